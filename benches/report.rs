@@ -1,4 +1,5 @@
-//! Measures once and writes docs/results/encodings.md: `make bench-report`. Without `--write` it does nothing, so that `cargo bench` stays short.
+//! Measures once and writes docs/results/encodings.md: `make bench-report`. Without `--write` it
+//! does nothing, so that `cargo bench` stays short.
 //!
 //! Every figure of a report is from one run of this program. Short searches are repeated and the
 //! median is taken; long ones run once, and none longer than [`LIMIT`].
@@ -214,8 +215,10 @@ fn page(sizes: &Table, (ratios, least): &(Table, [f64; 3]), platforms: &Table) -
     let _ = writeln!(
         page,
         "Written by `make bench-report` on {}; {}, {processors} processors, Z3 {}.\n\n\
-         Times are wall-clock seconds of a whole search: reading the space, encoding, solving, confirming \
-         and replaying. Below {LONG} s the median of {REPEATS} runs. A search is given up after {} s.\n",
+         Times are wall-clock seconds of a whole search: reading the space, encoding, solving, \
+         confirming \
+         and replaying. Below {LONG} s the median of {REPEATS} runs. A search is given up after {} \
+         s.\n",
         today(),
         cpu(),
         tickbound_solver::z3_version().split(" - ").next().unwrap_or("?"),
@@ -223,15 +226,18 @@ fn page(sizes: &Table, (ratios, least): &(Table, [f64; 3]), platforms: &Table) -
     );
     let _ = writeln!(
         page,
-        "## Encodings\n\nThe published abstract kernel, default strategy. In each cell: steps the system is \
-         unrolled for / constants and assertions given to Z3 / seconds. `>`: not ended; `-`: not tried, \
+        "## Encodings\n\nThe published abstract kernel, default strategy. In each cell: steps the \
+         system is \
+         unrolled for / constants and assertions given to Z3 / seconds. `>`: not ended; `-`: not \
+         tried, \
          the size before did not end.\n\n{}",
         sizes.to_markdown()
     );
     let [bisect, live, default] = least;
     let _ = writeln!(
         page,
-        "## Strategies\n\n{STRATEGIES}\n\n{}\nThe least factors: bisect from the same start {bisect:.1}, best \
+        "## Strategies\n\n{STRATEGIES}\n\n{}\nThe least factors: bisect from the same start \
+         {bisect:.1}, best \
          live from the same start {live:.1}, default {default:.1}.\n\n{WHY}\n",
         ratios.to_markdown()
     );
@@ -244,16 +250,23 @@ fn page(sizes: &Table, (ratios, least): &(Table, [f64; 3]), platforms: &Table) -
 }
 
 const STRATEGIES: &str = "The event encoding. `bisect-fresh` is the papers' way: it starts from 0 and \
-the time of the first configuration and gives every question to a new solver. \"Same start\" is a live \
-solver that starts from there too, so it shows what keeping the solver saves; \"best live\" names the \
-fastest of bisect, descend, ascend and optimize. \"Default\" is the race with lower bounds, probes and \
+the time of the first configuration and gives every question to a new solver. \"Same start\" is a \
+live \
+solver that starts from there too, so it shows what keeping the solver saves; \"best live\" names \
+the \
+fastest of bisect, descend, ascend and optimize. \"Default\" is the race with lower bounds, probes \
+and \
 cuts. In brackets: how many times as long `bisect-fresh` takes.";
 
 const WHY: &str = "Keeping the solver is not what saves most. Nearly all the time goes into \
-refutations, and on unrolled events each costs about as much as the one before: what the solver has \
-learned about one bound does little for the next. Bisection asks for several refutations whether its \
-solver is kept or not; descending asks for one, the last, which is why it is the fastest from the same \
-start. The default asks for one too, and unrolls the formula only as far as the configurations need \
+refutations, and on unrolled events each costs about as much as the one before: what the solver \
+has \
+learned about one bound does little for the next. Bisection asks for several refutations whether \
+its \
+solver is kept or not; descending asks for one, the last, which is why it is the fastest from the \
+same \
+start. The default asks for one too, and unrolls the formula only as far as the configurations \
+need \
 that the lower bounds leave over.";
 
 fn cpu() -> String {

@@ -1,5 +1,5 @@
-//! How many times as fast as exhaustive SPIN on the process model the optimiser is, on the published
-//! abstract kernel of size 16: `cargo bench --bench spin` (a quarter of a minute).
+//! How many times as fast as exhaustive SPIN on the process model the optimiser is, on the
+//! published abstract kernel of size 16: `cargo bench --bench spin` (a quarter of a minute).
 //!
 //! Both engines run as processes of their own and report their own clocks, in one
 //! `tickbound compare`. A few milliseconds vary more than seconds do, so the optimiser also runs

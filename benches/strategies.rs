@@ -1,10 +1,10 @@
 //! Whole searches, strategy by strategy, over growing sizes.
 //!
-//! `bisect-fresh` is the papers' repeated bisection: from 0 and the time of one configuration, a new
-//! solver for every question. `optimize`, `descend`, `ascend` and `bisect` start from there too, but
-//! keep their solver, so `bisect` and `bisect-fresh` differ in nothing else. `default` is the race
-//! with lower bounds, probes and cuts; where the bounds meet, it only has to confirm. `enumerate`
-//! simulates what the bounds leave over.
+//! `bisect-fresh` is the papers' repeated bisection: from 0 and the time of one configuration, a
+//! new solver for every question. `optimize`, `descend`, `ascend` and `bisect` start from there
+//! too, but keep their solver, so `bisect` and `bisect-fresh` differ in nothing else. `default` is
+//! the race with lower bounds, probes and cuts; where the bounds meet, it only has to confirm.
+//! `enumerate` simulates what the bounds leave over.
 
 mod common;
 

@@ -1,7 +1,7 @@
 //! tickbound: the least run time of an OpenCL kernel, found and proved from its timing model.
 //!
-//! This crate is the program: arguments, commands, the terminal. The libraries do the work, and each
-//! can be used alone:
+//! This crate is the program: arguments, commands, the terminal. The libraries do the work, and
+//! each can be used alone:
 //!
 //! | crate | what it does |
 //! | --- | --- |

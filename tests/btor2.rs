@@ -1,4 +1,5 @@
-//! `tickbound export --to btor2`. What the text means is tested where it is written, in `encodings`.
+//! `tickbound export --to btor2`. What the text means is tested where it is written, in
+//! `encodings`.
 
 use std::path::Path;
 

@@ -209,7 +209,8 @@ fn every_kernel_is_verified() {
     let fault = model.calibrate(&short()).unwrap_err().to_string();
     assert_eq!(
         fault,
-        "model: kernel `load_local` has computed 1 at 3, expected 2: the driver or the device is at \
+        "model: kernel `load_local` has computed 1 at 3, expected 2: the driver or the device is \
+         at \
          fault; nothing was written"
     );
 }

@@ -1,4 +1,5 @@
-//! `tune --certificate` and `check`: every example, what is said of programs that are not there, and wrong input.
+//! `tune --certificate` and `check`: every example, what is said of programs that are not there,
+//! and wrong input.
 
 use std::path::Path;
 use std::process::Command;
@@ -22,7 +23,8 @@ fn path() -> String {
     format!("{ROOT}/.deps/yices/bin:{ROOT}/.deps/veripb/bin:{path}")
 }
 
-/// Writes a certificate for a problem, and checks it with the programs that are there, each so many seconds a file.
+/// Writes a certificate for a problem, and checks it with the programs that are there, each so many
+/// seconds a file.
 fn certified(problem: &str, folder: &Path, seconds: &str) -> Value {
     let folder = folder.to_str().expect("UTF-8");
     let (_, complaints, status) = tickbound(&["tune", problem, "--certificate", folder], &path());
@@ -92,8 +94,8 @@ fn files_that_readers_take_differently() {
     assert!(!said.contains("--set"), "{said}");
 }
 
-/// Every problem has a certificate that holds. Those whose time is a sum have texts for others: all of them where items
-/// are alike, the formula alone where they differ.
+/// Every problem has a certificate that holds. Those whose time is a sum have texts for others: all
+/// of them where items are alike, the formula alone where they differ.
 #[test]
 fn every_example_problem() {
     let with_texts = ["abstract.json", "matmul.json", "minimum.json"];
@@ -204,7 +206,8 @@ fn a_stop_keeps_what_was_checked() {
     assert!(out.ends_with("\nstopped before all was checked\n"), "{out}");
 }
 
-/// What a program answers is believed in one direction only: no answer is no check, `sat` is a rejection.
+/// What a program answers is believed in one direction only: no answer is no check, `sat` is a
+/// rejection.
 #[test]
 fn other_programs_that_say_something_else() {
     let folder = tempdir().expect("a folder");

@@ -791,7 +791,8 @@ fn an_ignored_hangup_stays_ignored() {
     assert!(out.contains("stopped by: time-out of 4 s"), "{out}");
 }
 
-/// The encoding of this problem takes far longer than the time, and nothing in it looks at the clock.
+/// The encoding of this problem takes far longer than the time, and nothing in it looks at the
+/// clock.
 #[test]
 fn work_that_does_not_listen_is_ended() {
     let args = ["tune", "examples/problems/reduction-h200.json", "--encoding", "event", "--json"];
@@ -819,7 +820,8 @@ fn memory_is_limited() {
 #[test]
 fn whatever_can_grow_has_limits() {
     let commands = "tune, check, why, simulate, explain, export, spin, compare, cp-sat, report, measure, score, \
-         calibrate, init, demo, reo compose, reo check, reo equal, reo run, reo draw, reo generate, reo verify, reo bench";
+         calibrate, init, demo, reo compose, reo check, reo equal, reo run, reo draw, reo \
+         generate, reo verify, reo bench";
     for command in commands.split(", ") {
         let output = tickbound().args(command.split(' ')).arg("--help").output().expect("it runs");
         let help = text(&output.stdout);
@@ -867,7 +869,8 @@ fn a_source_that_crashes_what_reads_it() {
     refused(&mut kernel(&deep), "200,000 operators", &["k.cl: libclang crashed", "signal 11"]);
 }
 
-/// Whether a kernel cannot be read because this machine has no libclang, which `make test` installs.
+/// Whether a kernel cannot be read because this machine has no libclang, which `make test`
+/// installs.
 fn clang_missing(output: std::process::Output) -> bool {
     let err = text(&output.stderr);
     let missing = err.contains("libclang") && std::env::var_os("CI").is_none();

@@ -243,7 +243,8 @@ fn ctrl_c_keeps_the_rows_so_far() {
     assert_eq!((&third["status"], &third["reason"]), (&json!("not-run"), &json!("interrupt")));
 }
 
-/// True if a process that this one has started searches with the tick encoding, and listens to Ctrl-C by now.
+/// True if a process that this one has started searches with the tick encoding, and listens to
+/// Ctrl-C by now.
 fn runs_tick(parent: &str) -> bool {
     let tasks = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
     let children = tasks.filter_map(|t| std::fs::read_to_string(t.path().join("children")).ok());
@@ -365,8 +366,8 @@ fn python() -> Option<PathBuf> {
     python_with("cp-sat", "ortools")
 }
 
-/// A Python with a package: the one that PYTHON names, the one that `scripts/setup-python.sh` made in a folder
-/// of `.deps`, or python3; `None`, after a word about it, if none has it.
+/// A Python with a package: the one that PYTHON names, the one that `scripts/setup-python.sh` made
+/// in a folder of `.deps`, or python3; `None`, after a word about it, if none has it.
 pub fn python_with(folder: &str, package: &str) -> Option<PathBuf> {
     let named = std::env::var_os("PYTHON").map(PathBuf::from);
     let own = root(&format!(".deps/{folder}/bin/python"));
@@ -377,7 +378,8 @@ pub fn python_with(folder: &str, package: &str) -> Option<PathBuf> {
     });
     if found.is_none() {
         eprintln!(
-            "skipped: no Python with {package}; scripts/setup-python.sh {folder} {package} fetches it"
+            "skipped: no Python with {package}; scripts/setup-python.sh {folder} {package} fetches \
+             it"
         );
     }
     found
@@ -506,7 +508,8 @@ fn report(results: &[&Path], folder: &Path) -> String {
 
 /// A page without its script, which is the same in every page.
 fn without_script(page: &str) -> String {
-    let script = std::fs::read_to_string(root("src/report/html/page.js")).expect("the script");
+    let script =
+        std::fs::read_to_string(root("crates/report/src/html/page.js")).expect("the script");
     let element = format!("<script>\n{script}</script>");
     assert_eq!(page.matches(&element).count(), 1, "one script");
     page.replace(&element, "")

@@ -1,4 +1,5 @@
-//! `tickbound reo compose --stream`, `--dataset` and `reo verify`: killed, stopped, without room, and read by another tool.
+//! `tickbound reo compose --stream`, `--dataset` and `reo verify`: killed, stopped, without room,
+//! and read by another tool.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -150,7 +151,8 @@ fn one_line_for_what_is_wrong() {
     refused(&busy, "the folder is not empty");
 }
 
-/// The same checksum and the same files whatever memory there is, killed or not, with states in memory or on disk.
+/// The same checksum and the same files whatever memory there is, killed or not, with states in
+/// memory or on disk.
 #[test]
 fn the_reachable_product() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -275,7 +277,8 @@ fn another_tool_opens_it() {
         "fires": 256,
     });
     assert_eq!(json_of(&asked), expected);
-    // Only these are written, of the dense and of the reachable product; what the product comes to stays.
+    // Only these are written, of the dense and of the reachable product; what the product comes to
+    // stays.
     let some = folder.path().join("some");
     let mut filtered = compose(&some, 5, "2K");
     let filtered =

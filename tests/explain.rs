@@ -8,8 +8,8 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Runs tickbound in the folder of the example kernels: what it prints, what it complains about, and
-/// its exit status.
+/// Runs tickbound in the folder of the example kernels: what it prints, what it complains about,
+/// and its exit status.
 fn tickbound(folder: &Path, arguments: &[&str]) -> (String, String, i32) {
     let mut command = cargo_bin_cmd!("tickbound");
     let output = command.current_dir(folder).args(arguments).output().expect("it runs");
@@ -60,8 +60,9 @@ fn one_program_for_all_readings() {
     assert_snapshot!(format!("{:#}", object["program"]));
 }
 
-/// Of a tile of 32 x 32 a warp copies 4 rows. Its columns lie in one bank; all else is a line, and moved once. Each of the two loops is
-/// tested once in four iterations, and each of 16 addresses takes an instruction.
+/// Of a tile of 32 x 32 a warp copies 4 rows. Its columns lie in one bank; all else is a line, and
+/// moved once. Each of the two loops is tested once in four iterations, and each of 16 addresses
+/// takes an instruction.
 #[test]
 fn what_a_transpose_uses() {
     if !can_read() {
@@ -75,8 +76,10 @@ fn what_a_transpose_uses() {
     assert_eq!(
         used,
         Some(
-            "it uses: integer 22, branches 2, local_requests 8, local_wavefronts 132, global_requests 8, \
-             global_wavefronts 8, global_lines 8, barriers 1, l2_bytes 8192, local_bytes 4096, far_steps 1, \
+            "it uses: integer 22, branches 2, local_requests 8, local_wavefronts 132, \
+             global_requests 8, \
+             global_wavefronts 8, global_lines 8, barriers 1, l2_bytes 8192, local_bytes 4096, \
+             far_steps 1, \
              local_steps 1, registers 20, spill_uses 2, dram_bytes 67108864"
         )
     );
@@ -85,12 +88,13 @@ fn what_a_transpose_uses() {
     assert_eq!(
         line,
         Some(
-            "transpose.cl:22: integer 8, local_requests 4, local_wavefronts 128, global_requests 4, global_wavefronts 4, \
+            "transpose.cl:22: integer 8, local_requests 4, local_wavefronts 128, global_requests \
+             4, global_wavefronts 4, \
              global_lines 4, l2_bytes 4096, dram_bytes 33554432"
         )
     );
-    // L1 bounds it: 132 passes of conflicts in line 22 and 4 of the tile's rows, 1.1 clocks each; 8 requests to global memory, half of
-    // them in each line, are 4 passes there.
+    // L1 bounds it: 132 passes of conflicts in line 22 and 4 of the tile's rows, 1.1 clocks each; 8
+    // requests to global memory, half of them in each line, are 4 passes there.
     let lines: Vec<&str> =
         text.lines().skip_while(|line| !line.starts_with("bound by:")).map(str::trim).collect();
     assert_eq!(lines[0], "bound by:   L1");
@@ -103,7 +107,8 @@ fn what_a_transpose_uses() {
     );
 }
 
-/// What compilers say takes the place of what was counted, where parameters have the values that are named.
+/// What compilers say takes the place of what was counted, where parameters have the values that
+/// are named.
 #[test]
 fn registers_that_a_compiler_tells() {
     if !can_read() {
@@ -170,11 +175,14 @@ fn sources_that_cannot_be_read() {
             "k.cl:2: expected ';' after expression",
         ),
         (
-            "kernel void k(global int *x) {\n    for (int i = 0; i < x[0]; i++)\n        x[i] = 1;\n}\n",
-            "k.cl:2: the loop's bound depends on data; add \"bounds\": { \"k: i < x[0]\": 1 } to the kernel in the problem file, with the most iterations instead of 1",
+            "kernel void k(global int *x) \
+             {\n    for (int i = 0; i < x[0]; i++)\n        x[i] = 1;\n}\n",
+            "k.cl:2: the loop's bound depends on data; add \"bounds\": { \"k: i < x[0]\": 1 } to \
+             the kernel in the problem file, with the most iterations instead of 1",
         ),
         (
-            "kernel void k(global int *x, int n) {\n    for (int i = 0; i < n; i++)\n        x[i] = 1;\n}\n",
+            "kernel void k(global int *x, int n) \
+             {\n    for (int i = 0; i < n; i++)\n        x[i] = 1;\n}\n",
             "k.cl:2: the value of `n` is not known; add it to kernel.arguments",
         ),
         (
@@ -182,7 +190,8 @@ fn sources_that_cannot_be_read() {
             "k.cl:2: functions call themselves: f -> f; write a loop",
         ),
         (
-            "kernel void k(global int *x,\n              read_only image2d_t i) {\n    x[0] = 1;\n}\n",
+            "kernel void k(global int *x,\n              read_only image2d_t i) \
+             {\n    x[0] = 1;\n}\n",
             "k.cl:2: 'i' is a __read_only image2d_t; pass the data in a buffer",
         ),
         (
@@ -191,7 +200,8 @@ fn sources_that_cannot_be_read() {
         ),
         (
             "#include \"none.h\"\nkernel void k(global int *x) {}\n",
-            "k.cl:1: cannot find none.h; put it beside the source, or name its folder with `init --include` or kernel.include",
+            "k.cl:1: cannot find none.h; put it beside the source, or name its folder with `init \
+             --include` or kernel.include",
         ),
         (
             "kernel void other(global int *x) {}\n",
@@ -199,11 +209,14 @@ fn sources_that_cannot_be_read() {
         ),
         (
             "kernel void k(global int *x) {\n    if (x[0] > 3)\n        x[1] = 1;\n}\n",
-            "k.cl:2: the branch depends on data and its sides access memory differently; add \"branches\": { \"k: x[0] > 3\": \"both\" } to the kernel in the problem file, or \"then\" or \"else\" instead of \"both\"; \"k\" answers for all of its branches",
+            "k.cl:2: the branch depends on data and its sides access memory differently; add \
+             \"branches\": { \"k: x[0] > 3\": \"both\" } to the kernel in the problem file, or \
+             \"then\" or \"else\" instead of \"both\"; \"k\" answers for all of its branches",
         ),
         (
             "kernel void k(global int *x) {\n    switch (x[0]) {\n    case 1: x[1] = 1;\n    }\n}\n",
-            "k.cl:2: the switch depends on data; write it with `if`, whose branches the problem file can answer",
+            "k.cl:2: the switch depends on data; write it with `if`, whose branches the problem \
+             file can answer",
         ),
     ] {
         let folder = TempDir::new().expect("a folder");
@@ -251,7 +264,8 @@ fn t1_files() {
     assert_eq!(status, 2);
     assert_eq!(
         errors,
-        "tickbound: sum.T1.json: nothing is known of the run time: it names no kernel (KernelFile and \
+        "tickbound: sum.T1.json: nothing is known of the run time: it names no kernel (KernelFile \
+         and \
          KernelName); write the kernel in OpenCL C, or as a program in a problem file \
          (docs/problem-format.md)\n"
     );

@@ -1,10 +1,11 @@
 //! Nothing that a person may write makes tickbound panic, exhaust the stack or hang.
 //!
-//! `TICKBOUND_FUZZ_SECONDS` says for how long inputs are made up; `make fuzz` takes ten minutes, half of them for problems,
-//! half for the files in `tests/corpus` with random changes. An input that kills the whole test is left in a
-//! file, named at the start of the output, and `TICKBOUND_FUZZ_INPUT=FILE TICKBOUND_FUZZ_READER=problem cargo test --test
-//! tests input_of_a_file` tries it again. An input that once failed belongs in `tests/corpus/READER`, under a
-//! name that begins with `bad` if it cannot be read.
+//! `TICKBOUND_FUZZ_SECONDS` says for how long inputs are made up; `make fuzz` takes ten minutes,
+//! half of them for problems, half for the files in `tests/corpus` with random changes. An input
+//! that kills the whole test is left in a file, named at the start of the output, and
+//! `TICKBOUND_FUZZ_INPUT=FILE TICKBOUND_FUZZ_READER=problem cargo test --test tests
+//! input_of_a_file` tries it again. An input that once failed belongs in `tests/corpus/READER`,
+//! under a name that begins with `bad` if it cannot be read.
 
 use std::fs::File;
 use std::io::{Seek, Write};
@@ -31,7 +32,8 @@ const SLOW: Duration = Duration::from_secs(2);
 const HANGS: Duration = Duration::from_secs(120);
 /// The same for a kernel, for which the preprocessor and libclang are started.
 const SLOW_KERNEL: Duration = Duration::from_secs(40);
-// ---- one input --------------------------------------------------------------------------------------
+// ---- one input
+// --------------------------------------------------------------------------------------
 
 /// A problem file.
 fn try_problem(text: &str) {
@@ -63,7 +65,8 @@ fn try_text(text: &str) {
     }
 }
 
-// ---- watching over inputs ---------------------------------------------------------------------------
+// ---- watching over inputs
+// ---------------------------------------------------------------------------
 
 /// The input that is tried now, and since when.
 static PRESENT: Mutex<Option<(Instant, Vec<u8>)>> = Mutex::new(None);
@@ -134,7 +137,8 @@ fn on_small_stack(work: impl FnOnce() + Send + 'static) {
     }
 }
 
-// ---- making inputs up ---------------------------------------------------------------------------------
+// ---- making inputs up
+// ---------------------------------------------------------------------------------
 
 fn examples() -> Vec<String> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples/problems");
@@ -405,7 +409,8 @@ fn around(u: &mut Unstructured<'_>, text: &str) -> Made<String> {
     Ok(value.to_string())
 }
 
-// ---- the tests ----------------------------------------------------------------------------------------
+// ---- the tests
+// ----------------------------------------------------------------------------------------
 
 /// For how long inputs are made up.
 fn seconds() -> Duration {

@@ -1,5 +1,5 @@
-//! The example kernels on a device: from OpenCL C to a model, its optimum, measured times, and how well
-//! the two agree; and right results over their spaces.
+//! The example kernels on a device: from OpenCL C to a model, its optimum, measured times, and how
+//! well the two agree; and right results over their spaces.
 //!
 //! A device is needed, such as PoCL. Where there is none these tests say so and do nothing, except
 //! on CI, where that is a failure.

@@ -1,4 +1,5 @@
-//! What the program and the crates promise together. One binary for all, so that the crate is linked once.
+//! What the program and the crates promise together. One binary for all, so that the crate is
+//! linked once.
 
 mod btor2;
 mod calibrate;

@@ -103,8 +103,8 @@ impl Case {
         self.folder.path().join(name)
     }
 
-    /// A measurement. Only tests that are about a limit set one: how long compiling takes depends on what else the
-    /// machine does.
+    /// A measurement. Only tests that are about a limit set one: how long compiling takes depends
+    /// on what else the machine does.
     fn command(&self, arguments: &[&str]) -> Process {
         std::fs::write(self.path("p.json"), self.problem.to_string()).unwrap();
         let mut command = Process::new(cargo_bin("tickbound"));
@@ -220,7 +220,8 @@ fn a_whole_space() {
     let (result, said) = case.json(&["--t4", "t4.json"]);
     assert_eq!(said.status, Some(0), "{}", said.err);
     let whose = "runs the kernel of k.cl on the device, at most 600 s for each configuration, in what memory the device has; \
-                 and the reference k.ref.c on this machine, as you, at most 600 s and 8590 MB for each run";
+                 and the reference k.ref.c on this machine, as you, at most 600 s and 8590 MB for \
+                 each run";
     assert_eq!(said.err.matches(whose).count(), 1, "{}", said.err);
     assert!(!case.path("c.json.lock").exists() && !case.path("c.json.old").exists());
     assert_eq!((&result["asked"], &result["measured"]), (&json!(4), &json!(4)), "{}", said.err);
@@ -607,7 +608,8 @@ fn what_hangs_is_stopped_and_the_rest_goes_on() {
         "    if (WG == 8) { volatile int k = 0; while (k == 0) ; }\n    y[i] =",
     );
     let case = Case::new(&hangs, Some(TWICE_REFERENCE));
-    // Long enough for the others to be compiled and run on a machine that is busy with other things.
+    // Long enough for the others to be compiled and run on a machine that is busy with other
+    // things.
     let (result, said) = case.json(&["--limit", "20"]);
     assert_eq!(result["measured"], 3, "{}", said.err);
     let [(kind, message)] = &failures(&result)[..] else { panic!("{result}") };
@@ -790,7 +792,8 @@ fn another_kernels_cache_is_refused() {
     assert_eq!(std::fs::read_to_string(case.path("c.json")).unwrap(), other);
 }
 
-/// A kernel that takes some milliseconds in each of 20 configurations, and is run up to a hundred times.
+/// A kernel that takes some milliseconds in each of 20 configurations, and is run up to a hundred
+/// times.
 fn slow() -> Case {
     let kernel =
         TWICE.replace("    y[i] =", "    volatile int k = 0; while (k < 20000) k++;\n    y[i] =");
@@ -907,7 +910,8 @@ fn two_at_once_on_a_new_cache() {
     assert!(!case.path("c.json.lock").exists());
 }
 
-/// Where a result does not fit on the disk any more, those before it stay in the cache, and it is in the report.
+/// Where a result does not fit on the disk any more, those before it stay in the cache, and it is
+/// in the report.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_cache_that_cannot_grow() {
@@ -1051,7 +1055,8 @@ fn published_configurations_are_those_of_the_examples() {
     }
 }
 
-/// The profile `resources` on published measurements: what `docs/results/predictions.md` says it reaches at least.
+/// The profile `resources` on published measurements: what `docs/results/predictions.md` says it
+/// reaches at least.
 #[test]
 fn resources_rank_published_measurements() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
@@ -1121,7 +1126,8 @@ fn resources_rank_published_measurements() {
     }
 }
 
-/// Spearman's correlation of all times in a file with an example, of which the whole space is known.
+/// Spearman's correlation of all times in a file with an example, of which the whole space is
+/// known.
 ///
 /// `None` without libclang, which CI has.
 fn ranked(problem: &str, against: &Path) -> Option<f64> {
@@ -1142,7 +1148,8 @@ fn ranked(problem: &str, against: &Path) -> Option<f64> {
     Some(score["spearman"].as_f64().unwrap())
 }
 
-/// The profile on a processor: the times that docs/results/kernels.md keeps, beside prices by kind that were calibrated there.
+/// The profile on a processor: the times that docs/results/kernels.md keeps, beside prices by kind
+/// that were calibrated there.
 #[test]
 fn resources_rank_the_examples_on_a_processor() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/results/kernels");
@@ -1157,7 +1164,8 @@ fn resources_rank_the_examples_on_a_processor() {
     }
 }
 
-/// KTT's output, published and made up: microseconds, kernels that are added up, and what has failed.
+/// KTT's output, published and made up: microseconds, kernels that are added up, and what has
+/// failed.
 #[test]
 fn results_of_ktt() {
     use tickbound_measure::score::Results;
@@ -1238,11 +1246,13 @@ fn a_model_against_results() {
         (&score["entries"], &score["outside"], &score["failed"]),
         (&json!(12), &json!(1), &json!(1))
     );
-    // Ticks 0, 1, 1, 2, 2, ... 6 for times 1 .. 12: of 66 pairs 5 are tied in ticks, none the other way.
+    // Ticks 0, 1, 1, 2, 2, ... 6 for times 1 .. 12: of 66 pairs 5 are tied in ticks, none the other
+    // way.
     let kendall = (66.0 - 5.0) / ((66.0f64 - 5.0) * 66.0).sqrt();
     assert!((score["kendall"].as_f64().unwrap() - kendall).abs() < 1e-9, "{score}");
     assert_eq!(score["reached"][0]["model"], 1.0);
-    // An entry whose key is not its values counts for nothing, and one with another value is mixed up with others.
+    // An entry whose key is not its values counts for nothing, and one with another value is mixed
+    // up with others.
     let wrong = cache.replacen("\"X\": 32,", "\"X\": 16,", 1);
     std::fs::write(folder.path().join("wrong.json"), &wrong).unwrap();
     let score: Value = serde_json::from_slice(&run("wrong.json").stdout).unwrap();

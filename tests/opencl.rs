@@ -56,7 +56,8 @@ fn what_a_device_says() {
     }
 }
 
-/// A part is the same memory, and zones around it show what is written past it on either side, by each round.
+/// A part is the same memory, and zones around it show what is written past it on either side, by
+/// each round.
 #[test]
 fn parts_of_buffers_and_zones_around_them() {
     for device in devices() {

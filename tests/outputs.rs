@@ -35,7 +35,8 @@ fn folder() -> TempDir {
     write("steps", "");
     write(
         "r.svg",
-        "{\"device_name\": \"d\", \"tune_params_keys\": [\"WG\"], \"cache\": {\n\"1\": {\"WG\": 1, \"time\": 1.0}}}",
+        "{\"device_name\": \"d\", \"tune_params_keys\": [\"WG\"], \"cache\": {\n\"1\": \
+         {\"WG\": 1, \"time\": 1.0}}}",
     );
     folder
 }

@@ -1,7 +1,8 @@
 //! The pages of `--html`: what is in them, and what they do in a browser.
 //!
-//! The browser runs without a screen. It is given a copy of a page with two more scripts: one before all others, which keeps what
-//! goes wrong, and one after them, which does what a reader does and notes what the page then shows.
+//! The browser runs without a screen. It is given a copy of a page with two more scripts: one
+//! before all others, which keeps what goes wrong, and one after them, which does what a reader
+//! does and notes what the page then shows.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -159,7 +160,8 @@ fn browser() -> Option<String> {
     found
 }
 
-/// What a page shows at a width of so many pixels after `act`, an expression in JavaScript, and what went wrong in it.
+/// What a page shows at a width of so many pixels after `act`, an expression in JavaScript, and
+/// what went wrong in it.
 fn seen(page: &Path, width: u32, act: &str) -> Option<Value> {
     let browser = browser()?;
     let text = std::fs::read_to_string(page).expect("a page");

@@ -122,14 +122,16 @@ fn names_that_are_wrong() {
             "cray",
             "platform: no platform is called `cray`; write one of abstract-2023, fermi-2021, \
              gtx-570, gtx-680, p104-100, rtx-2080-ti, titan-rtx, a100, rtx-3090, rtx-a4000, \
-             rtx-a6000, radeon-w6600, mi250x, h100, radeon-w7800, h200, pocl-xeon, or the path of a \
+             rtx-a6000, radeon-w6600, mi250x, h100, radeon-w7800, h200, pocl-xeon, or the path of \
+             a \
              platform file",
         ),
         (
             "",
             "platform: no platform is called ``; write one of abstract-2023, fermi-2021, \
              gtx-570, gtx-680, p104-100, rtx-2080-ti, titan-rtx, a100, rtx-3090, rtx-a4000, \
-             rtx-a6000, radeon-w6600, mi250x, h100, radeon-w7800, h200, pocl-xeon, or the path of a \
+             rtx-a6000, radeon-w6600, mi250x, h100, radeon-w7800, h200, pocl-xeon, or the path of \
+             a \
              platform file",
         ),
     ] {

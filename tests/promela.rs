@@ -238,7 +238,8 @@ fn optimiser_agrees(problem: &Problem, least: Option<i64>, seen: &mut Seen) -> R
     Ok(())
 }
 
-/// Together these are over 300 problems on which SPIN and the optimiser agree; two, for two processors.
+/// Together these are over 300 problems on which SPIN and the optimiser agree; two, for two
+/// processors.
 fn lockstep(seed: u64) {
     if !with_spin::here() {
         return;

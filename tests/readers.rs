@@ -1,8 +1,9 @@
-//! What tickbound reads, in this process: one function for each kind of file. The fuzzers of `tests/fuzz.rs` and of the
-//! folder `fuzz` call them.
+//! What tickbound reads, in this process: one function for each kind of file. The fuzzers of
+//! `tests/fuzz.rs` and of the folder `fuzz` call them.
 //!
-//! Bytes go in. Out comes nothing, if the file can be read, or the error message that a user would see. What is read is
-//! also used a little, as commands do. A panic is a fault, and so is an error of several lines.
+//! Bytes go in. Out comes nothing, if the file can be read, or the error message that a user would
+//! see. What is read is also used a little, as commands do. A panic is a fault, and so is an error
+//! of several lines.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -80,7 +81,8 @@ fn text(bytes: &[u8]) -> Result<String, String> {
     tickbound_input::decoded(bytes.to_vec()).map_err(said)
 }
 
-// ---- problems, platforms, T1 -------------------------------------------------------------------------------
+// ---- problems, platforms, T1
+// -------------------------------------------------------------------------------
 
 /// Named platforms are looked up by the command line; here there is one.
 fn platforms(name: &str) -> Result<Value, ModelError> {
@@ -202,15 +204,16 @@ fn t1_file(text: &str) -> Result<(), String> {
     used(&problem)
 }
 
-// ---- OpenCL C --------------------------------------------------------------------------------------------
+// ---- OpenCL C
+// --------------------------------------------------------------------------------------------
 
 /// Why there is no libclang here, if that is what an error says.
 pub fn is_missing(error: &str) -> bool {
     error.contains("libclang") && error.contains("install") && !error.contains("while it read")
 }
 
-/// A source whose kernel is called `k`. libclang runs in a process of its own, as for users, where the program
-/// has been built.
+/// A source whose kernel is called `k`. libclang runs in a process of its own, as for users, where
+/// the program has been built.
 fn kernel(text: &str) -> Result<(), String> {
     let mut file = small_problem();
     file["kernel"] = json!({ "opencl": "k.cl", "entry": "k" });
@@ -224,9 +227,11 @@ fn kernel(text: &str) -> Result<(), String> {
     used(&problem)
 }
 
-// ---- connectors ------------------------------------------------------------------------------------------
+// ---- connectors
+// ------------------------------------------------------------------------------------------
 
-/// A Treo file: it prints as a text with the same tree, and its connector, of size 2 where it asks for one.
+/// A Treo file: it prints as a text with the same tree, and its connector, of size 2 where it asks
+/// for one.
 fn treo_file(text: &str) -> Result<(), String> {
     let source = Source::new("a.treo", text);
     let printed = treo::parse(&source).map_err(said)?.to_string();
@@ -274,7 +279,8 @@ fn composed(connector: &Connector) {
     }
 }
 
-// ---- measured times --------------------------------------------------------------------------------------
+// ---- measured times
+// --------------------------------------------------------------------------------------
 
 /// A cache of Kernel Tuner, a T4 file or KTT's output, also compressed.
 fn measured(bytes: &[u8]) -> Result<(), String> {

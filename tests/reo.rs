@@ -140,7 +140,8 @@ fn what_is_found_in_blocks() {
     let ask = |formula: &'static str| streamed(&[&base[..], &["--invariant", formula]].concat());
     let (found, status) = ask("in[1] -> !out[1]");
     assert_eq!((&found["broken"], status), (&0.into(), Some(0)), "{found}");
-    // in[1] fires in 16 of the 64 steps, with in[2] in 4 of these: where its buffer is empty, too, and takes a datum.
+    // in[1] fires in 16 of the 64 steps, with in[2] in 4 of these: where its buffer is empty, too,
+    // and takes a datum.
     let (found, status) = ask("in[1] -> in[2]");
     assert_eq!((&found["broken"], status), (&12.into(), Some(1)), "{found}");
     assert_eq!(found["first_broken"]["names"], "{in[1]}");
@@ -157,7 +158,8 @@ fn what_is_found_in_blocks() {
     ]);
     let broken = "8 steps break the invariant, the first goes from state 0 to 1: {in[2]}";
     { out }.assert().code(1).stdout(contains(broken));
-    // A sequencer without a token: nothing can happen in the state without one, nor in that with all.
+    // A sequencer without a token: nothing can happen in the state without one, nor in that with
+    // all.
     let sequencer = ["examples/connectors/sequencer.treo", "--set", "n=4", "--set", "start=0"];
     let (found, status) = streamed(&sequencer);
     assert_eq!((&found["stuck"], &found["first_stuck"], status), (&2.into(), &0.into(), Some(0)));
@@ -423,7 +425,8 @@ fn names_in_a_drawing_are_text() {
     let file = folder.path().join("f.json");
     let name = "</script><script>alert(1)</script>";
     let text = format!(
-        "{{ \"format\": \"tickbound-reo\", \"version\": 1, \"connector\": {{ \"name\": \"{name}\", \"parts\": \
+        "{{ \"format\": \"tickbound-reo\", \"version\": 1, \"connector\": {{ \"name\": \"{name}\", \
+         \"parts\": \
          [ {{ \"kind\": \"fifo1\", \"ends\": [\"{name}\", \"b\"] }} ] }} }}"
     );
     std::fs::write(&file, text).expect("written");

@@ -1,4 +1,5 @@
-//! The Promela export of connectors: SPIN must say of deadlocks and invariants what `reo check` says.
+//! The Promela export of connectors: SPIN must say of deadlocks and invariants what `reo check`
+//! says.
 
 use crate::with_spin::here;
 

@@ -30,8 +30,8 @@ fn svg_contains_what_a_reader_needs() {
     {
         assert!(svg.contains(&format!("\n{text}\n")), "{text}");
     }
-    // The background, 40 cells, the legend's two boxes; two outlines of two frames of four bars; the
-    // colour bar: 8 rows of 54 pixels, and the ticks beside it.
+    // The background, 40 cells, the legend's two boxes; two outlines of two frames of four bars;
+    // the colour bar: 8 rows of 54 pixels, and the ticks beside it.
     let ticks = ["41", "100", "200", "500", "1000", "2000", "2708"];
     assert!(ticks.iter().all(|t| svg.contains(&format!("\n{t}\n"))));
     assert_eq!(svg.matches("<rect ").count(), 1 + 40 + 2 + 2 * 2 * 4 + 8 * 54 + ticks.len());

@@ -450,10 +450,12 @@ fn answer_again(text: &str) -> String {
     serde_json::from_str::<Answer>(text).expect("an answer").json().to_string()
 }
 
-/// The arguments of a command, how its object is read and written again, and a key that it must have.
+/// The arguments of a command, how its object is read and written again, and a key that it must
+/// have.
 type Printed<'a> = (&'a [&'a str], fn(&str) -> String, &'a str);
 
-/// What the command prints is valid and survives being read, and is not valid without the key. True if it could be tried.
+/// What the command prints is valid and survives being read, and is not valid without the key. True
+/// if it could be tried.
 fn is_kept(validator: &Validator, (arguments, again, key): Printed<'_>) -> bool {
     let Some(text) = printed(arguments) else { return false };
     let mut value: Value = serde_json::from_str(&text).expect("JSON");

@@ -1,4 +1,5 @@
-//! `tickbound why`: every number that it claims, against the simulator run on every configuration of the changed problem.
+//! `tickbound why`: every number that it claims, against the simulator run on every configuration
+//! of the changed problem.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -366,7 +367,8 @@ fn shipped_problems_against_all_configurations() {
     assert!(seen.numbers_that_move > 20 && seen.numbers_that_do_not > 10, "{seen:?}");
 }
 
-/// A part of the space of a matrix multiplication, in which constraints stand in the way one by one and together.
+/// A part of the space of a matrix multiplication, in which constraints stand in the way one by one
+/// and together.
 #[test]
 fn resources_against_all_configurations() {
     let mut gemm: Value = serde_json::from_str(&shipped("gemm-resources.json")).expect("JSON");
@@ -422,7 +424,8 @@ fn random_problems_against_all_configurations() {
     assert!(seen.numbers_that_move > 50 && seen.numbers_that_do_not > 50, "{seen:?}");
 }
 
-/// No one of three constraints is in the way, two of them are, and the third has nothing to do with it.
+/// No one of three constraints is in the way, two of them are, and the third has nothing to do with
+/// it.
 #[test]
 fn constraints_that_stand_in_the_way_together() {
     let problem = |constraints: Value| {
@@ -610,7 +613,8 @@ fn as_a_page() {
     assert_eq!((text.as_str(), status), ("", 2), "{errors}");
 }
 
-/// A kernel in OpenCL C is asked about as a program written by hand is; a number of the platform changes what is read.
+/// A kernel in OpenCL C is asked about as a program written by hand is; a number of the platform
+/// changes what is read.
 #[test]
 fn a_kernel_in_opencl_c() {
     let arguments = [

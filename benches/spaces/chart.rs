@@ -49,7 +49,8 @@ fn draw_legend(area: &Area<'_>) -> Drawn {
         x += 62 + 9 * contender.name().len() as i32;
     }
     let note = format!(
-        "hollow: not ended after {LIMIT} s; a line that stops elsewhere: refused, or not tried any more"
+        "hollow: not ended after {LIMIT} s; a line that stops elsewhere: refused, or not tried any \
+         more"
     );
     area.draw(&Text::new(note, (24, 38), small()))
 }

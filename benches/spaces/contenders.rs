@@ -40,7 +40,8 @@ pub const CONTENDERS: [Contender; 7] = [
 /// What came of one problem.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Timing {
-    /// It ended: seconds, the least time unless only the space was built, valid configurations if it says so.
+    /// It ended: seconds, the least time unless only the space was built, valid configurations if
+    /// it says so.
     Done { seconds: f64, least: Option<i64>, configurations: Option<u64> },
     /// The time was up.
     TimedOut,

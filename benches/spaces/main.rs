@@ -1,10 +1,10 @@
-//! How long it takes to find and prove the least time, over spaces of 10^2 to 10^12 valid configurations:
-//! the program's strategies, CP-SAT, and - for the space alone - Kernel Tuner, one after another on the same
-//! problem. Writes docs/results/spaces.md and its plot: `make spaces-report`. Without `--write` it does
-//! nothing, so that `cargo bench` stays short.
+//! How long it takes to find and prove the least time, over spaces of 10^2 to 10^12 valid
+//! configurations: the program's strategies, CP-SAT, and - for the space alone - Kernel Tuner, one
+//! after another on the same problem. Writes docs/results/spaces.md and its plot: `make
+//! spaces-report`. Without `--write` it does nothing, so that `cargo bench` stays short.
 //!
-//! Each search is a process of its own with a limit of time and memory. All that end must agree on the least
-//! time and on the number of valid configurations; otherwise this program fails.
+//! Each search is a process of its own with a limit of time and memory. All that end must agree on
+//! the least time and on the number of valid configurations; otherwise this program fails.
 
 #[path = "../common/mod.rs"]
 mod common;

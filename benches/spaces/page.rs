@@ -26,7 +26,8 @@ pub fn table(measured: &Measured) -> Table {
     table
 }
 
-/// From how many valid configurations on the race ends first. Elimination is a part of it and no rival.
+/// From how many valid configurations on the race ends first. Elimination is a part of it and no
+/// rival.
 fn crossovers(all: &[Measured]) -> Table {
     let rivals = || CONTENDERS.iter().enumerate().skip(2);
     let headers = rivals().map(|(_, c)| c.name());
@@ -74,9 +75,12 @@ fn head(load: &[String; 2], took: Duration) -> String {
             .unwrap_or_else(|| "not installed".to_owned())
     };
     format!(
-        "Written by `make spaces-report` on {}: {processor}, {cores} cores, tickbound {}, Z3 {}, OR-Tools {}, Kernel \
-         Tuner {}. It took {:.0} minutes. Other jobs ran on the machine at times: its load was {} when this began and \
-         {} when it ended, this program's own searches included, so a factor of three between two cells says \
+        "Written by `make spaces-report` on {}: {processor}, {cores} cores, tickbound {}, Z3 {}, \
+         OR-Tools {}, Kernel \
+         Tuner {}. It took {:.0} minutes. Other jobs ran on the machine at times: its load was {} \
+         when this began and \
+         {} when it ended, this program's own searches included, so a factor of three between two \
+         cells says \
          little.",
         today(),
         env!("CARGO_PKG_VERSION"),
@@ -120,36 +124,51 @@ pub fn page(all: &[Measured], load: &[String; 2], took: Duration) -> String {
 
 fn reading() -> String {
     format!(
-        "Each cell is wall-clock seconds, one search after another on the same problem: reading it, searching, proving \
-         and replaying. Below {SHORT} s the median of three. `> {LIMIT}`: given up; `refused`: the problem is outside \
-         what it takes (what it says is below); `memory`: more than 12 GiB; `-`: not tried, it had not ended on the \
-         space before. All that ended agree on T_min and on the number of valid configurations; the program \
-         that writes this page fails otherwise. `race` is the default. `descend` is Z3: on the problem as stated, \
-         or, up to 20,000 valid configurations, on the list of them. `cp-sat` is CP-SAT on the formula of the list, \
-         with the start of Python (about 0.6 s). Kernel Tuner only builds the space, which every search with it begins \
+        "Each cell is wall-clock seconds, one search after another on the same problem: reading \
+         it, searching, proving \
+         and replaying. Below {SHORT} s the median of three. `> {LIMIT}`: given up; `refused`: the \
+         problem is outside \
+         what it takes (what it says is below); `memory`: more than 12 GiB; `-`: not tried, it had \
+         not ended on the \
+         space before. All that ended agree on T_min and on the number of valid configurations; \
+         the program \
+         that writes this page fails otherwise. `race` is the default. `descend` is Z3: on the \
+         problem as stated, \
+         or, up to 20,000 valid configurations, on the list of them. `cp-sat` is CP-SAT on the \
+         formula of the list, \
+         with the start of Python (about 0.6 s). Kernel Tuner only builds the space, which every \
+         search with it begins \
          with; it finds no T_min, and neither the start of Python nor the import counts."
     )
 }
 
 const CROSSOVERS: &str = "The number of valid configurations from which on `race` was ahead in every row, even if only \
-    by chance; `never`: it was not in the last one. A search that did not end is behind one that did.";
+    by chance; `never`: it was not in the last one. A search that did not end is behind one that \
+    did.";
 
 const WHY: &str = "\
-- `enumerate`, `cp-sat` and Kernel Tuner need a list, so they take time in proportion to the number of valid \
-  configurations. The list that the first two share ends at a million, a limit of this program and not of CP-SAT, \
+- `enumerate`, `cp-sat` and Kernel Tuner need a list, so they take time in proportion to the \
+number of valid \
+  configurations. The list that the first two share ends at a million, a limit of this program and \
+  not of CP-SAT, \
   which is here given a formula with a row for each configuration.
 - `race` knows the least time as early as `eliminate` where tables of at most 4,096 rows hold the \
-  costs; where there are at most 20,000 configurations it then simulates every one, which is the strongest proof and \
-  what its time is made of. Above, it is `eliminate`, and then, if its search took 40 ms or more, Z3 as a second opinion for at most as long \
+  costs; where there are at most 20,000 configurations it then simulates every one, which is the \
+  strongest proof and \
+  what its time is made of. Above, it is `eliminate`, and then, if its search took 40 ms or more, \
+  Z3 as a second opinion for at most as long \
   as that.
 - `eliminate` grows with the rows of the join tree, not with the space: chains and trees get a few rows more with each \
-  parameter. GEMM's widest cluster has eight of its parameters, so its rows grow with the domains. About half of its \
+  parameter. GEMM's widest cluster has eight of its parameters, so its rows grow with the domains. \
+  About half of its \
   time goes into the elimination of the time as it was derived a second way, which all four strategies here end with.
 - `branch` bounds a box of values by intervals, and by the messages of an elimination of at most 2^16 rows in a relation. Where \
-  that suffices without dividing a join it is as good as `eliminate`, and a handful of boxes are looked at. Where joins are \
+  that suffices without dividing a join it is as good as `eliminate`, and a handful of boxes are \
+  looked at. Where joins are \
   divided, the boxes grow with what the messages leave open.
 - `descend` on the problem as stated is Z3 on the same tables, helped by what elimination has learned: slower than \
-  `eliminate` by what Z3 takes. Up to 20,000 valid configurations it is asked about the list of them, which takes \
+  `eliminate` by what Z3 takes. Up to 20,000 valid configurations it is asked about the list of \
+  them, which takes \
   longer than about many more without a list.
 - These spaces suit elimination: the cost is a sum of terms over few parameters. A term over all parameters would \
   leave it, and everybody else, with the whole space.";

@@ -42,8 +42,10 @@ fn gemm() -> Family {
     Family {
         name: "GEMM",
         about: "CLTune's matrix multiplication (1024 by 1024) on `h200`: parameters and constraints of \
-                `examples/kernels/gemm.json`, the program that `tickbound explain` reads from its OpenCL C, and \
-                for each of the eight tile parameters all powers of two up to a number (vector widths up to 16).",
+                `examples/kernels/gemm.json`, the program that `tickbound explain` reads from its \
+                OpenCL C, and \
+                for each of the eight tile parameters all powers of two up to a number (vector \
+                widths up to 16).",
         problems: widened.into(),
         grows: true,
     }
@@ -94,8 +96,8 @@ fn chains() -> Family {
     }
 }
 
-/// Parameters of ten values on a random join tree: each, after the first few, shares a term with `width`
-/// earlier ones that share one already. Every second term comes with a constraint.
+/// Parameters of ten values on a random join tree: each, after the first few, shares a term with
+/// `width` earlier ones that share one already. Every second term comes with a constraint.
 fn trees(width: usize) -> Family {
     let (name, about) = match width {
         2 => (

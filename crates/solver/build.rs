@@ -1,5 +1,5 @@
-//! Makes every binary find, at run time, the `libz3` it was linked with. The packages `tickbound-solver`
-//! and `tickbound` share this script.
+//! Makes every binary find, at run time, the `libz3` it was linked with. The packages
+//! `tickbound-solver` and `tickbound` share this script.
 //!
 //! `scripts/setup-z3.sh` writes `.deps/z3/pkgconfig/z3.pc`, and `.cargo/config.toml` makes
 //! pkg-config read it first, so `z3-sys` links that library; in a fresh clone the pkg-config of

@@ -12,7 +12,6 @@ use tickbound_timing::max_plus::ClockMap;
 use crate::plan::{AmountId, Op, Plan, Queue};
 
 /// For each configuration of the plan a number of ticks that no run of it undercuts.
-#[must_use]
 pub fn lower_bounds(plan: &Plan) -> Vec<i64> {
     let alone = (0..plan.configurations.len()).map(|c| {
         let path = |t| Path { plan, c, t }.whole().time();
@@ -23,7 +22,8 @@ pub fn lower_bounds(plan: &Plan) -> Vec<i64> {
     alone.zip(of_queue(queue, &groups)).map(|(rest, groups)| rest.saturating_add(groups)).collect()
 }
 
-/// Groups end no sooner than the longest of them, and than all of them shared evenly among the units.
+/// Groups end no sooner than the longest of them, and than all of them shared evenly among the
+/// units.
 fn of_queue<'q>(queue: &'q Queue, groups: &'q [i64]) -> impl Iterator<Item = i64> + 'q {
     queue.order.iter().map(|order| {
         let longest = order.iter().map(|(group, _)| groups[*group]).max().unwrap_or(0);

@@ -31,7 +31,8 @@ pub enum EncodeError {
     /// A fault of this program.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// A group that differs from others has no ticks: they leave 63 bits, or the encoding takes too many steps for them.
+    /// A group that differs from others has no ticks: they leave 63 bits, or the encoding takes too
+    /// many steps for them.
     #[error("a group of configuration {configuration}: {error}")]
     Group {
         /// Index of the configuration in the plan.
@@ -53,7 +54,6 @@ pub struct Encoded {
 impl Encoded {
     /// True if the whole program was closed: every configuration then ends within
     /// [`CLOSED_STEPS`] steps.
-    #[must_use]
     pub fn is_closed(&self) -> bool {
         self.report.is_some_and(|report| report.open == 0)
     }

@@ -35,7 +35,6 @@ impl Encoding {
     }
 
     /// True if the whole program may be closed; see [`Encoded::is_closed`].
-    #[must_use]
     pub fn closes(self) -> bool {
         self.entry().closes
     }

@@ -83,7 +83,8 @@ impl<'b> Clock<'b> {
     ) {
         let (now, mark) = (self.now.now(), self.mark(control, t));
         let zero = control.build.int(0);
-        // Work is one addition of a chosen amount, which a solver takes better than a choice of sums.
+        // Work is one addition of a chosen amount, which a solver takes better than a choice of
+        // sums.
         let (mut work, mut price) = (zero, zero);
         let mut special = Vec::new();
         for (p, point) in control.flow.points.iter().enumerate() {

@@ -1,19 +1,23 @@
 //! Groups that differ, handed to units one by one, as a transition system.
 //!
-//! A group's ticks depend on nothing outside it, so each group that differs is run by itself in the encoding at hand. What is
-//! left is list scheduling: the next group goes to the unit that is free first. The state has *levels*, in the order of time:
-//! how many units are free from which moment on. And it has what is left of the queue, *stretch* by stretch of groups with
-//! equal ticks. A step is the first of these that applies:
+//! A group's ticks depend on nothing outside it, so each group that differs is run by itself in the
+//! encoding at hand. What is left is list scheduling: the next group goes to the unit that is free
+//! first. The state has *levels*, in the order of time: how many units are free from which moment
+//! on. And it has what is left of the queue, *stretch* by stretch of groups with equal ticks. A
+//! step is the first of these that applies:
 //!
 //! 1. Groups that take no time end where they begin: the rest of their stretch is passed.
-//! 2. If no unit is free later than a group takes after the first is, each unit takes one before any takes a second, and so on.
-//!    If there is one for each unit, so many are handed out: at the beginning of a stretch as many for each unit as there are.
-//! 3. The units of the first level take a group each, as far as there are any, and become a level of their own.
+//! 2. If no unit is free later than a group takes after the first is, each unit takes one before
+//!    any takes a second, and so on. If there is one for each unit, so many are handed out: at the
+//!    beginning of a stretch as many for each unit as there are.
+//! 3. The units of the first level take a group each, as far as there are any, and become a level
+//!    of their own.
 //!
-//! Only the third adds a level, where groups do not suffice for the first, and then the stretch ends. So there are at most as
-//! many levels as stretches, and one.
+//! Only the third adds a level, where groups do not suffice for the first, and then the stretch
+//! ends. So there are at most as many levels as stretches, and one.
 //!
-//! The ticks of groups are numbers here. They come from the encoding's own system, run for each group, not from the simulator.
+//! The ticks of groups are numbers here. They come from the encoding's own system, run for each
+//! group, not from the simulator.
 
 use crate::encoded::{EncodeError, Encoded};
 use crate::plan::{Plan, Queue};
@@ -51,7 +55,8 @@ pub(crate) fn encode(
     Ok(Encoded { system, report })
 }
 
-/// What each configuration of a system takes; `owners` are the configurations of the launch that they belong to.
+/// What each configuration of a system takes; `owners` are the configurations of the launch that
+/// they belong to.
 fn ticks(system: &System, owners: &[usize]) -> Result<Vec<i64>, EncodeError> {
     let mut runner = Runner::new(system);
     let mut left = MAX_NODES / runner.size().max(1);
@@ -177,7 +182,8 @@ impl<'b> Levels<'b> {
         others.iter().fold(first.time, |last, level| self.is_used(*level).ite(level.time, last))
     }
 
-    /// Defines the levels after this step; `ticks` are what is added to all, and to some of the first.
+    /// Defines the levels after this step; `ticks` are what is added to all, and to some of the
+    /// first.
     fn define(
         &self,
         units: i64,
@@ -244,14 +250,16 @@ impl<'b> Line<'b> {
         all.fold(self.build.unread(), |other, n| self.at[n].now().ite(of(n), other))
     }
 
-    /// A number of the stretch where the queue is; configurations with fewer stretches have none behind their last.
+    /// A number of the stretch where the queue is; configurations with fewer stretches have none
+    /// behind their last.
     fn pick(&self, number: impl Fn(Option<Stretch>) -> Option<i64>) -> Int<'b> {
         self.here(|n| self.table(n, &number))
     }
 
     /// Ticks of all rounds in which each unit takes a group of the stretch where the queue is.
     fn rounds(&self) -> Int<'b> {
-        // A product of the system, so that one beyond 64 bits is a time that is too long, not a missing number.
+        // A product of the system, so that one beyond 64 bits is a time that is too long, not a
+        // missing number.
         self.here(|n| {
             self.table(n, |s| Some(s?.ticks)) * self.table(n, |s| Some(s?.groups / self.units))
         })

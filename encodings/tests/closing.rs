@@ -14,7 +14,8 @@ use tickbound_encodings::plan::{AmountId, AmountOf, Jump, Op, Plan, Scalar};
 use tickbound_encodings::system::Fault;
 use tickbound_model::Problem;
 
-// ---- meaning --------------------------------------------------------------------------------------
+// ---- meaning
+// --------------------------------------------------------------------------------------
 
 /// Clock and mark.
 type Clock = (i128, i128);
@@ -127,7 +128,8 @@ fn same(a: &Meaning, b: &Meaning) -> bool {
     }
 }
 
-// ---- rules one by one -----------------------------------------------------------------------------
+// ---- rules one by one
+// -----------------------------------------------------------------------------
 
 /// What a rule asks of its variables, by name.
 type Asks = fn(&dyn Fn(&str) -> Option<i128>) -> bool;
@@ -268,7 +270,8 @@ fn a_wrong_rule_is_found() {
     assert!(wrong("(+ (* ?a ?b) ?a)", "(* ?a ?b)"));
 }
 
-// ---- random programs ------------------------------------------------------------------------------
+// ---- random programs
+// ------------------------------------------------------------------------------
 
 /// Symbols: the first are numbers of ticks, the others counts of at least 1.
 const SYMBOLS: usize = 6;
@@ -415,8 +418,8 @@ fn cases(needed: bool) -> impl Strategy<Value = Case> {
     )
 }
 
-/// Runs `check` on random cases, with and without a need for the mark at the end; it returns whether
-/// the term was closed. Returns how many of a hundred were.
+/// Runs `check` on random cases, with and without a need for the mark at the end; it returns
+/// whether the term was closed. Returns how many of a hundred were.
 fn each(number: u32, check: impl Fn(&Case) -> Result<bool, TestCaseError>) -> usize {
     let closed = std::cell::Cell::new(0);
     for needed in [false, true] {
@@ -467,7 +470,8 @@ fn terms_whose_threads_keep_different_marks_stay_open() {
     assert_eq!(closed.jump, Jump::Set { now: number(2), mark: Scalar::Never, after: number(5) });
 }
 
-// ---- egg's proofs ---------------------------------------------------------------------------------
+// ---- egg's proofs
+// ---------------------------------------------------------------------------------
 
 fn of_flat(term: &FlatTerm<MaxPlus>, symbol: &dyn Fn(&str) -> i128) -> Meaning {
     let of: Vec<Meaning> = term.children.iter().map(|c| of_flat(c, symbol)).collect();

@@ -167,8 +167,8 @@ fn agree(name: &str, system: &System, c: usize, time: i64) -> Result<(), String>
     }
 }
 
-/// Compares random problems. The seed is the same every day, so that a change is compared by itself;
-/// a long run takes a new one, and `PROPTEST_RNG_SEED` any.
+/// Compares random problems. The seed is the same every day, so that a change is compared by
+/// itself; a long run takes a new one, and `PROPTEST_RNG_SEED` any.
 fn compare_random(problems: BoxedStrategy<Written>, cases: u32, seed: RngSeed) -> Seen {
     let cases = std::env::var("TICKBOUND_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(cases);
     let mut config = Config { cases, max_shrink_iters: 20_000, ..Config::default() };
@@ -260,8 +260,8 @@ fn agrees(value: &Value) {
     assert_eq!(seen.problems, 1, "{value}");
 }
 
-/// The second run begins with a loop that ends at a barrier, so the loop around it was turned but the
-/// loop itself was not: the summary let the threads meet before it, which cost one tick.
+/// The second run begins with a loop that ends at a barrier, so the loop around it was turned but
+/// the loop itself was not: the summary let the threads meet before it, which cost one tick.
 #[test]
 fn a_loop_that_begins_where_threads_are_apart() {
     agrees(&twice(json!([

@@ -77,7 +77,6 @@ pub enum Mode {
 
 impl Mode {
     /// For people.
-    #[must_use]
     pub fn text(self) -> &'static str {
         match self {
             Mode::OneByOne => "one by one",
@@ -119,13 +118,11 @@ pub struct Bandwidth {
 
 impl Bandwidth {
     /// The product's bandwidth as a part of the fill's, by the medians: 1 is as fast as can be.
-    #[must_use]
     pub fn ratio(&self) -> f64 {
         median(&self.fill) / median(&self.product)
     }
 
     /// Bytes per second of the fill and of the product, by the medians.
-    #[must_use]
     pub fn rates(&self) -> (f64, f64) {
         let bytes = self.bytes as f64;
         (bytes / median(&self.fill), bytes / median(&self.product))

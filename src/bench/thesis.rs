@@ -60,7 +60,6 @@ pub const PLATFORMS: [Platform; 3] = [
 
 impl Platform {
     /// Milliseconds for a number of products, if the thesis has it.
-    #[must_use]
     pub fn at(&self, products: usize) -> Option<f64> {
         let whole = products.is_multiple_of(100).then_some(products / 100)?;
         self.milliseconds.get(whole.checked_sub(1)?).copied()

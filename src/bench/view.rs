@@ -11,15 +11,16 @@ use tickbound_report::{ReportError, Table};
 
 impl Report {
     /// The tables: milliseconds for each number of products, then bandwidths. In Markdown.
-    #[must_use]
     pub fn markdown(&self) -> String {
         let mut out = self.times().to_markdown();
         let machine = &self.machine;
         let _ = writeln!(
             out,
             "\nMilliseconds for so many products of two 4-state squares (16 states, 256 algebraic \
-             transitions each): averages of the runs after the first {}. On an OpenCL device in all \
-             / its kernels alone. Measured on {}, {} cores, {}; the rows of 2012 are the averages of \
+             transitions each): averages of the runs after the first {}. On an OpenCL device in \
+             all \
+             / its kernels alone. Measured on {}, {} cores, {}; the rows of 2012 are the averages \
+             of \
              Vilbergsson's tables 4.1 and 4.2.\n",
             self.dropped, machine.processor, machine.cores, machine.system,
         );

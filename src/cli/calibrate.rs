@@ -19,7 +19,8 @@ pub struct Args {
     /// What the platform is called [default: the device's name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Take what is not measured from this platform: the name of a shipped one, or the path of a file
+    /// Take what is not measured from this platform: the name of a shipped one, or the path of a
+    /// file
     #[arg(long, value_name = "PLATFORM")]
     like: Option<String>,
     /// Write the platform file
@@ -103,7 +104,8 @@ impl Args {
         let resources = Resources { warp_width: None, ..platform.resources() };
         if resources == Resources::default() {
             let text = format!(
-                "--like: {name} has no `resources`, the part that can be taken; `tickbound platforms` lists those \
+                "--like: {name} has no `resources`, the part that can be taken; `tickbound \
+                 platforms` lists those \
                  that come along"
             );
             return Err(CliError::Input(text));

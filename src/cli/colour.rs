@@ -1,11 +1,13 @@
 //! Colour on terminals: the heading of an answer, and the words that say how much is known.
 //!
-//! Nowhere else: what is piped, or written into files, is plain. `NO_COLOR` (<https://no-color.org>) turns it off.
+//! Nowhere else: what is piped, or written into files, is plain. `NO_COLOR`
+//! (<https://no-color.org>) turns it off.
 
 use std::ffi::OsStr;
 use std::io::IsTerminal;
 
-/// How a line is begun that says how much is known, and the number of its colour as terminals have them (ECMA-48, SGR).
+/// How a line is begun that says how much is known, and the number of its colour as terminals have
+/// them (ECMA-48, SGR).
 const STATUS: [(&str, &str); 14] = [
     ("least time:", GOOD),
     ("least worst case:", GOOD),

@@ -1,4 +1,5 @@
-//! `tickbound completions` and `tickbound manual`: what shells and `man` are told of the command line.
+//! `tickbound completions` and `tickbound manual`: what shells and `man` are told of the command
+//! line.
 
 use std::path::Path;
 

@@ -65,7 +65,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let shown = if args.markdown { table.to_markdown() } else { table.fitted(width()) };
     let intro = "The abstract OpenCL kernel of Garanina, Staroletov and Gorlatch (2023), on one\nunit of 4 elements: least model time over all workgroup sizes WG and tile sizes\nTS, beside the paper's Table 1.\n";
     say_folded(&format!(
-        "{intro}\n{shown}\n{better} of {} times are below the paper's; all sizes together took {seconds:.3} s.\n\
+        "{intro}\n{shown}\n{better} of {} times are below the paper's; all sizes together took \
+         {seconds:.3} s.\n\
          size 2^30: least time {} at WG,TS = {}, {}, in {:.3} s\n",
         TABLE_1.len(),
         large.upper.map_or_else(|| "?".into(), |t| t.to_string()),
@@ -76,8 +77,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     Ok(Exit::found(proved && large.status == Status::Optimal))
 }
 
-/// How long the paper's verification took, and of which kind it was: by swarm, without a proof, where there
-/// was no memory for an exhaustive search.
+/// How long the paper's verification took, and of which kind it was: by swarm, without a proof,
+/// where there was no memory for an exhaustive search.
 fn search(row: &Published) -> String {
     match row.exhaustive {
         "-" => format!("{}, swarm", row.verification),

@@ -95,7 +95,6 @@ pub enum CliError {
 
 impl CliError {
     /// The fault is in tickbound, not in what it was given.
-    #[must_use]
     pub fn is_fault(&self) -> bool {
         match self {
             CliError::Solve(e) => e.is_fault(),

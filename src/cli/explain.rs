@@ -103,7 +103,8 @@ impl Page<'_> {
         Ok(text)
     }
 
-    /// What a launch comes to, or why it is not counted: the profile `resources` runs no items, so it has a time even so.
+    /// What a launch comes to, or why it is not counted: the profile `resources` runs no items, so
+    /// it has a time even so.
     fn counts(&self, bound: &Bound) -> Result<Result<Counts, String>, CliError> {
         match count(self.problem, bound) {
             Ok(counts) => Ok(Ok(counts)),
@@ -153,7 +154,8 @@ impl Page<'_> {
             let _ = match assumed {
                 Assumed::Once { at, key } => writeln!(
                     text,
-                    "\nassumed: the loop in line {} succeeds at once; {} in kernel.bounds says otherwise",
+                    "\nassumed: the loop in line {} succeeds at once; {} in kernel.bounds says \
+                     otherwise",
                     at.line,
                     serde_json::Value::from(key.as_str())
                 ),
@@ -167,7 +169,8 @@ impl Page<'_> {
             let shown: Vec<String> = values.map(|(name, v)| format!("{name}={v}")).collect();
             let _ = writeln!(
                 text,
-                "\nthe source's text depends on {}: this is one of {} readings, for {}; --set shows others",
+                "\nthe source's text depends on {}: this is one of {} readings, for {}; --set \
+                 shows others",
                 extracted.structural.join(", "),
                 extracted.variants.len(),
                 shown.join(", ")

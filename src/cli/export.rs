@@ -24,8 +24,8 @@ enum Target {
     /// SMT solvers: the question whether anything takes one tick less than the least time, which is
     /// unsatisfiable
     Smt2,
-    /// Word-level model checkers: the transition system, and as its bad state that a run takes less than the
-    /// least time, which none reaches
+    /// Word-level model checkers: the transition system, and as its bad state that a run takes less
+    /// than the least time, which none reaches
     Btor2,
     /// Auto-tuners: the parameters, the conditions and the kernel as a T1 file
     T1,
@@ -107,7 +107,8 @@ fn write_smt2(args: &Args) -> Result<(), CliError> {
         return Err(CliError::Input(format!("--to smt2: {why}")));
     };
     let about = format!(
-        "; {}: the least time is {least} ticks. The question is whether any configuration takes {}\n\
+        "; {}: the least time is {least} ticks. The question is whether any configuration takes \
+         {}\n\
          ; ticks or fewer; unsat confirms that none does.\n(set-logic QF_LIA)\n",
         problem.name.replace('\n', " "),
         least - 1
@@ -157,7 +158,8 @@ fn without_steps(error: PlanError) -> CliError {
         other => return SolveError::from(other).into(),
     };
     CliError::Input(format!(
-        "--to btor2: {what}, and no encoding has steps for that; `tickbound tune` finds the least time without"
+        "--to btor2: {what}, and no encoding has steps for that; `tickbound tune` finds the least \
+         time without"
     ))
 }
 
@@ -169,7 +171,8 @@ fn write_promela(args: &Args) -> Result<(), CliError> {
     say_or_save(args.output.as_deref(), &model.text)?;
     if model.vector_bytes > 1024 {
         eprintln!(
-            "tickbound: compile the verifier with -DVECTORSZ={}; a state is larger than SPIN's 1024 bytes",
+            "tickbound: compile the verifier with -DVECTORSZ={}; a state is larger than SPIN's \
+             1024 bytes",
             model.vector_bytes
         );
     }

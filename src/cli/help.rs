@@ -34,7 +34,8 @@ fn description(line: &str) -> usize {
     }
 }
 
-/// The columns that a line takes: its characters, but for those of colours (from an escape character to an `m`).
+/// The columns that a line takes: its characters, but for those of colours (from an escape
+/// character to an `m`).
 fn columns(line: &str) -> usize {
     let mut colour = false;
     line.chars()

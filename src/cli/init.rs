@@ -25,7 +25,8 @@ pub struct Args {
     /// The kernel function; needed if the source has several
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
-    /// A source file that stands before the kernel's own, as a host puts it there; may be given many times
+    /// A source file that stands before the kernel's own, as a host puts it there; may be given
+    /// many times
     #[arg(long, value_name = "FILE")]
     before: Vec<PathBuf>,
     /// A folder for `#include`; may be given many times
@@ -34,7 +35,8 @@ pub struct Args {
     /// The value of an input: a size that the kernel is given, or a macro that is one
     #[arg(long = "input", value_name = "N=V")]
     input: Vec<Setting>,
-    /// A macro is a tuning parameter with this domain: 'WG=[32, 64]', 'WG=powers_of_two(8, 64)', 'WG=divisors(n)'
+    /// A macro is a tuning parameter with this domain: 'WG=[32, 64]', 'WG=powers_of_two(8, 64)',
+    /// 'WG=divisors(n)'
     #[arg(long = "parameter", value_name = "P=DOMAIN")]
     parameter: Vec<Named>,
     /// A macro is no parameter, but this text

@@ -66,7 +66,8 @@ impl std::str::FromStr for Setting {
     }
 }
 
-/// A `[NAME=VALUE,...:]FILE` option: what a compiler printed, for all configurations or for those with these values.
+/// A `[NAME=VALUE,...:]FILE` option: what a compiler printed, for all configurations or for those
+/// with these values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct CompilerReport {
     at: Vec<Setting>,
@@ -184,8 +185,8 @@ pub struct Chosen {
     /// Leave out a part of the profile resources
     #[arg(long, value_name = "PART")]
     pub without: Vec<String>,
-    /// Take registers and spills from what a compiler printed: ptxas -v, a build with -cl-nv-verbose, or AMD's metadata;
-    /// with P=V,...: where parameters have these values
+    /// Take registers and spills from what a compiler printed: ptxas -v, a build with
+    /// -cl-nv-verbose, or AMD's metadata; with P=V,...: where parameters have these values
     #[arg(long = "report", value_name = "[P=V,...:]FILE")]
     reports: Vec<CompilerReport>,
     /// The files that were read.
@@ -202,7 +203,8 @@ impl Chosen {
         Chosen { problem: problem.to_owned(), input: input.to_vec(), ..Chosen::default() }
     }
 
-    /// The files that the problem was read from, once it is: its own, its platform's, and those of its kernel.
+    /// The files that the problem was read from, once it is: its own, its platform's, and those of
+    /// its kernel.
     pub fn files(&self) -> Vec<PathBuf> {
         self.files.borrow().clone()
     }
@@ -213,10 +215,6 @@ impl Chosen {
     }
 
     /// Reads the problem, with its kernel program: out of the source, where it names one.
-    ///
-    /// # Errors
-    /// As [`Chosen::read`], or the source cannot be read, or the file is T1 and has no platform or no kernel that can
-    /// be read.
     pub fn model(&self) -> Result<Problem, CliError> {
         Ok(self.attached(self.with_kernel()?)?.0)
     }
@@ -226,13 +224,15 @@ impl Chosen {
         let (problem, without_program) = self.loaded()?;
         if problem.platform.name == t1::PLATFORM {
             return Err(CliError::Input(format!(
-                "{}: a T1 file has no platform; add --platform NAME (`tickbound platforms` lists them)",
+                "{}: a T1 file has no platform; add --platform NAME (`tickbound platforms` lists \
+                 them)",
                 self.problem
             )));
         }
         if let Some(why) = without_program {
             return Err(CliError::Input(format!(
-                "{}: nothing is known of the run time: {why}; write the kernel in OpenCL C, or as a program in a \
+                "{}: nothing is known of the run time: {why}; write the kernel in OpenCL C, or as \
+                 a program in a \
                  problem file (docs/problem-format.md)",
                 self.problem
             )));
@@ -241,9 +241,6 @@ impl Chosen {
     }
 
     /// As [`Chosen::model`], with what was read out of the source, for any platform.
-    ///
-    /// # Errors
-    /// As there.
     pub fn explained(&self) -> Result<(Problem, Option<Reading>), CliError> {
         self.attached(self.read()?)
     }
@@ -254,7 +251,8 @@ impl Chosen {
         Ok((problem, reading))
     }
 
-    /// Puts in the kernel program, where the problem names a source, and the registers that compilers have told.
+    /// Puts in the kernel program, where the problem names a source, and the registers that
+    /// compilers have told.
     ///
     /// # Errors
     /// The source cannot be read, or a report is none of this kernel.
@@ -276,7 +274,8 @@ impl Chosen {
     }
 
     /// Reads the problem; the kernel program is empty if the file names a source. Platforms that
-    /// the file names are looked up among the shipped ones, then as paths from the file's own folder.
+    /// the file names are looked up among the shipped ones, then as paths from the file's own
+    /// folder.
     ///
     /// # Errors
     /// If the file cannot be read or is no valid problem.
@@ -317,7 +316,8 @@ impl Chosen {
         };
         let mut value = parse_json(&text).map_err(|e| match is_source(path, &text) {
             true => CliError::Input(format!(
-                "{path}: is the source of a kernel; `tickbound init {path}` proposes a problem file for it"
+                "{path}: is the source of a kernel; `tickbound init {path}` proposes a problem \
+                 file for it"
             )),
             false => of_file(e),
         })?;
@@ -391,26 +391,17 @@ pub struct Question {
 
 impl Question {
     /// The problem as [`Chosen::model`] reads it, with the parameters fixed.
-    ///
-    /// # Errors
-    /// As there, or there is no such parameter, or one is fixed twice.
     pub fn problem(&self) -> Result<Problem, CliError> {
         self.fixed(self.chosen.model()?)
     }
 
     /// The problem as [`Chosen::read`] reads it, with the parameters fixed.
-    ///
-    /// # Errors
-    /// As for [`Question::problem`].
     pub fn read(&self) -> Result<Problem, CliError> {
         self.fixed(self.chosen.read()?)
     }
 
-    /// The problem with a configuration of it alone, which is read in a fraction of the time. A stop
-    /// does not end this.
-    ///
-    /// # Errors
-    /// As for [`Question::problem`].
+    /// The problem with a configuration of it alone, which is read in a fraction of the time. A
+    /// stop does not end this.
     pub fn only(&self, configuration: &Configuration) -> Result<Problem, CliError> {
         let mut problem = self.chosen.with_kernel()?;
         let values = problem.parameters.iter().map(|p| p.name.clone()).zip(&configuration.0);

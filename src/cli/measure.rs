@@ -44,13 +44,15 @@ pub struct Args {
     /// Measure the whole space
     #[arg(long, conflicts_with_all = ["top", "sample", "guided"])]
     all: bool,
-    /// Measure the K best configurations of the model; under the profile resources, its K best programs
+    /// Measure the K best configurations of the model; under the profile resources, its K best
+    /// programs
     #[arg(long, value_name = "K", conflicts_with_all = ["sample", "guided"])]
     top: Option<usize>,
     /// Measure N configurations chosen at random
     #[arg(long, value_name = "N", group = "drawn")]
     sample: Option<usize>,
-    /// Measure the model's five best programs, then what promises most from the times so far, until that is little
+    /// Measure the model's five best programs, then what promises most from the times so far, until
+    /// that is little
     #[arg(long, group = "drawn")]
     guided: bool,
     /// What the random choice depends on
@@ -108,7 +110,8 @@ impl Args {
             (_, Some(count)) => Ok(Selection::Sample { count, seed: self.seed }),
             _ if self.all || configurations <= MOST_UNASKED => Ok(Selection::All),
             _ => Err(CliError::Input(format!(
-                "{}: {configurations} configurations; say which to measure: --sample N, --top K, --guided, or --all",
+                "{}: {configurations} configurations; say which to measure: --sample N, --top K, \
+                 --guided, or --all",
                 self.question.chosen.problem
             ))),
         }
@@ -316,7 +319,8 @@ impl Teller<'_> {
         stop::on_forced_end(move || {
             let why = stop::reason().map_or_else(String::new, |why| format!("{why}; "));
             complain!(
-                "tickbound: {why}ended before it was finished; {kept} results are in {cache}, the same command goes on"
+                "tickbound: {why}ended before it was finished; {kept} results are in {cache}, the \
+                 same command goes on"
             );
         });
     }

@@ -109,7 +109,8 @@ enum Command {
     Simulate(simulate::Args),
     /// Show the kernel program beside the source lines it was read from
     Explain(explain::Args),
-    /// Write the problem for another tool: a Promela model for SPIN, BTOR2 for model checkers, a T1 file for auto-tuners
+    /// Write the problem for another tool: a Promela model for SPIN, BTOR2 for model checkers, a T1
+    /// file for auto-tuners
     Export(export::Args),
     /// Find the least run time with the model checker SPIN
     Spin(spin::Args),
@@ -138,7 +139,6 @@ enum Command {
 }
 
 /// Runs the command line of this process.
-#[must_use]
 pub fn main() -> ExitCode {
     let result = match parsed() {
         Ok(cli) => {

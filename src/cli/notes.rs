@@ -1,4 +1,5 @@
-//! What is said beside the answer, on standard error: notes and progress, which `--quiet` leaves out, and errors.
+//! What is said beside the answer, on standard error: notes and progress, which `--quiet` leaves
+//! out, and errors.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};

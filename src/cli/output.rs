@@ -1,10 +1,10 @@
 //! What commands print and write.
 //!
 //! Results go to standard output and into the files that options name. Files are whole or absent
-//! ([`tickbound_os::output`]). Before a command works it says which it will write ([`Outputs`]): a name
-//! that cannot be written, that the command reads, or that two options share is refused while
-//! nothing is done. Files come before what is printed, so that a reader who closes the pipe loses no
-//! file. Standard output that is full or closed is an error, but for a pipe that its reader has
+//! ([`tickbound_os::output`]). Before a command works it says which it will write ([`Outputs`]): a
+//! name that cannot be written, that the command reads, or that two options share is refused while
+//! nothing is done. Files come before what is printed, so that a reader who closes the pipe loses
+//! no file. Standard output that is full or closed is an error, but for a pipe that its reader has
 //! closed.
 
 use std::path::{Path, PathBuf};
@@ -94,7 +94,8 @@ pub(crate) fn width() -> usize {
     terminal_width().unwrap_or(80)
 }
 
-/// The same for tables whose lines other programs look for: where there is no terminal they are not broken.
+/// The same for tables whose lines other programs look for: where there is no terminal they are not
+/// broken.
 pub(crate) fn rows_width() -> usize {
     terminal_width().unwrap_or(usize::MAX)
 }
@@ -126,7 +127,8 @@ impl Outputs {
         self
     }
 
-    /// With those that may come into the folder of an option, if it is given. One that is not there yet has no file that could be lost.
+    /// With those that may come into the folder of an option, if it is given. One that is not there
+    /// yet has no file that could be lost.
     pub(crate) fn folder(
         mut self,
         option: &'static str,
@@ -151,7 +153,8 @@ impl Outputs {
         Ok(self)
     }
 
-    /// Refuses what cannot be written, what is one of the files that the command reads, and what two options name.
+    /// Refuses what cannot be written, what is one of the files that the command reads, and what
+    /// two options name.
     pub(crate) fn check(&self, inputs: &[PathBuf]) -> Result<(), CliError> {
         // What is not there is no input.
         let inputs: Vec<Place> = inputs.iter().filter_map(|path| Place::of(path).ok()).collect();

@@ -77,7 +77,8 @@ fn told(units: &Units, result: &TuneResult, answer: &Answer) -> (String, String)
     }
 }
 
-/// What the best configuration does: its timelines and where its time goes, as far as the profile tells.
+/// What the best configuration does: its timelines and where its time goes, as far as the profile
+/// tells.
 fn add_run(
     page: &mut Page,
     problem: &Problem,
@@ -123,7 +124,8 @@ fn of_resources(resources: &Resources) -> Option<Spent> {
     parts.extend(of_source_lines(resources));
     (most > 0.0).then(|| Spent {
         about: "Clocks that one group takes of each resource of a unit, for the best configuration; they pass side by side, and \
-                shares are of the greatest. Lines of the source: by what a group would take of the resource that bounds the time \
+                shares are of the greatest. Lines of the source: by what a group would take of the \
+                resource that bounds the time \
                 if it ran the line alone."
             .into(),
         unit: "clocks",
@@ -173,7 +175,8 @@ fn configurations(
             n => format!(" and {n} others drawn at random (--seed {seed})"),
         };
         let among = format!(
-            "{of}, the {known} best that the search names (--top says how many){others}, simulated. Charts show these only."
+            "{of}, the {known} best that the search names (--top says how many){others}, \
+             simulated. Charts show these only."
         );
         chosen.extend(drawn);
         (chosen, among)

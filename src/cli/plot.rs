@@ -14,7 +14,8 @@ use tickbound_report::{Axis, HeatMap};
 /// Most configurations that are simulated for a picture.
 pub(super) const MAX_CONFIGURATIONS: usize = 20_000;
 
-/// What is to be drawn: found before a search, so that it need not end with a picture that cannot be.
+/// What is to be drawn: found before a search, so that it need not end with a picture that cannot
+/// be.
 #[derive(Debug)]
 pub struct Drawing<'p> {
     problem: &'p Problem,
@@ -34,7 +35,8 @@ impl<'p> Drawing<'p> {
         let refused = |why: String| Err(CliError::Input(format!("--plot: {why}")));
         let too_many = |count: usize| {
             refused(format!(
-                "{} configurations, at most {MAX_CONFIGURATIONS} can be drawn; fix parameters with --set, or take --html, \
+                "{} configurations, at most {MAX_CONFIGURATIONS} can be drawn; fix parameters with \
+                 --set, or take --html, \
                  which draws the best and a sample",
                 count
             ))
@@ -63,7 +65,8 @@ impl<'p> Drawing<'p> {
         if let Some((p, all)) = widest.iter().find(|(_, all)| all.len() > MAX_VALUES) {
             let (name, count) = (&problem.parameters[*p].name, all.len());
             return refused(format!(
-                "{name} has {count} values, at most {MAX_VALUES} can be drawn; leave some out with --set, or take --html"
+                "{name} has {count} values, at most {MAX_VALUES} can be drawn; leave some out with \
+                 --set, or take --html"
             ));
         }
         let mut axes = widest.into_iter();
@@ -71,7 +74,8 @@ impl<'p> Drawing<'p> {
         Ok(Drawing { problem, x, y: axes.next(), space })
     }
 
-    /// Draws the time, other parameters at their best. Configurations that are too large to simulate stay empty.
+    /// Draws the time, other parameters at their best. Configurations that are too large to
+    /// simulate stay empty.
     ///
     /// # Errors
     /// The picture cannot be written.

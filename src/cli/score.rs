@@ -28,14 +28,15 @@ use tickbound_report::measured_page::correlation;
 pub struct Args {
     #[command(flatten)]
     question: Question,
-    /// Measured times: a cache of `measure` or of Kernel Tuner, a T4 file, or KTT's output in JSON; may be compressed (.gz)
-    /// [default: the file in the current folder that `measure` writes]
+    /// Measured times: a cache of `measure` or of Kernel Tuner, a T4 file, or KTT's output in JSON;
+    /// may be compressed (.gz) [default: the file in the current folder that `measure` writes]
     #[arg(long, value_name = "RESULTS")]
     against: Option<String>,
     /// Replay this many guided searches, each with another seed, on the measured times
     #[arg(long, value_name = "SEEDS", default_value_t = 0)]
     guided: u64,
-    /// Also say how good the best configuration of these results is here, such as those of another device
+    /// Also say how good the best configuration of these results is here, such as those of another
+    /// device
     #[arg(long, value_name = "RESULTS")]
     other: Vec<String>,
     /// Draw measured times over the model's (.svg or .png; both without an extension)
@@ -59,7 +60,8 @@ impl Args {
         if self.against.is_none() && !Path::new(&file).exists() {
             let path = &self.question.chosen.problem;
             return Err(CliError::Input(format!(
-                "{file}: there are no measured times yet; run `tickbound measure {path}`, or name a file with --against"
+                "{file}: there are no measured times yet; run `tickbound measure {path}`, or name \
+                 a file with --against"
             )));
         }
         Ok(file)
@@ -151,7 +153,8 @@ fn replayed(guided: &Replay) -> String {
     let number =
         |n: Option<usize>| n.map_or_else(|| format!("more than {MOST}"), |n| n.to_string());
     format!(
-        "\n{} guided searches, in the median: {} measurements until one is within 5 % of the best; they stop after {}, \
+        "\n{} guided searches, in the median: {} measurements until one is within 5 % of the best; \
+         they stop after {}, \
          where {} of it is reached\n",
         guided.seeds,
         number(guided.within_5_percent),
@@ -256,8 +259,8 @@ fn row((values, (ticks, time)): (&Vec<i64>, &(i64, f64))) -> Row {
     Row { values: values.clone(), numbers, note: None }
 }
 
-/// Guided searches among distinct programs, each with the parameters of its first configuration and the mean of the times
-/// of all.
+/// Guided searches among distinct programs, each with the parameters of its first configuration and
+/// the mean of the times of all.
 fn guided(compared: &Compared, seeds: u64) -> Option<Replay> {
     let mut programs: IndexMap<&[i64], (usize, Vec<f64>)> = IndexMap::new();
     for (number, (program, (_, time))) in compared.programs.iter().zip(&compared.pairs).enumerate()
@@ -275,7 +278,8 @@ fn guided(compared: &Compared, seeds: u64) -> Option<Replay> {
     replay(&candidates, &times, seeds)
 }
 
-/// The median of measured times over predicted ones, where ticks are clocks that the platform says the length of.
+/// The median of measured times over predicted ones, where ticks are clocks that the platform says
+/// the length of.
 fn over_predicted(compared: &Compared, problem: &Problem) -> Option<f64> {
     let clock = problem.platform.clock_mhz().filter(|_| problem.profile == Profile::Resources)?;
     let predicted = |ticks: i64| ticks as f64 / clock as f64 / 1e3;
@@ -373,7 +377,8 @@ fn of_programs(compared: &Compared, distinct: &Programs) -> String {
     }
     let (model, random) = (distinct.model_within_5_percent, distinct.random_within_5_percent);
     format!(
-        "\n{} configurations are {} programs\n{table}\nmeasured until one is within 5 % of the best: {model:.1} in \
+        "\n{} configurations are {} programs\n{table}\nmeasured until one is within 5 % of the \
+         best: {model:.1} in \
          the model's order, {random:.1} at random\n",
         compared.pairs.len(),
         distinct.programs

@@ -1,14 +1,15 @@
-//! What ends a command before it is finished: Ctrl-C, SIGTERM, SIGHUP, the time of `--timeout`, and the memory of
-//! `--memory`.
+//! What ends a command before it is finished: Ctrl-C, SIGTERM, SIGHUP, the time of `--timeout`, and
+//! the memory of `--memory`.
 //!
-//! There is one flag for the process. The first signal sets it, and so do the clock and the sum of resident memory; the
-//! time counts from the start of the process. Whatever takes long looks at the flag, stops, and hands over what it
-//! has. A second signal ends the process at once.
+//! There is one flag for the process. The first signal sets it, and so do the clock and the sum of
+//! resident memory; the time counts from the start of the process. Whatever takes long looks at the
+//! flag, stops, and hands over what it has. A second signal ends the process at once.
 //!
-//! Some work cannot look: a call of Z3 that does not listen, or a step that is long for one input in a thousand.
-//! So what has not ended within [`GRACE`] is ended: the process prints what is known by then
-//! ([`on_forced_end`]), and leaves. What it has written is whole (caches line by line, files by renaming), its children end
-//! with it ([`tickbound_os::process`]), and its folders are removed at the next start.
+//! Some work cannot look: a call of Z3 that does not listen, or a step that is long for one input
+//! in a thousand. So what has not ended within [`GRACE`] is ended: the process prints what is known
+//! by then ([`on_forced_end`]), and leaves. What it has written is whole (caches line by line,
+//! files by renaming), its children end with it ([`tickbound_os::process`]), and its folders are
+//! removed at the next start.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -22,10 +23,11 @@ use tickbound_model::verdict::StopReason;
 use super::exit::{CliError, Exit};
 use super::values::{Seconds, Size};
 
-/// How long a command may take to end by itself. What is left of a second is for giving back its memory: gigabytes
-/// of a formula take up to 0.2 s on a slow machine.
+/// How long a command may take to end by itself. What is left of a second is for giving back its
+/// memory: gigabytes of a formula take up to 0.2 s on a slow machine.
 const GRACE: Duration = Duration::from_millis(700);
-/// The clock sets the flag so much later than the time is over, so that who looks at both says that it was the clock.
+/// The clock sets the flag so much later than the time is over, so that who looks at both says that
+/// it was the clock.
 const AFTER: Duration = Duration::from_millis(10);
 
 /// How often the memory is looked at.
@@ -213,7 +215,8 @@ pub(super) fn on_forced_end(print: impl FnOnce() + Send + 'static) {
     lock().words = Some(Box::new(print));
 }
 
-/// The process is not ended until what is returned is dropped: something is written that is to be whole.
+/// The process is not ended until what is returned is dropped: something is written that is to be
+/// whole.
 pub(super) fn writing() -> Writing {
     lock().writing += 1;
     Writing

@@ -1,4 +1,5 @@
-//! The timelines of one configuration as a trace file: one run, or the best and the worst schedule side by side.
+//! The timelines of one configuration as a trace file: one run, or the best and the worst schedule
+//! side by side.
 
 use super::exit::CliError;
 use super::output::written;
@@ -18,10 +19,12 @@ use tickbound_solver::{Objective, TuneResult};
 /// Most spans of a timeline: about 25 MB of JSON, which Perfetto opens at once.
 pub const MAX_SPANS: usize = 200_000;
 
-/// Refuses `--trace` where a problem has no timeline, and a name that says something else than what [`write`] would put there.
+/// Refuses `--trace` where a problem has no timeline, and a name that says something else than what
+/// [`write`] would put there.
 ///
 /// # Errors
-/// It was given, and there is none; or the name's extension is of neither a picture nor a trace file.
+/// It was given, and there is none; or the name's extension is of neither a picture nor a trace
+/// file.
 pub fn check(problem: &Problem, trace: Option<&String>) -> Result<(), CliError> {
     let Some(path) = trace.map(Path::new) else { return Ok(()) };
     let named = path.extension().is_some_and(|e| !e.eq_ignore_ascii_case("json"));
@@ -54,7 +57,8 @@ pub struct Timeline {
 /// A schedule to be shown, with its name if there are several.
 pub type Shown = (Option<&'static str>, Script);
 
-/// The schedules of a result that are shown: both ends where they are known, that of the answer first.
+/// The schedules of a result that are shown: both ends where they are known, that of the answer
+/// first.
 pub fn shown(result: &TuneResult) -> Vec<Shown> {
     let Some(schedule) = &result.schedule else { return vec![(None, Script::default())] };
     let Some((best, worst)) = schedule.ends.clone() else {
@@ -85,8 +89,8 @@ pub fn of(problem: &Problem, bound: &Bound, script: &Script) -> Result<Timeline,
     Ok(Timeline { spans, warps, truncated: trace.truncated, time })
 }
 
-/// Simulates a configuration under the schedules and writes their timelines into one file, which a line on standard error says:
-/// a picture where it is called so, else a trace file.
+/// Simulates a configuration under the schedules and writes their timelines into one file, which a
+/// line on standard error says: a picture where it is called so, else a trace file.
 ///
 /// # Errors
 /// If a simulation or the writing fails.
@@ -147,7 +151,8 @@ fn trace(
 }
 
 /// Drops that an item waits at a barrier while its element still runs others, so that the spans
-/// of a track follow one another: of the waits with one end, the last one to begin is the element's.
+/// of a track follow one another: of the waits with one end, the last one to begin is the
+/// element's.
 fn without_covered_waits(spans: &[Span]) -> impl Iterator<Item = &Span> {
     let is_wait = |s: &Span| matches!(s.kind, SpanKind::Barrier);
     let release = |s: &Span| (s.unit, s.element, s.end);

@@ -40,7 +40,8 @@ pub struct Args {
     /// What is best where schedules are open
     #[arg(long, value_parser = named::<Objective>(), default_value = "best")]
     objective: Objective,
-    /// Show at least this many of the best configurations; under the profile resources, this many of the best programs
+    /// Show at least this many of the best configurations; under the profile resources, this many
+    /// of the best programs
     #[arg(long, value_name = "K", default_value_t = 0)]
     top: usize,
     #[command(flatten)]
@@ -48,8 +49,8 @@ pub struct Args {
     /// What the random choice of configurations depends on that are simulated as a check
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
-    /// Write the timeline of the best run to this file, a picture (.svg, .png) or Trace Event JSON for Perfetto; of open schedules
-    /// the best and the worst
+    /// Write the timeline of the best run to this file, a picture (.svg, .png) or Trace Event JSON
+    /// for Perfetto; of open schedules the best and the worst
     #[arg(long, value_name = "FILE")]
     trace: Option<String>,
     /// Draw time over two parameters (.svg or .png; both without an extension)
@@ -229,7 +230,8 @@ fn listing(problem: &Problem, result: &TuneResult) -> String {
         false => " (of those that the search came by; there may be more)",
     };
     format!(
-        "\n{}\nConfigurations that use the same of the device are one program: the first of them, how many it stands for{among}, \
+        "\n{}\nConfigurations that use the same of the device are one program: the first of them, \
+         how many it stands for{among}, \
          and the parameters in which they differ.\n",
         table.fitted(rows_width())
     )

@@ -1,9 +1,9 @@
-//! Runs the real SPIN on exported models, without `tickbound_spin`, which has tests of its own, and with a
-//! compiler that does not optimise: hundreds of small verifiers are made. `tcc` takes a twentieth of the time that
-//! `cc -O0` takes; where it is not installed, `cc` does.
+//! Runs the real SPIN on exported models, without `tickbound_spin`, which has tests of its own, and
+//! with a compiler that does not optimise: hundreds of small verifiers are made. `tcc` takes a
+//! twentieth of the time that `cc -O0` takes; where it is not installed, `cc` does.
 //!
-//! Without spin or a C compiler the tests that need them are skipped, with a message; in CI that is a
-//! failure.
+//! Without spin or a C compiler the tests that need them are skipped, with a message; in CI that is
+//! a failure.
 
 pub mod here;
 
@@ -26,8 +26,8 @@ pub fn problem(text: &str, inputs: &[(&str, i64)]) -> Problem {
     Problem::from_json(text, &inputs, &tickbound_model::platforms::find).unwrap()
 }
 
-/// Every time of every configuration, as SPIN finds them in an exhaustive search that must come to its
-/// end without a deadlock, a false assertion or a cut path.
+/// Every time of every configuration, as SPIN finds them in an exhaustive search that must come to
+/// its end without a deadlock, a false assertion or a cut path.
 pub fn times(model: &Model, optimise: &str) -> BTreeMap<Vec<i64>, BTreeSet<i64>> {
     let folder = tempfile::tempdir().unwrap();
     let run = |program: &str, arguments: &[&str]| run(folder.path(), program, arguments);

@@ -1,7 +1,7 @@
 //! Finding a proof by branch and bound.
 //!
-//! The time is known, so there is nothing to search for: boxes are cut in halves until each is closed. Nothing here need be
-//! right: [`crate::branches`] checks what comes out.
+//! The time is known, so there is nothing to search for: boxes are cut in halves until each is
+//! closed. Nothing here need be right: [`crate::branches`] checks what comes out.
 
 use crate::branches::{Box, Branches, halves, is_closed, root};
 use crate::refusal::Refusal;

@@ -1,10 +1,12 @@
 //! The proof by branch and bound: its form in a file, and its checker.
 //!
-//! A proof is a tree of boxes. The root has every value of every parameter; a branch cuts a box in two at a value of one
-//! parameter; and in each leaf either some condition fails for all its choices, or the run time is at least the time
-//! claimed, by interval arithmetic on the sum. Nothing else is in the file than where the boxes are cut.
+//! A proof is a tree of boxes. The root has every value of every parameter; a branch cuts a box in
+//! two at a value of one parameter; and in each leaf either some condition fails for all its
+//! choices, or the run time is at least the time claimed, by interval arithmetic on the sum.
+//! Nothing else is in the file than where the boxes are cut.
 //!
-//! It is for spaces whose conditions are over too many parameters at once for [`crate::inequalities`].
+//! It is for spaces whose conditions are over too many parameters at once for
+//! [`crate::inequalities`].
 
 use serde::{Deserialize, Serialize};
 use tickbound_expr::Expr;
@@ -21,8 +23,9 @@ const PATIENCE: usize = 1 << 10;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Branches {
-    /// The tree, a box before what it is cut into, and the lower side before the upper one. A branch is the name of a
-    /// parameter and the greatest value of its lower side; a leaf is nothing.
+    /// The tree, a box before what it is cut into, and the lower side before the upper one. A
+    /// branch is the name of a parameter and the greatest value of its lower side; a leaf is
+    /// nothing.
     pub boxes: Vec<Option<(String, i64)>>,
 }
 
@@ -30,13 +33,11 @@ pub struct Branches {
 pub type Box = Vec<(usize, usize)>;
 
 /// The box of all choices; `None` if a parameter has no value.
-#[must_use]
 pub fn root(obligation: &Obligation<'_>) -> Option<Box> {
     obligation.values.iter().map(|v| v.len().checked_sub(1).map(|last| (0, last))).collect()
 }
 
 /// True if no valid configuration in a box takes fewer than `time` ticks, as far as intervals tell.
-#[must_use]
 pub fn is_closed(obligation: &Obligation<'_>, of: &Box, time: i64) -> bool {
     let problem = obligation.problem;
     let mut slots: Vec<Interval> = problem.base_env().into_iter().map(Interval::point).collect();
@@ -108,10 +109,12 @@ fn bounds(factor: &Factor, of: &[Interval]) -> Option<(i128, i128)> {
     })
 }
 
-/// Checks that a proof proves: no valid configuration takes fewer than `time` ticks. Returns the number of leaves.
+/// Checks that a proof proves: no valid configuration takes fewer than `time` ticks. Returns the
+/// number of leaves.
 ///
 /// # Errors
-/// A leaf that is not closed, a cut where there is none, boxes that are missing or left over, a stop.
+/// A leaf that is not closed, a cut where there is none, boxes that are missing or left over, a
+/// stop.
 pub fn check(
     obligation: &Obligation<'_>,
     proof: &Branches,

@@ -1,7 +1,8 @@
-//! Checking a certificate: by its files, the simulator, and programs of others where they are there.
+//! Checking a certificate: by its files, the simulator, and programs of others where they are
+//! there.
 //!
-//! In goes a [`Certificate`], out comes a [`Report`] that says what was checked, what was not, and what had to be trusted. Whatever
-//! is wrong is a [`Refusal`]; then nothing is proved.
+//! In goes a [`Certificate`], out comes a [`Report`] that says what was checked, what was not, and
+//! what had to be trusted. Whatever is wrong is a [`Refusal`]; then nothing is proved.
 
 use indexmap::IndexMap;
 use num_bigint::BigUint;
@@ -36,10 +37,8 @@ pub struct Report {
     pub trusted: Vec<String>,
 }
 
-/// Checks a certificate, with programs of others if there are `tools`; `stop` is asked now and then.
-///
-/// # Errors
-/// As for [`reported`].
+/// Checks a certificate, with programs of others if there are `tools`; `stop` is asked now and
+/// then.
 pub fn check(
     certificate: &Certificate,
     tools: Option<&Tools<'_>>,
@@ -49,7 +48,8 @@ pub fn check(
     reported(certificate, tools, stop, &mut report).map(|()| report)
 }
 
-/// As [`check`], and what has been checked is in the report also where something is wrong or stops it.
+/// As [`check`], and what has been checked is in the report also where something is wrong or stops
+/// it.
 ///
 /// # Errors
 /// The first thing that is wrong, or cannot be looked at, or a stop.
@@ -92,7 +92,8 @@ pub fn reported(
             let obligation = Obligation::new(&problem)?;
             let leaves = branches::check(&obligation, tree, time, stop)?;
             report.checked.push(format!(
-                "nothing is faster: in each of {leaves} boxes nothing is valid, or all takes {time} ticks or more"
+                "nothing is faster: in each of {leaves} boxes nothing is valid, or all takes \
+                 {time} ticks or more"
             ));
             report
                 .trusted
@@ -170,7 +171,8 @@ fn all(
     Ok(())
 }
 
-/// Holds the sum of the obligation against the simulator in some configurations, spread over the space.
+/// Holds the sum of the obligation against the simulator in some configurations, spread over the
+/// space.
 fn sample(
     obligation: &Obligation<'_>,
     stop: &dyn Fn() -> bool,

@@ -8,7 +8,8 @@
 //! | `branches.json` | the proof by branch and bound, if it is one |
 //! | [`Text`] | the same for programs of others, as far as there is such a text |
 //!
-//! The names are these and no others, so no file can name one outside the folder. A link is not followed.
+//! The names are these and no others, so no file can name one outside the folder. A link is not
+//! followed.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -52,7 +53,6 @@ impl Text {
     pub const ALL: [Text; 4] = [Text::Question, Text::Induction, Text::Formula, Text::FormulaProof];
 
     /// The name of its file.
-    #[must_use]
     pub fn file(self) -> &'static str {
         match self {
             Text::Question => "question.smt2",
@@ -100,7 +100,6 @@ pub enum Kind {
 
 impl Kind {
     /// As it is in the file.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Kind::Inequalities => "inequalities",
@@ -112,7 +111,6 @@ impl Kind {
 
 impl Claim {
     /// A claim in the present format.
-    #[must_use]
     pub fn new(
         written_by: &str,
         time: i64,
@@ -137,7 +135,6 @@ pub enum Proved {
 
 impl Proved {
     /// Its kind.
-    #[must_use]
     pub fn kind(&self) -> Kind {
         match self {
             Proved::Inequalities(_) => Kind::Inequalities,
@@ -161,8 +158,9 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Writes the files into a folder, which is made if it is not there. Files of a certificate that was there before
-    /// are replaced or removed; others are an error, and so is a problem without a claim, which may be the user's own.
+    /// Writes the files into a folder, which is made if it is not there. Files of a certificate
+    /// that was there before are replaced or removed; others are an error, and so is a problem
+    /// without a claim, which may be the user's own.
     ///
     /// # Errors
     /// The folder has other files, or a file cannot be written.
@@ -170,8 +168,8 @@ impl Certificate {
         writable(folder)?;
         let of = |name: &str, e: std::io::Error| Refusal::File(name.to_owned(), e.to_string());
         std::fs::create_dir_all(folder).map_err(|e| of(&folder.display().to_string(), e))?;
-        // The problem comes last, also when this is killed: without it a folder is no certificate, and with it alone it
-        // is not one of ours.
+        // The problem comes last, also when this is killed: without it a folder is no certificate,
+        // and with it alone it is not one of ours.
         for name in files() {
             match std::fs::remove_file(folder.join(name)) {
                 Err(e) if e.kind() != ErrorKind::NotFound => return Err(of(name, e)),
@@ -201,7 +199,8 @@ impl Certificate {
     /// Reads a folder.
     ///
     /// # Errors
-    /// A file is missing, is none of a certificate, is no regular file, or does not have the form it must.
+    /// A file is missing, is none of a certificate, is no regular file, or does not have the form
+    /// it must.
     pub fn read(folder: &Path) -> Result<Certificate, Refusal> {
         only_files(folder)?;
         let claim: Claim = read(folder, CLAIM)?;
@@ -233,8 +232,8 @@ impl Certificate {
     }
 }
 
-/// Whether a certificate can be written there: a folder that is not there yet, or has only files of a certificate, and
-/// a problem only with a claim.
+/// Whether a certificate can be written there: a folder that is not there yet, or has only files of
+/// a certificate, and a problem only with a claim.
 ///
 /// # Errors
 /// It cannot, and why.

@@ -1,14 +1,16 @@
 //! The proof by local inequalities: its form in a file, and its checker.
 //!
-//! A [`Proof`] is a list of [`Cluster`]s. Each takes some parts of the run time and some *messages* of earlier clusters, and
-//! gives a message of its own: a table over a few parameters. It claims one inequality for every choice of its
-//! parameters: the parts and messages that it takes are together at least what its message says. A choice without a row is
-//! claimed to belong to no valid configuration. Every part and message is taken once.
+//! A [`Proof`] is a list of [`Cluster`]s. Each takes some parts of the run time and some *messages*
+//! of earlier clusters, and gives a message of its own: a table over a few parameters. It claims
+//! one inequality for every choice of its parameters: the parts and messages that it takes are
+//! together at least what its message says. A choice without a row is claimed to belong to no valid
+//! configuration. Every part and message is taken once.
 //!
-//! If all these hold, then for every valid configuration the sum of the parts is at least the sum of the messages that
-//! no cluster takes. What these come to, for each choice of the parameters that they and the waves are over, must not
-//! be below the time claimed; then no configuration takes fewer ticks. (R. Dechter, *Bucket elimination: a unifying
-//! framework for reasoning*, Artificial Intelligence 113, 1999: the messages are costs to go.)
+//! If all these hold, then for every valid configuration the sum of the parts is at least the sum
+//! of the messages that no cluster takes. What these come to, for each choice of the parameters
+//! that they and the waves are over, must not be below the time claimed; then no configuration
+//! takes fewer ticks. (R. Dechter, *Bucket elimination: a unifying framework for reasoning*,
+//! Artificial Intelligence 113, 1999: the messages are costs to go.)
 
 use std::collections::HashMap;
 
@@ -23,8 +25,8 @@ use tickbound_timing::obligation::{Obligation, Part, Time};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proof {
-    /// True if the parts are those of a group, and its time is multiplied by the waves at the end; otherwise the waves are a
-    /// factor of each part, and the end of the program is a part too.
+    /// True if the parts are those of a group, and its time is multiplied by the waves at the end;
+    /// otherwise the waves are a factor of each part, and the end of the program is a part too.
     pub by_group: bool,
     /// The clusters, in an order in which each takes messages of earlier ones.
     pub clusters: Vec<Cluster>,
@@ -58,7 +60,6 @@ pub struct Checked {
 }
 
 /// The parts of a time, as a proof takes them: those of a group, or those of the whole launch.
-#[must_use]
 pub fn parts(obligation: &Obligation<'_>, by_group: bool) -> Vec<Part> {
     let Time { group, .. } = &obligation.time;
     match by_group {
@@ -68,7 +69,6 @@ pub fn parts(obligation: &Obligation<'_>, by_group: bool) -> Vec<Part> {
 }
 
 /// The parameters of what is looked at in the end.
-#[must_use]
 pub fn at_the_end(obligation: &Obligation<'_>, by_group: bool) -> Vec<usize> {
     if !by_group {
         return Vec::new();

@@ -1,15 +1,19 @@
 //! Certificates: a least time that others can check.
 //!
-//! A certificate is a folder. It says which time is the least, gives a configuration that takes it, and a proof that no other
-//! takes less ([`folder`]). Whoever doubts it runs [`check::check`], which reads these files, runs the simulator, and uses none of
-//! the encodings and searches that found the time.
+//! A certificate is a folder. It says which time is the least, gives a configuration that takes it,
+//! and a proof that no other takes less ([`folder`]). Whoever doubts it runs [`check::check`],
+//! which reads these files, runs the simulator, and uses none of the encodings and searches that
+//! found the time.
 //!
-//! What is to be proved of a problem, its conditions and its run time as a sum, is an [obligation](tickbound_timing::obligation).
+//! What is to be proved of a problem, its conditions and its run time as a sum, is an
+//! [obligation](tickbound_timing::obligation).
 //!
 //! - [`inequalities`]: what a proof is, and its checker;
 //! - [`prove`]: finding one, by elimination;
-//! - [`branches`], [`mod@branch`]: the same by branch and bound, where elimination would take too much;
-//! - [`smt`], [`pseudo_boolean`]: the same for solvers and a checker that others have written, and [`tools`], which asks them;
+//! - [`branches`], [`mod@branch`]: the same by branch and bound, where elimination would take too
+//!   much;
+//! - [`smt`], [`pseudo_boolean`]: the same for solvers and a checker that others have written, and
+//!   [`tools`], which asks them;
 //! - [`mod@write`]: a certificate for a problem and its least time;
 //! - [`check`]: all of it checked, and what had to be trusted.
 

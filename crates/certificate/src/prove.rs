@@ -1,7 +1,8 @@
 //! Finding a proof by local inequalities: eliminating the parameters from the obligation.
 //!
-//! Each part of the run time becomes a relation over its parameters, and so does each condition. What elimination leaves, its
-//! messages, is the proof. Nothing here need be right: [`crate::inequalities`] checks what comes out.
+//! Each part of the run time becomes a relation over its parameters, and so does each condition.
+//! What elimination leaves, its messages, is the proof. Nothing here need be right:
+//! [`crate::inequalities`] checks what comes out.
 
 use std::collections::HashMap;
 
@@ -18,7 +19,8 @@ const MOST_ROWS: usize = 1 << 21;
 /// A proof of the least time, whatever it is; `by_group` is its form ([`Proof::by_group`]).
 ///
 /// # Errors
-/// Relations that are too large, an expression without a value for some choice of a few parameters, a stop.
+/// Relations that are too large, an expression without a value for some choice of a few parameters,
+/// a stop.
 pub fn prove(
     obligation: &Obligation<'_>,
     by_group: bool,
@@ -63,7 +65,8 @@ fn relation(
     Ok(relation)
 }
 
-/// The joins of an elimination as clusters. Conditions have no part in them: they hold for every choice anyway.
+/// The joins of an elimination as clusters. Conditions have no part in them: they hold for every
+/// choice anyway.
 fn clusters(obligation: &Obligation<'_>, parts: usize, tree: &Tree<Least>) -> Vec<Cluster> {
     let name = |p: &usize| obligation.problem.parameters[*p].name.clone();
     let mut numbers: HashMap<usize, usize> = HashMap::new();

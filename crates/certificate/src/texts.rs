@@ -1,6 +1,8 @@
-//! What a certificate holds for programs of others: questions for solvers, and a formula with its proof.
+//! What a certificate holds for programs of others: questions for solvers, and a formula with its
+//! proof.
 //!
-//! Each text but the proof follows from the problem and the time, so whoever checks makes it anew and compares.
+//! Each text but the proof follows from the problem and the time, so whoever checks makes it anew
+//! and compares.
 
 use tickbound_model::{Configuration, Problem};
 
@@ -15,8 +17,8 @@ use crate::smt::induction::induction;
 use crate::smt::question::question;
 use tickbound_timing::obligation::Obligation;
 
-/// All texts that there are for a problem, the least time and a configuration that takes it. Where one would be too long, or
-/// does not cover the problem, it is left out.
+/// All texts that there are for a problem, the least time and a configuration that takes it. Where
+/// one would be too long, or does not cover the problem, it is left out.
 ///
 /// # Errors
 /// A stop, or what cannot be.
@@ -52,7 +54,8 @@ pub fn texts(
     Ok(texts)
 }
 
-/// That the texts of a certificate are those of its problem and time, but for the proof of the formula.
+/// That the texts of a certificate are those of its problem and time, but for the proof of the
+/// formula.
 ///
 /// # Errors
 /// One is not, or a stop.

@@ -1,7 +1,8 @@
-//! Programs of others that check a certificate's texts: cvc5, Yices and Z3 for SMT-LIB, VeriPB for pseudo-Boolean proofs.
+//! Programs of others that check a certificate's texts: cvc5, Yices and Z3 for SMT-LIB, VeriPB for
+//! pseudo-Boolean proofs.
 //!
-//! In go the texts, out comes for each text and program whether it agrees. What is not on `PATH`, or gives no
-//! answer in time, has not checked anything.
+//! In go the texts, out comes for each text and program whether it agrees. What is not on `PATH`,
+//! or gives no answer in time, has not checked anything.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -152,7 +153,8 @@ fn unsatisfiable(
     })
 }
 
-/// Whether VeriPB has verified the claim. It also verifies a proof that assumes something, with a warning: that is no proof.
+/// Whether VeriPB has verified the claim. It also verifies a proof that assumes something, with a
+/// warning: that is no proof.
 fn verified(name: &str, finished: &Finished, time: i64) -> Result<ToolReport, Refusal> {
     let file = Text::FormulaProof.file();
     let bounds = format!("s VERIFIED BOUNDS {time} <= obj <= {time}");

@@ -1,7 +1,8 @@
 //! The choices of a few parameters that no condition excludes.
 //!
-//! In go some parameters, out comes each combination of their values for which no condition over these parameters alone is
-//! false. Every valid configuration has one of these combinations, which is all that a proof relies on.
+//! In go some parameters, out comes each combination of their values for which no condition over
+//! these parameters alone is false. Every valid configuration has one of these combinations, which
+//! is all that a proof relies on.
 
 use tickbound_model::space::{Condition, Holds};
 
@@ -26,12 +27,13 @@ pub struct Walk<'o, 'p> {
     steps: u64,
 }
 
-/// What is called for each choice: the values of all slots, and for each parameter of the problem the number of its value.
+/// What is called for each choice: the values of all slots, and for each parameter of the problem
+/// the number of its value.
 pub type Each<'e> = dyn FnMut(&[i64], &[u32]) -> Result<(), Refusal> + 'e;
 
 impl<'o, 'p> Walk<'o, 'p> {
-    /// A walk over the choices of these parameters, which are in increasing order; `stop` is asked now and then.
-    #[must_use]
+    /// A walk over the choices of these parameters, which are in increasing order; `stop` is asked
+    /// now and then.
     pub fn new(
         obligation: &'o Obligation<'p>,
         parameters: &[usize],

@@ -13,13 +13,14 @@ use crate::refusal::Refusal;
 use crate::texts::texts;
 use tickbound_timing::obligation::Obligation;
 
-/// A certificate that no configuration takes fewer than `time` ticks, which one takes. It is a proof by inequalities where
-/// the time is a sum over the parameters, or by branch and bound, otherwise by simulation. The first two are checked here; simulation is what
-/// whoever checks does. Where the time is a sum there are texts for programs of others, too.
+/// A certificate that no configuration takes fewer than `time` ticks, which one takes. It is a
+/// proof by inequalities where the time is a sum over the parameters, or by branch and bound,
+/// otherwise by simulation. The first two are checked here; simulation is what whoever checks does.
+/// Where the time is a sum there are texts for programs of others, too.
 ///
 /// # Errors
-/// The problem cannot be written down, has more configurations than can be listed and no proof by inequalities, or
-/// something is faster: [`Refusal::Wrong`].
+/// The problem cannot be written down, has more configurations than can be listed and no proof by
+/// inequalities, or something is faster: [`Refusal::Wrong`].
 pub fn certificate(
     written_by: &str,
     problem: &Problem,

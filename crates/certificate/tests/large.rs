@@ -7,7 +7,8 @@ use tickbound_model::Configuration;
 
 use crate::{certificate, never, read};
 
-/// Parameters `P0`, `P1`, ... of which each pair of neighbours has a price, and must not be too large together.
+/// Parameters `P0`, `P1`, ... of which each pair of neighbours has a price, and must not be too
+/// large together.
 pub fn chain(parameters: usize, values: i64) -> Value {
     let name = |i: usize| format!("P{i}");
     let domains: Map<String, Value> =
@@ -75,7 +76,8 @@ pub fn wide() -> Value {
 #[test]
 fn one_condition_over_all() {
     let problem = read(&wide());
-    // The first parameter is the cheapest to make smaller: by 8, each 2 ticks, for 2 items in 4 waves.
+    // The first parameter is the cheapest to make smaller: by 8, each 2 ticks, for 2 items in 4
+    // waves.
     let best = Configuration(vec![4, 12, 12, 12, 12, 12, 12, 12]);
     let time = 4 * 2 * (2 * 8);
     let written = certificate(&problem, &best, time).unwrap();
@@ -85,8 +87,8 @@ fn one_condition_over_all() {
     assert!(certificate(&problem, &best, time + 1).is_err());
 }
 
-/// A part that has no value for values of its own parameters: the condition that it has one excludes
-/// them, so inequalities prove the rest.
+/// A part that has no value for values of its own parameters: the condition that it has one
+/// excludes them, so inequalities prove the rest.
 #[test]
 fn no_value_where_nothing_is_valid() {
     let problem = read(&json!({

@@ -1,4 +1,5 @@
-//! Certificates: written for random problems and held against the simulator; spoiled in many ways, and rejected.
+//! Certificates: written for random problems and held against the simulator; spoiled in many ways,
+//! and rejected.
 
 #[path = "../../solver/tests/problems.rs"]
 #[allow(dead_code, reason = "the tests of the searches use more of it")]
@@ -28,7 +29,8 @@ fn read(value: &Value) -> Problem {
         .unwrap_or_else(|e| panic!("{e}: {value}"))
 }
 
-/// The least time and its first configuration, by simulating every one; `None` if the problem is at fault or has none.
+/// The least time and its first configuration, by simulating every one; `None` if the problem is at
+/// fault or has none.
 fn least(problem: &Problem) -> Option<(Configuration, i64)> {
     let space = problem.space().ok()?;
     let times = space.bound.iter().map(|bound| {

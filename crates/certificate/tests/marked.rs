@@ -51,7 +51,8 @@ fn statement(r: &mut Random, deep: u64) -> Value {
         _ => {
             let condition = r.one_of(&["A > B", "B == 2", "A % 2", "1"]);
             let then = program(r, deep - 1);
-            // Sides that do the same may be taken by whoever; under `published-2021` they come one after the other.
+            // Sides that do the same may be taken by whoever; under `published-2021` they come one
+            // after the other.
             match r.below(4) {
                 0 => json!({ "if": "lid % 2", "then": then, "else": then }),
                 _ => json!({ "if": condition, "then": then, "else": program(r, deep - 1) }),

@@ -66,7 +66,8 @@ impl Folder {
         checked.map_or_else(|e| e.to_string(), |report| panic!("it is not rejected: {report:?}"))
     }
 
-    /// Changes a file's JSON in some ways; each must be rejected with a reason that has these words.
+    /// Changes a file's JSON in some ways; each must be rejected with a reason that has these
+    /// words.
     fn reject(&self, file: &str, changes: &[(&str, &str, Change)]) -> usize {
         for (what, words, change) in changes {
             let mut value = self.json(file);
@@ -96,7 +97,8 @@ fn marked() -> Value {
     })
 }
 
-/// Numbers of rows that the optimum goes through, cluster by cluster: all inequalities are equalities there.
+/// Numbers of rows that the optimum goes through, cluster by cluster: all inequalities are
+/// equalities there.
 fn tight(folder: &Folder) -> Vec<(usize, usize)> {
     let best = folder.json(CLAIM)["configuration"].clone();
     let clusters = folder.json(INEQUALITIES)["clusters"].as_array().expect("clusters").clone();
@@ -310,8 +312,8 @@ fn problems() {
     assert_eq!(rejected, 16);
 }
 
-/// What follows from the problem and the time is made anew and compared: no change of it gets past, also none that would
-/// make the question easier.
+/// What follows from the problem and the time is made anew and compared: no change of it gets past,
+/// also none that would make the question easier.
 #[test]
 fn texts_that_follow() {
     let folder = Folder::of(&chain());
@@ -354,7 +356,8 @@ fn texts_that_follow() {
     assert_eq!(why, "formula.pbp: is the proof of no formula");
 }
 
-/// The clusters that a formula names need not be those of the elimination, but must leave nothing out.
+/// The clusters that a formula names need not be those of the elimination, but must leave nothing
+/// out.
 #[test]
 fn clusters_of_a_formula() {
     let folder = Folder::of(&chain());
@@ -548,7 +551,8 @@ fn files() {
     let written = Certificate::read(certificate.path()).expect("read").write(own.path());
     assert_eq!(
         written.unwrap_err().to_string(),
-        "problem.json: is there without claim.json, so it is no certificate's; move it, or write elsewhere"
+        "problem.json: is there without claim.json, so it is no certificate's; move it, or write \
+         elsewhere"
     );
     assert_eq!(std::fs::read_to_string(own.path().join(PROBLEM)).expect("kept"), "{}");
     std::fs::rename(own.path().join(PROBLEM), own.path().join(CLAIM)).expect("renamed");

@@ -73,7 +73,8 @@ impl Formula {
         formula
     }
 
-    /// The objective where these truth values hold, and no others of the same equations; `None` if that cannot be.
+    /// The objective where these truth values hold, and no others of the same equations; `None` if
+    /// that cannot be.
     fn solved(&self, known: &[(usize, bool)]) -> Option<i64> {
         let all = self.equations.iter().flat_map(|(sum, _)| sum).map(|(_, x)| *x);
         let mut value = vec![None; all.max().unwrap_or(0) + 1];
@@ -110,8 +111,8 @@ impl Formula {
     }
 }
 
-/// The solutions of a formula are the valid configurations, and its objective is what the simulator takes: over every choice
-/// of values.
+/// The solutions of a formula are the valid configurations, and its objective is what the simulator
+/// takes: over every choice of values.
 #[test]
 fn formulas() {
     let (mut formulas, mut valid, mut others) = (0, 0, 0);
@@ -135,7 +136,8 @@ fn formulas() {
             .collect();
         let values = obligation.values.iter().map(|v| v.iter().copied().enumerate());
         for choice in values.multi_cartesian_product() {
-            // The first equation is what always holds, the next ones say that a parameter has one value.
+            // The first equation is what always holds, the next ones say that a parameter has one
+            // value.
             let mut known = Vec::new();
             for ((index, _), (sum, _)) in choice.iter().zip(&formula.equations[1..]) {
                 known.extend(sum.iter().enumerate().map(|(i, (_, x))| (*x, i == *index)));
@@ -186,7 +188,7 @@ fn programs_agree() {
 }
 
 fn example(name: &str, inputs: &[(&str, i64)]) -> Value {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples/problems").join(name);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/problems").join(name);
     let mut value: Value =
         serde_json::from_str(&std::fs::read_to_string(file).expect("an example")).expect("JSON");
     for (name, number) in inputs {
@@ -214,13 +216,15 @@ fn the_tables() {
         assert_eq!(written.texts.len(), Text::ALL.len(), "{time}");
         check(&written, None, &never).expect("it holds");
         let said = said(&written.texts, time).expect("no program finds it wrong");
-        // cvc5 and Z3 two texts each, Yices one, VeriPB one; a program that is not there says so once.
+        // cvc5 and Z3 two texts each, Yices one, VeriPB one; a program that is not there says so
+        // once.
         let checked = said.iter().filter(|s| matches!(s, ToolReport::Checked(_))).count();
         assert!(checked == 6 || std::env::var_os("CI").is_none(), "{said:?}");
     }
 }
 
-/// Each question of an induction would be answered by `sat` without what it asks: nothing is proved out of a contradiction.
+/// Each question of an induction would be answered by `sat` without what it asks: nothing is proved
+/// out of a contradiction.
 #[test]
 fn no_question_is_empty() {
     for value in [example("abstract.json", &[]), example("minimum.json", &[]), large::chain(4, 5)] {
@@ -237,7 +241,8 @@ fn no_question_is_empty() {
         };
         let without = lines.join("\n");
         assert_eq!(asked.matches("(check-sat)").count(), count);
-        // A solver that finds a text satisfiable names the first question: so every question is asked alone.
+        // A solver that finds a text satisfiable names the first question: so every question is
+        // asked alone.
         let first = without.find("(push 1)").expect("a question");
         let questions = without[first..].split("(push 1)").skip(1);
         for (n, question) in questions.enumerate() {

@@ -36,11 +36,13 @@ fn written_and_checked() {
             assert!(checked.is_err(), "seed {seed}: {wrong} for {time} is proved");
         }
     }
-    // By inequalities, branch and bound, simulation; the others are at fault, or have no configuration.
+    // By inequalities, branch and bound, simulation; the others are at fault, or have no
+    // configuration.
     assert_eq!((by, at_fault), ([706, 0, 63], 231));
 }
 
-/// The time as a sum is what the simulator takes, in every configuration; returns in how many of how many problems.
+/// The time as a sum is what the simulator takes, in every configuration; returns in how many of
+/// how many problems.
 fn the_sum(problems: impl Iterator<Item = (u64, Value)>) -> (usize, usize) {
     let (mut covered, mut compared) = (0, 0);
     for (seed, value) in problems {

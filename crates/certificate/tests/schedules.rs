@@ -1,4 +1,5 @@
-//! Launches with open schedules: small ones are explored by the simulator, large ones are counted or bounded, and said to be trusted.
+//! Launches with open schedules: small ones are explored by the simulator, large ones are counted
+//! or bounded, and said to be trusted.
 
 use serde_json::{Value, json};
 use tickbound_certificate::Refusal;
@@ -8,7 +9,8 @@ use tickbound_simulator::{Limits, explore};
 
 use crate::{certificate, never, read};
 
-/// Groups of four warps that load and compute, on a multiprocessor that holds two of them and has three memory slots.
+/// Groups of four warps that load and compute, on a multiprocessor that holds two of them and has
+/// three memory slots.
 fn loads(rounds: u64, groups: &Value) -> Value {
     json!({
         "platform": {
@@ -56,14 +58,17 @@ fn small_launches_are_simulated() {
 
 #[test]
 fn large_launches_are_counted_and_bounded() {
-    // The simulator would need more states than a check gives it. With 12 groups no bound is as great as the time, with 40 one is.
+    // The simulator would need more states than a check gives it. With 12 groups no bound is as
+    // great as the time, with 40 one is.
     let (_, report) = checked(&loads(3, &json!([12, 40])), None).expect("it holds");
     assert_eq!(
         report.trusted,
         [
-            "the exploration by counted warps (docs/encodings.md), for the time of one configuration",
+            "the exploration by counted warps (docs/encodings.md), for the time of one \
+             configuration",
             "the list of the valid configurations",
-            "the exploration by counted warps (docs/encodings.md), for the schedules of 1 configurations",
+            "the exploration by counted warps (docs/encodings.md), for the schedules of 1 \
+             configurations",
             "bounds of what groups ask for (docs/encodings.md), for 1 configurations"
         ]
     );

@@ -4,8 +4,8 @@
 //! Each engine runs as a process of its own, the command that a user would type, so that its time
 //! and its memory are those that a user would get, an engine that fails takes nothing with it, and
 //! a limit can be enforced from outside. Engines run one after another. Whatever they say is then
-//! held against what the others say ([`comparison::disagreements`]): lower bounds and configurations
-//! of all engines must fit together.
+//! held against what the others say ([`comparison::disagreements`]): lower bounds and
+//! configurations of all engines must fit together.
 //!
 //! An engine that refuses the problem, is not installed, fails or runs out of time is a row with
 //! its reason; the others go on.
@@ -38,7 +38,8 @@ pub use engine::Engine;
 
 /// What an engine may take beyond its time before it is stopped from outside: reading, reporting.
 const SLACK: Duration = Duration::from_secs(5);
-/// How long an engine may take to stop once it has been asked to: less than this program itself has.
+/// How long an engine may take to stop once it has been asked to: less than this program itself
+/// has.
 const GRACE: Duration = Duration::from_millis(600);
 
 /// Limits for each engine, and where the engines are.
@@ -103,15 +104,14 @@ fn case(input: &Input<'_>, configurations: Option<u64>, rows: Vec<Row>) -> Case 
 impl<'a> SideBySide<'a> {
     /// A comparison without problems so far. `interrupt` ends it when it becomes true: the engine
     /// that runs is asked to stop, and the rest is not run.
-    #[must_use]
     pub fn new(options: Options, interrupt: &'a AtomicBool, observer: Observer<'a>) -> Self {
         let (started, cases) = (Instant::now(), Vec::new());
         let (cp_sat, spin) = (OnceLock::new(), OnceLock::new());
         SideBySide { options, interrupt, observer, started, cp_sat, spin, cases }
     }
 
-    /// Runs engines on one more problem. Where `skip`, which is shown the rows so far, has a reason,
-    /// the engine is not run.
+    /// Runs engines on one more problem. Where `skip`, which is shown the rows so far, has a
+    /// reason, the engine is not run.
     pub fn run(
         &mut self,
         input: &Input<'_>,
@@ -139,7 +139,6 @@ impl<'a> SideBySide<'a> {
     }
 
     /// The problems so far.
-    #[must_use]
     pub fn finish(mut self) -> Comparison {
         let cases = std::mem::take(&mut self.cases);
         self.comparison(cases)

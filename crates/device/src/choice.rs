@@ -25,17 +25,20 @@ pub enum DeviceChoice {
 pub enum DeviceChoiceError {
     /// It is no choice.
     #[error(
-        "`{0}` is no device; give cpu, opencl, opencl:N, or opencl:all (`tickbound devices` lists them)"
+        "`{0}` is no device; give cpu, opencl, opencl:N, or opencl:all (`tickbound devices` lists \
+         them)"
     )]
     Text(String),
     /// One device is asked for where it says all.
     #[error(
-        "opencl:all is for products in blocks, `reo compose --mode dense --stream`; one device is wanted here"
+        "opencl:all is for products in blocks, `reo compose --mode dense --stream`; one device is \
+         wanted here"
     )]
     Several,
     /// There is no device with this number.
     #[error(
-        "there is no OpenCL device {number}; there are {devices}, numbered from 0 (`tickbound devices` lists them)"
+        "there is no OpenCL device {number}; there are {devices}, numbered from 0 (`tickbound \
+         devices` lists them)"
     )]
     Number {
         /// The number asked for.

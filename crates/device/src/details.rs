@@ -24,16 +24,14 @@ pub struct Details {
 }
 
 impl Device {
-    /// Bytes of which parts of buffers begin at a multiple, a power of two; what the driver does not tell is taken for 4096,
-    /// which is no less than any has.
-    #[must_use]
+    /// Bytes of which parts of buffers begin at a multiple, a power of two; what the driver does
+    /// not tell is taken for 4096, which is no less than any has.
     pub fn alignment(&self) -> usize {
         let bits = Info::new(self.id.0).mem_base_addr_align().unwrap_or(0);
         if bits < 8 { 4096 } else { (bits as usize / 8).next_power_of_two() }
     }
 
     /// Asks the driver.
-    #[must_use]
     pub fn details(&self) -> Details {
         let info = Info::new(self.id.0);
         let extensions = info.extensions().unwrap_or_default();

@@ -73,7 +73,6 @@ pub struct Listing {
 
 impl Listing {
     /// Why there is no device, in one line; nothing if there is one.
-    #[must_use]
     pub fn absent(&self) -> Option<String> {
         self.devices.is_empty().then(|| format!("no OpenCL device ({})", self.notes.join("; ")))
     }
@@ -84,7 +83,6 @@ impl Listing {
 static LISTING: Mutex<()> = Mutex::new(());
 
 /// The OpenCL devices of this machine; drivers that fail are left out with a note.
-#[must_use]
 pub fn list() -> Listing {
     let _one_at_a_time = LISTING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut listing = Listing { devices: Vec::new(), notes: Vec::new() };

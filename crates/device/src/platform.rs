@@ -13,9 +13,9 @@ fn words(name: &str) -> BTreeSet<String> {
     words.map(str::to_ascii_lowercase).collect()
 }
 
-/// Whether a device can be what a platform is named after: its name has all words of the platform's, and none that makes it
-/// another model. `rtx-3090` is an `NVIDIA GeForce RTX 3090` and no `RTX 3090 Ti`.
-#[must_use]
+/// Whether a device can be what a platform is named after: its name has all words of the
+/// platform's, and none that makes it another model. `rtx-3090` is an `NVIDIA GeForce RTX 3090` and
+/// no `RTX 3090 Ti`.
 pub fn is_platform(device: &str, platform: &str) -> bool {
     let (device, platform) = (words(device), words(platform));
     let mut more = device.difference(&platform);
@@ -23,14 +23,12 @@ pub fn is_platform(device: &str, platform: &str) -> bool {
 }
 
 /// The shipped platform that is named after a device.
-#[must_use]
 pub fn shipped(device: &str) -> Option<&'static str> {
     platforms::names().filter(|name| is_platform(device, name)).max_by_key(|name| words(name).len())
 }
 
-/// What a person should know who holds times of a device against a model of another platform; nothing if that is the
-/// device, or has no name.
-#[must_use]
+/// What a person should know who holds times of a device against a model of another platform;
+/// nothing if that is the device, or has no name.
 pub fn mismatch(device: &str, platform: &str) -> Option<String> {
     if platform.is_empty() || is_platform(device, platform) {
         return None;
@@ -80,7 +78,8 @@ mod tests {
     fn what_is_said() {
         assert_eq!(
             mismatch("NVIDIA RTX A4000", "rtx-3090").unwrap(),
-            "the times are of `NVIDIA RTX A4000`, the model is of the platform rtx-3090; take --platform rtx-a4000"
+            "the times are of `NVIDIA RTX A4000`, the model is of the platform rtx-3090; take \
+             --platform rtx-a4000"
         );
         assert!(
             mismatch("gfx90a", "h200").unwrap().ends_with("or make one with `tickbound calibrate`")

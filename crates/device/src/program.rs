@@ -87,13 +87,11 @@ pub struct Kernel {
 
 impl Kernel {
     /// Items of the largest workgroup that the device can run it with, at least 1.
-    #[must_use]
     pub fn max_group(&self) -> usize {
         self.max_group
     }
 
     /// How many arguments it takes.
-    #[must_use]
     pub fn arguments(&self) -> usize {
         self.arguments as usize
     }
@@ -131,7 +129,6 @@ pub struct BufferArg<'a> {
 
 impl<'a> Arg<'a> {
     /// A buffer as an argument.
-    #[must_use]
     pub fn buffer<T: Element>(buffer: &'a Buffer<T>) -> Arg<'a> {
         Arg::Buffer(BufferArg { memory: buffer.memory.get(), buffer: PhantomData })
     }
@@ -185,8 +182,8 @@ impl Drop for Launch<'_> {
 }
 
 impl Session {
-    /// Puts a launch into the queue: `global` items in 1 to 3 dimensions, in groups of `local`, which
-    /// the driver chooses if none is given.
+    /// Puts a launch into the queue: `global` items in 1 to 3 dimensions, in groups of `local`,
+    /// which the driver chooses if none is given.
     ///
     /// # Errors
     /// Sizes or arguments that OpenCL refuses, or the device failed.

@@ -59,7 +59,6 @@ pub struct Timing {
 
 impl Timing {
     /// Seconds that the device worked.
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         self.ended.saturating_sub(self.started) as f64 * 1e-9
     }
@@ -75,13 +74,11 @@ pub struct Buffer<T> {
 
 impl<T> Buffer<T> {
     /// How many elements it holds.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Whether it holds none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -117,7 +114,6 @@ impl Session {
     }
 
     /// The device.
-    #[must_use]
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -144,8 +140,8 @@ impl Session {
         Ok(Buffer { memory, len, element: PhantomData })
     }
 
-    /// `len` elements of a buffer from index `from` on, as a buffer in the same memory. At least one element must be there, and
-    /// they must begin at a multiple of [`Device::alignment`].
+    /// `len` elements of a buffer from index `from` on, as a buffer in the same memory. At least
+    /// one element must be there, and they must begin at a multiple of [`Device::alignment`].
     ///
     /// # Errors
     /// They are not there, do not begin at such a place, or the driver refuses.
@@ -160,7 +156,8 @@ impl Session {
             return self.buffer(len);
         };
         let region = cl_buffer_region { origin, size };
-        // SAFETY: the buffer is valid, the region lies within it as just checked, and is copied by the call.
+        // SAFETY: the buffer is valid, the region lies within it as just checked, and is copied by
+        // the call.
         let memory = unsafe {
             let region = ptr::from_ref(&region).cast::<c_void>();
             create_sub_buffer(
@@ -171,15 +168,13 @@ impl Session {
             )
         };
         let memory = memory.map_err(self.fail("clCreateSubBuffer"))?;
-        // SAFETY: the buffer is new, and nobody else gives it back. It keeps the memory of `whole` for as long as it lives.
+        // SAFETY: the buffer is new, and nobody else gives it back. It keeps the memory of `whole`
+        // for as long as it lives.
         let memory = unsafe { Owned::new(memory, release_mem_object) };
         Ok(Buffer { memory, len, element: PhantomData })
     }
 
     /// A buffer with these elements.
-    ///
-    /// # Errors
-    /// As [`Session::buffer`] and [`Session::write`].
     pub fn upload<T: Element>(&self, elements: &[T]) -> Result<Buffer<T>, DeviceError> {
         let buffer = self.buffer(elements.len())?;
         self.write(&buffer, 0, elements)?;

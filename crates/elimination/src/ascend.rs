@@ -33,10 +33,10 @@ struct Begun {
 }
 
 impl Tree<Least> {
-    /// The solutions with their costs, the least first. Where some variables were kept, `final_cost`
-    /// says what a cost comes to for a combination of them (given as values of all variables, of which
-    /// the others are 0); it must not decrease with the cost. Costs are lower bounds until a solution is
-    /// complete, and exact then.
+    /// The solutions with their costs, the least first. Where some variables were kept,
+    /// `final_cost` says what a cost comes to for a combination of them (given as values of all
+    /// variables, of which the others are 0); it must not decrease with the cost. Costs are lower
+    /// bounds until a solution is complete, and exact then.
     ///
     /// # Errors
     /// Too many combinations of the kept variables.
@@ -48,8 +48,8 @@ impl Tree<Least> {
         Ok(self.ascending_from(&self.root(limits)?, limits, final_cost))
     }
 
-    /// As [`Tree::ascending`], with the [root](Tree::root) of this tree. Each item is an error if there are too
-    /// many beginnings of solutions to remember, or at a stop.
+    /// As [`Tree::ascending`], with the [root](Tree::root) of this tree. Each item is an error if
+    /// there are too many beginnings of solutions to remember, or at a stop.
     pub fn ascending_from<'t, F: Fn(&[u32], i64) -> i64>(
         &'t self,
         root: &Relation<Least>,
@@ -111,7 +111,8 @@ impl<F: Fn(&[u32], i64) -> i64> Iterator for Ascending<'_, F> {
             }
             let (heap, final_cost) = (&mut self.heap, &self.final_cost);
             self.tree.continued(&begun, |values, sum| {
-                // A divided join may expect more than what is true of the parts together; the bound never falls.
+                // A divided join may expect more than what is true of the parts together; the bound
+                // never falls.
                 let bound = final_cost(&values, sum.0).max(begun.bound);
                 heap.push(Reverse(Begun { bound, open: begun.open - 1, values, sum }));
             });

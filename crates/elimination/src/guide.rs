@@ -1,7 +1,8 @@
 //! What the messages of a tree say of solutions of which only the beginning is known.
 //!
-//! Variables come in the [order](Tree::order) in which [`Tree::ascending`] chooses them: the kept ones, then those that were eliminated, the
-//! last one first. For each number of them the tree knows what no solution undercuts that goes on from there.
+//! Variables come in the [order](Tree::order) in which [`Tree::ascending`] chooses them: the kept
+//! ones, then those that were eliminated, the last one first. For each number of them the tree
+//! knows what no solution undercuts that goes on from there.
 
 use crate::ascend::replaced;
 use crate::relation::Relation;
@@ -10,16 +11,16 @@ use crate::weight::{Least, Weight};
 
 impl Tree<Least> {
     /// The kept variables, then the others, the one that was eliminated last first.
-    #[must_use]
     pub fn order(&self) -> Vec<usize> {
         let eliminated = self.buckets.iter().rev().map(|b| b.variable);
         self.kept.iter().copied().chain(eliminated).collect()
     }
 
-    /// The least sum, as far as the messages tell, of solutions that have these values in the first `decided` variables of the order, all
-    /// kept ones among them, and one of `next` in the variable after them; `None` if there is no such solution. The
-    /// [root](Tree::root) is that of this tree; `values` are of all variables, and what stands behind the decided ones is written over.
-    #[must_use]
+    /// The least sum, as far as the messages tell, of solutions that have these values in the first
+    /// `decided` variables of the order, all kept ones among them, and one of `next` in the
+    /// variable after them; `None` if there is no such solution. The [root](Tree::root) is that of
+    /// this tree; `values` are of all variables, and what stands behind the decided ones is written
+    /// over.
     pub fn least_from(
         &self,
         root: &Relation<Least>,

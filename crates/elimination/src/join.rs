@@ -12,7 +12,8 @@ use crate::weight::Weight;
 /// How many rows pass between two looks at whether to stop.
 const PATIENCE: usize = 1 << 16;
 
-/// The join of `relations`, of which there is at least one, with all variables summed out that are not in `to`.
+/// The join of `relations`, of which there is at least one, with all variables summed out that are
+/// not in `to`.
 ///
 /// # Errors
 /// More rows than allowed, on the way or at the end, or a stop.
@@ -113,8 +114,8 @@ fn indexed<W>(relation: &Relation<W>, shared: u128) -> Index<'_, W> {
     index
 }
 
-/// The order in which to join: the fewest rows first, then what only filters, then what is expected to
-/// add the fewest rows.
+/// The order in which to join: the fewest rows first, then what only filters, then what is expected
+/// to add the fewest rows.
 fn ordered<W>(relations: &[&Relation<W>]) -> Vec<usize> {
     let mut left: Vec<usize> = (0..relations.len()).collect();
     left.sort_by_key(|r| relations[*r].len());

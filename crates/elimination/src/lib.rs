@@ -1,10 +1,10 @@
 //! Exact elimination over a join tree.
 //!
-//! In goes a [`Network`]: variables with finitely many values each, and [`Relation`]s over a few of them. A
-//! relation lists the combinations it allows, each with a *weight*. A *solution* is a value for every
-//! variable that all relations allow; its weight is the product of theirs. Out comes a [`Tree`]: the sum
-//! over all solutions, and enough to find any of them. What product and sum are is said by the
-//! [`Weight`]:
+//! In goes a [`Network`]: variables with finitely many values each, and [`Relation`]s over a few of
+//! them. A relation lists the combinations it allows, each with a *weight*. A *solution* is a value
+//! for every variable that all relations allow; its weight is the product of theirs. Out comes a
+//! [`Tree`]: the sum over all solutions, and enough to find any of them. What product and sum are
+//! is said by the [`Weight`]:
 //!
 //! | weight | product | sum | so the sum over all solutions is |
 //! |---|---|---|---|
@@ -12,15 +12,16 @@
 //! | [`Least`] | plus | minimum | the least cost |
 //! | [`Ties`] | plus | minimum | the least cost, how many have it, and the next |
 //!
-//! Variables go one after another. The relations that mention one are joined, and the variable is summed
-//! out of the join; what is left is a *message*, a relation over the others. (Bucket elimination: R. Dechter,
-//! *Bucket elimination: a unifying framework for reasoning*, Artificial Intelligence 113, 1999.) Rows are
-//! sparse: what no relation allows takes no room. Under [`Least`] a message is a cost-to-go bound, and the
-//! local inequalities that the messages satisfy prove the least cost.
+//! Variables go one after another. The relations that mention one are joined, and the variable is
+//! summed out of the join; what is left is a *message*, a relation over the others. (Bucket
+//! elimination: R. Dechter, *Bucket elimination: a unifying framework for reasoning*, Artificial
+//! Intelligence 113, 1999.) Rows are sparse: what no relation allows takes no room. Under [`Least`]
+//! a message is a cost-to-go bound, and the local inequalities that the messages satisfy prove the
+//! least cost.
 //!
-//! Where a join would grow beyond [`Limits::rows`], its relations are divided among several joins, each of
-//! which sums the variable out by itself (mini-buckets: Dechter and Rina, *Mini-buckets*, J. ACM 50, 2003).
-//! Then the costs are lower bounds: [`Tree::is_exact`] tells.
+//! Where a join would grow beyond [`Limits::rows`], its relations are divided among several joins,
+//! each of which sums the variable out by itself (mini-buckets: Dechter and Rina, *Mini-buckets*,
+//! J. ACM 50, 2003). Then the costs are lower bounds: [`Tree::is_exact`] tells.
 //!
 //! ```
 //! use tickbound_elimination::{Count, Least, Limits, Network, Relation};

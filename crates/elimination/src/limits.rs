@@ -5,7 +5,8 @@
 pub struct Limits<'a> {
     /// Most rows of one join.
     pub rows: usize,
-    /// A join that is larger is divided, so that costs become lower bounds; otherwise it is an error.
+    /// A join that is larger is divided, so that costs become lower bounds; otherwise it is an
+    /// error.
     pub divide: bool,
     /// Asked now and then whether to stop.
     pub stop: &'a dyn Fn() -> bool,

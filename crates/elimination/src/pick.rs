@@ -6,8 +6,8 @@ use crate::tree::Tree;
 use crate::weight::{Count, Weight};
 
 impl<W: Weight> Tree<W> {
-    /// Completes `values`, which hold a combination of the kept variables that the root has, to a solution; false if the
-    /// tree is not exact and this choice leads nowhere.
+    /// Completes `values`, which hold a combination of the kept variables that the root has, to a
+    /// solution; false if the tree is not exact and this choice leads nowhere.
     pub fn complete(&self, values: &mut [u32]) -> bool {
         self.buckets.iter().rev().all(|bucket| {
             let relations = bucket.groups.iter().flat_map(|g| &g.relations);
@@ -20,9 +20,8 @@ impl<W: Weight> Tree<W> {
 }
 
 impl Tree<Count> {
-    /// The solution with this number, from 0, in an order that the tree fixes; `None` if there are no so
-    /// many. Meant for trees that are exact and keep no variable.
-    #[must_use]
+    /// The solution with this number, from 0, in an order that the tree fixes; `None` if there are
+    /// no so many. Meant for trees that are exact and keep no variable.
     pub fn solution(&self, number: &BigUint) -> Option<Vec<u32>> {
         let total: BigUint = self.total()?.into();
         let mut number = number.clone();
@@ -37,7 +36,8 @@ impl Tree<Count> {
             let message = groups().try_fold(Count::Small(1), |product, g| {
                 Some(product.times(self.relations[g.message].at(&values)?))
             })?;
-            // Each way to go on in this bucket stands for as many solutions of all the other open buckets.
+            // Each way to go on in this bucket stands for as many solutions of all the other open
+            // buckets.
             block /= BigUint::from(message);
             let mut found = false;
             for value in 0..self.sizes[bucket.variable] {

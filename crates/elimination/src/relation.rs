@@ -18,25 +18,21 @@ pub struct Relation<W = i64> {
 
 impl<W> Relation<W> {
     /// A relation without rows.
-    #[must_use]
     pub fn new(scope: Scope) -> Relation<W> {
         Relation { scope, rows: Rows::default() }
     }
 
     /// Its variables.
-    #[must_use]
     pub fn scope(&self) -> &Scope {
         &self.scope
     }
 
     /// Number of rows.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
     /// True if nothing is allowed.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -46,8 +42,8 @@ impl<W> Relation<W> {
         self.rows.insert(key, weight);
     }
 
-    /// The weight of what `assignment`, a value for every variable of the network, has for the scope.
-    #[must_use]
+    /// The weight of what `assignment`, a value for every variable of the network, has for the
+    /// scope.
     pub fn at(&self, assignment: &[u32]) -> Option<&W> {
         self.rows.get(&self.scope.key(assignment))
     }
@@ -57,9 +53,8 @@ impl<W> Relation<W> {
         self.rows.iter().map(|(key, weight)| (*key, weight))
     }
 
-    /// The rows as a list, in increasing order of the first variable's value, then of the second's, and
-    /// so on.
-    #[must_use]
+    /// The rows as a list, in increasing order of the first variable's value, then of the second's,
+    /// and so on.
     pub fn sorted(&self) -> Vec<(Vec<u32>, &W)> {
         let values =
             |key: u128| (0..self.scope.variables().len()).map(move |i| self.scope.value(key, i));
@@ -72,7 +67,6 @@ impl<W> Relation<W> {
 impl<W: PartialEq + Clone> Relation<W> {
     /// What is left without one variable; `None` if some weight depends on it. Which of its values
     /// are allowed is forgotten.
-    #[must_use]
     pub(crate) fn without(&self, to: &Scope) -> Option<Relation<W>> {
         let (moves, mut rows) = (self.scope.moves(to), Rows::default());
         for (key, weight) in &self.rows {
@@ -86,18 +80,16 @@ impl<W: PartialEq + Clone> Relation<W> {
 }
 
 impl Relation {
-    /// Which combinations of some of its variables have a row, with weight 0. All variables of `to` must
-    /// be among them.
-    #[must_use]
+    /// Which combinations of some of its variables have a row, with weight 0. All variables of `to`
+    /// must be among them.
     pub fn onto(&self, to: &Scope) -> Relation {
         let moves = self.scope.moves(to);
         let rows = self.rows.keys().map(|key| (moves.apply(*key), 0)).collect();
         Relation { scope: to.clone(), rows }
     }
 
-    /// The relation with a row for every combination of a scope to which `cost` gives one. Meant for
-    /// examples and tests: every combination is looked at.
-    #[must_use]
+    /// The relation with a row for every combination of a scope to which `cost` gives one. Meant
+    /// for examples and tests: every combination is looked at.
     pub fn of(scope: &Scope, cost: impl Fn(&[u32]) -> Option<i64>) -> Relation {
         let mut relation = Relation::new(scope.clone());
         let variables = scope.variables();

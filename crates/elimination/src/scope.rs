@@ -2,8 +2,8 @@
 
 use crate::TooWide;
 
-/// A few variables, in increasing order. The index of each one's value takes as many bits of a key as
-/// its number of values needs.
+/// A few variables, in increasing order. The index of each one's value takes as many bits of a key
+/// as its number of values needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
     variables: Vec<usize>,
@@ -33,31 +33,26 @@ impl Scope {
     }
 
     /// How many values each of them has.
-    #[must_use]
     pub fn sizes(&self) -> &[u32] {
         &self.sizes
     }
 
     /// The variables, in increasing order.
-    #[must_use]
     pub fn variables(&self) -> &[usize] {
         &self.variables
     }
 
     /// True if all variables of `other` are here.
-    #[must_use]
     pub fn covers(&self, other: &Scope) -> bool {
         other.variables.iter().all(|v| self.has(*v))
     }
 
     /// True if the variable is one of these.
-    #[must_use]
     pub fn has(&self, variable: usize) -> bool {
         self.variables.binary_search(&variable).is_ok()
     }
 
     /// The key of the values that `assignment` has for these variables.
-    #[must_use]
     pub fn key(&self, assignment: &[u32]) -> u128 {
         let parts = self.variables.iter().zip(&self.places);
         parts.fold(0, |key, (v, place)| key | u128::from(assignment[*v]) << place)

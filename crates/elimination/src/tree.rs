@@ -16,19 +16,16 @@ pub struct Network {
 
 impl Network {
     /// Variables with so many values each, at least 1, and no relation.
-    #[must_use]
     pub fn new(sizes: Vec<u32>) -> Network {
         Network { sizes, relations: Vec::new() }
     }
 
     /// How many values each variable has.
-    #[must_use]
     pub fn sizes(&self) -> &[u32] {
         &self.sizes
     }
 
     /// The relations, in the order they were added.
-    #[must_use]
     pub fn relations(&self) -> &[Relation] {
         &self.relations
     }
@@ -46,9 +43,8 @@ impl Network {
         self.relations.push(relation);
     }
 
-    /// Drops the variables of a relation on which no cost depends. What its rows do not allow must be
-    /// said by other relations too.
-    #[must_use]
+    /// Drops the variables of a relation on which no cost depends. What its rows do not allow must
+    /// be said by other relations too.
     pub fn reduced(&self, mut relation: Relation) -> Relation {
         for v in relation.scope.variables().to_vec() {
             let rest = relation.scope.variables().iter().copied().filter(|w| *w != v).collect();
@@ -126,26 +122,25 @@ pub struct Tree<W> {
 
 impl<W: Weight> Tree<W> {
     /// True if no join was divided: then sums are exact, else costs are lower bounds.
-    #[must_use]
     pub fn is_exact(&self) -> bool {
         self.buckets.iter().all(|b| b.groups.len() == 1)
     }
 
-    /// The joins in the order in which they were made: the relations that were joined, and the message that came of
-    /// it, each by its number for [`Tree::relation`]. Relations of the network have the numbers that they have there; after them come
-    /// those of variables that no relation mentions, and messages.
+    /// The joins in the order in which they were made: the relations that were joined, and the
+    /// message that came of it, each by its number for [`Tree::relation`]. Relations of the network
+    /// have the numbers that they have there; after them come those of variables that no relation
+    /// mentions, and messages.
     pub fn joins(&self) -> impl Iterator<Item = (&[usize], usize)> {
         self.buckets.iter().flat_map(|b| &b.groups).map(|g| (g.relations.as_slice(), g.message))
     }
 
     /// A relation by its number.
-    #[must_use]
     pub fn relation(&self, number: usize) -> Option<&Relation<W>> {
         self.relations.get(number)
     }
 
-    /// The messages, in the order in which they were made. To change one is to break the tree, which tests do
-    /// of whoever relies on it.
+    /// The messages, in the order in which they were made. To change one is to break the tree,
+    /// which tests do of whoever relies on it.
     pub fn messages_mut(&mut self) -> impl Iterator<Item = &mut Relation<W>> {
         let groups = self.buckets.iter().flat_map(|b| &b.groups);
         let messages: Vec<usize> = groups.map(|g| g.message).collect();
@@ -154,13 +149,11 @@ impl<W: Weight> Tree<W> {
     }
 
     /// Rows of all relations and messages.
-    #[must_use]
     pub fn rows(&self) -> usize {
         self.relations.iter().map(Relation::len).sum()
     }
 
     /// The sum over all solutions, where no variable was kept; `None` if there is no solution.
-    #[must_use]
     pub fn total(&self) -> Option<W> {
         let mut all = self.live.iter().map(|r| self.relations[*r].rows.get(&0));
         all.try_fold(W::of(0), |product, weight| Some(product.times(weight?)))
@@ -191,7 +184,8 @@ impl<W: Weight> Tree<W> {
         self.live.iter().copied().filter(|r| self.relations[*r].scope.has(v)).collect()
     }
 
-    /// Logarithm of the number of rows expected of a join, as if values were independent of each other.
+    /// Logarithm of the number of rows expected of a join, as if values were independent of each
+    /// other.
     fn expected(&self, relations: &[usize]) -> f64 {
         let mut rows = 0.0;
         let mut all = 0.0;

@@ -13,7 +13,6 @@ pub trait Weight: Clone + PartialEq + fmt::Debug {
     fn plus(&mut self, other: &Self);
 
     /// The weight of a row that was joined with another.
-    #[must_use]
     fn times(&self, other: &Self) -> Self;
 }
 
@@ -71,8 +70,8 @@ impl Weight for Count {
     }
 }
 
-/// The least cost. [`Least::FAILS`] is below all others and stays so in every product; the greatest number stands for
-/// everything beyond 63 bits.
+/// The least cost. [`Least::FAILS`] is below all others and stays so in every product; the greatest
+/// number stands for everything beyond 63 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Least(pub i64);
 

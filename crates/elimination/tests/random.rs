@@ -85,7 +85,8 @@ fn ascends(network: &Network, kept: &[usize], rows: usize) {
     assert_eq!(sorted, all);
 }
 
-/// What messages say of a beginning: the least that goes on from there, or less where joins were divided; and it ends in the cost.
+/// What messages say of a beginning: the least that goes on from there, or less where joins were
+/// divided; and it ends in the cost.
 fn guides(network: &Network, kept: &[usize], rows: usize) {
     let all = listed(network);
     let limits = Limits { rows, divide: true, ..Limits::default() };

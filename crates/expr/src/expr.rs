@@ -2,8 +2,8 @@
 //!
 //! The language is the one auto-tuners write in: Python's operators over 64-bit integers.
 //! `/` and `//` are floor division and `%` has the sign of its right operand; booleans are 0 and 1.
-//! In a *constraint* `/` is exact, as in Python, so `size / WG == 2` is false for `size = 5, WG = 2`:
-//! use [`Expr::eval_exact`] there.
+//! In a *constraint* `/` is exact, as in Python, so `size / WG == 2` is false for `size = 5, WG =
+//! 2`: use [`Expr::eval_exact`] there.
 //!
 //! An expression is generic over its names: `Expr<String>` comes out of the parser, and a
 //! scope turns it into an `Expr<Slot>` that evaluates against a slice of
@@ -62,7 +62,6 @@ pub enum BinaryOp {
 
 impl BinaryOp {
     /// The operator as it is written.
-    #[must_use]
     pub fn symbol(self) -> &'static str {
         match self {
             BinaryOp::Add => "+",
@@ -99,7 +98,6 @@ pub enum Function {
 
 impl Function {
     /// Looks a function up by name.
-    #[must_use]
     pub fn by_name(name: &str) -> Option<Function> {
         Some(match name {
             "min" => Function::Min,
@@ -111,7 +109,6 @@ impl Function {
     }
 
     /// The function's name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Function::Min => "min",
@@ -122,7 +119,6 @@ impl Function {
     }
 
     /// Least and greatest number of arguments.
-    #[must_use]
     pub fn arity(self) -> (usize, usize) {
         match self {
             Function::Min | Function::Max => (1, 64),
@@ -170,7 +166,6 @@ pub enum EvalError {
 
 impl<N> Expr<N> {
     /// `a op b`.
-    #[must_use]
     pub fn binary(op: BinaryOp, a: Expr<N>, b: Expr<N>) -> Expr<N> {
         Expr::Binary(op, Box::new(a), Box::new(b))
     }
@@ -208,7 +203,6 @@ impl<N> Expr<N> {
     }
 
     /// Number of operators, numbers and names.
-    #[must_use]
     pub fn size(&self) -> usize {
         1 + self.parts().map(Expr::size).sum::<usize>()
     }
@@ -299,9 +293,6 @@ impl Expr<Slot> {
     }
 
     /// True if the expression, read as a constraint with exact division, holds over `env`.
-    ///
-    /// # Errors
-    /// As for [`Expr::eval`]; overflow is beyond 127 bits of numerator or denominator.
     pub fn holds(&self, env: &[i64]) -> Result<bool, EvalError> {
         if self.divides() {
             Ok(*self.eval_exact(env)?.numer() != 0)
@@ -311,9 +302,6 @@ impl Expr<Slot> {
     }
 
     /// The exact rational value over `env`.
-    ///
-    /// # Errors
-    /// As for [`Expr::holds`].
     pub fn eval_exact(&self, env: &[i64]) -> Result<Ratio<i128>, EvalError> {
         let truth = |b: bool| Ratio::from_integer(i128::from(b));
         let is_true = |r: Ratio<i128>| *r.numer() != 0;
@@ -485,7 +473,8 @@ fn exact_call(f: Function, values: &[Ratio<i128>]) -> Result<Ratio<i128>, EvalEr
     }
 }
 
-/// The greatest whole number that is not above `q`. `Ratio::floor` overflows near the ends of 128 bits.
+/// The greatest whole number that is not above `q`. `Ratio::floor` overflows near the ends of 128
+/// bits.
 pub(crate) fn floor(q: Ratio<i128>) -> Ratio<i128> {
     let (n, d) = (*q.numer(), *q.denom());
     Ratio::from_integer(n / d - i128::from(n % d < 0))

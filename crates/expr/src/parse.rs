@@ -133,14 +133,16 @@ const WORDS: [(&str, &str); 9] = [
     ("pow", "write `a ** b` for `pow(a, b)`"),
     (
         "math",
-        "write `ceil_div(a, b)` for `math.ceil(a / b)`, and `a // b` for `math.floor(a / b)`; the other \
+        "write `ceil_div(a, b)` for `math.ceil(a / b)`, and `a // b` for `math.floor(a / b)`; the \
+         other \
       functions are min, max and abs",
     ),
     ("any", "write the conditions with `or` between them"),
     ("all", "write the conditions with `and` between them"),
 ];
 
-/// What to write instead of `rest`, where it begins with what C, Python or mathematics have and expressions have not.
+/// What to write instead of `rest`, where it begins with what C, Python or mathematics have and
+/// expressions have not.
 fn fix(before: &str, rest: &str) -> &'static str {
     let shifts =
         [("<", "write a * 2 ** n instead of a << n"), (">", "write a // 2 ** n instead of a >> n")];

@@ -3,7 +3,8 @@
 use super::expr::{BinaryOp, Expr, Slot};
 
 impl Expr {
-    /// The expression where only slots from `open` on are still to be chosen; `env` has the values of those before.
+    /// The expression where only slots from `open` on are still to be chosen; `env` has the values
+    /// of those before.
     ///
     /// ```
     /// use tickbound_expr::parse::parse;
@@ -20,7 +21,6 @@ impl Expr {
     /// // A fault stays where it is.
     /// assert_eq!(special("i + n // 0"), "i + 6 // 0");
     /// ```
-    #[must_use]
     pub fn special(&self, env: &[i64], open: Slot) -> Expr {
         let part = |e: &Expr| e.special(env, open);
         let special = match self {

@@ -6,10 +6,12 @@ use super::expr::{BinaryOp, Expr, Function, integer_binary, integer_call};
 type Values = Vec<Option<i64>>;
 
 impl Expr {
-    /// The expression as far as these environments need it, one after the other the values of all slots: an operation that comes to one
-    /// number in all of them is that number, and sides that none of them takes are left out.
+    /// The expression as far as these environments need it, one after the other the values of all
+    /// slots: an operation that comes to one number in all of them is that number, and sides that
+    /// none of them takes are left out.
     ///
-    /// In each of them it has the same value, or none if the expression has none. Without an environment it stays as it is.
+    /// In each of them it has the same value, or none if the expression has none. Without an
+    /// environment it stays as it is.
     ///
     /// ```
     /// use tickbound_expr::parse::parse;
@@ -26,7 +28,6 @@ impl Expr {
     ///
     /// # Panics
     /// Never for an expression resolved against the scope that made the environments.
-    #[must_use]
     pub fn over(&self, envs: &[&[i64]]) -> Expr {
         if envs.is_empty() { self.clone() } else { of(self, envs).0 }
     }

@@ -32,7 +32,6 @@ impl<N> Expr<N> {
     }
 
     /// `a op b` for simplified operands, as [`Expr::simplified`] has it.
-    #[must_use]
     pub fn folded(op: BinaryOp, a: Expr<N>, b: Expr<N>) -> Expr<N> {
         match (op, &a, &b) {
             (BinaryOp::Mul | BinaryOp::FloorDiv, _, Expr::Int(1))

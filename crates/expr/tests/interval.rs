@@ -205,7 +205,8 @@ fn expression(r: &mut Random, depth: u32, tame: bool) -> Expr<Slot> {
     }
 }
 
-/// What is said of a box: values, whether the expression holds as a constraint, and whether it is other than 0.
+/// What is said of a box: values, whether the expression holds as a constraint, and whether it is
+/// other than 0.
 type Evaluated = (Range, Verdict, Verdict);
 
 fn said(e: &Expr<Slot>, of: &[Interval]) -> Evaluated {

@@ -1,8 +1,9 @@
 //! Files that a user names, read within limits.
 //!
-//! What goes in: a path, or `-` for standard input. What comes out: all that is in the file, if it is a regular file of
-//! at most [`MOST`] bytes. What is promised: neither a device nor a pipe is opened, so that reading ends; errors say what
-//! is wrong and, where it is not plain, what to do. They are [`io::Error`]s, whose kind is `NotFound` for a file that is not there.
+//! What goes in: a path, or `-` for standard input. What comes out: all that is in the file, if it
+//! is a regular file of at most [`MOST`] bytes. What is promised: neither a device nor a pipe is
+//! opened, so that reading ends; errors say what is wrong and, where it is not plain, what to do.
+//! They are [`io::Error`]s, whose kind is `NotFound` for a file that is not there.
 //!
 //! ```
 //! let error = tickbound_input::text("no-such-file.json").unwrap_err();
@@ -19,9 +20,6 @@ use std::path::Path;
 pub const MOST: u64 = 256 << 20;
 
 /// The text of a file in UTF-8, without a byte-order mark.
-///
-/// # Errors
-/// As for [`bytes`], and if it is no UTF-8.
 pub fn text(path: impl AsRef<Path>) -> io::Result<String> {
     decoded(bytes(path)?)
 }
@@ -29,7 +27,8 @@ pub fn text(path: impl AsRef<Path>) -> io::Result<String> {
 /// The bytes of a regular file, or of standard input if the path is `-`.
 ///
 /// # Errors
-/// There is no such file, it is a folder, a device or a pipe, it is too large, or it cannot be read.
+/// There is no such file, it is a folder, a device or a pipe, it is too large, or it cannot be
+/// read.
 pub fn bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let path = path.as_ref();
     if path == Path::new("-") {

@@ -11,7 +11,8 @@
 
 use std::borrow::Cow;
 
-/// Longest name that is compared with others, in bytes: the comparison takes the product of lengths.
+/// Longest name that is compared with others, in bytes: the comparison takes the product of
+/// lengths.
 const MAX_NAME: usize = 64;
 /// Most known names that a name is compared with.
 const MAX_COMPARED: usize = 1_000;
@@ -27,7 +28,6 @@ const MAX_EXCERPT: usize = 200;
 /// assert_eq!(tickbound_input::message::grouped(-12_345), "-12,345");
 /// assert_eq!(tickbound_input::message::grouped(1024), "1024");
 /// ```
-#[must_use]
 pub fn grouped(number: impl std::fmt::Display) -> String {
     let text = number.to_string();
     let (sign, digits) = text.split_at(text.len() - text.trim_start_matches('-').len());
@@ -46,7 +46,6 @@ pub fn grouped(number: impl std::fmt::Display) -> String {
 
 /// The known name that is probably meant by `name`, if one is near: at most a third of its letters
 /// differ. Case, blanks and punctuation do not count, so that `GTX 570` is `gtx-570`.
-#[must_use]
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |s: &str| s.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "");
     let wanted = plain(name);
@@ -61,7 +60,6 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 }
 
 /// The fix for a name that nobody knows: the nearest known one, or some of the known ones.
-#[must_use]
 pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     suggest_or(name, known.iter().copied(), || match &known[..] {
@@ -74,7 +72,6 @@ pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Stri
 }
 
 /// As [`suggest`], with another text where no known name is near.
-#[must_use]
 pub fn suggest_or<'a>(
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -83,8 +80,8 @@ pub fn suggest_or<'a>(
     nearest(name, known).map_or_else(otherwise, |near| format!("did you mean `{near}`?"))
 }
 
-/// Whether a character does something to a terminal instead of being shown: control characters, and those that change
-/// the direction of writing.
+/// Whether a character does something to a terminal instead of being shown: control characters, and
+/// those that change the direction of writing.
 fn acts(c: char) -> bool {
     let direction =
         matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -93,13 +90,12 @@ fn acts(c: char) -> bool {
 
 /// `text` with a blank for each line break and tabulator; other characters that act on a terminal
 /// are written as `\u{1b}`.
-#[must_use]
 pub fn one_line(text: &str) -> String {
     printable(&text.replace(['\n', '\r', '\t'], " ")).into_owned()
 }
 
-/// `text` in which characters that act on a terminal, but for line breaks and tabulators, are written as `\u{1b}`.
-#[must_use]
+/// `text` in which characters that act on a terminal, but for line breaks and tabulators, are
+/// written as `\u{1b}`.
 pub fn printable(text: &str) -> Cow<'_, str> {
     let hidden = |c: char| acts(c) && c != '\n' && c != '\t';
     if !text.contains(hidden) {
@@ -116,7 +112,6 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// The first 200 characters of `text`, on one line: for text from files, which may be long.
-#[must_use]
 pub fn excerpt(text: &str) -> String {
     let short: String = text.chars().take(MAX_EXCERPT).collect();
     one_line(&short)

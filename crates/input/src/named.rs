@@ -1,7 +1,7 @@
 //! Short fixed lists whose values people choose by name.
 //!
-//! Encodings, strategies, objectives and the like are such lists. [`named!`](crate::named!) makes an
-//! enum of one line a value; the name in it is the one on the command line and in JSON, and the
+//! Encodings, strategies, objectives and the like are such lists. [`named!`](crate::named!) makes
+//! an enum of one line a value; the name in it is the one on the command line and in JSON, and the
 //! documentation comment is the text of the help.
 //!
 //! ```
@@ -39,8 +39,8 @@ pub trait Named: Copy + Eq + Send + Sync + 'static {
     }
 }
 
-/// Makes an enum that is [`Named`], one line a value. Each value may have an entry behind `=>`, all of
-/// one type, which `entry()` returns: that way a list of names is also the register of what they
+/// Makes an enum that is [`Named`], one line a value. Each value may have an entry behind `=>`, all
+/// of one type, which `entry()` returns: that way a list of names is also the register of what they
 /// stand for. The crate that uses it needs `serde`.
 #[macro_export]
 macro_rules! named {
@@ -58,7 +58,6 @@ macro_rules! named {
             pub const ALL: [$enum; [$($name),+].len()] = [$($enum::$value),+];
 
             /// The name on the command line and in JSON.
-            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $($enum::$value => $name),+ }
             }

@@ -7,8 +7,8 @@
 //! assert_eq!(short(&"W".repeat(600)).len(), tickbound_input::names::MAX_NAME);
 //! ```
 
-/// Longest name that is written. SPIN 6.5.2 copies each into 512 bytes, behind the name of what it is
-/// part of.
+/// Longest name that is written. SPIN 6.5.2 copies each into 512 bytes, behind the name of what it
+/// is part of.
 pub const MAX_NAME: usize = 200;
 
 /// The words of a text, without its comments.
@@ -27,7 +27,6 @@ pub fn promela() -> impl Iterator<Item = &'static str> {
 }
 
 /// The beginning of `name` that is short enough.
-#[must_use]
 pub fn short(name: &str) -> &str {
     let end = name.char_indices().map(|(at, _)| at).take_while(|at| *at <= MAX_NAME).last();
     if name.len() <= MAX_NAME { name } else { &name[..end.unwrap_or_default()] }

@@ -5,8 +5,8 @@
 //! is timed, because a kernel may read what it writes. Outputs are compared after the first run and
 //! again after the last, so that a race that goes well once has a second chance to show.
 //!
-//! Each buffer lies between [`guarded`](super::guarded) zones, which are looked at when the outputs are: a kernel that writes past
-//! its arguments has no time.
+//! Each buffer lies between [`guarded`](super::guarded) zones, which are looked at when the outputs
+//! are: a kernel that writes past its arguments has no time.
 
 use std::time::Instant;
 
@@ -33,7 +33,6 @@ pub enum Stage {
 
 impl Stage {
     /// What happens, in two words.
-    #[must_use]
     pub fn progress(self) -> &'static str {
         match self {
             Stage::Fill => "filling buffers",
@@ -44,7 +43,6 @@ impl Stage {
     }
 
     /// What happened then, as the end of a sentence.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Stage::Fill => "while its buffers were filled",
@@ -74,7 +72,6 @@ struct Kept {
 
 impl<'s> Bench<'s> {
     /// A bench without buffers.
-    #[must_use]
     pub fn new(session: &'s Session) -> Bench<'s> {
         Bench { session, buffers: Vec::new(), expected: None }
     }
@@ -85,8 +82,9 @@ impl<'s> Bench<'s> {
     /// See [`JobError`].
     ///
     /// # Safety
-    /// The kernel is run with the arguments and sizes that the job says. If it touches memory outside
-    /// of these, and the device is this machine's processor, that may be any memory of this process.
+    /// The kernel is run with the arguments and sizes that the job says. If it touches memory
+    /// outside of these, and the device is this machine's processor, that may be any memory of this
+    /// process.
     pub unsafe fn run(
         &mut self,
         job: &Job,

@@ -44,7 +44,8 @@ impl<'a> Plan<'a> {
 
     fn tell(&mut self, number: usize, outcome: &Outcome) {
         if let Plan::Guided(_, guide) = self {
-            // As exact as a cache keeps it: a campaign that goes on chooses as one that was never stopped.
+            // As exact as a cache keeps it: a campaign that goes on chooses as one that was never
+            // stopped.
             guide.tell(number, outcome.timed().map(|timed| (timed.seconds() * 1e10).round()));
         }
     }
@@ -129,13 +130,15 @@ pub fn measure(
 /// Whose code will run, where, and within which limits.
 fn whose_code(files: &Files, options: &Options) -> String {
     let kernel = format!(
-        "runs the kernel of {} on the device, at most {} s for each configuration, in what memory the device has",
+        "runs the kernel of {} on the device, at most {} s for each configuration, in what memory \
+         the device has",
         files.code.path,
         options.limit.as_secs_f64()
     );
     let Some((path, _)) = &files.reference else { return kernel };
     format!(
-        "{kernel}; and the reference {} on this machine, as you, at most {} s and {} MB for each run",
+        "{kernel}; and the reference {} on this machine, as you, at most {} s and {} MB for each \
+         run",
         path.display(),
         options.reference_limit.as_secs_f64(),
         options.reference_memory.div_ceil(1_000_000)

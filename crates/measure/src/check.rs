@@ -20,7 +20,6 @@ pub struct Wrong {
 }
 
 /// Compares two arrays of elements, given as their bytes.
-#[must_use]
 pub fn compare(element: ElementType, tolerance: f64, got: &[u8], expected: &[u8]) -> Option<Wrong> {
     if got == expected && !element.is_real() {
         return None;

@@ -65,7 +65,6 @@ pub enum DataError {
 
 impl Content {
     /// Whether the elements are zero, all bits of them.
-    #[must_use]
     pub fn is_zero(&self) -> bool {
         *self == Content::Constant(0)
     }
@@ -146,7 +145,6 @@ impl Bytes {
 }
 
 /// Whether a type has a whole number.
-#[must_use]
 pub fn holds(element: ElementType, value: i64) -> bool {
     let within = |low: i64, high: i64| (low..=high).contains(&value);
     match element {
@@ -162,13 +160,11 @@ pub fn holds(element: ElementType, value: i64) -> bool {
 }
 
 /// The bytes of a whole number as a value of a type; see [`holds`].
-#[must_use]
 pub fn scalar(element: ElementType, value: i64) -> Vec<u8> {
     number(element, value).as_slice().to_vec()
 }
 
 /// The bytes of a real number as a value of a floating-point type.
-#[must_use]
 pub fn real(element: ElementType, value: f64) -> Vec<u8> {
     match element {
         ElementType::Float => (value as f32).to_ne_bytes().to_vec(),

@@ -11,7 +11,8 @@ use super::cache::CacheError;
 pub enum MeasureError {
     /// The problem has nothing to run.
     #[error(
-        "the problem names no kernel in OpenCL C, which is what is measured; write \"kernel\": {{ \"opencl\": ..., \"entry\": ... }}"
+        "the problem names no kernel in OpenCL C, which is what is measured; write \"kernel\": {{ \
+         \"opencl\": ..., \"entry\": ... }}"
     )]
     NoSource,
     /// The problem is at fault.
@@ -54,7 +55,6 @@ pub enum MeasureError {
 
 impl MeasureError {
     /// Nothing is at fault; there was no time.
-    #[must_use]
     pub fn is_only_stopped(&self) -> bool {
         matches!(self, MeasureError::Interrupted)
             || matches!(self, MeasureError::Lab(LabError::Interrupted | LabError::TimeUp))
@@ -72,7 +72,8 @@ pub enum LabError {
     Choice(String),
     /// The device was there and is no more.
     #[error(
-        "{device} has vanished: {why}; what was measured is kept, the same command goes on with the rest"
+        "{device} has vanished: {why}; what was measured is kept, the same command goes on with \
+         the rest"
     )]
     Vanished {
         /// Its name.

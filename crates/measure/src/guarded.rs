@@ -6,8 +6,8 @@
 //! whole does; the zone behind follows its last byte. What a kernel writes within the zones is
 //! found; what it writes further away, and what it reads out of bounds, is not.
 //!
-//! Every byte of a zone has a value of its own before the first run, and the complement of it before
-//! the later ones: what writes the same value each time changes at least one of the two.
+//! Every byte of a zone has a value of its own before the first run, and the complement of it
+//! before the later ones: what writes the same value each time changes at least one of the two.
 
 use tickbound_device::{Buffer, DeviceError, Session};
 
@@ -27,7 +27,8 @@ impl Round {
     /// What a zone is filled with.
     fn pattern(self, bytes: usize) -> Vec<u8> {
         let flip = if self == Round::First { 0 } else { 0xff };
-        // A multiplicative hash (Knuth, The Art of Computer Programming, volume 3, section 6.4): neighbours differ.
+        // A multiplicative hash (Knuth, The Art of Computer Programming, volume 3, section 6.4):
+        // neighbours differ.
         (0..bytes as u32).map(|i| (i.wrapping_mul(2_654_435_769) >> 24) as u8 ^ flip).collect()
     }
 }
@@ -51,8 +52,8 @@ pub struct Breach {
 }
 
 impl Breach {
-    /// The index of the element that the byte belongs to, if there were more than `length` elements of this size.
-    #[must_use]
+    /// The index of the element that the byte belongs to, if there were more than `length` elements
+    /// of this size.
     pub fn index(&self, length: usize, size: usize) -> i128 {
         let elements = (self.distance / size.max(1)) as i128;
         match self.side {
@@ -83,7 +84,6 @@ impl Guarded {
     }
 
     /// The data.
-    #[must_use]
     pub fn data(&self) -> &Buffer<u8> {
         &self.data
     }

@@ -69,7 +69,6 @@ pub struct BufferArgument {
 
 impl BufferArgument {
     /// Its size in bytes.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         self.length * self.element.bytes()
     }
@@ -126,7 +125,6 @@ impl Job {
     ///
     /// The macros are lines of the text and no options `-D`, because drivers do not agree on how a
     /// value with blanks is written as an option.
-    #[must_use]
     pub fn program(&self) -> String {
         let mut text = String::new();
         for (name, value) in &self.defines {
@@ -152,7 +150,6 @@ impl Job {
     /// and everything else that is said about this configuration but where files lie. 32
     /// hexadecimal digits, 128-bit FNV-1a; the same for all versions of this program that measure
     /// the same way.
-    #[must_use]
     pub fn fingerprint(&self, files: &Files) -> String {
         let reference = files.reference.as_ref().map(|(_, text)| text);
         let said = serde_json::json!([

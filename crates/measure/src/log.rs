@@ -14,13 +14,11 @@ pub struct Diagnostic {
 /// The first error that has a line: `FILE:LINE:COLUMN: error: TEXT` as Clang and GCC write it,
 /// `error: FILE:LINE:COLUMN: TEXT` as PoCL does, `"FILE", line LINE: error: TEXT` as compilers on
 /// EDG's front end do.
-#[must_use]
 pub fn first_error(log: &str) -> Option<Diagnostic> {
     log.lines().find_map(|line| clang(line).or_else(|| pocl(line)).or_else(|| edg(line)))
 }
 
 /// The first line of a log that says something.
-#[must_use]
 pub fn first_line(log: &str) -> &str {
     log.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no reason given")
 }
@@ -75,7 +73,8 @@ mod tests {
                 "use of undeclared identifier 'x'",
             ),
             (
-                "warning: unused\n/tmp/x y/tempfile.cl:7:1: fatal error: 'h.h' file not found\n1 error",
+                "warning: unused\n/tmp/x y/tempfile.cl:7:1: fatal error: 'h.h' file not found\n1 \
+                 error",
                 "/tmp/x y/tempfile.cl",
                 7,
                 "'h.h' file not found",

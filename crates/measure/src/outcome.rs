@@ -27,13 +27,11 @@ pub struct Timed {
 
 impl Timed {
     /// The median, in seconds.
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         sample::median(&self.runs).unwrap_or(f64::NAN)
     }
 
     /// See [`sample::spread`].
-    #[must_use]
     pub fn spread(&self) -> Option<f64> {
         sample::spread(&self.runs)
     }
@@ -49,7 +47,8 @@ pub struct Failure {
 }
 
 tickbound_input::named! {
-    /// A kind of failure, under the word that files have; `about` is what a summary says of several.
+    /// A kind of failure, under the word that files have; `about` is what a summary says of
+    /// several.
     #[derive(PartialOrd, Ord)]
     pub enum FailureKind {
         /// did not compile
@@ -80,13 +79,11 @@ pub struct Stages {
 
 impl Outcome {
     /// A failure.
-    #[must_use]
     pub fn failed(kind: FailureKind, message: impl Into<String>) -> Outcome {
         Outcome::Failed(Failure { kind, message: message.into() })
     }
 
     /// The run times, if there are some.
-    #[must_use]
     pub fn timed(&self) -> Option<&Timed> {
         match self {
             Outcome::Timed(timed) => Some(timed),

@@ -1,4 +1,5 @@
-//! Random numbers that depend on a seed alone: the generator ChaCha with 8 rounds, whose key begins with the seed.
+//! Random numbers that depend on a seed alone: the generator ChaCha with 8 rounds, whose key begins
+//! with the seed.
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
@@ -10,7 +11,8 @@ pub fn seeded(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::from_seed(key)
 }
 
-/// One of so many numbers from 0 on, each as likely as another as far as 64 random bits allow; 0 of none.
+/// One of so many numbers from 0 on, each as likely as another as far as 64 random bits allow; 0 of
+/// none.
 pub fn below(random: &mut ChaCha8Rng, count: usize) -> usize {
     ((u128::from(random.next_u64()) * count as u128) >> 64) as usize
 }

@@ -78,7 +78,6 @@ pub struct Measured {
 
 impl Report {
     /// The results with a time, fastest first; of equal ones, in the order of configurations.
-    #[must_use]
     pub fn ranked(&self) -> Vec<&Measured> {
         let time = |m: &Measured| m.record.outcome.timed().map(Timed::seconds);
         let mut timed: Vec<(f64, &Measured)> =
@@ -88,7 +87,6 @@ impl Report {
     }
 
     /// How many results failed in this way.
-    #[must_use]
     pub fn failed(&self, kind: FailureKind) -> usize {
         let of_kind =
             |m: &&Measured| matches!(&m.record.outcome, Outcome::Failed(f) if f.kind == kind);

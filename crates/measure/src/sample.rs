@@ -4,15 +4,16 @@
 //! the time of a kernel is the *median* of its runs, and how well it is known is told by a
 //! confidence interval that assumes nothing about the distribution but independent runs: of `n`
 //! runs in increasing order, the median lies between the `l`-th least and the `l`-th greatest with
-//! probability `1 - 2 P(B <= l - 1)`, where B is the number of heads of `n` fair coins (H. A. David,
-//! H. N. Nagaraja, *Order Statistics*, 3rd ed. 2003, section 7.1; recommended for run times by T.
-//! Hoefler, R. Belli, *Scientific Benchmarking of Parallel Computing Systems*, SC 2015, and by J.-Y.
-//! Le Boudec, *Performance Evaluation of Computer and Communication Systems*, 2010, theorem 2.1). We
-//! take the narrowest such interval with at least 95 %; 6 runs are the fewest that have one.
+//! probability `1 - 2 P(B <= l - 1)`, where B is the number of heads of `n` fair coins (H. A.
+//! David, H. N. Nagaraja, *Order Statistics*, 3rd ed. 2003, section 7.1; recommended for run times
+//! by T. Hoefler, R. Belli, *Scientific Benchmarking of Parallel Computing Systems*, SC 2015, and
+//! by J.-Y. Le Boudec, *Performance Evaluation of Computer and Communication Systems*, 2010,
+//! theorem 2.1). We take the narrowest such interval with at least 95 %; 6 runs are the fewest that
+//! have one.
 //!
 //! The *spread* is half the interval's width over the median. Runs go on until it is at most
-//! [`Rule::spread`]. As the rule looks more than once, the confidence is a little below 95 %; it looks
-//! only when the number of runs has grown by two fifths, so that it looks at most nine times.
+//! [`Rule::spread`]. As the rule looks more than once, the confidence is a little below 95 %; it
+//! looks only when the number of runs has grown by two fifths, so that it looks at most nine times.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +27,8 @@ const MISS: f64 = 0.05;
 pub struct Rule {
     /// Runs before those that count, the one whose output is checked among them; at least 1.
     pub warm_up: usize,
-    /// Seconds of this machine's clock for which they go on at least: devices raise their clock rate
-    /// when they have work.
+    /// Seconds of this machine's clock for which they go on at least: devices raise their clock
+    /// rate when they have work.
     pub warm_seconds: f64,
     /// Fewest runs that count.
     pub least: usize,
@@ -48,7 +49,6 @@ impl Default for Rule {
 
 impl Rule {
     /// Whether these runs are enough.
-    #[must_use]
     pub fn enough(&self, runs: &[f64]) -> bool {
         let n = runs.len();
         n >= self.most
@@ -56,7 +56,6 @@ impl Rule {
     }
 
     /// Whether the median is known well enough.
-    #[must_use]
     pub fn steady(&self, runs: &[f64]) -> bool {
         runs.len() >= self.least && spread(runs).is_some_and(|s| s <= self.spread)
     }
@@ -75,7 +74,6 @@ fn sorted(runs: &[f64]) -> Vec<f64> {
 }
 
 /// The median; nothing of no runs.
-#[must_use]
 pub fn median(runs: &[f64]) -> Option<f64> {
     let runs = sorted(runs);
     let middle = runs.len() / 2;
@@ -87,7 +85,6 @@ pub fn median(runs: &[f64]) -> Option<f64> {
 }
 
 /// The interval that has the median with at least 95 %; nothing of fewer than 6 runs.
-#[must_use]
 pub fn interval(runs: &[f64]) -> Option<(f64, f64)> {
     let l = rank(runs.len())?;
     let runs = sorted(runs);
@@ -95,7 +92,6 @@ pub fn interval(runs: &[f64]) -> Option<(f64, f64)> {
 }
 
 /// Half the interval's width over the median; nothing where there is no interval.
-#[must_use]
 pub fn spread(runs: &[f64]) -> Option<f64> {
     let ((low, high), median) = (interval(runs)?, median(runs)?);
     Some(if high > low { (high - low) / 2.0 / median } else { 0.0 })

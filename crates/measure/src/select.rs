@@ -1,4 +1,5 @@
-//! Which configurations are measured: all, the model's best, a random sample, or what a guide chooses from.
+//! Which configurations are measured: all, the model's best, a random sample, or what a guide
+//! chooses from.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,7 +20,8 @@ use super::random::{below, seeded};
 pub enum Selection {
     /// All of them.
     All,
-    /// So many of the best by the model; under the profile `resources`, of the best distinct programs.
+    /// So many of the best by the model; under the profile `resources`, of the best distinct
+    /// programs.
     Top(usize),
     /// So many, chosen at random.
     Sample {
@@ -31,12 +33,12 @@ pub enum Selection {
 }
 
 /// The configurations of a selection, in the order in which they are measured: the model's best
-/// first for [`Selection::Top`], else in the space's order; drawn from a space too large to list, in an order that
-/// the problem and the seed fix.
+/// first for [`Selection::Top`], else in the space's order; drawn from a space too large to list,
+/// in an order that the problem and the seed fix.
 ///
 /// # Errors
-/// The problem cannot be searched, or is too large to be measured whole; a sample of configurations that can
-/// neither be counted nor listed.
+/// The problem cannot be searched, or is too large to be measured whole; a sample of configurations
+/// that can neither be counted nor listed.
 pub fn select(
     problem: &Problem,
     configurations: &Configurations<'_>,
@@ -84,11 +86,8 @@ pub struct Candidates {
     pub sampled: bool,
 }
 
-/// The candidates of a guided search: each distinct program of a problem with a model. Of a large space they are the model's
-/// best and a random sample.
-///
-/// # Errors
-/// As for [`select`].
+/// The candidates of a guided search: each distinct program of a problem with a model. Of a large
+/// space they are the model's best and a random sample.
 pub fn candidates(
     problem: &Problem,
     configurations: &Configurations<'_>,
@@ -126,8 +125,8 @@ pub fn candidates(
     Ok(Candidates { bound, candidates, looked, sampled })
 }
 
-/// How many valid configurations there are; the greatest number if they were not counted, or are more.
-#[must_use]
+/// How many valid configurations there are; the greatest number if they were not counted, or are
+/// more.
 pub fn total(configurations: &Configurations<'_>) -> usize {
     configurations.count().and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX)
 }
@@ -141,7 +140,8 @@ fn listed(problem: &Problem, count: usize, seed: u64) -> Result<Vec<Bound>, Solv
     Ok(bound.filter(|(i, _)| chosen.next_if_eq(i).is_some()).map(|(_, b)| b).collect())
 }
 
-/// `count` different ones of `total` configurations, each as likely as another; all, if there are no more.
+/// `count` different ones of `total` configurations, each as likely as another; all, if there are
+/// no more.
 fn drawn(
     configurations: &Configurations<'_>,
     total: &BigUint,
@@ -161,9 +161,9 @@ fn drawn(
     drawn
 }
 
-/// `count` different numbers below `total`, in increasing order: each set of as many is as likely as
-/// another, as far as 64 random bits a choice allow (R. W. Floyd's algorithm; J. Bentley, *Programming
-/// Pearls*, CACM 30(9), 1987).
+/// `count` different numbers below `total`, in increasing order: each set of as many is as likely
+/// as another, as far as 64 random bits a choice allow (R. W. Floyd's algorithm; J. Bentley,
+/// *Programming Pearls*, CACM 30(9), 1987).
 fn sample(total: usize, count: usize, seed: u64) -> Vec<usize> {
     let mut random = seeded(seed);
     let mut chosen = std::collections::BTreeSet::new();

@@ -16,7 +16,6 @@ use super::report::Report;
 pub const VERSION: &str = "1.0.0";
 
 /// A report in this format.
-#[must_use]
 pub fn results(problem: &Problem, report: &Report) -> Value {
     let device = &report.device;
     json!({

@@ -112,9 +112,9 @@ pub fn serve(choice: DeviceChoice) -> std::io::Result<()> {
         let mut stage = |stage| {
             let _ = reply(&Reply::Stage(stage));
         };
-        // SAFETY: whatever the kernel does to memory, it does to this process, which exists for that
-        // alone: it holds nothing of the user's but copies, its results count only if the output
-        // is right, and it is ended by the process that started it.
+        // SAFETY: whatever the kernel does to memory, it does to this process, which exists for
+        // that alone: it holds nothing of the user's but copies, its results count only if the
+        // output is right, and it is ended by the process that started it.
         let result = unsafe { bench.run(&job, &mut stage) };
         let (answer, ends) = match result {
             Ok((outcome, stages)) => (Reply::Done(outcome, stages), false),

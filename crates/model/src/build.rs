@@ -14,14 +14,14 @@ use tickbound_expr::{BinaryOp, Expr, Function};
 
 /// Deepest nesting of a built program: levels of statements and of the expression inside them.
 ///
-/// Texts are held to [`MAX_DEPTH`](tickbound_expr::parse::MAX_DEPTH), which suits what people write. Programs
-/// that were read from a source nest deeper. Expressions of 2,000 levels were measured to fit the
-/// 2 MiB stack of a thread in all that is done with a program.
+/// Texts are held to [`MAX_DEPTH`](tickbound_expr::parse::MAX_DEPTH), which suits what people
+/// write. Programs that were read from a source nest deeper. Expressions of 2,000 levels were
+/// measured to fit the 2 MiB stack of a thread in all that is done with a program.
 pub const MAX_BUILT_DEPTH: usize = 600;
 
 impl Problem {
-    /// Puts in the kernel program, which was read out of [`Problem::source`]. Statements that do not say where they stand
-    /// ([`Stmt::at`] is empty) get a path that begins with `kernel`.
+    /// Puts in the kernel program, which was read out of [`Problem::source`]. Statements that do
+    /// not say where they stand ([`Stmt::at`] is empty) get a path that begins with `kernel`.
     ///
     /// # Errors
     /// A name that the problem does not have, a call with a wrong number of arguments, or nesting
@@ -32,10 +32,12 @@ impl Problem {
         self.find_limits()
     }
 
-    /// Puts in what the kernel uses, as it was counted, in all and by lines. What the problem file states of it stays.
+    /// Puts in what the kernel uses, as it was counted, in all and by lines. What the problem file
+    /// states of it stays.
     ///
     /// # Errors
-    /// As for [`Problem::set_kernel`], or a name that differs between items. The usage is then left as it was.
+    /// As for [`Problem::set_kernel`], or a name that differs between items. The usage is then left
+    /// as it was.
     pub fn set_usage(&mut self, mut usage: Usage, lines: Vec<LineUsage>) -> Result<(), ModelError> {
         self.check_usage(&usage)?;
         lines.iter().try_for_each(|line| self.check_usage(&line.usage))?;
@@ -64,11 +66,12 @@ impl Problem {
         Ok(())
     }
 
-    /// Puts in the registers of an item where parameters, by their places, have these values; everywhere if there are none. What
-    /// was put in before holds elsewhere.
+    /// Puts in the registers of an item where parameters, by their places, have these values;
+    /// everywhere if there are none. What was put in before holds elsewhere.
     ///
     /// # Errors
-    /// The profile does not ask for registers, a value is in no domain, or there are too many cases to be written as one expression.
+    /// The profile does not ask for registers, a value is in no domain, or there are too many cases
+    /// to be written as one expression.
     pub fn set_registers(&mut self, at: &[(usize, i64)], registers: i64) -> Result<(), ModelError> {
         if self.profile != Profile::Resources {
             let what = format!("the profile {} does not ask for registers", self.profile.name());
@@ -135,7 +138,8 @@ fn deeper(at: &str, left: usize) -> Result<usize, ModelError> {
         ModelError::new(
             at,
             format!("the program nests deeper than {MAX_BUILT_DEPTH} levels"),
-            "give intermediate results of the source as macros, with their values in kernel.defines",
+            "give intermediate results of the source as macros, with their values in \
+             kernel.defines",
         )
     })
 }

@@ -2,8 +2,8 @@
 //!
 //! The time of a program is what its schedule makes of it; its accesses are the same under any
 //! schedule. They are summed over [regions](super::region) of items that do the same up to linear
-//! amounts. Where there are too many of those they are summed item by item, one group for all groups
-//! and one item for all items where the program does not tell them apart.
+//! amounts. Where there are too many of those they are summed item by item, one group for all
+//! groups and one item for all items where the program does not tell them apart.
 
 use indexmap::IndexMap;
 
@@ -29,7 +29,6 @@ pub struct Counts {
 
 impl Counts {
     /// The amount of one kind.
-    #[must_use]
     pub fn of(&self, access: Access) -> i128 {
         self.accesses.get(&access).copied().unwrap_or_default()
     }

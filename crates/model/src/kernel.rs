@@ -9,7 +9,8 @@ pub type Program = Vec<Stmt>;
 /// One statement of a kernel program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Stmt {
-    /// Where it stands, for errors: `kernel[0].body[2]` of the problem file, or `minimum.cl, line 14` of a source.
+    /// Where it stands, for errors: `kernel[0].body[2]` of the problem file, or `minimum.cl, line
+    /// 14` of a source.
     pub at: String,
     /// What people call this phase, in timelines; the kind's name if none was given.
     pub label: String,
@@ -19,7 +20,6 @@ pub struct Stmt {
 
 impl Stmt {
     /// A statement that stands in the place of this one.
-    #[must_use]
     pub fn with(&self, kind: StmtKind) -> Stmt {
         Stmt { at: self.at.clone(), label: self.label.clone(), kind }
     }
@@ -62,7 +62,6 @@ pub enum StmtKind {
 
 impl StmtKind {
     /// What the statement is called in a problem file.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             StmtKind::Access { access, .. } => access.name(),
@@ -76,7 +75,6 @@ impl StmtKind {
 }
 
 /// True if the program contains a barrier at any depth.
-#[must_use]
 pub fn has_barrier(program: &[Stmt]) -> bool {
     program.iter().any(|s| match &s.kind {
         StmtKind::Barrier => true,
@@ -87,7 +85,6 @@ pub fn has_barrier(program: &[Stmt]) -> bool {
 }
 
 /// The condition of the first `if` around a barrier, in loops too.
-#[must_use]
 pub fn barrier_condition(program: &[Stmt]) -> Option<&Expr> {
     program.iter().find_map(|s| match &s.kind {
         StmtKind::If { condition, then, otherwise }
@@ -100,9 +97,8 @@ pub fn barrier_condition(program: &[Stmt]) -> Option<&Expr> {
     })
 }
 
-/// The program where a condition is known to come out so: the side taken stands for each `if` that asks it. It must have the
-/// same value wherever it is asked.
-#[must_use]
+/// The program where a condition is known to come out so: the side taken stands for each `if` that
+/// asks it. It must have the same value wherever it is asked.
 pub fn answered(program: &[Stmt], known: &Expr, holds: bool) -> Program {
     let mut out = Program::new();
     for stmt in program {
@@ -128,7 +124,6 @@ pub fn answered(program: &[Stmt], known: &Expr, holds: bool) -> Program {
 }
 
 /// True if the program waits for a remembered time anywhere.
-#[must_use]
 pub fn has_until(program: &[Stmt]) -> bool {
     program.iter().any(|s| match &s.kind {
         StmtKind::Until(_) => true,

@@ -33,7 +33,6 @@ impl LaunchLimit {
     ];
 
     /// Its name in JSON.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             LaunchLimit::Multiple => "multiple",

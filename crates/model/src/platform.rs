@@ -1,9 +1,9 @@
 //! The platform: how many units and elements there are, and what each kind of access costs.
 //!
 //! This is the one place that prices an access. All times are in ticks, the unit of the model's
-//! clock; what a tick is on a device is the platform file's business: its `tick` field says so. Two texts of it are
-//! understood ([`Platform::tick_microseconds`]), others are for people.
-//! A number may be written plain or as `{ "value": 132, "source": "..." }`.
+//! clock; what a tick is on a device is the platform file's business: its `tick` field says so. Two
+//! texts of it are understood ([`Platform::tick_microseconds`]), others are for people. A number
+//! may be written plain or as `{ "value": 132, "source": "..." }`.
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
@@ -49,7 +49,6 @@ impl Access {
     ];
 
     /// The statement's name in a problem file.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Access::Global => "global",
@@ -152,12 +151,14 @@ const FIELDS: &[FieldRule] = &[
     time(
         "shared_atomic_access",
         None,
-        "ticks of one atomic operation on an address that all items use; as atomic_access if absent",
+        "ticks of one atomic operation on an address that all items use; as atomic_access if \
+         absent",
     ),
     time(
         "shared_local_atomic_access",
         None,
-        "ticks of one atomic operation on an address of local memory that all items of a group use; as \
+        "ticks of one atomic operation on an address of local memory that all items of a group \
+         use; as \
          local_atomic_access if absent",
     ),
     time("barrier", Some(0), "ticks from the last arrival at a barrier to its release"),
@@ -323,8 +324,9 @@ impl Platform {
         resource_fields().find(named).map(|rule| self.insert(&rule, name, value))
     }
 
-    /// Makes clocks of a unit of ticks, the nearest number of each: under the profile `resources` a tick is one, whatever a
-    /// file says. Nothing changes where a tick is a clock, or the length of either is not known.
+    /// Makes clocks of a unit of ticks, the nearest number of each: under the profile `resources` a
+    /// tick is one, whatever a file says. Nothing changes where a tick is a clock, or the length of
+    /// either is not known.
     pub(super) fn count_in_clocks(&mut self) {
         let (Some(tick), Some(clock)) = (self.tick_microseconds(), self.clock_microseconds())
         else {
@@ -344,19 +346,16 @@ impl Platform {
     }
 
     /// Where a number comes from, if the platform says so.
-    #[must_use]
     pub fn source(&self, name: &str) -> Option<&str> {
         self.sources.get(name).map(String::as_str)
     }
 
     /// Whether the file, or what replaces its numbers, gives a number; else it is a default.
-    #[must_use]
     pub fn is_given(&self, name: &str) -> bool {
         self.given.contains(name)
     }
 
     /// The number that one takes its default from, if that is not the same on all platforms.
-    #[must_use]
     pub fn default_from(name: &str) -> Option<&'static str> {
         match name {
             "constant_access" => Some("local_access"),
@@ -368,14 +367,12 @@ impl Platform {
     }
 
     /// What a tick is, as the file says it.
-    #[must_use]
     pub fn tick(&self) -> Option<&str> {
         self.tick.as_deref()
     }
 
-    /// Microseconds of a tick: where `tick` says that it is a clock cycle of a unit and the clock is known, or gives its
-    /// nanoseconds, as in `0.01 ns`.
-    #[must_use]
+    /// Microseconds of a tick: where `tick` says that it is a clock cycle of a unit and the clock
+    /// is known, or gives its nanoseconds, as in `0.01 ns`.
     pub fn tick_microseconds(&self) -> Option<f64> {
         let tick = self.tick()?;
         if tick.starts_with(CLOCK_TICK) {
@@ -386,7 +383,6 @@ impl Platform {
     }
 
     /// Microseconds of a clock cycle of a unit, if the clock is known.
-    #[must_use]
     pub fn clock_microseconds(&self) -> Option<f64> {
         self.clock_mhz().map(|clock| 1.0 / clock as f64)
     }
@@ -400,49 +396,41 @@ impl Platform {
     }
 
     /// Units of all devices together.
-    #[must_use]
     pub fn units(&self) -> i64 {
         self.need("devices").saturating_mul(self.need("units_per_device"))
     }
 
     /// Processing elements in one unit.
-    #[must_use]
     pub fn elements_per_unit(&self) -> i64 {
         self.need("elements_per_unit")
     }
 
     /// Ticks from the last arrival at a barrier to its release.
-    #[must_use]
     pub fn barrier(&self) -> i64 {
         self.need("barrier")
     }
 
     /// Ticks to start a group on a unit.
-    #[must_use]
     pub fn group_start(&self) -> i64 {
         self.need("group_start")
     }
 
     /// Ticks before the first group starts.
-    #[must_use]
     pub fn kernel_launch(&self) -> i64 {
         self.need("kernel_launch")
     }
 
     /// Most work items in a group, if the platform limits them.
-    #[must_use]
     pub fn max_group_size(&self) -> Option<i64> {
         self.get("max_group_size")
     }
 
     /// Ticks of one `access` on an element.
-    #[must_use]
     pub fn price(&self, access: Access) -> i64 {
         Platform::price_name(access).map_or(1, |name| self.need(name))
     }
 
     /// The name under which expressions see the price of `access`; `None` for plain work.
-    #[must_use]
     pub fn price_name(access: Access) -> Option<&'static str> {
         Some(match access {
             Access::Global => "global_access",
@@ -458,25 +446,21 @@ impl Platform {
     }
 
     /// Bytes of local memory in one unit, if the platform says so.
-    #[must_use]
     pub fn local_memory(&self) -> Option<i64> {
         self.get("local_memory")
     }
 
     /// Clock of a unit in MHz, if the platform says so.
-    #[must_use]
     pub fn clock_mhz(&self) -> Option<i64> {
         self.get("clock_mhz")
     }
 
     /// What the platform says of its resources.
-    #[must_use]
     pub fn resources(&self) -> Resources {
         Resources::of(|name| self.get(name))
     }
 
     /// The warps, if the platform has them.
-    #[must_use]
     pub fn warps(&self) -> Option<Warps> {
         Some(Warps {
             width: self.get("warp_width")?,

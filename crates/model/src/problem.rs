@@ -34,7 +34,8 @@ pub enum Profile {
     Published2023,
     /// Garanina, Gorlatch 2021 (seed 001): multiprocessors with dispatchers that run warps.
     Published2021,
-    /// What the kernel uses of a device's resources, instead of what its items do one after another.
+    /// What the kernel uses of a device's resources, instead of what its items do one after
+    /// another.
     Resources,
 }
 
@@ -54,7 +55,6 @@ impl Profile {
     }
 
     /// The profile's name in a problem file.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Profile::OpenCl => "opencl",
@@ -113,7 +113,6 @@ pub struct Dimension {
 
 impl Launch {
     /// Work items in a group.
-    #[must_use]
     pub fn local_size(&self) -> &Expr {
         match self {
             Launch::Range { local_size, .. } | Launch::Activations { local_size, .. } => local_size,
@@ -201,9 +200,6 @@ impl Problem {
     }
 
     /// As [`Problem::from_json`], from parsed JSON.
-    ///
-    /// # Errors
-    /// As there.
     pub fn from_value(
         value: &Value,
         overrides: &IndexMap<String, i64>,
@@ -321,43 +317,37 @@ impl Problem {
     }
 
     /// What the kernel uses of a device.
-    #[must_use]
     pub fn usage(&self) -> &Usage {
         &self.usage
     }
 
     /// Whether a number of the usage was counted in the source, and not stated in the file.
-    #[must_use]
     pub fn counts_usage(&self, name: &str) -> bool {
         self.source.is_some() && !self.stated_usage.contains(&name)
     }
 
     /// What each line of the source adds to the usage, where that was counted in one.
-    #[must_use]
     pub fn usage_lines(&self) -> &[LineUsage] {
         &self.usage_lines
     }
 
     /// First slot of the parameters.
-    #[must_use]
     pub fn first_parameter(&self) -> usize {
         self.inputs.len() + self.platform.numbers().count()
     }
 
     /// First slot of the definitions.
-    #[must_use]
     pub fn first_definition(&self) -> usize {
         self.first_parameter() + self.parameters.len()
     }
 
-    /// True if warps compete for dispatchers and memory, so that a configuration's time depends on its schedule.
-    #[must_use]
+    /// True if warps compete for dispatchers and memory, so that a configuration's time depends on
+    /// its schedule.
     pub fn has_open_schedule(&self) -> bool {
         self.profile == Profile::OpenCl && self.platform.warps().is_some()
     }
 
     /// First slot of `lid`, `gid` and `group`.
-    #[must_use]
     pub fn first_item_slot(&self) -> usize {
         self.first_definition() + self.definitions.len()
     }

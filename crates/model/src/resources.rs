@@ -1,4 +1,5 @@
-//! The resources of a unit and of a device: what a platform says of them for the profile `resources`.
+//! The resources of a unit and of a device: what a platform says of them for the profile
+//! `resources`.
 
 use tickbound_input::named::Named;
 
@@ -42,27 +43,26 @@ tickbound_input::named! {
 
 impl Part {
     /// The part with this name.
-    #[must_use]
     pub fn find(name: &str) -> Option<Part> {
         Named::find(name)
     }
 }
 
 macro_rules! resources {
-    ($(#[doc = $about:tt] $name:ident: $least:literal,)+) => {
-        /// What a platform says of its resources. All are optional: what is absent has no limit and takes no time.
+    ($($(#[doc = $about:tt])+ $name:ident: $least:literal,)+) => {
+        /// What a platform says of its resources. All are optional: what is absent has no limit and
+        /// takes no time.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         pub struct Resources {
-            $(#[doc = $about] pub $name: Option<i64>,)+
+            $($(#[doc = $about])+ pub $name: Option<i64>,)+
         }
 
         impl Resources {
             /// Each field's name, least value and meaning.
             pub const FIELDS: &'static [(&'static str, i64, &'static str)] =
-                &[$((stringify!($name), $least, $about.trim_ascii())),+];
+                &[$((stringify!($name), $least, concat!($($about),+).trim_ascii())),+];
 
             /// The fields, each as `number` knows it.
-            #[must_use]
             pub fn of(number: impl Fn(&str) -> Option<i64>) -> Resources {
                 Resources { $($name: number(stringify!($name))),+ }
             }
@@ -101,7 +101,8 @@ resources! {
     read_only_percent: 0,
     /// bytes that L2 moves in a clock of a unit, for all units
     l2_bytes_per_clock: 1,
-    /// bytes that the cache between L2 and the device's memory moves in a clock of a unit, for all units
+    /// bytes that the cache between L2 and the device's memory moves in a clock of a unit, for all
+    /// units
     l3_bytes_per_clock: 1,
     /// megabytes (10^6) that the device's memory moves in a second
     dram_megabytes_per_second: 1,
@@ -131,7 +132,8 @@ resources! {
     source_order: 0,
     /// bytes of an item, in a vector, that one instruction works on; absent: 4
     vector_bytes: 1,
-    /// instructions of a division of real numbers, beside one on the lanes for special functions; absent: 8
+    /// instructions of a division of real numbers, beside one on the lanes for special functions;
+    /// absent: 8
     real_division: 0,
     /// banks of local memory
     banks: 1,

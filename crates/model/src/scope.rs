@@ -61,37 +61,31 @@ impl Scope {
     }
 
     /// Number of slots.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
     /// True before any name was added.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
     /// The slot of a name.
-    #[must_use]
     pub fn slot(&self, name: &str) -> Option<Slot> {
         self.names.get_index_of(name)
     }
 
     /// The name in a slot.
-    #[must_use]
     pub fn name(&self, slot: Slot) -> &str {
         self.names.get_index(slot).map_or("?", |(n, _)| n)
     }
 
     /// What the name in a slot stands for.
-    #[must_use]
     pub fn kind(&self, slot: Slot) -> Option<NameKind> {
         self.names.get_index(slot).map(|(_, k)| *k)
     }
 
     /// True if the value in this slot differs between work items.
-    #[must_use]
     pub fn is_item(&self, slot: Slot) -> bool {
         self.kind(slot) == Some(NameKind::Item)
     }
@@ -127,7 +121,6 @@ impl Scope {
     }
 
     /// `expr` with the names written out.
-    #[must_use]
     pub fn show(&self, expr: &Expr) -> String {
         expr.resolve(&mut |slot| Some(self.name(*slot).to_owned()))
             .map_or_else(|_| "?".into(), |e: Expr<String>| e.to_string())

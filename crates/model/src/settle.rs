@@ -1,14 +1,16 @@
 //! Expressions that look different for each work item and are not.
 //!
-//! A loop `for (l = lid / A; l < K; l += B)` runs `ceil_div(K - lid / A, B)` times. Where B divides K and
-//! `lid / A` stays below B, that is the same number for every item - but only the configurations tell,
-//! not the expression. Encodings and bounds treat items that agree as one, so it pays to find out.
+//! A loop `for (l = lid / A; l < K; l += B)` runs `ceil_div(K - lid / A, B)` times. Where B divides
+//! K and `lid / A` stays below B, that is the same number for every item - but only the
+//! configurations tell, not the expression. Encodings and bounds treat items that agree as one, so
+//! it pays to find out.
 //!
-//! What goes in: a problem and its configurations, as a structure. What it promises: for every one of them, and
-//! every item of the launch, each statement of the kernel still has the value it had. An expression that
-//! names `lid`, `gid` or `group` is looked at over the whole launch of each configuration ([`crate::region`]; those
-//! that agree in the names it uses count once). If no two items of a launch differ, the item's names are
-//! replaced by those of item 0. A branch whose condition then always comes out the same way gives way to its side.
+//! What goes in: a problem and its configurations, as a structure. What it promises: for every one
+//! of them, and every item of the launch, each statement of the kernel still has the value it had.
+//! An expression that names `lid`, `gid` or `group` is looked at over the whole launch of each
+//! configuration ([`crate::region`]; those that agree in the names it uses count once). If no two
+//! items of a launch differ, the item's names are replaced by those of item 0. A branch whose
+//! condition then always comes out the same way gives way to its side.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -29,8 +31,8 @@ const MOST_REGIONS: usize = 1 << 18;
 const MAX_COMBINATIONS: usize = 1 << 18;
 
 impl Problem {
-    /// Settles the kernel program for these configurations, which are those of this problem or of one with another
-    /// kernel.
+    /// Settles the kernel program for these configurations, which are those of this problem or of
+    /// one with another kernel.
     pub fn settle(&mut self, configurations: &Configurations<'_>) {
         let kernel = std::mem::take(&mut self.kernel);
         let first = self.first_item_slot();
@@ -153,8 +155,8 @@ impl Settler<'_> {
         true
     }
 
-    /// True if the first item of a launch, the last of its group and the last of all do not agree: most that differ
-    /// are known by these.
+    /// True if the first item of a launch, the last of its group and the last of all do not agree:
+    /// most that differ are known by these.
     fn ends_differ(&self, expr: &Expr, bound: &Bound, [global, local]: [i64; 2]) -> bool {
         let mut env = bound.env.clone();
         let mut at = |gid: i64| {
@@ -183,8 +185,8 @@ impl Settler<'_> {
         decided
     }
 
-    /// One configuration for each choice of values of the parameters that the expression depends on and, if it
-    /// mentions an item, the launch; `None` if they are too many.
+    /// One configuration for each choice of values of the parameters that the expression depends on
+    /// and, if it mentions an item, the launch; `None` if they are too many.
     fn distinct(&self, expr: &Expr) -> Distinct {
         let problem = self.configurations.problem();
         let mut parts = vec![problem.inlined("", expr).ok()?];

@@ -75,8 +75,8 @@ impl Tolerance {
 pub enum Asked {
     /// Those in a line of the kernel's file, written `line 14`.
     Line(u32),
-    /// Those in a function, written `reduce`; or those with a condition, written `reduce: x > 0`; or the second of
-    /// these, written `reduce: x > 0 #2`.
+    /// Those in a function, written `reduce`; or those with a condition, written `reduce: x > 0`;
+    /// or the second of these, written `reduce: x > 0 #2`.
     Function {
         /// The function.
         name: String,
@@ -89,7 +89,6 @@ pub enum Asked {
 
 impl Asked {
     /// Reads `line 14`, `reduce`, `reduce: x > 0` or `reduce: x > 0 #2`; `None` for anything else.
-    #[must_use]
     pub fn read(text: &str) -> Option<Asked> {
         if let Some(line) = text.strip_prefix("line ") {
             return line.trim().parse().ok().map(Asked::Line);
@@ -181,7 +180,6 @@ tickbound_input::named! {
 
 impl ElementType {
     /// Its size in bytes.
-    #[must_use]
     pub fn bytes(self) -> usize {
         match self {
             ElementType::Char | ElementType::Uchar => 1,
@@ -192,7 +190,6 @@ impl ElementType {
     }
 
     /// Whether it is a floating-point type.
-    #[must_use]
     pub fn is_real(self) -> bool {
         matches!(self, ElementType::Float | ElementType::Double)
     }

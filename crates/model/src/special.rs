@@ -1,14 +1,15 @@
 //! A program for one configuration.
 //!
-//! What goes in: a kernel program and the values of all names but those of the item. What comes out does the same for every
-//! item of that configuration, with the same faults: what names no item is a number, and sides that nobody takes
-//! and loops that nobody enters are left out. It pays where a program is looked at many times.
+//! What goes in: a kernel program and the values of all names but those of the item. What comes out
+//! does the same for every item of that configuration, with the same faults: what names no item is
+//! a number, and sides that nobody takes and loops that nobody enters are left out. It pays where a
+//! program is looked at many times.
 
 use super::kernel::{Program, Stmt, StmtKind};
 use tickbound_expr::{Expr, Slot};
 
-/// The program where only slots from `open` on are still to be chosen; `env` has the values of those before.
-#[must_use]
+/// The program where only slots from `open` on are still to be chosen; `env` has the values of
+/// those before.
 pub fn special(program: &[Stmt], env: &[i64], open: Slot) -> Program {
     let mut left = Program::new();
     for stmt in program {

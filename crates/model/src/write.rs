@@ -1,5 +1,5 @@
-//! A problem as JSON in the problem format: its kernel program for people to see what was read, and all of it, so that a
-//! file can be handed on that needs no other.
+//! A problem as JSON in the problem format: its kernel program for people to see what was read, and
+//! all of it, so that a file can be handed on that needs no other.
 
 use serde_json::{Map, Value, json};
 
@@ -11,9 +11,9 @@ use tickbound_expr::Expr;
 use tickbound_expr::domain::Domain;
 
 impl Problem {
-    /// The whole problem in the problem format, its platform, inputs and program written out; the named sizes and
-    /// the source of the kernel are left out. To be read again it must keep to the limits of a written problem.
-    #[must_use]
+    /// The whole problem in the problem format, its platform, inputs and program written out; the
+    /// named sizes and the source of the kernel are left out. To be read again it must keep to the
+    /// limits of a written problem.
     pub fn json(&self) -> Value {
         let show = |expr: &Expr| self.number(expr);
         let named = |all: &mut dyn Iterator<Item = (String, Value)>| Value::Object(all.collect());
@@ -81,7 +81,6 @@ impl Problem {
     }
 
     /// The kernel program in the problem format.
-    #[must_use]
     pub fn kernel_json(&self) -> Value {
         self.program_json(&self.kernel)
     }
@@ -118,7 +117,6 @@ impl Problem {
 
 impl Platform {
     /// The platform with all its numbers, for a file; where they come from is left out.
-    #[must_use]
     pub fn json(&self) -> Value {
         let (mut plain, mut warps, mut resources) = (Map::new(), Map::new(), Map::new());
         if !self.name.is_empty() {

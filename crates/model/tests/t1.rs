@@ -134,7 +134,8 @@ fn refused() {
     assert_eq!(
         wrong(&[("P", "[0.5]")]),
         format!(
-            "{at}: `0.5` is no whole number; scale the values to whole numbers, such as \"[1, 2, 3]\" for \
+            "{at}: `0.5` is no whole number; scale the values to whole numbers, such as \"[1, 2, \
+             3]\" for \
              quarters"
         )
     );
@@ -152,7 +153,8 @@ fn refused() {
     assert_eq!(sizes(&t1(&[("P", "range(4)"), ("Q", "range(1, 10, 3)")], &[])), (12, 12));
 }
 
-/// The values and conditions of a published stencil, whose lists are sums and comprehensions; Python counts as many.
+/// The values and conditions of a published stencil, whose lists are sums and comprehensions;
+/// Python counts as many.
 #[test]
 fn comprehensions() {
     let file = t1(
@@ -216,14 +218,16 @@ fn kernels_in_opencl() {
     assert_eq!(options.unwrap(), json!(["-cl-std=CL1.2", "-DHALF=32", "-DT=int"]));
     assert_eq!(
         with(json!({ "W": "WG * 2" })).unwrap_err().to_string(),
-        "kernel.defines.W: T1 has no place for a macro that is `WG * 2`; make it a parameter of its own, \
+        "kernel.defines.W: T1 has no place for a macro that is `WG * 2`; make it a parameter of \
+         its own, \
          with a constraint that says what it is"
     );
     assert_eq!(written["KernelSpecification"]["KernelFile"], "add.cl");
     assert_eq!(configurations(&problem(&t1::read(&written).unwrap())).len(), 2);
 }
 
-/// Arguments without names, other names of types, and sizes by modifiers, as KTT's older files have them.
+/// Arguments without names, other names of types, and sizes by modifiers, as KTT's older files have
+/// them.
 #[test]
 fn arguments_by_place_and_sizes_by_modifiers() {
     let mut file = json!({
@@ -262,7 +266,8 @@ fn arguments_by_place_and_sizes_by_modifiers() {
     file.pointer_mut(arguments).unwrap()[1]["FillType"] = json!("BinaryRaw");
     assert_eq!(
         refused(&file),
-        "KernelSpecification.Arguments[1].FillType: `BinaryRaw` with this content is not read; write \
+        "KernelSpecification.Arguments[1].FillType: `BinaryRaw` with this content is not read; \
+         write \
          Constant, Random, or Generator with the content `i`"
     );
     file.pointer_mut(arguments).unwrap()[0].as_object_mut().unwrap().remove("FillValue");
@@ -325,7 +330,8 @@ fn absent_divisors_are_the_items_of_a_group() {
     );
     assert_eq!(
         refused(json!({ "GlobalSize": { "X": 64 }, "GlobalSizeType": "items" })),
-        "KernelSpecification.GlobalSizeType: found \"items\"; write \"OpenCL\" (items), \"CUDA\" or \
+        "KernelSpecification.GlobalSizeType: found \"items\"; write \"OpenCL\" (items), \"CUDA\" \
+         or \
          \"Vulkan\" (groups)"
     );
 }
@@ -402,7 +408,8 @@ fn written_arguments_are_those_of_the_schema() {
     }
     assert_eq!(
         with(json!({}), json!({ "name": "k", "type": "int", "value": "n / WG" })).unwrap_err(),
-        "kernel.arguments.k: T1 has no place for a value that depends on parameters: `64 // WG`; let the \
+        "kernel.arguments.k: T1 has no place for a value that depends on parameters: `64 // WG`; \
+         let the \
          kernel take it from the parameters, which are macros"
     );
     let abstract_kernel = json!({ "name": "none", "kernel": [] });
@@ -416,7 +423,8 @@ fn written_arguments_are_those_of_the_schema() {
         assert_eq!(
             said,
             format!(
-                "parameters.{name}: `{name}` cannot be a name in a T1 file, whose conditions are in \
+                "parameters.{name}: `{name}` cannot be a name in a T1 file, whose conditions are \
+                 in \
                      Python; rename the parameter"
             )
         );

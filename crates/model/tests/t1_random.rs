@@ -1,10 +1,10 @@
 //! Random problems as T1 files, and files that are broken.
 //!
-//! A random problem - dependent domains, definitions, exact divisions, functions, conditionals, several
-//! dimensions, limits of the platform - is written as T1 and read again: both have the same
-//! configurations. Python, which the conditions of T1 are written in, evaluates those of some problems on
-//! all combinations of values and finds the same configurations, too. And whatever is done to a valid
-//! problem file or T1 file, reading it gives a problem or one line, never a panic.
+//! A random problem - dependent domains, definitions, exact divisions, functions, conditionals,
+//! several dimensions, limits of the platform - is written as T1 and read again: both have the same
+//! configurations. Python, which the conditions of T1 are written in, evaluates those of some
+//! problems on all combinations of values and finds the same configurations, too. And whatever is
+//! done to a valid problem file or T1 file, reading it gives a problem or one line, never a panic.
 //!
 //! `SEED` is the first seed, `MANY` the number of random cases of each test.
 
@@ -286,7 +286,8 @@ fn list(r: &mut Random, names: &[&str], depth: u32) -> String {
     }
 }
 
-/// Lists, comprehensions and sums of them have the values that Python finds, or are refused where it fails.
+/// Lists, comprehensions and sums of them have the values that Python finds, or are refused where
+/// it fails.
 #[test]
 fn python_reads_the_same_lists() {
     let space = |values: &str| {
@@ -305,7 +306,8 @@ fn python_reads_the_same_lists() {
             (Ok(theirs), Err(_)) if theirs.is_empty() => {}
             (Ok(theirs), Ok(ours)) if theirs == ours => compared += 1,
             (Err(_), Err(_)) => refused += 1,
-            // A name that a later `for` binds again hides the one around from an earlier clause, too; not so here.
+            // A name that a later `for` binds again hides the one around from an earlier clause,
+            // too; not so here.
             (Err(_), _) if said.to_string().contains("UnboundLocalError") => {}
             (_, ours) => drop(writeln!(faults, "seed {seed}: {text}\n  {said}\n  {ours:?}")),
         }

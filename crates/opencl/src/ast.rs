@@ -86,7 +86,6 @@ pub enum Space {
 
 impl Space {
     /// What people call it.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Space::Private => "private",
@@ -133,8 +132,8 @@ pub enum Type {
     Array(Box<Type>, Option<Box<Expr>>),
     /// A structure with its fields.
     Struct(String, Arc<Vec<(String, Type)>>),
-    /// A union with its fields, or a structure whose fields may overlap or lie anywhere: with a nameless one
-    /// inside, or with attributes.
+    /// A union with its fields, or a structure whose fields may overlap or lie anywhere: with a
+    /// nameless one inside, or with attributes.
     Union(String, Arc<Vec<(String, Type)>>),
     /// Any other, by name: images, samplers, events, pipes.
     Other(String),
@@ -142,7 +141,6 @@ pub enum Type {
 
 impl Type {
     /// What a pointer or an array is made of.
-    #[must_use]
     pub fn element(&self) -> Option<&Type> {
         match self {
             Type::Pointer(_, element) | Type::Array(element, _) => Some(element),
@@ -164,7 +162,6 @@ pub struct Expr {
 
 impl Expr {
     /// The expressions that it is made of, in the order they are written.
-    #[must_use]
     pub fn parts(&self) -> Vec<&Expr> {
         match &self.kind {
             ExprKind::Unary(_, a) | ExprKind::Cast(a) | ExprKind::Member { base: a, .. } => vec![a],

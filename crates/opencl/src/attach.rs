@@ -43,9 +43,6 @@ pub fn attach(problem: &mut Problem, folder: &Path) -> Result<Option<Reading>, R
 }
 
 /// As [`attach`], in the way that `setup` says.
-///
-/// # Errors
-/// As there.
 pub fn attach_with(
     problem: &mut Problem,
     folder: &Path,
@@ -127,8 +124,9 @@ fn check_arguments(
     ))
 }
 
-/// Arguments of the problem fit the parameters of the kernel function: numbers and buffers, global and local
-/// memory, real and whole elements, and their sizes. Elements of structures and of `void` may be given as any.
+/// Arguments of the problem fit the parameters of the kernel function: numbers and buffers, global
+/// and local memory, real and whole elements, and their sizes. Elements of structures and of `void`
+/// may be given as any.
 fn check_types(
     request: &Request,
     source: &KernelSource,

@@ -1,9 +1,10 @@
 //! Texts read in a process of their own.
 //!
-//! libclang may crash on a source, or grow without end; in this process it would take along what the user waits for.
-//! In go a request and its texts, on the child's standard input, out come the readings, on its standard output, both as
-//! bytes of [`codec`], the latter in hexadecimal digits. The program that is run must call
-//! [`serve`] and do nothing else: `tickbound` has a hidden subcommand for it.
+//! libclang may crash on a source, or grow without end; in this process it would take along what
+//! the user waits for. In go a request and its texts, on the child's standard input, out come the
+//! readings, on its standard output, both as bytes of [`codec`], the latter in hexadecimal digits.
+//! The program that is run must call [`serve`] and do nothing else: `tickbound` has a hidden
+//! subcommand for it.
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -43,8 +44,8 @@ pub struct Child {
 /// A text, with the values of the structural symbols that it is for.
 pub(crate) type Text = (Vec<i64>, Expanded);
 
-/// What is asked of a child: the names of the structural symbols, and the texts; and whether only the kernels that the
-/// texts declare are wanted.
+/// What is asked of a child: the names of the structural symbols, and the texts; and whether only
+/// the kernels that the texts declare are wanted.
 type Question = (Request, (Vec<String>, (Vec<Text>, bool)));
 /// What it answers, for each text.
 type Answer<T> = Vec<Result<T, ReadError>>;
@@ -107,9 +108,6 @@ impl Child {
     }
 
     /// The kernels that a text declares, read in a child, which `interrupt` stops.
-    ///
-    /// # Errors
-    /// As [`read`](Child::read).
     pub(crate) fn kernels(
         &self,
         request: &Request,

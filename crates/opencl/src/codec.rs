@@ -1,7 +1,7 @@
 //! Requests, texts and readings as bytes.
 //!
-//! Whole numbers are of eight bytes, a list is its length and what is in it, one of several kinds is
-//! its number and what belongs to it. Names of files are numbered, in front.
+//! Whole numbers are of eight bytes, a list is its length and what is in it, one of several kinds
+//! is its number and what belongs to it. Names of files are numbered, in front.
 
 use std::collections::BTreeSet;
 use std::hash::Hash;

@@ -1,9 +1,10 @@
-//! What a compiler reports of a kernel: the registers of an item, and those that it had no place for.
+//! What a compiler reports of a kernel: the registers of an item, and those that it had no place
+//! for.
 //!
-//! What goes in: the text that a compiler has printed. Three are read: `ptxas -v`; the build log of NVIDIA's OpenCL with
-//! `-cl-nv-verbose`, which has the same lines; and the metadata of AMD's code objects (LLVM's AMDGPUUsage, "Code
-//! Object V3 Metadata"), as `llvm-readelf --notes` shows them. What comes out takes the place of the registers that were
-//! counted in the source.
+//! What goes in: the text that a compiler has printed. Three are read: `ptxas -v`; the build log of
+//! NVIDIA's OpenCL with `-cl-nv-verbose`, which has the same lines; and the metadata of AMD's code
+//! objects (LLVM's AMDGPUUsage, "Code Object V3 Metadata"), as `llvm-readelf --notes` shows them.
+//! What comes out takes the place of the registers that were counted in the source.
 
 use indexmap::IndexMap;
 use itertools::Itertools;
@@ -22,7 +23,6 @@ pub struct Registers {
 
 impl Registers {
     /// As many as would be live if there were room for all.
-    #[must_use]
     pub fn live(self) -> i64 {
         self.used.saturating_add(self.spilled)
     }
@@ -64,7 +64,8 @@ fn behind<'t>(line: &'t str, words: &str) -> Option<&'t str> {
 
 fn of_nvidia(text: &str) -> IndexMap<&str, Registers> {
     let mut kernels: IndexMap<&str, Registers> = IndexMap::new();
-    // The kernel at hand, and the function whose properties are told: a kernel's, or one's that it calls.
+    // The kernel at hand, and the function whose properties are told: a kernel's, or one's that it
+    // calls.
     let (mut kernel, mut function, mut spilled) = (None, None, 0);
     for line in text.lines() {
         if let Some(rest) = behind(line, "Compiling entry function '") {

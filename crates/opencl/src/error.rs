@@ -33,7 +33,8 @@ pub enum ReadError {
     },
     /// Names that nobody gives a meaning: macros of the compiler's command line, often.
     #[error(
-        "{}:{}: {what}; declare it, add it to kernel.defines, or set kernel.standard to the version that has it",
+        "{}:{}: {what}; declare it, add it to kernel.defines, or set kernel.standard to the \
+         version that has it",
         at.file, at.line
     )]
     Undeclared {
@@ -48,8 +49,10 @@ pub enum ReadError {
     },
     /// A branch that depends on data, for which the problem file does not say which side counts.
     #[error(
-        "{}:{}: the branch depends on data and its sides access memory differently; add \"branches\": {{ {}: \"both\" }} \
-         to the kernel in the problem file, or \"then\" or \"else\" instead of \"both\"; {} answers for all of its branches",
+        "{}:{}: the branch depends on data and its sides access memory differently; add \
+         \"branches\": {{ {}: \"both\" }} \
+         to the kernel in the problem file, or \"then\" or \"else\" instead of \"both\"; {} \
+         answers for all of its branches",
         at.file, at.line, quoted(key), quoted(function)
     )]
     Unsided {
@@ -60,9 +63,11 @@ pub enum ReadError {
         /// The function that it is in.
         function: String,
     },
-    /// A loop whose iterations differ by something inside it, where there may be too many to walk them one by one.
+    /// A loop whose iterations differ by something inside it, where there may be too many to walk
+    /// them one by one.
     #[error(
-        "{}:{}: line {line} depends on the iteration of this loop, which may have more than {most} iterations; \
+        "{}:{}: line {line} depends on the iteration of this loop, which may have more than {most} \
+         iterations; \
          add {}", at.file, at.line, differing_fix(*line, *branch)
     )]
     Differing {
@@ -75,12 +80,14 @@ pub enum ReadError {
         /// How many iterations are walked one by one.
         most: i64,
     },
-    /// Several of what the problem file has to answer, in the order in which they are met; the first is told.
+    /// Several of what the problem file has to answer, in the order in which they are met; the
+    /// first is told.
     #[error("{}", .0.first().map(ToString::to_string).unwrap_or_default())]
     Questions(Vec<ReadError>),
     /// The source's text depends on too many combinations of macros.
     #[error(
-        "{name}: its syntax depends on {}, with more than {MAX_VARIANTS} combinations; use `if` instead of `#if` for \
+        "{name}: its syntax depends on {}, with more than {MAX_VARIANTS} combinations; use `if` \
+         instead of `#if` for \
          some of them, or narrow their domains",
         structural.join(", ")
     )]

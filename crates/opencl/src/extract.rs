@@ -43,8 +43,8 @@ pub struct Variant {
     pub unroll: Vec<Said>,
 }
 
-/// For the symbols in some places of the request every combination of values that occurs, each with values of all
-/// symbols that go with it.
+/// For the symbols in some places of the request every combination of values that occurs, each with
+/// values of all symbols that go with it.
 pub type Occurring<'a> = &'a dyn Fn(&[usize]) -> Result<IndexMap<Vec<i64>, Vec<i64>>, ReadError>;
 
 /// Reads a kernel for whatever values of its symbols occur.
@@ -56,9 +56,6 @@ pub fn extract(request: &Request, occurring: Occurring<'_>) -> Result<Extracted,
 }
 
 /// As [`extract`], in the way that `setup` says.
-///
-/// # Errors
-/// As there.
 pub fn extract_with(
     request: &Request,
     occurring: Occurring<'_>,
@@ -85,8 +82,8 @@ pub fn extract_with(
     }
 }
 
-/// The kernels that a source declares. Symbols that are structural have these values, and so have those that the syntax
-/// depends on; others are open.
+/// The kernels that a source declares. Symbols that are structural have these values, and so have
+/// those that the syntax depends on; others are open.
 ///
 /// # Errors
 /// What cannot be compiled in the source, or what this machine lacks.
@@ -214,8 +211,8 @@ impl Unused {
 /// Readings that are made before it is seen whether one failed.
 const AT_ONCE: usize = 64;
 
-/// Reads what structural values expand to, each text once: values that make no difference give the same
-/// text.
+/// Reads what structural values expand to, each text once: values that make no difference give the
+/// same text.
 fn read_texts(
     request: &Request,
     structural: &[String],

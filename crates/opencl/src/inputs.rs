@@ -9,8 +9,8 @@ use tickbound_model::source::Define;
 use crate::outline::Outline;
 use crate::preprocess::included;
 
-/// The text of source files, one after the other, with what they include from their folder or the other ones. `None` if one cannot be
-/// read.
+/// The text of source files, one after the other, with what they include from their folder or the
+/// other ones. `None` if one cannot be read.
 pub fn text_of(files: &mut dyn Iterator<Item = PathBuf>, include: &[PathBuf]) -> Option<String> {
     let (mut text, mut first) = (String::new(), None);
     for path in files {
@@ -29,8 +29,8 @@ pub fn text_of(files: &mut dyn Iterator<Item = PathBuf>, include: &[PathBuf]) ->
     Some(text)
 }
 
-/// Makes macros of the inputs of a problem that its source uses and does not declare, unless `kernel.defines` names
-/// them. A source that cannot be read is missed where it is needed.
+/// Makes macros of the inputs of a problem that its source uses and does not declare, unless
+/// `kernel.defines` names them. A source that cannot be read is missed where it is needed.
 pub fn inputs_as_macros(problem: &mut Problem, folder: &Path) {
     let Some(source) = &mut problem.source else { return };
     let known = |name: &String| source.defines.iter().any(|(define, _)| define == name);

@@ -1,10 +1,11 @@
 //! Readings that are kept from one start of the program to the next.
 //!
-//! The macros of a source are expanded each time. What comes out of that, with all else that the reading asks for
-//! (arguments, answers, the launch, the versions of this program and of libclang), is the key; so nothing has to
-//! be known of files that were included, and whatever changes makes another key. An entry is a file of its own,
-//! written beside its place and renamed, so that processes do not disturb each other. One that is
-//! damaged is not used, and is written anew. Where the folder cannot be written to, nothing is kept.
+//! The macros of a source are expanded each time. What comes out of that, with all else that the
+//! reading asks for (arguments, answers, the launch, the versions of this program and of libclang),
+//! is the key; so nothing has to be known of files that were included, and whatever changes makes
+//! another key. An entry is a file of its own, written beside its place and renamed, so that
+//! processes do not disturb each other. One that is damaged is not used, and is written anew. Where
+//! the folder cannot be written to, nothing is kept.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
@@ -25,7 +26,8 @@ const MAGIC: &[u8] = b"tickbound reading 4\n";
 const SUM: usize = 16;
 /// Largest entry, in bytes.
 const LARGEST: usize = 32 << 20;
-/// Most bytes in the folder. When there are more, those that were not used for longest go, until half is left.
+/// Most bytes in the folder. When there are more, those that were not used for longest go, until
+/// half is left.
 const MOST: u64 = 256 << 20;
 /// Older files that were never renamed are of processes that were killed.
 const LEFT_BEHIND: Duration = Duration::from_secs(3600);
@@ -43,13 +45,11 @@ pub(crate) struct Key(u128);
 
 impl Kept {
     /// Nowhere: everything is read.
-    #[must_use]
     pub fn off() -> Kept {
         Kept::default()
     }
 
     /// In a folder, which is made when it is needed.
-    #[must_use]
     pub fn at(folder: impl Into<PathBuf>) -> Kept {
         Kept { folder: Some(folder.into()), most: MOST }
     }
@@ -61,7 +61,6 @@ impl Kept {
     }
 
     /// Where [`VARIABLE`] says; if it says nothing, in the user's folder for caches.
-    #[must_use]
     pub fn of_user() -> Kept {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         match variable(VARIABLE) {

@@ -10,8 +10,9 @@
 //! [`steps`]. [`lower`] turns these into a program. What cannot be bounded is an error that says
 //! what to write into the problem file; nothing is guessed.
 //!
-//! A source may be anybody's. The preprocessor runs with limits on time, memory and output, and reads regular files
-//! only; a [`Setup`] with a [`Child`] lets libclang crash without taking the caller along.
+//! A source may be anybody's. The preprocessor runs with limits on time, memory and output, and
+//! reads regular files only; a [`Setup`] with a [`Child`] lets libclang crash without taking the
+//! caller along.
 
 pub mod ast;
 mod attach;

@@ -17,9 +17,10 @@ struct Held {
     include: PathBuf,
 }
 
-// SAFETY: `Clang` is a token without content. It is neither `Send` nor `Sync` because the library's functions
-// are found through a variable of the thread; `lend` sets that variable on every thread that gets the token.
-// libclang itself may be called from many threads, each with an index of its own.
+// SAFETY: `Clang` is a token without content. It is neither `Send` nor `Sync` because the library's
+// functions are found through a variable of the thread; `lend` sets that variable on every thread
+// that gets the token. libclang itself may be called from many threads, each with an index of its
+// own.
 unsafe impl Send for Held {}
 // SAFETY: as above.
 unsafe impl Sync for Held {}

@@ -20,8 +20,8 @@ pub struct ParameterType {
     pub text: String,
     /// How it is passed, if that is known.
     pub by: Option<By>,
-    /// Its type, or that of its elements (of vectors, that of their components; of `half`, whole numbers of its size), if
-    /// the problem format has it.
+    /// Its type, or that of its elements (of vectors, that of their components; of `half`, whole
+    /// numbers of its size), if the problem format has it.
     pub element: Option<ElementType>,
     /// Of a vector or a structure by value, how many bytes it has, if that is known.
     pub bytes: Option<i64>,
@@ -42,7 +42,6 @@ pub enum By {
 
 impl By {
     /// What people call it.
-    #[must_use]
     pub fn what(self) -> &'static str {
         match self {
             By::Buffer => "a buffer",
@@ -55,7 +54,6 @@ impl By {
 
 impl ParameterType {
     /// That of a declared parameter.
-    #[must_use]
     pub fn of(ty: &Type) -> ParameterType {
         let by = match ty {
             Type::Pointer(Space::Global | Space::Constant, _) => Some(By::Buffer),
@@ -91,7 +89,8 @@ pub struct Kernel {
     pub name: String,
     /// Its parameters, in order.
     pub parameters: Vec<KernelParameter>,
-    /// Of the entry function, what `reqd_work_group_size` says in each of three dimensions, over symbols that are open.
+    /// Of the entry function, what `reqd_work_group_size` says in each of three dimensions, over
+    /// symbols that are open.
     pub group: Vec<Number>,
 }
 

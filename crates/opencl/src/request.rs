@@ -14,9 +14,11 @@ pub struct Request {
     pub path: PathBuf,
     /// As messages name it.
     pub name: String,
-    /// Further source files, which follow as if all were one file: as messages name them, and where they are.
+    /// Further source files, which follow as if all were one file: as messages name them, and where
+    /// they are.
     pub more: Vec<(String, PathBuf)>,
-    /// Folders for `#include` besides that of the first source file: as messages name them, and where they are.
+    /// Folders for `#include` besides that of the first source file: as messages name them, and
+    /// where they are.
     pub include: Vec<(String, PathBuf)>,
     /// The kernel function.
     pub entry: String,
@@ -42,7 +44,6 @@ pub struct Request {
 }
 
 /// The name in steps of the most iterations that an answer gives.
-#[must_use]
 pub fn bound_name(index: usize, asked: &Asked) -> String {
     match asked {
         Asked::Line(line) => format!("$line_{line}"),

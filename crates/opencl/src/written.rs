@@ -9,7 +9,6 @@ use crate::ast::{BinaryOp, Expr, ExprKind, Scalar, Type, UnaryOp};
 const CLOSEST: u8 = 16;
 
 /// The text of an expression.
-#[must_use]
 pub fn written(e: &Expr) -> String {
     text(e, 0)
 }

@@ -1,4 +1,5 @@
-//! Readings that are kept: the same as those that are made, used again, never trusted when damaged, bounded.
+//! Readings that are kept: the same as those that are made, used again, never trusted when damaged,
+//! bounded.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -94,7 +95,8 @@ fn whatever_changes_is_read() {
         (TEXT, |request| request.dimensions = 2),
         (TEXT, |request| request.bounds.push((Asked::read("k").unwrap(), request.symbols["N"]))),
         (
-            "kernel void k(global int *a) { a[N] = 1; for (int i = 0; i < 1; i++) if (a[i] > 0) a[1] = 2; }",
+            "kernel void k(global int *a) \
+             { a[N] = 1; for (int i = 0; i < 1; i++) if (a[i] > 0) a[1] = 2; }",
             |_| {},
         ),
     ];

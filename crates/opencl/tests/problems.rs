@@ -1,4 +1,5 @@
-//! Problem files with sources: several files, folders for includes, arguments that do not fit, prices.
+//! Problem files with sources: several files, folders for includes, arguments that do not fit,
+//! prices.
 
 use std::path::Path;
 
@@ -59,7 +60,8 @@ fn several_files_are_one() {
         ("other/more.h", "int third(global int *p) {\n    return p[0] + p[1];\n}\n"),
         (
             "last.cl",
-            "#include <more.h>\n\nkernel void k(global int *a) {\n    a[SIZE] = third(a) + twice(1);\n}",
+            "#include <more.h>\n\nkernel void k(global int *a) \
+             {\n    a[SIZE] = third(a) + twice(1);\n}",
         ),
     ]);
     let kernel = |files: Value| json!({ "opencl": files, "include": ["other"], "entry": "k" });
@@ -118,7 +120,8 @@ fn structural_macros_in_several_files() {
         ("a.cl", "#if WG == 2\n#define LOADS 1\n#else\n#define LOADS 3\n#endif\n"),
         (
             "inc/b.h",
-            "#ifndef B\n#define B\nint b(global int *a) { return LOADS == 3 ? a[0] + a[1] : a[2]; }\n#endif\n",
+            "#ifndef B\n#define B\nint b(global int *a) \
+             { return LOADS == 3 ? a[0] + a[1] : a[2]; }\n#endif\n",
         ),
         (
             "b.cl",
@@ -139,7 +142,8 @@ fn arguments_fit_the_parameters() {
         return;
     }
     let text = "typedef struct { int a; float b; } pair;\n\
-                kernel void k(global uchar *a, local float4 *l, int n, global pair *p, constant ulong *c, double d) \
+                kernel void k(global uchar *a, local float4 *l, int n, global pair *p, constant \
+                ulong *c, double d) \
                 { a[0] = n; }\n";
     let folder = folder(&[("k.cl", text)]);
     let right = [
@@ -161,27 +165,32 @@ fn arguments_fit_the_parameters() {
         (
             0,
             json!({ "name": "a", "type": "float", "length": 8 }),
-            "kernel.arguments.a: `a` of `k` is global uchar *, but this is a buffer of type float; write \"type\": \"uchar\"",
+            "kernel.arguments.a: `a` of `k` is global uchar *, but this is a buffer of type float; \
+             write \"type\": \"uchar\"",
         ),
         (
             0,
             json!({ "name": "a", "type": "uchar", "value": 8 }),
-            "kernel.arguments.a: `a` of `k` is global uchar *, but this is a number; give it a \"length\" without a \"space\"",
+            "kernel.arguments.a: `a` of `k` is global uchar *, but this is a number; give it a \
+             \"length\" without a \"space\"",
         ),
         (
             1,
             json!({ "name": "l", "type": "float", "length": 8 }),
-            "kernel.arguments.l: `l` of `k` is local float4 *, but this is a buffer; give it a \"length\" and \"space\": \"local\"",
+            "kernel.arguments.l: `l` of `k` is local float4 *, but this is a buffer; give it a \
+             \"length\" and \"space\": \"local\"",
         ),
         (
             1,
             json!({ "name": "l", "type": "int", "length": 8, "space": "local" }),
-            "kernel.arguments.l: `l` of `k` is local float4 *, but this is local memory of type int; write \"type\": \"float\"",
+            "kernel.arguments.l: `l` of `k` is local float4 *, but this is local memory of type \
+             int; write \"type\": \"float\"",
         ),
         (
             2,
             json!({ "name": "n", "type": "float", "real": 2.0 }),
-            "kernel.arguments.n: `n` of `k` is int, but this is a number of type float; write \"type\": \"int\"",
+            "kernel.arguments.n: `n` of `k` is int, but this is a number of type float; write \
+             \"type\": \"int\"",
         ),
         (
             2,
@@ -191,7 +200,8 @@ fn arguments_fit_the_parameters() {
         (
             4,
             json!({ "name": "c", "type": "uint", "length": 2 }),
-            "kernel.arguments.c: `c` of `k` is constant ulong *, but this is a buffer of type uint; write \"type\": \"ulong\"",
+            "kernel.arguments.c: `c` of `k` is constant ulong *, but this is a buffer of type \
+             uint; write \"type\": \"ulong\"",
         ),
     ];
     for (place, argument, message) in wrong {
@@ -206,14 +216,16 @@ fn atomics_by_their_memory() {
         return;
     }
     let text = "kernel void k(global int *a) {\n    local int l[4];\n    int i = get_local_id(0);\n    \
-                atomic_inc(&l[i]);\n    atomic_inc(&l[3 - i]);\n    atomic_add(a + get_global_id(0), 1);\n}\n";
+                atomic_inc(&l[i]);\n    atomic_inc(&l[3 - i]);\n    atomic_add(a + \
+                get_global_id(0), 1);\n}\n";
     let folder = folder(&[("k.cl", text)]);
     let (problem, _) = read(folder.path(), json!({ "opencl": "k.cl", "entry": "k" })).unwrap();
     assert_eq!(counted(&problem, Access::LocalAtomic), 16);
     assert_eq!(counted(&problem, Access::Atomic), 8);
 }
 
-/// One address of all items is told from others, unless one item of a group is picked out. Eight items, two a group.
+/// One address of all items is told from others, unless one item of a group is picked out. Eight
+/// items, two a group.
 #[test]
 fn atomics_on_one_address() {
     if !ready() {
@@ -242,7 +254,8 @@ fn atomics_on_one_address() {
     }
 }
 
-/// What one address of the launch is asked for, under the profile `resources`: groups of two, four of them.
+/// What one address of the launch is asked for, under the profile `resources`: groups of two, four
+/// of them.
 #[test]
 fn atomics_on_one_address_of_the_launch_are_usage() {
     if !ready() {
@@ -258,7 +271,8 @@ fn atomics_on_one_address_of_the_launch_are_usage() {
         ("if (i == 0) { if (n < 0) atomic_add(a, 1); else atomic_sub(a, 1); }", 4),
     ] {
         let text = format!(
-            "kernel void k(global int *a, int n) {{\n    local int l[4];\n    int i = get_local_id(0);\n    {statement}\n}}\n"
+            "kernel void k(global int *a, int n) {{\n    local int l[4];\n    int i = \
+             get_local_id(0);\n    {statement}\n}}\n"
         );
         let folder = folder(&[("k.cl", &text)]);
         let arguments = json!([{ "name": "a", "type": "int", "length": 8 }, { "name": "n", "type": "int", "value": "n" }]);

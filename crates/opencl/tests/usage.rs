@@ -7,7 +7,8 @@ use tickbound_opencl::attach;
 
 use crate::parse::tree::ready;
 
-/// The usage of a kernel `k` over rows of 128 items in groups of 32 and 4 of them, with the scalar argument `n`.
+/// The usage of a kernel `k` over rows of 128 items in groups of 32 and 4 of them, with the scalar
+/// argument `n`.
 fn usage(source: &str, arguments: Value, source_order: i64) -> IndexMap<&'static str, i64> {
     usage_with(source, arguments, json!({ "source_order": source_order }))
 }
@@ -93,7 +94,8 @@ fn a_loop_without_an_iteration_moves_nothing() {
         for (int i = n / T * T; i < n; i++) s += a[128 * (n - i) + x];
         b[x] = s;
     }";
-    // 100 is a multiple of 2; one of 3 and one more, 10 of 32 and 4 more: so many rows of 32 items, four of which are the same.
+    // 100 is a multiple of 2; one of 3 and one more, 10 of 32 and 4 more: so many rows of 32 items,
+    // four of which are the same.
     let usages = usages(source, buffers(&["a", "b"]), json!({ "sector_bytes": 4 }), &[2, 3, 32]);
     let moved: Vec<i64> = usages.iter().map(|usage| usage["l2_bytes"]).collect();
     assert_eq!(moved, [0, 1, 4].map(|rows| 4 * 32 * (rows + 1)));
@@ -229,14 +231,15 @@ fn private_arrays_with_an_index_live_in_memory() {
     let numbers = |used: &IndexMap<&'static str, i64>| {
         ["registers", "global_requests", "global_wavefronts", "branches"].map(|name| used[name])
     };
-    // Unrolled as a whole, by the compiler and by the source: 8 registers, a load for each of 100 atoms, 8 results.
+    // Unrolled as a whole, by the compiler and by the source: 8 registers, a load for each of 100
+    // atoms, 8 results.
     for pragma in ["", "#pragma unroll", "#pragma unroll 8", "#pragma unroll 3 * T + 4"] {
         let used = of(&format!("\n{pragma}\n"), 8);
         assert_eq!(numbers(&used), [28, 108, 108, 100], "{pragma}");
         assert_eq!(used["real"], 800, "{pragma}");
     }
-    // 10 vectors of four are stored at first and loaded at last; in between loads and stores of so many at once, and branches of
-    // both loops.
+    // 10 vectors of four are stored at first and loaded at last; in between loads and stores of so
+    // many at once, and branches of both loops.
     for (pragma, bodies, moves) in [
         ("1", 40, 40),
         ("HALF", 20, 20),
@@ -281,8 +284,8 @@ fn what_does_not_fit_l1_moves_beyond() {
     if !ready() {
         return;
     }
-    // A group's arrays: 4 warps of 32 lanes with 4 bytes for each element; a unit holds 4 groups of 8, L1 has 4096 bytes. All that is
-    // stored goes on to L2.
+    // A group's arrays: 4 warps of 32 lanes with 4 bytes for each element; a unit holds 4 groups of
+    // 8, L1 has 4096 bytes. All that is stored goes on to L2.
     let l2 = |elements: i64| {
         usage(&columns("\n#pragma unroll 1\n", elements), buffers(&["a", "b"]), 0)["l2_bytes"]
     };
@@ -326,7 +329,8 @@ fn vectors_of_an_item() {
         let used = usage_with(source, buffers(&["a", "b"]), more);
         ["real", "special", "global_requests", "global_wavefronts", "registers"].map(|n| used[n])
     };
-    // Vectors of the source: 16 numbers are 16 instructions, and 4 requests of 4 words; or one of each.
+    // Vectors of the source: 16 numbers are 16 instructions, and 4 requests of 4 words; or one of
+    // each.
     let source = "kernel void k(global float16 *a, global float16 *b, int n) {
         const int x = get_global_id(0) + get_global_id(1) * 128;
         a[x] = b[x] + 1.0f;
@@ -354,8 +358,8 @@ fn what_is_too_large_is_unrolled_in_part() {
     if !ready() {
         return;
     }
-    // 6 iterations of 1000 loads and additions, 5 instructions each: 3 of them are within 16384. Loads of one body are all live
-    // behind a condition.
+    // 6 iterations of 1000 loads and additions, 5 instructions each: 3 of them are within 16384.
+    // Loads of one body are all live behind a condition.
     let source = "kernel void k(global float *a, global float *b, int n) {
         const int x = get_global_id(0);
         float s = 0.0f;

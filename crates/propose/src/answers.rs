@@ -46,14 +46,16 @@ fn differing(draft: &mut Draft, line: u32, branch: bool) -> bool {
     }
     if branch {
         draft.note(format!(
-            "branches: both sides of the branch in line {line} count, as it differs between iterations"
+            "branches: both sides of the branch in line {line} count, as it differs between \
+             iterations"
         ));
         draft.branches.insert(key, "both".into());
         return true;
     }
     let bound = first_input(draft);
     draft.note(format!(
-        "bounds: the loop in line {line} has at most {bound} iterations; they differ with the loop around"
+        "bounds: the loop in line {line} has at most {bound} iterations; they differ with the loop \
+         around"
     ));
     draft.bounds.insert(key, bound);
     true

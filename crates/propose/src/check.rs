@@ -1,7 +1,7 @@
 //! The last check of a proposal: its first configuration, and one in the middle, have a run time.
 //!
-//! Proposals are read under the profile `opencl`, which takes less. `tune` may take another profile,
-//! which needs more of a kernel, so what is proposed is read once more as `tune` reads it.
+//! Proposals are read under the profile `opencl`, which takes less. `tune` may take another
+//! profile, which needs more of a kernel, so what is proposed is read once more as `tune` reads it.
 
 use std::path::Path;
 
@@ -18,7 +18,8 @@ use crate::Platforms;
 /// Events of the longest simulation; what takes more is not at fault.
 const MAX_EVENTS: u64 = 1_000_000;
 
-/// Why a configuration of the problem file has no run time, if one of those that are tried has none.
+/// Why a configuration of the problem file has no run time, if one of those that are tried has
+/// none.
 ///
 /// # Errors
 /// The user or the clock ended it.

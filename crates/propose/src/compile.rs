@@ -301,7 +301,8 @@ impl Compiler<'_> {
         !values.is_empty()
     }
 
-    /// Makes a parameter of a macro that seemed to be a size, and that the source wants to be small.
+    /// Makes a parameter of a macro that seemed to be a size, and that the source wants to be
+    /// small.
     fn bounded(&self, draft: &mut Draft) -> bool {
         let own = |name: &&String| !draft.wishes.inputs.contains_key(*name);
         let names = draft.inputs.keys().filter(own).filter(|name| self.outline.uses(name));

@@ -321,7 +321,8 @@ fn defined_at(path: &Path, wishes: &Wishes, name: &str) -> Option<String> {
     })
 }
 
-/// How the format has the elements of an argument: those of structures as bytes. `None` for what it cannot have.
+/// How the format has the elements of an argument: those of structures as bytes. `None` for what it
+/// cannot have.
 fn element(ty: &ParameterType) -> Option<ElementType> {
     match ty.by? {
         By::Buffer | By::Local => Some(ty.element.unwrap_or(ElementType::Uchar)),

@@ -19,7 +19,8 @@ pub enum ProposeError {
     Read(#[from] ReadError),
     /// Functions are called that no file defines.
     #[error(
-        "{file}:{line}: nothing defines {names}, which the source calls; add the file that does with --before FILE, or a \
+        "{file}:{line}: nothing defines {names}, which the source calls; add the file that does \
+         with --before FILE, or a \
          macro's text with --define"
     )]
     Undefined {
@@ -43,7 +44,8 @@ pub enum ProposeError {
     Model(#[from] ModelError),
     /// There is no kernel.
     #[error(
-        "{path}: there is no kernel in it; declare one with __kernel, or define what its #if asks for with --define"
+        "{path}: there is no kernel in it; declare one with __kernel, or define what its #if asks \
+         for with --define"
     )]
     NoKernel {
         /// The source.

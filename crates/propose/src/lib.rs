@@ -1,17 +1,21 @@
 //! Proposes a problem file for a kernel in OpenCL C.
 //!
-//! In goes a source file, and what its user already knows: the kernel, sizes of inputs, domains of parameters. Out
-//! comes a problem file that `tickbound tune` takes as it is, with a note for each choice that was made. A choice is
-//! made by what the source says (a `#if` that compares a macro with 1, 2 and 4; `reqd_work_group_size`; how far apart
-//! the accesses of neighbouring groups are), else by what a name means to those who write kernels, else by what is
-//! common. Nothing here decides what is proved: the file is the user's, to be changed.
+//! In goes a source file, and what its user already knows: the kernel, sizes of inputs, domains of
+//! parameters. Out comes a problem file that `tickbound tune` takes as it is, with a note for each
+//! choice that was made. A choice is made by what the source says (a `#if` that compares a macro
+//! with 1, 2 and 4; `reqd_work_group_size`; how far apart the accesses of neighbouring groups are),
+//! else by what a name means to those who write kernels, else by what is common. Nothing here
+//! decides what is proved: the file is the user's, to be changed.
 //!
 //! It is done in these steps:
 //!
 //! 1. [`Outline`] lists what directives mention. [`names`] says what a macro is for.
-//! 2. The source is compiled. Names that nobody declares are macros too; this is repeated until it compiles.
-//! 3. It is read as a problem with a preliminary launch. Loops and branches that the reader asks about get an answer.
-//! 4. From the steps that were read follow launch, lengths of buffers, outputs, and what must divide what.
+//! 2. The source is compiled. Names that nobody declares are macros too; this is repeated until it
+//!    compiles.
+//! 3. It is read as a problem with a preliminary launch. Loops and branches that the reader asks
+//!    about get an answer.
+//! 4. From the steps that were read follow launch, lengths of buffers, outputs, and what must
+//!    divide what.
 //! 5. It is read again with these. What then fails is taken back and noted.
 //! 6. Guessed sizes become smaller where the launch would take too long for a time.
 //! 7. Two configurations are simulated as `tune` does it; what stands in their way is reported.
@@ -85,7 +89,8 @@ const MOST_READINGS: usize = 64;
 /// Proposes a problem file for the source at `path`. It is to lie in the folder of the source.
 ///
 /// # Errors
-/// The source cannot be read or compiled, it has several kernels and none is named, or a wish does not fit.
+/// The source cannot be read or compiled, it has several kernels and none is named, or a wish does
+/// not fit.
 pub fn propose(
     path: &Path,
     wishes: &Wishes,
@@ -197,7 +202,8 @@ enum Read {
     Fault(String),
 }
 
-/// The draft with what its steps say of launch, lengths and constraints, as far as it can be read then.
+/// The draft with what its steps say of launch, lengths and constraints, as far as it can be read
+/// then.
 fn concluded(
     before: &Draft,
     outline: &Outline,

@@ -143,7 +143,8 @@ pub(crate) fn declare(
     known(draft) > before
 }
 
-/// Leaves the two least values above 0 of proposed domains, the largest first, of macros that the text depends on.
+/// Leaves the two least values above 0 of proposed domains, the largest first, of macros that the
+/// text depends on.
 pub(crate) fn narrow(draft: &mut Draft, structural: &[String]) -> bool {
     let wide = structural.iter().filter(|name| !draft.wishes.parameters.contains_key(*name));
     let sized = wide
@@ -194,7 +195,8 @@ pub(crate) fn vector(scalar: &str, lanes: usize) -> String {
     if lanes > 1 { format!("{scalar}{lanes}") } else { scalar.to_owned() }
 }
 
-/// Inputs that nobody has given a value get one, as large as is common for a launch of so many dimensions.
+/// Inputs that nobody has given a value get one, as large as is common for a launch of so many
+/// dimensions.
 pub(crate) fn sizes(draft: &mut Draft) {
     let open = draft.inputs.iter().filter(|(_, value)| **value == 0);
     let open = open

@@ -1,6 +1,7 @@
 //! What the name of a macro means to those who write kernels.
 //!
-//! The names are those of kernels that are published for auto-tuners: CLTune and CLBlast, Kernel Tuner, KTT, Polybench.
+//! The names are those of kernels that are published for auto-tuners: CLTune and CLBlast, Kernel
+//! Tuner, KTT, Polybench.
 
 /// What a macro is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +63,6 @@ const SIZES: [&str; 20] = [
 ];
 
 /// What a macro of this name is for, if that can be told.
-#[must_use]
 pub fn role(name: &str) -> Option<Role> {
     // CLTune's matrix multiplication.
     match name {
@@ -108,7 +108,6 @@ pub fn role(name: &str) -> Option<Role> {
 }
 
 /// What an argument or a size of this name is likely to be, if that is no size of the whole task.
-#[must_use]
 pub fn small(name: &str) -> Option<i64> {
     const SMALL: [(&str, i64); 26] = [
         ("KERNEL", 3),
@@ -150,7 +149,8 @@ pub fn small(name: &str) -> Option<i64> {
         .map(|(_, value)| *value)
 }
 
-/// The words of a name, in capitals: at `_`, where small letters are followed by a capital, and before digits.
+/// The words of a name, in capitals: at `_`, where small letters are followed by a capital, and
+/// before digits.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';

@@ -6,7 +6,6 @@ use serde_json::Value;
 const WIDTH: usize = 96;
 
 /// A value as text, ending with a line break.
-#[must_use]
 pub fn print(value: &Value) -> String {
     let mut text = String::new();
     write(value, 0, 0, &mut text);

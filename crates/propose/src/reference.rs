@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use tickbound_opencl::reading::{By, Kernel};
 
-/// A C file with the function `reference` for a kernel. It does not compile before somebody says what is right.
-#[must_use]
+/// A C file with the function `reference` for a kernel. It does not compile before somebody says
+/// what is right.
 pub fn reference(kernel: &Kernel, outputs: &[String]) -> String {
     let parameters = kernel.parameters.iter().filter(|p| p.ty.by != Some(By::Local)).map(|p| {
         let ty = p.ty.element.map_or("unsigned char", c_type);

@@ -1,9 +1,9 @@
 //! Guessed sizes with which a launch has a time.
 //!
-//! Where loops stand in loops, a thousand of everything is more work than 63 bits count. In goes a draft that can be
-//! read; out comes the same one, with the inputs that were guessed divided by four until its first configuration ends
-//! within [`LONGEST`] ticks, but not below [`LEAST`]. Other configurations take some times as long at most. What the user has given
-//! stays.
+//! Where loops stand in loops, a thousand of everything is more work than 63 bits count. In goes a
+//! draft that can be read; out comes the same one, with the inputs that were guessed divided by
+//! four until its first configuration ends within [`LONGEST`] ticks, but not below [`LEAST`]. Other
+//! configurations take some times as long at most. What the user has given stays.
 
 use tickbound_elimination::Limits;
 use tickbound_model::Problem;

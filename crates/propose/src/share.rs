@@ -1,4 +1,5 @@
-//! How many elements a group has in a dimension: a product of macros, found by giving each name a value with a prime of its own.
+//! How many elements a group has in a dimension: a product of macros, found by giving each name a
+//! value with a prime of its own.
 
 use indexmap::IndexMap;
 use itertools::Itertools;
@@ -8,8 +9,8 @@ use tickbound_opencl::steps::{Number, Space, Stride};
 use crate::draft::Draft;
 use crate::found::{Found, Seen, in_problem};
 
-/// Two values for each name, each with a prime factor of its own that no other number has: what holds for one of them by
-/// chance does not hold for the other.
+/// Two values for each name, each with a prime factor of its own that no other number has: what
+/// holds for one of them by chance does not hold for the other.
 pub(crate) struct Samples {
     structural: Vec<String>,
     names: IndexMap<String, Sample>,
@@ -25,7 +26,8 @@ struct Sample {
 /// A number for each of the two values of names.
 pub(crate) type Pair = [i64; 2];
 
-/// What values are multiples of: so that quotients by small numbers are exact. Inputs are longer than what groups have.
+/// What values are multiples of: so that quotients by small numbers are exact. Inputs are longer
+/// than what groups have.
 const EXACT: Pair = [840, 2520];
 const LONGER: i64 = 8;
 /// The primes of names.
@@ -105,7 +107,8 @@ impl Samples {
             some.filter_map(distance).collect_vec()
         };
         let more = |share: &Share| share.constant != 1 || !share.factors.is_empty();
-        // A store of one element for each group, or of a few, as reductions have it, says nothing of what the group reads.
+        // A store of one element for each group, or of a few, as reductions have it, says nothing
+        // of what the group reads.
         let named = |share: &Share| !share.factors.is_empty();
         of(true)
             .into_iter()
@@ -257,7 +260,8 @@ pub(crate) fn product(constant: i64, factors: &[String]) -> String {
     constant.into_iter().chain(factors.iter().cloned()).join(" * ")
 }
 
-/// A constant, and names of macros that the text depends on, whose product is the number of each reading.
+/// A constant, and names of macros that the text depends on, whose product is the number of each
+/// reading.
 pub(crate) fn fit(structural: &[String], numbers: &[(&[i64], i64)]) -> Option<(i64, Vec<String>)> {
     // One that has the same value everywhere explains nothing.
     let differs = |i: &usize| !numbers.iter().map(|(values, _)| values.get(*i)).all_equal();

@@ -1,7 +1,8 @@
-//! What the steps of a kernel say about its launch: how many elements a group has in each dimension.
+//! What the steps of a kernel say about its launch: how many elements a group has in each
+//! dimension.
 //!
-//! Neighbouring groups access what is some elements apart. In dimension 0 these are the elements of a group; in a
-//! higher one they are its rows times the length of a row, which is an input.
+//! Neighbouring groups access what is some elements apart. In dimension 0 these are the elements of
+//! a group; in a higher one they are its rows times the length of a row, which is an input.
 
 use itertools::Itertools;
 use tickbound_expr::BinaryOp;
@@ -57,7 +58,8 @@ pub(crate) fn conclude(draft: &mut Draft, reading: &Reading, constrained: bool) 
             let (_, id) = guard(draft, d, found)?;
             Some((variant.values.as_slice(), samples.step(draft, &id, (d, &variant.values))?))
         });
-        // What an id is compared with says how many of that a group has, whatever is loaded for each.
+        // What an id is compared with says how many of that a group has, whatever is loaded for
+        // each.
         let guarded = Share::together(structural, &guards.collect_vec());
         let share = match (share, guarded) {
             (Some(share), Some(guarded)) => Some(Share { row: share.row, ..guarded }),
@@ -96,7 +98,8 @@ fn launch(
         let items = draft.inputs.iter_mut().filter(|(name, _)| name.starts_with("items_"));
         items.for_each(|(_, size)| *size = length);
         draft.note(format!(
-            "inputs: {row} = {length}, the length of a row in the source; as many in other dimensions"
+            "inputs: {row} = {length}, the length of a row in the source; as many in other \
+             dimensions"
         ));
         share.constant = 1;
         share.row = Some(row);
@@ -143,7 +146,8 @@ fn launch(
         draft.guess(format!("{elements} elements in {axis}"));
     }
     draft.note(format!(
-        "launch: in {axis} a group has {covered} of {elements} elements, by how far groups are apart{which}"
+        "launch: in {axis} a group has {covered} of {elements} elements, by how far groups are \
+         apart{which}"
     ));
 }
 
@@ -201,8 +205,8 @@ fn guard(draft: &Draft, d: usize, found: &Found<'_>) -> Option<(String, Number)>
     first
 }
 
-/// Where rows are as long as the launch is wide (`i + j * get_global_size(0)`), the launch says how many elements there
-/// are, and no input does: for each dimension a new one that stands for it.
+/// Where rows are as long as the launch is wide (`i + j * get_global_size(0)`), the launch says how
+/// many elements there are, and no input does: for each dimension a new one that stands for it.
 fn own_sizes(draft: &mut Draft, found: &[Found<'_>]) -> Vec<Option<String>> {
     let mut rows = false;
     for seen in found.iter().flat_map(|found| &found.accesses) {

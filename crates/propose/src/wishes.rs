@@ -13,7 +13,8 @@ pub struct Wishes {
     pub include: Vec<String>,
     /// Inputs and their values.
     pub inputs: IndexMap<String, i64>,
-    /// Tuning parameters and their domains, as in a problem file: `[1, 2, 4]` or `powers_of_two(1, 8)`.
+    /// Tuning parameters and their domains, as in a problem file: `[1, 2, 4]` or `powers_of_two(1,
+    /// 8)`.
     pub parameters: IndexMap<String, String>,
     /// Macros that are no parameters, and their text.
     pub defines: IndexMap<String, String>,

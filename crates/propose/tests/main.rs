@@ -24,7 +24,7 @@ fn of_text(text: &str, wishes: &Wishes) -> Result<Proposal, ProposeError> {
 }
 
 fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples/kernels").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kernels").join(name)
 }
 
 #[test]
@@ -155,7 +155,8 @@ fn many_names() {
     let arguments = names.iter().map(|name| format!(", int {name}")).collect::<String>();
     let asked: String = names.iter().map(|name| format!("#if A{name} > 2000\n#endif\n")).collect();
     let text = format!(
-        "{asked}__kernel void k(__global int *a{arguments}) {{ a[get_global_id(1) * q30 + get_global_id(0)] = 1; }}"
+        "{asked}__kernel void k(__global int *a{arguments}) {{ a[get_global_id(1) * q30 + \
+         get_global_id(0)] = 1; }}"
     );
     let mut own = wishes();
     own.inputs = names.iter().map(|name| (format!("A{name}"), 5)).collect();
@@ -338,7 +339,8 @@ fn files_before_the_source() {
     put("more/size.h", "#define LAST 7\n");
     put(
         "k.cl",
-        "#include \"size.h\"\nkernel void k(global float *a) { a[LAST] = twice(a[get_global_id(0)]); }\n",
+        "#include \"size.h\"\nkernel void k(global float *a) \
+         { a[LAST] = twice(a[get_global_id(0)]); }\n",
     );
     let path = folder.path().join("k.cl");
     let include = vec!["more".to_owned()];
@@ -451,7 +453,8 @@ fn switches_that_a_source_needs() {
     let kernel = "INLINE float twice(float x) { return 2 * x; }\n\
                   KERNEL void k(__global float *a) { a[get_global_id(0)] = fold(twice(3)); }";
     let text = format!(
-        "#ifdef DEBUG\n#endif\n#ifdef A\n#ifdef B\nfloat fold(float x) {{ return x; }}\n#endif\n#endif\n{kernel}"
+        "#ifdef DEBUG\n#endif\n#ifdef A\n#ifdef B\nfloat fold(float x) {{ return x; \
+         }}\n#endif\n#endif\n{kernel}"
     );
     let problem = problem_of(&text);
     let expected =
@@ -487,7 +490,8 @@ fn other_languages_and_plain_macros_are_named() {
     assert_eq!(error, expected);
 }
 
-/// Sizes that the source requires are values, whatever they are written as; without a guard all elements have an item.
+/// Sizes that the source requires are values, whatever they are written as; without a guard all
+/// elements have an item.
 #[test]
 fn groups_that_are_required() {
     for (sizes, local, global) in [
@@ -498,7 +502,8 @@ fn groups_that_are_required() {
         ("WG << 1, 1, 1", json!(["2 * WG"]), json!(["items"])),
     ] {
         let text = format!(
-            "#define LANES 4\n__kernel __attribute__((reqd_work_group_size({sizes}))) void k(__global float *a) {{ a[get_global_id(0)] *= 2; }}"
+            "#define LANES 4\n__kernel __attribute__((reqd_work_group_size({sizes}))) void \
+             k(__global float *a) {{ a[get_global_id(0)] *= 2; }}"
         );
         let launch = &problem_of(&text)["launch"];
         assert_eq!((&launch["local_size"], &launch["global_size"]), (&local, &global), "{sizes}");
@@ -510,7 +515,8 @@ fn groups_that_are_required() {
 fn groups_of_tiles() {
     let one = |body: &str| {
         format!(
-            "__kernel void k(__global float *a, int n) {{ int l = get_local_id(0), g = get_group_id(0); {body} }}"
+            "__kernel void k(__global float *a, int n) {{ int l = get_local_id(0), g = \
+             get_group_id(0); {body} }}"
         )
     };
     let two = |body: &str| one(&format!("int m = get_local_id(1), h = get_group_id(1); {body}"));
@@ -536,7 +542,8 @@ fn groups_of_tiles() {
         ),
         (
             one(
-                "int w = get_local_size(0), i = (g * w + 2 * l) / 2; if (2 * l < w && i < n) a[i] = 1;",
+                "int w = get_local_size(0), i = (g * w + 2 * l) / 2; if (2 * l < w && i < n) a[i] \
+                 = 1;",
             ),
             json!(["LOCAL_SIZE"]),
             json!(["ceil_div(n * 2, LOCAL_SIZE) * LOCAL_SIZE"]),
@@ -549,12 +556,14 @@ fn groups_of_tiles() {
     assert_eq!(problem_of(rows)["launch"]["local_size"], json!(["LOCAL_SIZE_X", "1"]));
 }
 
-/// Lengths are those of all accesses, in components of vectors; local memory takes what groups reach.
+/// Lengths are those of all accesses, in components of vectors; local memory takes what groups
+/// reach.
 #[test]
 fn lengths_that_accesses_reach() {
     let kernel = |arguments: &str, body: &str| {
         format!(
-            "__kernel void k({arguments}, __global float *o, int n) {{ int i = get_global_id(0), l = get_local_id(0); {body} }}"
+            "__kernel void k({arguments}, __global float *o, int n) {{ int i = get_global_id(0), l \
+             = get_local_id(0); {body} }}"
         )
     };
     for (arguments, body, length) in [

@@ -1,4 +1,5 @@
-//! `mpirun -n N ranks`: products by N processes, each against the one that is made alone. For `make test-mpi`.
+//! `mpirun -n N ranks`: products by N processes, each against the one that is made alone. For `make
+//! test-mpi`.
 //!
 //! With the word `fail` the last rank ends in the middle of a product.
 

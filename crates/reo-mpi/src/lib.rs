@@ -1,13 +1,16 @@
 //! Products made by several processes together, over MPI.
 //!
-//! [`World::start`] joins the processes that `mpirun` or a batch system has started, if there are any; a [`World`] is the
-//! [`Exchange`](tickbound_reo::product::reachable::Exchange) that the engines of [`tickbound_reo`] ask for. Nothing else is here: which states a
-//! rank has and what ranks tell each other is decided there, and tested there without MPI.
+//! [`World::start`] joins the processes that `mpirun` or a batch system has started, if there are
+//! any; a [`World`] is the [`Exchange`](tickbound_reo::product::reachable::Exchange) that the
+//! engines of [`tickbound_reo`] ask for. Nothing else is here: which states a rank has and what
+//! ranks tell each other is decided there, and tested there without MPI.
 //!
-//! The feature `mpi` brings MPI itself. Without it this crate needs nothing of the system, and says so where it is started by `mpirun`.
+//! The feature `mpi` brings MPI itself. Without it this crate needs nothing of the system, and says
+//! so where it is started by `mpirun`.
 //!
-//! **A rank that fails ends all.** MPI knows no way to take a process out: whoever fails says why, and calls [`World::abort`]. A process that
-//! panics does so too. What is killed is noticed by `mpirun`, which ends the others.
+//! **A rank that fails ends all.** MPI knows no way to take a process out: whoever fails says why,
+//! and calls [`World::abort`]. A process that panics does so too. What is killed is noticed by
+//! `mpirun`, which ends the others.
 
 use thiserror::Error;
 
@@ -26,7 +29,8 @@ pub use world::World;
 pub enum WorldError {
     /// The feature `mpi` is missing.
     #[error(
-        "started as one of several processes, and built without MPI; build it with `cargo build --release --features mpi`"
+        "started as one of several processes, and built without MPI; build it with `cargo build \
+         --release --features mpi`"
     )]
     Missing,
     /// MPI cannot be started, or has too little support for threads.
@@ -34,7 +38,8 @@ pub enum WorldError {
     Start(&'static str),
 }
 
-/// What starters of MPI programs tell each process: Open MPI and PRRTE, MPICH and Intel MPI, Slurm's `srun --mpi=pmix`.
+/// What starters of MPI programs tell each process: Open MPI and PRRTE, MPICH and Intel MPI,
+/// Slurm's `srun --mpi=pmix`.
 const STARTED: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"];
 
 /// Whether this process was started as one of several that are to work together.

@@ -20,10 +20,12 @@ pub struct World {
 }
 
 impl World {
-    /// Joins the others; nothing if this process was started alone. To be called once, and before threads call MPI.
+    /// Joins the others; nothing if this process was started alone. To be called once, and before
+    /// threads call MPI.
     ///
     /// # Errors
-    /// MPI does not start, or lets only one thread call it: the search calls it from one at a time, but not always the same.
+    /// MPI does not start, or lets only one thread call it: the search calls it from one at a time,
+    /// but not always the same.
     pub fn start() -> Result<Option<World>, WorldError> {
         if !is_started() {
             return Ok(None);

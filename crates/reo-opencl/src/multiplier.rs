@@ -35,7 +35,8 @@ pub enum MultiplierError {
     Dense(#[from] DenseError),
     /// What came back is not the product.
     #[error(
-        "{device} gave a wrong product ({} steps where there are {}) without reporting an error; use another --device",
+        "{device} gave a wrong product ({} steps where there are {}) without reporting an error; \
+         use another --device",
         found.steps,
         expected.steps
     )]
@@ -96,7 +97,6 @@ impl Multiplier {
     }
 
     /// The device.
-    #[must_use]
     pub fn device(&self) -> &Device {
         self.session.device()
     }
@@ -117,9 +117,6 @@ impl Multiplier {
     }
 
     /// The product of any number of matrices, neighbours first.
-    ///
-    /// # Errors
-    /// As [`Multiplier::product`]; the memory is checked before any is taken.
     pub fn fold(&self, parts: &[Matrix], limits: &Limits) -> Result<Matrix, MultiplierError> {
         limits.fits("the dense product", need(parts))?;
         match parts {
@@ -162,9 +159,6 @@ impl Multiplier {
     }
 
     /// Many small products in one launch.
-    ///
-    /// # Errors
-    /// As [`Multiplier::product`].
     pub fn batch(
         &self,
         pairs: &[(&Matrix, &Matrix)],
@@ -177,9 +171,6 @@ impl Multiplier {
 
     /// The cells of a batch, made by one launch - or by one for as many products as fit into a
     /// buffer - and how long that took.
-    ///
-    /// # Errors
-    /// As [`Multiplier::product`].
     pub fn batch_cells(
         &self,
         plan: &BatchPlan,
@@ -323,8 +314,9 @@ pub struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Fills `out`, whole rows of the product from row `first` on; progress counts rows as states. Nobody has
-    /// checked then that the device left nothing out: [`Plan::checksum`] tells what all rows come to.
+    /// Fills `out`, whole rows of the product from row `first` on; progress counts rows as states.
+    /// Nobody has checked then that the device left nothing out: [`Plan::checksum`] tells what all
+    /// rows come to.
     ///
     /// # Errors
     /// The device failed, it was stopped, or the product has no such rows.

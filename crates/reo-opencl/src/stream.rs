@@ -1,9 +1,10 @@
 //! The dense product block by block, made by this machine's threads or by OpenCL devices.
 //!
-//! [`Maker::run`] is the path of a block from who makes it to who consumes it. Its rows are first seen some at
-//! a time and in parallel ([`RowsOf`]), then what was kept of them is taken, block by block, while the next block is made.
-//! Several devices take blocks from one queue, each when it is done with the one before: so each makes as many as its speed allows.
-//! Near the end a device leaves a block to others that will be done with all that is left before it would be with the one
+//! [`Maker::run`] is the path of a block from who makes it to who consumes it. Its rows are first
+//! seen some at a time and in parallel ([`RowsOf`]), then what was kept of them is taken, block by
+//! block, while the next block is made. Several devices take blocks from one queue, each when it is
+//! done with the one before: so each makes as many as its speed allows. Near the end a device
+//! leaves a block to others that will be done with all that is left before it would be with the one
 //! ([`Queue`]).
 
 use std::collections::VecDeque;
@@ -29,7 +30,6 @@ pub enum Maker<'a> {
 
 impl Maker<'_> {
     /// How it is called where results are shown.
-    #[must_use]
     pub fn name(&self) -> String {
         match self {
             Maker::Threads => "cpu".into(),
@@ -41,22 +41,23 @@ impl Maker<'_> {
     }
 
     /// How many blocks it has in memory as cells, at most.
-    #[must_use]
     pub fn blocks(&self) -> usize {
         match self {
             // Rows of a block are seen as they are made.
             Maker::Threads => 0,
-            // One that is seen; of each device one that comes back, and one in its memory, which may be this machine's.
+            // One that is seen; of each device one that comes back, and one in its memory, which
+            // may be this machine's.
             Maker::Devices(devices) => 1 + 2 * devices.len(),
         }
     }
 
-    /// Makes `blocks`, and gives what `see` keeps of the rows of each, in their order, to `take`: block by block, in
-    /// the order of `blocks` if no more than one device makes them, else as they are ready.
+    /// Makes `blocks`, and gives what `see` keeps of the rows of each, in their order, to `take`:
+    /// block by block, in the order of `blocks` if no more than one device makes them, else as they
+    /// are ready.
     ///
     /// # Errors
-    /// A device failed, there is too little memory, it was stopped, or what `take` says. What was taken by then are
-    /// whole blocks.
+    /// A device failed, there is too little memory, it was stopped, or what `take` says. What was
+    /// taken by then are whole blocks.
     pub fn run<T: Send, E: Send + From<MultiplierError>>(
         self,
         stream: &Stream,
@@ -146,7 +147,8 @@ struct Queue {
     blocks: VecDeque<Block>,
     /// Rows of these.
     rows: usize,
-    /// Rows a second that each device made last; `None` before its first block, and once it gets no more.
+    /// Rows a second that each device made last; `None` before its first block, and once it gets no
+    /// more.
     speeds: Vec<Option<f64>>,
 }
 
@@ -157,8 +159,8 @@ impl Queue {
         Queue { blocks, rows, speeds: vec![None; devices] }
     }
 
-    /// The next block for a device; none if all are taken, or the others will have made all that are left
-    /// before this device would have made one.
+    /// The next block for a device; none if all are taken, or the others will have made all that
+    /// are left before this device would have made one.
     fn next(&mut self, device: usize) -> Option<Block> {
         let block = *self.blocks.front()?;
         if let Some(speed) = self.speeds[device] {
@@ -189,7 +191,8 @@ mod tests {
 
     #[test]
     fn blocks_in_proportion_to_speed() {
-        // Ten, three and one blocks in thirty seconds: the three devices on one clock, in ticks of a second.
+        // Ten, three and one blocks in thirty seconds: the three devices on one clock, in ticks of
+        // a second.
         let seconds = [3, 10, 30];
         let mut queue = Queue::new((0..140).map(block), 3);
         let mut works = [None; 3];

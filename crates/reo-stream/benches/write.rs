@@ -1,7 +1,9 @@
-//! How near a dataset comes to what the disk takes: `cargo bench -p tickbound-reo-stream --bench write [BUFFERS [FOLDER]]`.
+//! How near a dataset comes to what the disk takes: `cargo bench -p tickbound-reo-stream --bench
+//! write [BUFFERS [FOLDER]]`.
 //!
-//! The product of so many buffers (14: 4.3 GB) is counted, then written into a folder beside the program's, in turns with as many bytes
-//! that nobody computes, past the system's cache both, and synced.
+//! The product of so many buffers (14: 4.3 GB) is counted, then written into a folder beside the
+//! program's, in turns with as many bytes that nobody computes, past the system's cache both, and
+//! synced.
 
 use std::path::Path;
 use std::time::Instant;
@@ -38,7 +40,8 @@ fn main() {
         });
         let bytes = lengths.iter().sum::<usize>() as f64;
         println!(
-            "counted {count:.2} s ({:.0} million a second); written {written:.2} s ({:.0} MB/s), plain {plain:.2} s ({:.0} MB/s), ratio {:.2}",
+            "counted {count:.2} s ({:.0} million a second); written {written:.2} s ({:.0} MB/s), \
+             plain {plain:.2} s ({:.0} MB/s), ratio {:.2}",
             steps / count / 1e6,
             bytes / written / 1e6,
             bytes / plain / 1e6,

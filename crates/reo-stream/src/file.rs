@@ -35,8 +35,8 @@ pub struct Written {
     pub crc32: u32,
 }
 
-/// Writes the steps of a block, given in parts, to the draft of its file. What is encoded is written by another thread, while more
-/// is encoded.
+/// Writes the steps of a block, given in parts, to the draft of its file. What is encoded is
+/// written by another thread, while more is encoded.
 ///
 /// # Errors
 /// The system's, where it cannot be written.

@@ -11,9 +11,10 @@ use crate::file;
 use crate::format::name;
 use crate::manifest::Record;
 
-/// Writes files of blocks into the folder of a dataset that this or another process holds. While one is brought
-/// to the disk, the next is encoded. A block belongs to the dataset once its record is entered:
-/// [`Dataset::enter`](crate::Dataset::enter). When this is dropped, what was begun is still written.
+/// Writes files of blocks into the folder of a dataset that this or another process holds. While
+/// one is brought to the disk, the next is encoded. A block belongs to the dataset once its record
+/// is entered: [`Dataset::enter`](crate::Dataset::enter). When this is dropped, what was begun is
+/// still written.
 #[derive(Debug)]
 pub struct Files {
     disk: Disk,
@@ -23,14 +24,13 @@ pub struct Files {
 
 impl Files {
     /// Files in `folder`.
-    #[must_use]
     pub fn new(disk: Disk, folder: &Path) -> Files {
         Files { disk, folder: folder.to_owned(), last: None }
     }
 
-    /// Begins to write a block: its steps in parts, in their order - or those of them that fulfil the dataset's filter -, and what
-    /// all its steps come to. Gives the record of the block before, once its file
-    /// is there.
+    /// Begins to write a block: its steps in parts, in their order - or those of them that fulfil
+    /// the dataset's filter -, and what all its steps come to. Gives the record of the block
+    /// before, once its file is there.
     ///
     /// # Errors
     /// The block before cannot be written; then there is no such file, or what was there before.
@@ -46,9 +46,6 @@ impl Files {
     }
 
     /// Waits for the last block.
-    ///
-    /// # Errors
-    /// As [`Files::write`].
     pub fn rest(&mut self) -> Result<Option<Record>, DatasetError> {
         self.last.take().map(end).transpose()
     }

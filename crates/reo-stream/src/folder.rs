@@ -32,13 +32,14 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// The dataset in `folder`, which is made if it is missing. Blocks that are there are read: those that are not what
-    /// was written are forgotten, to be written again. What a killed run has left half written is
-    /// removed. `go_on` is asked now and then, with the number of a block, whether to go on.
+    /// The dataset in `folder`, which is made if it is missing. Blocks that are there are read:
+    /// those that are not what was written are forgotten, to be written again. What a killed run
+    /// has left half written is removed. `go_on` is asked now and then, with the number of a block,
+    /// whether to go on.
     ///
     /// # Errors
-    /// The folder has something else than a dataset with this head, another process writes to it, it
-    /// cannot be read or written, or it was stopped.
+    /// The folder has something else than a dataset with this head, another process writes to it,
+    /// it cannot be read or written, or it was stopped.
     pub fn open(
         disk: Disk,
         folder: &Path,
@@ -65,19 +66,16 @@ impl Dataset {
     }
 
     /// What it says of itself.
-    #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
     /// Whether a block is there.
-    #[must_use]
     pub fn has(&self, block: usize) -> bool {
         self.manifest.written.binary_search_by_key(&block, |record| record.block).is_ok()
     }
 
     /// What writes its files.
-    #[must_use]
     pub fn files(&self) -> Files {
         Files::new(self.disk, &self.folder)
     }
@@ -160,8 +158,8 @@ impl Dataset {
     }
 }
 
-/// Reads all of a dataset, and says what it is if it is complete and every block is what was written. `go_on` is asked now
-/// and then, with the number of a block, whether to go on.
+/// Reads all of a dataset, and says what it is if it is complete and every block is what was
+/// written. `go_on` is asked now and then, with the number of a block, whether to go on.
 ///
 /// # Errors
 /// What is missing, damaged, or does not belong to it; or it was stopped.

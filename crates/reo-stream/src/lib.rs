@@ -1,8 +1,8 @@
 //! The steps of a product as a folder of files that other tools open, written block by block.
 //!
-//! A dataset is a folder with one Parquet file for each block of a dense or reachable product, `block-000000.parquet`
-//! and so on, and `manifest.json`, which says what they are. Each row of a file is a step, in the order of the product; of a dense one
-//! idle loops are among them:
+//! A dataset is a folder with one Parquet file for each block of a dense or reachable product,
+//! `block-000000.parquet` and so on, and `manifest.json`, which says what they are. Each row of a
+//! file is a step, in the order of the product; of a dense one idle loops are among them:
 //!
 //! | column | type | meaning |
 //! | --- | --- | --- |
@@ -10,14 +10,17 @@
 //! | `target` | 32 bits, unsigned | the state that it reaches |
 //! | `label` | 64 bits, never negative | the names that fire: bit i is `names[i]` of the manifest |
 //!
-//! The values are plain, neither compressed nor in dictionaries, so that writing them costs little more than copying. The manifest has the
-//! format's name and version, the connector, the product's sizes and sum - as its factors say, or once all is made -, and for each block
-//! that is there its rows and sums, and its file's length and CRC-32.
+//! The values are plain, neither compressed nor in dictionaries, so that writing them costs little
+//! more than copying. The manifest has the format's name and version, the connector, the product's
+//! sizes and sum - as its factors say, or once all is made -, and for each block that is there its
+//! rows and sums, and its file's length and CRC-32.
 //!
-//! **Whole or absent.** A block's file is written under another name, synced and renamed, and then the manifest is renewed in
-//! the same way. So at every moment the blocks of which the manifest knows are whole, and a run that was killed goes on with the others
-//! ([`Dataset::open`]); what it leaves in the end is, byte for byte, what one run leaves. One process at a time holds
-//! a folder; others may write files of blocks for it ([`Files`]). [`verify`] tells whether a dataset is what was written.
+//! **Whole or absent.** A block's file is written under another name, synced and renamed, and then
+//! the manifest is renewed in the same way. So at every moment the blocks of which the manifest
+//! knows are whole, and a run that was killed goes on with the others ([`Dataset::open`]); what it
+//! leaves in the end is, byte for byte, what one run leaves. One process at a time holds a folder;
+//! others may write files of blocks for it ([`Files`]). [`verify`] tells whether a dataset is what
+//! was written.
 //!
 //! Files are touched through [`tickbound_os::output`] alone; nothing is computed here.
 

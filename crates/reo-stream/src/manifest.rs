@@ -14,13 +14,15 @@ use crate::format::{FORMAT, VERSION, name};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Product {
-    /// Every cell of the product of the matrices: idle loops among the steps, in the order of the matrix.
+    /// Every cell of the product of the matrices: idle loops among the steps, in the order of the
+    /// matrix.
     Dense,
     /// What can be reached: without idle loops, state by state, in the order of the search.
     Reachable,
 }
 
-/// What is known of a dataset before any block is made; of a reachable product some of it is known when all are made.
+/// What is known of a dataset before any block is made; of a reachable product some of it is known
+/// when all are made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     /// [`FORMAT`].
@@ -33,8 +35,8 @@ pub struct Head {
     pub connector: String,
     /// Names of the connector; bit i of a label is the i-th.
     pub names: Vec<String>,
-    /// States of the product, numbered from 0. In a dense one that of (p, q) in two factors is p times the states of the
-    /// second, plus q; in a reachable one they are numbered breadth first.
+    /// States of the product, numbered from 0. In a dense one that of (p, q) in two factors is p
+    /// times the states of the second, plus q; in a reachable one they are numbered breadth first.
     pub states: Option<u64>,
     /// States that a run may begin in.
     pub initial: Vec<u32>,
@@ -47,20 +49,20 @@ pub struct Head {
     /// Of a dense product, states of each block but the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_states: Option<u64>,
-    /// Of a reachable product, steps of a block: it ends with the state that brings it to so many, or more.
+    /// Of a reachable product, steps of a block: it ends with the state that brings it to so many,
+    /// or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_steps: Option<u64>,
     /// Blocks of the product.
     pub blocks: Option<usize>,
-    /// The formula that the names of a step fulfil which is in a file; all are if there is none. Numbers and sums are those of the
-    /// product all the same.
+    /// The formula that the names of a step fulfil which is in a file; all are if there is none.
+    /// Numbers and sums are those of the product all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
 }
 
 impl Head {
     /// Of the blocks of a dense product whose names are called `names`.
-    #[must_use]
     pub fn dense(connector: &str, names: Vec<String>, stream: &Stream) -> Head {
         let plan = stream.plan();
         let Checksum { steps, sum } = plan.checksum();
@@ -75,9 +77,8 @@ impl Head {
         }
     }
 
-    /// Of a reachable product whose names are called `names`, whose first `initial` states a run may begin in, in blocks of
-    /// `block_steps` steps or a little more.
-    #[must_use]
+    /// Of a reachable product whose names are called `names`, whose first `initial` states a run
+    /// may begin in, in blocks of `block_steps` steps or a little more.
     pub fn reachable(connector: &str, names: Vec<String>, initial: u32, block_steps: u64) -> Head {
         Head {
             initial: (0..initial).collect(),
@@ -221,13 +222,11 @@ impl Manifest {
     }
 
     /// What all blocks that are there come to.
-    #[must_use]
     pub fn tally(&self) -> Tally {
         self.written.iter().filter_map(Record::tally).sum()
     }
 
     /// Steps that are in files.
-    #[must_use]
     pub fn rows(&self) -> u64 {
         self.written.iter().map(|record| record.rows.unwrap_or(record.steps)).sum()
     }

@@ -129,8 +129,8 @@ fn written_and_read() {
     }
 }
 
-/// Each operation on files fails in turn, once half of what was to be written is there. Whatever that leaves, the
-/// next run goes on with, and in the end all files are what one run leaves.
+/// Each operation on files fails in turn, once half of what was to be written is there. Whatever
+/// that leaves, the next run goes on with, and in the end all files are what one run leaves.
 #[test]
 fn every_operation_fails_once() {
     let plan = buffers(5, false);

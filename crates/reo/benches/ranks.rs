@@ -1,9 +1,12 @@
-//! What ranks that make one product together tell each other: `cargo bench -p tickbound-reo --bench ranks [-- BUFFERS]`.
+//! What ranks that make one product together tell each other: `cargo bench -p tickbound-reo --bench
+//! ranks [-- BUFFERS]`.
 //!
-//! The product is that of an open chain of buffers (16: 65,536 states, 2,207,842 transitions). Ranks are threads, each with the search
-//! that a process has, so that every message is the one that MPI would carry; only the time of the network is not there. For each number of
-//! ranks: how much goes from rank to rank in all, for each transition and each state, in how many exchanges, and how unequal
-//! the ranks are, in what they send and in the steps that they make: the most of a rank beside the mean.
+//! The product is that of an open chain of buffers (16: 65,536 states, 2,207,842 transitions).
+//! Ranks are threads, each with the search that a process has, so that every message is the one
+//! that MPI would carry; only the time of the network is not there. For each number of ranks: how
+//! much goes from rank to rank in all, for each transition and each state, in how many exchanges,
+//! and how unequal the ranks are, in what they send and in the steps that they make: the most of a
+//! rank beside the mean.
 
 use std::io;
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
@@ -24,7 +27,8 @@ fn main() -> Result<(), StreamError> {
     let limits = Limits::memory(MEMORY);
     let product = Stream::new(&refs, &limits)?;
     println!(
-        "| ranks | exchanges | MB sent | bytes a transition | bytes a state | most sent / mean | most steps / mean |"
+        "| ranks | exchanges | MB sent | bytes a transition | bytes a state | most sent / mean | \
+         most steps / mean |"
     );
     println!("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     for size in [2, 4, 16, 64, 256, 1000] {

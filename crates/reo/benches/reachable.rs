@@ -5,10 +5,10 @@
 //! counts, and the longest is shown beside it. The textbook product, folded over the parts and
 //! then cut to what is reachable, is measured in the same run on smaller sizes.
 //!
-//! What is compared with a bar is measured in seconds of all processors and in turns, so that other work on the machine
-//! and its clock rate concern both sides alike: a part with many steps beside a chain, by their
-//! steps a second (`-- "many steps"`), and minimising where no two states do the same beside composing (`-- least`). Of
-//! the turns' ratios the median counts.
+//! What is compared with a bar is measured in seconds of all processors and in turns, so that other
+//! work on the machine and its clock rate concern both sides alike: a part with many steps beside a
+//! chain, by their steps a second (`-- "many steps"`), and minimising where no two states do the
+//! same beside composing (`-- least`). Of the turns' ratios the median counts.
 
 use std::time::{Duration, Instant};
 
@@ -90,7 +90,8 @@ fn many_steps(name: &str, parts: &[Automaton], beside: &[Automaton], runs: usize
     let turn = |_| (rate(parts), rate(beside));
     let turns: Vec<(f64, f64)> = (0..runs.max(1)).map(turn).collect();
     println!(
-        "{name:<28} {:.1} million T/s of CPU time, chain 18 {:.1}: the chain is {:.2} times as fast",
+        "{name:<28} {:.1} million T/s of CPU time, chain 18 {:.1}: the chain is {:.2} times as \
+         fast",
         median(turns.iter().map(|t| t.0)),
         median(turns.iter().map(|t| t.1)),
         median(turns.iter().map(|t| t.1 / t.0))
@@ -111,7 +112,8 @@ fn minimising(name: &str, parts: &[Automaton], runs: usize) {
     let turns: Vec<(Used, Used)> = (0..runs.max(1)).map(turn).collect();
     let of = |part: fn(&(Used, Used)) -> f64| median(turns.iter().map(part));
     println!(
-        "{name:<28} composed in {:.2} s of CPU time, up to {:.0} MB; minimised in {:.2} s, {:.2} times that, up to {:.0} MB",
+        "{name:<28} composed in {:.2} s of CPU time, up to {:.0} MB; minimised in {:.2} s, {:.2} \
+         times that, up to {:.0} MB",
         of(|t| t.0.seconds),
         of(|t| t.0.megabytes),
         of(|t| t.1.seconds),

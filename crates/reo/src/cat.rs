@@ -7,19 +7,20 @@
 //! step  := [ name [:: (IN | OUT)], ... ] :: condition :: state
 //! ```
 //!
-//! `OUT` and `IN` are said of the environment, as in the samples: what it puts out the automaton takes,
-//! and what it takes in the automaton gives; so does a name of which nothing is known. `*` marks initial states. Each state lists the cells that hold something in it, the initial state perhaps with
-//! what they hold at the start. Conditions are
-//! those of [`crate::syntax::condition`], with `$s.m` for cell m in the state before and `$t.m` for the
-//! state after. A cell of the state after that a step does not mention keeps what it held, or holds
-//! anything if the state before lacks it.
+//! `OUT` and `IN` are said of the environment, as in the samples: what it puts out the automaton
+//! takes, and what it takes in the automaton gives; so does a name of which nothing is known. `*`
+//! marks initial states. Each state lists the cells that hold something in it, the initial state
+//! perhaps with what they hold at the start. Conditions are those of [`crate::syntax::condition`],
+//! with `$s.m` for cell m in the state before and `$t.m` for the state after. A cell of the state
+//! after that a step does not mention keeps what it held, or holds anything if the state before
+//! lacks it.
 //!
-//! Several automata in one file are the parts of one connector, called as the first: a name that two of
-//! them list fires in both at once, and each has cells of its own. Where one of them gives a datum
-//! (`IN`), the environment takes it.
+//! Several automata in one file are the parts of one connector, called as the first: a name that
+//! two of them list fires in both at once, and each has cells of its own. Where one of them gives a
+//! datum (`IN`), the environment takes it.
 //!
-//! Files in use say more than they mean: claims about cells that a state lacks and about names that do
-//! not fire are left out, words that are no names are taken as constants, and a note says so.
+//! Files in use say more than they mean: claims about cells that a state lacks and about names that
+//! do not fire are left out, words that are no names are taken as constants, and a note says so.
 //!
 //! ```
 //! use tickbound_reo::cat::connector;
@@ -404,7 +405,8 @@ impl<'f> Maker<'f, '_> {
         why
     }
 
-    /// The claim with constants for words that are no names, and values without a name numbered from 0.
+    /// The claim with constants for words that are no names, and values without a name numbered
+    /// from 0.
     fn with_constants(&mut self, spot: Spot, claim: &Claim, nameless: &mut IndexSet<u32>) -> Claim {
         let mut value = |v: &Value| self.value(spot, v, nameless);
         match claim {

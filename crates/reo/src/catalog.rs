@@ -1,4 +1,5 @@
-//! The built-in components by name: which words mean which primitive, with which arguments and ends.
+//! The built-in components by name: which words mean which primitive, with which arguments and
+//! ends.
 //!
 //! Treo uses them where no file defines a component, `#PR` atoms and JSON name them directly.
 //! Capital letters do not matter, nor do `_` and `-`: `LossySync`, `lossy_sync` and `lossysync` are
@@ -170,7 +171,6 @@ impl Primitive {
     }
 
     /// Whether a built-in component has this name.
-    #[must_use]
     pub fn is_known(word: &str) -> bool {
         let word = plain(word);
         Primitive::words().any(|w| w == word)
@@ -232,7 +232,6 @@ impl Primitive {
     }
 
     /// Which ends it has.
-    #[must_use]
     pub fn kind_of_ends(&self) -> Ends {
         match self {
             Primitive::SyncDrain | Primitive::AsyncDrain => Ends::Fixed(&[false, false]),
@@ -264,7 +263,6 @@ impl Primitive {
     }
 
     /// Its name.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Primitive::Sync => "sync",
@@ -290,7 +288,6 @@ impl Primitive {
     }
 
     /// Its argument as text, if it has one.
-    #[must_use]
     pub fn argument(&self) -> Option<String> {
         match self {
             Primitive::FifoFull(held) | Primitive::Variable(held) => held.clone(),
@@ -303,7 +300,6 @@ impl Primitive {
     }
 
     /// About how many numbers its automaton takes over so many ends, for limits.
-    #[must_use]
     pub fn size(&self, ends: usize) -> usize {
         match self {
             Primitive::Fifo(places) => 8 * (*places as usize).pow(2),
@@ -314,7 +310,6 @@ impl Primitive {
     }
 
     /// Its automaton over `names`, as many as it has ends; cells are called `prefix` and a word.
-    #[must_use]
     pub fn automaton(&self, names: &[Name], prefix: &str, symbols: &mut Symbols) -> Automaton {
         let (first, last) = match names {
             [first, .., last] => (*first, *last),

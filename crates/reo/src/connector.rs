@@ -2,9 +2,9 @@
 //!
 //! A [`Wiring`] is what a circuit's text describes: channels and components whose ends meet at
 //! nodes. A datum that reaches a node through exactly one of the ends that write to it goes at once
-//! to all ends that read from it (Arbab 2004, section 4: a mixed node merges and replicates). Ends that read
-//! therefore share the node's name; a single end that writes shares it too; several writing ends
-//! get names of their own and a merger.
+//! to all ends that read from it (Arbab 2004, section 4: a mixed node merges and replicates). Ends
+//! that read therefore share the node's name; a single end that writes shares it too; several
+//! writing ends get names of their own and a merger.
 //!
 //! ```
 //! use tickbound_reo::connector::{End, Wiring};
@@ -49,7 +49,8 @@ pub struct Channel {
     pub names: Vec<Name>,
 }
 
-/// Automata over shared names. Two are equal if they do the same by the same names, whatever circuit they were read from.
+/// Automata over shared names. Two are equal if they do the same by the same names, whatever
+/// circuit they were read from.
 #[derive(Debug, Clone)]
 pub struct Connector {
     /// For people.
@@ -64,7 +65,8 @@ pub struct Connector {
     pub written: Vec<Name>,
     /// Things worth saying about how the text was read, one line each.
     pub notes: Vec<String>,
-    /// The channels and components of the text, foreign code among them; empty if it has only automata.
+    /// The channels and components of the text, foreign code among them; empty if it has only
+    /// automata.
     pub circuit: Vec<Channel>,
 }
 
@@ -82,7 +84,6 @@ impl Eq for Connector {}
 
 impl Connector {
     /// Names of the parts that the environment does not see, sorted.
-    #[must_use]
     pub fn inner(&self) -> Vec<Name> {
         let all = self.parts.iter().flat_map(|p| p.automaton.alphabet());
         let seen: IndexSet<Name> = self.interface.iter().copied().collect();
@@ -93,7 +94,6 @@ impl Connector {
 
     /// Names of the interface into which the environment writes: no part has the datum at them from
     /// itself.
-    #[must_use]
     pub fn inputs(&self) -> Vec<Name> {
         let written: IndexSet<Name> = self.written.iter().copied().collect();
         self.interface.iter().copied().filter(|name| !written.contains(name)).collect()
@@ -101,7 +101,6 @@ impl Connector {
 
     /// The same over a table of words that begins with those of `symbols`, so that equal words of
     /// two connectors are equal symbols.
-    #[must_use]
     pub fn over(&self, symbols: &Symbols) -> Connector {
         let mut all = symbols.clone();
         let new: Vec<Symbol> = (0..self.symbols.len() as u32)
@@ -166,13 +165,11 @@ pub struct End {
 
 impl End {
     /// A source end: takes data from `node`.
-    #[must_use]
     pub fn reads(node: &str) -> End {
         End { node: node.into(), writes: false }
     }
 
     /// A sink end: puts data into `node`.
-    #[must_use]
     pub fn writes(node: &str) -> End {
         End { node: node.into(), writes: true }
     }
@@ -194,7 +191,6 @@ pub struct Wiring<'a> {
 
 impl<'a> Wiring<'a> {
     /// Nothing yet.
-    #[must_use]
     pub fn new(name: &str) -> Self {
         let (symbols, channels, arguments, foreign, notes) = <_>::default();
         Wiring { name: name.into(), symbols, channels, arguments, foreign, notes }
@@ -240,7 +236,6 @@ impl<'a> Wiring<'a> {
 
     /// Nodes that only write ends meet or only read ends or both, in the order of the text: for
     /// each whether something writes to it and whether something reads from it.
-    #[must_use]
     pub fn nodes(&self) -> IndexMap<&str, (bool, bool)> {
         let mut nodes: IndexMap<&str, (bool, bool)> = IndexMap::new();
         for end in self.channels.iter().flat_map(|(_, ends, _)| ends) {
@@ -256,7 +251,6 @@ impl<'a> Wiring<'a> {
     ///
     /// A merger stands right behind the last channel that writes to its node, so that parts that
     /// share names stay near each other.
-    #[must_use]
     pub fn finish(mut self, interface: &[&str]) -> Connector {
         let mut writers: IndexMap<String, usize> = IndexMap::new();
         for end in self.channels.iter().flat_map(|(_, ends, _)| ends).filter(|e| e.writes) {

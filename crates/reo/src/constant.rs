@@ -1,7 +1,8 @@
 //! Constants: how their words are spelled, and arithmetic on those that are integers.
 //!
-//! All data are constants or made of them by functions. A number and a text of the same digits differ, as in Treo. The word of a text that would look like
-//! a number or like a text in quotes keeps its quotes; the word of any other is the text itself.
+//! All data are constants or made of them by functions. A number and a text of the same digits
+//! differ, as in Treo. The word of a text that would look like a number or like a text in quotes
+//! keeps its quotes; the word of any other is the text itself.
 
 /// Signs of arithmetic: functions with these names stand between their arguments.
 pub const OPERATORS: [&str; 5] = ["+", "-", "*", "/", "%"];
@@ -13,13 +14,11 @@ pub const LESS: &str = "<";
 pub const RELATIONS: [&str; 4] = ["<=", ">=", "<", ">"];
 
 /// The word of the constant that is written as `text` in quotes.
-#[must_use]
 pub fn constant_word(text: &str) -> String {
     if is_number(text) || text.starts_with('"') { format!("\"{text}\"") } else { text.to_owned() }
 }
 
 /// How a constant is written: a number as it is, anything else in quotes.
-#[must_use]
 pub fn constant_text(word: &str) -> String {
     let quoted = || word.strip_prefix('"')?.strip_suffix('"');
     match quoted() {
@@ -38,8 +37,8 @@ fn is_number(word: &str) -> bool {
     digits(whole) && digits(rest)
 }
 
-/// A predicate as a parameter names it: whether it has to hold, and the predicate. `!P` is the opposite of `P`.
-#[must_use]
+/// A predicate as a parameter names it: whether it has to hold, and the predicate. `!P` is the
+/// opposite of `P`.
 pub fn predicate_word(word: &str) -> (bool, &str) {
     let (mut holds, mut rest) = (true, word.trim());
     while let Some(inner) = rest.strip_prefix('!') {
@@ -49,13 +48,11 @@ pub fn predicate_word(word: &str) -> (bool, &str) {
 }
 
 /// The integer that a word is, if it is one of 64 bits.
-#[must_use]
 pub fn integer(word: &str) -> Option<i64> {
     if is_number(word) { word.parse().ok() } else { None }
 }
 
 /// The value of `sign` with these integers, if there is one of 64 bits.
-#[must_use]
 pub fn worked_out(sign: &str, integers: &[i64]) -> Option<i64> {
     match (sign, integers) {
         ("-", [a]) => a.checked_neg(),

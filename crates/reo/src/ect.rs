@@ -1,8 +1,10 @@
-//! Connectors of the Extensible Coordination Tools: the `.reo` files of their editor, read; and their `.ea` files ([`automata()`]).
+//! Connectors of the Extensible Coordination Tools: the `.reo` files of their editor, read; and
+//! their `.ea` files ([`automata()`]).
 //!
-//! Such a file is XML as the Eclipse Modeling Framework writes it: a `reo:Module` with `connectors`, each with `nodes` and
-//! `primitives`, whose `sourceEnds` and `sinkEnds` tell the `node` that they join, by an `xmi:id` or by a path such as
-//! `//@connectors.0/@nodes.2`. The diagram that may stand beside the module is passed over.
+//! Such a file is XML as the Eclipse Modeling Framework writes it: a `reo:Module` with
+//! `connectors`, each with `nodes` and `primitives`, whose `sourceEnds` and `sinkEnds` tell the
+//! `node` that they join, by an `xmi:id` or by a path such as `//@connectors.0/@nodes.2`. The
+//! diagram that may stand beside the module is passed over.
 //!
 //! | in the file | here |
 //! |---|---|
@@ -15,8 +17,9 @@
 //! | node of type `REPLICATE` | merges and replicates |
 //! | node of type `ROUTE`, `JOIN` | its outputs behind a `router`, its inputs before a `join` |
 //!
-//! The environment sees the nodes at which no channel ends, or none begins. Sub-connectors belong to the connector around them.
-//! What is a channel follows from the namespace that the prefix stands for, `http://www.cwi.nl/reo/channels`.
+//! The environment sees the nodes at which no channel ends, or none begins. Sub-connectors belong
+//! to the connector around them. What is a channel follows from the namespace that the prefix
+//! stands for, `http://www.cwi.nl/reo/channels`.
 //!
 //! ```
 //! use tickbound_reo::ect::connector;
@@ -52,7 +55,8 @@ use crate::constant::constant_word;
 use crate::primitive;
 use crate::syntax::{Source, Spot};
 
-/// The connector of a `.reo` file: the one called `name`; without a name `main`, or the only one. The second of two that are called `name` is `name.2`.
+/// The connector of a `.reo` file: the one called `name`; without a name `main`, or the only one.
+/// The second of two that are called `name` is `name.2`.
 ///
 /// # Errors
 /// The first thing that is wrong with it.
@@ -123,7 +127,8 @@ impl<'a> Drawn<'a> {
         connector.named("subConnectors").for_each(|inner| self.collect(inner));
     }
 
-    /// Lists what else has ends at the connector's nodes: components of the module, or inside others.
+    /// Lists what else has ends at the connector's nodes: components of the module, or inside
+    /// others.
     fn collect_components(&mut self, connector: Element<'a>) {
         let known = xml::identified(self.roots);
         let listed: HashSet<usize> = self.primitives.iter().map(|(e, _)| e.spot().0).collect();
@@ -216,8 +221,8 @@ impl<'a> Drawn<'a> {
     }
 
     /// Leaves a component to the environment. An end of it that is not the only one to write to its
-    /// node gets a node of its own, with a channel to the node: the environment, which sees it, then
-    /// competes with the others.
+    /// node gets a node of its own, with a channel to the node: the environment, which sees it,
+    /// then competes with the others.
     fn leave_open(
         &self,
         (number, element): (usize, Element<'_>),
@@ -303,7 +308,8 @@ const EXPRESSION: &str = "it has no `expression`; give it the name of a predicat
 const TIMEOUT: &str = "it has no `timeout`; give it a number of ticks";
 
 /// Whether a primitive is a channel, not a component: a prefix may be any word, and what it stands
-/// for tells, `http://www.cwi.nl/reo/channels`. A prefix that stands for nothing is taken by its word.
+/// for tells, `http://www.cwi.nl/reo/channels`. A prefix that stands for nothing is taken by its
+/// word.
 fn is_channel(element: Element<'_>) -> Result<bool, EctFault> {
     let namespace = element.type_namespace().unwrap_or_default();
     if namespace.trim_end_matches('/').rsplit(['/', '.', '#']).next() == Some("channels") {

@@ -14,13 +14,13 @@
 //! ```
 //!
 //! A part is an `automaton` or, with `ends`, a built-in component ([`crate::catalog`]) with
-//! `arguments`; ends meet at nodes as channels do, so that several that write to a node get a merger.
-//! `when` is a condition ([`crate::syntax::condition`]), `true` if left out; `contents` tells the
-//! constants in cells at the start. The environment sees the names of `interface`, or all but those
-//! of `hide`, or all; `written` lists names that the parts write to, beside those that follow from
-//! ends. With `automaton` in place of `connector` it is a single automaton. `words` lists all words
-//! in the order of their numbers, so that what is written reads back as the same data; it may be
-//! left out.
+//! `arguments`; ends meet at nodes as channels do, so that several that write to a node get a
+//! merger. `when` is a condition ([`crate::syntax::condition`]), `true` if left out; `contents`
+//! tells the constants in cells at the start. The environment sees the names of `interface`, or all
+//! but those of `hide`, or all; `written` lists names that the parts write to, beside those that
+//! follow from ends. With `automaton` in place of `connector` it is a single automaton. `words`
+//! lists all words in the order of their numbers, so that what is written reads back as the same
+//! data; it may be left out.
 //!
 //! ```
 //! use tickbound_reo::json;
@@ -90,7 +90,6 @@ pub fn automaton(source: &Source, symbols: &mut Symbols) -> Result<Automaton, Js
 }
 
 /// A connector as JSON text.
-#[must_use]
 pub fn write_connector(connector: &Connector) -> String {
     let symbols = &connector.symbols;
     let parts = connector.parts.iter().map(|part| PartData {
@@ -112,7 +111,6 @@ pub fn write_connector(connector: &Connector) -> String {
 }
 
 /// An automaton as JSON text.
-#[must_use]
 pub fn write_automaton(automaton: &Automaton, symbols: &Symbols) -> String {
     layout::text(&Document { automaton: Some(data(automaton, symbols)), ..blank(symbols) }, 3)
 }

@@ -6,13 +6,11 @@
 use crate::symbol::Name;
 
 /// Words that a label over so many names takes: at least 1.
-#[must_use]
 pub fn words_for(names: usize) -> usize {
     names.div_ceil(64).max(1)
 }
 
 /// Whether bit `bit` is set.
-#[must_use]
 pub fn has(label: &[u64], bit: usize) -> bool {
     label.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
 }
@@ -23,7 +21,6 @@ pub fn set(label: &mut [u64], bit: usize) {
 }
 
 /// Whether no name fires: a silent step.
-#[must_use]
 pub fn is_silent(label: &[u64]) -> bool {
     label.iter().all(|word| *word == 0)
 }
@@ -51,7 +48,6 @@ pub struct Map {
 
 impl Map {
     /// From alphabet `from` to alphabet `to`, both sorted; names that `to` lacks are left out.
-    #[must_use]
     pub fn new(from: &[Name], to: &[Name]) -> Map {
         let to_at = from.iter().map(|name| to.binary_search(name).ok()).collect();
         Map { to: to_at, words: words_for(to.len()) }
@@ -68,7 +64,6 @@ impl Map {
     }
 
     /// As [`Map::add`], into a label of its own.
-    #[must_use]
     pub fn apply(&self, label: &[u64]) -> Vec<u64> {
         let mut into = vec![0; self.words];
         self.add(label, &mut into);

@@ -7,8 +7,8 @@ use thiserror::Error;
 /// How far work is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// While states are compared, how many of them have been found to differ; nothing while they are
-    /// still being found.
+    /// While states are compared, how many of them have been found to differ; nothing while they
+    /// are still being found.
     pub blocks: Option<u64>,
     /// States found so far, or compared.
     pub states: u64,
@@ -33,7 +33,8 @@ pub struct Limits<'a> {
 pub enum Stopped {
     /// It would need more memory than allowed.
     #[error(
-        "{what}: {needed} bytes or more, over the limit of {limit}; raise --memory, hide names, or use --mode implicit"
+        "{what}: {needed} bytes or more, over the limit of {limit}; raise --memory, hide names, or \
+         use --mode implicit"
     )]
     Memory {
         /// What would need it.
@@ -57,7 +58,6 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl Limits<'static> {
     /// Only the memory is limited; nobody stops it or listens.
-    #[must_use]
     pub fn memory(bytes: u64) -> Self {
         Limits { memory: bytes, stop: &NEVER, progress: &|_| {} }
     }

@@ -32,39 +32,33 @@ fn stateless(names: &[Name], steps: &[(&[Name], Constraint)]) -> Automaton {
 }
 
 /// Sync: `a` and `b` fire together, with the same datum.
-#[must_use]
 pub fn sync(a: Name, b: Name) -> Automaton {
     stateless(&[a, b], &[(&[a, b], same(a, b))])
 }
 
 /// LossySync: as [`sync`], or `a` alone, whose datum is lost. Which one is open, as in the 2006
-/// paper; that `b` is only passed over when it is not ready needs context, which constraint automata do
-/// not have.
-#[must_use]
+/// paper; that `b` is only passed over when it is not ready needs context, which constraint
+/// automata do not have.
 pub fn lossy_sync(a: Name, b: Name) -> Automaton {
     stateless(&[a, b], &[(&[a, b], same(a, b)), (&[a], Constraint::default())])
 }
 
 /// SyncDrain, and SyncSpout: `a` and `b` fire together, whatever their data.
-#[must_use]
 pub fn sync_drain(a: Name, b: Name) -> Automaton {
     stateless(&[a, b], &[(&[a, b], Constraint::default())])
 }
 
 /// AsyncDrain, and AsyncSpout: `a` or `b` fires, never both.
-#[must_use]
 pub fn async_drain(a: Name, b: Name) -> Automaton {
     stateless(&[a, b], &[(&[a], Constraint::default()), (&[b], Constraint::default())])
 }
 
 /// Filter: what fulfils `predicate` passes as in a [`sync`], the rest is lost.
-#[must_use]
 pub fn filter(a: Name, b: Name, predicate: Symbol) -> Automaton {
     sieve(a, b, predicate, true)
 }
 
 /// Filter of the opposite of `predicate`: what fulfils it is lost, the rest passes.
-#[must_use]
 pub fn filter_not(a: Name, b: Name, predicate: Symbol) -> Automaton {
     sieve(a, b, predicate, false)
 }
@@ -76,14 +70,12 @@ fn sieve(a: Name, b: Name, predicate: Symbol, passes: bool) -> Automaton {
 }
 
 /// Transform: `b` gives `function` of the datum at `a`.
-#[must_use]
 pub fn transform(a: Name, b: Name, function: Symbol) -> Automaton {
     join(&[a], b, function)
 }
 
 /// A function of several inputs, all at once: `out` gives `function` of the data at `inputs`. With
 /// the function `tuple` it is Reo's Join.
-#[must_use]
 pub fn join(inputs: &[Name], out: Name, function: Symbol) -> Automaton {
     let arguments: Vec<Term> = inputs.iter().copied().map(Term::Datum).collect();
     let result = one(equal(Term::Datum(out), Term::Call(function, arguments.into())));
@@ -92,7 +84,6 @@ pub fn join(inputs: &[Name], out: Name, function: Symbol) -> Automaton {
 }
 
 /// Merger: exactly one of `inputs` fires, together with `out` and with the same datum.
-#[must_use]
 pub fn merger(inputs: &[Name], out: Name) -> Automaton {
     let names = inputs.iter().copied().chain([out]);
     let mut builder = Builder::over(names, 1, vec![0]);
@@ -103,7 +94,6 @@ pub fn merger(inputs: &[Name], out: Name) -> Automaton {
 }
 
 /// Replicator: `input` fires together with all of `outputs`, with the same datum.
-#[must_use]
 pub fn replicator(input: Name, outputs: &[Name]) -> Automaton {
     let names: Vec<Name> = [input].into_iter().chain(outputs.iter().copied()).collect();
     let copies = outputs.iter().map(|out| equal(Term::Datum(input), Term::Datum(*out)));
@@ -111,7 +101,6 @@ pub fn replicator(input: Name, outputs: &[Name]) -> Automaton {
 }
 
 /// Router: `input` fires together with exactly one of `outputs`, with the same datum.
-#[must_use]
 pub fn router(input: Name, outputs: &[Name]) -> Automaton {
     merger(outputs, input)
 }
@@ -145,13 +134,11 @@ fn store(a: Name, cell: Cell) -> Constraint {
 
 /// FIFO1: takes a datum at `a` when empty, gives it at `b` when full. `content` other than
 /// [`Content::Empty`] makes it FIFO1full.
-#[must_use]
 pub fn fifo1(a: Name, b: Name, cell: Cell, content: Content) -> Automaton {
     buffer(a, b, cell, content).done()
 }
 
 /// Overflow-lossy FIFO1: as [`fifo1`]; what comes while it is full is lost.
-#[must_use]
 pub fn overflow_lossy_fifo1(a: Name, b: Name, cell: Cell) -> Automaton {
     let mut builder = buffer(a, b, cell, Content::Empty);
     builder.step(1, &[a], Constraint::default(), 1);
@@ -159,15 +146,14 @@ pub fn overflow_lossy_fifo1(a: Name, b: Name, cell: Cell) -> Automaton {
 }
 
 /// Shift-lossy FIFO1: as [`fifo1`]; what comes while it is full takes the place of what is there.
-#[must_use]
 pub fn shift_lossy_fifo1(a: Name, b: Name, cell: Cell) -> Automaton {
     let mut builder = buffer(a, b, cell, Content::Empty);
     builder.step(1, &[a], store(a, cell), 1);
     builder.done()
 }
 
-/// Variable: keeps the last datum from `a` and gives it at `b` as often as asked, once there is one.
-#[must_use]
+/// Variable: keeps the last datum from `a` and gives it at `b` as often as asked, once there is
+/// one.
 pub fn variable(a: Name, b: Name, cell: Cell, content: Content) -> Automaton {
     let mut builder = Builder::over([a, b], 2, vec![u32::from(content != Content::Empty)]);
     if let Content::Constant(datum) = content {
@@ -179,12 +165,11 @@ pub fn variable(a: Name, b: Name, cell: Cell, content: Content) -> Automaton {
     builder.done()
 }
 
-/// FIFOn: a queue with a place for each of `cells`, at least one. State k holds k data; the oldest is in the
-/// last cell, so that giving one shifts the others.
+/// FIFOn: a queue with a place for each of `cells`, at least one. State k holds k data; the oldest
+/// is in the last cell, so that giving one shifts the others.
 ///
 /// Together they take and give one datum in a step once neither full nor empty, as a chain of
 /// [`fifo1`] with hidden inner names does.
-#[must_use]
 pub fn fifo(a: Name, b: Name, cells: &[Cell]) -> Automaton {
     let n = cells.len();
     let mut builder = Builder::over([a, b], n + 1, vec![0]);
@@ -216,7 +201,6 @@ pub fn fifo(a: Name, b: Name, cells: &[Cell]) -> Automaton {
 /// Time is discrete: `tick` fires when one unit of time passes, for all timers at once, as the name
 /// is shared. State 0 is off (time passes without effect), state k > 0 has k - 1 ticks to go; in
 /// state 1 no time passes before `b` has fired.
-#[must_use]
 pub fn timer(a: Name, b: Name, tick: Name, ticks: u32, timeout: Symbol) -> Automaton {
     let mut builder = Builder::over([a, b, tick], ticks as usize + 2, vec![0]);
     builder.step(0, &[tick], Constraint::default(), 0);

@@ -25,7 +25,6 @@ pub struct Symbols {
 
 impl Symbols {
     /// An empty table.
-    #[must_use]
     pub fn new() -> Symbols {
         Symbols::default()
     }
@@ -71,25 +70,21 @@ impl Symbols {
     }
 
     /// The symbol of a word that is already here.
-    #[must_use]
     pub fn find(&self, word: &str) -> Option<Symbol> {
         self.words.get_index_of(word).map(|at| Symbol(at as u32))
     }
 
     /// The word of a symbol; `?` for a symbol of another table.
-    #[must_use]
     pub fn word(&self, symbol: Symbol) -> &str {
         self.words.get_index(symbol.0 as usize).map_or("?", |w| w)
     }
 
     /// How many words there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.words.len()
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }

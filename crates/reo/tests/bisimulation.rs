@@ -197,7 +197,8 @@ proptest! {
                     prop_assert_eq!(found.block[p] == found.block[q], *alike, "{:?} {} {}", kind, p, q);
                 }
             }
-            // Numbered in the order of their first states; iterations from one block on, each finer.
+            // Numbered in the order of their first states; iterations from one block on, each
+            // finer.
             let mut next = 0;
             for block in &found.block {
                 prop_assert!(*block <= next);

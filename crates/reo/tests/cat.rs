@@ -1,5 +1,5 @@
-//! `.cat` files: the samples of the Extensible Coordination Tools (where they are at hand), our own,
-//! and what is refused.
+//! `.cat` files: the samples of the Extensible Coordination Tools (where they are at hand), our
+//! own, and what is refused.
 
 use crate::connectors;
 

@@ -1,4 +1,5 @@
-//! Context: the steps of connectors are those of their colourings with three colours, found by trying all of them.
+//! Context: the steps of connectors are those of their colourings with three colours, found by
+//! trying all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,8 @@ use tickbound_reo::symbol::Name;
 
 use crate::connectors::{connector, joined};
 
-/// A colour at the end of a channel: data flow; the channel gives a reason why not; the other side has to.
+/// A colour at the end of a channel: data flow; the channel gives a reason why not; the other side
+/// has to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Colour {
     Flow,
@@ -21,8 +23,8 @@ enum Colour {
 
 use Colour::{Asks, Flow, Gives};
 
-/// The colourings of a channel that holds something or not, and whether it does afterwards: the tables of Clarke,
-/// Costa, Arbab 2006, without those that its flip rule adds.
+/// The colourings of a channel that holds something or not, and whether it does afterwards: the
+/// tables of Clarke, Costa, Arbab 2006, without those that its flip rule adds.
 fn table(kind: &str, ends: usize, full: bool) -> Vec<(Vec<Colour>, bool)> {
     let one = |at: usize, there: Colour, others: Colour| -> Vec<Colour> {
         (0..ends).map(|k| if k == at { there } else { others }).collect()
@@ -55,7 +57,8 @@ fn table(kind: &str, ends: usize, full: bool) -> Vec<(Vec<Colour>, bool)> {
     rows.into_iter().map(|row| (row, full)).collect()
 }
 
-/// The channels of a connector with the names at their ends, those that its nodes stand for among them.
+/// The channels of a connector with the names at their ends, those that its nodes stand for among
+/// them.
 fn channels(connector: &Connector) -> Vec<(String, Vec<Name>)> {
     let word = |name: &Name| connector.symbols.word(name.0);
     let mut all = Vec::new();
@@ -234,7 +237,8 @@ fn a_lossy_channel_loses_only_what_is_not_taken() {
 
 #[test]
 fn data_are_a_reason() {
-    // A datum that does not pass is taken, and lost by the filter; where nobody reads at b, either may lose it.
+    // A datum that does not pass is taken, and lost by the filter; where nobody reads at b, either
+    // may lose it.
     assert_eq!(
         lines("f(a, b) { lossy(a, m) filter<\"P\">(m, b) }"),
         ["0 {a} true -> 0", "0 {a, m} a = m & !P(m) -> 0", "0 {a, m, b} a = m & m = b & P(m) -> 0"],

@@ -1,4 +1,5 @@
-//! Pictures of connectors: no label lies on a line or on another, nothing leaves the picture, lines end at borders.
+//! Pictures of connectors: no label lies on a line or on another, nothing leaves the picture, lines
+//! end at borders.
 
 use proptest::prelude::*;
 use tickbound_reo::automaton::Automaton;
@@ -295,7 +296,8 @@ fn too_many_channels_are_refused() {
     let error = draw::circuit(&crowded).unwrap_err().to_string();
     assert_eq!(
         error,
-        "a drawing of 301 channels with 602 ends would not be readable (at most 300 and 1200); draw a smaller size of it"
+        "a drawing of 301 channels with 602 ends would not be readable (at most 300 and 1200); \
+         draw a smaller size of it"
     );
     let most =
         connector("many(a[0]?, a[n]!) { { sync(a[i-1], a[i]) | i : <1..n> } }", "n=300").unwrap();

@@ -10,7 +10,8 @@ fn read(text: &str) -> Result<Connector, String> {
     ect::connector(&Source::new("f.reo", text), None).map_err(|e| e.to_string())
 }
 
-/// A module with these nodes (name and type) and channels: type with attributes, nodes that it reads, nodes that it writes.
+/// A module with these nodes (name and type) and channels: type with attributes, nodes that it
+/// reads, nodes that it writes.
 fn module(nodes: &[(&str, &str)], channels: &[(&str, &[usize], &[usize])]) -> String {
     let node = |(name, kind): &(&str, &str)| format!("<nodes name=\"{name}\" {kind}/>");
     let end = |what: &str, at: &usize| {
@@ -23,7 +24,9 @@ fn module(nodes: &[(&str, &str)], channels: &[(&str, &[usize], &[usize])]) -> St
         format!("<primitives xsi:type=\"channels:{class}\" {rest}>{reads}{writes}</primitives>\n")
     };
     format!(
-        "<?xml version=\"1.0\"?>\n<reo:Module xmlns:reo=\"http://www.cwi.nl/reo\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"><connectors name=\"c\">\n{}\n{}</connectors></reo:Module>\n",
+        "<?xml version=\"1.0\"?>\n<reo:Module xmlns:reo=\"http://www.cwi.nl/reo\" \
+         xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"><connectors \
+         name=\"c\">\n{}\n{}</connectors></reo:Module>\n",
         nodes.iter().map(node).collect::<String>(),
         channels.iter().map(channel).collect::<String>()
     )
@@ -204,7 +207,8 @@ fn one_of_several_is_asked_for_by_name() {
     }
 }
 
-/// A FIFO from `a` to `b` and a sync to `d`, with `inside` in the connector and `beside` in the module.
+/// A FIFO from `a` to `b` and a sync to `d`, with `inside` in the connector and `beside` in the
+/// module.
 fn shop(inside: &str, beside: &str) -> String {
     let end = |way: &str, at: usize| format!("<{way} node=\"//@connectors.0/@nodes.{at}\"/>");
     let channel = |kind: &str, from, to| {
@@ -212,9 +216,11 @@ fn shop(inside: &str, beside: &str) -> String {
         format!("<primitives xsi:type=\"channels:{kind}\">{from}{to}</primitives>")
     };
     format!(
-        "<reo:Module xmlns:reo=\"http://www.cwi.nl/reo\" xmlns:channels=\"http://www.cwi.nl/reo/channels\" \
+        "<reo:Module xmlns:reo=\"http://www.cwi.nl/reo\" \
+         xmlns:channels=\"http://www.cwi.nl/reo/channels\" \
          xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"><connectors name=\"shop\">\
-         <nodes name=\"a\"/><nodes name=\"b\"/><nodes name=\"d\"/>{}{}{inside}</connectors>{beside}</reo:Module>",
+         <nodes name=\"a\"/><nodes name=\"b\"/><nodes \
+         name=\"d\"/>{}{}{inside}</connectors>{beside}</reo:Module>",
         channel("FIFO", 0, 1),
         channel("Sync", 1, 2)
     )
@@ -279,26 +285,31 @@ fn automata(conditions: &str) -> String {
     let ports = |names: &str| {
         let values: String = names.split(' ').map(|n| format!("<values>{n}</values>")).collect();
         format!(
-            "<extensions xsi:type=\"portNames:AutomatonPortNames\" id=\"org.ect.ea.extensions.automatonPortNames\">{values}</extensions>"
+            "<extensions xsi:type=\"portNames:AutomatonPortNames\" \
+             id=\"org.ect.ea.extensions.automatonPortNames\">{values}</extensions>"
         )
     };
     let state = |name: &str, start: bool, cells: &str| {
         format!(
-            "<states name=\"{name}\"><extensions id=\"e.startStates\" value=\"{start}\"/><extensions id=\"e.stateMemory\">{cells}</extensions></states>"
+            "<states name=\"{name}\"><extensions id=\"e.startStates\" \
+             value=\"{start}\"/><extensions id=\"e.stateMemory\">{cells}</extensions></states>"
         )
     };
     let step = |at: usize, from: usize, to: usize, names: &str, condition: &str| {
         let values: String = names.split(' ').map(|n| format!("<values>{n}</values>")).collect();
         let end = |state: usize| format!("/0/@automata.{at}/@states.{state}");
         format!(
-            "<transitions source=\"{}\" target=\"{}\"><extensions id=\"e.transitionPortNames\">{values}</extensions>{condition}</transitions>",
+            "<transitions source=\"{}\" target=\"{}\"><extensions \
+             id=\"e.transitionPortNames\">{values}</extensions>{condition}</transitions>",
             end(from),
             end(to)
         )
     };
     let equation = |left: &str, right: &str| {
         format!(
-            "<extensions xsi:type=\"constraints:Equation\" id=\"e.constraints\"><left xsi:type=\"constraints:Element\" {left}/><right xsi:type=\"constraints:Element\" {right}/></extensions>"
+            "<extensions xsi:type=\"constraints:Equation\" id=\"e.constraints\"><left \
+             xsi:type=\"constraints:Element\" {left}/><right xsi:type=\"constraints:Element\" \
+             {right}/></extensions>"
         )
     };
     let buffer = |at: usize, a: &str, b: &str| {
@@ -320,7 +331,9 @@ fn automata(conditions: &str) -> String {
         step(2, 0, 0, "A C", conditions)
     );
     format!(
-        "<?xml version=\"1.0\"?><xmi:XMI xmlns:xmi=\"http://www.omg.org/XMI\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xmlns:org.ect.ea.automata=\"http://www.cwi.nl/ea/automata\">\n<org.ect.ea.automata:Module>{}{}{third}</org.ect.ea.automata:Module>\n<diagram/></xmi:XMI>",
+        "<?xml version=\"1.0\"?><xmi:XMI xmlns:xmi=\"http://www.omg.org/XMI\" \
+         xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" \
+         xmlns:org.ect.ea.automata=\"http://www.cwi.nl/ea/automata\">\n<org.ect.ea.automata:Module>{}{}{third}</org.ect.ea.automata:Module>\n<diagram/></xmi:XMI>",
         buffer(0, "A", "B"),
         buffer(1, "B", "C")
     )
@@ -347,12 +360,17 @@ fn automata_of_the_editor() {
     );
     let condition = "<extensions xsi:type=\"constraints:Disjunction\" id=\"e.constraints\">\
         <members xsi:type=\"constraints:Conjunction\">\
-        <members xsi:type=\"constraints:Predicate\" type=\"&lt;=\"><left xsi:type=\"constraints:Element\" value=\"A\"/>\
+        <members xsi:type=\"constraints:Predicate\" type=\"&lt;=\"><left \
+        xsi:type=\"constraints:Element\" value=\"A\"/>\
         <right xsi:type=\"constraints:Element\" value=\"3\" type=\"INTEGER\"/></members>\
-        <members xsi:type=\"constraints:Equation\"><left xsi:type=\"constraints:Element\" value=\"C\"/>\
-        <right xsi:type=\"constraints:Function\" value=\"f\"><parameters xsi:type=\"constraints:Element\" value=\"A\"/>\
-        <parameters xsi:type=\"constraints:Element\" value=\"1\" type=\"STRING\"/></right></members></members>\
-        <members xsi:type=\"constraints:Equation\"><left xsi:type=\"constraints:Element\" value=\"C\"/>\
+        <members xsi:type=\"constraints:Equation\"><left xsi:type=\"constraints:Element\" \
+        value=\"C\"/>\
+        <right xsi:type=\"constraints:Function\" value=\"f\"><parameters \
+        xsi:type=\"constraints:Element\" value=\"A\"/>\
+        <parameters xsi:type=\"constraints:Element\" value=\"1\" \
+        type=\"STRING\"/></right></members></members>\
+        <members xsi:type=\"constraints:Equation\"><left xsi:type=\"constraints:Element\" \
+        value=\"C\"/>\
         <right xsi:type=\"constraints:Element\" value=\"?\" type=\"ARBITRARY\"/></members>\
         <members xsi:type=\"constraints:Literal\"/></extensions>\
         <extensions id=\"e.costValues\"/>";

@@ -75,10 +75,10 @@ fn buffers_that_share_nothing() {
 
 #[test]
 fn chains() {
-    // Algebraic transitions of the full product of n buffers in a row, T(n): 4, 10, 24, 58, 140, ...
-    // Of n buffers, let u steps leave the last name quiet and f fire it. One more buffer idles in
-    // either state where the last name was quiet and takes where it fired: u' = 2 u + f; or it gives
-    // where the last name was quiet: f' = u.
+    // Algebraic transitions of the full product of n buffers in a row, T(n): 4, 10, 24, 58, 140,
+    // ... Of n buffers, let u steps leave the last name quiet and f fire it. One more buffer idles
+    // in either state where the last name was quiet and takes where it fired: u' = 2 u + f; or it
+    // gives where the last name was quiet: f' = u.
     let (mut quiet, mut fires) = (BigUint::from(3u32), BigUint::from(1u32));
     for n in 1..=1500 {
         if n <= 5 || n == 1500 {

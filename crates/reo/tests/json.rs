@@ -159,12 +159,14 @@ fn faults_say_where_what_and_the_mend() {
     };
     let connector = |inner: &str| {
         format!(
-            "{{\"format\": \"tickbound-reo\", \"version\": 1, \"connector\": {{\"name\": \"n\", {inner}}}}}"
+            "{{\"format\": \"tickbound-reo\", \"version\": 1, \"connector\": {{\"name\": \"n\", \
+             {inner}}}}}"
         )
     };
     let step = |inner: &str| {
         automaton(&format!(
-            "\"names\": [\"a\", \"b\"], \"states\": 1, \"initial\": [0], \"steps\": [{{\"from\": 0, \"to\": 0, {inner}}}]"
+            "\"names\": [\"a\", \"b\"], \"states\": 1, \"initial\": [0], \"steps\": [{{\"from\": \
+             0, \"to\": 0, {inner}}}]"
         ))
     };
     for (text, error) in [
@@ -185,22 +187,26 @@ fn faults_say_where_what_and_the_mend() {
         ("{}".into(), "1:2: missing field `format`; add it, such as \"format\": \"tickbound-reo\""),
         (
             automaton("\"states\": 1, \"initial\": [0], \"steps\": []"),
-            "1:97: missing field `names`; add it, such as \"names\": [\"a\", \"b\"], all that fire in some step",
+            "1:97: missing field `names`; add it, such as \"names\": [\"a\", \"b\"], all that fire \
+             in some step",
         ),
         (
             automaton("\"clocks\": []"),
-            "1:64: unknown field `clocks`; clocks are not read; say what waits with the component `timer` in a .treo or .reo file",
+            "1:64: unknown field `clocks`; clocks are not read; say what waits with the component \
+             `timer` in a .treo or .reo file",
         ),
         (
             connector(
-                "\"parts\": [{\"kind\": \"sync\", \"ends\": [\"a\", \"b\"]}], \"interface\": [\"in\", \"b\"]",
+                "\"parts\": [{\"kind\": \"sync\", \"ends\": [\"a\", \"b\"]}], \"interface\": \
+                 [\"in\", \"b\"]",
             ),
             "1:1: `interface`: `in` is none of the names; known here: a, b",
         ),
         (automaton("\"state\": 1"), "1:63: unknown field `state`; did you mean `states`?"),
         (
             automaton("\"names\": [], \"states\": 1, \"initial\": [1], \"steps\": []"),
-            "1:1: part 0 (`automaton`): state 1 is mentioned, but there are only 1 (numbered from 0); fix the numbers",
+            "1:1: part 0 (`automaton`): state 1 is mentioned, but there are only 1 (numbered from \
+             0); fix the numbers",
         ),
         (
             automaton("\"names\": [], \"states\": 99999999, \"initial\": [], \"steps\": []"),
@@ -216,11 +222,13 @@ fn faults_say_where_what_and_the_mend() {
         ),
         (
             step("\"fire\": [\"a\"], \"when\": \"a = \""),
-            "1:1: part 0 (`automaton`), step 0: `a = `: the end of the text where a value (a name, a constant, `$cell` or `f(...)`) should stand (column 5)",
+            "1:1: part 0 (`automaton`), step 0: `a = `: the end of the text where a value (a name, \
+             a constant, `$cell` or `f(...)`) should stand (column 5)",
         ),
         (
             connector("\"parts\": [{\"kind\": \"sync\"}]"),
-            "1:1: a part is part 0 (`sync`) with neither or both; write either `automaton`, or `ends` and perhaps `arguments`",
+            "1:1: a part is part 0 (`sync`) with neither or both; write either `automaton`, or \
+             `ends` and perhaps `arguments`",
         ),
         (
             connector("\"parts\": [{\"kind\": \"synk\", \"ends\": []}]"),

@@ -1,6 +1,6 @@
-//! Formulas on infinite runs against two evaluators that share nothing with the search: every lasso of
-//! small automata, on which a formula is a fixpoint, and the textbook's tableau of truth values, in which
-//! fair paths are a fixpoint as well. `TICKBOUND_CASES` says how many cases there are.
+//! Formulas on infinite runs against two evaluators that share nothing with the search: every lasso
+//! of small automata, on which a formula is a fixpoint, and the textbook's tableau of truth values,
+//! in which fair paths are a fixpoint as well. `TICKBOUND_CASES` says how many cases there are.
 
 use crate::check::{automaton, chosen, ends, words};
 use crate::values;
@@ -41,8 +41,8 @@ impl F {
         }
     }
 
-    /// At which moments of a lasso it holds: names that fire as bits, and to which moment the last one
-    /// leads. `U` is the least, `R` the greatest solution of its equation.
+    /// At which moments of a lasso it holds: names that fire as bits, and to which moment the last
+    /// one leads. `U` is the least, `R` the greatest solution of its equation.
     fn on(&self, fire: &[u8], back: usize) -> Vec<bool> {
         let next = |k: usize| if k + 1 == fire.len() { back } else { k + 1 };
         let each = |f: &dyn Fn(usize) -> bool| (0..fire.len()).map(f).collect::<Vec<bool>>();
@@ -102,8 +102,8 @@ fn formula(signs: u32) -> impl Strategy<Value = F> {
     })
 }
 
-/// Steps (from, names as bits, to) without those that do nothing, and with one that fires nothing where
-/// there is none.
+/// Steps (from, names as bits, to) without those that do nothing, and with one that fires nothing
+/// where there is none.
 fn steps(automaton: &Automaton) -> Vec<(u32, u8, u32)> {
     let (_, names) = words();
     let bit = |n| 1 << names.iter().position(|m| *m == n).expect("a name");
@@ -125,7 +125,8 @@ fn verdict(automaton: &Automaton, text: &str) -> Option<Lasso> {
     counterexample(automaton, &formula, &Limits::memory(1 << 28)).expect("enough memory")
 }
 
-/// The names of a lasso's steps as bits, and where its cycle begins; stuck, it fires nothing for ever.
+/// The names of a lasso's steps as bits, and where its cycle begins; stuck, it fires nothing for
+/// ever.
 fn fire(lasso: &Lasso) -> (Vec<u8>, usize) {
     let (_, names) = words();
     let bits =
@@ -157,8 +158,8 @@ fn is_run(automaton: &Automaton, lasso: &Lasso) -> bool {
         }
 }
 
-/// A lasso of `automaton` that breaks the formula, among all up to a length that grows until there are
-/// many.
+/// A lasso of `automaton` that breaks the formula, among all up to a length that grows until there
+/// are many.
 fn broken(automaton: &Automaton, formula: &F) -> Option<(Vec<u8>, usize)> {
     let all = steps(automaton);
     let mut paths: Vec<(Vec<u32>, Vec<u8>)> =
@@ -199,8 +200,8 @@ fn guessed<'f>(formula: &'f F, all: &mut Vec<&'f F>) {
     }
 }
 
-/// Whether a formula holds now, if these names fire and what is guessed holds: of `X f` that it does,
-/// of others that they do at the next moment.
+/// Whether a formula holds now, if these names fire and what is guessed holds: of `X f` that it
+/// does, of others that they do at the next moment.
 fn now(formula: &F, fire: u8, guesses: u32, all: &[&F]) -> bool {
     let later = || {
         let at = all.iter().position(|g| std::ptr::eq(*g, formula)).expect("a guess");

@@ -79,8 +79,8 @@ fn parts_that_share_no_name_exclude_each_other_by_what_they_say_of_constants() {
     assert_eq!(size(text), (1, 2));
 }
 
-/// Of 2^30 ways through 30 filters with one predicate, the data allow 31: to be lost at the first, or to
-/// pass all; the filters behind one that loses it see nothing.
+/// Of 2^30 ways through 30 filters with one predicate, the data allow 31: to be lost at the first,
+/// or to pass all; the filters behind one that loses it see nothing.
 #[test]
 fn choices_that_data_exclude_are_not_tried() {
     let filters: String = (0..30).map(|k| format!("filter<\"Q\">(x{k},x{})", k + 1)).collect();

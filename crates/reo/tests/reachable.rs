@@ -161,8 +161,8 @@ fn of_three_hundred_parts_one_is_enabled() {
     assert!(product.all_steps().all(|s| !product.constraint(&s).is_true()));
 }
 
-/// A part that lets one of many move at a time: more stages than a word has bits. Each name wakes a part, which may wake
-/// another one, and every third of these refuses.
+/// A part that lets one of many move at a time: more stages than a word has bits. Each name wakes a
+/// part, which may wake another one, and every third of these refuses.
 #[test]
 fn one_of_a_hundred_moves_and_wakes_the_others() {
     let mut symbols = Symbols::new();

@@ -1,4 +1,5 @@
-//! The reachable product that several ranks make together, against the one that is made alone. Ranks are threads here.
+//! The reachable product that several ranks make together, against the one that is made alone.
+//! Ranks are threads here.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};

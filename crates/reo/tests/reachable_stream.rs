@@ -1,4 +1,5 @@
-//! The reachable product that is not kept, against the same one held whole: with states in memory and on disk.
+//! The reachable product that is not kept, against the same one held whole: with states in memory
+//! and on disk.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -203,7 +204,8 @@ fn a_full_disk_is_an_error() {
     let error = streamed(&parts, 3 * MIB / 2, Some(&files)).expect_err("no room");
     assert_eq!(
         error.to_string(),
-        "temporary files of the product: no storage space; make room, or set TMPDIR to a folder with more"
+        "temporary files of the product: no storage space; make room, or set TMPDIR to a folder \
+         with more"
     );
 }
 

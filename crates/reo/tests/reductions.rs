@@ -1,5 +1,5 @@
-//! What hiding, closing, confluence and composing piece by piece keep, compared with the data written
-//! out over two values.
+//! What hiding, closing, confluence and composing piece by piece keep, compared with the data
+//! written out over two values.
 
 use crate::expand;
 use crate::values;

@@ -93,15 +93,18 @@ fn steps_that_are_not_there_are_refused() {
     for (steps, error) in [
         (
             "3",
-            "steps:1:1: there is no step 3; 2 can be taken here: {a = \"d1\", b = \"d1\"}; {a = \"d1\", c = \"d1\"}",
+            "steps:1:1: there is no step 3; 2 can be taken here: {a = \"d1\", b = \"d1\"}; \
+             {a = \"d1\", c = \"d1\"}",
         ),
         (
             "{a}",
-            "steps:1:1: no step fires exactly {a} here; give the number of a step and its names: {a = \"d1\", b = \"d1\"}; {a = \"d1\", c = \"d1\"}",
+            "steps:1:1: no step fires exactly {a} here; give the number of a step and its names: \
+             {a = \"d1\", b = \"d1\"}; {a = \"d1\", c = \"d1\"}",
         ),
         (
             "1 {a, c}",
-            "steps:1:1: step 1 fires other names than {a, c}; give the number of a step and its names: {a = \"d1\", b = \"d1\"}; {a = \"d1\", c = \"d1\"}",
+            "steps:1:1: step 1 fires other names than {a, c}; give the number of a step and its \
+             names: {a = \"d1\", b = \"d1\"}; {a = \"d1\", c = \"d1\"}",
         ),
         ("x", "steps:1:1: `x` where the number of a step, or `{` should stand"),
         ("{a = b}", "steps:1:6: `b` where a constant, or a function of constants should stand"),

@@ -54,7 +54,8 @@ fn expected(whole: &Matrix) -> (Tally, Columns) {
     (tally, columns)
 }
 
-/// The same from blocks of so many bytes, both as threads make them and as they come from elsewhere.
+/// The same from blocks of so many bytes, both as threads make them and as they come from
+/// elsewhere.
 fn streamed(plan: &Plan, bytes: u64, condition: Option<&Condition>) -> (Tally, Columns) {
     let stream = Stream::new(plan, bytes);
     assert_eq!(stream.blocks().map(|b| b.rows).sum::<usize>(), plan.sizes().states());
@@ -131,7 +132,8 @@ fn what_is_stuck_and_what_is_broken() {
         builder.step(from, names, Default::default(), to);
     }
     let plan = plan(&[builder.finish().unwrap()]);
-    // a and b are bits 0 and 1: `b -> a` is broken by the last step, `a -> b` by the first and the third.
+    // a and b are bits 0 and 1: `b -> a` is broken by the last step, `a -> b` by the first and the
+    // third.
     for (needs, of, broken, first) in [(1, 2, 1, (1, 3, 2)), (2, 1, 2, (0, 1, 1))] {
         let holds = move |label: u64| label & of == 0 || label & needs != 0;
         for bytes in [1, 1 << 20] {

@@ -24,8 +24,8 @@ use tickbound_reo::symbol::{Name, Symbols};
 use tickbound_reo::syntax::Source;
 use tickbound_reo::treo::{self, Request};
 
-/// File, settings, parts, names that the environment sees. All of them compose; bodies that are left
-/// as an exercise have no parts, foreign code neither.
+/// File, settings, parts, names that the environment sees. All of them compose; bodies that are
+/// left as an exercise have no parts, foreign code neither.
 const SHARED: [(&str, &str, usize, usize); 82] = [
     ("examples/exercises/exercise1/alternator.treo", "", 0, 3),
     ("examples/exercises/exercise1/alternatorN.treo", "N=3", 0, 4),
@@ -278,7 +278,8 @@ fn foreign_code_is_left_to_the_environment() {
     assert_eq!(connector.notes, notes);
 }
 
-/// Composed without hiding and written as Treo, each connector is read back as one that does the same.
+/// Composed without hiding and written as Treo, each connector is read back as one that does the
+/// same.
 #[test]
 fn what_is_composed_reads_back_as_equal() {
     let limits = Limits::memory(1 << 30);
@@ -332,8 +333,8 @@ fn what_is_composed_reads_back_as_equal() {
 proptest! {
     #![proptest_config(values::cases(300))]
 
-    /// Random parts, composed without hiding and written as Treo, are read back as the same, data and
-    /// all.
+    /// Random parts, composed without hiding and written as Treo, are read back as the same, data
+    /// and all.
     #[test]
     fn what_is_random_reads_back_as_equal(recipes in vec(part(), 1..=2), inputs: u8, seed: u64) {
         let words = Words::new();

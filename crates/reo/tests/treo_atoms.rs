@@ -32,7 +32,8 @@ fn rules_become_automata() {
         (
             "comparisons of data stay",
             "{a, ~b} $m != a, $m' = a, !P(a)  {~a, b} $m = \"x\", b = f($m, 3)",
-            "0 {a} a = $m' & !P(a) -> 1\n1 {a} a = $m' & a != $m & !P(a) -> 1\n1 {b} \"x\" = $m & b = f($m, 3) -> 1\n",
+            "0 {a} a = $m' & !P(a) -> 1\n1 {a} a = $m' & a != $m & !P(a) -> 1\n1 {b} \"x\" = $m & \
+             b = f($m, 3) -> 1\n",
         ),
         (
             "the order of data; of integers it is known",
@@ -47,7 +48,8 @@ fn rules_become_automata() {
         (
             "one cell goes into another",
             "{a, ~b} $m' = a, $n' = $m  {~a, b} b = $n",
-            "0 {a} a = $m' -> 1\n1 {a} a = $m' & $m = $n' -> 2\n2 {a} a = $m' & $m = $n' -> 2\n2 {b} b = $n -> 2\n",
+            "0 {a} a = $m' -> 1\n1 {a} a = $m' & $m = $n' -> 2\n2 {a} a = $m' & $m = $n' -> 2\n2 \
+             {b} b = $n -> 2\n",
         ),
         ("a datum is never null", "{a} a = null  {b} b != null", "0 {b} true -> 0\n"),
         (
@@ -150,11 +152,13 @@ fn written_automata_read_back() {
     for (text, settings) in [
         ("f(a?, b!) { fifo1(a, m) fifo1(m, n) fifo1(n, b) }", ""),
         (
-            "f(p[1..n]?, b!) { { sync(p[i], b) syncdrain(p[i], t) | i : <1..n> } fifofull<0>(b, t) }",
+            "f(p[1..n]?, b!) { { sync(p[i], b) syncdrain(p[i], t) | i : <1..n> } fifofull<0>(b, t) \
+             }",
             "n=3",
         ),
         (
-            "f(p[1..n]?, x[1]!) { sync(p[1], x[1]) { syncdrain(p[i-1], p[i]) sync(p[i], x[i]) fifo1(x[i], x[i-1]) | i : <2..n> } }",
+            "f(p[1..n]?, x[1]!) { sync(p[1], x[1]) \
+             { syncdrain(p[i-1], p[i]) sync(p[i], x[i]) fifo1(x[i], x[i-1]) | i : <2..n> } }",
             "n=6",
         ),
         ("f(a?, b!, c!) { filter<\"even\">(a, m) router(m, b, c) }", ""),

@@ -24,7 +24,8 @@ fn faults_say_where_what_and_the_mend() {
         ),
         (
             "h(in, outt) { fifo1(in, x) sync(x, out) }",
-            "1:1: nothing in `h` joins its nodes `outt`; leave them out, or join them (did you mean `out`?)",
+            "1:1: nothing in `h` joins its nodes `outt`; leave them out, or join them (did you \
+             mean `out`?)",
         ),
         ("section a", "1:10: the end of the text where `;` should stand"),
         ("import a..b;", "1:9: `..` where `;` should stand"),
@@ -77,7 +78,8 @@ fn faults_say_where_what_and_the_mend() {
         ),
         (
             "f(a) { { sync(a, b[j]) | i : <1..2> } }",
-            "1:20: `j` without a value; make it a parameter of `f`, or add `| j = ...` (known here: i)",
+            "1:20: `j` without a value; make it a parameter of `f`, or add `| j = ...` (known \
+             here: i)",
         ),
         ("f(a) { sync(a, b) | i : 3 }", "1:21: `3` where a list `<1..n>` should stand"),
         (
@@ -95,7 +97,8 @@ fn faults_say_where_what_and_the_mend() {
         ),
         (
             "f(a, b) { filter(a, b) }",
-            "1:11: `filter` takes 1 argument (its predicate), here are 0; see the list of built-in components",
+            "1:11: `filter` takes 1 argument (its predicate), here are 0; see the list of built-in \
+             components",
         ),
         (
             "f(a, b) { fifo<sync>(a, b) }",
@@ -121,12 +124,14 @@ fn faults_say_where_what_and_the_mend() {
         ),
         (
             "f(a?, b?) { #RBA {a} a = b }",
-            "1:22: the datum of `b` in a rule in which it does not fire; name it in the braces of the rule",
+            "1:22: the datum of `b` in a rule in which it does not fire; name it in the braces of \
+             the rule",
         ),
         ("f(a?) { #RBA {a, ~a} }", "1:14: `a` and `~a` in one rule never hold; keep one of them"),
         (
             "f(a?) { #RBA $m = a; {a} }",
-            "1:14: a cell begins with something that is no constant; write `null`, a number, a text in quotes or a parameter",
+            "1:14: a cell begins with something that is no constant; write `null`, a number, a \
+             text in quotes or a parameter",
         ),
         ("f(a?) { #RBA {a} $m }", "1:21: `}` where `=`, `!=` or `<` should stand"),
         (
@@ -153,7 +158,8 @@ fn faults_say_where_what_and_the_mend() {
         ("f(a?) { #WA q* -> q : {b} }", "1:24: `b` is no node of the atom; known here: a"),
         (
             "f(a?) { #WA q* -> q : {a}, x >= 1, {} }",
-            "1:13: the guard `x >= 1` of #WA is outside what is read here; write the atom with #RBA",
+            "1:13: the guard `x >= 1` of #WA is outside what is read here; write the atom with \
+             #RBA",
         ),
         (
             "f(a?) { #WA q* -> q : {a}, true, {x} }",
@@ -161,7 +167,8 @@ fn faults_say_where_what_and_the_mend() {
         ),
         (
             "f(a?, b!) { #PR Synk(a; b) }",
-            "1:17: no built-in component is called `Synk`; did you mean `sync`?; see the list of built-in components",
+            "1:17: no built-in component is called `Synk`; did you mean `sync`?; see the list of \
+             built-in components",
         ),
         ("f(a?, b!) { #PR Sync(a; c) }", "1:25: `c` is no node of the atom; known here: a, b"),
     ] {
@@ -179,7 +186,8 @@ fn settings_are_checked() {
         ("k=(", "--set k:1:2: the end of the text where a value should stand"),
         (
             "k=1 n=3 leg=<sync>",
-            "--set leg:1:1: `leg` has the words `leg[1..n]`, here are 1; give a list of another length",
+            "--set leg:1:1: `leg` has the words `leg[1..n]`, here are 1; give a list of another \
+             length",
         ),
         ("k=1", "t.treo:1:1: `n` without a value; give --set n=VALUE"),
         ("k=1 n=1", "t.treo:1:1: `leg[1]` without a value; give --set leg[1]=VALUE"),
@@ -204,7 +212,8 @@ fn imported_files_have_faults_of_their_own() {
         ("y", "/l/x/y.treo:2:11: `}` where a name should stand"),
         (
             "z",
-            "/w/m.treo:1:8: `x.z` is in no file (25 tried); define it, or name its folder with --library",
+            "/w/m.treo:1:8: `x.z` is in no file (25 tried); define it, or name its folder with \
+             --library",
         ),
     ] {
         let text = format!("import x.{word};\nm(a) {{ {word}(a) }}");

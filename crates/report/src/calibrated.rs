@@ -6,7 +6,6 @@ use tickbound_measure::calibrate::{Calibration, Sample};
 use crate::Table;
 
 /// A calibration as text: its numbers, and what else was measured.
-#[must_use]
 pub fn words(found: &Calibration) -> String {
     let spread = |s: &Sample| match (s.seen(), s.steady) {
         (false, _) => "-".to_owned(),

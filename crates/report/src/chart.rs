@@ -1,6 +1,7 @@
 //! Charts of measured numbers: lines or points.
 //!
-//! Lines run over values, evenly spaced, whatever the values are; points lie on two logarithmic axes.
+//! Lines run over values, evenly spaced, whatever the values are; points lie on two logarithmic
+//! axes.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -235,8 +236,8 @@ impl<'b> Legend<'b> {
     }
 }
 
-/// The stroke of one of so many lines. Lines stand for the values of a parameter in order, and so do their colours: viridis,
-/// less the end that is too light on white.
+/// The stroke of one of so many lines. Lines stand for the values of a parameter in order, and so
+/// do their colours: viridis, less the end that is too light on white.
 fn stroke(number: usize, of: usize) -> ShapeStyle {
     const LIGHTEST: f64 = 0.85;
     let place = number as f64 / of.saturating_sub(1).max(1) as f64;

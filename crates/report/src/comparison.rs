@@ -8,7 +8,6 @@ use crate::answer::titled;
 use tickbound_input::message::grouped;
 
 /// One word for how an engine ended.
-#[must_use]
 pub fn status(row: &Row) -> &'static str {
     match row.status {
         RowStatus::Optimal => "proved",
@@ -23,7 +22,6 @@ pub fn status(row: &Row) -> &'static str {
 }
 
 /// Seconds with as many digits as are worth reading.
-#[must_use]
 pub fn seconds(seconds: f64) -> String {
     match seconds {
         ..0.01 => format!("{seconds:.4}"),
@@ -33,13 +31,11 @@ pub fn seconds(seconds: f64) -> String {
 }
 
 /// Bytes as whole megabytes (10^6).
-#[must_use]
 pub fn megabytes(bytes: u64) -> String {
     (bytes as f64 / 1e6).round().to_string()
 }
 
 /// A remark on a row: the bracket, if it is open, and the reason.
-#[must_use]
 pub fn note(row: &Row) -> String {
     let bracket = row.lower.filter(|lower| row.status == RowStatus::Bounded && *lower > 0);
     let parts = [bracket.map(|lower| format!("at least {lower}")), row.reason.clone()];
@@ -63,7 +59,6 @@ pub const COLUMNS: [(&str, &str); 10] = [
 ];
 
 /// What a row says in [`COLUMNS`]; empty where nothing is known.
-#[must_use]
 pub fn cells(row: &Row) -> [String; 10] {
     let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
     let time = |s: Option<f64>| s.map(seconds).unwrap_or_default();
@@ -82,7 +77,6 @@ pub fn cells(row: &Row) -> [String; 10] {
 }
 
 /// The engines of one problem.
-#[must_use]
 pub fn table(case: &Case) -> Table {
     let mut table = Table::new(COLUMNS.map(|(name, _)| name));
     for row in &case.rows {
@@ -96,14 +90,12 @@ pub fn table(case: &Case) -> Table {
 }
 
 /// The problem, its inputs and how many configurations it has, on one line.
-#[must_use]
 pub fn heading(case: &Case) -> String {
     let count = case.configurations.map_or_else(String::new, |n| format!(", {n} configurations"));
     titled(&case.problem, &case.inputs) + &count
 }
 
 /// What the engines say together: the least time if it is proved, and by whom.
-#[must_use]
 pub fn verdict(case: &Case) -> String {
     if let Some(first) = case.disagreements.first() {
         return format!("THE ENGINES DISAGREE: {first}");
@@ -128,7 +120,6 @@ pub fn verdict(case: &Case) -> String {
 }
 
 /// The comparison for a person.
-#[must_use]
 pub fn words(comparison: &Comparison) -> String {
     let mut out = String::new();
     for case in &comparison.cases {

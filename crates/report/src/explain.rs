@@ -28,9 +28,8 @@ use super::table::Table;
 /// Columns of source text that are shown.
 const SOURCE_WIDTH: usize = 56;
 
-/// The steps of an item beside the lines of `text`, the source, which is the file `name`; lines of other files have
-/// the file's name instead. Lines have at most `width` columns, if that can be.
-#[must_use]
+/// The steps of an item beside the lines of `text`, the source, which is the file `name`; lines of
+/// other files have the file's name instead. Lines have at most `width` columns, if that can be.
 pub fn steps(steps: &[Step], name: &str, text: &str, width: usize) -> String {
     let lines = text.lines().collect();
     let mut page = Page { name, lines, shown: None, table: Table::new(HEADERS) };
@@ -166,7 +165,6 @@ fn arithmetic(kind: Arithmetic) -> &'static str {
 }
 
 /// A number with the names of steps as OpenCL C writes them.
-#[must_use]
 pub fn number(number: &Number) -> String {
     let spelled = number.replace(&mut |name: &String| {
         let Some(own) = name.strip_prefix('$') else {
@@ -194,7 +192,6 @@ pub fn number(number: &Number) -> String {
 }
 
 /// A kernel program that was written by hand.
-#[must_use]
 pub fn program(problem: &Problem, program: &Program) -> String {
     let mut text = String::new();
     write_program(&mut text, problem, program, 0);

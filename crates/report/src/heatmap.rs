@@ -42,9 +42,6 @@ impl HeatMap {
     }
 
     /// Writes the picture, see [`picture::write`].
-    ///
-    /// # Errors
-    /// As for [`HeatMap::svg`], or a file that cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<Vec<PathBuf>, ReportError> {
         self.check()?;
         picture::write(&Drawing { map: self, layout: Layout::new(self) }, path.as_ref())

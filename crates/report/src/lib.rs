@@ -1,7 +1,7 @@
 //! What tickbound answers: the types behind `--json`, and text, tables, pictures and pages.
 //!
-//! Everything here turns finished results into data, text or pictures, independently of how they were
-//! found. Times are in ticks. The same input gives the same bytes.
+//! Everything here turns finished results into data, text or pictures, independently of how they
+//! were found. Times are in ticks. The same input gives the same bytes.
 //!
 //! - [`answer`]: the JSON contract of all commands;
 //! - [`HeatMap`]: the time over two parameters, as SVG and PNG;
@@ -9,7 +9,8 @@
 //! - [`Runs`]: the same as a picture;
 //! - [`Table`]: aligned columns for a terminal, and the same table in Markdown;
 //! - [`MeasuredTimes`]: times of a device, as words, as JSON, and as a [`Chart`];
-//! - [`comparison`] and [`html`]: engines side by side, as words and as a page with plots; answers as pages.
+//! - [`comparison`] and [`html`]: engines side by side, as words and as a page with plots; answers
+//!   as pages.
 
 pub mod answer;
 #[cfg(all(feature = "measured", feature = "plots"))]

@@ -18,7 +18,6 @@ pub struct Machine {
 
 impl Machine {
     /// This machine.
-    #[must_use]
     pub fn this() -> Machine {
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
         Machine {

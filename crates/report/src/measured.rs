@@ -26,7 +26,6 @@ pub struct MeasuredTimes<'a> {
 }
 
 /// A number with four digits that count.
-#[must_use]
 pub fn four_digits(number: f64) -> String {
     let whole = number.abs().log10().floor().max(-6.0) as i32 + 1;
     format!("{number:.*}", usize::try_from(4 - whole).unwrap_or(0))
@@ -43,7 +42,6 @@ impl MeasuredTimes<'_> {
     }
 
     /// The best configurations.
-    #[must_use]
     pub fn table(&self) -> Table {
         let ranked = self.report.ranked();
         let rates: Vec<&String> = ranked
@@ -81,7 +79,6 @@ impl MeasuredTimes<'_> {
     }
 
     /// All for a person.
-    #[must_use]
     pub fn words(&self) -> String {
         let (report, ranked) = (self.report, self.report.ranked());
         let inputs: Vec<String> =
@@ -101,7 +98,6 @@ impl MeasuredTimes<'_> {
     }
 
     /// What came of it: a name and what it says.
-    #[must_use]
     pub fn facts(&self) -> Vec<(String, String)> {
         let (report, ranked) = (self.report, self.report.ranked());
         let mut parts =
@@ -139,7 +135,6 @@ impl MeasuredTimes<'_> {
     }
 
     /// The object that `measure --json` prints.
-    #[must_use]
     pub fn object(&self) -> Measurement {
         let (report, ranked) = (self.report, self.report.ranked());
         let best = ranked.first();

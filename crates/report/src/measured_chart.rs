@@ -1,9 +1,9 @@
 //! The picture of measured times.
 //!
 //! Over two parameters: a line for each value of the second, over the values of the first; bytes a
-//! second where the problem says how many there are, as in Table 2 of Garanina, Staroletov, Gorlatch
-//! (2023), else milliseconds. Over others: each configuration as a point, its time over the model's
-//! ticks; without a model, over its place in the order of times.
+//! second where the problem says how many there are, as in Table 2 of Garanina, Staroletov,
+//! Gorlatch (2023), else milliseconds. Over others: each configuration as a point, its time over
+//! the model's ticks; without a model, over its place in the order of times.
 
 use tickbound_model::Problem;
 
@@ -13,7 +13,6 @@ use tickbound_measure::Measured;
 
 impl MeasuredTimes<'_> {
     /// The picture; nothing if no configuration has a time.
-    #[must_use]
     pub fn chart(&self) -> Option<Chart> {
         let ranked = self.report.ranked();
         if ranked.is_empty() {

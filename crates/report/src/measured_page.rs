@@ -11,7 +11,6 @@ const MEASURES: [(&str, Option<Best>); 2] = [("ms", Some(Best::Least)), ("spread
 
 impl MeasuredTimes<'_> {
     /// The page: the best, and all configurations with what was measured.
-    #[must_use]
     pub fn page(&self) -> Page {
         let (report, ranked) = (self.report, self.report.ranked());
         let best = ranked.first();
@@ -91,7 +90,6 @@ impl MeasuredTimes<'_> {
 }
 
 /// A rank correlation over so many configurations, in words.
-#[must_use]
 pub fn correlation(rho: Option<f64>, count: usize) -> String {
     let text = match rho {
         Some(rho) => format!("Spearman's rho = {rho:.3} over {count} configurations"),

@@ -22,8 +22,8 @@ pub type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 /// The one font, as pictures name it.
 pub(super) const FONT: &str = "sans-serif";
 
-/// How far the drawing library sets "vertically centred" text too high, in parts of its size: it centres
-/// a box that is not the one around digits.
+/// How far the drawing library sets "vertically centred" text too high, in parts of its size: it
+/// centres a box that is not the one around digits.
 pub(super) const TEXT_DROP: f64 = 0.08;
 
 /// Pixels of a PNG for each of the picture.
@@ -83,7 +83,6 @@ impl Sheet<'_, '_> {
 }
 
 /// The colour of a line: one of seven, then the same ones darker.
-#[must_use]
 pub fn line_colour(number: usize) -> RGBColor {
     let RGBColor(r, g, b) = LINES[number % LINES.len()];
     let darker = |c: u8| if number % (2 * LINES.len()) < LINES.len() { c } else { c / 2 };
@@ -116,7 +115,8 @@ pub(super) fn svg(picture: &impl Picture, path: &Path) -> Result<String, ReportE
     Ok(text)
 }
 
-/// A picture as SVG text as a PNG, with the built-in font whatever the machine has; a failure names `path`.
+/// A picture as SVG text as a PNG, with the built-in font whatever the machine has; a failure names
+/// `path`.
 fn png(svg: &str, path: &Path) -> Result<Vec<u8>, ReportError> {
     let fault = |why: String| ReportError::draw(path, &why);
     let mut options = usvg::Options::default();
@@ -144,13 +144,12 @@ fn is(file: &Path, end: &str) -> bool {
 }
 
 /// Whether the extension of a file's name is that of a picture.
-#[must_use]
 pub fn is_picture(path: &Path) -> bool {
     is(path, "svg") || is(path, "png")
 }
 
-/// The files of a picture: that of `path`, if its extension names a format (`.svg` or `.png`), `PATH.svg` and `PATH.png` if it
-/// has no extension.
+/// The files of a picture: that of `path`, if its extension names a format (`.svg` or `.png`),
+/// `PATH.svg` and `PATH.png` if it has no extension.
 ///
 /// # Errors
 /// Another extension.

@@ -1,6 +1,8 @@
-//! Timelines of one run or several as a picture: the runs below each other, all over the same ticks, so that they can be compared.
+//! Timelines of one run or several as a picture: the runs below each other, all over the same
+//! ticks, so that they can be compared.
 //!
-//! What goes in are the [`Lanes`] of pages, with what was drawn coarsely or left out already said in them.
+//! What goes in are the [`Lanes`] of pages, with what was drawn coarsely or left out already said
+//! in them.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +33,8 @@ const KEY: i32 = 150;
 const INK: RGBColor = RGBColor(40, 40, 40);
 const EMPTY: RGBColor = RGBColor(240, 240, 240);
 
-/// Colours of kinds of work, as pages have them (after Okabe and Ito), and pale ones of what warps wait for.
+/// Colours of kinds of work, as pages have them (after Okabe and Ito), and pale ones of what warps
+/// wait for.
 const KINDS: [(&str, RGBColor); 11] = [
     ("global", RGBColor(0, 114, 178)),
     ("local", RGBColor(0, 158, 115)),

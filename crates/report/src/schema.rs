@@ -37,7 +37,8 @@ enum Printed {
     Scored(Box<Scored>),
 }
 
-/// The objects of [`Printed`], by the names of their types: one that has another's keys too is none of it.
+/// The objects of [`Printed`], by the names of their types: one that has another's keys too is none
+/// of it.
 const OBJECTS: [&str; 8] =
     ["Answer", "Comparison", "Why", "Checked", "Simulated", "Explained", "Measurement", "Scored"];
 

@@ -50,7 +50,6 @@ pub struct Table {
 
 impl Table {
     /// An empty table with these headers.
-    #[must_use]
     pub fn new<T: ToString>(headers: impl IntoIterator<Item = T>) -> Self {
         Table {
             headers: headers.into_iter().map(|h| one_line(&h.to_string())).collect(),
@@ -78,19 +77,16 @@ impl Table {
     }
 
     /// Number of rows, the headers not counted.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
     /// True if there is no row.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
     /// The table in GitHub's Markdown, padded so that it reads well as text too.
-    #[must_use]
     pub fn to_markdown(&self) -> String {
         let escape = |cells: &[String]| cells.iter().map(|c| c.replace('|', "\\|")).collect();
         let escaped = Table {
@@ -108,10 +104,9 @@ impl Table {
         format!("{}| {} |\n{rows}", line(&escaped.headers), rule.join(" | "))
     }
 
-    /// The table as text in lines of at most `width` columns, if that can be: cells of text are broken at blanks, and what follows is
-    /// indented; columns that do not fit beside the others stand below, after the first one again. Numbers and words are never
-    /// broken.
-    #[must_use]
+    /// The table as text in lines of at most `width` columns, if that can be: cells of text are
+    /// broken at blanks, and what follows is indented; columns that do not fit beside the others
+    /// stand below, after the first one again. Numbers and words are never broken.
     pub fn fitted(&self, width: usize) -> String {
         let columns = self.columns(0);
         let Some(first) = columns.first() else { return self.to_string() };
@@ -139,7 +134,8 @@ impl Table {
         let mut columns = part.columns(0);
         let gaps = GAP * columns.len().saturating_sub(1);
         let mut total = gaps + columns.iter().map(|c| c.width).sum::<usize>();
-        // What is longer than its column moves the rest of the line, so no column comes to that while another has room.
+        // What is longer than its column moves the rest of the line, so no column comes to that
+        // while another has room.
         for least in [(|c| c.whole) as fn(&Column) -> usize, |c| c.narrowest] {
             while total > width {
                 let texts = columns.iter_mut().filter(|c| c.width > least(c));
@@ -198,7 +194,6 @@ impl fmt::Display for Table {
 }
 
 /// A paragraph in lines of at most `width` columns, if no word is longer.
-#[must_use]
 pub fn wrapped(text: &str, width: usize) -> String {
     broken(text, width, 0).join("\n")
 }
@@ -206,9 +201,9 @@ pub fn wrapped(text: &str, width: usize) -> String {
 /// The columns that the names of an answer's lines take at most, such as `proved:     `.
 const NAME: usize = 16;
 
-/// An answer in lines of at most `width` columns, if no word is longer. What a line with a name says goes on below, what
-/// others say under two more blanks. Two blanks in a row are between columns: rows of tables stay.
-#[must_use]
+/// An answer in lines of at most `width` columns, if no word is longer. What a line with a name
+/// says goes on below, what others say under two more blanks. Two blanks in a row are between
+/// columns: rows of tables stay.
 pub fn hanging(text: &str, width: usize) -> String {
     let line = |line: &str| {
         let (name, says) = line.split_at(name(line));
@@ -238,7 +233,8 @@ fn least_width(cell: &str) -> usize {
     cell.split_whitespace().enumerate().map(|(i, word)| place(i) + word.width()).max().unwrap_or(0)
 }
 
-/// A text in lines of at most `width` columns: the first one keeps its indentation, others have `more` blanks more.
+/// A text in lines of at most `width` columns: the first one keeps its indentation, others have
+/// `more` blanks more.
 fn broken(text: &str, width: usize, more: usize) -> Vec<String> {
     if text.width() <= width {
         return vec![text.to_owned()];
@@ -268,7 +264,8 @@ struct Column {
 }
 
 impl Column {
-    /// A cell in lines of the column's width: the first one keeps its indentation, others have [`HANGS`] blanks more.
+    /// A cell in lines of the column's width: the first one keeps its indentation, others have
+    /// [`HANGS`] blanks more.
     fn broken(&self, text: &str) -> Vec<String> {
         broken(text, self.width, HANGS)
     }
@@ -343,7 +340,8 @@ mod tests {
         ];
         assert_eq!(narrow.lines().collect::<Vec<_>>(), expected);
         assert!(narrow.lines().all(|line| line.len() <= 36));
-        // What does not fit beside the first column stands below, and what cannot be narrower stays whole.
+        // What does not fit beside the first column stands below, and what cannot be narrower stays
+        // whole.
         let two = table.fitted(18);
         assert!(two.starts_with("   n  what there\n        is\n----  ----"), "{two}");
         assert!(two.ends_with("\n\n   n  more\n----  ----\n1024  x\n"), "{two}");

@@ -1,6 +1,6 @@
 //! Both ends of launches of growing size: by counted warps, by the simulator's exploration of every
-//! schedule, and the best case alone by CP-SAT where `PYTHON` names a Python that has it; one after the
-//! other in one run. Prints a page in Markdown; `make schedules-report`.
+//! schedule, and the best case alone by CP-SAT where `PYTHON` names a Python that has it; one after
+//! the other in one run. Prints a page in Markdown; `make schedules-report`.
 
 use std::process::Command;
 use std::time::Instant;
@@ -103,11 +103,13 @@ impl Loads {
         let slots = slots.map_or("any".to_owned(), |slots| slots.to_string());
         let cp_sat = if self.groups <= 4 { self.cp_sat(best) } else { "not tried".to_owned() };
         format!(
-            "| {warps}, {loops}, {groups} | {resident}, {slots} | {ours} | {cycles} | {oracle} | {cp_sat} |"
+            "| {warps}, {loops}, {groups} | {resident}, {slots} | {ours} | {cycles} | {oracle} | \
+             {cp_sat} |"
         )
     }
 
-    /// What CP-SAT says of the best case, which may not be more than ours: its dispatchers may idle.
+    /// What CP-SAT says of the best case, which may not be more than ours: its dispatchers may
+    /// idle.
     fn cp_sat(&self, best: Option<i64>) -> String {
         let python = std::env::var("PYTHON").ok().filter(|python| !python.is_empty());
         let Some(python) = python else { return "not there".to_owned() };
@@ -132,18 +134,23 @@ impl Loads {
 fn main() {
     println!("# Open schedules: both ends\n");
     println!(
-        "One unit, two dispatchers; `loops` times load (issue 2, latency 10), barrier, work of 4 ticks,"
+        "One unit, two dispatchers; `loops` times load (issue 2, latency 10), barrier, work of 4 \
+         ticks,"
     );
     println!(
-        "barrier. Made by `make schedules-report`; all in one run, one thread each. CP-SAT, with one worker, is asked for the best"
+        "barrier. Made by `make schedules-report`; all in one run, one thread each. CP-SAT, with \
+         one worker, is asked for the best"
     );
     println!(
-        "case alone, and its dispatchers may idle while a warp is ready, which is easier (`schedules/benches/cp_sat.py`). *Bounds by cycles* are for both\n\
-         ends, and take as long for any number of iterations ([encodings](../encodings.md#counted-warps)). Where two numbers of groups are\n\
+        "case alone, and its dispatchers may idle while a warp is ready, which is easier \
+         (`schedules/benches/cp_sat.py`). *Bounds by cycles* are for both\n\
+         ends, and take as long for any number of iterations \
+         ([encodings](../encodings.md#counted-warps)). Where two numbers of groups are\n\
          *skipped*, each end was looked for by itself.\n"
     );
     println!(
-        "| warps, loops, groups | places, slots | best / worst | counted warps | states | visits | groups skipped | period | bounds by cycles | every schedule | CP-SAT, best |"
+        "| warps, loops, groups | places, slots | best / worst | counted warps | states | visits | \
+         groups skipped | period | bounds by cycles | every schedule | CP-SAT, best |"
     );
     println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |");
     let rows = [

@@ -1,16 +1,19 @@
 //! What is still to come of a run, by its work: potentials.
 //!
-//! In goes the [paths](crate::paths) of a launch, out comes for every state the least number of ticks with which a run goes on to its end, or
-//! the greatest, if the work is known that is left.
+//! In goes the [paths](crate::paths) of a launch, out comes for every state the least number of
+//! ticks with which a run goes on to its end, or the greatest, if the work is known that is left.
 //!
-//! 1. *Work.* The end of a phase counts as much as the ticks that the phase takes when its group is alone, and a little more, so that no cycle is
-//!    without work. All phases of the launch end once, so the work of a run is known, though not where it is done; while `k` groups are
-//!    left, it is at most that of the `k` longest.
-//! 2. *Potentials.* Let `r` be the least [ratio](crate::ratio) of ticks and work over all cycles of the main part, and `s_k` over those of
-//!    the rest with `k` groups in their places, or that of `k + 1` groups if it is less. With `ticks - r * work` for a step of the main part and
-//!    `ticks - s_k * work` for one of the rest, no cycle is negative, so from each state there is a shortest path to an end; its length `c` is the state's
-//!    potential. What goes on from there with work `w` in its main part and `v_k` in the rest takes at least
-//!    `r * w + sum of s_k * v_k + c` ticks. As `s_k` falls with `k`, that is least where as much work as can be is done late.
+//! 1. *Work.* The end of a phase counts as much as the ticks that the phase takes when its group is
+//!    alone, and a little more, so that no cycle is without work. All phases of the launch end
+//!    once, so the work of a run is known, though not where it is done; while `k` groups are left,
+//!    it is at most that of the `k` longest.
+//! 2. *Potentials.* Let `r` be the least [ratio](crate::ratio) of ticks and work over all cycles of
+//!    the main part, and `s_k` over those of the rest with `k` groups in their places, or that of
+//!    `k + 1` groups if it is less. With `ticks - r * work` for a step of the main part and `ticks
+//!    - s_k * work` for one of the rest, no cycle is negative, so from each state there is a
+//!    shortest path to an end; its length `c` is the state's potential. What goes on from there
+//!    with work `w` in its main part and `v_k` in the rest takes at least `r * w + sum of s_k * v_k
+//!    + c` ticks. As `s_k` falls with `k`, that is least where as much work as can be is done late.
 //! 3. The greatest time is the same with negative ticks.
 
 use crate::launch::Launch;
@@ -21,8 +24,8 @@ use crate::record::{End, Range};
 /// Most ticks of a launch, and most work, in units: sums of some of them stay within 127 bits.
 const MOST_UNITS: i128 = 1 << 120;
 
-/// How many times finer units are than what the ratio of the main part divides ticks by, as a power of 2: other ratios are rounded
-/// down to them.
+/// How many times finer units are than what the ratio of the main part divides ticks by, as a power
+/// of 2: other ratios are rounded down to them.
 const FINE: u32 = 24;
 
 /// Where a run is.
@@ -35,14 +38,16 @@ pub(crate) struct Here {
     pub work: i128,
 }
 
-/// What is to come for one end. Numbers of the best end are as they are, those of the worst end negative. In *units* all are whole.
+/// What is to come for one end. Numbers of the best end are as they are, those of the worst end
+/// negative. In *units* all are whole.
 pub(crate) struct Ahead {
     pub end: End,
     /// One tick.
     unit: i128,
     /// What work takes in the main part.
     main: i128,
-    /// The same in the rest, by the number of groups that are left; not above what more groups take.
+    /// The same in the rest, by the number of groups that are left; not above what more groups
+    /// take.
     rest: Vec<i128>,
     /// The most work of a group.
     longest: i128,
@@ -113,7 +118,8 @@ impl Ahead {
         (work && fits(launch.most().into(), self.unit)).then_some(())
     }
 
-    /// What no run undercuts, or for the worst end what none exceeds: the tick at which the last group ends.
+    /// What no run undercuts, or for the worst end what none exceeds: the tick at which the last
+    /// group ends.
     pub fn bound(&self, launch: &Launch, root: u32) -> Option<i64> {
         let to_end = self.from(Here { node: root, main: true, work: self.all })?;
         let whole = to_end.div_euclid(self.unit) + i128::from(to_end.rem_euclid(self.unit) > 0);
@@ -136,7 +142,8 @@ impl Ahead {
         Some(to_end + self.main * left)
     }
 
-    /// Whether work in the main part takes at least its share of these ticks, so that who has done it later has no more of them left.
+    /// Whether work in the main part takes at least its share of these ticks, so that who has done
+    /// it later has no more of them left.
     pub fn is_covered(&self, ticks: i64, work: i128) -> bool {
         let ticks = i128::from(self.end.sign()) * i128::from(ticks) * self.unit;
         self.main.checked_mul(work).is_some_and(|share| ticks >= share)
@@ -157,7 +164,8 @@ impl Goal<'_> {
         Range::at(self.ahead.end.of(range))
     }
 
-    /// Whether a run that is here with these ticks may come to its end by the goal; for the worst end, not before it.
+    /// Whether a run that is here with these ticks may come to its end by the goal; for the worst
+    /// end, not before it.
     pub fn may_reach(&self, range: Range, here: Here) -> bool {
         let Ahead { end, unit, .. } = self.ahead;
         let left = i128::from(self.tick) - i128::from(end.of(range));
@@ -185,7 +193,8 @@ fn work(launch: &Launch) -> Option<Vec<i128>> {
     Some(work)
 }
 
-/// Lowers the lengths of paths to an end until no step makes one shorter; `None` if `stop` said so. There is no negative cycle.
+/// Lowers the lengths of paths to an end until no step makes one shorter; `None` if `stop` said so.
+/// There is no negative cycle.
 fn settle(
     steps: &[Step],
     (unit, per_work): (i128, i128),

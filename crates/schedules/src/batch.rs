@@ -92,8 +92,8 @@ pub(crate) struct Cell {
     phases: u32,
     /// For each group the place of its position among those of a lane.
     pub pattern: Positions,
-    /// Where the ranges of a state are, by its number among those in the same phases; `NOWHERE` if it
-    /// was not reached.
+    /// Where the ranges of a state are, by its number among those in the same phases; `NOWHERE` if
+    /// it was not reached.
     ranges: Vec<u32>,
 }
 
@@ -126,7 +126,8 @@ pub(crate) struct Batch<T> {
     pub ranks: Vec<Vec<(u32, u32)>>,
     /// Of the states that were reached.
     pub ranges: Vec<Ranges<T>>,
-    /// By the place of the group that comes to the end of its phase, for each lane that has come there.
+    /// By the place of the group that comes to the end of its phase, for each lane that has come
+    /// there.
     pub advances: FxHashMap<u32, Vec<Option<Advance>>>,
 }
 

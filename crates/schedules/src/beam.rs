@@ -1,9 +1,9 @@
 //! Schedules of launches that are too large to be explored: a beam search for each end.
 //!
-//! Many runs are followed side by side. Those that have as many segments left are compared: of runs that are in the same
-//! situation the earliest goes on (for the worst schedule the latest), and of all others as many as the beam is
-//! wide, by the ticks that they have taken and the least that they will take ([`Left`]). What is found is a schedule, and nothing is
-//! said of the others.
+//! Many runs are followed side by side. Those that have as many segments left are compared: of runs
+//! that are in the same situation the earliest goes on (for the worst schedule the latest), and of
+//! all others as many as the beam is wide, by the ticks that they have taken and the least that
+//! they will take ([`Left`]). What is found is a schedule, and nothing is said of the others.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,8 @@ struct Link {
 }
 
 impl Launch {
-    /// A good and a bad schedule by beams of `width` runs; `None` if `stop` said so, or that is too much work.
+    /// A good and a bad schedule by beams of `width` runs; `None` if `stop` said so, or that is too
+    /// much work.
     ///
     /// # Errors
     /// The launch is too large, or a fault: a schedule cannot be followed.
@@ -166,7 +167,8 @@ struct Left {
     later: Vec<(Vec<i64>, i64)>,
     /// Of each rest: ticks of its dispatcher and of the slots.
     rests: Vec<(i64, i64)>,
-    /// Of the groups from each on that begin another kind: ticks of each dispatcher, of the slots, and of the places.
+    /// Of the groups from each on that begin another kind: ticks of each dispatcher, of the slots,
+    /// and of the places.
     queue: Vec<(u64, Vec<i64>, i64, i64)>,
 }
 
@@ -272,7 +274,8 @@ impl Left {
         [longest, busiest, busy, slots, places].into_iter().max().unwrap_or(0)
     }
 
-    /// What the groups ask for that are not placed: of each dispatcher, of the slots, of the places.
+    /// What the groups ask for that are not placed: of each dispatcher, of the slots, of the
+    /// places.
     fn waiting(&self, launch: &Launch, placed: u64) -> (Vec<i64>, i64, i64) {
         let none = || (vec![0; launch.dispatchers], 0, 0);
         let Some((first, alike)) = launch.queued(placed) else { return none() };

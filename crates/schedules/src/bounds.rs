@@ -57,13 +57,14 @@ impl Launch {
     /// A number of ticks that no schedule undercuts, the greatest of these:
     ///
     /// * the longest group alone;
-    /// * the groups alone, shared among the places; as many of the shortest as some place has at least;
-    /// * what all warps of a dispatcher ask of it, or all warps of the slots, shared among these; before it, the least that passes
-    ///   until a warp asks for the first time, and after it, the least that a warp has left that asks no more.
+    /// * the groups alone, shared among the places; as many of the shortest as some place has at
+    ///   least;
+    /// * what all warps of a dispatcher ask of it, or all warps of the slots, shared among these;
+    ///   before it, the least that passes until a warp asks for the first time, and after it, the
+    ///   least that a warp has left that asks no more.
     ///
-    /// A group alone takes, phase by phase, what the longest warp takes alone, or what its warps ask of a
-    /// dispatcher or of the slots and the least that is left then.
-    #[must_use]
+    /// A group alone takes, phase by phase, what the longest warp takes alone, or what its warps
+    /// ask of a dispatcher or of the slots and the least that is left then.
     pub fn least(&self) -> i64 {
         let load = self.load();
         let places = self.places * self.units;
@@ -83,7 +84,6 @@ impl Launch {
 
     /// A number of ticks that no schedule exceeds: everything one after another. As long as the
     /// launch has not ended, something of it is under way.
-    #[must_use]
     pub fn most(&self) -> i64 {
         self.begins.saturating_add(self.load().serial).saturating_add(self.finish)
     }
@@ -107,7 +107,8 @@ impl Launch {
         load
     }
 
-    /// Adds what `count` groups ask for that begin at a position; returns what one of them takes alone.
+    /// Adds what `count` groups ask for that begin at a position; returns what one of them takes
+    /// alone.
     fn group(&self, first: u32, count: i64, load: &mut Load) -> i64 {
         let phases: Vec<&[Begin]> = self.phases_from(first).collect();
         let paths: Vec<i64> = phases.iter().map(|phase| self.path(phase)).collect();

@@ -1,16 +1,19 @@
 //! One end of a launch by goals, where all runs are too many.
 //!
-//! For every state it is [known](crate::ahead) what a run takes from there at least. So a [sweep](crate::sweep) for the best end drops what cannot reach
-//! the end by a goal. If some run ends by the goal, then the best one does, and was not dropped: it is exact. If none does, there is
-//! none, and the goal is set further. The first goal is what no run undercuts. The worst end is the same with negative ticks.
+//! For every state it is [known](crate::ahead) what a run takes from there at least. So a
+//! [sweep](crate::sweep) for the best end drops what cannot reach the end by a goal. If some run
+//! ends by the goal, then the best one does, and was not dropped: it is exact. If none does, there
+//! is none, and the goal is set further. The first goal is what no run undercuts. The worst end is
+//! the same with negative ticks.
 //!
 //! How much is left of all runs depends on how near that bound is to the end.
 //!
 //! # Why levels may be skipped
 //!
-//! With everything in a level `c` later than `p` levels before, and `w` the work of `p` groups, what is to come has fallen by no more than `r * w`.
-//! If `c` is at least that, whatever was dropped there would be dropped here. So what follows may be taken over, later by `c`; what
-//! more of it could be dropped does no harm, as it is of true runs.
+//! With everything in a level `c` later than `p` levels before, and `w` the work of `p` groups,
+//! what is to come has fallen by no more than `r * w`. If `c` is at least that, whatever was
+//! dropped there would be dropped here. So what follows may be taken over, later by `c`; what more
+//! of it could be dropped does no harm, as it is of true runs.
 
 use crate::ahead::{Ahead, Goal};
 use crate::error::{ScheduleError, TooLarge};
@@ -60,7 +63,8 @@ pub(crate) fn reach<'a>(
     let too_late = || ScheduleError::TooLarge(TooLarge::Time);
     let root = graph.root();
     let (launch, sign) = (graph.launch, ahead.end.sign());
-    // Where the last group ends in a run that nothing hinders, and in one in which everything waits for everything else.
+    // Where the last group ends in a run that nothing hinders, and in one in which everything waits
+    // for everything else.
     let ends = [launch.least() - launch.finish, launch.most() - launch.finish];
     let (near, last) = if sign > 0 { (ends[0], ends[1]) } else { (ends[1], ends[0]) };
     let first = ahead.bound(launch, root).ok_or_else(too_late)?;

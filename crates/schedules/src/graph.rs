@@ -206,8 +206,8 @@ impl<'l> Graph<'l> {
         self.edges[edge]
     }
 
-    /// What a turn leads to, as a range of [`Graph::target`]. Where several units have a free place,
-    /// which of them takes the group is open.
+    /// What a turn leads to, as a range of [`Graph::target`]. Where several units have a free
+    /// place, which of them takes the group is open.
     pub fn turn(&mut self, node: u32, turn: Turn) -> std::ops::Range<usize> {
         if let Some((from, to)) = self.turns.get(&(node, turn)) {
             return *from as usize..*to as usize;

@@ -1,9 +1,9 @@
 //! What can happen at one instant: which warps are started, and when something happens next.
 //!
-//! Starting a warp frees nothing for another at the same instant. So what happens on a unit is a set
-//! of warps, at most one per dispatcher, to which no other can be added; the order in which they are
-//! started does not matter. Units do not compete either, so a unit that has no choice comes first, and
-//! otherwise the first that can start something.
+//! Starting a warp frees nothing for another at the same instant. So what happens on a unit is a
+//! set of warps, at most one per dispatcher, to which no other can be added; the order in which
+//! they are started does not matter. Units do not compete either, so a unit that has no choice
+//! comes first, and otherwise the first that can start something.
 
 use crate::launch::{Launch, Step};
 use crate::state::{State, Unit, Warps};

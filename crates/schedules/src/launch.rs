@@ -66,7 +66,8 @@ pub(crate) struct Begin {
     pub count: u32,
 }
 
-/// The warps of a group in order: for each the rests with which its phases begin, and its dispatcher.
+/// The warps of a group in order: for each the rests with which its phases begin, and its
+/// dispatcher.
 pub(crate) type NamedWarps = Vec<(Rc<[u32]>, u32)>;
 
 /// One configuration of a problem, ready to be explored.
@@ -124,7 +125,6 @@ impl Launch {
     }
 
     /// Segments of all warps.
-    #[must_use]
     pub fn segments(&self) -> u64 {
         let of = |b: &Begin| u64::from(b.count) * u64::from(self.rests[b.rest as usize].segments);
         let of_group = |first: u32| self.phases_from(first).flatten().map(of).sum::<u64>();

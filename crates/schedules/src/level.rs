@@ -31,8 +31,8 @@ pub(crate) struct Level<'l, T> {
 }
 
 impl<'l, T: Tick> Level<'l, T> {
-    /// Nothing is to be looked at. `states` were met so far: where these are many, few of them are the
-    /// same for many positions.
+    /// Nothing is to be looked at. `states` were met so far: where these are many, few of them are
+    /// the same for many positions.
     pub fn new(launch: &'l Launch, next: Option<u32>, states: usize) -> Level<'l, T> {
         let width = (1 << 20) / states.max(1);
         Level {

@@ -1,20 +1,22 @@
 //! The least and the greatest run time of a launch over all schedules of its warps.
 //!
-//! Under the profile `opencl` a platform with `warps` leaves open which ready warp a free dispatcher
-//! starts, and which unit takes a group (`docs/semantics.md`, "Open schedules"). [`Launch::explore`] finds
-//! both ends of the times that are possible, exactly. It goes far beyond the simulator's own
-//! exploration, which follows every schedule event by event, because
+//! Under the profile `opencl` a platform with `warps` leaves open which ready warp a free
+//! dispatcher starts, and which unit takes a group (`docs/semantics.md`, "Open schedules").
+//! [`Launch::explore`] finds both ends of the times that are possible, exactly. It goes far beyond
+//! the simulator's own exploration, which follows every schedule event by event, because
 //!
 //! * warps that are in the same situation are counted, not named (`state`);
-//! * a state says nothing of the iterations that are left, so that a loop has few states (`launch`);
+//! * a state says nothing of the iterations that are left, so that a loop has few states
+//!   (`launch`);
 //! * once the groups of a long queue repeat themselves, the rest of the queue is an addition
 //!   (`sweep`).
 //!
 //! The modules, in the order of the work: `lower` makes a `launch` of a configuration; `state` is
-//! one instant of it, `instant` what can happen then; `graph` keeps the states that were met; `sweep`
-//! follows all runs through them, level by `level` and `batch` by batch. Where all are too many, `paths`, their cycles' `ratio`s and what is
-//! `ahead` tell which runs cannot come to an end by a `goal`. `record` and `replay` make a schedule of the states on the way to
-//! an end. `bounds`, `rules` and `beam` need no exploration.
+//! one instant of it, `instant` what can happen then; `graph` keeps the states that were met;
+//! `sweep` follows all runs through them, level by `level` and `batch` by batch. Where all are too
+//! many, `paths`, their cycles' `ratio`s and what is `ahead` tell which runs cannot come to an end
+//! by a `goal`. `record` and `replay` make a schedule of the states on the way to an end. `bounds`,
+//! `rules` and `beam` need no exploration.
 //!
 //! The rules are implemented here a second time, from the problem's program on. The simulator's
 //! exploration is the oracle on small launches.
@@ -65,15 +67,17 @@ pub struct Explored {
     pub worst: i64,
     /// Different states, without places in the program.
     pub states: usize,
-    /// Visits of a state with its places in the program and the groups left, on the way that came to both ends.
+    /// Visits of a state with its places in the program and the groups left, on the way that came
+    /// to both ends.
     pub visits: u64,
-    /// Steps that were not followed, as they cannot lead to an end; 0 where both ends were looked for together.
+    /// Steps that were not followed, as they cannot lead to an end; 0 where both ends were looked
+    /// for together.
     pub dropped: u64,
-    /// Groups that were not looked at one by one, in the order of the queue; where each end was looked for by itself those of the best
-    /// end, then those of the worst one.
+    /// Groups that were not looked at one by one, in the order of the queue; where each end was
+    /// looked for by itself those of the best end, then those of the worst one.
     pub skipped: Vec<Skipped>,
-    /// A best and a worst schedule, for the simulator to follow; `None` if they would take more than
-    /// [`Limits::max_recorded`].
+    /// A best and a worst schedule, for the simulator to follow; `None` if they would take more
+    /// than [`Limits::max_recorded`].
     pub scripts: Option<(Script, Script)>,
 }
 
@@ -87,7 +91,6 @@ impl Launch {
     }
 
     /// Whether an exploration with so many visits records schedules.
-    #[must_use]
     pub fn is_recorded(&self, visits: u64, limits: &Limits) -> bool {
         self.segments().saturating_add(visits) <= limits.max_recorded
     }
@@ -125,8 +128,9 @@ impl Launch {
         )
     }
 
-    /// A number of ticks that no schedule undercuts, and one that none exceeds, by the cycles of the states; `None` if there are more than
-    /// `states` of a unit, numbers grow too large, or `stop` said so. Neither groups nor iterations matter for how long that takes.
+    /// A number of ticks that no schedule undercuts, and one that none exceeds, by the cycles of
+    /// the states; `None` if there are more than `states` of a unit, numbers grow too large, or
+    /// `stop` said so. Neither groups nor iterations matter for how long that takes.
     ///
     /// # Errors
     /// The launch is too large.
@@ -184,7 +188,8 @@ impl Launch {
         Ok(Explored { best, worst, states: graph.len(), visits, dropped, skipped, scripts })
     }
 
-    /// One end after the other, of the runs that may come to it; `None` if nothing is known of that.
+    /// One end after the other, of the runs that may come to it; `None` if nothing is known of
+    /// that.
     fn apart<'l>(
         &'l self,
         graph: &mut Graph<'l>,

@@ -7,8 +7,9 @@ pub struct Limits {
     pub max_states: usize,
     /// Most visits of a state with its places in the program; some ten million fit in a second.
     pub max_visits: u64,
-    /// Most visits with both ends at once, if that is less than a quarter of all. After them each end is looked for by itself, with half of all
-    /// visits, among the runs that may come to it; then again both.
+    /// Most visits with both ends at once, if that is less than a quarter of all. After them each
+    /// end is looked for by itself, with half of all visits, among the runs that may come to it;
+    /// then again both.
     pub max_together: u64,
     /// Longest period, in groups, after which a queue may be found to repeat itself; with 0 every
     /// group is looked at.

@@ -1,8 +1,9 @@
 //! The paths of a launch whose groups forget where they are.
 //!
-//! Where a group goes on at the end of a phase depends on its position. Here it may go on wherever some group goes on after such a
-//! phase. So each run of the launch is a path from the empty state to an empty state, and there are others. While groups are left
-//! each free place is taken, as in the launch (the *main* part of the path); once none is left no place is taken (its *rest*).
+//! Where a group goes on at the end of a phase depends on its position. Here it may go on wherever
+//! some group goes on after such a phase. So each run of the launch is a path from the empty state
+//! to an empty state, and there are others. While groups are left each free place is taken, as in
+//! the launch (the *main* part of the path); once none is left no place is taken (its *rest*).
 //! Neither the number of groups nor that of iterations decides how many states there are.
 
 use rustc_hash::FxHashSet;
@@ -10,7 +11,8 @@ use rustc_hash::FxHashSet;
 use crate::graph::{Graph, Kind, Turn};
 use crate::launch::Launch;
 
-/// Work that counts as a tick. The end of a phase that takes no time counts as one by itself, which weighs little beside this.
+/// Work that counts as a tick. The end of a phase that takes no time counts as one by itself, which
+/// weighs little beside this.
 const TICK: i64 = 1 << 16;
 
 /// A step from one state to another.
@@ -46,7 +48,8 @@ impl Launch {
 }
 
 impl Paths {
-    /// All states that are reached, and the steps between them; `None` if there are more than `states`, or `stop` said so.
+    /// All states that are reached, and the steps between them; `None` if there are more than
+    /// `states`, or `stop` said so.
     pub fn new(graph: &mut Graph<'_>, states: usize, stop: &dyn Fn() -> bool) -> Option<Paths> {
         let follow = Follow::new(graph.launch);
         let root = graph.root();

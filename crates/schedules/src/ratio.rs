@@ -1,14 +1,15 @@
-//! The least ratio of ticks and work over all cycles of a graph (G. B. Dantzig, W. O. Blattner, M. R. Rao: *Finding a cycle in a
-//! graph with minimum cost to time ratio*, 1966).
+//! The least ratio of ticks and work over all cycles of a graph (G. B. Dantzig, W. O. Blattner, M.
+//! R. Rao: *Finding a cycle in a graph with minimum cost to time ratio*, 1966).
 //!
-//! Ratios are fractions. Cycles are found by relaxing all steps until one closes, or nothing changes;
-//! each lowers the ratio.
+//! Ratios are fractions. Cycles are found by relaxing all steps until one closes, or nothing
+//! changes; each lowers the ratio.
 
 use std::ops::ControlFlow;
 
 use crate::paths::Step;
 
-/// Most ticks and most work of a cycle, and most work of a phase: sums of products of these stay within 127 bits.
+/// Most ticks and most work of a cycle, and most work of a phase: sums of products of these stay
+/// within 127 bits.
 pub(crate) const MOST: i128 = 1 << 32;
 
 /// A fraction; what it divides by is positive.
@@ -29,7 +30,8 @@ impl Ratio {
     }
 }
 
-/// The least ratio over all cycles, which all do work; `Some(None)` without cycles, `None` if `stop` said so or a cycle is too long.
+/// The least ratio over all cycles, which all do work; `Some(None)` without cycles, `None` if
+/// `stop` said so or a cycle is too long.
 pub(crate) fn least_ratio(
     steps: &[Step],
     states: u32,
@@ -52,7 +54,8 @@ pub(crate) fn least_ratio(
     }
 }
 
-/// The ratio of a cycle whose ratio is less than this one, if there is any; `Break(None)` if `stop` said so.
+/// The ratio of a cycle whose ratio is less than this one, if there is any; `Break(None)` if `stop`
+/// said so.
 fn negative_cycle(
     steps: &[Step],
     states: u32,

@@ -1,5 +1,5 @@
-//! Schedules that are made by rule: where a launch is too large to be explored, the best and the worst
-//! of them bound what the ends can be.
+//! Schedules that are made by rule: where a launch is too large to be explored, the best and the
+//! worst of them bound what the ends can be.
 
 use tickbound_model::{Bound, Problem};
 use tickbound_simulator::{
@@ -67,14 +67,13 @@ impl Tried {
     }
 
     /// Whether one of the two takes so many ticks.
-    #[must_use]
     pub fn takes(&self, ticks: i64) -> bool {
         self.least.0 == ticks || self.greatest.0 == ticks
     }
 }
 
-/// Follows schedules made by rule and at random, until `stop` says so; `None` if that was before the
-/// first had come to its end.
+/// Follows schedules made by rule and at random, until `stop` says so; `None` if that was before
+/// the first had come to its end.
 ///
 /// # Errors
 /// The simulator refuses the configuration.

@@ -199,9 +199,9 @@ impl State {
     /// What is forgotten can never matter:
     ///
     /// * an arrival that is *pending* and not later than that of a warp which is still to come;
-    /// * how long a dispatcher or a slot is *taken*, if nobody can ask for it before: warps that are
-    ///   listed ask when they are ready, all others only after a group has come to the end of its
-    ///   phase.
+    /// * how long a dispatcher or a slot is *taken*, if nobody can ask for it before: warps that
+    ///   are listed ask when they are ready, all others only after a group has come to the end of
+    ///   its phase.
     ///
     /// Then dispatchers take the order, of those that change no phase, that makes the unit least,
     /// and groups and units are sorted.

@@ -1,19 +1,19 @@
 //! All runs of a launch, from its first group to its last.
 //!
-//! *Level* `n` holds what is reached while `n` groups have been placed: a state, and for each of its
-//! groups the position in the program, with the least and the greatest tick at which some run is
-//! there. A run passes from level to level by placing a group, and in a level along edges and ends
-//! of phases. The phases that are left fall at each end of a phase, and ranks fall along edges, so
-//! in that order everything is looked at once, after all that leads to it.
+//! *Level* `n` holds what is reached while `n` groups have been placed: a state, and for each of
+//! its groups the position in the program, with the least and the greatest tick at which some run
+//! is there. A run passes from level to level by placing a group, and in a level along edges and
+//! ends of phases. The phases that are left fall at each end of a phase, and ranks fall along
+//! edges, so in that order everything is looked at once, after all that leads to it.
 //!
 //! # Why levels may be skipped
 //!
-//! What enters level `n + 1` depends only on what enters level `n` and on the kind of the groups that
-//! are placed. If the entries of level `n` are those of level `n - p`, with all least ticks later by
-//! `c` and all greatest ticks later by `d`, then the same holds for `n + 1` and `n + 1 - p`, and so on
-//! while the groups are alike: least and greatest ticks of a state depend on those before it by
-//! sums, minima and maxima, which commute with adding a constant. So `m * p` levels are passed by
-//! adding `m * c` and `m * d`.
+//! What enters level `n + 1` depends only on what enters level `n` and on the kind of the groups
+//! that are placed. If the entries of level `n` are those of level `n - p`, with all least ticks
+//! later by `c` and all greatest ticks later by `d`, then the same holds for `n + 1` and `n + 1 -
+//! p`, and so on while the groups are alike: least and greatest ticks of a state depend on those
+//! before it by sums, minima and maxima, which commute with adding a constant. So `m * p` levels
+//! are passed by adding `m * c` and `m * d`.
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -129,8 +129,8 @@ impl<'a, 'l> Sweep<'a, 'l> {
         }
     }
 
-    /// Runs one level; returns what enters the next, where groups begin at position `next`. Runs that
-    /// end are joined to `ended`.
+    /// Runs one level; returns what enters the next, where groups begin at position `next`. Runs
+    /// that end are joined to `ended`.
     fn level<T: Tick>(
         &mut self,
         entries: &Entries,

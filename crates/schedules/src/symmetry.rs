@@ -1,8 +1,9 @@
 //! Which groups of a state may change their names.
 //!
-//! A canonical state can have groups in the same situation, units in the same situation, or an order
-//! of the dispatchers that makes the state the same again with other groups in each place. Positions
-//! in the program that differ only by such names mean the same, so one of them stands for all.
+//! A canonical state can have groups in the same situation, units in the same situation, or an
+//! order of the dispatchers that makes the state the same again with other groups in each place.
+//! Positions in the program that differ only by such names mean the same, so one of them stands for
+//! all.
 
 use smallvec::SmallVec;
 

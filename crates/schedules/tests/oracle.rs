@@ -118,7 +118,8 @@ pub(crate) fn follows(text: &str, both: &Explored) {
     }
 }
 
-/// What beams find are schedules, and no beam is narrower than this at both ends of a small launch: all that differs goes on.
+/// What beams find are schedules, and no beam is narrower than this at both ends of a small launch:
+/// all that differs goes on.
 fn searched(text: &str, ours: &Explored) {
     let (problem, bound) = only(text);
     let launch = Launch::new(&problem, &bound).unwrap_or_else(|e| panic!("{e}"));
@@ -138,8 +139,8 @@ fn searched(text: &str, ours: &Explored) {
     }
 }
 
-/// One end after the other, with nothing but what may come to it: the same ends, and schedules that take them. True if something
-/// was dropped.
+/// One end after the other, with nothing but what may come to it: the same ends, and schedules that
+/// take them. True if something was dropped.
 pub(crate) fn apart(text: &str, ours: &Explored, limits: &Limits) -> bool {
     let apart = explored(text, &Limits { max_together: 0, ..*limits });
     let apart = apart.unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -150,7 +151,8 @@ pub(crate) fn apart(text: &str, ours: &Explored, limits: &Limits) -> bool {
     apart.dropped > 0
 }
 
-/// What two ways have shown of a launch: whether its ends differ, and whether runs were dropped on the way to them.
+/// What two ways have shown of a launch: whether its ends differ, and whether runs were dropped on
+/// the way to them.
 struct Agreed {
     open: bool,
     dropped: bool,
@@ -196,9 +198,11 @@ fn both_ends_are_those_of_every_schedule() {
     let open = found.iter().flatten().filter(|f| f.open).count();
     let dropped = found.iter().flatten().filter(|f| f.dropped).count();
     println!(
-        "{cases} launches: {open} with an open time, {given_up} too large for the oracle; {dropped} with runs dropped"
+        "{cases} launches: {open} with an open time, {given_up} too large for the oracle; \
+         {dropped} with runs dropped"
     );
-    // Launches in which every schedule takes as long would show nothing, nor would goals that drop nothing.
+    // Launches in which every schedule takes as long would show nothing, nor would goals that drop
+    // nothing.
     assert!(open as u64 * 6 >= cases && given_up as u64 * 4 <= cases);
     assert!(dropped as u64 * 20 >= cases);
 }

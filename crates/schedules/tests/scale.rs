@@ -4,8 +4,8 @@ use tickbound_schedules::{Explored, Launch, Limits, ScheduleError};
 
 use crate::oracle::{Random, apart, explored, follows, launch_of, only};
 
-/// `loops` times load, barrier, work, barrier, on one unit with two dispatchers; a load occupies its
-/// dispatcher for 2 ticks, and its data are there 10 ticks later.
+/// `loops` times load, barrier, work, barrier, on one unit with two dispatchers; a load occupies
+/// its dispatcher for 2 ticks, and its data are there 10 ticks later.
 struct Loads {
     warps: u64,
     loops: u64,
@@ -99,7 +99,8 @@ fn ratios_of_long_loops() {
     }
 }
 
-/// With each end by itself, among the runs that may come to it, a long loop takes hardly more than a short one.
+/// With each end by itself, among the runs that may come to it, a long loop takes hardly more than
+/// a short one.
 #[test]
 fn ends_of_long_loops_apart() {
     let limits = Limits { max_together: 0, ..Limits::default() };
@@ -151,7 +152,8 @@ fn queues_that_repeat_themselves_are_added_up_rightly() {
         }
     }
     println!(
-        "{cases} launches: {skipped} with groups skipped, {given_up} too large, {dropped} with runs dropped"
+        "{cases} launches: {skipped} with groups skipped, {given_up} too large, {dropped} with \
+         runs dropped"
     );
     assert!(skipped * 3 >= cases && given_up * 3 <= cases && dropped * 10 >= cases);
 }

@@ -79,7 +79,6 @@ pub struct Scripted {
 impl Scripted {
     /// A script of `(time, group, warp)` for every segment that occupies a dispatcher, and of the
     /// unit of each group. Starts at one time are preferred in the order in which they are given.
-    #[must_use]
     pub fn new(starts: Vec<(i64, i64, i64)>, units: Vec<i64>) -> Self {
         let open = starts.iter().copied().collect();
         let mut by_time: HashMap<i64, Vec<(i64, i64)>> = HashMap::new();
@@ -91,13 +90,11 @@ impl Scripted {
 
     /// True if what has happened is the script: every segment that was started is in it at its
     /// time, every start of the script has happened, and each group went to its unit.
-    #[must_use]
     pub fn followed(&self) -> bool {
         !self.strayed && self.open.is_empty()
     }
 
     /// True if something has happened that is not in the script.
-    #[must_use]
     pub fn strayed(&self) -> bool {
         self.strayed
     }

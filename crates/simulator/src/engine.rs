@@ -136,8 +136,8 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Counts what a warp that competes for dispatchers did or waited for, and records waits: under their own names, those in an
-    /// `until` and at a barrier too.
+    /// Counts what a warp that competes for dispatchers did or waited for, and records waits: under
+    /// their own names, those in an `until` and at a barrier too.
     pub fn record_warp(&mut self, kind: SpanKind, place: &Place, item: i64, time: (i64, i64)) {
         self.warps.add(kind, time.1 - time.0);
         if matches!(kind, SpanKind::Access(_)) {

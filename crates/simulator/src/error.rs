@@ -99,7 +99,8 @@ pub enum SimulateError {
     },
     /// More states than [`Limits::max_states`](super::Limits::max_states).
     #[error(
-        "more than {limit} states for {configuration}{}; explore a smaller input or raise the limit",
+        "more than {limit} states for {configuration}{}; explore a smaller input or raise the \
+         limit",
         found(.times)
     )]
     TooManyStates {
@@ -114,7 +115,6 @@ pub enum SimulateError {
 
 impl SimulateError {
     /// True if the simulator refused because of the size, not because of a fault.
-    #[must_use]
     pub fn is_too_large(&self) -> bool {
         matches!(self, SimulateError::TooManyEvents { .. } | SimulateError::TooManyItems { .. })
     }

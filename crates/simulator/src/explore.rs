@@ -1,7 +1,7 @@
 //! Every schedule of a small problem: the least and the greatest time.
 //!
-//! The search is exhaustive, depth first, over the states of [`Machine`] in which something is open.
-//! A state is looked at once. It leaves out only what cannot change a time:
+//! The search is exhaustive, depth first, over the states of [`Machine`] in which something is
+//! open. A state is looked at once. It leaves out only what cannot change a time:
 //!
 //! 1. *Time is relative.* What follows depends on how long things still take, not on the time. So a
 //!    state is kept relative to now, with the ticks that remain up to the last group's end.
@@ -54,9 +54,6 @@ pub struct Explored {
 /// Finds the least and the greatest time of one configuration over all schedules.
 ///
 /// This is for small problems: the number of states grows exponentially with warps and units.
-///
-/// # Errors
-/// As [`simulate`], and more states than allowed.
 pub fn explore(
     problem: &Problem,
     bound: &Bound,

@@ -103,8 +103,8 @@ impl Launch {
         }
     }
 
-    /// Seed 001, Listing 7: a multiprocessor that is done takes the next group. Listing 5, line 6: a
-    /// dispatcher runs WG / (WR * ND) warps, one after another.
+    /// Seed 001, Listing 7: a multiprocessor that is done takes the next group. Listing 5, line 6:
+    /// a dispatcher runs WG / (WR * ND) warps, one after another.
     fn published_2021(
         self,
         p: &Platform,

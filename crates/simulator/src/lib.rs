@@ -52,21 +52,22 @@
 //!    is *in the same state*, then the `k` iterations that all of them still have to do in this
 //!    loop take `k * D` ticks, and lead to the same frames with that counter less `k`.
 //!
-//! A mark is in the same state at both moments if its age is equal (then it moves on by `k * D` with
-//! the time), or if since the first moment its item has neither executed `mark` nor waited in an
-//! `until` (then no such `until` will wait in the next iteration either, when the mark is older
+//! A mark is in the same state at both moments if its age is equal (then it moves on by `k * D`
+//! with the time), or if since the first moment its item has neither executed `mark` nor waited in
+//! an `until` (then no such `until` will wait in the next iteration either, when the mark is older
 //! still; the mark stays where it is).
 //!
 //! The same mechanism serves at two places. Between barriers an item runs by itself, so the moments
-//! are the ends of an iteration of one item (`strand`). At a barrier all items of the group stand at
-//! the same statement, so the moments are the releases of the same barrier (`group`). Program runs
-//! (`published-2023`) and rounds of warps (`published-2021`) are iterations of an outermost loop that
-//! sets the mark first; a round of other warps counts as alike only if no expression of the kernel
-//! mentions `lid` or `gid`. Groups and activations that mention neither `gid` nor `group` start from
-//! equal states, hence each takes as long as the first.
+//! are the ends of an iteration of one item (`strand`). At a barrier all items of the group stand
+//! at the same statement, so the moments are the releases of the same barrier (`group`). Program
+//! runs (`published-2023`) and rounds of warps (`published-2021`) are iterations of an outermost
+//! loop that sets the mark first; a round of other warps counts as alike only if no expression of
+//! the kernel mentions `lid` or `gid`. Groups and activations that mention neither `gid` nor
+//! `group` start from equal states, hence each takes as long as the first.
 //!
-//! While a trace has room nothing that takes time is skipped. Under an open schedule warps influence
-//! each other between barriers, too, so there only iterations that take no time are skipped.
+//! While a trace has room nothing that takes time is skipped. Under an open schedule warps
+//! influence each other between barriers, too, so there only iterations that take no time are
+//! skipped.
 
 mod chooser;
 mod engine;

@@ -47,7 +47,8 @@ impl<'l> Look<'l> {
         Look { kernel, bound, axes, marks, elements, left: most }
     }
 
-    /// The boxes of the launch, by their first group; `None` if they are too many, or some item may have a fault.
+    /// The boxes of the launch, by their first group; `None` if they are too many, or some item may
+    /// have a fault.
     pub fn boxes(&mut self) -> Option<Vec<Alike>> {
         let (mut found, of_groups) = (Vec::new(), self.axes.of_groups);
         let mut open = vec![self.axes.whole()];
@@ -91,9 +92,9 @@ impl<'l> Look<'l> {
         }
     }
 
-    /// Follows a program. Where items differ in what a statement does, they are followed apart there; where groups do
-    /// it says so. `fixed` says that groups repeat the program differently often, so that its numbers must not
-    /// differ between them.
+    /// Follows a program. Where items differ in what a statement does, they are followed apart
+    /// there; where groups do it says so. `fixed` says that groups repeat the program differently
+    /// often, so that its numbers must not differ between them.
     fn program(
         &mut self,
         program: &'l Program,
@@ -165,7 +166,8 @@ impl<'l> Look<'l> {
         }
     }
 
-    /// Notes on which axes a number differs; true if it differs between groups. Where it must not, they are cut.
+    /// Notes on which axes a number differs; true if it differs between groups. Where it must not,
+    /// they are cut.
     fn note(
         &self,
         form: &Form,
@@ -210,8 +212,8 @@ impl Seen {
         Seen { varies: vec![false; region.sides.len()], kinds: vec![0; items], count: 1, left }
     }
 
-    /// Tells some items apart from those of their kinds, and with `each` from each other. Gives up where that would
-    /// take longer than to run them.
+    /// Tells some items apart from those of their kinds, and with `each` from each other. Gives up
+    /// where that would take longer than to run them.
     fn tell_apart(&mut self, lids: &[i64], each: bool) -> Result<(), Stop> {
         self.left = self.left.checked_sub(lids.len()).ok_or(Stop::Fault)?;
         let mut new: HashMap<usize, usize> = HashMap::new();
@@ -234,8 +236,8 @@ impl Seen {
     }
 }
 
-/// The first elements of those that run the same kinds of items in the same order. One that runs the same but for
-/// the last item arrives no later.
+/// The first elements of those that run the same kinds of items in the same order. One that runs
+/// the same but for the last item arrives no later.
 fn different(kinds: &[usize], elements: i64) -> Rc<[i64]> {
     let step = usize::try_from(elements).unwrap_or(usize::MAX).max(1);
     let mut seen: HashSet<Vec<usize>> = HashSet::new();

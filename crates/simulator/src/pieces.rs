@@ -1,18 +1,20 @@
 //! The pieces of a launch in which groups do the same.
 //!
-//! What goes in is a launch of many groups, and a way to run a single one on some of its elements. What comes out is when the last
-//! group ends, or nothing where the pieces would be as many as the groups.
+//! What goes in is a launch of many groups, and a way to run a single one on some of its elements.
+//! What comes out is when the last group ends, or nothing where the pieces would be as many as the
+//! groups.
 //!
-//! 1. The launch is cut into boxes of groups ([`tickbound_model::region`]) in which every item takes the same
-//!    sides of all branches, and every amount is linear in the place of the group. Items need not be alike.
-//! 2. In such a box the ticks of a group are a convex function of its place: sums and maxima of linear
-//!    functions, repeated as often everywhere. A loop may run differently often if what it repeats is the
-//!    same for all groups and nobody waits for a mark: after its first iteration each takes as long as the
-//!    one before.
-//! 3. A convex function that agrees with a linear one at the corners of a box and at one point inside is
-//!    that linear function. So a few groups are simulated, and the rest is known. Where they do not agree
-//!    the box is cut.
-//!    Of elements that run the same items in the same order one is simulated.
+//! 1. The launch is cut into boxes of groups ([`tickbound_model::region`]) in which every item
+//!    takes the same sides of all branches, and every amount is linear in the place of the group.
+//!    Items need not be alike.
+//! 2. In such a box the ticks of a group are a convex function of its place: sums and maxima of
+//!    linear functions, repeated as often everywhere. A loop may run differently often if what it
+//!    repeats is the same for all groups and nobody waits for a mark: after its first iteration
+//!    each takes as long as the one before.
+//! 3. A convex function that agrees with a linear one at the corners of a box and at one point
+//!    inside is that linear function. So a few groups are simulated, and the rest is known. Where
+//!    they do not agree the box is cut. Of elements that run the same items in the same order one
+//!    is simulated.
 //! 4. The groups are handed to the units in their order ([`super::units`]), many at a time.
 
 use std::collections::HashMap;
@@ -189,8 +191,8 @@ enum TooMany {
 }
 
 impl Launch<'_> {
-    /// Plays the groups of some pieces, which cover the same of every axis from `axis` on; `place` says where on those
-    /// before it.
+    /// Plays the groups of some pieces, which cover the same of every axis from `axis` on; `place`
+    /// says where on those before it.
     fn play(
         &mut self,
         axis: usize,

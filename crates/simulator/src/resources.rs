@@ -1,8 +1,9 @@
 //! The profile `resources`: a run time from what a kernel uses of a device's resources.
 //!
-//! This is the oracle of the cost of that profile (`docs/semantics.md` has the same in prose). All is in whole
-//! numbers. Times inside are in parts of a clock, [`PARTS`] to one; only the end is rounded to clocks. Every number on
-//! the way has at most 63 bits; one that would have more is an error.
+//! This is the oracle of the cost of that profile (`docs/semantics.md` has the same in prose). All
+//! is in whole numbers. Times inside are in parts of a clock, [`PARTS`] to one; only the end is
+//! rounded to clocks. Every number on the way has at most 63 bits; one that would have more is an
+//! error.
 
 use std::ops::{Add, Mul, Sub};
 
@@ -96,7 +97,6 @@ pub struct ResourceTime {
 
 impl ResourceTime {
     /// The resource of which a group takes most; the first of several.
-    #[must_use]
     pub fn busiest(&self) -> Option<Resource> {
         let most = self.group.iter().map(|(_, parts)| *parts).max()?;
         self.group.iter().find(|(_, parts)| *parts == most).map(|(resource, _)| *resource)
@@ -129,13 +129,11 @@ fn overflow(problem: &Problem, bound: &Bound) -> SimulateError {
     problem.fault("profile resources", &EvalError::Overflow, &bound.env).into()
 }
 
-/// How much each line of the source asks for of what bounds the time of a configuration, in the order of
-/// [`Problem::usage_lines`]: parts of a clock that a group would take of the busiest resource if it ran the line alone, bytes
-/// of the device's memory, or atomic operations on one address. They tell lines from each other; their sum is not the time.
-/// Memory operations for spilled registers are no line's.
-///
-/// # Errors
-/// As for [`resource_time`].
+/// How much each line of the source asks for of what bounds the time of a configuration, in the
+/// order of [`Problem::usage_lines`]: parts of a clock that a group would take of the busiest
+/// resource if it ran the line alone, bytes of the device's memory, or atomic operations on one
+/// address. They tell lines from each other; their sum is not the time. Memory operations for
+/// spilled registers are no line's.
 pub fn of_lines(
     problem: &Problem,
     bound: &Bound,
@@ -229,17 +227,14 @@ pub fn used(problem: &Problem, bound: &Bound) -> Result<Vec<i64>, SimulateError>
 }
 
 /// The same of another usage of the problem's, such as that of one of its lines.
-///
-/// # Errors
-/// As for [`used`].
 pub fn used_of(problem: &Problem, usage: &Usage, bound: &Bound) -> Result<Vec<i64>, SimulateError> {
     let Values(values) = Values::new(problem, usage, &bound.env)?;
     Ok(values.into_iter().filter_map(|(_, value)| value.0).collect())
 }
 
-/// What tells the program of a configuration from those of others under the profile `resources`: what it uses, the sizes
-/// of its launch, and the clocks of `finish`. `None` under other profiles, where every configuration counts as a program of
-/// its own.
+/// What tells the program of a configuration from those of others under the profile `resources`:
+/// what it uses, the sizes of its launch, and the clocks of `finish`. `None` under other profiles,
+/// where every configuration counts as a program of its own.
 ///
 /// # Errors
 /// A usage without a value or below 0.
@@ -530,8 +525,8 @@ impl<'p> Model<'p> {
         spills * self.items * Int::of(4)
     }
 
-    /// Bytes of the launch between the last cache and the device's memory: what is counted, and what of the
-    /// spilled registers of all resident groups has no place in the caches.
+    /// Bytes of the launch between the last cache and the device's memory: what is counted, and
+    /// what of the spilled registers of all resident groups has no place in the caches.
     fn dram_bytes(&self, registers: &Registers, groups: Int, spills: Int) -> Int {
         let resident = (groups * self.units).min(self.groups) * self.items;
         let place = Int::of(4) * registers.spilled * resident;
@@ -566,8 +561,9 @@ impl<'p> Model<'p> {
         near.fold(self.u.get("far_steps") * far, Int::add)
     }
 
-    /// What a group takes of a unit: the most of any resource and, as warps come to the others at the wrong time, a
-    /// part of the rest: half of it with many warps, all of it with as many as there are schedulers.
+    /// What a group takes of a unit: the most of any resource and, as warps come to the others at
+    /// the wrong time, a part of the rest: half of it with many warps, all of it with as many as
+    /// there are schedulers.
     fn mixed(&self, group: &[(Resource, Int)], groups: Int) -> Int {
         let most = group.iter().map(|(_, t)| *t).fold(Int::of(0), Int::max);
         if !self.has(Part::Mixing) {

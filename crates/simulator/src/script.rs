@@ -22,9 +22,6 @@ pub enum Script {
 
 impl Script {
     /// Runs a configuration under this schedule; `None` if the simulator could not follow it.
-    ///
-    /// # Errors
-    /// As for [`simulate`].
     pub fn run(
         &self,
         problem: &Problem,

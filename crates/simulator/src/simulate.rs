@@ -11,8 +11,8 @@ use crate::{engine, launch, schedule};
 /// Runs one configuration. If its schedule is open, this is the schedule of [`FirstCome`].
 ///
 /// # Errors
-/// An expression without a value, a negative amount, items that do not meet at their barriers, a time
-/// beyond 63 bits, or more events than allowed.
+/// An expression without a value, a negative amount, items that do not meet at their barriers, a
+/// time beyond 63 bits, or more events than allowed.
 pub fn simulate(problem: &Problem, bound: &Bound, options: &Options) -> Result<Run, SimulateError> {
     let mut engine = engine::Engine::new(problem, bound, options)?;
     if problem.profile == Profile::Resources {
@@ -30,9 +30,6 @@ pub fn simulate(problem: &Problem, bound: &Bound, options: &Options) -> Result<R
 
 /// Runs one configuration, and asks `chooser` wherever its schedule is open. It is not asked where
 /// there is one option only, and never if the problem leaves nothing open.
-///
-/// # Errors
-/// As [`simulate`], and a choice that does not exist.
 pub fn simulate_with(
     problem: &Problem,
     bound: &Bound,

@@ -443,7 +443,8 @@ impl<'p> Strand<'p> {
         level > 0 || self.share.stride == 0 || self.share.alike
     }
 
-    /// Leaves out `times` iterations of `ticks` each, of which the one since `before` was the model.
+    /// Leaves out `times` iterations of `ticks` each, of which the one since `before` was the
+    /// model.
     pub fn jump(&mut self, level: usize, times: i64, ticks: i64, before: &Moment) {
         self.frames[level].remaining -= times;
         if level == 0 {

@@ -10,8 +10,8 @@ pub const MAX_SPANS: usize = 1_000_000;
 pub struct Trace {
     /// Everything that took time.
     pub spans: Vec<Span>,
-    /// What warps waited for that compete for dispatchers, one span after another between their `spans`; empty without an
-    /// open schedule.
+    /// What warps waited for that compete for dispatchers, one span after another between their
+    /// `spans`; empty without an open schedule.
     pub waits: Vec<Span>,
     /// True if some spans were left out because there were too many.
     pub truncated: bool,
@@ -36,7 +36,6 @@ pub enum SpanKind {
 
 impl SpanKind {
     /// Its name: that of the access, `until`, `barrier`, or of what a warp waits for.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             SpanKind::Access(access) => access.name(),
@@ -49,11 +48,12 @@ impl SpanKind {
     }
 }
 
-/// What the warps of a launch with open schedules spend their time on, from the beginning of their group to their own end: ticks,
-/// summed over all warps.
+/// What the warps of a launch with open schedules spend their time on, from the beginning of their
+/// group to their own end: ticks, summed over all warps.
 ///
-/// Between two segments a warp first waits for what it has loaded, then for a dispatcher or a slot. Which of the two is told by what
-/// kept it last: its dispatcher, if that ran another warp up to the moment at which this one was started, and a slot otherwise.
+/// Between two segments a warp first waits for what it has loaded, then for a dispatcher or a slot.
+/// Which of the two is told by what kept it last: its dispatcher, if that ran another warp up to
+/// the moment at which this one was started, and a slot otherwise.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct WarpTicks {
     /// On their dispatchers.
@@ -72,7 +72,6 @@ pub struct WarpTicks {
 
 impl WarpTicks {
     /// All that warps wait for, with what follows the word "wait".
-    #[must_use]
     pub fn waits(&self) -> [(&'static str, i64); 5] {
         [
             ("for loads", self.load),

@@ -1,13 +1,15 @@
 //! Units that take groups in order: each group goes to the unit that is free first.
 //!
-//! As units are alike, all that counts is how many of them are free when. Many groups are handed out at once
-//! where it is known how that ends:
+//! As units are alike, all that counts is how many of them are free when. Many groups are handed
+//! out at once where it is known how that ends:
 //!
-//! - Groups of equal length: every unit goes on from when it is free in steps of that length, so the groups
-//!   are the earliest of all these beginnings. Units that are free later join in step by step.
-//! - Groups whose lengths rise or fall by the same from one to the next: if every unit takes one group and then
-//!   another, the next pair of rounds does the same as long as the units are free in the same order. Each
-//!   pair changes the distance between two units by the same amount, which says for how long that is.
+//! - Groups of equal length: every unit goes on from when it is free in steps of that length, so
+//!   the groups are the earliest of all these beginnings. Units that are free later join in step by
+//!   step.
+//! - Groups whose lengths rise or fall by the same from one to the next: if every unit takes one
+//!   group and then another, the next pair of rounds does the same as long as the units are free in
+//!   the same order. Each pair changes the distance between two units by the same amount, which
+//!   says for how long that is.
 
 use std::collections::BTreeMap;
 
@@ -79,7 +81,8 @@ impl Units {
         if ticks == 0 || groups == 0 {
             return Some(());
         }
-        // A unit begins groups in steps of `ticks` from when it is free: whole steps behind the first unit, and a rest.
+        // A unit begins groups in steps of `ticks` from when it is free: whole steps behind the
+        // first unit, and a rest.
         let first = self.first();
         let mut steps = Vec::with_capacity(self.free.len());
         for (free, units) in &self.free {
@@ -125,12 +128,13 @@ impl Units {
         Some(())
     }
 
-    /// Hands out two groups to each unit, as often as possible, if all of them take one and then another; how many
-    /// groups that were.
+    /// Hands out two groups to each unit, as often as possible, if all of them take one and then
+    /// another; how many groups that were.
     ///
-    /// Unit i, by its place in the order in which units are free, takes group i of the first round, and as the
-    /// w-th that is free again group w of the second. So each pair of rounds moves it on by i + w slopes more than
-    /// a unit with place and w 0, and all distances change linearly from pair to pair.
+    /// Unit i, by its place in the order in which units are free, takes group i of the first round,
+    /// and as the w-th that is free again group w of the second. So each pair of rounds moves it on
+    /// by i + w slopes more than a unit with place and w 0, and all distances change linearly from
+    /// pair to pair.
     fn two_rounds(&mut self, ramp: &Ramp, count: i64) -> Option<i64> {
         let units = usize::try_from(count).ok().filter(|n| (1..=MOST_UNITS).contains(n))?;
         if ramp.groups < 2 * count {
@@ -178,8 +182,9 @@ impl Units {
     }
 }
 
-/// Up to which step all units that have begun by then have begun a group in each; how many of the entries these are, and how many
-/// groups are left, fewer than they have units. Steps rise from entry to entry, the first is 0.
+/// Up to which step all units that have begun by then have begun a group in each; how many of the
+/// entries these are, and how many groups are left, fewer than they have units. Steps rise from
+/// entry to entry, the first is 0.
 fn level(steps: &[(i64, i64, i64)], groups: i64) -> Option<(i64, usize, i64)> {
     let (mut level, mut busy, mut units, mut left) = (0, 0, 0_i64, groups);
     loop {

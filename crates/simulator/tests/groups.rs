@@ -222,7 +222,8 @@ fn triangular_loops() {
     }
 }
 
-/// Loops over what of a tile lies within an edge: a quotient between the ends of a clamp. Only groups across the edge differ.
+/// Loops over what of a tile lies within an edge: a quotient between the ends of a clamp. Only
+/// groups across the edge differ.
 #[test]
 fn clamped_quotients() {
     for (row, _) in shapes() {
@@ -235,7 +236,8 @@ fn clamped_quotients() {
     }
 }
 
-/// Ticks that are (x + 1)² (12 - x) lie on a line at the first two groups and at the last, and nowhere else.
+/// Ticks that are (x + 1)² (12 - x) lie on a line at the first two groups and at the last, and
+/// nowhere else.
 #[test]
 fn loops_that_grow_together_are_no_line() {
     let inner = json!({ "repeat": "group + 1", "body": [{ "work": "12 - group" }] });
@@ -247,7 +249,8 @@ fn loops_that_grow_together_are_no_line() {
     assert_eq!(ticks, 5 + all);
 }
 
-/// Telling these items apart by which of three they are would look at them as often as there are pairs.
+/// Telling these items apart by which of three they are would look at them as often as there are
+/// pairs.
 #[test]
 fn very_large_groups() {
     let value = json!({

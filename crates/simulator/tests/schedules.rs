@@ -61,8 +61,8 @@ fn brute_force(value: &Value, most: usize) -> Option<(i64, i64)> {
     None
 }
 
-/// One unit, one dispatcher, warps of one item; a global access occupies the dispatcher for 2 ticks,
-/// and 6 more pass until the data are there.
+/// One unit, one dispatcher, warps of one item; a global access occupies the dispatcher for 2
+/// ticks, and 6 more pass until the data are there.
 fn unit(local: i64, kernel: Value) -> Value {
     json!({ "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 9,
             "global_issue": 2, "global_latency": 6, "warps": { "width": 1, "dispatchers": 1 } },
@@ -91,7 +91,8 @@ fn times(name: &str, value: &Value) -> (i64, i64, i64) {
     (first, all.best, all.worst)
 }
 
-// ---- by hand --------------------------------------------------------------------------------------
+// ---- by hand
+// --------------------------------------------------------------------------------------
 
 /// Warp 0 computes for `ticks`, warp 1 loads one value.
 fn compute_or_load(ticks: i64) -> Value {
@@ -102,8 +103,8 @@ fn compute_or_load(ticks: i64) -> Value {
 fn one_dispatcher_by_hand() {
     let both = json!([{ "global": 1 }, { "work": 6 }]);
     let cases = [
-        // Warp 0 first: it works to 6, then warp 1 issues to 8 and has its data at 14. Warp 1 first: it
-        // issues to 2 and has its data at 8, when warp 0 has worked.
+        // Warp 0 first: it works to 6, then warp 1 issues to 8 and has its data at 14. Warp 1
+        // first: it issues to 2 and has its data at 8, when warp 0 has worked.
         ("latency is hidden", unit(2, json!([compute_or_load(6)])), (14, 8, 14)),
         // Issues at 0 and 2, data at 8 and 10; work 8 to 14 and 14 to 20.
         ("equal warps", unit(2, both.clone()), (20, 20, 20)),
@@ -131,8 +132,8 @@ fn one_dispatcher_by_hand() {
             unit(2, json!([{ "work": 3 }, { "until": 4 }])),
             (6, 6, 6),
         ),
-        // T is 21 ticks after the later mark. Taking turns, the marks are at 2 and 4; if warp 0 comes to
-        // its until first, warp 1 sets its mark at 5 + 2.
+        // T is 21 ticks after the later mark. Taking turns, the marks are at 2 and 4; if warp 0
+        // comes to its until first, warp 1 sets its mark at 5 + 2.
         (
             "when the mark is set is open",
             unit(2, json!([{ "work": 2 }, "mark", { "work": 2 }, { "work": 1 }, { "until": 20 }])),
@@ -186,11 +187,12 @@ fn memory_slots_by_hand() {
         // Both dispatchers are free, but only one can start.
         ("one slot, two dispatchers", two(slots(1, 2, load.clone())), (16, 16, 16)),
         ("two slots, two dispatchers", two(slots(2, 2, load.clone())), (8, 8, 8)),
-        // Warp 0 first: 8, then it works to 13 while warp 1 loads to 16. Warp 1 first: 8, warp 0 loads
-        // to 16 and works to 21.
+        // Warp 0 first: 8, then it works to 13 while warp 1 loads to 16. Warp 1 first: 8, warp 0
+        // loads to 16 and works to 21.
         ("who gets the slot", two(slots(1, 2, mixed)), (16, 16, 21)),
-        // The dispatcher may not wait for the slot while there is work: warp 0 loads to 8, warp 1 needs
-        // the slot, warp 2 works 2 to 9. Warp 1 goes on at 9, not at 8, up to 17. Worked first: 7, 15, 23.
+        // The dispatcher may not wait for the slot while there is work: warp 0 loads to 8, warp 1
+        // needs the slot, warp 2 works 2 to 9. Warp 1 goes on at 9, not at 8, up to 17. Worked
+        // first: 7, 15, 23.
         (
             "work does not wait for a slot",
             slots(
@@ -221,8 +223,9 @@ fn barriers_and_branches_by_hand() {
         ("barriers at the end", priced(unit(2, json!(["barrier", "barrier"]))), (6, 6, 6)),
         // One warp of 2: `then` to 3, `else` to 3 + 8.
         ("both sides", wide(2, 2, sides.clone()), (11, 11, 11)),
-        // Item 2 is alone in warp 1, so it only loads. Warp 0 works to 3, the two loads issue to 5 and
-        // 7, data at 13. Warp 1 first: it issues to 2, warp 0 works to 5, issues to 7, data at 13.
+        // Item 2 is alone in warp 1, so it only loads. Warp 0 works to 3, the two loads issue to 5
+        // and 7, data at 13. Warp 1 first: it issues to 2, warp 0 works to 5, issues to 7, data at
+        // 13.
         ("the last warp is partly filled", wide(2, 3, sides.clone()), (13, 13, 13)),
         ("greatest amount", wide(2, 4, json!([{ "work": "lid" }])), (4, 4, 4)),
         // Warp 0 runs the body 1 time, warp 1 3 times.
@@ -374,7 +377,8 @@ fn options_are_in_order() {
     assert_eq!(asked[1], (0, first[2..].to_vec()));
 }
 
-// ---- the worked example of docs/semantics.md ------------------------------------------------------------
+// ---- the worked example of docs/semantics.md
+// ------------------------------------------------------------
 
 #[test]
 fn worked_example_of_the_documentation() {
@@ -392,7 +396,8 @@ fn worked_example_of_the_documentation() {
     assert_eq!(times("documentation", &value), expected);
 }
 
-// ---- traces and scripts ---------------------------------------------------------------------------------
+// ---- traces and scripts
+// ---------------------------------------------------------------------------------
 
 #[test]
 fn a_trace_shows_what_occupies_dispatchers() {
@@ -472,7 +477,8 @@ fn script(spans: &[Span], width: i64, places: &[i64]) -> Scripted {
     Scripted::new(starts, places.to_vec())
 }
 
-// ---- rejected ---------------------------------------------------------------------------------------------
+// ---- rejected
+// ---------------------------------------------------------------------------------------------
 
 #[test]
 fn rejected_cases() {
@@ -568,8 +574,8 @@ fn what_is_alike_is_explored_once() {
         &[("/platform/units_per_device", json!(3)), ("/launch/global_size", json!(18))],
     );
     let found = all(&value).unwrap();
-    // Best: issues to 12, then work to 24. Worst: five warps issue to 10 and work to 20, the last one
-    // issues to 22, has its data at 28 and works to 30.
+    // Best: issues to 12, then work to 24. Worst: five warps issue to 10 and work to 20, the last
+    // one issues to 22, has its data at 28 and works to 30.
     assert_eq!((found.best, found.worst), (24, 30));
     assert!(found.states < 3000, "{}", found.states);
     // Two equal warps: only who is first is open.
@@ -590,7 +596,8 @@ fn a_real_launch_takes_seconds() {
     assert!((100 + 16 * 8 * 24..20_000).contains(&time), "{time}");
 }
 
-// ---- all schedules of random problems -----------------------------------------------------------------
+// ---- all schedules of random problems
+// -----------------------------------------------------------------
 
 fn amount() -> BoxedStrategy<Value> {
     prop_oneof![
@@ -649,8 +656,8 @@ fn small_problem() -> impl Strategy<Value = Value> {
     )
 }
 
-/// A warp does or waits for one thing after another, without a gap, from the beginning of its group to its end; the sums are those of
-/// all spans.
+/// A warp does or waits for one thing after another, without a gap, from the beginning of its group
+/// to its end; the sums are those of all spans.
 fn one_after_another(spans: &[Span], waits: &[Span], sums: WarpTicks) {
     let all = || spans.iter().chain(waits);
     let mut of_warps: BTreeMap<(i64, i64), Vec<(i64, i64)>> = BTreeMap::new();

@@ -192,7 +192,8 @@ fn minimum_has_the_times_of_table_3() {
     }
 }
 
-// ---- published-2021: Fermi, seed 001 -------------------------------------------------------------
+// ---- published-2021: Fermi, seed 001
+// -------------------------------------------------------------
 
 fn fermi_formula(size: i64, units: i64, wg: i64, warp: i64) -> i64 {
     let groups = size / wg;
@@ -242,7 +243,8 @@ fn rounds_of_equal_warps_are_skipped() {
     assert!(run.events < 100, "{} events", run.events);
 }
 
-// ---- opencl -----------------------------------------------------------------------------------------
+// ---- opencl
+// -----------------------------------------------------------------------------------------
 
 #[test]
 fn opencl_examples_follow_their_formulas() {
@@ -434,7 +436,8 @@ fn worked_examples_of_the_documentation() {
     assert_eq!(seen, 10);
 }
 
-// ---- published-2021: lockstep ------------------------------------------------------------------------
+// ---- published-2021: lockstep
+// ------------------------------------------------------------------------
 
 #[test]
 fn warps_move_in_lockstep() {
@@ -477,7 +480,8 @@ fn warps_move_in_lockstep() {
     }
 }
 
-// ---- rejected ------------------------------------------------------------------------------------------
+// ---- rejected
+// ------------------------------------------------------------------------------------------
 
 #[test]
 fn rejected_cases() {
@@ -559,7 +563,8 @@ fn deep_nesting_is_no_danger() {
     assert_eq!(run.time, (1 << 50) * 3_i64.pow(6));
 }
 
-// ---- traces ----------------------------------------------------------------------------------------------
+// ---- traces
+// ----------------------------------------------------------------------------------------------
 
 #[test]
 fn a_trace_tells_what_happened() {
@@ -604,7 +609,8 @@ fn every_group_is_in_the_trace() {
     assert_eq!(spans, expected);
 }
 
-// ---- skipping repetition -----------------------------------------------------------------------------------
+// ---- skipping repetition
+// -----------------------------------------------------------------------------------
 
 #[test]
 fn skipping_keeps_marks_that_nobody_waits_for() {
@@ -622,7 +628,8 @@ fn nested_loops_are_skipped_at_each_level() {
     let outer = json!([{ "repeat": 1 << 20, "body": [inner, { "work": "lid" }, "barrier"] }]);
     let run = run_only(&small(4, 4, outer), &Options::default()).unwrap();
     assert!(run.events < 1000, "{} events", run.events);
-    // In the first iteration of `inner` items 0 and 2 wait one after the other; see the literal run.
+    // In the first iteration of `inner` items 0 and 2 wait one after the other; see the literal
+    // run.
     let few = json!([{ "repeat": 50, "body": [{ "repeat": 1000,
         "body": [{ "until": 3 }, "mark", "barrier"] }, { "work": "lid" }, "barrier"] }]);
     let fast = run_only(&small(4, 4, few.clone()), &Options::default()).unwrap();

@@ -1,7 +1,7 @@
 //! Holding what a plan says against the simulator.
 //!
-//! Bounds, incumbents and encoding come from one plan, so a fault in it would show nowhere else. Where that is
-//! cheap all configurations are simulated, elsewhere some that a seed chooses.
+//! Bounds, incumbents and encoding come from one plan, so a fault in it would show nowhere else.
+//! Where that is cheap all configurations are simulated, elsewhere some that a seed chooses.
 
 use tickbound_encodings::system::Fault;
 
@@ -17,8 +17,8 @@ const MOST_EVENTS: u64 = 20_000_000;
 /// How many are simulated where there are more.
 const SAMPLE: usize = 64;
 
-/// Compares bounds and times with the simulator's; how many configurations were compared. `computed` is what
-/// an encoding says that one takes, where it says anything.
+/// Compares bounds and times with the simulator's; how many configurations were compared.
+/// `computed` is what an encoding says that one takes, where it says anything.
 pub(crate) fn simulator(
     task: &Task<'_>,
     seed: u64,

@@ -24,13 +24,11 @@ pub struct Bounds {
 
 impl Bounds {
     /// Ticks of the best configuration; the greatest number if there is none.
-    #[must_use]
     pub fn upper(&self) -> i64 {
         self.best.map_or(i64::MAX, |(_, time)| time)
     }
 
     /// The middle, below the upper end; with no upper end, twice the lower one.
-    #[must_use]
     pub fn middle(&self) -> i64 {
         match self.best {
             Some((_, upper)) => self.lower + (upper - 1 - self.lower) / 2,
@@ -113,7 +111,8 @@ impl<'a> Bracket<'a> {
         bounds.best.is_some() && bounds.lower >= bounds.upper()
     }
 
-    /// No configuration takes fewer ticks than `lower`. Above the time of one that was run, it is a fault.
+    /// No configuration takes fewer ticks than `lower`. Above the time of one that was run, it is a
+    /// fault.
     pub fn raise(&self, lower: i64) {
         self.change(|known| {
             let b = &mut known.bounds;

@@ -27,9 +27,6 @@ use crate::strategy::{self, Strategy};
 use crate::task::Task;
 
 /// Searches with a plan made elsewhere, which tests pass wrong ones as.
-///
-/// # Errors
-/// As for [`crate::tune`].
 pub fn tune_plan(
     problem: &Problem,
     space: &Space,
@@ -99,10 +96,9 @@ fn proofs(ending: &Ending, size: Size, bounded: bool) -> Vec<Proof> {
     }
 }
 
-/// Closes the bracket on an encoding and confirms it; true if over all configurations, and how many the
-/// simulator was run on besides. The solver
-/// runs on a thread whose context nothing else uses: the search takes threads of its own, whose
-/// contexts a stop leaves interrupted.
+/// Closes the bracket on an encoding and confirms it; true if over all configurations, and how many
+/// the simulator was run on besides. The solver runs on a thread whose context nothing else uses:
+/// the search takes threads of its own, whose contexts a stop leaves interrupted.
 fn on_formula(
     task: &Task<'_>,
     inquiry: &Inquiry<'_>,

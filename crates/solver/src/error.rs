@@ -32,7 +32,8 @@ pub enum SolveError {
     },
     /// The encoding needs too many steps.
     #[error(
-        "--encoding {encoding}: {configuration} needs more than {limit} steps; use --encoding summary or smaller inputs"
+        "--encoding {encoding}: {configuration} needs more than {limit} steps; use --encoding \
+         summary or smaller inputs"
     )]
     TooDeep {
         /// The encoding.
@@ -44,7 +45,8 @@ pub enum SolveError {
     },
     /// An encoding and the simulator differ: a fault of this program.
     #[error(
-        "{configuration}: the encoding says {encoding} ticks, the simulator {}; this is a fault of tickbound, please report it with the problem file",
+        "{configuration}: the encoding says {encoding} ticks, the simulator {}; this is a fault of \
+         tickbound, please report it with the problem file",
         simulator.map_or_else(|| "cannot follow its schedule".to_owned(), |ticks| ticks.to_string())
     )]
     Disagreement {
@@ -57,7 +59,8 @@ pub enum SolveError {
     },
     /// The confirming solver found something faster: a fault of this program.
     #[error(
-        "a plain solver finds {found} ticks below the proved least time {claimed}; this is a fault of tickbound, please report it with the problem file"
+        "a plain solver finds {found} ticks below the proved least time {claimed}; this is a fault \
+         of tickbound, please report it with the problem file"
     )]
     Refuted {
         /// What was claimed.
@@ -67,7 +70,8 @@ pub enum SolveError {
     },
     /// The time as derived a second way has another least: a fault of this program.
     #[error(
-        "the least time is {claimed} ticks, and by a second derivation of the time {found}; this is a fault of tickbound, please report it with the problem file"
+        "the least time is {claimed} ticks, and by a second derivation of the time {found}; this \
+         is a fault of tickbound, please report it with the problem file"
     )]
     Derivations {
         /// What was claimed.
@@ -83,14 +87,14 @@ pub enum SolveError {
     Schedule(ScheduleError),
     /// A strategy panicked: a fault of this program.
     #[error(
-        "a search thread failed; this is a fault of tickbound, please report it with the problem file"
+        "a search thread failed; this is a fault of tickbound, please report it with the problem \
+         file"
     )]
     Panicked,
 }
 
 impl SolveError {
     /// True if this program is at fault, not what it was given.
-    #[must_use]
     pub fn is_fault(&self) -> bool {
         use SolveError::{Derivations, Disagreement, Fault, Panicked, Refuted, Schedule, Simulate};
         matches!(

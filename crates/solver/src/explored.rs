@@ -1,8 +1,9 @@
 //! Open schedules by exploration: every schedule of every configuration that may matter.
 //!
-//! Configurations come in the order of what no schedule of theirs undercuts, until that is above the
-//! best that was found. What is too large to be explored, or comes after a stop, stays open: its
-//! bounds, its schedules made by rule and those of a beam search bound the answer, and close it where they meet.
+//! Configurations come in the order of what no schedule of theirs undercuts, until that is above
+//! the best that was found. What is too large to be explored, or comes after a stop, stays open:
+//! its bounds, its schedules made by rule and those of a beam search bound the answer, and close it
+//! where they meet.
 
 use rayon::prelude::*;
 use tickbound_model::verdict::Found;
@@ -14,12 +15,12 @@ use crate::inquiry::{Ending, Inquiry};
 use crate::options::Objective;
 use crate::result::{OpenSchedule, Size, TuneResult};
 
-/// Most states of a configuration, the first time it is explored, the second, and the last: so that one
-/// that is too large does not keep the others waiting.
+/// Most states of a configuration, the first time it is explored, the second, and the last: so that
+/// one that is too large does not keep the others waiting.
 const STATES: [usize; 3] = [20_000, 200_000, 4_000_000];
 
-/// How many configurations are explored at once each time. It is the same on any machine, so that the same ones are explored; of
-/// the largest there is one, as it may take a gigabyte.
+/// How many configurations are explored at once each time. It is the same on any machine, so that
+/// the same ones are explored; of the largest there is one, as it may take a gigabyte.
 const AT_ONCE: [usize; 3] = [32, 8, 1];
 
 /// How wide the beam is each time, after the exploration had too many states.
@@ -192,8 +193,8 @@ fn bounded(inquiry: &Inquiry<'_>) -> Result<Vec<Case>, SolveError> {
     cases.into_iter().collect()
 }
 
-/// How far a configuration is explored in a pass. A schedule of each end takes as long again as the ends themselves, so they are
-/// recorded for few.
+/// How far a configuration is explored in a pass. A schedule of each end takes as long again as the
+/// ends themselves, so they are recorded for few.
 fn limits(pass: usize, recorded: bool) -> Limits {
     let states = STATES[pass];
     let limits =
@@ -227,7 +228,8 @@ fn record(inquiry: &Inquiry<'_>, case: &mut Case, pass: usize) -> Result<(), Sol
     }
 }
 
-/// Explores all schedules of a configuration, or looks for good and bad ones where it has too many states.
+/// Explores all schedules of a configuration, or looks for good and bad ones where it has too many
+/// states.
 fn explore(inquiry: &Inquiry<'_>, case: &mut Case, pass: usize) -> Result<(), SolveError> {
     let stop = || inquiry.bracket.out_of_time();
     if stop() {
@@ -256,8 +258,8 @@ fn explore(inquiry: &Inquiry<'_>, case: &mut Case, pass: usize) -> Result<(), So
     Ok(())
 }
 
-/// Looks for good and bad schedules of a configuration: by rule at first - of a long launch only by one, unless it will not be
-/// explored again - then by a beam.
+/// Looks for good and bad schedules of a configuration: by rule at first - of a long launch only by
+/// one, unless it will not be explored again - then by a beam.
 fn search(
     inquiry: &Inquiry<'_>,
     case: &mut Case,
@@ -315,7 +317,8 @@ fn answer(
     if let Some(why) = cases.iter().find_map(|case| case.why.clone()).filter(|_| !finished) {
         bracket.give_up(why);
     }
-    // For the worst case the configuration is that with the best case: until this is known, the search is for the best case.
+    // For the worst case the configuration is that with the best case: until this is known, the
+    // search is for the best case.
     let worst = objective == Objective::Worst && finished;
     let asked =
         if objective == Objective::Worst && !finished { Objective::Best } else { objective };
@@ -354,7 +357,8 @@ fn answer(
     Ok(result)
 }
 
-/// What the warps spend their time on under the best and the worst schedule; one of them was run, that which was asked for.
+/// What the warps spend their time on under the best and the worst schedule; one of them was run,
+/// that which was asked for.
 ///
 /// # Errors
 /// The other end takes another time in the simulator.

@@ -7,8 +7,8 @@ use tickbound_simulator::program;
 
 use crate::error::SolveError;
 
-/// Configurations that use the same of a device in launches of the same size: the profile `resources` cannot tell
-/// them apart.
+/// Configurations that use the same of a device in launches of the same size: the profile
+/// `resources` cannot tell them apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folded {
     /// The first of them.
@@ -42,15 +42,16 @@ pub(crate) struct Fold<'p> {
 }
 
 impl<'p> Fold<'p> {
-    /// A fold for the `top` best programs; `None` where none were asked for, or under a profile that has none.
+    /// A fold for the `top` best programs; `None` where none were asked for, or under a profile
+    /// that has none.
     pub fn new(problem: &'p Problem, top: usize) -> Option<Fold<'p>> {
         let folds = top > 0 && problem.profile == Profile::Resources;
         let programs = IndexMap::new();
         folds.then(|| Fold { problem, top, looked: 0, last: i64::MIN, programs })
     }
 
-    /// Whether a configuration of this time can belong to one of the best programs. Those of equal times are all looked
-    /// at, so that no order among them matters.
+    /// Whether a configuration of this time can belong to one of the best programs. Those of equal
+    /// times are all looked at, so that no order among them matters.
     pub fn wants(&self, time: i64) -> bool {
         self.programs.len() < self.top || time == self.last
     }
@@ -89,7 +90,8 @@ impl<'p> Fold<'p> {
     }
 }
 
-/// Folds what the search has listed, where it did not fold as it went; `whole` says that it has listed everything.
+/// Folds what the search has listed, where it did not fold as it went; `whole` says that it has
+/// listed everything.
 ///
 /// # Errors
 /// A usage without a value.

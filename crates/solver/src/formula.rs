@@ -31,9 +31,6 @@ pub struct Open {
 
 impl Open {
     /// The system over the given configurations.
-    ///
-    /// # Errors
-    /// As for [`schedule::lanes`].
     pub fn new(problem: &Problem, space: &Space, members: Vec<usize>) -> Result<Open, SolveError> {
         let lanes = schedule::lanes(problem, space, &members)?;
         Ok(Open { schedule: schedule::encode(&lanes)?, members })

@@ -1,8 +1,9 @@
 //! Bounds over boxes of parameter values, from the messages of a small elimination.
 //!
-//! In goes a search, out comes a [`Guide`]: an elimination with few rows, whose joins are divided where they would have more. For a box in which
-//! the first parameters of its order are single values, it says what no configuration in it undercuts. The fewer joins
-//! were divided, the nearer that is to the least time.
+//! In goes a search, out comes a [`Guide`]: an elimination with few rows, whose joins are divided
+//! where they would have more. For a box in which the first parameters of its order are single
+//! values, it says what no configuration in it undercuts. The fewer joins were divided, the nearer
+//! that is to the least time.
 
 use crate::search::{Eliminated, Search};
 

@@ -31,9 +31,6 @@ pub trait Questions {
     fn at_most(&mut self, ticks: i64) -> Result<Answer, Fault>;
 
     /// Tells the solver for good what the bracket knows by now.
-    ///
-    /// # Errors
-    /// As for [`Questions::at_most`].
     fn learn(&mut self) -> Result<(), Fault>;
 }
 

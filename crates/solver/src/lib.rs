@@ -14,8 +14,8 @@
 //! 5. simulate every configuration that may be optimal, so that all optima are listed.
 //!
 //! Nothing a solver says is believed before the simulator has run it. Where warps share dispatchers
-//! a configuration has many run times; [`open`] searches over schedules as well, and by default explores
-//! them all.
+//! a configuration has many run times; [`open`] searches over schedules as well, and by default
+//! explores them all.
 //!
 //! This crate holds Z3 and nothing else of weight: no command line, no plots, no devices.
 //!
@@ -190,8 +190,8 @@ fn unlisted(
         }
         cost => cost?,
     };
-    // What few configurations come to is left to the encodings, where a solver was asked for by name or the
-    // cost is only a bound.
+    // What few configurations come to is left to the encodings, where a solver was asked for by
+    // name or the cost is only a bound.
     let few = count.is_some_and(|n| n <= num_bigint::BigUint::from(MOST_LISTED));
     if few && !strategy.is_unlisted() && !strategy.leaves_choice() {
         return Ok(None);
@@ -219,7 +219,8 @@ fn listed(
     }
     match Plan::new(problem, &space) {
         Ok(plan) => match closed::tune(&inquiry, Some(plan)) {
-            // Nobody asked for an encoding, and the one taken has grown too large, or a group has no ticks in it.
+            // Nobody asked for an encoding, and the one taken has grown too large, or a group has
+            // no ticks in it.
             Err(SolveError::TooDeep { .. } | SolveError::Overflow { .. })
                 if options.encoding.is_none() =>
             {
@@ -239,7 +240,6 @@ fn listed(
 }
 
 /// The version of the Z3 that this program is linked with.
-#[must_use]
 pub fn z3_version() -> &'static str {
     z3::full_version()
 }

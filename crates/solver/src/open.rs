@@ -1,8 +1,8 @@
 //! Searching over open schedules.
 //!
 //! Where warps share dispatchers, a run time belongs to a configuration *and* a schedule, and the
-//! formula chooses both ([`crate::open_instance`]). Every schedule that a solver proposes is followed
-//! by the simulator decision by decision.
+//! formula chooses both ([`crate::open_instance`]). Every schedule that a solver proposes is
+//! followed by the simulator decision by decision.
 
 use tickbound_encodings::plan::PlanError;
 use tickbound_encodings::schedule::{self, Lanes};
@@ -26,9 +26,6 @@ use crate::task::Task;
 const PROBES: usize = 16;
 
 /// Lower bounds of all configurations of a space.
-///
-/// # Errors
-/// As for [`schedule::lanes`].
 pub fn lower_bounds(problem: &Problem, space: &Space) -> Result<Vec<i64>, PlanError> {
     let all: Vec<usize> = (0..space.bound.len()).collect();
     schedule::lanes(problem, space, &all).map(|lanes: Lanes| lanes.lower_bounds())
@@ -64,8 +61,8 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
 /// Searches for the best configuration and schedule.
 fn best(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let Options { strategy, encoding, .. } = inquiry.options;
-    // Counting warps is by far faster than the formula (docs/results/schedules.md), so the formula is
-    // used where it is asked for.
+    // Counting warps is by far faster than the formula (docs/results/schedules.md), so the formula
+    // is used where it is asked for.
     if !strategy.needs_encoding() || (strategy.leaves_choice() && encoding.is_none()) {
         return explored::tune(inquiry);
     }

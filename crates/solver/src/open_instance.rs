@@ -1,8 +1,8 @@
 //! An open schedule on a live solver.
 //!
 //! How many steps a run takes is not known beforehand, so the unrolling grows: the clock never goes
-//! back, hence if no run of `k` steps has a clock of at most `t`, finished or not, none ever ends by
-//! `t`. Only when an unfinished run is still that early are more steps added.
+//! back, hence if no run of `k` steps has a clock of at most `t`, finished or not, none ever ends
+//! by `t`. Only when an unfinished run is still that early are more steps added.
 
 use tickbound_encodings::system::Fault;
 use tickbound_simulator::Script;
@@ -42,7 +42,6 @@ impl<'a> OpenInstance<'a> {
     }
 
     /// Steps and size of the formula by now.
-    #[must_use]
     pub fn size(&self) -> (usize, usize) {
         (self.unrolled.depth(), self.unrolled.size())
     }

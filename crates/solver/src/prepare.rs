@@ -1,5 +1,5 @@
-//! What any solver needs before it is asked about a problem: the system, what may be chosen, and how
-//! many steps that takes.
+//! What any solver needs before it is asked about a problem: the system, what may be chosen, and
+//! how many steps that takes.
 
 use std::sync::atomic::AtomicBool;
 
@@ -74,7 +74,6 @@ pub(crate) fn steps_needed(
 }
 
 /// Why a plan has no system in an encoding.
-#[must_use]
 pub fn no_system(
     problem: &Problem,
     space: &Space,
@@ -90,7 +89,6 @@ pub fn no_system(
 }
 
 /// Why the configuration with index `c` has no run in the system of an encoding.
-#[must_use]
 pub fn no_run(
     problem: &Problem,
     space: &Space,

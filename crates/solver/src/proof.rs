@@ -14,7 +14,8 @@ pub enum Proof {
     Elimination {
         /// Rows of all relations and messages.
         rows: u64,
-        /// The tables were exact; otherwise they were lower bounds, and what they left open was simulated.
+        /// The tables were exact; otherwise they were lower bounds, and what they left open was
+        /// simulated.
         exact: bool,
     },
     /// Branch and bound over boxes.
@@ -29,7 +30,8 @@ pub enum Proof {
     },
     /// Z3 says that one tick less is unsatisfiable.
     Z3 {
-        /// What the formula states: the space and the cost as they are, or a list of configurations.
+        /// What the formula states: the space and the cost as they are, or a list of
+        /// configurations.
         listed: bool,
         /// Constants and assertions.
         size: u64,
@@ -38,7 +40,6 @@ pub enum Proof {
 
 impl Proof {
     /// The prover's name in answers.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Proof::Simulation { .. } => "simulation",

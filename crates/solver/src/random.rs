@@ -1,7 +1,7 @@
 //! Random numbers that depend on a seed alone.
 
-/// Random numbers that no later version changes (G. Steele, D. Lea, C. Flood, *Fast splittable pseudorandom
-/// number generators*, OOPSLA 2014: SplitMix64).
+/// Random numbers that no later version changes (G. Steele, D. Lea, C. Flood, *Fast splittable
+/// pseudorandom number generators*, OOPSLA 2014: SplitMix64).
 pub(crate) struct Random(pub u64);
 
 impl Random {

@@ -51,16 +51,18 @@ pub struct OpenSchedule {
     pub best_case: Option<i64>,
     /// Ticks under the worst schedule, if it was searched for.
     pub worst_case: Option<i64>,
-    /// What both are at least and at most, if schedules were explored; the most is `i64::MAX` where nothing is known.
+    /// What both are at least and at most, if schedules were explored; the most is `i64::MAX` where
+    /// nothing is known.
     pub bounds: Option<[(i64, i64); 2]>,
-    /// Ticks if every dispatcher starts the warp that has been ready longest; `None` if the launch is too
-    /// large to be simulated.
+    /// Ticks if every dispatcher starts the warp that has been ready longest; `None` if the launch
+    /// is too large to be simulated.
     pub first_come: Option<i64>,
     /// The decisions that lead to the time found.
     pub script: Script,
     /// A best and a worst schedule, if both are known.
     pub ends: Option<(Script, Script)>,
-    /// What the warps spend their time on under the one and the other, if the simulator has followed both.
+    /// What the warps spend their time on under the one and the other, if the simulator has
+    /// followed both.
     pub warps: Option<(WarpTicks, WarpTicks)>,
 }
 
@@ -94,8 +96,8 @@ pub struct TuneResult {
     pub left_out: Option<LeftOut>,
     /// Who has proved that nothing is faster.
     pub proofs: Vec<Proof>,
-    /// Configurations, other than those found, that the simulator has run to check what was proved; `None` if
-    /// all were run anyway.
+    /// Configurations, other than those found, that the simulator has run to check what was proved;
+    /// `None` if all were run anyway.
     pub checked: Option<u64>,
     /// Why configurations were simulated one by one, where the problem leaves nothing else.
     pub simulated_because: Option<String>,
@@ -131,7 +133,6 @@ impl TuneResult {
     }
 
     /// What is known of a search that did not come back, from what its observer was told last.
-    #[must_use]
     pub fn cut(
         options: &Options,
         Known { bounds, best }: Known,

@@ -1,5 +1,5 @@
-//! What a search without a list works on, and the one place where a configuration is simulated before it
-//! counts.
+//! What a search without a list works on, and the one place where a configuration is simulated
+//! before it counts.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -67,7 +67,6 @@ struct Tried {
 
 impl<'a> Search<'a> {
     /// A search that knows nothing yet.
-    #[must_use]
     pub fn new(
         configurations: &'a Configurations<'a>,
         cost: &'a Cost,
@@ -87,8 +86,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The same with tables and a tree made elsewhere; they are not looked at before they are used. Tests
-    /// pass wrong ones.
+    /// The same with tables and a tree made elsewhere; they are not looked at before they are used.
+    /// Tests pass wrong ones.
     #[must_use]
     pub fn with_tables(self, tables: Tables, tree: Tree<Least>) -> Search<'a> {
         let root = tree.root(&Limits::default());
@@ -97,7 +96,6 @@ impl<'a> Search<'a> {
     }
 
     /// The problem.
-    #[must_use]
     pub fn problem(&self) -> &'a Problem {
         self.configurations.problem()
     }
@@ -116,7 +114,8 @@ impl<'a> Search<'a> {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// The exact elimination of the cost; `None` if there is none within the rows allowed, or at a stop.
+    /// The exact elimination of the cost; `None` if there is none within the rows allowed, or at a
+    /// stop.
     pub(crate) fn eliminated(&self) -> Option<&Eliminated> {
         if let Some(known) = self.eliminated.get() {
             return Some(known);
@@ -142,8 +141,8 @@ impl<'a> Search<'a> {
         Ok(self.bounding.get_or_init(|| found))
     }
 
-    /// An elimination with at most so many rows in a relation, whose costs may be lower bounds; made once. `None` if even that is too
-    /// large, or at a stop.
+    /// An elimination with at most so many rows in a relation, whose costs may be lower bounds;
+    /// made once. `None` if even that is too large, or at a stop.
     pub(crate) fn guiding(&self, rows: usize) -> Option<&Eliminated> {
         let stop = || self.bracket.out_of_time();
         let limits = Limits { divide: true, ..limits(rows, &stop) };
@@ -159,8 +158,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// What `make` makes of the tables of the smallest form of the cost for which nothing is too wide; of two as small
-    /// the one with more in the scale.
+    /// What `make` makes of the tables of the smallest form of the cost for which nothing is too
+    /// wide; of two as small the one with more in the scale.
     fn of_smallest_form<T>(
         &self,
         limits: &Limits<'_>,
@@ -192,15 +191,14 @@ impl<'a> Search<'a> {
     }
 
     /// The values of all slots for a solution of the network.
-    #[must_use]
     pub fn env(&self, indices: &[u32]) -> Vec<i64> {
         let mut env = self.problem().base_env();
         self.configurations.put(indices, &mut env);
         env
     }
 
-    /// Simulates a configuration and offers its time to the bracket. `claimed` is what the cost said it takes. `None` if
-    /// it is too large to simulate and nothing was claimed.
+    /// Simulates a configuration and offers its time to the bracket. `claimed` is what the cost
+    /// said it takes. `None` if it is too large to simulate and nothing was claimed.
     ///
     /// # Errors
     /// It is not valid, has no time, or takes another time than claimed.
@@ -232,7 +230,8 @@ impl<'a> Search<'a> {
         Ok(Some(tried.time))
     }
 
-    /// Gives up closing the bracket, since a configuration that takes `least` ticks or more cannot be simulated.
+    /// Gives up closing the bracket, since a configuration that takes `least` ticks or more cannot
+    /// be simulated.
     pub(crate) fn too_large(&self, configuration: &Configuration, least: i64) {
         let name = name(self.problem(), configuration);
         self.bracket
@@ -256,8 +255,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A choice that was taken for a configuration. Where the structure knows every condition it has excluded
-    /// those choices before, and those for which the problem is at fault.
+    /// A choice that was taken for a configuration. Where the structure knows every condition it
+    /// has excluded those choices before, and those for which the problem is at fault.
     fn not_valid(&self, why: ModelError) -> SolveError {
         match self.configurations.is_complete() {
             true => {
@@ -284,8 +283,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Takes the simulated times of all configurations, in the order of the space. What was tried before keeps its
-    /// number.
+    /// Takes the simulated times of all configurations, in the order of the space. What was tried
+    /// before keeps its number.
     ///
     /// # Errors
     /// One takes another time than was claimed.

@@ -2,8 +2,8 @@
 
 use tickbound_model::verdict::Found;
 
-/// A certain number of configurations with the least times, and all that take the least time of all; the least
-/// time first, of equal ones the one that was found first.
+/// A certain number of configurations with the least times, and all that take the least time of
+/// all; the least time first, of equal ones the one that was found first.
 #[derive(Debug)]
 pub(crate) struct Shortlist {
     top: usize,

@@ -1,15 +1,15 @@
 //! The question as the problem states it: constraints and costs over the parameters, for Z3.
 //!
-//! Each parameter is one truth value per value, of which exactly one holds. A condition forbids what its
-//! relation does not list. Each relation with costs has a number, which is at least what the relation says of
-//! the values chosen; the sum of these numbers, times the scale and plus the offset, is at most the time. The
-//! question is whether the time may be at most so many ticks. So the formula grows with the tables and not
-//! with the number of configurations, and it is linear.
+//! Each parameter is one truth value per value, of which exactly one holds. A condition forbids
+//! what its relation does not list. Each relation with costs has a number, which is at least what
+//! the relation says of the values chosen; the sum of these numbers, times the scale and plus the
+//! offset, is at most the time. The question is whether the time may be at most so many ticks. So
+//! the formula grows with the tables and not with the number of configurations, and it is linear.
 //!
-//! Rows go in as a tree, one parameter after another, and a cost is bounded at each node by the least below
-//! it. This says nothing that the rows do not say, but lets Z3 turn down a choice of a few parameters at once.
-//! It is what makes the formula fast: bounds are clauses over plain bounds of a number, and few conflicts
-//! need arithmetic.
+//! Rows go in as a tree, one parameter after another, and a cost is bounded at each node by the
+//! least below it. This says nothing that the rows do not say, but lets Z3 turn down a choice of a
+//! few parameters at once. It is what makes the formula fast: bounds are clauses over plain bounds
+//! of a number, and few conflicts need arithmetic.
 //!
 //! The tables are those of [`tickbound_timing::Tables`]. Nothing of an elimination goes into a
 //! confirmation, so that Z3 is a second opinion on it. A search may learn from one.
@@ -44,7 +44,6 @@ pub struct Statement<'s, 'a> {
 
 impl<'s, 'a> Statement<'s, 'a> {
     /// States a search's problem; `None` if its tables would be too large, or are only a bound.
-    #[must_use]
     pub fn new(search: &'s Search<'a>) -> Option<Statement<'s, 'a>> {
         Statement::until(search, &|| search.bracket.out_of_time())
     }
@@ -62,8 +61,8 @@ impl<'s, 'a> Statement<'s, 'a> {
         Some(Statement { search, tables, kept })
     }
 
-    /// The question whether some configuration takes at most `ticks`, in SMT-LIB 2; `None` at a stop.
-    #[must_use]
+    /// The question whether some configuration takes at most `ticks`, in SMT-LIB 2; `None` at a
+    /// stop.
     pub fn smt2(&self, ticks: i64) -> Option<String> {
         let solver = Solver::new();
         let stated = Stated::new(self, &solver, &|| self.search.bracket.out_of_time())?;
@@ -72,14 +71,16 @@ impl<'s, 'a> Statement<'s, 'a> {
     }
 }
 
-/// Settings for these formulas. Where all is clauses, to ask what is relevant costs more than it saves.
+/// Settings for these formulas. Where all is clauses, to ask what is relevant costs more than it
+/// saves.
 fn settings() -> Params {
     let mut settings = leave_ctrl_c();
     settings.set_u32("relevancy", 0);
     settings
 }
 
-/// Asks a new solver for one tick less than the best time in a bracket, by the cost of a search, for so much time.
+/// Asks a new solver for one tick less than the best time in a bracket, by the cost of a search,
+/// for so much time.
 pub(crate) fn confirm(
     bracket: &Bracket<'_>,
     search: &Search<'_>,
@@ -378,7 +379,8 @@ impl<'q> Stated<'q> {
         Some((normal.scale.value(env).ok()?, offset?))
     }
 
-    /// Tells what an elimination, if there is one, says of the least sum for the parameters of the scale.
+    /// Tells what an elimination, if there is one, says of the least sum for the parameters of the
+    /// scale.
     fn learn_least(&self, solver: &Solver, stop: &dyn Fn() -> bool) {
         let Some(Eliminated { root, .. }) = self.search.eliminated() else { return };
         let least = |cost: i64| Least(cost).times(&Least(self.tables.floor)).0;

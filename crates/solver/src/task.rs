@@ -105,8 +105,8 @@ impl<'a> Task<'a> {
         scripts.get(&c).filter(|(t, _)| *t == time).map(|(_, s)| s.clone())
     }
 
-    /// Runs configuration `c` in the simulator and offers its time to the bracket. `claimed` is what
-    /// an encoding said it takes.
+    /// Runs configuration `c` in the simulator and offers its time to the bracket. `claimed` is
+    /// what an encoding said it takes.
     pub(crate) fn replay(&self, c: usize, claimed: Option<i64>) -> Result<i64, SolveError> {
         let bound = &self.space.bound[c];
         let time = match tickbound_simulator::simulate(
@@ -142,8 +142,8 @@ impl<'a> Task<'a> {
         Ok(time)
     }
 
-    /// Simulates some configurations, each on a thread of its own, and offers their times in this order. Those that are too
-    /// large to be simulated come back, with the reason.
+    /// Simulates some configurations, each on a thread of its own, and offers their times in this
+    /// order. Those that are too large to be simulated come back, with the reason.
     pub(crate) fn times_at_once(&self, some: &[usize]) -> Result<Vec<TooLarge>, SolveError> {
         let mut too_large = Vec::new();
         let Some((first, others)) = some.split_first() else { return Ok(too_large) };

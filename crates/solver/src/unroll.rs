@@ -1,10 +1,10 @@
 //! Unrolling a transition system into a formula over integers for Z3.
 //!
-//! Each tuning parameter is one-hot: one truth value per value, the same at every step. A table is a
-//! choice over these; whatever depends on few parameters is tabulated before the solver sees it, and
-//! a product is split over its smaller factor, so the formula stays linear. State variables get one
-//! constant per step, unless their value is already a constant or another constant. Choices are fresh
-//! truth values at every step.
+//! Each tuning parameter is one-hot: one truth value per value, the same at every step. A table is
+//! a choice over these; whatever depends on few parameters is tabulated before the solver sees it,
+//! and a product is split over its smaller factor, so the formula stays linear. State variables get
+//! one constant per step, unless their value is already a constant or another constant. Choices are
+//! fresh truth values at every step.
 
 use std::collections::BTreeMap;
 
@@ -137,7 +137,6 @@ impl<'s> Unrolled<'s> {
     }
 
     /// Number of steps taken.
-    #[must_use]
     pub fn depth(&self) -> usize {
         self.steps.len()
     }
@@ -148,13 +147,11 @@ impl<'s> Unrolled<'s> {
     }
 
     /// For each parameter and each of its values: it is chosen.
-    #[must_use]
     pub fn chosen(&self) -> &[Vec<Bool>] {
         &self.terms.chosen
     }
 
     /// Constants and assertions made so far.
-    #[must_use]
     pub fn size(&self) -> usize {
         self.size
     }

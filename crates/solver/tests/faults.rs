@@ -1,5 +1,5 @@
-//! Faults put into what a search relies on. Each must be found out: the search ends in an error that says that
-//! this program is at fault, not in a wrong optimum.
+//! Faults put into what a search relies on. Each must be found out: the search ends in an error
+//! that says that this program is at fault, not in a wrong optimum.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -53,7 +53,8 @@ enum End {
     Wrong,
 }
 
-/// The least time, by running all configurations in the simulator, and a configuration that takes it.
+/// The least time, by running all configurations in the simulator, and a configuration that takes
+/// it.
 fn best(problem: &Problem) -> (i64, Configuration) {
     let space = problem.space().expect("a space");
     let timed = space.bound.into_iter().map(|b| {
@@ -111,7 +112,8 @@ fn condition(problem: &Problem, configuration: &Configuration) -> String {
 
 const ELSEWHERE: &str = "WG == 2 and T == 2 and U == 1";
 
-/// The cost of the problem with a change, for the problem without it: what a fault in deriving it would give.
+/// The cost of the problem with a change, for the problem without it: what a fault in deriving it
+/// would give.
 fn misderived(change: &dyn Fn(&mut Value), pad: bool) -> (Problem, Cost) {
     let pad = |value| if pad { padded(value) } else { value };
     let cost = Cost::new(&parsed(&pad(changed(change)))).expect("a cost");
@@ -259,7 +261,8 @@ fn items_of_the_emptier_elements_counted_as_of_the_fuller_ones() {
     on_term(&|term| match term {
         Term::Max(parts) => {
             let Some(Term::Sum(fuller)) = parts.first() else { return Term::Max(parts) };
-            // As many items with the same work as the fuller elements have, and their own beside it.
+            // As many items with the same work as the fuller elements have, and their own beside
+            // it.
             let emptier = parts.iter().find_map(|p| match p {
                 Term::Sum(all) => {
                     all.iter().find(|t| matches!(t, Term::Items(i) if i.class == Class::Emptier))
@@ -358,7 +361,8 @@ struct Wrong<'w> {
 
 const NOTHING: Wrong<'static> = Wrong { tables: &|_, _| {}, tree: &|_, _| {} };
 
-/// Searches with tables and a tree that are made wrong, given the indices of the best configuration.
+/// Searches with tables and a tree that are made wrong, given the indices of the best
+/// configuration.
 fn on_tables(value: &Value, pad: bool, strategy: Strategy, wrong: &Wrong<'_>) -> End {
     let (least, best) = best(&parsed(value));
     let problem = parsed(&if pad { padded(value.clone()) } else { value.clone() });
@@ -482,7 +486,8 @@ fn a_condition_dropped() {
     }
 }
 
-/// Adds to every row of a tree's messages or, with `only_best`, to those that the best configuration meets.
+/// Adds to every row of a tree's messages or, with `only_best`, to those that the best
+/// configuration meets.
 fn messages(much: i64, only_best: bool) -> impl Fn(&mut Tree<Least>, &[u32]) {
     move |tree, indices| {
         let mut changed = 0;
@@ -612,7 +617,8 @@ fn a_second_claim_about_the_same_configuration() {
 
 // ---- the plan of a list -------------------------------------------------------------------------
 
-/// Searches a list with a plan that is made wrong, given the best configuration's place and another's.
+/// Searches a list with a plan that is made wrong, given the best configuration's place and
+/// another's.
 fn on_plan(strategy: Strategy, wrong: &dyn Fn(&mut Plan, usize, usize)) -> End {
     let problem = parsed(&problem());
     let space = problem.space().expect("a space");

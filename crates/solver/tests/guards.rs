@@ -97,8 +97,8 @@ fn a_large_space_of_guarded_kernels() {
     assert_eq!(result.optima_count, Some(2u32.into()));
 }
 
-/// Groups that differ otherwise than by a guard, in a space that cannot be listed: a bound without what differs is never above the time,
-/// and closes where that is small.
+/// Groups that differ otherwise than by a guard, in a space that cannot be listed: a bound without
+/// what differs is never above the time, and closes where that is small.
 #[test]
 fn a_large_space_of_groups_that_differ() {
     let value = |most: i64| {
@@ -131,8 +131,8 @@ fn a_large_space_of_groups_that_differ() {
     assert!(result.simulated_because.is_some());
 }
 
-/// A configuration that is too large to be simulated does not end the search: the others are simulated, and what is known of it
-/// bounds the answer.
+/// A configuration that is too large to be simulated does not end the search: the others are
+/// simulated, and what is known of it bounds the answer.
 #[test]
 fn one_that_is_too_large_stays_open() {
     let problem = parsed(&json!({

@@ -189,8 +189,8 @@ fn the_robust_choice_is_another() {
     assert_eq!(found, [of(16, 88, 121), of(16, 88, 121), of(32, 97, 119)]);
 }
 
-/// The worst case is that of the configuration with the best case. While another one may have a better best case, the answer is a bracket
-/// of the best case, with a schedule that takes it.
+/// The worst case is that of the configuration with the best case. While another one may have a
+/// better best case, the answer is a bracket of the best case, with a schedule that takes it.
 #[test]
 fn the_worst_case_waits_for_the_best_one() {
     let text = std::fs::read_to_string(concat!(
@@ -214,7 +214,8 @@ fn the_worst_case_waits_for_the_best_one() {
     assert_eq!((ends.best_case, ends.worst_case), (Some(54), Some(61)));
 }
 
-/// A loop too long to be explored at first: the ratios of its cycles raise the bound from 16,000,010. Then the search is interrupted.
+/// A loop too long to be explored at first: the ratios of its cycles raise the bound from
+/// 16,000,010. Then the search is interrupted.
 #[test]
 fn a_long_loop_is_bounded_by_the_cycles_of_its_states() {
     let text = r#"{ "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 12,
@@ -234,8 +235,8 @@ fn a_long_loop_is_bounded_by_the_cycles_of_its_states() {
     assert_eq!((best.0, worst.1), (17_750_000, 27_007_000));
 }
 
-/// More configurations than are explored at once: those that win are those that win when each is explored, and both ends have
-/// schedules.
+/// More configurations than are explored at once: those that win are those that win when each is
+/// explored, and both ends have schedules.
 #[test]
 fn many_configurations() {
     let text = std::fs::read_to_string(concat!(

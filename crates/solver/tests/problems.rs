@@ -166,7 +166,8 @@ impl Writer {
         self.r.one_of(&self.names)
     }
 
-    /// A text with `X` and `P` replaced by parameters, `Q` and `R` by some that are not 0, and `K` by a number.
+    /// A text with `X` and `P` replaced by parameters, `Q` and `R` by some that are not 0, and `K`
+    /// by a number.
     fn filled(&mut self, text: &str) -> String {
         let mut out = String::new();
         let [x, y] = [self.any(), self.any()];

@@ -250,7 +250,8 @@ fn the_profile_resources_on_every_strategy() {
     assert!(matches!(refused, SolveError::Plan(PlanError::Resources)), "{refused}");
 }
 
-/// Distinct programs, folded by a search without a list and where all is simulated, beside folding everything by hand.
+/// Distinct programs, folded by a search without a list and where all is simulated, beside folding
+/// everything by hand.
 #[test]
 fn programs_are_folded_whole() {
     let problem = parsed(
@@ -489,7 +490,8 @@ fn too_many_groups_that_differ_are_simulated() {
         let refused = refused.expect_err("more stretches than an encoding holds").to_string();
         assert_eq!(
             refused,
-            "stretches of equal groups: 257 of them, the encodings hold 256; use --strategy enumerate"
+            "stretches of equal groups: 257 of them, the encodings hold 256; use --strategy \
+             enumerate"
         );
     }
 }

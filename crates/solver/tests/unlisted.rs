@@ -1,7 +1,7 @@
 //! Searching without a list, held against listing and simulating everything, on random problems.
 //!
-//! `TICKBOUND_CASES` says how many problems, `TICKBOUND_FIRST_SEED` where to begin. A failure prints the seed
-//! and the problem.
+//! `TICKBOUND_CASES` says how many problems, `TICKBOUND_FIRST_SEED` where to begin. A failure
+//! prints the seed and the problem.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::AssertUnwindSafe;
@@ -122,7 +122,8 @@ impl Case<'_> {
         self.times.iter().map(|(_, t)| *t).min().expect("configurations")
     }
 
-    // ---- the space ----------------------------------------------------------------------------------
+    // ---- the space
+    // ----------------------------------------------------------------------------------
 
     fn compare_space(&self, all: &Configurations<'_>) {
         let about = |what: &str| self.about(what);
@@ -165,7 +166,8 @@ impl Case<'_> {
         assert_eq!(projected, expected, "{}", self.about(&format!("projected on {of:?}")));
     }
 
-    // ---- the cost -----------------------------------------------------------------------------------
+    // ---- the cost
+    // -----------------------------------------------------------------------------------
 
     fn compare_cost(&self, all: &Configurations<'_>, cost: &Cost) {
         for (configuration, time) in &self.times {
@@ -181,10 +183,11 @@ impl Case<'_> {
         }
     }
 
-    // ---- the search ---------------------------------------------------------------------------------
+    // ---- the search
+    // ---------------------------------------------------------------------------------
 
-    /// Compares a result; `multiple` says how many configurations of the search stand for one here, of which
-    /// the first parameters are those here.
+    /// Compares a result; `multiple` says how many configurations of the search stand for one here,
+    /// of which the first parameters are those here.
     fn compare(&self, result: &TuneResult, top: usize, multiple: usize, what: &str) {
         let about = || self.about(&format!("{what}\n{result:?}"));
         let least = self.least();
@@ -264,7 +267,8 @@ impl Case<'_> {
         }
     }
 
-    /// The same problem with parameters on which nothing depends, so that it is too large to be listed.
+    /// The same problem with parameters on which nothing depends, so that it is too large to be
+    /// listed.
     fn padded(&self, solver: Option<Strategy>, seen: &mut Seen) {
         let mut value = self.value.clone();
         value["parameters"]["PAD1"] = json!("range(1, 500)");
@@ -348,7 +352,8 @@ fn compare_faulty_space(about: &str, problem: &Problem, error: &str, seen: &mut 
     }
 }
 
-/// Where a configuration has no time, a search says so, or it has found that this one cannot be optimal.
+/// Where a configuration has no time, a search says so, or it has found that this one cannot be
+/// optimal.
 fn compare_faulty_kernel(case: &Case<'_>, seen: &mut Seen) {
     seen.faulty_kernel += 1;
     for strategy in [Strategy::Race, Strategy::Eliminate, Strategy::Branch, Strategy::Enumerate] {
@@ -554,7 +559,8 @@ fn branch_and_bound_on_bounds() {
     on_bounds(Strategy::Branch);
 }
 
-/// Every two of 14 parameters share a cost, so that tables are too large: one configuration is known before anything else.
+/// Every two of 14 parameters share a cost, so that tables are too large: one configuration is
+/// known before anything else.
 #[test]
 fn a_search_that_is_stopped_at_once_has_something_to_show() {
     let parameters: IndexMap<String, &str> =
@@ -593,7 +599,8 @@ fn a_division_of_a_definition_rounds_down_in_a_constraint() {
     assert_eq!(all.count(), Some(BigUint::from(2u32)));
 }
 
-/// Under `published-2021`, where items do not differ, the cost is what the simulator takes in every configuration.
+/// Under `published-2021`, where items do not differ, the cost is what the simulator takes in every
+/// configuration.
 #[test]
 fn warps_in_turn() {
     let (mut covered, mut compared) = (0, 0);

@@ -12,7 +12,8 @@ use crate::version::Version;
 pub enum SpinError {
     /// No SPIN.
     #[error(
-        "SPIN was not found ({tried}); install it, for example with `apt-get install spin gcc` or from \
+        "SPIN was not found ({tried}); install it, for example with `apt-get install spin gcc` or \
+         from \
          https://spinroot.com, or set SPIN to the program"
     )]
     NoSpin {
@@ -21,7 +22,8 @@ pub enum SpinError {
     },
     /// No C compiler.
     #[error(
-        "no C compiler was found ({tried}), and SPIN's verifiers are C programs; install one, for example \
+        "no C compiler was found ({tried}), and SPIN's verifiers are C programs; install one, for \
+         example \
          with `apt-get install gcc`, or set CC to the program"
     )]
     NoCompiler {
@@ -30,7 +32,8 @@ pub enum SpinError {
     },
     /// A program called spin that is something else.
     #[error(
-        "{program}: `-V` prints `{message}`, which is no version of SPIN; set SPIN to the model checker of \
+        "{program}: `-V` prints `{message}`, which is no version of SPIN; set SPIN to the model \
+         checker of \
          https://spinroot.com", program = program.display()
     )]
     NotSpin {
@@ -78,7 +81,8 @@ pub enum SpinError {
     },
     /// SPIN refuses the model.
     #[error(
-        "SPIN refuses the model: {message}; this is a fault of tickbound, please report it with the problem \
+        "SPIN refuses the model: {message}; this is a fault of tickbound, please report it with \
+         the problem \
          file"
     )]
     Refused {
@@ -87,7 +91,8 @@ pub enum SpinError {
     },
     /// The C compiler refuses the verifier.
     #[error(
-        "{compiler} refuses the verifier that SPIN generated: {message}; try another compiler with CC, and \
+        "{compiler} refuses the verifier that SPIN generated: {message}; try another compiler with \
+         CC, and \
          report it with the problem file",
         compiler = compiler.display()
     )]
@@ -99,7 +104,8 @@ pub enum SpinError {
     },
     /// The verifier found a fault of the model itself.
     #[error(
-        "{what}: the verifier reports `{message}`; this is a fault of tickbound, please report it with the \
+        "{what}: the verifier reports `{message}`; this is a fault of tickbound, please report it \
+         with the \
          problem file"
     )]
     Model {
@@ -118,7 +124,8 @@ pub enum SpinError {
     },
     /// A trail that does not fit the problem.
     #[error(
-        "a trail of SPIN cannot be used: {why}; this is a fault of tickbound, please report it with the \
+        "a trail of SPIN cannot be used: {why}; this is a fault of tickbound, please report it \
+         with the \
          problem file (--keep DIR keeps the trail)"
     )]
     Trail {
@@ -140,7 +147,8 @@ pub enum SpinError {
     },
     /// SPIN has proved a bound and then found something below it, or our simulator has.
     #[error(
-        "SPIN proves that nothing takes {proved} ticks or fewer, but {who} takes {found}; this is a fault \
+        "SPIN proves that nothing takes {proved} ticks or fewer, but {who} takes {found}; this is \
+         a fault \
          of tickbound, please report it with the problem file"
     )]
     Contradiction {
@@ -163,7 +171,6 @@ pub enum SpinError {
 
 impl SpinError {
     /// The fault is in this program, not in what it was given or in what is installed.
-    #[must_use]
     pub fn is_fault(&self) -> bool {
         use SpinError::{Contradiction, Disagreement, Model, Panicked, Refused, Trail};
         matches!(

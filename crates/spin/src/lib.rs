@@ -1,8 +1,8 @@
 //! Running SPIN on a problem's Promela text: as the papers do, for the least run time.
 //!
-//! In goes a problem with its space and its [`promela::Model`], out comes a [`SpinResult`]: the least time
-//! that SPIN has found, what it rests on, and every run and trail on the way. No solver and none of
-//! the encodings is involved, so an answer that agrees with the solver's confirms both.
+//! In goes a problem with its space and its [`promela::Model`], out comes a [`SpinResult`]: the
+//! least time that SPIN has found, what it rests on, and every run and trail on the way. No solver
+//! and none of the encodings is involved, so an answer that agrees with the solver's confirms both.
 //!
 //! A search generates verifiers (`spin -a`, a C compiler) in a folder of its own, runs them with
 //! limits of time and memory, and reads what they print:
@@ -58,8 +58,8 @@ use watch::Watch;
 /// what is known by then.
 ///
 /// # Errors
-/// An option that makes no sense, files or programs that cannot be used, and every fault of the model
-/// or of this program that shows on the way.
+/// An option that makes no sense, files or programs that cannot be used, and every fault of the
+/// model or of this program that shows on the way.
 pub fn search(
     subject: Subject<'_>,
     tools: &Tools,

@@ -80,7 +80,6 @@ pub struct ProgressLine {
 
 impl ProgressLine {
     /// Reads `Depth= 1811 States= 1e+06 Transitions= 1.49e+06 Memory= 182.147 ...`.
-    #[must_use]
     pub fn parse(line: &str) -> Option<ProgressLine> {
         let after = |name: &str| {
             let rest = line.split_once(name)?.1;
@@ -111,7 +110,6 @@ fn bytes(megabytes: f64) -> u64 {
 
 impl Report {
     /// Reads the lines that the verifier has printed.
-    #[must_use]
     pub fn parse<S: AsRef<str>>(lines: &[S]) -> Report {
         let mut report = Report::default();
         for line in lines {
@@ -121,7 +119,6 @@ impl Report {
     }
 
     /// What kept a run that ended in this way from searching everything.
-    #[must_use]
     pub fn cut(&self, ended: Ended) -> Option<Verdict> {
         if self.out_of_memory.is_some() {
             return Some(Verdict::OutOfMemory);
@@ -142,7 +139,6 @@ impl Report {
     }
 
     /// The search went over all states, stored in full; it may have found errors on the way.
-    #[must_use]
     pub fn complete(&self, ended: Ended) -> bool {
         let figures = self.summary && !self.unfinished && self.coverage == Some(Coverage::Full);
         figures && ended == Ended::Exit(0) && self.cut(ended).is_none() && self.fatal.is_none()
@@ -254,7 +250,6 @@ pub enum Verdict {
 impl Verdict {
     /// What a run that ended in this way and has printed this means. `stderr` is quoted if nothing
     /// else is to be had.
-    #[must_use]
     pub fn of(report: &Report, ended: Ended, stderr: &str) -> Verdict {
         if report.vector_too_small {
             return Verdict::VectorTooSmall;
@@ -276,7 +271,6 @@ impl Verdict {
     }
 
     /// One word for logs and JSON.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Verdict::Holds => "holds",

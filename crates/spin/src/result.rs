@@ -113,7 +113,6 @@ pub struct SpinResult {
 
 impl SpinResult {
     /// The result for a space without configurations, for which there is nothing to run.
-    #[must_use]
     pub fn infeasible(search: Search, style: Style, tools: &Tools) -> SpinResult {
         SpinResult {
             status: Status::Infeasible,
@@ -134,7 +133,6 @@ impl SpinResult {
     }
 
     /// What is known of a search that does not come back: none of its runs, only what they came to.
-    #[must_use]
     pub fn cut(
         self,
         lower: i64,
@@ -147,31 +145,26 @@ impl SpinResult {
     }
 
     /// True if there is a best configuration and our simulator has confirmed its time.
-    #[must_use]
     pub fn replayed(&self) -> bool {
         self.trails.first().is_some_and(|t| t.confirmed)
     }
 
     /// States stored, over all runs.
-    #[must_use]
     pub fn states(&self) -> u64 {
         self.runs.iter().fold(0, |sum, r| sum.saturating_add(r.states))
     }
 
     /// Transitions taken, over all runs.
-    #[must_use]
     pub fn transitions(&self) -> u64 {
         self.runs.iter().fold(0, |sum, r| sum.saturating_add(r.transitions))
     }
 
     /// Bytes of the run that took most memory.
-    #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         self.runs.iter().map(|r| r.memory_bytes).max().unwrap_or(0)
     }
 
     /// Greatest depth that a run reached, in steps.
-    #[must_use]
     pub fn depth(&self) -> u64 {
         self.runs.iter().map(|r| r.depth).max().unwrap_or(0)
     }

@@ -1,9 +1,9 @@
 //! A search under way: what is known, and the folder in which everything happens.
 //!
-//! A [`SearchState`] holds what is known: the bounds, the trails, the log of runs. Bounds only ever close,
-//! and one that contradicts another is a fault and not a result. The folder has one subfolder for
-//! each verifier, with the model, the C files and the program, and in it one for each run, with its
-//! trails and its log. `--keep` keeps all of it.
+//! A [`SearchState`] holds what is known: the bounds, the trails, the log of runs. Bounds only ever
+//! close, and one that contradicts another is a fault and not a result. The folder has one
+//! subfolder for each verifier, with the model, the C files and the program, and in it one for each
+//! run, with its trails and its log. `--keep` keeps all of it.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -306,8 +306,8 @@ pub fn write(path: &Path, text: &str) -> Result<(), SpinError> {
     std::fs::write(path, text).map_err(|error| SpinError::File { path: path.to_owned(), error })
 }
 
-/// Runs a program in its folder until its end, or until the watch says stop, and appends the command
-/// and its output to the log of this name in the folder.
+/// Runs a program in its folder until its end, or until the watch says stop, and appends the
+/// command and its output to the log of this name in the folder.
 pub fn run_watched(
     command: &mut Command,
     watch: Watch<'_>,

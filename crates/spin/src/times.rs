@@ -31,9 +31,6 @@ pub struct Times {
 
 /// Lists the times of every configuration. Of the options, the search and the workers do not
 /// matter.
-///
-/// # Errors
-/// As [`crate::search`]; a deadlock of the model is a fault of it.
 pub fn times(
     subject: Subject<'_>,
     tools: &Tools,

@@ -43,9 +43,6 @@ impl Tools {
     }
 
     /// The tools of an environment, given as a function from the name of a variable to its value.
-    ///
-    /// # Errors
-    /// As [`Tools::find`].
     pub fn find_in(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Tools, SpinError> {
         let path = variable("PATH").unwrap_or_default();
         let named = |name: &str| variable(name).filter(|value| !value.is_empty());

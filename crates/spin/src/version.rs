@@ -16,7 +16,6 @@ impl std::fmt::Display for Version {
 
 impl Version {
     /// Reads `Spin Version 6.5.2 -- 6 December 2019`; `None` if the text is something else.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Version> {
         let words = text.split_once("Spin Version ")?.1;
         let number = words.split_whitespace().next()?;

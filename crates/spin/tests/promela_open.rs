@@ -1,5 +1,5 @@
-//! SPIN on open schedules: it must find the least and the greatest times that the explorer finds, and print
-//! schedules that the simulator can follow.
+//! SPIN on open schedules: it must find the least and the greatest times that the explorer finds,
+//! and print schedules that the simulator can follow.
 //!
 //! Without `spin` and `cc` nothing is checked but the texts; where `CI` is set they must be there.
 //! `SPIN_CASES=300 cargo test --test promela_open` looks at more random problems.
@@ -44,7 +44,8 @@ fn latency() -> Value {
     serde_json::from_str(LATENCY).expect("JSON")
 }
 
-// ---- running SPIN --------------------------------------------------------------------------------
+// ---- running SPIN
+// --------------------------------------------------------------------------------
 
 /// A model in a folder of its own, which is removed at the end.
 struct Spin {
@@ -155,7 +156,8 @@ fn number(line: &str, name: &str) -> i64 {
     found.unwrap_or_else(|| panic!("{name} in {line}"))
 }
 
-// ---- what SPIN must find ----------------------------------------------------------------------------
+// ---- what SPIN must find
+// ----------------------------------------------------------------------------
 
 type Expected = Vec<(Vec<i64>, Bound, Explored)>;
 
@@ -223,7 +225,8 @@ fn check_runs(problem: &Problem, expected: &Expected, spin: &Spin, seeds: u32) {
     }
 }
 
-// ---- by hand ----------------------------------------------------------------------------------------
+// ---- by hand
+// ----------------------------------------------------------------------------------------
 
 #[test]
 fn snapshots() {
@@ -316,7 +319,8 @@ fn what_does_not_fit_is_refused() {
     }
 }
 
-// ---- random problems ----------------------------------------------------------------------------------
+// ---- random problems
+// ----------------------------------------------------------------------------------
 
 fn amount() -> BoxedStrategy<Value> {
     let texts = [

@@ -1,7 +1,8 @@
 //! Expressions that build on each other, evaluated for many configurations.
 //!
-//! A large expression is a sum, as a rule, and each summand depends on few parameters. So a summand's value is kept for
-//! each combination of their values, and evaluated anew only for others.
+//! A large expression is a sum, as a rule, and each summand depends on few parameters. So a
+//! summand's value is kept for each combination of their values, and evaluated anew only for
+//! others.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -41,22 +42,22 @@ struct Summand {
     known: Option<Mutex<HashMap<Box<[i64]>, i64>>>,
 }
 
-/// Fewest operations of a summand whose values are kept: looking a value up costs about as much as these.
+/// Fewest operations of a summand whose values are kept: looking a value up costs about as much as
+/// these.
 const LEAST_KEPT: usize = 40;
 
 /// Most values of a summand that are kept.
 const MOST_KEPT: usize = 1 << 16;
 
 impl Chain {
-    /// A chain whose first expression has slot `first`. Slots before `parameters` always have the same value.
-    #[must_use]
+    /// A chain whose first expression has slot `first`. Slots before `parameters` always have the
+    /// same value.
     pub fn new(first: usize, parameters: usize, steps: Vec<Step>) -> Chain {
         let summands = steps.iter().map(|step| summands(&step.of, parameters)).collect();
         Chain { first, parameters, steps, summands }
     }
 
     /// The expressions, in order.
-    #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }

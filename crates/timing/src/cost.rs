@@ -28,8 +28,9 @@ impl Cost {
         }
     }
 
-    /// A lower bound under `opencl` without warps for what [`Cost::new`] does not cover: the time without what differs between groups, and if
-    /// need be without waits and what differs between items. Waits and work only add to a run, so none is shorter.
+    /// A lower bound under `opencl` without warps for what [`Cost::new`] does not cover: the time
+    /// without what differs between groups, and if need be without waits and what differs between
+    /// items. Waits and work only add to a run, so none is shorter.
     ///
     /// # Errors
     /// Another profile, warps, or a fault of the problem.
@@ -37,21 +38,18 @@ impl Cost {
         derive::bound(problem).map(|term| Cost { term, exact: false })
     }
 
-    /// A cost that is known otherwise, or a wrong one for a test of what finds it out. `exact` says that the
-    /// term is the run time, not only a number of ticks that no run undercuts.
-    #[must_use]
+    /// A cost that is known otherwise, or a wrong one for a test of what finds it out. `exact` says
+    /// that the term is the run time, not only a number of ticks that no run undercuts.
     pub fn of_term(term: Term, exact: bool) -> Cost {
         Cost { term, exact }
     }
 
     /// The term; in ticks.
-    #[must_use]
     pub fn term(&self) -> &Term {
         &self.term
     }
 
     /// True if the term is the run time; otherwise it is a number of ticks that no run undercuts.
-    #[must_use]
     pub fn is_exact(&self) -> bool {
         self.exact
     }

@@ -55,7 +55,8 @@ pub(crate) fn derive(problem: &Problem) -> Result<(Term, bool), Uncovered> {
     Ok((sum(parts), exact))
 }
 
-/// What element 0 does after the launch, alone; `lid` and the rest are 0 then, as they are in a configuration's values.
+/// What element 0 does after the launch, alone; `lid` and the rest are 0 then, as they are in a
+/// configuration's values.
 pub(crate) fn finish(problem: &Problem) -> Result<Term, Uncovered> {
     let finish = priced(problem, &problem.finish, true)?;
     refuse(&finish, problem.first_item_slot(), "work differs between items")?;
@@ -72,7 +73,8 @@ pub(crate) fn bound(problem: &Problem) -> Result<Term, Uncovered> {
     }
     let kernel = priced(problem, &problem.kernel, true)?;
     let item = problem.first_item_slot();
-    // What differs between groups is left out, but for branches, which say which groups count; then what differs between items.
+    // What differs between groups is left out, but for branches, which say which groups count; then
+    // what differs between items.
     let alike = without(&kernel, &|stmt| mentions(stmt, item + 1) && !is_branch(stmt));
     let simple = without(&alike, &|stmt| {
         let waits = matches!(stmt.kind, StmtKind::Until(_) | StmtKind::Mark);
@@ -154,8 +156,8 @@ fn groups(problem: &Problem, kernel: &Program) -> Result<(Term, bool), Uncovered
     Ok((Term::Product(vec![waves, sum(vec![start, group])]), exact && alike))
 }
 
-/// The program in groups whose guards all come out one way: that of the longer side, as it is work that is
-/// guarded. `group` is the first slot that differs between groups.
+/// The program in groups whose guards all come out one way: that of the longer side, as it is work
+/// that is guarded. `group` is the first slot that differs between groups.
 fn inside(program: &[Stmt], group: usize, guards: &mut Vec<(At, bool)>) -> Program {
     let mut out = Program::new();
     for stmt in program {
@@ -183,7 +185,8 @@ fn inside(program: &[Stmt], group: usize, guards: &mut Vec<(At, bool)>) -> Progr
     out
 }
 
-/// `published-2023`: activations one after another; in each every element runs the program some times.
+/// `published-2023`: activations one after another; in each every element runs the program some
+/// times.
 fn activations(problem: &Problem, kernel: Program) -> Result<Term, Uncovered> {
     let Launch::Activations { local_size, activations } = &problem.launch else {
         return uncovered("launch", "a range belongs to another profile");
@@ -202,8 +205,8 @@ fn activations(problem: &Problem, kernel: Program) -> Result<Term, Uncovered> {
     ]))
 }
 
-/// `published-2021`: groups one after another; in each every dispatcher runs the program for its warps, `at_once` items
-/// at a time.
+/// `published-2021`: groups one after another; in each every dispatcher runs the program for its
+/// warps, `at_once` items at a time.
 fn warps_in_turn(problem: &Problem, kernel: Program, at_once: i64) -> Result<Term, Uncovered> {
     let Launch::Range { global_size, local_size } = &problem.launch else {
         return uncovered("launch", "activations belong to another profile");
@@ -223,7 +226,8 @@ fn warps_in_turn(problem: &Problem, kernel: Program, at_once: i64) -> Result<Ter
     ]))
 }
 
-/// The program with definitions put in, work in ticks, and, if `merges`, branches gone whose sides are alike.
+/// The program with definitions put in, work in ticks, and, if `merges`, branches gone whose sides
+/// are alike.
 fn priced(problem: &Problem, program: &[Stmt], merges: bool) -> Result<Program, Uncovered> {
     let mut out = Program::new();
     for stmt in program {
@@ -274,7 +278,8 @@ fn alike(a: &[Stmt], b: &[Stmt]) -> bool {
         })
 }
 
-/// True for an expression that surely has a value: no division by what may be 0, nothing that grows.
+/// True for an expression that surely has a value: no division by what may be 0, nothing that
+/// grows.
 fn never_fails(e: &Expr) -> bool {
     let own = match e {
         Expr::Int(_) | Expr::Name(_) | Expr::Not(_) | Expr::Conditional(..) => true,
@@ -291,8 +296,8 @@ fn never_fails(e: &Expr) -> bool {
     own && e.parts().all(never_fails)
 }
 
-/// The first statement with an expression that names a slot from `first` on: what differs between items, or from that of
-/// `gid` on between groups.
+/// The first statement with an expression that names a slot from `first` on: what differs between
+/// items, or from that of `gid` on between groups.
 fn differing(program: &[Stmt], first: usize) -> Option<&Stmt> {
     let mut found = None;
     expressions(program, &mut |stmt, e| {
@@ -350,8 +355,8 @@ pub(crate) fn sum(parts: Vec<Term>) -> Term {
     }
 }
 
-/// A product; where the last factor is nothing, so is the whole, but what leads there must still have a
-/// value.
+/// A product; where the last factor is nothing, so is the whole, but what leads there must still
+/// have a value.
 fn product(factors: Vec<Term>) -> Term {
     let mut flat = Vec::new();
     for factor in factors {
@@ -396,8 +401,8 @@ impl Phases {
         Ok(sum(ended))
     }
 
-    /// A group whose items wait for marks. Where each element has one item, and items do not differ, each
-    /// waits for itself alone; elsewhere the work alone is a bound.
+    /// A group whose items wait for marks. Where each element has one item, and items do not
+    /// differ, each waits for itself alone; elsewhere the work alone is a bound.
     fn marked(&self, kernel: &Program) -> Result<(Term, bool), Uncovered> {
         refuse(kernel, self.first_item, "items that wait for marks differ")?;
         let alone = Expr::binary(BinaryOp::Le, self.local.expr.clone(), Expr::Int(self.elements));
@@ -527,7 +532,8 @@ impl Phases {
         if is_nothing(&same) {
             return items(Class::All);
         }
-        // With as many items in each element, what is the same for all of them is no matter of which is slowest.
+        // With as many items in each element, what is the same for all of them is no matter of
+        // which is slowest.
         let at = |expr: Expr| At { at: self.local.at.clone(), expr };
         let (local, elements) = (&self.local.expr, Expr::Int(self.elements));
         let rest = Expr::binary(BinaryOp::Rem, local.clone(), elements.clone());
@@ -545,14 +551,16 @@ impl Phases {
     }
 }
 
-/// A statement under a condition in it that has the same value wherever it is asked: for each answer by itself.
+/// A statement under a condition in it that has the same value wherever it is asked: for each
+/// answer by itself.
 fn forked(stmt: &Stmt, asked: &Expr) -> Program {
     let side = |holds| answered(std::slice::from_ref(stmt), asked, holds);
     let kind = StmtKind::If { condition: asked.clone(), then: side(true), otherwise: side(false) };
     vec![stmt.with(kind)]
 }
 
-/// One of two programs that hang over. What either side does if the condition comes out otherwise is never reached.
+/// One of two programs that hang over. What either side does if the condition comes out otherwise
+/// is never reached.
 fn chosen(stmt: &Stmt, condition: &At, then: Program, otherwise: Program) -> Program {
     let (then, otherwise) =
         (answered(&then, &condition.expr, true), answered(&otherwise, &condition.expr, false));

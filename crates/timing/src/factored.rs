@@ -1,9 +1,10 @@
 //! A cost as a sum of products, with what they share in front.
 //!
-//! In this form a cost is `offset + scale * (f1 + f2 + ...)`. The scale (how many waves of groups, how many items of an
-//! element) is over few parameters; each `f` is a product over few others. So the others can be eliminated one
-//! by one from the sum, and the scale is multiplied in at the end, over its own parameters alone. Distributing it
-//! over the sum would make each `f` depend on its parameters too.
+//! In this form a cost is `offset + scale * (f1 + f2 + ...)`. The scale (how many waves of groups,
+//! how many items of an element) is over few parameters; each `f` is a product over few others. So
+//! the others can be eliminated one by one from the sum, and the scale is multiplied in at the end,
+//! over its own parameters alone. Distributing it over the sum would make each `f` depend on its
+//! parameters too.
 
 use tickbound_model::Problem;
 
@@ -29,9 +30,6 @@ pub struct Product(pub Vec<Term>);
 
 impl Product {
     /// The value for a configuration.
-    ///
-    /// # Errors
-    /// As for [`Term::value`].
     pub fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
         let mut product = 1i64;
         for factor in &self.0 {
@@ -44,7 +42,6 @@ impl Product {
     }
 
     /// The parameters it depends on.
-    #[must_use]
     pub fn parameters(&self, problem: &Problem) -> Vec<usize> {
         let mut all: Vec<usize> = self.0.iter().flat_map(|f| f.parameters(problem)).collect();
         all.sort_unstable();
@@ -54,9 +51,8 @@ impl Product {
 }
 
 impl Normal {
-    /// The normal forms of a term, the one with the most in the scale first and the one with nothing in it
-    /// last; none if they would be too large.
-    #[must_use]
+    /// The normal forms of a term, the one with the most in the scale first and the one with
+    /// nothing in it last; none if they would be too large.
     pub fn all(term: &Term, problem: &Problem) -> Vec<Normal> {
         let Some(products) = products(term) else { return Vec::new() };
         let longest = products.iter().max_by_key(|p| p.0.len()).map_or(0, |p| p.0.len());
@@ -71,8 +67,8 @@ impl Normal {
         forms
     }
 
-    /// How many combinations of values its tables are over at most, where parameter p has `sizes[p]` values.
-    #[must_use]
+    /// How many combinations of values its tables are over at most, where parameter p has
+    /// `sizes[p]` values.
     pub fn rows(&self, problem: &Problem, sizes: &[usize]) -> u128 {
         let of = |parameters: &[usize]| {
             parameters.iter().fold(1u128, |all, p| all.saturating_mul(sizes[*p] as u128))

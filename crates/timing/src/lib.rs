@@ -1,8 +1,8 @@
 //! The run time of a problem in closed form: an expression over the parameters.
 //!
-//! In goes a problem, out comes its [`Cost`]: a [`Term`] of sums, products and maxima whose leaves are the
-//! problem's own expressions. No configuration is visited, so the size of the space does not
-//! matter. It is derived from the semantics (`docs/semantics.md`) independently of the plans of
+//! In goes a problem, out comes its [`Cost`]: a [`Term`] of sums, products and maxima whose leaves
+//! are the problem's own expressions. No configuration is visited, so the size of the space does
+//! not matter. It is derived from the semantics (`docs/semantics.md`) independently of the plans of
 //! the encodings and of the simulator, which makes each a check of the others.
 //!
 //! - [`term`]: what a term is, its value for a configuration, and a bound over a box of them;

@@ -25,13 +25,11 @@ impl ClockMap {
     pub const MARK: ClockMap = ClockMap::Set(0, NEVER, 0);
 
     /// Takes this many ticks.
-    #[must_use]
     pub fn wait(ticks: i64) -> ClockMap {
         ClockMap::Keep(ticks, NEVER)
     }
 
     /// Waits until the time is greater than the mark plus this many ticks.
-    #[must_use]
     pub fn until(ticks: i64) -> ClockMap {
         ClockMap::Keep(0, ticks.saturating_add(1))
     }
@@ -72,7 +70,6 @@ impl ClockMap {
     }
 
     /// The clock afterwards, from clock and mark 0.
-    #[must_use]
     pub fn time(self) -> i64 {
         match self {
             ClockMap::Keep(a, b) => a.max(b),

@@ -1,7 +1,8 @@
-//! The time of the profile `resources` as an expression: the formulas of `docs/semantics.md`, step by step.
+//! The time of the profile `resources` as an expression: the formulas of `docs/semantics.md`, step
+//! by step.
 //!
-//! What several formulas use is a step of its own, which later ones name. Written out in full the expression would
-//! have some hundred thousand operations.
+//! What several formulas use is a step of its own, which later ones name. Written out in full the
+//! expression would have some hundred thousand operations.
 
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;

@@ -1,12 +1,13 @@
 //! The factors of a cost over their parameters, as relations.
 //!
-//! A product that depends on few parameters becomes a relation: a row for each of their combinations that the
-//! conditions of the space allow, as far as these parameters tell. A parameter on which none of its rows
-//! depends is dropped. A product over too many combinations stays out; its least value over the whole box
-//! stands for it, and the tables are then a lower bound ([`Tables::is_exact`]).
+//! A product that depends on few parameters becomes a relation: a row for each of their
+//! combinations that the conditions of the space allow, as far as these parameters tell. A
+//! parameter on which none of its rows depends is dropped. A product over too many combinations
+//! stays out; its least value over the whole box stands for it, and the tables are then a lower
+//! bound ([`Tables::is_exact`]).
 //!
-//! A configuration for which some expression has no value costs [`Least::FAILS`], which is below everything: whoever looks
-//! for the least cost meets it.
+//! A configuration for which some expression has no value costs [`Least::FAILS`], which is below
+//! everything: whoever looks for the least cost meets it.
 
 use tickbound_elimination::{Least, Limits, Network, Relation, TooWide, Weight};
 use tickbound_expr::interval::Interval;
@@ -75,13 +76,12 @@ impl Tables {
     }
 
     /// True if the tables say what each configuration costs; otherwise what it costs at least.
-    #[must_use]
     pub fn is_exact(&self) -> bool {
         self.exact
     }
 
-    /// The ticks of a configuration, given the values of all slots and its sum without [`Tables::floor`].
-    #[must_use]
+    /// The ticks of a configuration, given the values of all slots and its sum without
+    /// [`Tables::floor`].
     pub fn ticks(&self, env: &[i64], sum: i64) -> i64 {
         if sum == Least::FAILS.0 || self.floor == Least::FAILS.0 {
             return Least::FAILS.0;
@@ -159,8 +159,8 @@ impl Tables {
         sum.map_or_else(|| Ok(Relation::new(self.network.scope(&[])?)), Ok)
     }
 
-    /// A product as a relation, factor by factor: after each the parameters are dropped that no longer
-    /// matter, so that seldom all of them are there at once.
+    /// A product as a relation, factor by factor: after each the parameters are dropped that no
+    /// longer matter, so that seldom all of them are there at once.
     fn product(
         &self,
         configurations: &Configurations<'_>,

@@ -12,7 +12,8 @@ pub use super::at::{At, TermFault};
 use super::chain::Chain;
 use crate::max_plus::ClockMap;
 
-/// A number that depends on the parameters alone; never negative. Expressions have their definitions put in.
+/// A number that depends on the parameters alone; never negative. Expressions have their
+/// definitions put in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Term {
     /// A constant.
@@ -30,7 +31,8 @@ pub enum Term {
     },
     /// The sum.
     Sum(Vec<Term>),
-    /// The product. A factor that is 0 ends it: what follows is not reached, and need not have a value.
+    /// The product. A factor that is 0 ends it: what follows is not reached, and need not have a
+    /// value.
     Product(Vec<Term>),
     /// The greatest.
     Max(Vec<Term>),
@@ -38,7 +40,8 @@ pub enum Term {
     Rounds(Box<Rounds>),
     /// What the elements of a unit do with items that differ, until the last of them has done it.
     Items(Box<Items>),
-    /// One run of a program by an element that waits for nobody but itself, its mark set at the beginning.
+    /// One run of a program by an element that waits for nobody but itself, its mark set at the
+    /// beginning.
     Run {
         /// The program; work in ticks.
         program: Box<Program>,
@@ -65,7 +68,8 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Of n groups of a kind on u units some unit has at least n / u, rounded up, whatever else there is.
+    /// Of n groups of a kind on u units some unit has at least n / u, rounded up, whatever else
+    /// there is.
     fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
         let (global, local) = (self.global.value(env)?, self.local.value(env)?);
         if local < 1 || global < local {
@@ -110,8 +114,8 @@ pub enum Class {
 const MAX_ITEMS: i64 = 1 << 20;
 
 impl Term {
-    /// The value for a configuration, given the values of all slots; the greatest number if it leaves 63
-    /// bits.
+    /// The value for a configuration, given the values of all slots; the greatest number if it
+    /// leaves 63 bits.
     ///
     /// # Errors
     /// An expression without a value, or negative work.
@@ -153,7 +157,6 @@ impl Term {
     }
 
     /// The parameters it depends on, by their place in the problem.
-    #[must_use]
     pub fn parameters(&self, problem: &Problem) -> Vec<usize> {
         let mut all: Vec<&Expr> = Vec::new();
         self.expressions(&mut all);
@@ -161,7 +164,6 @@ impl Term {
     }
 
     /// For each parameter how many of the term's expressions mention it.
-    #[must_use]
     pub fn mentions(&self, problem: &Problem) -> BTreeMap<usize, usize> {
         let mut all: Vec<&Expr> = Vec::new();
         self.expressions(&mut all);
@@ -194,9 +196,8 @@ impl Term {
         }
     }
 
-    /// A number that the value does not undercut for any configuration whose slots lie in `of`; `None` if
-    /// it may have no value for some of them.
-    #[must_use]
+    /// A number that the value does not undercut for any configuration whose slots lie in `of`;
+    /// `None` if it may have no value for some of them.
     pub fn least(&self, of: &[Interval]) -> Option<i64> {
         Some(match self {
             Term::Number(n) => *n,

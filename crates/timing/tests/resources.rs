@@ -66,7 +66,8 @@ fn resources() -> BoxedStrategy<Value> {
     all.collect::<Vec<_>>().prop_map(move |all| Value::Object(present(all))).boxed()
 }
 
-/// What one element does after the launch: nothing, work, a loop that waits, or what may be negative.
+/// What one element does after the launch: nothing, work, a loop that waits, or what may be
+/// negative.
 fn finish() -> BoxedStrategy<Value> {
     let wait = json!({ "repeat": "B", "body": ["mark", { "compute": 2 }, { "until": "3 * A" }] });
     prop_oneof![

@@ -1,12 +1,14 @@
 //! Which constraints stand in the way of something faster.
 //!
-//! Without a constraint there are only more configurations, so the least time falls or stays. Hence one search without all
-//! of them says that none matters, where it finds nothing faster; otherwise each is left out alone. If none of them alone
-//! is in the way, several are together: of those that the configuration found does not satisfy, one after the other is put
-//! back, unless that takes away all that is faster. What is left is smallest in the sense that each of it is needed, not that
-//! there is no other such set. Launch conditions and domains stay.
+//! Without a constraint there are only more configurations, so the least time falls or stays. Hence
+//! one search without all of them says that none matters, where it finds nothing faster; otherwise
+//! each is left out alone. If none of them alone is in the way, several are together: of those that
+//! the configuration found does not satisfy, one after the other is put back, unless that takes
+//! away all that is faster. What is left is smallest in the sense that each of it is needed, not
+//! that there is no other such set. Launch conditions and domains stay.
 //!
-//! Where no configuration is valid the same is asked: which constraints have to go for there to be one.
+//! Where no configuration is valid the same is asked: which constraints have to go for there to be
+//! one.
 
 use tickbound_model::Problem;
 use tickbound_solver::SolveError;
@@ -65,8 +67,8 @@ fn follows(all: &Finding) -> Finding {
     Finding { status: Verdict::Follows, ..all.clone() }
 }
 
-/// Constraints without which something is faster, each of which is needed for that: some of `out`, without which `found`
-/// is found.
+/// Constraints without which something is faster, each of which is needed for that: some of `out`,
+/// without which `found` is found.
 fn fewest(
     asked: &Asked<'_>,
     ears: &Ears<'_>,
@@ -84,7 +86,8 @@ fn fewest(
         let changed = without(asked.problem, &fewer, how);
         let tried = asked.searches.changed(&changed, why.time, ears.search)?;
         if tried.is_faster(why.time) {
-            // Without those that this configuration does not satisfy it is valid, so the least time is the same.
+            // Without those that this configuration does not satisfy it is valid, so the least time
+            // is the same.
             out = violated(asked.problem, &fewer, &tried);
             found = tried;
         } else if !tried.is_not_faster(why.time) {

@@ -1,13 +1,16 @@
 //! Why the least time is what it is: what bounds it, and what would change it.
 //!
-//! The answer to a tuning problem is a number and a configuration. This module asks the questions that come after it, each
-//! by a search or a simulation of its own on a problem that is changed in one place:
+//! The answer to a tuning problem is a number and a configuration. This module asks the questions
+//! that come after it, each by a search or a simulation of its own on a problem that is changed in
+//! one place:
 //!
-//! - [`spent`]: the best configuration again, with one kind of statement, or one part of the profile `resources`, left out;
+//! - [`spent`]: the best configuration again, with one kind of statement, or one part of the
+//!   profile `resources`, left out;
 //! - [`constraints`]: the search again, with constraints left out;
 //! - [`numbers`]: the search again, with one number of the platform one unit better.
 //!
-//! Nothing is concluded from a search that was not finished: its [`Finding`] says so. [`words`] tells all of it to a person, [`page`] shows it.
+//! Nothing is concluded from a search that was not finished: its [`Finding`] says so. [`words`]
+//! tells all of it to a person, [`page`] shows it.
 
 pub mod constraints;
 pub mod numbers;
@@ -22,12 +25,8 @@ pub use tickbound_report::answer::why::{Finding, Verdict, Why};
 use tickbound_model::verdict::Status;
 use tickbound_solver::SolveError;
 
-/// Finds the least time and why it is what it is. What is known is told after every step; when the time is up or the
-/// user interrupts, what was not finished stays [`Verdict::NotKnown`].
-///
-/// # Errors
-/// As [`tickbound_solver::tune`] for the problem itself; for a changed problem only faults of this program, all else is
-/// part of the answer.
+/// Finds the least time and why it is what it is. What is known is told after every step; when the
+/// time is up or the user interrupts, what was not finished stays [`Verdict::NotKnown`].
 pub fn why(asked: &Asked<'_>, ears: &Ears<'_>) -> Result<Why, SolveError> {
     let result = asked.searches.first(asked.problem, ears)?;
     let mut why = Why::begun(asked.problem, asked.fixed, &result);

@@ -1,8 +1,8 @@
 //! What one unit of a platform's number is worth.
 //!
-//! A price is one tick less, a number of units, lanes or bytes in a clock one more. What the device's structure hangs on
-//! (widths of warps and lines, banks), sizes of memory, of which one byte is nothing, and the clock, whose length is the
-//! tick, are not asked about.
+//! A price is one tick less, a number of units, lanes or bytes in a clock one more. What the
+//! device's structure hangs on (widths of warps and lines, banks), sizes of memory, of which one
+//! byte is nothing, and the clock, whose length is the tick, are not asked about.
 
 use tickbound_expr::Expr;
 use tickbound_model::kernel::{expressions, has_barrier};
@@ -67,7 +67,8 @@ const MORE: [&str; 22] = [
     "warps_per_unit",
 ];
 
-/// The numbers that are asked about, nothing found yet: those that the problem uses and that can be better.
+/// The numbers that are asked about, nothing found yet: those that the problem uses and that can be
+/// better.
 pub(super) fn asked(problem: &Problem) -> Vec<Number> {
     let better = |(name, from): (&'static str, i64)| {
         let by = if LESS.contains(&name) { -1 } else { i64::from(MORE.contains(&name)) };

@@ -1,4 +1,5 @@
-//! The page of `why`: the answer, what the best configuration spends its time on, and what changes would save.
+//! The page of `why`: the answer, what the best configuration spends its time on, and what changes
+//! would save.
 
 use tickbound_model::verdict::Status;
 
@@ -7,7 +8,6 @@ use tickbound_report::answer::why::{Finding, Share, Why};
 use tickbound_report::html::{Page, Part, Spent, Stripe};
 
 /// The page.
-#[must_use]
 pub fn page(why: &Why) -> Page {
     let facts = [("model", why.about.model().1)].into_iter().chain(facts(why));
     let facts = facts.map(|(about, text)| (about.to_owned(), text));
@@ -56,7 +56,8 @@ fn saved(why: &Why) -> Option<Spent> {
     let parts = parts.into_iter().filter(|(_, lines)| !lines.is_empty());
     let parts: Vec<Part> = parts.map(|(head, lines)| Part { head, lines }).collect();
     let about = "Ticks that are saved: by the best configuration if something is left out of it or is free, and by a new \
-                 search if constraints are left out or a number of the platform is one unit better. They need not add up.";
+                 search if constraints are left out or a number of the platform is one unit \
+                 better. They need not add up.";
     (!parts.is_empty()).then(|| Spent { about: about.to_owned(), unit: "ticks saved", parts })
 }
 

@@ -94,7 +94,8 @@ impl Searches<'_> {
         tune(problem, &self.options(), self.interrupt, &observer)
     }
 
-    /// The search on a changed problem; `least` is the least time of the problem itself, if there is one.
+    /// The search on a changed problem; `least` is the least time of the problem itself, if there
+    /// is one.
     pub(super) fn changed(
         &self,
         Changed { problem, how }: &Changed,
@@ -115,7 +116,8 @@ impl Searches<'_> {
         }
     }
 
-    /// Searches on changed problems side by side; `take` gets each finding, with the place of its problem, when it is there.
+    /// Searches on changed problems side by side; `take` gets each finding, with the place of its
+    /// problem, when it is there.
     pub(super) fn all_changed(
         &self,
         all: &[Changed],

@@ -1,12 +1,13 @@
 //! Where the time of the best configuration goes.
 //!
-//! The configuration is simulated again with one thing left out, and what it takes less is what that thing costs there.
-//! Under the profile `resources` the thing is a part of the profile. Under the others it is all statements of one kind, or
-//! of one name, or the price of starting groups or the kernel. Values of expressions stay as they are: an `until` that
-//! names the price of global memory waits as long without any `global`. A `barrier` that is left out makes nobody wait.
+//! The configuration is simulated again with one thing left out, and what it takes less is what
+//! that thing costs there. Under the profile `resources` the thing is a part of the profile. Under
+//! the others it is all statements of one kind, or of one name, or the price of starting groups or
+//! the kernel. Values of expressions stay as they are: an `until` that names the price of global
+//! memory waits as long without any `global`. A `barrier` that is left out makes nobody wait.
 //!
-//! These savings add up to the time only where one thing comes after another. What is hidden behind something else saves
-//! nothing alone.
+//! These savings add up to the time only where one thing comes after another. What is hidden behind
+//! something else saves nothing alone.
 
 use indexmap::IndexSet;
 use tickbound_model::{Bound, ModelError, Part, Problem, Profile, Program, Stmt, StmtKind};
@@ -22,7 +23,8 @@ const STARTS: [(&str, &str); 2] =
 const OPEN: &str =
     "warps compete for dispatchers, and a schedule without something is another schedule";
 
-/// Leaves one thing after the other out of the best configuration, and notes in `why` what it then takes.
+/// Leaves one thing after the other out of the best configuration, and notes in `why` what it then
+/// takes.
 pub(super) fn look(asked: &Asked<'_>, why: &mut Why) {
     let problem = asked.problem;
     let at = why.configuration.clone().unwrap_or_default();

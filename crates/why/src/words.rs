@@ -16,7 +16,6 @@ const EXPLAINED: &str = "A `free` row is the best configuration with that left o
                          `at` has what differs from the best configuration.";
 
 /// The answer in words; its lines have at most `width` columns, if that can be.
-#[must_use]
 pub fn words(why: &Why, width: usize) -> String {
     let sentences: Vec<String> =
         [least(why)].into_iter().chain(facts(why).into_iter().map(|(_, text)| text)).collect();
@@ -35,7 +34,6 @@ pub fn words(why: &Why, width: usize) -> String {
 }
 
 /// What is known beside the least time: what it is about, and sentences.
-#[must_use]
 pub fn facts(why: &Why) -> Vec<(&'static str, String)> {
     let facts = [
         ("spent on", spent(why)),
@@ -48,7 +46,6 @@ pub fn facts(why: &Why) -> Vec<(&'static str, String)> {
 }
 
 /// What was asked about.
-#[must_use]
 pub fn heading(why: &Why) -> String {
     let of = why.configurations.as_ref().map(|n| format!(", {} configurations", count(n)));
     titled(&why.about.name, &why.about.inputs) + &of.unwrap_or_default()
@@ -66,7 +63,6 @@ fn ticks(n: i64) -> String {
 }
 
 /// The least time, where it is, and where else.
-#[must_use]
 pub fn least(why: &Why) -> String {
     let at = why.configuration.as_ref().map(named).unwrap_or_default();
     let units = &why.about.units;
@@ -145,7 +141,8 @@ fn spent(why: &Why) -> Option<String> {
     });
     let of = if name == "group start" || name == "kernel launch" { "" } else { "`" };
     Some(format!(
-        "What costs most there is {of}{name}{of}: without it the configuration takes {} less ({percent:.2} %){}.",
+        "What costs most there is {of}{name}{of}: without it the configuration takes {} less \
+         ({percent:.2} %){}.",
         ticks(saves),
         step.unwrap_or_default()
     ))
@@ -187,7 +184,8 @@ fn constraints(why: &Why) -> Option<String> {
     }
     let Some(all) = all else {
         return (why.status == Status::Optimal).then(|| {
-            "There are no constraints; domains and launch conditions are all that limits the choice."
+            "There are no constraints; domains and launch conditions are all that limits the \
+             choice."
                 .to_owned()
         });
     };
@@ -224,7 +222,8 @@ fn constraints(why: &Why) -> Option<String> {
     let settled = each.iter().all(|without| without.found.is_not_faster(why.time));
     (all.is_not_faster(why.time) && settled).then(|| match why.status {
         Status::Infeasible => {
-            "Without any constraint there is none either: domains and launch conditions exclude all."
+            "Without any constraint there is none either: domains and launch conditions exclude \
+             all."
                 .to_owned()
         }
         _ => "No constraint stands in the way of something faster; domains and launch conditions stay."
@@ -260,7 +259,8 @@ fn numbers(why: &Why) -> Option<String> {
             n => format!("{} others save less or as much", n - 1),
         };
         format!(
-            "Of the platform's numbers one unit of {} moves it most: with {} instead of {} it falls by {}; {others}.",
+            "Of the platform's numbers one unit of {} moves it most: with {} instead of {} it \
+             falls by {}; {others}.",
             number.name,
             grouped(number.to),
             grouped(number.from),

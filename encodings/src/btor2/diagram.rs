@@ -1,8 +1,9 @@
 //! Functions of the parameters as decision diagrams.
 //!
-//! A diagram decides parameter by parameter, in their order. Values that lead to the same are one case;
-//! the case of most values is what is left when no other holds. Equal diagrams are one line, because
-//! equal expressions are ([`Lines::share`]), so the size goes with what the function really tells apart.
+//! A diagram decides parameter by parameter, in their order. Values that lead to the same are one
+//! case; the case of most values is what is left when no other holds. Equal diagrams are one line,
+//! because equal expressions are ([`Lines::share`]), so the size goes with what the function really
+//! tells apart.
 
 use crate::system::{Fault, Parameter};
 
@@ -40,7 +41,8 @@ impl Parameters<'_> {
         self.decide(&support, &rows, 0, (TRUTH, Some(no)), lines)
     }
 
-    /// The value of a table with at least one row; rows are sorted, and what is in none may be anything.
+    /// The value of a table with at least one row; rows are sorted, and what is in none may be
+    /// anything.
     pub fn choose(
         &self,
         support: &[usize],
@@ -53,8 +55,8 @@ impl Parameters<'_> {
         Ok(self.decide(support, rows, 0, (NUMBER, None), lines))
     }
 
-    /// The function of `rows`, which agree in the parameters of `support` before `depth`. `absent`: its
-    /// sort, and its value where there is no row.
+    /// The function of `rows`, which agree in the parameters of `support` before `depth`. `absent`:
+    /// its sort, and its value where there is no row.
     fn decide(
         &self,
         support: &[usize],

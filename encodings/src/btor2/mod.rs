@@ -1,35 +1,38 @@
 //! A transition system as BTOR2, for word-level model checkers.
 //!
 //! BTOR2 (Niemetz, Preiner, Wolf, Biere, "Btor2, BtorMC and Boolector 3.0", CAV 2018) is a text of
-//! numbered lines over bit-vectors: states with first and next values, constraints that hold at every
-//! step, and *bad* states. [`write`](fn@write) says there that a run ends after fewer than `T` ticks. So
-//! "nothing is faster than `T`" is: no bad state can be reached.
+//! numbered lines over bit-vectors: states with first and next values, constraints that hold at
+//! every step, and *bad* states. [`write`](fn@write) says there that a run ends after fewer than
+//! `T` ticks. So "nothing is faster than `T`" is: no bad state can be reached.
 //!
-//! What goes in: a [`System`] without choices, and what [`survey`] finds in it. What comes out: the text.
+//! What goes in: a [`System`] without choices, and what [`survey`] finds in it. What comes out: the
+//! text.
 //!
-//! **Parameters are states that keep their value.** BTOR2 gives a state without `next` a new value at
-//! every step, like an input; so each parameter has `next` = itself. It has no `init`: the checker picks
-//! it, and one constraint leaves the valid configurations.
+//! **Parameters are states that keep their value.** BTOR2 gives a state without `next` a new value
+//! at every step, like an input; so each parameter has `next` = itself. It has no `init`: the
+//! checker picks it, and one constraint leaves the valid configurations.
 //!
-//! **Nothing overflows.** Every integer has the same width `w`. [`survey`] runs each configuration to
-//! its goal in the [interpreter](super::system::run) and notes the least and the greatest number that
-//! any node had in any step; `w` holds these, the values of the parameters and `T` as two's complement.
-//! By induction over steps and nodes, each node that has a value in the interpreter has the same one in
-//! the text: the operands of a sum, a product, a maximum or a comparison are the same, and the result, as
-//! an integer, fits `w` bits, so computing modulo 2^w gives it. A run does not change after its goal
-//! ([`System::goal`]), so this covers steps of any number, for the valid configurations, and the
-//! constraint excludes the others. The interpreter refuses what leaves 64 bits, so `w` is at most 64.
+//! **Nothing overflows.** Every integer has the same width `w`. [`survey`] runs each configuration
+//! to its goal in the [interpreter](super::system::run) and notes the least and the greatest number
+//! that any node had in any step; `w` holds these, the values of the parameters and `T` as two's
+//! complement. By induction over steps and nodes, each node that has a value in the interpreter has
+//! the same one in the text: the operands of a sum, a product, a maximum or a comparison are the
+//! same, and the result, as an integer, fits `w` bits, so computing modulo 2^w gives it. A run does
+//! not change after its goal ([`System::goal`]), so this covers steps of any number, for the valid
+//! configurations, and the constraint excludes the others. The interpreter refuses what leaves 64
+//! bits, so `w` is at most 64.
 //!
-//! **What nobody reads** is unknown to the interpreter, and some number here, perhaps wrapped. A node
-//! that the interpreter knows although an operand is unknown is an `if` of a known condition, or a
-//! junction that another operand settles: its value does not depend on the unknown one. Goal and cost are
-//! known at the end of every run, or [`survey`] is a fault; the goal is known before, too.
+//! **What nobody reads** is unknown to the interpreter, and some number here, perhaps wrapped. A
+//! node that the interpreter knows although an operand is unknown is an `if` of a known condition,
+//! or a junction that another operand settles: its value does not depend on the unknown one. Goal
+//! and cost are known at the end of every run, or [`survey`] is a fault; the goal is known before,
+//! too.
 //!
-//! **Size.** Tables and the set of valid configurations are decision diagrams (`diagram.rs`) over the
-//! parameters, whose equal parts are one line, as are all equal expressions.
+//! **Size.** Tables and the set of valid configurations are decision diagrams (`diagram.rs`) over
+//! the parameters, whose equal parts are one line, as are all equal expressions.
 //!
-//! Lines keep to what all readers take: operands before what is made of them, first values before the
-//! state that has them, no negative operands, no operations that test for overflow.
+//! Lines keep to what all readers take: operands before what is made of them, first values before
+//! the state that has them, no negative operands, no operations that test for overflow.
 
 mod diagram;
 mod lines;
@@ -94,8 +97,8 @@ pub fn survey(
     Ok(Survey { least: least.ok_or(SurveyError::Empty)?, steps, range: runner.range() })
 }
 
-/// The system as BTOR2 text, whose bad states are ends of runs after fewer than `bound` ticks. `title`
-/// goes into a comment.
+/// The system as BTOR2 text, whose bad states are ends of runs after fewer than `bound` ticks.
+/// `title` goes into a comment.
 ///
 /// # Errors
 /// A system with choices, or one that is none.

@@ -3,7 +3,8 @@
 //! Programs and numbers share one language. A program is `work`, `until`, `mark`, `skip`, `seq`,
 //! `rep` (at least once), `join` (two threads that meet at a barrier with equal marks) and `meet`
 //! (the same where no later wait asks for the mark). `keep` and `set` are the two closed shapes of
-//! [`Jump`](crate::plan::Jump). Each rule is an identity of max-plus matrices; `docs/encodings.md` derives them.
+//! [`Jump`](crate::plan::Jump). Each rule is an identity of max-plus matrices; `docs/encodings.md`
+//! derives them.
 //!
 //! ```
 //! use tickbound_encodings::max_plus::rules::{closing, Numbers};
@@ -162,7 +163,6 @@ type Rule = Rewrite<MaxPlus, Numbers>;
 
 /// Rules that close programs: after them every program without a failed `join` is a `keep` or a
 /// `set`.
-#[must_use]
 pub fn closing() -> Vec<Rule> {
     let mut rules = vec![
         rw!("work"; "(work ?a)" => "(keep ?a never)"),
@@ -217,7 +217,6 @@ fn identities() -> Vec<Rule> {
 
 /// Rules that make closed numbers smaller: commutativity, associativity under the node limit of the
 /// run, and distributivity towards fewer products.
-#[must_use]
 pub fn shrinking() -> Vec<Rule> {
     let mut rules = identities();
     rules.extend(vec![

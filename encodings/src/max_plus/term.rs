@@ -60,9 +60,6 @@ pub struct Closed {
 ///
 /// `values` gives an amount's value in each of the configurations that the term is for, in a
 /// common order.
-///
-/// # Errors
-/// As for `values`.
 pub fn close(term: &Term, values: &mut ValuesOf<'_>) -> Result<Option<Closed>, Fault> {
     close_with(term, true, values)
 }
@@ -120,9 +117,6 @@ pub struct Proof {
 
 /// Closes a term as [`close`] does, and has egg explain each step. Explanations are slow to make:
 /// this serves to check the rules.
-///
-/// # Errors
-/// As for `values`.
 pub fn explain(term: &Term, values: &mut ValuesOf<'_>) -> Result<Option<Proof>, Fault> {
     let (program, names) = written(term);
     let numbers = known(&names, values)?;

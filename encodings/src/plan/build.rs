@@ -55,7 +55,8 @@ fn refuse_uncovered(problem: &Problem) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// True if the kernel mentions `gid` or `group`, which under `published-2023` are the same in every activation.
+/// True if the kernel mentions `gid` or `group`, which under `published-2023` are the same in every
+/// activation.
 fn groups_differ(problem: &Problem) -> bool {
     let (group, mut found) = (problem.first_item_slot() + 1, false);
     expressions(&problem.kernel, &mut |_, e| found |= e.mentions(|slot| slot >= group));
@@ -76,8 +77,8 @@ impl<'a> Cases<'a> {
     }
 }
 
-/// The groups that differ as cases of their own, the layout of each, and the order of all groups for each
-/// configuration.
+/// The groups that differ as cases of their own, the layout of each, and the order of all groups
+/// for each configuration.
 fn apart<'a>(
     all: &Cases<'a>,
     classifier: &mut Classifier<'_>,

@@ -15,7 +15,8 @@ const MAX_ITEMS_WALKED: u64 = 20_000_000;
 const MAX_THREADS: usize = 64;
 /// Most items of one thread, or rounds of different warps.
 const MAX_ITEMS: usize = 64;
-/// Most work items that are sorted into classes where groups differ: each item of each group is looked at.
+/// Most work items that are sorted into classes where groups differ: each item of each group is
+/// looked at.
 const MAX_ITEMS_OF_GROUPS: u64 = 2_000_000;
 /// Most stretches of equal groups in one configuration.
 const MAX_STRETCHES: usize = 256;
@@ -42,7 +43,8 @@ pub(super) struct Classifier<'a> {
     limit: u64,
 }
 
-/// Groups in the order in which units take them: which layout, and how many of it follow each other.
+/// Groups in the order in which units take them: which layout, and how many of it follow each
+/// other.
 pub(super) type Stretches = Vec<(usize, i64)>;
 
 impl<'a> Classifier<'a> {
@@ -54,8 +56,8 @@ impl<'a> Classifier<'a> {
         self.walker.problem
     }
 
-    /// The groups of one configuration that differ, and in which order units take them: which of these, and how many
-    /// like it follow each other.
+    /// The groups of one configuration that differ, and in which order units take them: which of
+    /// these, and how many like it follow each other.
     pub fn groups(&mut self, bound: &Bound) -> Result<(IndexSet<Layout>, Stretches), PlanError> {
         self.limit = MAX_ITEMS_OF_GROUPS;
         let (mut layouts, mut order) = (IndexSet::new(), Stretches::new());

@@ -2,8 +2,8 @@
 //!
 //! Every encoding starts here. A plan takes a problem and its space and works out, for every
 //! configuration, which elements behave alike. What is left is a single program, common to all
-//! configurations, in which every number is an [`Amount`]: a value for each configuration and, where
-//! work items differ, for each thread and each item that the thread runs.
+//! configurations, in which every number is an [`Amount`]: a value for each configuration and,
+//! where work items differ, for each thread and each item that the thread runs.
 //!
 //! What it promises (arguments in `docs/encodings.md`):
 //!
@@ -12,8 +12,8 @@
 //! * An element whose items are a part of another's never arrives later and is dropped.
 //! * Where no statement waits for a remembered time, the items of an element in one phase are a
 //!   plain sum, so equal items are one item, `times` as long.
-//! * Where the groups of a launch are alike the unit that is busy longest runs `ceil(groups / units)` of
-//!   them one after another. Where they differ the plan has a [`Queue`] of them.
+//! * Where the groups of a launch are alike the unit that is busy longest runs `ceil(groups /
+//!   units)` of them one after another. Where they differ the plan has a [`Queue`] of them.
 //!
 //! The published profiles become programs too: their activations, runs and rounds are loops.
 

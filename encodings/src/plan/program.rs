@@ -12,8 +12,8 @@ use crate::system;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AmountId(pub(crate) usize);
 
-/// One operation of a plan's program. What only the programs of one encoding do is of type `X`; a plan
-/// as it is made from a problem has none of these.
+/// One operation of a plan's program. What only the programs of one encoding do is of type `X`; a
+/// plan as it is made from a problem has none of these.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Op<X = Infallible> {
     /// Takes `amount * times` ticks.
@@ -27,8 +27,8 @@ pub enum Op<X = Infallible> {
     Until(AmountId),
     /// Remembers the present time.
     Mark,
-    /// An operation of one encoding: a [`Jump`](super::Jump) of [`crate::summary`], or what a warp does beside its
-    /// own work in [`crate::schedule`].
+    /// An operation of one encoding: a [`Jump`](super::Jump) of [`crate::summary`], or what a warp
+    /// does beside its own work in [`crate::schedule`].
     Own(X),
     /// Waits for all threads, then takes `price` ticks.
     Barrier {
@@ -93,7 +93,8 @@ pub struct Plan<X = Infallible> {
     pub code: Vec<Op<X>>,
     /// All amounts.
     pub amounts: Vec<Amount>,
-    /// The groups of the launch, where they differ. The program is then what comes before and after them.
+    /// The groups of the launch, where they differ. The program is then what comes before and after
+    /// them.
     pub queue: Option<Box<Queue>>,
 }
 
@@ -102,11 +103,11 @@ pub struct Plan<X = Infallible> {
 pub struct Queue {
     /// How many units take groups; each is free when the group that it has taken ends.
     pub units: i64,
-    /// The plan of one group. Its configurations are the groups that differ, of all configurations of the launch: one
-    /// parameter more tells them apart.
+    /// The plan of one group. Its configurations are the groups that differ, of all configurations
+    /// of the launch: one parameter more tells them apart.
     pub groups: Plan,
-    /// For each configuration of the launch its groups in their order: which of the configurations of `groups`, and
-    /// how many like it follow each other.
+    /// For each configuration of the launch its groups in their order: which of the configurations
+    /// of `groups`, and how many like it follow each other.
     pub order: Vec<Vec<(usize, i64)>>,
 }
 
@@ -121,12 +122,14 @@ pub enum PlanError {
     OpenSchedule,
     /// The profile `resources` runs no items.
     #[error(
-        "profile resources: its time is one expression, which the encodings have no steps for; leave --encoding out, or use --strategy enumerate"
+        "profile resources: its time is one expression, which the encodings have no steps for; \
+         leave --encoding out, or use --strategy enumerate"
     )]
     Resources,
     /// Sorting work items into classes would take too long.
     #[error(
-        "more than {limit} work items to sort into classes; narrow the space or use --strategy enumerate"
+        "more than {limit} work items to sort into classes; narrow the space or use --strategy \
+         enumerate"
     )]
     TooManyItems {
         /// The limit.
@@ -146,7 +149,6 @@ pub enum PlanError {
 
 impl PlanError {
     /// Why there is no plan, without what to do about it.
-    #[must_use]
     pub fn reason(&self) -> String {
         let text = self.to_string();
         text.rsplit_once("; ").map_or(text.as_str(), |(what, _)| what).to_owned()
@@ -178,13 +180,11 @@ impl<X> Plan<X> {
     }
 
     /// An amount.
-    #[must_use]
     pub fn amount(&self, id: AmountId) -> &Amount {
         &self.amounts[id.0]
     }
 
     /// The value of an amount; `None` if it is not reached there.
-    #[must_use]
     pub fn value(
         &self,
         id: AmountId,
@@ -198,8 +198,9 @@ impl<X> Plan<X> {
         }
     }
 
-    /// Changes the amounts of this name in one configuration, for all threads and items; how many values
-    /// that were. The plan is no longer that of its problem, which tests do of whoever checks.
+    /// Changes the amounts of this name in one configuration, for all threads and items; how many
+    /// values that were. The plan is no longer that of its problem, which tests do of whoever
+    /// checks.
     pub fn change(
         &mut self,
         name: &str,
@@ -220,13 +221,11 @@ impl<X> Plan<X> {
     }
 
     /// How many items a thread runs in a phase.
-    #[must_use]
     pub fn items_of(&self, configuration: usize, thread: usize) -> i64 {
         self.item_counts[configuration * self.threads + thread]
     }
 
     /// True if the amount is the same for all threads and items.
-    #[must_use]
     pub fn is_uniform(&self, id: AmountId) -> bool {
         matches!(self.amounts[id.0].values, Values::Uniform(_))
     }
@@ -249,7 +248,6 @@ pub(crate) fn lifted<X>(code: &[Op]) -> Vec<Op<X>> {
 }
 
 /// True if `code` contains a barrier at any depth.
-#[must_use]
 pub fn has_barrier<X>(code: &[Op<X>]) -> bool {
     code.iter().any(|op| match op {
         Op::Barrier { .. } => true,

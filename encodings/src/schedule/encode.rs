@@ -174,8 +174,8 @@ impl<'b> Encoder<'b> {
         same & self.same_unit(l, m)
     }
 
-    /// In this configuration lanes `l` and `m` are warps of one group and of one dispatcher, and do the same.
-    /// `None` if that is so in none.
+    /// In this configuration lanes `l` and `m` are warps of one group and of one dispatcher, and do
+    /// the same. `None` if that is so in none.
     fn alike(&self, l: usize, m: usize) -> Option<Bool<'b>> {
         let Lanes { plan, warps, shape, .. } = self.lanes;
         let dispatchers = usize::try_from(warps.dispatchers).unwrap_or(usize::MAX);
@@ -193,7 +193,8 @@ impl<'b> Encoder<'b> {
         ever.then(|| self.build.table(&name, &values).equals(self.build.int(1)))
     }
 
-    /// Lanes `l` and `m` stand before the same segment, and nothing tells them apart if they are alike.
+    /// Lanes `l` and `m` stand before the same segment, and nothing tells them apart if they are
+    /// alike.
     fn same_state(&self, l: usize, m: usize) -> Bool<'b> {
         let points = self.control.flow.points.iter().enumerate();
         let segments = points.clone().filter(|(_, point)| {

@@ -10,8 +10,8 @@ use tickbound_timing::max_plus::ClockMap;
 /// What a warp does beside its own work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WarpOp {
-    /// A global access: it occupies the dispatcher for this many ticks and holds a memory slot until
-    /// its latency is over.
+    /// A global access: it occupies the dispatcher for this many ticks and holds a memory slot
+    /// until its latency is over.
     Global(AmountId),
     /// Waits this many ticks without occupying anything.
     Pause(i64),
@@ -216,7 +216,8 @@ impl Load {
         }
     }
 
-    /// What lane `t` does in configuration `c`. What it does not reach has no value and asks nothing.
+    /// What lane `t` does in configuration `c`. What it does not reach has no value and asks
+    /// nothing.
     fn of(plan: &Plan<WarpOp>, code: &[Op<WarpOp>], c: usize, t: usize, latency: i64) -> Load {
         let value = |id: &AmountId| plan.value(*id, c, t, 0);
         let waiting = |path| Load { path, ..Load::NOTHING };
@@ -261,7 +262,6 @@ impl Lanes {
     /// For each configuration a number of ticks that no schedule undercuts: the longest path of one
     /// warp for as many groups as a place must take, the load of all dispatchers, and that of all
     /// memory slots.
-    #[must_use]
     pub fn lower_bounds(&self) -> Vec<i64> {
         (0..self.shape.len()).map(|c| self.lower_bound(c)).collect()
     }

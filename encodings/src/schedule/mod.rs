@@ -1,9 +1,10 @@
 //! Open schedules: warps that share dispatchers and memory slots.
 //!
-//! Under the `opencl` profile a platform with `warps` leaves open which ready warp a free dispatcher
-//! starts, and which unit takes a group when several are free for as long. A configuration then has
-//! many run times. This module makes a transition system whose *choices* are just these decisions:
-//! a run of the system is a run of the launch under one schedule, and every schedule is a run.
+//! Under the `opencl` profile a platform with `warps` leaves open which ready warp a free
+//! dispatcher starts, and which unit takes a group when several are free for as long. A
+//! configuration then has many run times. This module makes a transition system whose *choices* are
+//! just these decisions: a run of the system is a run of the launch under one schedule, and every
+//! schedule is a run.
 //!
 //! All warps of the launch are *lanes* of one program, with one clock for all. A step is one of
 //! four, the first that applies:

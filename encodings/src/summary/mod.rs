@@ -1,7 +1,7 @@
 //! The `summary` encoding: loops and lockstep phases closed, so that steps do not grow with data.
 //!
-//! Configurations are sorted into *shapes*: within a shape every branch takes one side and every loop
-//! runs or does not. For each shape the program is one term, with phases as joins of threads
+//! Configurations are sorted into *shapes*: within a shape every branch takes one side and every
+//! loop runs or does not. For each shape the program is one term, with phases as joins of threads
 //! (`phases`), and [`crate::max_plus`] closes it in max-plus arithmetic, loop counts and amounts
 //! still symbolic. A closed program is a single jump. Where the rules do not reach a closed form -
 //! threads that keep different marks, items that wait for marks across a barrier - that part stays
@@ -35,9 +35,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// What is fastest on the whole. Shrinking costs by the term, a few milliseconds for each shape;
-    /// what it saves the solver grows with the configurations.
-    #[must_use]
+    /// What is fastest on the whole. Shrinking costs by the term, a few milliseconds for each
+    /// shape; what it saves the solver grows with the configurations.
     pub fn suited(plan: &Plan) -> Options {
         Options { shrink: plan.configurations.len() > FEW }
     }
@@ -52,9 +51,6 @@ pub fn encode(plan: &Plan) -> Result<Encoded, EncodeError> {
 }
 
 /// As [`encode`], with options.
-///
-/// # Errors
-/// As for [`encode`].
 pub fn encode_with(plan: &Plan, options: Options) -> Result<Encoded, EncodeError> {
     queue::encode(plan, &|plan| encode_alone(plan, options))
 }

@@ -154,7 +154,8 @@ impl Shaper<'_> {
         scalar.ok_or_else(|| Fault(format!("{}: nobody reaches it", self.plan.amount(id).name)))
     }
 
-    /// Adds an amount. Values outside the shape are left open, which keeps the table's support small.
+    /// Adds an amount. Values outside the shape are left open, which keeps the table's support
+    /// small.
     fn push_uniform(&mut self, name: &str, of_members: &[i64]) -> AmountId {
         let mut all = vec![None; self.plan.configurations.len()];
         self.members.iter().zip(of_members).for_each(|(c, v)| all[*c] = Some(*v));
@@ -199,7 +200,8 @@ impl Shaper<'_> {
         Ok(pieces)
     }
 
-    /// Appends a loop. Where the shape reaches none of its barriers it is one for each thread alone.
+    /// Appends a loop. Where the shape reaches none of its barriers it is one for each thread
+    /// alone.
     fn push_loop(
         &mut self,
         count: AmountId,
@@ -283,8 +285,8 @@ impl Shaper<'_> {
         Ok(out)
     }
 
-    /// Appends a piece to `out`, which began in state `start`. A loop whose threads are not together
-    /// where it begins, or where its body ends, is turned; so are the loops at its seams.
+    /// Appends a piece to `out`, which began in state `start`. A loop whose threads are not
+    /// together where it begins, or where its body ends, is turned; so are the loops at its seams.
     fn place(&mut self, out: &mut Vec<Piece>, piece: Piece, start: State) -> Result<(), Fault> {
         self.room = self.room.saturating_sub(1);
         let Piece::Loop { count, body } = piece else {

@@ -1,7 +1,7 @@
 //! Building a system: expressions with their sorts as types, hash-consed and folded.
 //!
-//! [`Int`] and [`Bool`] are expressions of one [`Builder`]. They are made of each other by operators
-//! and methods, so they nest as arithmetic does; what is equal becomes one node.
+//! [`Int`] and [`Bool`] are expressions of one [`Builder`]. They are made of each other by
+//! operators and methods, so they nest as arithmetic does; what is equal becomes one node.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -84,7 +84,6 @@ pub struct StateVariable<'b, T> {
 
 impl<'b, T: Sorted<'b>> StateVariable<'b, T> {
     /// Its present value.
-    #[must_use]
     pub fn now(self) -> T {
         self.builder.expression(Node::State(self.id))
     }
@@ -105,7 +104,6 @@ pub struct Choice<'b> {
 
 impl<'b> Choice<'b> {
     /// What this step picks.
-    #[must_use]
     pub fn picked(self) -> Bool<'b> {
         self.builder.expression(Node::Choice(self.id))
     }
@@ -113,7 +111,6 @@ impl<'b> Choice<'b> {
 
 impl Builder {
     /// A system without states over the given parameters and valid configurations.
-    #[must_use]
     pub fn new(parameters: Vec<Parameter>, configurations: Vec<Vec<u32>>) -> Builder {
         let system = System {
             parameters,
@@ -155,7 +152,6 @@ impl Builder {
     }
 
     /// Number of nodes so far.
-    #[must_use]
     pub fn size(&self) -> usize {
         self.parts.borrow().system.nodes.len()
     }
@@ -274,7 +270,6 @@ impl Builder {
 
 impl System {
     /// Values per configuration as rows over their least support; see [`Table::rows`].
-    #[must_use]
     pub fn rows(&self, values: &[Option<i64>]) -> (Vec<usize>, BTreeMap<Vec<u32>, i64>) {
         minimal_support(&self.configurations, self.parameters.len(), values)
     }
@@ -306,7 +301,6 @@ impl<'b> Int<'b> {
     }
 
     /// Equality.
-    #[must_use]
     pub fn equals(self, other: Int<'b>) -> Bool<'b> {
         match (self.known(), other.known()) {
             (Some(x), Some(y)) => self.builder.bool(x == y),
@@ -319,7 +313,6 @@ impl<'b> Int<'b> {
     }
 
     /// `self <= other`.
-    #[must_use]
     pub fn at_most(self, other: Int<'b>) -> Bool<'b> {
         match (self.known(), other.known()) {
             (Some(x), Some(y)) => self.builder.bool(x <= y),
@@ -371,7 +364,6 @@ impl<'b> Bool<'b> {
     }
 
     /// `if self then a else b`.
-    #[must_use]
     pub fn ite<T: Sorted<'b>>(self, a: T, b: T) -> T {
         if a.ex() == b.ex() {
             return a;

@@ -34,7 +34,6 @@ impl Columns {
 
     /// The values of a node as 64-bit integers, truth values as 0 and 1. `None` if it has not been
     /// tabulated, or if a value is too large.
-    #[must_use]
     pub fn values(&self, e: Ex) -> Option<Vec<Option<i64>>> {
         if !self.0.has(e) {
             return None;

@@ -1,9 +1,9 @@
 //! Computing the expressions of a system, over any kind of value.
 //!
-//! An [`Algebra`] says what values are - numbers, columns of numbers, terms of a solver, expressions
-//! of another system - and how each operation makes one of others. [`evaluate`] walks the nodes. It
-//! is the only place that does, so it is the only place where a value could be missing or of the
-//! wrong sort, and there it is a [`Fault`] and never a value made up.
+//! An [`Algebra`] says what values are - numbers, columns of numbers, terms of a solver,
+//! expressions of another system - and how each operation makes one of others. [`evaluate`] walks
+//! the nodes. It is the only place that does, so it is the only place where a value could be
+//! missing or of the wrong sort, and there it is a [`Fault`] and never a value made up.
 
 use super::{ChoiceId, Ex, Fault, Node, System, TableId};
 
@@ -93,7 +93,6 @@ pub struct Values<I, B>(Vec<Option<Value<I, B>>>);
 
 impl<I, B> Values<I, B> {
     /// No value for any node of `system`.
-    #[must_use]
     pub fn none(system: &System) -> Self {
         Values(system.nodes().iter().map(|_| None).collect())
     }
@@ -104,7 +103,6 @@ impl<I, B> Values<I, B> {
     }
 
     /// True if the node has a value.
-    #[must_use]
     pub fn has(&self, e: Ex) -> bool {
         self.0[e.index()].is_some()
     }
@@ -134,8 +132,8 @@ impl<I, B> Values<I, B> {
     }
 }
 
-/// Computes the nodes of `order`, operands before what is made of them, with the given values of the
-/// states.
+/// Computes the nodes of `order`, operands before what is made of them, with the given values of
+/// the states.
 ///
 /// # Errors
 /// What the algebra refuses, or a fault: a state or an operand without a value, or one of the wrong
@@ -155,9 +153,6 @@ pub fn evaluate<A: Algebra>(
 }
 
 /// Computes one node.
-///
-/// # Errors
-/// As for [`evaluate`].
 pub fn node<A: Algebra>(
     node: &Node,
     states: &[Value<A::Int, A::Bool>],

@@ -11,9 +11,9 @@
 //! really depends on (its *support*). Tables are how products of parameters stay linear for a
 //! solver: each factor is a table, and a product is split over the smaller one.
 //!
-//! Expressions are made by a [`Builder`], where sorts are types; they are hash-consed and folded, so
-//! that equal expressions are one node and constants never travel. [`evaluate`](mod@evaluate) computes
-//! them over any [`Algebra`].
+//! Expressions are made by a [`Builder`], where sorts are types; they are hash-consed and folded,
+//! so that equal expressions are one node and constants never travel. [`evaluate`](mod@evaluate)
+//! computes them over any [`Algebra`].
 //!
 //! ```
 //! use tickbound_encodings::system::{Builder, Int, Parameter, run::run};
@@ -52,7 +52,6 @@ pub struct Ex(pub(crate) u32);
 
 impl Ex {
     /// Position in [`System::nodes`].
-    #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -64,7 +63,6 @@ pub struct StateId(pub(crate) u32);
 
 impl StateId {
     /// Position in [`System::states`].
-    #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -76,7 +74,6 @@ pub struct ChoiceId(pub(crate) u32);
 
 impl ChoiceId {
     /// Position in [`System::choices`].
-    #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -88,7 +85,6 @@ pub struct TableId(pub(crate) u32);
 
 impl TableId {
     /// Position in [`System::tables`].
-    #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -184,27 +180,23 @@ pub struct System {
 
 impl System {
     /// The expression nodes, operands before the nodes that use them.
-    #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
     /// The node of an expression.
-    #[must_use]
     pub fn node(&self, e: Ex) -> &Node {
         &self.nodes[e.index()]
     }
 
-    /// Every expression that the goal, the cost, the constraint and the states are made of, operands
-    /// first.
-    #[must_use]
+    /// Every expression that the goal, the cost, the constraint and the states are made of,
+    /// operands first.
     pub fn live(&self) -> Vec<Ex> {
         let states = self.states.iter().flat_map(|s| [s.init, s.next]);
         self.below(states.chain([self.goal, self.cost, self.constraint]))
     }
 
     /// Every expression that the first values of the states are made of, operands first.
-    #[must_use]
     pub fn first(&self) -> Vec<Ex> {
         self.below(self.states.iter().map(|s| s.init))
     }
@@ -223,7 +215,6 @@ impl System {
     }
 
     /// For each node whether it depends on the parameters alone.
-    #[must_use]
     pub fn frozen(&self) -> Vec<bool> {
         let mut frozen: Vec<bool> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {

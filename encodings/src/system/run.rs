@@ -2,9 +2,9 @@
 //!
 //! It serves the tests, which hold it against the simulator, and tells how many steps a
 //! configuration needs, so that an unrolling is exactly as deep as it has to be. It is strict: a
-//! value that no configuration was to read is carried along as unknown, and a run that needs it is a
-//! [`Fault`]. Systems with choices are run with all choices false, which only says something where
-//! that satisfies the constraint.
+//! value that no configuration was to read is carried along as unknown, and a run that needs it is
+//! a [`Fault`]. Systems with choices are run with all choices false, which only says something
+//! where that satisfies the constraint.
 
 use thiserror::Error;
 
@@ -53,28 +53,23 @@ pub struct Runner<'s> {
 
 impl<'s> Runner<'s> {
     /// A runner that has not run anything yet.
-    #[must_use]
     pub fn new(system: &'s System) -> Runner<'s> {
         let (first, live) = (system.first(), system.live());
         Runner { system, first, live, values: Values::none(system), range: (0, 0) }
     }
 
     /// Expressions that one step computes.
-    #[must_use]
     pub fn size(&self) -> usize {
         self.live.len()
     }
 
-    /// The least and the greatest number that any node has had in the runs so far; 0 lies between them.
-    #[must_use]
+    /// The least and the greatest number that any node has had in the runs so far; 0 lies between
+    /// them.
     pub fn range(&self) -> (i64, i64) {
         self.range
     }
 
     /// As [`run`].
-    ///
-    /// # Errors
-    /// As for [`run`].
     pub fn run(&mut self, configuration: usize, limit: usize) -> Result<Run, RunError> {
         let chosen = &self.system.configurations[configuration];
         let tables = self.system.tables.iter().map(|t| t.value(chosen)).collect();
@@ -104,8 +99,8 @@ impl<'s> Runner<'s> {
     }
 }
 
-/// Numbers, `None` where nobody is to read one. What depends on such a number is unknown itself, but
-/// for a conjunction with something false and the like.
+/// Numbers, `None` where nobody is to read one. What depends on such a number is unknown itself,
+/// but for a conjunction with something false and the like.
 struct Numbers {
     tables: Vec<Option<i64>>,
     /// The least and the greatest number that came up. All others are one of those that came up.

@@ -21,7 +21,6 @@ pub struct Table {
 impl Table {
     /// The value for a configuration, given as one value index per parameter of the system; `None`
     /// if the table is never read for it.
-    #[must_use]
     pub fn value(&self, configuration: &[u32]) -> Option<i64> {
         let key: Vec<u32> = self.support.iter().map(|p| configuration[*p]).collect();
         self.rows.get(&key).copied()
@@ -49,8 +48,8 @@ pub(super) fn minimal_support(
     (support, rows)
 }
 
-/// One row for each combination of the parameters in `support`; `None` if two rows of one combination
-/// have different values.
+/// One row for each combination of the parameters in `support`; `None` if two rows of one
+/// combination have different values.
 fn distinct<'c>(
     rows: &[(&'c Vec<u32>, i64)],
     support: &[usize],

@@ -28,9 +28,9 @@ pub(super) struct Args {
     /// deadlocks are looked for
     #[arg(long, value_name = "FORMULA")]
     invariant: Vec<String>,
-    /// A condition on every infinite run, such as 'G (in -> F out)': X next, F at some time, G always,
-    /// U until, R releases. In a run that is stuck nothing fires for ever; nothing has to happen only
-    /// because it can: 'G F a -> G F b' says so where it is meant
+    /// A condition on every infinite run, such as 'G (in -> F out)': X next, F at some time, G
+    /// always, U until, R releases. In a run that is stuck nothing fires for ever; nothing has to
+    /// happen only because it can: 'G F a -> G F b' says so where it is meant
     #[arg(long, value_name = "FORMULA")]
     ltl: Vec<String>,
     /// Most memory for the product
@@ -149,8 +149,8 @@ fn answer(
     Ok(outcome)
 }
 
-/// Each step of a run as text: the names of the interface, and those of the formula, that fire in it;
-/// all names where it is a step inside.
+/// Each step of a run as text: the names of the interface, and those of the formula, that fire in
+/// it; all names where it is a step inside.
 fn steps(
     connector: &Connector,
     run: &[(Vec<Name>, Constraint)],

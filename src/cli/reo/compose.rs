@@ -29,7 +29,8 @@ use tickbound_reo_opencl::{Maker, Multiplier, MultiplierError};
 tickbound_input::named! {
     /// How the product is made.
     pub enum Mode {
-        /// State by state from the initial states; equivalent states are merged on the way where names are hidden
+        /// State by state from the initial states; equivalent states are merged on the way where
+        /// names are hidden
         Reachable = "reachable",
         /// Every cell of the Kronecker product of the adjacency matrices
         Dense = "dense",
@@ -231,7 +232,8 @@ fn reachable(
     Ok(made(composed(args, &parts(connector), names, limits)?, "cpu"))
 }
 
-/// The reachable product by all ranks, whole on the first one, where names are hidden; as [`reachable`] without others.
+/// The reachable product by all ranks, whole on the first one, where names are hidden; as
+/// [`reachable`] without others.
 fn together(
     args: &Args,
     connector: &Connector,

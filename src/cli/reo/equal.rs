@@ -26,8 +26,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "N=V")]
     set_right: Vec<String>,
     /// What counts as the same: weak compares up to inner steps; strong takes inner steps into the
-    /// visible steps behind them, as the definition of hiding says, and compares what is left step by
-    /// step
+    /// visible steps behind them, as the definition of hiding says, and compares what is left step
+    /// by step
     #[arg(long, value_enum, default_value = "weak")]
     kind: KindArg,
     /// Compare data constraints as well, cells by their names
@@ -89,7 +89,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
                 let what = match difference.told {
                     Told::Run => format!("only {who} can take the last step of"),
                     Told::Refusal => format!(
-                        "both can take the steps below, but behind all but the last of them {other} \
+                        "both can take the steps below, but behind all but the last of them \
+                         {other} \
                          may be where it cannot take the last, and {who} never is"
                     ),
                     Told::Choice => format!(

@@ -24,8 +24,8 @@ enum Target {
 /// Arguments of `reo generate`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Connector: a .treo, .cat, .reo, .ea or .json file. The environment puts data at names of its interface to
-    /// which no part writes, and takes them at the others
+    /// Connector: a .treo, .cat, .reo, .ea or .json file. The environment puts data at names of its
+    /// interface to which no part writes, and takes them at the others
     file: String,
     #[command(flatten)]
     choice: load::ConnectorArgs,

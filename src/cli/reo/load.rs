@@ -32,7 +32,8 @@ pub(super) struct ConnectorArgs {
     /// Leave data out: every data constraint becomes true
     #[arg(long)]
     no_data: bool,
-    /// Nothing waits and no datum is lost without a reason: a lossy channel loses what the other side cannot take (docs/reo.md)
+    /// Nothing waits and no datum is lost without a reason: a lossy channel loses what the other
+    /// side cannot take (docs/reo.md)
     #[arg(long)]
     context: bool,
     /// The files that were read.
@@ -83,7 +84,8 @@ impl Library for Disk<'_> {
     }
 }
 
-/// The connector in the file at `path`: Treo, `.cat`, `.reo`, `.ea` or JSON, by the end of its name.
+/// The connector in the file at `path`: Treo, `.cat`, `.reo`, `.ea` or JSON, by the end of its
+/// name.
 pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector, CliError> {
     let unreadable = |error| {
         CliError::Input(format!("{path}: {error}; give a .treo, .cat, .reo, .ea or .json file"))

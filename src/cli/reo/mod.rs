@@ -35,19 +35,23 @@ pub struct Args {
 enum Command {
     /// Compose a connector into one constraint automaton
     Compose(compose::Args),
-    /// Look for a deadlock, for a step that breaks an invariant, or for a run that breaks a formula of LTL
+    /// Look for a deadlock, for a step that breaks an invariant, or for a run that breaks a formula
+    /// of LTL
     Check(check::Args),
     /// Tell whether two connectors do the same, and if not, show a run that tells them apart
     Equal(equal::Args),
     /// Run a connector: choose among its steps, with the data that flow, or take steps at random
     Run(run::Args),
-    /// Draw a connector: its circuit in the usual signs, its automaton beside it, the steps of a run lit in both
+    /// Draw a connector: its circuit in the usual signs, its automaton beside it, the steps of a
+    /// run lit in both
     Draw(draw::Args),
-    /// Write a connector as a program in Rust or C, with functions to put and take data at its ports
+    /// Write a connector as a program in Rust or C, with functions to put and take data at its
+    /// ports
     Generate(generate::Args),
     /// Tell whether a dataset that `compose --dataset` has written is whole and as it was written
     Verify(verify::Args),
-    /// Measure the product on the processors and on each OpenCL device: the experiment of the thesis
+    /// Measure the product on the processors and on each OpenCL device: the experiment of the
+    /// thesis
     Bench(bench::Args),
 }
 

@@ -7,7 +7,8 @@ use tickbound_reo_stream::Record;
 
 use crate::cli::exit::{CliError, Exit, input};
 
-/// The processes that `mpirun` has started; often this one is alone. The first reads, writes and speaks for all.
+/// The processes that `mpirun` has started; often this one is alone. The first reads, writes and
+/// speaks for all.
 pub(super) struct Ranks(Option<World>);
 
 impl Ranks {
@@ -56,7 +57,8 @@ impl Ranks {
         ended
     }
 
-    /// The sum of what all have counted, for the first; of the others what they have counted themselves.
+    /// The sum of what all have counted, for the first; of the others what they have counted
+    /// themselves.
     pub fn total(&mut self, tally: Tally) -> Result<Tally, CliError> {
         let Some(world) = self.world() else { return Ok(tally) };
         Ok(total(world, tally).map_err(input)?.unwrap_or(tally))
@@ -72,7 +74,8 @@ impl Ranks {
     }
 }
 
-/// Gives the record of a block to the first rank, if there is one, and returns all that the ranks give to this one.
+/// Gives the record of a block to the first rank, if there is one, and returns all that the ranks
+/// give to this one.
 ///
 /// # Errors
 /// The others cannot be reached.

@@ -1,4 +1,5 @@
-//! `tickbound reo compose --stream`: the reachable product, counted, checked, summed and written while it is made.
+//! `tickbound reo compose --stream`: the reachable product, counted, checked, summed and written
+//! while it is made.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
@@ -21,7 +22,8 @@ use crate::cli::stop;
 
 /// Bytes of a step in a file.
 const STEP_BYTES: u64 = 16;
-/// Steps of the parts in which a block is handed on, whatever the product's pieces were: files depend on it.
+/// Steps of the parts in which a block is handed on, whatever the product's pieces were: files
+/// depend on it.
 const PART: usize = 1 << 20;
 
 /// Why a product was not made, or not written.
@@ -47,7 +49,8 @@ pub(super) fn run(
     let parts = parts(connector);
     if ranks.is_first() && parts.iter().any(|part| !part.is_plain()) {
         eprintln!(
-            "tickbound: --stream leaves data constraints out of the steps; steps that no data fulfil are left out"
+            "tickbound: --stream leaves data constraints out of the steps; steps that no data \
+             fulfil are left out"
         );
     }
     let limits = Limits { memory: left(args, limits)?, ..*limits };
@@ -115,7 +118,8 @@ pub(super) fn run(
     Ok(Streamed { tally, names, idle: false, extent: Extent::Search { complete }, broken, asked })
 }
 
-/// Bytes that the search may take beside what a dataset needs: a block that is filled, one that waits and one that is encoded.
+/// Bytes that the search may take beside what a dataset needs: a block that is filled, one that
+/// waits and one that is encoded.
 fn left(args: &StreamArgs, limits: &Limits<'_>) -> Result<u64, CliError> {
     if args.dataset.is_none() {
         return Ok(limits.memory);
@@ -136,7 +140,8 @@ fn left(args: &StreamArgs, limits: &Limits<'_>) -> Result<u64, CliError> {
 /// A block of steps, with what they come to.
 type Full = (Block, Tally, Vec<Columns>);
 
-/// Runs `make` on this thread while another writes the blocks that it sends to the dataset, if there is one.
+/// Runs `make` on this thread while another writes the blocks that it sends to the dataset, if
+/// there is one.
 fn written(
     dataset: Option<Dataset>,
     make: impl FnOnce(Option<&SyncSender<Full>>) -> Result<(), ReachedError>,
@@ -169,8 +174,8 @@ fn written(
     })
 }
 
-/// Cuts a product into blocks of whole states, by the number of steps: so that the blocks do not depend on the pieces in
-/// which the product is made.
+/// Cuts a product into blocks of whole states, by the number of steps: so that the blocks do not
+/// depend on the pieces in which the product is made.
 struct Cutter {
     steps: u64,
     block: Block,

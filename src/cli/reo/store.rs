@@ -1,4 +1,5 @@
-//! Temporary files of a product: in a locked folder that is removed with the process, or by the next start.
+//! Temporary files of a product: in a locked folder that is removed with the process, or by the
+//! next start.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -6,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use tickbound_os::process::Scratch;
 use tickbound_reo::product::reachable::{Store, Stored};
 
-/// Files in a folder of the system's temporary folder, which is made with the first of them. They have no names, so that what
-/// nobody has open any more takes no room.
+/// Files in a folder of the system's temporary folder, which is made with the first of them. They
+/// have no names, so that what nobody has open any more takes no room.
 #[derive(Default)]
 pub(super) struct Files(Mutex<Option<Scratch>>);
 

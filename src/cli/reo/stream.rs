@@ -1,5 +1,5 @@
-//! `tickbound reo compose --stream`: a product that is counted, checked, summed and written in blocks, and never whole. Here
-//! the dense one, and what is said of both.
+//! `tickbound reo compose --stream`: a product that is counted, checked, summed and written in
+//! blocks, and never whole. Here the dense one, and what is said of both.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -29,21 +29,24 @@ use tickbound_reo_opencl::{Maker, MultiplierError, agree};
 /// Options of a product in blocks.
 #[derive(Debug, clap::Args)]
 pub(super) struct StreamArgs {
-    /// Make a dense or reachable product in blocks that are not kept, whatever its size: count its steps and the states
-    /// that are stuck, and sum up a checksum. States for which there is no memory are kept in TMPDIR
+    /// Make a dense or reachable product in blocks that are not kept, whatever its size: count its
+    /// steps and the states that are stuck, and sum up a checksum. States for which there is no
+    /// memory are kept in TMPDIR
     #[arg(long)]
     pub stream: bool,
     /// With --stream, cells that are made at once; with --dataset, steps of a file
     #[arg(long, value_name = "SIZE", default_value = "64M", requires = "stream")]
     pub block: Size,
-    /// With --stream, a condition on the names that fire in a step, such as 'a -> !b': steps that break it are counted
+    /// With --stream, a condition on the names that fire in a step, such as 'a -> !b': steps that
+    /// break it are counted
     #[arg(long, value_name = "FORMULA", requires = "stream")]
     pub invariant: Vec<String>,
-    /// With --stream, write all steps into this folder, block by block, as Parquet files; what is there already is
-    /// verified and gone on with
+    /// With --stream, write all steps into this folder, block by block, as Parquet files; what is
+    /// there already is verified and gone on with
     #[arg(long, value_name = "DIR", requires = "stream", conflicts_with = "invariant")]
     pub dataset: Option<String>,
-    /// With --dataset, a condition on the names that fire in a step: only steps that fulfil it are written
+    /// With --dataset, a condition on the names that fire in a step: only steps that fulfil it are
+    /// written
     #[arg(long, value_name = "FORMULA", requires = "dataset")]
     pub filter: Option<String>,
 }
@@ -172,7 +175,8 @@ fn was_interrupted(error: &StreamError) -> bool {
     matches!(why, Stopped::Interrupted)
 }
 
-/// Where blocks go, if a dataset was asked for: each rank writes its own, and the first one enters them.
+/// Where blocks go, if a dataset was asked for: each rank writes its own, and the first one enters
+/// them.
 struct Writer<'a> {
     /// Dropped, and so waited for, before `whole`.
     files: Option<Files>,
@@ -227,7 +231,8 @@ impl Writer<'_> {
     }
 }
 
-/// The dataset to write to, if one was asked for; `head` gets the words for the names of `alphabet`.
+/// The dataset to write to, if one was asked for; `head` gets the words for the names of
+/// `alphabet`.
 pub(super) fn open(
     args: &StreamArgs,
     connector: &Connector,
@@ -245,12 +250,14 @@ pub(super) fn open(
     Dataset::open(Disk::real(), Path::new(folder), head, &go_on).map(Some).map_err(input)
 }
 
-/// Bytes that a product in blocks takes: its halves twice, as they are and over one alphabet, and the blocks.
+/// Bytes that a product in blocks takes: its halves twice, as they are and over one alphabet, and
+/// the blocks.
 pub(super) fn need(args: &StreamArgs, matrices: &[Matrix], maker: Maker<'_>) -> u128 {
     let states = matrices.iter().map(|m| m.states() as u128).fold(1, u128::saturating_mul);
     let slots = matrices.iter().map(|m| m.slots() as u128).fold(1, u128::saturating_mul);
     let row = states.saturating_mul(slots).saturating_mul(8);
-    // Of columns, which are twice as large as cells, one block that is made, one that waits and one that is encoded.
+    // Of columns, which are twice as large as cells, one block that is made, one that waits and one
+    // that is encoded.
     let columns = if args.dataset.is_some() { 6 } else { 0 };
     let blocks = row.max(args.block.0.into()).saturating_mul(columns + maker.blocks() as u128);
     let rows = row.max(1 << 19).saturating_mul(rayon::current_num_threads() as u128);
@@ -329,7 +336,8 @@ impl Streamed {
         match (tally.first_broken, &self.broken) {
             (Some((from, to, _)), Some(names)) => {
                 text += &format!(
-                    "  {} steps break the invariant, the first goes from state {from} to {to}: {names}\n",
+                    "  {} steps break the invariant, the first goes from state {from} to {to}: \
+                     {names}\n",
                     tally.broken
                 );
             }
@@ -344,7 +352,8 @@ impl Streamed {
             }
             Extent::Blocks { done, blocks, states } => {
                 text += &format!(
-                    "  stopped after {done} of {blocks} blocks, {} of {states} states: this is of these alone\n",
+                    "  stopped after {done} of {blocks} blocks, {} of {states} states: this is of \
+                     these alone\n",
                     tally.states
                 );
             }

@@ -1,9 +1,10 @@
 //! How the run time is divided among tables over a few parameters.
 //!
-//! In goes an obligation and the clusters of an elimination, out come their tables: for each choice of a cluster's
-//! parameters that no condition excludes, what the parts of the run time come to that it takes. Every part is in one
-//! table, and every condition within one, so the tables together say what the problem says. Any clusters for which this
-//! holds will do: which ones they are need not be trusted.
+//! In goes an obligation and the clusters of an elimination, out come their tables: for each choice
+//! of a cluster's parameters that no condition excludes, what the parts of the run time come to
+//! that it takes. Every part is in one table, and every condition within one, so the tables
+//! together say what the problem says. Any clusters for which this holds will do: which ones they
+//! are need not be trusted.
 
 use itertools::Itertools;
 use serde::{Deserialize, Serialize};
@@ -66,7 +67,8 @@ impl Tables {
     /// The tables of an obligation.
     ///
     /// # Errors
-    /// The clusters leave out a part or a condition, a table is too large, a part has no value, or a stop.
+    /// The clusters leave out a part or a condition, a table is too large, a part has no value, or
+    /// a stop.
     pub fn new(
         obligation: &Obligation<'_>,
         shapes: Vec<ClusterShape>,
@@ -97,14 +99,13 @@ impl Tables {
     }
 
     /// The choice of some of a cluster's parameters, in a row of it.
-    #[must_use]
     pub fn choice(&self, cluster: usize, row: &[u32], of: &[usize]) -> Vec<u32> {
         let over = self.shapes[cluster].over.iter().zip(row);
         over.filter(|(p, _)| of.contains(p)).map(|(_, index)| *index).collect()
     }
 
-    /// The choices of its `to` that a cluster, or one that agrees with it, has a row for; none if it agrees with no other.
-    #[must_use]
+    /// The choices of its `to` that a cluster, or one that agrees with it, has a row for; none if
+    /// it agrees with no other.
     pub fn agreed(&self, cluster: usize) -> Vec<Vec<u32>> {
         let Some(other) = self.later(cluster) else { return Vec::new() };
         let to = &self.shapes[cluster].to;
@@ -113,7 +114,6 @@ impl Tables {
     }
 
     /// The later cluster that agrees with one on its `to`, unless that is nothing.
-    #[must_use]
     pub fn later(&self, cluster: usize) -> Option<usize> {
         let other = self.shapes.iter().position(|s| s.messages.contains(&cluster));
         other.filter(|_| !self.shapes[cluster].to.is_empty())

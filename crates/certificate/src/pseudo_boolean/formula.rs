@@ -1,15 +1,20 @@
 //! The formula, in the format OPB.
 //!
-//! In go tables, out comes a formula whose solutions are the valid configurations, and whose objective is the run time:
+//! In go tables, out comes a formula whose solutions are the valid configurations, and whose
+//! objective is the run time:
 //!
 //! - a parameter has one truth value for each of its values, of which one holds;
-//! - a cluster has one truth value for each row of its table. For each value of each of its parameters, the rows that have it are
-//!   together what the parameter's truth value is: so one row holds, that of the configuration;
-//! - two clusters that agree on some parameters have a truth value for each choice of these; for each of the two the rows with
-//!   that choice are together that. This follows from the rest, but not by adding lines, which is all that the proof does;
-//! - the objective is the sum over the rows of their ticks, and a constant, for which there is a truth value that holds.
+//! - a cluster has one truth value for each row of its table. For each value of each of its
+//!   parameters, the rows that have it are together what the parameter's truth value is: so one row
+//!   holds, that of the configuration;
+//! - two clusters that agree on some parameters have a truth value for each choice of these; for
+//!   each of the two the rows with that choice are together that. This follows from the rest, but
+//!   not by adding lines, which is all that the proof does;
+//! - the objective is the sum over the rows of their ticks, and a constant, for which there is a
+//!   truth value that holds.
 //!
-//! Everything but the objective is an equation; VeriPB counts each as two lines, at least and at most.
+//! Everything but the objective is an equation; VeriPB counts each as two lines, at least and at
+//! most.
 
 use std::fmt::Write;
 
@@ -64,7 +69,6 @@ pub struct Formula {
 
 impl Formula {
     /// The formula of some tables.
-    #[must_use]
     pub fn new(obligation: &Obligation<'_>, tables: &Tables) -> Formula {
         let mut formula = Formula::default();
         formula.equation(Equation::One, vec![(1, Variable::One)], 1);
@@ -119,13 +123,12 @@ impl Formula {
     }
 
     /// How VeriPB writes a truth value.
-    #[must_use]
     pub fn literal(&self, variable: &Variable) -> String {
         format!("x{}", self.variables.get_index_of(variable).map_or(0, |i| i + 1))
     }
 
-    /// The number of the line that says an equation's left-hand side is at least the right one; the next says at most.
-    #[must_use]
+    /// The number of the line that says an equation's left-hand side is at least the right one; the
+    /// next says at most.
     pub fn at_least(&self, equation: &Equation) -> usize {
         self.equations.get_index_of(equation).map_or(0, |i| 2 * i + 1)
     }

@@ -1,13 +1,15 @@
 //! The proof that a formula's least objective is the time claimed, for VeriPB 3.
 //!
-//! In go tables and a configuration, out comes one line of arithmetic: equations of the formula, each so many times, and truth values
-//! that are not below 0, add up to "the objective is at least so many ticks". How many times is what the elimination says: the
-//! least that a cluster and those before it come to, for each choice that a later one agrees on. The configuration shows that
-//! no more can be proved.
+//! In go tables and a configuration, out comes one line of arithmetic: equations of the formula,
+//! each so many times, and truth values that are not below 0, add up to "the objective is at least
+//! so many ticks". How many times is what the elimination says: the least that a cluster and those
+//! before it come to, for each choice that a later one agrees on. The configuration shows that no
+//! more can be proved.
 //!
-//! The format is that of VeriPB, version 3.0; the idea is that of certifying dynamic programs (E. Demirović, C. McCreesh, M. McIlree,
-//! J. Nordström, A. Oertel, K. Sidorov: *Pseudo-Boolean reasoning about states and transitions to certify dynamic programming
-//! and decision diagram algorithms*, CP 2024).
+//! The format is that of VeriPB, version 3.0; the idea is that of certifying dynamic programs (E.
+//! Demirović, C. McCreesh, M. McIlree, J. Nordström, A. Oertel, K. Sidorov: *Pseudo-Boolean
+//! reasoning about states and transitions to certify dynamic programming and decision diagram
+//! algorithms*, CP 2024).
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -21,7 +23,8 @@ use crate::refusal::Refusal;
 /// What a cluster and those before it come to at least, for each choice that a later one agrees on.
 type Message = HashMap<Vec<u32>, i64>;
 
-/// The proof that nothing is below `time`, which the configuration with these numbers of values takes.
+/// The proof that nothing is below `time`, which the configuration with these numbers of values
+/// takes.
 ///
 /// # Errors
 /// A number beyond 63 bits.
@@ -74,15 +77,16 @@ pub fn proof(
     Ok(text)
 }
 
-/// Whether a text has the lines of such a proof and no others. VeriPB knows rules that assume something without a proof.
-#[must_use]
+/// Whether a text has the lines of such a proof and no others. VeriPB knows rules that assume
+/// something without a proof.
 pub fn is_one(text: &str) -> bool {
     let words = text.lines().map(|line| line.split(' ').next().unwrap_or_default());
     words.eq(["pseudo-Boolean", "f", "pol", "output", "conclusion", "end"])
 }
 
-/// What each row of a cluster comes to with those before it, and the least for each choice that a later one agrees on. A choice
-/// that no row has belongs to no configuration: `never` is as much as will be needed.
+/// What each row of a cluster comes to with those before it, and the least for each choice that a
+/// later one agrees on. A choice that no row has belongs to no configuration: `never` is as much as
+/// will be needed.
 fn totals(
     tables: &Tables,
     cluster: usize,

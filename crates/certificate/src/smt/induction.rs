@@ -1,20 +1,24 @@
-//! "Nothing finishes earlier" by induction over the steps of the path, as small questions in SMT-LIB 2.
+//! "Nothing finishes earlier" by induction over the steps of the path, as small questions in
+//! SMT-LIB 2.
 //!
-//! In goes a path, out comes an invariant for each of its points, and the questions that show it. The state is the tick `t`, the
-//! ticks `s` since the mark, and a counter for each loop. At each point the invariant says
+//! In goes a path, out comes an invariant for each of its points, and the questions that show it.
+//! The state is the tick `t`, the ticks `s` since the mark, and a counter for each loop. At each
+//! point the invariant says
 //!
 //! ```text
 //! t + (what is still to come at least) >= T, and s <= (what it is at most)
 //! ```
 //!
-//! where both bounds are terms over what the parameters alone decide: the ticks of a step, the count of a loop, the side
-//! of an `if`. What comes after a sequence of steps is a symbol, `rest`, which is 0 at the end. There is one question for each way to get from one point to the next: whether the invariant can hold before and
-//! not after. None of them knows the parameters, nor how often anything is repeated. The last question is the only one
-//! that does: whether the invariant can be wrong at the beginning, for some valid configuration. All answers must be
-//! `unsat`; then `t >= T` at the end.
+//! where both bounds are terms over what the parameters alone decide: the ticks of a step, the
+//! count of a loop, the side of an `if`. What comes after a sequence of steps is a symbol, `rest`,
+//! which is 0 at the end. There is one question for each way to get from one point to the next:
+//! whether the invariant can hold before and not after. None of them knows the parameters, nor how
+//! often anything is repeated. The last question is the only one that does: whether the invariant
+//! can be wrong at the beginning, for some valid configuration. All answers must be `unsat`; then
+//! `t >= T` at the end.
 //!
-//! The first iteration of a loop that marks, and waits before it does, is a copy of its own: it is the only one that can begin
-//! otherwise. A loop that waits and does not mark is not covered.
+//! The first iteration of a loop that marks, and waits before it does, is a copy of its own: it is
+//! the only one that can begin otherwise. A loop that waits and does not mark is not covered.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -59,8 +63,10 @@ pub fn induction(
         let _ = writeln!(meanings, "{}(assert (= {symbol} {meaning}))", terms.definitions());
     }
     let mut text = String::from(
-        "; No step gets below the bound, and it is not below T at the beginning: each answer of a true claim is unsat.\n\
-         (set-logic QF_NIA)\n(declare-fun t () Int)\n(declare-fun s () Int)\n(declare-fun rest () Int)\n",
+        "; No step gets below the bound, and it is not below T at the beginning: each answer of a \
+         true claim is unsat.\n\
+         (set-logic QF_NIA)\n(declare-fun t () Int)\n(declare-fun s () Int)\n(declare-fun rest () \
+         Int)\n",
     );
     let _ = writeln!(text, "(define-fun T () Int {})", number(i128::from(time)));
     text.push_str(&known.declarations);
@@ -68,7 +74,8 @@ pub fn induction(
     let first = format!("(assert (< {} T))\n", points.cost);
     let _ = write!(
         text,
-        "; at the beginning, for some valid configuration\n(push 1)\n{valid}{meanings}{first}(check-sat)\n(pop 1)\n"
+        "; at the beginning, for some valid configuration\n(push \
+         1)\n{valid}{meanings}{first}(check-sat)\n(pop 1)\n"
     );
     Ok(text)
 }
@@ -182,7 +189,8 @@ struct Known {
     /// True if somebody waits.
     since: bool,
     declarations: String,
-    /// Names by what they stand for: the same thing has one name, however often a body is looked at.
+    /// Names by what they stand for: the same thing has one name, however often a body is looked
+    /// at.
     meanings: IndexMap<Meaning, String>,
     terms: HashMap<String, String>,
     count: usize,
@@ -368,7 +376,8 @@ impl Questions {
         self.count += 1;
     }
 
-    /// The invariant where so much is still to come, and so many ticks at most have passed since the mark.
+    /// The invariant where so much is still to come, and so many ticks at most have passed since
+    /// the mark.
     fn invariant(&self, t: &str, to_come: &str, (s, since): (&str, &str)) -> Vec<String> {
         let mut all = vec![format!("(>= (+ {t} {to_come}) T)")];
         if self.since {

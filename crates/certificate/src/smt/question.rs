@@ -1,8 +1,9 @@
 //! "Nothing finishes earlier" as one question in SMT-LIB 2.
 //!
-//! In goes an obligation and a time, out comes a text that asks for a valid configuration that takes fewer ticks. It is
-//! made of the problem's own domains, constraints and expressions, over the integers and linear ([`super::terms`]). A solver
-//! that answers `unsat` has proved that there is none.
+//! In goes an obligation and a time, out comes a text that asks for a valid configuration that
+//! takes fewer ticks. It is made of the problem's own domains, constraints and expressions, over
+//! the integers and linear ([`super::terms`]). A solver that answers `unsat` has proved that there
+//! is none.
 
 use std::fmt::Write;
 
@@ -25,7 +26,8 @@ pub fn question(
     stop: &dyn Fn() -> bool,
 ) -> Result<String, Refusal> {
     let mut text = String::from(
-        "; Does a valid configuration take fewer ticks than claimed? The answer of a true claim is unsat.\n",
+        "; Does a valid configuration take fewer ticks than claimed? The answer of a true claim is \
+         unsat.\n",
     );
     let mut terms = Terms::new(obligation, stop);
     let space = space(&mut terms, obligation)?;
@@ -33,15 +35,13 @@ pub fn question(
     let (definitions, time) = (terms.definitions(), number(i128::from(time)));
     let _ = write!(
         text,
-        "(set-logic QF_LIA)\n{space}; the time\n{definitions}(assert (< {ticks} {time}))\n(check-sat)\n"
+        "(set-logic QF_LIA)\n{space}; the time\n{definitions}(assert (< {ticks} \
+         {time}))\n(check-sat)\n"
     );
     Ok(text)
 }
 
 /// The parameters, and what a valid configuration satisfies.
-///
-/// # Errors
-/// As for [`question`].
 pub fn space(terms: &mut Terms<'_, '_>, obligation: &Obligation<'_>) -> Result<String, Refusal> {
     let mut text = String::new();
     for (place, values) in obligation.values.iter().enumerate() {

@@ -1,9 +1,10 @@
 //! Expressions over the parameters as terms of SMT-LIB 2, linear over the integers.
 //!
-//! A product or a quotient of two things that depend on parameters is taken apart over the values of one of them: `A * B`
-//! is `4 * B` where A is 4, `8 * B` where it is 8, and so on. So is a power, over the parameters that it depends on. So
-//! any solver for linear arithmetic can read what comes out. It has the value that the expression has; where the
-//! expression has none, it has some value, which no valid configuration comes to.
+//! A product or a quotient of two things that depend on parameters is taken apart over the values
+//! of one of them: `A * B` is `4 * B` where A is 4, `8 * B` where it is 8, and so on. So is a
+//! power, over the parameters that it depends on. So any solver for linear arithmetic can read what
+//! comes out. It has the value that the expression has; where the expression has none, it has some
+//! value, which no valid configuration comes to.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
@@ -268,7 +269,8 @@ impl<'o, 'p> Terms<'o, 'p> {
     }
 }
 
-/// A term divided by a number, rounded down; `div` of SMT-LIB rounds down only where the divisor is above 0.
+/// A term divided by a number, rounded down; `div` of SMT-LIB rounds down only where the divisor is
+/// above 0.
 fn quotient(a: &str, n: i64) -> String {
     match n {
         0 => "0".to_owned(),

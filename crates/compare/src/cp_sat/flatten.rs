@@ -20,8 +20,8 @@ impl From<Fault> for Unflat {
     }
 }
 
-/// `system` after `steps` steps, as values of the parameters alone: its goal and cost at the end, for
-/// the configurations with the indices `kept`. The system has no choices.
+/// `system` after `steps` steps, as values of the parameters alone: its goal and cost at the end,
+/// for the configurations with the indices `kept`. The system has no choices.
 ///
 /// # Errors
 /// More than `limit` nodes, or a system that is not one.

@@ -80,7 +80,8 @@ pub enum CpSatError {
     },
     /// The unrolled system is too large.
     #[error(
-        "--encoding {encoding}: {nodes} values, CP-SAT is given at most {MAX_NODES}; use --encoding summary or smaller inputs"
+        "--encoding {encoding}: {nodes} values, CP-SAT is given at most {MAX_NODES}; use \
+         --encoding summary or smaller inputs"
     )]
     TooLarge {
         /// The encoding.
@@ -106,7 +107,6 @@ pub enum CpSatError {
 
 impl CpSatError {
     /// The fault is in tickbound, not in what it was given.
-    #[must_use]
     pub fn is_fault(&self) -> bool {
         matches!(self, CpSatError::Script { .. })
             || matches!(self, CpSatError::Solve(e) if e.is_fault())
@@ -214,7 +214,6 @@ pub fn solve(
 }
 
 /// The answer for a person.
-#[must_use]
 pub fn words(problem: &Problem, answer: &Answer) -> String {
     let count = |n: Option<u64>| n.unwrap_or_default();
     let by = format!(

@@ -1,11 +1,12 @@
-//! Tables 1 and 3 of N. Garanina, S. Staroletov, S. Gorlatch: *Auto-Tuning High-Performance Programs
-//! Using Model Checking in Promela* (2023), beside what our engines find on the same problems.
+//! Tables 1 and 3 of N. Garanina, S. Staroletov, S. Gorlatch: *Auto-Tuning High-Performance
+//! Programs Using Model Checking in Promela* (2023), beside what our engines find on the same
+//! problems.
 //!
-//! [`run`] lets the engines loose on every size of both tables, in a [`SideBySide`] with its limits;
-//! [`tables`] then puts the paper's rows beside the answers. A row that differs is explained as far
-//! as that can be computed: the simulator is asked what the paper's own configuration takes, and,
-//! where that differs too, what it takes with the columns interchanged or on other platforms.
-//! [`page`] writes both down.
+//! [`run`] lets the engines loose on every size of both tables, in a [`SideBySide`] with its
+//! limits; [`tables`] then puts the paper's rows beside the answers. A row that differs is
+//! explained as far as that can be computed: the simulator is asked what the paper's own
+//! configuration takes, and, where that differs too, what it takes with the columns interchanged or
+//! on other platforms. [`page`] writes both down.
 
 mod page;
 
@@ -140,8 +141,8 @@ fn inputs(row: &Published) -> IndexMap<String, i64> {
     IndexMap::from([("size".to_owned(), row.size), ("elements_per_unit".to_owned(), row.elements)])
 }
 
-/// Runs the engines on every problem of both tables. An engine that did not end on a smaller size of
-/// a table is not tried on larger ones.
+/// Runs the engines on every problem of both tables. An engine that did not end on a smaller size
+/// of a table is not tried on larger ones.
 ///
 /// # Errors
 /// Problem files that are missing or at fault.
@@ -253,7 +254,8 @@ fn reason(value: &Value, row: &Published, simulated: i64, case: Option<&Case>) -
     let above = (time - least) as f64 * 100.0 / least as f64;
     let swarm = if row.exhaustive == "-" { ", which a swarm search found" } else { "" };
     Some(format!(
-        "the model takes {time} ticks at WG={wg}, TS={ts}{swarm}; but the least time is {least}, at {}: \
+        "the model takes {time} ticks at WG={wg}, TS={ts}{swarm}; but the least time is {least}, \
+         at {}: \
          the published time is {above:.1} % above it",
         best.named()
     ))

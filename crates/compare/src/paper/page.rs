@@ -38,15 +38,18 @@ pub fn page(comparison: &Comparison, pictures: &[String]) -> Result<String, Pape
 }
 
 const ABOUT_1: &str = "The paper's columns are as published. \"There\" is what our simulator takes at the \
-published WG and TS. The least time is what the engines say together; where several configurations take it, \
+published WG and TS. The least time is what the engines say together; where several configurations \
+take it, \
 one is named.";
 
 const ABOUT_3: &str = "The paper lists several configurations for each size; only the best of a size is \
 held against the least time.";
 
 const COSTS: &str = "In each cell: seconds from the start of the engine's process to its end, most \
-megabytes that its processes had resident at once (for SPIN what its verifier counts), and states stored \
-where states are. `>`: ended without a proof, with the best time found; `-`: not there, or not tried: an \
+megabytes that its processes had resident at once (for SPIN what its verifier counts), and states \
+stored \
+where states are. `>`: ended without a proof, with the best time found; `-`: not there, or not \
+tried: an \
 engine that did not end on a smaller size, and a swarm where the exhaustive search has ended.";
 
 fn begin(out: &mut String, comparison: &Comparison) {
@@ -62,9 +65,12 @@ fn begin(out: &mut String, comparison: &Comparison) {
         out,
         "# Engines compared, beside the paper's tables\n\n\
          Written by `make compare`: tables 1 and 3 of Garanina, Staroletov, Gorlatch: *Auto-Tuning \
-         High-Performance Programs Using Model Checking in Promela* (2023), each problem given to each of \
-         our engines for {} s{}. The paper used an M1-based MacBook with 16 GB; this is {}, {} cores, {} MB. \
-         Tools: {}. Commands and all figures: [comparison.json](comparison.json); `make compare` writes them as \
+         High-Performance Programs Using Model Checking in Promela* (2023), each problem given to \
+         each of \
+         our engines for {} s{}. The paper used an M1-based MacBook with 16 GB; this is {}, {} \
+         cores, {} MB. \
+         Tools: {}. Commands and all figures: [comparison.json](comparison.json); `make compare` \
+         writes them as \
          a page with plots, comparison.html, too.\n",
         comparison.timeout,
         comparison.memory_limit.map_or_else(String::new, |b| format!(" and {} MB", megabytes(b))),
@@ -215,7 +221,8 @@ mod tests {
     fn the_page_of_a_comparison() {
         let page = page(&proved(), &["comparison.svg".to_owned()]).unwrap();
         for line in [
-            "|   1 |    8 |          4 |   4 |     44 |     1658 |     44 |         44 | WG=4, TS=2    | 1 engine  | no      |",
+            "|   1 |    8 |          4 |   4 |     44 |     1658 |     44 |         44 | WG=4, \
+             TS=2    | 1 engine  | no      |",
             "4 of 8 rows differ:",
             "5 of 12 rows differ:",
             "![Seconds of each engine over the size of the abstract kernel](comparison.svg)",

@@ -34,7 +34,6 @@ impl Expr<Slot> {
     ///
     /// # Panics
     /// Never for an expression resolved against the scope that made `of`.
-    #[must_use]
     pub fn range(&self, of: &[Interval]) -> Range {
         let Reach { values, may_fail } = reach::<Interval>(self, of);
         Range { values, may_fail }
@@ -46,19 +45,17 @@ impl Expr<Slot> {
     ///
     /// # Panics
     /// As for [`Expr::range`].
-    #[must_use]
     pub fn verdict(&self, of: &[Interval]) -> Verdict {
         if self.divides() { truth::<Exact>(self, of) } else { self.truth(of) }
     }
 
-    /// Whether [`Expr::eval`], whose `/` rounds down, may come to something other than 0, to 0, or to nothing, where
-    /// slot `s` has any value in `of[s]`.
+    /// Whether [`Expr::eval`], whose `/` rounds down, may come to something other than 0, to 0, or
+    /// to nothing, where slot `s` has any value in `of[s]`.
     ///
     /// If all of `of` are points, exactly one of the three is true.
     ///
     /// # Panics
     /// As for [`Expr::range`].
-    #[must_use]
     pub fn truth(&self, of: &[Interval]) -> Verdict {
         truth::<Interval>(self, of)
     }

@@ -33,13 +33,11 @@ pub struct Verdict {
 
 impl Verdict {
     /// True if it holds everywhere in the box.
-    #[must_use]
     pub fn surely_holds(self) -> bool {
         !self.may_not_hold && !self.may_fail
     }
 
     /// True if it is false everywhere in the box.
-    #[must_use]
     pub fn surely_fails(self) -> bool {
         !self.may_hold && !self.may_fail
     }
@@ -47,19 +45,16 @@ impl Verdict {
 
 impl Interval {
     /// The interval of one number.
-    #[must_use]
     pub fn point(value: i64) -> Interval {
         Interval { low: value, high: value }
     }
 
     /// True if the interval is one number.
-    #[must_use]
     pub fn is_point(self) -> bool {
         self.low == self.high
     }
 
     /// True if `value` is in the interval.
-    #[must_use]
     pub fn contains(self, value: i64) -> bool {
         self.low <= value && value <= self.high
     }

@@ -82,13 +82,11 @@ fn kind_of(error: &str, ours: Option<&str>) -> Option<FailureKind> {
 
 impl Record {
     /// The entry's key: the values with commas between.
-    #[must_use]
     pub fn key(&self) -> String {
         self.values.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
     }
 
     /// The entry.
-    #[must_use]
     pub fn entry(&self, parameters: &[String]) -> Value {
         let mut entry = Map::new();
         for (name, value) in parameters.iter().zip(&self.values) {
@@ -131,8 +129,8 @@ impl Record {
         Value::Object(entry)
     }
 
-    /// Reads an entry, of ours or of Kernel Tuner's; nothing if it is none. Times are finite and above 0.
-    #[must_use]
+    /// Reads an entry, of ours or of Kernel Tuner's; nothing if it is none. Times are finite and
+    /// above 0.
     pub fn read(entry: &Value, parameters: &[String]) -> Option<Record> {
         let values =
             parameters.iter().map(|name| integer(entry.get(name)?)).collect::<Option<_>>()?;

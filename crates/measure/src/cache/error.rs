@@ -29,7 +29,8 @@ pub enum CacheError {
     },
     /// A parameter has the name of a field of the file.
     #[error(
-        "parameters.{0}: `{0}` is the name of a field of each result in a cache; rename the parameter"
+        "parameters.{0}: `{0}` is the name of a field of each result in a cache; rename the \
+         parameter"
     )]
     Name(String),
     /// Another process writes to it.

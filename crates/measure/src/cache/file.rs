@@ -30,7 +30,8 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Takes the lock, and removes what a killed process left. What a person should know is added to `notes`.
+    /// Takes the lock, and removes what a killed process left. What a person should know is added
+    /// to `notes`.
     pub(super) fn take(
         disk: Disk,
         path: &Path,
@@ -46,7 +47,8 @@ impl Held {
         let lock = lock.ok_or_else(|| CacheError::Locked { path: path.to_owned() })?;
         if !lock.is_real() {
             notes.push(format!(
-                "{}: this file system has no locks; let no other process measure into the same file",
+                "{}: this file system has no locks; let no other process measure into the same \
+                 file",
                 path.display()
             ));
         }
@@ -62,7 +64,8 @@ impl Held {
 
     /// What is in the file; nothing if there is none.
     pub(super) fn read(&self) -> Result<Option<Vec<u8>>, CacheError> {
-        // It is replaced, not written to, but one that may not be written to is not replaced either.
+        // It is replaced, not written to, but one that may not be written to is not replaced
+        // either.
         let mut options = OpenOptions::new();
         options.read(true).write(true);
         let mut file = match self.disk.open(&options, &self.target) {
@@ -160,7 +163,6 @@ impl Log {
 }
 
 /// Files beside a cache that belong to it.
-#[must_use]
 pub fn kept_beside(cache: &Path) -> [PathBuf; 2] {
     [beside(cache, ".old"), beside(cache, ".lock")]
 }

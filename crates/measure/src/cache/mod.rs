@@ -2,15 +2,15 @@
 //!
 //! The file is one JSON object with `device_name`, `kernel_name`, `problem_size`,
 //! `tune_params_keys`, `tune_params`, `objective` and, last, `cache`: an object with an entry for
-//! each configuration ([`entry`]), one on a line. While it is written to, the two closing braces are
-//! missing and a comma follows the last entry, as Kernel Tuner leaves it, so a kill costs at most
-//! the line that was being written ([`text`]).
+//! each configuration ([`entry`]), one on a line. While it is written to, the two closing braces
+//! are missing and a comma follows the last entry, as Kernel Tuner leaves it, so a kill costs at
+//! most the line that was being written ([`text`]).
 //!
 //! What was measured is never lost, and never silently wrong:
 //!
 //! - Opening a cache writes a whole new file beside it and renames that, so a kill or a full disk
-//!   then costs nothing. An entry that is added is synced; one that cannot be written is taken back,
-//!   and the error says so.
+//!   then costs nothing. An entry that is added is synced; one that cannot be written is taken
+//!   back, and the error says so.
 //! - One process at a time writes to a cache, whatever name it knows it by. The lock lies on
 //!   `FILE.lock`, a file of its own.
 //! - An entry counts only if its key is its parameters' values and its times are numbers above 0. A
@@ -20,8 +20,9 @@
 //!   `FILE.old`.
 //!
 //! A cache belongs to one device, one kernel and one problem size (the values of the inputs);
-//! another one's is refused. An entry belongs to one source ([`Job::fingerprint`](super::job::Job)):
-//! entries of an earlier version are left out and measured again.
+//! another one's is refused. An entry belongs to one source
+//! ([`Job::fingerprint`](super::job::Job)): entries of an earlier version are left out and measured
+//! again.
 
 pub mod entry;
 mod error;
@@ -40,9 +41,8 @@ pub use error::CacheError;
 pub use file::kept_beside;
 use file::{Held, Log};
 
-/// The file where the times of a problem are kept unless another one is named: after the kernel, the values of its
-/// inputs, and the device as options name it.
-#[must_use]
+/// The file where the times of a problem are kept unless another one is named: after the kernel,
+/// the values of its inputs, and the device as options name it.
 pub fn usual_name(problem: &tickbound_model::Problem, device: &str) -> String {
     let entry = problem.source.as_ref().map_or("kernel", |s| s.entry.as_str());
     let inputs = problem.inputs.values().map(|value| format!("{value}"));
@@ -133,7 +133,8 @@ impl Cache {
     /// Opens a cache, or begins one. What `keep` does not want is left out.
     ///
     /// # Errors
-    /// See [`CacheError`]; then the file is as it was, or all that was in it is in it and in `FILE.old`.
+    /// See [`CacheError`]; then the file is as it was, or all that was in it is in it and in
+    /// `FILE.old`.
     pub fn open(
         path: &Path,
         head: Head,
@@ -254,7 +255,8 @@ impl Sifted {
             }),
             note(&self.wrong, &|n| {
                 format!(
-                    "{n} entries are no results: a time that is not above 0, or a key of other values; left out"
+                    "{n} entries are no results: a time that is not above 0, or a key of other \
+                     values; left out"
                 )
             }),
             note(&self.earlier, &|n| {

@@ -81,7 +81,8 @@ fn disk(gate: impl Fn(Operation) -> io::Result<()> + Sync + 'static) -> Disk {
     Disk::watched(Box::leak(Box::new(gate)))
 }
 
-/// A cache that has an old entry, a broken line, a whole entry, what a killed process left, and an earlier copy.
+/// A cache that has an old entry, a broken line, a whole entry, what a killed process left, and an
+/// earlier copy.
 fn worn() -> (TempDir, PathBuf) {
     let (folder, path) = cache([-1, 1, 2]);
     std::fs::write(folder.path().join("c.json.old"), everything_else()).unwrap();
@@ -97,8 +98,8 @@ fn everything_else() -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// Opens the cache, adds two entries, closes it; `done` is told what is said to be on the disk. What
-/// failed, and what was noted.
+/// Opens the cache, adds two entries, closes it; `done` is told what is said to be on the disk.
+/// What failed, and what was noted.
 fn session(disk: Disk, path: &Path, done: &dyn Fn(i64)) -> Vec<String> {
     let mut said = Vec::new();
     match open(disk, path) {

@@ -3,8 +3,8 @@
 //! A cache is one JSON object whose last field, `cache`, is an object of entries. While a program
 //! measures, the two closing braces are missing; if it is killed, part of the last entry may be
 //! missing as well. So the text is read field by field and entry by entry, and what is none is left
-//! out up to the next line that begins with a quote: it begins a field or an entry, as we and Kernel
-//! Tuner write them. So one byte costs one line.
+//! out up to the next line that begins with a quote: it begins a field or an entry, as we and
+//! Kernel Tuner write them. So one byte costs one line.
 
 use serde_json::{Deserializer, Map, Value};
 
@@ -34,7 +34,6 @@ pub struct Entry {
 
 /// Bytes as text, without a byte-order mark. What is no UTF-8 becomes a character that JSON nowhere
 /// allows, so that it is left out with its line, and is not taken for another text.
-#[must_use]
 pub fn decoded(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -50,7 +49,6 @@ pub fn decoded(bytes: &[u8]) -> String {
 }
 
 /// Takes a text apart; nothing if it does not begin as a cache does.
-#[must_use]
 pub fn read(text: &str) -> Option<Parts> {
     let mut rest = Rest { text, at: 0, counted: (0, 1), next: Some(0) };
     let mut parts = Parts::default();
@@ -65,7 +63,8 @@ struct Rest<'a> {
     at: usize,
     /// A place up to which lines were counted, and its line.
     counted: (usize, usize),
-    /// What [`Rest::next`] found last: a file may be one long line, which is not to be looked through for each entry.
+    /// What [`Rest::next`] found last: a file may be one long line, which is not to be looked
+    /// through for each entry.
     next: Option<usize>,
 }
 
@@ -124,7 +123,8 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// Reads a field before the entries, and says whether another may come; nothing where no cache can follow.
+    /// Reads a field before the entries, and says whether another may come; nothing where no cache
+    /// can follow.
     fn field(&mut self, parts: &mut Parts) -> Option<bool> {
         self.blanks();
         let (start, line) = (self.at, self.line());
@@ -217,7 +217,8 @@ mod tests {
                 &["1", "2"],
                 &[],
             ),
-            // One byte that is wrong costs one line: a brace in place of a comma, and the reverse; a quote; a zero.
+            // One byte that is wrong costs one line: a brace in place of a comma, and the reverse;
+            // a quote; a zero.
             ("\n\"1\": {\"a\": 1}}\n\"2\": {\"a\": 2},", &["1", "2"], &[2]),
             ("\n\"1\": {\"a\": 1,,\n\"2\": {\"a\": 2},", &["2"], &[2]),
             ("\n\"1\": {\"a\": \"x },\n\"2\": {\"a\": \"y\"}}\n}", &["2"], &[2]),

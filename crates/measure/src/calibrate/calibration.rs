@@ -9,7 +9,8 @@ use super::sizes::Busy;
 use super::survey::{Survey, bytes_text};
 use super::{prices, resources};
 
-/// What decides how many warps a graphics processor holds, and is not measured. A processor has registers alone of these.
+/// What decides how many warps a graphics processor holds, and is not measured. A processor has
+/// registers alone of these.
 const HELD: [&str; 6] = [
     "warp_width",
     "schedulers",
@@ -47,7 +48,6 @@ pub struct Calibration {
 
 impl Calibration {
     /// Makes numbers of what was measured.
-    #[must_use]
     pub fn of(facts: &Facts, survey: &Survey) -> Calibration {
         let numbers = prices::prices(facts, survey);
         let resources = resources::resources(facts, survey);
@@ -76,11 +76,11 @@ impl Calibration {
     }
 
     /// What one should know of the numbers of the profile `resources`.
-    #[must_use]
     pub fn missing(&self) -> Option<String> {
         if self.resources.is_empty() {
             return Some(
-                "The device does not tell its clock rate, so there is nothing for the profile resources."
+                "The device does not tell its clock rate, so there is nothing for the profile \
+                 resources."
                     .to_owned(),
             );
         }
@@ -89,7 +89,8 @@ impl Calibration {
         let missing: Vec<&str> = HELD.into_iter().filter(|f| of_kind(f) && !known(f)).collect();
         (!missing.is_empty()).then(|| {
             format!(
-                "Not measured, so without a limit under the profile resources: {}; --like PLATFORM takes what \
+                "Not measured, so without a limit under the profile resources: {}; --like PLATFORM \
+                 takes what \
                  is not measured from a platform of the same kind.",
                 missing.join(", ")
             )
@@ -152,7 +153,8 @@ fn notes(facts: &Facts, survey: &Survey, numbers: &[Number], resources: &[Number
     let cache = usize::try_from(facts.cache).unwrap_or(usize::MAX);
     if cache > survey.footprint / 2 {
         notes.push(format!(
-            "A cache of {} is said to hold half or more of the {} that were read: global_access may be \
+            "A cache of {} is said to hold half or more of the {} that were read: global_access \
+             may be \
              that of the cache.",
             bytes_text(cache),
             bytes_text(survey.footprint)

@@ -1,7 +1,7 @@
 //! What the kernels should compute, by the host.
 
-/// The arguments of `fma` in the kernels: the first and third are each other's inverse, nearly, and a
-/// pair of steps adds about 2^-12, so that the result tells how many there were.
+/// The arguments of `fma` in the kernels: the first and third are each other's inverse, nearly, and
+/// a pair of steps adds about 2^-12, so that the result tells how many there were.
 pub const FACTORS: [f32; 4] = [1.25, 0.3, 0.8, -0.24 + 1.0 / 4096.0];
 
 /// The same as an argument of type `float4`.
@@ -42,22 +42,22 @@ pub fn steps(mut y: u32, steps: u64) -> u32 {
     y
 }
 
-/// So many roots, each of the square of the one before and [`FACTORS`]' first more: in closed form, as devices
-/// round their roots each in its own way.
+/// So many roots, each of the square of the one before and [`FACTORS`]' first more: in closed form,
+/// as devices round their roots each in its own way.
 pub fn roots(x: f32, roots: u64) -> f32 {
     let [a, ..] = FACTORS.map(f64::from);
     (f64::from(x).powi(2) + roots as f64 * a).sqrt() as f32
 }
 
-/// What an item of the kernels `throughput` writes that has `id` modulo 16: the sum of its chains' ends, from those places
-/// of `table` on where they begin.
+/// What an item of the kernels `throughput` writes that has `id` modulo 16: the sum of its chains'
+/// ends, from those places of `table` on where they begin.
 pub fn ends(table: &[u32], id: usize, end: impl Fn(u32) -> u32) -> u32 {
     let starts = table.iter().map(|cell| (cell & 15) + (id & 15) as u32);
     starts.fold(0, |sum, start| sum.wrapping_add(end(start)))
 }
 
-/// Walks of `load_near` and `load_banks` by one lane: so many iterations of 16 loads, `vector` cells from each other,
-/// from `first` on, one vector further after each.
+/// Walks of `load_near` and `load_banks` by one lane: so many iterations of 16 loads, `vector`
+/// cells from each other, from `first` on, one vector further after each.
 pub fn pairs(table: &[u32], start: u32, first: usize, vector: usize, iterations: u32) -> u32 {
     let get = |i: usize| table.get(i % table.len().max(1)).copied().unwrap_or(0);
     let mut sums = [start, 0, 0, 0];
@@ -70,7 +70,8 @@ pub fn pairs(table: &[u32], start: u32, first: usize, vector: usize, iterations:
     sums.into_iter().fold(0, u32::wrapping_add)
 }
 
-/// What an item of `sweep` has read that begins at vector `first`, in groups of so many, of `vectors` in all.
+/// What an item of `sweep` has read that begins at vector `first`, in groups of so many, of
+/// `vectors` in all.
 pub fn sweep(
     order: &[u32],
     first: usize,
@@ -94,8 +95,8 @@ pub fn sweep(
     sum
 }
 
-/// A random cycle through all of `0..n`: the one after each (S. Sattolo, *An algorithm to generate a
-/// random cyclic permutation*, Information Processing Letters 22, 1986). Always the same one.
+/// A random cycle through all of `0..n`: the one after each (S. Sattolo, *An algorithm to generate
+/// a random cyclic permutation*, Information Processing Letters 22, 1986). Always the same one.
 pub fn cycle(n: usize) -> Vec<u32> {
     let mut next: Vec<u32> = (0..n as u32).collect();
     // D. Lehmer's generator with M. O'Neill's output permutation would do; splitmix64 is shorter.
@@ -137,8 +138,8 @@ pub fn stream(order: &[u32], group: usize, id: usize) -> u32 {
     (0..8).fold(0, |sum, j| sum.wrapping_add(cell(order, first + j * group)))
 }
 
-/// A walk of `load_local` or `load_constant`: from `first` on, 16 cells an iteration, which begin at 0 and
-/// move by `step` until `begins` says that there is no further place.
+/// A walk of `load_local` or `load_constant`: from `first` on, 16 cells an iteration, which begin
+/// at 0 and move by `step` until `begins` says that there is no further place.
 pub fn walk(
     table: &[u32],
     start: u32,

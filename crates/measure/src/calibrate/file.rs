@@ -8,7 +8,6 @@ use super::sample::Sample;
 
 impl Sample {
     /// `0.4%`, with a remark where it is not small enough; nothing is said of what was not seen.
-    #[must_use]
     pub fn spread_text(&self) -> String {
         match self.spread {
             None => "?".to_owned(),
@@ -45,7 +44,6 @@ impl Number {
 
 impl Calibration {
     /// The platform file. `date` is the day of the measurements.
-    #[must_use]
     pub fn platform(&self, name: &str, date: &str) -> Value {
         let device =
             format!("tickbound calibrate on {} ({}), {date}", self.facts.name, self.facts.driver);

@@ -1,15 +1,17 @@
 //! The caches of a device, seen in how long loads take that wait for each other.
 //!
-//! In go the times of such loads over footprints that double, smallest first. Where a time is much greater than
-//! the one before, a cache no longer has what is loaded. Out comes a [`Level`] for each cache, nearest first, and the
-//! time of a load from what is behind them. Two neighbouring footprints at least must agree for a cache:
-//! one alone is a transition. What is found is a power of two, the greatest footprint of which a cache still has more than half.
-//! docs/calibrate.md says what else looks like a cache.
+//! In go the times of such loads over footprints that double, smallest first. Where a time is much
+//! greater than the one before, a cache no longer has what is loaded. Out comes a [`Level`] for
+//! each cache, nearest first, and the time of a load from what is behind them. Two neighbouring
+//! footprints at least must agree for a cache: one alone is a transition. What is found is a power
+//! of two, the greatest footprint of which a cache still has more than half. docs/calibrate.md says
+//! what else looks like a cache.
 
 use super::sample::Sample;
 
 /// How much greater a time is at least where a cache ends. What loads in one cache differ by among
-/// themselves, in transitions of its tables of addresses, is less on the devices that were looked at.
+/// themselves, in transitions of its tables of addresses, is less on the devices that were looked
+/// at.
 const STEP: f64 = 1.3;
 
 /// A cache.
@@ -22,7 +24,6 @@ pub struct Level {
 }
 
 /// The caches, nearest first, and what a load takes that none of them serves.
-#[must_use]
 pub fn levels(chases: &[(usize, Sample)]) -> (Vec<Level>, Option<Sample>) {
     let alike = |a: &(usize, Sample), b: &(usize, Sample)| b.1.seconds < STEP * a.1.seconds;
     let runs: Vec<&[(usize, Sample)]> = chases.chunk_by(alike).collect();

@@ -5,11 +5,11 @@
 //! confounded with is told in `docs/calibrate.md`. Three parts share the work:
 //!
 //! 1. a [`Runner`] runs launches that are plain data, and verifies what they compute ([`OpenCl`]);
-//! 2. [`survey`](survey::survey) has it run those that matter, as slopes that are repeated until steady
-//!    ([`sample`]);
+//! 2. [`survey`](survey::survey) has it run those that matter, as slopes that are repeated until
+//!    steady ([`sample`]);
 //! 3. [`prices`](prices::prices) makes numbers of a platform out of these, and
-//!    [`resources`](resources::resources) those of the profile `resources`, as far as they can be measured;
-//!    [`Calibration`] is all of them, for people and as a file.
+//!    [`resources`](resources::resources) those of the profile `resources`, as far as they can be
+//!    measured; [`Calibration`] is all of them, for people and as a file.
 //!
 //! The formulas are right if a device that follows the model exactly gets its own platform back:
 //! `tests/calibrate.rs` calibrates the model's simulator.
@@ -53,7 +53,6 @@ pub struct Options {
 
 impl Options {
     /// Some 10 to 20 seconds in all.
-    #[must_use]
     pub fn thorough() -> Options {
         let rule =
             Rule { warm_up: 1, warm_seconds: 0.02, least: 9, most: 60, spread: 0.01, seconds: 0.5 };
@@ -61,7 +60,6 @@ impl Options {
     }
 
     /// Less than 5 seconds in all.
-    #[must_use]
     pub fn quick() -> Options {
         let rule =
             Rule { warm_up: 0, warm_seconds: 0.0, least: 6, most: 12, spread: 0.03, seconds: 0.06 };
@@ -97,7 +95,6 @@ pub fn calibrate(
 }
 
 /// The day, in UTC: `2025-04-06`.
-#[must_use]
 pub fn today() -> String {
     utc::now().chars().take(10).collect()
 }

@@ -33,7 +33,6 @@ pub enum Origin {
 
 impl Number {
     /// What it was measured by.
-    #[must_use]
     pub fn sample(&self) -> Option<Sample> {
         if let Origin::Measured(sample) = self.origin { Some(sample) } else { None }
     }

@@ -74,7 +74,6 @@ impl<'s> OpenCl<'s> {
     }
 
     /// What the device says of itself.
-    #[must_use]
     pub fn facts(device: &Device) -> Facts {
         let details = device.details();
         let processor = device.kind == Kind::Cpu;
@@ -182,15 +181,16 @@ impl<'s> OpenCl<'s> {
         let (there, buffer) = (self.session.upload(&order)?, self.session.buffer(cells)?);
         let kernel = self.program.kernel("spread")?;
         let arguments = [Arg::buffer(&there), Arg::buffer(&buffer), Arg::U32(LINE as u32)];
-        // SAFETY: item i, below `cells`, writes cell i of as many, and reads place i / LINE of an order
-        // with cells / LINE places. The launch is waited for, and the buffers live until then.
+        // SAFETY: item i, below `cells`, writes cell i of as many, and reads place i / LINE of an
+        // order with cells / LINE places. The launch is waited for, and the buffers live until
+        // then.
         unsafe { self.session.enqueue(&kernel, &arguments, &[cells], None)? }.wait()?;
         self.cells = Some(Cells { order, buffer, overwritten: false });
         Ok(())
     }
 
-    /// How many items of `load_near` load side by side, and how many vectors they are from each other: within
-    /// the table after all turns.
+    /// How many items of `load_near` load side by side, and how many vectors they are from each
+    /// other: within the table after all turns.
     pub(super) fn near(&self, work: Work) -> [usize; 2] {
         let apart = if work == Work::LoadLines { LINE / self.vector } else { 1 };
         [(CELLS / self.vector - 2 * TURNS) / apart + 1, apart]
@@ -256,15 +256,16 @@ impl<'s> OpenCl<'s> {
             return Err(self.refused(run, "its buffers were not made"));
         };
         let (global, local) = ([run.items()], [run.group]);
-        // SAFETY: `prepare` has seen to it that `out` and `counters` have an element for each item, and
-        // that there are 8 cells for each item of `stream`. A chase stays on its cycle, which lies within its cells
-        // or the table; it begins at a place of it, as `prepare` writes 0, which is on every cycle,
-        // whenever another chase was there before. `load_local` reads up to 2 * group + 14 cells of a
-        // tile that has 2 * group + 16, `local_atomics` works on one counter an item, and `load_constant` stays in the table. `load_near`
-        // reads up to 30 vectors beyond the item's place, which is at least 32 before the table's end (`near`, with
-        // vectors of at most 16 cells). `load_banks` reads up to 30 cells beyond an item's place in a tile that has 32
-        // more. `sweep` masks its places by the number of vectors less one, a power of two. The launch is waited
-        // for, and the buffers live until then.
+        // SAFETY: `prepare` has seen to it that `out` and `counters` have an element for each item,
+        // and that there are 8 cells for each item of `stream`. A chase stays on its cycle, which
+        // lies within its cells or the table; it begins at a place of it, as `prepare` writes 0,
+        // which is on every cycle, whenever another chase was there before. `load_local` reads up
+        // to 2 * group + 14 cells of a tile that has 2 * group + 16, `local_atomics` works on one
+        // counter an item, and `load_constant` stays in the table. `load_near` reads up to 30
+        // vectors beyond the item's place, which is at least 32 before the table's end (`near`,
+        // with vectors of at most 16 cells). `load_banks` reads up to 30 cells beyond an item's
+        // place in a tile that has 32 more. `sweep` masks its places by the number of vectors less
+        // one, a power of two. The launch is waited for, and the buffers live until then.
         let launch = unsafe { self.session.enqueue(kernel, &arguments, &global, Some(&local))? };
         Ok(times(launch.wait()?))
     }

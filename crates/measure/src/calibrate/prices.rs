@@ -28,7 +28,6 @@ fn less(sample: Sample, seconds: f64) -> Sample {
 }
 
 /// Makes the platform.
-#[must_use]
 pub fn prices(facts: &Facts, survey: &Survey) -> Vec<Number> {
     let units = facts.units.max(1);
     let (elements, by) = elements(survey.single, &survey.full, units as usize);
@@ -68,7 +67,8 @@ fn clock(facts: &Facts, survey: &Survey) -> Option<Number> {
         None => fact(field, value, unit, "greatest clock rate"),
         Some(sample) => {
             let how = format!(
-                "operations on whole numbers that wait for each other, one item, a clock each; the device says {}",
+                "operations on whole numbers that wait for each other, one item, a clock each; the \
+                 device says {}",
                 facts.clock_mhz
             );
             Number { field, value, unit, how, origin: Origin::Measured(sample) }
@@ -82,7 +82,8 @@ fn price(field: &'static str, sample: Sample, how: impl Into<String>) -> Number 
 }
 
 /// Prices on an element: those with which the model takes as long as the device did. In the model a
-/// unit takes a group at a time, and its elements need so many iterations for one operation of each item.
+/// unit takes a group at a time, and its elements need so many iterations for one operation of each
+/// item.
 fn accesses(survey: &Survey, elements: usize, units: f64) -> Vec<Number> {
     let busy = |busy: Busy| {
         let iterations = busy.group.div_ceil(elements.max(1)).max(1);
@@ -95,7 +96,8 @@ fn accesses(survey: &Survey, elements: usize, units: f64) -> Vec<Number> {
             "global_access",
             busy(Busy { sample: stream, ..survey.stream }),
             format!(
-                "loads of 4 bytes, neighbours side by side, all units busy, over {}, less group_start",
+                "loads of 4 bytes, neighbours side by side, all units busy, over {}, less \
+                 group_start",
                 bytes_text(survey.footprint)
             ),
         ),

@@ -1,7 +1,8 @@
 //! How much a unit does at once: what the profile `resources` needs to know beyond prices.
 //!
-//! Throughput is measured where all units are busy, with operations that do not wait for each other; on a
-//! processor an operation is one on a vector. What the numbers mean is told in `docs/calibrate.md`.
+//! Throughput is measured where all units are busy, with operations that do not wait for each
+//! other; on a processor an operation is one on a vector. What the numbers mean is told in
+//! `docs/calibrate.md`.
 
 use super::levels::levels;
 use super::run::{Facts, Fault, Run, Work};
@@ -28,10 +29,11 @@ pub struct Rates {
     pub near: Busy,
     /// The same where neighbours load from lines of their own; not on processors, where all do.
     pub lines: Option<Busy>,
-    /// A load from local memory, by the cells between neighbours; not on processors, which have no banks.
+    /// A load from local memory, by the cells between neighbours; not on processors, which have no
+    /// banks.
     pub banks: Vec<(usize, Busy)>,
-    /// A byte of a piece of memory that all read over and over, by the bytes of the piece: half of what each
-    /// cache holds behind the first, then the largest footprint.
+    /// A byte of a piece of memory that all read over and over, by the bytes of the piece: half of
+    /// what each cache holds behind the first, then the largest footprint.
     pub sweeps: Vec<(usize, Sample)>,
 }
 

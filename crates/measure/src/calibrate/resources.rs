@@ -1,7 +1,9 @@
-//! Numbers of the profile `resources`, made of what was measured. docs/calibrate.md says why these formulas.
+//! Numbers of the profile `resources`, made of what was measured. docs/calibrate.md says why these
+//! formulas.
 //!
-//! Times become clocks of a unit: of the rate that the device tells, or on a processor of the rate that was
-//! measured. Rates are rounded to whole numbers and are at least 1, which is the least that the profile can say.
+//! Times become clocks of a unit: of the rate that the device tells, or on a processor of the rate
+//! that was measured. Rates are rounded to whole numbers and are at least 1, which is the least
+//! that the profile can say.
 
 use super::levels::{Level, levels};
 use super::number::{Number, Origin, fact, whole};
@@ -10,12 +12,12 @@ use super::sample::Sample;
 use super::sizes::Busy;
 use super::survey::{Survey, bytes_text};
 
-/// How much longer a load takes at least where neighbours meet in more banks than before. If they do, it is
-/// twice as long.
+/// How much longer a load takes at least where neighbours meet in more banks than before. If they
+/// do, it is twice as long.
 const CONFLICT: f64 = 1.4;
 
-/// How much longer requests to L1 take where they share a pipe with local memory (docs/semantics.md, profile `resources`, 9): what
-/// is measured on a processor has that in it.
+/// How much longer requests to L1 take where they share a pipe with local memory
+/// (docs/semantics.md, profile `resources`, 9): what is measured on a processor has that in it.
 const ONE_PIPE: f64 = 1.1;
 
 /// Hertz of a unit's clock, with the sample where it was measured; nothing where nobody tells it.
@@ -28,7 +30,6 @@ pub(super) fn clock(facts: &Facts, survey: &Survey) -> Option<(f64, Option<Sampl
 }
 
 /// The numbers, in the order of the file: none if the clock rate is not known.
-#[must_use]
 pub fn resources(facts: &Facts, survey: &Survey) -> Vec<Number> {
     let Some((hertz, _)) = clock(facts, survey) else { return Vec::new() };
     let units = f64::from(facts.units.max(1));

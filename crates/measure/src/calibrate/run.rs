@@ -1,14 +1,14 @@
 //! What is run on a device to find its prices, and who runs it.
 //!
-//! A [`Run`] is plain data. A [`Runner`] times it: [`OpenCl`](super::OpenCl) on a device; in the tests, the
-//! model's own simulator, whose prices must come out as they went in.
+//! A [`Run`] is plain data. A [`Runner`] times it: [`OpenCl`](super::OpenCl) on a device; in the
+//! tests, the model's own simulator, whose prices must come out as they went in.
 
 use thiserror::Error;
 
 use tickbound_device::DeviceError;
 
-/// One of the kernels in `kernels.cl`, with what an iteration of it does for each item. `Reals` to `LoadLines` and
-/// `Sweep`, but for `Clock`, work on vectors of [`Facts::vector`] numbers.
+/// One of the kernels in `kernels.cl`, with what an iteration of it does for each item. `Reals` to
+/// `LoadLines` and `Sweep`, but for `Clock`, work on vectors of [`Facts::vector`] numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Work {
     /// 64 fused multiply-adds, each needing the result of the one before.
@@ -17,8 +17,8 @@ pub enum Work {
     OneBarrier,
     /// 8 of them with a barrier after each.
     Barriers,
-    /// 16 loads from global memory by one item, each from the place that the one before read: a cycle
-    /// in random order over so many bytes.
+    /// 16 loads from global memory by one item, each from the place that the one before read: a
+    /// cycle in random order over so many bytes.
     Chase {
         /// Bytes that the cycle lies in.
         bytes: usize,
@@ -27,8 +27,8 @@ pub enum Work {
     ChaseLocal,
     /// The same in constant memory, in a table of 4 KiB.
     ChaseConstant,
-    /// 8 independent loads of 4 bytes from global memory, neighbouring items beside each other, no word
-    /// twice; there are no iterations.
+    /// 8 independent loads of 4 bytes from global memory, neighbouring items beside each other, no
+    /// word twice; there are no iterations.
     Stream {
         /// Bytes of the buffer, of which a launch of fewer items reads the beginning.
         bytes: usize,
@@ -55,7 +55,8 @@ pub enum Work {
     Specials,
     /// 32 operations on whole numbers, each needing the result of the one before; one item.
     Clock,
-    /// 16 independent loads from a table of 4 KiB in global memory, neighbouring items beside each other.
+    /// 16 independent loads from a table of 4 KiB in global memory, neighbouring items beside each
+    /// other.
     LoadNear,
     /// The same where 32 neighbouring items load from 32 lines.
     LoadLines,
@@ -64,7 +65,8 @@ pub enum Work {
         /// Cells from an item to its neighbour, at least 1.
         apart: usize,
     },
-    /// 8 independent loads from a piece of global memory through which all groups walk over and over.
+    /// 8 independent loads from a piece of global memory through which all groups walk over and
+    /// over.
     Sweep {
         /// Bytes of the piece, a power of two, at least 4 KiB.
         bytes: usize,
@@ -80,7 +82,6 @@ pub enum Work {
 
 impl Work {
     /// Operations of one item in one iteration: what the price is of.
-    #[must_use]
     pub fn operations(self) -> u64 {
         match self {
             Work::Chain => 64,
@@ -99,7 +100,6 @@ impl Work {
     }
 
     /// The kernel's name.
-    #[must_use]
     pub fn kernel(self) -> &'static str {
         match self {
             Work::Chain => "chain",
@@ -142,7 +142,6 @@ pub struct Run {
 
 impl Run {
     /// One iteration of some groups.
-    #[must_use]
     pub fn new(work: Work, groups: usize, group: usize) -> Run {
         Run { work, groups, group, iterations: 1 }
     }
@@ -154,7 +153,6 @@ impl Run {
     }
 
     /// Work items.
-    #[must_use]
     pub fn items(&self) -> usize {
         self.groups.saturating_mul(self.group)
     }
@@ -215,7 +213,8 @@ pub struct Facts {
     pub lockstep: Option<u32>,
     /// Whether it is a processor: it runs one item after another.
     pub processor: bool,
-    /// Numbers of a vector that one instruction works on: 1 but on processors, and a power of two up to 16.
+    /// Numbers of a vector that one instruction works on: 1 but on processors, and a power of two
+    /// up to 16.
     pub vector: usize,
     /// Bytes of a cache line; 0 if unknown.
     pub line: u32,
@@ -231,7 +230,8 @@ pub enum Fault {
     Device(#[from] DeviceError),
     /// A kernel has computed something else than it should.
     #[error(
-        "{device}: kernel `{kernel}` has computed {got} at {index}, expected {expected}: the driver or \
+        "{device}: kernel `{kernel}` has computed {got} at {index}, expected {expected}: the \
+         driver or \
          the device is at fault; nothing was written"
     )]
     Wrong {

@@ -1,10 +1,11 @@
 //! Numbers out of noisy times: slopes over iterations, repeated until steady.
 //!
-//! A launch takes a time of its own besides its iterations. Two launches that differ only in their iterations
-//! have it alike, so the difference of their times over the difference of their iterations is the time of
-//! an iteration: a *slope*. The shorter launch has a quarter of the longer one's iterations. Both are run one
-//! after the other, each pair gives one slope, and the median of these is taken together with its
-//! interval ([`measure::sample`](crate::sample)): what drifts slowly is alike in a pair.
+//! A launch takes a time of its own besides its iterations. Two launches that differ only in their
+//! iterations have it alike, so the difference of their times over the difference of their
+//! iterations is the time of an iteration: a *slope*. The shorter launch has a quarter of the
+//! longer one's iterations. Both are run one after the other, each pair gives one slope, and the
+//! median of these is taken together with its interval ([`measure::sample`](crate::sample)): what
+//! drifts slowly is alike in a pair.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -12,8 +13,8 @@ use std::time::Instant;
 use super::run::{Fault, Run, Runner, Times};
 use crate::sample::{Rule, interval, median};
 
-/// Most iterations of a launch. A kernel whose launches still take no time then costs nothing that can be
-/// measured.
+/// Most iterations of a launch. A kernel whose launches still take no time then costs nothing that
+/// can be measured.
 const MOST_ROUNDS: u32 = 1 << 20;
 /// The same for launches that grow in groups, times those that they begin with.
 const MOST_GROUPS: u32 = 1 << 16;
@@ -42,7 +43,6 @@ pub struct Sample {
 
 impl Sample {
     /// The number that these values give.
-    #[must_use]
     pub fn of(values: &[f64], rule: &Rule) -> Sample {
         let middle = median(values).filter(|m| m.is_finite() && *m > 0.0);
         let seconds = middle.unwrap_or(0.0);
@@ -61,7 +61,6 @@ impl Sample {
     }
 
     /// Whether it is greater than nothing.
-    #[must_use]
     pub fn seen(&self) -> bool {
         self.seconds > 0.0
     }
@@ -78,8 +77,8 @@ pub struct Sampler<'a> {
 }
 
 impl Sampler<'_> {
-    /// Seconds of one operation, all items together: the slope over the iterations of this launch, by
-    /// `iterations * items * operations`. What the kernel computes is verified.
+    /// Seconds of one operation, all items together: the slope over the iterations of this launch,
+    /// by `iterations * items * operations`. What the kernel computes is verified.
     ///
     /// # Errors
     /// The device fails or computes something else, or the user has had enough.
@@ -92,9 +91,6 @@ impl Sampler<'_> {
     }
 
     /// Seconds by which an iteration of one launch is longer than an iteration of another.
-    ///
-    /// # Errors
-    /// As [`Sampler::operation`].
     pub fn difference(&mut self, with: Run, without: Run) -> Result<Sample, Fault> {
         self.runner.verify(&with)?;
         self.runner.verify(&without)?;
@@ -108,9 +104,6 @@ impl Sampler<'_> {
 
     /// Seconds of one group more of a launch: the slope over the number of groups, which grow from
     /// those of `run` until it takes long enough, or are those and a quarter of them.
-    ///
-    /// # Errors
-    /// As [`Sampler::operation`].
     pub fn group(&mut self, run: Run, grow: bool) -> Result<Sample, Fault> {
         let mut short = run;
         if grow {
@@ -129,9 +122,6 @@ impl Sampler<'_> {
     }
 
     /// Seconds of a whole launch: on the device, and from the queue to the end.
-    ///
-    /// # Errors
-    /// As [`Sampler::operation`].
     pub fn launch(&mut self, run: Run) -> Result<[Sample; 2], Fault> {
         self.runner.verify(&run)?;
         let mut queued = Vec::new();

@@ -120,9 +120,8 @@ pub fn survey(
 }
 
 /// Items that one unit runs at the speed of a single one, and the measurement that says so: what an
-/// operation takes alone, over what a unit takes for one where all are busy. At least 1, which is what
-/// is assumed where either is too little to be seen.
-#[must_use]
+/// operation takes alone, over what a unit takes for one where all are busy. At least 1, which is
+/// what is assumed where either is too little to be seen.
 pub fn elements(single: Sample, full: &[Busy], units: usize) -> (usize, Option<Busy>) {
     let seen = full.iter().filter(|busy| busy.sample.seen());
     let Some(best) = seen.min_by(|a, b| a.sample.seconds.total_cmp(&b.sample.seconds)) else {
@@ -133,7 +132,6 @@ pub fn elements(single: Sample, full: &[Busy], units: usize) -> (usize, Option<B
 }
 
 /// `16 KiB`, `4 MiB`.
-#[must_use]
 pub fn bytes_text(bytes: usize) -> String {
     match bytes {
         b if b >= 1 << 20 => format!("{} MiB", b >> 20),

@@ -96,7 +96,8 @@ impl OpenCl<'_> {
         self.compare(run, (0..).zip(out).filter_map(known))
     }
 
-    /// Compares the results of loads, which all groups have alike, by the item's place in its group; of long ones only some.
+    /// Compares the results of loads, which all groups have alike, by the item's place in its
+    /// group; of long ones only some.
     fn compare_group(&self, run: &Run, of: impl Fn(usize) -> u32) -> Result<(), Fault> {
         let some = if run.iterations > MANY_ITERATIONS { 37 } else { 1 };
         let expected: Vec<Option<u32>> =
@@ -180,7 +181,8 @@ impl OpenCl<'_> {
         })
     }
 
-    /// The counters have counted, and each value was seen by one item only: then their sum is right.
+    /// The counters have counted, and each value was seen by one item only: then their sum is
+    /// right.
     fn verify_atomics(&self, run: &Run, operations: u64) -> Result<(), Fault> {
         let (items, shared) = (run.items() as u64, run.work == Work::AtomicShared);
         let mut counters = vec![0; if shared { 1 } else { run.items() }];

@@ -1,19 +1,22 @@
 //! Which configuration to measure next, so that few measurements come near the best.
 //!
-//! In go candidates with the model's ticks, and after each measurement its time; out comes the next candidate, until none
-//! is worth it:
+//! In go candidates with the model's ticks, and after each measurement its time; out comes the next
+//! candidate, until none is worth it:
 //!
 //! 1. the [`FIRST`] best by the model;
-//! 2. then the one with the greatest expected improvement over the best time so far. A [Gaussian process](process) over the
-//!    parameters and the model's time says how far times are from the model's, as the logarithm of their ratio, and how sure that
-//!    is: where the model is wrong, it often is as wrong for others of which it says the same;
-//! 3. but every [`RANDOM`]th measurement is at random, so that a region which the model misjudges is not left out for good;
-//! 4. it stops where the greatest expected improvement was below [`GAIN`] [`IN_A_ROW`] times in a row: a whole round between
-//!    two that are at random. It does not stop before as many were measured besides the first as there are coordinates: from
-//!    fewer nothing can be said of each.
+//! 2. then the one with the greatest expected improvement over the best time so far. A [Gaussian
+//!    process](process) over the parameters and the model's time says how far times are from the
+//!    model's, as the logarithm of their ratio, and how sure that is: where the model is wrong, it
+//!    often is as wrong for others of which it says the same;
+//! 3. but every [`RANDOM`]th measurement is at random, so that a region which the model misjudges
+//!    is not left out for good;
+//! 4. it stops where the greatest expected improvement was below [`GAIN`] [`IN_A_ROW`] times in a
+//!    row: a whole round between two that are at random. It does not stop before as many were
+//!    measured besides the first as there are coordinates: from fewer nothing can be said of each.
 //!
-//! A candidate that fails counts as one that takes as long as the slowest so far: its neighbours become less attractive, and
-//! nothing is known of its time. The same seed and the same times give the same choices.
+//! A candidate that fails counts as one that takes as long as the slowest so far: its neighbours
+//! become less attractive, and nothing is known of its time. The same seed and the same times give
+//! the same choices.
 
 pub mod process;
 mod replay;
@@ -63,9 +66,8 @@ fn add_model(candidates: &mut [Candidate]) {
     }
 }
 
-/// Configurations as points in a unit cube: the place of each value among those that its parameter has. A
-/// parameter with one value has no coordinate.
-#[must_use]
+/// Configurations as points in a unit cube: the place of each value among those that its parameter
+/// has. A parameter with one value has no coordinate.
 pub fn points(configurations: &[&[i64]]) -> Vec<Vec<f64>> {
     let parameters = configurations.first().map_or(0, |c| c.len());
     let values = |p: usize| {
@@ -90,7 +92,8 @@ pub struct Guide {
     first: Vec<usize>,
     /// Which are not measured yet.
     open: Vec<bool>,
-    /// What was measured, in this order, with the logarithm of the time; nothing where there is none.
+    /// What was measured, in this order, with the logarithm of the time; nothing where there is
+    /// none.
     told: Vec<(usize, Option<f64>)>,
     /// How often in a row the expected gain was too small.
     small: usize,
@@ -99,7 +102,6 @@ pub struct Guide {
 
 impl Guide {
     /// A search among candidates; of equal ticks the earlier one comes first.
-    #[must_use]
     pub fn new(mut candidates: Vec<Candidate>, seed: u64) -> Guide {
         add_model(&mut candidates);
         let mut first: Vec<usize> = (0..candidates.len()).collect();
@@ -110,20 +112,19 @@ impl Guide {
     }
 
     /// How many were measured.
-    #[must_use]
     pub fn measured(&self) -> usize {
         self.told.len()
     }
 
     /// Whether the expected gain has been too small for long enough.
-    #[must_use]
     pub fn is_settled(&self) -> bool {
         let coordinates = self.candidates.first().map_or(0, |c| c.point.len());
         self.small >= IN_A_ROW && self.told.len() >= FIRST + coordinates
     }
 
-    /// The number of the candidate to measure next, also when the search [is settled](Guide::is_settled); nothing if all
-    /// were measured. Each number is to be [told](Guide::tell) before the next one is asked for.
+    /// The number of the candidate to measure next, also when the search [is
+    /// settled](Guide::is_settled); nothing if all were measured. Each number is to be
+    /// [told](Guide::tell) before the next one is asked for.
     pub fn choose(&mut self) -> Option<usize> {
         let open: Vec<usize> = (0..self.open.len()).filter(|c| self.open[*c]).collect();
         if let Some(first) = self.first.iter().find(|c| self.open[**c]) {

@@ -1,10 +1,12 @@
-//! A Gaussian process over points in a unit cube: what the values at some points say of those elsewhere.
+//! A Gaussian process over points in a unit cube: what the values at some points say of those
+//! elsewhere.
 
 use std::f64::consts::{PI, SQRT_2};
 
 /// Factors of the usual length scale that are tried for all coordinates together.
 const COMMON: [f64; 7] = [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
-/// Those that are tried for each by itself: from few values a single short length is soon believed and seldom right.
+/// Those that are tried for each by itself: from few values a single short length is soon believed
+/// and seldom right.
 const OWN: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 /// Parts of the variance that are tried as noise.
 const NOISE: [f64; 2] = [1e-3, 0.05];
@@ -19,11 +21,12 @@ const SPREAD: f64 = 3.0;
 
 /// A process with values at some points.
 ///
-/// Its mean is constant, its covariance Matern's of 5/2 with a length scale for each coordinate (C. E. Rasmussen, C. K. I. Williams,
-/// *Gaussian Processes for Machine Learning*, 2006, equations 2.25, 2.26 and 4.17). Length scales and noise are the most likely
-/// ones of a small grid. Before there are values a length scale in d dimensions is log-normal, with logarithms around
-/// sqrt(2) + ln(d) / 2 of variance 3 (C. Hvarfner, E. O. Hellsten, L. Nardi, *Vanilla Bayesian Optimization Performs Great in High
-/// Dimensions*, ICML 2024).
+/// Its mean is constant, its covariance Matern's of 5/2 with a length scale for each coordinate (C.
+/// E. Rasmussen, C. K. I. Williams, *Gaussian Processes for Machine Learning*, 2006, equations
+/// 2.25, 2.26 and 4.17). Length scales and noise are the most likely ones of a small grid. Before
+/// there are values a length scale in d dimensions is log-normal, with logarithms around sqrt(2) +
+/// ln(d) / 2 of variance 3 (C. Hvarfner, E. O. Hellsten, L. Nardi, *Vanilla Bayesian Optimization
+/// Performs Great in High Dimensions*, ICML 2024).
 #[derive(Debug, Clone)]
 pub struct Process {
     points: Vec<Vec<f64>>,
@@ -44,9 +47,8 @@ pub struct Guess {
 }
 
 impl Process {
-    /// The process through `values` at `points`, which all have as many coordinates; nothing of no values, or of
-    /// values that are not finite.
-    #[must_use]
+    /// The process through `values` at `points`, which all have as many coordinates; nothing of no
+    /// values, or of values that are not finite.
     pub fn new(points: Vec<Vec<f64>>, values: &[f64]) -> Option<Process> {
         let dimensions = points.first()?.len();
         let usual = SQRT_2.exp() * (dimensions.max(1) as f64).sqrt();
@@ -80,7 +82,6 @@ impl Process {
     }
 
     /// What the values say of a point.
-    #[must_use]
     pub fn at(&self, point: &[f64]) -> Guess {
         let near: Vec<f64> =
             self.points.iter().map(|p| covariance(p, point, &self.lengths)).collect();
@@ -92,9 +93,9 @@ impl Process {
 }
 
 impl Guess {
-    /// How much the value is expected to be below `best`, counting 0 where it is above (D. R. Jones, M. Schonlau, W. J. Welch,
-    /// *Efficient Global Optimization of Expensive Black-Box Functions*, Journal of Global Optimization 13, 1998, equation 15).
-    #[must_use]
+    /// How much the value is expected to be below `best`, counting 0 where it is above (D. R.
+    /// Jones, M. Schonlau, W. J. Welch, *Efficient Global Optimization of Expensive Black-Box
+    /// Functions*, Journal of Global Optimization 13, 1998, equation 15).
     pub fn improvement(&self, best: f64) -> f64 {
         let below = best - self.mean;
         if self.deviation <= 0.0 {
@@ -106,7 +107,8 @@ impl Guess {
     }
 }
 
-/// The error function, to 1.5e-7 (M. Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964, 7.1.26).
+/// The error function, to 1.5e-7 (M. Abramowitz, I. A. Stegun, *Handbook of Mathematical
+/// Functions*, 1964, 7.1.26).
 fn erf(x: f64) -> f64 {
     const A: [f64; 5] = [0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429];
     let t = 1.0 / (1.0 + 0.3275911 * x.abs());
@@ -114,7 +116,8 @@ fn erf(x: f64) -> f64 {
     (1.0 - sum * (-x * x).exp()).copysign(x)
 }
 
-/// A process with settled length scales and noise, and the logarithm of how likely its values are, but for a constant.
+/// A process with settled length scales and noise, and the logarithm of how likely its values are,
+/// but for a constant.
 struct Fit {
     lengths: Vec<f64>,
     noise: f64,

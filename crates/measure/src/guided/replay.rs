@@ -13,8 +13,8 @@ pub const MOST: usize = 100;
 pub struct Replay {
     /// How many searches, each with a seed of its own.
     pub seeds: u64,
-    /// Measurements until one takes at most 5 % more than the best; nothing if [`MOST`] do not suffice. The search does not
-    /// stop before, whatever it expects.
+    /// Measurements until one takes at most 5 % more than the best; nothing if [`MOST`] do not
+    /// suffice. The search does not stop before, whatever it expects.
     pub within_5_percent: Option<usize>,
     /// Measurements until it would stop by itself; nothing if that is after [`MOST`].
     pub stopped_after: Option<usize>,
@@ -22,8 +22,8 @@ pub struct Replay {
     pub reached: f64,
 }
 
-/// Searches among candidates whose times are known, above 0, `seeds` times; nothing of no candidates or no seeds.
-#[must_use]
+/// Searches among candidates whose times are known, above 0, `seeds` times; nothing of no
+/// candidates or no seeds.
 pub fn replay(candidates: &[Candidate], times: &[f64], seeds: u64) -> Option<Replay> {
     let best = times.iter().copied().reduce(f64::min)?;
     let mut runs: Vec<One> = (0..seeds).map(|seed| one(candidates, times, best, seed)).collect();

@@ -1,9 +1,9 @@
 //! A device and a worker process for it, which is started anew whenever it is lost.
 //!
-//! [`Lab::run`] gives a [`Job`] to the worker and waits. A worker that takes too long is killed with
-//! all that it has started, one that crashes is noted; either way the job has failed, and the next
-//! one gets a new worker. A device is lost when no new worker can use it, or when what answers to
-//! its number is another one.
+//! [`Lab::run`] gives a [`Job`] to the worker and waits. A worker that takes too long is killed
+//! with all that it has started, one that crashes is noted; either way the job has failed, and the
+//! next one gets a new worker. A device is lost when no new worker can use it, or when what answers
+//! to its number is another one.
 
 mod process;
 mod setup;
@@ -46,7 +46,6 @@ impl<'a> Lab<'a> {
     }
 
     /// The device.
-    #[must_use]
     pub fn device(&self) -> &Described {
         &self.device
     }

@@ -1,9 +1,9 @@
 //! The host reference: what a kernel's outputs should be.
 //!
 //! The problem's C file is compiled with a small program of ours around it, `$CC` or `cc` with
-//! `-O2 -std=c99 -lm`, and run as a process with limits of time and memory. Our program reads the first contents
-//! of all buffers from a file, calls `reference`, and writes the outputs to another; it provides
-//! `value`, and writes down which names were asked for and what they were.
+//! `-O2 -std=c99 -lm`, and run as a process with limits of time and memory. Our program reads the
+//! first contents of all buffers from a file, calls `reference`, and writes the outputs to another;
+//! it provides `value`, and writes down which names were asked for and what they were.
 //!
 //! A reference is a function of its arguments and of the values that it asks for, so outputs are
 //! kept with these: for a later configuration with the same ones the reference is not run again. In
@@ -236,13 +236,15 @@ impl Reference {
             Ended::Stopped(Stopped::Interrupted) => return Err(MeasureError::Interrupted),
             Ended::Stopped(why @ Stopped::Memory(_)) => {
                 return Err(at(format!(
-                    "`reference` was stopped by its {why}; --reference-memory gives it more, --size or --input less to do"
+                    "`reference` was stopped by its {why}; --reference-memory gives it more, \
+                     --size or --input less to do"
                 )));
             }
             Ended::Stopped(_) => {
                 let seconds = self.allowed.time.as_secs_f64();
                 return Err(at(format!(
-                    "`reference` has not ended after {seconds} s; --reference-limit gives it more time, --size or --input less to do"
+                    "`reference` has not ended after {seconds} s; --reference-limit gives it more \
+                     time, --size or --input less to do"
                 )));
             }
             Ended::Exit(UNKNOWN_NAME) => {
@@ -264,7 +266,8 @@ impl Reference {
         let text = std::fs::read_to_string(&self.path).unwrap_or_default();
         let line = text.lines().position(|l| l.contains(&format!("\"{name}\"")));
         let why = format!(
-            "`value` is asked for `{name}`, which is no input, platform number, parameter or definition"
+            "`value` is asked for `{name}`, which is no input, platform number, parameter or \
+             definition"
         );
         fault(&self.path, Some(line.map_or(self.line, |l| l + 1)), why)
     }

@@ -1,8 +1,7 @@
 //! Correlations of ranks.
 
-/// Spearman's rank correlation, equal values having the mean of their ranks; nothing if the values of
-/// one side are all equal. `x` and `y` are equally long.
-#[must_use]
+/// Spearman's rank correlation, equal values having the mean of their ranks; nothing if the values
+/// of one side are all equal. `x` and `y` are equally long.
 pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
     pearson(&ranks(x), &ranks(y))
 }
@@ -34,9 +33,8 @@ fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
 /// Kendall's tau-b; nothing if the values of one side are all equal. `x` and `y` are equally long.
 ///
 /// Discordant pairs are the exchanges that sorting by merging makes in the order of `y`, once the
-/// pairs are sorted by `x` and then `y` (W. R. Knight, *A computer method for calculating Kendall's tau
-/// with ungrouped data*, JASA 61, 1966): n log n steps.
-#[must_use]
+/// pairs are sorted by `x` and then `y` (W. R. Knight, *A computer method for calculating Kendall's
+/// tau with ungrouped data*, JASA 61, 1966): n log n steps.
 pub fn kendall(x: &[f64], y: &[f64]) -> Option<f64> {
     let mut pairs: Vec<(f64, f64)> = x.iter().copied().zip(y.iter().copied()).collect();
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));

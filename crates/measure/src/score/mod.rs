@@ -2,15 +2,16 @@
 //!
 //! In go pairs of the model's ticks and measured times; out come
 //!
-//! * *Spearman's rank correlation*: Pearson's correlation of the ranks, equal values having the mean
-//!   of their ranks;
-//! * *Kendall's tau-b*: `(C - D) / sqrt((P - Tx) (P - Ty))`, where of all P pairs of configurations C
-//!   are ordered alike, D the other way round, Tx have equal ticks and Ty equal times (M. G. Kendall,
-//!   *The treatment of ties in ranking problems*, Biometrika 33, 1945);
-//! * the *fraction of the optimum* that the model's best k reach: the best measured time of all over
-//!   the best measured time among them. Configurations that the model cannot tell apart may come in
-//!   any order, so the latter is the mean over all orders of equal ticks ([`reached`]);
-//! * the same for *distinct programs*, and how many measurements it takes until one is near the best ([`programs`]);
+//! * *Spearman's rank correlation*: Pearson's correlation of the ranks, equal values having the
+//!   mean of their ranks;
+//! * *Kendall's tau-b*: `(C - D) / sqrt((P - Tx) (P - Ty))`, where of all P pairs of configurations
+//!   C are ordered alike, D the other way round, Tx have equal ticks and Ty equal times (M. G.
+//!   Kendall, *The treatment of ties in ranking problems*, Biometrika 33, 1945);
+//! * the *fraction of the optimum* that the model's best k reach: the best measured time of all
+//!   over the best measured time among them. Configurations that the model cannot tell apart may
+//!   come in any order, so the latter is the mean over all orders of equal ticks ([`reached`]);
+//! * the same for *distinct programs*, and how many measurements it takes until one is near the
+//!   best ([`programs`]);
 //! * what a random choice of k reaches: the same, as if all ticks were equal, so the mean is that
 //!   over all choices.
 
@@ -53,7 +54,6 @@ pub struct Reached {
 }
 
 /// Scores pairs of ticks and measured times above 0; nothing of no pairs.
-#[must_use]
 pub fn score(pairs: &[(i64, f64)]) -> Option<Score> {
     if pairs.is_empty() {
         return None;
@@ -72,15 +72,15 @@ pub fn score(pairs: &[(i64, f64)]) -> Option<Score> {
     })
 }
 
-/// The fraction of the optimum that the `trials` configurations of least ticks reach: the best time of
-/// all over the mean, over all orders of configurations with equal ticks, of the best time among the
-/// first `trials`.
+/// The fraction of the optimum that the `trials` configurations of least ticks reach: the best time
+/// of all over the mean, over all orders of configurations with equal ticks, of the best time among
+/// the first `trials`.
 ///
-/// Let n of the trials be certain, because fewer ticks than the last one's are theirs, with best time
-/// a; the other m are any m of the g configurations with the last one's ticks. Sorted by time, `t_1 <=
-/// ... <= t_g`, the best of these m is `t_i` for `C(g - i, m - 1)` of `C(g, m)` choices, so the mean is
-/// the sum of `C(g - i, m - 1) / C(g, m) * min(a, t_i)`, which is exact. With m = g nothing is open.
-#[must_use]
+/// Let n of the trials be certain, because fewer ticks than the last one's are theirs, with best
+/// time a; the other m are any m of the g configurations with the last one's ticks. Sorted by time,
+/// `t_1 <= ... <= t_g`, the best of these m is `t_i` for `C(g - i, m - 1)` of `C(g, m)` choices, so
+/// the mean is the sum of `C(g - i, m - 1) / C(g, m) * min(a, t_i)`, which is exact. With m = g
+/// nothing is open.
 pub fn reached(pairs: &[(i64, f64)], trials: usize) -> f64 {
     let best = pairs.iter().map(|(_, time)| *time).fold(f64::INFINITY, f64::min);
     let mut pairs = pairs.to_vec();

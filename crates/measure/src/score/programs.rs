@@ -28,9 +28,8 @@ pub struct Programs {
     pub random_within_5_percent: f64,
 }
 
-/// Scores configurations given as program, ticks and measured time; a program's time is the mean of its
-/// configurations'. Nothing of no configurations.
-#[must_use]
+/// Scores configurations given as program, ticks and measured time; a program's time is the mean of
+/// its configurations'. Nothing of no configurations.
 pub fn programs<P: Hash + Eq>(entries: Vec<(P, i64, f64)>) -> Option<Programs> {
     let alike: Vec<(i64, f64)> = entries.iter().map(|(_, _, time)| (0, *time)).collect();
     let mut all: IndexMap<P, (i64, Vec<f64>)> = IndexMap::new();
@@ -57,8 +56,9 @@ pub fn programs<P: Hash + Eq>(entries: Vec<(P, i64, f64)>) -> Option<Programs> {
     })
 }
 
-/// How many are measured in the order of their ticks until one is near the best, on average over all orders of equal
-/// ticks: of g in random order, of which m are near, the first that is near is at place `(g + 1) / (m + 1)`.
+/// How many are measured in the order of their ticks until one is near the best, on average over
+/// all orders of equal ticks: of g in random order, of which m are near, the first that is near is
+/// at place `(g + 1) / (m + 1)`.
 fn until_near(pairs: &[(i64, f64)]) -> f64 {
     let best = pairs.iter().map(|(_, time)| *time).fold(f64::INFINITY, f64::min);
     let near = best * (1.0 + NEAR / 100.0);

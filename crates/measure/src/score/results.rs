@@ -1,4 +1,5 @@
-//! Published measurements: Kernel Tuner's caches, T4 files and KTT's output, plain or compressed with gzip.
+//! Published measurements: Kernel Tuner's caches, T4 files and KTT's output, plain or compressed
+//! with gzip.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -39,7 +40,8 @@ pub enum ResultsError {
     },
     /// It is something else.
     #[error(
-        "{}: neither a cache of Kernel Tuner nor a T4 file nor KTT's output in JSON; give one of these",
+        "{}: neither a cache of Kernel Tuner nor a T4 file nor KTT's output in JSON; give one of \
+         these",
         path.display()
     )]
     Format {
@@ -64,7 +66,8 @@ pub enum ResultsError {
     },
     /// There are results, and none has a time.
     #[error(
-        "{}: no result has a time: the objective is {objective}, which is none, and there are no run times; give \
+        "{}: no result has a time: the objective is {objective}, which is none, and there are no \
+         run times; give \
          results with times",
         path.display()
     )]
@@ -76,7 +79,8 @@ pub enum ResultsError {
     },
     /// A parameter varies that the problem does not have.
     #[error(
-        "`{0}` varies in the results, and the problem has no parameter of this name; add it to the problem"
+        "`{0}` varies in the results, and the problem has no parameter of this name; add it to the \
+         problem"
     )]
     Unknown(String),
 }
@@ -439,7 +443,8 @@ mod tests {
         let mut rate = measured("GFLOP/s", "GFLOP/s");
         assert_eq!(
             time(&t4("", &rate)).unwrap_err(),
-            "r: no result has a time: the objective is `GFLOP/s`, which is none, and there are no run times; \
+            "r: no result has a time: the objective is `GFLOP/s`, which is none, and there are no \
+             run times; \
              give results with times"
         );
         rate["times"] = json!({ "runtimes": [5.0, 1.0, 4.0] });

@@ -1,4 +1,5 @@
-//! The axes of a launch: work items and groups in as many dimensions as its expressions take them apart.
+//! The axes of a launch: work items and groups in as many dimensions as its expressions take them
+//! apart.
 
 use tickbound_expr::{BinaryOp, Expr, Slot};
 
@@ -13,11 +14,12 @@ pub struct Axis {
     pub stride: i64,
 }
 
-/// The axes of one configuration's launch. Where expressions have `group % r` and `group // r`, `group` is
-/// `x + r * y`, so that both are numbers of an axis; the same goes for `lid`.
+/// The axes of one configuration's launch. Where expressions have `group % r` and `group // r`,
+/// `group` is `x + r * y`, so that both are numbers of an axis; the same goes for `lid`.
 #[derive(Debug, Clone)]
 pub struct Axes {
-    /// Those of groups, the one that runs slowest first; then those of the items of a group, the same way.
+    /// Those of groups, the one that runs slowest first; then those of the items of a group, the
+    /// same way.
     pub all: Vec<Axis>,
     /// How many of them are of groups.
     pub of_groups: usize,
@@ -28,9 +30,8 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// The axes of a launch that some expressions take apart. `first` is the slot of `lid`, and `env` has the values
-    /// of all slots.
-    #[must_use]
+    /// The axes of a launch that some expressions take apart. `first` is the slot of `lid`, and
+    /// `env` has the values of all slots.
     pub fn new<'e>(
         first: Slot,
         env: &[i64],
@@ -61,13 +62,11 @@ impl Axes {
     }
 
     /// What a slot stands for over the axes; `None` if it is the same for all items.
-    #[must_use]
     pub fn name(&self, slot: Slot) -> Option<&Form> {
         slot.checked_sub(self.first).and_then(|n| self.names.get(n))
     }
 
     /// All items of the launch.
-    #[must_use]
     pub fn whole(&self) -> super::Region {
         super::Region { sides: self.all.iter().map(|a| (0, a.length - 1)).collect() }
     }
@@ -129,7 +128,8 @@ impl Radices<'_> {
         }
     }
 
-    /// An item's name and what it was divided by so far; what is added to it moves pieces, but leaves their size.
+    /// An item's name and what it was divided by so far; what is added to it moves pieces, but
+    /// leaves their size.
     fn scaled(&self, e: &Expr) -> Option<(Slot, i64)> {
         match e {
             Expr::Name(slot) if (self.first..self.first + 3).contains(slot) => Some((*slot, 1)),

@@ -1,8 +1,9 @@
 //! Between which numbers an expression lies over a region, where it is no linear form.
 //!
-//! What goes in: what is known of the parts of an expression. What comes out: bounds that hold for every item, if no item can
-//! have a fault. A minimum, a maximum or a comparison is often decided by them, so that the region need not be
-//! cut wherever a quotient steps beyond the ends of a clamp.
+//! What goes in: what is known of the parts of an expression. What comes out: bounds that hold for
+//! every item, if no item can have a fault. A minimum, a maximum or a comparison is often decided
+//! by them, so that the region need not be cut wherever a quotient steps beyond the ends of a
+//! clamp.
 
 use super::form::Form;
 use super::known::{Bounds, Known, Stop, Wide};
@@ -38,7 +39,8 @@ impl Over<'_> {
         self.bounds(a).map(|_| (0, by - 1))
     }
 
-    /// The least of some values, or with `greatest` the greatest, without those that others leave no chance.
+    /// The least of some values, or with `greatest` the greatest, without those that others leave
+    /// no chance.
     pub(super) fn extreme(&self, greatest: bool, parts: &[Expr]) -> Known {
         let values: Vec<Known> = parts.iter().map(|part| self.value(part)).collect();
         let bounds: Option<Vec<Bounds>> = values.iter().map(|known| self.bounds(known)).collect();
@@ -81,7 +83,8 @@ impl Over<'_> {
         best.unwrap_or(Err(Stop::Fault.into()))
     }
 
-    /// Where to cut the region so that an expression comes to lie on one side of a bound; `stop` is why it has no form.
+    /// Where to cut the region so that an expression comes to lie on one side of a bound; `stop` is
+    /// why it has no form.
     fn crossing(&self, e: &Expr, bound: i128, stop: Stop) -> Stop {
         let Some((part, bound)) = self.within(e, bound) else { return stop };
         match self.value(part) {
@@ -90,8 +93,8 @@ impl Over<'_> {
         }
     }
 
-    /// The part of an expression, and the bound of that part, by which the expression reaches a bound or, where it falls as
-    /// the part rises, does not.
+    /// The part of an expression, and the bound of that part, by which the expression reaches a
+    /// bound or, where it falls as the part rises, does not.
     fn within<'e>(&self, e: &'e Expr, bound: i128) -> Option<(&'e Expr, i128)> {
         let known = |e: &Expr| self.value(e).ok().and_then(|form| self.constant(&form).ok());
         match e {

@@ -14,19 +14,16 @@ pub struct Form {
 
 impl Form {
     /// The same number everywhere.
-    #[must_use]
     pub fn constant(value: i128) -> Form {
         Form { constant: value, slopes: [0; MOST_AXES] }
     }
 
     /// The number, if it is the same everywhere.
-    #[must_use]
     pub fn as_constant(&self) -> Option<i128> {
         self.slopes.iter().all(|s| *s == 0).then_some(self.constant)
     }
 
     /// The sum with a multiple of another; `None` beyond 127 bits.
-    #[must_use]
     pub fn plus(&self, times: i128, other: &Form) -> Option<Form> {
         // Most slopes are 0, and a checked product of 128 bits is slow.
         let add = |a: i128, b: i128| match b {
@@ -41,7 +38,6 @@ impl Form {
     }
 
     /// A multiple; `None` beyond 127 bits.
-    #[must_use]
     pub fn times(&self, factor: i128) -> Option<Form> {
         Form::constant(0).plus(factor, self)
     }

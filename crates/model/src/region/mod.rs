@@ -1,13 +1,14 @@
 //! Boxes of work items that do the same.
 //!
-//! In go the expressions of a kernel and one configuration. The items of its launch are the points of a box:
-//! its [`Axes`] are those of groups and those of items, in as many dimensions as the expressions take `group`
-//! and `lid` apart. Over a part of this box, a [`Region`], an expression is a linear [`Form`] of the place,
-//! or it says where the region has to be [cut](Stop::Cut) so that both sides come closer to one.
+//! In go the expressions of a kernel and one configuration. The items of its launch are the points
+//! of a box: its [`Axes`] are those of groups and those of items, in as many dimensions as the
+//! expressions take `group` and `lid` apart. Over a part of this box, a [`Region`], an expression
+//! is a linear [`Form`] of the place, or it says where the region has to be [cut](Stop::Cut) so
+//! that both sides come closer to one.
 //!
-//! What it promises: the form has the expression's value at every item of the region, and no item has a
-//! fault there. So a guard is decided by the corners of a region, and what a launch of 2^30 items does is known
-//! from a few regions.
+//! What it promises: the form has the expression's value at every item of the region, and no item
+//! has a fault there. So a guard is decided by the corners of a region, and what a launch of 2^30
+//! items does is known from a few regions.
 
 mod axes;
 mod bounds;
@@ -31,7 +32,6 @@ pub struct Region {
 
 impl Region {
     /// The least and the greatest value of a form.
-    #[must_use]
     pub fn range(&self, form: &Form) -> Option<(i128, i128)> {
         let (mut low, mut high) = (form.constant, form.constant);
         let sloping = self.sides.iter().zip(&form.slopes).filter(|(_, slope)| **slope != 0);
@@ -45,7 +45,6 @@ impl Region {
     }
 
     /// The sum of a form over all points; `None` beyond 127 bits.
-    #[must_use]
     pub fn sum(&self, form: &Form) -> Option<i128> {
         let length = |(first, last): &(i64, i64)| i128::from(*last) - i128::from(*first) + 1;
         let points = self.sides.iter().map(length).try_fold(1i128, i128::checked_mul)?;
@@ -60,7 +59,6 @@ impl Region {
     }
 
     /// True if the form differs between points of the region.
-    #[must_use]
     pub fn varies(&self, form: &Form) -> bool {
         self.sides
             .iter()
@@ -69,7 +67,6 @@ impl Region {
     }
 
     /// The region in two, the second beginning at `at` on the axis.
-    #[must_use]
     pub fn cut(&self, axis: usize, at: i64) -> [Region; 2] {
         let (mut below, mut above) = (self.clone(), self.clone());
         below.sides[axis].1 = at - 1;

@@ -15,9 +15,6 @@ pub fn value(e: &Expr, env: &[i64], axes: &Axes, region: &Region) -> Result<Form
 }
 
 /// What a condition comes to, everywhere in a region.
-///
-/// # Errors
-/// As for [`value`].
 pub fn truth(e: &Expr, env: &[i64], axes: &Axes, region: &Region) -> Result<bool, Stop> {
     Over { env, axes, region }.truth(e).map_err(|wide| wide.stop)
 }
@@ -170,8 +167,8 @@ impl Over<'_> {
         }
     }
 
-    /// The quotient rounded down: what is a multiple of the divisor comes out, and the rest must lie between two
-    /// neighbouring multiples.
+    /// The quotient rounded down: what is a multiple of the divisor comes out, and the rest must
+    /// lie between two neighbouring multiples.
     fn quotient(&self, a: &Form, by: &Form) -> Result<Form, Stop> {
         let by = self.constant(by)?;
         let (a, by) = match by {
@@ -204,8 +201,8 @@ impl Over<'_> {
         self.fixed(form).ok_or_else(|| self.halve(form))
     }
 
-    /// Where a form that lies on both sides of a bound is to be cut: groups first, the slowest axis first, and
-    /// there where one side is decided.
+    /// Where a form that lies on both sides of a bound is to be cut: groups first, the slowest axis
+    /// first, and there where one side is decided.
     pub(super) fn cut(&self, form: &Form, bound: i128) -> Stop {
         let Ok((low, high)) = self.range(form) else { return Stop::Fault };
         for (axis, (first, last)) in self.region.sides.iter().copied().enumerate() {

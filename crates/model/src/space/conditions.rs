@@ -1,8 +1,8 @@
 //! What a choice of parameters must satisfy, as conditions over a few parameters each.
 //!
-//! The domains, the constraints and the launch of a problem come to the same kind of thing: an expression
-//! over a few parameters, definitions put in, that a valid configuration must satisfy. A conjunction is
-//! several conditions, so that each is over as few parameters as possible.
+//! The domains, the constraints and the launch of a problem come to the same kind of thing: an
+//! expression over a few parameters, definitions put in, that a valid configuration must satisfy. A
+//! conjunction is several conditions, so that each is over as few parameters as possible.
 
 use std::collections::BTreeSet;
 
@@ -119,14 +119,12 @@ impl Condition {
     }
 
     /// The limit of a launch that it states; `None` for what the problem itself asks.
-    #[must_use]
     pub fn limited_by(&self) -> Option<LaunchLimit> {
         self.limit
     }
 
     /// How it comes out for the values in `env`, those of its parameters set. Where an expression
     /// has no value, the condition that it must have one fails, and no other.
-    #[must_use]
     pub fn outcome(&self, problem: &Problem, env: &[i64]) -> Holds {
         match (self.holds(problem, env), &self.kind) {
             (Ok(true), _) => Holds::Yes,
@@ -175,9 +173,8 @@ impl Condition {
         }
     }
 
-    /// True if no choice in these intervals satisfies it; what has no value counts as satisfied. For a single
-    /// choice this is exact.
-    #[must_use]
+    /// True if no choice in these intervals satisfies it; what has no value counts as satisfied.
+    /// For a single choice this is exact.
     pub fn surely_fails(&self, problem: &Problem, of: &[Interval]) -> bool {
         let slot = |p: usize| of[problem.first_parameter() + p];
         match &self.kind {
@@ -203,8 +200,8 @@ impl Condition {
         }
     }
 
-    /// The expression that must not be 0, its divisions rounded down; `None` if the condition is no such thing.
-    #[must_use]
+    /// The expression that must not be 0, its divisions rounded down; `None` if the condition is no
+    /// such thing.
     pub fn truth(&self) -> Option<&Expr> {
         match &self.kind {
             Kind::Holds(e) if !e.divides() => Some(e),
@@ -215,8 +212,9 @@ impl Condition {
 }
 
 impl Problem {
-    /// The expression with every definition put in, so that it mentions no definition any more. A definition's
-    /// `/` becomes `//`, since it rounds down even where the definition is used in a constraint.
+    /// The expression with every definition put in, so that it mentions no definition any more. A
+    /// definition's `/` becomes `//`, since it rounds down even where the definition is used in a
+    /// constraint.
     ///
     /// # Errors
     /// It becomes too large.
@@ -252,7 +250,6 @@ impl Problem {
     }
 
     /// The parameters that an expression without definitions depends on, by their place.
-    #[must_use]
     pub fn parameters_of<'e>(&self, expressions: impl IntoIterator<Item = &'e Expr>) -> Vec<usize> {
         let range = self.first_parameter()..self.first_definition();
         let mut places = BTreeSet::new();
@@ -266,8 +263,8 @@ impl Problem {
         places.into_iter().collect()
     }
 
-    /// Everything that a valid configuration satisfies: a choice is valid if no condition is false; if then one has no
-    /// value, the problem is at fault.
+    /// Everything that a valid configuration satisfies: a choice is valid if no condition is false;
+    /// if then one has no value, the problem is at fault.
     ///
     /// # Errors
     /// An expression that becomes too large with its definitions put in.
@@ -327,8 +324,8 @@ impl Conditions<'_> {
 
     fn conjunction(&mut self, at: &str, expr: Expr) {
         match expr {
-            // The right side is looked at only if the left one holds; a choice for which it does not is
-            // not valid anyway.
+            // The right side is looked at only if the left one holds; a choice for which it does
+            // not is not valid anyway.
             Expr::Binary(BinaryOp::And, a, b) => {
                 self.conjunction(at, *a);
                 self.conjunction(at, *b);

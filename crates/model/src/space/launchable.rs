@@ -138,9 +138,6 @@ impl Problem {
 
     /// How many configurations that satisfy the constraints cannot be launched, by the reason;
     /// `None` if they cannot be counted.
-    ///
-    /// # Errors
-    /// As for [`Problem::configurations`].
     pub fn left_out(&self, limits: &Limits<'_>) -> Result<Option<LeftOut>, ModelError> {
         let count = |which: &dyn Fn(LaunchLimit) -> bool| -> Result<Option<BigUint>, ModelError> {
             let all = self.structure(limits, |c| c.limited_by().is_none_or(which))?;

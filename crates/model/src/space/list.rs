@@ -42,7 +42,6 @@ pub enum LaunchSize {
 
 impl LaunchSize {
     /// Work items in a group.
-    #[must_use]
     pub fn local(self) -> i64 {
         match self {
             LaunchSize::Range { local, .. } | LaunchSize::Activations { local, .. } => local,
@@ -92,7 +91,6 @@ impl Problem {
     }
 
     /// The first valid configuration, if it is among so many choices.
-    #[must_use]
     pub fn first_configuration(&self, most: u64) -> Option<Bound> {
         let mut walk = Walk { wanted: 1, most, ..Walk::new(self).ok()? };
         // What is at fault is said where the whole space is looked at.
@@ -141,8 +139,8 @@ impl Problem {
         })
     }
 
-    /// Refuses a value that the parameter in this place has with no choice of the others. A domain that depends on other
-    /// parameters refuses nothing here.
+    /// Refuses a value that the parameter in this place has with no choice of the others. A domain
+    /// that depends on other parameters refuses nothing here.
     ///
     /// # Errors
     /// The value is not in the domain, or the domain has no values.
@@ -210,14 +208,12 @@ impl Problem {
     }
 
     /// `WG=4, TS=2` for a configuration.
-    #[must_use]
     pub fn name_values<'a>(&'a self, c: &'a Configuration) -> impl fmt::Display + use<'a> {
         let pairs = self.parameters.iter().zip(&c.0).map(|(p, v)| format!("{}={v}", p.name));
         pairs.collect::<Vec<_>>().join(", ")
     }
 
     /// The values of all slots that no configuration changes; the others are 0.
-    #[must_use]
     pub fn base_env(&self) -> Vec<i64> {
         let mut env: Vec<i64> = self.inputs.values().copied().collect();
         env.extend(self.platform.numbers().map(|(_, v)| v));
@@ -244,7 +240,6 @@ impl Problem {
     }
 
     /// The parameters with the values that an environment has for them.
-    #[must_use]
     pub fn describe(&self, env: &[i64]) -> String {
         let first = self.first_parameter();
         let pairs = self.parameters.iter().zip(&env[first..]);

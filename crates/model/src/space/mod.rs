@@ -1,7 +1,8 @@
 //! The space of configurations: every choice of parameters that satisfies the constraints.
 //!
-//! [`Problem::space`](crate::Problem::space) lists it; [`Problem::configurations`](crate::Problem::configurations) is a structure that counts it, draws from it
-//! and looks things up in it without a list.
+//! [`Problem::space`](crate::Problem::space) lists it;
+//! [`Problem::configurations`](crate::Problem::configurations) is a structure that counts it, draws
+//! from it and looks things up in it without a list.
 
 mod conditions;
 mod launchable;

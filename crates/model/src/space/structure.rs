@@ -1,15 +1,17 @@
 //! The valid configurations as a structure: counted, drawn from and looked up without being listed.
 //!
-//! In goes a problem, out come [`Configurations`]: for each parameter the values that it may have, and relations over
-//! a few parameters each that say which combinations the domains, the constraints and the launch
-//! allow. Eliminating the parameters one after another gives the exact number of valid configurations, the k-th of
-//! them, and which values any few parameters take together, in time that depends on how the conditions hang
-//! together and not on how many configurations there are.
+//! In goes a problem, out come [`Configurations`]: for each parameter the values that it may have,
+//! and relations over a few parameters each that say which combinations the domains, the
+//! constraints and the launch allow. Eliminating the parameters one after another gives the exact
+//! number of valid configurations, the k-th of them, and which values any few parameters take
+//! together, in time that depends on how the conditions hang together and not on how many
+//! configurations there are.
 //!
 //! A choice for which no condition is false, but some has no value, is a fault of the problem.
 //!
-//! A condition over so many parameters, or so large domains, that its combinations cannot be tabulated is
-//! kept apart ([`Configurations::is_complete`]): then the structure says what may be valid, not what is.
+//! A condition over so many parameters, or so large domains, that its combinations cannot be
+//! tabulated is kept apart ([`Configurations::is_complete`]): then the structure says what may be
+//! valid, not what is.
 
 use num_bigint::BigUint;
 use tickbound_elimination::{Count, Least, Limits, Network, Relation, TooWide, Tree};
@@ -47,8 +49,9 @@ impl Problem {
     /// The valid configurations as a structure.
     ///
     /// # Errors
-    /// A domain, definition, constraint or launch size without a value for a choice that no condition
-    /// excludes; an empty first domain; configurations none of which can be launched; a stop.
+    /// A domain, definition, constraint or launch size without a value for a choice that no
+    /// condition excludes; an empty first domain; configurations none of which can be launched; a
+    /// stop.
     pub fn configurations(&self, limits: &Limits<'_>) -> Result<Configurations<'_>, ModelError> {
         let all = self.structure(limits, |_| true)?;
         if all.count() == Some(BigUint::default()) {
@@ -97,7 +100,8 @@ impl Problem {
         Ok(all)
     }
 
-    /// For each parameter the values of its domain; where that depends on others, of all its domains.
+    /// For each parameter the values of its domain; where that depends on others, of all its
+    /// domains.
     fn domains(&self) -> Result<Vec<Vec<i64>>, ModelError> {
         let mut all: Vec<Vec<i64>> = Vec::new();
         for (place, parameter) in self.parameters.iter().enumerate() {
@@ -147,7 +151,8 @@ fn stopped() -> ModelError {
     )
 }
 
-/// Calls `each` with every combination of the values of some parameters until it says false; true if it never did.
+/// Calls `each` with every combination of the values of some parameters until it says false; true
+/// if it never did.
 fn combinations(values: &[Vec<i64>], of: &[usize], each: &mut impl FnMut(&[i64]) -> bool) -> bool {
     fn go(
         values: &[Vec<i64>],
@@ -183,48 +188,41 @@ impl<'p> Configurations<'p> {
     }
 
     /// The problem.
-    #[must_use]
     pub fn problem(&self) -> &'p Problem {
         self.problem
     }
 
-    /// For each parameter the values that conditions on it alone allow. A solution of the network holds
-    /// indices into these.
-    #[must_use]
+    /// For each parameter the values that conditions on it alone allow. A solution of the network
+    /// holds indices into these.
     pub fn values(&self) -> &[Vec<i64>] {
         &self.values
     }
 
     /// The conditions as relations over the parameters.
-    #[must_use]
     pub fn network(&self) -> &Network {
         &self.network
     }
 
     /// True if every condition is a relation of the network.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.wide.is_empty()
     }
 
-    /// How many valid configurations there are; `None` if the conditions hang together too widely to be
-    /// counted.
-    #[must_use]
+    /// How many valid configurations there are; `None` if the conditions hang together too widely
+    /// to be counted.
     pub fn count(&self) -> Option<BigUint> {
         let tree = self.counted.as_ref()?;
         Some(tree.total().map_or_else(BigUint::default, BigUint::from))
     }
 
-    /// The valid configuration with this number, in an order that the problem fixes; `None` if there are not so
-    /// many, or they cannot be counted.
-    #[must_use]
+    /// The valid configuration with this number, in an order that the problem fixes; `None` if
+    /// there are not so many, or they cannot be counted.
     pub fn nth(&self, number: &BigUint) -> Option<Configuration> {
         self.counted.as_ref()?.solution(number).map(|indices| self.configuration(&indices))
     }
 
-    /// The first valid configuration in the order of the domains, the first parameter's counting most; `None` if there
-    /// is none, or the conditions hang together too widely.
-    #[must_use]
+    /// The first valid configuration in the order of the domains, the first parameter's counting
+    /// most; `None` if there is none, or the conditions hang together too widely.
     pub fn first(&self) -> Option<Configuration> {
         let limits = Limits::default();
         let mut network = self.network.clone();
@@ -240,8 +238,8 @@ impl<'p> Configurations<'p> {
         Some(self.configuration(&indices)).filter(|_| self.is_complete())
     }
 
-    /// A configuration that is as likely as any other, chosen by random 32-bit numbers; `None` if there are
-    /// none, or they cannot be counted.
+    /// A configuration that is as likely as any other, chosen by random 32-bit numbers; `None` if
+    /// there are none, or they cannot be counted.
     pub fn random(&self, random: &mut dyn FnMut() -> u32) -> Option<Configuration> {
         let count = self.count().filter(|n| *n > BigUint::default())?;
         // 64 bits more than needed: the remainder favours no number by more than 2^-64.
@@ -251,7 +249,6 @@ impl<'p> Configurations<'p> {
     }
 
     /// The configuration that a solution of the network stands for.
-    #[must_use]
     pub fn configuration(&self, indices: &[u32]) -> Configuration {
         let values = indices.iter().zip(&self.values);
         Configuration(values.map(|(i, values)| values[*i as usize]).collect())
@@ -267,7 +264,6 @@ impl<'p> Configurations<'p> {
     }
 
     /// True if the conditions that are no relation hold for a solution of the network.
-    #[must_use]
     pub fn allows(&self, indices: &[u32]) -> bool {
         let mut env = self.problem.base_env();
         self.put(indices, &mut env);
@@ -276,7 +272,6 @@ impl<'p> Configurations<'p> {
     }
 
     /// True if no choice whose slots lie in `of` is valid.
-    #[must_use]
     pub fn excludes(&self, of: &[Interval]) -> bool {
         self.conditions.iter().any(|c| c.surely_fails(self.problem, of))
     }
@@ -302,10 +297,9 @@ impl<'p> Configurations<'p> {
         self.network.eliminated::<Least>(parameters, limits)?.root(limits)
     }
 
-    /// For each combination of some parameters' values in valid configurations one configuration that has it, in
-    /// the order of the domains; `None` if there are too many, or the structure is not
-    /// [complete](Configurations::is_complete).
-    #[must_use]
+    /// For each combination of some parameters' values in valid configurations one configuration
+    /// that has it, in the order of the domains; `None` if there are too many, or the structure is
+    /// not [complete](Configurations::is_complete).
     pub fn representatives(
         &self,
         parameters: &[usize],
@@ -329,8 +323,9 @@ impl<'p> Configurations<'p> {
         Some(all)
     }
 
-    /// A relation over some parameters: of the combinations that the conditions allow as far as these
-    /// parameters tell, those to which `cost` gives one, given their indices and the values of all slots.
+    /// A relation over some parameters: of the combinations that the conditions allow as far as
+    /// these parameters tell, those to which `cost` gives one, given their indices and the values
+    /// of all slots.
     ///
     /// # Errors
     /// There are too many combinations.
@@ -355,7 +350,8 @@ impl<'p> Configurations<'p> {
         Ok(relation)
     }
 
-    /// The relations of the network that restrict a few parameters, by the last of those that each mentions.
+    /// The relations of the network that restrict a few parameters, by the last of those that each
+    /// mentions.
     fn filters(&self, parameters: &[usize]) -> Result<Filters, TooWide> {
         let mut filters: Filters = vec![Vec::new(); parameters.len()];
         for relation in self.network.relations() {
@@ -373,7 +369,8 @@ impl<'p> Configurations<'p> {
         Ok(filters)
     }
 
-    /// Calls `each` with the combinations that pass the filters, as indices and as values of all slots, until it says false.
+    /// Calls `each` with the combinations that pass the filters, as indices and as values of all
+    /// slots, until it says false.
     fn enumerate(
         &self,
         parameters: &[usize],
@@ -391,7 +388,8 @@ impl<'p> Configurations<'p> {
         walk.go(0, each)
     }
 
-    /// Turns conditions into relations, those over the fewest parameters first. Gives back what has no value.
+    /// Turns conditions into relations, those over the fewest parameters first. Gives back what has
+    /// no value.
     fn build(&mut self) -> Result<Vec<(usize, Relation)>, ModelError> {
         let mut failing = Vec::new();
         self.restrict_values();
@@ -445,7 +443,6 @@ impl<'p> Configurations<'p> {
     }
 
     /// The least and the greatest value of each slot.
-    #[must_use]
     pub fn intervals(&self) -> Vec<Interval> {
         let point = |v: &i64| Interval { low: *v, high: *v };
         let mut all: Vec<Interval> = self.problem.base_env().iter().map(point).collect();

@@ -1,15 +1,16 @@
 //! T1: the files in which auto-tuners exchange tuning problems.
 //!
 //! A T1 file (FAIR autotuning formats, as written by Kernel Tuner, KTT and BAT) is JSON with a
-//! `ConfigurationSpace` - parameters with the values they may take, and conditions in Python - and a
-//! `KernelSpecification` - the source, its arguments, how it is launched. [`read`] turns one into a
-//! problem of [our format](crate), [`write()`] turns a problem into one. What the two promise: the
-//! configurations are the same ones.
+//! `ConfigurationSpace` - parameters with the values they may take, and conditions in Python - and
+//! a `KernelSpecification` - the source, its arguments, how it is launched. [`read`] turns one into
+//! a problem of [our format](crate), [`write()`] turns a problem into one. What the two promise:
+//! the configurations are the same ones.
 //!
 //! T1 has no platform and no timing model. A problem that was read from T1 has [`PLATFORM`] in its
-//! place, under which nothing costs anything, until another is chosen; and it has a kernel only if its language is
-//! OpenCL ([`without_program`] says why not). Values are lists, ranges, comprehensions and sums of them, as Python
-//! writes them. All numbers are whole numbers: a parameter whose values are texts or fractions is refused by name.
+//! place, under which nothing costs anything, until another is chosen; and it has a kernel only if
+//! its language is OpenCL ([`without_program`] says why not). Values are lists, ranges,
+//! comprehensions and sums of them, as Python writes them. All numbers are whole numbers: a
+//! parameter whose values are texts or fractions is refused by name.
 //!
 //! ```
 //! use indexmap::IndexMap;

@@ -13,14 +13,12 @@ use tickbound_expr::parse::{parse_domain, parse_python};
 use tickbound_expr::{BinaryOp, Expr, Function};
 
 /// Whether a JSON file is a T1 file and not a problem file.
-#[must_use]
 pub fn is_t1(file: &Value) -> bool {
     file.get("ConfigurationSpace").is_some()
 }
 
-/// Why the kernel of a T1 file cannot be read, so that its problem has a program that does nothing; `None` if it
-/// can.
-#[must_use]
+/// Why the kernel of a T1 file cannot be read, so that its problem has a program that does nothing;
+/// `None` if it can.
 pub fn without_program(file: &Value) -> Option<String> {
     let kernel = file.get("KernelSpecification").unwrap_or(&Value::Null);
     let text = |key: &str| kernel.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());

@@ -1,4 +1,5 @@
-//! The values of a parameter as Python writes them: lists, ranges, comprehensions, and sums of these.
+//! The values of a parameter as Python writes them: lists, ranges, comprehensions, and sums of
+//! these.
 //!
 //! ```text
 //! values  = part { "+" part }
@@ -243,7 +244,8 @@ fn within<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
     Some(inner)
 }
 
-/// The parts of a text between the places outside brackets where `separator` stands; a word must stand alone.
+/// The parts of a text between the places outside brackets where `separator` stands; a word must
+/// stand alone.
 fn split<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let word = separator.starts_with(is_word);

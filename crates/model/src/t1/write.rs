@@ -16,8 +16,8 @@ use tickbound_expr::{BinaryOp, Expr, Function};
 /// Writes the problem as a T1 file, with the inputs' and the platform's present values put in.
 ///
 /// Conditions are the constraints, what the domains of later parameters ask of earlier ones, and
-/// what a launch needs (whole groups, of a size that the platform allows), so that the file has exactly the
-/// configurations of [`Problem::space`].
+/// what a launch needs (whole groups, of a size that the platform allows), so that the file has
+/// exactly the configurations of [`Problem::space`].
 ///
 /// # Errors
 /// The space cannot be listed; a parameter's name is a word of Python; a macro of the kernel is
@@ -76,9 +76,9 @@ impl Writer<'_> {
         Ok(seen.into_iter().sorted().collect_vec())
     }
 
-    /// In the order in which [`Problem::space`] asks for them: for each parameter its domain and the
-    /// constraints that it completes, then constraints on definitions, then the launch. One that may
-    /// divide by zero where earlier ones do not hold has those before it.
+    /// In the order in which [`Problem::space`] asks for them: for each parameter its domain and
+    /// the constraints that it completes, then constraints on definitions, then the launch. One
+    /// that may divide by zero where earlier ones do not hold has those before it.
     fn conditions(&self, parameters: &[Value]) -> Result<Vec<Value>, ModelError> {
         let guards = Guards::new(parameters);
         let mut earlier: Vec<Expr<String>> = Vec::new();
@@ -219,7 +219,8 @@ impl Writer<'_> {
         Ok(kernel)
     }
 
-    /// The option that defines a macro; none for a parameter under its own name, which every reader defines.
+    /// The option that defines a macro; none for a parameter under its own name, which every reader
+    /// defines.
     fn option(&self, name: &str, define: &Define) -> Result<Option<String>, ModelError> {
         let value = match define {
             Define::Text(text) => return Ok(Some(format!("-D{name}={text}"))),

@@ -36,7 +36,6 @@ pub(crate) enum Item {
 
 impl Names {
     /// The names that a problem gives to the steps of its source.
-    #[must_use]
     pub fn new(problem: &Problem, source: &KernelSource) -> Names {
         let mut known = IndexMap::new();
         for (name, define) in &source.defines {

@@ -1,8 +1,8 @@
 //! What a source says at a glance: its macros and names, by its tokens alone.
 //!
-//! Nothing is expanded and nothing is parsed, so that this needs neither a compiler nor libclang, and says something
-//! about sources that do not compile yet. It serves those who propose a problem file for a source, and decides which
-//! [inputs become macros](crate::inputs_as_macros).
+//! Nothing is expanded and nothing is parsed, so that this needs neither a compiler nor libclang,
+//! and says something about sources that do not compile yet. It serves those who propose a problem
+//! file for a source, and decides which [inputs become macros](crate::inputs_as_macros).
 
 mod tokens;
 
@@ -14,7 +14,8 @@ use tokens::{Line, Token, lines};
 /// What a source says about a macro.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Macro {
-    /// The text of a `#define` that holds unless the macro is defined before: inside `#ifndef` of it.
+    /// The text of a `#define` that holds unless the macro is defined before: inside `#ifndef` of
+    /// it.
     pub default: Option<String>,
     /// The source defines it in any case.
     pub defined: bool,
@@ -44,7 +45,8 @@ pub enum Stands {
 pub struct Outline {
     /// Macros that directives mention, in the order in which they are met.
     pub macros: IndexMap<String, Macro>,
-    /// What `reqd_work_group_size` says, with the function that follows, for each place where it stands.
+    /// What `reqd_work_group_size` says, with the function that follows, for each place where it
+    /// stands.
     pub groups: Vec<(String, [String; 3])>,
     /// There is an `#error`.
     pub errors: bool,
@@ -56,13 +58,12 @@ pub struct Outline {
 
 /// Bytes of the largest text that is looked at. Of a larger one nothing is said.
 const LARGEST: usize = 1 << 20;
-/// How far back a declaration begins, and how far an attribute or the name after it goes, in tokens. What is farther counts as
-/// a declaration.
+/// How far back a declaration begins, and how far an attribute or the name after it goes, in
+/// tokens. What is farther counts as a declaration.
 const FAR: usize = 256;
 
 impl Outline {
     /// That of a text.
-    #[must_use]
     pub fn of(text: &str) -> Outline {
         let mut outline = Outline::default();
         // The names of the `#ifndef` lines around.
@@ -176,7 +177,6 @@ impl Outline {
     }
 
     /// Dimensions of ids and sizes that the code asks for: 1 to 3, or 0 if it asks for none.
-    #[must_use]
     pub fn dimensions(&self) -> usize {
         let all: Vec<&Token> = self.code.iter().flatten().collect();
         let asks = |name: &str| {
@@ -190,7 +190,6 @@ impl Outline {
     }
 
     /// Whether a name is used in code or in conditions of the preprocessor.
-    #[must_use]
     pub fn uses(&self, name: &str) -> bool {
         let valued = self.macros.get(name).is_some_and(|m| m.valued || m.asked);
         let lines = self.code.iter().chain(&self.bodies);
@@ -198,14 +197,12 @@ impl Outline {
     }
 
     /// Whether the code calls a function of this name, or a macro with arguments.
-    #[must_use]
     pub fn calls(&self, name: &str) -> bool {
         let all: Vec<&Token> = self.code.iter().chain(&self.bodies).flatten().collect();
         all.windows(2).any(|pair| pair[0].is(name) && pair[1].is("("))
     }
 
     /// The kind of an undeclared name: a type is followed by a name, or is cast to.
-    #[must_use]
     pub fn stands(&self, name: &str) -> Stands {
         let all: Vec<&Token> = self.code.iter().flatten().collect();
         let mut stands = Stands::Value;
@@ -230,8 +227,8 @@ impl Outline {
         stands
     }
 
-    /// Components that a type of this name has, as `.x` or `.s0` of its variables say; 1 if there are none.
-    #[must_use]
+    /// Components that a type of this name has, as `.x` or `.s0` of its variables say; 1 if there
+    /// are none.
     pub fn lanes(&self, name: &str) -> usize {
         let all: Vec<&Token> = self.code.iter().flatten().collect();
         let declared = all.windows(3).filter(|w| w[0].is(name));
@@ -257,7 +254,6 @@ impl Outline {
     }
 
     /// Whether it is CUDA or HIP: neither compiles as OpenCL C.
-    #[must_use]
     pub fn is_cuda(&self) -> bool {
         const WORDS: [&str; 6] =
             ["__global__", "__device__", "__shared__", "threadIdx", "blockIdx", "hipThreadIdx_x"];
@@ -267,9 +263,8 @@ impl Outline {
         has(&WORDS) && !has(&["__kernel", "kernel"])
     }
 
-    /// Whether the source itself may give a name a meaning: a macro without `#ifndef` around it, a variable, a parameter, a
-    /// member, a function, a type. True also where that is not sure.
-    #[must_use]
+    /// Whether the source itself may give a name a meaning: a macro without `#ifndef` around it, a
+    /// variable, a parameter, a member, a function, a type. True also where that is not sure.
     pub fn declares(&self, name: &str) -> bool {
         self.macros.get(name).is_some_and(|m| m.defined) || {
             let all: Vec<&Token> = self.code.iter().flatten().collect();
@@ -306,8 +301,8 @@ fn components(part: &str) -> usize {
 /// Words that may stand before a value.
 const BEFORE_VALUES: [&str; 6] = ["return", "case", "else", "do", "sizeof", "goto"];
 
-/// Whether the name at `i` may be declared there: after a word, after the `*` of a pointer, or after the comma of a
-/// declaration; or it is a member, or a label.
+/// Whether the name at `i` may be declared there: after a word, after the `*` of a pointer, or
+/// after the comma of a declaration; or it is a member, or a label.
 fn may_declare(all: &[&Token], i: usize) -> bool {
     let named = |n: usize| all.get(i + n).is_some_and(|t| t.name().is_some());
     let starred = all.get(i + 1).is_some_and(|t| t.is("*"));
@@ -338,7 +333,8 @@ fn may_declare(all: &[&Token], i: usize) -> bool {
     (pointer && (!in_parentheses || is_type(words[0]))) || list || label || enumerated
 }
 
-/// Where the statement, or what stands in the parentheses, begins that the token at `i` belongs to; `None` if that is far.
+/// Where the statement, or what stands in the parentheses, begins that the token at `i` belongs to;
+/// `None` if that is far.
 fn start_of(all: &[&Token], i: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for at in (0..i).rev().take(FAR) {

@@ -26,8 +26,8 @@ fn group_sizes_are_found() {
     assert!(Outline::of("reqd_work_group_size(1, 2").groups.is_empty());
 }
 
-/// Everything that may be a declaration counts as one: a macro of the name of a variable breaks a source that
-/// compiles.
+/// Everything that may be a declaration counts as one: a macro of the name of a variable breaks a
+/// source that compiles.
 #[test]
 fn declarations() {
     let declared = [

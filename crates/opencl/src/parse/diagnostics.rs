@@ -10,7 +10,8 @@ use crate::ast::At;
 use crate::error::ReadError;
 use crate::request::Request;
 
-/// The first error, if there is one; what follows from a name without a meaning is no error of its own.
+/// The first error, if there is one; what follows from a name without a meaning is no error of its
+/// own.
 pub(super) fn check<'tu>(
     unit: &'tu TranslationUnit<'tu>,
     request: &Request,

@@ -14,7 +14,8 @@ use crate::libclang::HEADER;
 
 /// How long it may take: an `#include` of a pipe would wait for ever.
 const TIME: Duration = Duration::from_secs(60);
-/// Bytes of memory that it may take, and bytes that it may print: macros that double what they are given never end.
+/// Bytes of memory that it may take, and bytes that it may print: macros that double what they are
+/// given never end.
 const MEMORY: u64 = 2 << 30;
 const OUTPUT: u64 = 48 << 20;
 

@@ -117,8 +117,8 @@ impl<'r> Expander<'r> {
         Ok(self.expanded(&said.text, asked, values))
     }
 
-    /// The same for many values of symbols, in one run. `None` if it is not sure that the texts are those that
-    /// [`one`](Expander::one) gives, or if one of them is rejected.
+    /// The same for many values of symbols, in one run. `None` if it is not sure that the texts are
+    /// those that [`one`](Expander::one) gives, or if one of them is rejected.
     pub fn together(&self, all: &[IndexMap<String, i64>]) -> Option<Vec<Expanded>> {
         let header = std::fs::read_to_string(self.headers.join(libclang::HEADER)).ok()?;
         let directives = header.lines().filter(|line| line.trim_start().starts_with('#'));
@@ -150,13 +150,11 @@ impl<'r> Expander<'r> {
     }
 
     /// The symbols that have values of their own.
-    #[must_use]
     pub fn structural(&self) -> &[String] {
         self.structural
     }
 
     /// A value for each symbol, under its name.
-    #[must_use]
     pub fn named(&self, values: &[i64]) -> IndexMap<String, i64> {
         self.request.symbols.keys().cloned().zip(values.iter().copied()).collect()
     }

@@ -1,10 +1,11 @@
 //! Many readings of one source in one run of the preprocessor: starting a compiler takes far longer
 //! than expanding a kernel.
 //!
-//! The copies stand one after the other, each under its own symbols. So that a copy finds what it would find
-//! alone, every macro that the source or a file it includes could define or undefine is put aside before it and
-//! taken back after it (`push_macro`, `pop_macro`). What is not sure to be the same as alone is not done
-//! together: `None` says so, and then each copy is expanded by itself.
+//! The copies stand one after the other, each under its own symbols. So that a copy finds what it
+//! would find alone, every macro that the source or a file it includes could define or undefine is
+//! put aside before it and taken back after it (`push_macro`, `pop_macro`). What is not sure to be
+//! the same as alone is not done together: `None` says so, and then each copy is expanded by
+//! itself.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -106,8 +107,8 @@ impl Copies {
         text
     }
 
-    /// Takes up the files that the preprocessor says it has read; `None` if one of them is not clear, otherwise
-    /// whether there were any.
+    /// Takes up the files that the preprocessor says it has read; `None` if one of them is not
+    /// clear, otherwise whether there were any.
     pub(super) fn more_files(&mut self, said: &str, folder: &Path, own: &[&str]) -> Option<bool> {
         let files: BTreeSet<&str> =
             said.lines().filter_map(text::marker).map(|(_, file)| file).collect();

@@ -1,7 +1,8 @@
 //! `#pragma unroll`, as the preprocessor leaves it.
 //!
-//! Preprocessors do not expand the macros in such a line, as it is none that they know; compilers of OpenCL do. So a word takes
-//! the place of the directive before macros are expanded, and is looked for afterwards.
+//! Preprocessors do not expand the macros in such a line, as it is none that they know; compilers
+//! of OpenCL do. So a word takes the place of the directive before macros are expanded, and is
+//! looked for afterwards.
 
 use indexmap::IndexMap;
 use tickbound_expr::parse;
@@ -105,7 +106,8 @@ mod tests {
     #[test]
     fn directives_are_marked_and_found() {
         let source = "#pragma unroll\nfor (a)\n#pragma unroll 1\nfor (b)\n  # pragma unroll N / 2\n\nfor (c)\nfor (d)\n\
-                      #pragma OPENCL FP_CONTRACT ON\nfor (e)\n#pragma unroll(4)\r\nfor (f)\n#pragma nounroll\nfor (g)\n\
+                      #pragma OPENCL FP_CONTRACT ON\nfor (e)\n#pragma unroll(4)\r\nfor \
+                      (f)\n#pragma nounroll\nfor (g)\n\
                       #pragma unrolled\nfor (h)\n#pragma unroll M + K\nfor (i)\n";
         let marked = marked(source);
         assert_eq!(marked.lines().count(), source.lines().count());

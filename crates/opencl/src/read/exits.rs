@@ -1,8 +1,9 @@
-//! Loops that are left in the midst of an iteration: `if (i == last) break;`, `if (i >= n) return;`.
+//! Loops that are left in the midst of an iteration: `if (i == last) break;`, `if (i >= n)
+//! return;`.
 //!
-//! As many iterations are complete as neither end the loop nor leave it; they are read as those of any loop. What
-//! follows is the test of one more, and if it holds, that iteration up to where it leaves. After a `return` the rest of
-//! the function is not walked.
+//! As many iterations are complete as neither end the loop nor leave it; they are read as those of
+//! any loop. What follows is the test of one more, and if it holds, that iteration up to where it
+//! leaves. After a `return` the rest of the function is not walked.
 
 use super::form::{Exits, Loop};
 use super::nodes::mention;

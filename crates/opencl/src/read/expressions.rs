@@ -75,8 +75,8 @@ impl<'a> Reader<'a> {
         rest.iter().fold(first.clone(), |all, value| self.pointer_to_either(&all, value))
     }
 
-    /// The whole numbers of a list, each where it comes to lie. Behind an item that may take more or less room than
-    /// it seems, as where braces are left out, nothing is known.
+    /// The whole numbers of a list, each where it comes to lie. Behind an item that may take more
+    /// or less room than it seems, as where braces are left out, nothing is known.
     fn parts_of_list(&mut self, items: &[Expr], values: &[Value], ty: &Type) -> Read<Parts> {
         let mut parts = Parts::new();
         let mut items: Vec<(&Expr, &Value)> = items.iter().zip(values).collect();

@@ -1,4 +1,5 @@
-//! Which integer variables feed addresses and loops: also by way of other variables, and of functions.
+//! Which integer variables feed addresses and loops: also by way of other variables, and of
+//! functions.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -98,8 +99,9 @@ fn grows(
 /// Functions that work on addresses as operators do.
 const WHOLE: [&str; 7] = ["min", "max", "clamp", "abs", "mul24", "mad24", "select"];
 
-/// Variables in an expression, but not those in subscripts inside it, nor in arguments of functions that
-/// read memory or work on real numbers. What a function of the file is given may lead to its result.
+/// Variables in an expression, but not those in subscripts inside it, nor in arguments of functions
+/// that read memory or work on real numbers. What a function of the file is given may lead to its
+/// result.
 fn mentioned(unit: &Functions, e: &Expr) -> Vec<VariableId> {
     let mut found = BTreeSet::new();
     gather(unit, e, &mut found);

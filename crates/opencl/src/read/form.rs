@@ -72,8 +72,8 @@ pub struct Exits<'a> {
 }
 
 impl<'a> Exits<'a> {
-    /// The exits of a loop; `None` if some are inside other statements, or there are other ways to end an
-    /// iteration.
+    /// The exits of a loop; `None` if some are inside other statements, or there are other ways to
+    /// end an iteration.
     pub fn of(l: &Loop<'a>) -> Option<Exits<'a>> {
         let mut at = Vec::new();
         let body = match l.body {

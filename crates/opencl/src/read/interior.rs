@@ -2,8 +2,8 @@
 //! all other items.
 //!
 //! `x[max(i - 1, 0)]`, `x[(i + 1) % n]` and `x[i == 0 ? 0 : i - 1]` are `x[i - 1]` and `x[i + 1]`
-//! but for one item of a row. What goes in: an offset, and the bounds of the launch. What comes out:
-//! the offset without what concerns at most a ninth of the values. It serves distances between
+//! but for one item of a row. What goes in: an offset, and the bounds of the launch. What comes
+//! out: the offset without what concerns at most a ninth of the values. It serves distances between
 //! neighbours, which are estimates; counts of accesses do not rest on it.
 
 use std::collections::HashMap;
@@ -80,7 +80,8 @@ fn range(terms: &Terms, poly: &Poly) -> Interval {
     terms.in_launch(poly, &terms.launch)
 }
 
-/// Of the greater or the lesser of two, the one that moves, if the other bounds it at a border only.
+/// Of the greater or the lesser of two, the one that moves, if the other bounds it at a border
+/// only.
 fn unclamped(
     terms: &mut Terms,
     (a, b): (&Poly, &Poly),

@@ -48,8 +48,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How often a loop runs that cannot be read: as the problem file says, or once if it is one that tries
-    /// again until an atomic operation succeeds.
+    /// How often a loop runs that cannot be read: as the problem file says, or once if it is one
+    /// that tries again until an atomic operation succeeds.
     fn most_iterations(&mut self, l: &Loop<'a>, key: &str) -> Option<Poly> {
         if let Some((name, bound)) = self.given_bound(l) {
             return Some(self.terms.name(&name, range_of(bound), Dependence::Uniform, Vec::new()));
@@ -131,8 +131,9 @@ impl<'a> Reader<'a> {
         self.final_values(probe, count)
     }
 
-    /// Whether there may be more iterations than are walked one by one, by counters that grow as they did in the first
-    /// one. To find that out by walking them would take their number to the power of the loops inside.
+    /// Whether there may be more iterations than are walked one by one, by counters that grow as
+    /// they did in the first one. To find that out by walking them would take their number to the
+    /// power of the loops inside.
     fn goes_on(&mut self, probe: &Probe) -> bool {
         let known = |id: &VariableId| match (probe.changes.get(id), probe.start.values.get(id)) {
             (Some(Change::By(step)), Some(Value::Int(start))) => Some((start, Some(step))),
@@ -347,8 +348,8 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// The state after a loop with so many iterations, of which the end of any may be known; the test
-    /// that fails is walked for its effects.
+    /// The state after a loop with so many iterations, of which the end of any may be known; the
+    /// test that fails is walked for its effects.
     fn leave_loop(
         &mut self,
         l: &Loop<'a>,

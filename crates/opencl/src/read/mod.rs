@@ -23,8 +23,9 @@
 //! *Loops* are walked once with a placeholder for each variable they change. What an iteration adds
 //! to a variable says which ones are counters; from the condition follows how many iterations there
 //! are. Then the body is walked again with the counters as `start + step * iteration`. If nothing
-//! inside depends on the iteration, that is a `Repeat`. If it does by comparisons with the counter, the loop
-//! is cut (`split.rs`) where they change; otherwise the iterations are walked one by one, up to 64.
+//! inside depends on the iteration, that is a `Repeat`. If it does by comparisons with the counter,
+//! the loop is cut (`split.rs`) where they change; otherwise the iterations are walked one by one,
+//! up to 64.
 //!
 //! # What counts as an access
 //!
@@ -138,7 +139,8 @@ pub fn read(request: &Request, open: &[String], unit: &Unit) -> Result<Steps, Re
     }
 }
 
-/// What `reqd_work_group_size` says of the entry function, over open symbols; empty if it says nothing, or what is no number.
+/// What `reqd_work_group_size` says of the entry function, over open symbols; empty if it says
+/// nothing, or what is no number.
 pub fn group(request: &Request, unit: &Unit) -> Vec<Number> {
     let entry = unit.functions.get(&request.entry);
     let required = entry.map(|entry| Reader::new(request, unit, entry).required_group());
@@ -182,9 +184,11 @@ struct Reader<'a> {
     exits: Vec<Exits<'a>>,
     /// What is taken for granted.
     assumed: Vec<Assumed>,
-    /// What the problem file has to answer. The walk goes on with an answer of its own, to find all of it.
+    /// What the problem file has to answer. The walk goes on with an answer of its own, to find all
+    /// of it.
     questions: Vec<ReadError>,
-    /// Loops that were cut, each with what first asked for their counter, and whether that is a branch.
+    /// Loops that were cut, each with what first asked for their counter, and whether that is a
+    /// branch.
     cuts: HashMap<At, (At, bool)>,
     dimensions: usize,
     work: u64,

@@ -47,7 +47,8 @@ pub struct Reach {
     pub width: u8,
     /// How many bytes behind the array's beginning.
     pub offset: Poly,
-    /// Between iterations of the loops around it that have been left, inner ones first; with each loop's counter.
+    /// Between iterations of the loops around it that have been left, inner ones first; with each
+    /// loop's counter.
     pub iterations: Vec<(Leaf, Stride)>,
 }
 
@@ -239,7 +240,8 @@ pub fn has_barrier(nodes: &[Node]) -> bool {
     })
 }
 
-/// Appends a node; arithmetic of the same kind, width and line becomes one, also across accesses of private arrays.
+/// Appends a node; arithmetic of the same kind, width and line becomes one, also across accesses of
+/// private arrays.
 pub fn push(nodes: &mut Vec<Node>, node: Node) {
     if let NodeKind::Compute { kind, amount, width } = &node.kind
         && let Some(Node { kind: NodeKind::Compute { kind: k, amount: sum, width: w }, at }) =

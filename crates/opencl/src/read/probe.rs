@@ -21,7 +21,8 @@ use crate::steps::Dependence;
 pub enum Change {
     /// It grows by this, the same in every iteration (bytes for pointers).
     By(Poly),
-    /// It is divided by this constant, at least 2, and rounded down or up: what is above 1 becomes less, and not less than 1.
+    /// It is divided by this constant, at least 2, and rounded down or up: what is above 1 becomes
+    /// less, and not less than 1.
     Shrinks(i64),
     /// It is multiplied with a constant, at least 2.
     Grows,
@@ -67,8 +68,8 @@ impl<'a> Reader<'a> {
         self.probe_knowing(l, &BTreeSet::new())
     }
 
-    /// The same where signed counters that begin at or above zero and grow are known never to be below it: they
-    /// are compared with unsigned numbers as they are. `None` if there are none.
+    /// The same where signed counters that begin at or above zero and grow are known never to be
+    /// below it: they are compared with unsigned numbers as they are. `None` if there are none.
     pub fn probe_signed(&mut self, l: &Loop<'a>, probe: &Probe) -> Read<Option<Probe>> {
         let grows = |(id, change): (&VariableId, &Change)| {
             let from = self.is_signed_from_zero(*id, probe);
@@ -90,8 +91,9 @@ impl<'a> Reader<'a> {
         signed && matches!(start, Some(Value::Int(start)) if self.terms.never_negative(start))
     }
 
-    /// The same where signed counters that the condition asks for begin at or above zero and are divided: they stay there, which
-    /// is what makes it a division as others are. `None` if there are none.
+    /// The same where signed counters that the condition asks for begin at or above zero and are
+    /// divided: they stay there, which is what makes it a division as others are. `None` if there
+    /// are none.
     pub fn probe_halved(&mut self, l: &Loop<'a>, probe: &Probe) -> Read<Option<Probe>> {
         let asked = |(id, change): (&VariableId, &Change)| {
             let from = self.is_signed_from_zero(*id, probe);

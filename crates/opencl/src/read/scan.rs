@@ -62,8 +62,9 @@ pub fn expressions<'a>(e: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     e.parts().into_iter().for_each(|part| expressions(part, visit));
 }
 
-/// Products of real numbers to which nothing is added or subtracted where they stand: they become whole numbers, are multiplied,
-/// divided or compared, or go into a function. Each is named by where it is in memory.
+/// Products of real numbers to which nothing is added or subtracted where they stand: they become
+/// whole numbers, are multiplied, divided or compared, or go into a function. Each is named by
+/// where it is in memory.
 pub fn lone_products(unit: &Unit) -> HashSet<*const Expr> {
     let product =
         |e: &Expr| matches!(e.kind, ExprKind::Binary(BinaryOp::Mul, ..)) && is_real(&e.ty);

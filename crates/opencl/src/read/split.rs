@@ -1,18 +1,20 @@
 //! Loops whose iterations differ by a comparison with their counter: cut where it changes.
 //!
 //! `for (i = 0; i < n; i++) if (lid + i * W < m) ...` does the same in all iterations before
-//! `ceil((m - lid) / W)`, and the same in all from there on. So it is two loops, however many iterations there
-//! are. What goes in: the steps of any iteration, whose counts and conditions mention it. What
-//! comes out: loops that do the same in the same order, whose steps no longer mention it; or nothing, where
-//! something else than such a comparison depends on the iteration. Then iterations are
-//! [walked one by one](super::unroll).
+//! `ceil((m - lid) / W)`, and the same in all from there on. So it is two loops, however many
+//! iterations there are. What goes in: the steps of any iteration, whose counts and conditions
+//! mention it. What comes out: loops that do the same in the same order, whose steps no longer
+//! mention it; or nothing, where something else than such a comparison depends on the iteration.
+//! Then iterations are [walked one by one](super::unroll).
 //!
-//! What is left may be loops inside whose counts grow with the counter. If there may be too many iterations to walk them, these loops
-//! stand beside the one around them then, with the [sums](super::sums) of their iterations.
+//! What is left may be loops inside whose counts grow with the counter. If there may be too many
+//! iterations to walk them, these loops stand beside the one around them then, with the
+//! [sums](super::sums) of their iterations.
 //!
-//! Where a barrier stands in the loop, all items of a group have to be in the same piece. In a guarded tile, `if (t * TS + lid < n)`,
-//! they change from one piece to the next in a few neighbouring iterations ([`spread`]); these are taken out one by
-//! one, each item with its own condition.
+//! Where a barrier stands in the loop, all items of a group have to be in the same piece. In a
+//! guarded tile, `if (t * TS + lid < n)`, they change from one piece to the next in a few
+//! neighbouring iterations ([`spread`]); these are taken out one by one, each item with its own
+//! condition.
 
 use std::collections::HashMap;
 
@@ -201,7 +203,8 @@ impl<'a> Reader<'a> {
         Some(pieces)
     }
 
-    /// The iterations in which items differ, at most so many: each one by itself, with the conditions that it has.
+    /// The iterations in which items differ, at most so many: each one by itself, with the
+    /// conditions that it has.
     fn in_band(
         &mut self,
         cut: &mut Cut<'_, 'a>,

@@ -1,8 +1,9 @@
 //! How far apart the items of a group are in a number.
 //!
-//! What goes in: a number that rises or falls with local ids, as a sum or inside one quotient: `ceil((n - lid) / TS)`. What
-//! comes out: its least and its greatest value in a group, which are the same for all items of it, and how far these
-//! are apart at most; or nothing, where that cannot be said, or is more than a few.
+//! What goes in: a number that rises or falls with local ids, as a sum or inside one quotient:
+//! `ceil((n - lid) / TS)`. What comes out: its least and its greatest value in a group, which are
+//! the same for all items of it, and how far these are apart at most; or nothing, where that cannot
+//! be said, or is more than a few.
 
 use std::collections::HashMap;
 

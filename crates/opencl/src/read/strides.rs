@@ -39,8 +39,8 @@ fn regular(
     }
 }
 
-/// Of a private array: 0 if the place follows from macros and from the counters of loops around, so that the compiler knows it where
-/// these are unrolled.
+/// Of a private array: 0 if the place follows from macros and from the counters of loops around, so
+/// that the compiler knows it where these are unrolled.
 pub fn own(terms: &Terms, reach: &Reach) -> Stride {
     let at_run_time =
         |atom: &Atom| matches!(terms.kind(*atom), Kind::Name(name) if name.starts_with('$'));
@@ -50,7 +50,8 @@ pub fn own(terms: &Terms, reach: &Reach) -> Stride {
     if known { Stride::Elements(Number::Int(0)) } else { Stride::Irregular }
 }
 
-/// Whether an address is the same for all items that share the memory: those of a group, or of the launch.
+/// Whether an address is the same for all items that share the memory: those of a group, or of the
+/// launch.
 pub fn is_shared(terms: &Terms, space: Space, offset: &Poly) -> bool {
     let of_group =
         |atom: &Atom| matches!(terms.kind(*atom), Kind::Name(name) if name.starts_with("$group_"));
@@ -69,11 +70,12 @@ pub fn groups(terms: &mut Terms, reach: &Reach) -> Vec<Stride> {
     (0..3).map(dimension).collect()
 }
 
-/// Where the items of a group, counted with dimension 0 fastest, are apart; `None` if that is not the same
-/// everywhere. What is only known to come from data is taken to be the same for all of them.
+/// Where the items of a group, counted with dimension 0 fastest, are apart; `None` if that is not
+/// the same everywhere. What is only known to come from data is taken to be the same for all of
+/// them.
 ///
-/// The count has a digit for each dimension, or, where an address asks for the quotient and the remainder of the
-/// count itself, these two.
+/// The count has a digit for each dimension, or, where an address asks for the quotient and the
+/// remainder of the count itself, these two.
 pub fn digits(terms: &mut Terms, reach: &Reach) -> Option<Vec<Digit>> {
     let reach = unscaled(terms, reach);
     let dimensions: Vec<Place> = (0..3).filter_map(|d| Place::of_dimension(terms, d)).collect();
@@ -86,8 +88,8 @@ pub fn digits(terms: &mut Terms, reach: &Reach) -> Option<Vec<Digit>> {
     })
 }
 
-/// An access with 1 for each real number that a part of its address is multiplied by, as neighbours of such a part are the same or
-/// next to each other, more or less.
+/// An access with 1 for each real number that a part of its address is multiplied by, as neighbours
+/// of such a part are the same or next to each other, more or less.
 fn unscaled(terms: &mut Terms, reach: &Reach) -> Reach {
     Reach { offset: terms.unscaled(&reach.offset), ..reach.clone() }
 }
@@ -243,8 +245,8 @@ pub fn set_iterations(terms: &mut Terms, nodes: &mut [Node], iteration: Leaf) {
 }
 
 fn between_iterations(terms: &mut Terms, reach: &Reach, iteration: Leaf) -> Stride {
-    // Leaves that came after the iteration may have another value in each, but for the counters of loops further
-    // inside.
+    // Leaves that came after the iteration may have another value in each, but for the counters of
+    // loops further inside.
     let inside = |leaf: &Leaf| reach.iterations.iter().any(|(counter, _)| counter == leaf);
     if terms.leaves(&reach.offset).iter().any(|leaf| *leaf > iteration && !inside(leaf)) {
         if terms.depends(&reach.offset) != Dependence::Data {

@@ -1,13 +1,15 @@
 //! Loops inside of loops whose iterations rise or fall evenly with the counter around them.
 //!
-//! `for (i = 0; i < n; i++) { A; for (j = 0; j < i; j++) B; }` does `A` n times and `B` `0 + 1 + ... + n - 1` times. What goes
-//! in: the steps of any iteration of a loop, whose counts are linear in it and not negative. What comes out: the steps
-//! that each iteration has alike, and beside them the loops whose numbers of iterations are sums over all
-//! iterations (Faulhaber's formula; Knuth, *Johann Faulhaber and sums of powers*, 1993), for loops in loops in loops too. How often each
+//! `for (i = 0; i < n; i++) { A; for (j = 0; j < i; j++) B; }` does `A` n times and `B` `0 + 1 +
+//! ... + n - 1` times. What goes in: the steps of any iteration of a loop, whose counts are linear
+//! in it and not negative. What comes out: the steps that each iteration has alike, and beside them
+//! the loops whose numbers of iterations are sums over all iterations (Faulhaber's formula; Knuth,
+//! *Johann Faulhaber and sums of powers*, 1993), for loops in loops in loops too. How often each
 //! step is done is exact; that `A` and `B` take turns is lost.
 //!
-//! With a barrier in the loop this is done only if all items of a group do the same: then what they do between barriers takes
-//! each of them as long, and the sum of the longest is the longest of the sums.
+//! With a barrier in the loop this is done only if all items of a group do the same: then what they
+//! do between barriers takes each of them as long, and the sum of the longest is the longest of the
+//! sums.
 
 use super::nodes::{Node, NodeKind, has_barrier, numbers};
 use super::symbolic::{Atom, Leaf, Monomial, Poly, Terms};
@@ -44,8 +46,8 @@ pub struct Apart {
 }
 
 impl Over<'_> {
-    /// Takes the steps of an iteration apart; `None` if they differ otherwise. It must be known of the counter that it is one of
-    /// the numbers.
+    /// Takes the steps of an iteration apart; `None` if they differ otherwise. It must be known of
+    /// the counter that it is one of the numbers.
     pub fn apart(&self, terms: &mut Terms, nodes: &[Node]) -> Option<Apart> {
         if has_barrier(nodes) && !uniform(terms, nodes) {
             return None;
@@ -99,7 +101,8 @@ impl Over<'_> {
         Some(all)
     }
 
-    /// A loop whose body is done so often; the loops inside it that depend on the counter stand beside it.
+    /// A loop whose body is done so often; the loops inside it that depend on the counter stand
+    /// beside it.
     fn summed(
         &self,
         terms: &mut Terms,

@@ -33,8 +33,8 @@ pub fn trips(terms: &mut Terms, condition: &Poly, iteration: Atom) -> Option<Pol
     }
 }
 
-/// The iterations as long as one of two conditions holds: each of them once it failed stays so. One that the iteration
-/// does not change does not hold in a loop that ends.
+/// The iterations as long as one of two conditions holds: each of them once it failed stays so. One
+/// that the iteration does not change does not hold in a loop that ends.
 fn either(terms: &mut Terms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> {
     let Kind::Leaf(leaf) = terms.kind(iteration).clone() else { return None };
     match (terms.mentions(a, leaf), terms.mentions(b, leaf)) {

@@ -89,8 +89,8 @@ impl<'a> Reader<'a> {
         Err(if count.is_some() { too_many_iterations(l.at) } else { self.unbounded(l, false) })
     }
 
-    /// The counter of `while (n != 1) { n /= 2; ... }` that begins at or above 1: it never comes below, so that the loop goes
-    /// on as long as it is greater.
+    /// The counter of `while (n != 1) { n /= 2; ... }` that begins at or above 1: it never comes
+    /// below, so that the loop goes on as long as it is greater.
     fn halved_to_one(&self, probe: &Probe) -> Option<VariableId> {
         let zero = Poly::int(1).sub(&probe.condition);
         let Some(Kind::Zero(p)) = zero.as_ref().and_then(|n| self.terms.kind_of(n)) else {

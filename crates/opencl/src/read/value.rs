@@ -26,8 +26,8 @@ pub enum Value {
     Parts(Dependence, Rc<Parts>),
 }
 
-/// Whole numbers in a vector, a structure or an array: for the byte where one begins its type and its value, as in
-/// [`Value::Int`]. They do not overlap.
+/// Whole numbers in a vector, a structure or an array: for the byte where one begins its type and
+/// its value, as in [`Value::Int`]. They do not overlap.
 pub type Parts = BTreeMap<i64, (Integer, Poly)>;
 
 /// Where a pointer points.
@@ -48,8 +48,8 @@ pub enum Target {
     Private(Rc<BTreeSet<VariableId>>),
 }
 
-/// Whether a type is an array of pointers. The value of such a variable is a pointer to anything that one of its
-/// elements points to.
+/// Whether a type is an array of pointers. The value of such a variable is a pointer to anything
+/// that one of its elements points to.
 pub fn holds_pointers(ty: &Type) -> bool {
     match ty {
         Type::Array(element, _) => {
@@ -93,8 +93,8 @@ impl Value {
         rounded.is_finite().then_some(Value::Real(rounded))
     }
 
-    /// The number, if it is known and a real number can be it exactly. What is negative may be an unsigned one
-    /// that wrapped around.
+    /// The number, if it is known and a real number can be it exactly. What is negative may be an
+    /// unsigned one that wrapped around.
     pub fn as_real(&self) -> Option<f64> {
         match self {
             Value::Real(number) => Some(*number),

@@ -8,8 +8,8 @@
 //! [request](crate::request::Request) (macros), the kernel's scalar arguments under their
 //! parameters' names as `$NAME`, and for each dimension d `$lid_d` and `$group_d` (place of the
 //! item in its group and of the group in the launch), `$local_d`, `$groups_d` and `$global_d`
-//! (sizes), and `$line_N` for the bound of line N, `$bound_I` for that of another answer. None of these but symbols can clash with names
-//! of a problem, as `$` is no part of one.
+//! (sizes), and `$line_N` for the bound of line N, `$bound_I` for that of another answer. None of
+//! these but symbols can clash with names of a problem, as `$` is no part of one.
 
 mod count;
 mod picks;
@@ -94,8 +94,8 @@ pub struct Step {
 }
 
 impl Step {
-    /// Whether all that it does is to access private arrays, which has no price: they are registers, as a rule.
-    #[must_use]
+    /// Whether all that it does is to access private arrays, which has no price: they are
+    /// registers, as a rule.
     pub fn is_private(&self) -> bool {
         match &self.kind {
             StepKind::Access(access) => access.space == Space::Private,
@@ -121,7 +121,8 @@ pub enum StepKind {
         array: String,
         /// As that of an [`Access`].
         offset: Option<Number>,
-        /// Whether its address is the same for all items that share the memory: those of the group, or of the launch.
+        /// Whether its address is the same for all items that share the memory: those of the group,
+        /// or of the launch.
         shared: bool,
     },
     /// So many operations of one kind, each on `width` components.
@@ -139,7 +140,8 @@ pub enum StepKind {
     Repeat {
         /// How often; not at all if negative.
         count: Number,
-        /// If these are the iterations of a part of a loop, that of one side of a condition: how many the loop has.
+        /// If these are the iterations of a part of a loop, that of one side of a condition: how
+        /// many the loop has.
         whole: Option<Number>,
         /// What is repeated.
         body: Vec<Step>,
@@ -170,13 +172,13 @@ pub struct Access {
     pub element: u8,
     /// Components at once: 1 for scalars.
     pub width: u8,
-    /// How many elements (of one component each) behind the array's beginning, if that can be said: over names, and
-    /// `$turn_K` for the iteration of the loop around that has K others inside.
+    /// How many elements (of one component each) behind the array's beginning, if that can be said:
+    /// over names, and `$turn_K` for the iteration of the loop around that has K others inside.
     pub offset: Option<Number>,
     /// Between neighbouring work items (in dimension 0).
     pub items: Stride,
-    /// Between the items of a group, counted with dimension 0 fastest: digits of that count, the fastest first;
-    /// `None` where they are not the same everywhere.
+    /// Between the items of a group, counted with dimension 0 fastest: digits of that count, the
+    /// fastest first; `None` where they are not the same everywhere.
     pub digits: Option<Vec<Digit>>,
     /// Between neighbouring groups, for each of three dimensions.
     pub groups: Vec<Stride>,
@@ -186,7 +188,6 @@ pub struct Access {
 
 impl Access {
     /// Bytes that it takes: of one component, or of all components of a vector.
-    #[must_use]
     pub fn bytes(&self) -> i64 {
         i64::from(self.element) * i64::from(self.width)
     }
@@ -233,7 +234,8 @@ pub enum Arithmetic {
     IntegerMultiply,
     /// Integer division and remainder.
     IntegerDivide,
-    /// Real addition, subtraction, comparison, min, max, and multiplication where nothing is added to the product.
+    /// Real addition, subtraction, comparison, min, max, and multiplication where nothing is added
+    /// to the product.
     Real,
     /// Real multiplication to whose product something may be added.
     RealMultiply,

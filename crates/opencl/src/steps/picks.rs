@@ -4,9 +4,9 @@ use tickbound_expr::BinaryOp;
 
 use super::Number;
 
-/// Whether the side of a branch on which its condition holds, or does not, is for one item of a group (in the dimensions that the
-/// condition names): its place is compared with `==`, alone or beside other conditions.
-#[must_use]
+/// Whether the side of a branch on which its condition holds, or does not, is for one item of a
+/// group (in the dimensions that the condition names): its place is compared with `==`, alone or
+/// beside other conditions.
 pub fn picks_one(condition: &Number, holds: bool) -> bool {
     match condition {
         Number::Not(inner) => picks_one(inner, !holds),

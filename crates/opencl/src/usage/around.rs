@@ -35,8 +35,8 @@ impl Loop {
     }
 }
 
-/// Items that do something: so many in so many. A number that falls evenly from the first item of a launch
-/// to the last one is above 0 for as large a part of them.
+/// Items that do something: so many in so many. A number that falls evenly from the first item of a
+/// launch to the last one is above 0 for as large a part of them.
 #[derive(Debug, Clone)]
 pub(super) struct Share {
     /// Above 0 where something is done, at the first item.
@@ -66,8 +66,8 @@ impl Around {
         Some(self.loops.iter().fold(alone, |all, l| mul(all, l.trips.clone())))
     }
 
-    /// How often, if those in unrolled loops, with no other in them, are executed once; so are those in one body of a loop that
-    /// is unrolled in part.
+    /// How often, if those in unrolled loops, with no other in them, are executed once; so are
+    /// those in one body of a loop that is unrolled in part.
     pub fn rolled(&self) -> Expr {
         self.shared(self.rolled_for_one())
     }

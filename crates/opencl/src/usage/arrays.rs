@@ -1,9 +1,10 @@
 //! Private arrays that live in memory.
 //!
-//! Registers have no index. An array stays in them if each of its accesses has, in the body where it stands, a place that the compiler
-//! knows, or one of a few, of which comparisons choose one; a place that it does not know puts the array into memory, with all
-//! that is done to it. There the elements of the lanes of a warp lie side by side, so that a word of each lane is a pass and lines of
-//! its own.
+//! Registers have no index. An array stays in them if each of its accesses has, in the body where
+//! it stands, a place that the compiler knows, or one of a few, of which comparisons choose one; a
+//! place that it does not know puts the array into memory, with all that is done to it. There the
+//! elements of the lanes of a warp lie side by side, so that a word of each lane is a pass and
+//! lines of its own.
 
 use indexmap::IndexMap;
 use tickbound_expr::Expr;
@@ -15,8 +16,9 @@ use super::traffic::part_beyond;
 use crate::ast::{At, Space};
 use crate::steps::{Access, Number, Step, Stride, accesses};
 
-/// Most places that comparisons choose from. Of the 150 kernels in the published Coulomb summations whose loop stays one, NVIDIA's
-/// compiler reports the array in memory for none of 90 with 2 or 4 places, for 15 of 30 with 8, and for all 30 with more.
+/// Most places that comparisons choose from. Of the 150 kernels in the published Coulomb summations
+/// whose loop stays one, NVIDIA's compiler reports the array in memory for none of 90 with 2 or 4
+/// places, for 15 of 30 with 8, and for all 30 with more.
 const FEW: i64 = 4;
 
 /// Instructions for each of them and each word: a comparison, and a move that it decides.
@@ -115,7 +117,8 @@ fn either(a: Expr, b: Expr) -> Expr {
     }
 }
 
-/// In how many places an access may be in one body of the loops around, of which `rolled` stay loops.
+/// In how many places an access may be in one body of the loops around, of which `rolled` stay
+/// loops.
 pub(super) fn places(rolled: &[Axis]) -> Expr {
     let of = |axis: &Axis| match &axis.distance {
         Some(distance) => choice(is_zero(distance.clone()), Expr::Int(1), axis.extent.clone()),
@@ -140,8 +143,8 @@ pub(super) fn choices(places: Expr, words: Expr) -> Expr {
     choice(less(Expr::Int(1), places), all, Expr::Int(0))
 }
 
-/// Requests and words of an access of `bytes` bytes in one body. Neighbouring elements move together, up to the widest access: a
-/// compiler lays out arrays that are its own as it wants them.
+/// Requests and words of an access of `bytes` bytes in one body. Neighbouring elements move
+/// together, up to the widest access: a compiler lays out arrays that are its own as it wants them.
 pub(super) fn in_body(bytes: i64, unrolled: &[Axis], device: &Device<'_>) -> (Expr, Expr) {
     let all = addresses(unrolled, bytes, &device.known);
     let together = Expr::Int((device.vectors.widest() / bytes.max(1)).max(1));
@@ -167,8 +170,8 @@ pub(super) struct Room<'d> {
 }
 
 impl Room<'_> {
-    /// Bytes that a group moves to and from L2: all that it stores, as L1 writes through, and of what it loads the part that
-    /// L1 has no room for.
+    /// Bytes that a group moves to and from L2: all that it stores, as L1 writes through, and of
+    /// what it loads the part that L1 has no room for.
     pub fn moved(&self, loaded: Expr, stored: Expr) -> Expr {
         let Some(l1) = self.device.l1 else { return Expr::Int(0) };
         let shared = Expr::Int(self.device.local_in_l1);

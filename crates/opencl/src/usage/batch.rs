@@ -13,8 +13,8 @@ const IN_FLIGHT: i64 = 16;
 /// The loads of a body, and what else it is.
 #[derive(Debug)]
 pub(super) struct Batch {
-    /// Whether there are loads from global memory, and how far these are from those of the iteration before: the
-    /// greatest distance in bytes; `None`: anywhere.
+    /// Whether there are loads from global memory, and how far these are from those of the
+    /// iteration before: the greatest distance in bytes; `None`: anywhere.
     global: Option<Option<Expr>>,
     /// Requests to global and to local memory in each iteration.
     requests: (Expr, Expr),
@@ -55,7 +55,8 @@ impl Batch {
         }
     }
 
-    /// Adds so many requests of a load; `axis` is the repetition of the innermost loop around it that is not unrolled.
+    /// Adds so many requests of a load; `axis` is the repetition of the innermost loop around it
+    /// that is not unrolled.
     pub fn load(&mut self, access: &Access, axis: Option<&Axis>, requests: Expr) {
         let local = access.space == Space::Local;
         let sum = if local { &mut self.requests.1 } else { &mut self.requests.0 };
@@ -72,12 +73,14 @@ impl Batch {
         });
     }
 
-    /// Adds so many requests of a load from a private array in memory: what is its own the item has stored, and L1 has it.
+    /// Adds so many requests of a load from a private array in memory: what is its own the item has
+    /// stored, and L1 has it.
     pub fn load_own(&mut self, requests: Expr) {
         self.arrays = add(self.arrays.clone(), requests);
     }
 
-    /// What is waited for in a loop of so many iterations, in so many pieces, with lines of so many bytes.
+    /// What is waited for in a loop of so many iterations, in so many pieces, with lines of so many
+    /// bytes.
     pub fn waits(self, line: i64, iterations: Expr, pieces: Expr) -> Waits {
         let local = mul(pieces.clone(), together(self.requests.1));
         let all = mul(pieces.clone(), together(add(self.requests.0, self.arrays)));

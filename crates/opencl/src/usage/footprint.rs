@@ -10,7 +10,8 @@ use super::number::{add, choice, less, min, mul, sub};
 /// Most conditions on which distances depend: each doubles what is counted.
 const MOST_CONDITIONS: usize = 4;
 
-/// One repetition: bytes between neighbours, if they are the same everywhere, and how many there are.
+/// One repetition: bytes between neighbours, if they are the same everywhere, and how many there
+/// are.
 #[derive(Debug, Clone)]
 pub(super) struct Axis {
     /// Not negative; `None`: each has an address of its own.
@@ -36,11 +37,13 @@ impl Addresses {
 
 /// The different addresses, each of `bytes` bytes, that these repetitions have.
 ///
-/// `n` at a distance of `s`, repeated `m` times at a distance of `k * s`, are `n + (m - 1) * min(n, k)`: pieces overlap
-/// where `k` is less than `n`. Where no distance is seen to be a multiple of another, pieces are taken not to overlap. Fine
-/// distances are put together first as long as that leaves no gaps, since others may fill what coarse ones leave open. Where there are gaps,
-/// coarse ones come first, so that rows are counted as rows before what is in a row is counted. Of several multiples,
-/// those that inputs decide, or of which sums are part, come last, as these are pitches of rows. Equal distances come first.
+/// `n` at a distance of `s`, repeated `m` times at a distance of `k * s`, are `n + (m - 1) * min(n,
+/// k)`: pieces overlap where `k` is less than `n`. Where no distance is seen to be a multiple of
+/// another, pieces are taken not to overlap. Fine distances are put together first as long as that
+/// leaves no gaps, since others may fill what coarse ones leave open. Where there are gaps, coarse
+/// ones come first, so that rows are counted as rows before what is in a row is counted. Of several
+/// multiples, those that inputs decide, or of which sums are part, come last, as these are pitches
+/// of rows. Equal distances come first.
 ///
 /// Exact where each distance divides the next one and all are numbers.
 ///
@@ -114,7 +117,8 @@ fn of_products(axes: &[Axis], bytes: i64, of: &Known<'_>) -> Addresses {
     joined(known, of).times(apart)
 }
 
-/// Runs put together from the finest on, as long as that leaves no gaps; from the coarsest on where it would.
+/// Runs put together from the finest on, as long as that leaves no gaps; from the coarsest on where
+/// it would.
 fn joined(mut known: Vec<(Expr, Addresses)>, of: &Known<'_>) -> Addresses {
     let Some((fine, coarse, times)) = finest_pair(&known, of) else {
         return from_coarse(known, of);
@@ -202,8 +206,9 @@ fn is_sum(expr: &Expr) -> bool {
     matches!(expr, Expr::Binary(BinaryOp::Add | BinaryOp::Sub, ..)) || expr.parts().any(is_sum)
 }
 
-/// What `of` has to be multiplied by to give `whole`, if that can be seen from their factors. One that a choice is part of may be
-/// greater or less than others, and so may not be put in order with them: it counts as none.
+/// What `of` has to be multiplied by to give `whole`, if that can be seen from their factors. One
+/// that a choice is part of may be greater or less than others, and so may not be put in order with
+/// them: it counts as none.
 pub(super) fn multiple(whole: &Expr, of: &Expr) -> Option<Expr> {
     let ((number, mut left), (by, others)) = (factors(whole), factors(of));
     if by == 0 || number % by != 0 {
@@ -281,7 +286,8 @@ mod tests {
 
     #[test]
     fn areas_of_rows() {
-        // Items x of a row, tiles of x, rows y at a pitch, tiles of y; the window of a filter on both.
+        // Items x of a row, tiles of x, rows y at a pitch, tiles of y; the window of a filter on
+        // both.
         for (x, y, f, t) in iproduct!([4, 8], [1, 2, 4], [1, 3, 5], [1, 2, 3]) {
             let four = || Expr::Int(4);
             let pitch = || times(four(), name(0));
@@ -332,7 +338,8 @@ mod tests {
 
     #[test]
     fn copies_of_a_tile() {
-        // 16 items, 4 of them in a row of a tile that is copied in steps of 4 rows; then the next tile.
+        // 16 items, 4 of them in a row of a tile that is copied in steps of 4 rows; then the next
+        // tile.
         let row = || times(Expr::Int(4), name(0));
         let axes = [
             (Expr::Int(4), Expr::Int(4)),

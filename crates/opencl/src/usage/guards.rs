@@ -21,7 +21,8 @@ impl Ends {
         Ends { first: names.of_item(Item::First), last: names.of_item(Item::Last) }
     }
 
-    /// Which items come into a part of a loop of `whole` iterations that has `count` of them for one item.
+    /// Which items come into a part of a loop of `whole` iterations that has `count` of them for
+    /// one item.
     ///
     /// # Errors
     /// A name is not known.

@@ -1,8 +1,8 @@
 //! Values that a compiler keeps in registers between loads and uses.
 //!
-//! In unrolled loops an element that is needed in several iterations is loaded once. A compiler that moves loads to
-//! where they are used, and loads again, needs few registers for it. One that leaves loads in the order of the source
-//! keeps each from its first use to its last.
+//! In unrolled loops an element that is needed in several iterations is loaded once. A compiler
+//! that moves loads to where they are used, and loads again, needs few registers for it. One that
+//! leaves loads in the order of the source keeps each from its first use to its last.
 
 use indexmap::IndexMap;
 use itertools::Itertools;
@@ -61,8 +61,9 @@ impl Kept {
         self.lines.values().map(of).reduce(max).unwrap_or(Expr::Int(0))
     }
 
-    /// Memory operations for each register that is missing, if elements are kept, else `otherwise`: one that was loaded early is
-    /// stored and loaded once; one that is used again is loaded at each use.
+    /// Memory operations for each register that is missing, if elements are kept, else `otherwise`:
+    /// one that was loaded early is stored and loaded once; one that is used again is loaded at
+    /// each use.
     pub fn spill_uses(&self, otherwise: Expr) -> Expr {
         let sum =
             |of: fn(&Loads) -> &Expr| self.lines.values().map(of).cloned().fold(Expr::Int(0), add);
@@ -79,9 +80,11 @@ impl Kept {
 
 /// Elements that are kept at once for later iterations of these loops, inner ones first.
 ///
-/// Of two loops with the distances s and k s, of n and m iterations, the same elements come again where k is less than n.
-/// With the first one outside, an element comes again k of its iterations later, as far as there are so many left, up to m - 1
-/// times; and in each of them the other loops inside bring as many. With the second one outside, the next iteration wants what this one has brought.
+/// Of two loops with the distances s and k s, of n and m iterations, the same elements come again
+/// where k is less than n. With the first one outside, an element comes again k of its iterations
+/// later, as far as there are so many left, up to m - 1 times; and in each of them the other loops
+/// inside bring as many. With the second one outside, the next iteration wants what this one has
+/// brought.
 pub(super) fn window(loops: &[Axis]) -> Expr {
     let pairs = (0..loops.len()).array_combinations().filter_map(|[inner, outer]| {
         let (fine, coarse) = (distance(&loops[outer])?, distance(&loops[inner])?);
@@ -125,7 +128,8 @@ mod tests {
         Axis { distance: Some(Expr::Int(distance)), extent: Expr::Int(extent) }
     }
 
-    /// The most elements that are live at once if each is from its first use to its last, loops from the outermost one.
+    /// The most elements that are live at once if each is from its first use to its last, loops
+    /// from the outermost one.
     fn live(loops: &[(i64, i64)]) -> i64 {
         let counters = loops.iter().map(|(_, extent)| 0..*extent).multi_cartesian_product();
         let places = counters.map(|at| at.iter().zip(loops).map(|(i, (d, _))| i * d).sum::<i64>());
@@ -140,7 +144,8 @@ mod tests {
 
     #[test]
     fn rows_of_a_window_are_kept() {
-        // A filter of `rows` x `columns` over `tiles` rows of results, `block` rows apart, and two elements beside each other.
+        // A filter of `rows` x `columns` over `tiles` rows of results, `block` rows apart, and two
+        // elements beside each other.
         let mut kept = 0;
         for (rows, columns, block, tiles) in iproduct!([3, 5, 9], [1, 3], [1, 2, 4], [1, 2, 3]) {
             let pitch = 1000;

@@ -1,4 +1,5 @@
-//! What is known of a problem's names: which are inputs, between which values they are, and which values occur together.
+//! What is known of a problem's names: which are inputs, between which values they are, and which
+//! values occur together.
 
 use std::collections::BTreeSet;
 
@@ -61,7 +62,8 @@ impl Known<'_> {
     }
 }
 
-/// Between which values the names of a problem are, definitions included, as far as each can be known by itself.
+/// Between which values the names of a problem are, definitions included, as far as each can be
+/// known by itself.
 fn ranges(problem: &Problem, configurations: &Configurations<'_>) -> Vec<Interval> {
     let inputs = problem.inputs.values().copied();
     let numbers = problem.platform.numbers().map(|(_, value)| value);
@@ -77,7 +79,8 @@ fn ranges(problem: &Problem, configurations: &Configurations<'_>) -> Vec<Interva
     all
 }
 
-/// Names that stand for inputs of a problem, or for what is computed from them: they are large beside tuning parameters.
+/// Names that stand for inputs of a problem, or for what is computed from them: they are large
+/// beside tuning parameters.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Inputs {
     slots: BTreeSet<Slot>,

@@ -1,8 +1,9 @@
 //! What one request of a warp takes: passes of a banked memory, and lines of a cache.
 //!
-//! The lanes of a warp are neighbouring items. Their places are digits, the fastest first, each with its distance;
-//! a distance of 0 means the same address, which is served once. Where rows of lanes are no multiple of a warp, nor a warp of them,
-//! some warps begin in one row and end in the next: the mean over all warps of a group is told, in 64ths.
+//! The lanes of a warp are neighbouring items. Their places are digits, the fastest first, each
+//! with its distance; a distance of 0 means the same address, which is served once. Where rows of
+//! lanes are no multiple of a warp, nor a warp of them, some warps begin in one row and end in the
+//! next: the mean over all warps of a group is told, in 64ths.
 
 use tickbound_expr::BinaryOp;
 use tickbound_expr::Expr;
@@ -22,7 +23,8 @@ pub(super) struct Lane {
     pub extent: Expr,
 }
 
-/// The pieces of rows of the first digit on which lanes lie that are served together, `warp` of them.
+/// The pieces of rows of the first digit on which lanes lie that are served together, `warp` of
+/// them.
 struct Pieces {
     /// 1 if some lie on two rows, but not on whole ones.
     torn: Expr,
@@ -62,17 +64,19 @@ impl Pieces {
     }
 }
 
-/// Passes, in 64ths, of a memory with banks of 4 bytes that a request of `words` words a lane takes.
+/// Passes, in 64ths, of a memory with banks of 4 bytes that a request of `words` words a lane
+/// takes.
 ///
-/// A request of 2 or 4 words a lane is served in as many phases, each for half or a quarter of the lanes. Within a
-/// phase, lanes at a distance of `s` words meet in the same bank as often as `s` has powers of two with the number of
-/// banks. Rows (further digits) that meet in banks are served one after the other.
+/// A request of 2 or 4 words a lane is served in as many phases, each for half or a quarter of the
+/// lanes. Within a phase, lanes at a distance of `s` words meet in the same bank as often as `s`
+/// has powers of two with the number of banks. Rows (further digits) that meet in banks are served
+/// one after the other.
 pub(super) fn passes(device: &Device<'_>, lanes: &[Lane], most: Option<&Expr>, words: i64) -> Expr {
     let places = (device.banks / words).max(1);
     let rows = mul(Expr::Int(SHARES), passes_of_rows(device, lanes, words, places));
     let [first, second, ..] = lanes else { return rows };
-    // A row without gaps that is longer than what is served at once: the piece of the next one meets the first unless it goes on
-    // where that ends.
+    // A row without gaps that is longer than what is served at once: the piece of the next one
+    // meets the first unless it goes on where that ends.
     let pieces = Pieces::of(places, lanes, most);
     let dense = is_zero(sub(first.distance.clone(), Expr::Int(4 * words)));
     let long = less(Expr::Int(places), first.extent.clone());
@@ -132,8 +136,8 @@ fn meet(device: &Device<'_>, distance: Expr, span: Expr) -> Expr {
     Expr::binary(BinaryOp::Or, below, less(sub(banks, offset), span))
 }
 
-/// On how many rows of `extent` lanes are so many lanes: where a row is no multiple of them and they are no multiple of a row, they
-/// begin in the midst of one.
+/// On how many rows of `extent` lanes are so many lanes: where a row is no multiple of them and
+/// they are no multiple of a row, they begin in the midst of one.
 fn rows(lanes: Expr, extent: Expr) -> Expr {
     let divided = |a: &Expr, by: &Expr| is_zero(remainder(a.clone(), by.clone()));
     let whole = quotient(lanes.clone(), extent.clone());
@@ -154,8 +158,8 @@ fn power_in(number: Expr, most: i64) -> Expr {
     power
 }
 
-/// Lines, in 64ths, that a request of `bytes` bytes a lane touches. `aligned`: whether its rows begin where they lie in as few as they
-/// can; if not, they begin at any element.
+/// Lines, in 64ths, that a request of `bytes` bytes a lane touches. `aligned`: whether its rows
+/// begin where they lie in as few as they can; if not, they begin at any element.
 pub(super) fn lines(
     device: &Device<'_>,
     lanes: &[Lane],
@@ -188,7 +192,8 @@ pub(super) fn lines(
     device.known.narrowed(min(apart, touched(span)))
 }
 
-/// Lines, in 64ths, that so many bytes touch, in elements of `element` bytes: the mean over where they may begin.
+/// Lines, in 64ths, that so many bytes touch, in elements of `element` bytes: the mean over where
+/// they may begin.
 fn touched(line: i64, bytes: Expr, element: i64, aligned: &Expr) -> Expr {
     let parts = |bytes: Expr| quotient(mul(Expr::Int(SHARES), bytes), Expr::Int(line));
     let anywhere = add(Expr::Int(SHARES), parts(sub(bytes.clone(), Expr::Int(element))));
@@ -273,7 +278,8 @@ mod tests {
 
     #[test]
     fn passes_of_rows() {
-        // A row of a matrix; its columns, which meet in one bank; and those of one with a column more.
+        // A row of a matrix; its columns, which meet in one bank; and those of one with a column
+        // more.
         let of =
             |digits: &[(i64, i64)]| value(&passes(&device(), &lanes(digits), None, 1)) / SHARES;
         assert_eq!(of(&[(4, 32), (128, 8)]), 1);

@@ -1,22 +1,26 @@
 //! What a kernel uses of a device, counted from its steps.
 //!
-//! What goes in: the [steps](crate::steps) of each variant, what their names are in the problem, and which loops the
-//! source says are to be unrolled. What comes out: the problem's [`Usage`], which the time profile `resources` turns
-//! into a run time. What is promised: the numbers follow from the rules below, for any kernel; they are a compiler's
-//! likely choices and no counts of the abstract machine, so nothing that is proved about other profiles rests on them.
+//! What goes in: the [steps](crate::steps) of each variant, what their names are in the problem,
+//! and which loops the source says are to be unrolled. What comes out: the problem's [`Usage`],
+//! which the time profile `resources` turns into a run time. What is promised: the numbers follow
+//! from the rules below, for any kernel; they are a compiler's likely choices and no counts of the
+//! abstract machine, so nothing that is proved about other profiles rests on them.
 //!
 //! # Rules
 //!
 //! `docs/opencl.md` has them all. Here is where each is kept:
 //!
-//! * `walk/`: what counts as an instruction (`mod.rs`) and as a request (`requests.rs`); where accesses are (`places.rs`), which bytes they
-//!   touch (`touched.rs`), and private arrays (`privates.rs`).
+//! * `walk/`: what counts as an instruction (`mod.rs`) and as a request (`requests.rs`); where
+//!   accesses are (`places.rs`), which bytes they touch (`touched.rs`), and private arrays
+//!   (`privates.rs`).
 //! * `unroll.rs`: which loops are unrolled, and how far.
 //! * `arrays.rs`: private arrays that live in memory.
 //! * `batch.rs`: which loads are waited for together.
-//! * `around.rs`, `guards.rs`: how often a step is executed, on average over the items of the launch.
+//! * `around.rs`, `guards.rs`: how often a step is executed, on average over the items of the
+//!   launch.
 //! * `lanes.rs`: passes of banked memories, and lines, of one request.
-//! * `footprint.rs`: how many different addresses repetitions have; `known.rs`: what is known of a problem's names.
+//! * `footprint.rs`: how many different addresses repetitions have; `known.rs`: what is known of a
+//!   problem's names.
 //! * `traffic.rs`: bytes between caches, for a group and for the launch.
 //! * `vectors.rs`: what one instruction does to several numbers of an item.
 //! * `occurring.rs`: numbers without what no configuration needs.
@@ -52,11 +56,12 @@ use known::Known;
 use occurring::Occurring;
 use vectors::Vectors;
 
-/// Registers of an item for addresses, counters and temporaries: what the resource model that this follows takes for
-/// compiled matrix multiplications.
+/// Registers of an item for addresses, counters and temporaries: what the resource model that this
+/// follows takes for compiled matrix multiplications.
 const PLAIN_REGISTERS: i64 = 20;
 
-/// Instructions of a division of real numbers, beside one on the special lanes: compilers make sequences of them.
+/// Instructions of a division of real numbers, beside one on the special lanes: compilers make
+/// sequences of them.
 const REAL_DIVISION: i64 = 8;
 
 /// What of the device decides how requests are served, and what the problem's inputs are.

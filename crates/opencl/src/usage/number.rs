@@ -1,4 +1,5 @@
-//! Whole numbers as expressions, with what is constant put together at once so that they stay small.
+//! Whole numbers as expressions, with what is constant put together at once so that they stay
+//! small.
 
 use tickbound_expr::Expr;
 use tickbound_expr::{BinaryOp, Function};

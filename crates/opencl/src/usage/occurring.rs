@@ -36,7 +36,8 @@ pub(crate) struct Narrow<'c> {
 }
 
 impl<'c> Narrow<'c> {
-    /// Those with these values of the structural symbols; all that one can think of where a space is too large to tell.
+    /// Those with these values of the structural symbols; all that one can think of where a space
+    /// is too large to tell.
     pub fn to(occurring: &'c Occurring<'c>, values: &'c [i64]) -> Narrow<'c> {
         let told = occurring.configurations.is_complete();
         Narrow { of: told.then_some((occurring, values)) }
@@ -69,7 +70,8 @@ impl<'c> Occurring<'c> {
         Occurring { configurations, symbols, defined, known: Mutex::default() }
     }
 
-    /// A number without what configurations with these values of the symbols do not need. Where too many values occur, its parts.
+    /// A number without what configurations with these values of the symbols do not need. Where too
+    /// many values occur, its parts.
     fn narrowed(&self, number: &Expr, values: &[i64]) -> Expr {
         let known = self.environments(self.parameters(number));
         let own = known.as_ref().and_then(|known| known.get(values));

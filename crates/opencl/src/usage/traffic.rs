@@ -86,7 +86,8 @@ impl Traffic<'_> {
         self.device.known.narrowed(min(pieces, self.rows(axes, margin)))
     }
 
-    /// Bytes of rows without gaps, from the first address to the last. Distances that depend on inputs are those of rows.
+    /// Bytes of rows without gaps, from the first address to the last. Distances that depend on
+    /// inputs are those of rows.
     fn rows(&self, axes: &[Axis], margin: Expr) -> Expr {
         let (mut rows, mut length) = (Expr::Int(1), add(Expr::Int(self.bytes), margin));
         for Axis { distance, extent } in axes {
@@ -101,8 +102,8 @@ impl Traffic<'_> {
         mul(rows, length)
     }
 
-    /// What a group moves, and all repetitions in it. An outer loop that comes to the same lines again finds them in L1 if what
-    /// the loops inside touch fits.
+    /// What a group moves, and all repetitions in it. An outer loop that comes to the same lines
+    /// again finds them in L1 if what the loops inside touch fits.
     fn of_group(&self) -> (Expr, Vec<Axis>) {
         let mut axes = self.sweep.clone();
         let mut touched = self.touched(&axes);
@@ -138,17 +139,19 @@ impl Traffic<'_> {
         axes
     }
 
-    /// The part, in 64ths, of what each group of a unit would move alone, as they find in L1 what others of that unit have loaded. Which
-    /// groups a unit has is open, and they are in step: where all at work touch less than those of one unit would if they had nothing in
-    /// common, that is all there is to move.
+    /// The part, in 64ths, of what each group of a unit would move alone, as they find in L1 what
+    /// others of that unit have loaded. Which groups a unit has is open, and they are in step:
+    /// where all at work touch less than those of one unit would if they had nothing in common,
+    /// that is all there is to move.
     fn of_unit(&self, together: Expr, held: &Expr) -> Expr {
         let apart = mul(held.clone(), self.touched(&self.sweep));
         let together = min(together, apart.clone());
         quotient(mul(Expr::Int(SHARES), together), max(Expr::Int(1), apart))
     }
 
-    /// If what all groups at work touch in one sweep does not fit L2, it has nothing of that when the next sweep asks for it: all that
-    /// groups move, and what is moved into L2 for it. As they are in step, what they touch in a sweep is moved once for all of them.
+    /// If what all groups at work touch in one sweep does not fit L2, it has nothing of that when
+    /// the next sweep asks for it: all that groups move, and what is moved into L2 for it. As they
+    /// are in step, what they touch in a sweep is moved once for all of them.
     fn beyond(&self, l2: i64, touched: Expr, of_group: &Expr, at_work: &Expr) -> (Expr, Expr) {
         let extents =
             |axes: &[Axis]| axes.iter().map(|axis| axis.extent.clone()).fold(Expr::Int(1), mul);

@@ -9,12 +9,12 @@ use crate::lower::Names;
 use crate::preprocess::Said;
 use crate::steps::{Access, Arithmetic, Number, Step, StepKind};
 
-/// The size of a body, in instructions, up to which a loop is unrolled by compilers that keep the order of the source: LLVM,
-/// LoopUnrollPass.cpp, pragma-unroll-threshold, 16 * 1024.
+/// The size of a body, in instructions, up to which a loop is unrolled by compilers that keep the
+/// order of the source: LLVM, LoopUnrollPass.cpp, pragma-unroll-threshold, 16 * 1024.
 const MOST_UNROLLED: i64 = 16 * 1024;
 
-/// Instructions of an access in such a body, with those that make its address. Other whole numbers are not counted, as most are
-/// constants once a loop is unrolled.
+/// Instructions of an access in such a body, with those that make its address. Other whole numbers
+/// are not counted, as most are constants once a loop is unrolled.
 const ACCESS: i64 = 4;
 
 /// Most iterations that are put into one body; keeps expressions small.
@@ -59,9 +59,10 @@ impl Unroll<'_> {
         self.said.iter().find(|said| said.line == at.line && *said.file == *at.file)
     }
 
-    /// Of a loop that the source wants to be unrolled: whether all its iterations are few enough for compilers that keep the order of
-    /// the source, and else how many there are in one body, which is the greatest divisor of their number, where that is `known`, that is
-    /// few enough (LLVM, LoopUnrollPass.cpp, computeUnrollCount: partial unrolling).
+    /// Of a loop that the source wants to be unrolled: whether all its iterations are few enough
+    /// for compilers that keep the order of the source, and else how many there are in one body,
+    /// which is the greatest divisor of their number, where that is `known`, that is few enough
+    /// (LLVM, LoopUnrollPass.cpp, computeUnrollCount: partial unrolling).
     ///
     /// # Errors
     /// A name is not known.
@@ -79,7 +80,8 @@ impl Unroll<'_> {
         Ok((fits(trips.clone()), in_part))
     }
 
-    /// Instructions of one iteration of a body, as a compiler counts them that asks whether to unroll it.
+    /// Instructions of one iteration of a body, as a compiler counts them that asks whether to
+    /// unroll it.
     fn size(&self, body: &[Step]) -> Result<Expr, ReadError> {
         let mut size = Expr::Int(0);
         let mut cut: Option<&At> = None;

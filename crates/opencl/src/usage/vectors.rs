@@ -1,8 +1,9 @@
 //! Vectors of an item: numbers on which one instruction works together.
 //!
-//! Processors have them; a lane of a graphics processor has one number of 4 bytes, so that vectors of the source are as many
-//! instructions as they have words. Where there are vectors, compilers also pack what unrolled iterations do to numbers that are
-//! neighbours (LLVM's Auto-Vectorization, "The SLP Vectorizer").
+//! Processors have them; a lane of a graphics processor has one number of 4 bytes, so that vectors
+//! of the source are as many instructions as they have words. Where there are vectors, compilers
+//! also pack what unrolled iterations do to numbers that are neighbours (LLVM's Auto-Vectorization,
+//! "The SLP Vectorizer").
 
 use tickbound_expr::Expr;
 
@@ -65,14 +66,15 @@ impl Vectors {
         (bytes + self.widest() - 1) / self.widest()
     }
 
-    /// Registers for an array of so many bytes with elements of so many: those of one word lie side by side.
+    /// Registers for an array of so many bytes with elements of so many: those of one word lie side
+    /// by side.
     pub fn registers(&self, bytes: Expr, element: i64) -> Expr {
         let element = if element <= WORD { self.bytes } else { element };
         mul(ceil_div(bytes, Expr::Int(element)), Expr::Int(self.instructions(element)))
     }
 
-    /// What remains of so many executions of a block with these accesses if iterations are packed: those of a loop in which neighbours
-    /// are stored, and neighbours or the same are loaded.
+    /// What remains of so many executions of a block with these accesses if iterations are packed:
+    /// those of a loop in which neighbours are stored, and neighbours or the same are loaded.
     pub(super) fn packed(&self, executed: Expr, accesses: &[Unrolled]) -> Expr {
         let words = accesses.iter().all(|access| access.bytes == WORD);
         let stores = accesses.iter().any(|access| access.store);

@@ -1,7 +1,9 @@
-//! Lines and passes of a request, and bytes of a group, as the front end counts them, held against a run that is traced.
+//! Lines and passes of a request, and bytes of a group, as the front end counts them, held against
+//! a run that is traced.
 //!
-//! A request is what the items of a warp access at one place of the source, each for the same time. Compilers leave
-//! requests out, which changes how many there are; how many lines and passes one takes is compared, on average.
+//! A request is what the items of a warp access at one place of the source, each for the same time.
+//! Compilers leave requests out, which changes how many there are; how many lines and passes one
+//! takes is compared, on average.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,7 +13,8 @@ use super::example::Kernel;
 use super::instrumented::{Instrument, Touch};
 use super::usage::{read, used};
 
-/// Items of a warp, bytes of a line, banks of 4 bytes, as those that follow: those of the problems' platforms.
+/// Items of a warp, bytes of a line, banks of 4 bytes, as those that follow: those of the problems'
+/// platforms.
 const WARP: u32 = 32;
 const LINE: u64 = 128;
 const BANKS: u64 = 32;
@@ -110,11 +113,12 @@ fn offs(kernel: &Kernel, instrument: &mut Instrument, bound: &Bound) -> [f64; 4]
 #[test]
 fn a_request_takes_what_it_takes_in_a_run() {
     let Some(mut instrument) = super::instrument() else { return };
-    // How far each may be on average over the configurations; what is exact is 0. Means differ where loads are left out that take
-    // more or less than others, where only some lanes take part (stencil), and where what one item of a group does is counted for
-    // each warp (reduction). Of a group's bytes those that it finds in L1 because of other groups are not counted, nor what several
-    // accesses of an array have beside each other (stencil), and copies in loops of which items have a part are taken for whole
-    // ones (convolution).
+    // How far each may be on average over the configurations; what is exact is 0. Means differ
+    // where loads are left out that take more or less than others, where only some lanes take part
+    // (stencil), and where what one item of a group does is counted for each warp (reduction). Of a
+    // group's bytes those that it finds in L1 because of other groups are not counted, nor what
+    // several accesses of an array have beside each other (stencil), and copies in loops of which
+    // items have a part are taken for whole ones (convolution).
     for (name, most) in [
         ("transpose", [0.0, 0.0, 0.1, 0.0]),
         ("nbody", [0.01, 0.0, 0.0, 0.0]),

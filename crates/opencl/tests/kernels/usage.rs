@@ -15,8 +15,8 @@ pub fn read(mut kernel: Kernel) -> Option<Kernel> {
     Some(kernel)
 }
 
-/// Checks `wanted` in a sample of a kernel's configurations; it gets the value of a name, and says what it wants under which
-/// names of the usage.
+/// Checks `wanted` in a sample of a kernel's configurations; it gets the value of a name, and says
+/// what it wants under which names of the usage.
 fn agrees(name: &str, wanted: impl Fn(&dyn Fn(&str) -> i64) -> Vec<(&'static str, i64)>) {
     let Some(kernel) = read(Kernel::load(name, "small").unwrap()) else { return };
     for bound in kernel.sample(300) {
@@ -131,16 +131,18 @@ fn dedispersion() {
         let (down, across) = (of("tile_size_y"), of("tile_size_x"));
         let results = down * across;
         let sums = results * of("channels");
-        // Loops over tiles stay loops, as the one over channels is inside; one with a single iteration is none. The loop over
-        // channels is tested once in four iterations.
+        // Loops over tiles stay loops, as the one over channels is inside; one with a single
+        // iteration is none. The loop over channels is tested once in four iterations.
         let tests =
             i64::from(down > 1) * down + i64::from(across > 1) * results + ceil_div(sums, 4);
         let (columns, lines) = (of("columns"), of("lines"));
         let mut wanted = vec![
-            // A delay is a product that becomes a whole number: the addition to the sum is another instruction.
+            // A delay is a product that becomes a whole number: the addition to the sum is another
+            // instruction.
             ("real", 2 * sums),
             ("branches", tests),
-            // Each sample is at an address that comes from data; delays are operands from constant memory.
+            // Each sample is at an address that comes from data; delays are operands from constant
+            // memory.
             ("integer", 3 * tests + 2 * sums + results),
             ("global_requests", sums + results),
             ("local_requests", 0),
@@ -149,7 +151,8 @@ fn dedispersion() {
             // A row has a sample more for each measure.
             ("dram_bytes", 4 * columns * lines + of("channels") * (columns + lines - 1)),
         ];
-        // A warp is a row. Samples lie in 32 words; results are as far apart as an item's first ones are.
+        // A warp is a row. Samples lie in 32 words; results are as far apart as an item's first
+        // ones are.
         if of("block_size_x") == 32 {
             let apart = if of("tile_stride_x") == 1 { 1 } else { across };
             let meet = if apart % 2 == 0 { apart } else { 1 };
@@ -166,7 +169,8 @@ fn coulomb_by_columns() {
         let (width, atoms) = (of("WORK_GROUP_SIZE_X"), of("atoms"));
         let items = width * of("WORK_GROUP_SIZE_Y");
         let loads = if of("USE_SOA") == 1 { 4 } else { 1 };
-        // A loop that stays one asks for its sum by its counter: sums live in memory, or are chosen from a few registers.
+        // A loop that stays one asks for its sum by its counter: sums live in memory, or are chosen
+        // from a few registers.
         let places = if factor > 0 { points / factor } else { 1 };
         let bodies = if factor > 0 { atoms * places } else { 0 };
         let memory = i64::from(places > 4);
@@ -183,13 +187,14 @@ fn coulomb_by_columns() {
         let held = held.min(ceil_div(groups, of("units_per_device"))).max(1);
         let loaded = 16 * atoms / loads;
         vec![
-            // Three coordinates of the item; for each atom three differences and a square, for each point two products with a
-            // sum, and the next one; the result is added.
+            // Three coordinates of the item; for each atom three differences and a square, for each
+            // point two products with a sum, and the next one; the result is added.
             ("real", 3 + atoms * (4 + 3 * points) + points),
             ("convert", 3),
             ("special", atoms * points),
             ("branches", atoms + bodies),
-            // Addresses: of the atom's loads, the result's two accesses, and where the sums are cleared, changed and stored.
+            // Addresses: of the atom's loads, the result's two accesses, and where the sums are
+            // cleared, changed and stored.
             (
                 "integer",
                 3 * (atoms + bodies) + atoms * loads + 2 + memory * (2 + 2 * bodies) + chosen,
@@ -213,7 +218,8 @@ fn coulomb_by_columns() {
     });
 }
 
-/// Where groups reach over the edge, all items together do about what there is to do: usage is that of an average item.
+/// Where groups reach over the edge, all items together do about what there is to do: usage is that
+/// of an average item.
 #[test]
 fn guarded_items_do_it_all() {
     type Work = (&'static str, i64, &'static [(&'static str, i64)], &'static [&'static str]);

@@ -70,10 +70,12 @@ pub fn case(seed: u64) -> Case {
             1 => format!("for (int i = lid; i < E{i}; i += B) l[i] = a[i];\n"),
             2 => format!("if (lid < E{i}) a[lid] = 1; else l[lid] = 2;\n"),
             3 => format!(
-                "for (int i = lid / B; i < E{i}; i += 3) {{ a[i] = 1; barrier(CLK_LOCAL_MEM_FENCE); }}\n"
+                "for (int i = lid / B; i < E{i}; i += 3) {{ a[i] = 1; \
+                 barrier(CLK_LOCAL_MEM_FENCE); }}\n"
             ),
             4 => format!(
-                "{{ int x = E{i}; x += A; if (x % 2) a[0] = 1; while (x > 0) {{ l[x] = 1; x -= 2; }} }}\n"
+                "{{ int x = E{i}; x += A; if (x % 2) a[0] = 1; while (x > 0) {{ l[x] = 1; x -= 2; \
+                 }} }}\n"
             ),
             _ => {
                 format!("for (int i = E{i}; i < 9; i++) {{ if (E{i} > A) a[i]++; else l[i]++; }}\n")

@@ -158,7 +158,8 @@ impl Writer {
             let condition = self.uniform();
             self.line("float help(global float *p, int m, int n)\n{\nfloat s = 0.0f;");
             self.line(&format!(
-                "for (int i = {from}; i < {to} + m; i += {step}) s += p[i];\nif ({condition}) s *= p[0];"
+                "for (int i = {from}; i < {to} + m; i += {step}) s += p[i];\nif ({condition}) s *= \
+                 p[0];"
             ));
             if self.random.one_in(2) {
                 self.line("#if F\ns += p[n];\n#endif");
@@ -236,7 +237,8 @@ impl Writer {
             16 if level => {
                 let size = self.random.pick(&["WG", "WG / 2 * 2", "WG * WH", "16"]);
                 self.line(&format!(
-                    "for (int s = {size} / 2; s > 0; s >>= 1) {{\nif (lid < s) l[lid] += l[lid + s];"
+                    "for (int s = {size} / 2; s > 0; s >>= 1) {{\nif (lid < s) l[lid] += l[lid + \
+                     s];"
                 ));
                 self.line("barrier(CLK_LOCAL_MEM_FENCE);\n}");
             }

@@ -60,7 +60,8 @@ fn macros_do_not_expand() {
     table(&[
         (
             "int a;\n#include \"no.h\"\n",
-            "k.cl:2: cannot find no.h; put it beside the source, or name its folder with `init --include` or kernel.include",
+            "k.cl:2: cannot find no.h; put it beside the source, or name its folder with `init \
+             --include` or kernel.include",
         ),
         (
             "int a;\n#error needs \"TS\"",

@@ -39,7 +39,8 @@ fn macros_do_not_last_from_copy_to_copy() {
         "#ifndef A\n#define A 3\n#endif\n#if A == 1\n#define X B\n#endif\nint x = X + A;",
         "#if A == 2\n#define M_PI_F 3\n#undef REAL\n#define REAL double\n#endif\nREAL x = M_PI_F;",
         "#undef B\n#define B A\n#undef A\nint b = B;",
-        "#define/* a comment\n that goes on */X A\n#if A > 1\n# undef /* one */ Y\n#else\n#define Y 2\n#endif\nint y = Y;",
+        "#define/* a comment\n that goes on */X A\n#if A > 1\n# undef /* one */ Y\n#else\n#define \
+         Y 2\n#endif\nint y = Y;",
         "#if A == 1\n#def\\\nine LONG\\\nNAME 2\n#endif\nint x = LONGNAME;",
         "#define F(x) x\nint f = F(A) + F\n(B);\n#define G(x) x\nint g = G",
         "#include \"h.h\"\nint h = H;",

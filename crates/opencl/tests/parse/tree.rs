@@ -140,7 +140,7 @@ pub fn body(text: &str) -> String {
 
 /// The kernels of `examples/kernels`.
 pub fn examples() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples/kernels");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kernels");
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
         .into_iter()
         .flatten()

@@ -89,7 +89,8 @@ fn compare(case: &Case, seed: u64) -> Result<Verdict, String> {
         let counted = count(&steps, &mut |name| value(name));
         if counted.as_ref().ok() != Some(&machine.counts) {
             return Err(format!(
-                "seed {seed}\n{}\n{}\n{symbols:?} {arguments:?} {item:?}\nread: {counted:?}\nrun: {:?}",
+                "seed {seed}\n{}\n{}\n{symbols:?} {arguments:?} {item:?}\nread: {counted:?}\nrun: \
+                 {:?}",
                 case.text,
                 print(&steps),
                 machine.counts
@@ -101,41 +102,56 @@ fn compare(case: &Case, seed: u64) -> Result<Verdict, String> {
 
 /// Bodies that try what is easy to get wrong.
 const BODIES: [&str; 65] = [
-    "int2 r = (int2)(2, n); for (int i = r.x; i < r.y; i++) a[i] = 0; for (int i = 0; i < r.s0; i++) b[i] = 1;",
+    "int2 r = (int2)(2, n); for (int i = r.x; i < r.y; i++) a[i] = 0; for (int i = 0; i < r.s0; \
+     i++) b[i] = 1;",
     "struct S { char c; int n; float f; int m; } s; s.n = n; s.m = N; s.c = 300; \
      for (int i = s.c; i < s.n + s.m + 40; i++) a[i] = 0;",
-    "int r[4] = {0, n, N}; for (int i = r[0]; i < r[1]; i++) a[i] = b[i]; if (r[1 + 1] > 2) b[0] = 1;",
-    "int4 r = (int4)(n); r.y = 2; r.s3 = r.x + 1; int4 q = r; r = (int4)(0); if (q.x == n) a[0] = 1; \
+    "int r[4] = {0, n, N}; for (int i = r[0]; i < r[1]; i++) a[i] = b[i]; if (r[1 + 1] > 2) b[0] = \
+     1;",
+    "int4 r = (int4)(n); r.y = 2; r.s3 = r.x + 1; int4 q = r; r = (int4)(0); if (q.x == n) a[0] = \
+     1; \
      for (int i = 0; i < q.w; i++) b[i] = r.x; if (q.y == 2) a[1] = 1; if (r.z) b[0] = 1;",
     "struct S { int n; int m; } s = {n, 3}, t; t = s; s.n = 100; if (u > 2) t.m = N; \
      for (int i = 0; i < t.n + t.m; i++) a[i] = 1;",
-    "int r[3]; for (int i = 0; i < 3; i++) r[i] = N; r[0] = n; r[1] = 2; for (int i = 0; i < r[0] * r[1]; i++) a[i] = 0;",
-    "int2 r = (int2)(n, 1); if (lid > 1) r.x = 3; else r = (int2)(4, 1); for (int i = 0; i < r.x; i++) a[i] = 0; \
+    "int r[3]; for (int i = 0; i < 3; i++) r[i] = N; r[0] = n; r[1] = 2; for (int i = 0; i < r[0] \
+     * r[1]; i++) a[i] = 0;",
+    "int2 r = (int2)(n, 1); if (lid > 1) r.x = 3; else r = (int2)(4, 1); for (int i = 0; i < r.x; \
+     i++) a[i] = 0; \
      if (r.y == 1) b[0] = 1;",
     "struct P { int from; int to; } p; struct P *q = &p; q->from = 1; q->to = n; int i = p.from; \
      while (i < p.to) { a[i] = 0; i++; }",
-    "uchar4 r = (uchar4)(n, 255, 256 + 3, 1); r.x++; if (r.x < 5) a[0] = 1; for (int i = 0; i < r.z; i++) b[i] = 1;",
+    "uchar4 r = (uchar4)(n, 255, 256 + 3, 1); r.x++; if (r.x < 5) a[0] = 1; for (int i = 0; i < \
+     r.z; i++) b[i] = 1;",
     "struct S { int2 v; int r[2]; } s; s.r[0] = n; s.r[1] = 2; if (s.r[0] > s.r[1]) a[0] = 1;",
     "struct S { int r[2]; int n; } s = {1, 2, n}; s.n = 3; if (s.n > n) a[0] = 1;",
-    "short r[2] = {70000, n}; long s[2]; s[0] = r[0]; s[1] = r[1]; for (int i = 0; i < s[1]; i++) a[i] = 0; \
+    "short r[2] = {70000, n}; long s[2]; s[0] = r[0]; s[1] = r[1]; for (int i = 0; i < s[1]; i++) \
+     a[i] = 0; \
      if (s[0] == 4464) b[0] = 1;",
     "int2 r = (int2)(0, n); for (int i = 0; i < N; i++) { if (r.y > i) a[i] = 1; }",
-    "int r[2]; r[0] = 1; r[1] = n; int *p = r; for (int i = p[0]; i < *(p + 1); i++) a[i] = 0; p[1] = 2; \
+    "int r[2]; r[0] = 1; r[1] = n; int *p = r; for (int i = p[0]; i < *(p + 1); i++) a[i] = 0; \
+     p[1] = 2; \
      if (r[1] == 2) b[0] = 1;",
     "switch (n) { case 1: a[0] = 1; case 2: a[1] = 1; break; default: b[0]++; case 3: b[1] = 2; }",
     "switch (n) { b[0] = 1; case 4: a[0] = 1; }",
-    "for (int i = 0; i < 8; i++) { switch (i % 3) { case 0: continue; case 1: a[i] = 1; break; } b[i] = 1; }",
-    "for (int i = 0; i < N; i++) { switch (n) { case 1: if (lid) break; a[i] = 2; case 2: if (u > 2) continue; \
+    "for (int i = 0; i < 8; i++) { switch (i % 3) { case 0: continue; case 1: a[i] = 1; break; } \
+     b[i] = 1; }",
+    "for (int i = 0; i < N; i++) { switch (n) \
+     { case 1: if (lid) break; a[i] = 2; case 2: if (u > 2) continue; \
      b[i]++; } l[i] = 1; }",
-    "switch (lid & 3) { case 0: if (n > 2) return; a[0] = 1; break; case 1: for (int i = 0; i < 3; i++) { if (i == 1) break; } b[0] = 1; \
+    "switch (lid & 3) \
+     { case 0: if (n > 2) return; a[0] = 1; break; case 1: for (int i = 0; i < 3; i++) \
+     { if (i == 1) break; } b[0] = 1; \
      default: return; } b[1] = 3;",
-    "switch ((uchar)(n - 1)) { case 255: a[0] = 1; break; case 1: a[0]++; break; case -1: b[0] = b[1] + 1; }",
-    "switch (u) { case 3 - 1: switch (n) { case 2: break; default: a[0] = 1; } b[0] = 1; break; case 1 ? 4 : 0: \
+    "switch ((uchar)(n - 1)) \
+     { case 255: a[0] = 1; break; case 1: a[0]++; break; case -1: b[0] = b[1] + 1; }",
+    "switch (u) { case 3 - 1: switch (n) { case 2: break; default: a[0] = 1; } b[0] = 1; break; \
+     case 1 ? 4 : 0: \
      a[1] = c[0]; }",
     "int x = 0; switch (n & 3) { case 1: x = 2; break; case 2: x = 3; default: x++; } \
      for (int i = 0; i < x; i++) a[i] = 0;",
     "enum { A = 2, B }; switch (N) { default: case A: a[0] = 1; break; case B: b[0] = b[1]; }",
-    "int i = 0; while (i < 6) { switch (i) { case 2: i += 2; a[0] = 1; break; case 3: b[0] = 2; } i++; }",
+    "int i = 0; while (i < 6) { switch (i) { case 2: i += 2; a[0] = 1; break; case 3: b[0] = 2; } \
+     i++; }",
     "global int *p = a; global int *q = b; for (int i = 0; i < N; i++) { *p = q[1]; \
      global int *s = p; p = q; q = s; }",
     "int i = 0; do { i++; if (i % 2) continue; a[i] = 1; } while (i < n);",
@@ -159,27 +175,43 @@ const BODIES: [&str; 65] = [
     "int2 w = (int2)(1, 2); w.x = n; if (lid < 1) a[0] = w.y; struct { int m; } s; s.m = 3; ",
     "for (int i = 0; i < N; i++) { int k1 = i; while (k1 > 0) { k1 /= 2; a[k1] = 1; } }",
     "for (int i = lid; i < 20; i += 4) { if (i >= n + 5) return; a[i] = 0; } b[0] = 1;",
-    "for (int i = 0; i < N; i++) { a[i] = 1; if (i == n) { b[0] = 1; return; } if (i == u) break; l[0] = 1; } b[1] = 2;",
+    "for (int i = 0; i < N; i++) { a[i] = 1; if (i == n) { b[0] = 1; return; } if (i == u) break; \
+     l[0] = 1; } b[1] = 2;",
     "for (int i = 0; ; i++) { if (i >= n) return; a[i] = 0; } b[0] = 1;",
-    "if (lid > 1) { for (int i = 0; i < N; i++) { if (i > n) return; a[i] = 0; } b[0] = 1; } b[1] = b[2];",
-    "int i = 0; while (i < N) { if (i + lid >= n) return; a[i] = 1; i++; } b[0] = i; if (i == 3) b[1] = 1;",
-    "for (int i = 0; i < N; i++) { if (i == u) return; a[i] = 1; } for (int i = 0; i < 4; i++) { if (i == n) return; b[i]++; } l[0] = 1;",
-    "for (int j = 0; j < 3; j++) a[j] = 1; switch (N) { case 1: for (int i = 0; i < 5; i++) { if (i == n) return; a[i] = 0; } \
+    "if (lid > 1) { for (int i = 0; i < N; i++) { if (i > n) return; a[i] = 0; } b[0] = 1; } b[1] \
+     = b[2];",
+    "int i = 0; while (i < N) { if (i + lid >= n) return; a[i] = 1; i++; } b[0] = i; if (i == 3) \
+     b[1] = 1;",
+    "for (int i = 0; i < N; i++) { if (i == u) return; a[i] = 1; } for (int i = 0; i < 4; i++) \
+     { if (i == n) return; b[i]++; } l[0] = 1;",
+    "for (int j = 0; j < 3; j++) a[j] = 1; switch (N) { case 1: for (int i = 0; i < 5; i++) \
+     { if (i == n) return; a[i] = 0; } \
      default: b[0] = 1; } l[0] = 1;",
     "if (n > 3 || (lid > 1 && (a[0] = 1, u > 2))) b[0] = 3; else b[1] = c[1];",
-    "int s = WG; while (s != 1) { s /= 2; if (lid < s) l[lid] += l[lid + s]; barrier(CLK_LOCAL_MEM_FENCE); } b[0] = s;",
-    "uint s = N + 5; while (1 != s) { s >>= 1; a[s] = 0; if (s == 3) b[0] = 1; } if (s == 1) b[1] = 1;",
-    "int s = N + n + 3; while (s > 1) { s = (s + 1) / 2; a[s] = 0; if (lid < s) b[0] = 1; } if (s == 1) b[1] = 1;",
-    "for (uint s = N; s > 1; s = (s + 1) >> 1) { if (lid + s < u) l[lid] = 1; barrier(CLK_LOCAL_MEM_FENCE); } b[0] = 1;",
+    "int s = WG; while (s != 1) \
+     { s /= 2; if (lid < s) l[lid] += l[lid + s]; barrier(CLK_LOCAL_MEM_FENCE); } b[0] = s;",
+    "uint s = N + 5; while (1 != s) { s >>= 1; a[s] = 0; if (s == 3) b[0] = 1; } if (s == 1) b[1] \
+     = 1;",
+    "int s = N + n + 3; while (s > 1) { s = (s + 1) / 2; a[s] = 0; if (lid < s) b[0] = 1; } if (s \
+     == 1) b[1] = 1;",
+    "for (uint s = N; s > 1; s = (s + 1) >> 1) \
+     { if (lid + s < u) l[lid] = 1; barrier(CLK_LOCAL_MEM_FENCE); } b[0] = 1;",
     "int s = WG; while (s > 1) { s = (s + 2) / 3; a[s]++; } b[0] = s;",
-    "global int *p[2]; p[0] = a; p[1] = b; for (int i = 0; i < n; i++) p[i & 1][lid] = i; *p[0] += 1;",
-    "global int *p[3]; p[0] = a; p[1] = b + 1; if (n > 2) p[2] = a + n; for (int i = 0; i < N; i++) p[i % 2][i]++;",
-    "local int *p[2]; p[1] = l + lid; p[0] = p[1] + n; for (int i = 0; i < N; i++) { p[1] = l + i; p[1][0] = *p[0]; }",
-    "for (int i = 0; i < 9; i += WG) { l[lid] = i + lid < n ? a[i + lid] : 0; barrier(CLK_LOCAL_MEM_FENCE); b[0] += l[0]; \
+    "global int *p[2]; p[0] = a; p[1] = b; for (int i = 0; i < n; i++) p[i & 1][lid] = i; *p[0] += \
+     1;",
+    "global int *p[3]; p[0] = a; p[1] = b + 1; if (n > 2) p[2] = a + n; for (int i = 0; i < N; \
+     i++) p[i % 2][i]++;",
+    "local int *p[2]; p[1] = l + lid; p[0] = p[1] + n; for (int i = 0; i < N; i++) \
+     { p[1] = l + i; p[1][0] = *p[0]; }",
+    "for (int i = 0; i < 9; i += WG) \
+     { l[lid] = i + lid < n ? a[i + lid] : 0; barrier(CLK_LOCAL_MEM_FENCE); b[0] += l[0]; \
      barrier(CLK_LOCAL_MEM_FENCE); }",
-    "for (int i = 0; i < n + WG; i++) { if (i * WG + lid >= n + 3) a[0] = 1; else b[i]++; barrier(CLK_LOCAL_MEM_FENCE); }",
-    "for (int i = 8; i > -3; i--) { barrier(CLK_LOCAL_MEM_FENCE); if (2 * i - lid < n) a[0] = 1; if (i == lid) b[0] = 1; }",
-    "for (int i = 0; i < n + 2; i++) { if (i * 3 - lid < N && i + lid != 4) b[i] = 1; barrier(CLK_LOCAL_MEM_FENCE); \
+    "for (int i = 0; i < n + WG; i++) \
+     { if (i * WG + lid >= n + 3) a[0] = 1; else b[i]++; barrier(CLK_LOCAL_MEM_FENCE); }",
+    "for (int i = 8; i > -3; i--) \
+     { barrier(CLK_LOCAL_MEM_FENCE); if (2 * i - lid < n) a[0] = 1; if (i == lid) b[0] = 1; }",
+    "for (int i = 0; i < n + 2; i++) \
+     { if (i * 3 - lid < N && i + lid != 4) b[i] = 1; barrier(CLK_LOCAL_MEM_FENCE); \
      if (WG * i > n * lid) a[i] = 2; }",
 ];
 
@@ -264,7 +296,8 @@ fn nest(random: &mut Random, depth: usize, around: &[&str], out: &mut String) {
     *out += "} ";
 }
 
-/// Loops of which there may be too many iterations to walk them are summed: as many steps as they really do.
+/// Loops of which there may be too many iterations to walk them are summed: as many steps as they
+/// really do.
 #[test]
 fn nests_count_as_they_run() {
     let (mut read, mut runs) = (0, 0);

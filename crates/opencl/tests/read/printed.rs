@@ -6,7 +6,8 @@ use tickbound_opencl::steps::Number;
 
 fn body(body: &str) -> String {
     shown(&format!(
-        "kernel void k(global int *a, global float4 *v, constant int *c, local int *l) {{\n{body}\n}}\n"
+        "kernel void k(global int *a, global float4 *v, constant int *c, local int *l) \
+         {{\n{body}\n}}\n"
     ))
 }
 
@@ -122,7 +123,8 @@ fn bounds_that_are_unsigned() {
 #[test]
 fn what_is_expected_of_a_value() {
     insta::assert_snapshot!(shown(
-        "kernel void k(global int *a) {\nif (__builtin_expect(get_global_id(0) < N, 1)) a[0] = 1;\n}"
+        "kernel void k(global int *a) \
+         {\nif (__builtin_expect(get_global_id(0) < N, 1)) a[0] = 1;\n}"
     ), @r"
     2  1 Integer
     2  if $group_0 * $local_0 + $lid_0 < N (item)
@@ -309,7 +311,8 @@ fn helpers() {
     let text = "int low(int x) { if (x < 0) return 0; return x; }\n\
                 void put(local int *to, int at, int *count) { to[at] = 1; *count += 1; }\n\
                 kernel void k(global int *a, int n) {\n local int t[WG]; int c = 0;\n\
-                put(t, low(n), &c);\nput(t + 1, 2, &c);\nfor (int i = 0; i < c; i++) a[i] = t[i];\n}\n";
+                put(t, low(n), &c);\nput(t + 1, 2, &c);\nfor (int i = 0; i < c; i++) a[i] = \
+                t[i];\n}\n";
     let mut c = case(text);
     c.arguments = vec![Passed::Memory, number(-5, 100)];
     insta::assert_snapshot!(c.shown(), @r"
@@ -361,7 +364,8 @@ fn unsigned_numbers_wrap_around() {
 #[test]
 fn dimensions() {
     let mut c = case(
-        "kernel void k(global float *a) { a[get_global_id(1) * get_global_size(0) + get_global_id(0)] = \
+        "kernel void k(global float *a) \
+         { a[get_global_id(1) * get_global_size(0) + get_global_id(0)] = \
          get_global_size(2); }",
     );
     c.dimensions = 2;
@@ -576,7 +580,8 @@ fn arithmetic_that_leads_to_addresses() {
                 int get(global int *a, int at) { return a[at + 1]; }\n\
                 kernel void k(global int *a, int n) {\n\
                 int row = n * 3 + 1;\nint column = n - 2;\nint at = place(row, min(column, 5));\n\
-                a[at] = 1;\nint kg = n + 4;\na[0] = get(a, kg);\nint data = n + 7;\na[1] = data;\n}\n";
+                a[at] = 1;\nint kg = n + 4;\na[0] = get(a, kg);\nint data = n + 7;\na[1] = \
+                data;\n}\n";
     insta::assert_snapshot!(shown(text), @r"
      4  2 Index
      5  1 Index
@@ -595,7 +600,8 @@ fn arithmetic_that_leads_to_addresses() {
 #[test]
 fn parameters_that_are_written_as_arrays() {
     let text = "void f(local float b[WG], float c[4], global float *g) { b[1] = g[0]; c[0] = b[2]; g[1] = c[0]; }\n\
-                kernel void k(global float *a) {\nlocal float t[2][WG];\nfloat p[2][4];\nf(t[1], p[0], a);\n}\n";
+                kernel void k(global float *a) \
+                {\nlocal float t[2][WG];\nfloat p[2][4];\nf(t[1], p[0], a);\n}\n";
     insta::assert_snapshot!(shown(text), @r"
     3  local t: 8 * WG bytes
     1  load global a 4 items [0]

@@ -28,7 +28,8 @@ fn branches_on_data() {
     ];
     for (body, condition) in table {
         let fix = format!(
-            "add \"branches\": {{ \"k: {condition}\": \"both\" }} to the kernel in the problem file, or \
+            "add \"branches\": {{ \"k: {condition}\": \"both\" }} to the kernel in the problem \
+             file, or \
              \"then\" or \"else\" instead of \"both\"; \"k\" answers for all of its branches"
         );
         refuses(body, &format!("k.cl:3: {BRANCH}; {fix}"));
@@ -39,7 +40,8 @@ fn branches_on_data() {
 fn switches() {
     refuses(
         "switch (a[0]) { case 1: b[0] = 1; }",
-        "k.cl:3: the switch depends on data; write it with `if`, whose branches the problem file can answer",
+        "k.cl:3: the switch depends on data; write it with `if`, whose branches the problem file \
+         can answer",
     );
     refuses(
         "switch (N) { case 1 ... 3: b[0] = 1; }",
@@ -63,7 +65,8 @@ fn bounds_on_data() {
     ];
     for (body, condition) in table {
         let fix = format!(
-            "add \"bounds\": {{ \"k: {condition}\": 1 }} to the kernel in the problem file, with the most \
+            "add \"bounds\": {{ \"k: {condition}\": 1 }} to the kernel in the problem file, with \
+             the most \
              iterations instead of 1"
         );
         refuses(body, &format!("k.cl:3: {BOUND}; {fix}"));
@@ -86,10 +89,12 @@ fn parts_that_are_not_known() {
         "struct S { union { int n; float f; }; } r; r.n = N; r.f = 1.0f; if (r.n) b[0] = 1;",
         "int r[2] = {0, N}; ((char *)r)[5] = 1; if (r[1]) b[0] = 1;",
         "int r[2]; r[0] = N; if (((uint *)r)[0]) b[0] = 1;",
-        "int r[2]; for (int i = 0; i < 2; i++) { int s[2]; if (i == 0) s[0] = N; r[i] = s[0]; } if (r[1]) b[0] = 1;",
+        "int r[2]; for (int i = 0; i < 2; i++) { int s[2]; if (i == 0) s[0] = N; r[i] = s[0]; } if \
+         (r[1]) b[0] = 1;",
         "int r[2] = {N, 1}; vstore2((int2)(a[0]), 0, r); if (r[1]) b[0] = 1;",
         "int2 r = (int2)(N, 1); float2 f = convert_float2(r); if (f.y > 0) b[0] = 1;",
-        "int r[2] = {N, 1}; atomic_add((volatile global int *)a, 1); float x = fract(0.5f, (float *)&r[1]); if (r[1]) b[0] = x;",
+        "int r[2] = {N, 1}; atomic_add((volatile global int *)a, 1); float x = fract(0.5f, (float \
+         *)&r[1]); if (r[1]) b[0] = x;",
     ] {
         let text = format!("kernel void k(global int *a, global int *b)\n{{\n{body}\n}}\n");
         assert!(shown(&text).contains(BRANCH), "{text}{}", shown(&text));
@@ -100,32 +105,40 @@ fn parts_that_are_not_known() {
 fn iterations_that_differ() {
     refuses(
         "for (int i = 0; i < N; i++) for (int j = 0; j < i % 7; j++) b[j] = i;",
-        "k.cl:3: line 3 depends on the iteration of this loop, which may have more than 64 iterations; \
+        "k.cl:3: line 3 depends on the iteration of this loop, which may have more than 64 \
+         iterations; \
          add \"line 3\": BOUND to kernel.bounds in the problem file",
     );
     refuses(
         "for (int i = 0; i < N; i++)\nif (i % 3)\nb[i] = i;",
-        "k.cl:3: line 4 depends on the iteration of this loop, which may have more than 64 iterations; \
+        "k.cl:3: line 4 depends on the iteration of this loop, which may have more than 64 \
+         iterations; \
          add \"line 4\": \"then\", \"else\" or \"both\" to kernel.branches",
     );
-    // Items wait for each other in each iteration, and the longest is not the same one in all of them.
+    // Items wait for each other in each iteration, and the longest is not the same one in all of
+    // them.
     refuses(
         "for (int i = 0; i < N; i++) { for (int j = 0; j < i; j++) b[j] = i; \
          if (get_local_id(0) < 2) a[i] = 1; barrier(CLK_GLOBAL_MEM_FENCE); }",
-        "k.cl:3: line 3 depends on the iteration of this loop, which may have more than 64 iterations; \
+        "k.cl:3: line 3 depends on the iteration of this loop, which may have more than 64 \
+         iterations; \
          add \"line 3\": BOUND to kernel.bounds in the problem file",
     );
     // A loop that grows, cut for the branch in line 4.
     refuses(
-        "for (int i = 0; i < N; i++) for (int j = 0; j < i; j++)\nif (j < 4) b[j] = i; else a[0] = a[1];",
-        "k.cl:3: line 4 depends on the iteration of this loop, which may have more than 64 iterations; \
+        "for (int i = 0; i < N; i++) for (int j = 0; j < i; j++)\nif (j < 4) b[j] = i; else a[0] = \
+         a[1];",
+        "k.cl:3: line 4 depends on the iteration of this loop, which may have more than 64 \
+         iterations; \
          add \"line 4\": \"then\", \"else\" or \"both\" to kernel.branches",
     );
     // The loop in line 4 differs by the branch in line 5 alone.
     refuses(
-        "for (int i = 0; i < N; i++) {\nfor (int j = 0; j < N; j++)\nif (i * 3 + j < get_local_id(0)) b[j] = i;\n\
+        "for (int i = 0; i < N; i++) \
+         {\nfor (int j = 0; j < N; j++)\nif (i * 3 + j < get_local_id(0)) b[j] = i;\n\
          barrier(CLK_GLOBAL_MEM_FENCE); }",
-        "k.cl:3: line 5 depends on the iteration of this loop, which may have more than 64 iterations; \
+        "k.cl:3: line 5 depends on the iteration of this loop, which may have more than 64 \
+         iterations; \
          add \"line 5\": \"then\", \"else\" or \"both\" to kernel.branches",
     );
 }
@@ -134,7 +147,8 @@ fn iterations_that_differ() {
 fn functions() {
     let table = [(
         "event_t e = async_work_group_copy((local int *)0, a, 4, 0);",
-        "k.cl:3: an asynchronous copy (async_work_group_copy) is not read; copy in a loop over local ids",
+        "k.cl:3: an asynchronous copy (async_work_group_copy) is not read; copy in a loop over \
+         local ids",
     )];
     for (body, message) in table {
         refuses(body, message);

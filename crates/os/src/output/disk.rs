@@ -39,14 +39,12 @@ pub struct Disk(Option<&'static Gate>);
 
 impl Disk {
     /// That of the system.
-    #[must_use]
     pub fn real() -> Disk {
         Disk(None)
     }
 
     /// One that asks `gate` before each operation, and fails with its error. Of what it refuses to
     /// write half is written, as on a disk that is full. For tests.
-    #[must_use]
     pub fn watched(gate: &'static Gate) -> Disk {
         Disk(Some(gate))
     }
@@ -64,7 +62,8 @@ impl Disk {
         options.open(path)
     }
 
-    /// Takes the lock of a file, and says whether nobody else holds it; nothing if the file system has no locks.
+    /// Takes the lock of a file, and says whether nobody else holds it; nothing if the file system
+    /// has no locks.
     pub(crate) fn lock(self, file: &File) -> io::Result<Option<bool>> {
         self.ask(Operation::Lock)?;
         lock(file)

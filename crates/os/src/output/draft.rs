@@ -17,8 +17,8 @@ const DRAWN: usize = 6;
 /// Most bytes of a file's own name in that of the new one: file systems allow 255.
 const LONGEST: usize = 200;
 
-/// What [`Draft::direct`] asks of memory: that it begins at a multiple of so many bytes, and has a multiple of it. A page of most
-/// systems, and a multiple of what their disks ask for.
+/// What [`Draft::direct`] asks of memory: that it begins at a multiple of so many bytes, and has a
+/// multiple of it. A page of most systems, and a multiple of what their disks ask for.
 pub const PAGE: usize = 4096;
 
 /// A new file. It is removed when it is dropped, unless it is kept.
@@ -34,8 +34,9 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// An empty file beside `target`, which is that of a [`Place::File`](crate::output::Place::File): in its
-    /// folder, as readable and writable as it is, or as the user's other new files are.
+    /// An empty file beside `target`, which is that of a
+    /// [`Place::File`](crate::output::Place::File): in its folder, as readable and writable as it
+    /// is, or as the user's other new files are.
     ///
     /// # Errors
     /// The folder is missing or may not be written to.
@@ -73,9 +74,9 @@ impl Draft {
         written
     }
 
-    /// From now on what is written goes to the disk without being copied by the system first, where the system
-    /// can do that and as long as it comes in whole pages ([`PAGE`]). For large files: what the system would keep of
-    /// them in memory nobody reads soon.
+    /// From now on what is written goes to the disk without being copied by the system first, where
+    /// the system can do that and as long as it comes in whole pages ([`PAGE`]). For large files:
+    /// what the system would keep of them in memory nobody reads soon.
     pub fn direct(&mut self) {
         self.direct = set_direct(self.new.as_file(), true);
     }
@@ -99,7 +100,8 @@ impl Draft {
     }
 }
 
-/// New files of `target` that processes have left behind which were killed; also those that one is writing now.
+/// New files of `target` that processes have left behind which were killed; also those that one is
+/// writing now.
 ///
 /// # Errors
 /// The folder cannot be read.

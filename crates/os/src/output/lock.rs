@@ -4,8 +4,8 @@
 //! lock on that one would be on what it was before, as soon as another is renamed into its place.
 //! The file is removed when the lock is given back. Another process may have opened it just before
 //! that; so whoever has a lock looks whether its file is still the one of this name, and begins
-//! again if not. A process that is killed leaves the file behind, without the lock: it does no harm,
-//! and the next one takes and removes it.
+//! again if not. A process that is killed leaves the file behind, without the lock: it does no
+//! harm, and the next one takes and removes it.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -26,7 +26,8 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock on `path`, a file that exists for that alone; nothing if another process holds it.
+    /// Takes the lock on `path`, a file that exists for that alone; nothing if another process
+    /// holds it.
     ///
     /// # Errors
     /// The file cannot be made or opened, or it is a link.
@@ -48,7 +49,6 @@ impl Lock {
     }
 
     /// Whether the file system has locks. If not, nothing keeps others away.
-    #[must_use]
     pub fn is_real(&self) -> bool {
         self.real
     }

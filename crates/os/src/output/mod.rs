@@ -3,9 +3,9 @@
 //! What goes in: a path that a user names, and bytes. What is promised:
 //!
 //! - **Whole or absent.** A new file is made beside the old one, under a name that nobody can
-//!   foresee, and neither through a link nor over another file; it is synced, and renamed into place
-//!   ([`Draft`]). Whatever fails before that, the old file is as it was, and the new one is removed.
-//!   A process that is killed leaves it behind as `FILE.xxxxxx.new`, which does no harm;
+//!   foresee, and neither through a link nor over another file; it is synced, and renamed into
+//!   place ([`Draft`]). Whatever fails before that, the old file is as it was, and the new one is
+//!   removed. A process that is killed leaves it behind as `FILE.xxxxxx.new`, which does no harm;
 //!   [`leftovers`] finds such files.
 //! - **The name stays what it was.** An existing file keeps its mode, and its owner as far as the
 //!   user may give files away. Of a link the target is replaced. One that may not be written to is

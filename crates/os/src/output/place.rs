@@ -23,7 +23,8 @@ impl Place {
     /// Follows a name.
     ///
     /// # Errors
-    /// It is a folder's, its folder does not exist or may not be looked into, or links go in a circle.
+    /// It is a folder's, its folder does not exist or may not be looked into, or links go in a
+    /// circle.
     pub fn of(path: &Path) -> io::Result<Place> {
         let mut path = path.to_owned();
         for _ in 0..MOST_LINKS {
@@ -52,8 +53,8 @@ impl Place {
         Err(io::Error::other("links that lead to one another"))
     }
 
-    /// Whether this is the same file or stream of this process as another. Of devices and pipes none is.
-    #[must_use]
+    /// Whether this is the same file or stream of this process as another. Of devices and pipes
+    /// none is.
     pub fn is(&self, other: &Place) -> bool {
         match (self, other) {
             (Place::File(one), Place::File(other)) => {

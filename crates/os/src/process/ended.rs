@@ -43,7 +43,6 @@ pub enum Ended {
 
 impl Ended {
     /// Why it was stopped, if it was.
-    #[must_use]
     pub fn stopped(self) -> Option<Stopped> {
         match self {
             Ended::Stopped(why) => Some(why),

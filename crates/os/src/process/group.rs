@@ -1,8 +1,9 @@
 //! A child that leads a process group, and ends with all of it.
 //!
-//! A process that is killed cannot end its children. So each group has a *keeper*: a shell in the group that waits for
-//! the end of a pipe whose other end this process holds. When this process ends, however it does, the keeper kills the
-//! group, itself with it. What has left the group (a daemon) is not found.
+//! A process that is killed cannot end its children. So each group has a *keeper*: a shell in the
+//! group that waits for the end of a pipe whose other end this process holds. When this process
+//! ends, however it does, the keeper kills the group, itself with it. What has left the group (a
+//! daemon) is not found.
 
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -82,8 +83,8 @@ impl Group {
         let _ = kill_process_group(self.pid, Signal::KILL);
     }
 
-    /// Waits for the leader; what is left of the group is killed then. Returns how it ended, and the most bytes that it, or one of the
-    /// children that it has waited for, had resident.
+    /// Waits for the leader; what is left of the group is killed then. Returns how it ended, and
+    /// the most bytes that it, or one of the children that it has waited for, had resident.
     ///
     /// # Errors
     /// If the system cannot say.
@@ -105,7 +106,8 @@ impl Group {
         self.waited.ok_or_else(|| io::Error::other("the child cannot be waited for"))
     }
 
-    /// Lets the keeper end the group. Until then the group has a member, so that its number is not given away.
+    /// Lets the keeper end the group. Until then the group has a member, so that its number is not
+    /// given away.
     fn dismiss(&mut self) {
         if let Some(mut keeper) = self.keeper.take() {
             drop(keeper.stdin.take());

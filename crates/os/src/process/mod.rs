@@ -24,8 +24,8 @@
 //!
 //! [`Scratch`] is a folder for as long as this process lives, also if it is killed.
 //!
-//! [`program`] finds a program by its name. [`Group`] is the child alone, for callers that talk to it; [`quoted`] and [`command_line`] show
-//! commands as they would be typed.
+//! [`program`] finds a program by its name. [`Group`] is the child alone, for callers that talk to
+//! it; [`quoted`] and [`command_line`] show commands as they would be typed.
 //!
 //! ```
 //! use std::process::Command;
@@ -58,8 +58,9 @@ use rustix::process::{Resource, Rlimit, getpid, setrlimit};
 pub use scratch::{Scratch, sweep, sweep_in};
 pub use shell::{command_line, quoted};
 
-/// Environment variable that tells a `tickbound` how many milliseconds it has to end by itself once it is stopped, where who
-/// runs it gives less than it would take: after [`Limits::grace`] it could not print what it has found.
+/// Environment variable that tells a `tickbound` how many milliseconds it has to end by itself once
+/// it is stopped, where who runs it gives less than it would take: after [`Limits::grace`] it could
+/// not print what it has found.
 pub const GRACE_VARIABLE: &str = "TICKBOUND_GRACE";
 
 /// How often flags and limits are looked at.
@@ -119,14 +120,12 @@ pub struct Finished {
 
 impl Finished {
     /// The last line of standard error that is not empty.
-    #[must_use]
     pub fn last_error(&self) -> Option<&str> {
         self.stderr.lines().rev().map(str::trim).find(|line| !line.is_empty())
     }
 }
 
 /// Bytes resident in this process and all that it has started; 0 where the system does not say.
-#[must_use]
 pub fn memory() -> u64 {
     memory::resident(getpid())
 }

@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The program of this name on `path`, which is as the variable `PATH`, or the file itself if the name has a slash. What is
-/// found does not depend on the current folder: programs are started in other ones.
-#[must_use]
+/// The program of this name on `path`, which is as the variable `PATH`, or the file itself if the
+/// name has a slash. What is found does not depend on the current folder: programs are started in
+/// other ones.
 pub fn program(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
     let found = if Path::new(name).components().count() > 1 {
         Some(PathBuf::from(name)).filter(|p| is_program(p))

@@ -1,8 +1,9 @@
 //! Folders for as long as a process lives.
 //!
-//! A folder is removed when it is dropped. A process that is killed cannot do that, so each folder holds a file that its
-//! process keeps locked: what is not locked belongs to nobody, and [`sweep`] removes it at the next start. Locks are
-//! used rather than process numbers, which mean nothing to another container that shares the temporary folder.
+//! A folder is removed when it is dropped. A process that is killed cannot do that, so each folder
+//! holds a file that its process keeps locked: what is not locked belongs to nobody, and [`sweep`]
+//! removes it at the next start. Locks are used rather than process numbers, which mean nothing to
+//! another container that shares the temporary folder.
 
 use std::fs::{DirEntry, File, OpenOptions};
 use std::io;
@@ -38,9 +39,6 @@ impl Scratch {
     }
 
     /// The same in another folder than the system's.
-    ///
-    /// # Errors
-    /// As there.
     pub fn within(parent: &Path, what: &str) -> io::Result<Scratch> {
         for _ in 0..TRIES {
             let folder =
@@ -48,7 +46,8 @@ impl Scratch {
             let path = folder.path().join(LOCK);
             let made = OpenOptions::new().write(true).create_new(true).open(&path);
             match made {
-                // Where there are no locks, a folder looks left behind to a sweep, which cannot lock it either.
+                // Where there are no locks, a folder looks left behind to a sweep, which cannot
+                // lock it either.
                 Ok(lock) if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() => {}
                 Ok(lock) if path.exists() => return Ok(Scratch { folder, _lock: lock }),
                 Ok(_) => {}
@@ -60,7 +59,6 @@ impl Scratch {
     }
 
     /// Where it is.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

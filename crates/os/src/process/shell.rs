@@ -3,7 +3,6 @@
 use std::process::Command;
 
 /// A word as a shell needs it: in quotes if it has more than letters, digits and `-_./=:,+@%`.
-#[must_use]
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -14,7 +13,6 @@ pub fn quoted(word: &str) -> String {
 }
 
 /// A command's program and arguments as a shell needs them.
-#[must_use]
 pub fn command_line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")

@@ -44,7 +44,8 @@ fn a_limit_asks_first() {
     let script = "trap 'echo reached; exit 0' INT; while :; do sleep 0.02; done";
     // Long enough for the shell to begin, and then to hear, on a busy machine.
     let limits = Limits { grace: Duration::from_secs(30), ..within(1_500) };
-    // Where these tests run in the background, SIGINT is ignored, and a shell does not trap what was ignored before.
+    // Where these tests run in the background, SIGINT is ignored, and a shell does not trap what
+    // was ignored before.
     let mut command = Command::new("env");
     command.args(["--default-signal=INT", "/bin/sh", "-c", script]);
     let finished = run(&mut command, "", limits).unwrap();
@@ -64,7 +65,8 @@ fn who_does_not_listen_is_killed_with_all_that_it_has_started() {
     assert!(out_of_time(&finished) && finished.time < Duration::from_secs(30));
 }
 
-/// The processes of a group that still run after some time: a kill takes effect once the process gets a turn.
+/// The processes of a group that still run after some time: a kill takes effect once the process
+/// gets a turn.
 fn alive_in(group: &str) -> Vec<String> {
     let since = Instant::now();
     loop {

@@ -13,9 +13,6 @@ const AHEAD: usize = 256;
 
 impl Multiplier {
     /// The cells of a batch, a launch for each product, and how long that took.
-    ///
-    /// # Errors
-    /// As [`Multiplier::product`].
     pub fn one_by_one(
         &self,
         plan: &BatchPlan,
@@ -48,9 +45,6 @@ impl Multiplier {
 
     /// How long the kernel takes for a product of one slab, and how long one that only writes as
     /// many words, in seconds by the device's clock.
-    ///
-    /// # Errors
-    /// As [`Multiplier::product`]; a product that is larger than a buffer may be.
     pub fn against_fill(&self, plan: &Plan, runs: usize) -> Result<Vec<[f64; 2]>, MultiplierError> {
         let sizes = plan.sizes();
         fits32("a row of the product", sizes.row() as u128)?;

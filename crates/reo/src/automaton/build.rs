@@ -22,7 +22,6 @@ pub struct Builder {
 
 impl Builder {
     /// An automaton over some names, in any order, with `states` states, `initial` among them.
-    #[must_use]
     pub fn over(names: impl IntoIterator<Item = Name>, states: usize, initial: Vec<u32>) -> Self {
         let alphabet: Vec<Name> = names.into_iter().sorted_unstable().dedup().collect();
         let error = (states > MAX_STATES).then_some(AutomatonError::States(states));

@@ -125,55 +125,46 @@ impl Automaton {
     }
 
     /// Names that steps may fire, sorted.
-    #[must_use]
     pub fn alphabet(&self) -> &[Name] {
         &self.alphabet
     }
 
     /// Cells that constraints mention, sorted.
-    #[must_use]
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }
 
     /// States that a run may begin in.
-    #[must_use]
     pub fn initial(&self) -> &[u32] {
         &self.initial
     }
 
     /// What is in cells at the start.
-    #[must_use]
     pub fn contents(&self) -> &[(Cell, Symbol)] {
         &self.contents
     }
 
     /// How many states there are; they are numbered from 0.
-    #[must_use]
     pub fn states(&self) -> usize {
         self.rows.len() - 1
     }
 
     /// How many steps there are.
-    #[must_use]
     pub fn transitions(&self) -> usize {
         self.targets.len()
     }
 
     /// Words of each label.
-    #[must_use]
     pub fn words(&self) -> usize {
         label::words_for(self.alphabet.len())
     }
 
     /// The constraints of its steps.
-    #[must_use]
     pub fn constraints(&self) -> &Constraints {
         &self.constraints
     }
 
     /// Whether every step's constraint is `true`.
-    #[must_use]
     pub fn is_plain(&self) -> bool {
         self.conditions.is_empty()
     }
@@ -200,7 +191,6 @@ impl Automaton {
     }
 
     /// The constraint of a step of this automaton.
-    #[must_use]
     pub fn constraint(&self, step: &Step<'_>) -> &Constraint {
         self.constraints.get(step.condition)
     }
@@ -211,31 +201,26 @@ impl Automaton {
     }
 
     /// The rows, as engines read them.
-    #[must_use]
     pub fn rows(&self) -> &[usize] {
         &self.rows
     }
 
     /// The states after the steps, in the order of the rows.
-    #[must_use]
     pub fn targets(&self) -> &[u32] {
         &self.targets
     }
 
     /// The labels of the steps, [`Automaton::words`] each.
-    #[must_use]
     pub fn labels(&self) -> &[u64] {
         &self.labels
     }
 
     /// The constraint of each step, or nothing if all are `true`.
-    #[must_use]
     pub fn conditions(&self) -> &[u32] {
         &self.conditions
     }
 
     /// Whether no name fires in a step, and nothing is said of data and memory.
-    #[must_use]
     pub fn is_silent(&self, step: &Step<'_>) -> bool {
         label::is_silent(step.label) && self.constraint(step).is_true()
     }
@@ -246,13 +231,11 @@ impl Automaton {
     }
 
     /// Whether a step does nothing.
-    #[must_use]
     pub fn is_idle(&self, step: &Step<'_>) -> bool {
         step.from == step.to && self.is_silent(step)
     }
 
     /// One line for each step, `0 {a, b} x = y -> 1`, for people and tests.
-    #[must_use]
     pub fn text(&self, symbols: &Symbols) -> String {
         let line = |step: Step<'_>| {
             let names: Vec<&str> = self.fires(&step).map(|n| symbols.word(n.0)).collect();

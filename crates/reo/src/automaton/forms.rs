@@ -8,7 +8,6 @@ use crate::symbol::{Cell, Name, Symbol};
 
 impl Automaton {
     /// With an idle loop, in which no name fires, at each state that has none: the algebraic form.
-    #[must_use]
     pub fn with_idle(&self) -> Automaton {
         let idle = |step: &Step<'_>| self.is_idle(step);
         let mut builder = self.builder(self.states(), self.initial().to_vec());
@@ -22,7 +21,6 @@ impl Automaton {
     }
 
     /// Without steps that do nothing: no name fires, no condition, no other state.
-    #[must_use]
     pub fn without_idle(&self) -> Automaton {
         let mut builder = self.builder(self.states(), self.initial().to_vec());
         self.all_steps().filter(|s| !self.is_idle(s)).for_each(|s| self.copy(&s, &mut builder));
@@ -30,7 +28,6 @@ impl Automaton {
     }
 
     /// Without steps whose constraint no data fulfil.
-    #[must_use]
     pub fn possible(&self) -> Automaton {
         let possible: Vec<bool> = self.constraints().iter().map(is_possible).collect();
         if possible.iter().all(|p| *p) {
@@ -43,7 +40,6 @@ impl Automaton {
     }
 
     /// Without data: every constraint becomes `true`, steps that are then alike become one.
-    #[must_use]
     pub fn without_data(&self) -> Automaton {
         let alphabet = self.alphabet().iter().copied();
         let mut builder = Builder::over(alphabet, self.states(), self.initial().to_vec());
@@ -54,7 +50,6 @@ impl Automaton {
     }
 
     /// With other symbols for names, cells, constants and functions: `to` gives each its own.
-    #[must_use]
     pub fn renamed(&self, to: &dyn Fn(Symbol) -> Symbol) -> Automaton {
         let names = self.alphabet().iter().map(|n| Name(to(n.0)));
         let mut builder = Builder::over(names, self.states(), self.initial().to_vec());
@@ -71,7 +66,6 @@ impl Automaton {
 
     /// Only the states that can be reached, renumbered in the order of a breadth-first search from
     /// the initial states, and the number that each state of the result had before.
-    #[must_use]
     pub fn reachable(&self) -> (Automaton, Vec<u32>) {
         let (old, new) = self.breadth_first();
         let initial = (0..self.initial().len() as u32).collect();
@@ -85,15 +79,15 @@ impl Automaton {
         (builder.done(), old)
     }
 
-    /// As [`Automaton::reachable`], of an automaton that is no longer needed: itself, if its states are
-    /// reachable and numbered so.
+    /// As [`Automaton::reachable`], of an automaton that is no longer needed: itself, if its states
+    /// are reachable and numbered so.
     #[must_use]
     pub fn into_reachable(self) -> Automaton {
         if self.is_breadth_first() { self } else { self.reachable().0 }
     }
 
-    /// Whether all states are reachable and numbered breadth first: read in order, each state is found
-    /// before its own steps are read, and after all that have smaller numbers.
+    /// Whether all states are reachable and numbered breadth first: read in order, each state is
+    /// found before its own steps are read, and after all that have smaller numbers.
     fn is_breadth_first(&self) -> bool {
         let mut found = self.initial().len();
         let in_order = self.initial().iter().zip(0..).all(|(state, number)| *state == number);

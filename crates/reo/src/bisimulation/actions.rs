@@ -44,7 +44,8 @@ impl Actions {
         Actions { of_step }
     }
 
-    /// Whether there are unconditional silent steps: without any, weak bisimulation is the strong one.
+    /// Whether there are unconditional silent steps: without any, weak bisimulation is the strong
+    /// one.
     pub fn has_silent(&self) -> bool {
         self.of_step.contains(&SILENT)
     }

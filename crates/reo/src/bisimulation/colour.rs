@@ -1,11 +1,13 @@
-//! A partition to begin with, by colours: numbers that follow from what a state does in so many steps.
+//! A partition to begin with, by colours: numbers that follow from what a state does in so many
+//! steps.
 //!
-//! What goes in is an automaton of which each step is compared as it is (strong bisimulation); what comes out is a partition that
-//! parts no two bisimilar states. In each round a state's colour is a hash of its own colour and of the set of its steps, each with
-//! the colour of its target one round before. So it follows from what the state can do, and bisimilar states have equal
-//! colours; others mostly part after a few rounds. Where two hashes meet by chance the partition is only coarser than it
-//! could be: [`super::partition`] refines it by the signatures themselves. A colour costs two multiplications a step, no
-//! sorting, and no memory but its own.
+//! What goes in is an automaton of which each step is compared as it is (strong bisimulation); what
+//! comes out is a partition that parts no two bisimilar states. In each round a state's colour is a
+//! hash of its own colour and of the set of its steps, each with the colour of its target one round
+//! before. So it follows from what the state can do, and bisimilar states have equal colours;
+//! others mostly part after a few rounds. Where two hashes meet by chance the partition is only
+//! coarser than it could be: [`super::partition`] refines it by the signatures themselves. A colour
+//! costs two multiplications a step, no sorting, and no memory but its own.
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -18,7 +20,8 @@ use crate::limits::{Limits, Progress, Stopped};
 /// States of which one thread makes the colours.
 const PIECE: usize = 1 << 9;
 
-/// Blocks by colours: the block of each state, numbered in the order of their first states, and how many there are.
+/// Blocks by colours: the block of each state, numbered in the order of their first states, and how
+/// many there are.
 ///
 /// # Errors
 /// When the work was stopped, or colours need more memory than allowed.
@@ -152,8 +155,8 @@ fn of_set(all: impl Iterator<Item = u64>, scratch: &mut Vec<u64>) -> (u64, bool)
     (scratch.iter().copied().fold(0, u64::wrapping_add), scratch.len() < many)
 }
 
-/// The first colours, which follow from the kinds of steps; and for each state whether it has two steps of one kind,
-/// which are a set only once they are sorted.
+/// The first colours, which follow from the kinds of steps; and for each state whether it has two
+/// steps of one kind, which are a set only once they are sorted.
 fn first(automaton: &Automaton) -> (Vec<u64>, Vec<bool>) {
     /// Places where a kind of the state at work may have been seen.
     const PLACES: usize = 1 << 14;

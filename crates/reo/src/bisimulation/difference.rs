@@ -22,8 +22,9 @@ pub enum Verdict {
     Different(Difference),
 }
 
-/// A play that tells two automata apart: after all steps of `trace` but the last, which both can take,
-/// one side is in a state in which it can take the last one, the other in a state in which it cannot.
+/// A play that tells two automata apart: after all steps of `trace` but the last, which both can
+/// take, one side is in a state in which it can take the last one, the other in a state in which it
+/// cannot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// Names that fire in each step, and under which constraint.
@@ -126,8 +127,8 @@ struct Play<'a> {
 }
 
 impl Play<'_> {
-    /// Plays from two states that are not bisimilar; `left` tells whose the first is. The actions, and
-    /// whether the left side can take the last of them.
+    /// Plays from two states that are not bisimilar; `left` tells whose the first is. The actions,
+    /// and whether the left side can take the last of them.
     fn difference(&self, mut one: u32, mut other: u32, mut left: bool) -> (Vec<u32>, bool) {
         let mut trace = Vec::new();
         loop {
@@ -174,8 +175,8 @@ impl Play<'_> {
         })
     }
 
-    /// A move of `one` that `other` cannot match in the iteration before the one that splits them, and
-    /// the moves with the same action that `other` has.
+    /// A move of `one` that `other` cannot match in the iteration before the one that splits them,
+    /// and the moves with the same action that `other` has.
     fn attack(&self, one: u32, other: u32) -> Option<(u32, u32, Vec<u32>)> {
         let iterations = self.found.iterations.iter().chain([&self.found.block]);
         let split = iterations.into_iter().position(|r| r[one as usize] != r[other as usize])?;

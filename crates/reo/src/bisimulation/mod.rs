@@ -1,11 +1,13 @@
-//! Bisimulation: which states do the same, the least automaton that does so, and what tells two apart.
+//! Bisimulation: which states do the same, the least automaton that does so, and what tells two
+//! apart.
 //!
 //! Two steps are alike if the same names fire under the same constraint, both compared as written
 //! once simplified; constraints that mean the same but are written differently keep states apart,
-//! which is sound. Partitions are refined by signatures (Blom and Orzan, A distributed algorithm for
-//! strong bisimulation reduction of state spaces, 2005): in each iteration a state's signature is the
-//! set of its kinds of steps and the blocks they lead to, until no iteration splits a block. Where steps are compared as
-//! they are, hashes of signatures go ahead (`colour.rs`), so that few iterations are left.
+//! which is sound. Partitions are refined by signatures (Blom and Orzan, A distributed algorithm
+//! for strong bisimulation reduction of state spaces, 2005): in each iteration a state's signature
+//! is the set of its kinds of steps and the blocks they lead to, until no iteration splits a block.
+//! Where steps are compared as they are, hashes of signatures go ahead (`colour.rs`), so that few
+//! iterations are left.
 //!
 //! [`Kind::Weak`] is Milner's weak bisimulation with unconditional silent steps as the silent ones;
 //! silent steps with a condition or an effect on memory are compared like others. Weak bisimilarity
@@ -29,9 +31,6 @@ use crate::limits::{Limits, Stopped};
 
 /// The least automaton, in states and then in transitions, that does the same as `automaton`; only
 /// states that can be reached, numbered breadth first.
-///
-/// # Errors
-/// As [`partition`].
 pub fn minimise(
     automaton: &Automaton,
     kind: Kind,
@@ -42,9 +41,6 @@ pub fn minimise(
 
 /// As [`minimise`], of an automaton that is no longer needed. Where no two states do the same it is
 /// the result, and little else is in memory beside it.
-///
-/// # Errors
-/// As [`partition`].
 pub fn least(automaton: Automaton, kind: Kind, limits: &Limits<'_>) -> Result<Automaton, Stopped> {
     let reachable = automaton.into_reachable();
     let states = reachable.states();

@@ -68,8 +68,8 @@ impl<'a> Signer<'a> {
         Ok((next, count as usize))
     }
 
-    /// The signatures of some states: nothing for those that are alone in their block, which cannot be
-    /// split.
+    /// The signatures of some states: nothing for those that are alone in their block, which cannot
+    /// be split.
     fn signatures(
         &self,
         states: Range<u32>,
@@ -128,8 +128,8 @@ impl Signatures {
     }
 }
 
-/// Signatures that were seen. Most states end alone in their blocks: a signature is stored when another
-/// state has the same hash, not before.
+/// Signatures that were seen. Most states end alone in their blocks: a signature is stored when
+/// another state has the same hash, not before.
 #[derive(Default)]
 struct Known {
     words: Vec<u64>,
@@ -148,8 +148,8 @@ struct Seen {
 }
 
 impl Known {
-    /// The block of a signature with its hash, which `state` has; `next` if it is new. `first` makes the
-    /// signature of a state again.
+    /// The block of a signature with its hash, which `state` has; `next` if it is new. `first`
+    /// makes the signature of a state again.
     fn number(
         &mut self,
         state: u32,

@@ -1,11 +1,11 @@
 //! What a formula asks of one step, and what it leaves to the steps behind it.
 //!
 //! A set of formulas that are due at a step is fulfilled in one of several ways, its *covers*: some
-//! conditions on the step itself, and formulas that are due at the next one. `a U b` asks for `b`, or
-//! for `a` now and itself again; in the second way it is *postponed*. A run fulfils what is due at its
-//! beginning exactly if covers can be chosen along it such that no until is postponed for ever: where
-//! it is not postponed, `b` is due (Couvreur, *On-the-fly verification of linear temporal logic*, 1999;
-//! after Gerth, Peled, Vardi, Wolper 1995).
+//! conditions on the step itself, and formulas that are due at the next one. `a U b` asks for `b`,
+//! or for `a` now and itself again; in the second way it is *postponed*. A run fulfils what is due
+//! at its beginning exactly if covers can be chosen along it such that no until is postponed for
+//! ever: where it is not postponed, `b` is due (Couvreur, *On-the-fly verification of linear
+//! temporal logic*, 1999; after Gerth, Peled, Vardi, Wolper 1995).
 
 use std::collections::BTreeSet;
 

@@ -26,8 +26,8 @@ pub enum Formula {
     Or(Box<Formula>, Box<Formula>),
 }
 
-/// A condition on an infinite run from a step of it on (linear temporal logic; Pnueli, *The temporal
-/// logic of programs*, 1977), with negations inside only.
+/// A condition on an infinite run from a step of it on (linear temporal logic; Pnueli, *The
+/// temporal logic of programs*, 1977), with negations inside only.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ltl {
     /// On the step itself.
@@ -82,9 +82,10 @@ impl Formula {
 }
 
 impl Ltl {
-    /// Reads a formula over `names`, as [`Formula::parse`] does, with `X` (next), `F` (at some time) and
-    /// `G` (always) before, and `U` (until) and `R` (releases) between formulas; these bind closer than
-    /// `&`. A name that is called like one of these letters may need brackets: `(F) U b`.
+    /// Reads a formula over `names`, as [`Formula::parse`] does, with `X` (next), `F` (at some
+    /// time) and `G` (always) before, and `U` (until) and `R` (releases) between formulas; these
+    /// bind closer than `&`. A name that is called like one of these letters may need brackets:
+    /// `(F) U b`.
     ///
     /// # Errors
     /// Where it could not be read, or which name is unknown.

@@ -18,16 +18,16 @@ use crate::symbol::Name;
 pub struct Lasso {
     /// The run to the state at which the cycle begins.
     pub run: Run,
-    /// For each step of the cycle the names that fire and the constraint. Without any step the run is
-    /// stuck, and nothing fires any more.
+    /// For each step of the cycle the names that fire and the constraint. Without any step the run
+    /// is stuck, and nothing fires any more.
     pub cycle: Vec<(Vec<Name>, Constraint)>,
 }
 
 /// An infinite run of `automaton` of which `formula` does not hold, if there is one.
 ///
-/// Each step is one step of the run, silent ones among them: in these no name fires. A step that does
-/// nothing at all is none. In a state without steps nothing fires for ever. Nothing is assumed to
-/// happen only because it can.
+/// Each step is one step of the run, silent ones among them: in these no name fires. A step that
+/// does nothing at all is none. In a state without steps nothing fires for ever. Nothing is assumed
+/// to happen only because it can.
 ///
 /// # Errors
 /// When the work was stopped or needs more memory than allowed.

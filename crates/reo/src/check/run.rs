@@ -18,7 +18,6 @@ pub struct Run {
 
 /// A shortest run to a state that no step leaves, if there is one. A silent step from a state to
 /// itself does not count as leaving.
-#[must_use]
 pub fn deadlock(automaton: &Automaton) -> Option<Run> {
     let search = Search::new(automaton);
     let stuck = |s: &u32| automaton.steps(*s).all(|step| automaton.is_idle(&step));
@@ -27,7 +26,6 @@ pub fn deadlock(automaton: &Automaton) -> Option<Run> {
 
 /// A shortest run whose last step breaks `invariant`, if there is one: the invariant is to hold in
 /// every step in which a name fires.
-#[must_use]
 pub fn violation(automaton: &Automaton, invariant: &Formula) -> Option<Run> {
     let search = Search::new(automaton);
     for state in &search.order {

@@ -33,7 +33,8 @@ pub enum FormulaError {
     },
     /// More than one step in a condition on one.
     #[error(
-        "`{text}`: X, U, R, G and F speak of a whole run, this is a condition on each step; use --ltl"
+        "`{text}`: X, U, R, G and F speak of a whole run, this is a condition on each step; use \
+         --ltl"
     )]
     Temporal {
         /// The text.
@@ -60,8 +61,8 @@ pub(super) enum Text {
     Release(Box<Text>, Box<Text>),
 }
 
-/// Reads a formula. Loosest first: `->` (to the right), `|`, `&`, `U` and `R`, the signs `! X F G`. A
-/// letter is a sign only before something that it can speak of.
+/// Reads a formula. Loosest first: `->` (to the right), `|`, `&`, `U` and `R`, the signs `! X F G`.
+/// A letter is a sign only before something that it can speak of.
 pub(super) fn parse(text: &str) -> Result<Text, FormulaError> {
     if depth(text) > MAX_DEPTH {
         return Err(FormulaError::Deep);

@@ -1,4 +1,5 @@
-//! The case of [`super::simplify`] that long chains of buffers are made of: equations of leaves only.
+//! The case of [`super::simplify`] that long chains of buffers are made of: equations of leaves
+//! only.
 //!
 //! Without calls and predicates the congruence is the equivalence that the equations generate, so
 //! that sorted classes do what the e-graph does, many times faster. Both must give the same
@@ -7,8 +8,8 @@
 use super::gone::Gone;
 use super::{Constraint, Literal, Term};
 
-/// The conjunction in its simplest form, `Some(None)` if nothing fulfils it, and `None` if it is not
-/// flat.
+/// The conjunction in its simplest form, `Some(None)` if nothing fulfils it, and `None` if it is
+/// not flat.
 pub(super) fn simplify(all: &[Literal], gone: &Gone<'_>) -> Option<Option<Constraint>> {
     let mut equations = Vec::with_capacity(all.len());
     for literal in all {

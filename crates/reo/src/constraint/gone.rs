@@ -14,7 +14,6 @@ pub struct Gone<'a> {
 
 impl Gone<'_> {
     /// Whether a constraint mentions anything of it.
-    #[must_use]
     pub fn touches(&self, constraint: &Constraint) -> bool {
         let mut touched = false;
         constraint.visit(|leaf| touched |= !matches!(leaf, Term::Some(_)) && self.takes(leaf));

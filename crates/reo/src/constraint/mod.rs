@@ -106,7 +106,6 @@ impl Ord for Constraint {
 
 impl Constraint {
     /// The conjunction of `literals`: sides of equations in order, literals in order, none twice.
-    #[must_use]
     pub fn new(literals: impl IntoIterator<Item = Literal>) -> Constraint {
         let mut all: Vec<Literal> = literals.into_iter().map(ordered).collect();
         all.sort_unstable();
@@ -121,19 +120,16 @@ impl Constraint {
     }
 
     /// Whether it is the empty conjunction.
-    #[must_use]
     pub fn is_true(&self) -> bool {
         self.0.literals.is_empty()
     }
 
     /// Its literals, in order.
-    #[must_use]
     pub fn literals(&self) -> &[Literal] {
         &self.0.literals
     }
 
     /// Both. Values without a name of one are not those of the other.
-    #[must_use]
     pub fn and(&self, other: &Constraint) -> Constraint {
         if self.is_true() {
             return other.clone();
@@ -154,13 +150,11 @@ impl Constraint {
     }
 
     /// With every leaf of every term replaced: `replace` sees all terms that are no calls.
-    #[must_use]
     pub fn map(&self, mut replace: impl FnMut(&Term) -> Term) -> Constraint {
         Constraint::new(self.literals().iter().map(|l| l.map(&mut replace)).collect::<Vec<_>>())
     }
 
     /// With other symbols for names, cells, constants, functions and predicates.
-    #[must_use]
     pub fn renamed(&self, to: &dyn Fn(Symbol) -> Symbol) -> Constraint {
         let literal = |l: &Literal| match l {
             Literal::Equal(a, b) => Literal::Equal(a.renamed(to), b.renamed(to)),
@@ -178,7 +172,6 @@ impl Constraint {
     }
 
     /// How many terms there are in it, calls and what is in them counted each: its size.
-    #[must_use]
     pub fn terms(&self) -> usize {
         let all = |terms: &[Term]| terms.iter().map(Term::size).sum::<usize>();
         let literal = |l: &Literal| match l {
@@ -201,7 +194,6 @@ impl Constraint {
 
     /// The text of it: literals with ` & ` between, `true` if there are none. A cell before a step
     /// is `$m`, after it `$m'`; a value without a name is `_1`.
-    #[must_use]
     pub fn text(&self, symbols: &Symbols) -> String {
         if self.is_true() {
             return "true".into();
@@ -210,7 +202,6 @@ impl Constraint {
     }
 
     /// The text of each literal, in order.
-    #[must_use]
     pub fn lines(&self, symbols: &Symbols) -> Vec<String> {
         self.literals().iter().map(|l| literal_text(l, symbols)).collect()
     }
@@ -218,7 +209,6 @@ impl Constraint {
 
 impl Literal {
     /// With every leaf of its terms replaced.
-    #[must_use]
     pub fn map(&self, replace: &mut impl FnMut(&Term) -> Term) -> Literal {
         match self {
             Literal::Equal(a, b) => Literal::Equal(a.map(replace), b.map(replace)),
@@ -295,7 +285,6 @@ impl Term {
     }
 
     /// With every leaf replaced; a leaf is a term that is no call.
-    #[must_use]
     pub fn map(&self, replace: &mut impl FnMut(&Term) -> Term) -> Term {
         match self {
             Term::Call(f, terms) => Term::Call(*f, terms.iter().map(|t| t.map(replace)).collect()),
@@ -312,7 +301,6 @@ impl Term {
     }
 
     /// The text of it, see [`Constraint::text`]. Constants that are not numbers stand in quotes.
-    #[must_use]
     pub fn text(&self, symbols: &Symbols) -> String {
         let mut out = String::new();
         match self {
@@ -363,7 +351,6 @@ impl Constraints {
     ///
     /// # Panics
     /// If there is none with it; numbers come from [`Constraints::intern`] of the same table.
-    #[must_use]
     pub fn get(&self, number: u32) -> &Constraint {
         &self.all[number as usize]
     }
@@ -374,13 +361,11 @@ impl Constraints {
     }
 
     /// How many there are, `true` among them.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
     /// Never: `true` is always there.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }

@@ -1,15 +1,15 @@
 //! Equivalent constraints made equal, and data that nobody sees any more taken out.
 //!
-//! All terms of a constraint go into an e-graph of [`egg`]; equations are unions, and a predicate is
-//! a term that equals *holds* or *fails*. Congruence does the rest: two names that equal a third
+//! All terms of a constraint go into an e-graph of [`egg`]; equations are unions, and a predicate
+//! is a term that equals *holds* or *fails*. Congruence does the rest: two names that equal a third
 //! equal each other, and so do functions of them. What is to be taken out - the datum of a hidden
 //! name, the value between two steps, a cell that nothing reads again - is a term that no
 //! representative may contain; if its class has another term, that one stands for it.
 //!
 //! **Promise.** The result holds for exactly the data and memory for which some values of what was
 //! taken out make the input hold, functions and predicates being whatever they are. The input is
-//! found unsatisfiable if congruence alone shows it: two constants are equal, both sides of `!=` are,
-//! or a predicate both holds and fails. The argument is in `docs/reo.md`.
+//! found unsatisfiable if congruence alone shows it: two constants are equal, both sides of `!=`
+//! are, or a predicate both holds and fails. The argument is in `docs/reo.md`.
 //!
 //! ```
 //! use tickbound_reo::constraint::simplify::{Gone, simplify};
@@ -78,13 +78,11 @@ type Graph = EGraph<Node, ()>;
 ///
 /// Values of the input that have no name ([`Term::Some`]) are taken out as well; the result has
 /// some of its own where a condition on them is left.
-#[must_use]
 pub fn simplify(constraint: &Constraint, gone: &Gone<'_>) -> Option<Constraint> {
     conjunction(constraint.literals(), gone)
 }
 
 /// As [`simplify`], for literals in any order.
-#[must_use]
 pub fn conjunction(literals: &[Literal], gone: &Gone<'_>) -> Option<Constraint> {
     if literals.is_empty() {
         return Some(Constraint::default());
@@ -93,10 +91,10 @@ pub fn conjunction(literals: &[Literal], gone: &Gone<'_>) -> Option<Constraint> 
         .unwrap_or_else(|| simplify_any(&Constraint::new(literals.iter().cloned()), gone))
 }
 
-/// As [`conjunction`], for literals most of which are in simplest form already and have nothing to do
-/// with what goes: classes in which neither something gone nor a term of `touched` (sorted) occurs
-/// stay as they are. What goes is still gone everywhere; the form is the simplest if it was before.
-#[must_use]
+/// As [`conjunction`], for literals most of which are in simplest form already and have nothing to
+/// do with what goes: classes in which neither something gone nor a term of `touched` (sorted)
+/// occurs stay as they are. What goes is still gone everywhere; the form is the simplest if it was
+/// before.
 pub fn around(literals: Vec<Literal>, gone: &Gone<'_>, touched: &[Term]) -> Option<Constraint> {
     let moves = |t: &Term| gone.takes(t) || touched.binary_search(t).is_ok();
     let mut moving: Vec<&Term> = Vec::new();
@@ -139,7 +137,6 @@ pub fn around(literals: Vec<Literal>, gone: &Gone<'_>, touched: &[Term]) -> Opti
 }
 
 /// As [`simplify`], always with the e-graph: what the short way for equations is compared with.
-#[must_use]
 pub fn simplify_any(constraint: &Constraint, gone: &Gone<'_>) -> Option<Constraint> {
     let (graph, apart) = closure(constraint.literals())?;
     Some(Reading::new(&graph, gone).constraint(constraint, &apart))
@@ -147,7 +144,6 @@ pub fn simplify_any(constraint: &Constraint, gone: &Gone<'_>) -> Option<Constrai
 
 /// Whether some data and memory fulfil a constraint for some functions and predicates: exactly when
 /// [`simplify`] has a result, at a fraction of its cost.
-#[must_use]
 pub fn is_possible(constraint: &Constraint) -> bool {
     let all = constraint.literals();
     if !may_conflict([constraint]) {
@@ -160,7 +156,6 @@ pub fn is_possible(constraint: &Constraint) -> bool {
 /// Whether the conjunction of some constraints could be one that nothing fulfils: without an
 /// inequality, a predicate that holds and fails, or two constants there is always a model, in which
 /// all that is equated has its own value.
-#[must_use]
 pub fn may_conflict<'c>(constraints: impl IntoIterator<Item = &'c Constraint>) -> bool {
     let (mut constant, mut predicates) = (None, Vec::new());
     let mut conflict = false;
@@ -368,13 +363,11 @@ fn leaves(nodes: &[Node]) -> Vec<Node> {
 }
 
 /// Cells that a constraint mentions as they are after the step, sorted.
-#[must_use]
 pub fn written(constraint: &Constraint) -> Vec<Cell> {
     cells(constraint, |leaf| if let Term::After(cell) = leaf { Some(*cell) } else { None })
 }
 
 /// Cells that a constraint mentions as they are before the step, sorted.
-#[must_use]
 pub fn read(constraint: &Constraint) -> Vec<Cell> {
     cells(constraint, |leaf| if let Term::Before(cell) = leaf { Some(*cell) } else { None })
 }

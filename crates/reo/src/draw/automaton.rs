@@ -1,4 +1,5 @@
-//! An automaton: states in columns by how many steps lead to them, and between the columns what stands at each step.
+//! An automaton: states in columns by how many steps lead to them, and between the columns what
+//! stands at each step.
 
 use super::circuit::{Ends, lean};
 use super::columns::{Vertex, place};
@@ -7,7 +8,8 @@ use super::words::{Brief, label, short, size, wrapped};
 use crate::automaton::{Automaton, Step};
 use crate::symbol::Symbols;
 
-/// Pixels: the radius of a state, how far from it lines begin to lean, between lines that meet there.
+/// Pixels: the radius of a state, how far from it lines begin to lean, between lines that meet
+/// there.
 const STATE: f64 = 17.0;
 const LEAN: f64 = 16.0;
 const GAP: f64 = 9.0;
@@ -17,11 +19,10 @@ const TURN: f64 = 11.0;
 /// The arrow above an initial state.
 const BEGIN: f64 = 15.0;
 
-/// An automaton as states and steps; an arrow from above marks initial states. Steps of which there are several between
-/// two states stand apart.
+/// An automaton as states and steps; an arrow from above marks initial states. Steps of which there
+/// are several between two states stand apart.
 ///
 /// Items are called `s0`, `s1` and so on, the steps `t0`, `t1` in their order.
-#[must_use]
 pub fn automaton(automaton: &Automaton, symbols: &Symbols) -> Picture {
     let steps: Vec<Step<'_>> = automaton.all_steps().collect();
     let words = |symbol| symbols.word(symbol);
@@ -37,7 +38,8 @@ pub fn automaton(automaton: &Automaton, symbols: &Symbols) -> Picture {
     let mut links = Vec::new();
     for (k, step) in steps.iter().enumerate() {
         let (from, to) = (level(step.from), level(step.to));
-        // A way back stands before the state that it leaves. Columns of states are 1, 3, 5 and so on.
+        // A way back stands before the state that it leaves. Columns of states are 1, 3, 5 and so
+        // on.
         let column = if to < from { 2 * from } else { 2 * from + 2 };
         for state in [step.from, step.to] {
             joined[state as usize][usize::from(2 * level(state) + 1 < column)] += 1;
@@ -131,7 +133,8 @@ fn title(automaton: &Automaton, symbols: &Symbols, step: &Step<'_>) -> String {
     format!("{} {{{names}}}{condition} {}", step.from, step.to)
 }
 
-/// For each state the least number of steps that lead to it; where none do, from the first such state on.
+/// For each state the least number of steps that lead to it; where none do, from the first such
+/// state on.
 fn levels(automaton: &Automaton) -> Vec<usize> {
     let mut levels = vec![usize::MAX; automaton.states()];
     let mut starts = automaton.initial().to_vec();

@@ -1,5 +1,5 @@
-//! A connector's circuit: its nodes in even columns, its channels in odd ones, data from left to right where they
-//! do not go in circles.
+//! A connector's circuit: its nodes in even columns, its channels in odd ones, data from left to
+//! right where they do not go in circles.
 
 use indexmap::IndexMap;
 use thiserror::Error;
@@ -17,7 +17,8 @@ const MAX_ENDS: usize = 1_200;
 /// Why a connector cannot be drawn.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "a drawing of {channels} channels with {ends} ends would not be readable (at most {MAX_CHANNELS} and {MAX_ENDS}); draw a smaller size of it"
+    "a drawing of {channels} channels with {ends} ends would not be readable (at most \
+     {MAX_CHANNELS} and {MAX_ENDS}); draw a smaller size of it"
 )]
 pub struct Crowded {
     /// How many there are.
@@ -26,14 +27,16 @@ pub struct Crowded {
     pub ends: usize,
 }
 
-/// Pixels: the radius of a node, how far from it lines begin to lean, between lines that meet there.
+/// Pixels: the radius of a node, how far from it lines begin to lean, between lines that meet
+/// there.
 const NODE: f64 = 5.0;
 const LEAN: f64 = 18.0;
 const NODE_GAP: f64 = 8.0;
 /// Between lines at a component, around its word.
 const PORT_GAP: f64 = 14.0;
 const PADDING: f64 = 8.0;
-/// The length of a channel that goes on; of one that turns back: how far it goes before it turns, its length.
+/// The length of a channel that goes on; of one that turns back: how far it goes before it turns,
+/// its length.
 const STRAIGHT: f64 = 44.0;
 const TURN: f64 = 16.0;
 const TURNED: f64 = 48.0;
@@ -44,8 +47,8 @@ const NAME: usize = 18;
 
 /// The circuit of a connector as its text has it; parts that are automata are components.
 ///
-/// Items are called `n0`, `n1` and so on in the order of `nodes`, and `c0`, `c1` in that of the channels; the line of
-/// end 1 of channel 0 is `c0.1`.
+/// Items are called `n0`, `n1` and so on in the order of `nodes`, and `c0`, `c1` in that of the
+/// channels; the line of end 1 of channel 0 is `c0.1`.
 ///
 /// # Errors
 /// `Crowded`.
@@ -359,7 +362,8 @@ impl Site {
     }
 }
 
-/// The column between those of nodes in which a channel is, as an odd number where nodes have even ones.
+/// The column between those of nodes in which a channel is, as an odd number where nodes have even
+/// ones.
 fn middle(reads: &[usize], writes: &[usize], ranks: &[i64]) -> i64 {
     let least = |all: &[usize]| all.iter().map(|n| ranks[*n]).min();
     let most = |all: &[usize]| all.iter().map(|n| ranks[*n]).max();
@@ -376,7 +380,8 @@ fn middle(reads: &[usize], writes: &[usize], ranks: &[i64]) -> i64 {
     }
 }
 
-/// For each node how many nodes data pass before they come to it, on the longest way that does not go in circles.
+/// For each node how many nodes data pass before they come to it, on the longest way that does not
+/// go in circles.
 fn ranks(nodes: &IndexMap<String, bool>, channels: &[Channel]) -> Vec<i64> {
     let number = |end: &End| nodes.get_index_of(&end.node).unwrap_or(0);
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];

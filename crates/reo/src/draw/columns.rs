@@ -1,13 +1,15 @@
 //! Boxes in columns, and lines between them that meet no box.
 //!
-//! What goes in are boxes, each with its column, and links between boxes of different columns. A link that passes
-//! columns gets a place of its own in each. What comes out promises: boxes and places of one column have no height
-//! in common; a line is horizontal, at a height of its own box or place, while it is within a column, and bends only
-//! between columns, where there are no boxes. So no line meets a box but those it joins.
+//! What goes in are boxes, each with its column, and links between boxes of different columns. A
+//! link that passes columns gets a place of its own in each. What comes out promises: boxes and
+//! places of one column have no height in common; a line is horizontal, at a height of its own box
+//! or place, while it is within a column, and bends only between columns, where there are no boxes.
+//! So no line meets a box but those it joins.
 //!
-//! Columns are ordered by barycentres (Sugiyama, Tagawa, Toda, *Methods for visual understanding of hierarchical system
-//! structures*, 1981), keeping the order with the fewest crossings. Heights are means of those of the neighbours, as near as
-//! the order and the distances allow: isotonic regression by pooling adjacent violators.
+//! Columns are ordered by barycentres (Sugiyama, Tagawa, Toda, *Methods for visual understanding of
+//! hierarchical system structures*, 1981), keeping the order with the fewest crossings. Heights are
+//! means of those of the neighbours, as near as the order and the distances allow: isotonic
+//! regression by pooling adjacent violators.
 
 use super::picture::{Piece, Point, at};
 
@@ -156,8 +158,8 @@ impl Work {
         self.rank = ranks;
     }
 
-    /// Sorts a column by the mean places of what its cells are joined to on one side. `ranks` are the places of all
-    /// cells in their columns.
+    /// Sorts a column by the mean places of what its cells are joined to on one side. `ranks` are
+    /// the places of all cells in their columns.
     fn sort(&mut self, column: usize, side: usize, ranks: &mut [usize]) {
         let key = |cell: usize| {
             let near = &self.sides[side][cell];
@@ -209,7 +211,8 @@ impl Work {
         }
     }
 
-    /// Lets lines go straight on where there is room: runs of cells with one line on each side get the same height.
+    /// Lets lines go straight on where there is room: runs of cells with one line on each side get
+    /// the same height.
     fn straighten(&mut self) {
         let single = |work: &Work, cell: usize| work.sides.iter().all(|side| side[cell].len() == 1);
         for start in 0..self.cells.len() {
@@ -323,7 +326,8 @@ impl Work {
         Placed { places, routes, width, height }
     }
 
-    /// For each part of each link the heights at which it leaves the left cell and reaches the right one.
+    /// For each part of each link the heights at which it leaves the left cell and reaches the
+    /// right one.
     fn ports(&self) -> Vec<Vec<[f64; 2]>> {
         // For each side of each cell: the other cell, the link, its part.
         let mut ends = [vec![Vec::new(); self.cells.len()], vec![Vec::new(); self.cells.len()]];

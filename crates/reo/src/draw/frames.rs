@@ -13,13 +13,14 @@ use crate::symbol::Name;
 pub struct Frame {
     /// The step, and what the cells hold behind it.
     pub caption: String,
-    /// The items that are lit: what fires, the steps that the automaton may take, the states in which it may then be.
+    /// The items that are lit: what fires, the steps that the automaton may take, the states in
+    /// which it may then be.
     pub on: BTreeSet<String>,
 }
 
-/// The beginning and each step of a run of `connector`. The `automaton` beside it has some of its names; what it may do
-/// is what agrees with those that fired: silent steps before and after are free.
-#[must_use]
+/// The beginning and each step of a run of `connector`. The `automaton` beside it has some of its
+/// names; what it may do is what agrees with those that fired: silent steps before and after are
+/// free.
 pub fn frames(connector: &Connector, automaton: Option<&Automaton>, run: &[Taken]) -> Vec<Frame> {
     let mut trace = automaton.map(Trace::new);
     let begin: BTreeSet<String> = trace.iter().flat_map(Trace::states).collect();

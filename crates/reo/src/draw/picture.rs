@@ -110,9 +110,8 @@ pub(super) fn text(centre: Point, lines: &[String]) -> Shape {
 }
 
 impl Shape {
-    /// The upper left and lower right corner of the least box around it. Letters have the width that the
-    /// drawing's font has, see `words.rs`.
-    #[must_use]
+    /// The upper left and lower right corner of the least box around it. Letters have the width
+    /// that the drawing's font has, see `words.rs`.
     pub fn bounds(&self) -> (Point, Point) {
         match self {
             Shape::Circle(c, r, _) => (c.by(-r, -r), c.by(*r, *r)),
@@ -129,9 +128,8 @@ impl Shape {
         }
     }
 
-    /// Places along a line, close enough to each other that straight pieces between them are the line; corners of
-    /// anything else but text, which has none.
-    #[must_use]
+    /// Places along a line, close enough to each other that straight pieces between them are the
+    /// line; corners of anything else but text, which has none.
     pub fn outline(&self) -> Vec<Point> {
         match self {
             Shape::Path { start, pieces, .. } => {

@@ -20,7 +20,6 @@ const STYLE: &str = "\
 .on .l,.on .b,.on .o{stroke:#0b62a8;stroke-width:2.6}.on .a,.on text{fill:#0b62a8}";
 
 /// One drawing of rows: pictures side by side, below the caption of a step that is lit in them.
-#[must_use]
 pub fn svg(title: &str, rows: &[(Vec<&Picture>, Option<&Frame>)]) -> String {
     let mut body = String::new();
     let (mut width, mut y) = (0.0f64, MARGIN);
@@ -47,16 +46,18 @@ pub fn svg(title: &str, rows: &[(Vec<&Picture>, Option<&Frame>)]) -> String {
         y += pictures.iter().map(|p| p.height).fold(0.0, f64::max) + MARGIN;
     }
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{y:.0}\" viewBox=\"0 0 {width:.0} {y:.0}\" \
-         font-family=\"'DejaVu Sans Mono', 'Liberation Mono', Menlo, Consolas, monospace\" font-size=\"{FONT}\">\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{y:.0}\" \
+         viewBox=\"0 0 {width:.0} {y:.0}\" \
+         font-family=\"'DejaVu Sans Mono', 'Liberation Mono', Menlo, Consolas, monospace\" \
+         font-size=\"{FONT}\">\n\
          <title>{}</title>\n<style>{STYLE}</style>\n\
          <rect width=\"{width:.0}\" height=\"{y:.0}\" fill=\"#fff\"/>\n{body}</svg>\n",
         escaped(title)
     )
 }
 
-/// The items of a picture, those of `on` as lit; for pages, whose style says what the classes look like.
-#[must_use]
+/// The items of a picture, those of `on` as lit; for pages, whose style says what the classes look
+/// like.
 pub fn content(picture: &Picture, on: Option<&BTreeSet<String>>) -> String {
     let mut out = String::new();
     for item in &picture.items {
@@ -102,12 +103,14 @@ fn draw(shape: &Shape, out: &mut String) {
         }
         Shape::Box(p, width, height) => write!(
             out,
-            "<rect class=\"b\" x=\"{:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>",
+            "<rect class=\"b\" x=\"{:.1}\" y=\"{:.1}\" width=\"{width:.1}\" \
+             height=\"{height:.1}\"/>",
             p.x, p.y
         ),
         Shape::Shade(p, width, height) => write!(
             out,
-            "<rect class=\"t\" x=\"{:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"4\"/>",
+            "<rect class=\"t\" x=\"{:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
+             rx=\"4\"/>",
             p.x, p.y
         ),
         Shape::Text { centre, lines } => {

@@ -1,7 +1,8 @@
-//! Texts in drawings. The font is one in which all letters are equally wide, so that the size of a text is known
-//! where it is laid out, whatever the font of the reader's machine is.
+//! Texts in drawings. The font is one in which all letters are equally wide, so that the size of a
+//! text is known where it is laid out, whatever the font of the reader's machine is.
 
-/// Pixels of the font, of one letter's width (0.602 of it in the widest common fonts of the kind), and of a line.
+/// Pixels of the font, of one letter's width (0.602 of it in the widest common fonts of the kind),
+/// and of a line.
 pub(super) const FONT: f64 = 12.0;
 pub(super) const CELL: f64 = 7.3;
 pub(super) const LINE: f64 = 15.0;
@@ -59,8 +60,8 @@ pub(super) fn wrapped(words: &[String], lines: &mut Vec<String>) {
     lines.push(row + "}");
 }
 
-/// Names of things in components, by their last components alone: `b.2/m` for `a.1/b.2/m`, with more of it where another
-/// name would look the same.
+/// Names of things in components, by their last components alone: `b.2/m` for `a.1/b.2/m`, with
+/// more of it where another name would look the same.
 pub(super) struct Brief<'a>(pub Vec<&'a str>);
 
 impl Brief<'_> {

@@ -1,7 +1,7 @@
 //! Automata of the Extensible Coordination Tools: the `.ea` files of their editor, read.
 //!
-//! Such a file is a `Module` with `automata`, each with `states` and `transitions`. What these mean stands in `extensions`, told apart
-//! by the last word of their `id`:
+//! Such a file is a `Module` with `automata`, each with `states` and `transitions`. What these mean
+//! stands in `extensions`, told apart by the last word of their `id`:
 //!
 //! | extension | here |
 //! |---|---|
@@ -12,8 +12,9 @@
 //! | `constraints`: `Conjunction`, `Disjunction`, `Equation`, `Predicate`, `Literal` | the condition, a step for each of its cases |
 //! | `costAlgebras`, `costValues` | left out, with a note |
 //!
-//! Any other extension changes what the automaton does, and is refused. From there on all is as in [`crate::cat`], into whose
-//! form an automaton is brought: claims about what is not there are left out, and several automata are the parts of one connector.
+//! Any other extension changes what the automaton does, and is refused. From there on all is as in
+//! [`crate::cat`], into whose form an automaton is brought: claims about what is not there are left
+//! out, and several automata are the parts of one connector.
 
 use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools;

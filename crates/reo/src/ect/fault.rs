@@ -26,7 +26,8 @@ pub enum EctFault {
     Start(String),
     /// A part of an automaton that means nothing here.
     #[error(
-        "the extension `{0}` is not read here; leave it out, or use port names, start states, state memory and constraints"
+        "the extension `{0}` is not read here; leave it out, or use port names, start states, \
+         state memory and constraints"
     )]
     Extension(String),
     /// A part of a timed automaton.
@@ -34,7 +35,8 @@ pub enum EctFault {
     Clocks(String),
     /// A piece of a condition that means nothing here.
     #[error(
-        "`{0}` in a constraint is not read here; use equations, predicates, literals, functions, conjunctions and disjunctions"
+        "`{0}` in a constraint is not read here; use equations, predicates, literals, functions, \
+         conjunctions and disjunctions"
     )]
     Element(String),
     /// A transition that hangs in the air.
@@ -45,7 +47,8 @@ pub enum EctFault {
     Automaton(#[from] CatFault),
     /// A channel that has no meaning here.
     #[error(
-        "`{0}` is no channel that is read here; use Sync, LossySync, FIFO, LossyFIFO, drains, spouts, Filter, Transform or Timer"
+        "`{0}` is no channel that is read here; use Sync, LossySync, FIFO, LossyFIFO, drains, \
+         spouts, Filter, Transform or Timer"
     )]
     Kind(String),
     /// The word of a channel in a namespace of something else.

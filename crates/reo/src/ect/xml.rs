@@ -1,5 +1,5 @@
-//! XML as the Eclipse Modeling Framework writes it, read by `roxmltree`: elements and attributes. A document type is refused, as nothing
-//! here is looked up or expanded.
+//! XML as the Eclipse Modeling Framework writes it, read by `roxmltree`: elements and attributes. A
+//! document type is refused, as nothing here is looked up or expanded.
 
 use std::collections::HashMap;
 
@@ -154,7 +154,8 @@ pub(super) fn listed_ends(
     listed
 }
 
-/// The element that a reference means: an `xmi:id`, or a path from a root such as `//@connectors.0/@nodes.2`.
+/// The element that a reference means: an `xmi:id`, or a path from a root such as
+/// `//@connectors.0/@nodes.2`.
 pub(super) fn resolved(
     roots: &[Element<'_>],
     known: &HashMap<&str, Spot>,

@@ -1,7 +1,7 @@
 //! Aldebaran's `.aut`: a line with the initial state and the counts, then a line for each step.
 //!
-//! A label is the names that fire with `|` between, as mCRL2 writes multi-actions, and the constraint
-//! in brackets where there is one; a silent step is `tau`.
+//! A label is the names that fire with `|` between, as mCRL2 writes multi-actions, and the
+//! constraint in brackets where there is one; a silent step is `tau`.
 
 use std::fmt::Write;
 

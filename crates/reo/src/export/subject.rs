@@ -13,7 +13,8 @@ pub enum ExportError {
     Initial(usize, &'static str),
     /// It is too large to be of use.
     #[error(
-        "{what} of {size} steps would not be readable (at most {most}); minimise it, or write it as aut or json"
+        "{what} of {size} steps would not be readable (at most {most}); minimise it, or write it \
+         as aut or json"
     )]
     Large {
         /// What was to be made.
@@ -25,17 +26,20 @@ pub enum ExportError {
     },
     /// A value that no text of the format can describe.
     #[error(
-        "a step leaves a value open that Treo cannot name; write it as json, or compose without data"
+        "a step leaves a value open that Treo cannot name; write it as json, or compose without \
+         data"
     )]
     Nameless,
     /// A cell whose content at the start is not known.
     #[error(
-        "`${0}` holds something at the start that Treo cannot name; give it a constant, such as fifofull<\"x\">, or write it as json"
+        "`${0}` holds something at the start that Treo cannot name; give it a constant, such as \
+         fifofull<\"x\">, or write it as json"
     )]
     Unknown(String),
     /// A silent step, which the format does not have.
     #[error(
-        "Treo has no silent steps; use --minimize strong, which takes them away, or write it as aut or json"
+        "Treo has no silent steps; use --minimize strong, which takes them away, or write it as \
+         aut or json"
     )]
     Silent,
 }
@@ -51,8 +55,8 @@ pub struct Subject<'a> {
     pub symbols: &'a Symbols,
     /// Names into which the environment writes; the others it reads. For formats that tell.
     pub inputs: &'a [Name],
-    /// Names that the environment sees, in the order of the interface; the automaton may have others.
-    /// For formats that can hide.
+    /// Names that the environment sees, in the order of the interface; the automaton may have
+    /// others. For formats that can hide.
     pub interface: &'a [Name],
 }
 

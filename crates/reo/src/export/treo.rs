@@ -1,8 +1,8 @@
-//! Treo: a component with one automaton in it; where the automaton has names that the environment does
-//! not see, a component that uses it and keeps them inside.
+//! Treo: a component with one automaton in it; where the automaton has names that the environment
+//! does not see, a component that uses it and keeps them inside.
 //!
-//! Without data it is a work automaton (`#WA`), with its states. With data it is rule based (`#RBA`):
-//! the state is a memory cell with constants, every name is signed in every rule.
+//! Without data it is a work automaton (`#WA`), with its states. With data it is rule based
+//! (`#RBA`): the state is a memory cell with constants, every name is signed in every rule.
 
 use std::fmt::Write;
 
@@ -120,7 +120,8 @@ fn rules(
     Ok(())
 }
 
-/// Whether an equation says what a cell holds after a step, and not only that two cells hold the same.
+/// Whether an equation says what a cell holds after a step, and not only that two cells hold the
+/// same.
 fn is_given(constraint: &Constraint, cell: Cell) -> bool {
     constraint.literals().iter().any(|literal| match literal {
         Literal::Equal(Term::After(_), Term::After(_)) => false,

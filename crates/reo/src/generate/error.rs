@@ -19,12 +19,14 @@ pub enum GenerateError {
     Silent(String),
     /// Too large.
     #[error(
-        "a program of {0} steps is too large to compile (at most {MAX_STEPS}); hide names, or minimise it"
+        "a program of {0} steps is too large to compile (at most {MAX_STEPS}); hide names, or \
+         minimise it"
     )]
     Large(usize),
     /// A value that nothing determines.
     #[error(
-        "step `{step}` leaves {what} open: no equation gives it a value; add one, such as `b = a` or `b = f($m)`, or let the environment write to the name"
+        "step `{step}` leaves {what} open: no equation gives it a value; add one, such as `b = a` \
+         or `b = f($m)`, or let the environment write to the name"
     )]
     Open {
         /// The step.

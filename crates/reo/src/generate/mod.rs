@@ -2,19 +2,19 @@
 //!
 //! The names that the automaton still has are *ports*. At a port into which the environment writes
 //! ([`Subject::inputs`]) it puts data, at any other it takes them. A step fires when a datum waits
-//! at each put port of it, somebody waits at each take port of it, and its constraint holds; all its
-//! ports fire together, what waits elsewhere goes on waiting. Where several steps are enabled, the
-//! caller chooses. Cells that no run reads again are emptied.
+//! at each put port of it, somebody waits at each take port of it, and its constraint holds; all
+//! its ports fire together, what waits elsewhere goes on waiting. Where several steps are enabled,
+//! the caller chooses. Cells that no run reads again are emptied.
 //!
 //! Data are of one type, which the user chooses; functions, predicates and constants are what the
-//! user says (a trait in Rust, a struct of function pointers in C). They must be pure, and different
-//! constants must differ: then the program does what [`crate::run`] does with the same data. A cell
-//! whose content is not known at the start is an argument of the constructor.
+//! user says (a trait in Rust, a struct of function pointers in C). They must be pure, and
+//! different constants must differ: then the program does what [`crate::run`] does with the same
+//! data. A cell whose content is not known at the start is an argument of the constructor.
 //!
 //! Both writers write one `plan`: for each step what is compared and what is moved, found class by
-//! class in the simplest form of its constraint, as [`crate::run::settle`] finds values. **Nothing is
-//! invented**: where no equation determines a datum that is taken or a cell that is read again, or a
-//! test speaks of such a value, [`GenerateError::Open`] tells the step.
+//! class in the simplest form of its constraint, as [`crate::run::settle`] finds values. **Nothing
+//! is invented**: where no equation determines a datum that is taken or a cell that is read again,
+//! or a test speaks of such a value, [`GenerateError::Open`] tells the step.
 //!
 //! ```
 //! use tickbound_reo::export::Subject;

@@ -1,12 +1,12 @@
 //! Silent steps that decide nothing, taken at once.
 //!
-//! A silent step `q -> r` with the effect `u` on memory, which no condition guards, is *confluent* if
-//! whatever else `q` can do, `r` can do as well, with the same outcome up to another confluent step:
-//! for each other step `q -N,g-> p` there is a step `r -N,g'-> p'` such that `u` then `g'` is the same
-//! as `g` (and `p' = p`), or as `g` then the effect of a confluent step `p -> p'`. Being there or
-//! having taken the step is then branching bisimilar, so that `q` can be left out (Groote and van de
-//! Pol, State space reduction using partial tau-confluence, 2000; here with effects on memory, see
-//! `docs/reo.md`). Cycles of confluent steps are cut at their least state.
+//! A silent step `q -> r` with the effect `u` on memory, which no condition guards, is *confluent*
+//! if whatever else `q` can do, `r` can do as well, with the same outcome up to another confluent
+//! step: for each other step `q -N,g-> p` there is a step `r -N,g'-> p'` such that `u` then `g'` is
+//! the same as `g` (and `p' = p`), or as `g` then the effect of a confluent step `p -> p'`. Being
+//! there or having taken the step is then branching bisimilar, so that `q` can be left out (Groote
+//! and van de Pol, State space reduction using partial tau-confluence, 2000; here with effects on
+//! memory, see `docs/reo.md`). Cycles of confluent steps are cut at their least state.
 //!
 //! This is what keeps chains of buffers linear when they are composed piece by piece, data and all.
 
@@ -25,7 +25,6 @@ type At = (u32, usize);
 /// The automaton with confluent silent steps taken; only states that can be reached.
 ///
 /// Its constraints must be in simplest form, as [`super::hide`] leaves them.
-#[must_use]
 pub fn reduce(automaton: &Automaton) -> Automaton {
     let mut candidates: HashSet<At> = candidates(automaton);
     if candidates.is_empty() {
@@ -198,8 +197,8 @@ impl<'a> Taken<'a> {
 
     /// Does to the contents what happens before the first step; `false` if that cannot be said.
     ///
-    /// That two cells hold the same cannot be said of a datum of which nothing else is known: such a
-    /// datum may move, but not be in two cells that are read again.
+    /// That two cells hold the same cannot be said of a datum of which nothing else is known: such
+    /// a datum may move, but not be in two cells that are read again.
     fn move_contents(&mut self, check: &Check<'_>) -> bool {
         let [initial] = self.automaton.initial() else { return false };
         let end = self.end[*initial as usize];

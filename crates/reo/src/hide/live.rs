@@ -31,7 +31,8 @@ impl Live {
         self.planes[bit / 64][state as usize] >> (bit % 64) & 1 == 1
     }
 
-    /// Whether each cell that the automaton's constraint with this number writes is live in `state`.
+    /// Whether each cell that the automaton's constraint with this number writes is live in
+    /// `state`.
     pub(crate) fn keeps_all(&self, condition: u32, state: u32) -> bool {
         let words = self.planes.len();
         let writes = &self.writes[condition as usize * words..][..words];
@@ -83,8 +84,8 @@ pub(crate) fn cells(automaton: &Automaton) -> Live {
     Live { cells, planes, class, writes }
 }
 
-/// One word of the sets of all states: the least with what each step reads, and what it does not write
-/// of what is live after it.
+/// One word of the sets of all states: the least with what each step reads, and what it does not
+/// write of what is live after it.
 fn plane(automaton: &Automaton, reads: &[u64], writes: &[u64]) -> Vec<u64> {
     let (rows, targets) = (automaton.rows(), automaton.targets());
     let condition = |at: usize| automaton.conditions().get(at).map_or(0, |c| *c as usize);

@@ -3,9 +3,9 @@
 //! [`hide`] takes names out of the labels; steps in which nothing else fires become silent. What is
 //! then done about silent steps is one of
 //!
-//! * [`close`]: the definition of Baier, Sirjani, Arbab and Rutten 2006 (section 4.2): a step may be
-//!   preceded by silent ones, which then vanish. It keeps what can be seen step by step, not which
-//!   choices are made silently;
+//! * [`close`]: the definition of Baier, Sirjani, Arbab and Rutten 2006 (section 4.2): a step may
+//!   be preceded by silent ones, which then vanish. It keeps what can be seen step by step, not
+//!   which choices are made silently;
 //! * [`confluence::reduce`]: silent steps that decide nothing are taken at once. It keeps branching
 //!   bisimilarity and works with data: along a chain of buffers each datum moves as far as it can;
 //! * [`crate::bisimulation`]: the weak quotient.
@@ -28,20 +28,17 @@ use crate::symbol::{Cell, Name};
 
 /// Without `names` in labels and constraints, and without steps that do nothing or whose constraint
 /// nothing fulfils. Constraints are in their simplest form afterwards.
-#[must_use]
 pub fn hide(automaton: &Automaton, names: &[Name]) -> Automaton {
     rewritten(automaton, names, true)
 }
 
 /// As [`hide`], with constraints left as they are that mention nothing of what goes.
-#[must_use]
 pub fn hide_between(automaton: &Automaton, names: &[Name]) -> Automaton {
     rewritten(automaton, names, false)
 }
 
 /// Every constraint in its simplest form; steps that nothing fulfils are gone. An automaton that is
 /// so already is given back.
-#[must_use]
 pub fn simplified(automaton: Automaton) -> Automaton {
     if automaton.constraints().len() == 1 && !automaton.has_silent_labels() {
         return automaton;
@@ -59,8 +56,9 @@ pub fn simplified(automaton: Automaton) -> Automaton {
 /// States that one thread looks at in turn.
 const PIECE: usize = 1 << 14;
 
-/// Whether the steps of some states have their simplest constraints, and none does nothing. `simplest` says it of each
-/// constraint where all that it writes is read again, once somebody has found it out.
+/// Whether the steps of some states have their simplest constraints, and none does nothing.
+/// `simplest` says it of each constraint where all that it writes is read again, once somebody has
+/// found it out.
 fn is_simplest(
     automaton: &Automaton,
     live: &live::Live,
@@ -84,8 +82,8 @@ fn is_simplest(
     })
 }
 
-/// What a step's simplest constraint depends on beside its constraint: the live cells of the target, by
-/// their class, unless all that it writes is live.
+/// What a step's simplest constraint depends on beside its constraint: the live cells of the
+/// target, by their class, unless all that it writes is live.
 fn left_of(live: &live::Live, step: &Step<'_>) -> u32 {
     if live.keeps_all(step.condition, step.to) { u32::MAX } else { live.class(step.to) }
 }
@@ -124,7 +122,6 @@ fn rewritten(automaton: &Automaton, names: &[Name], everywhere: bool) -> Automat
 /// One step after another, as one: what the second reads of memory is what the first has left.
 /// At most one of the two may speak of data at names. `None` if they cannot follow each other.
 /// Cells in `dead`, sorted, are not read after the second.
-#[must_use]
 pub fn sequence(first: &Constraint, second: &Constraint, dead: &[Cell]) -> Option<Constraint> {
     if first.is_true() && dead.is_empty() {
         return Some(second.clone());

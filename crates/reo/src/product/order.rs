@@ -2,10 +2,10 @@
 //!
 //! A hidden name can go as soon as every part that has it is in; until then it keeps states
 //! apart. The order is greedy: next comes a part that shares a name with those that are in, the one
-//! with which most hidden names can go, then the one that brings fewest new ones, then the first in the
-//! text. It begins with the part that shares fewest hidden names: an end of a chain, where there is
-//! one. (State by state and in the same spirit: Jongmans, Kappe, Arbab, Constraint automata with
-//! memory cells and their composition, 2017.)
+//! with which most hidden names can go, then the one that brings fewest new ones, then the first in
+//! the text. It begins with the part that shares fewest hidden names: an end of a chain, where
+//! there is one. (State by state and in the same spirit: Jongmans, Kappe, Arbab, Constraint
+//! automata with memory cells and their composition, 2017.)
 
 use indexmap::{IndexMap, IndexSet};
 
@@ -13,7 +13,6 @@ use crate::automaton::Automaton;
 use crate::symbol::Name;
 
 /// Positions of `parts`, each once, in the order in which they should be put together.
-#[must_use]
 pub fn order(parts: &[&Automaton], hidden: &[Name]) -> Vec<usize> {
     let hidden: IndexSet<Name> = hidden.iter().copied().collect();
     let mut users: IndexMap<Name, Vec<usize>> = IndexMap::new();

@@ -49,9 +49,9 @@ const FACTOR: u64 = 8;
 /// minimised. With [`Kind::Weak`] silent steps stay where they decide something.
 ///
 /// With minimising there are two orders, piece by piece or the whole product first, and either may
-/// explode where the other does not: pieces of a ring do not know that only one token goes around, the
-/// whole of a chain has 2^n states. Both are tried in turn with growing memory; which one ends first
-/// does not depend on time.
+/// explode where the other does not: pieces of a ring do not know that only one token goes around,
+/// the whole of a chain has 2^n states. Both are tried in turn with growing memory; which one ends
+/// first does not depend on time.
 ///
 /// # Errors
 /// When the work was stopped or needs more memory than allowed.
@@ -96,9 +96,6 @@ pub fn hidden(whole: Automaton, names: &[Name], limits: &Limits<'_>) -> Result<A
 
 /// Parts that together do what `parts` do with data left out, without steps that no data fulfil:
 /// one for each of `parts` where their data forbid no joint step, else their product.
-///
-/// # Errors
-/// As [`compose`].
 pub fn without_data(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Vec<Automaton>, Stopped> {
     if may_conflict(parts.iter().flat_map(|part| part.constraints().iter())) {
         return Ok(vec![reachable::compose(parts, limits)?.without_data()]);

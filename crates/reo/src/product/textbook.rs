@@ -11,7 +11,6 @@ use crate::symbol::Name;
 ///
 /// A joint step of two silent steps, or of a silent step with another, is left out: the same is
 /// done by one after the other.
-#[must_use]
 pub fn product(left: &Automaton, right: &Automaton) -> Automaton {
     let names = left.alphabet().iter().chain(right.alphabet()).copied();
     let number = |p: u32, q: u32| p * right.states() as u32 + q;

@@ -110,13 +110,14 @@ pub struct Player {
     now: Moment,
     /// For each step taken what was before, and all names that fired.
     past: Vec<(Moment, Vec<Name>)>,
-    /// The steps of `past` as text, made when they are taken: who is stopped has no time to make a long run's.
+    /// The steps of `past` as text, made when they are taken: who is stopped has no time to make a
+    /// long run's.
     lines: Vec<String>,
 }
 
 impl Player {
-    /// A run of `connector` in which nothing has happened. Of several initial states it begins in the
-    /// first of each part; a cell of whose content nothing is known holds a fresh constant.
+    /// A run of `connector` in which nothing has happened. Of several initial states it begins in
+    /// the first of each part; a cell of whose content nothing is known holds a fresh constant.
     ///
     /// # Errors
     /// [`RunError::Initial`].
@@ -164,8 +165,8 @@ impl Player {
         cells.into_iter()
     }
 
-    /// The steps that can be taken, in an order that depends on the connector and the state alone, and
-    /// whether there are more than are listed.
+    /// The steps that can be taken, in an order that depends on the connector and the state alone,
+    /// and whether there are more than are listed.
     pub fn choices(&mut self) -> (Vec<Enabled>, bool) {
         let product = std::mem::replace(&mut self.product, Implicit::new(Vec::new()));
         let mut choices: Vec<Enabled> = Vec::new();
@@ -307,15 +308,13 @@ impl Player {
         true
     }
 
-    /// The run so far, a line for each step: its number among the choices, its names and their data.
-    /// Read as [`Wanted`] steps it is the same run.
-    #[must_use]
+    /// The run so far, a line for each step: its number among the choices, its names and their
+    /// data. Read as [`Wanted`] steps it is the same run.
     pub fn lines(&self) -> &[String] {
         &self.lines
     }
 
     /// The run so far, step by step.
-    #[must_use]
     pub fn taken(&self) -> Vec<Taken> {
         let later = self.past.iter().skip(1).map(|(moment, _)| moment).chain([&self.now]);
         let taken =
@@ -335,7 +334,6 @@ impl Player {
 
     /// A step as text: the names of the interface that fire, with their data; those inside where it
     /// is a step inside.
-    #[must_use]
     pub fn text(&self, choice: &Enabled) -> String {
         let pair = |name: Name| {
             let datum = choice.data.get(&name).map(|d| d.text(&self.symbols));
@@ -346,7 +344,6 @@ impl Player {
     }
 
     /// What a step changes in the cells that are read again, as text: `$m = 1`.
-    #[must_use]
     pub fn effect(&self, choice: &Enabled) -> Vec<String> {
         let before: HashMap<Cell, &Term> =
             self.held(&self.now).filter_map(|c| Some((c, self.now.cells.get(&c)?))).collect();
@@ -359,7 +356,6 @@ impl Player {
     }
 
     /// Whether a step is inside: the environment sees none of its names.
-    #[must_use]
     pub fn is_inside(&self, choice: &Enabled) -> bool {
         !choice.names.iter().any(|n| self.visible.contains(n))
     }
@@ -375,13 +371,11 @@ impl Player {
     }
 
     /// The state of each part.
-    #[must_use]
     pub fn states(&self) -> &[u32] {
         &self.now.states
     }
 
     /// What cells hold that are read again: `$m = 1`, in order.
-    #[must_use]
     pub fn cells(&self) -> Vec<(String, String)> {
         let text = |cell: Cell| {
             let held = self.now.cells.get(&cell)?;
@@ -391,7 +385,6 @@ impl Player {
     }
 
     /// What the run has shown of functions and predicates so far.
-    #[must_use]
     pub fn facts(&self) -> Vec<String> {
         Constraint::new(self.now.facts.iter().cloned()).lines(&self.symbols)
     }

@@ -7,7 +7,6 @@ pub struct Random(u64);
 
 impl Random {
     /// The sequence with a seed.
-    #[must_use]
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }

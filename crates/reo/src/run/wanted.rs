@@ -4,8 +4,8 @@
 //! steps := ([number] [{ name [= value], ... }])*
 //! ```
 //!
-//! A number is that of a choice, counted from 1; without it the names tell the step. Values are those
-//! of [`crate::syntax::condition`] without names in them.
+//! A number is that of a choice, counted from 1; without it the names tell the step. Values are
+//! those of [`crate::syntax::condition`] without names in them.
 
 use crate::syntax::condition::{self, Dialect, Value};
 use crate::syntax::lex::{self, Cursor, Kind, OWN};

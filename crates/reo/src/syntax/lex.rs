@@ -64,7 +64,6 @@ impl Words {
     }
 
     /// Whether `text` is one word, and not one of those for values without a name (`_1`).
-    #[must_use]
     pub fn is_word(self, text: &str) -> bool {
         let mut chars = text.chars();
         let begins = chars.next().is_some_and(begins);
@@ -211,19 +210,16 @@ static END: Token = Token { kind: Kind::End, spot: Spot(usize::MAX), end: Spot(u
 
 impl<'t> Cursor<'t> {
     /// At the first of `tokens`, which are those of `source`.
-    #[must_use]
     pub fn new(source: &'t Source, tokens: &'t [Token]) -> Cursor<'t> {
         Cursor { source, tokens, at: 0, depth: 0 }
     }
 
     /// The token `ahead` tokens from here.
-    #[must_use]
     pub fn peek(&self, ahead: usize) -> &'t Kind {
         &self.tokens.get(self.at + ahead).unwrap_or(&END).kind
     }
 
     /// Where the next token is.
-    #[must_use]
     pub fn spot(&self) -> Spot {
         self.tokens.get(self.at).unwrap_or(&END).spot
     }
@@ -236,7 +232,6 @@ impl<'t> Cursor<'t> {
     }
 
     /// Whether the next token is this sign.
-    #[must_use]
     pub fn is(&self, sign: &str) -> bool {
         matches!(self.peek(0), Kind::Sign(s) if *s == sign)
     }
@@ -257,7 +252,6 @@ impl<'t> Cursor<'t> {
     }
 
     /// Whether the next token is this word.
-    #[must_use]
     pub fn is_word(&self, word: &str) -> bool {
         matches!(self.peek(0), Kind::Word(w) if w == word)
     }
@@ -277,7 +271,6 @@ impl<'t> Cursor<'t> {
     }
 
     /// The text from `start` up to the end of the token before this.
-    #[must_use]
     pub fn text_from(&self, start: Spot) -> &'t str {
         let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
         let end = last.map_or(0, |token| token.end.0);
@@ -285,7 +278,6 @@ impl<'t> Cursor<'t> {
     }
 
     /// The fault that something else than `what` stands here.
-    #[must_use]
     pub fn expected(&self, what: &str) -> At<Fault> {
         let found = match self.peek(0) {
             Kind::Word(w) | Kind::Number(w) | Kind::Quoted(w) => format!("`{}`", excerpt(w)),
@@ -298,7 +290,6 @@ impl<'t> Cursor<'t> {
     }
 
     /// `fault`, at the next token.
-    #[must_use]
     pub fn fault(&self, fault: Fault) -> At<Fault> {
         self.source.fault(self.spot(), fault)
     }
@@ -356,7 +347,8 @@ mod tests {
         let read = |text| words(text, TREO).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(
             read("a[1..n]"),
-            "Word(\"a\")@0 Sign(\"[\")@1 Number(\"1\")@2 Sign(\"..\")@3 Word(\"n\")@5 Sign(\"]\")@6 End@7 "
+            "Word(\"a\")@0 Sign(\"[\")@1 Number(\"1\")@2 Sign(\"..\")@3 Word(\"n\")@5 \
+             Sign(\"]\")@6 End@7 "
         );
         assert_eq!(read("/* x */ 1.5 // y"), "Number(\"1.5\")@8 End@16 ");
         assert_eq!(read(r#""a\"\u{e9}\n""#), "Text(\"a\\\"\u{e9}\\n\")@0 End@13 ");

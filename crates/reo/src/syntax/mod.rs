@@ -1,8 +1,9 @@
 //! What the input languages share: texts, places in them, tokens, and the text of conditions.
 //!
 //! A [`Source`] is cut into [`lex::Token`]s, each with its place; [`lex::Cursor`] walks over them.
-//! [`condition`] reads the conditions of rules, of `.cat` files and of JSON, and writes them. Errors
-//! say where they are, as `file:line:column`, what is wrong and the fix, in one line: [`At`].
+//! [`condition`] reads the conditions of rules, of `.cat` files and of JSON, and writes them.
+//! Errors say where they are, as `file:line:column`, what is wrong and the fix, in one line:
+//! [`At`].
 
 pub mod condition;
 pub mod lex;
@@ -36,7 +37,6 @@ pub struct Source {
 
 impl Source {
     /// The text of the file at `path`.
-    #[must_use]
     pub fn new(path: &str, text: &str) -> Source {
         Source { name: path.into(), path: path.into(), text: text.into() }
     }
@@ -48,7 +48,6 @@ impl Source {
     }
 
     /// Where the byte at `spot` is, as people count.
-    #[must_use]
     pub fn place(&self, spot: Spot) -> Place {
         let mut end = spot.0.min(self.text.len());
         while !self.text.is_char_boundary(end) {

@@ -231,8 +231,8 @@ pub struct Rules {
 pub struct Rule {
     /// Where it stands.
     pub spot: Spot,
-    /// Nodes that fire (`true`) or do not; nothing if the rule has no braces, and the nodes of which
-    /// its condition speaks fire.
+    /// Nodes that fire (`true`) or do not; nothing if the rule has no braces, and the nodes of
+    /// which its condition speaks fire.
     pub nodes: Option<Vec<(Spot, Variable, bool)>>,
     /// The condition on data and cells.
     pub condition: Vec<Claimed>,
@@ -283,7 +283,6 @@ pub struct PrimitiveUse {
 
 impl Operator {
     /// How it is written.
-    #[must_use]
     pub fn sign(self) -> &'static str {
         match self {
             Operator::Add => "+",
@@ -307,7 +306,6 @@ impl Comparison {
     ];
 
     /// How it is written.
-    #[must_use]
     pub fn sign(self) -> &'static str {
         match self {
             Comparison::Equal => "=",

@@ -171,7 +171,6 @@ impl TreoFault {
     }
 
     /// Whether the text is right, but uses what this reader leaves out.
-    #[must_use]
     pub fn is_outside(&self) -> bool {
         matches!(self, TreoFault::Outside { .. })
     }

@@ -1,5 +1,5 @@
-//! Where imports are looked for. Nothing here opens a file: paths are texts, and a [`Library`] tells
-//! which of them there are.
+//! Where imports are looked for. Nothing here opens a file: paths are texts, and a [`Library`]
+//! tells which of them there are.
 //!
 //! The order, for `import x.y.z;` in the file F with `section s.t;`:
 //!
@@ -10,9 +10,9 @@
 //! 4. the folders that [`Library::folders`] names (`--library`);
 //! 5. for `reo.*`, the built-in components ([`crate::catalog`]).
 //!
-//! In each folder it is `x/y/z` with one of the ends [`ENDS`], in their order: of several ways to say
-//! what an atom does, rules say most. The first file is taken that defines the component `z` with
-//! parameters and nodes that fit the use.
+//! In each folder it is `x/y/z` with one of the ends [`ENDS`], in their order: of several ways to
+//! say what an atom does, rules say most. The first file is taken that defines the component `z`
+//! with parameters and nodes that fit the use.
 
 use indexmap::IndexMap;
 
@@ -54,7 +54,6 @@ impl Library for Shelf {
 }
 
 /// The folder of the file at `path`; empty for a file without one.
-#[must_use]
 pub fn folder(path: &str) -> &str {
     match path.rfind('/') {
         Some(0) => "/",
@@ -64,7 +63,6 @@ pub fn folder(path: &str) -> &str {
 }
 
 /// The word that a file's component is expected to have: its name up to the first point.
-#[must_use]
 pub fn stem(path: &str) -> &str {
     let file = path.rsplit('/').next().unwrap_or_default();
     file.split('.').next().unwrap_or_default()
@@ -79,7 +77,6 @@ pub fn stem(path: &str) -> &str {
 /// assert_eq!(root("/lib/reo/fifo.treo", &["slides", "fifo"]), "/lib/reo");
 /// assert_eq!(root("/lib/slides/fifo/fifo.treo", &["slides", "fifo"]), "/lib");
 /// ```
-#[must_use]
 pub fn root<'p>(path: &'p str, section: &[&str]) -> &'p str {
     let mut at = folder(path);
     for word in section.iter().rev() {
@@ -94,7 +91,6 @@ pub fn root<'p>(path: &'p str, section: &[&str]) -> &'p str {
 }
 
 /// The folders that imports of the file at `path` are looked for in, in order, none twice.
-#[must_use]
 pub fn folders(path: &str, section: &[&str], extra: &[String]) -> Vec<String> {
     let mut around = vec![root(path, section).to_owned()];
     let mut at = folder(path);

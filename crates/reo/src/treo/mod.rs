@@ -4,12 +4,13 @@
 //! composite one uses other components; sizes that are not written down follow from the number of
 //! nodes at which a component is used. The body of an atom says what it does, as rules (`#RBA`), as
 //! an automaton (`#WA`, `#SCA`), or as a primitive (`#PR`); of several the first is taken. Foreign
-//! code (`#JAVA`, `#PROMELA`, `#MAUDE`, `#C`) is left to the environment: the nodes of an atom that has
-//! some become part of the connector's interface, and a note says so.
+//! code (`#JAVA`, `#PROMELA`, `#MAUDE`, `#C`) is left to the environment: the nodes of an atom that
+//! has some become part of the connector's interface, and a note says so.
 //!
-//! A component is looked for in the file itself, among its imports (see [`Library`]; the order of the
-//! folders is at [`folders`]) and among the built-in ones ([`crate::catalog`]). Inner nodes and cells
-//! are called after the uses that lead to them: `seqc.1/x[2]` is the node `x[2]` of the first `seqc`.
+//! A component is looked for in the file itself, among its imports (see [`Library`]; the order of
+//! the folders is at [`folders`]) and among the built-in ones ([`crate::catalog`]). Inner nodes and
+//! cells are called after the uses that lead to them: `seqc.1/x[2]` is the node `x[2]` of the first
+//! `seqc`.
 //!
 //! ```
 //! use tickbound_reo::syntax::Source;

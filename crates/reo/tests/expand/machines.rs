@@ -85,7 +85,8 @@ impl Machine {
         self.automaton_of(words, part, claim)
     }
 
-    /// The automaton, with the cells of the part with this number; `claim` reads what its steps say.
+    /// The automaton, with the cells of the part with this number; `claim` reads what its steps
+    /// say.
     fn automaton_of(&self, words: &Words, part: usize, claim: Reader) -> Automaton {
         let cells = &words.cells[part * CELLS..(part + 1) * CELLS];
         // Now and then there are two initial states.

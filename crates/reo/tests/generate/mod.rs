@@ -1,9 +1,10 @@
 //! Generated programs against `run`'s engine, and their text.
 //!
-//! Many connectors become one Rust program and one C program. Both read the same schedules - what is
-//! put and taken at the ports, and which of the enabled steps is taken - and print all enabled steps
-//! with data, states and cells. Functions are free: `f(0)` is the text `f(0)`; predicates are a hash of
-//! their text. `SEED` chooses connectors and schedules, `MANY` how many connectors there are.
+//! Many connectors become one Rust program and one C program. Both read the same schedules - what
+//! is put and taken at the ports, and which of the enabled steps is taken - and print all enabled
+//! steps with data, states and cells. Functions are free: `f(0)` is the text `f(0)`; predicates are
+//! a hash of their text. `SEED` chooses connectors and schedules, `MANY` how many connectors there
+//! are.
 
 mod program;
 mod schedule;
@@ -176,7 +177,8 @@ fn threads_put_and_take() {
 /// A filter behind a full buffer, and a name of C as the connector's.
 fn sample(language: Language) -> String {
     let text = "plus(k?, b!) { #RBA {k, b} b = k + 1 } \
-        double(in?, out[1]!) { fifofull<\"x \\\\ */\">(in, m) filter<\"even\">(m, k) plus(k, out[1]) }";
+        double(in?, out[1]!) \
+        { fifofull<\"x \\\\ */\">(in, m) filter<\"even\">(m, k) plus(k, out[1]) }";
     let connector = connector(text, "").unwrap_or_else(|e| panic!("{e}"));
     let parts: Vec<&Automaton> = connector.parts.iter().map(|p| &p.automaton).collect();
     let automaton = whole(&parts, connector.inner()).expect("a small automaton");
@@ -211,7 +213,8 @@ fn refused() {
     };
     let open = |step: &str, what: &str| {
         Err(format!(
-            "step `{step}` leaves {what} open: no equation gives it a value; add one, such as `b = a` or `b = f($m)`, or let the environment write to the name"
+            "step `{step}` leaves {what} open: no equation gives it a value; add one, such as `b = \
+             a` or `b = f($m)`, or let the environment write to the name"
         ))
     };
     for (text, expected) in [

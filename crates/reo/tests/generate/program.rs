@@ -317,7 +317,8 @@ fn c_player(made: &Made) -> String {
         };
         _ = writeln!(
             shown,
-            "            if (f.fired_{port}) {{ t = text_of(\"%s%s{port} = %s\", t, sign, f.at_{port}); sign = \", \"; }}"
+            "            if (f.fired_{port}) {{ t = text_of(\"%s%s{port} = %s\", t, sign, \
+             f.at_{port}); sign = \", \"; }}"
         );
     }
     shown += "            t = text_of(\"%s}\", t);\n";

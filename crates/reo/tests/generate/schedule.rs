@@ -10,8 +10,8 @@ use tickbound_reo::syntax::Source;
 /// Data that are put: constants of the connectors and others.
 const DATA: [&str; 5] = ["0", "1", "\"x\"", "2", "f(0)"];
 
-/// A schedule of so many moments as the programs read it, what they are to print, and how many steps
-/// are taken.
+/// A schedule of so many moments as the programs read it, what they are to print, and how many
+/// steps are taken.
 pub fn some(made: &Made, moments: usize, random: &mut Random) -> (String, String, u64) {
     let mut player = Player::new(&made.connector).expect("an initial state");
     let (mut asked, mut answered, mut steps) = (String::new(), String::new(), 0);

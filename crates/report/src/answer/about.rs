@@ -33,7 +33,8 @@ pub struct Units {
     pub tick: Option<String>,
     /// Microseconds of a tick, where that is known.
     pub tick_microseconds: Option<f64>,
-    /// Times of devices and clocks on the wall: keys that name seconds, and the times of measurements.
+    /// Times of devices and clocks on the wall: keys that name seconds, and the times of
+    /// measurements.
     pub wall: String,
     /// Memory.
     pub memory: String,
@@ -55,13 +56,11 @@ impl Units {
 
     /// A time of the model for people: `19.877 microseconds (39,356 ticks)`, or ticks alone where
     /// the platform does not say how long one is.
-    #[must_use]
     pub fn time(&self, ticks: i64) -> String {
         self.times([ticks], "")
     }
 
     /// Two times for people, as `1.010 and 1.515 microseconds (2,000 and 3,000 ticks)`.
-    #[must_use]
     pub fn range(&self, lower: i64, upper: i64) -> String {
         self.times([lower, upper], " and ")
     }
@@ -88,7 +87,6 @@ fn tick_microseconds(problem: &Problem) -> Option<f64> {
 
 impl About {
     /// The line that names the model: profile and platform.
-    #[must_use]
     pub fn model(&self) -> (&'static str, String) {
         let platform = match self.platform.as_str() {
             "" => "a platform without a name".to_owned(),
@@ -98,7 +96,6 @@ impl About {
     }
 
     /// About a problem.
-    #[must_use]
     pub fn of(problem: &Problem) -> About {
         About {
             name: problem.name.clone(),

@@ -42,7 +42,8 @@ pub struct Comparison {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Case {
-    /// What it is about, without the numbers that were replaced; comparisons of older versions do not say.
+    /// What it is about, without the numbers that were replaced; comparisons of older versions do
+    /// not say.
     pub about: Option<About>,
     /// The problem's name.
     pub problem: String,
@@ -128,7 +129,6 @@ pub struct Row {
 
 impl Row {
     /// A row that says nothing but how it ended.
-    #[must_use]
     pub fn empty(engine: String, status: RowStatus, reason: Option<String>) -> Row {
         Row {
             engine,
@@ -150,7 +150,6 @@ impl Row {
     }
 
     /// The row of an engine that has answered.
-    #[must_use]
     pub fn answered(engine: String, answer: Answer) -> Row {
         Row {
             time: answer.time,
@@ -167,19 +166,16 @@ impl Row {
     }
 
     /// The least time is known and proved.
-    #[must_use]
     pub fn proved(&self) -> bool {
         self.status == RowStatus::Optimal
     }
 
     /// The engine searched, whatever came of it: its time says something.
-    #[must_use]
     pub fn searched(&self) -> bool {
         matches!(self.status, RowStatus::Optimal | RowStatus::Bounded | RowStatus::Infeasible)
     }
 
     /// The configuration as `WG=4, TS=2`; empty if there is none.
-    #[must_use]
     pub fn named(&self) -> String {
         self.configuration.as_ref().map(listed).unwrap_or_default()
     }
@@ -187,13 +183,11 @@ impl Row {
 
 impl Case {
     /// The least time, if a row has proved it.
-    #[must_use]
     pub fn least(&self) -> Option<i64> {
         self.rows.iter().find(|r| r.proved()).and_then(|r| r.time)
     }
 
     /// The inputs as `size = 8`; empty if there are none.
-    #[must_use]
     pub fn settings(&self) -> String {
         let pairs = self.inputs.iter().map(|(name, v)| format!("{name} = {v}"));
         pairs.collect::<Vec<_>>().join(", ")
@@ -202,7 +196,6 @@ impl Case {
 
 /// Contradictions between rows: a configuration below what another row has proved to be impossible,
 /// or a configuration where another row has proved that there is none.
-#[must_use]
 pub fn disagreements(rows: &[Row]) -> Vec<String> {
     let mut found = Vec::new();
     for above in rows {

@@ -22,7 +22,6 @@ pub const COUNTED: [Access; 8] = [
 pub type Counts = IndexMap<String, Tally>;
 
 /// The counts of a launch by name.
-#[must_use]
 pub fn counts(counts: &count::Counts) -> Counts {
     let accesses = COUNTED.iter().map(|a| (a.name(), counts.of(*a)));
     let all = accesses.chain([("barrier", counts.barriers)]);

@@ -21,20 +21,18 @@ use super::resources::Resources;
 pub type Values = IndexMap<String, i64>;
 
 /// A configuration by the names of its parameters.
-#[must_use]
 pub fn values(problem: &Problem, configuration: &Configuration) -> Values {
     problem.parameters.iter().map(|p| p.name.clone()).zip(configuration.0.clone()).collect()
 }
 
 /// Seconds as all answers give them: to a tenth of a millisecond.
-#[must_use]
 pub fn tenth_of_millisecond(seconds: f64) -> f64 {
     (seconds * 1e4).round() / 1e4
 }
 
-/// What `tune`, `spin` and `cp-sat` print with `--json`. Times of the model are in ticks, wall-clock
-/// times in seconds, memory in bytes. A command prints all keys of its own, always in the same order;
-/// a key is `null` where nothing is known.
+/// What `tune`, `spin` and `cp-sat` print with `--json`. Times of the model are in ticks,
+/// wall-clock times in seconds, memory in bytes. A command prints all keys of its own, always in
+/// the same order; a key is `null` where nothing is known.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Answer {
@@ -65,9 +63,11 @@ pub struct Answer {
 
     /// `tune`: the optimal configurations, or a ranking.
     pub optima: Option<Vec<Optimum>>,
-    /// `tune`: the best distinct programs, if a ranking was asked for under the profile `resources`.
+    /// `tune`: the best distinct programs, if a ranking was asked for under the profile
+    /// `resources`.
     pub programs: Option<Vec<Folded>>,
-    /// `tune`: all configurations of each program were counted, and not only those that the search came by.
+    /// `tune`: all configurations of each program were counted, and not only those that the search
+    /// came by.
     pub programs_whole: Option<bool>,
     /// `tune`: there are more optimal configurations than are listed.
     pub more_optima: Option<bool>,
@@ -79,18 +79,18 @@ pub struct Answer {
     pub indifferent: Option<Vec<String>>,
     /// `tune`: valid configurations, if they were counted.
     pub configurations: Option<Tally>,
-    /// `tune`: configurations that satisfy the constraints and cannot be launched, by the limit that
-    /// removes them: `multiple` (of the global size by the local size), `max_group_size`,
+    /// `tune`: configurations that satisfy the constraints and cannot be launched, by the limit
+    /// that removes them: `multiple` (of the global size by the local size), `max_group_size`,
     /// `warp_rounds`, `local_memory`, `reqd_work_group_size`, `no_value` (a division by zero).
     pub left_out: Option<IndexMap<String, Tally>>,
-    /// `tune`: who has proved that nothing is faster: `simulation` (of all configurations), `bounds`,
-    /// `elimination`, `branching`, `second-derivation`, `z3`.
+    /// `tune`: who has proved that nothing is faster: `simulation` (of all configurations),
+    /// `bounds`, `elimination`, `branching`, `second-derivation`, `z3`.
     pub proved_by: Option<Vec<String>>,
-    /// `tune`: why configurations were simulated one by one, with the place in the problem or the source, where the problem leaves
-    /// nothing else.
+    /// `tune`: why configurations were simulated one by one, with the place in the problem or the
+    /// source, where the problem leaves nothing else.
     pub simulated_because: Option<String>,
-    /// `tune`: configurations drawn at random that the simulator has run as a check of what was proved; `null` if all
-    /// were run anyway.
+    /// `tune`: configurations drawn at random that the simulator has run as a check of what was
+    /// proved; `null` if all were run anyway.
     pub checked: Option<u64>,
     /// `tune`: the strategy asked for.
     #[cfg_attr(test, schemars(schema_with = "named::<Strategy>"))]
@@ -104,14 +104,16 @@ pub struct Answer {
     pub best_case: Option<i64>,
     /// `tune`: ticks of the configuration under its worst schedule.
     pub worst_case: Option<i64>,
-    /// `tune`: the least and the most ticks that its best schedule may take, where schedules were explored; no most is `null`.
+    /// `tune`: the least and the most ticks that its best schedule may take, where schedules were
+    /// explored; no most is `null`.
     pub best_case_bounds: Option<[Option<i64>; 2]>,
     /// `tune`: the same of its worst schedule.
     pub worst_case_bounds: Option<[Option<i64>; 2]>,
     /// `tune`: ticks of the configuration if the warp that has been ready longest is started first.
     pub first_come: Option<i64>,
-    /// `tune`: what warps spend their time on under the best schedule, in ticks summed over all warps: `running`, and waiting for a
-    /// `load`, a `dispatcher`, a memory `slot`, in `until`, or at a `barrier`. `null` where schedules are not open, or not both ends known.
+    /// `tune`: what warps spend their time on under the best schedule, in ticks summed over all
+    /// warps: `running`, and waiting for a `load`, a `dispatcher`, a memory `slot`, in `until`, or
+    /// at a `barrier`. `null` where schedules are not open, or not both ends known.
     pub best_case_warps: Option<Values>,
     /// `tune`: the same under the worst schedule.
     pub worst_case_warps: Option<Values>,
@@ -177,7 +179,6 @@ pub enum Tally {
 
 impl Tally {
     /// The number.
-    #[must_use]
     pub fn of(count: &BigUint) -> Tally {
         i64::try_from(count).map_or_else(|_| Tally::Digits(count.to_string()), Tally::Number)
     }
@@ -205,7 +206,8 @@ pub enum Optimum {
     Tied(Values),
 }
 
-/// Configurations that use the same of a device, so that they are one program under the profile `resources`.
+/// Configurations that use the same of a device, so that they are one program under the profile
+/// `resources`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Folded {
@@ -285,7 +287,8 @@ impl Answer {
             "tune",
             "about time status lower upper configuration optima more_optima encoding strategy \
              solver_calls seconds stopped_by objective best_case worst_case best_case_bounds \
-             worst_case_bounds first_come best_case_warps worst_case_warps confirmed_uncut replayed size configurations optima_count next indifferent proved_by checked \
+             worst_case_bounds first_come best_case_warps worst_case_warps confirmed_uncut \
+             replayed size configurations optima_count next indifferent proved_by checked \
              left_out simulated_because resources programs programs_whole",
         ),
         (
@@ -295,13 +298,13 @@ impl Answer {
         ),
         (
             "cp-sat",
-            "about time status lower encoding steps nodes seconds solver_seconds branches conflicts \
+            "about time status lower encoding steps nodes seconds solver_seconds branches \
+             conflicts \
              workers replayed tool stopped_by configuration",
         ),
     ];
 
     /// The part that all engines have: what is known, and the best configuration.
-    #[must_use]
     pub fn new(problem: &Problem, status: Status, lower: i64, best: Option<&Found>) -> Answer {
         let configuration = best.map(|found| values(problem, &found.configuration));
         let time = best.map(|found| found.time);
@@ -310,7 +313,6 @@ impl Answer {
     }
 
     /// The least time is proved.
-    #[must_use]
     pub fn proved(&self) -> bool {
         self.status == Status::Optimal
     }
@@ -326,7 +328,6 @@ impl Answer {
     }
 
     /// The engine's name for a report: the command and what was chosen, such as `tune event race`.
-    #[must_use]
     pub fn engine(&self) -> String {
         let encoding = self.encoding.as_deref().filter(|e| *e != "none");
         let strategy = self.strategy.map(Strategy::name);
@@ -336,7 +337,6 @@ impl Answer {
     }
 
     /// The object that is printed.
-    #[must_use]
     pub fn json(&self) -> Value {
         let mut all = json!(self);
         let keys = self.of_command().1.split_whitespace();

@@ -8,7 +8,8 @@ use super::about::About;
 use super::counts::Counts;
 use super::data::{Tally, Values};
 
-/// The object that `explain` prints with `--json`; what was not asked for, or is not known, is `null`.
+/// The object that `explain` prints with `--json`; what was not asked for, or is not known, is
+/// `null`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Explained {

@@ -7,8 +7,8 @@ use crate::answer::{About, Values};
 use tickbound_measure::outcome::FailureKind;
 use tickbound_measure::worker::Described;
 
-/// The object that `measure` prints with `--json`. Times are in seconds, those of the model in ticks; what is not known is
-/// `null`.
+/// The object that `measure` prints with `--json`. Times are in seconds, those of the model in
+/// ticks; what is not known is `null`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Measurement {

@@ -14,8 +14,8 @@ use tickbound_simulator::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Resources {
-    /// What bounds the time: a resource of the units, `chain` (what one group waits for, step after step), `dram`, `contention`, or
-    /// `finish` where that takes longer than the launch.
+    /// What bounds the time: a resource of the units, `chain` (what one group waits for, step after
+    /// step), `dram`, `contention`, or `finish` where that takes longer than the launch.
     pub bound_by: String,
     /// Clocks that one group takes of each resource of a unit.
     pub group: IndexMap<String, f64>,
@@ -35,8 +35,8 @@ pub struct Resources {
     pub finish: i64,
     /// The time in microseconds, where the clock is known.
     pub microseconds: Option<f64>,
-    /// Lines of the source by how much they ask for of what bounds the time, most first; none where the usage was not counted
-    /// in a source.
+    /// Lines of the source by how much they ask for of what bounds the time, most first; none where
+    /// the usage was not counted in a source.
     pub source_lines: Vec<SourceLine>,
 }
 
@@ -60,7 +60,6 @@ const BAR: f64 = 30.0;
 
 impl Resources {
     /// Of one configuration; `None` under other profiles, or if it has no time.
-    #[must_use]
     pub fn of(problem: &Problem, values: &IndexMap<String, i64>) -> Option<Resources> {
         if problem.profile != Profile::Resources {
             return None;
@@ -107,8 +106,8 @@ impl Resources {
         }
     }
 
-    /// The lines for people: a name, such as `bound by:`, and what it says; at the end bars by line of the source.
-    #[must_use]
+    /// The lines for people: a name, such as `bound by:`, and what it says; at the end bars by line
+    /// of the source.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         let seen = self.source_lines.iter().filter(|line| line.share >= LEAST_SHARE);
         let bars = seen.take(MOST_LINES).map(SourceLine::bar);
@@ -117,7 +116,6 @@ impl Resources {
     }
 
     /// As [`Resources::lines`], without the bars.
-    #[must_use]
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let bound = match self.bound_by.as_str() {
             "chain" => "what one group waits for, step after step".to_owned(),

@@ -30,7 +30,8 @@ pub struct Scored {
     pub not_simulated: usize,
     /// Configurations that have no time in the model for another reason.
     pub faults: usize,
-    /// The median of measured times over predicted ones, under the profile `resources` where the platform says its clock.
+    /// The median of measured times over predicted ones, under the profile `resources` where the
+    /// platform says its clock.
     pub measured_over_predicted: Option<f64>,
     /// Spearman's rank correlation, if both sides vary.
     pub spearman: Option<f64>,

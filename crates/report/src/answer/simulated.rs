@@ -9,7 +9,8 @@ use super::counts::Counts;
 use super::data::Values;
 use super::resources::Resources;
 
-/// The object that `simulate` prints with `--json`. Times are in ticks; what is not known is `null`.
+/// The object that `simulate` prints with `--json`. Times are in ticks; what is not known is
+/// `null`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Simulated {
@@ -21,8 +22,8 @@ pub struct Simulated {
     pub configuration: Values,
     /// What all items of the launch do.
     pub counts: Option<Counts>,
-    /// The steps of the kernel that took time, in the order in which they began; `null` under the profile `resources`, which
-    /// runs no items, and for a run of more spans than a timeline has.
+    /// The steps of the kernel that took time, in the order in which they began; `null` under the
+    /// profile `resources`, which runs no items, and for a run of more spans than a timeline has.
     pub phases: Option<Vec<Phase>>,
     /// What bounds the time, under the profile `resources`.
     pub resources: Option<Resources>,
@@ -48,7 +49,6 @@ pub struct Phase {
 
 impl Phase {
     /// The steps of a run that was recorded whole.
-    #[must_use]
     pub fn of(trace: &Trace) -> Option<Vec<Phase>> {
         if trace.truncated {
             return None;

@@ -10,7 +10,6 @@ use super::data::{Answer, Run, Trail, tenth_of_millisecond, values};
 use super::words::{Line, PROVED};
 
 /// The result of a search with SPIN as an answer.
-#[must_use]
 pub fn answer(problem: &Problem, r: &SpinResult) -> Answer {
     Answer {
         upper: r.upper,
@@ -71,7 +70,6 @@ fn trail(problem: &Problem, trail: &trail::Trail) -> Trail {
 }
 
 /// The answer for a person.
-#[must_use]
 pub fn words(problem: &Problem, r: &SpinResult) -> String {
     let answer = answer(problem, r);
     let heading = format!("{}, SPIN {}, {}", problem.name, r.spin, r.search.name());

@@ -15,7 +15,6 @@ use super::ties;
 use super::words::{Line, PROVED, titled};
 
 /// The result of a search with Z3 or by enumeration as an answer.
-#[must_use]
 pub fn answer(problem: &Problem, r: &TuneResult) -> Answer {
     // In a ranking the time belongs to each entry.
     let ranking = r.optima.iter().any(|f| Some(f.time) != r.optima.first().map(|o| o.time));
@@ -81,7 +80,6 @@ fn folded(problem: &Problem, of: &tickbound_solver::Folded) -> Folded {
 }
 
 /// The answer for a person.
-#[must_use]
 pub fn words(problem: &Problem, r: &TuneResult) -> String {
     let answer = answer(problem, r);
     let least = format!("{}:", sought(r));
@@ -90,14 +88,12 @@ pub fn words(problem: &Problem, r: &TuneResult) -> String {
 }
 
 /// What was searched, and how many configurations it has.
-#[must_use]
 pub fn heading(problem: &Problem, r: &TuneResult) -> String {
     format!("{}, {}", titled(&problem.name, &problem.inputs), counted(r))
 }
 
-/// What the time is that was searched for. The worst case is that of the configuration with the best case, so the search is for that
-/// until it is known.
-#[must_use]
+/// What the time is that was searched for. The worst case is that of the configuration with the
+/// best case, so the search is for that until it is known.
 pub fn sought(r: &TuneResult) -> &'static str {
     match (&r.schedule, r.objective) {
         (Some(_), Objective::Worst) if is_worst_case_open(r) => "best case",
@@ -113,7 +109,6 @@ fn is_worst_case_open(r: &TuneResult) -> bool {
 }
 
 /// What is known beside the least time, without bars.
-#[must_use]
 pub fn facts(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
     let resources = answer.resources.as_ref().map(Resources::facts).unwrap_or_default();
     lines(problem, r, answer, resources)

@@ -96,19 +96,16 @@ pub struct Finding {
 
 impl Finding {
     /// The least time is known, or that there is none.
-    #[must_use]
     pub fn is_known(&self) -> bool {
         !matches!(self.status, Verdict::NotKnown | Verdict::Bounded)
     }
 
     /// A configuration was found that is faster than `least`; any is, where there was none.
-    #[must_use]
     pub fn is_faster(&self, least: Option<i64>) -> bool {
         self.time.is_some_and(|time| least.is_none_or(|least| time < least))
     }
 
     /// It is proved that nothing is faster than `least`.
-    #[must_use]
     pub fn is_not_faster(&self, least: Option<i64>) -> bool {
         match self.status {
             Verdict::Infeasible => true,
@@ -194,8 +191,8 @@ pub struct Number {
 }
 
 impl Why {
-    /// What is known after the search on the problem itself; `fixed` of its constraints, the last, are not asked about.
-    #[must_use]
+    /// What is known after the search on the problem itself; `fixed` of its constraints, the last,
+    /// are not asked about.
     pub fn begun(problem: &Problem, fixed: usize, r: &TuneResult) -> Why {
         let named = |found: &Found| values(problem, &found.configuration);
         let configuration = r.best.as_ref().map(named);
@@ -278,7 +275,6 @@ impl Why {
 }
 
 /// A part of a time in percent, to a hundredth.
-#[must_use]
 pub fn percent(part: i64, of: i64) -> Option<f64> {
     (of > 0).then(|| (part as f64 / of as f64 * 1e4).round() / 1e2)
 }

@@ -12,20 +12,17 @@ pub type Line = (&'static str, String);
 pub const PROVED: &str = "proved in the model:";
 
 /// A line as it is printed, with its text in the column that short names leave.
-#[must_use]
 pub fn shown((name, text): &Line) -> String {
     format!("{name:<11} {text}\n")
 }
 
 /// A problem by its name and inputs, as `Minimum (size = 16)`.
-#[must_use]
 pub fn titled(name: &str, inputs: &Values) -> String {
     let inputs: Vec<String> = inputs.iter().map(|(name, n)| format!("{name} = {n}")).collect();
     if inputs.is_empty() { name.to_owned() } else { format!("{name} ({})", inputs.join(", ")) }
 }
 
 /// A configuration as `WG=4, TS=2`; one without parameters is the only one.
-#[must_use]
 pub fn named(configuration: &Values) -> String {
     match listed(configuration) {
         only if only.is_empty() => "the only configuration".to_owned(),
@@ -42,7 +39,6 @@ pub(super) fn listed(configuration: &Values) -> String {
 impl Answer {
     /// The text: the heading, the model, the least time or what is known of it, called `least`,
     /// then `lines`, and how long it took.
-    #[must_use]
     pub fn words(
         &self,
         heading: &str,
@@ -98,7 +94,6 @@ impl Answer {
     }
 
     /// Whether the simulator has run the configuration.
-    #[must_use]
     pub fn replay(&self) -> Option<Line> {
         self.time?;
         let confirmed = self.replayed == Some(true);
@@ -108,7 +103,6 @@ impl Answer {
     }
 
     /// What ended the search early.
-    #[must_use]
     pub fn stop(&self) -> Option<Line> {
         self.stopped_by.clone().map(|why| ("stopped by:", why))
     }

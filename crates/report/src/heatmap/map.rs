@@ -54,7 +54,6 @@ impl HeatMap {
     }
 
     /// Least and greatest time in the map, in ticks; `None` if no cell has one.
-    #[must_use]
     pub fn bounds(&self) -> Option<(i64, i64)> {
         let times = || self.cells.iter().flatten().flatten().copied();
         times().min().zip(times().max())

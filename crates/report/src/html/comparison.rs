@@ -208,9 +208,6 @@ pub fn page(sources: &[Source]) -> Result<String, ReportError> {
 }
 
 /// Writes the page.
-///
-/// # Errors
-/// As [`page`], or a file that cannot be written.
 pub fn write(path: impl AsRef<Path>, sources: &[Source]) -> Result<(), ReportError> {
     let path = path.as_ref();
     tickbound_os::output::write(path, page(sources)?.as_bytes()).map_err(ReportError::write(path))

@@ -1,4 +1,5 @@
-//! The page of a connector: pictures that can be enlarged and searched, and the steps of a run lit in them.
+//! The page of a connector: pictures that can be enlarged and searched, and the steps of a run lit
+//! in them.
 
 use std::path::Path;
 
@@ -73,9 +74,6 @@ impl ConnectorPage {
     }
 
     /// Writes the page.
-    ///
-    /// # Errors
-    /// As [`ConnectorPage::html`], or a file that cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), ReportError> {
         let path = path.as_ref();
         tickbound_os::output::write(path, self.html()?.as_bytes()).map_err(ReportError::write(path))

@@ -43,8 +43,8 @@ impl Number {
     }
 }
 
-/// A text with its numbers of five digits or more in groups of three. What is part of a name or a fraction stays.
-#[must_use]
+/// A text with its numbers of five digits or more in groups of three. What is part of a name or a
+/// fraction stays.
 pub fn numbers_grouped(text: &str) -> String {
     let mut out = String::new();
     let mut before = ' ';

@@ -1,5 +1,5 @@
-//! The timeline of a run, small enough for a page: elements that do the same share a lane, and what is too short to be seen is
-//! drawn as one.
+//! The timeline of a run, small enough for a page: elements that do the same share a lane, and what
+//! is too short to be seen is drawn as one.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,8 @@ pub struct Lanes {
 pub struct Lane {
     /// Which ones.
     pub name: String,
-    /// One after another: first tick, the tick after the last, kind, step, how many spans are in it.
+    /// One after another: first tick, the tick after the last, kind, step, how many spans are in
+    /// it.
     pub blocks: Vec<(i64, i64, usize, usize, usize)>,
 }
 
@@ -54,8 +55,8 @@ struct Block<'s> {
 }
 
 impl Lanes {
-    /// The timeline of spans of a run of `time` ticks; `truncated` if there were more spans. `None` if there are none.
-    #[must_use]
+    /// The timeline of spans of a run of `time` ticks; `truncated` if there were more spans. `None`
+    /// if there are none.
     pub fn new(spans: &[TimelineSpan], time: i64, truncated: bool) -> Option<Lanes> {
         let mut tracks = tracks(spans);
         let mut last = spans.iter().map(|s| s.end).max()?;
@@ -119,8 +120,9 @@ fn tracks(spans: &[TimelineSpan]) -> IndexMap<Track<'_>, Vec<Block<'_>>> {
     tracks
 }
 
-/// Where spans are missing, ends all elements where the last block of the first one to end begins, unless that is less than half
-/// of the rest: what was recorded of the others beyond that would look like something that only they do. Returns the last tick.
+/// Where spans are missing, ends all elements where the last block of the first one to end begins,
+/// unless that is less than half of the rest: what was recorded of the others beyond that would
+/// look like something that only they do. Returns the last tick.
 fn cut(tracks: &mut IndexMap<Track<'_>, Vec<Block<'_>>>, last: i64) -> i64 {
     let ends = tracks.values().filter_map(|blocks| blocks.last().map(|b| b.start));
     let Some(first) = ends.min().filter(|first| *first > last / 2) else { return last };
@@ -131,7 +133,8 @@ fn cut(tracks: &mut IndexMap<Track<'_>, Vec<Block<'_>>>, last: i64) -> i64 {
     first
 }
 
-/// The blocks, those that are shorter than `least` ticks joined with what follows until they are not.
+/// The blocks, those that are shorter than `least` ticks joined with what follows until they are
+/// not.
 fn merged<'s>(blocks: &[Block<'s>], least: i64) -> Vec<Block<'s>> {
     let short = |b: &Block<'_>| b.end - b.start < least;
     // Within one window of the run, so that what is idle for long stays visible.
@@ -243,7 +246,8 @@ fn about(
     }
     if let Some(least) = coarse {
         text += &format!(
-            " What is shorter than {least} ticks is drawn with its neighbours, as the longest of them."
+            " What is shorter than {least} ticks is drawn with its neighbours, as the longest of \
+             them."
         );
     }
     numbers_grouped(&text)

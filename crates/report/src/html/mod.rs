@@ -1,9 +1,11 @@
 //! Answers as one HTML page each: what was found, charts, and the configurations.
 //!
-//! A page is one file that needs no network, for light and dark screens and for narrow ones. Its answer is text and tables that
-//! show without script; the script (`page.js`) draws the charts, sorts and filters. Everything that comes from a problem or a
-//! result - names, an engine's words - is somebody else's text: it is escaped where it is text of the page, lies as escaped JSON
-//! where the script reads it, and the script shows it as text only. A policy in the page forbids it all requests.
+//! A page is one file that needs no network, for light and dark screens and for narrow ones. Its
+//! answer is text and tables that show without script; the script (`page.js`) draws the charts,
+//! sorts and filters. Everything that comes from a problem or a result - names, an engine's words -
+//! is somebody else's text: it is escaped where it is text of the page, lies as escaped JSON where
+//! the script reads it, and the script shows it as text only. A policy in the page forbids it all
+//! requests.
 //!
 //! - [`Page`]: the page of `tune`, `measure` and `score`;
 //! - [`ConnectorPage`]: the page of `reo draw`;

@@ -48,7 +48,8 @@ pub struct Configurations {
     pub parameters: Vec<String>,
     /// The numbers; the first one says which configuration is best.
     pub measures: Vec<Measure>,
-    /// The model's time and the measured one are drawn over each other: their places in `measures`, and what is said of it.
+    /// The model's time and the measured one are drawn over each other: their places in `measures`,
+    /// and what is said of it.
     pub over: Option<(usize, usize, String)>,
     /// The configurations.
     pub rows: Vec<Row>,
@@ -86,7 +87,8 @@ pub struct Row {
 }
 
 impl Configurations {
-    /// Best first by the first number; of equal ones, in the order of their values. Those without come last.
+    /// Best first by the first number; of equal ones, in the order of their values. Those without
+    /// come last.
     pub fn sort(&mut self) {
         let greatest = self.measures.first().is_some_and(|m| m.best == Some(Best::Greatest));
         let key = |row: &Row| match row.numbers.first().copied().flatten() {
@@ -186,9 +188,6 @@ impl Page {
     }
 
     /// Writes the page.
-    ///
-    /// # Errors
-    /// As [`Page::html`], or a file that cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), ReportError> {
         let path = path.as_ref();
         tickbound_os::output::write(path, self.html()?.as_bytes()).map_err(ReportError::write(path))

@@ -48,7 +48,6 @@ pub struct Stripe {
 
 impl Stripe {
     /// A share of `all`, which is above 0.
-    #[must_use]
     pub fn new(name: &str, kind: &str, amount: f64, all: f64, digits: usize) -> Stripe {
         Stripe {
             name: name.to_owned(),
@@ -60,8 +59,8 @@ impl Stripe {
 }
 
 impl Spent {
-    /// What a run of `time` ticks spends its time on: that of all spans, and of the elements that have some.
-    #[must_use]
+    /// What a run of `time` ticks spends its time on: that of all spans, and of the elements that
+    /// have some.
     pub fn of(spans: &[TimelineSpan], time: i64, truncated: bool) -> Option<Spent> {
         let elements = spans.iter().map(|s| (&s.process, &s.thread)).unique().count();
         let kind = spans.first().map_or("element", |s| kind(&s.thread));
@@ -95,7 +94,8 @@ impl Spent {
         by_step.extend((others > 0).then(|| stripe("other steps", IDLE, others)));
         let counted = match truncated {
             false => format!(
-                "The {time} ticks of each of {elements} {kind}s that work, of the best configuration."
+                "The {time} ticks of each of {elements} {kind}s that work, of the best \
+                 configuration."
             ),
             true => format!(
                 "The first {} spans of the best configuration's run, which has more; the ticks of \

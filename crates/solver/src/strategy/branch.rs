@@ -1,10 +1,10 @@
 //! Branch and bound over boxes of parameter values.
 //!
-//! A box is a range of values for each parameter. It is dropped if some condition holds nowhere in it, or if
-//! no time in it can be below the best; otherwise it is halved along one parameter, and the half with the
-//! lower bound is looked at first. Bounds come from the messages of a small elimination ([`Guide`]), where there is one,
-//! and from interval arithmetic on the expressions as they are, which needs neither tables nor lists, however
-//! large the domains.
+//! A box is a range of values for each parameter. It is dropped if some condition holds nowhere in
+//! it, or if no time in it can be below the best; otherwise it is halved along one parameter, and
+//! the half with the lower bound is looked at first. Bounds come from the messages of a small
+//! elimination ([`Guide`]), where there is one, and from interval arithmetic on the expressions as
+//! they are, which needs neither tables nor lists, however large the domains.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -48,8 +48,8 @@ pub(super) fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
     Ok((complete && bracket.closed()).then_some(Proof::Branching { boxes: walk.boxes }))
 }
 
-/// The configurations that take at most `least` ticks, up to `optima` of them, and the best of the others until
-/// there are `top`; the second value says that no other takes `least`.
+/// The configurations that take at most `least` ticks, up to `optima` of them, and the best of the
+/// others until there are `top`; the second value says that no other takes `least`.
 pub(crate) fn best(
     search: &Search<'_>,
     least: i64,
@@ -90,8 +90,8 @@ struct Walk<'s, 'a> {
     order: Vec<usize>,
 }
 
-/// The parameters, those first that most factors of the cost depend on: while they are undecided, bounds say
-/// little.
+/// The parameters, those first that most factors of the cost depend on: while they are undecided,
+/// bounds say little.
 fn order(search: &Search<'_>) -> Vec<usize> {
     let weight = search.cost.term().mentions(search.problem());
     let mut order: Vec<usize> = (0..search.problem().parameters.len()).collect();
@@ -112,11 +112,11 @@ impl<'s, 'a> Walk<'s, 'a> {
         Walk { search, values, slots, first, boxes: 0, stop, guide, order }
     }
 
-    /// Visits every configuration whose bound is at most `most()`, until `each` says false. True if none was left.
-    /// `raised` is told what no configuration undercuts that is still to be visited.
+    /// Visits every configuration whose bound is at most `most()`, until `each` says false. True if
+    /// none was left. `raised` is told what no configuration undercuts that is still to be visited.
     ///
-    /// The box with the least bound is taken next, and searched along the better halves down to a configuration;
-    /// the others wait. Where too many wait, it is searched to the end.
+    /// The box with the least bound is taken next, and searched along the better halves down to a
+    /// configuration; the others wait. Where too many wait, it is searched to the end.
     fn walk(
         &mut self,
         most: &dyn Fn() -> i64,
@@ -161,7 +161,8 @@ impl<'s, 'a> Walk<'s, 'a> {
         Ok(true)
     }
 
-    /// The halves of a box that may have valid configurations, with their bounds, the greater first.
+    /// The halves of a box that may have valid configurations, with their bounds, the greater
+    /// first.
     fn halves(&mut self, bound: i64, of: &Box, split: usize) -> Vec<(i64, Box)> {
         let (low, high) = of[split];
         let middle = low + (high - low) / 2;
@@ -185,8 +186,8 @@ impl<'s, 'a> Walk<'s, 'a> {
         Configuration(self.values.iter().zip(of).map(|(v, (low, _))| v[*low as usize]).collect())
     }
 
-    /// What no configuration in the box undercuts; `None` if none is valid. An expression that may lack a
-    /// value says nothing.
+    /// What no configuration in the box undercuts; `None` if none is valid. An expression that may
+    /// lack a value says nothing.
     fn bound(&mut self, of: &Box) -> Option<i64> {
         self.boxes += 1;
         for (place, (low, high)) in of.iter().enumerate() {

@@ -1,9 +1,9 @@
 //! Exact elimination over a join tree of the parameters, its messages as bounds.
 //!
-//! Configurations come in the order of what the tables say they cost, the least first. Where the tables are
-//! exact, the first is the optimum. Where a join was divided, or a product stayed out of the tables, the
-//! order is one of lower bounds, and what is still open is closed by simulating until the next bound
-//! reaches the best time.
+//! Configurations come in the order of what the tables say they cost, the least first. Where the
+//! tables are exact, the first is the optimum. Where a join was divided, or a product stayed out of
+//! the tables, the order is one of lower bounds, and what is still open is closed by simulating
+//! until the next bound reaches the best time.
 
 use tickbound_elimination::{Least, TooWide};
 
@@ -38,7 +38,8 @@ fn ascend(search: &Search<'_>, found: &Eliminated) -> Result<Option<Proof>, Solv
     let stop = || bracket.done();
     let all = tree.ascending_from(root, &limits(search.rows(), &stop), ticks);
     let proof = Proof::Elimination { rows: tree.rows() as u64, exact: exact && tree.is_exact() };
-    // No time below this is excluded any more: something that could not be simulated may take as long.
+    // No time below this is excluded any more: something that could not be simulated may take as
+    // long.
     let mut open = i64::MAX;
     for next in all {
         let (bound, indices) = match next {

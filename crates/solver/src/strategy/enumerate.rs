@@ -1,8 +1,9 @@
 //! Simulating configurations one by one, those with the least lower bound first.
 //!
-//! As soon as the next lower bound reaches the best time, nothing that is left can be faster. Where one takes
-//! milliseconds several are simulated at a time; their times count in the same order. One that is too large to be simulated
-//! stays open: all others are looked at, and the answer is a bracket unless its lower bound excludes it.
+//! As soon as the next lower bound reaches the best time, nothing that is left can be faster. Where
+//! one takes milliseconds several are simulated at a time; their times count in the same order. One
+//! that is too large to be simulated stays open: all others are looked at, and the answer is a
+//! bracket unless its lower bound excludes it.
 
 use std::time::{Duration, Instant};
 

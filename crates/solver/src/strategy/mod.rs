@@ -50,7 +50,6 @@ tickbound_input::named! {
 
 impl Strategy {
     /// True if a transition system is needed.
-    #[must_use]
     pub fn needs_encoding(self) -> bool {
         matches!(self.entry().run, Run::OnFormula(_) | Run::Together(_))
     }
@@ -66,8 +65,8 @@ impl Strategy {
     }
 }
 
-/// Runs a strategy on a thread of its own, which gets a solver context of its own. Without a formula
-/// configurations are simulated.
+/// Runs a strategy on a thread of its own, which gets a solver context of its own. Without a
+/// formula configurations are simulated.
 pub(crate) fn search(task: &Task<'_>, strategy: Strategy) -> Result<(), SolveError> {
     // The bounds alone may have closed the bracket; what is left then is the confirmation.
     if task.bracket.done() {
@@ -81,7 +80,8 @@ pub(crate) fn search(task: &Task<'_>, strategy: Strategy) -> Result<(), SolveErr
     }
 }
 
-/// Runs a strategy that asks a solver on a thread of its own, which gets a solver context of its own.
+/// Runs a strategy that asks a solver on a thread of its own, which gets a solver context of its
+/// own.
 fn ask(asked: &dyn Asked, run: OnFormula) -> Result<(), SolveError> {
     std::thread::scope(|scope| {
         let work = || interruptible(asked.bracket(), || run(asked));
@@ -89,7 +89,8 @@ fn ask(asked: &dyn Asked, run: OnFormula) -> Result<(), SolveError> {
     })
 }
 
-/// Runs a strategy on a space that is not listed; says what the proof is, if the bracket was closed.
+/// Runs a strategy on a space that is not listed; says what the proof is, if the bracket was
+/// closed.
 pub(crate) fn unlisted(
     search: &Search<'_>,
     strategy: Strategy,

@@ -52,15 +52,16 @@ pub(super) fn all(search: &Search<'_>) -> Result<bool, SolveError> {
     Ok(true)
 }
 
-/// Simulates one configuration drawn at random and offers its time, so that a search that is stopped before it proposes
-/// anything has something to show.
+/// Simulates one configuration drawn at random and offers its time, so that a search that is
+/// stopped before it proposes anything has something to show.
 pub(super) fn first(search: &Search<'_>, seed: u64) -> Result<(), SolveError> {
     let mut random = Random(seed);
     let Some(configuration) = search.configurations.random(&mut || random.next()) else {
         return Ok(());
     };
     let bound = search.configurations.bind(&configuration)?;
-    // One at fault or too large is left to the search, and so is one that closes the bracket: whoever closes it says why.
+    // One at fault or too large is left to the search, and so is one that closes the bracket:
+    // whoever closes it says why.
     match simulated(search.problem(), &bound, SAMPLE_EVENTS) {
         Ok(Simulated::Time { ticks, .. }) if ticks > search.bracket.bounds().lower => {
             search.offer(configuration, None).map(|_| ())

@@ -1,21 +1,24 @@
 //! Searching a space that is not listed.
 //!
-//! In go the valid configurations as a structure and the run time as an expression. A strategy closes the
-//! bracket on them: elimination over a join tree, branch and bound over boxes, or Z3 on the same conditions
-//! and costs. What comes out names who proved what ([`crate::Proof`]).
+//! In go the valid configurations as a structure and the run time as an expression. A strategy
+//! closes the bracket on them: elimination over a join tree, branch and bound over boxes, or Z3 on
+//! the same conditions and costs. What comes out names who proved what ([`crate::Proof`]).
 //!
-//! 1. Where small tables hold the costs, the parameters are eliminated, so that the answer is known at once.
-//! 2. If running all configurations in the simulator is cheap, that is done, and nothing else is needed.
-//! 3. Otherwise the costs are tabulated and the parameters eliminated. Every configuration that a strategy
-//!    proposes is simulated before it counts. Where tables would be large one drawn at random comes first, so that
-//!    there is something to show.
-//! 4. Configurations drawn at random are simulated too and held against the cost, so that a fault in it
-//!    shows outside the optimum as well.
-//! 5. Where the time can be derived a second way, its parameters are eliminated too; the least must be the same.
+//! 1. Where small tables hold the costs, the parameters are eliminated, so that the answer is known
+//!    at once.
+//! 2. If running all configurations in the simulator is cheap, that is done, and nothing else is
+//!    needed.
+//! 3. Otherwise the costs are tabulated and the parameters eliminated. Every configuration that a
+//!    strategy proposes is simulated before it counts. Where tables would be large one drawn at
+//!    random comes first, so that there is something to show.
+//! 4. Configurations drawn at random are simulated too and held against the cost, so that a fault
+//!    in it shows outside the optimum as well.
+//! 5. Where the time can be derived a second way, its parameters are eliminated too; the least must
+//!    be the same.
 //! 6. Z3 is asked for one tick less, if it answers within the time that 1 to 4 have taken.
 //!
-//! A configuration that is too large to simulate, or whose time leaves 63 bits, is excluded by its bound, or
-//! it stays open and is named as what keeps the bracket from closing.
+//! A configuration that is too large to simulate, or whose time leaves 63 bits, is excluded by its
+//! bound, or it stays open and is named as what keeps the bracket from closing.
 
 mod check;
 mod rank;
@@ -44,9 +47,6 @@ const FEW_ROWS: usize = 1 << 12;
 const FIRST_ROWS: usize = 1 << 19;
 
 /// Searches with a cost.
-///
-/// # Errors
-/// As for [`crate::tune`].
 pub fn tune(
     configurations: &Configurations<'_>,
     cost: &Cost,
@@ -57,9 +57,6 @@ pub fn tune(
 }
 
 /// Searches on what a search knows already.
-///
-/// # Errors
-/// As for [`crate::tune`].
 pub fn tune_search(search: &Search<'_>, options: &Options) -> Result<TuneResult, SolveError> {
     if options.strategy.leaves_choice() {
         at_once(search)?;
@@ -87,16 +84,14 @@ fn at_once(search: &Search<'_>) -> Result<(), SolveError> {
     }
     search.limit_rows(FIRST_ROWS);
     match strategy::unlisted(search, Strategy::Eliminate) {
-        // The problem is at fault. That is met again, first in the order of the space if all are simulated.
+        // The problem is at fault. That is met again, first in the order of the space if all are
+        // simulated.
         Err(why) if !why.is_fault() => Ok(()),
         end => end.map(|_| ()),
     }
 }
 
 /// Simulates all configurations; `None` if that is not cheap, or another way was asked for.
-///
-/// # Errors
-/// As for [`crate::tune`].
 pub fn simulated(search: &Search<'_>, options: &Options) -> Result<Option<TuneResult>, SolveError> {
     if !options.strategy.leaves_choice() || !check::all(search)? {
         return Ok(None);
@@ -137,12 +132,9 @@ fn closed(search: &Search<'_>, options: &Options) -> Result<Option<Proof>, Solve
     strategy::unlisted(search, options.strategy)
 }
 
-/// The question that confirms a problem's least time, in SMT-LIB 2: whether something takes one tick less. With it
-/// comes the least time. `None` if there is no configuration, the search was stopped, or the costs are too large
-/// for tables.
-///
-/// # Errors
-/// As for [`crate::tune`], and a problem whose time is no expression.
+/// The question that confirms a problem's least time, in SMT-LIB 2: whether something takes one
+/// tick less. With it comes the least time. `None` if there is no configuration, the search was
+/// stopped, or the costs are too large for tables.
 pub fn confirming_question(
     problem: &Problem,
     bracket: &Bracket<'_>,

@@ -182,7 +182,8 @@ fn offer(search: &Search<'_>, configuration: &Configuration, time: i64) -> Resul
 /// Most configurations that are looked at in the order of their bounds.
 const MOST_BOUNDED: usize = 100_000;
 
-/// The ranking where bounds are all there is: those of an elimination if there is one, else those of boxes.
+/// The ranking where bounds are all there is: those of an elimination if there is one, else those
+/// of boxes.
 fn bounded(search: &Search<'_>, top: usize, least: i64) -> Result<Ranking, SolveError> {
     let stop = || search.bracket.out_of_time();
     let (mut optima, complete) = match search.bounding(&stop) {
@@ -195,8 +196,8 @@ fn bounded(search: &Search<'_>, top: usize, least: i64) -> Result<Ranking, Solve
     Ok(Ranking { more: !complete, optima, count, ..Ranking::default() })
 }
 
-/// Simulates in the order of lower bounds, until none that is left can belong to the list; the second value says
-/// that all optima are in it.
+/// Simulates in the order of lower bounds, until none that is left can belong to the list; the
+/// second value says that all optima are in it.
 fn by_bounds(
     search: &Search<'_>,
     Eliminated { tables, tree, root }: &Eliminated,

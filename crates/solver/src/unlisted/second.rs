@@ -1,9 +1,10 @@
 //! The least time once more, by a time that was derived another way.
 //!
-//! What no draw meets and no table shows is a cost that is too great at the one configuration that would be the best. So where
-//! the time is such a sum, it is taken from the [obligation](tickbound_timing::obligation) as well, which shares no code with
-//! [`Cost::new`], and its parameters are eliminated. Both must come to the same least time; and what the second names as the best is
-//! simulated, as everything is that a search names.
+//! What no draw meets and no table shows is a cost that is too great at the one configuration that
+//! would be the best. So where the time is such a sum, it is taken from the
+//! [obligation](tickbound_timing::obligation) as well, which shares no code with [`Cost::new`], and
+//! its parameters are eliminated. Both must come to the same least time; and what the second names
+//! as the best is simulated, as everything is that a search names.
 
 use tickbound_expr::BinaryOp;
 use tickbound_expr::Expr;
@@ -24,7 +25,8 @@ pub(super) fn cost(problem: &Problem) -> Option<Cost> {
     Time::new(problem).ok().map(|time| Cost::of_term(term(&time), true))
 }
 
-/// Finds the least time by the second derivation, on a search with a bracket of its own; `None` if it comes to no end.
+/// Finds the least time by the second derivation, on a search with a bracket of its own; `None` if
+/// it comes to no end.
 ///
 /// # Errors
 /// It is another one, or the simulator disagrees: a fault of this program.

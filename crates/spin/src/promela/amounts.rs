@@ -61,9 +61,6 @@ impl<'f, 'a> Amounts<'f, 'a> {
     }
 
     /// The ticks of an access: amount times price.
-    ///
-    /// # Errors
-    /// As [`Facts::value`].
     pub fn ticks(&self, stmt: &Stmt) -> Result<Option<Value>, PromelaError> {
         let StmtKind::Access { access, amount } = &stmt.kind else { return Ok(None) };
         let price = Platform::price_name(*access).and_then(|n| self.facts.problem.scope.slot(n));
@@ -78,17 +75,14 @@ impl<'f, 'a> Amounts<'f, 'a> {
         self.value(stmt, &expr).map(Some)
     }
 
-    /// The last warp before warp `w` that does the same on the same of so many dispatchers; -1 if there is none. `None` if no
-    /// warp has one, or the text cannot say which.
+    /// The last warp before warp `w` that does the same on the same of so many dispatchers; -1 if
+    /// there is none. `None` if no warp has one, or the text cannot say which.
     pub fn alike_before(&self, dispatchers: i64) -> Option<Value> {
         let value = self.warps.as_ref()?.alike_before(self.facts, dispatchers).ok()?;
         (value.range.1 >= 0).then_some(value)
     }
 
     /// An expression of a statement.
-    ///
-    /// # Errors
-    /// As [`Facts::value`].
     pub fn value(&self, stmt: &Stmt, expr: &Expr) -> Result<Value, PromelaError> {
         let lanes = expr.mentions(|s| s >= self.facts.problem.first_item_slot());
         match &self.warps {
@@ -100,9 +94,6 @@ impl<'f, 'a> Amounts<'f, 'a> {
     }
 
     /// What a branch does on `condition`.
-    ///
-    /// # Errors
-    /// As [`Facts::value`].
     pub fn sides(&self, stmt: &Stmt, condition: &Expr) -> Result<Sides, PromelaError> {
         let lanes = condition.mentions(|s| s >= self.facts.problem.first_item_slot());
         let Some(warps) = self.warps.as_ref().filter(|_| lanes) else {

@@ -63,7 +63,8 @@ impl<'b, 'f, 'a> Body<'b, 'f, 'a> {
     }
 }
 
-/// The program `finish`, which one element runs; it begins with its mark, if something waits for it.
+/// The program `finish`, which one element runs; it begins with its mark, if something waits for
+/// it.
 ///
 /// # Errors
 /// A number that Promela cannot hold.

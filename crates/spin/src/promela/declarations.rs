@@ -36,11 +36,8 @@ pub(crate) struct Declarations {
 }
 
 impl Declarations {
-    /// `derived` are quantities of the style itself, such as the number of working elements. Call this
-    /// last: it declares only what the rest of the text has used.
-    ///
-    /// # Errors
-    /// As [`Facts::value`].
+    /// `derived` are quantities of the style itself, such as the number of working elements. Call
+    /// this last: it declares only what the rest of the text has used.
     pub fn new(facts: &Facts<'_>, derived: &[Quantity]) -> Result<Declarations, PromelaError> {
         let definitions = facts.definitions()?;
         let mut declarations = Declarations {

@@ -29,7 +29,8 @@ pub enum PromelaError {
     },
     /// More processes than SPIN can run.
     #[error(
-        "--style processes: {count} processes ({what}), SPIN has at most {limit}; {fix}, or take --style lockstep"
+        "--style processes: {count} processes ({what}), SPIN has at most {limit}; {fix}, or take \
+         --style lockstep"
     )]
     TooManyProcesses {
         /// How many there would be.

@@ -1,5 +1,5 @@
-//! What both styles need to know of a problem: its layout in every configuration, and its expressions as
-//! Promela text with the range of their values.
+//! What both styles need to know of a problem: its layout in every configuration, and its
+//! expressions as Promela text with the range of their values.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -229,10 +229,8 @@ impl<'a> Facts<'a> {
         self.used.borrow_mut().extend(parameters);
     }
 
-    /// The name of a price of the platform; `None` if it is free or does not count under the profile.
-    ///
-    /// # Errors
-    /// As [`Facts::value`].
+    /// The name of a price of the platform; `None` if it is free or does not count under the
+    /// profile.
     pub fn price(&self, name: &str) -> Result<Option<String>, PromelaError> {
         let has_price = self.problem.platform.numbers().any(|(n, v)| n == name && v > 0);
         let slot = self.problem.scope.slot(name);
@@ -254,9 +252,6 @@ impl<'a> Facts<'a> {
     }
 
     /// The definitions that the text has used, and those that they use, in order.
-    ///
-    /// # Errors
-    /// As [`Facts::value`].
     pub fn definitions(&self) -> Result<Vec<(String, Value)>, PromelaError> {
         let mut found = Vec::new();
         for (i, (name, expr)) in self.problem.definitions.iter().enumerate().rev() {
@@ -280,7 +275,8 @@ impl<'a> Facts<'a> {
         slots.map(|s| self.names.slot(s).to_owned()).collect()
     }
 
-    /// The type of times and marks. A mark plus a wait is computed in 32 bits and is at most the time.
+    /// The type of times and marks. A mark plus a wait is computed in 32 bits and is at most the
+    /// time.
     ///
     /// # Errors
     /// If times leave 32 bits.

@@ -9,8 +9,8 @@ use tickbound_model::{Bound, Launch, LaunchSize, ModelError, Problem, Profile, S
 /// How the workers of a unit - processing elements or dispatchers - share a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sharing {
-    /// The element runs the program `runs` times as the item of its own number (`published-2023`, and
-    /// `opencl` where no group has more items than a unit has elements).
+    /// The element runs the program `runs` times as the item of its own number (`published-2023`,
+    /// and `opencl` where no group has more items than a unit has elements).
     Runs,
     /// The element runs items `me`, `me + elements`, ... of a program without barriers, one after
     /// another.

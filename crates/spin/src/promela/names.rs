@@ -46,8 +46,8 @@ impl Names {
     }
 }
 
-/// `name`, or the first variant of its beginning that is not taken. Loop counters are `k1`, `f1`, ...; what begins
-/// with `_` or `tb_` belongs to SPIN and to the embedded C.
+/// `name`, or the first variant of its beginning that is not taken. Loop counters are `k1`, `f1`,
+/// ...; what begins with `_` or `tb_` belongs to SPIN and to the embedded C.
 fn free(name: &str, taken: &HashSet<String>) -> String {
     let name = short(name);
     let counter =

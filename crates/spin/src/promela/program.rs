@@ -169,8 +169,8 @@ pub(crate) trait Program {
     }
 }
 
-/// Calls an inline. SPIN 6.5.2 takes some conditional expressions apart wrongly when they are arguments of an
-/// inline, so these go through a variable.
+/// Calls an inline. SPIN 6.5.2 takes some conditional expressions apart wrongly when they are
+/// arguments of an inline, so these go through a variable.
 pub(crate) fn call(inline: &str, argument: &str, more: &str) -> String {
     if argument.contains("->") {
         format!("delay = {argument}; {inline}(delay{more})")

@@ -24,8 +24,8 @@ pub(crate) fn conditional(keys: &[Key], values: &[Option<i64>]) -> Option<String
     expression(&keys, &rows, values, &mut branches)
 }
 
-/// The rows' classes, each with a condition over the keys that holds for its rows only; `None` as for
-/// [`conditional`]. One class has no condition.
+/// The rows' classes, each with a condition over the keys that holds for its rows only; `None` as
+/// for [`conditional`]. One class has no condition.
 pub(crate) fn classes(keys: &[Key], class: &[Option<i64>]) -> Option<Vec<(Option<String>, i64)>> {
     let rows: Vec<usize> = (0..class.len()).filter(|r| class[*r].is_some()).collect();
     let all: Vec<i64> = rows.iter().filter_map(|r| class[*r]).unique().collect();

@@ -36,7 +36,8 @@ pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
             match state.replay(&build, &order, file, run.run) {
                 Ok(Some(trail)) => state.offer(trail)?,
                 Ok(None) => break,
-                // The last trail of a run that was stopped, also because it needs more depth, may be half written.
+                // The last trail of a run that was stopped, also because it needs more depth, may
+                // be half written.
                 Err(SpinError::Trail { .. })
                     if matches!(run.verdict, Verdict::Stopped(_) | Verdict::DepthLimit) => {}
                 Err(e) => return Err(e),

@@ -1,7 +1,7 @@
 //! What is to be proved: that no valid configuration takes fewer ticks.
 //!
-//! In goes a problem, out comes its [`Obligation`]: for each parameter the values it may have, the conditions of a valid
-//! configuration, and the run time as a sum of products over the parameters:
+//! In goes a problem, out comes its [`Obligation`]: for each parameter the values it may have, the
+//! conditions of a valid configuration, and the run time as a sum of products over the parameters:
 //!
 //! ```text
 //! time  = launch + waves * (start + group) + finish
@@ -13,8 +13,9 @@
 //! - [`phase`]: what the element that is last does between two barriers, where items differ;
 //! - [`sum`]: from that to the run time as a sum of [`product`]s.
 //!
-//! It is derived from `docs/semantics.md` on its own: neither the encodings, nor the searches, nor the simulator have a part in
-//! it. So it is what certificates are checked against, and what searches hold their own derivation of the time against.
+//! It is derived from `docs/semantics.md` on its own: neither the encodings, nor the searches, nor
+//! the simulator have a part in it. So it is what certificates are checked against, and what
+//! searches hold their own derivation of the time against.
 
 pub mod path;
 pub mod phase;
@@ -42,7 +43,8 @@ const MAX_CHOICES: usize = 1 << 20;
 pub struct Obligation<'p> {
     /// The problem.
     pub problem: &'p Problem,
-    /// For each parameter its values, over all choices of the parameters that its domain depends on.
+    /// For each parameter its values, over all choices of the parameters that its domain depends
+    /// on.
     pub values: Vec<Vec<i64>>,
     /// What a valid configuration satisfies.
     pub conditions: Vec<Condition>,
@@ -90,7 +92,6 @@ impl<'p> Obligation<'p> {
     }
 
     /// The number of a parameter's value; `None` if it is no value of its domains.
-    #[must_use]
     pub fn index(&self, parameter: usize, value: i64) -> Option<u32> {
         let place = self.values[parameter].binary_search(&value).ok()?;
         u32::try_from(place).ok()
@@ -134,9 +135,6 @@ fn chosen<'v>(all: &'v [Vec<i64>], of: &'v [usize]) -> Box<dyn Iterator<Item = V
 
 impl Time {
     /// Derives the run time of a problem.
-    ///
-    /// # Errors
-    /// As for [`Obligation::new`].
     pub fn new(problem: &Problem) -> Result<Time, ObligationError> {
         let Path { launch, waves, start, group, finish } = Path::new(problem)?;
         let group = parts(problem, products(&group)?);
@@ -181,9 +179,6 @@ impl Part {
 
 impl Time {
     /// The ticks for the values in `env`, given those of a group once it has started.
-    ///
-    /// # Errors
-    /// As for [`Part::value`].
     pub fn of_group(&self, group: i128, env: &[i64]) -> Result<i128, ObligationError> {
         let no_value = |what: &dyn ToString| ObligationError::NoValue {
             at: "launch".to_owned(),
@@ -196,8 +191,8 @@ impl Time {
         all.ok_or_else(|| no_value(&"beyond 127 bits"))
     }
 
-    /// The parts of the whole launch: those of a group times the waves, and what comes before and after.
-    #[must_use]
+    /// The parts of the whole launch: those of a group times the waves, and what comes before and
+    /// after.
     pub fn of_launch(&self, problem: &Problem) -> Vec<Part> {
         let waves = Factor::Count(self.waves.clone());
         let number = |n: i64| Factor::Count(Expr::Int(n));
@@ -215,9 +210,6 @@ impl Time {
     }
 
     /// The ticks for the values in `env`.
-    ///
-    /// # Errors
-    /// As for [`Part::value`].
     pub fn value(&self, env: &[i64]) -> Result<i128, ObligationError> {
         let mut group = 0i128;
         for part in &self.group {

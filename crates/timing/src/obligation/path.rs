@@ -1,13 +1,16 @@
 //! The path of one element: what it does, one step after another, from the launch to the end.
 //!
-//! In goes a problem whose groups are alike, out comes the [`Path`] of an element of the busiest unit. Where items are alike, all other
-//! elements do the same at the same ticks, or less of it, so the time of the path is the time of the launch. Where
-//! they differ, it is at each barrier the path of the element that is last there ([`crate::obligation::phase`]); that is for `opencl` alone.
+//! In goes a problem whose groups are alike, out comes the [`Path`] of an element of the busiest
+//! unit. Where items are alike, all other elements do the same at the same ticks, or less of it, so
+//! the time of the path is the time of the launch. Where they differ, it is at each barrier the
+//! path of the element that is last there ([`crate::obligation::phase`]); that is for `opencl`
+//! alone.
 //!
-//! Items are alike if no expression differs between them, but for the condition of an `if` whose two sides do the same.
-//! Under `opencl` without warps nobody may wait for a mark: all items of an element then stand at a statement together,
-//! which is one step for all of them. Under the published profiles an element, or a dispatcher, runs the whole program
-//! once for each of its items, or warps, and the mark is set at the beginning of each.
+//! Items are alike if no expression differs between them, but for the condition of an `if` whose
+//! two sides do the same. Under `opencl` without warps nobody may wait for a mark: all items of an
+//! element then stand at a statement together, which is one step for all of them. Under the
+//! published profiles an element, or a dispatcher, runs the whole program once for each of its
+//! items, or warps, and the mark is set at the beginning of each.
 
 use tickbound_expr::Expr;
 use tickbound_expr::{BinaryOp, Function};
@@ -66,7 +69,8 @@ impl Path {
                 };
                 (prices, groups(global_size)?, group?)
             }
-            // [2023], Section 5 and Listing 6: one unit, whose elements run the program again until all items have run.
+            // [2023], Section 5 and Listing 6: one unit, whose elements run the program again until
+            // all items have run.
             (Launch::Activations { activations, .. }, Profile::Published2023, None) => {
                 let share = by(BinaryOp::FloorDiv, local, elements);
                 let runs = Expr::Call(Function::Max, vec![Expr::Int(1), share]);
@@ -78,7 +82,8 @@ impl Path {
             (Launch::Range { global_size, .. }, Profile::Published2021, Some(warps)) => {
                 let at_once = warps.width.saturating_mul(warps.dispatchers);
                 let runs = by(BinaryOp::FloorDiv, local.clone(), at_once);
-                // The two sides of an `if` are run one after the other where the items of a warp differ.
+                // The two sides of an `if` are run one after the other where the items of a warp
+                // differ.
                 let of = Reader { problem, runs: Vec::new(), barrier: 0, merges: false };
                 ([0; 2], groups(global_size)?, vec![again(runs, of.steps(kernel)?)])
             }
@@ -105,7 +110,8 @@ fn again(runs: Expr, program: Vec<Step>) -> Step {
 /// Reads programs as steps.
 struct Reader<'p> {
     problem: &'p Problem,
-    /// What an access is multiplied by: how many items an element runs, where that is part of each step.
+    /// What an access is multiplied by: how many items an element runs, where that is part of each
+    /// step.
     runs: Vec<Expr>,
     /// Ticks of a barrier.
     barrier: i64,

@@ -1,8 +1,8 @@
 //! What the elements of a unit do between two barriers where their items differ.
 //!
-//! Element e runs items e, e + elements, and so on, one after another, and a phase ends when the last element is through. So
-//! it takes the greatest sum, over the elements, of what their items take: a [`Phase`] has it for given values of the
-//! parameters.
+//! Element e runs items e, e + elements, and so on, one after another, and a phase ends when the
+//! last element is through. So it takes the greatest sum, over the elements, of what their items
+//! take: a [`Phase`] has it for given values of the parameters.
 
 use tickbound_expr::Expr;
 use tickbound_model::kernel::expressions;

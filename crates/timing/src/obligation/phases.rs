@@ -1,8 +1,9 @@
 //! The program of a group as phases, where items differ.
 //!
-//! In go statements, out come the steps of the element that is last at each barrier: a [`Phase`] for what differs, and what does not
-//! as a sum where every element has equally many items. A loop around a barrier is its first iteration, which ends the phase that was
-//! open, and the others, each of which ends the one before: what hangs over from an iteration must be the same each time.
+//! In go statements, out come the steps of the element that is last at each barrier: a [`Phase`]
+//! for what differs, and what does not as a sum where every element has equally many items. A loop
+//! around a barrier is its first iteration, which ends the phase that was open, and the others,
+//! each of which ends the one before: what hangs over from an iteration must be the same each time.
 
 use tickbound_expr::Expr;
 use tickbound_expr::{BinaryOp, Function};

@@ -17,8 +17,8 @@ pub struct Step {
 /// What a step does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StepKind {
-    /// Takes `amount` ticks, times each of the others. An amount below 0 is a fault of the problem; of the others, nothing
-    /// is below 0.
+    /// Takes `amount` ticks, times each of the others. An amount below 0 is a fault of the problem;
+    /// of the others, nothing is below 0.
     Work {
         /// How much.
         amount: Expr,
@@ -50,7 +50,6 @@ pub enum StepKind {
 }
 
 /// True if some step waits for a mark.
-#[must_use]
 pub fn waits(steps: &[Step]) -> bool {
     steps.iter().any(|step| match &step.kind {
         StepKind::Until(_) => true,
@@ -60,8 +59,8 @@ pub fn waits(steps: &[Step]) -> bool {
     })
 }
 
-/// True if an expression has a value, unless numbers become very large: it divides by nothing that may be 0, and has no
-/// power.
+/// True if an expression has a value, unless numbers become very large: it divides by nothing that
+/// may be 0, and has no power.
 pub(crate) fn always_has_a_value(e: &Expr) -> bool {
     let whole = match e {
         Expr::Binary(BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Rem, _, b) => {

@@ -1,11 +1,14 @@
 //! A path as a sum of products.
 //!
-//! In go steps, out comes for each piece of work, and for each wait, a [`Product`]: how often it happens times how long it
-//! takes. How long a wait takes depends on how many ticks have passed since the mark. That is an expression over the
-//! parameters too: it is 0 after a mark, work adds to it, and `until(d)` makes it the greater of itself and d + 1. In a loop
+//! In go steps, out comes for each piece of work, and for each wait, a [`Product`]: how often it
+//! happens times how long it takes. How long a wait takes depends on how many ticks have passed
+//! since the mark. That is an expression over the parameters too: it is 0 after a mark, work adds
+//! to it, and `until(d)` makes it the greater of itself and d + 1. In a loop
 //!
-//! - that marks, each iteration but the first begins with what the one before has left, which is the same every time;
-//! - that does not mark, only the first iteration waits: what it leaves is at least what any wait in it asks for.
+//! - that marks, each iteration but the first begins with what the one before has left, which is
+//!   the same every time;
+//! - that does not mark, only the first iteration waits: what it leaves is at least what any wait
+//!   in it asks for.
 //!
 //! A loop that marks in one side of an `if` and not in the other is not covered.
 
@@ -37,8 +40,9 @@ struct Sum {
 }
 
 impl Sum {
-    /// Adds the products of steps under the loops and branches around them, and returns the ticks since the mark after
-    /// them, given those before. Without `waiting` every wait is known to be over.
+    /// Adds the products of steps under the loops and branches around them, and returns the ticks
+    /// since the mark after them, given those before. Without `waiting` every wait is known to be
+    /// over.
     fn steps(
         &mut self,
         steps: &[Step],
@@ -138,8 +142,8 @@ impl Sum {
     }
 }
 
-/// Whether steps set the mark whichever way they go; `None` if that depends on the way. A loop may be run not at all.
-#[must_use]
+/// Whether steps set the mark whichever way they go; `None` if that depends on the way. A loop may
+/// be run not at all.
 pub fn marks(steps: &[Step]) -> Option<bool> {
     let of = |step: &Step| match &step.kind {
         StepKind::Mark => Some(true),

@@ -80,7 +80,8 @@ impl Terms {
         })
     }
 
-    /// Whether a fact says that the value is less than zero: from p < 0 follows q < 0 if q - p <= 0.
+    /// Whether a fact says that the value is less than zero: from p < 0 follows q < 0 if q - p <=
+    /// 0.
     fn follows(&self, poly: &Poly) -> bool {
         let near = self.near(poly);
         self.facts.iter().rev().any(|(fact, _)| {

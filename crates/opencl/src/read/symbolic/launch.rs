@@ -5,7 +5,8 @@ use crate::request::LaunchBound;
 
 impl Terms {
     /// Where a value lies in a launch within these bounds, one for each dimension. Numbers made of
-    /// ids in another way than by sums and products are taken to be those of a launch of 2^16 items.
+    /// ids in another way than by sums and products are taken to be those of a launch of 2^16
+    /// items.
     pub fn in_launch(&self, poly: &Poly, bounds: &[LaunchBound]) -> Interval {
         let mut rest = poly.clone();
         let mut sum = Interval::point(0);

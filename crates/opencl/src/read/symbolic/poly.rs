@@ -13,8 +13,8 @@ pub type Monomial = SmallVec<[Atom; 4]>;
 
 /// A polynomial: its monomials in ascending order with coefficients that are not zero.
 ///
-/// Two polynomials are the same function of their atoms exactly if they are equal. Values of variables are copied
-/// with every branch, so a copy shares the monomials.
+/// Two polynomials are the same function of their atoms exactly if they are equal. Values of
+/// variables are copied with every branch, so a copy shares the monomials.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Poly(Rc<[(Monomial, i64)]>);
 

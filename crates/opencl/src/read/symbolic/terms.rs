@@ -83,21 +83,23 @@ pub struct Terms {
     leaves: u32,
     /// Leaves that are multiples of whole numbers, by factors that are not known.
     multiples: HashMap<Atom, Poly>,
-    /// Numbers of iterations that are sums over those of a loop around, each as a number that is not negative and what
-    /// divides it without a rest.
+    /// Numbers of iterations that are sums over those of a loop around, each as a number that is
+    /// not negative and what divides it without a rest.
     pub sums: HashMap<Poly, (Poly, i64)>,
     /// Bounds of the launch in each dimension; empty where its sizes are not known.
     pub launch: Vec<LaunchBound>,
     /// For dimensions in which it can be said, the items of a group.
     pub local_sizes: BTreeMap<usize, Poly>,
-    /// Whether polynomials are below zero by the bounds of their atoms alone, for each depth. What is known
-    /// of an atom never changes, so answers hold for good.
+    /// Whether polynomials are below zero by the bounds of their atoms alone, for each depth. What
+    /// is known of an atom never changes, so answers hold for good.
     pub(super) signs: RefCell<FxHashMap<Poly, Signs>>,
-    /// Whether facts say that polynomials are below zero, each with the fact that was the last one then.
+    /// Whether facts say that polynomials are below zero, each with the fact that was the last one
+    /// then.
     pub(super) under_facts: RefCell<FxHashMap<Poly, (u64, bool)>>,
 }
 
-/// For each depth to which bounds of atoms are tried, whether a polynomial is below zero, if that was asked.
+/// For each depth to which bounds of atoms are tried, whether a polynomial is below zero, if that
+/// was asked.
 pub(super) type Signs = [Option<bool>; 1 + DEPTH];
 
 /// How many bounds of atoms are tried one inside the other.
@@ -177,7 +179,8 @@ impl Terms {
         self.insert(Kind::Leaf(leaf), info)
     }
 
-    /// A whole number made of a multiple of another, by a real number of which only the dependence is known.
+    /// A whole number made of a multiple of another, by a real number of which only the dependence
+    /// is known.
     pub fn scaled(&mut self, interval: Interval, depends: Dependence, number: &Poly) -> Poly {
         let leaf = self.leaf(interval, depends, Vec::new());
         self.multiples.extend(leaf.as_atom().map(|atom| (atom, number.clone())));

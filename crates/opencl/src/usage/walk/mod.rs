@@ -38,7 +38,8 @@ const ITERATION: i64 = 3;
 /// Iterations of a short loop whose loads are waited for together.
 const SHORT_AT_ONCE: i64 = 4;
 
-/// Where a part of a usage comes from: what it is a part of, the line of the source if it is of one, and the array.
+/// Where a part of a usage comes from: what it is a part of, the line of the source if it is of
+/// one, and the array.
 pub(super) type Origin = (&'static str, Option<Line>, String);
 
 /// A file as messages name it, and a line of it.
@@ -97,8 +98,8 @@ struct Walk<'a> {
     kept: Kept,
     /// What is done to private arrays.
     privates: Arrays,
-    /// Different bytes of each array in global memory that are loaded or stored, of a group and of the launch, and where it is
-    /// first done.
+    /// Different bytes of each array in global memory that are loaded or stored, of a group and of
+    /// the launch, and where it is first done.
     arrays: IndexMap<(String, bool), (Expr, Expr, At)>,
 }
 
@@ -198,8 +199,8 @@ impl Walk<'_> {
         self.rolled_loop((at, said.is_some(), again), body, &inside, batch)
     }
 
-    /// A loop that is not unrolled as a whole, as the innermost one around; `said`: the source says how far it is; `again`: 1 if it
-    /// has more than one iteration.
+    /// A loop that is not unrolled as a whole, as the innermost one around; `said`: the source says
+    /// how far it is; `again`: 1 if it has more than one iteration.
     fn rolled_loop(
         &mut self,
         (at, said, again): (&At, bool, Expr),
@@ -210,7 +211,8 @@ impl Walk<'_> {
         let mut own = Batch::new();
         self.steps(body, inside, &mut own)?;
         let iterations = inside.rolled();
-        // Compilers unroll a loop in part that is short: one without a loop in it, or that only copies.
+        // Compilers unroll a loop in part that is short: one without a loop in it, or that only
+        // copies.
         let short = match said {
             true => iterations.clone(),
             false => ceil_div(iterations.clone(), Expr::Int(SHORT_AT_ONCE)),
@@ -262,7 +264,8 @@ impl Walk<'_> {
         let real = adds.max(multiplies);
         let at = steps.first().map(|step| &step.at);
         let executed = self.packed(steps, around)?;
-        // Beside real numbers, whole ones are of places and conditions on them, which unrolled iterations have in common.
+        // Beside real numbers, whole ones are of places and conditions on them, which unrolled
+        // iterations have in common.
         let places = if real > 0 { around.rolled() } else { executed.clone() };
         for (what, n, executed) in [
             ("real", real, &executed),
@@ -336,8 +339,8 @@ impl Walk<'_> {
     }
 }
 
-/// Loops around an access, inner ones first, as repetitions in one body of the innermost one that is not unrolled as a whole, and of
-/// such bodies.
+/// Loops around an access, inner ones first, as repetitions in one body of the innermost one that
+/// is not unrolled as a whole, and of such bodies.
 fn bodies(loops: &[Axis], around: &Around) -> (Vec<Axis>, Vec<Axis>) {
     let (inside, rolled) = loops.split_at(loops.len() - around.rolled_loops());
     let (mut inside, mut rolled) = (inside.to_vec(), rolled.to_vec());

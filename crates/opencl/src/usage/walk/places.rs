@@ -1,4 +1,5 @@
-//! Where accesses are: how far loops, lanes and groups move them, and whether their rows stay in lines.
+//! Where accesses are: how far loops, lanes and groups move them, and whether their rows stay in
+//! lines.
 
 use itertools::Itertools;
 use tickbound_expr::Expr;
@@ -16,9 +17,10 @@ use crate::error::ReadError;
 use crate::steps::{Access, Digit, Number, Stride};
 
 impl Walk<'_> {
-    /// 1 if all that moves the first lane of an access moves it by whole lines, or, where a row of lanes with what lies between
-    /// them is a part of a line, by whole rows, which then lie in one line. Loops that go over what lies between two lanes move
-    /// nothing into another line. Also the bytes of such a row, or of a line.
+    /// 1 if all that moves the first lane of an access moves it by whole lines, or, where a row of
+    /// lanes with what lies between them is a part of a line, by whole rows, which then lie in one
+    /// line. Loops that go over what lies between two lanes move nothing into another line. Also
+    /// the bytes of such a row, or of a line.
     pub(super) fn aligned(
         &self,
         access: &Access,
@@ -60,8 +62,8 @@ impl Walk<'_> {
         Ok((self.device.known.narrowed(aligned), row))
     }
 
-    /// Bytes of a row of lanes of a warp, with what lies between them, where it is a part of a line, and else of a line; and how far
-    /// its lanes are apart.
+    /// Bytes of a row of lanes of a warp, with what lies between them, where it is a part of a
+    /// line, and else of a line; and how far its lanes are apart.
     fn row(&self, lanes: &[Lane]) -> (Expr, Expr) {
         let (line, warp) = (Expr::Int(self.device.line), Expr::Int(self.device.warp));
         let mut apart = Expr::Int(0);
@@ -152,7 +154,8 @@ impl Walk<'_> {
     }
 }
 
-/// 1 if the loops that move an access of so many bytes by less than lanes are apart go over no more than that.
+/// 1 if the loops that move an access of so many bytes by less than lanes are apart go over no more
+/// than that.
 fn between(loops: &[Axis], bytes: i64, apart: &Expr) -> Expr {
     let reach = |axis: &Axis| match &axis.distance {
         Some(distance) => {

@@ -28,8 +28,8 @@ struct Request<'l> {
 }
 
 impl Walk<'_> {
-    /// An atomic operation: one request that all lanes pass one after the other. On one address of the launch L2 does
-    /// those of all items one after the other.
+    /// An atomic operation: one request that all lanes pass one after the other. On one address of
+    /// the launch L2 does those of all items one after the other.
     pub(super) fn atomic(
         &mut self,
         (space, shared): (Space, bool),
@@ -127,8 +127,8 @@ impl Walk<'_> {
         if !around.guarded {
             self.kept.window(at.line, registers(window(unrolled)), uses);
         }
-        // Loads are moved before conditions: those of a condition around them, and, as what only some items store only they
-        // compute, that of the store.
+        // Loads are moved before conditions: those of a condition around them, and, as what only
+        // some items store only they compute, that of the store.
         let alone = around.rolled_loops() == 0;
         if self.device.source_order && (around.guarded || self.stores_guarded && alone) {
             self.kept.early(at.line, registers(each.clone()), around.rolled_for_one());
@@ -157,8 +157,8 @@ impl Walk<'_> {
     }
 }
 
-/// So much in each body, of `one` in each iteration: where the last body of a loop that is unrolled in part is not whole, no more
-/// than all iterations have.
+/// So much in each body, of `one` in each iteration: where the last body of a loop that is unrolled
+/// in part is not whole, no more than all iterations have.
 pub(super) fn repeated(around: &Around, each: Expr, one: Expr) -> Expr {
     let all = mul(around.rolled(), each);
     match around.body() {

@@ -15,10 +15,10 @@ use crate::error::ReadError;
 use crate::steps::{Access, Digit, Number};
 
 impl Walk<'_> {
-    /// Bytes that pieces of a sweep take more than they have, as caches move whole sectors: one that
-    /// begins and ends in the midst of a sector, on average, a sector but for one element; one that
-    /// is moved by whole sectors, or by whole rows that divide a line, the rest of a sector. None
-    /// takes more than what lies between it and the next one.
+    /// Bytes that pieces of a sweep take more than they have, as caches move whole sectors: one
+    /// that begins and ends in the midst of a sector, on average, a sector but for one element; one
+    /// that is moved by whole sectors, or by whole rows that divide a line, the rest of a sector.
+    /// None takes more than what lies between it and the next one.
     fn margin<'x>(
         &self,
         bytes: i64,

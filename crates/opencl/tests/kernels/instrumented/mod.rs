@@ -226,9 +226,6 @@ impl Instrument {
     }
 
     /// The same, for all that it accesses, in order; without atomic operations.
-    ///
-    /// # Errors
-    /// As [`Instrument::run`].
     pub fn trace(&mut self, run: &Run<'_>) -> Result<Vec<Touch>, String> {
         self.run_with(run, true)?;
         let bytes =

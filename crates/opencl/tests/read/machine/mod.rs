@@ -54,8 +54,8 @@ type Way = String;
 #[derive(Debug, Clone)]
 enum Place {
     Variable(VariableId),
-    /// An element of a private array, a member, or a component of a private vector: of which variable and where,
-    /// as far as that can be followed.
+    /// An element of a private array, a member, or a component of a private vector: of which
+    /// variable and where, as far as that can be followed.
     Part(Option<VariableId>, Option<Way>),
     Memory(Space),
     Lane(Space),

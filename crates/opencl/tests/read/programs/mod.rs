@@ -248,7 +248,8 @@ impl Writer {
         self.line("}");
     }
 
-    /// Cases in any order, some without an end; what is left inside is that of the loop or the kernel around.
+    /// Cases in any order, some without an end; what is left inside is that of the loop or the
+    /// kernel around.
     fn switch(&mut self) {
         let value =
             self.random.pick(&["n", "N & 3", "lid % 3", "u", "(uchar)(n + 254)", "gid - 1", "K"]);
@@ -297,7 +298,8 @@ impl Writer {
             _ => {
                 let other = self.bound();
                 format!(
-                    "for (int {name} = {from}; {name} < {to} && {name} <= {other}; {name} += {step}) {{"
+                    "for (int {name} = {from}; {name} < {to} && {name} <= {other}; {name} += \
+                     {step}) {{"
                 )
             }
         };

@@ -33,7 +33,6 @@ pub struct Part {
 
 impl Part {
     /// Words of its cells.
-    #[must_use]
     pub fn words(&self) -> usize {
         self.sizes.row() * self.sizes.states()
     }
@@ -93,25 +92,21 @@ impl BatchPlan {
     }
 
     /// The products, in the order of the pairs; their cells follow each other without gaps.
-    #[must_use]
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
 
     /// The left factors' cells, each over its product's alphabet.
-    #[must_use]
     pub fn left(&self) -> &[u64] {
         &self.left
     }
 
     /// The right factors' cells, each over its product's alphabet.
-    #[must_use]
     pub fn right(&self) -> &[u64] {
         &self.right
     }
 
     /// Words of all products.
-    #[must_use]
     pub fn words(&self) -> usize {
         self.words
     }
@@ -171,7 +166,6 @@ impl BatchPlan {
     }
 
     /// The checksum that the cells of each product must have, its first slot counted as 0.
-    #[must_use]
     pub fn checksum(&self, part: &Part) -> Checksum {
         let (left, right) = self.factors(part);
         checksum::of_product(part.sizes, part.mask, left, right)
@@ -199,25 +193,21 @@ pub struct Batch {
 
 impl Batch {
     /// How many products there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.parts.len()
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
     /// The cells of all products, one after another.
-    #[must_use]
     pub fn cells(&self) -> &[u64] {
         &self.cells
     }
 
     /// Product `number`, counted from 0, as a matrix of its own; none if there are not as many.
-    #[must_use]
     pub fn matrix(&self, number: usize) -> Option<Matrix> {
         let part = self.parts.get(number)?;
         let (alphabet, initial) = &self.names[number];
@@ -227,9 +217,6 @@ impl Batch {
 }
 
 /// The products of all pairs, in one call.
-///
-/// # Errors
-/// As [`BatchPlan::new`] and [`BatchPlan::run`].
 pub fn batch(pairs: &[(&Matrix, &Matrix)], limits: &Limits) -> Result<Batch, DenseError> {
     BatchPlan::new(pairs, limits)?.run(limits)
 }

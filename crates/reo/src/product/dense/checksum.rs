@@ -45,7 +45,6 @@ impl Sum for Checksum {
 
 impl Checksum {
     /// The checksum of `cells`, which begin at index `first` of their matrix.
-    #[must_use]
     pub fn of(cells: &[u64], first: u64) -> Checksum {
         const BLOCK: usize = 1 << 16;
         let blocks = cells.par_chunks(BLOCK).enumerate();
@@ -96,7 +95,6 @@ type Groups = HashMap<u64, Sums>;
 
 impl Plan {
     /// The checksum that the product's cells must have.
-    #[must_use]
     pub fn checksum(&self) -> Checksum {
         of_product(self.sizes, self.mask, &self.left, &self.right)
     }
@@ -107,7 +105,8 @@ pub(super) fn of_product(sizes: Sizes, mask: u64, left: &[u64], right: &[u64]) -
     let (n, m) = (sizes.left_states as u64, sizes.right_states as u64);
     let (ka, kb) = (sizes.left_slots as u64, sizes.right_slots as u64);
     let slots = ka.wrapping_mul(kb);
-    // The slot of ((p, q), (p', q'), (i, j)) is ((p * m + q) * n * m + p' * m + q') * slots + i * kb + j.
+    // The slot of ((p, q), (p', q'), (i, j)) is ((p * m + q) * n * m + p' * m + q') * slots + i *
+    // kb + j.
     let row = n.wrapping_mul(m).wrapping_mul(slots);
     let from_left = groups(left, n, ka, mask, |label, p, to, i| {
         let place = (p * m).wrapping_mul(row).wrapping_add((to * m).wrapping_mul(slots));

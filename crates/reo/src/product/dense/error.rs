@@ -13,7 +13,8 @@ pub enum DenseError {
     Names(usize),
     /// A step has a data constraint, and these were not to be ignored.
     #[error(
-        "a step from state {from} has a data constraint, which the dense form cannot hold; leave data out, or use --mode reachable"
+        "a step from state {from} has a data constraint, which the dense form cannot hold; leave \
+         data out, or use --mode reachable"
     )]
     Data {
         /// Where the step starts.
@@ -21,7 +22,8 @@ pub enum DenseError {
     },
     /// A step without names goes to another state.
     #[error(
-        "a silent step goes from state {from} to {to}, which the dense form cannot hold; hide names after composing, or use --mode reachable"
+        "a silent step goes from state {from} to {to}, which the dense form cannot hold; hide \
+         names after composing, or use --mode reachable"
     )]
     Silent {
         /// Where the step starts.

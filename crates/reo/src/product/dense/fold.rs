@@ -10,7 +10,6 @@ use crate::automaton::Automaton;
 use crate::limits::{Limits, Stopped};
 
 /// Bytes of the cells of a product of matrices; [`u128::MAX`] if that many cannot be counted.
-#[must_use]
 pub fn need(parts: &[Matrix]) -> u128 {
     let of = |part: &Matrix| (part.states as u128).pow(2).checked_mul(part.slots as u128);
     let product = parts.iter().try_fold(8, |bytes: u128, part| bytes.checked_mul(of(part)?));
@@ -31,9 +30,6 @@ pub fn fold(parts: &[Matrix], limits: &Limits) -> Result<Matrix, DenseError> {
 }
 
 /// As [`fold`], with the result as sparse rows: only the halves are dense.
-///
-/// # Errors
-/// As [`fold`]; the memory counted is that of the halves and of the rows.
 pub fn compose(parts: &[Matrix], form: Form, limits: &Limits) -> Result<Automaton, DenseError> {
     let (plan, halves) = (plan(parts, limits)?, need_of_halves(parts));
     // What the halves take is gone from what the rows may take; checked above.
@@ -52,9 +48,6 @@ pub fn compose(parts: &[Matrix], form: Form, limits: &Limits) -> Result<Automato
 }
 
 /// The product of any number of matrices, not yet made: only its halves are.
-///
-/// # Errors
-/// As [`fold`]; the memory counted is [`need_of_halves`].
 pub fn plan(parts: &[Matrix], limits: &Limits) -> Result<Plan, DenseError> {
     limits.fits("the halves of the dense product", need_of_halves(parts))?;
     let (left, right) = halves(parts);
@@ -62,7 +55,6 @@ pub fn plan(parts: &[Matrix], limits: &Limits) -> Result<Plan, DenseError> {
 }
 
 /// Bytes of the cells of both halves of a product; [`u128::MAX`] if that many cannot be counted.
-#[must_use]
 pub fn need_of_halves(parts: &[Matrix]) -> u128 {
     let (left, right) = halves(parts);
     need(left).saturating_add(need(right))

@@ -57,37 +57,31 @@ impl Matrix {
     }
 
     /// Names, sorted; bit i of a label is the i-th.
-    #[must_use]
     pub fn alphabet(&self) -> &[Name] {
         &self.alphabet
     }
 
     /// States that a run may begin in, sorted.
-    #[must_use]
     pub fn initial(&self) -> &[u32] {
         &self.initial
     }
 
     /// How many states there are.
-    #[must_use]
     pub fn states(&self) -> usize {
         self.states
     }
 
     /// Slots of each cell, at least 1.
-    #[must_use]
     pub fn slots(&self) -> usize {
         self.slots
     }
 
     /// All slots: the words of cell (p, q) begin at `(p * states + q) * slots`.
-    #[must_use]
     pub fn cells(&self) -> &[u64] {
         &self.cells
     }
 
     /// How many steps there are, idle loops among them: slots that are not [`EMPTY`].
-    #[must_use]
     pub fn transitions(&self) -> u64 {
         let count = |block: &[u64]| block.iter().filter(|word| **word != EMPTY).count() as u64;
         self.cells.par_chunks(1 << 16).map(count).sum()

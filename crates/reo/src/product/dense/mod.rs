@@ -15,7 +15,8 @@
 //!
 //! The form is plain: it has no data constraints, and no silent step but idling. It is also as
 //! large as it looks, n * n * k * 8 bytes: [`fold`] checks the limit before it takes any memory.
-//! What is only to be counted, checked or written need not be whole: [`Stream`] makes it in blocks of rows.
+//! What is only to be counted, checked or written need not be whole: [`Stream`] makes it in blocks
+//! of rows.
 //!
 //! ```
 //! use tickbound_reo::limits::Limits;

@@ -50,37 +50,31 @@ impl Plan {
     }
 
     /// Names of the product, sorted; bit i of a label is the i-th.
-    #[must_use]
     pub fn alphabet(&self) -> &[Name] {
         &self.alphabet
     }
 
     /// States that a run may begin in, sorted.
-    #[must_use]
     pub fn initial(&self) -> &[u32] {
         &self.initial
     }
 
     /// The sizes.
-    #[must_use]
     pub fn sizes(&self) -> Sizes {
         self.sizes
     }
 
     /// Bits on which two labels must agree: the names of both factors, and the bit of [`EMPTY`].
-    #[must_use]
     pub fn mask(&self) -> u64 {
         self.mask
     }
 
     /// The left factor's cells over the product's alphabet.
-    #[must_use]
     pub fn left(&self) -> &[u64] {
         &self.left
     }
 
     /// The right factor's cells over the product's alphabet.
-    #[must_use]
     pub fn right(&self) -> &[u64] {
         &self.right
     }
@@ -149,9 +143,6 @@ impl Plan {
 }
 
 /// The product of two matrices.
-///
-/// # Errors
-/// As [`Plan::new`] and [`Plan::run`].
 pub fn product(left: &Matrix, right: &Matrix, limits: &Limits) -> Result<Matrix, DenseError> {
     Plan::new(left, right)?.run(limits)
 }

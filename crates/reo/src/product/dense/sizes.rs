@@ -30,25 +30,21 @@ impl Sizes {
     }
 
     /// States of the product.
-    #[must_use]
     pub fn states(&self) -> usize {
         self.left_states.saturating_mul(self.right_states)
     }
 
     /// Slots of the product's cells.
-    #[must_use]
     pub fn slots(&self) -> usize {
         self.left_slots.saturating_mul(self.right_slots)
     }
 
     /// Words of one row of the product.
-    #[must_use]
     pub fn row(&self) -> usize {
         self.states().saturating_mul(self.slots())
     }
 
     /// Words of the product; [`u128::MAX`] if that many cannot be counted.
-    #[must_use]
     pub fn words(&self) -> u128 {
         let states = self.left_states as u128 * self.right_states as u128;
         let slots = self.left_slots as u128 * self.right_slots as u128;

@@ -78,15 +78,15 @@ impl Lister {
 const BLOCK: usize = 256;
 
 impl Plan {
-    /// How many transitions the product has, idle loops among them: in closed form, no cell is made.
-    #[must_use]
+    /// How many transitions the product has, idle loops among them: in closed form, no cell is
+    /// made.
     pub fn transitions(&self, form: Form) -> u64 {
         let idle = if form == Form::Standard { self.sizes.states() as u64 } else { 0 };
         self.checksum().steps.saturating_sub(idle)
     }
 
-    /// The product as sparse rows, made by this machine's threads. Steps of a state are in the order
-    /// of their labels and targets.
+    /// The product as sparse rows, made by this machine's threads. Steps of a state are in the
+    /// order of their labels and targets.
     ///
     /// # Errors
     /// More memory than allowed or there is, or it was stopped.

@@ -1,13 +1,14 @@
 //! A product that is never whole: its rows in blocks of bounded size.
 //!
-//! A [`Block`] is a range of rows, and a row is all steps of one state. What a block holds follows from its
-//! range alone, and states and cells have the numbers that they have in the whole product: so
-//! blocks may be made in any order, of any size, by any number of workers - threads, devices, machines - and what is
-//! summed over them ([`super::Tally`]) is the same. Whoever makes a block hands its rows, some at a time, to a function
-//! that sees them as [`RowsOf`] and keeps what it wants of them.
+//! A [`Block`] is a range of rows, and a row is all steps of one state. What a block holds follows
+//! from its range alone, and states and cells have the numbers that they have in the whole product:
+//! so blocks may be made in any order, of any size, by any number of workers - threads, devices,
+//! machines - and what is summed over them ([`super::Tally`]) is the same. Whoever makes a block
+//! hands its rows, some at a time, to a function that sees them as [`RowsOf`] and keeps what it
+//! wants of them.
 //!
-//! Threads make some rows, have them seen while they are in the processor's cache, and make the next in
-//! their place ([`Stream::each`]); what a device has made is seen as it lies in memory
+//! Threads make some rows, have them seen while they are in the processor's cache, and make the
+//! next in their place ([`Stream::each`]); what a device has made is seen as it lies in memory
 //! ([`Stream::pieces`]). [`in_turn`] makes one block while the one before is consumed.
 
 use std::sync::mpsc::sync_channel;
@@ -48,7 +49,6 @@ pub struct Stream<'p> {
 
 impl<'p> Stream<'p> {
     /// The product in blocks of `bytes` bytes of cells or a little less, but at least one row.
-    #[must_use]
     pub fn new(plan: &'p Plan, bytes: u64) -> Stream<'p> {
         let words = usize::try_from(bytes / 8).unwrap_or(usize::MAX);
         let rows = (words / plan.sizes.row().max(1)).clamp(1, plan.sizes.states().max(1));
@@ -57,25 +57,21 @@ impl<'p> Stream<'p> {
     }
 
     /// The product.
-    #[must_use]
     pub fn plan(&self) -> &'p Plan {
         self.plan
     }
 
     /// How many blocks there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.plan.sizes.states().div_ceil(self.rows)
     }
 
     /// Whether there is none, as the product has no state.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Words of each block's cells; the last may have fewer.
-    #[must_use]
     pub fn words(&self) -> usize {
         self.rows * self.plan.sizes.row()
     }
@@ -90,7 +86,8 @@ impl<'p> Stream<'p> {
         })
     }
 
-    /// Makes a block by this machine's threads and gives what `see` keeps of its rows, in their order.
+    /// Makes a block by this machine's threads and gives what `see` keeps of its rows, in their
+    /// order.
     ///
     /// # Errors
     /// The system has no memory for some rows, or it was stopped.
@@ -166,7 +163,6 @@ pub struct Columns {
 
 impl RowsOf<'_> {
     /// The steps of these rows, idle loops among them.
-    #[must_use]
     pub fn columns(&self) -> Columns {
         let steps = self.cells.iter().filter(|label| **label != EMPTY).count();
         let mut columns = Columns {
@@ -188,8 +184,9 @@ impl RowsOf<'_> {
     }
 }
 
-/// Runs `make` on this thread for one block after another, and `take` on another thread for what was made, in the same
-/// order: while one is taken the next is made, and no more than these two are there.
+/// Runs `make` on this thread for one block after another, and `take` on another thread for what
+/// was made, in the same order: while one is taken the next is made, and no more than these two are
+/// there.
 ///
 /// # Errors
 /// The first that either gives. What was made before an error of `make` is still taken.

@@ -11,12 +11,14 @@ use super::word::EMPTY;
 /// A condition on the names that fire in a step, as bits over the product's alphabet.
 pub type Condition<'a> = dyn Fn(u64) -> bool + Sync + 'a;
 
-/// What some rows of a product come to; that of all rows is the sum of their parts', whatever the parts are.
+/// What some rows of a product come to; that of all rows is the sum of their parts', whatever the
+/// parts are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
     /// How many rows, that is states.
     pub states: u64,
-    /// The steps counted, idle loops among them, and summed: what [`super::Plan::checksum`] knows beforehand.
+    /// The steps counted, idle loops among them, and summed: what [`super::Plan::checksum`] knows
+    /// beforehand.
     pub checksum: Checksum,
     /// The steps mixed; see [`mixed`].
     pub digest: u64,
@@ -32,7 +34,6 @@ pub struct Tally {
 
 impl Tally {
     /// The same as numbers, to be told to another process.
-    #[must_use]
     pub fn to_words(&self) -> [u64; 11] {
         let Tally { states, checksum, digest, stuck, first_stuck, broken, first_broken } = *self;
         let (from, to, label) = first_broken.unwrap_or_default();
@@ -44,7 +45,6 @@ impl Tally {
     }
 
     /// What [`Tally::to_words`] gave the numbers of.
-    #[must_use]
     pub fn from_words(words: [u64; 11]) -> Tally {
         let [states, steps, sum, digest, stuck, stuck_at, broken, is_broken, from, to, label] =
             words;
@@ -87,11 +87,10 @@ fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
 }
 
 /// The part of one step in a digest: of n states, that from p to q with this label has the number
-/// p * n + q, and the part is number `cell`, counted from 0, of what the generator SplitMix64 gives for the seed `label` (Steele,
-/// Lea, Flood, *Fast splittable pseudorandom number generators*, 2014). The digest is the sum of all
-/// parts modulo 2^64, so that the order in which they are added does not matter, while a step
-/// in another place or with another label has another part.
-#[must_use]
+/// p * n + q, and the part is number `cell`, counted from 0, of what the generator SplitMix64 gives
+/// for the seed `label` (Steele, Lea, Flood, *Fast splittable pseudorandom number generators*,
+/// 2014). The digest is the sum of all parts modulo 2^64, so that the order in which they are added
+/// does not matter, while a step in another place or with another label has another part.
 #[inline(always)]
 pub fn mixed(cell: u64, label: u64) -> u64 {
     let seed = label.wrapping_add(cell.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -102,7 +101,6 @@ pub fn mixed(cell: u64, label: u64) -> u64 {
 
 impl RowsOf<'_> {
     /// What these rows come to. The steps that break `condition`, if there is one, are counted.
-    #[must_use]
     pub fn tally(&self, condition: Option<&Condition>) -> Tally {
         let mut all = Tally::default();
         for (from, cells) in (self.first..).zip(self.cells.chunks_exact(self.sizes.row().max(1))) {

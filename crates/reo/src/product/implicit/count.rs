@@ -3,8 +3,8 @@
 //! A joint step of the product takes from each factor a step in which names fire, or idling, such
 //! that all factors that have a name agree whether it fires. So what matters of a factor is a
 //! [`Table`]: for each set of its shared names, how many steps of it - over all its states - fire
-//! exactly these. Two tables join to one: sets that agree on the names of both, counts multiplied. A
-//! name that no other table has is forgotten, and sets that are then alike are added up.
+//! exactly these. Two tables join to one: sets that agree on the names of both, counts multiplied.
+//! A name that no other table has is forgotten, and sets that are then alike are added up.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};

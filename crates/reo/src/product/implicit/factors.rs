@@ -47,7 +47,6 @@ pub struct Implicit {
 
 impl Implicit {
     /// The product of `factors`; without any, one state that only idles.
-    #[must_use]
     pub fn new(factors: Vec<Automaton>) -> Implicit {
         let alphabet: Vec<Name> =
             factors.iter().flat_map(|f| f.alphabet()).copied().sorted_unstable().dedup().collect();
@@ -58,25 +57,21 @@ impl Implicit {
     }
 
     /// The automata that run together.
-    #[must_use]
     pub fn factors(&self) -> &[Automaton] {
         &self.factors
     }
 
     /// The names of all factors, sorted; bit i of a label of the product is the i-th.
-    #[must_use]
     pub fn alphabet(&self) -> &[Name] {
         &self.alphabet
     }
 
     /// What is in cells at the start.
-    #[must_use]
     pub fn contents(&self) -> &[(Cell, Symbol)] {
         &self.contents
     }
 
     /// How many states the full product has.
-    #[must_use]
     pub fn states(&self) -> BigUint {
         self.factors.iter().map(|f| BigUint::from(f.states())).product()
     }
@@ -92,15 +87,11 @@ impl Implicit {
     }
 
     /// As [`Implicit::transitions`], with one idle loop for each state: the algebraic form.
-    ///
-    /// # Errors
-    /// As for [`Implicit::transitions`].
     pub fn algebraic(&self, limits: &Limits) -> Result<BigUint, Stopped> {
         count::algebraic(&self.factors, limits)
     }
 
     /// How many initial states there are.
-    #[must_use]
     pub fn initial_states(&self) -> BigUint {
         self.factors.iter().map(|f| BigUint::from(f.initial().len())).product()
     }
@@ -123,7 +114,6 @@ impl Implicit {
     }
 
     /// The state with a number; none if there are not as many.
-    #[must_use]
     pub fn state(&self, number: &BigUint) -> Option<Vec<u32>> {
         let mut rest = number.clone();
         let mut state = vec![0; self.factors.len()];

@@ -1,5 +1,5 @@
-//! Choices that no data fulfil, cut off while steps are searched (`guard.rs` tells where there may be
-//! some).
+//! Choices that no data fulfil, cut off while steps are searched (`guard.rs` tells where there may
+//! be some).
 
 use super::layout::{Layout, add};
 use super::plan::Plan;

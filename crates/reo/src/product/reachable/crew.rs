@@ -1,7 +1,9 @@
-//! Many rows at once: counted and written by all threads, with the same result at any number of them.
+//! Many rows at once: counted and written by all threads, with the same result at any number of
+//! them.
 //!
-//! What goes in is the keys of some states; what comes out is the vectors of their steps, with numbers for the states
-//! and conditions that an index knows, and notes of the others in the order of the rows.
+//! What goes in is the keys of some states; what comes out is the vectors of their steps, with
+//! numbers for the states and conditions that an index knows, and notes of the others in the order
+//! of the rows.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
@@ -59,8 +61,8 @@ impl<'a, S: Layout> Crew<'a, S> {
         Crew { layout, worker: Worker::new(plan, layout, limits) }
     }
 
-    /// Counts the steps of each of the states with these keys. Of a row at most `kept` words are kept until it is
-    /// written. Beyond `most` in all the answer is only that there are more.
+    /// Counts the steps of each of the states with these keys. Of a row at most `kept` words are
+    /// kept until it is written. Beyond `most` in all the answer is only that there are more.
     pub fn count(&mut self, keys: Vec<u64>, kept: usize, most: u64) -> Result<Counted, Stopped> {
         let (words, total) = (self.layout.state(), AtomicU64::new(0));
         let rows = keys.len() / words;
@@ -101,7 +103,8 @@ impl<'a, S: Layout> Crew<'a, S> {
         written.into_iter().collect()
     }
 
-    /// Does `work` on each item, in parallel if there are several; results are in the order of items.
+    /// Does `work` on each item, in parallel if there are several; results are in the order of
+    /// items.
     pub fn each<T: Send, R: Send>(
         &mut self,
         items: Vec<T>,

@@ -23,7 +23,8 @@ pub enum StreamError {
     Exchange(io::Error),
     /// What the steps say of data decides which of them there are.
     #[error(
-        "which steps this product has depends on data that only the whole shows; leave data out (--no-data), or make it whole"
+        "which steps this product has depends on data that only the whole shows; leave data out \
+         (--no-data), or make it whole"
     )]
     Data,
 }
@@ -38,19 +39,21 @@ pub(super) struct Offer {
 
 /// All states, those that memory knows and those that it has forgotten.
 pub(super) trait Far {
-    /// States that have not been worked on, about so many, in the order of their numbers; none if there are no more, here or
-    /// elsewhere.
+    /// States that have not been worked on, about so many, in the order of their numbers; none if
+    /// there are no more, here or elsewhere.
     fn next(&mut self, rows: usize) -> Result<Option<Offer>, StreamError>;
 
-    /// How many of the offered states are worked on now, where `fitting` of `all` have so few steps that memory
-    /// takes them at once. The others are offered again.
+    /// How many of the offered states are worked on now, where `fitting` of `all` have so few steps
+    /// that memory takes them at once. The others are offered again.
     fn take(&mut self, fitting: usize, all: usize) -> usize;
 
-    /// The numbers of states that memory does not know: `keys`, none twice, in the order in which rows lead to them. `numbers` is
-    /// [`UNKNOWN`] for each of them. Those that are new get the next numbers, in this order.
+    /// The numbers of states that memory does not know: `keys`, none twice, in the order in which
+    /// rows lead to them. `numbers` is [`UNKNOWN`] for each of them. Those that are new get the
+    /// next numbers, in this order.
     fn resolve(&mut self, keys: &[u64], numbers: &mut [u32]) -> Result<(), StreamError>;
 
-    /// Memory forgets all states; those with numbers must be known hereafter. If that cannot be, `full` is the reason.
+    /// Memory forgets all states; those with numbers must be known hereafter. If that cannot be,
+    /// `full` is the reason.
     fn forget(&mut self, full: Stopped) -> Result<(), StreamError>;
 
     /// How many states have a number.

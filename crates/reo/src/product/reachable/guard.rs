@@ -3,8 +3,9 @@
 //! A choice of steps of some parts is impossible if their conjunction is, whatever the other parts
 //! do. So the search asks at each stage, and remembers the answer by the numbers of the conditions.
 //! Parts of different groups share no name that fires, so that their data are not compared: they
-//! exclude each other only by what they say of constants alone, such as `P("1")` and `!P("1")`, or of
-//! a cell that both have. Where that may be, [`ground`], the whole conjunctions are looked at in the end.
+//! exclude each other only by what they say of constants alone, such as `P("1")` and `!P("1")`, or
+//! of a cell that both have. Where that may be, [`ground`], the whole conjunctions are looked at in
+//! the end.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -17,8 +18,8 @@ use crate::constraint::{Constraint, Literal, Term};
 /// So many answers are remembered in one place before they are all forgotten.
 const REMEMBERED: usize = 1 << 14;
 
-/// For each part its constraints, in the order of `used`; nothing if all conjunctions of them can be
-/// fulfilled.
+/// For each part its constraints, in the order of `used`; nothing if all conjunctions of them can
+/// be fulfilled.
 pub(super) fn guards(parts: &[&Automaton], used: &[Vec<u32>]) -> Vec<Vec<Constraint>> {
     let of = |(part, used): (&&Automaton, &Vec<u32>)| -> Vec<Constraint> {
         used.iter().map(|number| part.constraints().get(*number).clone()).collect()
@@ -27,8 +28,8 @@ pub(super) fn guards(parts: &[&Automaton], used: &[Vec<u32>]) -> Vec<Vec<Constra
     if may_conflict(all.iter().flatten()) { all } else { Vec::new() }
 }
 
-/// Whether parts that share no name may exclude each other: they speak of functions or predicates of
-/// constants, or of one cell.
+/// Whether parts that share no name may exclude each other: they speak of functions or predicates
+/// of constants, or of one cell.
 pub(super) fn ground(guards: &[Vec<Constraint>]) -> bool {
     let (mut constant, mut call) = (false, false);
     let mut owner = HashMap::default();

@@ -1,8 +1,8 @@
 //! Numbers for tuples: states of the product, and conditions.
 //!
 //! A tuple is packed into one or more words as the digits of a number with mixed radixes
-//! ([`Digits`]); an [`Index`] gives each such key a number, 0, 1, 2 and so on, in the order in which
-//! they come.
+//! ([`Digits`]); an [`Index`] gives each such key a number, 0, 1, 2 and so on, in the order in
+//! which they come.
 
 use std::ops::Range;
 

@@ -10,8 +10,8 @@
 //!
 //! 1. `plan.rs`: each part's steps become short vectors of words - the names that fire, what is
 //!    added to the number of the state, what is added to the number of the condition - such that
-//!    the vector of a joint step is the *sum* of those of its parts. `order.rs` puts the parts in an
-//!    order in which names are decided early.
+//!    the vector of a joint step is the *sum* of those of its parts. `order.rs` puts the parts in
+//!    an order in which names are decided early.
 //! 2. `row.rs`: one state. Names that some part cannot fire here are struck out until nothing
 //!    changes; the parts that are left fall into groups that share no name; the steps of each group
 //!    are found by a depth-first search. The row is the Cartesian product of the groups.
@@ -19,23 +19,24 @@
 //!    parallel (`worker.rs`, `write.rs`); then the states that are new are numbered one
 //!    after the other (`index.rs`).
 //!    All threads count and write rows: `crew.rs`.
-//! 4. `finish.rs`: constraints are made from the numbers of conditions, steps that have become alike
-//!    are one.
+//! 4. `finish.rs`: constraints are made from the numbers of conditions, steps that have become
+//!    alike are one.
 //!
-//! **Larger than memory.** [`Stream`] makes the same states and steps some rows at a time (`rounds.rs`), hands them on, and keeps
-//! none; the states that memory has no room for are on disk (`shelf.rs`), or with other processes that make the product
-//! together with this one (`owners.rs`, [`compose_shared`]).
+//! **Larger than memory.** [`Stream`] makes the same states and steps some rows at a time
+//! (`rounds.rs`), hands them on, and keeps none; the states that memory has no room for are on disk
+//! (`shelf.rs`), or with other processes that make the product together with this one (`owners.rs`,
+//! [`compose_shared`]).
 //!
-//! **Steps that no data fulfil** are left out before anything is counted: a part's own at the start,
-//! joint ones where the search meets them (`guard.rs`, `allowed.rs`), so that neither they nor what only they lead to
-//! costs anything.
+//! **Steps that no data fulfil** are left out before anything is counted: a part's own at the
+//! start, joint ones where the search meets them (`guard.rs`, `allowed.rs`), so that neither they
+//! nor what only they lead to costs anything.
 //!
 //! **Order of the steps of a row.** Groups take turns like the digits of a number, the group of the
 //! part that is first in the search order the fastest, each group with "no step" first and then its
 //! steps in the order of the search; groups whose steps no longer fit beside those of the groups
 //! before them into 65,536 words come behind the others, the first of them as the slowest. After
-//! these come the silent steps, part by part. The order depends on the parts, as they were given, and
-//! the state, and on nothing else.
+//! these come the silent steps, part by part. The order depends on the parts, as they were given,
+//! and the state, and on nothing else.
 //!
 //! **Steps that are alike.** Label and target of a joint step tell the label and the target of each
 //! part's step. So two steps of a row can be alike only where a part has two steps with the same
@@ -76,14 +77,15 @@ use crate::automaton::Automaton;
 use crate::limits::{Limits, Stopped};
 
 /// The product of `parts`, which share one table of symbols, over the sorted union of their
-/// alphabets, without steps that no data fulfil: the states that can be reached, numbered and with their steps in the order that the
-/// [module](self) tells. Of no part at all it is one state without steps.
+/// alphabets, without steps that no data fulfil: the states that can be reached, numbered and with
+/// their steps in the order that the [module](self) tells. Of no part at all it is one state
+/// without steps.
 ///
 /// Runs on the threads of the current rayon pool.
 ///
 /// # Errors
-/// [`Stopped::Memory`] before more than `limits.memory` bytes are taken, for the result and for what
-/// is needed to make it; [`Stopped::States`] at 2^32 states; [`Stopped::Interrupted`].
+/// [`Stopped::Memory`] before more than `limits.memory` bytes are taken, for the result and for
+/// what is needed to make it; [`Stopped::States`] at 2^32 states; [`Stopped::Interrupted`].
 pub fn compose(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Automaton, Stopped> {
     let plan = Plan::new(parts, limits)?;
     with_layout(&plan, Compose { plan: &plan, parts, limits })
@@ -93,10 +95,8 @@ pub fn compose(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Automaton, S
 ///
 /// Takes memory for states only. To find them it need not take all steps: what groups of parts that
 /// share no name reach together, they reach one after the other. Where steps may be alike (see the
-/// [module](self)) or parts that share no name may exclude each other by their data, the product is made and measured.
-///
-/// # Errors
-/// As [`compose`].
+/// [module](self)) or parts that share no name may exclude each other by their data, the product is
+/// made and measured.
 pub fn count(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Count, Stopped> {
     let plan = Plan::new(parts, limits)?;
     if plan.twins || plan.ground {
@@ -113,7 +113,8 @@ trait Work {
     fn with<S: Layout>(self, layout: S) -> Self::Result;
 }
 
-/// Works on a thread of the pool: to enter it anew for each block would cost more than small blocks.
+/// Works on a thread of the pool: to enter it anew for each block would cost more than small
+/// blocks.
 fn with_layout<W: Work<Result: Send> + Send>(plan: &Plan, work: W) -> W::Result {
     let Wide { label, state, condition } = plan.layout;
     rayon::scope(|_| match (label, state, condition) {

@@ -1,13 +1,16 @@
 //! The states of a product that several processes make together: each knows those that it owns.
 //!
-//! Who owns a state follows from a hash of its key. A round works on the next states in the order of their numbers, cut into pieces
-//! of the same length, one for each rank: the piece of a rank comes before that of the next one. Each rank asks the owners
-//! for the numbers of the states that its own table does not know, in the order in which its rows lead to them. Of a state
-//! that nobody knew yet the lowest rank that asks is the *finder*: in the order of the product nobody met it before. The finders count what they have
-//! found; the sums over the ranks before give them their first numbers; they tell the owners, and these tell the others who asked. So a state
-//! gets the number that one process alone gives it, whatever the number of ranks is.
+//! Who owns a state follows from a hash of its key. A round works on the next states in the order
+//! of their numbers, cut into pieces of the same length, one for each rank: the piece of a rank
+//! comes before that of the next one. Each rank asks the owners for the numbers of the states that
+//! its own table does not know, in the order in which its rows lead to them. Of a state that nobody
+//! knew yet the lowest rank that asks is the *finder*: in the order of the product nobody met it
+//! before. The finders count what they have found; the sums over the ranks before give them their
+//! first numbers; they tell the owners, and these tell the others who asked. So a state gets the
+//! number that one process alone gives it, whatever the number of ranks is.
 //!
-//! A rank keeps the keys of the states that it has found until they are worked on; then they go to the rank whose piece they are in.
+//! A rank keeps the keys of the states that it has found until they are worked on; then they go to
+//! the rank whose piece they are in.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,8 +19,9 @@ use super::far::{Far, Offer, StreamError, UNKNOWN};
 use super::index::{Budget, Digits, Index, hash};
 use crate::limits::{Limits, Stopped};
 
-/// Processes, or threads, that make one product together. Each has a number, its rank, counted from 0. They do the same in the same order: each
-/// call of one is answered only when the others make theirs.
+/// Processes, or threads, that make one product together. Each has a number, its rank, counted from
+/// 0. They do the same in the same order: each call of one is answered only when the others make
+/// theirs.
 pub trait Exchange {
     /// The number of this one.
     fn rank(&self) -> usize;
@@ -25,26 +29,22 @@ pub trait Exchange {
     /// How many there are, at least 1.
     fn size(&self) -> usize;
 
-    /// Gives words to each rank, in the order of the ranks, and returns what each has given to this one.
+    /// Gives words to each rank, in the order of the ranks, and returns what each has given to this
+    /// one.
     ///
     /// # Errors
     /// Another rank cannot be reached, as it has ended.
     fn all_to_all(&mut self, words: Vec<Vec<u64>>) -> io::Result<Vec<Vec<u64>>>;
 
     /// Gives words to one rank, which receives them.
-    ///
-    /// # Errors
-    /// As [`Exchange::all_to_all`].
     fn send(&mut self, to: usize, words: &[u64]) -> io::Result<()>;
 
     /// What a rank sends to this one, in the order in which it does.
-    ///
-    /// # Errors
-    /// As [`Exchange::all_to_all`].
     fn receive(&mut self, from: usize) -> io::Result<Vec<u64>>;
 }
 
-/// Answers of an owner that are no number of a state: the rank that asks has found it; another has, whose number follows.
+/// Answers of an owner that are no number of a state: the rank that asks has found it; another has,
+/// whose number follows.
 const FOUND: u64 = u64::MAX;
 const LATER: u64 = u64::MAX - 1;
 
@@ -56,7 +56,8 @@ pub(super) struct Owners<'a, 'e> {
     owned: Index,
     numbers: Vec<u32>,
     budget: Budget<'a>,
-    /// States that this rank has found and nobody has worked on: the number of the first of some, and their keys.
+    /// States that this rank has found and nobody has worked on: the number of the first of some,
+    /// and their keys.
     found: VecDeque<(usize, Vec<u64>)>,
     /// Of all ranks: the state to be worked on next, and how many states there are.
     next: usize,
@@ -92,8 +93,8 @@ impl<'a, 'e> Owners<'a, 'e> {
         self.exchange.all_to_all(words).map_err(StreamError::Exchange)
     }
 
-    /// Takes what this rank has found of the states below `end`, and cuts it by the pieces that end at `ends`: the number of the first state of
-    /// each part, how many, and their keys.
+    /// Takes what this rank has found of the states below `end`, and cuts it by the pieces that end
+    /// at `ends`: the number of the first state of each part, how many, and their keys.
     fn hand_out(&mut self, ends: &[usize]) -> Vec<Vec<u64>> {
         let mut out = vec![Vec::new(); ends.len()];
         let mut piece = 0;
@@ -127,7 +128,8 @@ impl<'a, 'e> Owners<'a, 'e> {
         all.iter().flat_map(|(_, keys)| keys.iter().copied()).collect()
     }
 
-    /// As an owner: the answers to what each rank asks, and for each rank the states of which it is the finder, and those of which it hears later.
+    /// As an owner: the answers to what each rank asks, and for each rank the states of which it is
+    /// the finder, and those of which it hears later.
     fn answer(&mut self, asked: &[Vec<u64>]) -> Result<Answers, StreamError> {
         let mut finder: Vec<usize> = Vec::new();
         let before = self.owned.len();
@@ -160,7 +162,8 @@ impl<'a, 'e> Owners<'a, 'e> {
     }
 }
 
-/// What an owner says to each rank, and which of its states it has still to say or to hear the numbers of.
+/// What an owner says to each rank, and which of its states it has still to say or to hear the
+/// numbers of.
 #[derive(Default)]
 struct Answers {
     said: Vec<Vec<u64>>,

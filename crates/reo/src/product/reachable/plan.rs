@@ -25,7 +25,8 @@ pub(super) struct Plan {
     /// For each part, the number in its own table of each of its conditions that steps have; the
     /// first is `true`.
     pub used: Vec<Vec<u32>>,
-    /// For each part its constraints, in the order of `used`; empty if all joint steps are possible.
+    /// For each part its constraints, in the order of `used`; empty if all joint steps are
+    /// possible.
     pub guards: Vec<Vec<Constraint>>,
     /// What is known of their conjunctions.
     pub known: Known,

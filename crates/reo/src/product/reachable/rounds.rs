@@ -1,10 +1,12 @@
 //! The states of a product and their steps, some at a time, without keeping the steps.
 //!
-//! As many states as have steps for which there is room are worked on together. Their steps are written with a number of
-//! memory's own for the state that each leads to: a table has such a number for the states that were met lately, and gives
-//! the next one to those that it does not know. Of these it is asked where all states are ([`Far`]) which numbers they have,
-//! all at once and in the order in which they were met; then all steps get the numbers of states. The table is emptied when it
-//! is full. So what is numbered, and in which order, is the same whatever the table has room for.
+//! As many states as have steps for which there is room are worked on together. Their steps are
+//! written with a number of memory's own for the state that each leads to: a table has such a
+//! number for the states that were met lately, and gives the next one to those that it does not
+//! know. Of these it is asked where all states are ([`Far`]) which numbers they have, all at once
+//! and in the order in which they were met; then all steps get the numbers of states. The table is
+//! emptied when it is full. So what is numbered, and in which order, is the same whatever the table
+//! has room for.
 
 use std::ops::Range;
 
@@ -49,8 +51,8 @@ impl Room {
         let eighth = usize::try_from(memory / 8).unwrap_or(usize::MAX / 8);
         let kept = (eighth / (3 * 8)).min(KEPT_WORDS);
         let words = layout.state();
-        // A hash table has up to four places for each entry, and half as much again while it grows; what it grows to is
-        // not known, so keys may have half as much room again as they need.
+        // A hash table has up to four places for each entry, and half as much again while it grows;
+        // what it grows to is not known, so keys may have half as much room again as they need.
         let each = 4 * 8 + 2 * 8 + 12 * words + 4 + shelf::bytes_each(words);
         // A table with a place for each key that there can be takes up to a quarter.
         let states = (3 * eighth).saturating_sub(shelf::BYTES) / 4 * 3 / each;
@@ -77,7 +79,8 @@ pub(super) struct Made {
     pub conditions: Vec<u64>,
 }
 
-/// What is handed on: the steps of some states, with the number of the first, or that a round is over.
+/// What is handed on: the steps of some states, with the number of the first, or that a round is
+/// over.
 pub(super) type Handed<'m> = Option<(usize, &'m Made)>;
 
 /// Who takes what is handed on, and says whether to go on.
@@ -105,7 +108,8 @@ pub(super) struct Rounds<'a, S, F> {
 }
 
 impl<'a, S: Layout, F: Far> Rounds<'a, S, F> {
-    /// Begins with the states `initial`, which get the first numbers. With `keys` conditions are asked for.
+    /// Begins with the states `initial`, which get the first numbers. With `keys` conditions are
+    /// asked for.
     pub fn new(
         plan: &'a Plan,
         layout: S,
@@ -139,8 +143,8 @@ impl<'a, S: Layout, F: Far> Rounds<'a, S, F> {
         Ok(rounds)
     }
 
-    /// Makes all states and their steps, and gives them to `take` as long as it returns true. How many states there are, and how many steps were
-    /// made here; nothing if it returned false.
+    /// Makes all states and their steps, and gives them to `take` as long as it returns true. How
+    /// many states there are, and how many steps were made here; nothing if it returned false.
     pub fn run(mut self, take: &mut Take<'_, F>) -> Result<Option<(u64, u64)>, StreamError> {
         while let Some(offer) = self.far.next(self.rows_wanted())? {
             let rows = offer.keys.len() / self.crew.layout.state();
@@ -178,7 +182,8 @@ impl<'a, S: Layout, F: Far> Rounds<'a, S, F> {
         Ok(self.crew.count(keys, kept, most)?)
     }
 
-    /// As many rows as may have the steps for which there is room, if they are as long as those before.
+    /// As many rows as may have the steps for which there is room, if they are as long as those
+    /// before.
     fn rows_wanted(&self) -> usize {
         if self.rows == 0 {
             return FIRST_ROWS;

@@ -63,7 +63,8 @@ struct Act {
     free: bool,
 }
 
-/// Where the search stands: for each choice its stage, the vectors and names before it, and what is still to be chosen.
+/// Where the search stands: for each choice its stage, the vectors and names before it, and what is
+/// still to be chosen.
 #[derive(Default)]
 struct Path {
     at: Vec<usize>,
@@ -500,8 +501,8 @@ impl<'a, S: Layout> Row<'a, S> {
     }
 }
 
-/// The first stage from `from` on that may do anything but nothing: its part may act by itself, or one of its decided
-/// names fires.
+/// The first stage from `from` on that may do anything but nothing: its part may act by itself, or
+/// one of its decided names fires.
 #[inline]
 fn stage(acts: &[Act], awake: &[u64], from: usize) -> Option<usize> {
     let at = first(awake, from)?;

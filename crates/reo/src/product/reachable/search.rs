@@ -3,10 +3,10 @@
 //! A block of states that are numbered but have no row yet is worked on in three passes. First the
 //! rows are counted, in parallel; so the memory for them is known before it is taken. Then they are
 //! written in parallel, each worker into its own piece of the result; numbers of states and
-//! conditions that are known already are written at once, the others are noted. Last, one thread goes
-//! through the notes in the order of the rows and gives the new ones their numbers. As numbers are
-//! given in the order of the rows and rows depend on nothing but their state, neither the threads
-//! nor the size of the blocks can be seen in the result.
+//! conditions that are known already are written at once, the others are noted. Last, one thread
+//! goes through the notes in the order of the rows and gives the new ones their numbers. As numbers
+//! are given in the order of the rows and rows depend on nothing but their state, neither the
+//! threads nor the size of the blocks can be seen in the result.
 
 use std::ops::Range;
 

@@ -25,7 +25,8 @@ pub(super) struct Wanted {
     pub keys: bool,
 }
 
-/// Makes a product with others. `take` gets steps, and says whether to go on. How many states there are.
+/// Makes a product with others. `take` gets steps, and says whether to go on. How many states there
+/// are.
 pub(super) fn share(
     plan: &Plan,
     limits: &Limits<'_>,
@@ -36,12 +37,13 @@ pub(super) fn share(
     with_layout(plan, Share { plan, limits, exchange, wanted, take })
 }
 
-/// The product of `parts` as [`super::compose`] gives it, made by several processes together, each of which calls this; the first rank
-/// gets it. Half of the memory of each is for the search, and the other half of the first one's for the result.
+/// The product of `parts` as [`super::compose`] gives it, made by several processes together, each
+/// of which calls this; the first rank gets it. Half of the memory of each is for the search, and
+/// the other half of the first one's for the result.
 ///
 /// # Errors
-/// It was stopped, there is too little memory, or others cannot be reached. What fails in one process the others do not hear: all must be
-/// ended.
+/// It was stopped, there is too little memory, or others cannot be reached. What fails in one
+/// process the others do not hear: all must be ended.
 pub fn compose_shared(
     parts: &[&Automaton],
     limits: &Limits<'_>,
@@ -123,8 +125,8 @@ impl Work for Share<'_, '_> {
     }
 }
 
-/// Steps as words: the number of the first state, how many states, steps, words of all labels and of all conditions, then where rows end, targets
-/// two by two, labels, conditions.
+/// Steps as words: the number of the first state, how many states, steps, words of all labels and
+/// of all conditions, then where rows end, targets two by two, labels, conditions.
 fn pack(first: usize, made: &Made) -> Vec<u64> {
     let Made { ends, targets, labels, conditions } = made;
     let sizes = [first, ends.len(), targets.len(), labels.len(), conditions.len()];

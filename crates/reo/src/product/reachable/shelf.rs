@@ -1,18 +1,21 @@
 //! The states of a product that is larger than memory: kept on disk, and looked up there.
 //!
-//! What goes in is the keys of states that memory does not know, in the order in which rows lead to them;
-//! what comes out is their numbers: those that they have, and the next ones for those that are new.
+//! What goes in is the keys of states that memory does not know, in the order in which rows lead to
+//! them; what comes out is their numbers: those that they have, and the next ones for those that
+//! are new.
 //!
-//! States lie in two kinds of files. The *queue* has the keys of all states in the order of their numbers; it is written
-//! at its end and read once, front to back, as states come to be worked on. A *run* has the keys and numbers of some
-//! states in the order of their keys. What is asked comes in batches: a batch is sorted, and read off each run
-//! front to back, block by block, where a table in memory has the first key of each block, so that a block in which nothing that
-//! is asked can be is passed over. A run that is not at least twice as long as the one after it becomes one with it: so of n states there are
-//! at most log2 n runs, and each state is written so often at most.
+//! States lie in two kinds of files. The *queue* has the keys of all states in the order of their
+//! numbers; it is written at its end and read once, front to back, as states come to be worked on.
+//! A *run* has the keys and numbers of some states in the order of their keys. What is asked comes
+//! in batches: a batch is sorted, and read off each run front to back, block by block, where a
+//! table in memory has the first key of each block, so that a block in which nothing that is asked
+//! can be is passed over. A run that is not at least twice as long as the one after it becomes one
+//! with it: so of n states there are at most log2 n runs, and each state is written so often at
+//! most.
 //!
-//! Sorted runs, rather than files by hash, as a batch reads them in order, whatever the keys are, and writing them is
-//! merging. Nothing of it can be seen in the result: numbers are given in the order in which
-//! keys come, whatever lies on the disk.
+//! Sorted runs, rather than files by hash, as a batch reads them in order, whatever the keys are,
+//! and writing them is merging. Nothing of it can be seen in the result: numbers are given in the
+//! order in which keys come, whatever lies on the disk.
 //!
 //! This file opens nothing: files come from a [`Store`].
 
@@ -44,12 +47,14 @@ const BLOCK: usize = 1 << 10;
 /// Bytes that are read or written at once.
 const CHUNK: usize = 1 << 16;
 
-/// Bytes of memory that the shelf takes for each state since it was last filed: its key, and a place in an order.
+/// Bytes of memory that the shelf takes for each state since it was last filed: its key, and a
+/// place in an order.
 pub(super) fn bytes_each(words: usize) -> usize {
     8 * words + 4
 }
 
-/// Bytes of memory that it takes whatever it holds: both ends of the queue, and two runs that become a third.
+/// Bytes of memory that it takes whatever it holds: both ends of the queue, and two runs that
+/// become a third.
 pub(super) const BYTES: usize = 5 * CHUNK;
 
 /// All states, in the order of their numbers; the last ones in memory, the others on disk.
@@ -194,7 +199,8 @@ struct Run {
 }
 
 impl Run {
-    /// Enters the numbers of those keys that it has; `order` has their places in the order of the keys.
+    /// Enters the numbers of those keys that it has; `order` has their places in the order of the
+    /// keys.
     fn look_up(&mut self, keys: &[u64], order: &[u32], numbers: &mut [u32]) -> io::Result<()> {
         let (words, entry) = (self.words, self.words + 1);
         let (mut loaded, mut block) = (usize::MAX, Vec::new());

@@ -1,8 +1,10 @@
-//! The reachable product that is never whole: its steps in the order of the product, some rows at a time.
+//! The reachable product that is never whole: its steps in the order of the product, some rows at a
+//! time.
 //!
-//! States have the numbers, and steps the order, that they have in the whole product ([`super::compose`]). Memory holds some steps and
-//! some states; what it has no room for of the states goes to a [`Store`]. Conditions on data are left out of the steps; steps that no
-//! data fulfil are not there, as in the whole product.
+//! States have the numbers, and steps the order, that they have in the whole product
+//! ([`super::compose`]). Memory holds some steps and some states; what it has no room for of the
+//! states goes to a [`Store`]. Conditions on data are left out of the steps; steps that no data
+//! fulfil are not there, as in the whole product.
 
 use std::ops::Range;
 
@@ -46,8 +48,8 @@ impl Stream {
     /// The product of `parts`, which share one table of symbols, not yet made.
     ///
     /// # Errors
-    /// The parts do not fit into memory, or [`StreamError::Data`]: whether two steps are alike, or one is possible at all, is to be
-    /// seen only when they are whole.
+    /// The parts do not fit into memory, or [`StreamError::Data`]: whether two steps are alike, or
+    /// one is possible at all, is to be seen only when they are whole.
     pub fn new(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Stream, StreamError> {
         let plan = Plan::new(parts, limits)?;
         // Steps can be alike only where data tell others apart.
@@ -58,29 +60,28 @@ impl Stream {
     }
 
     /// Names of the product, sorted; bit i of a label is the i-th.
-    #[must_use]
     pub fn alphabet(&self) -> &[Name] {
         &self.plan.alphabet
     }
 
     /// Words of each label, at least 1.
-    #[must_use]
     pub fn words(&self) -> usize {
         self.plan.layout.label
     }
 
     /// How many states a run may begin in; these are the first ones.
-    #[must_use]
     pub fn initial(&self) -> usize {
         self.plan.initial.len()
     }
 
-    /// Makes the product and gives its steps to `take`, in order. Runs on the threads of the current rayon pool; `take` is called on
-    /// one of them. Of `limits.memory` everything but what `take` keeps is counted.
+    /// Makes the product and gives its steps to `take`, in order. Runs on the threads of the
+    /// current rayon pool; `take` is called on one of them. Of `limits.memory` everything but what
+    /// `take` keeps is counted.
     ///
     /// # Errors
-    /// It was stopped; more memory is needed, for the steps of one state or, without a `store`, for the states; the store cannot be
-    /// written or read; or what `take` says. What was given to `take` by then is right.
+    /// It was stopped; more memory is needed, for the steps of one state or, without a `store`, for
+    /// the states; the store cannot be written or read; or what `take` says. What was given to
+    /// `take` by then is right.
     pub fn run<E: From<StreamError> + Send>(
         &self,
         limits: &Limits<'_>,
@@ -98,14 +99,16 @@ impl Stream {
         failed.map_or(Ok(count), Err)
     }
 
-    /// As [`Stream::run`], by several processes together, each of which calls this with its own `exchange`. The states that
-    /// `limits.memory` of one has no room for are with the others. With `first`, the first rank takes all steps, in order, and the
-    /// others none; without it each takes those that it has made, in order, but for those that others have made between.
-    /// States and steps have the numbers and the order that one process gives them. How many states there are, and how many
-    /// steps were taken here.
+    /// As [`Stream::run`], by several processes together, each of which calls this with its own
+    /// `exchange`. The states that `limits.memory` of one has no room for are with the others. With
+    /// `first`, the first rank takes all steps, in order, and the others none; without it each
+    /// takes those that it has made, in order, but for those that others have made between. States
+    /// and steps have the numbers and the order that one process gives them. How many states there
+    /// are, and how many steps were taken here.
     ///
     /// # Errors
-    /// As [`Stream::run`], or others cannot be reached. What fails in one process the others do not hear: all must be ended.
+    /// As [`Stream::run`], or others cannot be reached. What fails in one process the others do not
+    /// hear: all must be ended.
     pub fn share<E: From<StreamError> + Send>(
         &self,
         limits: &Limits<'_>,
@@ -172,20 +175,17 @@ impl<'a> Steps<'a> {
 
 impl Steps<'_> {
     /// The steps of some of these states alone, counted from the first of them.
-    #[must_use]
     pub fn part(&self, states: Range<usize>) -> Self {
         let before = states.start.checked_sub(1).map_or(self.begin, |before| self.ends[before]);
         Steps { first: self.first + states.start, begin: before, ends: &self.ends[states], ..*self }
     }
 
     /// How many steps there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.ends.last().map_or(0, |end| end - self.begin)
     }
 
     /// Whether there is no step.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -197,14 +197,16 @@ impl Steps<'_> {
         (self.first..).zip(ranges)
     }
 
-    /// What these steps come to, on all threads. That of the whole product does not depend on how it was cut.
+    /// What these steps come to, on all threads. That of the whole product does not depend on how
+    /// it was cut.
     ///
-    /// The digest is the sum of [`mixed`] over the steps, with number p 2^32 + q for a step from state p to state q, and its
-    /// label; with a label of several words what comes of one is the number for the next. The sum is that of (label + 1) times
-    /// (p 2^32 + k + 1) for the k-th step of a row, counted from 0, so that it depends on the order; a label of several words is
-    /// taken as the number of which they are the digits, the last the lowest, at a base of 2^61 - 1. All modulo 2^64. Steps that break
-    /// `condition` are counted; the first of them is told with the first word of its label.
-    #[must_use]
+    /// The digest is the sum of [`mixed`] over the steps, with number p 2^32 + q for a step from
+    /// state p to state q, and its label; with a label of several words what comes of one is the
+    /// number for the next. The sum is that of (label + 1) times (p 2^32 + k + 1) for the k-th step
+    /// of a row, counted from 0, so that it depends on the order; a label of several words is taken
+    /// as the number of which they are the digits, the last the lowest, at a base of 2^61 - 1. All
+    /// modulo 2^64. Steps that break `condition` are counted; the first of them is told with the
+    /// first word of its label.
     pub fn tally(&self, condition: Option<&Keeps<'_>>) -> Tally {
         let pieces = (0..self.ends.len()).into_par_iter().step_by(ROWS);
         let piece = |from: usize| {

@@ -55,8 +55,8 @@ impl<'a, S: Layout> Worker<'a, S> {
         }
     }
 
-    /// How many steps leave each of some states. `total` is added up for all rows; beyond `most` the
-    /// answer is only that there are more. Up to `kept` words of a row are kept.
+    /// How many steps leave each of some states. `total` is added up for all rows; beyond `most`
+    /// the answer is only that there are more. Up to `kept` words of a row are kept.
     pub fn count(
         &mut self,
         keys: &[u64],

@@ -42,8 +42,8 @@ pub enum Claim {
 pub type Claimed = (Spot, Claim);
 
 impl Claim {
-    /// `left sign right` for a sign of [`crate::constant::RELATIONS`]. Of two values the one is less or it is not: so
-    /// `>=` is that `<` fails.
+    /// `left sign right` for a sign of [`crate::constant::RELATIONS`]. Of two values the one is
+    /// less or it is not: so `>=` is that `<` fails.
     pub(crate) fn relation(sign: &str, left: Value, right: Value) -> Claim {
         let (holds, one, other) = match sign {
             "<" => (true, left, right),
@@ -89,7 +89,6 @@ impl Claim {
     }
 
     /// The values on its sides, or its arguments.
-    #[must_use]
     pub fn values(&self) -> Vec<&Value> {
         match self {
             Claim::Equal(a, b) | Claim::Different(a, b) => vec![a, b],
@@ -150,7 +149,6 @@ pub(crate) fn constant_of(value: &Value, symbols: &mut Symbols) -> Term {
 }
 
 /// Claims as a constraint: words are names, all of them as they stand.
-#[must_use]
 pub fn constraint(claims: &[Claimed], symbols: &mut Symbols) -> Constraint {
     let name = |word: &str, symbols: &mut Symbols| Term::Datum(symbols.name(word));
     let cell = |word: &str, symbols: &mut Symbols| symbols.cell(word);

@@ -1,10 +1,10 @@
 //! The text of conditions: read in three dialects, written in one.
 //!
-//! A condition is made of claims `x = y`, `x != y`, `P(x, y)`, `true` and `false` with `&`, `|`, `!` and
-//! brackets. Values are names, constants (`"text"` or numbers), calls `f(x, y)`, arithmetic, `_1` (some
-//! value) and the content of a cell before and after the step. How the last is written, and whether
-//! there is `null` is the [`Dialect`]. A step says a conjunction, so that a condition is read as its
-//! cases, for a step each.
+//! A condition is made of claims `x = y`, `x != y`, `P(x, y)`, `true` and `false` with `&`, `|`,
+//! `!` and brackets. Values are names, constants (`"text"` or numbers), calls `f(x, y)`,
+//! arithmetic, `_1` (some value) and the content of a cell before and after the step. How the last
+//! is written, and whether there is `null` is the [`Dialect`]. A step says a conjunction, so that a
+//! condition is read as its cases, for a step each.
 //!
 //! ```
 //! use tickbound_reo::constraint::{Constraint, Literal, Term};
@@ -79,7 +79,8 @@ mod tests {
         for (text, error) in [
             (
                 "",
-                "1:1: the end of the text where a value (a name, a constant, `$cell` or `f(...)`) should stand",
+                "1:1: the end of the text where a value (a name, a constant, `$cell` or `f(...)`) \
+                 should stand",
             ),
             ("a", "1:2: the end of the text where `=`, `!=` or `<` should stand"),
             ("a = b c", "1:7: `c` where `&` or `|` should stand"),

@@ -26,7 +26,8 @@ use crate::syntax::{At, Fault, Read, Source, Spot};
 pub enum Dialect {
     /// `#RBA`: cells `$m` and `$m'`, `null` or `*` for an empty cell, `,` as a loose `&`.
     Rules,
-    /// `.cat`: cells `$s.m` (before) and `$t.m` (after); `?` is any value, another one wherever it stands.
+    /// `.cat`: cells `$s.m` (before) and `$t.m` (after); `?` is any value, another one wherever it
+    /// stands.
     Cat,
     /// As this crate writes: cells `$m` and `$m'`.
     Own,

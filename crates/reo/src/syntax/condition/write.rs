@@ -10,9 +10,8 @@ use crate::constraint::{Constraint, Literal, Term};
 use crate::symbol::Symbols;
 use crate::syntax::lex::OWN;
 
-/// A constraint as text that reads back, whatever its words: as [`Constraint::text`], and words that
-/// are none by their characters stand in back quotes.
-#[must_use]
+/// A constraint as text that reads back, whatever its words: as [`Constraint::text`], and words
+/// that are none by their characters stand in back quotes.
 pub fn text(constraint: &Constraint, symbols: &Symbols) -> String {
     let literals = constraint.literals().iter();
     let literals: Vec<String> =

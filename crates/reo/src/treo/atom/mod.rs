@@ -1,5 +1,5 @@
-//! What an atom does, as a [`Template`]: an automaton over the words of its own interface, from which
-//! every use of the atom gets its copy.
+//! What an atom does, as a [`Template`]: an automaton over the words of its own interface, from
+//! which every use of the atom gets its copy.
 
 mod rules;
 mod search;

@@ -6,9 +6,9 @@
 //! step does not mention keeps what it holds.
 //!
 //! A node that a condition says to be `null` does not fire, one that it says not to be fires. The
-//! datum of a node that does not fire is `null`: with `b = *`, `$m = b` says that the cell is empty. In
-//! a rule without braces the other nodes whose data it speaks of fire as well. A note tells of a rule
-//! that holds in none of the cases of its condition.
+//! datum of a node that does not fire is `null`: with `b = *`, `$m = b` says that the cell is
+//! empty. In a rule without braces the other nodes whose data it speaks of fire as well. A note
+//! tells of a rule that holds in none of the cases of its condition.
 //!
 //! A rule speaks about the nodes it names; the others are free. So a step is a set of rules, at
 //! least one, of which none wants a node to fire that another wants not to, and each fires a node
@@ -36,7 +36,8 @@ struct Known {
     touched: BTreeSet<usize>,
 }
 
-/// The template of rules over `ports`. States are numbered as they are found, from the initial one on.
+/// The template of rules over `ports`. States are numbered as they are found, from the initial one
+/// on.
 pub(crate) fn of_rules(
     rules: &Rules,
     ports: &[String],
@@ -186,8 +187,8 @@ impl Reader<'_> {
         Ok(named)
     }
 
-    /// The node of which a claim says no more than whether it fires, and whether it does, where those
-    /// of `negative` do not.
+    /// The node of which a claim says no more than whether it fires, and whether it does, where
+    /// those of `negative` do not.
     fn presence(&self, claim: &Claim, negative: &BTreeSet<usize>) -> Option<(usize, bool)> {
         let (a, b, fires) = match claim {
             Claim::Equal(a, b) => (a, b, false),
@@ -352,8 +353,8 @@ fn joints(rules: &[Known], ports: usize) -> Option<Vec<Joint>> {
     Some(sets.iter().map(|set| Joint::new(rules, set)).collect())
 }
 
-/// Whether all nodes that a rule of a set fires are fired by others of it. Then so they are in every
-/// larger set.
+/// Whether all nodes that a rule of a set fires are fired by others of it. Then so they are in
+/// every larger set.
 fn is_spare(rules: &[Known], set: &[usize], rule: usize) -> bool {
     let others = || set.iter().filter(|other| **other != rule);
     rules[rule].positive.iter().all(|port| others().any(|o| rules[*o].positive.contains(port)))

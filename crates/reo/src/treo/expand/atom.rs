@@ -1,5 +1,5 @@
-//! Atoms, built-in components and foreign code: what is left when all else has been replaced; and how
-//! it is wired.
+//! Atoms, built-in components and foreign code: what is left when all else has been replaced; and
+//! how it is wired.
 
 use std::sync::Arc;
 
@@ -257,8 +257,8 @@ struct Opening<'a> {
 }
 
 impl Opening<'_> {
-    /// Shows its nodes to the environment. An end that is not the only one to write to its node gets a
-    /// node of its own, which the environment sees, with a channel to the node.
+    /// Shows its nodes to the environment. An end that is not the only one to write to its node
+    /// gets a node of its own, which the environment sees, with a channel to the node.
     fn open(&self, ends: &mut [End], wiring: &mut Wiring<'_>, visible: &mut IndexSet<String>) {
         for (end, port) in ends.iter_mut().zip(self.ports) {
             if end.writes && self.writers[&end.node] > 1 {

@@ -28,7 +28,8 @@ impl Expander<'_> {
         self.deeper(f, |x, f| x.items(f, scope, block, &all))
     }
 
-    /// The items of `block`, for each choice of values that fulfils the predicates with the numbers `left`.
+    /// The items of `block`, for each choice of values that fulfils the predicates with the numbers
+    /// `left`.
     fn items(&mut self, f: &mut Frame, scope: &Scope<'_>, block: &Block, left: &[usize]) -> Done {
         self.work(f, f.spot, 1)?;
         if left.is_empty() && !block.definitions.is_empty() {

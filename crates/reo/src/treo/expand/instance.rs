@@ -83,7 +83,8 @@ impl Expander<'_> {
         }
     }
 
-    /// A component that a file defines, with its arguments and at the nodes `groups`, and its words.
+    /// A component that a file defines, with its arguments and at the nodes `groups`, and its
+    /// words.
     fn fitted(
         &mut self,
         caller: &Frame,
@@ -153,8 +154,8 @@ impl Expander<'_> {
         if self.compared.insert((f.file, f.definition)) { self.joined(f, begin) } else { Ok(()) }
     }
 
-    /// Compares the interface of a component with what its body, the leaves from `begin` on, does at
-    /// the nodes: of the connector itself each has to be joined, unless nothing is in it.
+    /// Compares the interface of a component with what its body, the leaves from `begin` on, does
+    /// at the nodes: of the connector itself each has to be joined, unless nothing is in it.
     fn joined(&mut self, f: &Frame, begin: usize) -> Done {
         let mut nodes: IndexMap<&str, [bool; 2]> = IndexMap::new();
         for end in self.leaves[begin..].iter().flat_map(|leaf| &leaf.ends) {

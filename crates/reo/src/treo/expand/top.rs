@@ -128,7 +128,8 @@ fn settable(definition: &Definition) -> IndexSet<&str> {
     own.chain(parameters.chain(nodes).flat_map(words_of)).collect()
 }
 
-/// Words that the signature of a component gives values: its parameters, and the words of its sizes.
+/// Words that the signature of a component gives values: its parameters, and the words of its
+/// sizes.
 pub(super) fn words_of_signature(definition: &Definition) -> IndexSet<&str> {
     settable(definition)
 }

@@ -193,7 +193,8 @@ fn state(c: &mut Cursor<'_>, states: &mut States) -> Read<String> {
     Ok(state)
 }
 
-/// The text up to the next comma that no bracket holds; none for `true`. A bracket that stays open would hold what follows.
+/// The text up to the next comma that no bracket holds; none for `true`. A bracket that stays open
+/// would hold what follows.
 fn guard(c: &mut Cursor<'_>) -> Read<Option<String>> {
     let start = c.spot();
     let mut brackets = 0usize;

@@ -13,9 +13,10 @@
 //! instance   := variable [< value, ... >] ( variable, ... )
 //! ```
 //!
-//! `*`, `+` and `;` between the parts of a block name the operator with which Treo composes them. Rules
-//! and automata have only one, so that they say nothing here. A definition among the parts of a block
-//! is told from an instance with a block behind it by `=` or by the `?` and `!` of its nodes.
+//! `*`, `+` and `;` between the parts of a block name the operator with which Treo composes them.
+//! Rules and automata have only one, so that they say nothing here. A definition among the parts of
+//! a block is told from an instance with a block behind it by `=` or by the `?` and `!` of its
+//! nodes.
 
 mod atom;
 mod value;

@@ -88,9 +88,6 @@ impl<'f, 'a> Common<'f, 'a> {
     }
 
     /// Elements of a unit, where the text needs them.
-    ///
-    /// # Errors
-    /// As [`Facts::value`].
     pub fn elements(&self) -> Result<String, PromelaError> {
         if !self.items() {
             return Ok(String::new());
@@ -107,17 +104,11 @@ impl<'f, 'a> Common<'f, 'a> {
     }
 
     /// The price of releasing a barrier.
-    ///
-    /// # Errors
-    /// As [`Facts::price`].
     pub fn barrier_price(&self) -> Result<Option<String>, PromelaError> {
         if self.barriers { self.facts.price("barrier") } else { Ok(None) }
     }
 
     /// NWE, NWU, and how often a unit and an element run, with what people call these.
-    ///
-    /// # Errors
-    /// As [`Facts::value`].
     pub fn derived(&self, rounds: &str, runs: &str) -> Result<Vec<Quantity>, PromelaError> {
         let layout = self.layout();
         let mut all = vec![

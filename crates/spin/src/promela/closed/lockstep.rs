@@ -1,10 +1,11 @@
 //! The style `lockstep`: one process, and one atomic step from one moment to the next.
 //!
-//! Time only advances when every running element has reported that it waits. Until then elements do not
-//! influence each other, except where all of a unit have arrived; so the order in which they act within
-//! a tick cannot be seen afterwards, and one order stands for all. A step lets everything happen
-//! that happens at this tick, and then moves the time to the first tick at which an element goes on. What is
-//! left of the state space is one path for each configuration. `docs/promela.md` has the argument.
+//! Time only advances when every running element has reported that it waits. Until then elements do
+//! not influence each other, except where all of a unit have arrived; so the order in which they
+//! act within a tick cannot be seen afterwards, and one order stands for all. A step lets
+//! everything happen that happens at this tick, and then moves the time to the first tick at which
+//! an element goes on. What is left of the state space is one path for each configuration.
+//! `docs/promela.md` has the argument.
 
 use minijinja::{Value as Json, context};
 
@@ -92,7 +93,8 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
             Sharing::Strided => {
                 let local = &self.common.local.text;
                 nodes.push(format!(
-                    ":: at[e] == {end} && item[e] + NWE < {local} -> item[e] = item[e] + NWE; lid = item[e]; {mark}at[e] = 1"
+                    ":: at[e] == {end} && item[e] + NWE < {local} -> item[e] = item[e] + NWE; lid \
+                     = item[e]; {mark}at[e] = 1"
                 ));
                 nodes.push(format!(
                     ":: at[e] == {end} && item[e] + NWE >= {local} -> item[e] = 0; {over}"

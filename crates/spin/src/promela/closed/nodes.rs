@@ -96,7 +96,8 @@ impl Program for Nodes<'_, '_, '_> {
         self.graph.push_more(move |place| {
             let (here, next, exit) = (place.here, place.next, place.of(exit));
             format!(
-                "&& k{k}[e] > 0 -> k{k}[e] = k{k}[e] - 1; at[e] = {next}\n:: at[e] == {here} && k{k}[e] == 0 -> at[e] = {exit}"
+                "&& k{k}[e] > 0 -> k{k}[e] = k{k}[e] - 1; at[e] = {next}\n:: at[e] == {here} && \
+                 k{k}[e] == 0 -> at[e] = {exit}"
             )
         });
         self.program(body)?;

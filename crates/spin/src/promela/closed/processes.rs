@@ -1,11 +1,11 @@
 //! The style `processes`: one process for each part of the platform, as in the paper.
 //!
-//! The processes are those of seed 000, Sections 3 and 4: `main`, `host`, `device`, `unit`, `pex` (or
-//! `dispatcher`, where the platform has warps), `barrier` and `clock`. What the listings leave to
-//! luck is made exact by one rule: whoever acts holds a place among the running processes (`NRP`), and the
-//! clock moves on only if all of them have reported. Who wakes others counts them first; who
-//! falls asleep counts itself out last; who hands work on hands its place on. So no tick passes while
-//! something can still happen in it. `docs/promela.md` has the argument.
+//! The processes are those of seed 000, Sections 3 and 4: `main`, `host`, `device`, `unit`, `pex`
+//! (or `dispatcher`, where the platform has warps), `barrier` and `clock`. What the listings leave
+//! to luck is made exact by one rule: whoever acts holds a place among the running processes
+//! (`NRP`), and the clock moves on only if all of them have reported. Who wakes others counts them
+//! first; who falls asleep counts itself out last; who hands work on hands its place on. So no tick
+//! passes while something can still happen in it. `docs/promela.md` has the argument.
 
 use minijinja::{Value as Json, context};
 
@@ -152,7 +152,8 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
                 "A work item (Listing 8); its processing element runs one of its items at a time."
             }
             Sharing::Warps => {
-                "A dispatcher: it runs its warps one after another, each in lockstep\n * (Garanina, Gorlatch 2021, Listing 3)."
+                "A dispatcher: it runs its warps one after another, each in lockstep\n * \
+                 (Garanina, Gorlatch 2021, Listing 3)."
             }
         }
     }

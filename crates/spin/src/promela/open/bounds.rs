@@ -1,8 +1,9 @@
 //! How long an open schedule can take at most, and how much there is to do.
 //!
-//! At every tick before the end something is under way: a segment occupies its dispatcher, data are on
-//! their way, a warp waits for its mark, a barrier is being released, a group starts. Otherwise something
-//! could be started, and it would be. So no schedule takes longer than all of these one after another.
+//! At every tick before the end something is under way: a segment occupies its dispatcher, data are
+//! on their way, a warp waits for its mark, a barrier is being released, a group starts. Otherwise
+//! something could be started, and it would be. So no schedule takes longer than all of these one
+//! after another.
 
 use crate::promela::error::PromelaError;
 use crate::promela::layout::groups_alike;
@@ -42,11 +43,12 @@ impl Demand {
     }
 }
 
-/// The time of the first configuration under the first-come schedule, and a time that no configuration
-/// exceeds under any schedule.
+/// The time of the first configuration under the first-come schedule, and a time that no
+/// configuration exceeds under any schedule.
 ///
 /// # Errors
-/// A fault of the problem that shows in a configuration, or more statements than SPIN can run through.
+/// A fault of the problem that shows in a configuration, or more statements than SPIN can run
+/// through.
 pub(in crate::promela) fn times(
     problem: &Problem,
     bounds: &[Bound],

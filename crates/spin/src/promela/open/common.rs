@@ -20,8 +20,8 @@ const MAX_ROWS: i64 = 1 << 14;
 pub(super) struct Common<'f, 'a> {
     pub facts: &'f Facts<'a>,
     pub warps: Warps,
-    /// Devices, and units of each, as far as there are groups for them: units are alike, so the first
-    /// ones may be the ones that get any.
+    /// Devices, and units of each, as far as there are groups for them: units are alike, so the
+    /// first ones may be the ones that get any.
     pub devices: i64,
     pub units_per_device: i64,
     /// Most groups and most warps that a unit holds at once.
@@ -90,7 +90,8 @@ impl<'f, 'a> Common<'f, 'a> {
 
     pub fn units_note(&self) -> &'static str {
         if self.units() < self.facts.problem.platform.units() {
-            "as many as there are groups: units are alike, so the first ones may be those that get any"
+            "as many as there are groups: units are alike, so the first ones may be those that get \
+             any"
         } else {
             "of all devices"
         }
@@ -148,8 +149,8 @@ impl<'f, 'a> Common<'f, 'a> {
         all.into_iter().map(quantity).collect()
     }
 
-    /// The ticks of a warp's access: amount times price; for global memory those for which it occupies
-    /// its dispatcher.
+    /// The ticks of a warp's access: amount times price; for global memory those for which it
+    /// occupies its dispatcher.
     pub fn ticks(
         &self,
         amounts: &Amounts<'_, '_>,

@@ -1,7 +1,7 @@
 //! The style `lockstep`: one process, whose states are the moments at which something is open.
 //!
-//! One step does what was decided, and then everything that follows, up to the next moment with more than
-//! one way to go on. `docs/promela.md` has the argument that no time is lost.
+//! One step does what was decided, and then everything that follows, up to the next moment with
+//! more than one way to go on. `docs/promela.md` has the argument that no time is lost.
 
 use minijinja::{Value as Json, context};
 

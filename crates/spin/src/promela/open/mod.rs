@@ -8,7 +8,8 @@
 //! - `lockstep` has one process, whose states are the moments at which something is open;
 //! - `bounds` says how long a run can take at most.
 //!
-//! Every decision prints a line where a run is replayed, so that [`tickbound_simulator::Scripted`] can follow it.
+//! Every decision prints a line where a run is replayed, so that [`tickbound_simulator::Scripted`]
+//! can follow it.
 
 mod bounds;
 mod common;
@@ -26,7 +27,8 @@ use common::Common;
 /// The time of the first configuration under one schedule, and a time that no run exceeds.
 ///
 /// # Errors
-/// A fault of the problem that shows in a configuration, or more statements than SPIN can run through.
+/// A fault of the problem that shows in a configuration, or more statements than SPIN can run
+/// through.
 pub(super) fn times(problem: &Problem, space: &Space) -> Result<(i64, i64), PromelaError> {
     bounds::times(problem, &space.bound, "make loops shorter, or the launch smaller")
 }

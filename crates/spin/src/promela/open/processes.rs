@@ -1,8 +1,9 @@
 //! The style `processes`: the processes of the papers, with warps in place of processing elements.
 //!
-//! A warp waits for its dispatcher before every segment, and the dispatcher picks one of those that wait.
-//! The clock is that of the closed profiles, with two differences: it also waits until no dispatcher can
-//! start a warp, and a process reports to it once, not at every tick. `docs/promela.md` has the argument.
+//! A warp waits for its dispatcher before every segment, and the dispatcher picks one of those that
+//! wait. The clock is that of the closed profiles, with two differences: it also waits until no
+//! dispatcher can start a warp, and a process reports to it once, not at every tick.
+//! `docs/promela.md` has the argument.
 
 use minijinja::{Value as Json, context};
 
