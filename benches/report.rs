@@ -1,5 +1,5 @@
-//! Measures once and writes docs/results/encodings.md: `make bench-report`. Without `--write` it
-//! does nothing, so that `cargo bench` stays short.
+//! Measures once and writes docs/results/encodings.md: `cargo xtask run bench`. Without `--write`
+//! it does nothing, so that `cargo bench` stays short.
 //!
 //! Every figure of a report is from one run of this program. Short searches are repeated and the
 //! median is taken; long ones run once, and none longer than [`LIMIT`].
@@ -27,7 +27,7 @@ const SIZES: [i64; 8] = [8, 16, 32, 64, 128, 256, 512, 1024];
 
 fn main() {
     if !std::env::args().any(|a| a == "--write") {
-        println!("report: nothing done; `make bench-report` measures and writes");
+        println!("report: nothing done; `cargo xtask run bench` measures and writes");
         return;
     }
     let sizes = sizes();
@@ -214,7 +214,7 @@ fn page(sizes: &Table, (ratios, least): &(Table, [f64; 3]), platforms: &Table) -
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let _ = writeln!(
         page,
-        "Written by `make bench-report` on {}; {}, {processors} processors, Z3 {}.\n\n\
+        "Written by `cargo xtask run bench` on {}; {}, {processors} processors, Z3 {}.\n\n\
          Times are wall-clock seconds of a whole search: reading the space, encoding, solving, \
          confirming \
          and replaying. Below {LONG} s the median of {REPEATS} runs. A search is given up after {} \

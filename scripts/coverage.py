@@ -111,7 +111,7 @@ def main():
     lines = [
         "# Kernels by other hands",
         "",
-        f"Written by `make coverage` on {options.date}: problem files as a user would write them first, their questions "
+        f"Written by `cargo xtask run coverage` on {options.date}: problem files as a user would write them first, their questions "
         f"answered with `both` and 1 as they came. Of {len(rows)} kernels {len(read)} are read, {len(few)} of them with at "
         f"most one question, in {seconds:.0f} s together; {len(proved)} are tuned with a proof within {TUNING} s.",
         "",

@@ -20,7 +20,7 @@ readers=("$@")
 [ ${#readers[@]} -gt 0 ] || readers=(problem platform t1 opencl treo cat reo automata measured)
 
 if ! command -v rustup >/dev/null || ! rustup toolchain list | grep -q '^nightly'; then
-    echo "fuzz-guided: no nightly Rust here (rustup toolchain install nightly); \`make fuzz\` works without" >&2
+    echo "fuzz-guided: no nightly Rust here (rustup toolchain install nightly); \`cargo xtask run fuzz\` works without" >&2
     exit 1
 fi
 if ! command -v cargo-fuzz >/dev/null; then

@@ -76,7 +76,7 @@ def main():
     lines = [
         "# Launches whose groups differ",
         "",
-        f"Written by `make guards-report` on {arguments.date}, {platform.machine()}. Each cell: the least time in ticks,"
+        f"Written by `cargo xtask run guards` on {arguments.date}, {platform.machine()}. Each cell: the least time in ticks,"
         " proved over 16 configurations for the platform `h200`, and the wall-clock seconds of the whole command.",
         "",
         "| guard | " + " | ".join(f"2^{bits} items" for bits in BITS) + " |",

@@ -73,7 +73,7 @@ TEXT = """# The example kernels on a device
 
 {device}, {platform}, driver {driver}; {date}; size `{size}`.
 
-    make kernels-report KERNELS_FOLDER={folder} KERNELS_SIZE={size} KERNELS_SAMPLE={sample} KERNELS_LIKE={like}
+    cargo xtask run kernels KERNELS_FOLDER={folder} KERNELS_SIZE={size} KERNELS_SAMPLE={sample} KERNELS_LIKE={like}
 
 Each configuration's output was compared with the host reference. `measured` counts those with right results;
 `unsteady` are those whose median was not known to 2 % in the time allowed. Spearman's rank correlation is that

@@ -119,7 +119,7 @@ def main():
             path.write_text("".join(parts))
             print(f"readme-blocks: {name} written")
     if wrong:
-        sys.exit(f"readme-blocks: {wrong} blocks differ; `make readme-blocks` puts in what is printed")
+        sys.exit(f"readme-blocks: {wrong} blocks differ; `cargo xtask run readme` puts in what is printed")
 
 
 main()

@@ -10,7 +10,7 @@ Bad inputs: files of the examples, changed at random, for each reader. Stops: si
 --timeout. Kills: `measure` killed while it measures and started again, until it is done. Whatever breaks a promise of
 SECURITY.md is printed with what is needed to see it again, and the exit status is 1.
 
-What `make fuzz-guided` and `make mutants` leave in target/fuzz-guided and target/mutants is put into the page as well.
+What `cargo xtask run fuzz-guided` and `cargo xtask run mutants` leave in target/fuzz-guided and target/mutants is put into the page as well.
 """
 
 import argparse
@@ -447,7 +447,7 @@ def page(report, options):
     broken = "\n".join(f"- {line}" for line in report.broken()) or "None."
     return f"""# Reliability
 
-What was tried with seed {options.seed} by `make reliability`; up to {options.at_once} commands at a time on a machine with
+What was tried with seed {options.seed} by `cargo xtask run reliability`; up to {options.at_once} commands at a time on a machine with
 {os.cpu_count()} processors. What is promised: SECURITY.md.
 
 ## Bad inputs
@@ -473,7 +473,7 @@ cache gets lost or changes, no process and no folder is left. {entries}
 
 ## Guided fuzzing
 
-The readers in one process, with inputs that libFuzzer makes up, guided by the edges of the program that they reach (`make fuzz-guided`). It
+The readers in one process, with inputs that libFuzzer makes up, guided by the edges of the program that they reach (`cargo xtask run fuzz-guided`). It
 begins with the files of `tests/corpus`. Faults are panics, messages of several lines, more than 4 GB of memory, and more than 60 s.
 
 {section(report, "guided", ["inputs", "seconds", "faults", "edges at first", "edges at last"],
@@ -481,7 +481,7 @@ begins with the files of `tests/corpus`. Faults are panics, messages of several 
 
 ## Changes that tests see
 
-Bounds, caches and the reachable product are changed in small ways, one at a time, and the tests of their package are run (`make mutants`).
+Bounds, caches and the reachable product are changed in small ways, one at a time, and the tests of their package are run (`cargo xtask run mutants`).
 A change that no test sees shows a test that is missing, unless it changes nothing that can be seen: those are in
 `.cargo/mutants.toml`, each with the reason, and are not tried.
 

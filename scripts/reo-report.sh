@@ -8,18 +8,18 @@ set -euo pipefail
 program=$1 folder=$2
 page=$folder/reo.md
 
-"$program" reo bench --plot "$folder/reo-bench.svg" --json >"$folder/reo-bench.json"
+cargo xtask reo-bench --plot "$folder/reo-bench.svg" --json >"$folder/reo-bench.json"
 {
     echo "# Products of connectors, measured"
     echo
-    echo "Written by \`make reo-report\` on $(date -u +%Y-%m-%d)."
+    echo "Written by \`cargo xtask run reo\` on $(date -u +%Y-%m-%d)."
     echo
     echo "## The experiment of the thesis"
     echo
-    echo "\`tickbound reo bench\`: products of the two 4-state FIFO1 squares, and the dense product beside a"
+    echo "\`cargo xtask reo-bench\`: products of the two 4-state FIFO1 squares, and the dense product beside a"
     echo "plain fill of as many bytes."
     echo
-    "$program" reo bench
+    cargo xtask reo-bench
     echo
     echo "![Milliseconds over the number of products](reo-bench.svg)"
     echo

@@ -45,7 +45,7 @@ TEXT = """# Predictions, scored
 
 Published measurements of whole tuning spaces beside the profile [`resources`](../semantics.md#profile-resources). {date}.
 
-    make scores DATA=folder
+    cargo xtask run scores DATA=folder
 
 Counts come from `examples/problems/*-resources.json`, and what a device has from its platform file; nothing is fitted to a set. Sets
 for *building* were looked at while the profile was made, the others were scored only.

@@ -3,7 +3,7 @@
 #
 #   1. $PYTHON, or python3, if it has the package;
 #   2. else a virtual environment in .deps/FOLDER, made once (ortools: about 270 MB, cvc5: 50 MB, duckdb: 90 MB) out of the wheels that
-#      scripts/wheels/PACKAGE.txt lists with their SHA-256 sums (`make wheels` renews it). Where the list has none for
+#      scripts/wheels/PACKAGE.txt lists with their SHA-256 sums (`cargo xtask run wheels` renews it). Where the list has none for
 #      this Python or system, or a sum is another one, nothing is installed.
 #
 # If neither works it says why and prints `python3`; what wanted the package says then that it is absent.

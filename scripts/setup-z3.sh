@@ -3,7 +3,7 @@
 #
 #   1. the system's libz3, if pkg-config finds one that is new enough;
 #   2. else libz3 and its headers out of the Python wheel z3-solver, whose version and SHA-256 sums are in
-#      scripts/wheels/z3-solver.txt (`make wheels` renews it); a wheel with another sum is not taken;
+#      scripts/wheels/z3-solver.txt (`cargo xtask run wheels` renews it); a wheel with another sum is not taken;
 #   3. else the cargo feature vendored-z3, which builds Z3 from source that cargo has checked.
 #
 # The choice is kept in .deps/z3 and costs nothing the second time:
@@ -18,7 +18,7 @@
 # scripts/pkg-config.sh runs this for a cargo that finds no Z3; then nothing is installed into the system.
 #
 # TICKBOUND_Z3=system|wheel|vendored leaves only that choice.
-# `make clean-deps` forgets the choice.
+# `rm -rf .deps` forgets the choice.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

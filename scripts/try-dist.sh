@@ -75,7 +75,7 @@ expect() {
 installed=/opt/$name/bin/tickbound
 share=/opt/$name/share/tickbound
 expect 0 "tickbound " "$installed" --version
-expect 0 "533248" "$installed" demo
+expect 0 "533,248 ticks" "$installed" tune "$share/examples/problems/abstract.json" --input size=1024
 expect 0 "proved:     the simulator has run all 231 configurations" "$installed" tune "$share/examples/problems/matmul.json"
 expect 0 "proved:     Z3 finds nothing within 155 ticks" "$installed" tune "$share/examples/problems/abstract.json" --strategy bisect --encoding summary
 expect 0 "32 states" "$installed" reo compose "$share/examples/connectors/alternator.treo" --set n=6

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Renews the lists of Python wheels in scripts/wheels: versions and SHA-256 sums of what the set-up scripts fetch.
 
-    scripts/wheels.py [PACKAGE | PACKAGE==VERSION]...      (`make wheels`; without arguments: all lists, newest versions)
+    scripts/wheels.py [PACKAGE | PACKAGE==VERSION]...      (`cargo xtask run wheels`; without arguments: all lists, newest versions)
 
 A list holds a package and all it depends on, each with the sums of all its wheels for the Pythons named below, on any
 system. Pip resolves the versions with the Python that runs this (use the oldest of them: its dependencies are the most)
@@ -97,7 +97,7 @@ def main():
     context = ssl.create_default_context(cafile=certificates)
     for requirement in requirements:
         package = re.split(r"[=<>~!]", requirement)[0]
-        lines = [f"# Wheels of {package} and of what it needs: versions and SHA-256 sums. `make wheels` writes this file."]
+        lines = [f"# Wheels of {package} and of what it needs: versions and SHA-256 sums. `cargo xtask run wheels` writes this file."]
         for name, version in resolved(requirement):
             lines.append(" \\\n".join([f"{name}=={version}", *(f"    --hash=sha256:{s}" for s in sums(index, context, name, version))]))
         FOLDER.mkdir(exist_ok=True)

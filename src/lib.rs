@@ -66,5 +66,4 @@
 //! `examples/tune_kernel.rs`; a search of one's own on a transition system is
 //! `examples/custom_search.rs`.
 
-pub mod bench;
 pub mod cli;

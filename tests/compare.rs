@@ -332,14 +332,6 @@ fn engines_that_fail_are_rows() {
 }
 
 #[test]
-fn the_papers_tables_need_the_repository() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut command = compare(&["--paper", "results"]);
-    command.current_dir(folder.path()).assert().code(2).stderr(contains("make compare"));
-    compare(&["--paper", "results", ABSTRACT]).assert().code(2);
-}
-
-#[test]
 fn spin_is_an_engine() {
     if let Err(e) = tickbound_spin::Tools::find() {
         eprintln!("skipped: {e}");

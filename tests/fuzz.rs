@@ -1,8 +1,8 @@
 //! Nothing that a person may write makes tickbound panic, exhaust the stack or hang.
 //!
-//! `TICKBOUND_FUZZ_SECONDS` says for how long inputs are made up; `make fuzz` takes ten minutes,
-//! half of them for problems, half for the files in `tests/corpus` with random changes. An input
-//! that kills the whole test is left in a file, named at the start of the output, and
+//! `TICKBOUND_FUZZ_SECONDS` says for how long inputs are made up; `cargo xtask run fuzz` takes ten
+//! minutes, half of them for problems, half for the files in `tests/corpus` with random changes. An
+//! input that kills the whole test is left in a file, named at the start of the output, and
 //! `TICKBOUND_FUZZ_INPUT=FILE TICKBOUND_FUZZ_READER=problem cargo test --test tests
 //! input_of_a_file` tries it again. An input that once failed belongs in `tests/corpus/READER`,
 //! under a name that begins with `bad` if it cannot be read.

@@ -13,7 +13,6 @@ use itertools::Itertools;
 use proptest::strategy::Strategy;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use tickbound::{bench, bench::Mode, bench::Options};
 use tickbound_device::{self, Arg, Device, DeviceChoice, DeviceError, Picked, Program, Session};
 use tickbound_measure::guarded::{Breach, Guarded, Round, Side, ZONE};
 use tickbound_reo::automaton::Automaton;
@@ -23,6 +22,7 @@ use tickbound_reo::product::dense::{
 };
 use tickbound_reo::symbol::Symbols;
 use tickbound_reo_opencl::{Maker, Multiplier, MultiplierError};
+use tickbound_xtask::reo_bench::{self, Mode, Options};
 
 /// All devices, if there are any.
 fn devices() -> Vec<Device> {
@@ -302,7 +302,7 @@ fn limits() {
 fn the_bench() {
     let devices = devices();
     let options = Options { products: vec![100, 200], kept: 2, dropped: 1, bytes: 1 << 18 };
-    let report = bench::run(&options, &devices, &memory(), &|_| {}).unwrap();
+    let report = reo_bench::run(&options, &devices, &memory(), &|_| {}).unwrap();
     assert_eq!(report.devices.len(), 1 + devices.len());
     for device in &report.devices {
         assert_eq!(device.error, None);
@@ -316,7 +316,7 @@ fn the_bench() {
     let text = report.markdown();
     assert!(text.contains("| E8400 CPU (2012)") && text.contains("7.813"), "{text}");
     let json = serde_json::to_string(&report).unwrap();
-    assert_eq!(serde_json::from_str::<bench::Report>(&json).unwrap(), report);
+    assert_eq!(serde_json::from_str::<reo_bench::Report>(&json).unwrap(), report);
     let folder = tempfile::tempdir().unwrap();
     for name in ["times.svg", "times.png"] {
         let path = folder.path().join(name);
@@ -326,6 +326,6 @@ fn the_bench() {
     assert!(report.plot(folder.path().join("none/times.svg")).is_err());
     let stop = AtomicBool::new(true);
     let limits = Limits { stop: &stop, ..memory() };
-    let stopped = bench::run(&options, &devices, &limits, &|_| {});
+    let stopped = reo_bench::run(&options, &devices, &limits, &|_| {});
     assert!(stopped.is_err() || stopped.is_ok_and(|report| report.interrupted));
 }

@@ -42,7 +42,7 @@ pub struct Row {
 
 fn main() {
     if !std::env::args().any(|a| a == "--write") {
-        println!("spaces: nothing done; `make spaces-report` measures and writes");
+        println!("spaces: nothing done; `cargo xtask run spaces` measures and writes");
         return;
     }
     let (started, load) = (Instant::now(), load());

@@ -75,7 +75,8 @@ fn head(load: &[String; 2], took: Duration) -> String {
             .unwrap_or_else(|| "not installed".to_owned())
     };
     format!(
-        "Written by `make spaces-report` on {}: {processor}, {cores} cores, tickbound {}, Z3 {}, \
+        "Written by `cargo xtask run spaces` on {}: {processor}, {cores} cores, tickbound {}, Z3 \
+         {}, \
          OR-Tools {}, Kernel \
          Tuner {}. It took {:.0} minutes. Other jobs ran on the machine at times: its load was {} \
          when this began and \

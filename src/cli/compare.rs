@@ -1,16 +1,15 @@
 //! `tickbound compare`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tickbound_model::Problem;
 
 use super::exit::{CliError, Exit, input};
 use super::load::{Chosen, Setting, by_name, positive_seconds};
-use super::output::{Outputs, save, say_answer, say_json};
+use super::output::{Outputs, say_answer, say_json};
 use super::progress::Progress;
 use super::stop;
 use super::values::{Seconds, Size};
-use tickbound_compare::paper;
 use tickbound_compare::{Event, Input, Options, SideBySide, engine};
 use tickbound_report::answer::comparison::{Comparison, Row};
 use tickbound_report::{comparison, html};
@@ -19,7 +18,7 @@ use tickbound_report::{comparison, html};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Problem files (JSON)
-    #[arg(required_unless_present = "paper")]
+    #[arg(required = true)]
     problems: Vec<String>,
     /// Replace an input or a platform number, in every problem
     #[arg(long = "input", value_name = "N=V")]
@@ -40,35 +39,12 @@ pub struct Args {
     /// Write a report with plots to this file
     #[arg(long, value_name = "FILE")]
     html: Option<String>,
-    /// Instead of problems: tables 1 and 3 of the 2023 paper beside ours, as comparison.md, .json,
-    /// .html and .svg in this folder; to be run in the root of the repository
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["problems", "input", "engines"])]
-    paper: Option<String>,
-    /// With --paper: run nothing, write the pages again from comparison.json in that folder
-    #[arg(long, requires = "paper")]
-    redraw: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let options = options(args.timeout, args.memory)?;
     let progress = Progress::new("");
-    if let Some(folder) = &args.paper {
-        let fault = |error| CliError::Write { path: folder.clone(), error };
-        std::fs::create_dir_all(folder).map_err(fault)?;
-        args.outputs().check(&[])?;
-    }
-    let result = match &args.paper {
-        None => side_by_side(args, options, &progress)?,
-        Some(folder) => {
-            let result = if args.redraw {
-                measured(&Path::new(folder).join("comparison.json"))?
-            } else {
-                paper_tables(options, args.json, &progress)?
-            };
-            write_paper(Path::new(folder), &result)?;
-            result
-        }
-    };
+    let result = side_by_side(args, options, &progress)?;
     drop(progress);
     if let Some(path) = &args.html {
         html::write(path, &[html::Source::from(result.clone())])?;
@@ -77,16 +53,6 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     stop::on_forced_end(|| {});
     say_result(args.json, &result)?;
     Ok(outcome(&result))
-}
-
-impl Args {
-    fn outputs(&self) -> Outputs {
-        let paper = self.paper.as_ref().map(Path::new);
-        let outputs = PAPER.iter().fold(Outputs::default(), |outputs, name| {
-            outputs.file("--paper", paper.map(|folder| folder.join(name)))
-        });
-        outputs.file("--html", self.html.as_ref())
-    }
 }
 
 fn side_by_side(
@@ -101,7 +67,7 @@ fn side_by_side(
     let mut inputs = Vec::new();
     let problems = files.map(|file| readable(file, &args.input, &mut inputs));
     let problems = problems.collect::<Result<Vec<_>, _>>()?;
-    args.outputs().check(&inputs)?;
+    Outputs::default().file("--html", args.html.as_ref()).check(&inputs)?;
     let (interrupt, json) = (stop::flag(), args.json);
     let observer = |event: Event<'_>| show(progress, json, event);
     let mut session = SideBySide::new(options, interrupt, &observer);
@@ -111,54 +77,6 @@ fn side_by_side(
         session.run(&input, &engines, &|_, _| None);
     }
     Ok(session.finish())
-}
-
-fn paper_tables(options: Options, json: bool, progress: &Progress) -> Result<Comparison, CliError> {
-    let interrupt = stop::flag();
-    let observer = |event: Event<'_>| show(progress, json, event);
-    let mut session = SideBySide::new(options, interrupt, &observer);
-    paper::run(&mut session, &|problem| progress.about(&format!("{problem}:"))).map_err(input)?;
-    Ok(session.finish())
-}
-
-/// A comparison that was written down.
-fn measured(path: &Path) -> Result<Comparison, CliError> {
-    let shown = path.display();
-    let text = tickbound_input::text(path).map_err(|e| {
-        CliError::Input(format!("{shown}: {e}; run without --redraw first, as `make compare` does"))
-    })?;
-    tickbound_input::json(&text)
-        .map_err(|e| CliError::Input(format!("{shown}: no comparison: {e}; run without --redraw")))
-}
-
-/// Files that `--paper` writes.
-const PAPER: [&str; 5] = [
-    "comparison.json",
-    "comparison-abstract.svg",
-    "comparison-minimum.svg",
-    "comparison.md",
-    "comparison.html",
-];
-
-/// The files of `make compare`.
-fn write_paper(folder: &Path, result: &Comparison) -> Result<(), CliError> {
-    let write = |name: &str, text: &str| {
-        let path = folder.join(name);
-        save(&path, text)?;
-        eprintln!("tickbound: {} written", path.display());
-        Ok::<(), CliError>(())
-    };
-    // Figures first: whatever fails after that can be made again from them.
-    write("comparison.json", &(serde_json::to_string(result).map_err(input)? + "\n"))?;
-    let mut pictures = Vec::new();
-    for (svg, name) in html::series(&result.cases)?.iter().zip(["abstract", "minimum"]) {
-        let name = format!("comparison-{name}.svg");
-        write(&name, svg)?;
-        pictures.push(name);
-    }
-    write("comparison.md", &paper::page(result, &pictures).map_err(input)?)?;
-    // Not kept in the repository: it can be drawn again from the figures.
-    write("comparison.html", &html::page(&[html::Source::from(result.clone())])?)
 }
 
 /// A problem whose space can be listed, so that it is not for every engine to find the fault.

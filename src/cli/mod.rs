@@ -25,7 +25,6 @@ mod colour;
 mod compare;
 mod completions;
 mod cp_sat;
-mod demo;
 mod devices;
 mod exit;
 mod explain;
@@ -134,8 +133,6 @@ enum Command {
     Platforms(platforms::Args),
     /// Print what completes commands and options in a shell
     Completions(completions::Args),
-    /// Tune the paper's abstract kernel for every size of its Table 1, beside the paper's figures
-    Demo(demo::Args),
 }
 
 /// Runs the command line of this process.
@@ -237,6 +234,5 @@ fn run(command: &Command) -> Result<Exit, CliError> {
         Command::Devices(args) => devices::run(args),
         Command::Platforms(args) => platforms::run(args),
         Command::Completions(args) => completions::run(args, shown()),
-        Command::Demo(args) => demo::run(args),
     }
 }

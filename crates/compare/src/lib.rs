@@ -1,5 +1,4 @@
-//! Engines side by side on the same problem: Z3 by encoding and strategy, enumeration, CP-SAT, and
-//! SPIN by search.
+//! Engines side by side on the same problem: Z3, enumeration, CP-SAT and SPIN.
 //!
 //! Each engine runs as a process of its own, the command that a user would type, so that its time
 //! and its memory are those that a user would get, an engine that fails takes nothing with it, and
@@ -12,11 +11,9 @@
 //!
 //! * [`engine`]: the engines' names;
 //! * [`cp_sat`]: CP-SAT as an engine;
-//! * [`paper`]: the tables of the 2023 paper beside ours.
 
 pub mod cp_sat;
 pub mod engine;
-pub mod paper;
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -12,9 +12,9 @@
 //! that each command comes with a [`Timing`] by the device's own clock.
 //!
 //! ```
-//! use tickbound_device::{self, Arg, Program, Session};
+//! use tickbound_device::{Arg, Program, Session};
 //!
-//! let listing = device::list();
+//! let listing = tickbound_device::list();
 //! match listing.devices.first() {
 //!     None => println!("{}; using the CPU", listing.absent().unwrap()),
 //!     Some(device) => {

@@ -66,7 +66,7 @@ fn the_published_schema_is_what_the_types_generate() {
         std::fs::write(PUBLISHED, &text).unwrap();
     }
     let published = std::fs::read_to_string(PUBLISHED).unwrap_or_default();
-    assert!(published == text, "run `make schema`, which writes {PUBLISHED} again");
+    assert!(published == text, "run `cargo xtask run schema`, which writes {PUBLISHED} again");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Both ends of launches of growing size: by counted warps, by the simulator's exploration of every
 //! schedule, and the best case alone by CP-SAT where `PYTHON` names a Python that has it; one after
-//! the other in one run. Prints a page in Markdown; `make schedules-report`.
+//! the other in one run. Prints a page in Markdown; `cargo xtask run schedules`.
 
 use std::process::Command;
 use std::time::Instant;
@@ -138,7 +138,8 @@ fn main() {
          ticks,"
     );
     println!(
-        "barrier. Made by `make schedules-report`; all in one run, one thread each. CP-SAT, with \
+        "barrier. Made by `cargo xtask run schedules`; all in one run, one thread each. CP-SAT, \
+         with \
          one worker, is asked for the best"
     );
     println!(

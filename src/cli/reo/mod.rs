@@ -1,6 +1,5 @@
 //! `tickbound reo`: connectors.
 
-mod bench;
 mod check;
 mod compose;
 mod draw;
@@ -50,9 +49,6 @@ enum Command {
     Generate(generate::Args),
     /// Tell whether a dataset that `compose --dataset` has written is whole and as it was written
     Verify(verify::Args),
-    /// Measure the product on the processors and on each OpenCL device: the experiment of the
-    /// thesis
-    Bench(bench::Args),
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
@@ -65,6 +61,5 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         Command::Draw(args) => draw::run(args),
         Command::Generate(args) => generate::run(args),
         Command::Verify(args) => verify::run(args),
-        Command::Bench(args) => bench::run(args),
     }
 }

@@ -12,7 +12,7 @@
 //! others gave stands.
 //!
 //! ```
-//! use tickbound::{bench::Options, bench::run};
+//! use tickbound_xtask::reo_bench::{Options, run};
 //! use tickbound_reo::limits::Limits;
 //!
 //! let options = Options { products: vec![1, 2], kept: 2, dropped: 0, bytes: 1 << 12 };

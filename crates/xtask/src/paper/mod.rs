@@ -8,6 +8,7 @@
 //! configuration takes, and, where that differs too, what it takes with the columns interchanged or
 //! on other platforms. [`page`] writes both down.
 
+mod files;
 mod page;
 
 use indexmap::IndexMap;
@@ -16,10 +17,12 @@ use thiserror::Error;
 use tickbound_model::{ModelError, Problem};
 use tickbound_simulator::{SimulateError, simulate};
 
-use super::engine::Engine;
-use super::{Input, RowStatus, SideBySide, engine};
+pub use files::write;
 pub use page::page;
+use tickbound_compare::engine::{self, Engine};
+use tickbound_compare::{Input, SideBySide};
 use tickbound_model::platforms;
+use tickbound_report::answer::comparison::RowStatus;
 use tickbound_report::answer::comparison::{Case, Comparison, Row};
 use tickbound_spin::Search;
 
@@ -98,7 +101,10 @@ pub const TABLE_3: [Published; 12] = [
 #[derive(Debug, Error)]
 pub enum PaperError {
     /// A problem file is not there.
-    #[error("{path}: {error}; run this from the root of the repository, as `make compare` does")]
+    #[error(
+        "{path}: {error}; run this from the root of the repository, as `cargo xtask paper \
+         docs/results` does"
+    )]
     Read {
         /// The file.
         path: &'static str,
@@ -124,8 +130,8 @@ struct Problems {
 impl Problems {
     fn read() -> Result<Problems, PaperError> {
         let read = |path: &'static str| {
-            let text =
-                tickbound_input::text(path).map_err(|error| PaperError::Read { path, error })?;
+            let text = tickbound_input::text(crate::project::root().join(path))
+                .map_err(|error| PaperError::Read { path, error })?;
             serde_json::from_str(&text).map_err(|e| {
                 PaperError::Model(ModelError::new(path, format!("not JSON: {e}"), "fix the file"))
             })

@@ -64,12 +64,14 @@ fn begin(out: &mut String, comparison: &Comparison) {
     let _ = writeln!(
         out,
         "# Engines compared, beside the paper's tables\n\n\
-         Written by `make compare`: tables 1 and 3 of Garanina, Staroletov, Gorlatch: *Auto-Tuning \
+         Written by `cargo xtask paper docs/results`: tables 1 and 3 of Garanina, Staroletov, \
+         Gorlatch: *Auto-Tuning \
          High-Performance Programs Using Model Checking in Promela* (2023), each problem given to \
          each of \
          our engines for {} s{}. The paper used an M1-based MacBook with 16 GB; this is {}, {} \
          cores, {} MB. \
-         Tools: {}. Commands and all figures: [comparison.json](comparison.json); `make compare` \
+         Tools: {}. Commands and all figures: [comparison.json](comparison.json); `cargo xtask \
+         paper docs/results` \
          writes them as \
          a page with plots, comparison.html, too.\n",
         comparison.timeout,

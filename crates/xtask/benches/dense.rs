@@ -8,13 +8,12 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use rayon::prelude::*;
-use tickbound::bench::{self, Options};
-use tickbound_device;
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::limits::Limits;
 use tickbound_reo::primitive::{Content, fifo1};
 use tickbound_reo::product::dense::{Data, EMPTY, Matrix, Plan, fold};
 use tickbound_reo::symbol::Symbols;
+use tickbound_xtask::reo_bench::{self, Options};
 
 const RUNS: usize = 7;
 
@@ -117,6 +116,6 @@ fn against_fill(name: &str, plan: &Plan, limits: &Limits) {
 fn experiment(limits: &Limits) {
     let listing = tickbound_device::list();
     listing.absent().iter().for_each(|why| println!("{why}; using the CPU"));
-    let report = bench::run(&Options::default(), &listing.devices, limits, &|_| {}).unwrap();
+    let report = reo_bench::run(&Options::default(), &listing.devices, limits, &|_| {}).unwrap();
     println!("\n{}", report.markdown());
 }
