@@ -17,7 +17,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FILES = ["README.md", "docs/how-it-works.md", "docs/papers.md", "docs/reo.md", "docs/certificates.md", "docs/opencl.md"]
+FILES = ["README.md", "docs/tutorial.md", "docs/how-it-works.md", "docs/papers.md", "docs/reo.md",
+         "docs/certificates.md", "docs/opencl.md"]
 # Commands whose numbers are those of a device or of a machine.
 DEVICE = re.compile(r"\btickbound (measure|score|calibrate|compare)\b|--platform mine\.json")
 TIMES = [
