@@ -326,14 +326,8 @@ impl Chosen {
             without_program = t1::without_program(&value);
             value = t1::read(&value).map_err(of_file)?;
         }
-        if let (Some(platform), Some(object)) = (&self.platform, value.as_object_mut()) {
-            object.insert("platform".into(), platform.clone().into());
-        }
-        if let (Some(profile), Some(object)) = (&self.profile, value.as_object_mut()) {
-            object.insert("profile".into(), profile.clone().into());
-        }
-        if let (false, Some(object)) = (self.without.is_empty(), value.as_object_mut()) {
-            object.insert("without".into(), self.without.clone().into());
+        if let Some(object) = value.as_object_mut() {
+            self.replace_in(object);
         }
         let inputs = self.inputs(&value)?;
         let folder = self.folder();
@@ -356,6 +350,19 @@ impl Chosen {
         read.extend(Files::read(&problem, &folder).map(|files| files.paths).unwrap_or_default());
         self.files.replace(read);
         Ok((problem, without_program))
+    }
+
+    /// Replaces what options name in a problem file.
+    fn replace_in(&self, file: &mut serde_json::Map<String, Value>) {
+        if let Some(platform) = &self.platform {
+            file.insert("platform".into(), platform.clone().into());
+        }
+        if let Some(profile) = &self.profile {
+            file.insert("profile".into(), profile.clone().into());
+        }
+        if !self.without.is_empty() {
+            file.insert("without".into(), self.without.clone().into());
+        }
     }
 
     /// Values of inputs: those of the size, then those given one by one.

@@ -21,7 +21,7 @@ use tickbound_measure::guided::Guide;
 use tickbound_measure::lab::LabError;
 use tickbound_measure::outcome::Outcome;
 use tickbound_measure::select::{Candidates, Selection, candidates, select, total};
-use tickbound_measure::{Event, MeasureError, Options, Plan, measure, t4, worker};
+use tickbound_measure::{Event, MeasureError, Options, Plan, Report, measure, t4, worker};
 use tickbound_report::MeasuredTimes;
 
 /// Most configurations that are measured if nobody says which.
@@ -180,6 +180,17 @@ impl Args {
     }
 }
 
+impl Args {
+    /// Writes the files and prints the answer.
+    fn say(&self, times: &MeasuredTimes<'_>) -> Result<(), CliError> {
+        self.write_files(times)?;
+        match self.json {
+            true => say_json(&times.object()),
+            false => say_answer(&times.words()),
+        }
+    }
+}
+
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     args.stops.watched()?;
     let mut problem = args.question.read()?;
@@ -213,13 +224,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     };
     let folder = args.question.chosen.folder();
     let cache = options.cache.as_ref().map(|c| c.display().to_string());
-    let mut teller = Teller {
-        problem: &problem,
-        progress: &progress,
-        cache: cache.as_deref(),
-        told: 0,
-        kept: 0,
-    };
+    let (told, kept, cache) = (0, 0, cache.as_deref());
+    let mut teller = Teller { problem: &problem, progress: &progress, cache, told, kept };
     let report = measure(&problem, &folder, plan, &options, interrupt, &mut |e| teller.tell(&e));
     let report = match report {
         Err(e) if e.is_only_stopped() => {
@@ -228,31 +234,30 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         }
         report => report?,
     };
-    let begun = Instant::now();
-    let is_late = || stop::is_due() && begun.elapsed() > AFTER_STOP;
-    let ticks: Vec<Option<i64>> =
-        report.results.iter().map(|m| ticks(&problem, &m.bound, &is_late)).collect();
+    let ticks = predicted(&problem, &report);
     let mismatch = mismatch(&report.device.name, &problem.platform.name);
     if let Some(mismatch) = mismatch.filter(|_| ticks.iter().any(Option::is_some)) {
         progress.aside(&format!("tickbound: {mismatch}"));
     }
     drop(progress);
-    let times = MeasuredTimes {
-        problem: &problem,
-        report: &report,
-        ticks: &ticks,
-        cache: cache.as_deref(),
-    };
-    args.write_files(&times)?;
-    match args.json {
-        true => say_json(&times.object())?,
-        false => say_answer(&times.words())?,
-    }
+    args.say(&MeasuredTimes { problem: &problem, report: &report, ticks: &ticks, cache })?;
+    ended(&report, args.json)
+}
+
+/// What the model predicts for the configurations that were measured.
+fn predicted(problem: &Problem, report: &Report) -> Vec<Option<i64>> {
+    let begun = Instant::now();
+    let is_late = || stop::is_due() && begun.elapsed() > AFTER_STOP;
+    report.results.iter().map(|m| ticks(problem, &m.bound, &is_late)).collect()
+}
+
+/// How the command ends, with what stopped it.
+fn ended(report: &Report, json: bool) -> Result<Exit, CliError> {
     if let Some(unkept @ LabError::Unkept(_)) = &report.stopped {
         return Err(CliError::Input(unkept.to_string()));
     }
     let vanished = matches!(report.stopped, Some(LabError::Vanished { .. }));
-    if let Some(why) = report.stopped.as_ref().filter(|_| vanished || args.json) {
+    if let Some(why) = report.stopped.as_ref().filter(|_| vanished || json) {
         eprintln!("tickbound: {why}");
     }
     let found = !report.ranked().is_empty() && !vanished;

@@ -144,6 +144,43 @@ fn of_source_lines(resources: &Resources) -> Option<Part> {
     (!lines.is_empty()).then_some(Part { head: "line of the source", lines })
 }
 
+/// The configurations that are simulated for the page, and which these are.
+fn shown(
+    problem: &Problem,
+    space: &tickbound_model::Configurations<'_>,
+    result: &TuneResult,
+    seed: u64,
+) -> Result<(Vec<Bound>, String), CliError> {
+    let interrupt = stop::flag();
+    if total(space) <= MAX_CONFIGURATIONS {
+        let chosen = select(problem, space, Selection::All, interrupt)?;
+        let among = format!("All {} configurations, simulated.", chosen.len());
+        return Ok((chosen, among));
+    }
+    let named = result.optima.iter().map(|found| space.bind(&found.configuration));
+    let mut chosen = named.collect::<Result<Vec<_>, _>>()?;
+    let known = chosen.len();
+    let sample = Selection::Sample { count: DRAWN, seed };
+    // A space that can neither be counted nor listed has none to draw: that spoils no answer.
+    let drawn = select(problem, space, sample, interrupt).unwrap_or_default();
+    let new = |b: &Bound| !chosen.iter().any(|c| c.configuration == b.configuration);
+    let drawn: Vec<Bound> = drawn.into_iter().filter(new).collect();
+    let of = space.count().map_or_else(
+        || "Of more configurations than could be counted".to_owned(),
+        |n| format!("Of {n} configurations"),
+    );
+    let others = match drawn.len() {
+        0 => "; no others could be drawn".to_owned(),
+        n => format!(" and {n} others drawn at random (--seed {seed})"),
+    };
+    let among = format!(
+        "{of}, the {known} best that the search names (--top says how many){others}, \
+         simulated. Charts show these only."
+    );
+    chosen.extend(drawn);
+    Ok((chosen, among))
+}
+
 /// All configurations with their ticks, or those that the search names and some drawn at random.
 fn configurations(
     problem: &Problem,
@@ -153,34 +190,7 @@ fn configurations(
     let space = problem.configurations(&Limits::default())?;
     let all = total(&space);
     let interrupt = stop::flag();
-    let (chosen, among) = if all <= MAX_CONFIGURATIONS {
-        let chosen = select(problem, &space, Selection::All, interrupt)?;
-        let among = format!("All {} configurations, simulated.", chosen.len());
-        (chosen, among)
-    } else {
-        let named = result.optima.iter().map(|found| space.bind(&found.configuration));
-        let mut chosen = named.collect::<Result<Vec<_>, _>>()?;
-        let known = chosen.len();
-        let sample = Selection::Sample { count: DRAWN, seed };
-        // A space that can neither be counted nor listed has none to draw: that spoils no answer.
-        let drawn = select(problem, &space, sample, interrupt).unwrap_or_default();
-        let new = |b: &Bound| !chosen.iter().any(|c| c.configuration == b.configuration);
-        let drawn: Vec<Bound> = drawn.into_iter().filter(new).collect();
-        let of = space.count().map_or_else(
-            || "Of more configurations than could be counted".to_owned(),
-            |n| format!("Of {n} configurations"),
-        );
-        let others = match drawn.len() {
-            0 => "; no others could be drawn".to_owned(),
-            n => format!(" and {n} others drawn at random (--seed {seed})"),
-        };
-        let among = format!(
-            "{of}, the {known} best that the search names (--top says how many){others}, \
-             simulated. Charts show these only."
-        );
-        chosen.extend(drawn);
-        (chosen, among)
-    };
+    let (chosen, among) = shown(problem, &space, result, seed)?;
     let each = MOST_EVENTS / (chosen.len() as u64).max(1);
     let options = Options::default();
     let options = Options { max_events: options.max_events.min(each), ..options };
@@ -206,7 +216,7 @@ fn configurations(
     };
     let indifferent = result.indifferent.iter();
     let place = |name: &String| problem.parameters.iter().position(|p| p.name == *name);
-    let mut shown = Configurations {
+    let mut table = Configurations {
         drawn: all > MAX_CONFIGURATIONS,
         indifferent: indifferent.filter_map(place).collect(),
         among: numbers_grouped(&format!("{among}{cut}{without}{open}")),
@@ -215,8 +225,8 @@ fn configurations(
         over: None,
         rows: rows.collect(),
     };
-    shown.sort();
-    Ok(shown)
+    table.sort();
+    Ok(table)
 }
 
 fn row(bound: &Bound, ticks: Result<i64, SimulateError>) -> Row {

@@ -80,6 +80,23 @@ impl Args {
             ..Options::default()
         })
     }
+
+    /// Refuses outputs that cannot be written, before the search.
+    fn check_outputs(&self, problem: &Problem) -> Result<(), CliError> {
+        timeline::check(problem, self.trace.as_ref())?;
+        let outputs = Outputs::default().file("--trace", self.trace.as_ref());
+        let outputs = outputs.picture("--plot", self.plot.as_ref())?;
+        let outputs = outputs.file("--html", self.html.as_ref());
+        let folder = self.certificate.as_deref().map(Path::new);
+        let files = tickbound_certificate::folder::files();
+        outputs.folder("--certificate", folder, files).check(&self.question.chosen.files())?;
+        let Some(folder) = folder else { return Ok(()) };
+        if self.objective != Objective::Best {
+            let why = "a certificate is for the least time; leave --objective out";
+            return Err(CliError::Input(format!("--certificate: {why}")));
+        }
+        Ok(tickbound_certificate::folder::writable(folder)?)
+    }
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
@@ -88,40 +105,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     if let Some(guesses) = args.question.chosen.guesses() {
         eprintln!("tickbound: {guesses}");
     }
-    timeline::check(&problem, args.trace.as_ref())?;
-    let outputs = Outputs::default().file("--trace", args.trace.as_ref());
-    let outputs = outputs.picture("--plot", args.plot.as_ref())?.file("--html", args.html.as_ref());
-    let folder = args.certificate.as_deref().map(Path::new);
-    let outputs = outputs.folder("--certificate", folder, tickbound_certificate::folder::files());
-    outputs.check(&args.question.chosen.files())?;
-    if let Some(folder) = &args.certificate {
-        if args.objective != Objective::Best {
-            let why = "a certificate is for the least time; leave --objective out";
-            return Err(CliError::Input(format!("--certificate: {why}")));
-        }
-        tickbound_certificate::folder::writable(Path::new(folder))?;
-    }
+    args.check_outputs(&problem)?;
     let drawing = args.plot.as_ref().map(|_| Drawing::of(&problem)).transpose()?;
-    let interrupt = stop::flag();
-    let mut result = {
-        let progress = Progress::new(&problem.name);
-        let known = Arc::new(Mutex::new(Known::default()));
-        on_forced_end(args.json, &problem, &options, known.clone());
-        let told = AtomicBool::new(false);
-        let observer = |now: &Known| {
-            progress.show(now.bounds);
-            if let (Some(best), true) = (&now.best, now.bounds.lower == now.bounds.upper())
-                && options.objective == Objective::Best
-                && !told.swap(true, Ordering::Relaxed)
-            {
-                // The proof may take longer than finding it.
-                let (time, at) = (grouped(now.bounds.upper()), problem.name_values(best));
-                progress.tell(&format!("least time: {time} ticks at {at}; proving it"));
-            }
-            *known.lock().unwrap_or_else(PoisonError::into_inner) = now.clone();
-        };
-        tune(&problem, &options, interrupt, &observer)?
-    };
+    let mut result = searched(&problem, &options, args.json)?;
     // With the time to read the kernel.
     result.seconds = stop::began().elapsed().as_secs_f64();
     if result.stopped_by == Some(StopReason::Interrupted) {
@@ -148,6 +134,27 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     stop::on_forced_end(|| {});
     say_answer(&text(&result))?;
     Ok(Exit::of(&answer))
+}
+
+/// Searches with progress on standard error.
+fn searched(problem: &Problem, options: &Options, json: bool) -> Result<TuneResult, CliError> {
+    let progress = Progress::new(&problem.name);
+    let known = Arc::new(Mutex::new(Known::default()));
+    on_forced_end(json, problem, options, known.clone());
+    let told = AtomicBool::new(false);
+    let observer = |now: &Known| {
+        progress.show(now.bounds);
+        if let (Some(best), true) = (&now.best, now.bounds.lower == now.bounds.upper())
+            && options.objective == Objective::Best
+            && !told.swap(true, Ordering::Relaxed)
+        {
+            // The proof may take longer than finding it.
+            let (time, at) = (grouped(now.bounds.upper()), problem.name_values(best));
+            progress.tell(&format!("least time: {time} ticks at {at}; proving it"));
+        }
+        *known.lock().unwrap_or_else(PoisonError::into_inner) = now.clone();
+    };
+    Ok(tune(problem, options, stop::flag(), &observer)?)
 }
 
 /// The problem; `None` if a stop came before it was read, and the answer is given.

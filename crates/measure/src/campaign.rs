@@ -1,7 +1,7 @@
 //! Measuring many configurations, one after another.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -92,11 +92,8 @@ pub fn measure(
         observer(Event::Note(whose_code(&files, options)));
     }
     let reference = match &files.reference {
-        Some((path, text)) if tasks.iter().any(|task| !known.contains_key(task.values())) => {
-            let arguments = &source_of(problem)?.arguments;
-            let allowed =
-                Allowed { time: options.reference_limit, memory: options.reference_memory };
-            Some(Reference::compile(path, text, arguments, allowed, interrupt)?)
+        Some(files) if tasks.iter().any(|task| !known.contains_key(task.values())) => {
+            Some(compiled(problem, files, options, interrupt)?)
         }
         Some(_) => None,
         None => {
@@ -125,6 +122,18 @@ pub fn measure(
         stopped,
         seconds: began.elapsed().as_secs_f64(),
     })
+}
+
+/// The reference, ready to run.
+fn compiled(
+    problem: &Problem,
+    (path, text): &(PathBuf, String),
+    options: &Options,
+    interrupt: &AtomicBool,
+) -> Result<Reference, MeasureError> {
+    let arguments = &source_of(problem)?.arguments;
+    let allowed = Allowed { time: options.reference_limit, memory: options.reference_memory };
+    Reference::compile(path, text, arguments, allowed, interrupt)
 }
 
 /// Whose code will run, where, and within which limits.

@@ -61,28 +61,38 @@ pub(crate) struct Argument {
     pub value: String,
 }
 
+/// Refuses wishes that no problem file can have.
+fn checked(path: &Path, wishes: &Wishes, outline: &Outline) -> Result<(), ProposeError> {
+    for (option, sizes) in [("--global-size", &wishes.global), ("--local-size", &wishes.local)] {
+        if sizes.len() > 3 {
+            let what = "a launch has at most three dimensions; remove the others".to_owned();
+            return Err(ProposeError::Wish { option, text: sizes.join(","), what });
+        }
+    }
+    let macros = wishes.parameters.keys().map(|name| ("--parameter", name));
+    let mut macros = macros.chain(wishes.defines.keys().map(|name| ("--define", name)));
+    if let Some((option, name)) = macros.find(|(_, name)| outline.declares(name)) {
+        let what = match defined_at(path, wishes, name) {
+            Some(place) => format!(
+                "{place} defines it; put #ifndef {name} before that line and #endif behind it"
+            ),
+            None => {
+                "the source gives that name a meaning of its own; take another name, or remove that"
+                    .to_owned()
+            }
+        };
+        return Err(ProposeError::Wish { option, text: name.clone(), what });
+    }
+    Ok(())
+}
+
 impl Draft {
     pub fn new(path: &Path, wishes: &Wishes, outline: &Outline) -> Result<Draft, ProposeError> {
         let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| {
             let text = path.display().to_string();
             ProposeError::Wish { option: "", text, what: "rename the file".to_owned() }
         })?;
-        for (option, sizes) in [("--global-size", &wishes.global), ("--local-size", &wishes.local)]
-        {
-            if sizes.len() > 3 {
-                let what = "a launch has at most three dimensions; remove the others".to_owned();
-                return Err(ProposeError::Wish { option, text: sizes.join(","), what });
-            }
-        }
-        let macros = wishes.parameters.keys().map(|name| ("--parameter", name));
-        let mut macros = macros.chain(wishes.defines.keys().map(|name| ("--define", name)));
-        if let Some((option, name)) = macros.find(|(_, name)| outline.declares(name)) {
-            let what = match defined_at(path, wishes, name) {
-                Some(place) => format!("{place} defines it; put #ifndef {name} before that line and #endif behind it"),
-                None => "the source gives that name a meaning of its own; take another name, or remove that".to_owned(),
-            };
-            return Err(ProposeError::Wish { option, text: name.clone(), what });
-        }
+        checked(path, wishes, outline)?;
         let mut draft = Draft {
             file: name.to_owned(),
             entry: String::new(),

@@ -97,17 +97,8 @@ pub fn propose(
     platforms: Platforms<'_>,
     setup: &Setup<'_>,
 ) -> Result<Proposal, ProposeError> {
-    tickbound_input::text(path)
-        .map_err(|error| ProposeError::Source { path: path.display().to_string(), error })?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let before = wishes.before.iter().map(|name| folder.join(name));
-    let include: Vec<_> = wishes.include.iter().map(|name| folder.join(name)).collect();
-    for file in before.clone() {
-        tickbound_input::text(&file)
-            .map_err(|error| ProposeError::Source { path: file.display().to_string(), error })?;
-    }
-    let text = text_of(&mut before.chain([path.to_owned()]), &include).unwrap_or_default();
-    let outline = Outline::of(&text);
+    let outline = outline(path, folder, wishes)?;
     let mut draft = Draft::new(path, wishes, &outline)?;
     macros::of_directives(&mut draft, &outline);
     let kernels = compile::until_it_compiles(&mut draft, path, &outline, setup)?;
@@ -143,6 +134,17 @@ pub fn propose(
     };
     let outputs = draft.outputs.clone();
     Ok(Proposal { problem: draft.value(), notes: draft.all_notes(), fault, kernel, outputs })
+}
+
+/// What directives and words of the source and the files before it mention.
+fn outline(path: &Path, folder: &Path, wishes: &Wishes) -> Result<Outline, ProposeError> {
+    let before = wishes.before.iter().map(|name| folder.join(name));
+    let include: Vec<_> = wishes.include.iter().map(|name| folder.join(name)).collect();
+    for file in before.clone().chain([path.to_owned()]) {
+        tickbound_input::text(&file)
+            .map_err(|error| ProposeError::Source { path: file.display().to_string(), error })?;
+    }
+    Ok(Outline::of(&text_of(&mut before.chain([path.to_owned()]), &include).unwrap_or_default()))
 }
 
 fn chosen(path: &Path, wishes: &Wishes, kernels: Vec<Kernel>) -> Result<Kernel, ProposeError> {
