@@ -30,7 +30,7 @@ PARTS = ["wavefronts", "addresses", "lines", "read-only", "pipe", "special", "sp
 
 # Guided searches that the figures are medians of.
 SEEDS = 25
-# As many measurements as a replayed search makes (src/measure/guided/replay.rs).
+# As many measurements as a replayed search makes (crates/measure/src/guided/replay.rs).
 MOST = 100
 
 # Our kernels with the parameters of those that were measured, at the size of the measurements.

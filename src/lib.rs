@@ -66,4 +66,4 @@
 //! `examples/tune_kernel.rs`; a search of one's own on a transition system is
 //! `examples/custom_search.rs`.
 
-pub mod cli;
+pub mod commands;

@@ -1,11 +1,11 @@
-//! The `tickbound` program; see [`tickbound::cli`].
+//! The `tickbound` program; see [`tickbound::commands`].
 
 fn main() -> std::process::ExitCode {
     #[cfg(target_os = "linux")]
     if start::OUTPUT_WAS_CLOSED.load(std::sync::atomic::Ordering::Relaxed) {
-        tickbound::cli::standard_output_is_closed();
+        tickbound::commands::standard_output_is_closed();
     }
-    tickbound::cli::main()
+    tickbound::commands::main()
 }
 
 /// What was open when this process was started. By `main` it is too late to ask.

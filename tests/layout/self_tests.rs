@@ -80,10 +80,11 @@ fn faulty_texts() -> BTreeMap<&'static str, (String, Vec<usize>)> {
 #[test]
 fn each_rule_about_a_file_finds_its_fault() {
     for (key, (text, lines)) in faulty_texts() {
-        let expected: Vec<String> = lines.iter().map(|n| format!("src/cli/a.rs:{n}")).collect();
-        assert_eq!(found(key, &[("src/cli/a.rs", &text)]), expected, "{key}");
+        let expected: Vec<String> =
+            lines.iter().map(|n| format!("src/commands/a.rs:{n}")).collect();
+        assert_eq!(found(key, &[("src/commands/a.rs", &text)]), expected, "{key}");
         assert_eq!(found(key, &[("tests/a.rs", &text)]), [""; 0], "{key}, a test");
-        assert_eq!(found(key, &[("src/cli/a.rs", CLEAN)]), [""; 0], "{key}, a clean file");
+        assert_eq!(found(key, &[("src/commands/a.rs", CLEAN)]), [""; 0], "{key}, a clean file");
     }
 }
 

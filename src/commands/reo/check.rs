@@ -13,9 +13,9 @@ use tickbound_reo::symbol::Name;
 
 use super::load::{self, notes, parts};
 use super::shared::{DEFAULT_MEMORY, within};
-use crate::cli::exit::{CliError, Exit, input};
-use crate::cli::output::{say_folded, say_json};
-use crate::cli::values::Size;
+use crate::commands::exit::{CliError, Exit, input};
+use crate::commands::output::{say_folded, say_json};
+use crate::commands::values::Size;
 
 /// Arguments of `reo check`.
 #[derive(Debug, clap::Args)]

@@ -8,9 +8,9 @@ use tickbound_reo::product::stepwise;
 
 use super::load::{self, hidden, notes, parts};
 use super::shared::{DEFAULT_MEMORY, within};
-use crate::cli::exit::{CliError, Exit, input};
-use crate::cli::output::{Outputs, say_or_save};
-use crate::cli::values::Size;
+use crate::commands::exit::{CliError, Exit, input};
+use crate::commands::output::{Outputs, say_or_save};
+use crate::commands::values::Size;
 
 /// A programming language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

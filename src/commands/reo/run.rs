@@ -10,9 +10,9 @@ use tickbound_reo::syntax::Source;
 
 use super::lines::{Lines, Next};
 use super::load::{self, notes};
-use crate::cli::exit::{CliError, Exit, input};
-use crate::cli::output::{Outputs, save, say, say_folded, say_json};
-use crate::cli::stop::{self, Memory};
+use crate::commands::exit::{CliError, Exit, input};
+use crate::commands::output::{Outputs, save, say, say_folded, say_json};
+use crate::commands::stop::{self, Memory};
 
 /// Arguments of `reo run`.
 #[derive(Debug, clap::Args)]

@@ -13,9 +13,9 @@ use tickbound_reo::product::stepwise;
 use super::load::{self, notes, parts};
 use super::run::steps_of;
 use super::shared::{DEFAULT_MEMORY, within};
-use crate::cli::exit::{CliError, Exit, input};
-use crate::cli::output::{Outputs, say, say_or_save};
-use crate::cli::values::Size;
+use crate::commands::exit::{CliError, Exit, input};
+use crate::commands::output::{Outputs, say, say_or_save};
+use crate::commands::values::Size;
 use tickbound_report::html::{ConnectorPage, Drawn, Lit};
 
 /// Steps of a run that a drawing shows below each other; a page has them all.

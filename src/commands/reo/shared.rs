@@ -3,10 +3,10 @@
 use tickbound_reo::bisimulation::Kind;
 use tickbound_reo::limits::{Limits, Progress as Sizes};
 
-use crate::cli::exit::CliError;
-use crate::cli::progress::Progress;
-use crate::cli::stop;
-use crate::cli::values::Size;
+use crate::commands::exit::CliError;
+use crate::commands::progress::Progress;
+use crate::commands::stop;
+use crate::commands::values::Size;
 
 /// Bytes that a composition may take if nobody says otherwise.
 pub(super) const DEFAULT_MEMORY: &str = "4G";

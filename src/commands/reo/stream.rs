@@ -20,10 +20,10 @@ use tickbound_reo_stream::{Dataset, DatasetError, Files, Head, Record};
 
 use super::check::step;
 use super::ranks::{self, Ranks};
-use crate::cli::exit::{CliError, input};
-use crate::cli::progress::Progress;
-use crate::cli::stop;
-use crate::cli::values::Size;
+use crate::commands::exit::{CliError, input};
+use crate::commands::progress::Progress;
+use crate::commands::stop;
+use crate::commands::values::Size;
 use tickbound_reo_opencl::{Maker, MultiplierError, agree};
 
 /// Options of a product in blocks.

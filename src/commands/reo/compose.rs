@@ -19,10 +19,10 @@ use super::ranks::Ranks;
 use super::reached;
 use super::shared::{DEFAULT_MEMORY, KindArg, within_line};
 use super::stream::{self, StreamArgs, Streamed};
-use crate::cli::exit::{CliError, Exit, input};
-use crate::cli::output::{Outputs, say_folded, say_json, say_or_save};
-use crate::cli::progress::Progress;
-use crate::cli::values::{Size, named};
+use crate::commands::exit::{CliError, Exit, input};
+use crate::commands::output::{Outputs, say_folded, say_json, say_or_save};
+use crate::commands::progress::Progress;
+use crate::commands::values::{Size, named};
 use tickbound_device::{self, Device, DeviceChoice, DeviceChoiceError, Picked};
 use tickbound_reo_opencl::{Maker, Multiplier, MultiplierError};
 

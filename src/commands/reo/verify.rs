@@ -5,10 +5,10 @@ use std::path::Path;
 use serde_json::json;
 use tickbound_reo_stream::{Product, verify};
 
-use crate::cli::exit::{CliError, Exit, input};
-use crate::cli::output::{say_folded, say_json};
-use crate::cli::progress::Progress;
-use crate::cli::stop::{self, Memory};
+use crate::commands::exit::{CliError, Exit, input};
+use crate::commands::output::{say_folded, say_json};
+use crate::commands::progress::Progress;
+use crate::commands::stop::{self, Memory};
 
 /// Arguments of `reo verify`.
 #[derive(Debug, clap::Args)]

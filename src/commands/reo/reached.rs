@@ -16,9 +16,9 @@ use super::load::parts;
 use super::ranks::Ranks;
 use super::store::Files;
 use super::stream::{self, Extent, StreamArgs, Streamed};
-use crate::cli::exit::{CliError, input};
-use crate::cli::progress::Progress;
-use crate::cli::stop;
+use crate::commands::exit::{CliError, input};
+use crate::commands::progress::Progress;
+use crate::commands::stop;
 
 /// Bytes of a step in a file.
 const STEP_BYTES: u64 = 16;

@@ -9,9 +9,9 @@ use tickbound_reo::product::stepwise;
 use super::check::step;
 use super::load::{self, notes, parts};
 use super::shared::{DEFAULT_MEMORY, KindArg, within};
-use crate::cli::exit::{CliError, Exit, input};
-use crate::cli::output::{say_folded, say_json};
-use crate::cli::values::Size;
+use crate::commands::exit::{CliError, Exit, input};
+use crate::commands::output::{say_folded, say_json};
+use crate::commands::values::Size;
 
 /// Arguments of `reo equal`.
 #[derive(Debug, clap::Args)]

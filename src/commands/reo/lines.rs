@@ -4,8 +4,8 @@ use std::io::stdin;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use crate::cli::exit::{CliError, input};
-use crate::cli::stop;
+use crate::commands::exit::{CliError, input};
+use crate::commands::stop;
 
 /// How often the flag is looked at while no line comes.
 const GLANCE: Duration = Duration::from_millis(50);

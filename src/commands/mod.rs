@@ -6,8 +6,8 @@
 /// Says something beside the answer, a line on standard error, unless `--quiet` is given.
 macro_rules! eprintln {
     ($($text:tt)*) => {
-        if !crate::cli::notes::are_hushed() {
-            crate::cli::notes::line(&format!($($text)*));
+        if !crate::commands::notes::are_hushed() {
+            crate::commands::notes::line(&format!($($text)*));
         }
     };
 }
@@ -15,7 +15,7 @@ macro_rules! eprintln {
 /// Says an error, a line on standard error.
 macro_rules! complain {
     ($($text:tt)*) => {
-        crate::cli::notes::line(&format!($($text)*))
+        crate::commands::notes::line(&format!($($text)*))
     };
 }
 

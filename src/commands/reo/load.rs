@@ -1,6 +1,6 @@
 //! Reading connectors from files.
 
-use crate::cli::exit::{CliError, input};
+use crate::commands::exit::{CliError, input};
 use std::cell::RefCell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use tickbound_reo::treo::{self, Library, Request};
 use tickbound_reo::{cat, ect, json};
 
 use super::shared::{DEFAULT_MEMORY, within};
-use crate::cli::values::Size;
+use crate::commands::values::Size;
 
 /// Which connector, and of it what is kept.
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,7 @@ use tickbound_reo::product::reachable::{Exchange, total};
 use tickbound_reo_mpi::World;
 use tickbound_reo_stream::Record;
 
-use crate::cli::exit::{CliError, Exit, input};
+use crate::commands::exit::{CliError, Exit, input};
 
 /// The processes that `mpirun` has started; often this one is alone. The first reads, writes and
 /// speaks for all.
