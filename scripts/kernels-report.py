@@ -36,7 +36,7 @@ def measure(options, kernel, folder, caches, platform):
     cache = str(pathlib.Path(caches) / f"{kernel}.json")
     result = json.loads(run(
         options.tickbound, "measure", problem, *size, *which, "--device", options.device,
-        "--limit", "60", "--cache", cache, "--t4", str(folder / f"{kernel}.T4.json"), "--json"))
+        "--run-timeout", "60", "--cache", cache, "--t4", str(folder / f"{kernel}.T4.json"), "--json"))
     scores = [json.loads(run(options.tickbound, "score", problem, *size, *extra,
                              "--against", cache, "--json"))
               for extra in ([], ["--platform", platform],

@@ -279,7 +279,7 @@ LONG = {
     "explain": ["explain", "examples/kernels/gemm.json"],
     "export": ["export", "examples/problems/reduction-h200.json", "--to", "btor2", "--encoding", "event",
                "--output", "FOLDER/model.btor2"],
-    "score": ["score", PROBLEMS[0], "--against", "CACHE", "--guided", "1000000"],
+    "score": ["score", PROBLEMS[0], "--against", "CACHE", "--guided-seeds", "1000000"],
     "reo check": ["reo", "check", "examples/connectors/alternator.treo", "--set", "n=18"],
     "reo equal": ["reo", "equal", BUFFERS, BUFFERS, "--set", "n=12"],
     "reo compose, minimised": ["reo", "compose", BUFFERS, "--set", "n=11", "--no-data", "--minimize", "weak"],

@@ -212,7 +212,7 @@ def scored(options, file, problem, platform, more=()):
 def guided_and_others(options, each, found):
     """Arguments for what is only asked of the whole profile."""
     others = [other[2] for other in found if other[0] == each[0] and other is not each]
-    arguments = ["--guided", str(SEEDS), "--plot", str(plot_of(options, each))]
+    arguments = ["--guided-seeds", str(SEEDS), "--plot", str(plot_of(options, each))]
     return [*arguments, *(a for other in others for a in ("--other", str(other)))]
 
 
@@ -227,7 +227,7 @@ def scored_source(options, file, kernel, platform):
     name, *size = SOURCES[kernel]
     return score_of(options, file, platform,
                     [f"examples/kernels/{name}.json", "--profile", "resources", *size,
-                     "--guided", str(SEEDS)])
+                     "--guided-seeds", str(SEEDS)])
 
 
 def score_of(options, file, platform, problem):

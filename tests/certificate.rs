@@ -29,8 +29,10 @@ fn certified(problem: &str, folder: &Path, seconds: &str) -> Value {
     let folder = folder.to_str().expect("UTF-8");
     let (_, complaints, status) = tickbound(&["tune", problem, "--certificate", folder], &path());
     assert_eq!(status, 0, "{problem}: {complaints}");
-    let (said, complaints, status) =
-        tickbound(&["check", folder, "--of", problem, "--json", "--tool-time", seconds], &path());
+    let (said, complaints, status) = tickbound(
+        &["check", folder, "--problem", problem, "--json", "--tool-timeout", seconds],
+        &path(),
+    );
     assert_eq!(status, 0, "{problem}: {said}{complaints}");
     let answer: Value = serde_json::from_str(&said).expect("JSON");
     assert_eq!(answer["holds"], true, "{said}");
@@ -200,7 +202,7 @@ fn a_stop_keeps_what_was_checked() {
     let path = format!("{}:/bin:/usr/bin", programs.display());
     let own = own.to_str().expect("UTF-8");
     let (out, complaints, code) =
-        tickbound(&["check", own, "--tool-time", "900", "--timeout", "1"], &path);
+        tickbound(&["check", own, "--tool-timeout", "900", "--timeout", "1"], &path);
     assert_eq!(code, 1, "{out}{complaints}");
     assert!(out.contains("checked:    nothing is faster: "), "{out}");
     assert!(out.ends_with("\nstopped before all was checked\n"), "{out}");

@@ -123,7 +123,10 @@ fn registers_that_a_compiler_tells() {
     std::fs::write(&log, text).expect("written");
     let problem = ["transpose.json", "--profile", "resources", "--platform", "rtx-2080-ti"];
     let run = |report: &str, more: &[&str]| {
-        tickbound(&kernels(), &[&["simulate"], &problem[..], &["--report", report], more].concat())
+        tickbound(
+            &kernels(),
+            &[&["simulate"], &problem[..], &["--compiler-log", report], more].concat(),
+        )
     };
     let at = ["--set", "TILE=32", "--set", "ROWS=8", "--set", "PAD=1"];
     let registers = |report: &str| {
@@ -138,19 +141,22 @@ fn registers_that_a_compiler_tells() {
     assert_eq!(registers(&format!("ROWS=8,TILE=32:{log}")), told);
     assert_eq!(registers(&format!("TILE=64:{log}")), "registers:  24 of an item");
     for (report, why) in [
-        (format!("TILES=64:{log}"), "--report TILES: no parameter has this name"),
+        (format!("TILES=64:{log}"), "--compiler-log TILES: no parameter has this name"),
         (format!("TILE=65:{log}"), "65"),
         (format!("TILE=x:{log}"), "NAME=VALUE"),
         (
             "none.log".to_owned(),
-            "--report none.log: there is no such file; give a file with what a compiler",
+            "--compiler-log none.log: there is no such file; give a file with what a compiler",
         ),
-        ("transpose.cl".to_owned(), "--report transpose.cl: no kernel with registers is in it"),
+        (
+            "transpose.cl".to_owned(),
+            "--compiler-log transpose.cl: no kernel with registers is in it",
+        ),
     ] {
         let (_, errors, status) = run(&report, &at);
         assert!(status == 2 && errors.contains(why), "{report}: {errors}");
     }
-    let other = ["simulate", "transpose.json", "--profile", "opencl", "--report", &log];
+    let other = ["simulate", "transpose.json", "--profile", "opencl", "--compiler-log", &log];
     let (_, errors, status) = tickbound(&kernels(), &[&other[..], &at].concat());
     assert!(status == 2 && errors.contains("the profile opencl does not ask for"), "{errors}");
 }

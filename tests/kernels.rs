@@ -96,7 +96,7 @@ fn right(name: &str, which: &[&str], configurations: usize) {
     }
     let folder = TempDir::new().expect("a folder");
     let cache = folder.path().join("cache.json").to_string_lossy().into_owned();
-    let mut arguments = vec!["--cache", &cache, "--limit", "60"];
+    let mut arguments = vec!["--cache", &cache, "--run-timeout", "60"];
     arguments.extend(which);
     let measured = tickbound("measure", name, &arguments);
     assert_eq!(measured["asked"], configurations, "{name}");

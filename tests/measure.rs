@@ -109,8 +109,8 @@ impl Case {
         std::fs::write(self.path("p.json"), self.problem.to_string()).unwrap();
         let mut command = Process::new(cargo_bin("tickbound"));
         command.current_dir(self.folder.path()).args(["measure", "p.json", "--cache", "c.json"]);
-        if !arguments.contains(&"--limit") {
-            command.args(["--limit", PATIENCE]);
+        if !arguments.contains(&"--run-timeout") {
+            command.args(["--run-timeout", PATIENCE]);
         }
         command.args(arguments).stdin(Stdio::null());
         command
@@ -610,7 +610,7 @@ fn what_hangs_is_stopped_and_the_rest_goes_on() {
     let case = Case::new(&hangs, Some(TWICE_REFERENCE));
     // Long enough for the others to be compiled and run on a machine that is busy with other
     // things.
-    let (result, said) = case.json(&["--limit", "20"]);
+    let (result, said) = case.json(&["--run-timeout", "20"]);
     assert_eq!(result["measured"], 3, "{}", said.err);
     let [(kind, message)] = &failures(&result)[..] else { panic!("{result}") };
     assert_eq!(kind, "timeout");
@@ -662,7 +662,7 @@ fn references_that_fail() {
         &["k.ref.c:3: ", "signal 11"],
     );
     let endless = Case::new(TWICE, Some(&TWICE_REFERENCE.replace("i++", "i += 0")));
-    refused(&endless.say(&["--reference-limit", "1"]), &["k.ref.c:3: ", "after 1 s"]);
+    refused(&endless.say(&["--reference-timeout", "1"]), &["k.ref.c:3: ", "after 1 s"]);
     let grows = "    for (int k = 0; k < 1024; k++) memset(malloc(1 << 20), k, 1 << 20);\n    for (;;) ;\n    for";
     let grows = TWICE_REFERENCE.replacen("    for", grows, 1);
     let grows = format!("#include <stdlib.h>\n#include <string.h>\n{grows}");
@@ -700,7 +700,7 @@ fn problems_that_cannot_be_measured() {
             .map(|s| if s.starts_with("opencl d") { "device 77" } else { s }),
     );
     refused(&Case::twice().say(&["--device", "cpu"]), &["--device opencl"]);
-    refused(&Case::twice().say(&["--limit", "0"]), &["--limit 0"]);
+    refused(&Case::twice().say(&["--run-timeout", "0"]), &["--run-timeout 0"]);
 }
 
 #[test]
@@ -965,7 +965,7 @@ fn a_device_that_vanishes() {
     let vendors = case.path("vendors");
     std::fs::create_dir(&vendors).unwrap();
     std::fs::copy(drivers, vendors.join("pocl.icd")).unwrap();
-    let mut command = case.command(&["--limit", "20", "--json"]);
+    let mut command = case.command(&["--run-timeout", "20", "--json"]);
     command.env("OCL_ICD_VENDORS", &vendors);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let began = Instant::now();

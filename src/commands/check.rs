@@ -24,16 +24,21 @@ pub struct Args {
     /// The folder of the certificate
     folder: String,
     /// The problem file that it must be about
-    #[arg(long = "of", value_name = "PROBLEM")]
+    #[arg(long = "problem", alias = "of", value_name = "PROBLEM")]
     of: Option<String>,
     /// Replace an input or a platform number of that problem file
-    #[arg(long = "input", value_name = "N=V", requires = "of")]
+    #[arg(long = "input", value_name = "NAME=VALUE", requires = "of")]
     input: Vec<Setting>,
     /// Run no other program: cvc5, z3, yices-smt2, veripb
     #[arg(long)]
     no_tools: bool,
     /// Most time for each other program and file
-    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(10.0))]
+    #[arg(
+        long = "tool-timeout",
+        alias = "tool-time",
+        value_name = "SECONDS",
+        default_value_t = Seconds(10.0)
+    )]
     tool_time: Seconds,
     #[command(flatten)]
     stops: Stops,
@@ -44,7 +49,7 @@ pub struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     args.stops.watched()?;
-    let tool_time = positive_seconds("--tool-time", args.tool_time)?;
+    let tool_time = positive_seconds("--tool-timeout", args.tool_time)?;
     let folder = Path::new(&args.folder);
     if !folder.is_dir() {
         let why = "there is no such folder; name one that `tune --certificate` has written";

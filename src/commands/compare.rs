@@ -21,7 +21,7 @@ pub struct Args {
     #[arg(required = true)]
     problems: Vec<String>,
     /// Replace an input or a platform number, in every problem
-    #[arg(long = "input", value_name = "N=V")]
+    #[arg(long = "input", value_name = "NAME=VALUE")]
     input: Vec<Setting>,
     /// Engines: smt[:ENCODING][:STRATEGY], smt-fresh, enumerate, cp-sat[:ENCODING],
     /// spin[:STYLE][:SEARCH], swarm, smt:all, spin:all, all

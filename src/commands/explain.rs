@@ -27,7 +27,7 @@ pub struct Args {
     #[command(flatten)]
     chosen: Chosen,
     /// Show this configuration; every parameter needs a value
-    #[arg(long = "set", value_name = "P=V")]
+    #[arg(long = "set", value_name = "NAME=VALUE")]
     set: Vec<Setting>,
     #[command(flatten)]
     stops: Stops,

@@ -30,10 +30,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     before: Vec<PathBuf>,
     /// A folder for `#include`; may be given many times
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "DIR")]
     include: Vec<PathBuf>,
     /// The value of an input: a size that the kernel is given, or a macro that is one
-    #[arg(long = "input", value_name = "N=V")]
+    #[arg(long = "input", value_name = "NAME=VALUE")]
     input: Vec<Setting>,
     /// A macro is a tuning parameter with this domain: 'WG=[32, 64]', 'WG=powers_of_two(8, 64)',
     /// 'WG=divisors(n)'

@@ -90,13 +90,13 @@ impl CompilerReport {
     /// Puts the registers of the problem's kernel in.
     fn put_into(&self, problem: &mut Problem) -> Result<(), CliError> {
         let file = &self.file;
-        let fault = |why: String| CliError::Input(format!("--report {file}: {why}"));
+        let fault = |why: String| CliError::Input(format!("--compiler-log {file}: {why}"));
         let text = tickbound_input::text(file)
             .map_err(|error| fault(format!("{error}; give a file with what a compiler printed")))?;
         let kernel = problem.source.as_ref().map(|source| source.entry.as_str());
         let registers = compiler_log::registers(&text, kernel).map_err(fault)?;
-        let at = by_name("--report", &self.at)?;
-        let place = |name: &str| place_of(problem, "--report", name);
+        let at = by_name("--compiler-log", &self.at)?;
+        let place = |name: &str| place_of(problem, "--compiler-log", name);
         let at: Vec<(usize, i64)> = at
             .iter()
             .map(|(name, value)| Ok((place(name)?, *value)))
@@ -171,23 +171,28 @@ pub struct Chosen {
     /// Problem file (JSON), or a T1 file; - is standard input
     pub problem: String,
     /// Replace an input or a platform number
-    #[arg(long = "input", value_name = "N=V")]
+    #[arg(long = "input", value_name = "NAME=VALUE", help_heading = "Problem")]
     pub input: Vec<Setting>,
     /// Take the inputs of this named size of the problem
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Problem")]
     pub size: Option<String>,
     /// Take another platform: the name of a shipped one, or the path of a file
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Problem")]
     pub platform: Option<String>,
     /// Take other semantics: opencl, published-2023, published-2021 or resources
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Problem")]
     pub profile: Option<String>,
     /// Leave out a part of the profile resources
-    #[arg(long, value_name = "PART")]
+    #[arg(long, value_name = "PART", help_heading = "Problem")]
     pub without: Vec<String>,
     /// Take registers and spills from what a compiler printed: ptxas -v, a build with
-    /// -cl-nv-verbose, or AMD's metadata; with P=V,...: where parameters have these values
-    #[arg(long = "report", value_name = "[P=V,...:]FILE")]
+    /// -cl-nv-verbose, or AMD's metadata; with NAME=VALUE,...: where parameters have these values
+    #[arg(
+        long = "compiler-log",
+        alias = "report",
+        value_name = "[NAME=VALUE,...:]FILE",
+        help_heading = "Problem"
+    )]
     reports: Vec<CompilerReport>,
     /// The files that were read.
     #[arg(skip)]
@@ -392,7 +397,7 @@ pub struct Question {
     #[command(flatten)]
     pub chosen: Chosen,
     /// Fix a parameter
-    #[arg(long = "set", value_name = "P=V")]
+    #[arg(long = "set", value_name = "NAME=VALUE", help_heading = "Problem")]
     set: Vec<Setting>,
 }
 

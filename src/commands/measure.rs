@@ -59,10 +59,15 @@ pub struct Args {
     #[arg(long, value_name = "SEED", default_value_t = 0, requires = "drawn")]
     seed: u64,
     /// Most seconds for compiling and running one configuration
-    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(10.0))]
+    #[arg(long = "run-timeout", alias = "limit", value_name = "SECONDS", default_value_t = Seconds(10.0))]
     limit: Seconds,
     /// Most seconds for one run of the host reference
-    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(600.0))]
+    #[arg(
+        long = "reference-timeout",
+        alias = "reference-limit",
+        value_name = "SECONDS",
+        default_value_t = Seconds(600.0)
+    )]
     reference_limit: Seconds,
     /// Most memory of the host reference
     #[arg(long, value_name = "SIZE", default_value = "8G")]
@@ -123,8 +128,8 @@ impl Args {
         let cache = self.cache.clone().unwrap_or_else(|| usual_name(problem, &self.device));
         Ok(Options {
             choice: choice(&self.device)?,
-            limit: positive_seconds("--limit", self.limit)?,
-            reference_limit: positive_seconds("--reference-limit", self.reference_limit)?,
+            limit: positive_seconds("--run-timeout", self.limit)?,
+            reference_limit: positive_seconds("--reference-timeout", self.reference_limit)?,
             reference_memory: self.reference_memory.0,
             timeout: self.stops.watched()?,
             since: Some(stop::began()),

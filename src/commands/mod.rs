@@ -29,7 +29,6 @@ mod devices;
 mod exit;
 mod explain;
 mod export;
-mod help;
 mod init;
 mod load;
 mod measure;
@@ -108,8 +107,7 @@ enum Command {
     Simulate(simulate::Args),
     /// Show the kernel program beside the source lines it was read from
     Explain(explain::Args),
-    /// Write the problem for another tool: a Promela model for SPIN, BTOR2 for model checkers, a T1
-    /// file for auto-tuners
+    /// Write the problem for another tool: Promela, BTOR2, or a T1 file for auto-tuners
     Export(export::Args),
     /// Find the least run time with the model checker SPIN
     Spin(spin::Args),
@@ -125,7 +123,7 @@ enum Command {
     Measure(measure::Args),
     /// Compare the model's ranking with measured times
     Score(score::Args),
-    /// Measure the prices and the resources of an OpenCL device, and write them as a platform file
+    /// Measure prices and resources of an OpenCL device, as a platform file
     Calibrate(calibrate::Args),
     /// List the OpenCL devices of this machine
     Devices(devices::Args),
@@ -191,14 +189,45 @@ fn complaint(e: &clap::Error) -> String {
     .fold(e.render().to_string(), |text, (said, fix)| text.replace(said, fix))
 }
 
+/// The commands in the groups in which the help lists them.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Tune", &["init", "tune", "why", "explain", "simulate"]),
+    ("Prove", &["check", "spin", "export", "compare", "cp-sat"]),
+    ("Measure", &["devices", "calibrate", "measure", "score"]),
+    ("Other", &["platforms", "report", "completions", "help"]),
+    ("Connectors", &["reo"]),
+];
+
+/// The list of commands, by groups.
+fn listed(command: &clap::Command) -> String {
+    let line = |name: &&str| {
+        let about = command.find_subcommand(name).and_then(clap::Command::get_about);
+        let about = about.map_or_else(|| "Print the help of a command".into(), ToString::to_string);
+        format!("  {name:<12} {about}\n")
+    };
+    let group = |(title, names): &(&str, &[&str])| {
+        format!("{title}:\n{}\n", names.iter().map(line).collect::<String>())
+    };
+    GROUPS.iter().map(group).collect()
+}
+
+/// The help of the program lists commands by groups.
+fn with_groups(command: clap::Command) -> clap::Command {
+    let list = listed(&command);
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}Options:\n{{options}}{{after-help}}"
+    );
+    command.help_template(template)
+}
+
 /// The exit status in the help of each command.
 fn with_exit_status(command: clap::Command) -> clap::Command {
-    command.after_help(EXIT_STATUS).mut_subcommands(with_exit_status)
+    command.max_term_width(100).after_help(EXIT_STATUS).mut_subcommands(with_exit_status)
 }
 
 /// The command line.
 fn command() -> clap::Command {
-    with_exit_status(Cli::command())
+    with_groups(with_exit_status(Cli::command()))
 }
 
 /// The command line without what it has for processes of this program alone.

@@ -18,7 +18,6 @@ use tickbound_os::output::Place;
 
 use super::colour;
 use super::exit::{CliError, input};
-use super::help;
 use super::stop;
 use tickbound_report::table::hanging;
 use tickbound_report::{Table, picture};
@@ -68,7 +67,7 @@ fn folded(text: &str) -> String {
 /// Help of the command line; on a terminal long lines are broken, and names have colour.
 pub(super) fn say_help(help: &clap::builder::StyledStr) -> Result<(), CliError> {
     let text = if colour::is_wanted() { help.ansi().to_string() } else { help.to_string() };
-    put(&terminal_width().map_or_else(|| text.clone(), |width| help::folded(&text, width)))
+    put(&text)
 }
 
 /// What a program reads stays as it is.

@@ -33,7 +33,7 @@ pub struct Args {
     #[arg(long, value_name = "RESULTS")]
     against: Option<String>,
     /// Replay this many guided searches, each with another seed, on the measured times
-    #[arg(long, value_name = "SEEDS", default_value_t = 0)]
+    #[arg(long = "guided-seeds", alias = "guided", value_name = "SEEDS", default_value_t = 0)]
     guided: u64,
     /// Also say how good the best configuration of these results is here, such as those of another
     /// device

@@ -19,7 +19,7 @@ pub struct Args {
     #[command(flatten)]
     chosen: Chosen,
     /// Value of a parameter; every parameter needs one
-    #[arg(long = "set", value_name = "P=V")]
+    #[arg(long = "set", value_name = "NAME=VALUE")]
     set: Vec<Setting>,
     /// Write the timeline to this file, a picture (.svg, .png) or Trace Event JSON for Perfetto
     #[arg(long, value_name = "FILE")]

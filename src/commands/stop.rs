@@ -126,7 +126,7 @@ pub(super) fn began() -> Instant {
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Memory {
     /// Stop when this much memory is taken, such as 8G, and report what is known
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", help_heading = "Limits")]
     memory: Option<Size>,
 }
 
@@ -154,7 +154,7 @@ pub(super) fn watch_memory(bytes: u64) {
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Timeout {
     /// Stop after this many seconds and report what is known
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", help_heading = "Limits")]
     timeout: Option<Seconds>,
 }
 

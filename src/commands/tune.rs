@@ -32,38 +32,38 @@ pub struct Args {
     #[command(flatten)]
     question: Question,
     /// How time is encoded; auto takes summary
-    #[arg(long, value_parser = or_auto::<Encoding>(), default_value = "auto")]
+    #[arg(long, value_parser = or_auto::<Encoding>(), default_value = "auto", help_heading = "Search")]
     encoding: OrAuto<Encoding>,
     /// How the least time is searched for
-    #[arg(long, value_parser = named::<Strategy>(), default_value = "race")]
+    #[arg(long, value_parser = named::<Strategy>(), default_value = "race", help_heading = "Search")]
     strategy: Strategy,
     /// What is best where schedules are open
-    #[arg(long, value_parser = named::<Objective>(), default_value = "best")]
+    #[arg(long, value_parser = named::<Objective>(), default_value = "best", help_heading = "Search")]
     objective: Objective,
     /// Show at least this many of the best configurations; under the profile resources, this many
     /// of the best programs
-    #[arg(long, value_name = "K", default_value_t = 0)]
+    #[arg(long, value_name = "K", default_value_t = 0, help_heading = "Output")]
     top: usize,
     #[command(flatten)]
     stops: Stops,
     /// What the random choice of configurations depends on that are simulated as a check
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    #[arg(long, value_name = "SEED", default_value_t = 0, help_heading = "Search")]
     seed: u64,
     /// Write the timeline of the best run to this file, a picture (.svg, .png) or Trace Event JSON
     /// for Perfetto; of open schedules the best and the worst
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     trace: Option<String>,
     /// Draw time over two parameters (.svg or .png; both without an extension)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     plot: Option<String>,
     /// Write a page with the answer, charts of the configurations, and the best run's timeline
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     html: Option<String>,
     /// Write a certificate of the least time into this folder, for `tickbound check`
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     certificate: Option<String>,
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Args {
     #[command(flatten)]
     choice: load::ConnectorArgs,
     /// As --set, for the other connector only
-    #[arg(long, value_name = "N=V")]
+    #[arg(long, value_name = "NAME=VALUE")]
     set_right: Vec<String>,
     /// What counts as the same: weak compares up to inner steps; strong takes inner steps into the
     /// visible steps behind them, as the definition of hiding says, and compares what is left step

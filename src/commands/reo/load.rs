@@ -24,7 +24,7 @@ pub(super) struct ConnectorArgs {
     #[arg(long, value_name = "NAME")]
     component: Option<String>,
     /// A parameter of the component, or a size of its interface, such as n=4
-    #[arg(long = "set", value_name = "N=V")]
+    #[arg(long = "set", value_name = "NAME=VALUE")]
     set: Vec<String>,
     /// A folder in which imports are looked for as well
     #[arg(long, value_name = "DIR")]
