@@ -9,6 +9,7 @@ problem file. Writes FOLDER/kernels.md, and FOLDER/kernels/ with the platform an
 """
 
 import argparse
+import gzip
 import json
 import pathlib
 import subprocess
@@ -33,10 +34,13 @@ def measure(options, kernel, folder, caches, platform):
     space = json.loads(run(options.tickbound, "explain", problem, "--json", *size))
     configurations = space["configurations"]
     which = ["--all"] if configurations <= options.sample else ["--sample", str(options.sample)]
-    cache = str(pathlib.Path(caches) / f"{kernel}.json")
+    cache, t4 = str(pathlib.Path(caches) / f"{kernel}.json"), folder / f"{kernel}.T4.json"
     result = json.loads(run(
         options.tickbound, "measure", problem, *size, *which, "--device", options.device,
-        "--run-timeout", "60", "--cache", cache, "--t4", str(folder / f"{kernel}.T4.json"), "--json"))
+        "--run-timeout", "60", "--cache", cache, "--t4", str(t4), "--json"))
+    # As `score` reads it.
+    (folder / f"{t4.name}.gz").write_bytes(gzip.compress(t4.read_bytes(), 9, mtime=0))
+    t4.unlink()
     scores = [json.loads(run(options.tickbound, "score", problem, *size, *extra,
                              "--against", cache, "--json"))
               for extra in ([], ["--platform", platform],

@@ -243,7 +243,7 @@ def processor_table(options, folder, platform, kernels):
     """Kernels on PoCL, by calibrated prices and by the profile; how many of the nine are better by it."""
     folder, rows, better = pathlib.Path(folder), [], 0
     for kernel in kernels:
-        problem, file = [f"examples/kernels/{kernel}.json", "--size", "small"], folder / f"{kernel}.T4.json"
+        problem, file = [f"examples/kernels/{kernel}.json", "--size", "small"], folder / f"{kernel}.T4.json.gz"
         prices = score_of(options, file, str(folder / "platform.json"), problem)
         whole = score_of(options, file, platform, [*problem, "--profile", "resources"])
         better += kernel in ON_PROCESSOR and whole["spearman"] > prices["spearman"]

@@ -1155,7 +1155,7 @@ fn resources_rank_the_examples_on_a_processor() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/results/kernels");
     let kernels = ["minimum", "reduction", "gemm", "convolution", "coulomb"];
     for kernel in kernels {
-        let times = folder.join(format!("{kernel}.T4.json"));
+        let times = folder.join(format!("{kernel}.T4.json.gz"));
         let of = |more: &str| ranked(&format!("kernels/{kernel}.json --size small {more}"), &times);
         let prices = of("--platform docs/results/kernels/platform.json");
         let profile = of("--platform pocl-xeon --profile resources");
