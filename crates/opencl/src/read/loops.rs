@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         self.repeat_counted(l, &probe, &count)
     }
 
-    /// A loop whose number of iterations is known: one iteration stands for all if they are alike.
+    /// A loop whose number of iterations is known; one is walked if all are alike.
     fn repeat_counted(&mut self, l: &Loop<'a>, probe: &Probe, count: &Poly) -> Read<()> {
         // A bound that is given holds also where the iterations of a loop around would have to
         // differ.
