@@ -10,7 +10,8 @@
 //! use tickbound_encodings::{Encoding, plan::Plan, system::run::run};
 //! use tickbound_model::Problem;
 //!
-//! let text = r#"{ "platform": { "units_per_device": 1, "elements_per_unit": 4, "global_access": 4 },
+//! let text = r#"{
+//!   "platform": { "units_per_device": 1, "elements_per_unit": 4, "global_access": 4 },
 //!   "parameters": { "WG": [4, 8] },
 //!   "launch": { "global_size": 64, "local_size": "WG" },
 //!   "kernel": [ { "global": 1 }, "barrier", { "compute": "WG" } ] }"#;

@@ -77,30 +77,7 @@ pub fn reported(
         problem.name_values(&bound.configuration)
     ));
     report.trusted.push(format!("{who}, for the time of one configuration"));
-    match &certificate.proof {
-        Proved::Simulation => all(&problem, time, stop, report)?,
-        Proved::Inequalities(proof) => {
-            let obligation = Obligation::new(&problem)?;
-            let found = inequalities::check(&obligation, proof, time, stop)?;
-            report.checked.push(format!(
-                "nothing is faster: {} inequalities hold (clusters: {}, rows: {})",
-                found.inequalities, found.clusters, found.rows
-            ));
-            sample(&obligation, stop, report)?;
-        }
-        Proved::Branches(tree) => {
-            let obligation = Obligation::new(&problem)?;
-            let leaves = branches::check(&obligation, tree, time, stop)?;
-            report.checked.push(format!(
-                "nothing is faster: in each of {leaves} boxes nothing is valid, or all takes \
-                 {time} ticks or more"
-            ));
-            report
-                .trusted
-                .push("interval arithmetic, for the time and the conditions of a box".into());
-            sample(&obligation, stop, report)?;
-        }
-    }
+    check_proof(&certificate.proof, &problem, time, stop, report)?;
     texts::same(&problem, &certificate.texts, time, stop)?;
     if let Some(tools) = tools {
         tools::ask(&certificate.texts, time, tools, &mut |said| match said {
@@ -109,6 +86,40 @@ pub fn reported(
         })?;
     }
     Ok(())
+}
+
+/// Checks the proof that no configuration takes less than `time`.
+fn check_proof(
+    proof: &Proved,
+    problem: &Problem,
+    time: i64,
+    stop: &dyn Fn() -> bool,
+    report: &mut Report,
+) -> Result<(), Refusal> {
+    match proof {
+        Proved::Simulation => all(problem, time, stop, report),
+        Proved::Inequalities(proof) => {
+            let obligation = Obligation::new(problem)?;
+            let found = inequalities::check(&obligation, proof, time, stop)?;
+            report.checked.push(format!(
+                "nothing is faster: {} inequalities hold (clusters: {}, rows: {})",
+                found.inequalities, found.clusters, found.rows
+            ));
+            sample(&obligation, stop, report)
+        }
+        Proved::Branches(tree) => {
+            let obligation = Obligation::new(problem)?;
+            let leaves = branches::check(&obligation, tree, time, stop)?;
+            report.checked.push(format!(
+                "nothing is faster: in each of {leaves} boxes nothing is valid, or all takes \
+                 {time} ticks or more"
+            ));
+            report
+                .trusted
+                .push("interval arithmetic, for the time and the conditions of a box".into());
+            sample(&obligation, stop, report)
+        }
+    }
 }
 
 /// The problem of a certificate.

@@ -2,7 +2,7 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `claim.json` | the claim: the least time, a configuration that takes it, and what kind of proof there is |
+//! | `claim.json` | the claim: the least time, a configuration that takes it, the kind of proof |
 //! | `problem.json` | the problem, whole: platform, inputs and program are written out |
 //! | `inequalities.json` | the proof by local inequalities, if it is one |
 //! | `branches.json` | the proof by branch and bound, if it is one |

@@ -97,19 +97,7 @@ pub fn ask(
             if text == Text::FormulaProof {
                 command.arg(Text::Formula.file());
             }
-            command.arg(text.file());
-            let limits = Limits {
-                time: Some(tools.time),
-                memory: Some(MEMORY),
-                interrupt: tools.interrupt,
-                ..Limits::default()
-            };
-            let finished = run(&mut command, "", limits).map_err(|e| {
-                Refusal::File(found.display().to_string(), format!("cannot be started: {e}"))
-            })?;
-            if tools.interrupt.load(std::sync::atomic::Ordering::Relaxed) {
-                return Err(Refusal::Stopped);
-            }
+            let finished = run_tool(command.arg(text.file()), &found, tools)?;
             each(match text {
                 Text::FormulaProof => verified(&name, &finished, time)?,
                 _ => unsatisfiable(&name, text, &texts[&text], &finished)?,
@@ -117,6 +105,23 @@ pub fn ask(
         }
     }
     Ok(())
+}
+
+/// Runs a program on a text within the limits.
+fn run_tool(command: &mut Command, path: &Path, tools: &Tools<'_>) -> Result<Finished, Refusal> {
+    let limits = Limits {
+        time: Some(tools.time),
+        memory: Some(MEMORY),
+        interrupt: tools.interrupt,
+        ..Limits::default()
+    };
+    let finished = run(command, "", limits).map_err(|e| {
+        Refusal::File(path.display().to_string(), format!("cannot be started: {e}"))
+    })?;
+    if tools.interrupt.load(std::sync::atomic::Ordering::Relaxed) {
+        return Err(Refusal::Stopped);
+    }
+    Ok(finished)
 }
 
 /// What the version of a program is, as it says; nothing if it does not.

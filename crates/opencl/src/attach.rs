@@ -7,7 +7,7 @@ use itertools::Itertools;
 use tickbound_elimination::Limits;
 use tickbound_expr::Expr;
 use tickbound_expr::{BinaryOp, EvalError};
-use tickbound_model::source::{ArgumentKind, Asked, Define};
+use tickbound_model::source::{Argument, ArgumentKind, Asked, Define};
 use tickbound_model::{
     Bound, Configurations, Dimension, GroupNeeds, KernelSource, Problem, Profile,
 };
@@ -194,46 +194,43 @@ impl Reader<'_> {
                 }
             }
         }
-        let argument = |a: &tickbound_model::source::Argument| match &a.kind {
-            ArgumentKind::Buffer { .. }
-            | ArgumentKind::Local { .. }
-            | ArgumentKind::Whole { .. } => Ok(Passed::Memory),
-            ArgumentKind::Real(number) => Ok(Passed::Real(number.parse().ok())),
-            ArgumentKind::Scalar(value) if a.element.is_real() => {
-                let symbol = self.symbol(&format!("kernel.arguments.{}", a.name), value)?;
-                let same = symbol.least == symbol.greatest;
-                // Whole numbers beyond need not be real ones exactly.
-                let exact = same && symbol.least.unsigned_abs() < 1 << 24;
-                Ok(Passed::Real(exact.then_some(symbol.least as f64)))
-            }
-            ArgumentKind::Scalar(value) => {
-                self.symbol(&format!("kernel.arguments.{}", a.name), value).map(Passed::Number)
-            }
-        };
         let bound = |(asked, value): &(Asked, Expr)| {
             Ok((asked.clone(), self.symbol(&format!("kernel.bounds.{asked}"), value)?))
         };
-        let path = folder.join(&self.source.path);
+        let in_folder = |name: &String| (name.clone(), folder.join(name));
         Ok(Request {
             name: self.source.path.clone(),
-            more: self.source.more.iter().map(|name| (name.clone(), folder.join(name))).collect(),
-            include: self
-                .source
-                .include
-                .iter()
-                .map(|name| (name.clone(), folder.join(name)))
-                .collect(),
-            path,
+            more: self.source.more.iter().map(in_folder).collect(),
+            include: self.source.include.iter().map(in_folder).collect(),
+            path: folder.join(&self.source.path),
             entry: self.source.entry.clone(),
             standard: self.source.standard,
             symbols,
             texts,
-            arguments: self.source.arguments.iter().map(argument).try_collect()?,
+            arguments: self.source.arguments.iter().map(|a| self.passed(a)).try_collect()?,
             dimensions: self.problem.grid.len().max(1),
             launch: self.problem.grid.iter().map(|d| self.launch_bound(d)).try_collect()?,
             local: self.problem.grid.iter().map(|d| self.in_symbols(&d.local)).collect(),
             bounds: self.source.bounds.iter().map(bound).collect::<Result<_, ReadError>>()?,
             branches: self.source.branches.clone(),
+        })
+    }
+
+    /// What a reading of the kernel knows of an argument.
+    fn passed(&self, argument: &Argument) -> Result<Passed, ReadError> {
+        let symbol = |value| self.symbol(&format!("kernel.arguments.{}", argument.name), value);
+        Ok(match &argument.kind {
+            ArgumentKind::Buffer { .. }
+            | ArgumentKind::Local { .. }
+            | ArgumentKind::Whole { .. } => Passed::Memory,
+            ArgumentKind::Real(number) => Passed::Real(number.parse().ok()),
+            ArgumentKind::Scalar(value) if argument.element.is_real() => {
+                let Symbol { least, greatest } = symbol(value)?;
+                // Whole numbers beyond need not be real ones exactly.
+                let exact = least == greatest && least.unsigned_abs() < 1 << 24;
+                Passed::Real(exact.then_some(least as f64))
+            }
+            ArgumentKind::Scalar(value) => Passed::Number(symbol(value)?),
         })
     }
 

@@ -250,8 +250,8 @@ macro_rules! fields {
 }
 fields! {
     Request {
-        path, name, more, include, entry, standard, symbols, texts, arguments, dimensions, launch, local, bounds,
-        branches
+        path, name, more, include, entry, standard, symbols, texts, arguments, dimensions, launch,
+        local, bounds, branches
     }
     LaunchBound { items, groups, local }
     Symbol { least, greatest }
@@ -272,7 +272,9 @@ fields! {
 
 /// One of several kinds, each with a number.
 macro_rules! kinds {
-    ($($ty:ident { $($number:literal $kind:ident $(($($part:ident),*))? $({$($field:ident),*})?),* })*) => {$(
+    ($($ty:ident {
+        $($number:literal $kind:ident $(($($part:ident),*))? $({$($field:ident),*})?),*
+    })*) => {$(
         impl Stored for $ty {
             fn put(&self, to: &mut Out) {
                 match self {
@@ -305,22 +307,26 @@ kinds! {
     Side { 0 Then, 1 Else, 2 Both }
     Standard { 0 Cl12, 1 Cl30 }
     ReadError {
-        0 Source { at, what, fix }, 1 Unbounded { at, key, on_data }, 2 File { name, what, fix }, 3 Model(a), 4 Stopped { name },
-        5 Undeclared { at, what, values, types }, 6 Unsided { at, key, function },
-        7 ManyReadings { name, structural }, 8 Differing { at, line, branch, most }, 9 Questions(a)
+        0 Source { at, what, fix }, 1 Unbounded { at, key, on_data }, 2 File { name, what, fix },
+        3 Model(a), 4 Stopped { name }, 5 Undeclared { at, what, values, types },
+        6 Unsided { at, key, function }, 7 ManyReadings { name, structural },
+        8 Differing { at, line, branch, most }, 9 Questions(a)
     }
     StepKind {
-        0 Access(a), 1 Atomic { space, array, offset, shared }, 2 Compute { kind, amount, width }, 3 Barrier, 4 Repeat { count, whole, body },
-        5 If { condition, depends, then, otherwise }
+        0 Access(a), 1 Atomic { space, array, offset, shared }, 2 Compute { kind, amount, width },
+        3 Barrier, 4 Repeat { count, whole, body }, 5 If { condition, depends, then, otherwise }
     }
-    Number { 0 Int(a), 1 Name(a), 2 Neg(a), 3 Not(a), 4 Binary(a, b, c), 5 Conditional(a, b, c), 6 Call(a, b) }
+    Number {
+        0 Int(a), 1 Name(a), 2 Neg(a), 3 Not(a), 4 Binary(a, b, c), 5 Conditional(a, b, c),
+        6 Call(a, b)
+    }
     Stride { 0 Elements(a), 1 Irregular, 2 Data, 3 Shifted(a) }
     Space { 0 Private, 1 Local, 2 Global, 3 Constant, 4 Generic }
     Dependence { 0 Uniform, 1 Item, 2 Data }
     Assumed { 0 Once { at, key }, 1 Printed { at } }
     Arithmetic {
-        0 Index, 1 Integer, 2 IntegerMultiply, 3 IntegerDivide, 4 Real, 5 RealMultiply, 6 RealMultiplyAdd,
-        7 RealDivide, 8 Special, 9 Convert
+        0 Index, 1 Integer, 2 IntegerMultiply, 3 IntegerDivide, 4 Real, 5 RealMultiply,
+        6 RealMultiplyAdd, 7 RealDivide, 8 Special, 9 Convert
     }
     By { 0 Buffer, 1 Local, 2 Value, 3 Whole }
     ElementType {
@@ -328,6 +334,7 @@ kinds! {
     }
     Function { 0 Min, 1 Max, 2 Abs, 3 CeilDiv }
     BinaryOp {
-        0 Add, 1 Sub, 2 Mul, 3 Div, 4 FloorDiv, 5 Rem, 6 Pow, 7 Eq, 8 Ne, 9 Lt, 10 Le, 11 Gt, 12 Ge, 13 And, 14 Or
+        0 Add, 1 Sub, 2 Mul, 3 Div, 4 FloorDiv, 5 Rem, 6 Pow, 7 Eq, 8 Ne, 9 Lt, 10 Le, 11 Gt,
+        12 Ge, 13 And, 14 Or
     }
 }

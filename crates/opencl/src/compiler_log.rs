@@ -40,8 +40,8 @@ pub fn registers(text: &str, kernel: Option<&str>) -> Result<Registers, String> 
         format!("{}{more}", kernels.keys().take(MOST_NAMES).format(", "))
     };
     match (kernel, kernels.len()) {
-        (_, 0) => Err("no kernel with registers is in it; give what `ptxas -v`, a build with -cl-nv-verbose, or \
-             `llvm-readelf --notes` prints"
+        (_, 0) => Err("no kernel with registers is in it; give what `ptxas -v`, a build with \
+             -cl-nv-verbose, or `llvm-readelf --notes` prints"
             .to_owned()),
         (None, 1) => Ok(kernels[0]),
         (None, _) => Err(format!("several kernels are in it: {}; keep one", names())),

@@ -10,7 +10,9 @@ use crate::format::{FORMAT, MANIFEST, VERSION};
 #[derive(Debug, Error)]
 pub enum DatasetError {
     /// A file or the folder cannot be read or written.
-    #[error("{}: {error}; make room or choose another folder, then run the same again to go on", path.display())]
+    #[error(
+        "{path}: {error}; make room or choose another folder, then run the same again to go on"
+    )]
     File {
         /// Which one.
         path: PathBuf,
@@ -18,19 +20,19 @@ pub enum DatasetError {
         error: std::io::Error,
     },
     /// There is no dataset.
-    #[error("{}: there is no {FORMAT} here, as {MANIFEST} is missing", path.display())]
+    #[error("{path}: there is no {FORMAT} here, as {MANIFEST} is missing")]
     Absent {
         /// The folder.
         path: PathBuf,
     },
     /// A new dataset is to be made where something else is.
-    #[error("{}: the folder is not empty and has no {FORMAT}; choose a new or an empty one", path.display())]
+    #[error("{path}: the folder is not empty and has no {FORMAT}; choose a new or an empty one")]
     Occupied {
         /// The folder.
         path: PathBuf,
     },
     /// The manifest is none.
-    #[error("{}: not the manifest of a {FORMAT}: {why}", path.display())]
+    #[error("{path}: not the manifest of a {FORMAT}: {why}")]
     Manifest {
         /// The manifest.
         path: PathBuf,
@@ -38,7 +40,10 @@ pub enum DatasetError {
         why: String,
     },
     /// Made by another version of this crate.
-    #[error("{}: version {found} of a {FORMAT}; this program reads and writes version {VERSION}; use the program that made it", path.display())]
+    #[error(
+        "{path}: version {found} of a {FORMAT}; this program reads and writes version {VERSION}; \
+         use the program that made it"
+    )]
     Version {
         /// The manifest.
         path: PathBuf,
@@ -46,7 +51,10 @@ pub enum DatasetError {
         found: u64,
     },
     /// The folder has the blocks of another product, or other blocks of this one.
-    #[error("{}: holds another product or blocks of another size ({what} differs); choose another folder, or the same options as before", path.display())]
+    #[error(
+        "{path}: holds another product or blocks of another size ({what} differs); choose \
+         another folder, or the same options as before"
+    )]
     Other {
         /// The manifest.
         path: PathBuf,
@@ -54,13 +62,15 @@ pub enum DatasetError {
         what: &'static str,
     },
     /// A file that the manifest does not know.
-    #[error("{}: does not belong to the dataset; remove it", path.display())]
+    #[error("{path}: does not belong to the dataset; remove it")]
     Foreign {
         /// The file.
         path: PathBuf,
     },
     /// A block is not what was written.
-    #[error("{}: damaged: {why}; run the composition again with this folder to make the block anew", path.display())]
+    #[error(
+        "{path}: damaged: {why}; run the composition again with this folder to make the block anew"
+    )]
     Damaged {
         /// The block's file.
         path: PathBuf,
@@ -68,7 +78,11 @@ pub enum DatasetError {
         why: String,
     },
     /// Not all blocks are there.
-    #[error("{}: not complete: {written} of {} blocks are there; run the composition again with this folder to go on", path.display(), blocks.map_or("all".into(), |blocks| blocks.to_string()))]
+    #[error(
+        "{path}: not complete: {written} of {} blocks are there; run the composition again with \
+         this folder to go on",
+        blocks.map_or("all".into(), |blocks| blocks.to_string())
+    )]
     Incomplete {
         /// The folder.
         path: PathBuf,
@@ -78,7 +92,7 @@ pub enum DatasetError {
         blocks: Option<usize>,
     },
     /// Another process writes to the folder.
-    #[error("{}: another process writes to this folder; wait for it, or choose another folder", path.display())]
+    #[error("{path}: another process writes to this folder; wait for it, or choose another folder")]
     Busy {
         /// The folder.
         path: PathBuf,

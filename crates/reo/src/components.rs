@@ -4,7 +4,8 @@
 /// without recursion. Edges lead from a component to itself or to one with a smaller number.
 pub(crate) fn components(n: usize, onward: impl Fn(u32) -> Vec<u32>) -> (Vec<u32>, Vec<Vec<u32>>) {
     let (mut index, mut low) = (vec![u32::MAX; n], vec![0u32; n]);
-    let (mut on_stack, mut stack) = (vec![false; n], Vec::new());
+    // Nodes that were entered and have no component yet.
+    let mut stack = Vec::new();
     let (mut component, mut members) = (vec![u32::MAX; n], Vec::new());
     let mut counter = 0;
     for root in 0..n as u32 {
@@ -16,7 +17,6 @@ pub(crate) fn components(n: usize, onward: impl Fn(u32) -> Vec<u32>) -> (Vec<u32
         low[root as usize] = counter;
         counter += 1;
         stack.push(root);
-        on_stack[root as usize] = true;
         while let Some((node, left)) = work.last_mut() {
             let s = *node as usize;
             if let Some(to) = left.pop() {
@@ -26,9 +26,8 @@ pub(crate) fn components(n: usize, onward: impl Fn(u32) -> Vec<u32>) -> (Vec<u32
                     low[t] = counter;
                     counter += 1;
                     stack.push(to);
-                    on_stack[t] = true;
                     work.push((to, onward(to)));
-                } else if on_stack[t] {
+                } else if component[t] == u32::MAX {
                     low[s] = low[s].min(index[t]);
                 }
                 continue;
@@ -41,7 +40,6 @@ pub(crate) fn components(n: usize, onward: impl Fn(u32) -> Vec<u32>) -> (Vec<u32
             if low[s] == index[s] {
                 let mut all = Vec::new();
                 while let Some(member) = stack.pop() {
-                    on_stack[member as usize] = false;
                     component[member as usize] = members.len() as u32;
                     all.push(member);
                     if member as usize == s {

@@ -8,12 +8,13 @@
 //!
 //! | in the file | here |
 //! |---|---|
-//! | `channels:Sync`, `LossySync`, `SyncDrain`, `AsyncDrain`, `SyncSpout`, `AsyncSpout` | the channel of this name |
+//! | `channels:Sync`, `LossySync`, `SyncDrain`, `AsyncDrain` | the channel of this name |
+//! | `channels:SyncSpout`, `AsyncSpout` | the channel of this name |
 //! | `channels:FIFO`, with `full` and `initialValue` | `fifo1`, `fifofull` |
 //! | `channels:LossyFIFO`, with `shift` | `overflowlossyfifo1`, `shiftlossyfifo1` |
-//! | `channels:Filter`, `channels:Transform` | the `expression` as the name of a predicate or function |
+//! | `channels:Filter`, `Transform` | the `expression` as the name of a predicate or function |
 //! | `channels:Timer` | `timer`, with its `timeout` as ticks |
-//! | any other type, and `components` of the module: components | left to the environment, which sees where they read and write |
+//! | any other type, `components` of the module | left to the environment, which sees their ends |
 //! | node of type `REPLICATE` | merges and replicates |
 //! | node of type `ROUTE`, `JOIN` | its outputs behind a `router`, its inputs before a `join` |
 //!
@@ -25,11 +26,12 @@
 //! use tickbound_reo::ect::connector;
 //! use tickbound_reo::syntax::Source;
 //!
-//! let text = r#"<reo:Module xmlns:reo="http://www.cwi.nl/reo" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
-//!   <connectors name="one">
+//! let text = r#"<reo:Module xmlns:reo="http://www.cwi.nl/reo"
+//!     xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><connectors name="one">
 //!   <nodes name="a"/><nodes name="b"/>
-//!   <primitives xmlns:c="http://www.cwi.nl/reo/channels" xsi:type="c:FIFO"><sourceEnds node="//@connectors.0/@nodes.0"/>
-//!     <sinkEnds node="//@connectors.0/@nodes.1"/></primitives></connectors></reo:Module>"#;
+//!   <primitives xmlns:c="http://www.cwi.nl/reo/channels" xsi:type="c:FIFO">
+//!     <sourceEnds node="//@connectors.0/@nodes.0"/><sinkEnds node="//@connectors.0/@nodes.1"/>
+//!   </primitives></connectors></reo:Module>"#;
 //! let one = connector(&Source::new("one.reo", text), None)?;
 //! assert_eq!((one.parts[0].kind.as_str(), one.interface.len()), ("fifo1", 2));
 //! # Ok::<(), tickbound_reo::ect::EctError>(())

@@ -242,11 +242,7 @@ impl<'p> Lowering<'p> {
                 StmtKind::Barrier => self.push(None, out)?,
                 StmtKind::Mark => self.push(Some(Step::Mark), out)?,
                 StmtKind::Access { access, amount } => {
-                    let amounts = self.values(amount, group, items)?;
-                    if amounts.iter().any(|amount| *amount < 0) {
-                        return Err(Irregular::NoLaunch);
-                    }
-                    let amount = amounts.into_iter().max().unwrap_or(0);
+                    let amount = self.greatest_amount(amount, group, items)?;
                     if let Some(segment) = self.segment(*access, amount)? {
                         self.push(Some(segment), out)?;
                     }
@@ -281,6 +277,15 @@ impl<'p> Lowering<'p> {
             }
         }
         Ok(())
+    }
+
+    /// The greatest amount of an access over some items.
+    fn greatest_amount(&mut self, e: &Expr, group: i64, items: &[i64]) -> Result<i64, Irregular> {
+        let amounts = self.values(e, group, items)?;
+        if amounts.iter().any(|amount| *amount < 0) {
+            return Err(Irregular::NoLaunch);
+        }
+        Ok(amounts.into_iter().max().unwrap_or(0))
     }
 
     fn push(&mut self, step: Option<Step>, out: &mut Vec<Option<Step>>) -> Result<(), Irregular> {

@@ -141,18 +141,9 @@ impl SearchState<'_> {
         let name = format!("run-{seed}m{}", order.depth);
         let folder = empty_folder(&build.folder.join(name))?;
         (self.observer)(&Event::Started { what: order.what, bound: order.bound });
-        let mut last = None;
         let memory = self.memory_for(order.storage());
         let mut command = arguments(build, &folder, order, (memory, stop_when_cut));
-        let done = run_watched(&mut command, order.watch, "pan.log", &mut |line| {
-            if let Some(progress) = ProgressLine::parse(line) {
-                last = Some(line.to_owned());
-                (self.observer)(&Event::Running(progress));
-                return Line::Drop;
-            }
-            let cut = stop_when_cut && line.starts_with("error: max search depth too small");
-            if cut { Line::Enough } else { Line::Keep }
-        })?;
+        let (done, last) = self.run_observed(&mut command, order, stop_when_cut)?;
         let lines = done.stdout.lines().map(str::trim_end);
         let figures: Vec<&str> = last.as_deref().into_iter().chain(lines).collect();
         let report = Report::parse(&figures);
@@ -187,6 +178,26 @@ impl SearchState<'_> {
         let printed = (!done.truncated).then(|| ours.map(|line| (*line).to_owned()).collect());
         let run = self.enter(entry);
         Ok(VerifierRun { verdict, complete, trails, hash_factor, printed, run })
+    }
+
+    /// Runs a verifier and reports its progress to the observer; also returns the last line of it.
+    fn run_observed(
+        &self,
+        command: &mut Command,
+        order: &Order<'_>,
+        stop_when_cut: bool,
+    ) -> Result<(Finished, Option<String>), SpinError> {
+        let mut last = None;
+        let done = run_watched(command, order.watch, "pan.log", &mut |line| {
+            if let Some(progress) = ProgressLine::parse(line) {
+                last = Some(line.to_owned());
+                (self.observer)(&Event::Running(progress));
+                return Line::Drop;
+            }
+            let cut = stop_when_cut && line.starts_with("error: max search depth too small");
+            if cut { Line::Enough } else { Line::Keep }
+        })?;
+        Ok((done, last))
     }
 
     /// The verdict, unless it is a fault.

@@ -19,6 +19,7 @@
 
 mod encode;
 mod lanes;
+mod variables;
 
 use crate::Encoding;
 use crate::plan::PlanError;

@@ -10,6 +10,7 @@
 //! Nothing here knows a kernel: the terms come from the plan's program alone.
 
 mod phases;
+mod pieces;
 
 use indexmap::IndexMap;
 

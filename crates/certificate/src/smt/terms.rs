@@ -103,6 +103,7 @@ impl<'o, 'p> Terms<'o, 'p> {
         Ok(name)
     }
 
+    /// An expression that depends on the parameters as a term of sort Int.
     fn variable(&mut self, e: &Expr) -> Result<String, Refusal> {
         Ok(match e {
             Expr::Int(n) => number(i128::from(*n)),
@@ -138,31 +139,37 @@ impl<'o, 'p> Terms<'o, 'p> {
                 self.split(b, &rest)?
             }
             Expr::Binary(BinaryOp::Pow, _, _) => self.tabulated(e)?,
-            Expr::Call(Function::CeilDiv, arguments) => match arguments.as_slice() {
-                [a, b] => {
-                    let a = self.int(a)?;
-                    self.split(b, &|n| format!("(- {})", quotient(&format!("(- {a})"), n)))?
-                }
-                _ => return Err(Refusal::wrong("ceil_div of other than two")),
-            },
-            Expr::Call(f @ (Function::Min | Function::Max), arguments) => {
-                let op = if *f == Function::Min { "<=" } else { ">=" };
-                let terms = arguments.iter().map(|a| self.int(a)).collect::<Result<Vec<_>, _>>()?;
-                let mut terms = terms.into_iter();
-                let mut best =
-                    terms.next().ok_or_else(|| Refusal::wrong("the least of nothing"))?;
-                for term in terms {
-                    best = self.named(format!("(ite ({op} {best} {term}) {best} {term})"))?;
-                }
-                best
-            }
-            Expr::Call(Function::Abs, arguments) => {
-                let a = arguments.first().ok_or_else(|| Refusal::wrong("abs of nothing"))?;
-                let a = self.int(a)?;
-                format!("(ite (>= {a} 0) {a} (- {a}))")
-            }
+            Expr::Call(function, arguments) => self.call(*function, arguments)?,
             Expr::Not(_) | Expr::Binary(..) => format!("(ite {} 1 0)", self.truth(e)?),
         })
+    }
+
+    /// A function of expressions as a term of sort Int.
+    fn call(&mut self, function: Function, arguments: &[Expr]) -> Result<String, Refusal> {
+        match function {
+            Function::CeilDiv => match arguments {
+                [a, b] => {
+                    let a = self.int(a)?;
+                    self.split(b, &|n| format!("(- {})", quotient(&format!("(- {a})"), n)))
+                }
+                _ => Err(Refusal::wrong("ceil_div of other than two")),
+            },
+            Function::Min | Function::Max => {
+                let op = if function == Function::Min { "<=" } else { ">=" };
+                let terms = arguments.iter().map(|a| self.int(a)).collect::<Result<Vec<_>, _>>()?;
+                let terms = terms.into_iter().map(Ok);
+                let least = terms.reduce(|best, term| {
+                    let (best, term) = (best?, term?);
+                    self.named(format!("(ite ({op} {best} {term}) {best} {term})"))
+                });
+                least.ok_or_else(|| Refusal::wrong("the least of nothing"))?
+            }
+            Function::Abs => {
+                let a = arguments.first().ok_or_else(|| Refusal::wrong("abs of nothing"))?;
+                let a = self.int(a)?;
+                Ok(format!("(ite (>= {a} 0) {a} (- {a}))"))
+            }
+        }
     }
 
     /// An expression as a term of sort Bool: whether it is not 0.

@@ -93,35 +93,40 @@ impl<'a> Reader<'a> {
         if self.probing > 0 {
             return self.leave_loop(l, &probe, &count, None);
         }
+        self.repeat_counted(l, &probe, &count)
+    }
+
+    /// A loop whose number of iterations is known; one is walked if all are alike.
+    fn repeat_counted(&mut self, l: &Loop<'a>, probe: &Probe, count: &Poly) -> Read<()> {
         // A bound that is given holds also where the iterations of a loop around would have to
         // differ.
         let given = self.given_bound(l).is_some();
-        if !self.says_iterations(&count) || given && !self.terms.sayable(&count) {
-            return Err(self.unbounded(l, self.terms.on_data(&count)));
+        if !self.says_iterations(count) || given && !self.terms.sayable(count) {
+            return Err(self.unbounded(l, self.terms.on_data(count)));
         }
         let asked = self.questions.len();
-        let few = self.terms.interval(&count).greatest <= MOST_ITERATIONS.into();
-        let walked = match self.one_iteration(l, &probe, &count) {
+        let few = self.terms.interval(count).greatest <= MOST_ITERATIONS.into();
+        let walked = match self.one_iteration(l, probe, count) {
             Err(ReadError::Unsided { .. }) if few && std::mem::take(&mut self.needs_counters) => {
                 self.questions.truncate(asked);
-                return self.one_by_one(l, &probe, &count);
+                return self.one_by_one(l, probe, count);
             }
             walked => walked?,
         };
         let Walked { nodes, iteration, end } = walked;
         if mention(&self.terms, &nodes, iteration) {
-            if let Some(nodes) = self.split(l, &nodes, iteration, &count) {
+            if let Some(nodes) = self.split(l, &nodes, iteration, count) {
                 self.append(nodes);
-                return self.leave_loop(l, &probe, &count, Some((iteration, &end)));
+                return self.leave_loop(l, probe, count, Some((iteration, &end)));
             }
             if few {
-                return self.one_by_one(l, &probe, &count);
+                return self.one_by_one(l, probe, count);
             }
             let question = self.iterations_differ(l.at, &nodes, iteration);
             self.ask(question);
         }
         self.close(l, nodes, iteration, count.clone());
-        self.leave_loop(l, &probe, &count, Some((iteration, &end)))
+        self.leave_loop(l, probe, count, Some((iteration, &end)))
     }
 
     /// Walks all iterations of a loop, each with the values that its counters have in it.

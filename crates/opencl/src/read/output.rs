@@ -70,28 +70,7 @@ impl<'a> Reader<'a> {
         *left = rest;
         let at = node.at;
         let kind = match node.kind {
-            NodeKind::Access(reach) => {
-                let (items, digits, groups) = match reach.space {
-                    Space::Private => (strides::own(&self.terms, &reach), None, Vec::new()),
-                    _ => (
-                        strides::items(&mut self.terms, &reach),
-                        strides::digits(&mut self.terms, &reach),
-                        strides::groups(&mut self.terms, &reach),
-                    ),
-                };
-                StepKind::Access(Access {
-                    space: reach.space,
-                    store: reach.store,
-                    array: reach.array.to_string(),
-                    element: reach.element,
-                    width: reach.width,
-                    offset: self.offset(&reach),
-                    items,
-                    digits,
-                    groups,
-                    iterations: reach.iterations.into_iter().map(|(_, stride)| stride).collect(),
-                })
-            }
+            NodeKind::Access(reach) => StepKind::Access(self.access_of(reach)),
             NodeKind::Atomic { shared, reach } => StepKind::Atomic {
                 space: reach.space,
                 array: reach.array.to_string(),
@@ -113,6 +92,30 @@ impl<'a> Reader<'a> {
             },
         };
         Ok(Step { kind, at })
+    }
+
+    /// An access with its strides.
+    fn access_of(&mut self, reach: Reach) -> Access {
+        let (items, digits, groups) = match reach.space {
+            Space::Private => (strides::own(&self.terms, &reach), None, Vec::new()),
+            _ => (
+                strides::items(&mut self.terms, &reach),
+                strides::digits(&mut self.terms, &reach),
+                strides::groups(&mut self.terms, &reach),
+            ),
+        };
+        Access {
+            space: reach.space,
+            store: reach.store,
+            array: reach.array.to_string(),
+            element: reach.element,
+            width: reach.width,
+            offset: self.offset(&reach),
+            items,
+            digits,
+            groups,
+            iterations: reach.iterations.into_iter().map(|(_, stride)| stride).collect(),
+        }
     }
 
     /// Where something is accessed, with names for the iterations of the loops around.

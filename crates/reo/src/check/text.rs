@@ -83,8 +83,8 @@ pub(super) fn parse(text: &str) -> Result<Text, FormulaError> {
 }
 
 /// What formulas are made of, for messages.
-const GRAMMAR: &str = "write names with ! & | -> and brackets, such as `a -> !b`, and in --ltl also \
-                       X F G U R, such as `G (a -> F b)`";
+const GRAMMAR: &str = "write names with ! & | -> and brackets, such as `a -> !b`, and in --ltl \
+    also X F G U R, such as `G (a -> F b)`";
 
 /// Signs and words of other tools, and what is written here.
 const ELSEWHERE: [(&str, &str); 24] = [

@@ -30,6 +30,36 @@ pub fn automaton(automaton: &Automaton, symbols: &Symbols) -> Picture {
     let brief = Brief(names.chain(automaton.cells().iter().map(|cell| words(cell.0))).collect());
     let labels: Vec<Vec<String>> =
         steps.iter().map(|step| lines(automaton, symbols, step, &brief)).collect();
+    let states = automaton.states();
+    let (boxes, links) = boxes(automaton, &steps, &labels);
+    let placed = place(&boxes, &links);
+    let mut items = Vec::new();
+    for (k, step) in steps.iter().enumerate() {
+        let middle = placed.places[states + k];
+        let (before, after) = (&placed.routes[2 * k], &placed.routes[2 * k + 1]);
+        let ends =
+            |state: u32, border: Point| lean(placed.places[state as usize], border, STATE, LEAN);
+        let [bend, edge] = ends(step.from, before.start);
+        let first = Ends { first: vec![edge, bend], last: Vec::new() };
+        let last = Ends { first: Vec::new(), last: ends(step.to, after.end()).to_vec() };
+        let mut shapes = first.shapes(before, false, false);
+        shapes.extend(last.shapes(after, false, true));
+        let (w, h) = (boxes[states + k].width, 2.0 * boxes[states + k].above);
+        shapes.push(Shape::Shade(middle.by(-w / 2.0, -h / 2.0), w, h));
+        shapes.push(text(middle, &labels[k]));
+        items.push(Item { key: format!("t{k}"), title: title(automaton, symbols, step), shapes });
+    }
+    let state = |state: usize| shown(automaton, state, placed.places[state]);
+    items.extend((0..states).map(state));
+    Picture { width: placed.width, height: placed.height, items }
+}
+
+/// Boxes around the states and then the labels of the steps, and the links between them.
+fn boxes(
+    automaton: &Automaton,
+    steps: &[Step<'_>],
+    labels: &[Vec<String>],
+) -> (Vec<Vertex>, Vec<[usize; 2]>) {
     let levels = levels(automaton);
     let states = automaton.states();
     let level = |state: u32| levels[state as usize];
@@ -67,28 +97,7 @@ pub fn automaton(automaton: &Automaton, symbols: &Symbols) -> Picture {
             gap: TURN,
         }
     };
-    let boxes: Vec<Vertex> =
-        (0..states).map(circle).chain(labels.iter().zip(&columns).map(words)).collect();
-    let placed = place(&boxes, &links);
-    let mut items = Vec::new();
-    for (k, step) in steps.iter().enumerate() {
-        let middle = placed.places[states + k];
-        let (before, after) = (&placed.routes[2 * k], &placed.routes[2 * k + 1]);
-        let ends =
-            |state: u32, border: Point| lean(placed.places[state as usize], border, STATE, LEAN);
-        let [bend, edge] = ends(step.from, before.start);
-        let first = Ends { first: vec![edge, bend], last: Vec::new() };
-        let last = Ends { first: Vec::new(), last: ends(step.to, after.end()).to_vec() };
-        let mut shapes = first.shapes(before, false, false);
-        shapes.extend(last.shapes(after, false, true));
-        let (w, h) = (boxes[states + k].width, 2.0 * boxes[states + k].above);
-        shapes.push(Shape::Shade(middle.by(-w / 2.0, -h / 2.0), w, h));
-        shapes.push(text(middle, &labels[k]));
-        items.push(Item { key: format!("t{k}"), title: title(automaton, symbols, step), shapes });
-    }
-    let state = |state: usize| shown(automaton, state, placed.places[state]);
-    items.extend((0..states).map(state));
-    Picture { width: placed.width, height: placed.height, items }
+    ((0..states).map(circle).chain(labels.iter().zip(&columns).map(words)).collect(), links)
 }
 
 fn shown(automaton: &Automaton, state: usize, place: Point) -> Item {

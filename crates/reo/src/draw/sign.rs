@@ -97,13 +97,8 @@ impl Sign {
     pub fn reach(self) -> f64 {
         match self {
             Sign::Line { .. } | Sign::Parting { bars: false } => 0.0,
-            Sign::Facing { bars } => {
-                if bars {
-                    BARS.0 + 2.0
-                } else {
-                    1.0
-                }
-            }
+            Sign::Facing { bars: true } => BARS.0 + 2.0,
+            Sign::Facing { bars: false } => 1.0,
             Sign::Parting { bars: true } => BARS.0,
             Sign::Buffer { .. } => BUFFER.0,
             Sign::Filter => ZIGZAG.0,
@@ -154,11 +149,9 @@ impl Sign {
             }
             Sign::Filter => {
                 let (long, wide) = ZIGZAG;
-                let turns = (0..=4).map(|k| {
-                    let across = [0.0, -wide, wide, -wide, 0.0][k];
-                    to(-long + long / 2.0 * k as f64, across)
-                });
-                line(&turns.collect::<Vec<_>>(), false).into_iter().collect()
+                let across = [0.0, -wide, wide, -wide, 0.0];
+                let turn = |k: usize| to(-long + long / 2.0 * k as f64, across[k]);
+                line(&[0, 1, 2, 3, 4].map(turn), false).into_iter().collect()
             }
             Sign::Transformer => {
                 let (long, wide) = TRIANGLE;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::frames::Frame;
-use super::picture::{Picture, Piece, Shape};
+use super::picture::{Picture, Piece, Point, Shape};
 use super::words::{CELL, FONT, LINE, cells};
 
 /// Pixels between pictures, above a caption, around everything.
@@ -74,17 +74,7 @@ pub fn content(picture: &Picture, on: Option<&BTreeSet<String>>) -> String {
 fn draw(shape: &Shape, out: &mut String) {
     _ = match shape {
         Shape::Path { start, pieces, dashed } => {
-            let mut way = format!("M{:.1} {:.1}", start.x, start.y);
-            for piece in pieces {
-                _ = match piece {
-                    Piece::Line(p) => write!(way, "L{:.1} {:.1}", p.x, p.y),
-                    Piece::Curve(a, b, p) => write!(
-                        way,
-                        "C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}",
-                        a.x, a.y, b.x, b.y, p.x, p.y
-                    ),
-                };
-            }
+            let way = way(*start, pieces);
             let dashes = if *dashed { " d" } else { "" };
             write!(out, "<path class=\"l{dashes}\" d=\"{way}\"/>")
         }
@@ -127,6 +117,20 @@ fn draw(shape: &Shape, out: &mut String) {
             Ok(())
         }
     };
+}
+
+/// The data of a `path` element.
+fn way(start: Point, pieces: &[Piece]) -> String {
+    let mut way = format!("M{:.1} {:.1}", start.x, start.y);
+    for piece in pieces {
+        _ = match piece {
+            Piece::Line(p) => write!(way, "L{:.1} {:.1}", p.x, p.y),
+            Piece::Curve(a, b, p) => {
+                write!(way, "C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}", a.x, a.y, b.x, b.y, p.x, p.y)
+            }
+        };
+    }
+    way
 }
 
 fn escaped(text: &str) -> String {

@@ -5,11 +5,12 @@
 //!
 //! | extension | here |
 //! |---|---|
-//! | `automatonPortNames`: `values`, `inPorts`, `outPorts` | the names; `inPorts` are what a `.cat` file calls `IN` |
+//! | `automatonPortNames`: `values`, `inPorts`, `outPorts` | names; `inPorts`: `IN` of `.cat` |
 //! | `startStates`: `value` | whether the state is initial |
-//! | `stateMemory`: `values`, `initializations` | the cells of the state, and what they hold at the start |
+//! | `stateMemory`: `values`, `initializations` | cells of the state, what they hold first |
 //! | `transitionPortNames`: `values` | the names that fire |
-//! | `constraints`: `Conjunction`, `Disjunction`, `Equation`, `Predicate`, `Literal` | the condition, a step for each of its cases |
+//! | `constraints`: `Conjunction`, `Disjunction` | the condition, a step for each of its cases |
+//! | `constraints`: `Equation`, `Predicate`, `Literal` | what has to hold in a case |
 //! | `costAlgebras`, `costValues` | left out, with a note |
 //!
 //! Any other extension changes what the automaton does, and is refused. From there on all is as in

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`Format::Dot`], [`Format::Svg`] | people | as text at the steps |
 //! | [`Format::Aut`] | Aldebaran's format: CADP, mCRL2, merc | in the labels, as text |
-//! | [`Format::Mcrl2`] | mCRL2: labels are multi-actions with data | kept; functions stay undefined |
+//! | [`Format::Mcrl2`] | mCRL2: labels are multi-actions with data | kept, functions undefined |
 //! | [`Format::Promela`] | SPIN: names are bits, for LTL | left out, as a comment says |
 //! | [`Format::Treo`] | Treo: states as `#WA`, with data rules as `#RBA` | kept |
 //! | [`Format::Json`] | ourselves, see [`crate::json`] | kept |

@@ -9,7 +9,7 @@ use crate::symbol::{Name, Symbols};
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ExportError {
     /// It begins in several states.
-    #[error("{format} has one initial state, the automaton {0}; write it as json or dot", format = .1)]
+    #[error("{1} has one initial state, the automaton {0}; write it as json or dot")]
     Initial(usize, &'static str),
     /// It is too large to be of use.
     #[error(

@@ -7,7 +7,8 @@ use itertools::Itertools;
 use super::plan::{Act, After, Plan, Port, Start, Step, Value, Word};
 
 pub(super) fn write(plan: &Plan) -> String {
-    let parts = [head(plan), data(plan), beginning(plan), attempt(plan), steps(plan)];
+    let parts =
+        [head(plan), data(plan), beginning(plan), attempt(plan), steps(plan), choosing(plan)];
     parts.join("\n")
 }
 
@@ -220,7 +221,16 @@ static inline bool {n}_fire(
     *self = next;
     return true;
 }}
+",
+        plan.rows.iter().join(", ")
+    )
+}
 
+/// The function that takes one of the steps.
+fn choosing(plan: &Plan) -> String {
+    let n = &plan.name;
+    format!(
+        "\
 // Takes one of the steps that can be taken; false if there is none. `choose` is told how many there
 // are, and gives the place of one among them, from 0.
 static inline bool {n}_step(
@@ -239,7 +249,6 @@ static inline bool {n}_step(
     }}
     return false;
 }}
-",
-        plan.rows.iter().join(", ")
+"
     )
 }

@@ -25,9 +25,8 @@
 //! let mut symbols = Symbols::new();
 //! let (a, b) = (symbols.name("a"), symbols.name("b"));
 //! let drain = sync_drain(a, b);
-//! let (automaton, interface) = (&drain, [a, b]);
-//! let subject =
-//!     Subject { name: "drain", automaton, symbols: &symbols, inputs: &interface, interface: &interface };
+//! let (automaton, symbols, interface) = (&drain, &symbols, &[a, b]);
+//! let subject = Subject { name: "drain", automaton, symbols, inputs: interface, interface };
 //! assert!(generate(subject, Language::Rust)?.contains("pub fn put_a(&self, value: M::Value)"));
 //! // Who takes from a drain would have to be given something.
 //! let error = generate(Subject { inputs: &[a], ..subject }, Language::C).unwrap_err();

@@ -9,6 +9,18 @@ use super::plan::{Act, After, Plan, Port, Start, Step, Value, Word};
 /// A datum, outside and inside of the code that knows its meaning.
 const DATUM: &str = "M::Value";
 
+/// The function that chooses among steps.
+const BELOW: &str = "\
+/// A random number below `count`: splitmix64.
+fn below(random: &mut u64, count: usize) -> usize {
+    *random = random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = *random;
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    ((u128::from(z ^ (z >> 31)) * count as u128) >> 64) as usize
+}
+";
+
 pub(super) fn write(plan: &Plan) -> String {
     let datum = |some: bool| if some { "<M::Value>" } else { "" };
     let types = Types {
@@ -20,8 +32,11 @@ pub(super) fn write(plan: &Plan) -> String {
         meaning(plan),
         data(plan, &types),
         connector(plan, &types),
+        stepping(&types),
         attempt(plan, &types),
         driver(plan, &types),
+        advancing(plan),
+        BELOW.to_owned(),
     ];
     parts.join("\n")
 }
@@ -62,7 +77,8 @@ fn meaning(plan: &Plan) -> String {
         format!("    /// `{}`\n    fn {}(&self{arguments}) -> {to};", word.text, word.word)
     };
     format!(
-        "/// What the words of the connector mean. Different constants must differ; the same arguments must
+        "\
+/// What the words of the connector mean. Different constants must differ; the same arguments must
 /// always give the same.
 pub trait Meaning {{
     /// Data.
@@ -136,37 +152,45 @@ fn connector(plan: &Plan, types: &Types) -> String {
     };
     let cells = plan.cells.iter().map(|c| cell((&c.start, &c.word))).join("");
     let rows = plan.rows.iter().join(", ");
+    let (ends, memory, initial) = (plan.rows.len(), types.memory, plan.initial);
     format!(
         "/// The steps of state s are those from `ROWS[s]` to before `ROWS[s + 1]`.
-const ROWS: [usize; {}] = [{rows}];
+const ROWS: [usize; {ends}] = [{rows}];
 
 /// The connector.
 #[derive(Debug, Clone)]
 pub struct Connector<M: Meaning> {{
     meaning: M,
-    memory: Memory{},
+    memory: Memory{memory},
 }}
 
 impl<M: Meaning> Connector<M> {{
     /// The connector at its beginning; cells that are arguments hold what is given.
     pub fn new(meaning: M{given}) -> Self {{
-        let memory = Memory {{ state: {}{cells} }};
+        let memory = Memory {{ state: {initial}{cells} }};
         Connector {{ meaning, memory }}
     }}
 
     /// Where it is.
-    pub fn memory(&self) -> &Memory{} {{
+    pub fn memory(&self) -> &Memory{memory} {{
         &self.memory
     }}
+"
+    )
+}
 
-    /// The numbers of the steps that can be taken with these offers, in order.
-    pub fn enabled(&self, offers: &Offers{}) -> Vec<usize> {{
+/// The functions of the connector that take steps.
+fn stepping(types: &Types) -> String {
+    let offers = types.offers;
+    format!(
+        "    /// The numbers of the steps that can be taken with these offers, in order.
+    pub fn enabled(&self, offers: &Offers{offers}) -> Vec<usize> {{
         let row = ROWS[self.memory.state]..ROWS[self.memory.state + 1];
         row.filter(|step| self.attempt(*step, offers).is_some()).collect()
     }}
 
     /// Takes the step with a number, if it can be taken.
-    pub fn fire(&mut self, step: usize, offers: &Offers{}) -> Option<Fired<{DATUM}>> {{
+    pub fn fire(&mut self, step: usize, offers: &Offers{offers}) -> Option<Fired<{DATUM}>> {{
         let (memory, fired) = self.attempt(step, offers)?;
         self.memory = memory;
         Some(fired)
@@ -176,7 +200,7 @@ impl<M: Meaning> Connector<M> {{
     /// are, and gives the place of one among them, from 0.
     pub fn step(
         &mut self,
-        offers: &Offers{},
+        offers: &Offers{offers},
         choose: impl FnOnce(usize) -> usize,
     ) -> Option<Fired<{DATUM}>> {{
         let enabled = self.enabled(offers);
@@ -186,14 +210,7 @@ impl<M: Meaning> Connector<M> {{
         let chosen = choose(enabled.len());
         self.fire(*enabled.get(chosen)?, offers)
     }}
-",
-        plan.rows.len(),
-        types.memory,
-        plan.initial,
-        types.memory,
-        types.offers,
-        types.offers,
-        types.offers,
+"
     )
 }
 
@@ -301,25 +318,9 @@ fn call(plan: &Plan, word: &Word, values: &[Value]) -> String {
 fn driver(plan: &Plan, types: &Types) -> String {
     let taken = |port: &&Port| !port.put;
     let took = plan.ports.iter().filter(taken);
-    let result = |port: &Port| {
-        let word = &port.word;
-        if port.put {
-            format!(
-                "            if fired.at_{word}.is_some() {{
-                inside.offers.put_{word} = None;
-            }}"
-            )
-        } else {
-            format!(
-                "            if fired.at_{word}.is_some() {{
-                inside.offers.take_{word} = false;
-                inside.taken_{word} = fired.at_{word};
-            }}"
-            )
-        }
-    };
     format!(
-        "/// A connector between threads. It takes steps as long as there are any; of several it takes one by
+        "\
+/// A connector between threads. It takes steps as long as there are any; of several it takes one by
 /// a random number, and the same seed gives the same numbers.
 pub struct Driver<M: Meaning> {{
     inside: Mutex<Inside<M>>,
@@ -342,8 +343,30 @@ impl<M: Meaning> Driver<M> {{
 {}{}        }};
         Driver {{ inside: Mutex::new(inside), changed: Condvar::new() }}
     }}
-{}
-    /// The inside, once `busy` is false of it.
+{}",
+        types.offers,
+        lines(&plan.ports, |p| format!("    busy_{}: bool,", p.word)),
+        lines(took.clone(), |p| format!("    taken_{}: Option<{DATUM}>,", p.word)),
+        lines(&plan.ports, |p| format!("            busy_{}: false,", p.word)),
+        lines(took, |p| format!("            taken_{}: None,", p.word)),
+        plan.ports.iter().map(operation).collect::<String>(),
+    )
+}
+
+/// The end of the driver: how threads wait, and what its steps give them.
+fn advancing(plan: &Plan) -> String {
+    let result = |Port { word, put, .. }: &Port| {
+        let result = match put {
+            true => format!("inside.offers.put_{word} = None;"),
+            false => format!(
+                "inside.offers.take_{word} = false;
+                inside.taken_{word} = fired.at_{word};"
+            ),
+        };
+        format!("            if fired.at_{word}.is_some() {{\n{:16}{result}\n{:12}}}", "", "")
+    };
+    format!(
+        "    /// The inside, once `busy` is false of it.
     fn wait<'a>(
         &self,
         inside: MutexGuard<'a, Inside<M>>,
@@ -368,22 +391,7 @@ impl<M: Meaning> Driver<M> {{
         self.changed.notify_all();
     }}
 }}
-
-/// A random number below `count`: splitmix64.
-fn below(random: &mut u64, count: usize) -> usize {{
-    *random = random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *random;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    ((u128::from(z ^ (z >> 31)) * count as u128) >> 64) as usize
-}}
 ",
-        types.offers,
-        lines(&plan.ports, |p| format!("    busy_{}: bool,", p.word)),
-        lines(took.clone(), |p| format!("    taken_{}: Option<{DATUM}>,", p.word)),
-        lines(&plan.ports, |p| format!("            busy_{}: false,", p.word)),
-        lines(took, |p| format!("            taken_{}: None,", p.word)),
-        plan.ports.iter().map(operation).collect::<String>(),
         lines(&plan.ports, result),
     )
 }

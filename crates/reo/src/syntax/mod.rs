@@ -21,8 +21,8 @@ pub const MAX_NESTING: usize = 64;
 pub const MAX_WORD: usize = 1_000;
 
 /// What to do about clocks of timed automata.
-pub(crate) const CLOCKS: &str = "clocks are not read; say what waits with the component `timer` in a \
-                                 .treo or .reo file";
+pub(crate) const CLOCKS: &str =
+    "clocks are not read; say what waits with the component `timer` in a .treo or .reo file";
 
 /// A text and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]

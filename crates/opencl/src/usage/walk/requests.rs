@@ -78,23 +78,16 @@ impl Walk<'_> {
             true => unrolled.iter().fold(Expr::Int(1), |all, axis| mul(all, axis.extent.clone())),
             false => addresses(&unrolled, bytes, &self.device.known).count,
         };
-        let vectors = &self.device.vectors;
-        let requests = vectors.requests(bytes);
-        let bytes_each = bytes.min(vectors.widest());
-        let words = match vectors.instructions(bytes_each) {
-            ..=2 => vectors.instructions(bytes_each),
-            _ => 4,
-        };
+        let (requests, words, bytes) = self.requests_of_lane(bytes);
         let each = mul(merged, Expr::Int(requests));
         let requests = repeated(around, each.clone(), Expr::Int(requests));
         if !access.store {
             self.keep(access, (at, around), &unrolled, (words, &each));
         }
         let (aligned, row) = self.aligned(access, at, &loops, lanes.as_deref())?;
-        let (bytes, lanes_of_warp) = (bytes_each, lanes.as_deref());
         let most = self.items_in_rows(access, at)?;
-        let (most, aligned_rows) = (most.as_ref(), &aligned);
-        let request = Request { words, bytes, lanes: lanes_of_warp, most, aligned: aligned_rows };
+        let (lanes_of_warp, most) = (lanes.as_deref(), most.as_ref());
+        let request = Request { words, bytes, lanes: lanes_of_warp, most, aligned: &aligned };
         self.request(access, at, &request, requests.clone());
         // An address that comes from data is computed for each request.
         let from_data = is_from_data(access);
@@ -108,6 +101,17 @@ impl Walk<'_> {
             self.touch((access, at, around), lanes, loops, (aligned, row))?;
         }
         Ok(())
+    }
+
+    /// Requests that move `bytes` of a lane, and the words and bytes of a lane that each moves.
+    fn requests_of_lane(&self, bytes: i64) -> (i64, i64, i64) {
+        let vectors = &self.device.vectors;
+        let each = bytes.min(vectors.widest());
+        let words = match vectors.instructions(each) {
+            few @ ..=2 => few,
+            _ => 4,
+        };
+        (vectors.requests(bytes), words, each)
     }
 
     /// Registers for elements of loads in unrolled loops.

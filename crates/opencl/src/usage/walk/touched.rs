@@ -86,7 +86,12 @@ impl Walk<'_> {
             self.add("beyond_l2_bytes", Some(at), &access.array, taken(beyond_l2));
             self.add("l3_bytes", Some(at), &access.array, taken(l3));
         }
-        let (group, launch) = (taken(group), taken(launch));
+        self.raise_touched(access, at, (taken(group), taken(launch)));
+        Ok(())
+    }
+
+    /// Raises the bytes of an array that a group and the launch touch.
+    fn raise_touched(&mut self, access: &Access, at: &At, (group, launch): (Expr, Expr)) {
         let key = (access.array.clone(), access.store);
         let known = match self.arrays.get(&key) {
             Some((least, most, first)) => {
@@ -95,7 +100,6 @@ impl Walk<'_> {
             None => (group, launch, at.clone()),
         };
         self.arrays.insert(key, known);
-        Ok(())
     }
 
     /// The items of a group, where the digits of their places say more, as its last row is not
@@ -105,7 +109,8 @@ impl Walk<'_> {
         access: &Access,
         at: &At,
     ) -> Result<Option<Expr>, ReadError> {
-        let plain = |digit: &Digit| matches!(&digit.extent, Number::Name(name) if name.starts_with("$local_"));
+        let is_local = |name: &str| name.starts_with("$local_");
+        let plain = |d: &Digit| matches!(&d.extent, Number::Name(name) if is_local(name));
         let digits = access.digits.as_deref().unwrap_or_default();
         match digits.iter().all(plain) {
             true => Ok(None),

@@ -14,7 +14,7 @@
 //!    an order in which names are decided early.
 //! 2. `row.rs`: one state. Names that some part cannot fire here are struck out until nothing
 //!    changes; the parts that are left fall into groups that share no name; the steps of each group
-//!    are found by a depth-first search. The row is the Cartesian product of the groups.
+//!    are found by a depth-first search (`walk.rs`). The row is the Cartesian product of them.
 //! 3. `search.rs`: many states at once. Rows are counted, memory is taken, rows are written in
 //!    parallel (`worker.rs`, `write.rs`); then the states that are new are numbered one
 //!    after the other (`index.rs`).
@@ -60,6 +60,7 @@ mod search;
 mod shared;
 mod shelf;
 mod stream;
+mod walk;
 mod worker;
 mod write;
 

@@ -160,6 +160,20 @@ impl<'a, 'e> Owners<'a, 'e> {
         self.numbers.resize(self.owned.len(), UNKNOWN);
         Ok(answers)
     }
+
+    /// The keys of each owner, and the owner of each key.
+    fn by_owner(&self, keys: &[u64]) -> (Vec<Vec<u64>>, Vec<usize>) {
+        let size = self.exchange.size();
+        let mut of_owners = vec![Vec::new(); size];
+        let mut owners = Vec::with_capacity(keys.len() / self.words);
+        for key in keys.chunks_exact(self.words) {
+            // The table of the owner uses the low half.
+            let owner = (((hash(key) >> 32) * size as u64) >> 32) as usize;
+            of_owners[owner].extend_from_slice(key);
+            owners.push(owner);
+        }
+        (of_owners, owners)
+    }
 }
 
 /// What an owner says to each rank, and which of its states it has still to say or to hear the
@@ -194,14 +208,7 @@ impl Far for Owners<'_, '_> {
 
     fn resolve(&mut self, keys: &[u64], numbers: &mut [u32]) -> Result<(), StreamError> {
         let (words, size) = (self.words, self.exchange.size());
-        let mut questions = vec![Vec::new(); size];
-        let mut owner_of = Vec::with_capacity(numbers.len());
-        for key in keys.chunks_exact(words) {
-            // The table of the owner uses the low half.
-            let owner = (((hash(key) >> 32) * size as u64) >> 32) as usize;
-            questions[owner].extend_from_slice(key);
-            owner_of.push(owner);
-        }
+        let (questions, owner_of) = self.by_owner(keys);
         let asked = self.all_to_all(questions)?;
         let answers = self.answer(&asked)?;
         let said = self.all_to_all(answers.said)?;

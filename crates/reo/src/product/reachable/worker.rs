@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::index::Index;
 use super::layout::{Layout, add};
 use super::plan::Plan;
-use super::row::{Row, Visit};
+use super::row::Row;
+use super::walk::Visit;
 use super::write::{Combiner, New, Pen, Write};
 use crate::limits::{Limits, Stopped};
 

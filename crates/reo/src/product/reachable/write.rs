@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::index::{Index, Table};
 use super::layout::{Layout, add};
 use super::plan::Plan;
-use super::row::Visit;
+use super::walk::Visit;
 use crate::limits::{Limits, Stopped};
 
 /// Most steps of the block of combinations that is made once for a row: fits in a near cache.

@@ -151,6 +151,25 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         locals
     }
 
+    /// What a row of the arrays belongs to.
+    fn row_is(&self) -> &'static str {
+        match self.sharing() {
+            _ if self.common.items() => "work item",
+            Sharing::Warps => "dispatcher",
+            _ => "processing element",
+        }
+    }
+
+    /// Declarations of the counters of loops.
+    fn counters(&self) -> Vec<String> {
+        let counters = self.kernel.counters.iter().zip(1..);
+        let counter = |(width, depth): (&Width, usize)| {
+            let (name, rows) = (width.name(), self.rows);
+            format!("{name} k{depth}[{rows}];  /* how often a loop has still to be run */")
+        };
+        counters.map(counter).collect()
+    }
+
     fn fragments(&self) -> Result<Json, PromelaError> {
         let (common, facts) = (self.common, self.common.facts);
         let (items, layout) = (common.items(), common.layout());
@@ -160,27 +179,22 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         if self.common.counts_runs() {
             at_start.push("r[e] = runs;");
         }
-        if self.sharing() == Sharing::Strided {
+        let strided = self.sharing() == Sharing::Strided;
+        if strided {
             at_start.push("item[e] = n;");
         }
         let (rows, slots) = (self.rows, layout.slots());
         let finish = &self.finish.lines;
-        let counters = self.kernel.counters.iter().enumerate();
-        let counters = counters.map(|(depth, w)| {
-            format!(
-                "{} k{}[{rows}];  /* how often a loop has still to be run */",
-                w.name(),
-                depth + 1
-            )
-        });
+        let run_type = common.counts_runs().then(|| self.width(common.runs.range.1, "runs"));
+        let item_type = strided.then(|| self.width(common.local.range.1, "work items"));
         Ok(context! {
             items, barriers => common.barriers, marks => self.common.marks, rows, slots,
-            row_is => if items { "work item" } else if self.sharing() == Sharing::Warps { "dispatcher" } else { "processing element" },
+            row_is => self.row_is(),
             at_type => self.width(self.ends().1 as i64, "places of the program")?.name(),
             ended => self.ends().1,
-            counters => counters.collect::<Vec<_>>(),
-            run_type => self.common.counts_runs().then(|| self.width(self.common.runs.range.1, "runs")).transpose()?.map(Width::name),
-            item_type => (self.sharing() == Sharing::Strided).then(|| self.width(self.common.local.range.1, "work items")).transpose()?.map(Width::name),
+            counters => self.counters(),
+            run_type => run_type.transpose()?.map(Width::name),
+            item_type => item_type.transpose()?.map(Width::name),
             slot_type => self.width(slots, "elements")?.name(),
             units => layout.units,
             groups_differ => self.common.groups_differ(),

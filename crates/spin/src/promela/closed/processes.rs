@@ -95,6 +95,9 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         let group_type = self.counter(rounds.range.1, "groups")?;
         let kernel_launch = facts.price("kernel_launch")?;
         let in_finish = has_until(&common.problem().finish);
+        let alike =
+            "; one unit stands for all, because all\n * groups take the same time (Section 5)";
+        let message = self.common.groups_differ().then(|| format!(", {group_type}"));
         Ok(context! {
             items, barriers => common.barriers, marks => common.marks || in_finish,
             // The number that stands for none of an element's items.
@@ -106,13 +109,13 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
             kernel_launch, group_start => facts.price("group_start")?,
             barrier_price => common.barrier_price()?,
             finish => self.finish.lines,
-            device_note => if layout.groups_alike { "; one unit stands for all, because all\n * groups take the same time (Section 5)" } else { "" },
-            message => if self.common.groups_differ() { format!(", {group_type}") } else { String::new() },
+            device_note => if layout.groups_alike { alike } else { "" },
+            message => message.unwrap_or_default(),
             i_device => group_type, i_unit => self.counter(layout.slots(), "work items")?,
             // SPIN refuses a loop of which it sees that it is never run.
-            many_workers => common.workers.range.1 > 1, more_groups => rounds.range.1 > layout.units,
-            many_units => layout.units > 1, groups_differ => self.common.groups_differ(), group_type,
-            rounds => "rounds",
+            many_workers => common.workers.range.1 > 1,
+            more_groups => rounds.range.1 > layout.units, many_units => layout.units > 1,
+            groups_differ => self.common.groups_differ(), group_type, rounds => "rounds",
             workers => if worker == "pex" { "processing elements" } else { "dispatchers" },
             workers_to_run => if items { local.text.clone() } else { "NWE".into() },
             worker, worker_note => self.worker_note(),

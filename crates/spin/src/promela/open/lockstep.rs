@@ -102,6 +102,7 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         let counters = self.counters();
         let options = common.rows.max(units);
         let finish = &self.finish.lines;
+        let places = self.kernel.lines.len() as i64;
         Ok(context! {
             style => Style::Lockstep.name(),
             rows => common.rows, places => common.places, units, options,
@@ -109,7 +110,7 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
             dispatchers => common.dispatchers_text()?,
             slots => common.slots()?,
             slot_type => common.width(common.rows, "memory slots")?.name(),
-            at_type => common.width(self.kernel.lines.len() as i64, "places of the program")?.name(),
+            at_type => common.width(places, "places of the program")?.name(),
             group_type => common.width(common.groups, "groups")?.name(),
             option_type => common.width(options, "options")?.name(),
             unit_type => common.width(units, "units")?.name(),
