@@ -212,13 +212,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let progress = Progress::new(&problem.name);
     args.add_model(&mut problem, total)?;
     let problem = problem.kernel_alone();
-    let guided = match &selection {
-        None => Some(candidates(&problem, &configurations, args.seed, interrupt)?),
-        Some(_) => None,
-    };
-    let selected = match selection {
-        Some(selection) => select(&problem, &configurations, selection, interrupt)?,
-        None => Vec::new(),
+    let (guided, selected) = match selection {
+        None => (Some(candidates(&problem, &configurations, args.seed, interrupt)?), Vec::new()),
+        Some(selection) => (None, select(&problem, &configurations, selection, interrupt)?),
     };
     let plan = match &guided {
         None => Plan::Listed(&selected),

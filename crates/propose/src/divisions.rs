@@ -11,10 +11,11 @@ use crate::draft::Draft;
 use crate::found::{Found, in_problem};
 use crate::share::{fit, in_brackets, product};
 
-/// Quotients of macros that count iterations or elements are to be exact.
-pub(crate) fn divisions(draft: &mut Draft, structural: &[String], all: &[(&[i64], &Found<'_>)]) {
-    // For a dividend and the names of its divisor the constants of the readings.
-    type Quotients<'v> = IndexMap<(String, Vec<String>), Vec<(&'v [i64], i64)>>;
+/// For a dividend and the names of its divisor the constants of the readings.
+type Quotients<'v> = IndexMap<(String, Vec<String>), Vec<(&'v [i64], i64)>>;
+
+/// Quotients of macros that count iterations or elements.
+fn exact<'v>(draft: &Draft, all: &[(&'v [i64], &Found<'_>)]) -> Quotients<'v> {
     let mut exact = Quotients::new();
     for (values, found) in all {
         for count in &found.counts {
@@ -41,6 +42,12 @@ pub(crate) fn divisions(draft: &mut Draft, structural: &[String], all: &[(&[i64]
             });
         }
     }
+    exact
+}
+
+/// Quotients of macros that count iterations or elements are to be exact.
+pub(crate) fn divisions(draft: &mut Draft, structural: &[String], all: &[(&[i64], &Found<'_>)]) {
+    let exact = exact(draft, all);
     let before = draft.constraints.len();
     let all = exact.keys().cloned().collect_vec();
     for ((a, mut names), constants) in exact {

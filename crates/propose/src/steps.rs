@@ -104,7 +104,6 @@ fn launch(
         share.constant = 1;
         share.row = Some(row);
     }
-    let local = draft.locals[d].clone();
     let rows = || {
         let mut all = variants.iter().zip(all);
         let higher =
@@ -116,27 +115,7 @@ fn launch(
         None => elements(draft, (d, &share), all, &rows),
     };
     let covered = share.text();
-    draft.globals[d] = if share.of_group {
-        product(1, &[elements.clone(), local].map(|text| in_brackets(&text)))
-    } else if share.divisor > 1 {
-        let whole = product(share.constant, &share.factors);
-        format!("ceil_div({elements} * {}, {whole}) * {}", share.divisor, in_brackets(&local))
-    } else if covered == local {
-        let whole = local.parse().ok().zip(draft.inputs.get(&elements));
-        let divides = whole.is_none_or(|(local, n): (i64, &i64)| n % local == 0);
-        if guarded || !divides { rounded(&elements, &local) } else { elements.clone() }
-    } else if guarded {
-        format!("ceil_div({elements}, {covered}) * {}", in_brackets(&local))
-    } else if draft
-        .inputs
-        .get(&elements)
-        .is_some_and(|n| share.constant > 1 && n % share.constant != 0)
-    {
-        // There would be no configuration.
-        format!("ceil_div({elements}, {covered}) * {}", in_brackets(&local))
-    } else {
-        format!("{elements} / {} * {}", in_brackets(&covered), in_brackets(&local))
-    };
+    draft.globals[d] = global(draft, d, &share, (&elements, guarded));
     if !guarded && covered != "1" && !draft.globals[d].contains("ceil_div") {
         draft.constraints.push(format!("{elements} % {} == 0", in_brackets(&covered)));
     }
@@ -149,6 +128,32 @@ fn launch(
         "launch: in {axis} a group has {covered} of {elements} elements, by how far groups are \
          apart{which}"
     ));
+}
+
+/// The global size in a dimension: as many groups as cover the elements.
+fn global(draft: &Draft, d: usize, share: &Share, (elements, guarded): (&str, bool)) -> String {
+    let (local, covered) = (draft.locals[d].clone(), share.text());
+    if share.of_group {
+        product(1, &[elements.to_owned(), local].map(|text| in_brackets(&text)))
+    } else if share.divisor > 1 {
+        let whole = product(share.constant, &share.factors);
+        format!("ceil_div({elements} * {}, {whole}) * {}", share.divisor, in_brackets(&local))
+    } else if covered == local {
+        let whole = local.parse().ok().zip(draft.inputs.get(elements));
+        let divides = whole.is_none_or(|(local, n): (i64, &i64)| n % local == 0);
+        if guarded || !divides { rounded(elements, &local) } else { elements.to_owned() }
+    } else if guarded {
+        format!("ceil_div({elements}, {covered}) * {}", in_brackets(&local))
+    } else if draft
+        .inputs
+        .get(elements)
+        .is_some_and(|n| share.constant > 1 && n % share.constant != 0)
+    {
+        // There would be no configuration.
+        format!("ceil_div({elements}, {covered}) * {}", in_brackets(&local))
+    } else {
+        format!("{elements} / {} * {}", in_brackets(&covered), in_brackets(&local))
+    }
 }
 
 /// How many elements there are in a dimension.

@@ -1,7 +1,7 @@
 //! `tickbound reo equal`.
 
 use serde_json::json;
-use tickbound_reo::bisimulation::{Kind, Told, Verdict, compare};
+use tickbound_reo::bisimulation::{Difference, Kind, Told, Verdict, compare};
 use tickbound_reo::connector::Connector;
 use tickbound_reo::limits::Limits;
 use tickbound_reo::product::stepwise;
@@ -75,36 +75,43 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
             Ok(Exit::Done)
         }
         Verdict::Different(difference) => {
-            let steps: Vec<String> =
-                difference.trace.iter().map(|(n, c)| step(&right, n, c)).collect();
-            let (who, other) = if difference.left_only {
-                (&args.left, &args.right)
-            } else {
-                (&args.right, &args.left)
-            };
-            if args.json {
-                let only = (difference.told == Told::Run).then_some(who);
-                say_json(&json!({ "same": false, "run": steps, "only": only }))?;
-            } else {
-                let what = match difference.told {
-                    Told::Run => format!("only {who} can take the last step of"),
-                    Told::Refusal => format!(
-                        "both can take the steps below, but behind all but the last of them \
-                         {other} \
-                         may be where it cannot take the last, and {who} never is"
-                    ),
-                    Told::Choice => format!(
-                        "both can take the steps below, and both may come to where they cannot \
-                         take the last one, but {who} and {other} decide that in different steps"
-                    ),
-                };
-                let list: Vec<String> =
-                    steps.iter().enumerate().map(|(k, s)| format!("  {}. {s}\n", k + 1)).collect();
-                say_folded(&format!("they differ ({how}): {what}\n{}", list.concat()))?;
-            }
+            differ(args, &right, &difference, how)?;
             Ok(Exit::Nothing)
         }
     }
+}
+
+/// Prints how two connectors differ.
+fn differ(
+    args: &Args,
+    right: &Connector,
+    difference: &Difference,
+    how: &str,
+) -> Result<(), CliError> {
+    let steps: Vec<String> = difference.trace.iter().map(|(n, c)| step(right, n, c)).collect();
+    let (who, other) =
+        if difference.left_only { (&args.left, &args.right) } else { (&args.right, &args.left) };
+    if args.json {
+        let only = (difference.told == Told::Run).then_some(who);
+        say_json(&json!({ "same": false, "run": steps, "only": only }))?;
+    } else {
+        let what = match difference.told {
+            Told::Run => format!("only {who} can take the last step of"),
+            Told::Refusal => format!(
+                "both can take the steps below, but behind all but the last of them \
+                 {other} \
+                 may be where it cannot take the last, and {who} never is"
+            ),
+            Told::Choice => format!(
+                "both can take the steps below, and both may come to where they cannot \
+                 take the last one, but {who} and {other} decide that in different steps"
+            ),
+        };
+        let list: Vec<String> =
+            steps.iter().enumerate().map(|(k, s)| format!("  {}. {s}\n", k + 1)).collect();
+        say_folded(&format!("they differ ({how}): {what}\n{}", list.concat()))?;
+    }
+    Ok(())
 }
 
 /// A connector as one automaton over its interface.
