@@ -85,15 +85,13 @@ pub fn measure(
     if has_new {
         observer(Event::Note(whose_code(&files, options)));
     }
+    if files.reference.is_none() {
+        observer(Event::Note("the problem has no reference: outputs are not checked".into()));
+    }
     let reference = match &files.reference {
         Some(files) if has_new => Some(compiled(problem, files, options, interrupt)?),
-        Some(_) => None,
-        None => {
-            observer(Event::Note("the problem has no reference: outputs are not checked".into()));
-            None
-        }
+        _ => None,
     };
-    let device = lab.device().clone();
     let mut campaign =
         Campaign { problem, interrupt, lab, cache, known, reference, results: Vec::new() };
     let ended = campaign.run(&tasks, &mut plan, observer);
@@ -106,7 +104,7 @@ pub fn measure(
     }
     let results = campaign.results;
     Ok(Report {
-        device,
+        device: campaign.lab.device().clone(),
         asked: plan.of().unwrap_or(results.len()),
         candidates: plan.of().is_none().then_some(tasks.len()),
         results,

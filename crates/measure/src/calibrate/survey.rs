@@ -65,7 +65,6 @@ pub fn survey(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Survey, Fault> {
     let mut sizes = Sizes::of(facts, footprint);
-    let one = |work| Run::new(work, 1, 1);
     progress("arithmetic");
     let single = sampler.operation(one(Work::Chain))?;
     let full = sizes.full(sampler)?;
@@ -110,6 +109,11 @@ pub fn survey(
     })
 }
 
+/// A run of one item.
+fn one(work: Work) -> Run {
+    Run::new(work, 1, 1)
+}
+
 /// One dependent load of one item, by the bytes of the footprint.
 fn chases(
     sampler: &mut Sampler<'_>,
@@ -120,7 +124,7 @@ fn chases(
     let doubled = std::iter::successors(Some(LEAST_CHASE), |bytes| Some(2 * bytes));
     for bytes in doubled.take_while(|bytes| *bytes < footprint).chain([footprint]) {
         progress(&format!("latency in {}", bytes_text(bytes)));
-        chases.push((bytes, sampler.operation(Run::new(Work::Chase { bytes }, 1, 1))?));
+        chases.push((bytes, sampler.operation(one(Work::Chase { bytes }))?));
     }
     Ok(chases)
 }
