@@ -1,4 +1,4 @@
-//! Terms of Z3 for the nodes of a system, with constants computed as far as they are known.
+//! Terms of Z3 for the nodes of a system, with known constants folded.
 
 use std::collections::BTreeMap;
 
