@@ -233,14 +233,16 @@ fn worst_of(
     Ok(result)
 }
 
-/// The least worst case with its configuration and a schedule that takes it, and whether all have
-/// been compared. `order` has the first-come times of all configurations, the least first.
+/// Ticks of a worst case, its configuration, and a schedule that takes them.
+type WorstCase = (i64, usize, Script);
+
+/// The least worst case, and whether all have been compared. `order` has the first-come times of all configurations, the least first.
 fn least_worst(
     task: &Task<'_>,
     instance: &mut OpenInstance<'_>,
     order: &[(i64, usize)],
-) -> Result<(Option<(i64, usize, Script)>, bool), SolveError> {
-    let mut best: Option<(i64, usize, Script)> = None;
+) -> Result<(Option<WorstCase>, bool), SolveError> {
+    let mut best: Option<WorstCase> = None;
     for (first, c) in order {
         if let Some((limit, ..)) = &best {
             if first >= limit {
