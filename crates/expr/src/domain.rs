@@ -3,7 +3,8 @@
 //! A domain may mention inputs, platform fields and the parameters declared before it, so that
 //! `TS` can range over `powers_of_two(2, WG)`.
 
-use super::expr::{EvalError, Expr, Slot};
+use super::eval::EvalError;
+use super::expr::{Expr, Slot};
 
 /// Most values one domain may have.
 pub const MAX_VALUES: usize = 1 << 16;
@@ -125,21 +126,24 @@ impl Domain<Slot> {
                 }
             }
             Domain::Divisors(n) => {
-                let n = n.eval(env)?;
-                if !(1..=1 << 40).contains(&n) {
-                    return Err(DomainError::Divisors(n));
-                }
-                let small: Vec<i64> =
-                    (1..).take_while(|d| *d <= n / *d).filter(|d| n % d == 0).collect();
-                let large: Vec<i64> =
-                    small.iter().rev().map(|d| n / d).filter(|l| !small.contains(l)).collect();
-                for d in small.into_iter().chain(large) {
+                for d in divisors(n.eval(env)?)? {
                     push(d)?;
                 }
             }
         }
         Ok(values)
     }
+}
+
+/// The positive divisors of a number, in increasing order.
+fn divisors(n: i64) -> Result<Vec<i64>, DomainError> {
+    if !(1..=1 << 40).contains(&n) {
+        return Err(DomainError::Divisors(n));
+    }
+    let small: Vec<i64> = (1..).take_while(|d| *d <= n / *d).filter(|d| n % d == 0).collect();
+    let large: Vec<i64> =
+        small.iter().rev().map(|d| n / d).filter(|l| !small.contains(l)).collect();
+    Ok(small.into_iter().chain(large).collect())
 }
 
 #[cfg(test)]

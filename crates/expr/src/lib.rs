@@ -13,11 +13,14 @@
 //! ```
 
 pub mod domain;
+mod eval;
 mod expr;
+mod hint;
 pub mod interval;
 pub mod parse;
 mod partial_eval;
 mod restrict;
 mod simplify;
 
-pub use expr::{BinaryOp, EvalError, Expr, Function, Slot};
+pub use eval::EvalError;
+pub use expr::{BinaryOp, Expr, Function, Slot};

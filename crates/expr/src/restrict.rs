@@ -1,6 +1,7 @@
 //! Expressions without what only other values of their names would need.
 
-use super::expr::{BinaryOp, Expr, Function, integer_binary, integer_call};
+use super::eval::{integer_binary, integer_call};
+use super::expr::{BinaryOp, Expr, Function};
 
 /// What an expression comes to in each of some environments; `None`: it has no value there.
 type Values = Vec<Option<i64>>;

@@ -76,32 +76,22 @@ pub fn measure(
     let tasks =
         plan.configurations().iter().map(|bound| Task::new(problem, &files, bound, options));
     let tasks = tasks.collect::<Result<Vec<_>, _>>()?;
-    let setup = Setup {
-        choice: options.choice,
-        folder: files.folder.clone(),
-        limit: options.limit,
-        deadline: options.timeout.and_then(|t| options.since.unwrap_or(began).checked_add(t)),
-        program: options.program.clone(),
-    };
-    let lab = Lab::open(setup, interrupt)?;
+    let lab = Lab::open(setup(&files, options, began), interrupt)?;
     let (cache, known) = match &options.cache {
         Some(path) => open_cache(path, problem, &lab, &tasks, observer)?,
         None => (None, HashMap::new()),
     };
-    if tasks.iter().any(|task| !known.contains_key(task.values())) {
+    let has_new = tasks.iter().any(|task| !known.contains_key(task.values()));
+    if has_new {
         observer(Event::Note(whose_code(&files, options)));
     }
+    if files.reference.is_none() {
+        observer(Event::Note("the problem has no reference: outputs are not checked".into()));
+    }
     let reference = match &files.reference {
-        Some(files) if tasks.iter().any(|task| !known.contains_key(task.values())) => {
-            Some(compiled(problem, files, options, interrupt)?)
-        }
-        Some(_) => None,
-        None => {
-            observer(Event::Note("the problem has no reference: outputs are not checked".into()));
-            None
-        }
+        Some(files) if has_new => Some(compiled(problem, files, options, interrupt)?),
+        _ => None,
     };
-    let device = lab.device().clone();
     let mut campaign =
         Campaign { problem, interrupt, lab, cache, known, reference, results: Vec::new() };
     let ended = campaign.run(&tasks, &mut plan, observer);
@@ -114,7 +104,7 @@ pub fn measure(
     }
     let results = campaign.results;
     Ok(Report {
-        device,
+        device: campaign.lab.device().clone(),
         asked: plan.of().unwrap_or(results.len()),
         candidates: plan.of().is_none().then_some(tasks.len()),
         results,
@@ -122,6 +112,17 @@ pub fn measure(
         stopped,
         seconds: began.elapsed().as_secs_f64(),
     })
+}
+
+/// What the worker process is started with.
+fn setup(files: &Files, options: &Options, began: Instant) -> Setup {
+    Setup {
+        choice: options.choice,
+        folder: files.folder.clone(),
+        limit: options.limit,
+        deadline: options.timeout.and_then(|t| options.since.unwrap_or(began).checked_add(t)),
+        program: options.program.clone(),
+    }
 }
 
 /// The reference, ready to run.

@@ -27,6 +27,7 @@ mod launch_rule;
 pub mod platform;
 pub mod platforms;
 pub mod problem;
+mod read;
 pub mod region;
 pub mod resources;
 pub mod scope;

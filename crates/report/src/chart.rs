@@ -101,12 +101,6 @@ impl Chart {
             .x_label_area_size(46)
             .y_label_area_size(76)
             .build_cartesian_2d((0..values.len() - 1).into_segmented(), y)?;
-        let name = |place: &SegmentValue<usize>| match place {
-            SegmentValue::Exact(i) | SegmentValue::CenterOf(i) => {
-                values.get(*i).map_or_else(String::new, i64::to_string)
-            }
-            SegmentValue::Last => String::new(),
-        };
         chart
             .configure_mesh()
             .disable_x_mesh()
@@ -115,7 +109,7 @@ impl Chart {
             .x_desc(&self.x)
             .y_desc(&self.y)
             .x_labels(values.len())
-            .x_label_formatter(&name)
+            .x_label_formatter(&|place| value_at(values, place))
             .y_label_formatter(&|n| plain(*n))
             .label_style((FONT, 15))
             .draw()?;
@@ -165,6 +159,16 @@ impl Chart {
         let style = line_colour(0).mix(0.55).filled();
         chart.draw_series(spots(points, (x, y)).into_iter().map(|p| Circle::new(p, 3, style)))?;
         Ok(())
+    }
+}
+
+/// The value at a place of the horizontal axis.
+fn value_at(values: &[i64], place: &SegmentValue<usize>) -> String {
+    match place {
+        SegmentValue::Exact(i) | SegmentValue::CenterOf(i) => {
+            values.get(*i).map_or_else(String::new, i64::to_string)
+        }
+        SegmentValue::Last => String::new(),
     }
 }
 

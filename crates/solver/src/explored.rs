@@ -342,18 +342,9 @@ fn answer(
     let mut result = inquiry.result(ending);
     (result.lower, result.upper) = (lower, Some(upper));
     result.best = Some(found(best));
-    result.schedule = Some(OpenSchedule {
-        best_case: known(best.best()),
-        worst_case: known(best.worst()),
-        bounds: Some([best.best(), best.worst()]),
-        first_come: match best.first_come() {
-            None => first_come(inquiry, best.configuration)?,
-            known => known,
-        },
-        script,
-        ends: best.both.as_ref().and_then(|both| both.scripts.clone()),
-        warps: run.map(|run| spent(inquiry, best, (asked, run))).transpose()?.flatten(),
-    });
+    let schedule = best.schedule(inquiry)?;
+    let warps = run.map(|run| spent(inquiry, best, (asked, run))).transpose()?.flatten();
+    result.schedule = Some(OpenSchedule { script, warps, ..schedule });
     Ok(result)
 }
 
@@ -417,6 +408,21 @@ fn replayed(
 }
 
 impl Case {
+    /// What is known of its schedules, without the one that is the answer.
+    fn schedule(&self, inquiry: &Inquiry<'_>) -> Result<OpenSchedule, SolveError> {
+        Ok(OpenSchedule {
+            best_case: known(self.best()),
+            worst_case: known(self.worst()),
+            bounds: Some([self.best(), self.worst()]),
+            first_come: match self.first_come() {
+                None => first_come(inquiry, self.configuration)?,
+                known => known,
+            },
+            ends: self.both.as_ref().and_then(|both| both.scripts.clone()),
+            ..OpenSchedule::default()
+        })
+    }
+
     /// A schedule that takes what was asked for, as far as one is known.
     fn script(&self, objective: Objective) -> Script {
         let scripts = match (&self.both, &self.some) {

@@ -110,7 +110,11 @@ pub fn tune(
         with_early(&Known::default());
     }
     let bracket = Bracket::new(options.timeout, interrupt, &with_early).since(options.since);
-    let mut result = match unlisted(problem, options, &bracket)? {
+    let unlisted = match may_be_unlisted(options) {
+        true => unlisted(problem, options, &bracket)?,
+        false => None,
+    };
+    let mut result = match unlisted {
         Some(result) => result,
         None => listed(problem, options, &bracket)?,
     };
@@ -146,18 +150,21 @@ fn early(problem: &Problem) -> Option<Found> {
     }
 }
 
-/// Searches without a list, where the strategy and the problem allow it.
+/// Whether strategy and encoding allow a search without a list.
+fn may_be_unlisted(options: &Options) -> bool {
+    let Options { strategy, encoding, bounds, .. } = options;
+    let may =
+        strategy.is_unlisted() || (encoding.is_none() && strategy.needs_encoding() && *bounds);
+    may && !strategy.entry().from_nothing
+}
+
+/// Searches without a list, where the problem allows it.
 fn unlisted(
     problem: &Problem,
     options: &Options,
     bracket: &Bracket<'_>,
 ) -> Result<Option<TuneResult>, SolveError> {
-    let Options { strategy, encoding, .. } = options;
-    let may = strategy.is_unlisted()
-        || (encoding.is_none() && strategy.needs_encoding() && options.bounds);
-    if !may || strategy.entry().from_nothing {
-        return Ok(None);
-    }
+    let strategy = options.strategy;
     let cost = Cost::new(problem);
     let uncovered = matches!(&cost, Err(Uncovered::Statement { .. })) && !strategy.is_unlisted();
     if uncovered && (problem.has_open_schedule() || !strategy.leaves_choice()) {
@@ -183,10 +190,9 @@ fn unlisted(
             }
             // Too many to be listed have a bound.
             let listed = count.as_ref().is_some_and(|n| *n <= MAX_CONFIGURATIONS.into());
-            match Cost::bound(problem) {
-                Ok(bound) if !listed => bound,
-                _ => return Ok(None),
-            }
+            let bound = Cost::bound(problem).ok().filter(|_| !listed);
+            let Some(bound) = bound else { return Ok(None) };
+            bound
         }
         cost => cost?,
     };
@@ -196,10 +202,10 @@ fn unlisted(
     if few && !strategy.is_unlisted() && !strategy.leaves_choice() {
         return Ok(None);
     }
-    let result = unlisted::tune(&configurations, &cost, options, bracket)?;
-    let result = TuneResult { simulated_because: because, ..result };
-    let open = result.status == Status::Bounded && !bracket.out_of_time();
-    Ok(Some(result).filter(|_| !(open && few && strategy.leaves_choice())))
+    let mut result = unlisted::tune(&configurations, &cost, options, bracket)?;
+    result.simulated_because = because;
+    let open = few && result.status == Status::Bounded && !bracket.out_of_time();
+    Ok(Some(result).filter(|_| !(open && strategy.leaves_choice())))
 }
 
 /// Most configurations that solvers are asked about one by one.

@@ -84,7 +84,6 @@ fn formula(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let mut size =
         Size { configurations: space.bound.len(), candidates: members.len(), ..Size::default() };
     let open = Open::new(problem, space, members)?;
-    size.states = open.schedule.system.states.len();
     let system = &open.schedule.system;
     task.formula = Some(Formula { system, steps: 0, pruned: &|_| false, open: Some(&open) });
     strategy::search(&task, options.strategy)?;
@@ -104,27 +103,22 @@ fn formula(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
         optima: if finished { optima.iter().map(found).collect() } else { Vec::new() },
         more_optima: finished && more_optima,
         replayed: least.best.is_some(),
-        size,
+        size: Size { states: system.states.len(), ..size },
         ..Ending::default()
     };
     let best = optima.first().copied().or(least.best.map(|(c, _)| c));
     let mut result = inquiry.result(ending);
-    if let Some(c) = best {
-        let script = task.script(c, least.upper()).unwrap_or_default();
-        result.schedule = Some(OpenSchedule {
-            best_case: finished.then_some(least.upper()),
-            worst_case: None,
-            bounds: None,
-            first_come: Some(first_come(&task, c)?),
-            script,
-            ends: None,
-            warps: None,
-        });
-        if options.objective == Objective::Worst && finished {
-            return worst_of(&task, inquiry, c, result);
-        }
+    let Some(c) = best else { return Ok(result) };
+    result.schedule = Some(OpenSchedule {
+        best_case: finished.then_some(least.upper()),
+        first_come: Some(first_come(&task, c)?),
+        script: task.script(c, least.upper()).unwrap_or_default(),
+        ..OpenSchedule::default()
+    });
+    match options.objective {
+        Objective::Worst if finished => worst_of(&task, inquiry, c, result),
+        _ => Ok(result),
     }
-    Ok(result)
 }
 
 /// Runs `work` with a solver context of its own that stops when the bracket is done.
@@ -239,6 +233,38 @@ fn worst_of(
     Ok(result)
 }
 
+/// Ticks of a worst case, its configuration, and a schedule that takes them.
+type WorstCase = (i64, usize, Script);
+
+/// The least worst case, and whether all have been compared. `order` has the first-come times of all configurations, the least first.
+fn least_worst(
+    task: &Task<'_>,
+    instance: &mut OpenInstance<'_>,
+    order: &[(i64, usize)],
+) -> Result<(Option<WorstCase>, bool), SolveError> {
+    let mut best: Option<WorstCase> = None;
+    for (first, c) in order {
+        if let Some((limit, ..)) = &best {
+            if first >= limit {
+                break;
+            }
+            match instance.at_least(*c, *limit)? {
+                Answer::Scheduled(_, ticks, script) => {
+                    task.follow(*c, ticks, script)?;
+                    continue;
+                }
+                Answer::No => {}
+                Answer::Yes(..) | Answer::Nothing => return Ok((best, false)),
+            }
+        }
+        match worst_case(task, instance, *c)? {
+            Some((ticks, script)) => best = Some((ticks, *c, script)),
+            None => return Ok((best, false)),
+        }
+    }
+    Ok((best, true))
+}
+
 /// The configuration whose worst case is least.
 fn robust(task: &Task<'_>, inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let Inquiry { problem, space, .. } = *inquiry;
@@ -250,31 +276,8 @@ fn robust(task: &Task<'_>, inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveErr
     let open = Open::new(problem, space, (0..space.bound.len()).collect())?;
     let own = task.bracket.reopened();
     own.raise(order[0].0);
-    let ended = apart(&own, || {
-        let mut instance = OpenInstance::new(&open, &own)?;
-        let mut best: Option<(i64, usize, Script)> = None;
-        for (first, c) in &order {
-            if let Some((limit, ..)) = &best {
-                if first >= limit {
-                    break;
-                }
-                match instance.at_least(*c, *limit)? {
-                    Answer::Scheduled(_, ticks, script) => {
-                        task.follow(*c, ticks, script)?;
-                        continue;
-                    }
-                    Answer::No => {}
-                    Answer::Yes(..) | Answer::Nothing => return Ok((best, false)),
-                }
-            }
-            match worst_case(task, &mut instance, *c)? {
-                Some((ticks, script)) => best = Some((ticks, *c, script)),
-                None => return Ok((best, false)),
-            }
-        }
-        Ok::<_, SolveError>((best, true))
-    })??;
-    let (best, finished) = ended;
+    let (best, finished) =
+        apart(&own, || least_worst(task, &mut OpenInstance::new(&open, &own)?, &order))??;
     let size = Size {
         configurations: space.bound.len(),
         candidates: space.bound.len(),
@@ -298,15 +301,11 @@ fn robust(task: &Task<'_>, inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveErr
     result.optima = result.best.iter().filter(|_| finished).cloned().collect();
     result.stopped_by = if finished { None } else { own.stopped_by() };
     if let Some((time, c, script)) = best {
-        let first_come = Some(first_come(task, c)?);
         result.schedule = Some(OpenSchedule {
-            best_case: None,
             worst_case: Some(time),
-            bounds: None,
-            first_come,
+            first_come: Some(first_come(task, c)?),
             script,
-            ends: None,
-            warps: None,
+            ..OpenSchedule::default()
         });
     }
     Ok(result)

@@ -45,7 +45,7 @@ impl Size {
 }
 
 /// What is known of the schedules of the best configuration.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OpenSchedule {
     /// Ticks under the best schedule, if it was searched for.
     pub best_case: Option<i64>,

@@ -2,9 +2,11 @@
 
 use tickbound_model::{Problem, Profile};
 
-use crate::derive::{self, Uncovered};
+use crate::derive;
 use crate::resources;
+use crate::sums::sum;
 use crate::term::Term;
+use crate::uncovered::Uncovered;
 
 /// The run time of a problem over its parameters.
 #[derive(Debug, Clone)]
@@ -22,7 +24,7 @@ impl Cost {
         match problem.profile {
             Profile::Resources => {
                 let parts = vec![resources::time(problem)?, derive::finish(problem)?];
-                Ok(Cost { term: derive::sum(parts), exact: true })
+                Ok(Cost { term: sum(parts), exact: true })
             }
             _ => derive::derive(problem).map(|(term, exact)| Cost { term, exact }),
         }

@@ -23,12 +23,16 @@ mod derive;
 pub mod factored;
 pub mod max_plus;
 pub mod obligation;
+mod phases;
+mod program;
 mod resources;
+mod sums;
 pub mod tables;
 pub mod term;
+mod uncovered;
 
 pub use cost::Cost;
-pub use derive::Uncovered;
 pub use factored::Normal;
 pub use tables::Tables;
 pub use term::{Term, TermFault};
+pub use uncovered::Uncovered;

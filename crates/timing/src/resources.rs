@@ -13,8 +13,8 @@ use tickbound_model::error::ModelError;
 use tickbound_model::{Launch, Part, Problem, Resources};
 
 use super::chain::{Chain, Step};
-use super::derive::Uncovered;
 use super::term::{At, Term};
+use super::uncovered::Uncovered;
 
 /// Parts of a clock that times inside the profile are counted in.
 const PARTS: i64 = 64;
@@ -244,12 +244,16 @@ impl Formulas<'_> {
             true => &self.groups.ceil(&self.units()) * &of_group,
             false => (&self.groups * &of_group).ceil(&self.units()),
         };
-        let mut longest = of_units;
-        longest = chain.map_or(longest.clone(), |chain| longest.max(&chain));
-        if let Some((rate, clock)) = dram_rate {
-            let parts = &(&dram * &clock.into()) * &PARTS.into();
-            longest = longest.max(&parts.ceil(&rate.into()));
-        }
+        let dram = dram_rate
+            .map(|(rate, clock)| (&(&dram * &clock.into()) * &PARTS.into()).ceil(&rate.into()));
+        let all = self.launch(of_units, [chain, dram]);
+        self.steps.name(all);
+    }
+
+    /// Clocks of the launch: the longest of what its units, one group's steps, the device's memory
+    /// and atomic operations take.
+    fn launch(&self, of_units: E, others: [Option<E>; 2]) -> E {
+        let mut longest = others.iter().flatten().fold(of_units, |longest, e| longest.max(e));
         if let Some(clocks) = self.r.shared_atomic_clocks.filter(|_| self.has(Part::Contention)) {
             let parts = &(&self.used("shared_atomics") * &clocks.into()) * &PARTS.into();
             longest = longest.max(&parts);
@@ -259,7 +263,7 @@ impl Formulas<'_> {
             let parts = &(&E::from(price) * &clock.into()) * &PARTS.into();
             longest = &longest + &parts.ceil(&1000.into());
         }
-        self.steps.name(longest.ceil(&PARTS.into()));
+        longest.ceil(&PARTS.into())
     }
 
     /// Registers that an item is given, and those for which there is no place.

@@ -220,15 +220,21 @@ fn constraints(why: &Why) -> Option<String> {
         return Some(format!("Without all constraints there is no time: {because}."));
     }
     let settled = each.iter().all(|without| without.found.is_not_faster(why.time));
-    (all.is_not_faster(why.time) && settled).then(|| match why.status {
+    (all.is_not_faster(why.time) && settled).then(|| none_in_the_way(why.status).to_owned())
+}
+
+/// That constraints exclude nothing better.
+fn none_in_the_way(status: Status) -> &'static str {
+    match status {
         Status::Infeasible => {
             "Without any constraint there is none either: domains and launch conditions exclude \
              all."
-                .to_owned()
         }
-        _ => "No constraint stands in the way of something faster; domains and launch conditions stay."
-            .to_owned(),
-    })
+        _ => {
+            "No constraint stands in the way of something faster; domains and launch conditions \
+             stay."
+        }
+    }
 }
 
 /// What a change brings.

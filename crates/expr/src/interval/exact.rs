@@ -8,7 +8,8 @@ use num_rational::Ratio;
 use num_traits::{CheckedAdd, CheckedDiv, CheckedMul, CheckedSub};
 
 use super::values::{Interval, Reach, Values, Verdict, compared, extremes};
-use crate::expr::{BinaryOp, EvalError, ceil, exact_binary, floor};
+use crate::eval::{EvalError, ceil, exact_binary, floor};
+use crate::expr::BinaryOp;
 
 type Fraction = Ratio<i128>;
 

@@ -1,6 +1,7 @@
 //! Sets of numbers that contain what an expression may come to, and the walk that computes them.
 
-use crate::expr::{BinaryOp, EvalError, Expr, Function, Slot};
+use crate::eval::EvalError;
+use crate::expr::{BinaryOp, Expr, Function, Slot};
 
 /// All whole numbers from `low` to `high`, both included; `low` is not above `high`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,7 +1,8 @@
 //! Whole numbers: bounds with floor division.
 
 use super::values::{Interval, Reach, Values, Verdict, compared, extremes};
-use crate::expr::{BinaryOp, integer_binary};
+use crate::eval::integer_binary;
+use crate::expr::BinaryOp;
 
 impl Values for Interval {
     const ANY: Interval = Interval { low: i64::MIN, high: i64::MAX };

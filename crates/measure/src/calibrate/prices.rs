@@ -112,6 +112,18 @@ fn accesses(survey: &Survey, elements: usize, units: f64) -> Vec<Number> {
             "loads of 4 bytes, all items the same place, all units busy",
         ),
         price("compute_op", survey.single, "dependent fma of single numbers, one item alone"),
+    ];
+    numbers.extend(atomics(survey, busy));
+    if let Some((bytes, latency)) = survey.chases.last() {
+        let how = format!("dependent loads in random order over {}, one item", bytes_text(*bytes));
+        numbers.push(price("global_latency", *latency, how));
+    }
+    numbers
+}
+
+/// Prices of atomic operations, each item with a counter of its own or all with one.
+fn atomics(survey: &Survey, busy: impl Fn(Busy) -> Sample) -> [Number; 4] {
+    [
         price(
             "atomic_access",
             busy(survey.atomic),
@@ -132,12 +144,7 @@ fn accesses(survey: &Survey, elements: usize, units: f64) -> Vec<Number> {
             busy(survey.local_atomic_shared),
             "additions to one counter of each group in local memory, all units busy",
         ),
-    ];
-    if let Some((bytes, latency)) = survey.chases.last() {
-        let how = format!("dependent loads in random order over {}, one item", bytes_text(*bytes));
-        numbers.push(price("global_latency", *latency, how));
-    }
-    numbers
+    ]
 }
 
 fn overheads(survey: &Survey, units: f64) -> Vec<Number> {

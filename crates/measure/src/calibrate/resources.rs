@@ -137,9 +137,6 @@ impl Making<'_> {
     fn memory(&self) -> Vec<Number> {
         let (rates, local) = (&self.survey.rates, &self.survey.local);
         let l1 = if self.facts.processor { ONE_PIPE } else { 1.0 };
-        let processor_has = |field, value, unit, what| {
-            self.facts.processor.then(|| processor(field, value, unit, what))
-        };
         let near = "loads from 4 KiB of global memory";
         // A processor's local memory is memory like any other.
         let (local, how) = if self.facts.processor {
@@ -167,6 +164,16 @@ impl Making<'_> {
                 l1,
                 "loads from lines of their own",
             ),
+        ];
+        all.into_iter().flatten().chain(self.organisation()).collect()
+    }
+
+    /// How a unit's memory and registers are organised.
+    fn organisation(&self) -> Vec<Number> {
+        let processor_has = |field, value, unit, what| {
+            self.facts.processor.then(|| processor(field, value, unit, what))
+        };
+        let all = [
             processor_has(
                 "one_pipe",
                 1,

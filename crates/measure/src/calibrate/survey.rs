@@ -65,17 +65,11 @@ pub fn survey(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Survey, Fault> {
     let mut sizes = Sizes::of(facts, footprint);
-    let one = |work| Run::new(work, 1, 1);
     progress("arithmetic");
     let single = sampler.operation(one(Work::Chain))?;
     let full = sizes.full(sampler)?;
     sizes.fill(elements(single, &full, sizes.units).0);
-    let mut chases = Vec::new();
-    let doubled = std::iter::successors(Some(LEAST_CHASE), |bytes| Some(2 * bytes));
-    for bytes in doubled.take_while(|bytes| *bytes < footprint).chain([footprint]) {
-        progress(&format!("latency in {}", bytes_text(bytes)));
-        chases.push((bytes, sampler.operation(one(Work::Chase { bytes }))?));
-    }
+    let chases = chases(sampler, footprint, progress)?;
     progress("latency of local and constant memory");
     let chase_local = sampler.operation(one(Work::ChaseLocal))?;
     let chase_constant = sampler.operation(one(Work::ChaseConstant))?;
@@ -86,17 +80,14 @@ pub fn survey(
     let local = sizes.load(sampler, Work::LoadLocal)?;
     let constant = sizes.load(sampler, Work::LoadConstant)?;
     progress("atomic operations");
-    let atomic = sizes.load(sampler, Work::Atomic)?;
-    let atomic_shared = sizes.load(sampler, Work::AtomicShared)?;
-    let local_atomic = sizes.load(sampler, Work::LocalAtomic)?;
-    let local_atomic_shared = sizes.load(sampler, Work::LocalAtomicShared)?;
+    let [atomic, atomic_shared, local_atomic, local_atomic_shared] = atomics(sampler, &sizes)?;
     progress("barriers");
     let barriers = sizes.barriers(sampler)?;
     progress("starting groups and kernels");
     let group = sampler.group(Run::new(Work::Start, sizes.units, 1), true)?;
     let [launch, queued] = sampler.launch(one(Work::Start))?;
-    let rates = rates::rates(sampler, facts, &sizes, &chases, progress)?;
     Ok(Survey {
+        rates: rates::rates(sampler, facts, &sizes, &chases, progress)?,
         footprint,
         single,
         full,
@@ -115,8 +106,37 @@ pub fn survey(
         group,
         launch,
         queued,
-        rates,
     })
+}
+
+/// A run of one item.
+fn one(work: Work) -> Run {
+    Run::new(work, 1, 1)
+}
+
+/// One dependent load of one item, by the bytes of the footprint.
+fn chases(
+    sampler: &mut Sampler<'_>,
+    footprint: usize,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Vec<(usize, Sample)>, Fault> {
+    let mut chases = Vec::new();
+    let doubled = std::iter::successors(Some(LEAST_CHASE), |bytes| Some(2 * bytes));
+    for bytes in doubled.take_while(|bytes| *bytes < footprint).chain([footprint]) {
+        progress(&format!("latency in {}", bytes_text(bytes)));
+        chases.push((bytes, sampler.operation(one(Work::Chase { bytes }))?));
+    }
+    Ok(chases)
+}
+
+/// One atomic addition of all items together, in the order of the fields of [`Survey`].
+fn atomics(sampler: &mut Sampler<'_>, sizes: &Sizes) -> Result<[Busy; 4], Fault> {
+    Ok([
+        sizes.load(sampler, Work::Atomic)?,
+        sizes.load(sampler, Work::AtomicShared)?,
+        sizes.load(sampler, Work::LocalAtomic)?,
+        sizes.load(sampler, Work::LocalAtomicShared)?,
+    ])
 }
 
 /// Items that one unit runs at the speed of a single one, and the measurement that says so: what an

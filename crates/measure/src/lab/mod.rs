@@ -130,14 +130,7 @@ impl<'a> Lab<'a> {
                 Heard::Reply(other) => {
                     return Err(LabError::Process(format!("says {other:?} out of turn")));
                 }
-                Heard::Late => {
-                    let message = format!(
-                        "stopped after {} s {}; --limit gives it more time",
-                        limit.as_secs_f64(),
-                        at.words()
-                    );
-                    return failed(FailureKind::Timeout, message);
-                }
+                Heard::Late => return failed(FailureKind::Timeout, late(limit, at)),
                 // Before the kernel runs a crash is the driver's or the device's.
                 Heard::Ended if at == Stage::Fill => return Ok(Attended::Device(worker.end())),
                 Heard::Ended => {
@@ -151,6 +144,12 @@ impl<'a> Lab<'a> {
             }
         }
     }
+}
+
+/// That a job has been stopped at a stage.
+fn late(limit: Duration, at: Stage) -> String {
+    let seconds = limit.as_secs_f64();
+    format!("stopped after {seconds} s {}; --limit gives it more time", at.words())
 }
 
 enum Attended {

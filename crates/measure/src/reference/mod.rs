@@ -66,6 +66,17 @@ struct Known {
     bytes: u64,
 }
 
+/// The C compiler's name and the command that compiles `main.c` and `declared.c` where it is run.
+fn compiler() -> (String, Command) {
+    let compiler = std::env::var("CC").ok().filter(|cc| !cc.trim().is_empty());
+    let compiler = compiler.unwrap_or_else(|| "cc".to_owned());
+    let mut words = compiler.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or("cc"));
+    let options = "-O2 -std=c99 -fsigned-char -o reference main.c declared.c -lm";
+    command.args(words).args(options.split(' '));
+    (compiler, command)
+}
+
 impl Reference {
     /// Compiles the reference in `path`, whose text is given, for a kernel with these arguments.
     ///
@@ -89,13 +100,8 @@ impl Reference {
         let quoted = whole.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
         write("declared.c", format!("{}\n#include \"{quoted}\"\n", parts.prototype))?;
         write("main.c", parts.main(path)?)?;
-        let compiler = std::env::var("CC").ok().filter(|cc| !cc.trim().is_empty());
-        let compiler = compiler.unwrap_or_else(|| "cc".to_owned());
-        let mut words = compiler.split_whitespace();
-        let mut command = Command::new(words.next().unwrap_or("cc"));
-        command.args(words).current_dir(folder.path());
-        let options = "-O2 -std=c99 -fsigned-char -o reference main.c declared.c -lm";
-        command.args(options.split(' '));
+        let (compiler, mut command) = compiler();
+        command.current_dir(folder.path());
         let (time, memory) = (Some(COMPILING), Some(allowed.memory));
         let limits = Limits { time, memory, interrupt, ..Limits::default() };
         let finished = run(&mut command, "", limits).map_err(|e| {

@@ -347,7 +347,6 @@ impl Conditions<'_> {
     fn launch(&mut self) -> Result<(), ModelError> {
         let problem = self.problem;
         let inlined = |field: &str, e: &Expr| problem.inlined(&format!("launch.{field}"), e);
-        let binary = |op, a: &Expr, b: &Expr| Expr::binary(op, a.clone(), b.clone());
         let local = match &problem.launch {
             Launch::Range { global_size, local_size } => {
                 let global = inlined("global_size", global_size)?;
@@ -355,29 +354,7 @@ impl Conditions<'_> {
                 // What is no size comes before what divides by it.
                 self.size("launch.local_size", &local);
                 self.size("launch.global_size", &global);
-                let mut sides = vec![(global, local.clone())];
-                if problem.grid.len() >= 2 {
-                    sides.clear();
-                    for side in &problem.grid {
-                        sides.push((
-                            inlined("global_size", &side.global)?,
-                            inlined("local_size", &side.local)?,
-                        ));
-                    }
-                }
-                for (global, local) in &sides {
-                    if sides.len() >= 2 {
-                        let positive = |e: &Expr| binary(BinaryOp::Ge, e, &Expr::Int(1));
-                        for side in [global, local] {
-                            self.has_value("launch", side);
-                            self.limit(positive(side), LaunchLimit::Multiple);
-                        }
-                    }
-                    // If every dimension divides, so does the product.
-                    let rest = binary(BinaryOp::Rem, global, local);
-                    let multiple = binary(BinaryOp::Eq, &rest, &Expr::Int(0));
-                    self.limit(multiple, LaunchLimit::Multiple);
-                }
+                self.multiples(global, local.clone())?;
                 local
             }
             Launch::Activations { local_size, activations } => {
@@ -389,20 +366,50 @@ impl Conditions<'_> {
             }
         };
         if let Some(most) = problem.platform.max_group_size() {
-            self.limit(binary(BinaryOp::Le, &local, &Expr::Int(most)), LaunchLimit::GroupSize);
+            let fits = Expr::binary(BinaryOp::Le, local.clone(), Expr::Int(most));
+            self.limit(fits, LaunchLimit::GroupSize);
         }
         if let (Profile::Published2021, Some(w)) = (problem.profile, problem.platform.warps()) {
             let round = w.width.checked_mul(w.dispatchers).map_or(Expr::Int(0), Expr::Int);
             let whole = match round {
                 // No group is so large.
                 Expr::Int(0) => Expr::Int(0),
-                round => {
-                    let rest = binary(BinaryOp::Rem, &local, &round);
-                    binary(BinaryOp::Eq, &rest, &Expr::Int(0))
-                }
+                round => divides(round, local),
             };
             self.limit(whole, LaunchLimit::WarpRounds);
         }
         Ok(())
     }
+
+    /// The launch is a multiple of the group: in each dimension, or in all.
+    fn multiples(&mut self, global: Expr, local: Expr) -> Result<(), ModelError> {
+        let problem = self.problem;
+        if problem.grid.len() < 2 {
+            self.limit(divides(local, global), LaunchLimit::Multiple);
+            return Ok(());
+        }
+        let mut sides = Vec::new();
+        for side in &problem.grid {
+            sides.push((
+                problem.inlined("launch.global_size", &side.global)?,
+                problem.inlined("launch.local_size", &side.local)?,
+            ));
+        }
+        for (global, local) in sides {
+            for side in [&global, &local] {
+                self.has_value("launch", side);
+                let positive = Expr::binary(BinaryOp::Ge, side.clone(), Expr::Int(1));
+                self.limit(positive, LaunchLimit::Multiple);
+            }
+            // If every dimension divides, so does the product.
+            self.limit(divides(local, global), LaunchLimit::Multiple);
+        }
+        Ok(())
+    }
+}
+
+/// The expression that one number divides another.
+fn divides(by: Expr, number: Expr) -> Expr {
+    let rest = Expr::binary(BinaryOp::Rem, number, by);
+    Expr::binary(BinaryOp::Eq, rest, Expr::Int(0))
 }

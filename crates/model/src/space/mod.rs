@@ -8,6 +8,7 @@ mod conditions;
 mod launchable;
 mod list;
 mod structure;
+mod tabulate;
 
 pub use conditions::{Condition, Fault, Holds};
 pub use launchable::LeftOut;

@@ -25,151 +25,23 @@ use tickbound_expr::Slot;
 use tickbound_expr::interval::Interval;
 
 /// Most combinations that are looked at for one relation.
-const MAX_VISITS: u64 = 20_000_000;
-/// Most combinations that one condition may allow; about 200 megabytes.
-const MAX_ROWS: usize = 1 << 21;
+pub(super) const MAX_VISITS: u64 = 20_000_000;
 
 /// The valid configurations of a problem.
 #[derive(Debug, Clone)]
 pub struct Configurations<'p> {
-    problem: &'p Problem,
+    pub(super) problem: &'p Problem,
     /// For each parameter its values that conditions on it alone allow.
-    values: Vec<Vec<i64>>,
-    network: Network,
-    conditions: Vec<Condition>,
+    pub(super) values: Vec<Vec<i64>>,
+    pub(super) network: Network,
+    pub(super) conditions: Vec<Condition>,
     /// Conditions that are no relation of the network.
-    wide: Vec<usize>,
-    counted: Option<Tree<Count>>,
+    pub(super) wide: Vec<usize>,
+    pub(super) counted: Option<Tree<Count>>,
 }
 
 /// What a scope's combinations are filtered by while they are enumerated.
 type Filters = Vec<Vec<Relation>>;
-
-impl Problem {
-    /// The valid configurations as a structure.
-    ///
-    /// # Errors
-    /// A domain, definition, constraint or launch size without a value for a choice that no
-    /// condition excludes; an empty first domain; configurations none of which can be launched; a
-    /// stop.
-    pub fn configurations(&self, limits: &Limits<'_>) -> Result<Configurations<'_>, ModelError> {
-        let all = self.structure(limits, |_| true)?;
-        if all.count() == Some(BigUint::default()) {
-            let constrained = self.structure(limits, |c| c.limited_by().is_none())?;
-            if let Some(n) = constrained.count().filter(|n| *n > BigUint::default()) {
-                let why = self.left_out(limits)?.unwrap_or_default();
-                return Err(ModelError::new(
-                    "launch",
-                    format!("none of {n} configurations can be launched ({why})"),
-                    why.fix(),
-                ));
-            }
-        }
-        Ok(all)
-    }
-
-    /// The configurations that some of the conditions allow.
-    pub(super) fn structure(
-        &self,
-        limits: &Limits<'_>,
-        which: impl Fn(&Condition) -> bool,
-    ) -> Result<Configurations<'_>, ModelError> {
-        let mut conditions = self.conditions()?;
-        conditions.retain(which);
-        conditions.sort_by_key(|c| c.parameters.len());
-        let values = self.domains()?;
-        let network = Network::new(Vec::new());
-        let mut all = Configurations {
-            problem: self,
-            values,
-            network,
-            conditions,
-            wide: Vec::new(),
-            counted: None,
-        };
-        let failing = all.build()?;
-        all.check(&failing, limits)?;
-        if all.wide.is_empty() {
-            let exact = Limits { divide: false, ..*limits };
-            all.counted = match all.network.eliminated(&[], &exact) {
-                Ok(tree) => Some(tree),
-                Err(TooWide::Stopped) => return Err(stopped()),
-                Err(TooWide::Key(_) | TooWide::Rows(_)) => None,
-            };
-        }
-        Ok(all)
-    }
-
-    /// For each parameter the values of its domain; where that depends on others, of all its
-    /// domains.
-    fn domains(&self) -> Result<Vec<Vec<i64>>, ModelError> {
-        let mut all: Vec<Vec<i64>> = Vec::new();
-        for (place, parameter) in self.parameters.iter().enumerate() {
-            let at = || format!("parameters.{}", parameter.name);
-            let depends = self.parameters_of(parameter.domain.expressions());
-            let mut values: Vec<i64> = Vec::new();
-            let mut seen = std::collections::HashSet::new();
-            let mut env = self.base_env();
-            let mut fault = None;
-            let mut visits = 0;
-            let complete = combinations(&all, &depends, &mut |chosen| {
-                visits += 1;
-                depends.iter().zip(chosen).for_each(|(p, v)| env[self.first_parameter() + p] = *v);
-                match parameter.domain.values(&env) {
-                    Ok(some) => values.extend(some.into_iter().filter(|v| seen.insert(*v))),
-                    Err(e) => fault = Some(e.to_string()),
-                }
-                visits < MAX_VISITS && values.len() <= tickbound_expr::domain::MAX_VALUES
-            });
-            if !complete {
-                return Err(ModelError::new(
-                    at(),
-                    "the domain depends on too many choices, or has too many values in all",
-                    "let it depend on fewer parameters, and restrict it by constraints",
-                ));
-            }
-            if let Some(e) = fault.filter(|_| values.is_empty()) {
-                return Err(ModelError::new(at(), e, "write a domain with a few finite values"));
-            }
-            if values.is_empty() && place == 0 {
-                return Err(ModelError::new(at(), "the domain is empty", "widen its bounds"));
-            }
-            if !depends.is_empty() {
-                values.sort_unstable();
-            }
-            all.push(values);
-        }
-        Ok(all)
-    }
-}
-
-fn stopped() -> ModelError {
-    ModelError::new(
-        "parameters",
-        "stopped while the configurations were counted",
-        "give it more time",
-    )
-}
-
-/// Calls `each` with every combination of the values of some parameters until it says false; true
-/// if it never did.
-fn combinations(values: &[Vec<i64>], of: &[usize], each: &mut impl FnMut(&[i64]) -> bool) -> bool {
-    fn go(
-        values: &[Vec<i64>],
-        of: &[usize],
-        chosen: &mut Vec<i64>,
-        each: &mut impl FnMut(&[i64]) -> bool,
-    ) -> bool {
-        let Some(place) = of.get(chosen.len()) else { return each(chosen) };
-        values[*place].iter().all(|v| {
-            chosen.push(*v);
-            let on = go(values, of, chosen, each);
-            chosen.pop();
-            on
-        })
-    }
-    go(values, of, &mut Vec::new(), each)
-}
 
 impl<'p> Configurations<'p> {
     /// A configuration for which an expression has no value, and what has none, among the first
@@ -352,7 +224,7 @@ impl<'p> Configurations<'p> {
 
     /// The relations of the network that restrict a few parameters, by the last of those that each
     /// mentions.
-    fn filters(&self, parameters: &[usize]) -> Result<Filters, TooWide> {
+    pub(super) fn filters(&self, parameters: &[usize]) -> Result<Filters, TooWide> {
         let mut filters: Filters = vec![Vec::new(); parameters.len()];
         for relation in self.network.relations() {
             let scope = relation.scope();
@@ -371,7 +243,7 @@ impl<'p> Configurations<'p> {
 
     /// Calls `each` with the combinations that pass the filters, as indices and as values of all
     /// slots, until it says false.
-    fn enumerate(
+    pub(super) fn enumerate(
         &self,
         parameters: &[usize],
         filters: &Filters,
@@ -388,60 +260,6 @@ impl<'p> Configurations<'p> {
         walk.go(0, each)
     }
 
-    /// Turns conditions into relations, those over the fewest parameters first. Gives back what has
-    /// no value.
-    fn build(&mut self) -> Result<Vec<(usize, Relation)>, ModelError> {
-        let mut failing = Vec::new();
-        self.restrict_values();
-        let sizes = self.values.iter().map(|v| v.len() as u32).collect();
-        self.network = Network::new(sizes);
-        for (place, values) in self.values.iter().enumerate() {
-            if values.is_empty() {
-                // Without a value there is no configuration: an empty relation says so.
-                self.network
-                    .add(Relation::new(self.network.scope(&[place]).map_err(|_| stopped())?));
-            }
-        }
-        for c in 0..self.conditions.len() {
-            let always = || self.conditions[c].surely_holds(&self.intervals());
-            if self.conditions[c].parameters.is_empty() {
-                self.check_constant(c)?;
-            } else if !always() && !self.tabulate(c, &mut failing) {
-                self.wide.push(c);
-            }
-        }
-        Ok(failing)
-    }
-
-    /// Drops the values that conditions on one parameter exclude.
-    fn restrict_values(&mut self) {
-        let first = self.problem.first_parameter();
-        let mut env = self.problem.base_env();
-        for condition in self.conditions.iter().filter(|c| c.parameters.len() == 1) {
-            let place = condition.parameters[0];
-            self.values[place].retain(|v| {
-                env[first + place] = *v;
-                condition.outcome(self.problem, &env) != Holds::No
-            });
-        }
-    }
-
-    /// A condition on no parameter excludes everything or nothing.
-    fn check_constant(&mut self, c: usize) -> Result<(), ModelError> {
-        let condition = &self.conditions[c];
-        match condition.outcome(self.problem, &self.problem.base_env()) {
-            Holds::Yes => Ok(()),
-            Holds::No => {
-                let nothing = self.network.scope(&[]).map_err(|_| stopped())?;
-                self.network.add(Relation::new(nothing));
-                Ok(())
-            }
-            Holds::Fault(fault) => {
-                Err(fault.error(self.problem, &condition.at, &self.problem.base_env()))
-            }
-        }
-    }
-
     /// The least and the greatest value of each slot.
     pub fn intervals(&self) -> Vec<Interval> {
         let point = |v: &i64| Interval { low: *v, high: *v };
@@ -453,61 +271,6 @@ impl<'p> Configurations<'p> {
             }
         }
         all
-    }
-
-    /// Adds a condition as a relation; false if it has too many combinations.
-    fn tabulate(&mut self, c: usize, failing: &mut Vec<(usize, Relation)>) -> bool {
-        let condition = &self.conditions[c];
-        let parameters = condition.parameters.clone();
-        let (Ok(scope), Ok(filters)) = (self.network.scope(&parameters), self.filters(&parameters))
-        else {
-            return false;
-        };
-        let (mut allowed, mut faults) = (Relation::new(scope.clone()), Relation::new(scope));
-        let mut excluded = 0u64;
-        let walked = self.enumerate(&parameters, &filters, &mut |indices, env| {
-            match condition.outcome(self.problem, env) {
-                Holds::Yes => allowed.insert(allowed.scope().key(indices), 0),
-                Holds::No => excluded += 1,
-                Holds::Fault(_) => {
-                    allowed.insert(allowed.scope().key(indices), 0);
-                    faults.insert(faults.scope().key(indices), 0);
-                }
-            }
-            allowed.len() <= MAX_ROWS
-        });
-        if walked.is_err() {
-            return false;
-        }
-        if !faults.is_empty() {
-            failing.push((c, faults));
-        }
-        if excluded > 0 {
-            self.network.add(allowed);
-        }
-        true
-    }
-
-    /// The fault of the problem, if a choice that no condition excludes has one.
-    fn check(&self, failing: &[(usize, Relation)], limits: &Limits<'_>) -> Result<(), ModelError> {
-        for (c, faults) in failing {
-            let mut network = self.network.clone();
-            network.add(faults.clone());
-            let Ok(tree) = network.eliminated::<Least>(&[], &Limits { divide: true, ..*limits })
-            else {
-                continue;
-            };
-            let found = tree.ascending(limits, |_, cost| cost).ok().and_then(|mut all| all.next());
-            if let Some(Ok((_, indices))) = found {
-                let condition = &self.conditions[*c];
-                let mut env = self.problem.base_env();
-                self.put(&indices, &mut env);
-                if let Holds::Fault(fault) = condition.outcome(self.problem, &env) {
-                    return Err(fault.error(self.problem, &condition.at, &env));
-                }
-            }
-        }
-        Ok(())
     }
 }
 

@@ -58,15 +58,8 @@ impl Path {
                 if has_until(kernel) {
                     return uncovered("kernel", "waits for a mark");
                 }
-                let runs = vec![up(local.clone(), elements)];
-                let of = Reader { problem, runs, barrier: p.barrier(), merges: true };
                 let prices = [p.kernel_launch(), p.group_start()];
-                let group = match of.steps(kernel) {
-                    Err(ObligationError::Uncovered { .. }) => {
-                        Phases::new(problem, local.clone()).steps(kernel)
-                    }
-                    steps => steps,
-                };
+                let group = together(problem, &local, up(local.clone(), elements));
                 (prices, groups(global_size)?, group?)
             }
             // [2023], Section 5 and Listing 6: one unit, whose elements run the program again until
@@ -94,6 +87,19 @@ impl Path {
         let mut finish = vec![mark()];
         finish.extend(of.steps(&problem.finish)?);
         Ok(Path { launch, waves, start, group, finish })
+    }
+}
+
+/// A group under `opencl`: `runs` items of an element together or, where they differ, phase by
+/// phase.
+fn together(problem: &Problem, local: &Expr, runs: Expr) -> Result<Vec<Step>, ObligationError> {
+    let barrier = problem.platform.barrier();
+    let of = Reader { problem, runs: vec![runs], barrier, merges: true };
+    match of.steps(&problem.kernel) {
+        Err(ObligationError::Uncovered { .. }) => {
+            Phases::new(problem, local.clone()).steps(&problem.kernel)
+        }
+        steps => steps,
     }
 }
 

@@ -14,6 +14,8 @@
 //! The tables are those of [`tickbound_timing::Tables`]. Nothing of an elimination goes into a
 //! confirmation, so that Z3 is a second opinion on it. A search may learn from one.
 
+mod rows;
+
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -23,6 +25,7 @@ use tickbound_timing::Tables;
 use z3::ast::{Bool, Int};
 use z3::{Model, Params, SatResult, Solver, Tactic};
 
+use self::rows::{Rows, merged};
 use crate::bracket::Bracket;
 use crate::error::SolveError;
 use crate::formula::Formula;
@@ -415,105 +418,5 @@ impl<'q> Stated<'q> {
             costs.iter().try_fold(Least(0), |sum, r| Some(sum.times(&Least(*r.at(&indices)?))))?;
         let ticks = self.tables.ticks(&self.search.env(&indices), sum.0);
         Some(Answer::Yes(indices, ticks))
-    }
-}
-
-/// Costs by key, and what the keys are of.
-type Costs<'r> = (&'r Scope, Vec<(u128, i64)>);
-
-/// The relations' rows, with relations over the same parameters added up; `None` at a stop.
-fn merged<'r>(costs: &'r [Relation], stop: &dyn Fn() -> bool) -> Option<Vec<Costs<'r>>> {
-    let mut all: Vec<Vec<&Relation>> = Vec::new();
-    for relation in costs {
-        match all.iter_mut().find(|known| known[0].scope() == relation.scope()) {
-            Some(known) => known.push(relation),
-            None => all.push(vec![relation]),
-        }
-    }
-    let variables = costs.iter().filter_map(|r| r.scope().variables().last()).max();
-    let mut indices = vec![0; variables.map_or(0, |v| v + 1)];
-    let mut sums = Vec::new();
-    for same in all {
-        let scope = same[0].scope();
-        let mut rows = Vec::new();
-        for (key, _) in same[0].rows() {
-            scope.unpack(key, &mut indices);
-            let sum =
-                same.iter().try_fold(Least(0), |sum, r| Some(sum.times(&Least(*r.at(&indices)?))));
-            rows.extend(sum.map(|sum| (key, sum.0)));
-            if stop() {
-                return None;
-            }
-        }
-        sums.push((scope, rows));
-    }
-    Some(sums)
-}
-
-/// How rows are walked as a tree: the last variable decides first, as in the order of the keys.
-struct Rows<'r> {
-    scope: &'r Scope,
-    chosen: &'r [Vec<Bool>],
-    stop: &'r dyn Fn() -> bool,
-}
-
-/// Rows that agree on some of the last variables.
-struct Node<'r, W> {
-    rows: &'r [(u128, W)],
-    /// One of these holds, or the rows agree with what is chosen.
-    unless: &'r [Bool],
-    /// The variable that decides next, and its values.
-    next: Option<(usize, &'r [u32])>,
-}
-
-impl<W> Node<'_, W> {
-    /// Asserts what follows if the rows agree with what is chosen.
-    fn imply(&self, then: &Bool, solver: &Solver) {
-        let clause: Vec<Bool> = self.unless.iter().chain([then]).cloned().collect();
-        solver.assert(Bool::or(&clause));
-    }
-}
-
-impl Rows<'_> {
-    /// Visits the nodes from the root on, below those where `visit` says so; `None` at a stop.
-    fn walk<W>(
-        &self,
-        mut rows: Vec<(u128, W)>,
-        visit: &mut dyn FnMut(Node<'_, W>) -> bool,
-    ) -> Option<()> {
-        rows.sort_unstable_by_key(|(key, _)| *key);
-        self.node(&rows, &mut Vec::new(), visit)
-    }
-
-    fn node<W>(
-        &self,
-        rows: &[(u128, W)],
-        unless: &mut Vec<Bool>,
-        visit: &mut dyn FnMut(Node<'_, W>) -> bool,
-    ) -> Option<()> {
-        if (self.stop)() {
-            return None;
-        }
-        let variables = self.scope.variables();
-        let next = variables.len().checked_sub(unless.len() + 1).map(|i| variables[i]);
-        let Some(variable) = next else {
-            visit(Node { rows, unless, next: None });
-            return Some(());
-        };
-        let mut indices = vec![0; self.chosen.len()];
-        let mut value = |row: &(u128, W)| {
-            self.scope.unpack(row.0, &mut indices);
-            indices[variable]
-        };
-        let parts: Vec<&[(u128, W)]> = rows.chunk_by(|a, b| value(a) == value(b)).collect();
-        let values: Vec<u32> = parts.iter().map(|part| value(&part[0])).collect();
-        if visit(Node { rows, unless, next: Some((variable, &values)) }) {
-            for (part, value) in parts.into_iter().zip(values) {
-                unless.push(self.chosen[variable][value as usize].not());
-                self.node(part, unless, visit)?;
-                unless.pop();
-            }
-        }
-        Some(())
     }
 }

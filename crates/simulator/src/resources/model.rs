@@ -1,280 +1,15 @@
-//! The profile `resources`: a run time from what a kernel uses of a device's resources.
-//!
-//! This is the oracle of the cost of that profile (`docs/semantics.md` has the same in prose). All
-//! is in whole numbers. Times inside are in parts of a clock, [`PARTS`] to one; only the end is
-//! rounded to clocks. Every number on the way has at most 63 bits; one that would have more is an
-//! error.
+//! The formulas of the profile `resources` for one configuration on one platform.
 
-use std::ops::{Add, Mul, Sub};
+use std::ops::Add;
 
-use tickbound_expr::EvalError;
-use tickbound_expr::Expr;
-use tickbound_model::usage::{LineUsage, Usage};
-use tickbound_model::{Bound, LaunchSize, ModelError, Part, Problem, Profile, Resources};
+use tickbound_model::{Bound, LaunchSize, ModelError, Part, Problem, Resources};
 
-use super::engine::Engine;
-use super::{Options, SimulateError, launch};
-
-/// Parts of a clock that times inside the profile are counted in.
-pub const PARTS: i64 = 64;
-
-tickbound_input::named! {
-    /// What a group keeps busy, or waits for.
-    pub enum Resource {
-        /// Lanes for real and whole numbers, and the issue of instructions.
-        Arithmetic = "arithmetic",
-        /// Lanes for conversions.
-        Conversions = "conversions",
-        /// Lanes for special functions.
-        Special = "special functions",
-        /// Local memory.
-        Local = "local memory",
-        /// L1.
-        L1 = "L1",
-        /// L2.
-        L2 = "L2",
-        /// The cache between L2 and the device's memory.
-        L3 = "L3",
-        /// Waiting for memory and barriers.
-        Latency = "latency",
-    }
-}
-
-tickbound_input::named! {
-    /// What bounds the time of a launch, beside the resources of a unit.
-    pub enum Bottleneck {
-        /// The resources of a unit.
-        Unit = "unit",
-        /// What one group waits for, one step after another.
-        Chain = "chain",
-        /// The device's memory.
-        Dram = "dram",
-        /// Atomic operations on one address, one after the other.
-        Contention = "contention",
-    }
-}
-
-tickbound_input::named! {
-    /// What limits how many groups a unit holds at once.
-    pub enum OccupancyLimit {
-        /// The places for groups.
-        Groups = "groups",
-        /// The barriers of the unit.
-        Barriers = "barriers",
-        /// The places for warps.
-        Warps = "warps",
-        /// Local memory.
-        LocalMemory = "local memory",
-        /// Registers.
-        Registers = "registers",
-        /// There are no more groups.
-        Launch = "launch",
-    }
-}
-
-/// What the profile `resources` comes to for one configuration.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResourceTime {
-    /// Clocks of the launch and of what comes after it.
-    pub time: i64,
-    /// Clocks of the program `finish`, which one element runs after the launch.
-    pub finish: i64,
-    /// Parts of a clock, [`PARTS`] to one, that one group takes of each resource.
-    pub group: Vec<(Resource, i64)>,
-    /// What bounds the time.
-    pub bottleneck: Bottleneck,
-    /// Registers of an item, as they are given out.
-    pub registers: i64,
-    /// Live registers of an item for which there is no place.
-    pub spilled: i64,
-    /// Groups that a unit holds at once.
-    pub groups: i64,
-    /// Warps that a unit holds at once.
-    pub warps: i64,
-    /// What limits their number.
-    pub limit: OccupancyLimit,
-}
-
-impl ResourceTime {
-    /// The resource of which a group takes most; the first of several.
-    pub fn busiest(&self) -> Option<Resource> {
-        let most = self.group.iter().map(|(_, parts)| *parts).max()?;
-        self.group.iter().find(|(_, parts)| *parts == most).map(|(resource, _)| *resource)
-    }
-}
-
-/// The time of a configuration.
-///
-/// # Errors
-/// A usage without a value or below 0, or a number beyond 63 bits.
-pub fn resource_time(problem: &Problem, bound: &Bound) -> Result<ResourceTime, SimulateError> {
-    problem.usage().is_counted()?;
-    let model = Model::new(problem, bound, Values::new(problem, problem.usage(), &bound.env)?)?;
-    let launch = model.run().ok_or_else(|| overflow(problem, bound))?;
-    let finish = finish(problem, bound)?;
-    let time = launch.time.checked_add(finish).ok_or_else(|| overflow(problem, bound))?;
-    Ok(ResourceTime { time, finish, ..launch })
-}
-
-/// Clocks of the program `finish`: as under `opencl`, at the prices of single accesses.
-fn finish(problem: &Problem, bound: &Bound) -> Result<i64, SimulateError> {
-    if problem.finish.is_empty() {
-        return Ok(0);
-    }
-    let options = Options::default();
-    launch::finish(&mut Engine::new(problem, bound, &options)?, 0)
-}
-
-fn overflow(problem: &Problem, bound: &Bound) -> SimulateError {
-    problem.fault("profile resources", &EvalError::Overflow, &bound.env).into()
-}
-
-/// How much each line of the source asks for of what bounds the time of a configuration, in the
-/// order of [`Problem::usage_lines`]: parts of a clock that a group would take of the busiest
-/// resource if it ran the line alone, bytes of the device's memory, or atomic operations on one
-/// address. They tell lines from each other; their sum is not the time. Memory operations for
-/// spilled registers are no line's.
-pub fn of_lines(
-    problem: &Problem,
-    bound: &Bound,
-    time: &ResourceTime,
-) -> Result<Vec<i64>, SimulateError> {
-    let of_launch = match time.bottleneck {
-        Bottleneck::Dram => Some("dram_bytes"),
-        Bottleneck::Contention => Some("shared_atomics"),
-        Bottleneck::Unit | Bottleneck::Chain => None,
-    };
-    let resource = match time.bottleneck {
-        Bottleneck::Chain => Some(Resource::Latency),
-        _ => time.busiest(),
-    };
-    let of = |LineUsage { usage, .. }: &LineUsage| {
-        let whole = problem.usage();
-        let alone = Usage {
-            registers: whole.registers.clone(),
-            local_bytes: whole.local_bytes.clone(),
-            spill_uses: Expr::Int(0),
-            ..usage.clone()
-        };
-        let values = Values::new(problem, &alone, &bound.env)?;
-        if let Some(name) = of_launch {
-            return values.get(name).0.ok_or_else(|| overflow(problem, bound));
-        }
-        let alone = Model::new(problem, bound, values)?.run();
-        let group = alone.ok_or_else(|| overflow(problem, bound))?.group;
-        Ok(group.iter().find(|(r, _)| Some(*r) == resource).map_or(0, |(_, parts)| *parts))
-    };
-    problem.usage_lines().iter().map(of).collect()
-}
-
-/// A number of at most 63 bits, or none after an overflow or a division by 0.
-#[derive(Debug, Clone, Copy)]
-struct Int(Option<i64>);
-
-impl Int {
-    fn of(n: i64) -> Int {
-        Int(Some(n))
-    }
-
-    fn with(self, other: Int, of: impl Fn(i64, i64) -> Option<i64>) -> Int {
-        Int(self.0.zip(other.0).and_then(|(a, b)| of(a, b)))
-    }
-
-    fn floor(self, by: Int) -> Int {
-        self.with(by, i64::checked_div_euclid)
-    }
-
-    fn ceil(self, by: Int) -> Int {
-        self.with(by, |a, b| Some(a.checked_div(b)? + i64::from(a % b != 0)))
-    }
-
-    fn min(self, other: Int) -> Int {
-        self.with(other, |a, b| Some(a.min(b)))
-    }
-
-    fn max(self, other: Int) -> Int {
-        self.with(other, |a, b| Some(a.max(b)))
-    }
-}
-
-impl Add for Int {
-    type Output = Int;
-    fn add(self, other: Int) -> Int {
-        self.with(other, i64::checked_add)
-    }
-}
-
-impl Sub for Int {
-    type Output = Int;
-    fn sub(self, other: Int) -> Int {
-        self.with(other, i64::checked_sub)
-    }
-}
-
-impl Mul for Int {
-    type Output = Int;
-    fn mul(self, other: Int) -> Int {
-        self.with(other, i64::checked_mul)
-    }
-}
-
-/// What a configuration uses, in the order of [`Usage::NAMES`].
-///
-/// # Errors
-/// A usage without a value or below 0.
-pub fn used(problem: &Problem, bound: &Bound) -> Result<Vec<i64>, SimulateError> {
-    used_of(problem, problem.usage(), bound)
-}
-
-/// The same of another usage of the problem's, such as that of one of its lines.
-pub fn used_of(problem: &Problem, usage: &Usage, bound: &Bound) -> Result<Vec<i64>, SimulateError> {
-    let Values(values) = Values::new(problem, usage, &bound.env)?;
-    Ok(values.into_iter().filter_map(|(_, value)| value.0).collect())
-}
-
-/// What tells the program of a configuration from those of others under the profile `resources`:
-/// what it uses, the sizes of its launch, and the clocks of `finish`. `None` under other profiles,
-/// where every configuration counts as a program of its own.
-///
-/// # Errors
-/// A usage without a value or below 0.
-pub fn program(problem: &Problem, bound: &Bound) -> Result<Option<Vec<i64>>, SimulateError> {
-    if problem.profile != Profile::Resources {
-        return Ok(None);
-    }
-    let mut program = used(problem, bound)?;
-    program.extend(problem.grid_sizes(&bound.env)?.into_iter().flatten());
-    program.push(finish(problem, bound)?);
-    Ok(Some(program))
-}
-
-/// The values of a usage.
-struct Values(Vec<(&'static str, Int)>);
-
-impl Values {
-    fn new(problem: &Problem, usage: &Usage, env: &[i64]) -> Result<Values, SimulateError> {
-        let fault = |name: &str, what: String| -> SimulateError {
-            let at = format!("usage.{name}");
-            match problem.counts_usage(name) {
-                true => SimulateError::Counts { at, what, configuration: problem.describe(env) },
-                false => problem.fault(&at, &what, env).into(),
-            }
-        };
-        let value = |(name, expr): (&'static str, &Expr)| match expr.eval(env) {
-            Err(e) => Err(fault(name, e.to_string())),
-            Ok(n) if n < 0 => Err(fault(name, format!("{n} is negative"))),
-            Ok(n) => Ok((name, Int::of(n))),
-        };
-        usage.entries().map(value).collect::<Result<_, _>>().map(Values)
-    }
-
-    fn get(&self, name: &str) -> Int {
-        self.0.iter().find(|(n, _)| *n == name).map_or(Int(None), |(_, value)| *value)
-    }
-}
+use super::number::Int;
+use super::result::{Bottleneck, OccupancyLimit, PARTS, Resource, ResourceTime};
+use super::usage::Values;
 
 /// One configuration on one platform.
-struct Model<'p> {
+pub(super) struct Model<'p> {
     r: Resources,
     units: Int,
     local_memory: Option<i64>,
@@ -294,7 +29,7 @@ struct Registers {
 }
 
 impl<'p> Model<'p> {
-    fn new(problem: &'p Problem, bound: &Bound, u: Values) -> Result<Model<'p>, ModelError> {
+    pub fn new(problem: &'p Problem, bound: &Bound, u: Values) -> Result<Model<'p>, ModelError> {
         let LaunchSize::Range { global, local } = bound.launch else {
             let fix = "give global_size and local_size";
             return Err(ModelError::new("launch", "does not fit the profile", fix));
@@ -329,7 +64,8 @@ impl<'p> Model<'p> {
         self.u.get(name) * self.warps()
     }
 
-    fn run(&self) -> Option<ResourceTime> {
+    /// The time of the launch, without what comes after it; `None` beyond 63 bits.
+    pub fn run(&self) -> Option<ResourceTime> {
         let registers = self.registers();
         let (groups, limit) = self.occupancy(&registers)?;
         let spills = self.spills(&registers);

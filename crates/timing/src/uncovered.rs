@@ -1,0 +1,25 @@
+//! What the cost of a problem does not cover.
+
+use thiserror::Error;
+use tickbound_model::ModelError;
+
+/// What the cost of a problem does not cover.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Uncovered {
+    /// The problem itself is at fault.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// Something that the time cannot be written down for.
+    #[error("{at}: {what}")]
+    Statement {
+        /// Where it stands.
+        at: String,
+        /// What it is.
+        what: &'static str,
+    },
+}
+
+/// The error that says so.
+pub(crate) fn uncovered<T>(at: &str, what: &'static str) -> Result<T, Uncovered> {
+    Err(Uncovered::Statement { at: at.to_owned(), what })
+}
