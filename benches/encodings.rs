@@ -25,7 +25,7 @@ fn prepared((kernel, size): Case) -> Prepared {
 }
 
 fn summary(prepared: &Prepared, shrink: bool) -> System {
-    summary::encode_with(&prepared.plan, summary::Options { shrink }).unwrap().system
+    summary::encode_with(&prepared.plan, summary::SummaryOptions { shrink }).unwrap().system
 }
 
 /// What each encoding solves in a fraction of a second.

@@ -14,7 +14,7 @@ use common::{ENCODINGS, Prepared, name, problem, search, today, two_halves, with
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
 use tickbound_report::Table;
-use tickbound_solver::{Encoding, Options, Strategy};
+use tickbound_solver::{Encoding, SearchOptions, Strategy};
 
 /// A search that takes longer is given up.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -85,8 +85,8 @@ fn seconds(s: f64) -> String {
     if s < 10.0 { format!("{s:.3}") } else { format!("{s:.1}") }
 }
 
-fn measure(problem: &Problem, options: &Options) -> Measured {
-    let options = Options { timeout: Some(LIMIT), ..options.clone() };
+fn measure(problem: &Problem, options: &SearchOptions) -> Measured {
+    let options = SearchOptions { timeout: Some(LIMIT), ..options.clone() };
     let mut all = Vec::new();
     let mut least = None;
     while all.len() < REPEATS {
@@ -159,7 +159,7 @@ fn ratios() -> (Table, [f64; 3]) {
     ] {
         println!("report: strategies, {about}");
         let measured =
-            |s, bounds| measure(&problem, &Options { bounds, ..with(Encoding::Event, s) });
+            |s, bounds| measure(&problem, &SearchOptions { bounds, ..with(Encoding::Event, s) });
         let fresh = measured(Strategy::BisectFresh, true);
         let mut row = vec![about.to_owned(), format!("{} s", fresh.shown())];
         let live = LIVE.map(|s| (s, measured(s, false)));
@@ -196,7 +196,7 @@ fn platforms() -> Table {
         ("matmul on h200: 132 units of 128 elements", "2^20 items", problem("matmul.json", &[])),
     ] {
         println!("report: {about}");
-        let measured = measure(&problem, &Options::default());
+        let measured = measure(&problem, &SearchOptions::default());
         let configurations = problem.space().map_or(0, |s| s.bound.len());
         table.push([
             about.to_owned(),

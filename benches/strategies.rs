@@ -17,7 +17,7 @@ use criterion::{BenchmarkGroup, BenchmarkId, Criterion, SamplingMode};
 use criterion::{criterion_group, criterion_main};
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
-use tickbound_solver::{Encoding, Options, Strategy};
+use tickbound_solver::{Encoding, SearchOptions, Strategy};
 
 /// Strategies from the papers' start, and their names.
 const SAME_START: [(&str, Strategy); 5] = [
@@ -30,7 +30,7 @@ const SAME_START: [(&str, Strategy); 5] = [
 
 type Group<'c> = BenchmarkGroup<'c, WallTime>;
 
-fn bench(group: &mut Group<'_>, name: &str, size: i64, problem: &Problem, options: &Options) {
+fn bench(group: &mut Group<'_>, name: &str, size: i64, problem: &Problem, options: &SearchOptions) {
     group.bench_function(BenchmarkId::new(name, size), |b| {
         b.iter(|| {
             let result = search(problem, options).expect("a result");
@@ -56,7 +56,7 @@ fn strategies(
         run("default", with(encoding, Strategy::Race));
         run("enumerate", with(encoding, Strategy::Enumerate));
         for (name, strategy) in SAME_START.into_iter().filter(|_| !large.contains(size)) {
-            run(name, Options { bounds: false, ..with(encoding, strategy) });
+            run(name, SearchOptions { bounds: false, ..with(encoding, strategy) });
         }
     }
     group.finish();

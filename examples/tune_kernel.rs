@@ -17,7 +17,7 @@ use indexmap::IndexMap;
 use tickbound_model::Problem;
 use tickbound_model::platforms;
 use tickbound_model::verdict::Status;
-use tickbound_solver::{Options, Proof, tune};
+use tickbound_solver::{Proof, SearchOptions, tune};
 
 /// Each item adds up `chunk` values, then item 0 of each group adds up its group's sums. The names
 /// of the parameters are free; `lid` is an item's index in its group.
@@ -50,7 +50,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Another thread may set `stop`; the search then returns the bracket it has reached.
     let stop = AtomicBool::new(false);
-    let options = Options { timeout: Some(Duration::from_secs(10)), ..Options::default() };
+    let options =
+        SearchOptions { timeout: Some(Duration::from_secs(10)), ..SearchOptions::default() };
     let result = tune(&problem, &options, &stop, &|known| match known.bounds.best {
         Some((_, time)) => {
             println!("the least time is between {} and {time} ticks", known.bounds.lower)

@@ -14,9 +14,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tickbound_device::{self, Session};
 use tickbound_measure::calibrate::{
-    Calibration, Effort, Facts, Fault, OpenCl, Options, Run, Runner, Times, Work, calibrate,
+    CalibrateError, CalibrateOptions, Calibration, CalibrationRun, Effort, Facts, OpenCl, RunTimes,
+    Runner, Work, calibrate,
 };
-use tickbound_measure::sample::Rule;
+use tickbound_measure::sample::SampleRule;
 use tickbound_model::platforms;
 use tickbound_model::{Platform, Problem};
 use tickbound_simulator::simulate;
@@ -33,7 +34,7 @@ struct Model {
     wrong: Option<Work>,
 }
 
-fn program(run: &Run) -> Value {
+fn program(run: &CalibrationRun) -> Value {
     let repeated = |body: Value| json!([{ "repeat": run.iterations, "body": body }]);
     match run.work {
         Work::Chain => repeated(json!([{ "compute": 64 }])),
@@ -92,7 +93,7 @@ impl Model {
         }
     }
 
-    fn ticks(&self, run: &Run) -> i64 {
+    fn ticks(&self, run: &CalibrationRun) -> i64 {
         let problem = json!({
             "platform": self.platform,
             "launch": { "global_size": run.items(), "local_size": run.group },
@@ -100,41 +101,49 @@ impl Model {
         });
         let problem = Problem::from_value(&problem, &IndexMap::new(), &platforms::find).unwrap();
         let space = problem.space().unwrap();
-        simulate(&problem, &space.bound[0], &tickbound_simulator::Options::default()).unwrap().time
+        simulate(&problem, &space.bound[0], &tickbound_simulator::SimulateOptions::default())
+            .unwrap()
+            .time
     }
 
-    fn calibrate(&mut self, options: &Options) -> Result<Calibration, Fault> {
+    fn calibrate(&mut self, options: &CalibrateOptions) -> Result<Calibration, CalibrateError> {
         let (facts, never) = (self.facts(), AtomicBool::new(false));
         calibrate(self, &facts, options, &never, &mut |_| {})
     }
 }
 
 impl Runner for Model {
-    fn most_items(&mut self, _: Work) -> Result<usize, Fault> {
+    fn most_items(&mut self, _: Work) -> Result<usize, CalibrateError> {
         Ok(self.max_group)
     }
 
-    fn run(&mut self, run: &Run) -> Result<Times, Fault> {
+    fn run(&mut self, run: &CalibrationRun) -> Result<RunTimes, CalibrateError> {
         self.launches += 1;
         let busy = self.ticks(run) as f64 * 1e-11 + (self.noise)(self.launches);
-        Ok(Times { busy, queued: busy + 1e-6 })
+        Ok(RunTimes { busy, queued: busy + 1e-6 })
     }
 
-    fn verify(&mut self, run: &Run) -> Result<(), Fault> {
+    fn verify(&mut self, run: &CalibrationRun) -> Result<(), CalibrateError> {
         self.verified.push(run.work);
         if self.wrong.is_some_and(|wrong| wrong.kernel() == run.work.kernel()) {
             let (device, kernel) = ("model".to_owned(), run.work.kernel());
-            return Err(Fault::Wrong { device, kernel, index: 3, got: 1, expected: 2 });
+            return Err(CalibrateError::Wrong { device, kernel, index: 3, got: 1, expected: 2 });
         }
         Ok(())
     }
 }
 
 /// As few launches as have an interval, of one iteration and of four.
-fn short() -> Options {
-    let rule =
-        Rule { warm_up: 0, warm_seconds: 0.0, least: 6, most: 10, spread: 0.01, seconds: 60.0 };
-    Options { effort: Effort { rule, launch: 0.0 }, footprint: Some(1 << 20) }
+fn short() -> CalibrateOptions {
+    let rule = SampleRule {
+        warm_up: 0,
+        warm_seconds: 0.0,
+        least: 6,
+        most: 10,
+        spread: 0.01,
+        seconds: 60.0,
+    };
+    CalibrateOptions { effort: Effort { rule, launch: 0.0 }, footprint: Some(1 << 20) }
 }
 
 fn numbers(units: i64, elements: i64) -> Value {
@@ -269,14 +278,14 @@ fn launches_grow_until_they_are_long_enough() {
 fn an_interrupt_ends_it() {
     struct Late<'a>(Model, &'a AtomicBool);
     impl Runner for Late<'_> {
-        fn most_items(&mut self, work: Work) -> Result<usize, Fault> {
+        fn most_items(&mut self, work: Work) -> Result<usize, CalibrateError> {
             self.0.most_items(work)
         }
-        fn run(&mut self, run: &Run) -> Result<Times, Fault> {
+        fn run(&mut self, run: &CalibrationRun) -> Result<RunTimes, CalibrateError> {
             self.1.store(self.0.launches >= 20, Ordering::Relaxed);
             self.0.run(run)
         }
-        fn verify(&mut self, run: &Run) -> Result<(), Fault> {
+        fn verify(&mut self, run: &CalibrationRun) -> Result<(), CalibrateError> {
             self.0.verify(run)
         }
     }
@@ -284,7 +293,7 @@ fn an_interrupt_ends_it() {
     let mut late = Late(Model::new(numbers(2, 8)), &interrupt);
     let facts = late.0.facts();
     let result = calibrate(&mut late, &facts, &short(), &interrupt, &mut |_| {});
-    assert_eq!(result, Err(Fault::Interrupted));
+    assert_eq!(result, Err(CalibrateError::Interrupted));
     assert_eq!(late.0.launches, 21);
 }
 
@@ -377,7 +386,7 @@ impl Resourceful {
     }
 
     /// What a launch uses: of a warp, of a group or of the launch.
-    fn usage(&self, run: &Run) -> Value {
+    fn usage(&self, run: &CalibrationRun) -> Value {
         let n = i64::from(run.iterations) * i64::try_from(run.work.operations()).unwrap();
         let moved = |n: i64| n * run.group as i64 * 4 * self.facts.vector as i64;
         let requests = |lines: i64| json!({ "global_requests": n, "global_wavefronts": n, "global_lines": n * lines });
@@ -420,25 +429,26 @@ impl Resourceful {
 }
 
 impl Runner for Resourceful {
-    fn most_items(&mut self, _: Work) -> Result<usize, Fault> {
+    fn most_items(&mut self, _: Work) -> Result<usize, CalibrateError> {
         Ok(self.facts.max_group)
     }
 
-    fn run(&mut self, run: &Run) -> Result<Times, Fault> {
+    fn run(&mut self, run: &CalibrationRun) -> Result<RunTimes, CalibrateError> {
         let problem = json!({
             "profile": "resources", "without": ["mixing"], "platform": self.platform, "usage": self.usage(run),
             "launch": { "global_size": run.items(), "local_size": run.group }, "kernel": []
         });
         let problem = Problem::from_value(&problem, &IndexMap::new(), &platforms::find).unwrap();
         let space = problem.space().unwrap();
-        let ticks = simulate(&problem, &space.bound[0], &tickbound_simulator::Options::default())
-            .unwrap()
-            .time;
+        let ticks =
+            simulate(&problem, &space.bound[0], &tickbound_simulator::SimulateOptions::default())
+                .unwrap()
+                .time;
         let busy = ticks as f64 / (self.platform["clock_mhz"].as_f64().unwrap() * 1e6);
-        Ok(Times { busy, queued: busy })
+        Ok(RunTimes { busy, queued: busy })
     }
 
-    fn verify(&mut self, _: &Run) -> Result<(), Fault> {
+    fn verify(&mut self, _: &CalibrationRun) -> Result<(), CalibrateError> {
         Ok(())
     }
 }
@@ -525,7 +535,7 @@ fn a_device_computes_what_the_host_does() {
     // Another order than calibration's: nothing may depend on what ran before.
     for iterations in [3, 100, 1] {
         for work in [Work::Fill { bytes }, ones[1], ones[2], ones[0], ones[3], ones[4], ones[1]] {
-            let run = Run::new(work, 1, 1).iterations(iterations);
+            let run = CalibrationRun::new(work, 1, 1).iterations(iterations);
             runner.verify(&run).unwrap_or_else(|e| panic!("{run:?}: {e}"));
             assert!(runner.run(&run).unwrap().busy >= 0.0);
             runner.run(&run).unwrap();
@@ -554,9 +564,9 @@ fn a_device_computes_what_the_host_does() {
                 Work::Sweep { bytes },
                 Work::Start,
             ] {
-                let run = Run::new(work, groups, group).iterations(iterations);
+                let run = CalibrationRun::new(work, groups, group).iterations(iterations);
                 let group = run.group.min(runner.most_items(work).unwrap());
-                let run = Run { group, ..run };
+                let run = CalibrationRun { group, ..run };
                 runner.run(&run).unwrap();
                 runner.verify(&run).unwrap_or_else(|e| panic!("{run:?}: {e}"));
             }
@@ -570,18 +580,18 @@ fn launches_that_would_leave_their_buffers_are_refused() {
     let session = Session::open(&device).unwrap();
     let mut runner = OpenCl::new(&session).unwrap();
     for run in [
-        Run::new(Work::Stream { bytes: 1 << 16 }, 33, 64),
-        Run::new(Work::ChaseLocal, 1, 2),
-        Run::new(Work::Chain, 0, 1),
-        Run::new(Work::Chain, usize::MAX, 2),
-        Run::new(Work::Chase { bytes: 0 }, 1, 1),
-        Run::new(Work::Sweep { bytes: 3 << 12 }, 1, 1),
-        Run::new(Work::Sweep { bytes: 1 << 10 }, 1, 1),
-        Run::new(Work::LoadBanks { apart: 0 }, 1, 1),
-        Run::new(Work::Chase { bytes: 1 << 40 }, 1, 1),
+        CalibrationRun::new(Work::Stream { bytes: 1 << 16 }, 33, 64),
+        CalibrationRun::new(Work::ChaseLocal, 1, 2),
+        CalibrationRun::new(Work::Chain, 0, 1),
+        CalibrationRun::new(Work::Chain, usize::MAX, 2),
+        CalibrationRun::new(Work::Chase { bytes: 0 }, 1, 1),
+        CalibrationRun::new(Work::Sweep { bytes: 3 << 12 }, 1, 1),
+        CalibrationRun::new(Work::Sweep { bytes: 1 << 10 }, 1, 1),
+        CalibrationRun::new(Work::LoadBanks { apart: 0 }, 1, 1),
+        CalibrationRun::new(Work::Chase { bytes: 1 << 40 }, 1, 1),
     ] {
-        assert!(matches!(runner.run(&run), Err(Fault::Refused { .. })), "{run:?}");
-        assert!(matches!(runner.verify(&run), Err(Fault::Refused { .. })), "{run:?}");
+        assert!(matches!(runner.run(&run), Err(CalibrateError::Refused { .. })), "{run:?}");
+        assert!(matches!(runner.verify(&run), Err(CalibrateError::Refused { .. })), "{run:?}");
     }
 }
 

@@ -10,7 +10,7 @@ use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
 use indexmap::IndexMap;
 use predicates::str::contains;
 use serde_json::{Value, json};
-use tickbound_compare::{Input, Options, SideBySide, engine};
+use tickbound_compare::{CompareOptions, Input, SideBySide, engine};
 use tickbound_model::Problem;
 use tickbound_report::answer::comparison::{Comparison, RowStatus};
 
@@ -274,7 +274,7 @@ fn with_script(script: &str, engines: &str) -> Comparison {
     let text = std::fs::read_to_string(root(ABSTRACT)).expect("the problem");
     let problem = Problem::from_json(&text, &IndexMap::new(), &tickbound_model::platforms::find)
         .expect("valid");
-    let options = Options { program, timeout: Duration::from_secs(60), memory: None };
+    let options = CompareOptions { program, timeout: Duration::from_secs(60), memory: None };
     let never = AtomicBool::new(false);
     let mut session = SideBySide::new(options, &never, &|_| {});
     let input = Input { problem: &problem, file: "a.json".into(), replaced: IndexMap::new() };
@@ -333,7 +333,7 @@ fn engines_that_fail_are_rows() {
 
 #[test]
 fn spin_is_an_engine() {
-    if let Err(e) = tickbound_spin::Tools::find() {
+    if let Err(e) = tickbound_spin::SpinTools::find() {
         eprintln!("skipped: {e}");
         return;
     }

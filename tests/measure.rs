@@ -1021,7 +1021,7 @@ fn random_choice_on_published_measurements() {
 /// The examples have the configurations of the published spaces, neither fewer nor others.
 #[test]
 fn published_configurations_are_those_of_the_examples() {
-    use tickbound_elimination::Limits;
+    use tickbound_elimination::TableLimits;
     use tickbound_measure::score::Results;
     use tickbound_model::{Problem, platforms};
 
@@ -1039,7 +1039,7 @@ fn published_configurations_are_those_of_the_examples() {
         let size = serde_json::from_str::<Value>(&text).unwrap()["sizes"]["published"].clone();
         let size = size.as_object().unwrap().iter().map(|(n, v)| (n.clone(), v.as_i64().unwrap()));
         let problem = Problem::from_json(&text, &size.collect(), &platforms::find).unwrap();
-        let all = problem.configurations(&Limits::default()).unwrap();
+        let all = problem.configurations(&TableLimits::default()).unwrap();
         assert_eq!(all.count(), Some(entries.into()), "{name}");
         if !data.is_file() {
             eprintln!("skipped: no {}", data.display());

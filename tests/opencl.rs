@@ -13,16 +13,19 @@ use itertools::Itertools;
 use proptest::strategy::Strategy;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use tickbound_device::{self, Arg, Device, DeviceChoice, DeviceError, Picked, Program, Session};
+use tickbound_device::{
+    self, Arg, Device, DeviceChoice, DeviceError, DeviceProgram, Picked, Session,
+};
 use tickbound_measure::guarded::{Breach, Guarded, Round, Side, ZONE};
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::limits::{Limits, Stopped};
+use tickbound_reo::limits::{ProductLimits, Stopped};
 use tickbound_reo::product::dense::{
-    BatchPlan, Block, Data, DenseError, Matrix, Plan, Stream, Tally, batch, fold, plan,
+    BatchPlan, CellData, CellTally, DenseError, DensePlan, DenseStream, Matrix, RowBlock, batch,
+    fold, plan,
 };
 use tickbound_reo::symbol::Symbols;
 use tickbound_reo_opencl::{Maker, Multiplier, MultiplierError};
-use tickbound_xtask::reo_bench::{self, Mode, Options};
+use tickbound_xtask::reo_bench::{self, BenchOptions, Mode};
 
 /// All devices, if there are any.
 fn devices() -> Vec<Device> {
@@ -35,12 +38,12 @@ fn devices() -> Vec<Device> {
     listing.devices
 }
 
-fn memory() -> Limits<'static> {
-    Limits::memory(1 << 30)
+fn memory() -> ProductLimits<'static> {
+    ProductLimits::memory(1 << 30)
 }
 
 fn matrices(parts: &[Automaton]) -> Vec<Matrix> {
-    parts.iter().map(|part| Matrix::new(part, Data::Ignore, &memory()).unwrap()).collect()
+    parts.iter().map(|part| Matrix::new(part, CellData::Ignore, &memory()).unwrap()).collect()
 }
 
 #[test]
@@ -73,7 +76,7 @@ fn parts_of_buffers_and_zones_around_them() {
         assert!(matches!(session.part(&whole, align, align + 1), Err(DeviceError::Range { .. })));
         assert!(matches!(session.part(&whole, 2 * align, 0), Err(DeviceError::Range { .. })));
         let program = "kernel void set(global uchar *x, long at, uchar to) { x[at] = to; }";
-        let program = Program::build(&session, program, "").unwrap();
+        let program = DeviceProgram::build(&session, program, "").unwrap();
         let kernel = program.kernel("set").unwrap();
         for bytes in [0, 1, 777] {
             let guarded = Guarded::new(&session, bytes).unwrap();
@@ -107,7 +110,7 @@ fn parts_of_buffers_and_zones_around_them() {
 fn what_goes_wrong() {
     for device in devices() {
         let session = Session::open(&device).unwrap();
-        let build = |source| Program::build(&session, source, "");
+        let build = |source| DeviceProgram::build(&session, source, "");
         let broken = build("kernel void f(global int *x) { x[0] = undeclared; }").unwrap_err();
         let DeviceError::Build { log, .. } = &broken else { panic!("{broken}") };
         assert!(log.contains("undeclared"), "{log}");
@@ -227,10 +230,10 @@ fn more_than_a_buffer_holds() {
 }
 
 /// What the whole product comes to, made in blocks.
-fn streamed(plan: &Plan, bytes: u64, maker: Maker) -> Tally {
-    let stream = Stream::new(plan, bytes);
-    let (mut all, mut blocks) = (Tally::default(), Vec::new());
-    let take = |block: Block, tallies: Vec<Tally>| {
+fn streamed(plan: &DensePlan, bytes: u64, maker: Maker) -> CellTally {
+    let stream = DenseStream::new(plan, bytes);
+    let (mut all, mut blocks) = (CellTally::default(), Vec::new());
+    let take = |block: RowBlock, tallies: Vec<CellTally>| {
         blocks.push(block.number);
         all = tallies.into_iter().fold(all, |all, one| all + one);
         Ok::<(), MultiplierError>(())
@@ -249,7 +252,8 @@ fn streamed(plan: &Plan, bytes: u64, maker: Maker) -> Tally {
 fn blocks_of_three_sizes() {
     let mut all = families(40, 2..=4);
     all.extend([2, 5, 8].map(|n| apart(&mut Symbols::new(), n)));
-    let plans: Vec<Plan> = all.iter().map(|f| plan(&matrices(f), &memory()).unwrap()).collect();
+    let plans: Vec<DensePlan> =
+        all.iter().map(|f| plan(&matrices(f), &memory()).unwrap()).collect();
     for device in devices() {
         // Blocks of more than a buffer of the device holds, too.
         let mut small = device.clone();
@@ -288,12 +292,12 @@ fn limits() {
     let parts = matrices(&apart(&mut Symbols::new(), 10));
     for device in devices() {
         let engine = Multiplier::new(&device).unwrap();
-        let refused = engine.fold(&parts, &Limits::memory(1 << 20)).unwrap_err();
+        let refused = engine.fold(&parts, &ProductLimits::memory(1 << 20)).unwrap_err();
         let what = "the dense product";
         let expected = Stopped::Memory { what, needed: 8 << 20, limit: 1 << 20 };
         assert_eq!(refused, MultiplierError::Dense(DenseError::Stopped(expected)));
         let stop = AtomicBool::new(true);
-        let stopped = engine.fold(&parts, &Limits { stop: &stop, ..memory() }).unwrap_err();
+        let stopped = engine.fold(&parts, &ProductLimits { stop: &stop, ..memory() }).unwrap_err();
         assert_eq!(stopped, Stopped::Interrupted.into());
     }
 }
@@ -301,7 +305,7 @@ fn limits() {
 #[test]
 fn the_bench() {
     let devices = devices();
-    let options = Options { products: vec![100, 200], kept: 2, dropped: 1, bytes: 1 << 18 };
+    let options = BenchOptions { products: vec![100, 200], kept: 2, dropped: 1, bytes: 1 << 18 };
     let report = reo_bench::run(&options, &devices, &memory(), &|_| {}).unwrap();
     assert_eq!(report.devices.len(), 1 + devices.len());
     for device in &report.devices {
@@ -316,7 +320,7 @@ fn the_bench() {
     let text = report.markdown();
     assert!(text.contains("| E8400 CPU (2012)") && text.contains("7.813"), "{text}");
     let json = serde_json::to_string(&report).unwrap();
-    assert_eq!(serde_json::from_str::<reo_bench::Report>(&json).unwrap(), report);
+    assert_eq!(serde_json::from_str::<reo_bench::BenchReport>(&json).unwrap(), report);
     let folder = tempfile::tempdir().unwrap();
     for name in ["times.svg", "times.png"] {
         let path = folder.path().join(name);
@@ -325,7 +329,7 @@ fn the_bench() {
     }
     assert!(report.plot(folder.path().join("none/times.svg")).is_err());
     let stop = AtomicBool::new(true);
-    let limits = Limits { stop: &stop, ..memory() };
+    let limits = ProductLimits { stop: &stop, ..memory() };
     let stopped = reo_bench::run(&options, &devices, &limits, &|_| {});
     assert!(stopped.is_err() || stopped.is_ok_and(|report| report.interrupted));
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tickbound_model::platforms;
-use tickbound_model::{Access, Platform};
+use tickbound_model::{AccessKind, Platform};
 
 fn load(name: &str) -> Platform {
     let json = platforms::find(name).unwrap_or_else(|e| panic!("{e}"));
@@ -34,7 +34,8 @@ fn key_numbers() {
         let p = load(name);
         assert_eq!(p.name, name);
         assert_eq!((p.units(), p.elements_per_unit()), (units, elements), "{name}");
-        let prices = [Access::Global, Access::Local, Access::Compute].map(|a| p.price(a));
+        let prices =
+            [AccessKind::Global, AccessKind::Local, AccessKind::Compute].map(|a| p.price(a));
         assert_eq!(prices, [global, local, compute], "{name}");
     }
     assert_eq!(platforms::names().count(), 17);

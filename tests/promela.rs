@@ -14,18 +14,20 @@ use tickbound_model::verdict::Status;
 use tickbound_model::{Bound, LaunchSize, Problem, Space};
 use tickbound_simulator::simulate;
 use tickbound_solver::tune;
-use tickbound_spin::promela::{Options, PromelaError, Style, export};
+use tickbound_spin::promela::{PromelaError, PromelaOptions, Style, export};
 
 const ABSTRACT: &str = include_str!("../examples/problems/abstract.json");
 const MINIMUM: &str = include_str!("../examples/problems/minimum.json");
 
 /// Every configuration has one time, whatever the interleaving, and it is the simulator's.
 fn agree(problem: &Problem, space: &Space, style: Style, optimise: &str) -> Result<usize, String> {
-    let options = Options { style };
+    let options = PromelaOptions { style };
     let model = export(problem, space, &options).map_err(|e| format!("export: {e}"))?;
     let found = with_spin::times(&model, optimise);
     for bound in &space.bound {
-        let time = simulate(problem, bound, &tickbound_simulator::Options::default()).unwrap().time;
+        let time = simulate(problem, bound, &tickbound_simulator::SimulateOptions::default())
+            .unwrap()
+            .time;
         let spin = found.get(&bound.configuration.0);
         if spin != Some(&BTreeSet::from([time])) {
             let name = problem.name_values(&bound.configuration);
@@ -198,7 +200,7 @@ fn check(
         return Ok(());
     };
     let Ok(space) = problem.space() else { return Ok(()) };
-    let options = tickbound_simulator::Options::default();
+    let options = tickbound_simulator::SimulateOptions::default();
     let runs = space.bound.iter().all(|b| simulate(&problem, b, &options).is_ok());
     if space.bound.is_empty() || !runs {
         return Ok(());
@@ -226,8 +228,10 @@ fn check(
 
 /// The optimiser's answer, or the bracket that it has after a few seconds.
 fn optimiser_agrees(problem: &Problem, least: Option<i64>, seen: &mut Seen) -> Result<(), String> {
-    let options =
-        tickbound_solver::Options { timeout: Some(Duration::from_secs(2)), ..Default::default() };
+    let options = tickbound_solver::SearchOptions {
+        timeout: Some(Duration::from_secs(2)),
+        ..Default::default()
+    };
     let result = tune(problem, &options, &AtomicBool::new(false), &|_| {});
     let result = result.map_err(|e| e.to_string())?;
     let optimal = result.status == Status::Optimal;
@@ -280,7 +284,7 @@ fn what_promela_cannot_hold_is_said() {
               "launch": {{ "global_size": "size", "local_size": "WG" }}, "kernel": {kernel} }}"#
         );
         let problem = with_spin::problem(&text, &[]);
-        export(&problem, &problem.space().unwrap(), &Options { style })
+        export(&problem, &problem.space().unwrap(), &PromelaOptions { style })
     };
     let simple = r#"[ { "global": 1 } ]"#;
     assert!(of(simple, 128, Style::Processes).is_ok());

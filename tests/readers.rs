@@ -16,15 +16,15 @@ use tickbound_measure::score::Results;
 use tickbound_model::kernel::expressions;
 use tickbound_model::problem::parse_json;
 use tickbound_model::{Bound, LaunchSize, ModelError, Platform, Problem, Space, t1};
-use tickbound_opencl::{Child, Setup, attach_with};
+use tickbound_opencl::{Child, ReaderSetup, attach_with};
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::connector::Connector;
-use tickbound_reo::limits::Limits;
+use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::reachable;
 use tickbound_reo::syntax::Source;
-use tickbound_reo::treo::{self, Request, Shelf};
+use tickbound_reo::treo::{self, Shelf, TreoRequest};
 use tickbound_reo::{cat, ect, json as automata};
-use tickbound_simulator::{Options, simulate};
+use tickbound_simulator::{SimulateOptions, simulate};
 
 /// Larger spaces are not listed here: a limit of the program, which takes longer, guards them.
 const CHOICES: u32 = 20_000;
@@ -124,7 +124,7 @@ fn used(problem: &Problem) -> Result<(), String> {
     }
     let space = problem.space().map_err(said)?;
     for bound in space.bound.iter().take(SIMULATED) {
-        let options = Options { max_events: 20_000, ..Options::default() };
+        let options = SimulateOptions { max_events: 20_000, ..SimulateOptions::default() };
         if let Err(e) = simulate(problem, bound, &options) {
             one_line(&e.to_string());
         }
@@ -222,7 +222,7 @@ fn kernel(text: &str) -> Result<(), String> {
     std::fs::write(folder.path().join("k.cl"), text).map_err(said)?;
     let child = option_env!("CARGO_BIN_EXE_tickbound")
         .map(|program| Child { program: program.into(), arguments: vec!["read-kernel".into()] });
-    let setup = Setup { child, ..Setup::default() };
+    let setup = ReaderSetup { child, ..ReaderSetup::default() };
     attach_with(&mut problem, folder.path(), &setup).map_err(said)?;
     used(&problem)
 }
@@ -238,8 +238,8 @@ fn treo_file(text: &str) -> Result<(), String> {
     let again = treo::parse(&Source::new("a.treo", &printed)).map(|tree| tree.to_string());
     assert_eq!(again.map_err(said).as_ref(), Ok(&printed), "printed anew");
     let shelf = Shelf::default();
-    let sized = Request::default().set("n", "2");
-    let found = treo::connector(&source, &shelf, &Request::default())
+    let sized = TreoRequest::default().set("n", "2");
+    let found = treo::connector(&source, &shelf, &TreoRequest::default())
         .or_else(|_| treo::connector(&source, &shelf, &sized));
     composed(&found.map_err(said)?);
     Ok(())
@@ -274,7 +274,7 @@ fn composed(connector: &Connector) {
         return;
     }
     let parts: Vec<&Automaton> = connector.parts.iter().map(|part| &part.automaton).collect();
-    if let Err(e) = reachable::compose(&parts, &Limits::memory(COMPOSED.1)) {
+    if let Err(e) = reachable::compose(&parts, &ProductLimits::memory(COMPOSED.1)) {
         one_line(&e.to_string());
     }
 }

@@ -19,16 +19,18 @@ use tickbound_model::verdict::Status;
 use tickbound_model::{Problem, Space};
 use tickbound_simulator::Script;
 use tickbound_simulator::simulate;
-use tickbound_spin::output::Verdict;
-use tickbound_spin::promela::{self, Model, Name, Style, export};
-use tickbound_spin::result::{Proof, RunLog};
+use tickbound_spin::output::VerifierVerdict;
+use tickbound_spin::promela::{self, Model, PromelaName, Style, export};
+use tickbound_spin::result::{RunLog, SpinProof};
 use tickbound_spin::times::times;
-use tickbound_spin::tools::Tools;
-use tickbound_spin::{Event, Options, Search, SpinError, SpinResult, StopReason, Subject, search};
+use tickbound_spin::tools::SpinTools;
+use tickbound_spin::{
+    Search, SpinError, SpinEvent, SpinOptions, SpinResult, SpinStop, SpinSubject, search,
+};
 
 /// The tools, if they are there.
-fn tools() -> Option<Tools> {
-    match Tools::find() {
+fn tools() -> Option<SpinTools> {
+    match SpinTools::find() {
         Ok(tools) => Some(tools),
         Err(e) if std::env::var_os("CI").is_none() => {
             eprintln!("skipped: {e}");
@@ -89,7 +91,7 @@ active proctype kernel() {{
 }}
 "#
     );
-    let name = |n: &str| Name { problem: n.into(), promela: n.into() };
+    let name = |n: &str| PromelaName { problem: n.into(), promela: n.into() };
     Model {
         text,
         style: Style::Lockstep,
@@ -111,26 +113,26 @@ fn counters(n: u32) -> Model {
     model("int a, b, c;", &more)
 }
 
-fn run(model: &Model, options: &Options) -> Result<SpinResult, SpinError> {
-    let tools = Tools::find()?;
+fn run(model: &Model, options: &SpinOptions) -> Result<SpinResult, SpinError> {
+    let tools = SpinTools::find()?;
     run_with(model, options, &tools, &AtomicBool::new(false), &|_| {})
 }
 
 fn run_with(
     model: &Model,
-    options: &Options,
-    tools: &Tools,
+    options: &SpinOptions,
+    tools: &SpinTools,
     interrupt: &AtomicBool,
-    observer: &(dyn Fn(&Event) + Sync),
+    observer: &(dyn Fn(&SpinEvent) + Sync),
 ) -> Result<SpinResult, SpinError> {
     let (problem, space) = problem();
-    let subject = Subject { problem: &problem, space: &space, model };
+    let subject = SpinSubject { problem: &problem, space: &space, model };
     search(subject, tools, options, interrupt, observer)
 }
 
-fn options(search: Search) -> Options {
+fn options(search: Search) -> SpinOptions {
     let timeout = Some(Duration::from_secs(60));
-    Options { search, workers: Some(2), memory: 512 << 20, timeout, ..Options::default() }
+    SpinOptions { search, workers: Some(2), memory: 512 << 20, timeout, ..SpinOptions::default() }
 }
 
 #[test]
@@ -144,16 +146,16 @@ fn three_searches_prove_the_same_least_time() {
         assert_eq!(result.best.as_ref().unwrap().configuration.0, [4, 1], "{about}");
         assert_eq!(result.stopped_by, None, "{about}");
         let proof = match kind {
-            Search::BranchAndBound => Proof::BranchAndBound,
-            _ => Proof::OverTime,
+            Search::BranchAndBound => SpinProof::BranchAndBound,
+            _ => SpinProof::OverTime,
         };
         assert_eq!(result.proof, Some(proof), "{about}");
         assert!(result.trails.iter().all(|t| t.confirmed), "{about}");
         assert!(result.trails.is_sorted_by_key(|t| t.found.time), "{about}");
         assert!(result.states() > 0 && result.depth() > 0 && result.memory_bytes() > 0, "{about}");
-        if proof == Proof::OverTime {
+        if proof == SpinProof::OverTime {
             let last = result.runs.last().unwrap();
-            assert_eq!((last.bound, &last.verdict), (Some(13), &Verdict::Holds), "{about}");
+            assert_eq!((last.bound, &last.verdict), (Some(13), &VerifierVerdict::Holds), "{about}");
         }
         if kind == Search::Bisect {
             assert_eq!(result.runs[0].what, "simulation");
@@ -190,7 +192,7 @@ fn a_swarm_finds_and_does_not_prove() {
     assert!(result.trails.iter().all(|t| t.confirmed && t.steps.is_some()));
     let ranks: Vec<_> = result.trails.iter().map(|t| (t.found.time, t.steps)).collect();
     assert!(ranks.is_sorted(), "{ranks:?}");
-    assert!(result.runs.iter().all(|r| r.verdict != Verdict::Holds));
+    assert!(result.runs.iter().all(|r| r.verdict != VerifierVerdict::Holds));
     let mut seeds: Vec<_> = result.runs.iter().map(|r| (r.seed, r.depth_limit)).collect();
     seeds.sort_unstable();
     seeds.dedup();
@@ -206,14 +208,14 @@ fn a_depth_limit_is_raised_or_reported() {
         let about = format!("{}: {:?}", kind.name(), raised.runs);
         assert_eq!(raised.upper, Some(14), "{about}");
         assert_eq!(raised.status == Status::Optimal, kind != Search::Swarm, "{about}");
-        assert!(raised.runs.iter().any(|r| r.verdict == Verdict::DepthLimit), "{about}");
+        assert!(raised.runs.iter().any(|r| r.verdict == VerifierVerdict::DepthLimit), "{about}");
         assert!(raised.trails.iter().any(|t| t.steps > Some(12_000)), "{about}");
     }
     for kind in [Search::Bisect, Search::BranchAndBound, Search::Swarm] {
-        let fixed = Options { depth: Some(1_000), ..options(kind) };
+        let fixed = SpinOptions { depth: Some(1_000), ..options(kind) };
         let cut = run(&deep, &fixed).unwrap();
         assert_eq!(cut.status, Status::Bounded, "{}", kind.name());
-        assert_eq!(cut.stopped_by, Some(StopReason::Depth(1_000)), "{}", kind.name());
+        assert_eq!(cut.stopped_by, Some(SpinStop::Depth(1_000)), "{}", kind.name());
         assert_eq!((cut.lower, cut.proof), (0, None), "{}", kind.name());
     }
 }
@@ -222,15 +224,15 @@ fn a_depth_limit_is_raised_or_reported() {
 fn memory_that_runs_out_is_no_proof() {
     let Some(_) = tools() else { return };
     for kind in [Search::Exhaustive, Search::Bisect, Search::BranchAndBound] {
-        let small = Options { memory: 64 << 20, ..options(kind) };
+        let small = SpinOptions { memory: 64 << 20, ..options(kind) };
         let result = run(&counters(120), &small).unwrap();
         let about = format!("{}: {:?}", kind.name(), result.runs);
         assert_eq!(result.status, Status::Bounded, "{about}");
-        assert_eq!(result.stopped_by, Some(StopReason::Memory(64 << 20)), "{about}");
+        assert_eq!(result.stopped_by, Some(SpinStop::Memory(64 << 20)), "{about}");
         assert_eq!((result.lower, result.proof), (0, None), "{about}");
         assert_eq!(result.upper.is_some(), kind != Search::Exhaustive, "{about}");
         let last = result.runs.last().unwrap();
-        assert_eq!(last.verdict, Verdict::OutOfMemory, "{about}");
+        assert_eq!(last.verdict, VerifierVerdict::OutOfMemory, "{about}");
         assert!(last.memory_bytes <= 65 << 20 && last.states > 100_000, "{about}");
     }
 }
@@ -255,18 +257,18 @@ fn a_time_out_and_an_interrupt_leave_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
         let timeout = Duration::from_secs(if interrupts { 60 } else { 3 });
         let keep = Some(folder.path().join("kept"));
-        let options = Options { keep, timeout: Some(timeout), ..options(kind) };
+        let options = SpinOptions { keep, timeout: Some(timeout), ..options(kind) };
         let interrupt = AtomicBool::new(false);
         let started = Instant::now();
-        let observer = |event: &Event| {
+        let observer = |event: &SpinEvent| {
             // The first million states.
-            if interrupts && matches!(event, Event::Running(_)) {
+            if interrupts && matches!(event, SpinEvent::Running(_)) {
                 interrupt.store(true, Ordering::Relaxed);
             }
         };
         let result = run_with(&large, &options, &tools, &interrupt, &observer).unwrap();
         let about = format!("{} {interrupts} {:?}", kind.name(), result.runs);
-        let reason = if interrupts { StopReason::Interrupted } else { StopReason::TimeOut(3.0) };
+        let reason = if interrupts { SpinStop::Interrupted } else { SpinStop::TimeOut(3.0) };
         assert_eq!(result.stopped_by, Some(reason), "{about}");
         assert_eq!(result.status, Status::Bounded, "{about}");
         assert_eq!(result.lower, 0, "{about}");
@@ -274,7 +276,7 @@ fn a_time_out_and_an_interrupt_leave_nothing_behind() {
         assert!(started.elapsed() < Duration::from_secs(30), "{about}");
         assert_eq!(left_over(folder.path()), Vec::<String>::new(), "{about}");
         // A verifier that is interrupted still says how far it came.
-        let stopped = |r: &RunLog| matches!(r.verdict, Verdict::Stopped(_)) && r.states > 0;
+        let stopped = |r: &RunLog| matches!(r.verdict, VerifierVerdict::Stopped(_)) && r.states > 0;
         assert!(!interrupts || result.runs.iter().any(stopped), "{about}");
     }
 }
@@ -335,7 +337,7 @@ active proctype unit() {{
 }}
 "#
     );
-    let parameters = vec![Name { problem: "WG".into(), promela: "WG".into() }];
+    let parameters = vec![PromelaName { problem: "WG".into(), promela: "WG".into() }];
     Model { text, parameters, open_schedule: true, configurations: 1, ..model("", "") }
 }
 
@@ -343,8 +345,8 @@ fn search_open(schedules: &[(&[(i64, i64)], i64)], kind: Search) -> Result<SpinR
     let problem = Problem::from_json(OPEN, &IndexMap::new(), &|_| unreachable!()).unwrap();
     let space = problem.space().unwrap();
     let model = open_model(schedules);
-    let subject = Subject { problem: &problem, space: &space, model: &model };
-    search(subject, &Tools::find()?, &options(kind), &AtomicBool::new(false), &|_| {})
+    let subject = SpinSubject { problem: &problem, space: &space, model: &model };
+    search(subject, &SpinTools::find()?, &options(kind), &AtomicBool::new(false), &|_| {})
 }
 
 #[test]
@@ -384,7 +386,7 @@ fn exported(size: i64, style: Style) -> (Problem, Space, Model) {
     let inputs = IndexMap::from([("size".to_owned(), size)]);
     let problem = Problem::from_json(ABSTRACT, &inputs, &|_| unreachable!()).unwrap();
     let space = problem.space().unwrap();
-    let model = export(&problem, &space, &promela::Options { style }).unwrap();
+    let model = export(&problem, &space, &promela::PromelaOptions { style }).unwrap();
     (problem, space, model)
 }
 
@@ -399,7 +401,7 @@ fn the_exported_model_gives_the_least_time_of_table_1() {
     ];
     for (style, kind) in cases {
         let (problem, space, model) = exported(8, style);
-        let subject = Subject { problem: &problem, space: &space, model: &model };
+        let subject = SpinSubject { problem: &problem, space: &space, model: &model };
         let never = AtomicBool::new(false);
         let result = search(subject, &tools, &options(kind), &never, &|_| {}).unwrap();
         let about = format!("{} {}", style.name(), kind.name());
@@ -416,7 +418,7 @@ fn each_configuration_has_the_time_of_the_simulator_on_every_interleaving() {
     let Some(tools) = tools() else { return };
     for style in [Style::Lockstep, Style::Processes] {
         let (problem, space, model) = exported(8, style);
-        let subject = Subject { problem: &problem, space: &space, model: &model };
+        let subject = SpinSubject { problem: &problem, space: &space, model: &model };
         let never = AtomicBool::new(false);
         let options = options(Search::Exhaustive);
         let listed = times(subject, &tools, &options, &never, &|_| {}).unwrap();
@@ -496,7 +498,7 @@ fn an_empty_space_is_an_answer() {
     let (problem, space) = problem();
     let space = Space { bound: Vec::new(), ..space };
     let model = model("", "");
-    let subject = Subject { problem: &problem, space: &space, model: &model };
+    let subject = SpinSubject { problem: &problem, space: &space, model: &model };
     let options = options(Search::Bisect);
     let result = search(subject, &tools, &options, &AtomicBool::new(false), &|_| {}).unwrap();
     assert_eq!((result.status, result.upper, result.runs.len()), (Status::Infeasible, None, 0));
@@ -507,10 +509,10 @@ fn options_that_make_no_sense_are_refused() {
     let Some(_) = tools() else { return };
     let base = options(Search::Bisect);
     let cases = [
-        (Options { memory: 1 << 20, ..base.clone() }, "at least 64M"),
-        (Options { workers: Some(0), ..base.clone() }, "at least 1"),
-        (Options { depth: Some(0), ..base.clone() }, "1 to 2000000000"),
-        (Options { depth: Some(1 << 40), ..base.clone() }, "1 to 2000000000"),
+        (SpinOptions { memory: 1 << 20, ..base.clone() }, "at least 64M"),
+        (SpinOptions { workers: Some(0), ..base.clone() }, "at least 1"),
+        (SpinOptions { depth: Some(0), ..base.clone() }, "1 to 2000000000"),
+        (SpinOptions { depth: Some(1 << 40), ..base.clone() }, "1 to 2000000000"),
     ];
     for (options, part) in cases {
         let said = run(&model("", ""), &options).unwrap_err().to_string();
@@ -523,7 +525,7 @@ fn everything_is_kept_where_that_is_asked_for() {
     let Some(_) = tools() else { return };
     let folder = tempfile::tempdir().unwrap();
     let keep = folder.path().join("kept with a space");
-    let options = Options { keep: Some(keep.clone()), ..options(Search::Exhaustive) };
+    let options = SpinOptions { keep: Some(keep.clone()), ..options(Search::Exhaustive) };
     run(&model("", ""), &options).unwrap();
     let at = |path: &str| keep.join(path);
     for file in [
@@ -558,9 +560,9 @@ fn tools_that_are_missing_or_too_old() {
     let folder = tempfile::tempdir().unwrap();
     let find = |path: &Path| {
         let path = path.as_os_str().to_owned();
-        Tools::find_in(&move |name| (name == "PATH").then(|| path.clone()))
+        SpinTools::find_in(&move |name| (name == "PATH").then(|| path.clone()))
     };
-    let said = |error: Result<Tools, SpinError>| error.unwrap_err().to_string();
+    let said = |error: Result<SpinTools, SpinError>| error.unwrap_err().to_string();
     assert!(said(find(folder.path())).contains("SPIN was not found"));
     fake(folder.path(), "spin", "Spin Version 6.4.9 -- 17 December 2018");
     let old = said(find(folder.path()));

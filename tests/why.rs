@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Value, json};
 use tickbound_model::{Problem, Profile, platforms};
-use tickbound_simulator::{Options, simulate};
+use tickbound_simulator::{SimulateOptions, simulate};
 
 use crate::common;
 
@@ -47,7 +47,7 @@ fn named(problem: &Problem, values: &[i64]) -> Values {
 /// Every configuration with its time; nothing where the problem has none.
 fn all(problem: &Problem) -> Result<Vec<(Values, i64)>, String> {
     let space = problem.space().map_err(|e| e.to_string())?;
-    let run = |bound: &_| match simulate(problem, bound, &Options::default()) {
+    let run = |bound: &_| match simulate(problem, bound, &SimulateOptions::default()) {
         Ok(run) => Ok((named(problem, &bound.configuration.0), run.time)),
         Err(e) => Err(e.to_string()),
     };
@@ -100,7 +100,7 @@ fn check_finding(what: &str, found: &Value, changed: &Problem, base: Option<i64>
             assert_eq!(found["saves"].as_i64(), base.zip(time).map(|(a, b)| a - b), "{what}");
             let at: Values = serde_json::from_value(found["configuration"].clone()).expect(what);
             let bound = changed.bind(&at).unwrap_or_else(|e| panic!("{what}: {e}"));
-            let run = simulate(changed, &bound, &Options::default()).expect("a time");
+            let run = simulate(changed, &bound, &SimulateOptions::default()).expect("a time");
             assert_eq!(Some(run.time), time, "{what}");
             true
         }
@@ -244,7 +244,7 @@ fn check_shares(written: &Value, problem: &Problem, answer: &Value, seen: &mut S
     let base = answer["time"].as_i64().expect("a time");
     let run = |changed: &Problem| {
         let bound = problem.bind(&at).expect("a configuration");
-        simulate(changed, &bound, &Options::default()).expect("a time").time
+        simulate(changed, &bound, &SimulateOptions::default()).expect("a time").time
     };
     let check = |share: &Value, time: i64| {
         assert_eq!(share["time"], time, "{share}");
@@ -283,7 +283,8 @@ fn check_parts(written: &Value, answer: &Value, seen: &mut Seen) {
         let mut changed = written.clone();
         changed["without"] = json!([share["name"]]);
         let changed = read(&changed);
-        let run = simulate(&changed, &changed.bind(&at).unwrap(), &Options::default()).unwrap();
+        let run =
+            simulate(&changed, &changed.bind(&at).unwrap(), &SimulateOptions::default()).unwrap();
         assert_eq!(share["time"], run.time, "{share}");
         assert_eq!(share["saves"], answer["time"].as_i64().unwrap() - run.time, "{share}");
         seen.shares += 1;

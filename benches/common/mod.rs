@@ -14,10 +14,10 @@ use tickbound_model::platforms;
 use tickbound_model::{Problem, Space};
 use tickbound_simulator::simulate;
 use tickbound_solver::bracket::Bracket;
-use tickbound_solver::formula::Formula;
-use tickbound_solver::instance::{Answer, Instance, Questions};
+use tickbound_solver::formula::SmtFormula;
+use tickbound_solver::instance::{Questions, SmtInstance, SolverReply};
 use tickbound_solver::prepare::MAX_STEPS;
-use tickbound_solver::{Encoding, Options, SolveError, Strategy, TuneResult, tune};
+use tickbound_solver::{Encoding, SearchOptions, SolveError, Strategy, TuneResult, tune};
 
 /// All encodings, the largest formulas first.
 pub const ENCODINGS: [Encoding; 3] = [Encoding::Tick, Encoding::Event, Encoding::Summary];
@@ -57,12 +57,12 @@ pub fn name(encoding: Encoding) -> &'static str {
 }
 
 /// Options for one encoding and strategy.
-pub fn with(encoding: Encoding, strategy: Strategy) -> Options {
-    Options { encoding: Some(encoding), strategy, ..Options::default() }
+pub fn with(encoding: Encoding, strategy: Strategy) -> SearchOptions {
+    SearchOptions { encoding: Some(encoding), strategy, ..SearchOptions::default() }
 }
 
 /// A search that nobody interrupts.
-pub fn search(problem: &Problem, options: &Options) -> Result<TuneResult, SolveError> {
+pub fn search(problem: &Problem, options: &SearchOptions) -> Result<TuneResult, SolveError> {
     tune(problem, options, &AtomicBool::new(false), &|_| {})
 }
 
@@ -90,8 +90,11 @@ impl Prepared {
         let mut least = i64::MAX;
         for c in order {
             if lower[c] < least {
-                let run =
-                    simulate(problem, &space.bound[c], &tickbound_simulator::Options::default());
+                let run = simulate(
+                    problem,
+                    &space.bound[c],
+                    &tickbound_simulator::SimulateOptions::default(),
+                );
                 least = least.min(run.unwrap_or_else(|e| panic!("{e}")).time);
             }
         }
@@ -121,7 +124,7 @@ impl Prepared {
         let answer = self
             .instance(system, steps, |instance| instance.at_most(self.least - 1))
             .unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!(answer, Answer::No, "the least time is refuted");
+        assert_eq!(answer, SolverReply::No, "the least time is refuted");
     }
 
     /// Constants and assertions of the formula.
@@ -133,13 +136,13 @@ impl Prepared {
         &self,
         system: &System,
         steps: usize,
-        work: impl FnOnce(&mut Instance<'_>) -> T,
+        work: impl FnOnce(&mut SmtInstance<'_>) -> T,
     ) -> T {
         let never = AtomicBool::new(false);
         let bracket = Bracket::new(None, &never, &|_| {});
         let pruned = |c: usize| self.pruned(c);
-        let formula = Formula { system, steps, pruned: &pruned, open: None };
-        work(&mut Instance::new(formula, &bracket).unwrap_or_else(|e| panic!("{e}")))
+        let formula = SmtFormula { system, steps, pruned: &pruned, open: None };
+        work(&mut SmtInstance::new(formula, &bracket).unwrap_or_else(|e| panic!("{e}")))
     }
 }
 

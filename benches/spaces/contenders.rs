@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
-use tickbound_os::process::{Ended, Finished, Limits, Stopped, run};
+use tickbound_os::process::{Ended, Finished, ProcessLimits, ProcessStop, run};
 
 /// Seconds after which a search is given up.
 pub const LIMIT: u64 = 10;
@@ -150,11 +150,11 @@ fn outcome(finished: Finished) -> Timing {
     };
     match finished.ended {
         Ended::Exit(0) => done(),
-        Ended::Exit(1) | Ended::Signal(SIGALRM) | Ended::Stopped(Stopped::Time(_)) => {
+        Ended::Exit(1) | Ended::Signal(SIGALRM) | Ended::Stopped(ProcessStop::Time(_)) => {
             Timing::TimedOut
         }
         Ended::Exit(2) => Timing::Refused(finished.last_error().unwrap_or_default().to_owned()),
-        Ended::Stopped(Stopped::Memory(_)) => Timing::OutOfMemory,
+        Ended::Stopped(ProcessStop::Memory(_)) => Timing::OutOfMemory,
         other => panic!("a search ended with {other:?}: {}", finished.stderr),
     }
 }
@@ -167,7 +167,7 @@ fn tickbound(arguments: &[&str]) -> Command {
 
 fn ended(command: &mut Command, input: &str) -> Finished {
     let time = Some(Duration::from_secs(LIMIT) + GRACE);
-    let limits = Limits { time, memory: Some(MEMORY), ..Limits::default() };
+    let limits = ProcessLimits { time, memory: Some(MEMORY), ..ProcessLimits::default() };
     run(command, input, limits).expect("the program can be started")
 }
 

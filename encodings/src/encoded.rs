@@ -2,15 +2,15 @@
 
 use thiserror::Error;
 
-use crate::system::run::RunError;
-use crate::system::{Fault, System};
+use crate::system::run::SystemRunError;
+use crate::system::{InternalError, System};
 
 /// Steps after which a program that is closed as a whole has reached its goal.
 pub const CLOSED_STEPS: usize = 2;
 
 /// What became of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Report {
+pub struct EncodingReport {
     /// Sorts of configurations that were closed separately.
     pub shapes: usize,
     /// Pieces of program that were closed.
@@ -30,7 +30,7 @@ pub struct Report {
 pub enum EncodeError {
     /// A fault of this program.
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Fault(#[from] InternalError),
     /// A group that differs from others has no ticks: they leave 63 bits, or the encoding takes too
     /// many steps for them.
     #[error("a group of configuration {configuration}: {error}")]
@@ -38,7 +38,7 @@ pub enum EncodeError {
         /// Index of the configuration in the plan.
         configuration: usize,
         /// Why the group has no ticks.
-        error: RunError,
+        error: SystemRunError,
     },
 }
 
@@ -48,7 +48,7 @@ pub struct Encoded {
     /// The system.
     pub system: System,
     /// What became of the program, where the encoding closes pieces of it.
-    pub report: Option<Report>,
+    pub report: Option<EncodingReport>,
 }
 
 impl Encoded {

@@ -13,7 +13,7 @@ use crate::machine::flow::PointKind;
 use crate::machine::{Control, Move, Signals};
 use crate::plan::{Jump, Plan, Scalar};
 use crate::queue;
-use crate::system::{Bool, Builder, Fault, Int, StateVariable, System};
+use crate::system::{Bool, Int, InternalError, StateVariable, System, SystemBuilder};
 
 /// The event encoding of a plan.
 ///
@@ -25,15 +25,15 @@ pub fn encode(plan: &Plan) -> Result<System, EncodeError> {
 }
 
 /// The event encoding of a program with closed pieces; for `alike` see [`Control::new`].
-pub(crate) fn encode_jumps(plan: &Plan<Jump>, alike: bool) -> Result<System, Fault> {
-    let build = Builder::new(plan.parameters.clone(), plan.configurations.clone());
+pub(crate) fn encode_jumps(plan: &Plan<Jump>, alike: bool) -> Result<System, InternalError> {
+    let build = SystemBuilder::new(plan.parameters.clone(), plan.configurations.clone());
     let control = Control::new(&build, plan, alike);
     let threads = control.threads();
     let clocks: Vec<Clock<'_>> = (0..threads).map(|t| Clock::new(&control, t)).collect();
     let arrived: Vec<Bool<'_>> = (0..threads).map(|t| control.at_barrier(t)).collect();
     let signals = control.signals(&arrived);
     let latest = clocks.iter().map(|clock| clock.now.now()).reduce(Int::max);
-    let latest = latest.ok_or_else(|| Fault("a plan without threads".into()))?;
+    let latest = latest.ok_or_else(|| InternalError("a plan without threads".into()))?;
     let end = control.flow.end();
     for (t, clock) in clocks.iter().enumerate() {
         let leave: Vec<Bool<'_>> = (0..control.flow.points.len())

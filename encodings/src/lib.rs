@@ -38,5 +38,5 @@ pub mod summary;
 pub mod system;
 pub mod tick;
 
-pub use encoded::{CLOSED_STEPS, EncodeError, Encoded, Report};
+pub use encoded::{CLOSED_STEPS, EncodeError, Encoded, EncodingReport};
 pub use encoding::Encoding;

@@ -21,8 +21,8 @@
 
 use crate::encoded::{EncodeError, Encoded};
 use crate::plan::{Plan, Queue};
-use crate::system::run::Runner;
-use crate::system::{Bool, Builder, Fault, Int, StateVariable, System};
+use crate::system::run::SystemRunner;
+use crate::system::{Bool, Int, InternalError, StateVariable, System, SystemBuilder};
 
 /// Most steps in which a group, or what comes before and after all groups, is run.
 const MAX_STEPS: usize = 20_000;
@@ -35,7 +35,7 @@ const MAX_NODES: usize = 200_000_000;
 /// A group of the queue whose ticks that encoding does not find, or a fault of this program.
 pub(crate) fn encode(
     plan: &Plan,
-    alone: &dyn Fn(&Plan) -> Result<Encoded, Fault>,
+    alone: &dyn Fn(&Plan) -> Result<Encoded, InternalError>,
 ) -> Result<Encoded, EncodeError> {
     let Some(queue) = &plan.queue else { return Ok(alone(plan)?) };
     let groups = alone(&queue.groups)?;
@@ -58,7 +58,7 @@ pub(crate) fn encode(
 /// What each configuration of a system takes; `owners` are the configurations of the launch that
 /// they belong to.
 fn ticks(system: &System, owners: &[usize]) -> Result<Vec<i64>, EncodeError> {
-    let mut runner = Runner::new(system);
+    let mut runner = SystemRunner::new(system);
     let mut left = MAX_NODES / runner.size().max(1);
     let one = |(c, configuration): (usize, &usize)| {
         let run = runner.run(c, MAX_STEPS.min(left));
@@ -93,9 +93,14 @@ fn stretches(queue: &Queue, ticks: &[i64]) -> Vec<Vec<Stretch>> {
 }
 
 /// The system of a launch whose groups take these ticks, beside what comes before and after them.
-fn launch(plan: &Plan, queue: &Queue, of_groups: &[i64], of_rest: &[i64]) -> Result<System, Fault> {
+fn launch(
+    plan: &Plan,
+    queue: &Queue,
+    of_groups: &[i64],
+    of_rest: &[i64],
+) -> Result<System, InternalError> {
     let all = stretches(queue, of_groups);
-    let build = Builder::new(plan.parameters.clone(), plan.configurations.clone());
+    let build = SystemBuilder::new(plan.parameters.clone(), plan.configurations.clone());
     let line = Line::new(&build, &all, queue.units);
     let most = usize::try_from(queue.units).unwrap_or(usize::MAX);
     let levels = Levels::new(&build, line.at.len().min(most));
@@ -152,7 +157,7 @@ fn either<'b>(first: Bool<'b>, a: Level<'b>, b: Level<'b>) -> Level<'b> {
 
 /// The levels, in the order of time.
 struct Levels<'b> {
-    build: &'b Builder,
+    build: &'b SystemBuilder,
     /// When the units of each are free, and how many they are.
     states: Vec<[StateVariable<'b, Int<'b>>; 2]>,
     now: Vec<Level<'b>>,
@@ -160,7 +165,7 @@ struct Levels<'b> {
 
 impl<'b> Levels<'b> {
     /// So many; one at least.
-    fn new(build: &'b Builder, count: usize) -> Levels<'b> {
+    fn new(build: &'b SystemBuilder, count: usize) -> Levels<'b> {
         let state =
             |k: usize| [format!("free[{k}]"), format!("units[{k}]")].map(|n| build.state(n));
         let states: Vec<[StateVariable<'b, Int<'b>>; 2]> = (0..count.max(1)).map(state).collect();
@@ -222,7 +227,7 @@ impl<'b> Levels<'b> {
 
 /// Where the queue is.
 struct Line<'b> {
-    build: &'b Builder,
+    build: &'b SystemBuilder,
     all: &'b [Vec<Stretch>],
     units: i64,
     /// By stretch, and one behind the last.
@@ -232,7 +237,7 @@ struct Line<'b> {
 }
 
 impl<'b> Line<'b> {
-    fn new(build: &'b Builder, all: &'b [Vec<Stretch>], units: i64) -> Line<'b> {
+    fn new(build: &'b SystemBuilder, all: &'b [Vec<Stretch>], units: i64) -> Line<'b> {
         let most = all.iter().map(Vec::len).max().unwrap_or(0);
         let at = (0..=most).map(|n| build.state(format!("stretch[{n}]"))).collect();
         Line { build, all, units, at, given: build.state("given") }

@@ -15,7 +15,7 @@ use crate::machine::flow::PointKind;
 use crate::machine::{Control, Move, Signals};
 use crate::plan::{Amount, AmountId, Op, Plan, Values};
 use crate::queue;
-use crate::system::{Bool, Builder, Fault, Int, StateVariable, System};
+use crate::system::{Bool, Int, InternalError, StateVariable, System, SystemBuilder};
 
 /// The tick encoding of a plan.
 ///
@@ -25,11 +25,11 @@ pub fn encode(plan: &Plan) -> Result<System, EncodeError> {
     Ok(queue::encode(plan, &|plan| Ok(encode_alone(plan)?.into()))?.system)
 }
 
-fn encode_alone(plan: &Plan) -> Result<System, Fault> {
+fn encode_alone(plan: &Plan) -> Result<System, InternalError> {
     let mut plan = plan.clone();
     let code = std::mem::take(&mut plan.code);
     plan.code = without_prices(&mut plan, code);
-    let build = Builder::new(plan.parameters.clone(), plan.configurations.clone());
+    let build = SystemBuilder::new(plan.parameters.clone(), plan.configurations.clone());
     let control = Control::new(&build, &plan, false);
     let time = build.state::<Int<'_>>("time");
     let watches: Vec<Watch<'_>> = (0..plan.threads).map(|t| Watch::new(&control, t)).collect();

@@ -16,10 +16,10 @@ use patronus::system::{State, TransitionSystem};
 use proptest::strategy::BoxedStrategy;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
 use tickbound_encodings::Encoding;
-use tickbound_encodings::btor2::{Survey, survey, write};
+use tickbound_encodings::btor2::{Btor2Survey, survey, write};
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::system::run::run;
-use tickbound_encodings::system::{Builder, Int, Parameter, System};
+use tickbound_encodings::system::{Int, System, SystemBuilder, SystemParameter};
 use tickbound_model::Problem;
 
 use crate::common::{self, Written};
@@ -201,10 +201,10 @@ fn valid(system: &System, text: &Text) -> Result<(), String> {
 /// product, and what nobody reads at all.
 fn small() -> System {
     let parameter =
-        |name: &str, values: &[i64]| Parameter { name: name.into(), values: values.into() };
+        |name: &str, values: &[i64]| SystemParameter { name: name.into(), values: values.into() };
     let parameters = vec![parameter("n", &[1, 2, 4]), parameter("m", &[0, 1])];
     let configurations = vec![vec![0, 0], vec![0, 1], vec![1, 0], vec![2, 1]];
-    let b = Builder::new(parameters, configurations);
+    let b = SystemBuilder::new(parameters, configurations);
     let n = b.table("n", &[Some(1), Some(1), Some(2), Some(4)]);
     let price = b.table("price of a step", &[Some(5), Some(5), None, Some(-3)]);
     let (i, time) = (b.state::<Int>("i"), b.state::<Int>("time; of all"));
@@ -222,7 +222,7 @@ fn small() -> System {
 fn a_small_text() {
     let system = small();
     let survey = survey(&system, 10, &|| false).unwrap();
-    assert_eq!(survey, Survey { least: (0, 9), steps: 4, range: (-3, 21) });
+    assert_eq!(survey, Btor2Survey { least: (0, 9), steps: 4, range: (-3, 21) });
     assert_eq!(compare(&system), Ok(4));
     insta::assert_snapshot!(write(&system, &survey, "small", 9).unwrap());
 }
@@ -231,13 +231,13 @@ fn a_small_text() {
 #[test]
 fn many_configurations_are_few_lines() {
     let names = ["a", "b", "c", "d"];
-    let parameters: Vec<Parameter> =
-        names.map(|n| Parameter { name: n.into(), values: (0..10).collect() }).into();
+    let parameters: Vec<SystemParameter> =
+        names.map(|n| SystemParameter { name: n.into(), values: (0..10).collect() }).into();
     let digits = |c: u32| [c / 1000, c / 100 % 10, c / 10 % 10, c % 10].to_vec();
     let even = |c: &Vec<u32>| c.iter().sum::<u32>().is_multiple_of(2);
     let configurations: Vec<Vec<u32>> = (0..10_000).map(digits).filter(even).collect();
     assert_eq!(configurations.len(), 5_000);
-    let b = Builder::new(parameters, configurations.clone());
+    let b = SystemBuilder::new(parameters, configurations.clone());
     let sums: Vec<Option<i64>> =
         configurations.iter().map(|c| Some(i64::from(c.iter().sum::<u32>()))).collect();
     let system = b.finish(b.bool(true), b.table("sum", &sums), b.bool(true)).unwrap();
@@ -258,8 +258,8 @@ fn many_configurations_are_few_lines() {
 #[test]
 fn widths() {
     let with = |greatest: i64| {
-        let parameters = vec![Parameter { name: "n".into(), values: vec![1, 2] }];
-        let b = Builder::new(parameters, vec![vec![0], vec![1]]);
+        let parameters = vec![SystemParameter { name: "n".into(), values: vec![1, 2] }];
+        let b = SystemBuilder::new(parameters, vec![vec![0], vec![1]]);
         let cost = b.table("n", &[Some(1), Some(2)]) * b.table("k", &[Some(5), Some(greatest)]);
         b.finish(b.bool(true), cost, b.bool(true)).unwrap()
     };
@@ -283,7 +283,7 @@ fn a_survey_stops_and_refuses() {
 
     assert_eq!(survey(&small(), 10, &|| true), Err(SurveyError::Stopped));
     assert!(matches!(survey(&small(), 3, &|| false), Err(SurveyError::Run(3, _))));
-    let b = Builder::new(Vec::new(), Vec::new());
+    let b = SystemBuilder::new(Vec::new(), Vec::new());
     let nothing = b.finish(b.bool(true), b.int(0), b.bool(true)).unwrap();
     assert_eq!(survey(&nothing, 1, &|| false), Err(SurveyError::Empty));
 }

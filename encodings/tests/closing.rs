@@ -9,9 +9,9 @@ use indexmap::IndexMap;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use tickbound_encodings::max_plus::rules::{MaxPlus, Numbers, closing, shrinking};
-use tickbound_encodings::max_plus::{Term, close, explain};
+use tickbound_encodings::max_plus::{MaxPlusTerm, close, explain};
 use tickbound_encodings::plan::{AmountId, AmountOf, Jump, Op, Plan, Scalar};
-use tickbound_encodings::system::Fault;
+use tickbound_encodings::system::InternalError;
 use tickbound_model::Problem;
 
 // ---- meaning
@@ -279,14 +279,14 @@ const SYMBOLS: usize = 6;
 /// A term, and the values of its symbols in each configuration.
 #[derive(Debug, Clone)]
 struct Case {
-    term: Term,
+    term: MaxPlusTerm,
     /// `values[symbol][configuration]`.
     values: Vec<Vec<i64>>,
     start: (i64, i64),
 }
 
 impl Case {
-    fn values(&self) -> impl FnMut(AmountOf) -> Result<Arc<Vec<i64>>, Fault> + '_ {
+    fn values(&self) -> impl FnMut(AmountOf) -> Result<Arc<Vec<i64>>, InternalError> + '_ {
         |of| Ok(Arc::new(self.values[of.thread].clone()))
     }
 
@@ -311,15 +311,17 @@ impl Case {
 type Place = (i128, Option<i128>);
 
 /// Runs a term literally. `Err` if it waits for a mark that threads do not agree on.
-fn step(case: &Case, term: &Term, c: usize, at: Place) -> Result<Place, ()> {
+fn step(case: &Case, term: &MaxPlusTerm, c: usize, at: Place) -> Result<Place, ()> {
     let finite = |s: &Scalar| case.number(s, c).expect("a finite number");
     match term {
-        Term::Work(ticks) => Ok((at.0 + finite(ticks), at.1)),
-        Term::Until(ticks) => Ok((at.0.max(at.1.ok_or(())? + finite(ticks) + 1), at.1)),
-        Term::Mark => Ok((at.0, Some(at.0))),
-        Term::Seq(parts) => parts.iter().try_fold(at, |at, part| step(case, part, c, at)),
-        Term::Rep(count, body) => (0..finite(count)).try_fold(at, |at, _| step(case, body, c, at)),
-        Term::Join { threads, mark_is_dead } => {
+        MaxPlusTerm::Work(ticks) => Ok((at.0 + finite(ticks), at.1)),
+        MaxPlusTerm::Until(ticks) => Ok((at.0.max(at.1.ok_or(())? + finite(ticks) + 1), at.1)),
+        MaxPlusTerm::Mark => Ok((at.0, Some(at.0))),
+        MaxPlusTerm::Seq(parts) => parts.iter().try_fold(at, |at, part| step(case, part, c, at)),
+        MaxPlusTerm::Rep(count, body) => {
+            (0..finite(count)).try_fold(at, |at, _| step(case, body, c, at))
+        }
+        MaxPlusTerm::Join { threads, mark_is_dead } => {
             let ends: Vec<Place> =
                 threads.iter().map(|t| step(case, t, c, at)).collect::<Result<_, _>>()?;
             let clock = ends.iter().map(|e| e.0).max().expect("at least one thread");
@@ -359,25 +361,25 @@ fn symbol(id: AmountId, symbols: std::ops::Range<usize>) -> BoxedStrategy<Scalar
     symbols.prop_map(move |thread| Scalar::Amount(AmountOf { id, thread, item: 0 })).boxed()
 }
 
-fn terms(id: AmountId) -> BoxedStrategy<Term> {
+fn terms(id: AmountId) -> BoxedStrategy<MaxPlusTerm> {
     let ticks = prop_oneof![2 => (0..7_i64).prop_map(Scalar::Int), 3 => symbol(id, 0..4)];
     let count = prop_oneof![(1..4_i64).prop_map(Scalar::Int), symbol(id, 4..SYMBOLS)];
     let product = (count.clone(), ticks.clone())
         .prop_map(|(n, ticks)| Scalar::Mul(Box::new(n), Box::new(ticks)));
     let leaf = prop_oneof![
-        4 => ticks.clone().prop_map(Term::Work),
-        1 => product.prop_map(Term::Work),
-        3 => ticks.prop_map(Term::Until),
-        1 => (-4..9_i64).prop_map(|n| Term::Until(Scalar::Int(n))),
-        2 => Just(Term::Mark),
+        4 => ticks.clone().prop_map(MaxPlusTerm::Work),
+        1 => product.prop_map(MaxPlusTerm::Work),
+        3 => ticks.prop_map(MaxPlusTerm::Until),
+        1 => (-4..9_i64).prop_map(|n| MaxPlusTerm::Until(Scalar::Int(n))),
+        2 => Just(MaxPlusTerm::Mark),
     ];
     leaf.prop_recursive(4, 20, 4, move |inner| {
-        let thread = prop::collection::vec(inner.clone(), 0..3).prop_map(Term::Seq);
+        let thread = prop::collection::vec(inner.clone(), 0..3).prop_map(MaxPlusTerm::Seq);
         prop_oneof![
-            3 => prop::collection::vec(inner.clone(), 0..4).prop_map(Term::Seq),
-            3 => (count.clone(), inner).prop_map(|(n, body)| Term::Rep(n, Box::new(body))),
+            3 => prop::collection::vec(inner.clone(), 0..4).prop_map(MaxPlusTerm::Seq),
+            3 => (count.clone(), inner).prop_map(|(n, body)| MaxPlusTerm::Rep(n, Box::new(body))),
             2 => prop::collection::vec(thread, 1..4)
-                .prop_map(|threads| Term::Join { threads, mark_is_dead: false }),
+                .prop_map(|threads| MaxPlusTerm::Join { threads, mark_is_dead: false }),
         ]
     })
     .boxed()
@@ -385,19 +387,19 @@ fn terms(id: AmountId) -> BoxedStrategy<Term> {
 
 /// Says of each join whether the mark is dead after it, and whether the term asks for the mark it
 /// begins with; `needed`: something after the term does.
-fn settle(term: &mut Term, needed: bool) -> bool {
+fn settle(term: &mut MaxPlusTerm, needed: bool) -> bool {
     match term {
-        Term::Work(_) => needed,
-        Term::Until(_) => true,
-        Term::Mark => false,
-        Term::Seq(parts) => {
+        MaxPlusTerm::Work(_) => needed,
+        MaxPlusTerm::Until(_) => true,
+        MaxPlusTerm::Mark => false,
+        MaxPlusTerm::Seq(parts) => {
             parts.iter_mut().rev().fold(needed, |needed, part| settle(part, needed))
         }
-        Term::Rep(_, body) => {
+        MaxPlusTerm::Rep(_, body) => {
             let again = settle(body, needed);
             settle(body, needed || again)
         }
-        Term::Join { threads, mark_is_dead } => {
+        MaxPlusTerm::Join { threads, mark_is_dead } => {
             *mark_is_dead = !needed;
             let asked: Vec<bool> = threads.iter_mut().map(|t| settle(t, needed)).collect();
             asked.contains(&true)
@@ -458,14 +460,18 @@ fn closed_terms_do_what_the_terms_do() {
 
 #[test]
 fn terms_whose_threads_keep_different_marks_stay_open() {
-    let work = |n| Term::Work(Scalar::Int(n));
-    let threads = vec![Term::Seq(vec![Term::Mark, work(2)]), Term::Seq(vec![work(1), Term::Mark])];
-    let join = |mark_is_dead| Term::Join { threads: threads.clone(), mark_is_dead };
+    let work = |n| MaxPlusTerm::Work(Scalar::Int(n));
+    let threads = vec![
+        MaxPlusTerm::Seq(vec![MaxPlusTerm::Mark, work(2)]),
+        MaxPlusTerm::Seq(vec![work(1), MaxPlusTerm::Mark]),
+    ];
+    let join = |mark_is_dead| MaxPlusTerm::Join { threads: threads.clone(), mark_is_dead };
     let none = &mut |_: AmountOf| unreachable!("no symbols");
-    let until = Term::Until(Scalar::Int(4));
-    assert_eq!(close(&Term::Seq(vec![join(false), until.clone()]), none), Ok(None));
-    let closed =
-        close(&Term::Seq(vec![join(true), Term::Mark, until]), none).unwrap().expect("closed");
+    let until = MaxPlusTerm::Until(Scalar::Int(4));
+    assert_eq!(close(&MaxPlusTerm::Seq(vec![join(false), until.clone()]), none), Ok(None));
+    let closed = close(&MaxPlusTerm::Seq(vec![join(true), MaxPlusTerm::Mark, until]), none)
+        .unwrap()
+        .expect("closed");
     let number = |v| Scalar::Int(v);
     assert_eq!(closed.jump, Jump::Set { now: number(2), mark: Scalar::Never, after: number(5) });
 }

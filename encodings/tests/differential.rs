@@ -15,10 +15,10 @@ use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestCaseErr
 use serde_json::{Value, json};
 use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_encodings::system::System;
-use tickbound_encodings::system::run::{RunError, run};
+use tickbound_encodings::system::run::{SystemRunError, run};
 use tickbound_encodings::{EncodeError, Encoded, bounds, event, summary, tick};
 use tickbound_model::{Problem, Profile, Space};
-use tickbound_simulator::{Options, simulate};
+use tickbound_simulator::{SimulateOptions, simulate};
 
 /// Times above this are not run tick by tick.
 const TICKS: i64 = 2_000;
@@ -94,7 +94,7 @@ fn compare(value: &Value) -> Result<Seen, String> {
     let times: Result<Vec<i64>, _> = space
         .bound
         .iter()
-        .map(|b| simulate(&problem, b, &Options::default()).map(|run| run.time))
+        .map(|b| simulate(&problem, b, &SimulateOptions::default()).map(|run| run.time))
         .collect();
     match (times, Plan::new(&problem, &space)) {
         (Ok(times), Ok(plan)) => compare_plan(&problem, &space, &plan, &times),
@@ -113,7 +113,7 @@ fn compare_plan(
 ) -> Result<Seen, String> {
     let Encoded { system: summarised, report } = match summary::encode(plan) {
         // The groups of a queue together.
-        Err(EncodeError::Group { error: RunError::Steps(_), .. }) => {
+        Err(EncodeError::Group { error: SystemRunError::Steps(_), .. }) => {
             return Ok(Seen { problems: 1, too_long: 1, ..Seen::default() });
         }
         encoded => encoded.unwrap(),
@@ -121,7 +121,7 @@ fn compare_plan(
     let report = report.expect("a summary reports");
     let systems = [("event", event::encode(plan).unwrap()), ("summary", summarised)];
     let ticked = match tick::encode(plan) {
-        Err(EncodeError::Group { error: RunError::Steps(_), .. }) => None,
+        Err(EncodeError::Group { error: SystemRunError::Steps(_), .. }) => None,
         ticked => Some(ticked.unwrap()),
     };
     let bounds = bounds::lower_bounds(plan);

@@ -7,12 +7,12 @@ use super::stop::{self, Stops};
 use tickbound_model::{Platform, Resources, platforms};
 
 use tickbound_device::{self, Device, DeviceChoice, Picked, Session};
-use tickbound_measure::calibrate::{Fault, OpenCl, Options, calibrate, today};
+use tickbound_measure::calibrate::{CalibrateError, CalibrateOptions, OpenCl, calibrate, today};
 use tickbound_report::calibrated;
 
 /// Arguments of `calibrate`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct CalibrateArgs {
     /// The device: opencl, or opencl:N as `tickbound devices` lists them
     #[arg(long, value_name = "DEVICE", default_value = "opencl")]
     device: String,
@@ -36,7 +36,7 @@ pub struct Args {
     stops: Stops,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+pub(super) fn run(args: &CalibrateArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
     Outputs::default().file("--output", args.output.as_ref()).check(&[])?;
     let (choice, like) = (args.choice()?, args.like()?);
@@ -62,8 +62,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
 
 /// What is said at a stop.
 fn stopped() -> String {
-    stop::reason()
-        .map_or_else(|| Fault::Interrupted.to_string(), |why| format!("{why}; nothing was written"))
+    stop::reason().map_or_else(
+        || CalibrateError::Interrupted.to_string(),
+        |why| format!("{why}; nothing was written"),
+    )
 }
 
 /// Why there is no platform.
@@ -78,16 +80,16 @@ impl From<CliError> for Stopped {
     }
 }
 
-impl From<Fault> for Stopped {
-    fn from(fault: Fault) -> Stopped {
+impl From<CalibrateError> for Stopped {
+    fn from(fault: CalibrateError) -> Stopped {
         match fault {
-            Fault::Interrupted => Stopped::Interrupted,
+            CalibrateError::Interrupted => Stopped::Interrupted,
             fault => Stopped::Failed(CliError::Input(fault.to_string())),
         }
     }
 }
 
-impl Args {
+impl CalibrateArgs {
     fn choice(&self) -> Result<DeviceChoice, CliError> {
         self.device.parse().map_err(|e: tickbound_device::DeviceChoiceError| {
             CliError::Input(format!("--device: {e}"))
@@ -117,10 +119,11 @@ impl Args {
         stop::quiet();
         stop::on_forced_end(|| complain!("tickbound: {}", stopped()));
         let interrupt = stop::flag();
-        let options = if self.quick { Options::quick() } else { Options::thorough() };
+        let options =
+            if self.quick { CalibrateOptions::quick() } else { CalibrateOptions::thorough() };
         let progress = Progress::new(&device.name);
         progress.say("compiling".to_owned());
-        let session = Session::open(device).map_err(Fault::from)?;
+        let session = Session::open(device).map_err(CalibrateError::from)?;
         let mut runner = OpenCl::new(&session)?;
         let facts = OpenCl::facts(device);
         let mut show = |what: &str| progress.say(what.to_owned());

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use tickbound_certificate::check::{Report, reported};
-use tickbound_certificate::tools::Tools;
+use tickbound_certificate::check::{CheckReport, reported};
+use tickbound_certificate::tools::ProofTools;
 use tickbound_certificate::{Certificate, Refusal};
 use tickbound_input::message::grouped;
 use tickbound_model::{Problem, platforms};
@@ -20,7 +20,7 @@ use tickbound_report::answer::{About, Checked, named};
 
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct CheckArgs {
     /// The folder of the certificate
     folder: String,
     /// The problem file that it must be about
@@ -47,7 +47,7 @@ pub struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+pub(super) fn run(args: &CheckArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
     let tool_time = positive_seconds("--tool-timeout", args.tool_time)?;
     let folder = Path::new(&args.folder);
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
 
 /// Checks the certificate in a folder, and that it is about the problem asked for.
 fn looked_at(
-    args: &Args,
+    args: &CheckArgs,
     tool_time: Duration,
     asked: Option<&serde_json::Value>,
     answer: &mut Checked,
@@ -90,8 +90,8 @@ fn looked_at(
     let path = std::env::var_os("PATH").unwrap_or_default();
     let progress = Progress::new("checking");
     let show = |what: &str| progress.about(what);
-    let tools = Tools { path: &path, time: tool_time, interrupt: stop::flag(), show: &show };
-    let mut report = Report::default();
+    let tools = ProofTools { path: &path, time: tool_time, interrupt: stop::flag(), show: &show };
+    let mut report = CheckReport::default();
     let tools = Some(&tools).filter(|_| !args.no_tools);
     let end = reported(&certificate, tools, &stop::is_due, &mut report);
     answer.checked.extend(report.checked);

@@ -9,14 +9,14 @@ use super::load::{Chosen, Setting, by_name, positive_seconds};
 use super::output::{Outputs, say_answer, say_json};
 use super::progress::Progress;
 use super::stop;
-use super::values::{Seconds, Size};
-use tickbound_compare::{Event, Input, Options, SideBySide, engine};
+use super::values::{ByteSize, Seconds};
+use tickbound_compare::{CompareEvent, CompareOptions, Input, SideBySide, engine};
 use tickbound_report::answer::comparison::{Comparison, Row};
 use tickbound_report::{comparison, html};
 
 /// Arguments of `compare`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct CompareArgs {
     /// Problem files (JSON)
     #[arg(required = true)]
     problems: Vec<String>,
@@ -32,7 +32,7 @@ pub struct Args {
     timeout: Seconds,
     /// Memory for each engine, such as 8G
     #[arg(long, value_name = "SIZE")]
-    memory: Option<Size>,
+    memory: Option<ByteSize>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -41,13 +41,13 @@ pub struct Args {
     html: Option<String>,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+pub(super) fn run(args: &CompareArgs) -> Result<Exit, CliError> {
     let options = options(args.timeout, args.memory)?;
     let progress = Progress::new("");
     let result = side_by_side(args, options, &progress)?;
     drop(progress);
     if let Some(path) = &args.html {
-        html::write(path, &[html::Source::from(result.clone())])?;
+        html::write(path, &[html::PageSource::from(result.clone())])?;
         eprintln!("tickbound: {path} written");
     }
     stop::on_forced_end(|| {});
@@ -56,8 +56,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
 }
 
 fn side_by_side(
-    args: &Args,
-    options: Options,
+    args: &CompareArgs,
+    options: CompareOptions,
     progress: &Progress,
 ) -> Result<Comparison, CliError> {
     let engines = engine::parse(&args.engines).map_err(input)?;
@@ -69,7 +69,7 @@ fn side_by_side(
     let problems = problems.collect::<Result<Vec<_>, _>>()?;
     Outputs::default().file("--html", args.html.as_ref()).check(&inputs)?;
     let (interrupt, json) = (stop::flag(), args.json);
-    let observer = |event: Event<'_>| show(progress, json, event);
+    let observer = |event: CompareEvent<'_>| show(progress, json, event);
     let mut session = SideBySide::new(options, interrupt, &observer);
     for (problem, file) in problems.iter().zip(&args.problems) {
         progress.about(&format!("{}:", problem.name));
@@ -91,11 +91,11 @@ fn readable(file: &str, input: &[Setting], inputs: &mut Vec<PathBuf>) -> Result<
     Ok(problem)
 }
 
-fn options(timeout: Seconds, memory: Option<Size>) -> Result<Options, CliError> {
+fn options(timeout: Seconds, memory: Option<ByteSize>) -> Result<CompareOptions, CliError> {
     let timeout = positive_seconds("--timeout", timeout)?;
     let program = std::env::current_exe()
         .map_err(|error| CliError::Read { path: "the program itself".into(), error })?;
-    Ok(Options { program, timeout, memory: memory.map(|m| m.0) })
+    Ok(CompareOptions { program, timeout, memory: memory.map(|m| m.0) })
 }
 
 /// Contradictions are said aloud: one of the engines is wrong, or tickbound is.
@@ -110,13 +110,13 @@ fn outcome(result: &Comparison) -> Exit {
 }
 
 /// Shows which engine is at work, and since when, and keeps what is said if it does not come back.
-fn show(progress: &Progress, json: bool, event: Event<'_>) {
+fn show(progress: &Progress, json: bool, event: CompareEvent<'_>) {
     match event {
-        Event::Start(engine) => {
+        CompareEvent::Start(engine) => {
             progress.say(engine.to_string());
             progress.restart();
         }
-        Event::Known(known) => {
+        CompareEvent::Known(known) => {
             let mut known = known.clone();
             stop::on_forced_end(move || {
                 known.interrupted = true;

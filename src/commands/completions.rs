@@ -12,7 +12,7 @@ use super::output::{save, say};
 
 /// Arguments of `completions`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct CompletionsArgs {
     /// The shell
     shell: Shell,
 }
@@ -25,7 +25,7 @@ pub struct ManualArgs {
 }
 
 /// Prints the completions of a shell.
-pub(super) fn run(args: &Args, mut command: Command) -> Result<Exit, CliError> {
+pub(super) fn run(args: &CompletionsArgs, mut command: Command) -> Result<Exit, CliError> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut command, "tickbound", &mut text);
     say(&String::from_utf8_lossy(&text))?;

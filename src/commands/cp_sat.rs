@@ -11,7 +11,7 @@ use tickbound_solver::Encoding;
 
 /// Arguments of `cp-sat`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct CpSatArgs {
     #[command(flatten)]
     chosen: Chosen,
     /// How time is encoded
@@ -27,10 +27,10 @@ pub struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+pub(super) fn run(args: &CpSatArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
     let problem = args.chosen.model()?;
-    let options = cp_sat::Options {
+    let options = cp_sat::CpSatOptions {
         encoding: Some(args.encoding),
         timeout: args.stops.watched()?,
         since: Some(stop::began()),

@@ -7,13 +7,13 @@ use tickbound_report::Table;
 
 /// Arguments of `devices`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct DevicesArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+pub(super) fn run(args: &DevicesArgs) -> Result<Exit, CliError> {
     let listing = tickbound_device::list();
     if args.json {
         say_json(&listing)?;

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use indexmap::IndexSet;
 use itertools::Itertools;
 use num_bigint::BigUint;
-use tickbound_elimination::Limits;
-use tickbound_model::count::{Counts, count};
+use tickbound_elimination::TableLimits;
+use tickbound_model::count::{LaunchCounts, count};
 use tickbound_model::{Bound, Configurations, LeftOut, LineUsage, Problem, Profile, Usage};
 use tickbound_opencl::steps::Assumed;
-use tickbound_opencl::{Reading, Variant};
+use tickbound_opencl::{KernelReading, Variant};
 use tickbound_simulator::{used, used_of};
 
 use super::exit::{CliError, Exit};
@@ -23,7 +23,7 @@ use tickbound_report::explain;
 
 /// Arguments of `explain`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct ExplainArgs {
     #[command(flatten)]
     chosen: Chosen,
     /// Show this configuration; every parameter needs a value
@@ -36,17 +36,17 @@ pub struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+pub(super) fn run(args: &ExplainArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
     let (problem, reading) = args.chosen.explained()?;
-    let configurations = problem.configurations(&Limits::default())?;
+    let configurations = problem.configurations(&TableLimits::default())?;
     let choices = problem.choices()?;
     // Without parameters there is one configuration, and nothing to choose.
     let chosen = match args.set.is_empty() && !problem.parameters.is_empty() {
         true => None,
         false => Some(bound(&problem, &args.set)?),
     };
-    let left_out = problem.left_out(&Limits::default())?;
+    let left_out = problem.left_out(&TableLimits::default())?;
     let (reading, chosen) = (reading.as_ref(), chosen.as_ref());
     let page = Page { problem: &problem, left_out, reading, chosen };
     if args.json {
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
 struct Page<'p> {
     problem: &'p Problem,
     left_out: Option<LeftOut>,
-    reading: Option<&'p Reading>,
+    reading: Option<&'p KernelReading>,
     chosen: Option<&'p Bound>,
 }
 
@@ -105,7 +105,7 @@ impl Page<'_> {
 
     /// What a launch comes to, or why it is not counted: the profile `resources` runs no items, so
     /// it has a time even so.
-    fn counts(&self, bound: &Bound) -> Result<Result<Counts, String>, CliError> {
+    fn counts(&self, bound: &Bound) -> Result<Result<LaunchCounts, String>, CliError> {
         match count(self.problem, bound) {
             Ok(counts) => Ok(Ok(counts)),
             Err(why) if self.problem.profile == Profile::Resources => {
@@ -137,7 +137,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn add_steps(&self, text: &mut String, reading: &Reading, all: &Configurations<'_>) {
+    fn add_steps(&self, text: &mut String, reading: &KernelReading, all: &Configurations<'_>) {
         let extracted = &reading.extracted;
         let Some(variant) = self.variant(reading, all) else { return };
         let steps = explain::steps(&variant.steps.body, &reading.name, &reading.text, width());
@@ -179,7 +179,11 @@ impl Page<'_> {
     }
 
     /// The reading for the chosen configuration, or for the first one.
-    fn variant<'r>(&self, reading: &'r Reading, all: &Configurations<'_>) -> Option<&'r Variant> {
+    fn variant<'r>(
+        &self,
+        reading: &'r KernelReading,
+        all: &Configurations<'_>,
+    ) -> Option<&'r Variant> {
         let first = || all.bind(&all.first()?).ok();
         let bound = &self.chosen.cloned().or_else(first)?;
         let extracted = &reading.extracted;
@@ -225,7 +229,7 @@ impl Page<'_> {
 }
 
 /// What was read out of the source.
-fn read(problem: &Problem, reading: &Reading) -> answer::Reading {
+fn read(problem: &Problem, reading: &KernelReading) -> answer::Reading {
     let extracted = &reading.extracted;
     let assumed = extracted.variants.iter().flat_map(|v| &v.steps.assumed);
     let keys = assumed.filter_map(|assumed| match assumed {
@@ -241,7 +245,7 @@ fn read(problem: &Problem, reading: &Reading) -> answer::Reading {
     }
 }
 
-pub(super) fn listed(counts: &Counts) -> String {
+pub(super) fn listed(counts: &LaunchCounts) -> String {
     let accesses = COUNTED.iter().map(|a| (a.name(), counts.of(*a)));
     let all = accesses.chain([("barrier", counts.barriers)]).filter(|(_, n)| *n != 0);
     let all: Vec<String> = all.map(|(name, n)| format!("{name} {n}")).collect();

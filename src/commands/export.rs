@@ -1,6 +1,6 @@
 //! `tickbound export`.
 
-use tickbound_encodings::btor2::{self, Survey, SurveyError};
+use tickbound_encodings::btor2::{self, Btor2Survey, SurveyError};
 use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_model::{Problem, Space, t1};
 use tickbound_simulator::simulate;
@@ -33,7 +33,7 @@ enum Target {
 
 /// Arguments of `export`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct ExportArgs {
     #[command(flatten)]
     question: Question,
     #[command(flatten)]
@@ -55,7 +55,7 @@ pub struct Args {
     output: Option<String>,
 }
 
-impl Args {
+impl ExportArgs {
     /// Refuses options that the target does not have.
     fn fitting(&self) -> Result<(), CliError> {
         let given = [
@@ -77,7 +77,7 @@ impl Args {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+pub(super) fn run(args: &ExportArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
     args.fitting()?;
     match args.to {
@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-fn write_smt2(args: &Args) -> Result<(), CliError> {
+fn write_smt2(args: &ExportArgs) -> Result<(), CliError> {
     let problem = args.question.problem()?;
     args.check()?;
     let interrupt = stop::flag();
@@ -119,7 +119,7 @@ fn write_smt2(args: &Args) -> Result<(), CliError> {
 /// Most steps of a run: those of `tick` go with the time.
 const MOST_STEPS: usize = 1_000_000;
 
-fn write_btor2(args: &Args) -> Result<(), CliError> {
+fn write_btor2(args: &ExportArgs) -> Result<(), CliError> {
     let problem = args.question.problem()?;
     args.check()?;
     let encoding = args.encoding.unwrap_or_default();
@@ -139,9 +139,10 @@ fn write_btor2(args: &Args) -> Result<(), CliError> {
 }
 
 /// The simulator says of the fastest configuration what the encoding says.
-fn simulated(problem: &Problem, space: &Space, survey: &Survey) -> Result<(), CliError> {
+fn simulated(problem: &Problem, space: &Space, survey: &Btor2Survey) -> Result<(), CliError> {
     let (c, ticks) = survey.least;
-    let time = simulate(problem, &space.bound[c], &tickbound_simulator::Options::default())?.time;
+    let time =
+        simulate(problem, &space.bound[c], &tickbound_simulator::SimulateOptions::default())?.time;
     if time == ticks {
         return Ok(());
     }
@@ -163,11 +164,11 @@ fn without_steps(error: PlanError) -> CliError {
     ))
 }
 
-fn write_promela(args: &Args) -> Result<(), CliError> {
+fn write_promela(args: &ExportArgs) -> Result<(), CliError> {
     let problem = args.question.problem()?;
     args.check()?;
     let space = problem.space()?;
-    let model = promela::export(&problem, &space, &promela::Options { style: args.style })?;
+    let model = promela::export(&problem, &space, &promela::PromelaOptions { style: args.style })?;
     say_or_save(args.output.as_deref(), &model.text)?;
     if model.vector_bytes > 1024 {
         eprintln!(

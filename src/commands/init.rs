@@ -19,7 +19,7 @@ const DEFAULT_PLATFORM: &str = "h200";
 
 /// Arguments of `init`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct InitArgs {
     /// The kernel's source in OpenCL C
     source: PathBuf,
     /// The kernel function; needed if the source has several
@@ -99,7 +99,7 @@ fn expressions(text: &str) -> Vec<String> {
 }
 
 /// A path as the problem file names it: it counts from its own folder, which is that of the source.
-fn beside(args: &Args, path: &Path) -> String {
+fn beside(args: &InitArgs, path: &Path) -> String {
     let all = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let (path, source) = (all(path), all(&args.source));
     let inside = source.parent().and_then(|folder| path.strip_prefix(folder).ok());
@@ -112,7 +112,7 @@ fn beside(args: &Args, path: &Path) -> String {
 }
 
 /// The platform as the problem file names it: its paths count from its own folder.
-fn platform(args: &Args, name: &str) -> String {
+fn platform(args: &InitArgs, name: &str) -> String {
     let file = Path::new(name);
     let beside = args.source.parent().is_none_or(|folder| folder.as_os_str().is_empty());
     let shipped = platforms::names().any(|shipped| shipped == name);
@@ -138,7 +138,7 @@ fn present() -> (&'static str, String) {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
     let problem = args.output.clone().unwrap_or_else(|| args.source.with_extension("json"));
     let reference_file = args.source.with_extension("ref.c");
@@ -186,7 +186,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
 }
 
 /// Refuses what would be lost.
-fn check(args: &Args, problem: &Path, reference: &Path) -> Result<(), CliError> {
+fn check(args: &InitArgs, problem: &Path, reference: &Path) -> Result<(), CliError> {
     let folder = |path: &Path| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
@@ -208,7 +208,12 @@ fn check(args: &Args, problem: &Path, reference: &Path) -> Result<(), CliError> 
 }
 
 /// What was chosen, and what comes next.
-fn said(args: &Args, proposal: &Proposal, problem: &Path, reference: Option<&PathBuf>) -> String {
+fn said(
+    args: &InitArgs,
+    proposal: &Proposal,
+    problem: &Path,
+    reference: Option<&PathBuf>,
+) -> String {
     let mut text = format!("{}: kernel `{}`\n", args.source.display(), proposal.kernel.name);
     for note in &proposal.notes {
         text += &format!("  {note}\n");

@@ -11,12 +11,12 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde_json::Value;
 use tickbound_expr::{BinaryOp, Expr};
-use tickbound_model::problem::{Constraint, parse_json};
+use tickbound_model::problem::{SpaceConstraint, parse_json};
 use tickbound_model::t1;
 use tickbound_model::{Bound, Configuration, ModelError, Problem};
-use tickbound_opencl::{Child, Kept, Reading, Setup, attach_with, inputs_as_macros};
+use tickbound_opencl::{Child, Kept, KernelReading, ReaderSetup, attach_with, inputs_as_macros};
 
-use tickbound_measure::files::Files;
+use tickbound_measure::files::SourceFiles;
 use tickbound_model::platforms;
 use tickbound_opencl::compiler_log;
 
@@ -30,11 +30,11 @@ pub const READ_KERNEL: &str = "read-kernel";
 ///
 /// # Errors
 /// This program's own file is not known.
-pub fn setup() -> Result<Setup<'static>, CliError> {
+pub fn setup() -> Result<ReaderSetup<'static>, CliError> {
     let program = std::env::current_exe()
         .map_err(|e| CliError::Input(format!("this program's own file is not known: {e}")))?;
     let child = Child { program, arguments: vec![READ_KERNEL.to_owned()] };
-    Ok(Setup { kept: Kept::of_user(), child: Some(child), interrupt: stop::flag() })
+    Ok(ReaderSetup { kept: Kept::of_user(), child: Some(child), interrupt: stop::flag() })
 }
 
 /// Reads kernels for another process.
@@ -246,12 +246,12 @@ impl Chosen {
     }
 
     /// As [`Chosen::model`], with what was read out of the source, for any platform.
-    pub fn explained(&self) -> Result<(Problem, Option<Reading>), CliError> {
+    pub fn explained(&self) -> Result<(Problem, Option<KernelReading>), CliError> {
         self.attached(self.read()?)
     }
 
     /// The problem with its kernel program, and what was read out of the source.
-    fn attached(&self, mut problem: Problem) -> Result<(Problem, Option<Reading>), CliError> {
+    fn attached(&self, mut problem: Problem) -> Result<(Problem, Option<KernelReading>), CliError> {
         let reading = self.attach(&mut problem)?;
         Ok((problem, reading))
     }
@@ -261,15 +261,15 @@ impl Chosen {
     ///
     /// # Errors
     /// The source cannot be read, or a report is none of this kernel.
-    pub fn attach(&self, problem: &mut Problem) -> Result<Option<Reading>, CliError> {
+    pub fn attach(&self, problem: &mut Problem) -> Result<Option<KernelReading>, CliError> {
         self.attach_with(problem, &setup()?)
     }
 
     fn attach_with(
         &self,
         problem: &mut Problem,
-        setup: &Setup<'_>,
-    ) -> Result<Option<Reading>, CliError> {
+        setup: &ReaderSetup<'_>,
+    ) -> Result<Option<KernelReading>, CliError> {
         let reading = match problem.source {
             Some(_) => attach_with(problem, &self.folder(), setup)?,
             None => None,
@@ -352,7 +352,9 @@ impl Chosen {
             );
         }
         // Those that cannot be read are missed where they are needed.
-        read.extend(Files::read(&problem, &folder).map(|files| files.paths).unwrap_or_default());
+        read.extend(
+            SourceFiles::read(&problem, &folder).map(|files| files.paths).unwrap_or_default(),
+        );
         self.files.replace(read);
         Ok((problem, without_program))
     }
@@ -419,7 +421,7 @@ impl Question {
         let values = problem.parameters.iter().map(|p| p.name.clone()).zip(&configuration.0);
         let all: Vec<_> = values.map(|(name, value)| Setting { name, value: *value }).collect();
         fix(&mut problem, &all)?;
-        self.chosen.attach_with(&mut problem, &Setup { interrupt: &NEVER, ..setup()? })?;
+        self.chosen.attach_with(&mut problem, &ReaderSetup { interrupt: &NEVER, ..setup()? })?;
         Ok(problem)
     }
 
@@ -449,7 +451,7 @@ fn fix(problem: &mut Problem, settings: &[Setting]) -> Result<(), CliError> {
         problem.check_value(p, value)?;
         let slot = Expr::Name(problem.first_parameter() + p);
         let expr = Expr::Binary(BinaryOp::Eq, Box::new(slot), Box::new(Expr::Int(value)));
-        problem.constraints.push(Constraint { text: format!("{name} == {value}"), expr });
+        problem.constraints.push(SpaceConstraint { text: format!("{name} == {value}"), expr });
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use tickbound_elimination::Limits;
+use tickbound_elimination::TableLimits;
 use tickbound_input::message::one_line;
 use tickbound_model::{Bound, Problem};
 use tickbound_simulator::simulate;
@@ -13,7 +13,7 @@ use super::load::{Question, positive_seconds};
 use super::output::{Outputs, save, say_answer, say_json, written};
 use super::progress::Progress;
 use super::stop::{self, Stops};
-use super::values::{Seconds, Size};
+use super::values::{ByteSize, Seconds};
 use tickbound_device::DeviceChoice;
 use tickbound_device::platform::mismatch;
 use tickbound_measure::cache::{kept_beside, usual_name};
@@ -21,7 +21,9 @@ use tickbound_measure::guided::Guide;
 use tickbound_measure::lab::LabError;
 use tickbound_measure::outcome::Outcome;
 use tickbound_measure::select::{Candidates, Selection, candidates, select, total};
-use tickbound_measure::{Event, MeasureError, Options, Plan, Report, measure, t4, worker};
+use tickbound_measure::{
+    MeasureError, MeasureEvent, MeasureOptions, MeasurePlan, MeasureReport, measure, t4, worker,
+};
 use tickbound_report::MeasuredTimes;
 
 /// Most configurations that are measured if nobody says which.
@@ -35,7 +37,7 @@ const MOST_TOLD: usize = 20;
 
 /// Arguments of `measure`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct MeasureArgs {
     #[command(flatten)]
     question: Question,
     /// The device: opencl, or opencl:N as `tickbound devices` lists them
@@ -71,7 +73,7 @@ pub struct Args {
     reference_limit: Seconds,
     /// Most memory of the host reference
     #[arg(long, value_name = "SIZE", default_value = "8G")]
-    reference_memory: Size,
+    reference_memory: ByteSize,
     /// Where results are kept; the same command goes on where this file ends
     /// [default: KERNEL-INPUTS-DEVICE.cache.json in the current folder]
     #[arg(long, value_name = "FILE")]
@@ -108,7 +110,7 @@ fn choice(text: &str) -> Result<DeviceChoice, CliError> {
     text.parse().map_err(|e: tickbound_device::DeviceChoiceError| CliError::Input(e.to_string()))
 }
 
-impl Args {
+impl MeasureArgs {
     fn selection(&self, configurations: usize) -> Result<Selection, CliError> {
         match (self.top, self.sample) {
             (Some(count), _) => Ok(Selection::Top(count)),
@@ -122,11 +124,11 @@ impl Args {
         }
     }
 
-    fn options(&self, problem: &Problem) -> Result<Options, CliError> {
+    fn options(&self, problem: &Problem) -> Result<MeasureOptions, CliError> {
         let program = std::env::current_exe()
             .map_err(|e| CliError::Input(format!("this program's own file is not known: {e}")))?;
         let cache = self.cache.clone().unwrap_or_else(|| usual_name(problem, &self.device));
-        Ok(Options {
+        Ok(MeasureOptions {
             choice: choice(&self.device)?,
             limit: positive_seconds("--run-timeout", self.limit)?,
             reference_limit: positive_seconds("--reference-timeout", self.reference_limit)?,
@@ -139,7 +141,7 @@ impl Args {
     }
 
     /// Refuses files that cannot be written, or that are one, or that the problem is read from.
-    fn check_outputs(&self, options: &Options) -> Result<(), CliError> {
+    fn check_outputs(&self, options: &MeasureOptions) -> Result<(), CliError> {
         let outputs = Outputs::default().file("--cache", options.cache.as_ref());
         let outputs =
             outputs.file("--t4", self.t4.as_ref()).picture("--plot", self.plot.as_ref())?;
@@ -185,7 +187,7 @@ impl Args {
     }
 }
 
-impl Args {
+impl MeasureArgs {
     /// Writes the files and prints the answer.
     fn say(&self, times: &MeasuredTimes<'_>) -> Result<(), CliError> {
         self.write_files(times)?;
@@ -196,7 +198,7 @@ impl Args {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
     let mut problem = args.question.read()?;
     if problem.source.is_none() {
@@ -205,7 +207,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let options = args.options(&problem)?;
     args.check_outputs(&options)?;
     let before = problem.clone();
-    let configurations = before.configurations(&Limits::default())?;
+    let configurations = before.configurations(&TableLimits::default())?;
     let total = total(&configurations);
     let selection = if args.guided { None } else { Some(args.selection(total)?) };
     let interrupt = stop::flag();
@@ -217,10 +219,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         Some(selection) => (None, select(&problem, &configurations, selection, interrupt)?),
     };
     let plan = match &guided {
-        None => Plan::Listed(&selected),
+        None => MeasurePlan::Listed(&selected),
         Some(all) => {
             progress.aside(&format!("tickbound: {}", chosen_from(all)));
-            Plan::Guided(&all.bound, Box::new(Guide::new(all.candidates.clone(), args.seed)))
+            MeasurePlan::Guided(&all.bound, Box::new(Guide::new(all.candidates.clone(), args.seed)))
         }
     };
     let folder = args.question.chosen.folder();
@@ -246,14 +248,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
 }
 
 /// What the model predicts for the configurations that were measured.
-fn predicted(problem: &Problem, report: &Report) -> Vec<Option<i64>> {
+fn predicted(problem: &Problem, report: &MeasureReport) -> Vec<Option<i64>> {
     let begun = Instant::now();
     let is_late = || stop::is_due() && begun.elapsed() > AFTER_STOP;
     report.results.iter().map(|m| ticks(problem, &m.bound, &is_late)).collect()
 }
 
 /// How the command ends, with what stopped it.
-fn ended(report: &Report, json: bool) -> Result<Exit, CliError> {
+fn ended(report: &MeasureReport, json: bool) -> Result<Exit, CliError> {
     if let Some(unkept @ LabError::Unkept(_)) = &report.stopped {
         return Err(CliError::Input(unkept.to_string()));
     }
@@ -279,7 +281,9 @@ fn ticks(problem: &Problem, bound: &Bound, is_late: &dyn Fn() -> bool) -> Option
     if problem.kernel.is_empty() || is_late() {
         return None;
     }
-    simulate(problem, bound, &tickbound_simulator::Options::default()).ok().map(|run| run.time)
+    simulate(problem, bound, &tickbound_simulator::SimulateOptions::default())
+        .ok()
+        .map(|run| run.time)
 }
 
 /// Says on standard error what happens.
@@ -294,18 +298,20 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
-    fn tell(&mut self, event: &Event<'_>) {
+    fn tell(&mut self, event: &MeasureEvent<'_>) {
         match event {
-            Event::Note(note) => self.line(note),
-            Event::Reference => self.progress.say("the host computes what is right".to_owned()),
-            Event::Stage(bound, stage, done, of) => {
+            MeasureEvent::Note(note) => self.line(note),
+            MeasureEvent::Reference => {
+                self.progress.say("the host computes what is right".to_owned())
+            }
+            MeasureEvent::Stage(bound, stage, done, of) => {
                 // By now the result before is in the cache.
                 self.on_forced_end();
                 let named = self.problem.name_values(&bound.configuration);
                 let of = of.map_or_else(|| "measured".to_owned(), |of| format!("of {of}"));
                 self.progress.say(format!("{done} {of}; {named}: {}", stage.progress()));
             }
-            Event::Measured(bound, record) => {
+            MeasureEvent::Measured(bound, record) => {
                 self.kept += 1;
                 let Outcome::Failed(failure) = &record.outcome else { return };
                 self.told += 1;

@@ -96,41 +96,41 @@ enum Asked {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Propose a problem file for a kernel in OpenCL C
-    Init(init::Args),
+    Init(init::InitArgs),
     /// Find the least run time over all configurations and prove it
-    Tune(tune::Args),
+    Tune(tune::TuneArgs),
     /// Check a certificate that `tune --certificate` has written
-    Check(check::Args),
+    Check(check::CheckArgs),
     /// Tell why the least time is what it is, and what would change it
-    Why(why::Args),
+    Why(why::WhyArgs),
     /// Run one configuration tick by tick
-    Simulate(simulate::Args),
+    Simulate(simulate::SimulateArgs),
     /// Show the kernel program beside the source lines it was read from
-    Explain(explain::Args),
+    Explain(explain::ExplainArgs),
     /// Write the problem for another tool: Promela, BTOR2, or a T1 file for auto-tuners
-    Export(export::Args),
+    Export(export::ExportArgs),
     /// Find the least run time with the model checker SPIN
-    Spin(spin::Args),
+    Spin(spin::SpinArgs),
     /// Run several engines on the same problems, side by side
-    Compare(compare::Args),
+    Compare(compare::CompareArgs),
     /// Find the least run time with CP-SAT of OR-Tools, for comparison
-    CpSat(cp_sat::Args),
+    CpSat(cp_sat::CpSatArgs),
     /// Write results of compare and tune as one HTML page
-    Report(report::Args),
+    Report(report::ReportArgs),
     /// Compose, check and compare Reo connectors as constraint automata
-    Reo(reo::Args),
+    Reo(reo::ReoArgs),
     /// Run configurations of a kernel on an OpenCL device: check the output, time them
-    Measure(measure::Args),
+    Measure(measure::MeasureArgs),
     /// Compare the model's ranking with measured times
-    Score(score::Args),
+    Score(score::ScoreArgs),
     /// Measure prices and resources of an OpenCL device, as a platform file
-    Calibrate(calibrate::Args),
+    Calibrate(calibrate::CalibrateArgs),
     /// List the OpenCL devices of this machine
-    Devices(devices::Args),
+    Devices(devices::DevicesArgs),
     /// List the shipped platforms, or show one with the source of each number
-    Platforms(platforms::Args),
+    Platforms(platforms::PlatformsArgs),
     /// Print what completes commands and options in a shell
-    Completions(completions::Args),
+    Completions(completions::CompletionsArgs),
 }
 
 /// Runs the command line of this process.
@@ -215,7 +215,8 @@ fn listed(command: &clap::Command) -> String {
 fn with_groups(command: clap::Command) -> clap::Command {
     let list = listed(&command);
     let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}Options:\n{{options}}{{after-help}}"
+        "{{about-with-newline}}\n{{usage-heading}} \
+         {{usage}}\n\n{list}Options:\n{{options}}{{after-help}}"
     );
     command.help_template(template)
 }

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use tickbound_input::message::printable;
 use tickbound_model::Problem;
-use tickbound_model::verdict::Found;
-use tickbound_os::output::Place;
+use tickbound_model::verdict::TimedConfiguration;
+use tickbound_os::output::OutputPlace;
 
 use super::colour;
 use super::exit::{CliError, input};
@@ -156,10 +156,11 @@ impl Outputs {
     /// two options name.
     pub(crate) fn check(&self, inputs: &[PathBuf]) -> Result<(), CliError> {
         // What is not there is no input.
-        let inputs: Vec<Place> = inputs.iter().filter_map(|path| Place::of(path).ok()).collect();
-        let mut places: Vec<(&str, Place)> = Vec::new();
+        let inputs: Vec<OutputPlace> =
+            inputs.iter().filter_map(|path| OutputPlace::of(path).ok()).collect();
+        let mut places: Vec<(&str, OutputPlace)> = Vec::new();
         for (option, path) in &self.0 {
-            let place = Place::of(path).map_err(|error| unwritable(path, error))?;
+            let place = OutputPlace::of(path).map_err(|error| unwritable(path, error))?;
             let path = path.display();
             if inputs.iter().any(|input| input.is(&place)) {
                 let why = "this command reads or keeps that file; choose another name";
@@ -193,7 +194,7 @@ pub(crate) fn written(files: &[PathBuf]) {
 pub(crate) fn ranking<'f>(
     problem: &Problem,
     columns: &[&str],
-    rows: impl Iterator<Item = (Vec<String>, &'f Found)>,
+    rows: impl Iterator<Item = (Vec<String>, &'f TimedConfiguration)>,
 ) -> Table {
     let names = problem.parameters.iter().map(|p| p.name.as_str());
     let mut table = Table::new(["rank"].iter().chain(columns).copied().chain(names));

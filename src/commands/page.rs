@@ -3,11 +3,11 @@
 use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
-use tickbound_elimination::Limits;
+use tickbound_elimination::TableLimits;
 use tickbound_model::count::count;
 use tickbound_model::verdict::Status;
 use tickbound_model::{Bound, Problem};
-use tickbound_simulator::{Options, SimulateError, simulate};
+use tickbound_simulator::{SimulateError, SimulateOptions, simulate};
 use tickbound_solver::{SolveError, TuneResult};
 
 use super::exit::CliError;
@@ -18,7 +18,8 @@ use tickbound_report::answer;
 use tickbound_report::answer::resources::{Resources, SourceLine};
 use tickbound_report::answer::{About, Answer, Units};
 use tickbound_report::html::{
-    Best, Configurations, Lanes, Measure, Number, Page, Part, Row, Spent, Stripe, numbers_grouped,
+    Best, ConfigurationTable, FigureNumber, LaneChart, Measure, Page, SheetRow, SpentChart,
+    SpentPart, Stripe, numbers_grouped,
 };
 
 /// Configurations drawn at random where there are too many to simulate them all.
@@ -98,19 +99,20 @@ fn add_run(
             Err(CliError::Solve(SolveError::Simulate(e))) if e.is_too_large() => return Ok(()),
             run => run?,
         };
-        page.spent = page.spent.take().or_else(|| Spent::of(&run.spans, run.time, run.truncated));
+        page.spent =
+            page.spent.take().or_else(|| SpentChart::of(&run.spans, run.time, run.truncated));
         let heading = match name {
             None => "Timeline".to_owned(),
             Some(name) => numbers_grouped(&format!("{name}: {} ticks", run.time)),
         };
-        let lanes = Lanes::new(&run.spans, run.time, run.truncated);
+        let lanes = LaneChart::new(&run.spans, run.time, run.truncated);
         page.timelines.extend(lanes.map(|lanes| (heading, lanes)));
     }
     Ok(())
 }
 
 /// The clocks of a group under the profile `resources`.
-fn of_resources(resources: &Resources) -> Option<Spent> {
+fn of_resources(resources: &Resources) -> Option<SpentChart> {
     let most = resources.group.values().copied().fold(0.0, f64::max);
     let mut used: Vec<(&String, &f64)> =
         resources.group.iter().filter(|(_, n)| **n > 0.0).collect();
@@ -120,9 +122,9 @@ fn of_resources(resources: &Resources) -> Option<Spent> {
         Stripe::new(name, kind, *n, most, 1)
     };
     let lines: Vec<Stripe> = used.into_iter().map(line).collect();
-    let mut parts = vec![Part { head: "resource", lines }];
+    let mut parts = vec![SpentPart { head: "resource", lines }];
     parts.extend(of_source_lines(resources));
-    (most > 0.0).then(|| Spent {
+    (most > 0.0).then(|| SpentChart {
         about: "Clocks that one group takes of each resource of a unit, for the best configuration; they pass side by side, and \
                 shares are of the greatest. Lines of the source: by what a group would take of the \
                 resource that bounds the time \
@@ -134,14 +136,14 @@ fn of_resources(resources: &Resources) -> Option<Spent> {
 }
 
 /// The clocks of the resource that bounds the time, by lines of the source.
-fn of_source_lines(resources: &Resources) -> Option<Part> {
+fn of_source_lines(resources: &Resources) -> Option<SpentPart> {
     let clocks = *resources.group.get(&resources.bound_by)?;
     let stripe = |line: &SourceLine| {
         let name = format!("{}:{}", line.file, line.line);
         Stripe::new(&name, "global", line.share * clocks, clocks, 1)
     };
     let lines: Vec<Stripe> = resources.source_lines.iter().map(stripe).collect();
-    (!lines.is_empty()).then_some(Part { head: "line of the source", lines })
+    (!lines.is_empty()).then_some(SpentPart { head: "line of the source", lines })
 }
 
 /// The configurations that are simulated for the page, and which these are.
@@ -186,14 +188,14 @@ fn configurations(
     problem: &Problem,
     result: &TuneResult,
     seed: u64,
-) -> Result<Configurations, CliError> {
-    let space = problem.configurations(&Limits::default())?;
+) -> Result<ConfigurationTable, CliError> {
+    let space = problem.configurations(&TableLimits::default())?;
     let all = total(&space);
     let interrupt = stop::flag();
     let (chosen, among) = shown(problem, &space, result, seed)?;
     let each = MOST_EVENTS / (chosen.len() as u64).max(1);
-    let options = Options::default();
-    let options = Options { max_events: options.max_events.min(each), ..options };
+    let options = SimulateOptions::default();
+    let options = SimulateOptions { max_events: options.max_events.min(each), ..options };
     let run = |bound: &Bound| {
         let stopped = interrupt.load(Ordering::Relaxed);
         (!stopped).then(|| simulate(problem, bound, &options).map(|run| run.time))
@@ -216,7 +218,7 @@ fn configurations(
     };
     let indifferent = result.indifferent.iter();
     let place = |name: &String| problem.parameters.iter().position(|p| p.name == *name);
-    let mut table = Configurations {
+    let mut table = ConfigurationTable {
         drawn: all > MAX_CONFIGURATIONS,
         indifferent: indifferent.filter_map(place).collect(),
         among: numbers_grouped(&format!("{among}{cut}{without}{open}")),
@@ -229,10 +231,10 @@ fn configurations(
     Ok(table)
 }
 
-fn row(bound: &Bound, ticks: Result<i64, SimulateError>) -> Row {
+fn row(bound: &Bound, ticks: Result<i64, SimulateError>) -> SheetRow {
     let (ticks, note) = match ticks {
-        Ok(ticks) => (Some(Number::Whole(ticks)), None),
+        Ok(ticks) => (Some(FigureNumber::Whole(ticks)), None),
         Err(why) => (None, Some(why.to_string())),
     };
-    Row { values: bound.configuration.0.clone(), numbers: vec![ticks], note }
+    SheetRow { values: bound.configuration.0.clone(), numbers: vec![ticks], note }
 }

@@ -9,12 +9,12 @@ use tickbound_report::Table;
 
 /// Arguments of `platforms`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct PlatformsArgs {
     /// A shipped platform, or the path of a platform file
     name: Option<String>,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+pub(super) fn run(args: &PlatformsArgs) -> Result<Exit, CliError> {
     match &args.name {
         Some(name) => show(name)?,
         None => list()?,

@@ -4,9 +4,9 @@ use super::exit::CliError;
 use std::path::PathBuf;
 
 use itertools::Itertools;
-use tickbound_elimination::Limits;
+use tickbound_elimination::TableLimits;
 use tickbound_model::{Problem, Space};
-use tickbound_simulator::{Options, simulate};
+use tickbound_simulator::{SimulateOptions, simulate};
 
 use tickbound_report::heatmap::MAX_VALUES;
 use tickbound_report::{Axis, HeatMap};
@@ -41,7 +41,7 @@ impl<'p> Drawing<'p> {
                 count
             ))
         };
-        let count = problem.configurations(&Limits::default())?.count();
+        let count = problem.configurations(&TableLimits::default())?.count();
         if let Some(count) =
             count.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > MAX_CONFIGURATIONS)
         {
@@ -105,7 +105,7 @@ impl<'p> Drawing<'p> {
         let rows = self.y.as_ref().map_or_else(|| vec![0], |(_, rows)| rows.clone());
         let mut cells = vec![vec![None; columns.len()]; rows.len()];
         for bound in &self.space.bound {
-            let Ok(run) = simulate(problem, bound, &Options::default()) else { continue };
+            let Ok(run) = simulate(problem, bound, &SimulateOptions::default()) else { continue };
             let place = |p: usize, all: &[i64]| all.binary_search(&bound.configuration.0[p]).ok();
             let Some(i) = place(*x, columns) else { continue };
             let Some(j) = self.y.as_ref().map_or(Some(0), |(y, all)| place(*y, all)) else {

@@ -9,7 +9,7 @@ use tickbound_report::html;
 
 /// Arguments of `report`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct ReportArgs {
     /// What compare, tune, spin or cp-sat has printed with --json
     #[arg(required = true)]
     results: Vec<String>,
@@ -20,7 +20,7 @@ pub struct Args {
     stops: Stops,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+pub(super) fn run(args: &ReportArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
     let inputs: Vec<PathBuf> = args.results.iter().map(PathBuf::from).collect();
     Outputs::default().file("--output", Some(&args.output)).check(&inputs)?;
@@ -29,7 +29,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         let text = tickbound_input::text(path).map_err(|error| {
             CliError::Input(format!("{path}: {error}; give a file of `compare --json`"))
         })?;
-        sources.push(html::Source::read(path, &text)?);
+        sources.push(html::PageSource::read(path, &text)?);
     }
     html::write(&args.output, &sources)?;
     eprintln!("tickbound: {} written", args.output);

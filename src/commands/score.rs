@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 use tickbound_model::{Problem, Profile};
-use tickbound_simulator::{Options, SimulateError, program, simulate};
+use tickbound_simulator::{SimulateError, SimulateOptions, program, simulate};
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
@@ -19,13 +19,13 @@ use tickbound_measure::score::{Programs, Results, Score, programs, score};
 use tickbound_report::Table;
 use tickbound_report::answer::About;
 use tickbound_report::answer::{Other, Scored};
-use tickbound_report::chart::{Chart, Data};
-use tickbound_report::html::{Best, Configurations, Measure, Number, Page, Row};
+use tickbound_report::chart::{Chart, ChartData};
+use tickbound_report::html::{Best, ConfigurationTable, FigureNumber, Measure, Page, SheetRow};
 use tickbound_report::measured_page::correlation;
 
 /// Arguments of `score`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct ScoreArgs {
     #[command(flatten)]
     question: Question,
     /// Measured times: a cache of `measure` or of Kernel Tuner, a T4 file, or KTT's output in JSON;
@@ -52,7 +52,7 @@ pub struct Args {
     json: bool,
 }
 
-impl Args {
+impl ScoreArgs {
     /// The file with measured times.
     fn against(&self, problem: &Problem) -> Result<String, CliError> {
         let usual = || usual_name(problem, "opencl");
@@ -93,7 +93,7 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
             compared.outside += 1;
             continue;
         };
-        match simulate(problem, &bound, &Options::default()) {
+        match simulate(problem, &bound, &SimulateOptions::default()) {
             Ok(run) => {
                 compared.pairs.push((run.time, *time));
                 let own = program(problem, &bound).ok().flatten();
@@ -110,7 +110,7 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
     compared
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+pub(super) fn run(args: &ScoreArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
     let problem = args.question.problem()?.kernel_alone();
     let mut inputs = args.question.chosen.files();
@@ -216,7 +216,7 @@ fn chart(problem: &Problem, results: &Results, compared: &Compared) -> Chart {
         title: format!("{} on {}", problem.name, results.device.as_deref().unwrap_or("a device")),
         x: format!("ticks of {}", problem.platform.name),
         y: "milliseconds measured".to_owned(),
-        data: Data::Points(pairs.map(|(ticks, time)| (*ticks as f64, *time)).collect()),
+        data: ChartData::Points(pairs.map(|(ticks, time)| (*ticks as f64, *time)).collect()),
     }
 }
 
@@ -233,7 +233,7 @@ fn page(problem: &Problem, results: &Results, compared: &Compared, found: &Found
         (name, format!("of the best time, the model's best reach {model}, random ones {random}"))
     }));
     let rho = found.score.and_then(|s| s.spearman);
-    let mut all = Configurations {
+    let mut all = ConfigurationTable {
         among: "Configurations with a measured time that the model has a time for.".to_owned(),
         parameters: problem.parameters.iter().map(|p| p.name.clone()).collect(),
         measures: ["ms", "ticks"]
@@ -241,7 +241,7 @@ fn page(problem: &Problem, results: &Results, compared: &Compared, found: &Found
             .into(),
         over: Some((1, 0, correlation(rho, compared.pairs.len()))),
         rows: compared.configurations.iter().zip(&compared.pairs).map(row).collect(),
-        ..Configurations::default()
+        ..ConfigurationTable::default()
     };
     all.sort();
     Page {
@@ -254,9 +254,9 @@ fn page(problem: &Problem, results: &Results, compared: &Compared, found: &Found
     }
 }
 
-fn row((values, (ticks, time)): (&Vec<i64>, &(i64, f64))) -> Row {
-    let numbers = vec![Some(Number::Real(*time)), Some(Number::Whole(*ticks))];
-    Row { values: values.clone(), numbers, note: None }
+fn row((values, (ticks, time)): (&Vec<i64>, &(i64, f64))) -> SheetRow {
+    let numbers = vec![Some(FigureNumber::Real(*time)), Some(FigureNumber::Whole(*ticks))];
+    SheetRow { values: values.clone(), numbers, note: None }
 }
 
 /// Guided searches among distinct programs, each with the parameters of its first configuration and

@@ -2,7 +2,7 @@
 
 use tickbound_model::Profile;
 use tickbound_model::count::count;
-use tickbound_simulator::{Options, Script, simulate};
+use tickbound_simulator::{Script, SimulateOptions, simulate};
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, bound};
@@ -15,7 +15,7 @@ use tickbound_report::answer::{About, Phase, Simulated, shown};
 
 /// Arguments of `simulate`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct SimulateArgs {
     #[command(flatten)]
     chosen: Chosen,
     /// Value of a parameter; every parameter needs one
@@ -31,14 +31,18 @@ pub struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+pub(super) fn run(args: &SimulateArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
     let problem = args.chosen.model()?;
     timeline::check(&problem, args.trace.as_ref())?;
     Outputs::default().file("--trace", args.trace.as_ref()).check(&args.chosen.files())?;
     let bound = bound(&problem, &args.set)?;
     let traced = args.json && problem.profile != Profile::Resources;
-    let options = Options { trace: traced, max_spans: timeline::MAX_SPANS, ..Options::default() };
+    let options = SimulateOptions {
+        trace: traced,
+        max_spans: timeline::MAX_SPANS,
+        ..SimulateOptions::default()
+    };
     let run = simulate(&problem, &bound, &options)?;
     let counted = problem.profile == Profile::Resources;
     let resources = counted.then(|| Resources::of_bound(&problem, &bound).ok()).flatten();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tickbound_input::message::grouped;
 use tickbound_model::Problem;
-use tickbound_model::verdict::{self, Found};
+use tickbound_model::verdict::{self, TimedConfiguration};
 use tickbound_spin::promela;
 
 use super::exit::{CliError, Exit};
@@ -13,20 +13,20 @@ use super::load::Question;
 use super::output::{ranking, say, say_answer, say_json};
 use super::progress::Progress;
 use super::stop::{self, Timeout};
-use super::values::Size;
+use super::values::ByteSize;
 use super::values::named;
 use tickbound_report::answer;
 use tickbound_spin::output::ProgressLine;
 use tickbound_spin::promela::Style;
-use tickbound_spin::result::StopReason;
-use tickbound_spin::{Event, Options, Search, SpinResult, Subject, Tools, search};
+use tickbound_spin::result::SpinStop;
+use tickbound_spin::{Search, SpinEvent, SpinOptions, SpinResult, SpinSubject, SpinTools, search};
 
 /// Trails listed in the words.
 const LISTED: usize = 10;
 
 /// Arguments of `spin`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct SpinArgs {
     #[command(flatten)]
     question: Question,
     /// How the least time is searched for
@@ -37,7 +37,7 @@ pub struct Args {
     style: Style,
     /// Memory for all verifiers that run at the same time, such as 4G
     #[arg(long, value_name = "SIZE", default_value = "4G")]
-    memory: Size,
+    memory: ByteSize,
     #[command(flatten)]
     timeout: Timeout,
     /// Workers of a swarm [default: one for each core]
@@ -54,9 +54,9 @@ pub struct Args {
     json: bool,
 }
 
-impl Args {
-    fn options(&self) -> Result<Options, CliError> {
-        Ok(Options {
+impl SpinArgs {
+    fn options(&self) -> Result<SpinOptions, CliError> {
+        Ok(SpinOptions {
             search: self.search,
             memory: self.memory.0,
             timeout: self.timeout.watched()?,
@@ -68,21 +68,21 @@ impl Args {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+pub(super) fn run(args: &SpinArgs) -> Result<Exit, CliError> {
     args.timeout.watched()?;
     let problem = args.question.problem()?;
     let options = args.options()?;
     let space = problem.space()?;
-    let tools = Tools::find()?;
+    let tools = SpinTools::find()?;
     let interrupt = stop::flag();
     let result = if space.bound.is_empty() {
         SpinResult::infeasible(options.search, args.style, &tools)
     } else {
         let style = args.style;
-        let model = promela::export(&problem, &space, &promela::Options { style })?;
+        let model = promela::export(&problem, &space, &promela::PromelaOptions { style })?;
         let shown = Shown::new(&problem);
         on_forced_end(args, &problem, &tools, shown.known.clone());
-        let subject = Subject { problem: &problem, space: &space, model: &model };
+        let subject = SpinSubject { problem: &problem, space: &space, model: &model };
         search(subject, &tools, &options, interrupt, &|event| shown.show(event))?
     };
     let answer = answer::spin::answer(&problem, &result);
@@ -109,10 +109,15 @@ fn say_result(json: bool, problem: &Problem, result: &SpinResult) -> Result<(), 
 }
 
 /// The least time cannot be below the first, and the best run so far.
-type Bracket = (i64, Option<Found>);
+type Bracket = (i64, Option<TimedConfiguration>);
 
 /// What is said of the bracket if the search does not come back.
-fn on_forced_end(args: &Args, problem: &Problem, tools: &Tools, known: Arc<Mutex<Bracket>>) {
+fn on_forced_end(
+    args: &SpinArgs,
+    problem: &Problem,
+    tools: &SpinTools,
+    known: Arc<Mutex<Bracket>>,
+) {
     let (json, problem) = (args.json, problem.clone());
     let nothing = SpinResult::infeasible(args.search, args.style, tools);
     stop::on_forced_end(move || {
@@ -124,11 +129,11 @@ fn on_forced_end(args: &Args, problem: &Problem, tools: &Tools, known: Arc<Mutex
     });
 }
 
-fn as_spin_says(reason: verdict::StopReason) -> Option<StopReason> {
+fn as_spin_says(reason: verdict::StopReason) -> Option<SpinStop> {
     match reason {
-        verdict::StopReason::TimeOut(seconds) => Some(StopReason::TimeOut(seconds)),
-        verdict::StopReason::Interrupted => Some(StopReason::Interrupted),
-        verdict::StopReason::Memory(bytes) => Some(StopReason::Memory(bytes)),
+        verdict::StopReason::TimeOut(seconds) => Some(SpinStop::TimeOut(seconds)),
+        verdict::StopReason::Interrupted => Some(SpinStop::Interrupted),
+        verdict::StopReason::Memory(bytes) => Some(SpinStop::Memory(bytes)),
         _ => None,
     }
 }
@@ -147,18 +152,18 @@ impl Shown {
         Shown { known, progress: Progress::new(&problem.name), line }
     }
 
-    fn show(&self, event: &Event) {
+    fn show(&self, event: &SpinEvent) {
         let Ok(mut line) = self.line.lock() else { return };
         match event {
-            Event::Bounds { lower, upper, best } => {
+            SpinEvent::Bounds { lower, upper, best } => {
                 let now = (*lower, best.clone());
                 *self.known.lock().unwrap_or_else(PoisonError::into_inner) = now;
                 let upper = upper.map_or_else(|| "?".into(), grouped);
                 line.0 = format!("least time between {} and {upper} ticks; ", grouped(lower));
             }
-            Event::Started { what, bound: Some(t) } => line.1 = format!("{what}, T = {t}"),
-            Event::Started { what, bound: None } => line.1 = (*what).to_owned(),
-            Event::Running(ProgressLine { states, memory_bytes, depth, .. }) => {
+            SpinEvent::Started { what, bound: Some(t) } => line.1 = format!("{what}, T = {t}"),
+            SpinEvent::Started { what, bound: None } => line.1 = (*what).to_owned(),
+            SpinEvent::Running(ProgressLine { states, memory_bytes, depth, .. }) => {
                 let (bounds, what) = &*line;
                 let millions = *states as f64 / 1e6;
                 return self.progress.say(format!(

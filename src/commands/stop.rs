@@ -21,7 +21,7 @@ use signal_hook::iterator::Signals;
 use tickbound_model::verdict::StopReason;
 
 use super::exit::{CliError, Exit};
-use super::values::{Seconds, Size};
+use super::values::{ByteSize, Seconds};
 
 /// How long a command may take to end by itself. What is left of a second is for giving back its
 /// memory: gigabytes of a formula take up to 0.2 s on a slow machine.
@@ -127,7 +127,7 @@ pub(super) fn began() -> Instant {
 pub struct Memory {
     /// Stop when this much memory is taken, such as 8G, and report what is known
     #[arg(long, value_name = "SIZE", help_heading = "Limits")]
-    memory: Option<Size>,
+    memory: Option<ByteSize>,
 }
 
 impl Memory {

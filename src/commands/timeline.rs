@@ -8,9 +8,9 @@ use std::path::Path;
 
 use tickbound_input::message::grouped;
 use tickbound_model::{Bound, ModelError, Problem, Profile};
-use tickbound_simulator::{Options, Span, SpanKind};
+use tickbound_simulator::{SimulateOptions, Span, SpanKind};
 
-use tickbound_report::html::Lanes;
+use tickbound_report::html::LaneChart;
 use tickbound_report::picture::is_picture;
 use tickbound_report::{Runs, TimelineSpan, write_timeline};
 use tickbound_simulator::Script;
@@ -76,7 +76,8 @@ pub fn shown(result: &TuneResult) -> Vec<Shown> {
 /// # Errors
 /// If the simulation fails.
 pub fn of(problem: &Problem, bound: &Bound, script: &Script) -> Result<Timeline, CliError> {
-    let options = Options { trace: true, max_spans: MAX_SPANS, ..Options::default() };
+    let options =
+        SimulateOptions { trace: true, max_spans: MAX_SPANS, ..SimulateOptions::default() };
     let run = script.run(problem, bound, &options)?;
     let time = run.as_ref().map_or(0, |run| run.time);
     let trace = run.and_then(|run| run.trace).unwrap_or_default();
@@ -113,7 +114,7 @@ fn picture(problem: &Problem, bound: &Bound, shown: &[Shown]) -> Result<Runs, Cl
         let rest = if run.truncated { "; only the beginning is drawn" } else { "" };
         let ticks = format!("{} ticks{rest}", grouped(run.time));
         let heading = name.map_or_else(|| ticks.clone(), |name| format!("{name}: {ticks}"));
-        let lanes = [&run.spans, &run.warps].map(|s| Lanes::new(s, run.time, run.truncated));
+        let lanes = [&run.spans, &run.warps].map(|s| LaneChart::new(s, run.time, run.truncated));
         let headings = [heading, name.map_or("Warps".to_owned(), |name| format!("{name}, warps"))];
         runs.extend(headings.into_iter().zip(lanes).filter_map(|(of, lanes)| Some((of, lanes?))));
     }

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use num_bigint::BigUint;
-use tickbound_elimination::Limits;
+use tickbound_elimination::TableLimits;
 use tickbound_input::message::grouped;
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
 use tickbound_opencl::ReadError;
 use tickbound_simulator::simulate;
-use tickbound_solver::bracket::{Bounds, Known};
+use tickbound_solver::bracket::{Bounds, Incumbent};
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
@@ -23,12 +23,12 @@ use super::values::{OrAuto, named, or_auto};
 use super::{page, timeline};
 use tickbound_report::answer;
 use tickbound_solver::{
-    Encoding, Objective, Options, Programs, StopReason, Strategy, TuneResult, tune,
+    Encoding, Objective, ProgramClasses, SearchOptions, StopReason, Strategy, TuneResult, tune,
 };
 
 /// Arguments of `tune`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct TuneArgs {
     #[command(flatten)]
     question: Question,
     /// How time is encoded; auto takes summary
@@ -67,9 +67,9 @@ pub struct Args {
     json: bool,
 }
 
-impl Args {
-    fn options(&self) -> Result<Options, CliError> {
-        Ok(Options {
+impl TuneArgs {
+    fn options(&self) -> Result<SearchOptions, CliError> {
+        Ok(SearchOptions {
             encoding: self.encoding,
             strategy: self.strategy,
             objective: self.objective,
@@ -77,7 +77,7 @@ impl Args {
             timeout: self.stops.watched()?,
             since: Some(stop::began()),
             seed: self.seed,
-            ..Options::default()
+            ..SearchOptions::default()
         })
     }
 
@@ -99,7 +99,7 @@ impl Args {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     let options = args.options()?;
     let Some(problem) = read(args, &options)? else { return Ok(Exit::Nothing) };
     if let Some(guesses) = args.question.chosen.guesses() {
@@ -137,12 +137,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
 }
 
 /// Searches with progress on standard error.
-fn searched(problem: &Problem, options: &Options, json: bool) -> Result<TuneResult, CliError> {
+fn searched(
+    problem: &Problem,
+    options: &SearchOptions,
+    json: bool,
+) -> Result<TuneResult, CliError> {
     let progress = Progress::new(&problem.name);
-    let known = Arc::new(Mutex::new(Known::default()));
+    let known = Arc::new(Mutex::new(Incumbent::default()));
     on_forced_end(json, problem, options, known.clone());
     let told = AtomicBool::new(false);
-    let observer = |now: &Known| {
+    let observer = |now: &Incumbent| {
         progress.show(now.bounds);
         if let (Some(best), true) = (&now.best, now.bounds.lower == now.bounds.upper())
             && options.objective == Objective::Best
@@ -158,7 +162,7 @@ fn searched(problem: &Problem, options: &Options, json: bool) -> Result<TuneResu
 }
 
 /// The problem; `None` if a stop came before it was read, and the answer is given.
-fn read(args: &Args, options: &Options) -> Result<Option<Problem>, CliError> {
+fn read(args: &TuneArgs, options: &SearchOptions) -> Result<Option<Problem>, CliError> {
     let (question, of_words, json) = (args.question.clone(), options.clone(), args.json);
     stop::on_forced_end(move || match of_one_configuration(&question, &of_words, json) {
         Some(text) => say_answer(&text).unwrap_or_default(),
@@ -186,7 +190,12 @@ fn said(json: bool, problem: &Problem, result: &TuneResult) -> String {
 }
 
 /// What is said of the bracket if the search does not come back.
-fn on_forced_end(json: bool, problem: &Problem, options: &Options, known: Arc<Mutex<Known>>) {
+fn on_forced_end(
+    json: bool,
+    problem: &Problem,
+    options: &SearchOptions,
+    known: Arc<Mutex<Incumbent>>,
+) {
     let (problem, options) = (problem.clone(), options.clone());
     stop::on_forced_end(move || {
         let known = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -199,9 +208,13 @@ fn on_forced_end(json: bool, problem: &Problem, options: &Options, known: Arc<Mu
 
 /// The answer that a stop leaves while the kernel is read for all configurations: one of them, for
 /// which it is read by itself, and its time.
-fn of_one_configuration(question: &Question, options: &Options, json: bool) -> Option<String> {
+fn of_one_configuration(
+    question: &Question,
+    options: &SearchOptions,
+    json: bool,
+) -> Option<String> {
     let space = question.read().ok()?;
-    let configurations = space.configurations(&Limits::default()).ok()?;
+    let configurations = space.configurations(&TableLimits::default()).ok()?;
     let last = configurations.count().filter(|count| *count > BigUint::ZERO)? - 1u32;
     // The middle first: what cannot be launched is most often at the ends.
     let candidates = [last.clone() / 2u32, BigUint::ZERO, last];
@@ -210,9 +223,10 @@ fn of_one_configuration(question: &Question, options: &Options, json: bool) -> O
         let problem = question.only(&best).ok()?;
         let values = problem.parameters.iter().map(|p| p.name.clone()).zip(best.0.clone());
         let bound = problem.bind(&values.collect()).ok()?;
-        let run = simulate(&problem, &bound, &tickbound_simulator::Options::default()).ok()?;
+        let run =
+            simulate(&problem, &bound, &tickbound_simulator::SimulateOptions::default()).ok()?;
         let bounds = Bounds { lower: 0, best: Some((0, run.time)) };
-        let known = Known { bounds, best: Some(best) };
+        let known = Incumbent { bounds, best: Some(best) };
         let seconds = stop::began().elapsed().as_secs_f64();
         let result = TuneResult::cut(options, known, seconds, stop::reason());
         Some(said(json, &problem, &result))
@@ -221,7 +235,7 @@ fn of_one_configuration(question: &Question, options: &Options, json: bool) -> O
 
 /// The best programs, or the best configurations where nothing tells programs.
 fn listing(problem: &Problem, result: &TuneResult) -> String {
-    let Programs { list, whole } = &result.programs;
+    let ProgramClasses { list, whole } = &result.programs;
     if list.is_empty() {
         let best = result.optima.iter().map(|f| (vec![f.time.to_string()], f));
         return format!("\n{}\n", ranking(problem, &["ticks"], best).fitted(rows_width()));
@@ -279,7 +293,7 @@ fn certify(problem: &Problem, result: &TuneResult, folder: &Path) -> Result<(), 
 }
 
 fn write_files(
-    args: &Args,
+    args: &TuneArgs,
     problem: &Problem,
     drawing: Option<&Drawing<'_>>,
     result: &TuneResult,

@@ -28,9 +28,9 @@ fn read<T: Named>(name: &str) -> Result<T, String> {
 
 /// A number of bytes, written with a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size(pub u64);
+pub struct ByteSize(pub u64);
 
-impl std::str::FromStr for Size {
+impl std::str::FromStr for ByteSize {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -47,7 +47,7 @@ impl std::str::FromStr for Size {
         };
         let number: f64 = plain[..plain.len() - unit.len()].parse().map_err(|_| fix)?;
         let bytes = number * factor;
-        if (1.0..=9e18).contains(&bytes) { Ok(Size(bytes as u64)) } else { Err(fix) }
+        if (1.0..=9e18).contains(&bytes) { Ok(ByteSize(bytes as u64)) } else { Err(fix) }
     }
 }
 
@@ -98,11 +98,11 @@ mod tests {
     #[test]
     fn sizes() {
         for (text, bytes) in [("1", 1), ("512M", 512 << 20), ("8G", 8 << 30), ("8GiB", 8 << 30)] {
-            assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
+            assert_eq!(text.parse(), Ok(ByteSize(bytes)), "{text}");
         }
-        assert_eq!("1.5k".parse(), Ok(Size(1536)));
+        assert_eq!("1.5k".parse(), Ok(ByteSize(1536)));
         for text in ["", "G", "8X", "-1", "0", "1e9", "many"] {
-            assert!(text.parse::<Size>().is_err(), "{text}");
+            assert!(text.parse::<ByteSize>().is_err(), "{text}");
         }
     }
 }

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
-use tickbound_solver::bracket::Known;
-use tickbound_solver::{Encoding, Options, Strategy, TuneResult};
+use tickbound_solver::bracket::Incumbent;
+use tickbound_solver::{Encoding, SearchOptions, Strategy, TuneResult};
 
 use super::exit::{CliError, Exit, input};
 use super::load::Question;
@@ -15,11 +15,11 @@ use super::stop::{self, Stops};
 use super::values::{OrAuto, named, or_auto};
 use tickbound_why::page::page;
 use tickbound_why::words::words;
-use tickbound_why::{Asked, Ears, Heard, Searches, Why, why};
+use tickbound_why::{Ears, Heard, Searches, Why, WhyRequest, why};
 
 /// Arguments of `why`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct WhyArgs {
     #[command(flatten)]
     question: Question,
     /// How time is encoded; auto takes summary
@@ -43,23 +43,23 @@ pub struct Args {
 
 /// What is known, in case the process must be ended.
 struct Told {
-    search: Known,
+    search: Incumbent,
     why: Option<Why>,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    let options = Options {
+pub(super) fn run(args: &WhyArgs) -> Result<Exit, CliError> {
+    let options = SearchOptions {
         encoding: args.encoding,
         strategy: args.strategy,
         timeout: args.stops.watched()?,
         since: Some(stop::began()),
         seed: args.seed,
-        ..Options::default()
+        ..SearchOptions::default()
     };
     let problem = args.question.problem()?;
     let outputs = Outputs::default().file("--html", args.html.as_ref());
     outputs.check(&args.question.chosen.files())?;
-    let told = Arc::new(Mutex::new(Told { search: Known::default(), why: None }));
+    let told = Arc::new(Mutex::new(Told { search: Incumbent::default(), why: None }));
     on_forced_end(args, &problem, &options, told.clone());
     let mut answer = {
         let progress = Progress::new(&problem.name);
@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         };
         let known = |now: &Why| lock(&told).why = Some(now.clone());
         let again = |name: &str, value: i64| again(&args.question, &problem, name, value);
-        let asked = Asked {
+        let asked = WhyRequest {
             problem: &problem,
             fixed: args.question.fixed_parameters(),
             again: &again,
@@ -98,7 +98,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
 }
 
 /// The answer as one JSON object on a line, or for people.
-fn said(args: &Args, answer: &Why) -> Result<String, CliError> {
+fn said(args: &WhyArgs, answer: &Why) -> Result<String, CliError> {
     match args.json {
         true => Ok(serde_json::to_string(answer).map_err(input)? + "\n"),
         false => Ok(words(answer, width())),
@@ -124,7 +124,12 @@ fn again(
 }
 
 /// What is said if a search does not come back.
-fn on_forced_end(args: &Args, problem: &Problem, options: &Options, told: Arc<Mutex<Told>>) {
+fn on_forced_end(
+    args: &WhyArgs,
+    problem: &Problem,
+    options: &SearchOptions,
+    told: Arc<Mutex<Told>>,
+) {
     let (problem, options) = (problem.clone(), options.clone());
     let (json, fixed) = (args.json, args.question.fixed_parameters());
     stop::on_forced_end(move || {

@@ -14,7 +14,7 @@ use tickbound_expr::interval::Interval;
 
 use crate::refusal::Refusal;
 use tickbound_timing::obligation::product::Factor;
-use tickbound_timing::obligation::{Obligation, Part};
+use tickbound_timing::obligation::{Obligation, TimePart};
 
 /// How many boxes pass between two looks at whether to stop.
 const PATIENCE: usize = 1 << 10;
@@ -63,7 +63,7 @@ fn least(obligation: &Obligation<'_>, of: &[Interval]) -> Option<i128> {
     all.checked_add(of_part(&time.finish, of)?)
 }
 
-fn of_part(part: &Part, of: &[Interval]) -> Option<i128> {
+fn of_part(part: &TimePart, of: &[Interval]) -> Option<i128> {
     let mut sum = 0i128;
     for product in &part.products {
         let mut least = 1i128;

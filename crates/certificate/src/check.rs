@@ -1,15 +1,15 @@
 //! Checking a certificate: by its files, the simulator, and programs of others where they are
 //! there.
 //!
-//! In goes a [`Certificate`], out comes a [`Report`] that says what was checked, what was not, and
-//! what had to be trusted. Whatever is wrong is a [`Refusal`]; then nothing is proved.
+//! In goes a [`Certificate`], out comes a [`CheckReport`] that says what was checked, what was not,
+//! and what had to be trusted. Whatever is wrong is a [`Refusal`]; then nothing is proved.
 
 use indexmap::IndexMap;
 use num_bigint::BigUint;
 use serde_json::Value;
-use tickbound_elimination::Limits;
+use tickbound_elimination::TableLimits;
 use tickbound_model::{ModelError, Problem};
-use tickbound_simulator::{Options, SimulateError, simulate};
+use tickbound_simulator::{SimulateError, SimulateOptions, simulate};
 
 use crate::branches;
 use crate::folder::{Certificate, Proved};
@@ -17,7 +17,7 @@ use crate::inequalities;
 use crate::refusal::Refusal;
 use crate::schedules::{Trusted, least};
 use crate::texts;
-use crate::tools::{self, ToolReport, Tools};
+use crate::tools::{self, ProofTools, ToolReport};
 use tickbound_timing::obligation::Obligation;
 
 /// Configurations in which the sum is held against the simulator.
@@ -28,7 +28,7 @@ const COUNTED: &str = "the exploration by counted warps (docs/encodings.md)";
 
 /// What a check has come to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Report {
+pub struct CheckReport {
     /// What was checked, a sentence each.
     pub checked: Vec<String>,
     /// What was not, and why.
@@ -41,10 +41,10 @@ pub struct Report {
 /// then.
 pub fn check(
     certificate: &Certificate,
-    tools: Option<&Tools<'_>>,
+    tools: Option<&ProofTools<'_>>,
     stop: &dyn Fn() -> bool,
-) -> Result<Report, Refusal> {
-    let mut report = Report::default();
+) -> Result<CheckReport, Refusal> {
+    let mut report = CheckReport::default();
     reported(certificate, tools, stop, &mut report).map(|()| report)
 }
 
@@ -55,9 +55,9 @@ pub fn check(
 /// The first thing that is wrong, or cannot be looked at, or a stop.
 pub fn reported(
     certificate: &Certificate,
-    tools: Option<&Tools<'_>>,
+    tools: Option<&ProofTools<'_>>,
     stop: &dyn Fn() -> bool,
-    report: &mut Report,
+    report: &mut CheckReport,
 ) -> Result<(), Refusal> {
     let problem = problem(&certificate.problem)?;
     let claim = &certificate.claim;
@@ -94,7 +94,7 @@ fn check_proof(
     problem: &Problem,
     time: i64,
     stop: &dyn Fn() -> bool,
-    report: &mut Report,
+    report: &mut CheckReport,
 ) -> Result<(), Refusal> {
     match proof {
         Proved::Simulation => all(problem, time, stop, report),
@@ -143,7 +143,7 @@ fn all(
     problem: &Problem,
     time: i64,
     stop: &dyn Fn() -> bool,
-    report: &mut Report,
+    report: &mut CheckReport,
 ) -> Result<(), Refusal> {
     let space = problem.space()?;
     let mut trusted = Trusted::default();
@@ -187,10 +187,10 @@ fn all(
 fn sample(
     obligation: &Obligation<'_>,
     stop: &dyn Fn() -> bool,
-    report: &mut Report,
+    report: &mut CheckReport,
 ) -> Result<(), Refusal> {
     let problem = obligation.problem;
-    let configurations = problem.configurations(&Limits { stop, ..Limits::default() })?;
+    let configurations = problem.configurations(&TableLimits { stop, ..TableLimits::default() })?;
     report.trusted.push("the time as a sum (docs/certificates.md)".into());
     let Some(count) = configurations.count().filter(|n| *n > BigUint::default()) else {
         return Ok(());
@@ -201,7 +201,7 @@ fn sample(
         let Some(configuration) = configurations.nth(&(&count * n / some)) else { continue };
         let bound = configurations.bind(&configuration)?;
         // Where there is an obligation no schedule is open.
-        let ticks = match simulate(problem, &bound, &Options::default()) {
+        let ticks = match simulate(problem, &bound, &SimulateOptions::default()) {
             Ok(run) => i128::from(run.time),
             Err(e) if e.is_too_large() => continue,
             Err(SimulateError::Overflow { .. }) => continue,

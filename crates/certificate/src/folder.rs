@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::branches::Branches;
-use crate::inequalities::Proof;
+use crate::inequalities::InequalityProof;
 use crate::refusal::Refusal;
 
 /// The version of the format that this crate writes and reads.
@@ -83,13 +83,13 @@ pub struct Claim {
     /// A configuration that takes so long, by the names of its parameters.
     pub configuration: IndexMap<String, i64>,
     /// Why nothing is faster.
-    pub proof: Kind,
+    pub proof: CertificateKind,
 }
 
 /// Why nothing is faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum CertificateKind {
     /// Local inequalities, in a file of their own.
     Inequalities,
     /// A tree of boxes, in a file of its own.
@@ -98,13 +98,13 @@ pub enum Kind {
     Simulation,
 }
 
-impl Kind {
+impl CertificateKind {
     /// As it is in the file.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Inequalities => "inequalities",
-            Kind::Branches => "branches",
-            Kind::Simulation => "simulation",
+            CertificateKind::Inequalities => "inequalities",
+            CertificateKind::Branches => "branches",
+            CertificateKind::Simulation => "simulation",
         }
     }
 }
@@ -115,7 +115,7 @@ impl Claim {
         written_by: &str,
         time: i64,
         configuration: IndexMap<String, i64>,
-        proof: Kind,
+        proof: CertificateKind,
     ) -> Claim {
         let (format, written_by) = (FORMAT.to_owned(), written_by.to_owned());
         Claim { format, version: VERSION, written_by, time, configuration, proof }
@@ -126,7 +126,7 @@ impl Claim {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Proved {
     /// Local inequalities.
-    Inequalities(Proof),
+    Inequalities(InequalityProof),
     /// A tree of boxes.
     Branches(Branches),
     /// All configurations are to be simulated.
@@ -135,11 +135,11 @@ pub enum Proved {
 
 impl Proved {
     /// Its kind.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> CertificateKind {
         match self {
-            Proved::Inequalities(_) => Kind::Inequalities,
-            Proved::Branches(_) => Kind::Branches,
-            Proved::Simulation => Kind::Simulation,
+            Proved::Inequalities(_) => CertificateKind::Inequalities,
+            Proved::Branches(_) => CertificateKind::Branches,
+            Proved::Simulation => CertificateKind::Simulation,
         }
     }
 }
@@ -212,11 +212,13 @@ impl Certificate {
             return Err(Refusal::File(CLAIM.into(), what));
         }
         let proof = match claim.proof {
-            Kind::Inequalities => Proved::Inequalities(read(folder, INEQUALITIES)?),
-            Kind::Branches => Proved::Branches(read(folder, BRANCHES)?),
-            Kind::Simulation => Proved::Simulation,
+            CertificateKind::Inequalities => Proved::Inequalities(read(folder, INEQUALITIES)?),
+            CertificateKind::Branches => Proved::Branches(read(folder, BRANCHES)?),
+            CertificateKind::Simulation => Proved::Simulation,
         };
-        for (file, kind) in [(INEQUALITIES, Kind::Inequalities), (BRANCHES, Kind::Branches)] {
+        for (file, kind) in
+            [(INEQUALITIES, CertificateKind::Inequalities), (BRANCHES, CertificateKind::Branches)]
+        {
             if folder.join(file).exists() && claim.proof != kind {
                 let what = format!("is there, but the claim's proof is by {}", claim.proof.name());
                 return Err(Refusal::File(file.into(), what));
@@ -285,7 +287,7 @@ fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<T, Refusal> {
 }
 
 /// A proof, a cluster on a line.
-fn json(proof: &Proof) -> Result<String, Refusal> {
+fn json(proof: &InequalityProof) -> Result<String, Refusal> {
     let clusters = proof.clusters.iter().map(serde_json::to_string);
     let clusters: Vec<String> =
         clusters.collect::<Result<_, _>>().map_err(|e| Refusal::wrong(e.to_string()))?;

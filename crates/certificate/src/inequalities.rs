@@ -1,10 +1,10 @@
 //! The proof by local inequalities: its form in a file, and its checker.
 //!
-//! A [`Proof`] is a list of [`Cluster`]s. Each takes some parts of the run time and some *messages*
-//! of earlier clusters, and gives a message of its own: a table over a few parameters. It claims
-//! one inequality for every choice of its parameters: the parts and messages that it takes are
-//! together at least what its message says. A choice without a row is claimed to belong to no valid
-//! configuration. Every part and message is taken once.
+//! A [`InequalityProof`] is a list of [`Cluster`]s. Each takes some parts of the run time and some
+//! *messages* of earlier clusters, and gives a message of its own: a table over a few parameters.
+//! It claims one inequality for every choice of its parameters: the parts and messages that it
+//! takes are together at least what its message says. A choice without a row is claimed to belong
+//! to no valid configuration. Every part and message is taken once.
 //!
 //! If all these hold, then for every valid configuration the sum of the parts is at least the sum
 //! of the messages that no cluster takes. What these come to, for each choice of the parameters
@@ -19,12 +19,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::refusal::Refusal;
 use crate::walk::Walk;
-use tickbound_timing::obligation::{Obligation, Part, Time};
+use tickbound_timing::obligation::{Obligation, Time, TimePart};
 
 /// A proof that no configuration takes fewer ticks than claimed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Proof {
+pub struct InequalityProof {
     /// True if the parts are those of a group, and its time is multiplied by the waves at the end;
     /// otherwise the waves are a factor of each part, and the end of the program is a part too.
     pub by_group: bool,
@@ -50,7 +50,7 @@ pub struct Cluster {
 
 /// What was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Checked {
+pub struct CheckedInequality {
     /// Clusters.
     pub clusters: usize,
     /// Rows of their messages.
@@ -60,7 +60,7 @@ pub struct Checked {
 }
 
 /// The parts of a time, as a proof takes them: those of a group, or those of the whole launch.
-pub fn parts(obligation: &Obligation<'_>, by_group: bool) -> Vec<Part> {
+pub fn parts(obligation: &Obligation<'_>, by_group: bool) -> Vec<TimePart> {
     let Time { group, .. } = &obligation.time;
     match by_group {
         true => group.clone(),
@@ -84,14 +84,15 @@ pub fn at_the_end(obligation: &Obligation<'_>, by_group: bool) -> Vec<usize> {
 /// The first inequality that does not hold, a part that is missing or taken twice, a stop.
 pub fn check(
     obligation: &Obligation<'_>,
-    proof: &Proof,
+    proof: &InequalityProof,
     time: i64,
     stop: &dyn Fn() -> bool,
-) -> Result<Checked, Refusal> {
+) -> Result<CheckedInequality, Refusal> {
     let parts = parts(obligation, proof.by_group);
     let mut left = Taken { parts: vec![false; parts.len()], messages: Vec::new() };
     let mut messages: Vec<Message> = Vec::new();
-    let mut checked = Checked { clusters: proof.clusters.len(), ..Checked::default() };
+    let mut checked =
+        CheckedInequality { clusters: proof.clusters.len(), ..CheckedInequality::default() };
     for (number, cluster) in proof.clusters.iter().enumerate() {
         let at = |what: String| Refusal::wrong(format!("clusters[{number}]: {what}"));
         left.take(cluster).map_err(at)?;
@@ -103,7 +104,7 @@ pub fn check(
         if !all.chain([&message.to]).all(|of| within(of)) {
             return Err(at("takes or gives something over other parameters".into()));
         }
-        let of_parts: Vec<&Part> = cluster.parts.iter().map(|p| &parts[*p]).collect();
+        let of_parts: Vec<&TimePart> = cluster.parts.iter().map(|p| &parts[*p]).collect();
         let of_messages: Vec<&Message> = cluster.messages.iter().map(|m| &messages[*m]).collect();
         Walk::new(obligation, &over, stop).all(&mut |env, indices| {
             checked.inequalities += 1;
@@ -123,14 +124,14 @@ pub fn check(
 /// Checks what is left: each choice of its parameters takes `time` ticks or more.
 fn the_end(
     obligation: &Obligation<'_>,
-    proof: &Proof,
-    (parts, messages, left): (&[Part], &[Message], &Taken),
+    proof: &InequalityProof,
+    (parts, messages, left): (&[TimePart], &[Message], &Taken),
     time: i64,
     stop: &dyn Fn() -> bool,
 ) -> Result<(), Refusal> {
     let over = at_the_end(obligation, proof.by_group);
     let rest = |taken: &[bool]| taken.iter().positions(|taken| !taken).collect::<Vec<usize>>();
-    let of_parts: Vec<&Part> = rest(&left.parts).into_iter().map(|p| &parts[p]).collect();
+    let of_parts: Vec<&TimePart> = rest(&left.parts).into_iter().map(|p| &parts[p]).collect();
     let of_messages: Vec<&Message> =
         rest(&left.messages).into_iter().map(|m| &messages[m]).collect();
     let all = of_parts.iter().map(|p| &p.parameters).chain(of_messages.iter().map(|m| &m.to));
@@ -156,7 +157,7 @@ fn the_end(
 
 /// What parts and messages come to; `None` if a message says that there is no such configuration.
 fn sum(
-    parts: &[&Part],
+    parts: &[&TimePart],
     messages: &[&Message],
     env: &[i64],
     indices: &[u32],

@@ -6,17 +6,18 @@
 
 use std::collections::HashMap;
 
-use tickbound_elimination::{Least, Limits, Network, Relation, TooWide, Tree};
+use tickbound_elimination::{Least, Network, Relation, TableLimits, TooWide, Tree};
 
-use crate::inequalities::{Cluster, Proof, at_the_end, parts};
+use crate::inequalities::{Cluster, InequalityProof, at_the_end, parts};
 use crate::refusal::Refusal;
 use crate::walk::Walk;
-use tickbound_timing::obligation::{Obligation, Part};
+use tickbound_timing::obligation::{Obligation, TimePart};
 
 /// Most rows of one relation or message.
 const MOST_ROWS: usize = 1 << 21;
 
-/// A proof of the least time, whatever it is; `by_group` is its form ([`Proof::by_group`]).
+/// A proof of the least time, whatever it is; `by_group` is its form
+/// ([`InequalityProof::by_group`]).
 ///
 /// # Errors
 /// Relations that are too large, an expression without a value for some choice of a few parameters,
@@ -25,7 +26,7 @@ pub fn prove(
     obligation: &Obligation<'_>,
     by_group: bool,
     stop: &dyn Fn() -> bool,
-) -> Result<Proof, Refusal> {
+) -> Result<InequalityProof, Refusal> {
     let parts = parts(obligation, by_group);
     let sizes = obligation.values.iter().map(|v| u32::try_from(v.len()).unwrap_or(u32::MAX));
     let mut network = Network::new(sizes.collect());
@@ -39,9 +40,9 @@ pub fn prove(
         network.add(relation(obligation, &network, &over, None, stop)?);
     }
     let kept = at_the_end(obligation, by_group);
-    let limits = Limits { rows: MOST_ROWS, divide: false, stop };
+    let limits = TableLimits { rows: MOST_ROWS, divide: false, stop };
     let tree: Tree<Least> = network.eliminated(&kept, &limits).map_err(too_wide)?;
-    Ok(Proof { by_group, clusters: clusters(obligation, parts.len(), &tree) })
+    Ok(InequalityProof { by_group, clusters: clusters(obligation, parts.len(), &tree) })
 }
 
 /// What a part costs, or 0, for each choice of some parameters that no condition excludes.
@@ -49,7 +50,7 @@ fn relation(
     obligation: &Obligation<'_>,
     network: &Network,
     over: &[usize],
-    part: Option<&Part>,
+    part: Option<&TimePart>,
     stop: &dyn Fn() -> bool,
 ) -> Result<Relation, Refusal> {
     let mut relation = Relation::new(network.scope(over).map_err(too_wide)?);

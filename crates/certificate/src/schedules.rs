@@ -5,7 +5,7 @@
 //! less time than it takes to find both ends again.
 
 use tickbound_model::{Bound, Problem};
-use tickbound_schedules::{Launch, Limits, ScheduleError};
+use tickbound_schedules::{ScheduleError, ScheduleLimits, WarpLaunch};
 use tickbound_simulator::SimulateError;
 
 use crate::refusal::Refusal;
@@ -37,24 +37,26 @@ pub fn least(
         return Ok(tickbound_simulator::simulate(
             problem,
             bound,
-            &tickbound_simulator::Options::default(),
+            &tickbound_simulator::SimulateOptions::default(),
         )?
         .time);
     }
-    let limits =
-        tickbound_simulator::Limits { max_states: FEW, ..tickbound_simulator::Limits::default() };
+    let limits = tickbound_simulator::ExploreLimits {
+        max_states: FEW,
+        ..tickbound_simulator::ExploreLimits::default()
+    };
     match tickbound_simulator::explore(problem, bound, &limits) {
         Ok(both) => return Ok(both.best),
         Err(SimulateError::TooManyStates { .. }) => {}
         Err(error) => return Err(error.into()),
     }
-    let launch = Launch::new(problem, bound).map_err(refusal)?;
+    let launch = WarpLaunch::new(problem, bound).map_err(refusal)?;
     if launch.least() >= enough {
         trusted.bounded += 1;
         return Ok(launch.least());
     }
     trusted.counted += 1;
-    let limits = Limits { max_recorded: 0, ..Limits::default() };
+    let limits = ScheduleLimits { max_recorded: 0, ..ScheduleLimits::default() };
     Ok(launch.explore(&limits, stop).map_err(refusal)?.best)
 }
 

@@ -7,10 +7,10 @@
 use tickbound_model::{Configuration, Problem};
 
 use crate::folder::{Text, Texts};
-use crate::inequalities::Proof;
+use crate::inequalities::InequalityProof;
 use crate::prove::prove;
-use crate::pseudo_boolean::clusters::{Tables, shapes};
-use crate::pseudo_boolean::formula::{Formula, clusters};
+use crate::pseudo_boolean::clusters::{ClusterTables, shapes};
+use crate::pseudo_boolean::formula::{PseudoBooleanFormula, clusters};
 use crate::pseudo_boolean::proof::{is_one, proof};
 use crate::refusal::Refusal;
 use crate::smt::induction::induction;
@@ -24,7 +24,7 @@ use tickbound_timing::obligation::Obligation;
 /// A stop, or what cannot be.
 pub fn texts(
     obligation: &Obligation<'_>,
-    inequalities: Option<&Proof>,
+    inequalities: Option<&InequalityProof>,
     (configuration, time): (&Configuration, i64),
     stop: &dyn Fn() -> bool,
 ) -> Result<Texts, Refusal> {
@@ -41,8 +41,8 @@ pub fn texts(
             Some(proof) => proof.clone(),
             None => prove(obligation, false, stop)?,
         };
-        let tables = Tables::new(obligation, shapes(obligation, &proof_of_all)?, stop)?;
-        let formula = Formula::new(obligation, &tables);
+        let tables = ClusterTables::new(obligation, shapes(obligation, &proof_of_all)?, stop)?;
+        let formula = PseudoBooleanFormula::new(obligation, &tables);
         let numbers = numbers(obligation, configuration)?;
         let proof = proof(&formula, &tables, (&numbers, time))?;
         Ok((formula.text(&tables.shapes)?, proof))
@@ -73,8 +73,8 @@ pub fn same(
         let own = match text {
             Text::Question | Text::Induction => asked(*text, &obligation, time, stop)?,
             Text::Formula => {
-                let tables = Tables::new(&obligation, clusters(given)?, stop)?;
-                Formula::new(&obligation, &tables).text(&tables.shapes)?
+                let tables = ClusterTables::new(&obligation, clusters(given)?, stop)?;
+                PseudoBooleanFormula::new(&obligation, &tables).text(&tables.shapes)?
             }
             Text::FormulaProof => {
                 let wrong = |what: &str| Err(Refusal::File(text.file().into(), what.into()));

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use tickbound_os::process::{Ended, Finished, Limits, Scratch, program, run};
+use tickbound_os::process::{Ended, Finished, ProcessLimits, Scratch, program, run};
 
 use crate::folder::{Text, Texts};
 use crate::refusal::Refusal;
@@ -22,7 +22,7 @@ const MEMORY: u64 = 8 << 30;
 
 /// Where programs are looked for, and how long they may take.
 #[derive(Clone, Copy)]
-pub struct Tools<'a> {
+pub struct ProofTools<'a> {
     /// As the variable `PATH`.
     pub path: &'a OsString,
     /// For each program and text.
@@ -70,7 +70,7 @@ const TOOLS: [Tool; 4] = [
 pub fn ask(
     texts: &Texts,
     time: i64,
-    tools: &Tools<'_>,
+    tools: &ProofTools<'_>,
     each: &mut dyn FnMut(ToolReport),
 ) -> Result<(), Refusal> {
     let of = |e: std::io::Error| Refusal::File("the temporary folder".into(), e.to_string());
@@ -108,12 +108,16 @@ pub fn ask(
 }
 
 /// Runs a program on a text within the limits.
-fn run_tool(command: &mut Command, path: &Path, tools: &Tools<'_>) -> Result<Finished, Refusal> {
-    let limits = Limits {
+fn run_tool(
+    command: &mut Command,
+    path: &Path,
+    tools: &ProofTools<'_>,
+) -> Result<Finished, Refusal> {
+    let limits = ProcessLimits {
         time: Some(tools.time),
         memory: Some(MEMORY),
         interrupt: tools.interrupt,
-        ..Limits::default()
+        ..ProcessLimits::default()
     };
     let finished = run(command, "", limits).map_err(|e| {
         Refusal::File(path.display().to_string(), format!("cannot be started: {e}"))
@@ -125,8 +129,12 @@ fn run_tool(command: &mut Command, path: &Path, tools: &Tools<'_>) -> Result<Fin
 }
 
 /// What the version of a program is, as it says; nothing if it does not.
-fn version(found: &Path, tools: &Tools<'_>) -> String {
-    let limits = Limits { time: Some(ASKING), interrupt: tools.interrupt, ..Limits::default() };
+fn version(found: &Path, tools: &ProofTools<'_>) -> String {
+    let limits = ProcessLimits {
+        time: Some(ASKING),
+        interrupt: tools.interrupt,
+        ..ProcessLimits::default()
+    };
     let said = run(Command::new(PathBuf::from(found)).arg("--version"), "", limits);
     let said = said.map(|f| f.stdout).unwrap_or_default();
     let is_version =

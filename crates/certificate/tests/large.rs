@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use tickbound_certificate::check::check;
-use tickbound_certificate::folder::{Kind, Proved};
+use tickbound_certificate::folder::{CertificateKind, Proved};
 use tickbound_model::Configuration;
 
 use crate::{certificate, never, read};
@@ -53,7 +53,7 @@ fn ten_to_the_eleventh() {
     // 64 items in groups of 8 on two units of four elements: four waves of two items each.
     let time = 4 * 2 * sum;
     let written = certificate(&problem, &Configuration(path.clone()), time).unwrap();
-    assert_eq!(written.claim.proof, Kind::Inequalities);
+    assert_eq!(written.claim.proof, CertificateKind::Inequalities);
     let report = check(&written, None, &never).unwrap();
     println!("{report:?}");
     assert!(certificate(&problem, &Configuration(path), time + 8).is_err());
@@ -97,6 +97,6 @@ fn no_value_where_nothing_is_valid() {
         "launch": { "global_size": 64, "local_size": 8 }, "kernel": [{ "compute": "12 // A" }]
     }));
     let written = certificate(&problem, &Configuration(vec![2, 0]), 4 * 2 * 6).unwrap();
-    assert_eq!(written.claim.proof, Kind::Inequalities);
+    assert_eq!(written.claim.proof, CertificateKind::Inequalities);
     check(&written, None, &never).unwrap();
 }

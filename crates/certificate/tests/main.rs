@@ -16,7 +16,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 use tickbound_certificate::{Certificate, Refusal};
 use tickbound_model::{Configuration, Problem};
-use tickbound_simulator::{Options, simulate};
+use tickbound_simulator::{SimulateOptions, simulate};
 
 /// Nothing stops a check.
 fn never() -> bool {
@@ -34,7 +34,7 @@ fn read(value: &Value) -> Problem {
 fn least(problem: &Problem) -> Option<(Configuration, i64)> {
     let space = problem.space().ok()?;
     let times = space.bound.iter().map(|bound| {
-        let time = simulate(problem, bound, &Options::default()).ok()?.time;
+        let time = simulate(problem, bound, &SimulateOptions::default()).ok()?.time;
         Some((bound.configuration.clone(), time))
     });
     let times: Vec<(Configuration, i64)> = times.collect::<Option<_>>()?;

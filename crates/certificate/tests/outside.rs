@@ -10,11 +10,11 @@ use itertools::Itertools;
 use serde_json::Value;
 use tickbound_certificate::Refusal;
 use tickbound_certificate::check::check;
-use tickbound_certificate::folder::{Kind, Text, Texts};
+use tickbound_certificate::folder::{CertificateKind, Text, Texts};
 use tickbound_certificate::smt::induction::induction;
 use tickbound_certificate::smt::question::question;
-use tickbound_certificate::tools::{ToolReport, Tools, ask};
-use tickbound_simulator::{Options, simulate};
+use tickbound_certificate::tools::{ProofTools, ToolReport, ask};
+use tickbound_simulator::{SimulateOptions, simulate};
 use tickbound_timing::obligation::Obligation;
 
 use crate::{certificate, large, least, marked, never, problems, read};
@@ -32,8 +32,12 @@ fn path() -> OsString {
 /// Asks the programs that are there. In CI all four must be.
 pub fn said(texts: &Texts, time: i64) -> Result<Vec<ToolReport>, Refusal> {
     let path = path();
-    let tools =
-        Tools { path: &path, time: Duration::from_secs(300), interrupt: &NEVER, show: &|_| {} };
+    let tools = ProofTools {
+        path: &path,
+        time: Duration::from_secs(300),
+        interrupt: &NEVER,
+        show: &|_| {},
+    };
     let mut all = Vec::new();
     ask(texts, time, &tools, &mut |said| all.push(said))?;
     let absent = all.iter().find(|s| matches!(s, ToolReport::NotChecked(_)));
@@ -130,7 +134,7 @@ fn formulas() {
             .bound
             .iter()
             .map(|bound| {
-                let run = simulate(&problem, bound, &Options::default()).expect("a time");
+                let run = simulate(&problem, bound, &SimulateOptions::default()).expect("a time");
                 (bound.configuration.0.clone(), run.time)
             })
             .collect();
@@ -212,7 +216,7 @@ fn the_tables() {
         let (configuration, own) = least(&problem).expect("a least time");
         assert_eq!(own, time);
         let written = certificate(&problem, &configuration, time).expect("a certificate");
-        assert_eq!(written.claim.proof, Kind::Inequalities);
+        assert_eq!(written.claim.proof, CertificateKind::Inequalities);
         assert_eq!(written.texts.len(), Text::ALL.len(), "{time}");
         check(&written, None, &never).expect("it holds");
         let said = said(&written.texts, time).expect("no program finds it wrong");

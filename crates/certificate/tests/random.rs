@@ -4,7 +4,7 @@ use serde_json::Value;
 use tickbound_certificate::branch::branch;
 use tickbound_certificate::branches;
 use tickbound_certificate::check::check;
-use tickbound_simulator::{Options, simulate};
+use tickbound_simulator::{SimulateOptions, simulate};
 use tickbound_timing::obligation::Obligation;
 
 use crate::{certificate, least, marked, never, problems, read};
@@ -51,7 +51,7 @@ fn the_sum(problems: impl Iterator<Item = (u64, Value)>) -> (usize, usize) {
         let Ok(space) = problem.space() else { continue };
         covered += 1;
         for bound in &space.bound {
-            let run = simulate(&problem, bound, &Options::default());
+            let run = simulate(&problem, bound, &SimulateOptions::default());
             match (run, obligation.time.value(&bound.env)) {
                 (Ok(run), Ok(sum)) => {
                     assert_eq!(sum, i128::from(run.time), "seed {seed}: {:?}", bound.configuration);

@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 use tickbound_certificate::Refusal;
-use tickbound_certificate::check::{Report, check};
-use tickbound_schedules::Launch;
-use tickbound_simulator::{Limits, explore};
+use tickbound_certificate::check::{CheckReport, check};
+use tickbound_schedules::WarpLaunch;
+use tickbound_simulator::{ExploreLimits, explore};
 
 use crate::{certificate, never, read};
 
@@ -25,12 +25,14 @@ fn loads(rounds: u64, groups: &Value) -> Value {
 }
 
 /// The report of a check of `claimed` ticks, or of the least time, with the first configuration.
-fn checked(problem: &Value, claimed: Option<i64>) -> Result<(i64, Report), Refusal> {
+fn checked(problem: &Value, claimed: Option<i64>) -> Result<(i64, CheckReport), Refusal> {
     let problem = read(problem);
     let first = &problem.space().expect("a space").bound[0];
-    let launch = Launch::new(&problem, first).expect("a launch");
-    let least =
-        launch.explore(&tickbound_schedules::Limits::default(), &never).expect("explored").best;
+    let launch = WarpLaunch::new(&problem, first).expect("a launch");
+    let least = launch
+        .explore(&tickbound_schedules::ScheduleLimits::default(), &never)
+        .expect("explored")
+        .best;
     let time = claimed.unwrap_or(least);
     let written = certificate(&problem, &first.configuration, time)?;
     check(&written, None, &never).map(|report| (least, report))
@@ -42,7 +44,7 @@ fn small_launches_are_simulated() {
     let (time, report) = checked(&problem, None).expect("it holds");
     let read = read(&problem);
     let first = &read.space().expect("a space").bound[0];
-    assert_eq!(explore(&read, first, &Limits::default()).expect("explored").best, time);
+    assert_eq!(explore(&read, first, &ExploreLimits::default()).expect("explored").best, time);
     assert_eq!(
         report.checked.last().expect("checked"),
         "nothing is faster: all 2 configurations are simulated"

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use indexmap::IndexMap;
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
-use tickbound_os::process::{Ended, Finished, Limits, Stopped, quoted};
+use tickbound_os::process::{Ended, Finished, ProcessLimits, ProcessStop, quoted};
 
 use tickbound_report::answer::comparison;
 use tickbound_report::answer::comparison::{Case, Comparison, Row, RowStatus};
@@ -41,7 +41,7 @@ const GRACE: Duration = Duration::from_millis(600);
 
 /// Limits for each engine, and where the engines are.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct CompareOptions {
     /// The program `tickbound`.
     pub program: PathBuf,
     /// Time for each engine.
@@ -62,11 +62,11 @@ pub struct Input<'a> {
 }
 
 /// Called before each engine is run, and after it.
-pub type Observer<'a> = &'a dyn Fn(Event<'_>);
+pub type CompareObserver<'a> = &'a dyn Fn(CompareEvent<'_>);
 
 /// What happens during a comparison.
 #[derive(Debug, Clone, Copy)]
-pub enum Event<'a> {
+pub enum CompareEvent<'a> {
     /// An engine is about to run.
     Start(Engine),
     /// The comparison as far as it is known now, after each engine.
@@ -75,9 +75,9 @@ pub enum Event<'a> {
 
 /// A comparison on its way.
 pub struct SideBySide<'a> {
-    options: Options,
+    options: CompareOptions,
     interrupt: &'a AtomicBool,
-    observer: Observer<'a>,
+    observer: CompareObserver<'a>,
     started: Instant,
     cp_sat: OnceLock<Result<String, String>>,
     spin: OnceLock<Result<String, String>>,
@@ -101,7 +101,11 @@ fn case(input: &Input<'_>, configurations: Option<u64>, rows: Vec<Row>) -> Case 
 impl<'a> SideBySide<'a> {
     /// A comparison without problems so far. `interrupt` ends it when it becomes true: the engine
     /// that runs is asked to stop, and the rest is not run.
-    pub fn new(options: Options, interrupt: &'a AtomicBool, observer: Observer<'a>) -> Self {
+    pub fn new(
+        options: CompareOptions,
+        interrupt: &'a AtomicBool,
+        observer: CompareObserver<'a>,
+    ) -> Self {
         let (started, cases) = (Instant::now(), Vec::new());
         let (cp_sat, spin) = (OnceLock::new(), OnceLock::new());
         SideBySide { options, interrupt, observer, started, cp_sat, spin, cases }
@@ -122,14 +126,14 @@ impl<'a> SideBySide<'a> {
                 _ if self.interrupted() => self.not_run(*engine, "interrupt".to_owned()),
                 Some(why) => self.not_run(*engine, why),
                 None => {
-                    (self.observer)(Event::Start(*engine));
+                    (self.observer)(CompareEvent::Start(*engine));
                     self.row(*engine, input)
                 }
             };
             rows.push(row);
             let case = case(input, configurations, rows.clone());
             let cases = self.cases.iter().cloned().chain([case]).collect();
-            (self.observer)(Event::Known(&self.comparison(cases)));
+            (self.observer)(CompareEvent::Known(&self.comparison(cases)));
         }
         self.cases.push(case(input, configurations, rows));
         &self.cases[self.cases.len() - 1]
@@ -176,12 +180,12 @@ impl<'a> SideBySide<'a> {
         // Half of it for work that may look at the flag, half for what is known without it.
         let half = GRACE / 2;
         command.env(tickbound_os::process::GRACE_VARIABLE, half.as_millis().to_string());
-        let limits = Limits {
+        let limits = ProcessLimits {
             time: Some(self.options.timeout + SLACK),
             memory: self.options.memory,
             interrupt: self.interrupt,
             grace: GRACE,
-            ..Limits::default()
+            ..ProcessLimits::default()
         };
         let mut row = match tickbound_os::process::run(&mut command, "", limits) {
             Ok(finished) => heard(engine, &finished),
@@ -212,7 +216,8 @@ impl<'a> SideBySide<'a> {
                 self.cp_sat.get_or_init(|| found().map_err(|e| e.to_string())).clone()
             }
             Engine::Spin { .. } => {
-                let found = || tickbound_spin::Tools::find().map(|t| format!("SPIN {}", t.version));
+                let found =
+                    || tickbound_spin::SpinTools::find().map(|t| format!("SPIN {}", t.version));
                 self.spin.get_or_init(|| found().map_err(|e| e.to_string())).clone()
             }
         }
@@ -275,7 +280,7 @@ fn silent(finished: &Finished) -> (RowStatus, String) {
     let why = finished.last_error().map(|l| l.strip_prefix("tickbound: ").unwrap_or(l).to_owned());
     match finished.ended {
         // It was interrupted before it listened.
-        Ended::Stopped(Stopped::Interrupted) => (RowStatus::NotRun, "interrupt".to_owned()),
+        Ended::Stopped(ProcessStop::Interrupted) => (RowStatus::NotRun, "interrupt".to_owned()),
         Ended::Exit(2) => (RowStatus::Refused, why.unwrap_or_else(|| "no reason given".to_owned())),
         _ => (RowStatus::Failed, why.unwrap_or_else(|| finished.ended.to_string())),
     }
@@ -327,14 +332,14 @@ mod tests {
         for (ended, output, errors, status, reason) in [
             (Ended::Exit(2), "", "tickbound: a.json: no\n", RowStatus::Refused, "a.json: no"),
             (Ended::Exit(2), "", "", RowStatus::Refused, "no reason given"),
-            (Ended::Stopped(Stopped::Interrupted), "", "", RowStatus::NotRun, "interrupt"),
+            (Ended::Stopped(ProcessStop::Interrupted), "", "", RowStatus::NotRun, "interrupt"),
             (Ended::Signal(9), "", "", RowStatus::Failed, "signal 9 (killed)"),
             (Ended::Exit(101), "{", "thread panicked\n\n", RowStatus::Failed, "thread panicked"),
         ] {
             let row = heard(smt, &finished(ended, output, errors));
             assert_eq!((row.status, row.reason.as_deref()), (status, Some(reason)));
         }
-        let killed = finished(Ended::Stopped(Stopped::Memory(2_000_000)), "", "");
+        let killed = finished(Ended::Stopped(ProcessStop::Memory(2_000_000)), "", "");
         assert_eq!(heard(smt, &killed).reason.as_deref(), Some("memory limit of 2 MB"));
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use super::{Device, Kind, Listing};
+use super::{Device, DeviceKind, Listing};
 
 /// What a person asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl Listing {
                 device.map(Picked::Device).ok_or(DeviceChoiceError::Number { number, devices })
             }
             DeviceChoice::OpenCl => {
-                let gpu = self.devices.iter().find(|device| device.kind == Kind::Gpu);
+                let gpu = self.devices.iter().find(|device| device.kind == DeviceKind::Gpu);
                 let best = gpu.or(self.devices.first());
                 let absent = || Picked::Absent(self.absent().unwrap_or_default());
                 Ok(best.map_or_else(absent, Picked::Device))

@@ -12,7 +12,7 @@
 //! that each command comes with a [`Timing`] by the device's own clock.
 //!
 //! ```
-//! use tickbound_device::{Arg, Program, Session};
+//! use tickbound_device::{Arg, DeviceProgram, Session};
 //!
 //! let listing = tickbound_device::list();
 //! match listing.devices.first() {
@@ -20,7 +20,7 @@
 //!     Some(device) => {
 //!         let session = Session::open(device)?;
 //!         let source = "kernel void twice(global int *x) { x[get_global_id(0)] *= 2; }";
-//!         let program = Program::build(&session, source, "")?;
+//!         let program = DeviceProgram::build(&session, source, "")?;
 //!         let kernel = program.kernel("twice")?;
 //!         let buffer = session.buffer::<i32>(4)?;
 //!         session.write(&buffer, 0, &[1, 2, 3, 4])?;
@@ -48,6 +48,6 @@ mod session;
 pub use choice::{DeviceChoice, DeviceChoiceError, Picked};
 pub use details::Details;
 pub use error::DeviceError;
-pub use list::{Device, Kind, Listing, list};
-pub use program::{Arg, BufferArg, Kernel, Launch, Program};
+pub use list::{Device, DeviceKind, Listing, list};
+pub use program::{Arg, BufferArg, DeviceKernel, DeviceProgram, KernelLaunch};
 pub use session::{Buffer, Element, Session, Timing};

@@ -14,7 +14,7 @@ const NO_PLATFORM: i32 = -1001;
 /// What a device is, as far as one cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum DeviceKind {
     /// Processors of this machine.
     Cpu,
     /// A graphics processor.
@@ -29,7 +29,7 @@ pub struct Device {
     /// Its number, from 0, in the order in which the platforms list them.
     pub index: usize,
     /// What it is.
-    pub kind: Kind,
+    pub kind: DeviceKind,
     /// Its platform's name, such as `Portable Computing Language`.
     pub platform: String,
     /// Its own name.
@@ -132,9 +132,9 @@ fn describe(id: cl_device_id, index: usize, platform: &str) -> Result<Option<Dev
     }
     let types = info.dev_type()?;
     let kind = match () {
-        () if types & CL_DEVICE_TYPE_GPU != 0 => Kind::Gpu,
-        () if types & CL_DEVICE_TYPE_CPU != 0 => Kind::Cpu,
-        () => Kind::Other,
+        () if types & CL_DEVICE_TYPE_GPU != 0 => DeviceKind::Gpu,
+        () if types & CL_DEVICE_TYPE_CPU != 0 => DeviceKind::Cpu,
+        () => DeviceKind::Other,
     };
     let text = |text: String| text.trim_matches(['\0', ' ']).to_owned();
     Ok(Some(Device {

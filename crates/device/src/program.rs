@@ -21,12 +21,12 @@ use super::session::{Buffer, Element, Session, Timing};
 
 /// A program that was built for the device of a session.
 #[derive(Debug)]
-pub struct Program<'s> {
+pub struct DeviceProgram<'s> {
     program: Owned<cl_program>,
     session: &'s Session,
 }
 
-impl<'s> Program<'s> {
+impl<'s> DeviceProgram<'s> {
     /// Builds a program from its source with the compiler's options, such as `-DN=4`.
     ///
     /// # Errors
@@ -35,7 +35,7 @@ impl<'s> Program<'s> {
         session: &'s Session,
         source: &str,
         options: &str,
-    ) -> Result<Program<'s>, DeviceError> {
+    ) -> Result<DeviceProgram<'s>, DeviceError> {
         let options = CString::new(options).map_err(|_| DeviceError::Zero("options"))?;
         let program = create_program_with_source(session.context.get(), &[source])
             .map_err(session.fail("clCreateProgramWithSource"))?;
@@ -53,14 +53,14 @@ impl<'s> Program<'s> {
                 }
             },
         )?;
-        Ok(Program { program, session })
+        Ok(DeviceProgram { program, session })
     }
 
     /// One of its kernels.
     ///
     /// # Errors
     /// It has none of this name.
-    pub fn kernel(&self, name: &str) -> Result<Kernel, DeviceError> {
+    pub fn kernel(&self, name: &str) -> Result<DeviceKernel, DeviceError> {
         let name = CString::new(name).map_err(|_| DeviceError::Zero("kernel's name"))?;
         let kernel = create_kernel(self.program.get(), &name);
         let kernel = kernel.map_err(self.session.fail("clCreateKernel"))?;
@@ -73,19 +73,19 @@ impl<'s> Program<'s> {
         let arguments = get_kernel_data(kernel.get(), CL_KERNEL_NUM_ARGS);
         let arguments = arguments.map_err(self.session.fail("clGetKernelInfo"))?;
         let arguments = arguments.first_chunk().copied().map_or(0, u32::from_ne_bytes);
-        Ok(Kernel { kernel, max_group, arguments })
+        Ok(DeviceKernel { kernel, max_group, arguments })
     }
 }
 
 /// A kernel.
 #[derive(Debug)]
-pub struct Kernel {
+pub struct DeviceKernel {
     kernel: Owned<cl_kernel>,
     max_group: usize,
     arguments: u32,
 }
 
-impl Kernel {
+impl DeviceKernel {
     /// Items of the largest workgroup that the device can run it with, at least 1.
     pub fn max_group(&self) -> usize {
         self.max_group
@@ -156,12 +156,12 @@ impl<'a> Arg<'a> {
 /// A launch that is on its way. Dropping it waits, too.
 #[derive(Debug)]
 #[must_use = "a launch that nobody waits for may have failed"]
-pub struct Launch<'a> {
+pub struct KernelLaunch<'a> {
     session: &'a Session,
     event: Option<Owned<cl_event>>,
 }
 
-impl Launch<'_> {
+impl KernelLaunch<'_> {
     /// Waits until it is done.
     ///
     /// # Errors
@@ -172,7 +172,7 @@ impl Launch<'_> {
     }
 }
 
-impl Drop for Launch<'_> {
+impl Drop for KernelLaunch<'_> {
     fn drop(&mut self) {
         if let Some(event) = self.event.take() {
             // The launch was given up; only its end matters, so that its buffers may go.
@@ -190,15 +190,15 @@ impl Session {
     ///
     /// # Safety
     /// With these arguments and sizes the kernel must touch no memory outside its buffers and its
-    /// local memory: on a device of kind CPU they lie in this process. The [`Launch`] must not be
-    /// forgotten (`mem::forget`), as its buffers are in use until it ends.
+    /// local memory: on a device of kind CPU they lie in this process. The [`KernelLaunch`] must
+    /// not be forgotten (`mem::forget`), as its buffers are in use until it ends.
     pub unsafe fn enqueue<'a>(
         &'a self,
-        kernel: &'a Kernel,
+        kernel: &'a DeviceKernel,
         arguments: &[Arg<'a>],
         global: &[usize],
         local: Option<&[usize]>,
-    ) -> Result<Launch<'a>, DeviceError> {
+    ) -> Result<KernelLaunch<'a>, DeviceError> {
         let sizes = local.map_or(global.len(), <[usize]>::len);
         if !(1..=3).contains(&global.len()) || sizes != global.len() {
             return Err(DeviceError::Dimensions { global: global.len(), local: sizes });
@@ -231,6 +231,6 @@ impl Session {
             )
         };
         let event = self.event(event.map_err(self.fail("clEnqueueNDRangeKernel"))?);
-        Ok(Launch { session: self, event: Some(event) })
+        Ok(KernelLaunch { session: self, event: Some(event) })
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::TooWide;
-use crate::limits::Limits;
+use crate::limits::TableLimits;
 use crate::relation::Relation;
 use crate::tree::Tree;
 use crate::weight::Least;
@@ -14,7 +14,7 @@ pub struct Ascending<'t, F> {
     tree: &'t Tree<Least>,
     /// Eliminated variables: the one that was eliminated last is chosen first.
     heap: BinaryHeap<Reverse<Begun>>,
-    limits: Limits<'t>,
+    limits: TableLimits<'t>,
     /// What a cost comes to for the values of the kept variables.
     final_cost: F,
     taken: usize,
@@ -42,7 +42,7 @@ impl Tree<Least> {
     /// Too many combinations of the kept variables.
     pub fn ascending<'t, F: Fn(&[u32], i64) -> i64>(
         &'t self,
-        limits: &Limits<'t>,
+        limits: &TableLimits<'t>,
         final_cost: F,
     ) -> Result<Ascending<'t, F>, TooWide> {
         Ok(self.ascending_from(&self.root(limits)?, limits, final_cost))
@@ -53,7 +53,7 @@ impl Tree<Least> {
     pub fn ascending_from<'t, F: Fn(&[u32], i64) -> i64>(
         &'t self,
         root: &Relation<Least>,
-        limits: &Limits<'t>,
+        limits: &TableLimits<'t>,
         final_cost: F,
     ) -> Ascending<'t, F> {
         let mut values = vec![0; self.sizes.len()];

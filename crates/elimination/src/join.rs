@@ -4,9 +4,9 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::TooWide;
-use crate::limits::Limits;
+use crate::limits::TableLimits;
 use crate::relation::{Relation, Rows};
-use crate::scope::Scope;
+use crate::scope::VariableScope;
 use crate::weight::Weight;
 
 /// How many rows pass between two looks at whether to stop.
@@ -20,8 +20,8 @@ const PATIENCE: usize = 1 << 16;
 pub(crate) fn joined<W: Weight>(
     sizes: &[u32],
     relations: &[&Relation<W>],
-    to: &Scope,
-    limits: &Limits<'_>,
+    to: &VariableScope,
+    limits: &TableLimits<'_>,
 ) -> Result<Relation<W>, TooWide> {
     let order = ordered(relations);
     let mut sum = Relation { scope: to.clone(), rows: Rows::default() };
@@ -39,7 +39,7 @@ pub(crate) fn joined<W: Weight>(
         let next = relations[*r];
         let last = n + 1 == order.len();
         let all = part.scope.variables().iter().chain(next.scope.variables()).copied().collect();
-        let scope = if last { to.clone() } else { Scope::new(sizes, all)? };
+        let scope = if last { to.clone() } else { VariableScope::new(sizes, all)? };
         let mut rows = Vec::new();
         let mut passed = 0usize;
         extended(&part, next, &scope, &mut |key, weight| {
@@ -66,7 +66,7 @@ pub(crate) fn joined<W: Weight>(
 
 /// A join on its way.
 struct Part<W> {
-    scope: Scope,
+    scope: VariableScope,
     rows: Vec<(u128, W)>,
 }
 
@@ -78,7 +78,7 @@ fn add<W: Weight>(rows: &mut Rows<W>, key: u128, weight: W) {
 fn extended<W: Weight>(
     part: &Part<W>,
     next: &Relation<W>,
-    scope: &Scope,
+    scope: &VariableScope,
     sink: &mut impl FnMut(u128, W) -> Result<(), TooWide>,
 ) -> Result<(), TooWide> {
     let (kept, across) = (part.scope.moves(scope), part.scope.moves(&next.scope));

@@ -8,7 +8,7 @@
 //!
 //! | weight | product | sum | so the sum over all solutions is |
 //! |---|---|---|---|
-//! | [`Count`] | times | plus | how many there are |
+//! | [`SolutionCount`] | times | plus | how many there are |
 //! | [`Least`] | plus | minimum | the least cost |
 //! | [`Ties`] | plus | minimum | the least cost, how many have it, and the next |
 //!
@@ -19,19 +19,19 @@
 //! a message is a cost-to-go bound, and the local inequalities that the messages satisfy prove the
 //! least cost.
 //!
-//! Where a join would grow beyond [`Limits::rows`], its relations are divided among several joins,
-//! each of which sums the variable out by itself (mini-buckets: Dechter and Rina, *Mini-buckets*,
-//! J. ACM 50, 2003). Then the costs are lower bounds: [`Tree::is_exact`] tells.
+//! Where a join would grow beyond [`TableLimits::rows`], its relations are divided among several
+//! joins, each of which sums the variable out by itself (mini-buckets: Dechter and Rina,
+//! *Mini-buckets*, J. ACM 50, 2003). Then the costs are lower bounds: [`Tree::is_exact`] tells.
 //!
 //! ```
-//! use tickbound_elimination::{Count, Least, Limits, Network, Relation};
+//! use tickbound_elimination::{SolutionCount, Least, TableLimits, Network, Relation};
 //!
 //! // x, y, z in 0..3; x + y <= 2, y <= z; cost 5 x + 3 y, and z (2 - z).
 //! let mut network = Network::new(vec![3, 3, 3]);
 //! network.add(Relation::of(&network.scope(&[0, 1])?, |v| (v[0] + v[1] <= 2).then(|| i64::from(5 * v[0] + 3 * v[1]))));
 //! network.add(Relation::of(&network.scope(&[1, 2])?, |v| (v[0] <= v[1]).then(|| i64::from(v[1] * (2 - v[1])))));
-//! let limits = Limits::default();
-//! let count = network.eliminated::<Count>(&[], &limits)?.total().expect("solutions");
+//! let limits = TableLimits::default();
+//! let count = network.eliminated::<SolutionCount>(&[], &limits)?.total().expect("solutions");
 //! assert_eq!(count.to_string(), "14");
 //! let tree = network.eliminated::<Least>(&[], &limits)?;
 //! assert_eq!(tree.total(), Some(Least(0)));
@@ -52,11 +52,11 @@ mod tree;
 mod weight;
 
 pub use ascend::Ascending;
-pub use limits::Limits;
+pub use limits::TableLimits;
 pub use relation::Relation;
-pub use scope::Scope;
+pub use scope::VariableScope;
 pub use tree::{Network, Tree};
-pub use weight::{Count, Least, Ties, Weight};
+pub use weight::{Least, SolutionCount, Ties, Weight};
 
 use thiserror::Error;
 
@@ -69,7 +69,7 @@ pub enum TooWide {
     /// A join has more rows than allowed, and may not be divided.
     #[error("a join of more than {0} rows")]
     Rows(usize),
-    /// [`Limits::stop`] said so.
+    /// [`TableLimits::stop`] said so.
     #[error("stopped")]
     Stopped,
 }

@@ -2,7 +2,7 @@
 
 /// How far an elimination may go.
 #[derive(Clone, Copy)]
-pub struct Limits<'a> {
+pub struct TableLimits<'a> {
     /// Most rows of one join.
     pub rows: usize,
     /// A join that is larger is divided, so that costs become lower bounds; otherwise it is an
@@ -12,9 +12,9 @@ pub struct Limits<'a> {
     pub stop: &'a dyn Fn() -> bool,
 }
 
-impl Default for Limits<'_> {
+impl Default for TableLimits<'_> {
     /// 2^22 rows: some hundred megabytes.
     fn default() -> Self {
-        Limits { rows: 1 << 22, divide: false, stop: &|| false }
+        TableLimits { rows: 1 << 22, divide: false, stop: &|| false }
     }
 }

@@ -3,7 +3,7 @@
 use num_bigint::BigUint;
 
 use crate::tree::Tree;
-use crate::weight::{Count, Weight};
+use crate::weight::{SolutionCount, Weight};
 
 impl<W: Weight> Tree<W> {
     /// Completes `values`, which hold a combination of the kept variables that the root has, to a
@@ -19,7 +19,7 @@ impl<W: Weight> Tree<W> {
     }
 }
 
-impl Tree<Count> {
+impl Tree<SolutionCount> {
     /// The solution with this number, from 0, in an order that the tree fixes; `None` if there are
     /// no so many. Meant for trees that are exact and keep no variable.
     pub fn solution(&self, number: &BigUint) -> Option<Vec<u32>> {
@@ -33,7 +33,7 @@ impl Tree<Count> {
         let mut block = total;
         for bucket in self.buckets.iter().rev() {
             let groups = || bucket.groups.iter();
-            let message = groups().try_fold(Count::Small(1), |product, g| {
+            let message = groups().try_fold(SolutionCount::Small(1), |product, g| {
                 Some(product.times(self.relations[g.message].at(&values)?))
             })?;
             // Each way to go on in this bucket stands for as many solutions of all the other open
@@ -44,7 +44,8 @@ impl Tree<Count> {
                 values[bucket.variable] = value;
                 let mut weights =
                     groups().flat_map(|g| &g.relations).map(|r| self.relations[*r].at(&values));
-                let ways = weights.try_fold(Count::Small(1), |product, w| Some(product.times(w?)));
+                let ways =
+                    weights.try_fold(SolutionCount::Small(1), |product, w| Some(product.times(w?)));
                 let Some(ways) = ways.map(BigUint::from) else { continue };
                 let here = &ways * &block;
                 if number < here {

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::scope::Scope;
+use crate::scope::VariableScope;
 use crate::weight::Weight;
 
 /// Rows by key.
@@ -12,18 +12,18 @@ pub(crate) type Rows<W> = HashMap<u128, W, FxBuildHasher>;
 /// A relation; combinations without a row are not allowed.
 #[derive(Debug, Clone)]
 pub struct Relation<W = i64> {
-    pub(crate) scope: Scope,
+    pub(crate) scope: VariableScope,
     pub(crate) rows: Rows<W>,
 }
 
 impl<W> Relation<W> {
     /// A relation without rows.
-    pub fn new(scope: Scope) -> Relation<W> {
+    pub fn new(scope: VariableScope) -> Relation<W> {
         Relation { scope, rows: Rows::default() }
     }
 
     /// Its variables.
-    pub fn scope(&self) -> &Scope {
+    pub fn scope(&self) -> &VariableScope {
         &self.scope
     }
 
@@ -67,7 +67,7 @@ impl<W> Relation<W> {
 impl<W: PartialEq + Clone> Relation<W> {
     /// What is left without one variable; `None` if some weight depends on it. Which of its values
     /// are allowed is forgotten.
-    pub(crate) fn without(&self, to: &Scope) -> Option<Relation<W>> {
+    pub(crate) fn without(&self, to: &VariableScope) -> Option<Relation<W>> {
         let (moves, mut rows) = (self.scope.moves(to), Rows::default());
         for (key, weight) in &self.rows {
             let known = rows.entry(moves.apply(*key)).or_insert_with(|| weight.clone());
@@ -82,7 +82,7 @@ impl<W: PartialEq + Clone> Relation<W> {
 impl Relation {
     /// Which combinations of some of its variables have a row, with weight 0. All variables of `to`
     /// must be among them.
-    pub fn onto(&self, to: &Scope) -> Relation {
+    pub fn onto(&self, to: &VariableScope) -> Relation {
         let moves = self.scope.moves(to);
         let rows = self.rows.keys().map(|key| (moves.apply(*key), 0)).collect();
         Relation { scope: to.clone(), rows }
@@ -90,7 +90,7 @@ impl Relation {
 
     /// The relation with a row for every combination of a scope to which `cost` gives one. Meant
     /// for examples and tests: every combination is looked at.
-    pub fn of(scope: &Scope, cost: impl Fn(&[u32]) -> Option<i64>) -> Relation {
+    pub fn of(scope: &VariableScope, cost: impl Fn(&[u32]) -> Option<i64>) -> Relation {
         let mut relation = Relation::new(scope.clone());
         let variables = scope.variables();
         let sizes: Vec<u32> = scope.sizes().to_vec();

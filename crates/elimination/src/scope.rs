@@ -5,19 +5,19 @@ use crate::TooWide;
 /// A few variables, in increasing order. The index of each one's value takes as many bits of a key
 /// as its number of values needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scope {
+pub struct VariableScope {
     variables: Vec<usize>,
     sizes: Vec<u32>,
     /// For each variable the place of its lowest bit, then the number of all bits.
     places: Vec<u32>,
 }
 
-impl Scope {
+impl VariableScope {
     /// The scope of `variables`, of which there are `sizes` values each.
     ///
     /// # Errors
     /// [`TooWide::Key`].
-    pub(crate) fn new(sizes: &[u32], mut variables: Vec<usize>) -> Result<Scope, TooWide> {
+    pub(crate) fn new(sizes: &[u32], mut variables: Vec<usize>) -> Result<VariableScope, TooWide> {
         variables.sort_unstable();
         variables.dedup();
         let mut places = vec![0];
@@ -29,7 +29,7 @@ impl Scope {
             return Err(TooWide::Key(variables.len()));
         }
         let sizes = variables.iter().map(|v| sizes[*v]).collect();
-        Ok(Scope { variables, sizes, places })
+        Ok(VariableScope { variables, sizes, places })
     }
 
     /// How many values each of them has.
@@ -43,7 +43,7 @@ impl Scope {
     }
 
     /// True if all variables of `other` are here.
-    pub fn covers(&self, other: &Scope) -> bool {
+    pub fn covers(&self, other: &VariableScope) -> bool {
         other.variables.iter().all(|v| self.has(*v))
     }
 
@@ -73,7 +73,7 @@ impl Scope {
     }
 
     /// How keys of this scope become keys of `to`, as far as both have the variables.
-    pub(crate) fn moves(&self, to: &Scope) -> Moves {
+    pub(crate) fn moves(&self, to: &VariableScope) -> Moves {
         let mut moves: Vec<Move> = Vec::new();
         for (i, v) in self.variables.iter().enumerate() {
             let Ok(j) = to.variables.binary_search(v) else { continue };

@@ -2,9 +2,9 @@
 
 use crate::TooWide;
 use crate::join::joined;
-use crate::limits::Limits;
+use crate::limits::TableLimits;
 use crate::relation::Relation;
-use crate::scope::Scope;
+use crate::scope::VariableScope;
 use crate::weight::Weight;
 
 /// Variables and relations.
@@ -34,8 +34,8 @@ impl Network {
     ///
     /// # Errors
     /// [`TooWide::Key`].
-    pub fn scope(&self, variables: &[usize]) -> Result<Scope, TooWide> {
-        Scope::new(&self.sizes, variables.to_vec())
+    pub fn scope(&self, variables: &[usize]) -> Result<VariableScope, TooWide> {
+        VariableScope::new(&self.sizes, variables.to_vec())
     }
 
     /// Adds a relation over some of the variables.
@@ -49,7 +49,7 @@ impl Network {
         for v in relation.scope.variables().to_vec() {
             let rest = relation.scope.variables().iter().copied().filter(|w| *w != v).collect();
             if let Some(less) =
-                Scope::new(&self.sizes, rest).ok().and_then(|s| relation.without(&s))
+                VariableScope::new(&self.sizes, rest).ok().and_then(|s| relation.without(&s))
             {
                 relation = less;
             }
@@ -64,7 +64,7 @@ impl Network {
     pub fn eliminated<W: Weight>(
         &self,
         kept: &[usize],
-        limits: &Limits<'_>,
+        limits: &TableLimits<'_>,
     ) -> Result<Tree<W>, TooWide> {
         let mut relations: Vec<Relation<W>> =
             self.relations.iter().map(Relation::weighted).collect();
@@ -163,9 +163,9 @@ impl<W: Weight> Tree<W> {
     ///
     /// # Errors
     /// More rows than allowed.
-    pub fn root(&self, limits: &Limits<'_>) -> Result<Relation<W>, TooWide> {
+    pub fn root(&self, limits: &TableLimits<'_>) -> Result<Relation<W>, TooWide> {
         let relations: Vec<&Relation<W>> = self.live.iter().map(|r| &self.relations[*r]).collect();
-        let to = Scope::new(&self.sizes, self.kept.clone())?;
+        let to = VariableScope::new(&self.sizes, self.kept.clone())?;
         match relations.is_empty() {
             // No variable at all: the empty assignment is the only solution.
             true => Ok(Relation { scope: to, rows: [(0, W::of(0))].into_iter().collect() }),
@@ -201,7 +201,7 @@ impl<W: Weight> Tree<W> {
         rows.min(all)
     }
 
-    fn eliminate(&mut self, variable: usize, limits: &Limits<'_>) -> Result<(), TooWide> {
+    fn eliminate(&mut self, variable: usize, limits: &TableLimits<'_>) -> Result<(), TooWide> {
         let relations = self.mentioning(variable);
         self.live.retain(|r| !relations.contains(r));
         let mut bucket = Bucket { variable, groups: Vec::new() };
@@ -228,11 +228,11 @@ impl<W: Weight> Tree<W> {
         &self,
         variable: usize,
         relations: &[usize],
-        limits: &Limits<'_>,
+        limits: &TableLimits<'_>,
     ) -> Result<Relation<W>, TooWide> {
         let relations: Vec<&Relation<W>> = relations.iter().map(|r| &self.relations[*r]).collect();
         let all = relations.iter().flat_map(|r| r.scope.variables()).copied();
-        let to = Scope::new(&self.sizes, all.filter(|v| *v != variable).collect())?;
+        let to = VariableScope::new(&self.sizes, all.filter(|v| *v != variable).collect())?;
         joined(&self.sizes, &relations, &to, limits)
     }
 

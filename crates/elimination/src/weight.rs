@@ -18,54 +18,54 @@ pub trait Weight: Clone + PartialEq + fmt::Debug {
 
 /// How many solutions there are. Costs do not matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Count {
+pub enum SolutionCount {
     /// One that fits.
     Small(u128),
     /// One beyond 128 bits.
     Large(BigUint),
 }
 
-impl Count {
+impl SolutionCount {
     fn big(&self) -> BigUint {
         match self {
-            Count::Small(n) => BigUint::from(*n),
-            Count::Large(n) => n.clone(),
+            SolutionCount::Small(n) => BigUint::from(*n),
+            SolutionCount::Large(n) => n.clone(),
         }
     }
 }
 
-impl From<Count> for BigUint {
-    fn from(count: Count) -> BigUint {
+impl From<SolutionCount> for BigUint {
+    fn from(count: SolutionCount) -> BigUint {
         count.big()
     }
 }
 
-impl fmt::Display for Count {
+impl fmt::Display for SolutionCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.big())
     }
 }
 
-impl Weight for Count {
-    fn of(_: i64) -> Count {
-        Count::Small(1)
+impl Weight for SolutionCount {
+    fn of(_: i64) -> SolutionCount {
+        SolutionCount::Small(1)
     }
 
-    fn plus(&mut self, other: &Count) {
+    fn plus(&mut self, other: &SolutionCount) {
         *self = match (&*self, other) {
-            (Count::Small(a), Count::Small(b)) if a.checked_add(*b).is_some() => {
-                Count::Small(a + b)
+            (SolutionCount::Small(a), SolutionCount::Small(b)) if a.checked_add(*b).is_some() => {
+                SolutionCount::Small(a + b)
             }
-            (a, b) => Count::Large(a.big() + b.big()),
+            (a, b) => SolutionCount::Large(a.big() + b.big()),
         };
     }
 
-    fn times(&self, other: &Count) -> Count {
+    fn times(&self, other: &SolutionCount) -> SolutionCount {
         match (self, other) {
-            (Count::Small(a), Count::Small(b)) if a.checked_mul(*b).is_some() => {
-                Count::Small(a * b)
+            (SolutionCount::Small(a), SolutionCount::Small(b)) if a.checked_mul(*b).is_some() => {
+                SolutionCount::Small(a * b)
             }
-            (a, b) => Count::Large(a.big() * b.big()),
+            (a, b) => SolutionCount::Large(a.big() * b.big()),
         }
     }
 }
@@ -103,14 +103,14 @@ pub struct Ties {
     /// The least cost.
     pub least: Least,
     /// How many solutions have it.
-    pub count: Count,
+    pub count: SolutionCount,
     /// The least cost of all others.
     pub next: Option<Least>,
 }
 
 impl Weight for Ties {
     fn of(cost: i64) -> Ties {
-        Ties { least: Least(cost), count: Count::of(cost), next: None }
+        Ties { least: Least(cost), count: SolutionCount::of(cost), next: None }
     }
 
     fn plus(&mut self, other: &Ties) {

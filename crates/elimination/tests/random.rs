@@ -3,7 +3,7 @@
 use arbtest::arbitrary::{Result, Unstructured};
 use arbtest::arbtest;
 use num_bigint::BigUint;
-use tickbound_elimination::{Count, Least, Limits, Network, Relation, Ties};
+use tickbound_elimination::{Least, Network, Relation, SolutionCount, TableLimits, Ties};
 
 /// A network of at most 6 variables of at most 4 values.
 fn network(u: &mut Unstructured<'_>) -> Result<Network> {
@@ -47,8 +47,8 @@ fn listed(network: &Network) -> Vec<(i64, Vec<u32>)> {
 }
 
 fn agrees(network: &Network) {
-    let (all, limits) = (listed(network), Limits::default());
-    let counted = network.eliminated::<Count>(&[], &limits).expect("small");
+    let (all, limits) = (listed(network), TableLimits::default());
+    let counted = network.eliminated::<SolutionCount>(&[], &limits).expect("small");
     let count = counted.total().map_or_else(BigUint::default, BigUint::from);
     assert_eq!(count, BigUint::from(all.len()));
     let mut numbered: Vec<Vec<u32>> =
@@ -71,9 +71,9 @@ fn agrees(network: &Network) {
 /// Costs ascend to the same list, whichever variables are kept and however small joins must be.
 fn ascends(network: &Network, kept: &[usize], rows: usize) {
     let all = listed(network);
-    let limits = Limits { rows, divide: true, ..Limits::default() };
+    let limits = TableLimits { rows, divide: true, ..TableLimits::default() };
     let Ok(tree) = network.eliminated::<Least>(kept, &limits) else { return };
-    let wide = Limits::default();
+    let wide = TableLimits::default();
     let found: Vec<(i64, Vec<u32>)> = tree
         .ascending(&wide, |_, cost| cost)
         .expect("small")
@@ -89,9 +89,9 @@ fn ascends(network: &Network, kept: &[usize], rows: usize) {
 /// divided; and it ends in the cost.
 fn guides(network: &Network, kept: &[usize], rows: usize) {
     let all = listed(network);
-    let limits = Limits { rows, divide: true, ..Limits::default() };
+    let limits = TableLimits { rows, divide: true, ..TableLimits::default() };
     let Ok(tree) = network.eliminated::<Least>(kept, &limits) else { return };
-    let (root, order) = (tree.root(&Limits::default()).expect("small"), tree.order());
+    let (root, order) = (tree.root(&TableLimits::default()).expect("small"), tree.order());
     assert_eq!(order.len(), network.sizes().len());
     for (cost, solution) in &all {
         for decided in kept.len()..=order.len() {
@@ -136,8 +136,9 @@ fn beyond_128_bits() {
     for v in 1..60 {
         network.add(Relation::of(&network.scope(&[v - 1, v]).expect("two"), equal));
     }
-    let limits = Limits::default();
-    let count = network.eliminated::<Count>(&[], &limits).expect("narrow").total().expect("some");
+    let limits = TableLimits::default();
+    let count =
+        network.eliminated::<SolutionCount>(&[], &limits).expect("narrow").total().expect("some");
     assert_eq!(BigUint::from(count), BigUint::from(8u32) * BigUint::from(7u32).pow(59));
     let ties = network.eliminated::<Ties>(&[], &limits).expect("narrow").total().expect("some");
     // 0 and 1 in turns, 0 first; the last variable costs nothing, so it may be anything but 0.

@@ -3,7 +3,7 @@
 //!
 //! `SEED` is the first seed, `MANY` the number of random expressions.
 
-use tickbound_expr::interval::{Interval, Range, Verdict};
+use tickbound_expr::interval::{Interval, Possible, Range};
 use tickbound_expr::parse::parse;
 use tickbound_expr::{BinaryOp, Expr, Function, Slot};
 
@@ -163,7 +163,7 @@ fn table_of_verdicts() {
         ("c / (a * a * -2) <= 0", [(MIN, MIN), ONE, (0, 1)], [true, true, true]),
     ];
     for &(text, of, [may_hold, may_not_hold, may_fail]) in cases {
-        let wanted = Verdict { may_hold, may_not_hold, may_fail };
+        let wanted = Possible { may_hold, may_not_hold, may_fail };
         assert_eq!(read(text).verdict(&of.map(interval)), wanted, "{text} over {of:?}");
     }
 }
@@ -207,7 +207,7 @@ fn expression(r: &mut Random, depth: u32, tame: bool) -> Expr<Slot> {
 
 /// What is said of a box: values, whether the expression holds as a constraint, and whether it is
 /// other than 0.
-type Evaluated = (Range, Verdict, Verdict);
+type Evaluated = (Range, Possible, Possible);
 
 fn said(e: &Expr<Slot>, of: &[Interval]) -> Evaluated {
     (e.range(of), e.verdict(of), e.truth(of))
@@ -220,7 +220,7 @@ fn covers((range, verdict, truth): Evaluated, e: &Expr<Slot>, point: &[i64]) -> 
         Ok(v) => range.values.is_some_and(|values| values.contains(v)),
         Err(_) => range.may_fail,
     };
-    let may = |v: Verdict, holds| match holds {
+    let may = |v: Possible, holds| match holds {
         Ok(true) => v.may_hold,
         Ok(false) => v.may_not_hold,
         Err(_) => v.may_fail,
@@ -231,8 +231,9 @@ fn covers((range, verdict, truth): Evaluated, e: &Expr<Slot>, point: &[i64]) -> 
 /// A range and verdicts that allow one thing each.
 fn single((range, verdict, truth): Evaluated) -> bool {
     let of_range = range.values.map_or(range.may_fail, |v| v.is_point() && !range.may_fail);
-    let one =
-        |v: Verdict| [v.may_hold, v.may_not_hold, v.may_fail].iter().filter(|is| **is).count() == 1;
+    let one = |v: Possible| {
+        [v.may_hold, v.may_not_hold, v.may_fail].iter().filter(|is| **is).count() == 1
+    };
     of_range && one(verdict) && one(truth)
 }
 

@@ -12,10 +12,10 @@ use std::time::Instant;
 
 use super::check;
 use super::guarded::{Guarded, Round, Side};
-use super::job::{Argument, BufferArgument, Job};
+use super::job::{BufferArgument, Job, JobArgument};
 use super::job_error::{JobError, explain, not_launched, of_memory, unusable};
 use super::outcome::{Failure, FailureKind, Outcome, Stages, Timed};
-use tickbound_device::{Arg, DeviceError, Kernel, Program, Session};
+use tickbound_device::{Arg, DeviceError, DeviceKernel, DeviceProgram, Session};
 
 /// What a job is at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -127,8 +127,8 @@ impl<'s> Bench<'s> {
         Ok((Outcome::Timed(Timed { runs, steady, checked: job.expected.is_some() }), stages))
     }
 
-    fn build(&self, job: &Job) -> Result<Program<'s>, JobError> {
-        Program::build(self.session, &job.program(), &job.code.options).map_err(|e| match e {
+    fn build(&self, job: &Job) -> Result<DeviceProgram<'s>, JobError> {
+        DeviceProgram::build(self.session, &job.program(), &job.code.options).map_err(|e| match e {
             DeviceError::Build { log, .. } => {
                 JobError::job(FailureKind::Compile, explain(job, &log))
             }
@@ -209,15 +209,15 @@ impl<'s> Bench<'s> {
     ///
     /// # Safety
     /// As [`Bench::run`].
-    unsafe fn once(&self, job: &Job, kernel: &Kernel) -> Result<f64, JobError> {
+    unsafe fn once(&self, job: &Job, kernel: &DeviceKernel) -> Result<f64, JobError> {
         for output in job.outputs() {
             self.fill(self.kept(output)?).map_err(unusable)?;
         }
         let arguments = job.arguments.iter().map(|argument| {
             Ok(match argument {
-                Argument::Buffer(buffer) => Arg::buffer(self.kept(buffer)?.buffer.data()),
-                Argument::Local(bytes) => Arg::Local(*bytes),
-                Argument::Value(bytes) => Arg::Bytes(bytes),
+                JobArgument::Buffer(buffer) => Arg::buffer(self.kept(buffer)?.buffer.data()),
+                JobArgument::Local(bytes) => Arg::Local(*bytes),
+                JobArgument::Value(bytes) => Arg::Bytes(bytes),
             })
         });
         let arguments = arguments.collect::<Result<Vec<_>, JobError>>()?;
@@ -234,7 +234,7 @@ impl<'s> Bench<'s> {
     unsafe fn repeat(
         &self,
         job: &Job,
-        kernel: &Kernel,
+        kernel: &DeviceKernel,
         began: Instant,
     ) -> Result<Vec<f64>, JobError> {
         let mut longest = 0.0f64;
@@ -310,7 +310,7 @@ impl<'s> Bench<'s> {
 /// The kernel, if it exists and takes as many arguments. How large its groups may be is left to
 /// the launch: `CL_KERNEL_WORK_GROUP_SIZE` is 256 for every kernel on NVIDIA's OpenCL (driver
 /// 580.159.04), which launches groups of 1,024.
-fn kernel(program: &Program<'_>, job: &Job) -> Result<Kernel, JobError> {
+fn kernel(program: &DeviceProgram<'_>, job: &Job) -> Result<DeviceKernel, JobError> {
     let (path, entry) = (&job.code.path, &job.code.entry);
     let kernel = program.kernel(entry).map_err(|e| match e {
         // CL_INVALID_KERNEL_NAME

@@ -7,43 +7,43 @@ use std::time::Instant;
 
 use tickbound_model::{Bound, Problem};
 
-use super::cache::{Cache, Head, Record};
+use super::cache::{Cache, CacheHead, CacheRecord};
 use super::error::MeasureError;
-use super::files::{Files, source_of};
+use super::files::{SourceFiles, source_of};
 use super::guided::Guide;
 use super::job::Job;
-use super::lab::{Lab, LabError, Setup};
+use super::lab::{Lab, LabError, LabSetup};
 use super::outcome::{Outcome, Timed};
 use super::reference::{Allowed, Reference};
-use super::report::{Event, Measured, Options, Report};
+use super::report::{MeasureEvent, MeasureOptions, MeasureReport, Measured};
 use crate::utc;
 
 /// What is measured, in which order.
 #[derive(Debug)]
-pub enum Plan<'a> {
+pub enum MeasurePlan<'a> {
     /// All of these, one after another.
     Listed(&'a [Bound]),
     /// Of these as many as the guide takes, whose candidates they are.
     Guided(&'a [Bound], Box<Guide>),
 }
 
-impl<'a> Plan<'a> {
+impl<'a> MeasurePlan<'a> {
     fn configurations(&self) -> &'a [Bound] {
         match self {
-            Plan::Listed(all) | Plan::Guided(all, _) => all,
+            MeasurePlan::Listed(all) | MeasurePlan::Guided(all, _) => all,
         }
     }
 
     /// The next one, after `done` others.
     fn next(&mut self, done: usize) -> Option<usize> {
         match self {
-            Plan::Listed(all) => (done < all.len()).then_some(done),
-            Plan::Guided(_, guide) => guide.choose().filter(|_| !guide.is_settled()),
+            MeasurePlan::Listed(all) => (done < all.len()).then_some(done),
+            MeasurePlan::Guided(_, guide) => guide.choose().filter(|_| !guide.is_settled()),
         }
     }
 
     fn tell(&mut self, number: usize, outcome: &Outcome) {
-        if let Plan::Guided(_, guide) = self {
+        if let MeasurePlan::Guided(_, guide) = self {
             // As exact as a cache keeps it: a campaign that goes on chooses as one that was never
             // stopped.
             guide.tell(number, outcome.timed().map(|timed| (timed.seconds() * 1e10).round()));
@@ -53,8 +53,8 @@ impl<'a> Plan<'a> {
     /// How many are measured in all, if that is known before.
     fn of(&self) -> Option<usize> {
         match self {
-            Plan::Listed(all) => Some(all.len()),
-            Plan::Guided(..) => None,
+            MeasurePlan::Listed(all) => Some(all.len()),
+            MeasurePlan::Guided(..) => None,
         }
     }
 }
@@ -66,13 +66,13 @@ impl<'a> Plan<'a> {
 pub fn measure(
     problem: &Problem,
     folder: &Path,
-    mut plan: Plan<'_>,
-    options: &Options,
+    mut plan: MeasurePlan<'_>,
+    options: &MeasureOptions,
     interrupt: &AtomicBool,
-    observer: &mut dyn FnMut(Event<'_>),
-) -> Result<Report, MeasureError> {
+    observer: &mut dyn FnMut(MeasureEvent<'_>),
+) -> Result<MeasureReport, MeasureError> {
     let began = Instant::now();
-    let files = Files::read(problem, folder)?;
+    let files = SourceFiles::read(problem, folder)?;
     let tasks =
         plan.configurations().iter().map(|bound| Task::new(problem, &files, bound, options));
     let tasks = tasks.collect::<Result<Vec<_>, _>>()?;
@@ -83,10 +83,12 @@ pub fn measure(
     };
     let has_new = tasks.iter().any(|task| !known.contains_key(task.values()));
     if has_new {
-        observer(Event::Note(whose_code(&files, options)));
+        observer(MeasureEvent::Note(whose_code(&files, options)));
     }
     if files.reference.is_none() {
-        observer(Event::Note("the problem has no reference: outputs are not checked".into()));
+        observer(MeasureEvent::Note(
+            "the problem has no reference: outputs are not checked".into(),
+        ));
     }
     let reference = match &files.reference {
         Some(files) if has_new => Some(compiled(problem, files, options, interrupt)?),
@@ -100,10 +102,10 @@ pub fn measure(
     match (closed, &stopped) {
         (Ok(()), _) => {}
         (Err(error), None) => stopped = Some(LabError::Unkept(error.to_string())),
-        (Err(error), Some(_)) => observer(Event::Note(error.to_string())),
+        (Err(error), Some(_)) => observer(MeasureEvent::Note(error.to_string())),
     }
     let results = campaign.results;
-    Ok(Report {
+    Ok(MeasureReport {
         device: campaign.lab.device().clone(),
         asked: plan.of().unwrap_or(results.len()),
         candidates: plan.of().is_none().then_some(tasks.len()),
@@ -115,8 +117,8 @@ pub fn measure(
 }
 
 /// What the worker process is started with.
-fn setup(files: &Files, options: &Options, began: Instant) -> Setup {
-    Setup {
+fn setup(files: &SourceFiles, options: &MeasureOptions, began: Instant) -> LabSetup {
+    LabSetup {
         choice: options.choice,
         folder: files.folder.clone(),
         limit: options.limit,
@@ -129,7 +131,7 @@ fn setup(files: &Files, options: &Options, began: Instant) -> Setup {
 fn compiled(
     problem: &Problem,
     (path, text): &(PathBuf, String),
-    options: &Options,
+    options: &MeasureOptions,
     interrupt: &AtomicBool,
 ) -> Result<Reference, MeasureError> {
     let arguments = &source_of(problem)?.arguments;
@@ -138,7 +140,7 @@ fn compiled(
 }
 
 /// Whose code will run, where, and within which limits.
-fn whose_code(files: &Files, options: &Options) -> String {
+fn whose_code(files: &SourceFiles, options: &MeasureOptions) -> String {
     let kernel = format!(
         "runs the kernel of {} on the device, at most {} s for each configuration, in what memory \
          the device has",
@@ -165,9 +167,9 @@ struct Task<'a> {
 impl<'a> Task<'a> {
     fn new(
         problem: &Problem,
-        files: &Files,
+        files: &SourceFiles,
         bound: &'a Bound,
-        options: &Options,
+        options: &MeasureOptions,
     ) -> Result<Task<'a>, MeasureError> {
         let mut job = Job::new(problem, files, bound).map_err(|e| match e {
             MeasureError::Number { at, why } => MeasureError::Number {
@@ -187,14 +189,14 @@ impl<'a> Task<'a> {
     }
 }
 
-type Opened = (Option<Cache>, HashMap<Vec<i64>, Record>);
+type Opened = (Option<Cache>, HashMap<Vec<i64>, CacheRecord>);
 
 fn open_cache(
     path: &Path,
     problem: &Problem,
     lab: &Lab<'_>,
     tasks: &[Task<'_>],
-    observer: &mut dyn FnMut(Event<'_>),
+    observer: &mut dyn FnMut(MeasureEvent<'_>),
 ) -> Result<Opened, MeasureError> {
     let mut values = vec![BTreeSet::new(); problem.parameters.len()];
     for task in tasks {
@@ -202,7 +204,7 @@ fn open_cache(
             set.insert(*v);
         });
     }
-    let head = Head {
+    let head = CacheHead {
         device: lab.device().name.clone(),
         driver: lab.device().driver.clone(),
         kernel: source_of(problem)?.entry.clone(),
@@ -213,11 +215,11 @@ fn open_cache(
     let wanted: HashMap<&[i64], &str> =
         tasks.iter().map(|task| (task.values(), task.fingerprint.as_str())).collect();
     // Those that nobody asks for now are left as they are.
-    let keep = |record: &Record| {
+    let keep = |record: &CacheRecord| {
         wanted.get(&record.values[..]).is_none_or(|wanted| *wanted == record.source)
     };
     let (cache, found) = Cache::open(path, head, &keep)?;
-    found.notes.into_iter().for_each(|note| observer(Event::Note(note)));
+    found.notes.into_iter().for_each(|note| observer(MeasureEvent::Note(note)));
     let known = found.records.into_iter().map(|record| (record.values.clone(), record)).collect();
     Ok((Some(cache), known))
 }
@@ -228,7 +230,7 @@ struct Campaign<'a> {
     interrupt: &'a AtomicBool,
     lab: Lab<'a>,
     cache: Option<Cache>,
-    known: HashMap<Vec<i64>, Record>,
+    known: HashMap<Vec<i64>, CacheRecord>,
     reference: Option<Reference>,
     results: Vec<Measured>,
 }
@@ -238,8 +240,8 @@ impl Campaign<'_> {
     fn run(
         &mut self,
         tasks: &[Task<'_>],
-        plan: &mut Plan<'_>,
-        observer: &mut dyn FnMut(Event<'_>),
+        plan: &mut MeasurePlan<'_>,
+        observer: &mut dyn FnMut(MeasureEvent<'_>),
     ) -> Result<Option<LabError>, MeasureError> {
         while let Some(number) = plan.next(self.results.len()) {
             let Some(task) = tasks.get(number) else { break };
@@ -268,11 +270,11 @@ impl Campaign<'_> {
         &mut self,
         task: &Task<'_>,
         of: Option<usize>,
-        observer: &mut dyn FnMut(Event<'_>),
+        observer: &mut dyn FnMut(MeasureEvent<'_>),
     ) -> Result<Result<Measured, LabError>, MeasureError> {
         let mut job = task.job.clone();
         if let Some(reference) = &mut self.reference {
-            observer(Event::Reference);
+            observer(MeasureEvent::Reference);
             match reference.expected(self.problem, task.bound, &job, self.interrupt) {
                 Ok(file) => job.expected = Some(file),
                 Err(MeasureError::Interrupted) => return Ok(Err(LabError::Interrupted)),
@@ -280,13 +282,13 @@ impl Campaign<'_> {
             }
         }
         let done = self.results.len();
-        let mut stage = |stage| observer(Event::Stage(task.bound, stage, done, of));
+        let mut stage = |stage| observer(MeasureEvent::Stage(task.bound, stage, done, of));
         let (outcome, stages) = match self.lab.run(&job, &mut stage) {
             Ok(result) => result,
             Err(LabError::Process(why)) => return Err(LabError::Process(why).into()),
             Err(stopped) => return Ok(Err(stopped)),
         };
-        let record = Record {
+        let record = CacheRecord {
             values: task.values().to_vec(),
             rates: self.rates(task.bound, &outcome)?,
             outcome,
@@ -294,7 +296,7 @@ impl Campaign<'_> {
             timestamp: utc::now(),
             source: task.fingerprint.clone(),
         };
-        observer(Event::Measured(task.bound, &record));
+        observer(MeasureEvent::Measured(task.bound, &record));
         Ok(Ok(Measured { bound: task.bound.clone(), record, cached: false }))
     }
 

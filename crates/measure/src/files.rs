@@ -22,7 +22,7 @@ pub struct Code {
 
 /// The files that a problem names, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Files {
+pub struct SourceFiles {
     /// The folder that the problem's paths count from.
     pub folder: PathBuf,
     /// The kernel.
@@ -36,12 +36,12 @@ pub struct Files {
     pub paths: Vec<PathBuf>,
 }
 
-impl Files {
+impl SourceFiles {
     /// Reads the files of a problem in `folder`.
     ///
     /// # Errors
     /// The problem names no source, or a file cannot be read.
-    pub fn read(problem: &Problem, folder: &Path) -> Result<Files, MeasureError> {
+    pub fn read(problem: &Problem, folder: &Path) -> Result<SourceFiles, MeasureError> {
         let source = source_of(problem)?;
         let mut paths = Vec::new();
         let mut read = |path: &Path| {
@@ -73,7 +73,7 @@ impl Files {
         include(&text, &folders, &mut included, &mut paths);
         let entry = source.entry.clone();
         let code = Code { path: path.display().to_string(), text, entry, options };
-        Ok(Files { folder: beside, code, reference, included, paths })
+        Ok(SourceFiles { folder: beside, code, reference, included, paths })
     }
 }
 
@@ -140,7 +140,7 @@ mod tests {
         });
         let none = |_: &str| unreachable!("the platform is in the file");
         let problem = Problem::from_value(&value, &IndexMap::new(), &none).unwrap();
-        let files = Files::read(&problem, folder.path()).unwrap();
+        let files = SourceFiles::read(&problem, folder.path()).unwrap();
         let text = "#include \"a.h\"\n\n#line 1 \"b.cl\"\nkernel void k(global int *x) {}";
         assert_eq!(files.code.text, text);
         assert_eq!(files.folder, folder.path().join("lib"));

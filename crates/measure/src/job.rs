@@ -11,14 +11,14 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use tickbound_expr::Expr;
 use tickbound_model::source::{
-    Argument as Asked, ArgumentKind, Define, ElementType, Fill, Tolerance,
+    ArgumentKind, Define, ElementType, Fill, KernelArgument as Asked, Tolerance,
 };
 use tickbound_model::{Bound, Problem};
 
 use super::data::{self, Content};
 use super::error::MeasureError;
-use super::files::{Code, Files, source_of};
-use super::sample::Rule;
+use super::files::{Code, SourceFiles, source_of};
+use super::sample::SampleRule;
 
 /// What is run, for one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub struct Job {
     /// Macros and their texts.
     pub defines: Vec<(String, String)>,
     /// The kernel's arguments, in order.
-    pub arguments: Vec<Argument>,
+    pub arguments: Vec<JobArgument>,
     /// Global and local size of each dimension.
     pub grid: Vec<[usize; 2]>,
     /// Greatest allowed `|got - expected| / max(1, |expected|)` of floating-point outputs.
@@ -36,13 +36,13 @@ pub struct Job {
     /// A file with the bytes of all outputs as they should be, one after another.
     pub expected: Option<PathBuf>,
     /// When to stop repeating.
-    pub rule: Rule,
+    pub rule: SampleRule,
 }
 
 /// An argument of the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Argument {
+pub enum JobArgument {
     /// A buffer.
     Buffer(BufferArgument),
     /// Local memory of so many bytes.
@@ -95,7 +95,7 @@ impl Job {
     ///
     /// # Errors
     /// An expression without a value, a number that does not fit its type, a length below 0.
-    pub fn new(problem: &Problem, files: &Files, bound: &Bound) -> Result<Job, MeasureError> {
+    pub fn new(problem: &Problem, files: &SourceFiles, bound: &Bound) -> Result<Job, MeasureError> {
         let source = source_of(problem)?;
         let scope = Values { env: &bound.env };
         let defines = source.defines.iter().map(|(name, define)| {
@@ -117,7 +117,7 @@ impl Job {
             grid: grid.iter().map(|d| d.map(|n| usize::try_from(n).unwrap_or(0))).collect(),
             tolerance: scope.tolerance(&source.tolerance)?,
             expected: None,
-            rule: Rule::default(),
+            rule: SampleRule::default(),
         })
     }
 
@@ -136,7 +136,7 @@ impl Job {
     /// The buffers, in order.
     pub fn buffers(&self) -> impl Iterator<Item = &BufferArgument> {
         self.arguments.iter().filter_map(|argument| match argument {
-            Argument::Buffer(buffer) => Some(buffer),
+            JobArgument::Buffer(buffer) => Some(buffer),
             _ => None,
         })
     }
@@ -150,7 +150,7 @@ impl Job {
     /// and everything else that is said about this configuration but where files lie. 32
     /// hexadecimal digits, 128-bit FNV-1a; the same for all versions of this program that measure
     /// the same way.
-    pub fn fingerprint(&self, files: &Files) -> String {
+    pub fn fingerprint(&self, files: &SourceFiles) -> String {
         let reference = files.reference.as_ref().map(|(_, text)| text);
         let said = serde_json::json!([
             self.code.text,
@@ -186,7 +186,7 @@ impl Values<'_> {
         tolerance.at(self.env).map_err(|e| MeasureError::Number { at, why: e.to_string() })
     }
 
-    fn argument(&self, index: usize, asked: &Asked) -> Result<Argument, MeasureError> {
+    fn argument(&self, index: usize, asked: &Asked) -> Result<JobArgument, MeasureError> {
         let at = |field: &str| format!("kernel.arguments[{index}].{field}");
         let element = asked.element;
         let fits = |field: &str, result: Result<(), data::DataError>| {
@@ -196,24 +196,24 @@ impl Values<'_> {
             ArgumentKind::Scalar(e) => {
                 let value = self.number(&at("value"), e)?;
                 fits("value", Content::Constant(value).check(element))?;
-                Argument::Value(data::scalar(element, value))
+                JobArgument::Value(data::scalar(element, value))
             }
             ArgumentKind::Real(text) => {
                 let value = text.parse().map_err(|_| MeasureError::Number {
                     at: at("real"),
                     why: format!("`{text}` is no number"),
                 })?;
-                Argument::Value(data::real(element, value))
+                JobArgument::Value(data::real(element, value))
             }
             ArgumentKind::Local { length } => {
-                Argument::Local(self.length(&at("length"), length, element)? * element.bytes())
+                JobArgument::Local(self.length(&at("length"), length, element)? * element.bytes())
             }
             ArgumentKind::Whole { length, fill } => {
                 let length = self.length(&at("length"), length, element)?;
                 let content = self.content(&at("fill"), fill)?;
                 fits("fill", content.check(element))?;
                 let bytes = content.bytes(&asked.name, element, length);
-                Argument::Value(bytes.map_err(|why| MeasureError::Number {
+                JobArgument::Value(bytes.map_err(|why| MeasureError::Number {
                     at: at("length"),
                     why: why.to_string(),
                 })?)
@@ -223,7 +223,13 @@ impl Values<'_> {
                 let content = self.content(&at("fill"), fill)?;
                 fits("fill", content.check(element))?;
                 let name = asked.name.clone();
-                Argument::Buffer(BufferArgument { name, element, length, content, output: *output })
+                JobArgument::Buffer(BufferArgument {
+                    name,
+                    element,
+                    length,
+                    content,
+                    output: *output,
+                })
             }
         })
     }

@@ -1,8 +1,8 @@
 //! Measuring: runs configurations of a kernel on an OpenCL device.
 //!
 //! In goes a problem whose kernel is a source file, and some of its configurations; out come a
-//! [`Report`] with the time of each, or why it has none, and a [`cache`] that is written as they
-//! come. What happens to one configuration:
+//! [`MeasureReport`] with the time of each, or why it has none, and a [`cache`] that is written as
+//! they come. What happens to one configuration:
 //!
 //! 1. it becomes a [`job::Job`]: macros, arguments and launch worked out;
 //! 2. if the cache has a result for this very job, that is it;
@@ -50,6 +50,6 @@ pub mod t4;
 pub mod utc;
 pub mod worker;
 
-pub use campaign::{Plan, measure};
+pub use campaign::{MeasurePlan, measure};
 pub use error::MeasureError;
-pub use report::{Event, Measured, Options, Report};
+pub use report::{MeasureEvent, MeasureOptions, MeasureReport, Measured};

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tickbound_model::Bound;
 
 use super::bench::Stage;
-use super::cache::Record;
+use super::cache::CacheRecord;
 use super::lab::LabError;
 use super::outcome::{FailureKind, Outcome, Timed};
 use super::worker::Described;
@@ -14,7 +14,7 @@ use tickbound_device::DeviceChoice;
 
 /// How to measure.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct MeasureOptions {
     /// The device.
     pub choice: DeviceChoice,
     /// How long compiling and running one configuration may take, together.
@@ -35,7 +35,7 @@ pub struct Options {
 
 /// What is said while measuring.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum MeasureEvent<'a> {
     /// Something a person should know.
     Note(String),
     /// The reference computes.
@@ -43,12 +43,12 @@ pub enum Event<'a> {
     /// A configuration is at this stage; how many are done, and of how many, if that is known.
     Stage(&'a Bound, Stage, usize, Option<usize>),
     /// A configuration has been measured.
-    Measured(&'a Bound, &'a Record),
+    Measured(&'a Bound, &'a CacheRecord),
 }
 
 /// What was measured.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Report {
+pub struct MeasureReport {
     /// The device.
     pub device: Described,
     /// The results, in the order in which they were asked for.
@@ -71,12 +71,12 @@ pub struct Measured {
     /// The configuration with its values.
     pub bound: Bound,
     /// What came of it.
-    pub record: Record,
+    pub record: CacheRecord,
     /// It was in the cache.
     pub cached: bool,
 }
 
-impl Report {
+impl MeasureReport {
     /// The results with a time, fastest first; of equal ones, in the order of configurations.
     pub fn ranked(&self) -> Vec<&Measured> {
         let time = |m: &Measured| m.record.outcome.timed().map(Timed::seconds);

@@ -12,8 +12,9 @@
 //! have one.
 //!
 //! The *spread* is half the interval's width over the median. Runs go on until it is at most
-//! [`Rule::spread`]. As the rule looks more than once, the confidence is a little below 95 %; it
-//! looks only when the number of runs has grown by two fifths, so that it looks at most nine times.
+//! [`SampleRule::spread`]. As the rule looks more than once, the confidence is a little below 95 %;
+//! it looks only when the number of runs has grown by two fifths, so that it looks at most nine
+//! times.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +25,7 @@ const MISS: f64 = 0.05;
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Rule {
+pub struct SampleRule {
     /// Runs before those that count, the one whose output is checked among them; at least 1.
     pub warm_up: usize,
     /// Seconds of this machine's clock for which they go on at least: devices raise their clock
@@ -41,13 +42,20 @@ pub struct Rule {
     pub seconds: f64,
 }
 
-impl Default for Rule {
+impl Default for SampleRule {
     fn default() -> Self {
-        Rule { warm_up: 2, warm_seconds: 0.05, least: 7, most: 100, spread: 0.02, seconds: 5.0 }
+        SampleRule {
+            warm_up: 2,
+            warm_seconds: 0.05,
+            least: 7,
+            most: 100,
+            spread: 0.02,
+            seconds: 5.0,
+        }
     }
 }
 
-impl Rule {
+impl SampleRule {
     /// Whether these runs are enough.
     pub fn enough(&self, runs: &[f64]) -> bool {
         let n = runs.len();
@@ -156,7 +164,7 @@ mod tests {
 
     #[test]
     fn runs_go_on_until_the_spread_is_small() {
-        let rule = Rule { most: 20, ..Rule::default() };
+        let rule = SampleRule { most: 20, ..SampleRule::default() };
         assert!(!rule.enough(&[1.0; 6]));
         assert!(rule.enough(&[1.0; 7]));
         let wild: Vec<f64> = (1..=20).map(f64::from).collect();
@@ -169,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_rule_looks_at_most_nine_times() {
-        let rule = Rule::default();
+        let rule = SampleRule::default();
         let looks: Vec<usize> = looks(rule.least).take_while(|n| *n <= rule.most).collect();
         assert_eq!(looks, [7, 10, 14, 20, 28, 40, 56, 79]);
     }

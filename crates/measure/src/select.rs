@@ -10,7 +10,7 @@ use tickbound_model::space::MAX_CONFIGURATIONS;
 use tickbound_model::{Bound, Configuration, Configurations, Problem};
 use tickbound_simulator::{program, simulate};
 
-use tickbound_solver::{Options, SolveError, tune};
+use tickbound_solver::{SearchOptions, SolveError, tune};
 
 use super::guided::{self, Candidate};
 use super::random::{below, seeded};
@@ -56,7 +56,7 @@ pub fn select(
             _ => listed(problem, count, seed),
         },
         Selection::Top(count) => {
-            let options = Options { top: count, ..Options::default() };
+            let options = SearchOptions { top: count, ..SearchOptions::default() };
             let result = tune(problem, &options, interrupt, &|_| {})?;
             let programs = result.programs.list.iter().map(|program| &program.first);
             // Where nothing tells programs, every configuration is one.
@@ -110,7 +110,8 @@ pub fn candidates(
         if interrupt.load(Ordering::Relaxed) {
             break;
         }
-        let Ok(run) = simulate(problem, &bound, &tickbound_simulator::Options::default()) else {
+        let Ok(run) = simulate(problem, &bound, &tickbound_simulator::SimulateOptions::default())
+        else {
             continue;
         };
         let own = program(problem, &bound)?.unwrap_or_else(|| bound.configuration.0.clone());
@@ -180,7 +181,7 @@ fn sample(total: usize, count: usize, seed: u64) -> Vec<usize> {
 mod tests {
     use indexmap::IndexMap;
     use serde_json::{Value, json};
-    use tickbound_elimination::Limits;
+    use tickbound_elimination::TableLimits;
 
     use super::*;
 
@@ -198,7 +199,7 @@ mod tests {
     fn draws_all_where_there_are_no_more() {
         let range = json!("range(1, 3)");
         let problem = problem(&json!({ "A": range, "B": range }), &json!(["A <= B"]));
-        let all = problem.configurations(&Limits::default()).unwrap();
+        let all = problem.configurations(&TableLimits::default()).unwrap();
         let drawn = |total: u32, count| drawn(&all, &total.into(), count, 5);
         assert_eq!(drawn(6, 6).len(), 6);
         assert_eq!(drawn(6, 100).len(), 6);
@@ -210,7 +211,7 @@ mod tests {
     fn samples_large_spaces_and_uncounted_ones() {
         let sampled = |parameters: &Value, constraints: &Value, count| {
             let problem = problem(parameters, constraints);
-            let all = problem.configurations(&Limits::default()).unwrap();
+            let all = problem.configurations(&TableLimits::default()).unwrap();
             let selection = Selection::Sample { count, seed: 3 };
             let chosen = select(&problem, &all, selection, &AtomicBool::new(false)).unwrap();
             let different: IndexSet<_> = chosen.iter().map(|b| &b.configuration).collect();
@@ -240,7 +241,7 @@ mod tests {
         let of = |last: u32| {
             let range = json!(format!("range(1, {last})"));
             let problem = problem(&json!({ "A": range, "B": range }), &json!([]));
-            let all = problem.configurations(&Limits::default()).unwrap();
+            let all = problem.configurations(&TableLimits::default()).unwrap();
             let found = candidates(&problem, &all, 3, &AtomicBool::new(false)).unwrap();
             assert_eq!(found.bound.len(), found.candidates.len());
             (found.bound.len(), found.looked, found.sampled)

@@ -7,16 +7,16 @@
 use serde_json::{Map, Value, json};
 use tickbound_model::Problem;
 
-use super::cache::Record;
+use super::cache::CacheRecord;
 use super::cache::entry::milliseconds;
 use super::outcome::{FailureKind, Outcome};
-use super::report::Report;
+use super::report::MeasureReport;
 
 /// The version of the format.
 pub const VERSION: &str = "1.0.0";
 
 /// A report in this format.
-pub fn results(problem: &Problem, report: &Report) -> Value {
+pub fn results(problem: &Problem, report: &MeasureReport) -> Value {
     let device = &report.device;
     json!({
         "schema_version": VERSION,
@@ -35,7 +35,7 @@ pub fn results(problem: &Problem, report: &Report) -> Value {
     })
 }
 
-fn result(problem: &Problem, record: &Record) -> Value {
+fn result(problem: &Problem, record: &CacheRecord) -> Value {
     let parameters = problem.parameters.iter().map(|p| p.name.clone());
     let configuration: Map<String, Value> =
         parameters.zip(record.values.iter().map(|v| json!(v))).collect();

@@ -20,7 +20,9 @@ use super::bench::{Bench, Stage};
 use super::job::Job;
 use super::job_error::JobError;
 use super::outcome::{Failure, Outcome, Stages};
-use tickbound_device::{self, Arg, Device, DeviceChoice, DeviceError, Picked, Program, Session};
+use tickbound_device::{
+    self, Arg, Device, DeviceChoice, DeviceError, DeviceProgram, Picked, Session,
+};
 
 /// How long a worker whose input has ended may take to end by itself.
 const GRACE: Duration = Duration::from_secs(1);
@@ -134,7 +136,7 @@ pub fn serve(choice: DeviceChoice) -> std::io::Result<()> {
 /// Runs a kernel that is known to be right.
 fn probe(session: &Session) -> Result<(), DeviceError> {
     let source = "kernel void probe(global int *x) { x[get_global_id(0)] += 41; }";
-    let program = Program::build(session, source, "")?;
+    let program = DeviceProgram::build(session, source, "")?;
     let kernel = program.kernel("probe")?;
     let buffer = session.upload(&[1, 2, 3, 4])?;
     // SAFETY: four items, each of which touches its own of four elements.

@@ -177,7 +177,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Access;
+    use crate::AccessKind;
     use tickbound_expr::BinaryOp;
 
     fn problem() -> Problem {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     fn access(amount: Expr) -> Stmt {
-        stmt(StmtKind::Access { access: Access::Global, amount })
+        stmt(StmtKind::Access { access: AccessKind::Global, amount })
     }
 
     fn refused(amount: Expr) -> String {

@@ -9,9 +9,9 @@ use indexmap::IndexMap;
 
 use super::error::ModelError;
 use super::kernel::{Program, Stmt, StmtKind, expressions};
-use super::platform::Access;
+use super::platform::AccessKind;
 use super::problem::Problem;
-use super::region::{Axes, Form, Region, Stop, truth, value};
+use super::region::{Axes, LinearForm, Region, Stop, truth, value};
 use super::space::{Bound, LaunchSize};
 use tickbound_expr::{BinaryOp, Expr};
 
@@ -20,25 +20,25 @@ const MAX_ITEMS: i64 = 1 << 24;
 
 /// How often what happens in one launch of the kernel, all items together; `finish` is not counted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct LaunchCounts {
     /// Amounts by kind of access; kinds that do not happen are absent.
-    pub accesses: IndexMap<Access, i128>,
+    pub accesses: IndexMap<AccessKind, i128>,
     /// Arrivals at barriers.
     pub barriers: i128,
 }
 
-impl Counts {
+impl LaunchCounts {
     /// The amount of one kind.
-    pub fn of(&self, access: Access) -> i128 {
+    pub fn of(&self, access: AccessKind) -> i128 {
         self.accesses.get(&access).copied().unwrap_or_default()
     }
 
-    fn add_accesses(&mut self, access: Access, amount: i128) {
+    fn add_accesses(&mut self, access: AccessKind, amount: i128) {
         let sum = self.accesses.entry(access).or_default();
         *sum = sum.saturating_add(amount);
     }
 
-    fn add(&mut self, other: &Counts, times: i128) {
+    fn add(&mut self, other: &LaunchCounts, times: i128) {
         for (access, amount) in &other.accesses {
             self.add_accesses(*access, amount.saturating_mul(times));
         }
@@ -50,7 +50,7 @@ impl Counts {
 ///
 /// # Errors
 /// An expression without a value, or more than 2^24 items that differ.
-pub fn count(problem: &Problem, bound: &Bound) -> Result<Counts, ModelError> {
+pub fn count(problem: &Problem, bound: &Bound) -> Result<LaunchCounts, ModelError> {
     let (groups, local) = match bound.launch {
         LaunchSize::Range { global, local } => (global / local.max(1), local),
         LaunchSize::Activations { local, activations } => (activations, local),
@@ -66,7 +66,7 @@ fn one_by_one(
     problem: &Problem,
     bound: &Bound,
     [groups, local]: [i64; 2],
-) -> Result<Counts, ModelError> {
+) -> Result<LaunchCounts, ModelError> {
     let first = problem.first_item_slot();
     let mentions = |slots: &[usize]| {
         let mut found = false;
@@ -86,7 +86,7 @@ fn one_by_one(
             "choose a smaller size",
         ));
     }
-    let mut counts = Counts::default();
+    let mut counts = LaunchCounts::default();
     let mut env = bound.env.clone();
     for group in 0..shown_groups {
         for lid in 0..shown_items {
@@ -97,7 +97,7 @@ fn one_by_one(
         }
     }
     let times = i128::from(groups / shown_groups.max(1)) * i128::from(local / shown_items.max(1));
-    let mut all = Counts::default();
+    let mut all = LaunchCounts::default();
     all.add(&counts, times);
     Ok(all)
 }
@@ -107,7 +107,7 @@ const MOST_REGIONS: usize = 1 << 12;
 
 /// The counts of a launch of these sizes, global and local, by regions; `None` where there are too
 /// many, or some item has no value.
-fn by_regions(problem: &Problem, bound: &Bound, sizes: [i64; 2]) -> Option<Counts> {
+fn by_regions(problem: &Problem, bound: &Bound, sizes: [i64; 2]) -> Option<LaunchCounts> {
     if sizes.iter().any(|size| *size < 1) {
         return None;
     }
@@ -115,13 +115,17 @@ fn by_regions(problem: &Problem, bound: &Bound, sizes: [i64; 2]) -> Option<Count
     expressions(&problem.kernel, &mut |_: &Stmt, e: &Expr| all.push(e.clone()));
     let axes = Axes::new(problem.first_item_slot(), &bound.env, sizes, &all);
     let mut open = vec![axes.whole()];
-    let mut counts = Counts::default();
+    let mut counts = LaunchCounts::default();
     let mut left = MOST_REGIONS;
     while let Some(region) = open.pop() {
         left = left.checked_sub(1)?;
-        let mut own =
-            Regional { env: &bound.env, axes: &axes, region: &region, counts: Counts::default() };
-        match own.program(&problem.kernel, &Form::constant(1)) {
+        let mut own = Regional {
+            env: &bound.env,
+            axes: &axes,
+            region: &region,
+            counts: LaunchCounts::default(),
+        };
+        match own.program(&problem.kernel, &LinearForm::constant(1)) {
             Ok(()) => counts.add(&own.counts, 1),
             Err(Stop::Cut { axis, at }) => open.extend(region.cut(axis, at)),
             Err(Stop::Fault) => return None,
@@ -135,11 +139,11 @@ struct Regional<'a> {
     env: &'a [i64],
     axes: &'a Axes,
     region: &'a Region,
-    counts: Counts,
+    counts: LaunchCounts,
 }
 
 impl Regional<'_> {
-    fn value(&self, e: &Expr) -> Result<Form, Stop> {
+    fn value(&self, e: &Expr) -> Result<LinearForm, Stop> {
         value(e, self.env, self.axes, self.region)
     }
 
@@ -148,7 +152,7 @@ impl Regional<'_> {
     }
 
     /// Counts the program, executed `times` times by each item.
-    fn program(&mut self, program: &Program, times: &Form) -> Result<(), Stop> {
+    fn program(&mut self, program: &Program, times: &LinearForm) -> Result<(), Stop> {
         for stmt in program {
             match &stmt.kind {
                 StmtKind::Access { access, amount } => {
@@ -179,7 +183,7 @@ impl Regional<'_> {
 }
 
 /// The product of two forms of which one is a number; others are not linear.
-fn product(a: &Form, b: &Form) -> Result<Form, Stop> {
+fn product(a: &LinearForm, b: &LinearForm) -> Result<LinearForm, Stop> {
     let product = match (a.as_constant(), b.as_constant()) {
         (Some(n), _) => b.times(n),
         (_, Some(n)) => a.times(n),
@@ -203,7 +207,7 @@ impl Counter<'_> {
         &self,
         program: &Program,
         times: i128,
-        counts: &mut Counts,
+        counts: &mut LaunchCounts,
     ) -> Result<(), ModelError> {
         for stmt in program {
             match &stmt.kind {
@@ -262,17 +266,17 @@ mod tests {
         }
         // 64 items, 3 iterations of 2.
         let all = counts(r#"[ { "repeat": 3, "body": [ { "global": 2 }, "barrier" ] } ]"#);
-        assert_eq!((all.of(Access::Global), all.barriers), (384, 192));
+        assert_eq!((all.of(AccessKind::Global), all.barriers), (384, 192));
         // One item of each of 8 groups, and lid iterations in each item.
         let by_item = counts(
             r#"[ { "if": "lid == 0", "then": [ { "local": 1 } ] },
                  { "repeat": "lid", "body": [ { "constant": 1 } ] } ]"#,
         );
-        assert_eq!(by_item.of(Access::Local), 8);
-        assert_eq!(by_item.of(Access::Constant), 8 * 28);
+        assert_eq!(by_item.of(AccessKind::Local), 8);
+        assert_eq!(by_item.of(AccessKind::Constant), 8 * 28);
         // Every item has another gid: 0 + 1 + ... + 63.
         let by_group = counts(r#"[ { "atomic": "gid" }, { "compute": "group" } ]"#);
-        assert_eq!(by_group.of(Access::Atomic), 2016);
-        assert_eq!(by_group.of(Access::Compute), 8 * 28);
+        assert_eq!(by_group.of(AccessKind::Atomic), 2016);
+        assert_eq!(by_group.of(AccessKind::Compute), 8 * 28);
     }
 }

@@ -1,6 +1,6 @@
 //! Kernel programs: what one work item does, as far as its time is concerned.
 
-use super::platform::Access;
+use super::platform::AccessKind;
 use tickbound_expr::Expr;
 
 /// A sequence of statements.
@@ -31,7 +31,7 @@ pub enum StmtKind {
     /// `amount` accesses, each at the platform's price; a negative amount is an error.
     Access {
         /// The kind of access.
-        access: Access,
+        access: AccessKind,
         /// How many.
         amount: Expr,
     },

@@ -45,7 +45,7 @@ pub use error::ModelError;
 
 pub use kernel::{Program, Stmt, StmtKind};
 pub use launch_rule::{GroupNeeds, LaunchLimit};
-pub use platform::{Access, Platform, Warps};
+pub use platform::{AccessKind, Platform, Warps};
 pub use problem::{Dimension, Launch, Parameter, Problem, Profile};
 pub use resources::{Part, Resources};
 pub use source::KernelSource;

@@ -14,7 +14,7 @@ use super::resources::Resources;
 
 /// What an atom of a kernel program does, hence what one of it costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Access {
+pub enum AccessKind {
     /// Access to global memory.
     Global,
     /// Access to local memory.
@@ -35,31 +35,31 @@ pub enum Access {
     Work,
 }
 
-impl Access {
+impl AccessKind {
     /// What a platform has a price for: all but plain work.
-    pub const PRICED: [Access; 8] = [
-        Access::Global,
-        Access::Local,
-        Access::Constant,
-        Access::Compute,
-        Access::Atomic,
-        Access::LocalAtomic,
-        Access::SharedAtomic,
-        Access::SharedLocalAtomic,
+    pub const PRICED: [AccessKind; 8] = [
+        AccessKind::Global,
+        AccessKind::Local,
+        AccessKind::Constant,
+        AccessKind::Compute,
+        AccessKind::Atomic,
+        AccessKind::LocalAtomic,
+        AccessKind::SharedAtomic,
+        AccessKind::SharedLocalAtomic,
     ];
 
     /// The statement's name in a problem file.
     pub fn name(self) -> &'static str {
         match self {
-            Access::Global => "global",
-            Access::Local => "local",
-            Access::Constant => "constant",
-            Access::Compute => "compute",
-            Access::Atomic => "atomic",
-            Access::LocalAtomic => "local_atomic",
-            Access::SharedAtomic => "shared_atomic",
-            Access::SharedLocalAtomic => "shared_local_atomic",
-            Access::Work => "work",
+            AccessKind::Global => "global",
+            AccessKind::Local => "local",
+            AccessKind::Constant => "constant",
+            AccessKind::Compute => "compute",
+            AccessKind::Atomic => "atomic",
+            AccessKind::LocalAtomic => "local_atomic",
+            AccessKind::SharedAtomic => "shared_atomic",
+            AccessKind::SharedLocalAtomic => "shared_local_atomic",
+            AccessKind::Work => "work",
         }
     }
 }
@@ -426,22 +426,22 @@ impl Platform {
     }
 
     /// Ticks of one `access` on an element.
-    pub fn price(&self, access: Access) -> i64 {
+    pub fn price(&self, access: AccessKind) -> i64 {
         Platform::price_name(access).map_or(1, |name| self.need(name))
     }
 
     /// The name under which expressions see the price of `access`; `None` for plain work.
-    pub fn price_name(access: Access) -> Option<&'static str> {
+    pub fn price_name(access: AccessKind) -> Option<&'static str> {
         Some(match access {
-            Access::Global => "global_access",
-            Access::Local => "local_access",
-            Access::Constant => "constant_access",
-            Access::Compute => "compute_op",
-            Access::Atomic => "atomic_access",
-            Access::LocalAtomic => "local_atomic_access",
-            Access::SharedAtomic => "shared_atomic_access",
-            Access::SharedLocalAtomic => "shared_local_atomic_access",
-            Access::Work => return None,
+            AccessKind::Global => "global_access",
+            AccessKind::Local => "local_access",
+            AccessKind::Constant => "constant_access",
+            AccessKind::Compute => "compute_op",
+            AccessKind::Atomic => "atomic_access",
+            AccessKind::LocalAtomic => "local_atomic_access",
+            AccessKind::SharedAtomic => "shared_atomic_access",
+            AccessKind::SharedLocalAtomic => "shared_local_atomic_access",
+            AccessKind::Work => return None,
         })
     }
 

@@ -60,7 +60,7 @@ pub struct Parameter {
 
 /// A constraint: an expression that must hold, with `/` exact.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Constraint {
+pub struct SpaceConstraint {
     /// As it was written.
     pub text: String,
     /// The expression.
@@ -120,7 +120,7 @@ pub struct Problem {
     /// The parameters, in slot order.
     pub parameters: Vec<Parameter>,
     /// What must hold between them.
-    pub constraints: Vec<Constraint>,
+    pub constraints: Vec<SpaceConstraint>,
     /// Named expressions, each over the names before it.
     pub definitions: Vec<(String, Expr)>,
     /// How the kernel is launched.

@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use tickbound_elimination::Limits;
+use tickbound_elimination::TableLimits;
 
 use super::kernel::{Program, Stmt, StmtKind};
 use super::problem::{Launch, Problem};
@@ -205,7 +205,7 @@ impl Settler<'_> {
     }
 
     fn bounds(&self, parameters: &[usize]) -> Distinct {
-        let limits = Limits { rows: MAX_COMBINATIONS, ..Limits::default() };
+        let limits = TableLimits { rows: MAX_COMBINATIONS, ..TableLimits::default() };
         let all = self.configurations.representatives(parameters, &limits)?;
         let bounds: Option<Vec<Bound>> =
             all.iter().map(|c| self.configurations.bind(c).ok()).collect();
@@ -235,7 +235,7 @@ mod tests {
         let none = |_: &str| unreachable!();
         let mut problem = Problem::from_value(value, &IndexMap::new(), &none).unwrap();
         let before = problem.clone();
-        problem.settle(&before.configurations(&Limits::default()).unwrap());
+        problem.settle(&before.configurations(&TableLimits::default()).unwrap());
         let mut text = String::new();
         super::super::kernel::expressions(&problem.kernel, &mut |stmt, e| {
             text += &format!("{} {}; ", stmt.kind.name(), problem.scope.show(e));

@@ -26,7 +26,7 @@ pub struct KernelSource {
     /// Macros given to the compiler, in order.
     pub defines: Vec<(String, Define)>,
     /// The kernel's arguments, in order.
-    pub arguments: Vec<Argument>,
+    pub arguments: Vec<KernelArgument>,
     /// The C file with the host reference, relative to the problem file.
     pub reference: Option<String>,
     /// What floating-point outputs may be wrong by.
@@ -36,9 +36,9 @@ pub struct KernelSource {
     /// Operations of the task, for operations a second in reports.
     pub operations: Option<Expr>,
     /// For loops that cannot be read: their most iterations.
-    pub bounds: Vec<(Asked, Expr)>,
+    pub bounds: Vec<(QuestionKey, Expr)>,
     /// For branches that depend on data: which side counts.
-    pub branches: Vec<(Asked, Side)>,
+    pub branches: Vec<(QuestionKey, Side)>,
 }
 
 /// Greatest allowed `|got - expected| / max(1, |expected|)` of floating-point outputs.
@@ -65,7 +65,7 @@ impl Tolerance {
 
 /// Which loops or branches of the source an answer is for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Asked {
+pub enum QuestionKey {
     /// Those in a line of the kernel's file, written `line 14`.
     Line(u32),
     /// Those in a function, written `reduce`; or those with a condition, written `reduce: x > 0`;
@@ -80,11 +80,11 @@ pub enum Asked {
     },
 }
 
-impl Asked {
+impl QuestionKey {
     /// Reads `line 14`, `reduce`, `reduce: x > 0` or `reduce: x > 0 #2`; `None` for anything else.
-    pub fn read(text: &str) -> Option<Asked> {
+    pub fn read(text: &str) -> Option<QuestionKey> {
         if let Some(line) = text.strip_prefix("line ") {
-            return line.trim().parse().ok().map(Asked::Line);
+            return line.trim().parse().ok().map(QuestionKey::Line);
         }
         let (name, rest) = match text.split_once(':') {
             Some((name, rest)) => (name, Some(rest.trim())),
@@ -97,15 +97,15 @@ impl Asked {
         };
         let known = is_identifier(name) && condition.is_none_or(|c| !c.is_empty());
         let (name, condition) = (name.to_owned(), condition.map(str::to_owned));
-        known.then_some(Asked::Function { name, condition, place })
+        known.then_some(QuestionKey::Function { name, condition, place })
     }
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for QuestionKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Asked::Line(line) => write!(f, "line {line}"),
-            Asked::Function { name, condition, place } => {
+            QuestionKey::Line(line) => write!(f, "line {line}"),
+            QuestionKey::Function { name, condition, place } => {
                 write!(f, "{name}")?;
                 condition.iter().try_for_each(|condition| write!(f, ": {condition}"))?;
                 place.iter().try_for_each(|place| write!(f, " #{place}"))
@@ -190,7 +190,7 @@ impl ElementType {
 
 /// An argument of the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Argument {
+pub struct KernelArgument {
     /// Its name, which need not be the parameter's name in the source.
     pub name: String,
     /// Its type, or that of its elements.

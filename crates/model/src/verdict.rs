@@ -19,7 +19,7 @@ pub enum Status {
 
 /// One configuration and its time, confirmed by the simulator.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct TimedConfiguration {
     /// The configuration.
     pub configuration: Configuration,
     /// Its time in ticks.

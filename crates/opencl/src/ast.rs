@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 
 /// A place in a source file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct At {
+pub struct SourcePlace {
     /// The file, as messages name it.
     pub file: Arc<str>,
     /// The line, from 1.
@@ -24,26 +24,26 @@ pub struct At {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Unit {
     /// Functions with a body, by name.
-    pub functions: IndexMap<String, Function>,
+    pub functions: IndexMap<String, CFunction>,
     /// Variables of program scope.
-    pub globals: Vec<Variable>,
+    pub globals: Vec<CVariable>,
 }
 
 /// A function with its body.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Function {
+pub struct CFunction {
     /// Its name.
     pub name: String,
     /// Whether it is a kernel.
     pub kernel: bool,
     /// Its parameters.
-    pub parameters: Vec<Variable>,
+    pub parameters: Vec<CVariable>,
     /// What it returns.
     pub result: Type,
     /// Its statements.
-    pub body: Vec<Stmt>,
+    pub body: Vec<CStmt>,
     /// Where it is declared.
-    pub at: At,
+    pub at: SourcePlace,
 }
 
 /// Identity of a variable's declaration within a unit.
@@ -52,7 +52,7 @@ pub struct VariableId(pub u32);
 
 /// A declared variable or parameter.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Variable {
+pub struct CVariable {
     /// Which one it is: shadowed names have different ones.
     pub id: VariableId,
     /// Its name.
@@ -60,18 +60,18 @@ pub struct Variable {
     /// Its type; that of an array has its lengths as expressions where they were written so.
     pub ty: Type,
     /// In which memory it lies. Parameters are private, whatever they point to.
-    pub space: Space,
+    pub space: AddressSpace,
     /// Whether it is a pointer to what nobody writes: `restrict`, and to a `const` type.
     pub read_only: bool,
     /// Its first value.
-    pub init: Option<Expr>,
+    pub init: Option<CExpr>,
     /// Where it is declared.
-    pub at: At,
+    pub at: SourcePlace,
 }
 
 /// Address spaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Space {
+pub enum AddressSpace {
     /// Memory of one work item.
     Private,
     /// Memory of a group.
@@ -84,22 +84,22 @@ pub enum Space {
     Generic,
 }
 
-impl Space {
+impl AddressSpace {
     /// What people call it.
     pub fn name(self) -> &'static str {
         match self {
-            Space::Private => "private",
-            Space::Local => "local",
-            Space::Global => "global",
-            Space::Constant => "constant",
-            Space::Generic => "generic",
+            AddressSpace::Private => "private",
+            AddressSpace::Local => "local",
+            AddressSpace::Global => "global",
+            AddressSpace::Constant => "constant",
+            AddressSpace::Generic => "generic",
         }
     }
 }
 
 /// Scalar types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Scalar {
+pub enum ScalarType {
     /// `bool`.
     Bool,
     /// An integer of so many bytes.
@@ -122,14 +122,14 @@ pub enum Type {
     /// `void`.
     Void,
     /// A scalar; enumerations are `int`.
-    Scalar(Scalar),
+    Scalar(ScalarType),
     /// A vector of 2, 3, 4, 8 or 16.
-    Vector(Scalar, u8),
+    Vector(ScalarType, u8),
     /// A pointer.
-    Pointer(Space, Box<Type>),
+    Pointer(AddressSpace, Box<Type>),
     /// An array. The length is an expression over macros and constants; `None` if it was not
     /// given.
-    Array(Box<Type>, Option<Box<Expr>>),
+    Array(Box<Type>, Option<Box<CExpr>>),
     /// A structure with its fields.
     Struct(String, Arc<Vec<(String, Type)>>),
     /// A union with its fields, or a structure whose fields may overlap or lie anywhere: with a
@@ -151,18 +151,18 @@ impl Type {
 
 /// An expression.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Expr {
+pub struct CExpr {
     /// What it is.
     pub kind: ExprKind,
     /// Its type.
     pub ty: Type,
     /// Where it begins.
-    pub at: At,
+    pub at: SourcePlace,
 }
 
-impl Expr {
+impl CExpr {
     /// The expressions that it is made of, in the order they are written.
-    pub fn parts(&self) -> Vec<&Expr> {
+    pub fn parts(&self) -> Vec<&CExpr> {
         match &self.kind {
             ExprKind::Unary(_, a) | ExprKind::Cast(a) | ExprKind::Member { base: a, .. } => vec![a],
             ExprKind::Binary(_, a, b) | ExprKind::Assign(_, a, b) | ExprKind::Index(a, b) => {
@@ -195,30 +195,30 @@ pub enum ExprKind {
     /// A symbol: a macro whose value is kept open (see [`Symbol`](crate::request::Symbol)).
     Symbol(String),
     /// A prefix or postfix operation.
-    Unary(UnaryOp, Box<Expr>),
+    Unary(UnaryOp, Box<CExpr>),
     /// A binary operation without assignment, `&&`, `||` and `,` included.
-    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    Binary(CBinaryOp, Box<CExpr>, Box<CExpr>),
     /// `left = right`, or `left op= right`.
-    Assign(Option<BinaryOp>, Box<Expr>, Box<Expr>),
+    Assign(Option<CBinaryOp>, Box<CExpr>, Box<CExpr>),
     /// `c ? a : b`.
-    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
+    Conditional(Box<CExpr>, Box<CExpr>, Box<CExpr>),
     /// A call of a function of the unit or of a built-in function.
-    Call(String, Vec<Expr>),
+    Call(String, Vec<CExpr>),
     /// `base[index]`.
-    Index(Box<Expr>, Box<Expr>),
+    Index(Box<CExpr>, Box<CExpr>),
     /// `base.member` or, through a pointer, `base->member`; components of vectors, too.
     Member {
         /// The structure, the vector or the pointer.
-        base: Box<Expr>,
+        base: Box<CExpr>,
         /// `x`, `s0`, `lo`, or a field.
         member: String,
         /// Whether it was `->`.
         arrow: bool,
     },
     /// An explicit conversion, to the expression's type.
-    Cast(Box<Expr>),
+    Cast(Box<CExpr>),
     /// `(float4)(a, b)`, or a list of initial values.
-    List(Vec<Expr>),
+    List(Vec<CExpr>),
     /// `sizeof`, evaluated.
     SizeOf(i64),
     /// Something that is not read; the text says what (`block literal`, `asm`).
@@ -253,7 +253,7 @@ pub enum UnaryOp {
 /// Binary operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // they are what they are called
-pub enum BinaryOp {
+pub enum CBinaryOp {
     Add,
     Sub,
     Mul,
@@ -277,43 +277,43 @@ pub enum BinaryOp {
 
 /// A statement.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stmt {
+pub struct CStmt {
     /// What it is.
-    pub kind: StmtKind,
+    pub kind: CStmtKind,
     /// Where it begins.
-    pub at: At,
+    pub at: SourcePlace,
 }
 
 /// What a statement is.
 #[derive(Debug, Clone, PartialEq)]
-pub enum StmtKind {
+pub enum CStmtKind {
     /// `{ ... }`
-    Block(Vec<Stmt>),
+    Block(Vec<CStmt>),
     /// Declarations.
-    Declare(Vec<Variable>),
+    Declare(Vec<CVariable>),
     /// An expression, for its effects.
-    Expr(Expr),
+    Expr(CExpr),
     /// `if`
-    If(Expr, Vec<Stmt>, Vec<Stmt>),
+    If(CExpr, Vec<CStmt>, Vec<CStmt>),
     /// `for (init; condition; step) body`
     For {
         /// Run once before.
-        init: Vec<Stmt>,
+        init: Vec<CStmt>,
         /// Absent: true.
-        condition: Option<Expr>,
+        condition: Option<CExpr>,
         /// Run after each iteration.
-        step: Option<Expr>,
+        step: Option<CExpr>,
         /// The body.
-        body: Vec<Stmt>,
+        body: Vec<CStmt>,
     },
     /// `while`
-    While(Expr, Vec<Stmt>),
+    While(CExpr, Vec<CStmt>),
     /// `do body while (condition)`
-    DoWhile(Vec<Stmt>, Expr),
+    DoWhile(Vec<CStmt>, CExpr),
     /// `switch (value) { body }`
-    Switch(Expr, Vec<Label>, Vec<Stmt>),
+    Switch(CExpr, Vec<Label>, Vec<CStmt>),
     /// `return`
-    Return(Option<Expr>),
+    Return(Option<CExpr>),
     /// `break`
     Break,
     /// `continue`
@@ -328,7 +328,7 @@ pub enum StmtKind {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Label {
     /// The constant; `None`: any other value.
-    pub value: Option<Expr>,
+    pub value: Option<CExpr>,
     /// The statement of the body that it leads to; as many as there are: the end.
     pub place: usize,
 }

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 use itertools::Itertools;
-use tickbound_elimination::Limits;
+use tickbound_elimination::TableLimits;
 use tickbound_expr::Expr;
 use tickbound_expr::{BinaryOp, EvalError};
-use tickbound_model::source::{Argument, ArgumentKind, Asked, Define};
+use tickbound_model::source::{ArgumentKind, Define, KernelArgument, QuestionKey};
 use tickbound_model::{
     Bound, Configurations, Dimension, GroupNeeds, KernelSource, Problem, Profile,
 };
@@ -16,14 +16,14 @@ use crate::error::ReadError;
 use crate::extract::{Extracted, Variant, extract_with};
 use crate::lower::{Names, lower, numbers as merged_numbers};
 use crate::reading::By;
-use crate::request::{LaunchBound, Passed, Request, Symbol};
-use crate::setup::Setup;
-use crate::steps::Number;
+use crate::request::{LaunchBound, Passed, ReadRequest, Symbol};
+use crate::setup::ReaderSetup;
+use crate::steps::SymbolExpr;
 use crate::usage::{Device, usage};
 
 /// What was read out of a problem's source.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
+pub struct KernelReading {
     /// The first source file, as places in it name it.
     pub name: String,
     /// Its text.
@@ -38,19 +38,19 @@ pub struct Reading {
 ///
 /// # Errors
 /// What cannot be read in the source, what does not fit the problem, or what this machine lacks.
-pub fn attach(problem: &mut Problem, folder: &Path) -> Result<Option<Reading>, ReadError> {
-    attach_with(problem, folder, &Setup::default())
+pub fn attach(problem: &mut Problem, folder: &Path) -> Result<Option<KernelReading>, ReadError> {
+    attach_with(problem, folder, &ReaderSetup::default())
 }
 
 /// As [`attach`], in the way that `setup` says.
 pub fn attach_with(
     problem: &mut Problem,
     folder: &Path,
-    setup: &Setup<'_>,
-) -> Result<Option<Reading>, ReadError> {
+    setup: &ReaderSetup<'_>,
+) -> Result<Option<KernelReading>, ReadError> {
     let Some(source) = problem.source.clone() else { return Ok(None) };
     let before = problem.clone();
-    let configurations = before.configurations(&Limits::default())?;
+    let configurations = before.configurations(&TableLimits::default())?;
     let reader = Reader { problem: &before, source: &source, configurations: &configurations };
     if reader.occurring(&[])?.is_empty() {
         return Ok(None);
@@ -71,7 +71,7 @@ pub fn attach_with(
             usage(&extracted, &names, &device, &configurations, &|| setup.go_on(&request.name))?;
         problem.set_usage(used, lines)?;
     }
-    Ok(Some(Reading { name: request.name, text, extracted }))
+    Ok(Some(KernelReading { name: request.name, text, extracted }))
 }
 
 /// What a group needs beside its items, over all variants.
@@ -105,7 +105,7 @@ fn group_needs(extracted: &Extracted, names: &Names) -> Result<GroupNeeds, ReadE
 }
 
 fn check_arguments(
-    request: &Request,
+    request: &ReadRequest,
     source: &KernelSource,
     extracted: &Extracted,
 ) -> Result<(), ReadError> {
@@ -128,7 +128,7 @@ fn check_arguments(
 /// and local memory, real and whole elements, and their sizes. Elements of structures and of `void`
 /// may be given as any.
 fn check_types(
-    request: &Request,
+    request: &ReadRequest,
     source: &KernelSource,
     variant: &Variant,
 ) -> Result<(), ReadError> {
@@ -180,7 +180,7 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    fn request(&self, folder: &Path) -> Result<Request, ReadError> {
+    fn request(&self, folder: &Path) -> Result<ReadRequest, ReadError> {
         let mut symbols = IndexMap::new();
         let mut texts = IndexMap::new();
         for (name, define) in &self.source.defines {
@@ -194,11 +194,11 @@ impl Reader<'_> {
                 }
             }
         }
-        let bound = |(asked, value): &(Asked, Expr)| {
+        let bound = |(asked, value): &(QuestionKey, Expr)| {
             Ok((asked.clone(), self.symbol(&format!("kernel.bounds.{asked}"), value)?))
         };
         let in_folder = |name: &String| (name.clone(), folder.join(name));
-        Ok(Request {
+        Ok(ReadRequest {
             name: self.source.path.clone(),
             more: self.source.more.iter().map(in_folder).collect(),
             include: self.source.include.iter().map(in_folder).collect(),
@@ -217,7 +217,7 @@ impl Reader<'_> {
     }
 
     /// What a reading of the kernel knows of an argument.
-    fn passed(&self, argument: &Argument) -> Result<Passed, ReadError> {
+    fn passed(&self, argument: &KernelArgument) -> Result<Passed, ReadError> {
         let symbol = |value| self.symbol(&format!("kernel.arguments.{}", argument.name), value);
         Ok(match &argument.kind {
             ArgumentKind::Buffer { .. }
@@ -247,7 +247,7 @@ impl Reader<'_> {
     }
 
     /// An expression over the macros that configurations give a value; `None` if it takes more.
-    fn in_symbols(&self, value: &Expr) -> Option<Number> {
+    fn in_symbols(&self, value: &Expr) -> Option<SymbolExpr> {
         let is = |define: &Define| matches!(define, Define::Number(v) if v == value);
         if let Some((name, _)) = self.source.defines.iter().find(|(_, define)| is(define)) {
             return Some(Expr::Name(name.clone()));
@@ -263,7 +263,7 @@ impl Reader<'_> {
 
     /// One configuration for each combination of what some parameters are in valid configurations.
     fn occurring(&self, parameters: &[usize]) -> Result<Vec<Bound>, ReadError> {
-        let limits = Limits { rows: MAX_COMBINATIONS, ..Limits::default() };
+        let limits = TableLimits { rows: MAX_COMBINATIONS, ..TableLimits::default() };
         match self.configurations.representatives(parameters, &limits) {
             Some(all) => {
                 Ok(all.iter().map(|c| self.configurations.bind(c)).collect::<Result<_, _>>()?)

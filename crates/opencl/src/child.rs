@@ -13,14 +13,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use rayon::prelude::*;
-use tickbound_os::process::{Ended, Finished, Limits, Stopped};
+use tickbound_os::process::{Ended, Finished, ProcessLimits, ProcessStop};
 
-use crate::ast::{Function, Variable};
+use crate::ast::{CFunction, CVariable};
 use crate::codec::{self, Stored};
 use crate::error::ReadError;
 use crate::preprocess::Expanded;
-use crate::reading::{Kernel, KernelParameter, One, ParameterType};
-use crate::request::Request;
+use crate::reading::{KernelParameter, KernelSignature, One, ParameterType};
+use crate::request::ReadRequest;
 use crate::{parse, read};
 
 /// How long all texts of a kernel may take.
@@ -46,27 +46,27 @@ pub(crate) type Text = (Vec<i64>, Expanded);
 
 /// What is asked of a child: the names of the structural symbols, and the texts; and whether only
 /// the kernels that the texts declare are wanted.
-type Question = (Request, (Vec<String>, (Vec<Text>, bool)));
+type Question = (ReadRequest, (Vec<String>, (Vec<Text>, bool)));
 /// What it answers, for each text.
 type Answer<T> = Vec<Result<T, ReadError>>;
 
 /// Reads texts in this process.
-pub(crate) fn here(request: &Request, structural: &[String], texts: &[Text]) -> Answer<One> {
+pub(crate) fn here(request: &ReadRequest, structural: &[String], texts: &[Text]) -> Answer<One> {
     let one = |(values, text): &Text| read_one(request, text, (structural, values));
     texts.par_iter().map(one).collect()
 }
 
 /// The kernels that a text declares, read in this process.
 pub(crate) fn kernels_here(
-    request: &Request,
+    request: &ReadRequest,
     structural: &[String],
     (values, text): &Text,
-) -> Result<Vec<Kernel>, ReadError> {
+) -> Result<Vec<KernelSignature>, ReadError> {
     let unit = parse::parse(request, text).map_err(|e| e.with_macros(structural, values))?;
     let kernels = unit.functions.values().filter(|function| function.kernel);
     let parameter =
-        |p: &Variable| KernelParameter { name: p.name.clone(), ty: ParameterType::of(&p.ty) };
-    let kernel = |function: &Function| Kernel {
+        |p: &CVariable| KernelParameter { name: p.name.clone(), ty: ParameterType::of(&p.ty) };
+    let kernel = |function: &CFunction| KernelSignature {
         name: function.name.clone(),
         parameters: function.parameters.iter().map(parameter).collect(),
         group: match function.name == request.entry {
@@ -79,7 +79,7 @@ pub(crate) fn kernels_here(
 
 /// The parameters of the kernel function, and what it does.
 fn read_one(
-    request: &Request,
+    request: &ReadRequest,
     text: &Expanded,
     (structural, values): (&[String], &[i64]),
 ) -> Result<One, ReadError> {
@@ -100,7 +100,7 @@ impl Child {
     /// It crashes, exceeds its limits, or cannot be started.
     pub(crate) fn read(
         &self,
-        request: &Request,
+        request: &ReadRequest,
         (structural, texts): (&[String], Vec<Text>),
         interrupt: &AtomicBool,
     ) -> Result<Answer<One>, ReadError> {
@@ -110,12 +110,12 @@ impl Child {
     /// The kernels that a text declares, read in a child, which `interrupt` stops.
     pub(crate) fn kernels(
         &self,
-        request: &Request,
+        request: &ReadRequest,
         (structural, text): (&[String], Text),
         interrupt: &AtomicBool,
-    ) -> Result<Vec<Kernel>, ReadError> {
+    ) -> Result<Vec<KernelSignature>, ReadError> {
         let question = (request.clone(), (structural.to_vec(), (vec![text], true)));
-        let answer: Answer<Vec<Kernel>> = self.ask(&question, interrupt)?;
+        let answer: Answer<Vec<KernelSignature>> = self.ask(&question, interrupt)?;
         answer.into_iter().next().unwrap_or_else(|| Ok(Vec::new()))
     }
 
@@ -127,13 +127,13 @@ impl Child {
         let request = &question.0;
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
-        let limits = Limits {
+        let limits = ProcessLimits {
             time: Some(TIME),
             memory: Some(MEMORY),
             output: Some(2 * OUTPUT),
             interrupt,
             grace: Duration::ZERO,
-            ..Limits::default()
+            ..ProcessLimits::default()
         };
         let finished = tickbound_os::process::run(&mut command, codec::write(question), limits);
         let name = self.program.display().to_string();
@@ -145,7 +145,7 @@ impl Child {
             ReadError::file(&request.name, what, fix)
         };
         match finished.ended {
-            Ended::Stopped(Stopped::Interrupted) => {
+            Ended::Stopped(ProcessStop::Interrupted) => {
                 Err(ReadError::Stopped { name: request.name.clone() })
             }
             Ended::Stopped(why) => Err(fault(format!("reading it was stopped by its {why}"))),
@@ -184,7 +184,7 @@ pub fn serve() -> std::io::Result<()> {
         if !kernels {
             return codec::write(&here(&request, &structural, &texts));
         }
-        let answer: Answer<Vec<Kernel>> =
+        let answer: Answer<Vec<KernelSignature>> =
             texts.iter().map(|text| kernels_here(&request, &structural, text)).collect();
         codec::write(&answer)
     });

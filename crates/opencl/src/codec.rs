@@ -12,16 +12,16 @@ use std::sync::Arc;
 use indexmap::{IndexMap, IndexSet};
 use tickbound_expr::{BinaryOp, Function};
 use tickbound_model::ModelError;
-use tickbound_model::source::{Asked, ElementType, Side, Standard};
+use tickbound_model::source::{ElementType, QuestionKey, Side, Standard};
 
-use crate::ast::{At, Space};
+use crate::ast::{AddressSpace, SourcePlace};
 use crate::error::ReadError;
 use crate::preprocess::{Expanded, Said};
-use crate::reading::{By, Kernel, KernelParameter, One, ParameterType};
-use crate::request::{LaunchBound, Passed, Request, Symbol};
+use crate::reading::{By, KernelParameter, KernelSignature, One, ParameterType};
+use crate::request::{LaunchBound, Passed, ReadRequest, Symbol};
 use crate::steps::{
-    Access, Arithmetic, Array, Assumed, Dependence, Digit, Number, RequiredGroup, Step, StepKind,
-    Steps, Stride,
+    Arithmetic, Array, Assumed, Dependence, Digit, KernelStep, KernelStepKind, KernelSteps,
+    MemoryAccess, RequiredGroup, Stride, SymbolExpr,
 };
 
 /// The bytes of a value.
@@ -219,7 +219,7 @@ impl<A: Stored, B: Stored> Stored for (A, B) {
     }
 }
 
-impl Stored for At {
+impl Stored for SourcePlace {
     fn put(&self, to: &mut Out) {
         let (file, _) = to.files.insert_full(Arc::clone(&self.file));
         file.put(to);
@@ -227,10 +227,10 @@ impl Stored for At {
         self.column.put(to);
     }
 
-    fn take(from: &mut In<'_>) -> Option<At> {
+    fn take(from: &mut In<'_>) -> Option<SourcePlace> {
         let file = usize::take(from)?;
         let file = Arc::clone(from.files.get(file)?);
-        Some(At { file, line: Stored::take(from)?, column: Stored::take(from)? })
+        Some(SourcePlace { file, line: Stored::take(from)?, column: Stored::take(from)? })
     }
 }
 
@@ -249,7 +249,7 @@ macro_rules! fields {
     )*};
 }
 fields! {
-    Request {
+    ReadRequest {
         path, name, more, include, entry, standard, symbols, texts, arguments, dimensions, launch,
         local, bounds, branches
     }
@@ -260,14 +260,14 @@ fields! {
     ModelError { at, what, fix }
     One { parameters, types, steps, matched }
     ParameterType { text, by, element, bytes }
-    Kernel { name, parameters, group }
+    KernelSignature { name, parameters, group }
     KernelParameter { name, ty }
     RequiredGroup { at, sizes }
-    Steps { body, locals, privates, read_only, required, assumed, dimensions }
+    KernelSteps { body, locals, privates, read_only, required, assumed, dimensions }
     Array { name, bytes, at }
     Digit { stride, extent }
-    Step { kind, at }
-    Access { space, store, array, element, width, offset, items, digits, groups, iterations }
+    KernelStep { kind, at }
+    MemoryAccess { space, store, array, element, width, offset, items, digits, groups, iterations }
 }
 
 /// One of several kinds, each with a number.
@@ -303,7 +303,7 @@ macro_rules! kinds {
 }
 kinds! {
     Passed { 0 Memory, 1 Number(a), 2 Real(a) }
-    Asked { 0 Line(a), 1 Function { name, condition, place } }
+    QuestionKey { 0 Line(a), 1 Function { name, condition, place } }
     Side { 0 Then, 1 Else, 2 Both }
     Standard { 0 Cl12, 1 Cl30 }
     ReadError {
@@ -312,16 +312,16 @@ kinds! {
         6 Unsided { at, key, function }, 7 ManyReadings { name, structural },
         8 Differing { at, line, branch, most }, 9 Questions(a)
     }
-    StepKind {
+    KernelStepKind {
         0 Access(a), 1 Atomic { space, array, offset, shared }, 2 Compute { kind, amount, width },
         3 Barrier, 4 Repeat { count, whole, body }, 5 If { condition, depends, then, otherwise }
     }
-    Number {
+    SymbolExpr {
         0 Int(a), 1 Name(a), 2 Neg(a), 3 Not(a), 4 Binary(a, b, c), 5 Conditional(a, b, c),
         6 Call(a, b)
     }
     Stride { 0 Elements(a), 1 Irregular, 2 Data, 3 Shifted(a) }
-    Space { 0 Private, 1 Local, 2 Global, 3 Constant, 4 Generic }
+    AddressSpace { 0 Private, 1 Local, 2 Global, 3 Constant, 4 Generic }
     Dependence { 0 Uniform, 1 Item, 2 Data }
     Assumed { 0 Once { at, key }, 1 Printed { at } }
     Arithmetic {

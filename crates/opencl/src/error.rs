@@ -1,6 +1,6 @@
 //! What can go wrong while a kernel is read.
 
-use crate::ast::At;
+use crate::ast::SourcePlace;
 use crate::reading::MAX_VARIANTS;
 
 /// Why a kernel cannot be read. It prints as one line: `file:line: what; fix`.
@@ -10,7 +10,7 @@ pub enum ReadError {
     #[error("{}:{}: {what}; {fix}", at.file, at.line)]
     Source {
         /// Where.
-        at: At,
+        at: SourcePlace,
         /// What is wrong there.
         what: String,
         /// What to write or do instead.
@@ -25,7 +25,7 @@ pub enum ReadError {
     )]
     Unbounded {
         /// Where the loop begins.
-        at: At,
+        at: SourcePlace,
         /// What the answer is called.
         key: String,
         /// Whether data decide how many there are.
@@ -39,7 +39,7 @@ pub enum ReadError {
     )]
     Undeclared {
         /// Where the first one is used.
-        at: At,
+        at: SourcePlace,
         /// What libclang says of the first one.
         what: String,
         /// All of them that stand for values or functions.
@@ -57,7 +57,7 @@ pub enum ReadError {
     )]
     Unsided {
         /// Where it stands.
-        at: At,
+        at: SourcePlace,
         /// What the answer is called.
         key: String,
         /// The function that it is in.
@@ -72,7 +72,7 @@ pub enum ReadError {
     )]
     Differing {
         /// Where the loop begins.
-        at: At,
+        at: SourcePlace,
         /// The line of what depends on the iteration.
         line: u32,
         /// Whether that is a branch, and not a loop.
@@ -133,7 +133,7 @@ pub(crate) fn quoted(text: &str) -> String {
 
 impl ReadError {
     /// A fault at a place of the source.
-    pub fn at(at: &At, what: impl Into<String>, fix: impl Into<String>) -> ReadError {
+    pub fn at(at: &SourcePlace, what: impl Into<String>, fix: impl Into<String>) -> ReadError {
         ReadError::Source { at: at.clone(), what: what.into(), fix: fix.into() }
     }
 

@@ -13,10 +13,10 @@ use rayon::prelude::*;
 use crate::child;
 use crate::error::ReadError;
 use crate::preprocess::{Expanded, Expander, Said};
-use crate::reading::{Kernel, MAX_VARIANTS, One, ParameterType};
-use crate::request::Request;
-use crate::setup::Setup;
-use crate::steps::Steps;
+use crate::reading::{KernelSignature, MAX_VARIANTS, One, ParameterType};
+use crate::request::ReadRequest;
+use crate::setup::ReaderSetup;
+use crate::steps::KernelSteps;
 
 /// The steps of a kernel for all configurations.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +38,7 @@ pub struct Variant {
     /// Their types, in the same order.
     pub types: Vec<ParameterType>,
     /// What a work item does.
-    pub steps: Steps,
+    pub steps: KernelSteps,
     /// How far the source wants loops to be unrolled.
     pub unroll: Vec<Said>,
 }
@@ -51,15 +51,15 @@ pub type Occurring<'a> = &'a dyn Fn(&[usize]) -> Result<IndexMap<Vec<i64>, Vec<i
 ///
 /// # Errors
 /// What cannot be read in the source, or what this machine lacks.
-pub fn extract(request: &Request, occurring: Occurring<'_>) -> Result<Extracted, ReadError> {
-    extract_with(request, occurring, &Setup::default())
+pub fn extract(request: &ReadRequest, occurring: Occurring<'_>) -> Result<Extracted, ReadError> {
+    extract_with(request, occurring, &ReaderSetup::default())
 }
 
 /// As [`extract`], in the way that `setup` says.
 pub fn extract_with(
-    request: &Request,
+    request: &ReadRequest,
     occurring: Occurring<'_>,
-    setup: &Setup<'_>,
+    setup: &ReaderSetup<'_>,
 ) -> Result<Extracted, ReadError> {
     let mut structural: IndexSet<String> = IndexSet::new();
     loop {
@@ -88,11 +88,11 @@ pub fn extract_with(
 /// # Errors
 /// What cannot be compiled in the source, or what this machine lacks.
 pub fn kernels(
-    request: &Request,
+    request: &ReadRequest,
     mut structural: Vec<String>,
     values: &IndexMap<String, i64>,
-    setup: &Setup<'_>,
-) -> Result<Vec<Kernel>, ReadError> {
+    setup: &ReaderSetup<'_>,
+) -> Result<Vec<KernelSignature>, ReadError> {
     let expand = |structural: &[String]| {
         Expander::new(request, structural)?.stopped_by(setup.interrupt).one(values)
     };
@@ -113,7 +113,7 @@ pub fn kernels(
 type Combinations = IndexMap<Vec<i64>, Vec<i64>>;
 
 fn combinations(
-    request: &Request,
+    request: &ReadRequest,
     occurring: Occurring<'_>,
     structural: &IndexSet<String>,
 ) -> Result<Combinations, ReadError> {
@@ -138,10 +138,10 @@ enum Pass {
 }
 
 fn read_all(
-    request: &Request,
+    request: &ReadRequest,
     structural: &[String],
     combinations: &Combinations,
-    setup: &Setup<'_>,
+    setup: &ReaderSetup<'_>,
 ) -> Result<Pass, ReadError> {
     let combinations: Vec<(&Vec<i64>, &Vec<i64>)> = combinations.iter().collect();
     let expander = Expander::new(request, structural)?.stopped_by(setup.interrupt);
@@ -187,7 +187,7 @@ fn expand(
 struct Unused(BTreeSet<usize>, BTreeSet<usize>);
 
 impl Unused {
-    fn of(request: &Request) -> Unused {
+    fn of(request: &ReadRequest) -> Unused {
         Unused((0..request.bounds.len()).collect(), (0..request.branches.len()).collect())
     }
 
@@ -196,7 +196,7 @@ impl Unused {
         self.1.retain(|i| !one.matched.1.contains(i));
     }
 
-    fn check(&self, request: &Request) -> Result<(), ReadError> {
+    fn check(&self, request: &ReadRequest) -> Result<(), ReadError> {
         let bounds = self.0.iter().map(|i| ("bounds", "loop", &request.bounds[*i].0));
         let branches = self.1.iter().map(|i| ("branches", "branch", &request.branches[*i].0));
         let Some((field, what, asked)) = bounds.chain(branches).next() else { return Ok(()) };
@@ -214,11 +214,11 @@ const AT_ONCE: usize = 64;
 /// Reads what structural values expand to, each text once: values that make no difference give the
 /// same text.
 fn read_texts(
-    request: &Request,
+    request: &ReadRequest,
     structural: &[String],
     values: &[&Vec<i64>],
     expanded: &[Expanded],
-    setup: &Setup<'_>,
+    setup: &ReaderSetup<'_>,
 ) -> Result<Vec<Variant>, ReadError> {
     let mut places: IndexMap<&str, usize> = IndexMap::new();
     for (i, text) in expanded.iter().enumerate() {

@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 use crate::codec;
 use crate::libclang;
 use crate::reading::One;
-use crate::request::Request;
+use crate::request::ReadRequest;
 
 /// The environment variable that says where readings are kept: a folder, or `off`.
 pub const VARIABLE: &str = "TICKBOUND_CACHE";
@@ -78,7 +78,7 @@ impl Kept {
     /// The key of readings of these texts; `None` if nothing is kept.
     pub(crate) fn key<'t>(
         &self,
-        request: &Request,
+        request: &ReadRequest,
         texts: impl Iterator<Item = (&'t str, &'t [String])>,
     ) -> Option<Key> {
         self.folder.as_ref()?;

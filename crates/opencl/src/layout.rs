@@ -1,17 +1,17 @@
 //! How types lie in memory: sizes and alignments in bytes, as OpenCL has them.
 
-use crate::ast::{ExprKind, Scalar, Type};
+use crate::ast::{ExprKind, ScalarType, Type};
 
 /// Size of a scalar in bytes.
-pub fn scalar_bytes(scalar: Scalar) -> u8 {
+pub fn scalar_bytes(scalar: ScalarType) -> u8 {
     match scalar {
-        Scalar::Bool => 1,
-        Scalar::Int { bytes, .. } | Scalar::Real { bytes } => bytes,
+        ScalarType::Bool => 1,
+        ScalarType::Int { bytes, .. } | ScalarType::Real { bytes } => bytes,
     }
 }
 
 /// Bytes of a vector in memory: three components take the room of four.
-pub fn vector_bytes(scalar: Scalar, width: u8) -> i64 {
+pub fn vector_bytes(scalar: ScalarType, width: u8) -> i64 {
     let width = if width == 3 { 4 } else { i64::from(width) };
     i64::from(scalar_bytes(scalar)) * width
 }

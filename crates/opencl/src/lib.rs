@@ -11,8 +11,8 @@
 //! what to write into the problem file; nothing is guessed.
 //!
 //! A source may be anybody's. The preprocessor runs with limits on time, memory and output, and
-//! reads regular files only; a [`Setup`] with a [`Child`] lets libclang crash without taking the
-//! caller along.
+//! reads regular files only; a [`ReaderSetup`] with a [`Child`] lets libclang crash without taking
+//! the caller along.
 
 pub mod ast;
 mod attach;
@@ -37,11 +37,11 @@ pub mod steps;
 mod usage;
 pub mod written;
 
-pub use attach::{Reading, attach, attach_with};
+pub use attach::{KernelReading, attach, attach_with};
 pub use child::{Child, serve};
 pub use error::ReadError;
 pub use extract::{Extracted, Variant};
 pub use inputs::inputs_as_macros;
 pub use kept::Kept;
-pub use request::{Passed, Request, Symbol};
-pub use setup::Setup;
+pub use request::{Passed, ReadRequest, Symbol};
+pub use setup::ReaderSetup;

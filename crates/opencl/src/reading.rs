@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use tickbound_input::named::Named;
 use tickbound_model::source::ElementType;
 
-use crate::ast::{Scalar, Space, Type};
+use crate::ast::{AddressSpace, ScalarType, Type};
 use crate::layout::bytes;
-use crate::steps::{Number, Steps};
+use crate::steps::{KernelSteps, SymbolExpr};
 use crate::written::{scalar_name, type_name};
 
 /// Most readings of one source.
@@ -56,8 +56,8 @@ impl ParameterType {
     /// That of a declared parameter.
     pub fn of(ty: &Type) -> ParameterType {
         let by = match ty {
-            Type::Pointer(Space::Global | Space::Constant, _) => Some(By::Buffer),
-            Type::Pointer(Space::Local, _) => Some(By::Local),
+            Type::Pointer(AddressSpace::Global | AddressSpace::Constant, _) => Some(By::Buffer),
+            Type::Pointer(AddressSpace::Local, _) => Some(By::Local),
             Type::Scalar(_) => Some(By::Value),
             Type::Vector(..) | Type::Struct(..) | Type::Union(..) => Some(By::Whole),
             _ => None,
@@ -71,9 +71,8 @@ impl ParameterType {
 /// The elements of a type; of an array of arrays, those of the innermost.
 fn element(ty: &Type) -> Option<ElementType> {
     match ty {
-        Type::Scalar(Scalar::Real { bytes: 2 }) | Type::Vector(Scalar::Real { bytes: 2 }, _) => {
-            Some(ElementType::Ushort)
-        }
+        Type::Scalar(ScalarType::Real { bytes: 2 })
+        | Type::Vector(ScalarType::Real { bytes: 2 }, _) => Some(ElementType::Ushort),
         Type::Scalar(scalar) | Type::Vector(scalar, _) => {
             ElementType::VALUES.iter().find(|known| known.name() == scalar_name(*scalar)).copied()
         }
@@ -84,14 +83,14 @@ fn element(ty: &Type) -> Option<ElementType> {
 
 /// A kernel function that a source declares.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kernel {
+pub struct KernelSignature {
     /// Its name.
     pub name: String,
     /// Its parameters, in order.
     pub parameters: Vec<KernelParameter>,
     /// Of the entry function, what `reqd_work_group_size` says in each of three dimensions, over
     /// symbols that are open.
-    pub group: Vec<Number>,
+    pub group: Vec<SymbolExpr>,
 }
 
 /// A parameter of a kernel function.
@@ -111,7 +110,7 @@ pub(crate) struct One {
     /// Their types.
     pub(crate) types: Vec<ParameterType>,
     /// What a work item does.
-    pub(crate) steps: Steps,
+    pub(crate) steps: KernelSteps,
     /// The answers for loops and for branches that are for something in the text.
     pub(crate) matched: (BTreeSet<usize>, BTreeSet<usize>),
 }

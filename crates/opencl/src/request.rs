@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use indexmap::IndexMap;
-use tickbound_model::source::{Asked, Side, Standard};
+use tickbound_model::source::{QuestionKey, Side, Standard};
 
-use crate::steps::Number;
+use crate::steps::SymbolExpr;
 
 /// A kernel to be read.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct ReadRequest {
     /// The source file.
     pub path: PathBuf,
     /// As messages name it.
@@ -35,19 +35,19 @@ pub struct Request {
     /// Bounds of the launch in each dimension; empty where its sizes are not known.
     pub launch: Vec<LaunchBound>,
     /// For each dimension the items of a group over symbols, if that can be said.
-    pub local: Vec<Option<Number>>,
+    pub local: Vec<Option<SymbolExpr>>,
     /// For loops that cannot be read: between which bounds their most iterations are. A
     /// [name](bound_name) stands for them.
-    pub bounds: Vec<(Asked, Symbol)>,
+    pub bounds: Vec<(QuestionKey, Symbol)>,
     /// For branches that depend on data: which side counts.
-    pub branches: Vec<(Asked, Side)>,
+    pub branches: Vec<(QuestionKey, Side)>,
 }
 
 /// The name in steps of the most iterations that an answer gives.
-pub fn bound_name(index: usize, asked: &Asked) -> String {
+pub fn bound_name(index: usize, asked: &QuestionKey) -> String {
     match asked {
-        Asked::Line(line) => format!("$line_{line}"),
-        Asked::Function { .. } => format!("$bound_{index}"),
+        QuestionKey::Line(line) => format!("$line_{line}"),
+        QuestionKey::Function { .. } => format!("$bound_{index}"),
     }
 }
 

@@ -11,7 +11,7 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// How a kernel is read. By default in this process, nothing is kept, and nothing stops it.
 #[derive(Debug, Clone)]
-pub struct Setup<'a> {
+pub struct ReaderSetup<'a> {
     /// Where readings are kept for the next time.
     pub kept: Kept,
     /// The process that calls libclang; `None`: this one.
@@ -20,13 +20,13 @@ pub struct Setup<'a> {
     pub interrupt: &'a AtomicBool,
 }
 
-impl Default for Setup<'_> {
+impl Default for ReaderSetup<'_> {
     fn default() -> Self {
-        Setup { kept: Kept::off(), child: None, interrupt: &NEVER }
+        ReaderSetup { kept: Kept::off(), child: None, interrupt: &NEVER }
     }
 }
 
-impl Setup<'_> {
+impl ReaderSetup<'_> {
     /// An error if the reading is to end.
     pub(crate) fn go_on(&self, name: &str) -> Result<(), ReadError> {
         match self.interrupt.load(Ordering::Relaxed) {

@@ -3,28 +3,28 @@
 
 use itertools::Itertools;
 
-use crate::ast::{BinaryOp, Expr, ExprKind, Scalar, Type, UnaryOp};
+use crate::ast::{CBinaryOp, CExpr, ExprKind, ScalarType, Type, UnaryOp};
 
 /// Binds closer than any operator.
 const CLOSEST: u8 = 16;
 
 /// The text of an expression.
-pub fn written(e: &Expr) -> String {
+pub fn written(e: &CExpr) -> String {
     text(e, 0)
 }
 
 /// The text, in parentheses if it binds less closely than asked.
-fn text(e: &Expr, asked: u8) -> String {
+fn text(e: &CExpr, asked: u8) -> String {
     let (text, binds) = of(e);
     if binds < asked { format!("({text})") } else { text }
 }
 
-fn list(parts: &[Expr]) -> String {
+fn list(parts: &[CExpr]) -> String {
     parts.iter().map(|part| text(part, 2)).join(", ")
 }
 
 /// The text, and how closely it binds.
-fn of(e: &Expr) -> (String, u8) {
+fn of(e: &CExpr) -> (String, u8) {
     match &e.kind {
         ExprKind::Int(value) | ExprKind::SizeOf(value) => (value.to_string(), CLOSEST),
         ExprKind::Real(text) => (text.clone(), CLOSEST),
@@ -59,7 +59,7 @@ fn of(e: &Expr) -> (String, u8) {
     }
 }
 
-fn unary(op: UnaryOp, a: &Expr) -> (String, u8) {
+fn unary(op: UnaryOp, a: &CExpr) -> (String, u8) {
     let before = |sign: &str| (format!("{sign}{}", text(a, 15)), 15);
     match op {
         UnaryOp::Plus => before("+"),
@@ -76,27 +76,27 @@ fn unary(op: UnaryOp, a: &Expr) -> (String, u8) {
 }
 
 /// The sign of an operator, and how closely it binds.
-fn binary(op: BinaryOp) -> (&'static str, u8) {
+fn binary(op: CBinaryOp) -> (&'static str, u8) {
     match op {
-        BinaryOp::Comma => (",", 1),
-        BinaryOp::Or => ("||", 4),
-        BinaryOp::And => ("&&", 5),
-        BinaryOp::BitOr => ("|", 6),
-        BinaryOp::BitXor => ("^", 7),
-        BinaryOp::BitAnd => ("&", 8),
-        BinaryOp::Eq => ("==", 9),
-        BinaryOp::Ne => ("!=", 9),
-        BinaryOp::Lt => ("<", 10),
-        BinaryOp::Le => ("<=", 10),
-        BinaryOp::Gt => (">", 10),
-        BinaryOp::Ge => (">=", 10),
-        BinaryOp::Shl => ("<<", 11),
-        BinaryOp::Shr => (">>", 11),
-        BinaryOp::Add => ("+", 12),
-        BinaryOp::Sub => ("-", 12),
-        BinaryOp::Mul => ("*", 13),
-        BinaryOp::Div => ("/", 13),
-        BinaryOp::Rem => ("%", 13),
+        CBinaryOp::Comma => (",", 1),
+        CBinaryOp::Or => ("||", 4),
+        CBinaryOp::And => ("&&", 5),
+        CBinaryOp::BitOr => ("|", 6),
+        CBinaryOp::BitXor => ("^", 7),
+        CBinaryOp::BitAnd => ("&", 8),
+        CBinaryOp::Eq => ("==", 9),
+        CBinaryOp::Ne => ("!=", 9),
+        CBinaryOp::Lt => ("<", 10),
+        CBinaryOp::Le => ("<=", 10),
+        CBinaryOp::Gt => (">", 10),
+        CBinaryOp::Ge => (">=", 10),
+        CBinaryOp::Shl => ("<<", 11),
+        CBinaryOp::Shr => (">>", 11),
+        CBinaryOp::Add => ("+", 12),
+        CBinaryOp::Sub => ("-", 12),
+        CBinaryOp::Mul => ("*", 13),
+        CBinaryOp::Div => ("/", 13),
+        CBinaryOp::Rem => ("%", 13),
     }
 }
 
@@ -113,19 +113,19 @@ pub(crate) fn type_name(ty: &Type) -> String {
 }
 
 /// The name of a scalar type, as OpenCL C has it.
-pub(crate) fn scalar_name(scalar: Scalar) -> &'static str {
+pub(crate) fn scalar_name(scalar: ScalarType) -> &'static str {
     match scalar {
-        Scalar::Bool => "bool",
-        Scalar::Int { bytes: 1, signed: true } => "char",
-        Scalar::Int { bytes: 1, signed: false } => "uchar",
-        Scalar::Int { bytes: 2, signed: true } => "short",
-        Scalar::Int { bytes: 2, signed: false } => "ushort",
-        Scalar::Int { bytes: 8, signed: true } => "long",
-        Scalar::Int { bytes: 8, signed: false } => "ulong",
-        Scalar::Int { signed: true, .. } => "int",
-        Scalar::Int { signed: false, .. } => "uint",
-        Scalar::Real { bytes: 2 } => "half",
-        Scalar::Real { bytes: 8 } => "double",
-        Scalar::Real { .. } => "float",
+        ScalarType::Bool => "bool",
+        ScalarType::Int { bytes: 1, signed: true } => "char",
+        ScalarType::Int { bytes: 1, signed: false } => "uchar",
+        ScalarType::Int { bytes: 2, signed: true } => "short",
+        ScalarType::Int { bytes: 2, signed: false } => "ushort",
+        ScalarType::Int { bytes: 8, signed: true } => "long",
+        ScalarType::Int { bytes: 8, signed: false } => "ulong",
+        ScalarType::Int { signed: true, .. } => "int",
+        ScalarType::Int { signed: false, .. } => "uint",
+        ScalarType::Real { bytes: 2 } => "half",
+        ScalarType::Real { bytes: 8 } => "double",
+        ScalarType::Real { .. } => "float",
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use tickbound_opencl::extract::{Extracted, extract_with};
 use tickbound_opencl::preprocess::included;
-use tickbound_opencl::{Child, ReadError, Setup};
+use tickbound_opencl::{Child, ReadError, ReaderSetup};
 
 use crate::parse::tree::ready;
 use crate::read::support::case;
@@ -16,7 +16,7 @@ fn shell(script: &str) -> Child {
     Child { program: "/bin/sh".into(), arguments: vec!["-c".to_owned(), script.to_owned()] }
 }
 
-fn read(text: &str, setup: &Setup<'_>) -> Result<Extracted, ReadError> {
+fn read(text: &str, setup: &ReaderSetup<'_>) -> Result<Extracted, ReadError> {
     case(text).with_request(|request| {
         let one = |places: &[usize]| {
             Ok([(vec![64; places.len()], vec![64; request.symbols.len()])].into())
@@ -25,8 +25,8 @@ fn read(text: &str, setup: &Setup<'_>) -> Result<Extracted, ReadError> {
     })
 }
 
-fn through(child: Child) -> Setup<'static> {
-    Setup { child: Some(child), ..Setup::default() }
+fn through(child: Child) -> ReaderSetup<'static> {
+    ReaderSetup { child: Some(child), ..ReaderSetup::default() }
 }
 
 const RIGHT: &str = "kernel void k(global int *a) { for (int i = 0; i < 7; i++) a[i] = a[i + 1]; }";
@@ -57,7 +57,7 @@ fn a_reading_is_stopped() {
         return;
     }
     let stop = AtomicBool::new(true);
-    let setup = Setup { interrupt: &stop, ..through(shell("sleep 60")) };
+    let setup = ReaderSetup { interrupt: &stop, ..through(shell("sleep 60")) };
     assert!(matches!(read(RIGHT, &setup).unwrap_err(), ReadError::Stopped { .. }));
 }
 
@@ -93,7 +93,7 @@ fn macros_that_multiply_are_stopped() {
     }
     let doubled: String = (1..40).map(|i| format!("#define A{i} A{0} A{0}\n", i - 1)).collect();
     let text = format!("#define A0 a[0] = 1;\n{doubled}kernel void k(global int *a) {{ A39 }}");
-    let error = read(&text, &Setup::default()).unwrap_err().to_string();
+    let error = read(&text, &ReaderSetup::default()).unwrap_err().to_string();
     assert!(error.contains("stopped by its ") && error.contains("while it expanded"), "{error}");
 }
 

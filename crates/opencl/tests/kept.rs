@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use indexmap::IndexMap;
-use tickbound_model::source::{Asked, Side};
+use tickbound_model::source::{QuestionKey, Side};
 use tickbound_opencl::extract::{Extracted, extract, extract_with};
-use tickbound_opencl::{Kept, ReadError, Request, Setup, attach_with};
+use tickbound_opencl::{Kept, ReadError, ReadRequest, ReaderSetup, attach_with};
 
 use crate::kernels::KERNELS;
 use crate::kernels::example::Kernel;
@@ -18,13 +18,13 @@ const TEXT: &str = "kernel void k(global int *a) {\n#if N == 2\n    a[0] = a[1];
                     for (int i = 0; i < WG; i++) { if (a[i] > 0) a[i] = N * 2; }\n}\n";
 
 /// What is done to a request.
-type Change = fn(&mut Request);
+type Change = fn(&mut ReadRequest);
 
 /// The readings of a text for three values of N, with a folder to keep them in.
 fn read(
     text: &str,
     kept: Option<&Kept>,
-    change: impl Fn(&mut Request),
+    change: impl Fn(&mut ReadRequest),
 ) -> Result<Extracted, ReadError> {
     let mut case = case(text);
     case.branches = vec![("k: a[i] > 0", Side::Then)];
@@ -43,8 +43,8 @@ fn read(
     })
 }
 
-fn keeping(kept: &Kept) -> Setup<'static> {
-    Setup { kept: kept.clone(), ..Setup::default() }
+fn keeping(kept: &Kept) -> ReaderSetup<'static> {
+    ReaderSetup { kept: kept.clone(), ..ReaderSetup::default() }
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -93,7 +93,9 @@ fn whatever_changes_is_read() {
         (TEXT, |request| request.branches[0].1 = Side::Else),
         (TEXT, |request| request.symbols["WG"].greatest = 512),
         (TEXT, |request| request.dimensions = 2),
-        (TEXT, |request| request.bounds.push((Asked::read("k").unwrap(), request.symbols["N"]))),
+        (TEXT, |request| {
+            request.bounds.push((QuestionKey::read("k").unwrap(), request.symbols["N"]))
+        }),
         (
             "kernel void k(global int *a) \
              { a[N] = 1; for (int i = 0; i < 1; i++) if (a[i] > 0) a[1] = 2; }",
@@ -150,8 +152,8 @@ fn what_is_wrong_is_not_kept() {
     let kept = Kept::at(folder.path());
     assert!(read(TEXT, Some(&kept), |request| request.branches.clear()).is_err());
     // An answer for nothing is refused again, also where the readings are known.
-    let unused = |request: &mut Request| {
-        request.branches.push((Asked::read("k: a[i] > 1").unwrap(), Side::Both));
+    let unused = |request: &mut ReadRequest| {
+        request.branches.push((QuestionKey::read("k: a[i] > 1").unwrap(), Side::Both));
     };
     let first = read(TEXT, Some(&kept), unused).unwrap_err();
     assert_eq!(read(TEXT, Some(&kept), unused).unwrap_err(), first);

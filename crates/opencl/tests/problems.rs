@@ -6,8 +6,8 @@ use std::path::Path;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use tickbound_model::count::count;
-use tickbound_model::{Access, Problem};
-use tickbound_opencl::{Reading, attach};
+use tickbound_model::{AccessKind, Problem};
+use tickbound_opencl::{KernelReading, attach};
 
 use crate::parse::tree::ready;
 
@@ -23,12 +23,16 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
 }
 
 /// A problem with this kernel, read, or the error.
-fn read(folder: &Path, kernel: Value) -> Result<(Problem, Reading), String> {
+fn read(folder: &Path, kernel: Value) -> Result<(Problem, KernelReading), String> {
     read_under("opencl", folder, kernel)
 }
 
 /// The same under a profile.
-fn read_under(profile: &str, folder: &Path, kernel: Value) -> Result<(Problem, Reading), String> {
+fn read_under(
+    profile: &str,
+    folder: &Path,
+    kernel: Value,
+) -> Result<(Problem, KernelReading), String> {
     let value = json!({
         "profile": profile,
         "platform": { "units_per_device": 1, "elements_per_unit": 2, "global_access": 4,
@@ -44,7 +48,7 @@ fn read_under(profile: &str, folder: &Path, kernel: Value) -> Result<(Problem, R
 }
 
 /// Accesses of one launch with the first configuration.
-fn counted(problem: &Problem, access: Access) -> i128 {
+fn counted(problem: &Problem, access: AccessKind) -> i128 {
     let space = problem.space().unwrap();
     count(problem, &space.bound[0]).unwrap().of(access)
 }
@@ -67,7 +71,7 @@ fn several_files_are_one() {
     let kernel = |files: Value| json!({ "opencl": files, "include": ["other"], "entry": "k" });
     let (problem, reading) =
         read(folder.path(), kernel(json!(["lib/first.cl", "last.cl"]))).unwrap();
-    assert_eq!(counted(&problem, Access::Global), 8 * 3);
+    assert_eq!(counted(&problem, AccessKind::Global), 8 * 3);
     assert_eq!(reading.name, "lib/first.cl");
     let steps = tickbound_opencl::steps::print(&reading.extracted.variants[0].steps);
     insta::assert_snapshot!(steps, @r"
@@ -131,8 +135,9 @@ fn structural_macros_in_several_files() {
     let kernel = json!({ "opencl": ["a.cl", "b.cl"], "include": ["inc"], "entry": "k" });
     let (problem, reading) = read(folder.path(), kernel).unwrap();
     assert_eq!(reading.extracted.structural, ["WG"]);
-    let loads =
-        |i: usize| count(&problem, &problem.space().unwrap().bound[i]).unwrap().of(Access::Global);
+    let loads = |i: usize| {
+        count(&problem, &problem.space().unwrap().bound[i]).unwrap().of(AccessKind::Global)
+    };
     assert_eq!((loads(0), loads(1)), (8 * 2, 8 * 3));
 }
 
@@ -220,8 +225,8 @@ fn atomics_by_their_memory() {
                 get_global_id(0), 1);\n}\n";
     let folder = folder(&[("k.cl", text)]);
     let (problem, _) = read(folder.path(), json!({ "opencl": "k.cl", "entry": "k" })).unwrap();
-    assert_eq!(counted(&problem, Access::LocalAtomic), 16);
-    assert_eq!(counted(&problem, Access::Atomic), 8);
+    assert_eq!(counted(&problem, AccessKind::LocalAtomic), 16);
+    assert_eq!(counted(&problem, AccessKind::Atomic), 8);
 }
 
 /// One address of all items is told from others, unless one item of a group is picked out. Eight
@@ -231,8 +236,12 @@ fn atomics_on_one_address() {
     if !ready() {
         return;
     }
-    let kinds =
-        [Access::Atomic, Access::LocalAtomic, Access::SharedAtomic, Access::SharedLocalAtomic];
+    let kinds = [
+        AccessKind::Atomic,
+        AccessKind::LocalAtomic,
+        AccessKind::SharedAtomic,
+        AccessKind::SharedLocalAtomic,
+    ];
     for (statement, counts) in [
         ("atomic_add(a, 1);", [0, 0, 8, 0]),
         ("atomic_add(&a[get_group_id(0)], 1);", [8, 0, 0, 0]),
@@ -295,5 +304,5 @@ fn names_that_the_source_uses_otherwise() {
     let kernel = |defines: Value| json!({ "opencl": "k.cl", "entry": "k", "defines": defines });
     assert!(read(folder.path(), kernel(json!({}))).is_err());
     let (problem, _) = read(folder.path(), kernel(json!({ "WG": { "text": "WG" } }))).unwrap();
-    assert_eq!(counted(&problem, Access::Global), 8);
+    assert_eq!(counted(&problem, AccessKind::Global), 8);
 }

@@ -8,10 +8,10 @@ use std::path::Path;
 use indexmap::IndexMap;
 use num_bigint::BigUint;
 use serde_json::{Value, json};
-use tickbound_elimination::Limits;
+use tickbound_elimination::TableLimits;
 use tickbound_model::{Configuration, Problem};
-use tickbound_opencl::{ReadError, Setup, attach_with, inputs_as_macros};
-use tickbound_simulator::{Options, simulate};
+use tickbound_opencl::{ReadError, ReaderSetup, attach_with, inputs_as_macros};
+use tickbound_simulator::{SimulateOptions, simulate};
 
 use crate::Platforms;
 
@@ -27,12 +27,12 @@ pub(crate) fn fault(
     file: &Value,
     folder: &Path,
     platforms: Platforms<'_>,
-    setup: &Setup<'_>,
+    setup: &ReaderSetup<'_>,
 ) -> Result<Option<String>, ReadError> {
     let Ok(problem) = Problem::from_value(file, &IndexMap::new(), platforms) else {
         return Ok(None);
     };
-    let Ok(space) = problem.configurations(&Limits::default()) else { return Ok(None) };
+    let Ok(space) = problem.configurations(&TableLimits::default()) else { return Ok(None) };
     let middle = space.count().and_then(|count| space.nth(&(count / BigUint::from(2_u32))));
     for configuration in space.first().into_iter().chain(middle) {
         let only = fixed(file, &problem, &configuration);
@@ -62,16 +62,16 @@ fn has_time(
     file: &Value,
     folder: &Path,
     platforms: Platforms<'_>,
-    setup: &Setup<'_>,
+    setup: &ReaderSetup<'_>,
 ) -> Result<(), ReadError> {
     let mut problem = Problem::from_value(file, &IndexMap::new(), platforms)?;
     inputs_as_macros(&mut problem, folder);
     attach_with(&mut problem, folder, setup)?;
     // One that cannot be launched is not a configuration.
-    let Ok(space) = problem.configurations(&Limits::default()) else { return Ok(()) };
+    let Ok(space) = problem.configurations(&TableLimits::default()) else { return Ok(()) };
     let Some(configuration) = space.first() else { return Ok(()) };
     let bound = space.bind(&configuration)?;
-    let options = Options { max_events: MAX_EVENTS, ..Options::default() };
+    let options = SimulateOptions { max_events: MAX_EVENTS, ..SimulateOptions::default() };
     match simulate(&problem, &bound, &options) {
         Ok(_) => Ok(()),
         Err(error) if error.is_too_large() => Ok(()),

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use tickbound_expr::parse;
 use tickbound_model::source::Standard;
 use tickbound_opencl::outline::Outline;
-use tickbound_opencl::reading::Kernel;
-use tickbound_opencl::steps::Number;
-use tickbound_opencl::{ReadError, Request, Setup, Symbol, extract};
+use tickbound_opencl::reading::KernelSignature;
+use tickbound_opencl::steps::SymbolExpr;
+use tickbound_opencl::{ReadError, ReadRequest, ReaderSetup, Symbol, extract};
 
 use crate::domain::{self, one_of};
 use crate::draft::Draft;
@@ -34,7 +34,7 @@ const TRIED: [i64; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64, 128, 256, 512];
 struct Compiler<'c> {
     path: &'c Path,
     outline: &'c Outline,
-    setup: &'c Setup<'c>,
+    setup: &'c ReaderSetup<'c>,
 }
 
 /// Compiles until nothing is missing. Gives back the kernels.
@@ -42,8 +42,8 @@ pub(crate) fn until_it_compiles(
     draft: &mut Draft,
     path: &Path,
     outline: &Outline,
-    setup: &Setup<'_>,
-) -> Result<Vec<Kernel>, ProposeError> {
+    setup: &ReaderSetup<'_>,
+) -> Result<Vec<KernelSignature>, ProposeError> {
     let compiler = Compiler { path, outline, setup };
     for _ in 0..MOST_ROUNDS {
         let error = match compiler.kernels(draft) {
@@ -129,7 +129,7 @@ fn asked_said(draft: &mut Draft, outline: &Outline) {
 }
 
 impl Compiler<'_> {
-    fn kernels(&self, draft: &Draft) -> Result<Vec<Kernel>, ReadError> {
+    fn kernels(&self, draft: &Draft) -> Result<Vec<KernelSignature>, ReadError> {
         self.kernels_for(draft, &IndexMap::new())
     }
 
@@ -138,7 +138,7 @@ impl Compiler<'_> {
         &self,
         draft: &Draft,
         own: &IndexMap<String, i64>,
-    ) -> Result<Vec<Kernel>, ReadError> {
+    ) -> Result<Vec<KernelSignature>, ReadError> {
         let (asked, values) = request(draft, self.path, self.outline, own);
         let all = values.keys().cloned().collect();
         extract::kernels(&asked, all, &values, self.setup)
@@ -236,7 +236,7 @@ impl Compiler<'_> {
     }
 
     /// Sizes of groups that the source requires, over parameters: as it writes them, or worked out.
-    fn groups(&self, draft: &mut Draft, kernels: &[Kernel]) {
+    fn groups(&self, draft: &mut Draft, kernels: &[KernelSignature]) {
         let (mut asked, values) = request(draft, self.path, self.outline, &IndexMap::new());
         let required = |name: &String| self.outline.groups.iter().find(|(own, _)| own == name);
         for name in
@@ -249,9 +249,9 @@ impl Compiler<'_> {
             let Some(kernel) = open.into_iter().find(|kernel| kernel.name == *name) else {
                 continue;
             };
-            let text = |(d, number): (usize, &Number)| {
+            let text = |(d, number): (usize, &SymbolExpr)| {
                 let written = said.and_then(|(_, s)| parse::parse(&s[d].replace('/', "//")).ok());
-                let known = |written: &Number| {
+                let known = |written: &SymbolExpr| {
                     let (mut any, mut all) = (false, true);
                     written
                         .names(&mut |name: &String| (any, all) = (true, all && draft.knows(name)));
@@ -361,7 +361,7 @@ fn request(
     path: &Path,
     outline: &Outline,
     own: &IndexMap<String, i64>,
-) -> (Request, IndexMap<String, i64>) {
+) -> (ReadRequest, IndexMap<String, i64>) {
     let mut values = IndexMap::new();
     for (name, domain) in &draft.parameters {
         values.insert(name.clone(), own.get(name).copied().unwrap_or_else(|| one_of(domain)));
@@ -382,7 +382,7 @@ fn request(
     let files = draft.files();
     let (first, more) = files.split_first().unwrap_or((&draft.file, &[]));
     let includes = &draft.wishes.include;
-    let request = Request {
+    let request = ReadRequest {
         launch: Vec::new(),
         path: folder.join(first),
         name: first.clone(),

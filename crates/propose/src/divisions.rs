@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use itertools::Itertools;
 use tickbound_expr::BinaryOp;
 use tickbound_expr::Expr;
-use tickbound_opencl::steps::Number;
+use tickbound_opencl::steps::SymbolExpr;
 
 use crate::domain;
 use crate::draft::Draft;
@@ -27,7 +27,7 @@ fn exact<'v>(draft: &Draft, all: &[(&'v [i64], &Found<'_>)]) -> Quotients<'v> {
                         draft.parameters.contains_key(name) || draft.inputs.contains_key(input);
                 });
                 b.names(&mut |name: &String| macros &= draft.parameters.contains_key(name));
-                let named = |number: &Number| {
+                let named = |number: &SymbolExpr| {
                     let mut any = false;
                     number.names(&mut |_| any = true);
                     any
@@ -88,7 +88,7 @@ pub(crate) fn divisors(draft: &mut Draft, all: &[Found<'_>]) {
 }
 
 /// The least value over the proposed values of parameters, if it has no other names.
-fn least(draft: &Draft, number: &Number) -> Option<i64> {
+fn least(draft: &Draft, number: &SymbolExpr) -> Option<i64> {
     let mut names = Vec::new();
     number.names(&mut |name: &String| names.push(name.clone()));
     let names = names.into_iter().unique().collect_vec();
@@ -102,7 +102,7 @@ fn least(draft: &Draft, number: &Number) -> Option<i64> {
 }
 
 /// A product of names and a number; `None` if it is none.
-fn factors(number: &Number) -> Option<(i64, Vec<String>)> {
+fn factors(number: &SymbolExpr) -> Option<(i64, Vec<String>)> {
     match number {
         Expr::Int(n) => Some((*n, Vec::new())),
         Expr::Name(name) => Some((1, vec![name.clone()])),
@@ -115,7 +115,7 @@ fn factors(number: &Number) -> Option<(i64, Vec<String>)> {
     }
 }
 
-fn quotients<'e>(number: &'e Number, visit: &mut impl FnMut(&'e Number, &'e Number)) {
+fn quotients<'e>(number: &'e SymbolExpr, visit: &mut impl FnMut(&'e SymbolExpr, &'e SymbolExpr)) {
     match number {
         Expr::Binary(BinaryOp::FloorDiv | BinaryOp::Div, a, b) => visit(a, b),
         Expr::Call(tickbound_expr::Function::CeilDiv, parts) => {

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde_json::{Value, json};
 use tickbound_model::source::{ElementType, Standard};
 use tickbound_opencl::outline::Outline;
-use tickbound_opencl::reading::{By, Kernel, ParameterType};
+use tickbound_opencl::reading::{By, KernelSignature, ParameterType};
 
 use crate::error::ProposeError;
 use crate::names::{Role, role, small};
@@ -160,7 +160,7 @@ impl Draft {
     }
 
     /// Takes the kernel: its arguments, with the numbers among them as inputs.
-    pub fn take(&mut self, kernel: &Kernel) {
+    pub fn take(&mut self, kernel: &KernelSignature) {
         self.entry.clone_from(&kernel.name);
         self.dimensions = self.dimensions.max(self.fixed_dimensions());
         for parameter in &kernel.parameters {

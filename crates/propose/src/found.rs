@@ -4,24 +4,24 @@ use tickbound_expr::BinaryOp;
 use tickbound_expr::{Expr, parse};
 use tickbound_opencl::extract::Variant;
 use tickbound_opencl::reading::By;
-use tickbound_opencl::steps::{Access, Number, Space, Step, StepKind};
+use tickbound_opencl::steps::{AddressSpace, KernelStep, KernelStepKind, MemoryAccess, SymbolExpr};
 
 use crate::draft::Draft;
 
 /// An access, with how often each of the loops around it runs, inner ones first.
 pub(crate) struct Seen<'s> {
-    pub access: &'s Access,
-    pub loops: Vec<&'s Number>,
+    pub access: &'s MemoryAccess,
+    pub loops: Vec<&'s SymbolExpr>,
 }
 
 /// What the steps of one reading have.
 #[derive(Default)]
 pub(crate) struct Found<'s> {
     pub accesses: Vec<Seen<'s>>,
-    pub conditions: Vec<&'s Number>,
+    pub conditions: Vec<&'s SymbolExpr>,
     /// There are atomic operations on global memory.
     pub atomics: bool,
-    pub counts: Vec<&'s Number>,
+    pub counts: Vec<&'s SymbolExpr>,
 }
 
 impl<'s> Found<'s> {
@@ -32,21 +32,21 @@ impl<'s> Found<'s> {
         found
     }
 
-    fn walk(&mut self, steps: &'s [Step], loops: &mut Vec<&'s Number>) {
+    fn walk(&mut self, steps: &'s [KernelStep], loops: &mut Vec<&'s SymbolExpr>) {
         for step in steps.iter().filter(|step| !step.is_private()) {
             match &step.kind {
-                StepKind::Access(access) => {
+                KernelStepKind::Access(access) => {
                     let loops = loops.iter().rev().copied().collect();
                     self.accesses.push(Seen { access, loops });
                 }
-                StepKind::Repeat { count, whole, body } => {
+                KernelStepKind::Repeat { count, whole, body } => {
                     self.counts.push(count);
                     loops.push(whole.as_ref().unwrap_or(count));
                     self.walk(body, loops);
                     loops.pop();
                 }
-                StepKind::Atomic { space: Space::Global, .. } => self.atomics = true,
-                StepKind::If { condition, then, otherwise, .. } => {
+                KernelStepKind::Atomic { space: AddressSpace::Global, .. } => self.atomics = true,
+                KernelStepKind::If { condition, then, otherwise, .. } => {
                     self.conditions.push(condition);
                     self.walk(then, loops);
                     self.walk(otherwise, loops);
@@ -58,12 +58,12 @@ impl<'s> Found<'s> {
 }
 
 /// A number of the steps over the problem's names; `None` if it takes ids.
-pub(crate) fn in_problem(number: &Number, draft: &Draft) -> Option<Number> {
+pub(crate) fn in_problem(number: &SymbolExpr, draft: &Draft) -> Option<SymbolExpr> {
     number.replace(&mut |name: &String| named(name, draft).ok_or(())).ok()
 }
 
 /// A name of the steps over those of the problem.
-pub(crate) fn named(name: &str, draft: &Draft) -> Option<Number> {
+pub(crate) fn named(name: &str, draft: &Draft) -> Option<SymbolExpr> {
     let Some(plain) = name.strip_prefix('$') else { return Some(Expr::Name(name.to_owned())) };
     let expression = |text: &String| parse::parse(text).ok();
     if let Some((what, d)) = plain.rsplit_once('_')

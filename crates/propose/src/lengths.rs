@@ -8,14 +8,14 @@
 
 use indexmap::IndexMap;
 use itertools::Itertools;
-use tickbound_elimination::Limits;
+use tickbound_elimination::TableLimits;
 use tickbound_expr::{BinaryOp, Function};
 use tickbound_expr::{Expr, parse};
 use tickbound_model::Problem;
-use tickbound_opencl::Reading;
+use tickbound_opencl::KernelReading;
 use tickbound_opencl::extract::Variant;
 use tickbound_opencl::reading::By;
-use tickbound_opencl::steps::{Number, Stride};
+use tickbound_opencl::steps::{Stride, SymbolExpr};
 
 use crate::domain;
 use crate::draft::Draft;
@@ -43,8 +43,14 @@ pub(crate) struct Point<'s> {
 }
 
 /// What is reached in some configurations, with inputs as they are and multiplied.
-pub(crate) fn points<'s>(draft: &Draft, problem: &Problem, reading: &'s Reading) -> Vec<Point<'s>> {
-    let Ok(configurations) = problem.configurations(&Limits::default()) else { return Vec::new() };
+pub(crate) fn points<'s>(
+    draft: &Draft,
+    problem: &Problem,
+    reading: &'s KernelReading,
+) -> Vec<Point<'s>> {
+    let Ok(configurations) = problem.configurations(&TableLimits::default()) else {
+        return Vec::new();
+    };
     let mut state = 1_u32;
     let mut random = || {
         state ^= state << 13;
@@ -93,7 +99,7 @@ fn fits(draft: &Draft, values: &IndexMap<String, i64>) -> bool {
 }
 
 /// Decides the lengths of all buffers.
-pub(crate) fn lengths(draft: &mut Draft, problem: &Problem, reading: &Reading) {
+pub(crate) fn lengths(draft: &mut Draft, problem: &Problem, reading: &KernelReading) {
     let Some(variant) = reading.extracted.variants.first() else { return };
     let mut points = points(draft, problem, reading);
     let found = Found::of(variant);
@@ -192,7 +198,7 @@ fn fit(draft: &mut Draft) {
     let lengths = locals.filter_map(|a| {
         Some((parse::parse(&a.value).ok()?, i64::try_from(a.element.bytes()).ok()?))
     });
-    let lengths: Vec<(Number, i64)> = lengths.collect();
+    let lengths: Vec<(SymbolExpr, i64)> = lengths.collect();
     for (length, bytes) in lengths {
         let names = draft.guessed.iter().filter(|guess| {
             let mut has = false;
@@ -248,12 +254,12 @@ fn forms(draft: &Draft, by: By, ends: &[(&IndexMap<String, i64>, i64)]) -> Vec<S
 
 /// What accesses reach with the last item of the last group, in the last iterations.
 fn corners(draft: &Draft, seen: &[&Seen<'_>]) -> Vec<String> {
-    let less_one = |number: Number| match number {
+    let less_one = |number: SymbolExpr| match number {
         Expr::Int(n) => Expr::Int(n - 1),
         number => Expr::binary(BinaryOp::Sub, number, Expr::Int(1)),
     };
     let corner = |seen: &&Seen<'_>| {
-        let last = |name: &String| -> Result<Number, ()> {
+        let last = |name: &String| -> Result<SymbolExpr, ()> {
             let id =
                 name.rsplit_once('_').and_then(|(what, d)| Some((what, d.parse::<usize>().ok()?)));
             let of = |name: String| in_problem(&Expr::Name(name), draft);
@@ -282,7 +288,7 @@ fn corners(draft: &Draft, seen: &[&Seen<'_>]) -> Vec<String> {
 }
 
 /// A sum without its numbers, and these.
-fn constant(sum: Number) -> (Number, i64) {
+fn constant(sum: SymbolExpr) -> (SymbolExpr, i64) {
     match sum {
         Expr::Int(n) => (Expr::Int(0), n),
         Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), a, b) => {
@@ -314,7 +320,7 @@ fn shortest(
 }
 
 /// How far apart, if that is regular.
-pub(crate) fn stride(stride: &Stride) -> Option<&Number> {
+pub(crate) fn stride(stride: &Stride) -> Option<&SymbolExpr> {
     match stride {
         Stride::Elements(n) | Stride::Shifted(n) => Some(n),
         Stride::Irregular | Stride::Data => None,

@@ -50,8 +50,8 @@ use serde_json::Value;
 use tickbound_model::{ModelError, Problem, Profile};
 use tickbound_opencl::inputs::text_of;
 use tickbound_opencl::outline::Outline;
-use tickbound_opencl::reading::Kernel;
-use tickbound_opencl::{ReadError, Reading, Setup, attach_with, inputs_as_macros};
+use tickbound_opencl::reading::KernelSignature;
+use tickbound_opencl::{KernelReading, ReadError, ReaderSetup, attach_with, inputs_as_macros};
 
 pub use draft::GUESSES;
 pub use error::ProposeError;
@@ -71,7 +71,7 @@ pub struct Proposal {
     /// What still stands in the way of a run time: why the source cannot be read with this file.
     pub fault: Option<String>,
     /// The kernel function.
-    pub kernel: Kernel,
+    pub kernel: KernelSignature,
     /// The buffers that it writes.
     pub outputs: Vec<String>,
 }
@@ -95,7 +95,7 @@ pub fn propose(
     path: &Path,
     wishes: &Wishes,
     platforms: Platforms<'_>,
-    setup: &Setup<'_>,
+    setup: &ReaderSetup<'_>,
 ) -> Result<Proposal, ProposeError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let outline = outline(path, folder, wishes)?;
@@ -147,7 +147,11 @@ fn outline(path: &Path, folder: &Path, wishes: &Wishes) -> Result<Outline, Propo
     Ok(Outline::of(&text_of(&mut before.chain([path.to_owned()]), &include).unwrap_or_default()))
 }
 
-fn chosen(path: &Path, wishes: &Wishes, kernels: Vec<Kernel>) -> Result<Kernel, ProposeError> {
+fn chosen(
+    path: &Path,
+    wishes: &Wishes,
+    kernels: Vec<KernelSignature>,
+) -> Result<KernelSignature, ProposeError> {
     let names = kernels.iter().map(|k| k.name.clone()).collect_vec();
     let path = path.display().to_string();
     let wanted = match &wishes.entry {
@@ -168,8 +172,8 @@ fn attached(
     draft: &Draft,
     folder: &Path,
     platforms: Platforms<'_>,
-    setup: &Setup<'_>,
-) -> Result<(Problem, Option<Reading>), ReadError> {
+    setup: &ReaderSetup<'_>,
+) -> Result<(Problem, Option<KernelReading>), ReadError> {
     let mut problem = Problem::from_value(&draft.value(), &IndexMap::new(), platforms)?;
     inputs_as_macros(&mut problem, folder);
     // What a configuration uses of a device takes long to count, and nothing here asks for it.
@@ -179,7 +183,7 @@ fn attached(
 }
 
 /// Dimensions that the kernel asks for, if they are fewer than those of the launch.
-fn fewer(reading: &Reading, draft: &Draft) -> Option<usize> {
+fn fewer(reading: &KernelReading, draft: &Draft) -> Option<usize> {
     let asked = reading.extracted.variants.iter().map(|v| v.steps.dimensions).max()?;
     Some(asked).filter(|asked| *asked < draft.asked)
 }
@@ -199,7 +203,7 @@ fn wished(draft: &Draft, at: &str) -> bool {
 /// What came of reading a draft.
 enum Read {
     /// It is a problem.
-    Done(Box<Problem>, Box<Reading>),
+    Done(Box<Problem>, Box<KernelReading>),
     /// What is in the way.
     Fault(String),
 }
@@ -209,7 +213,7 @@ enum Read {
 fn concluded(
     before: &Draft,
     outline: &Outline,
-    (problem, reading): (&Problem, &Reading),
+    (problem, reading): (&Problem, &KernelReading),
     read: Reader<'_>,
 ) -> Result<Option<(Draft, Box<Problem>)>, ProposeError> {
     for constrained in [true, false] {
@@ -224,7 +228,7 @@ fn concluded(
 }
 
 /// Reads a draft.
-type Reader<'a> = &'a dyn Fn(&Draft) -> Result<(Problem, Option<Reading>), ReadError>;
+type Reader<'a> = &'a dyn Fn(&Draft) -> Result<(Problem, Option<KernelReading>), ReadError>;
 
 /// What reading a draft gives, once what the reader asks is answered.
 fn answered(draft: &mut Draft, outline: &Outline, read: Reader<'_>) -> Result<Read, ProposeError> {

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use tickbound_opencl::reading::{By, Kernel};
+use tickbound_opencl::reading::{By, KernelSignature};
 
 /// A C file with the function `reference` for a kernel. It does not compile before somebody says
 /// what is right.
-pub fn reference(kernel: &Kernel, outputs: &[String]) -> String {
+pub fn reference(kernel: &KernelSignature, outputs: &[String]) -> String {
     let parameters = kernel.parameters.iter().filter(|p| p.ty.by != Some(By::Local)).map(|p| {
         let ty = p.ty.element.map_or("unsigned char", c_type);
         match p.ty.by {

@@ -5,9 +5,9 @@
 //! four until its first configuration ends within [`LONGEST`] ticks, but not below [`LEAST`]. Other
 //! configurations take some times as long at most. What the user has given stays.
 
-use tickbound_elimination::Limits;
+use tickbound_elimination::TableLimits;
 use tickbound_model::Problem;
-use tickbound_simulator::{Options, SimulateError, simulate};
+use tickbound_simulator::{SimulateError, SimulateOptions, simulate};
 
 use crate::Reader;
 use crate::draft::Draft;
@@ -41,10 +41,10 @@ pub(crate) fn scaled(draft: Draft, mut problem: Problem, read: Reader<'_>) -> Dr
 }
 
 fn too_long(problem: &Problem) -> bool {
-    let Ok(configurations) = problem.configurations(&Limits::default()) else { return false };
+    let Ok(configurations) = problem.configurations(&TableLimits::default()) else { return false };
     let Some(first) = configurations.first() else { return false };
     let Ok(bound) = configurations.bind(&first) else { return false };
-    let options = Options { max_events: EVENTS, ..Options::default() };
+    let options = SimulateOptions { max_events: EVENTS, ..SimulateOptions::default() };
     match simulate(problem, &bound, &options) {
         Ok(run) => run.time > LONGEST,
         Err(error) => matches!(error, SimulateError::Overflow { .. }),

@@ -4,7 +4,7 @@
 use indexmap::IndexMap;
 use itertools::Itertools;
 use tickbound_expr::Expr;
-use tickbound_opencl::steps::{Number, Space, Stride};
+use tickbound_opencl::steps::{AddressSpace, Stride, SymbolExpr};
 
 use crate::draft::Draft;
 use crate::found::{Found, Seen, in_problem};
@@ -55,11 +55,11 @@ impl Samples {
     fn value(
         &self,
         draft: &Draft,
-        number: &Number,
+        number: &SymbolExpr,
         values: &[i64],
         ids: &dyn Fn(&str) -> Option<i64>,
     ) -> Option<Pair> {
-        let known: Number = number
+        let known: SymbolExpr = number
             .replace(&mut |name: &String| {
                 Ok::<_, ()>(ids(name).map_or_else(|| Expr::Name(name.clone()), Expr::Int))
             })
@@ -87,7 +87,9 @@ impl Samples {
         (d, values): (usize, &[i64]),
     ) -> Option<Share> {
         let of = |store: bool| {
-            let global = |s: &&Seen<'_>| matches!(s.access.space, Space::Global | Space::Constant);
+            let global = |s: &&Seen<'_>| {
+                matches!(s.access.space, AddressSpace::Global | AddressSpace::Constant)
+            };
             let some =
                 found.accesses.iter().filter(global).filter(move |s| s.access.store == store);
             let distance = |s: &Seen<'_>| {
@@ -133,7 +135,13 @@ impl Samples {
     }
 
     /// How much one more of an id adds to a number, away from where ids begin.
-    pub fn growth(&self, draft: &Draft, number: &Number, id: &str, values: &[i64]) -> Option<Pair> {
+    pub fn growth(
+        &self,
+        draft: &Draft,
+        number: &SymbolExpr,
+        id: &str,
+        values: &[i64],
+    ) -> Option<Pair> {
         let at = |value: i64| {
             let ids = |name: &str| {
                 let is_id =
@@ -154,7 +162,7 @@ impl Samples {
     pub fn step(
         &self,
         draft: &Draft,
-        number: &Number,
+        number: &SymbolExpr,
         (d, values): (usize, &[i64]),
     ) -> Option<Share> {
         self.quotient(self.growth(draft, number, &format!("$group_{d}"), values)?, [1, 1])

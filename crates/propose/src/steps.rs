@@ -7,9 +7,9 @@
 use itertools::Itertools;
 use tickbound_expr::BinaryOp;
 use tickbound_expr::Expr;
-use tickbound_opencl::Reading;
+use tickbound_opencl::KernelReading;
 use tickbound_opencl::extract::Variant;
-use tickbound_opencl::steps::{Number, Space};
+use tickbound_opencl::steps::{AddressSpace, SymbolExpr};
 
 use crate::divisions::{divisions, divisors};
 use crate::draft::Draft;
@@ -26,12 +26,14 @@ const AXES: [&str; 3] = ["x", "y", "z"];
 const ROW: i64 = 128;
 
 /// Draws conclusions from what was read.
-pub(crate) fn conclude(draft: &mut Draft, reading: &Reading, constrained: bool) {
+pub(crate) fn conclude(draft: &mut Draft, reading: &KernelReading, constrained: bool) {
     let variants = &reading.extracted.variants;
     let all = variants.iter().map(Found::of).collect_vec();
     for found in &all {
-        let stores =
-            found.accesses.iter().filter(|s| s.access.store && s.access.space == Space::Global);
+        let stores = found
+            .accesses
+            .iter()
+            .filter(|s| s.access.store && s.access.space == AddressSpace::Global);
         for seen in stores.filter(|s| draft.arguments.iter().any(|a| a.name == s.access.array)) {
             if !draft.outputs.contains(&seen.access.array) {
                 draft.outputs.push(seen.access.array.clone());
@@ -192,7 +194,7 @@ fn compared(draft: &Draft, d: usize, found: &[Found<'_>]) -> Option<String> {
 }
 
 /// The first comparison of ids of a dimension with an input: the input, and the ids.
-fn guard(draft: &Draft, d: usize, found: &Found<'_>) -> Option<(String, Number)> {
+fn guard(draft: &Draft, d: usize, found: &Found<'_>) -> Option<(String, SymbolExpr)> {
     let mut first = None;
     for condition in &found.conditions {
         comparisons(condition, &mut |a, b| {
@@ -233,7 +235,7 @@ fn own_sizes(draft: &mut Draft, found: &[Found<'_>]) -> Vec<Option<String>> {
     open.into_iter().enumerate().map(own).collect()
 }
 
-fn comparisons<'e>(number: &'e Number, visit: &mut impl FnMut(&'e Number, &'e Number)) {
+fn comparisons<'e>(number: &'e SymbolExpr, visit: &mut impl FnMut(&'e SymbolExpr, &'e SymbolExpr)) {
     if let Expr::Binary(BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge, a, b) = number {
         visit(a, b);
     }

@@ -6,7 +6,7 @@
 
 use itertools::Itertools;
 use tickbound_opencl::extract::Variant;
-use tickbound_opencl::steps::{Number, Space};
+use tickbound_opencl::steps::{AddressSpace, SymbolExpr};
 
 use crate::draft::Draft;
 use crate::found::{Found, Seen};
@@ -33,7 +33,7 @@ pub(crate) fn tie(
             let some = found
                 .accesses
                 .iter()
-                .filter(move |s| s.access.space == Space::Global && s.access.store == store);
+                .filter(move |s| s.access.space == AddressSpace::Global && s.access.store == store);
             some.filter_map(|seen| size(draft, samples, (seen, d), &variant.values)).next()
         };
         Some((variant.values.as_slice(), stored(true).or_else(|| stored(false))?))
@@ -58,7 +58,7 @@ fn set(draft: &mut Draft, d: usize, text: &str, why: &str) {
 fn is_idle(all: &[Found<'_>], d: usize) -> bool {
     let id = format!("$lid_{d}");
     let mut differs = false;
-    let mut look = |number: &Number| number.names(&mut |name: &String| differs |= *name == id);
+    let mut look = |number: &SymbolExpr| number.names(&mut |name: &String| differs |= *name == id);
     for found in all {
         found.conditions.iter().chain(&found.counts).for_each(|number| look(number));
         for seen in &found.accesses {
@@ -82,7 +82,7 @@ pub(crate) fn of_groups(draft: &Draft, all: &[Found<'_>], d: usize) -> bool {
     };
     let stores = all.iter().flat_map(|found| &found.accesses);
     let mut stores =
-        stores.filter(|s| s.access.store && s.access.space == Space::Global).peekable();
+        stores.filter(|s| s.access.store && s.access.space == AddressSpace::Global).peekable();
     draft.locals[d] != "1"
         && stores.peek().is_some()
         && stores.all(|s| has(s, "group") == Some(true) && has(s, "lid") == Some(false))

@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 use itertools::Itertools;
 use serde_json::Value;
 use tickbound_expr::{Expr, parse};
-use tickbound_opencl::steps::{Number, Step, StepKind};
+use tickbound_opencl::steps::{KernelStep, KernelStepKind, SymbolExpr};
 
 use crate::draft::Draft;
 use crate::found::named;
@@ -63,7 +63,7 @@ impl Names<'_> {
         value
     }
 
-    fn put_in(&self, number: &Number) -> Option<Expr<usize>> {
+    fn put_in(&self, number: &SymbolExpr) -> Option<Expr<usize>> {
         let place = |name: &String| -> Result<Expr<usize>, ()> {
             let id = name.rsplit_once('_').and_then(|(w, d)| Some((w, d.parse::<usize>().ok()?)));
             let slot = match id {
@@ -82,14 +82,14 @@ impl Names<'_> {
 /// A number with places for ids and iterations, and values for all other names.
 pub(crate) fn with_ids(
     draft: &Draft,
-    number: &Number,
+    number: &SymbolExpr,
     values: &IndexMap<String, i64>,
 ) -> Option<Expr<usize>> {
     Names { draft, values, known: RefCell::default() }.put_in(number)
 }
 
 /// The most iterations that an answer gives.
-fn bound(draft: &Draft, name: &str) -> Option<Number> {
+fn bound(draft: &Draft, name: &str) -> Option<SymbolExpr> {
     let answer = match name.strip_prefix("$line_") {
         Some(line) => draft.bounds.get(&format!("line {line}")),
         None => draft.bounds.get_index(name.strip_prefix("$bound_")?.parse().ok()?).map(|(_, v)| v),
@@ -104,7 +104,7 @@ fn bound(draft: &Draft, name: &str) -> Option<Number> {
 /// or the launch is not known.
 pub(crate) fn walk<'s>(
     draft: &Draft,
-    steps: &'s [Step],
+    steps: &'s [KernelStep],
     values: &IndexMap<String, i64>,
 ) -> Option<Arrays<'s>> {
     let size = |text: &String| {
@@ -136,29 +136,29 @@ enum Node<'s> {
     If { condition: Option<Expr<usize>>, then: Vec<Node<'s>>, otherwise: Vec<Node<'s>> },
 }
 
-fn nodes<'s>(names: &Names<'_>, steps: &'s [Step]) -> Vec<Node<'s>> {
-    let number = |number: &Number| names.put_in(number);
-    let inside = |steps: &'s [Step]| nodes(names, steps);
-    let node = |step: &'s Step| {
+fn nodes<'s>(names: &Names<'_>, steps: &'s [KernelStep]) -> Vec<Node<'s>> {
+    let number = |number: &SymbolExpr| names.put_in(number);
+    let inside = |steps: &'s [KernelStep]| nodes(names, steps);
+    let node = |step: &'s KernelStep| {
         Some(match &step.kind {
-            StepKind::Access(a) => Node::Access {
+            KernelStepKind::Access(a) => Node::Access {
                 array: &a.array,
                 offset: a.offset.as_ref().and_then(number),
                 width: i64::from(a.width),
                 bytes: i64::from(a.element),
             },
-            StepKind::Atomic { array, offset, .. } => {
+            KernelStepKind::Atomic { array, offset, .. } => {
                 Node::Access { array, offset: offset.as_ref().and_then(number), width: 1, bytes: 0 }
             }
-            StepKind::Repeat { count, whole, body } => {
+            KernelStepKind::Repeat { count, whole, body } => {
                 Node::Repeat { count: number(whole.as_ref().unwrap_or(count)), body: inside(body) }
             }
-            StepKind::If { condition, then, otherwise, .. } => Node::If {
+            KernelStepKind::If { condition, then, otherwise, .. } => Node::If {
                 condition: number(condition),
                 then: inside(then),
                 otherwise: inside(otherwise),
             },
-            StepKind::Compute { .. } | StepKind::Barrier => return None,
+            KernelStepKind::Compute { .. } | KernelStepKind::Barrier => return None,
         })
     };
     steps.iter().filter(|step| !step.is_private()).filter_map(node).collect()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use tickbound_model::platforms;
-use tickbound_opencl::Setup;
+use tickbound_opencl::ReaderSetup;
 use tickbound_propose::{Proposal, ProposeError, Wishes, print, propose, reference};
 
 fn wishes() -> Wishes {
@@ -13,7 +13,7 @@ fn wishes() -> Wishes {
 }
 
 fn of_file(path: &Path, wishes: &Wishes) -> Result<Proposal, ProposeError> {
-    propose(path, wishes, &platforms::find, &Setup::default())
+    propose(path, wishes, &platforms::find, &ReaderSetup::default())
 }
 
 fn of_text(text: &str, wishes: &Wishes) -> Result<Proposal, ProposeError> {

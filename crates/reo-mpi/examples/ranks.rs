@@ -6,11 +6,11 @@
 use std::process::ExitCode;
 
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::limits::Limits;
-use tickbound_reo::primitive::{self, Content};
-use tickbound_reo::product::dense::{Data, Matrix, Stream as Dense, Tally, plan};
+use tickbound_reo::limits::ProductLimits;
+use tickbound_reo::primitive::{self, BufferContent};
+use tickbound_reo::product::dense::{CellData, CellTally, DenseStream as Dense, Matrix, plan};
 use tickbound_reo::product::reachable::{
-    Exchange, Stream, StreamError, compose, compose_shared, total,
+    Exchange, StepStream, StreamError, compose, compose_shared, total,
 };
 use tickbound_reo::symbol::Symbols;
 use tickbound_reo_mpi::World;
@@ -43,11 +43,11 @@ fn main() -> ExitCode {
 
 fn products(world: &mut World, fail: bool) -> Result<(), Failure> {
     let mut symbols = Symbols::new();
-    let limits = Limits::memory(256 << 20);
+    let limits = ProductLimits::memory(256 << 20);
     let mut chain = |n: usize| -> Vec<Automaton> {
         let mut buffer = |i: usize| {
             let (a, b) = (symbols.name(&format!("x{i}")), symbols.name(&format!("x{}", i + 1)));
-            primitive::fifo1(a, b, symbols.cell(&format!("m{i}")), Content::Empty)
+            primitive::fifo1(a, b, symbols.cell(&format!("m{i}")), BufferContent::Empty)
         };
         (0..n).map(&mut buffer).collect()
     };
@@ -60,7 +60,11 @@ fn products(world: &mut World, fail: bool) -> Result<(), Failure> {
 }
 
 /// The whole product, on the first rank.
-fn whole(world: &mut World, parts: &[Automaton], limits: &Limits<'_>) -> Result<(), Failure> {
+fn whole(
+    world: &mut World,
+    parts: &[Automaton],
+    limits: &ProductLimits<'_>,
+) -> Result<(), Failure> {
     let parts: Vec<&Automaton> = parts.iter().collect();
     let made = compose_shared(&parts, limits, world)?;
     let expected = if world.rank() == 0 { Some(compose(&parts, limits)?) } else { None };
@@ -74,13 +78,13 @@ fn whole(world: &mut World, parts: &[Automaton], limits: &Limits<'_>) -> Result<
 fn summed(
     world: &mut World,
     parts: &[Automaton],
-    limits: &Limits<'_>,
+    limits: &ProductLimits<'_>,
     fail: bool,
 ) -> Result<(), Failure> {
     let parts: Vec<&Automaton> = parts.iter().collect();
-    let stream = Stream::new(&parts, limits)?;
+    let stream = StepStream::new(&parts, limits)?;
     let (last, mut tally, mut alone) =
-        (world.rank() + 1 == world.size(), Tally::default(), Tally::default());
+        (world.rank() + 1 == world.size(), CellTally::default(), CellTally::default());
     stream.share(limits, world, false, |steps| {
         if fail && last {
             return Err("this rank fails".into());
@@ -99,12 +103,16 @@ fn summed(
 }
 
 /// Every rank makes some blocks of a dense product.
-fn dense(world: &mut World, parts: &[Automaton], limits: &Limits<'_>) -> Result<(), Failure> {
-    let matrix = |part| Matrix::new(part, Data::Ignore, limits);
+fn dense(
+    world: &mut World,
+    parts: &[Automaton],
+    limits: &ProductLimits<'_>,
+) -> Result<(), Failure> {
+    let matrix = |part| Matrix::new(part, CellData::Ignore, limits);
     let matrices = parts.iter().map(matrix).collect::<Result<Vec<_>, _>>()?;
     let plan = plan(&matrices, limits)?;
     let stream = Dense::new(&plan, 1 << 16);
-    let (mut tally, mut alone) = (Tally::default(), Tally::default());
+    let (mut tally, mut alone) = (CellTally::default(), CellTally::default());
     for block in stream.blocks() {
         let made = stream.each(block, limits, |rows| rows.tally(None))?.into_iter().sum();
         alone = alone + made;

@@ -2,20 +2,22 @@
 //!
 //! A product is one launch, or one for each slab of rows if it is larger than a buffer may be; many
 //! small ones are one launch together, a workgroup each. Whatever comes back must have the
-//! checksum that follows from the factors ([`Plan::checksum`]): a device that left something out
-//! without saying so gives an error, not a wrong automaton.
+//! checksum that follows from the factors ([`DensePlan::checksum`]): a device that left something
+//! out without saying so gives an error, not a wrong automaton.
 
 mod measure;
 
 use std::time::Instant;
 
 use thiserror::Error;
-use tickbound_reo::limits::{Limits, Progress, Stopped};
+use tickbound_reo::limits::{ProductLimits, ProductProgress, Stopped};
 use tickbound_reo::product::dense::{
-    Batch, BatchPlan, Checksum, DenseError, EMPTY, Matrix, Part, Plan, Sizes, need,
+    Batch, BatchPart, BatchPlan, Checksum, DenseError, DensePlan, EMPTY, Matrix, Sizes, need,
 };
 
-use tickbound_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Program, Session};
+use tickbound_device::{
+    Arg, Buffer, Device, DeviceError, DeviceKernel, DeviceProgram, KernelLaunch, Session,
+};
 
 /// Bytes of a slab, where the device allows as many in one buffer.
 const SLAB: u64 = 256 << 20;
@@ -66,7 +68,7 @@ impl From<Stopped> for MultiplierError {
 
 /// How long a device took for something.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Times {
+pub struct MultiplierTimes {
     /// Seconds by this machine's clock, with everything copied to the device and back.
     pub total: f64,
     /// Seconds that its kernels ran, by its own clock.
@@ -76,9 +78,9 @@ pub struct Times {
 /// A device that makes dense products.
 #[derive(Debug)]
 pub struct Multiplier {
-    product: Kernel,
-    batch: Kernel,
-    plain: Kernel,
+    product: DeviceKernel,
+    batch: DeviceKernel,
+    plain: DeviceKernel,
     session: Session,
 }
 
@@ -89,7 +91,7 @@ impl Multiplier {
     /// The device cannot be opened or refuses the kernels.
     pub fn new(device: &Device) -> Result<Multiplier, DeviceError> {
         let session = Session::open(device)?;
-        let program = Program::build(&session, include_str!("dense.cl"), "")?;
+        let program = DeviceProgram::build(&session, include_str!("dense.cl"), "")?;
         let kernel = |name| program.kernel(name);
         let (product, batch, plain) = (kernel("product")?, kernel("batch")?, kernel("plain")?);
         drop(program);
@@ -109,15 +111,19 @@ impl Multiplier {
         &self,
         left: &Matrix,
         right: &Matrix,
-        limits: &Limits,
+        limits: &ProductLimits,
     ) -> Result<Matrix, MultiplierError> {
-        let plan = Plan::new(left, right)?;
+        let plan = DensePlan::new(left, right)?;
         let cells = self.cells(&plan, limits)?;
         Ok(plan.matrix(cells)?)
     }
 
     /// The product of any number of matrices, neighbours first.
-    pub fn fold(&self, parts: &[Matrix], limits: &Limits) -> Result<Matrix, MultiplierError> {
+    pub fn fold(
+        &self,
+        parts: &[Matrix],
+        limits: &ProductLimits,
+    ) -> Result<Matrix, MultiplierError> {
         limits.fits("the dense product", need(parts))?;
         match parts {
             [] => Ok(tickbound_reo::product::dense::fold(parts, limits)?),
@@ -131,7 +137,7 @@ impl Multiplier {
     }
 
     /// The cells of a product, slab by slab.
-    fn cells(&self, plan: &Plan, limits: &Limits) -> Result<Vec<u64>, MultiplierError> {
+    fn cells(&self, plan: &DensePlan, limits: &ProductLimits) -> Result<Vec<u64>, MultiplierError> {
         let mut cells = plan.allocate(limits)?;
         if cells.is_empty() {
             return Ok(cells);
@@ -145,7 +151,11 @@ impl Multiplier {
     ///
     /// # Errors
     /// A row is too large, or the device has no memory for the factors and some rows.
-    pub fn rows<'a>(&'a self, plan: &'a Plan, words: usize) -> Result<Rows<'a>, MultiplierError> {
+    pub fn rows<'a>(
+        &'a self,
+        plan: &'a DensePlan,
+        words: usize,
+    ) -> Result<RowsIn<'a>, MultiplierError> {
         let sizes = plan.sizes();
         fits32("a row of the product", sizes.row() as u128)?;
         let most = (SLAB.min(self.device().max_alloc) / 8).min(words as u64);
@@ -155,14 +165,14 @@ impl Multiplier {
             right: self.session.upload(plan.right())?,
             out: self.session.buffer(rows * sizes.row())?,
         };
-        Ok(Rows { engine: self, plan, buffers, rows })
+        Ok(RowsIn { engine: self, plan, buffers, rows })
     }
 
     /// Many small products in one launch.
     pub fn batch(
         &self,
         pairs: &[(&Matrix, &Matrix)],
-        limits: &Limits,
+        limits: &ProductLimits,
     ) -> Result<Batch, MultiplierError> {
         let plan = BatchPlan::new(pairs, limits)?;
         let (cells, _) = self.batch_cells(&plan, limits)?;
@@ -174,15 +184,15 @@ impl Multiplier {
     pub fn batch_cells(
         &self,
         plan: &BatchPlan,
-        limits: &Limits,
-    ) -> Result<(Vec<u64>, Times), MultiplierError> {
+        limits: &ProductLimits,
+    ) -> Result<(Vec<u64>, MultiplierTimes), MultiplierError> {
         let start = Instant::now();
-        let mut times = Times::default();
+        let mut times = MultiplierTimes::default();
         let mut cells = vec![EMPTY; plan.words()];
         let mut rest = cells.as_mut_slice();
         for parts in self.slabs(plan)? {
             limits.go_on()?;
-            let (here, after) = rest.split_at_mut(parts.iter().map(Part::words).sum());
+            let (here, after) = rest.split_at_mut(parts.iter().map(BatchPart::words).sum());
             times.kernels += self.batch_slab(plan, parts, here)?;
             rest = after;
         }
@@ -192,7 +202,7 @@ impl Multiplier {
     }
 
     /// The products of a batch in runs whose cells fit into one buffer, as do their factors.
-    fn slabs<'p>(&self, plan: &'p BatchPlan) -> Result<Vec<&'p [Part]>, MultiplierError> {
+    fn slabs<'p>(&self, plan: &'p BatchPlan) -> Result<Vec<&'p [BatchPart]>, MultiplierError> {
         let most = SLAB.min(self.device().max_alloc) as usize / 8;
         let (mut slabs, mut begin, mut words) = (Vec::new(), 0, 0);
         let parts = plan.parts();
@@ -214,13 +224,13 @@ impl Multiplier {
     fn batch_slab(
         &self,
         plan: &BatchPlan,
-        parts: &[Part],
+        parts: &[BatchPart],
         out: &mut [u64],
     ) -> Result<f64, MultiplierError> {
         let (Some(first), Some(last), false) = (parts.first(), parts.last(), out.is_empty()) else {
             return Ok(0.0);
         };
-        let words = |part: &Part| {
+        let words = |part: &BatchPart| {
             let Sizes { left_states, left_slots, right_states, right_slots } = part.sizes;
             let sizes = [left_states, left_slots, right_states, right_slots];
             let places =
@@ -260,10 +270,10 @@ impl Multiplier {
     fn launch<'a>(
         &'a self,
         buffers: &'a Buffers,
-        part: &Part,
+        part: &BatchPart,
         first: usize,
         rows: usize,
-    ) -> Result<Launch<'a>, MultiplierError> {
+    ) -> Result<KernelLaunch<'a>, MultiplierError> {
         let Sizes { left_states, left_slots, right_states, right_slots } = part.sizes;
         let row = part.sizes.row();
         buffers.check(part, rows)?;
@@ -305,18 +315,18 @@ impl Multiplier {
 }
 
 /// A product whose factors are on a device, and a buffer there for some of its rows.
-pub struct Rows<'a> {
+pub struct RowsIn<'a> {
     engine: &'a Multiplier,
-    plan: &'a Plan,
+    plan: &'a DensePlan,
     buffers: Buffers,
     /// How many rows the buffer holds.
     rows: usize,
 }
 
-impl Rows<'_> {
+impl RowsIn<'_> {
     /// Fills `out`, whole rows of the product from row `first` on; progress counts rows as states.
-    /// Nobody has checked then that the device left nothing out: [`Plan::checksum`] tells what all
-    /// rows come to.
+    /// Nobody has checked then that the device left nothing out: [`DensePlan::checksum`] tells what
+    /// all rows come to.
     ///
     /// # Errors
     /// The device failed, it was stopped, or the product has no such rows.
@@ -324,7 +334,7 @@ impl Rows<'_> {
         &self,
         first: usize,
         out: &mut [u64],
-        limits: &Limits,
+        limits: &ProductLimits,
     ) -> Result<(), MultiplierError> {
         let sizes = self.plan.sizes();
         let row = sizes.row().max(1);
@@ -332,14 +342,14 @@ impl Rows<'_> {
         if !out.len().is_multiple_of(row) || out.len() > needed {
             return Err(DenseError::Cells { found: out.len(), needed }.into());
         }
-        let part = Part { sizes, mask: self.plan.mask(), left: 0, right: 0, cells: 0 };
+        let part = BatchPart { sizes, mask: self.plan.mask(), left: 0, right: 0, cells: 0 };
         for (slab, out) in out.chunks_mut(self.rows * row).enumerate() {
             limits.go_on()?;
             let (first, here) = (first + slab * self.rows, out.len() / row);
             self.engine.launch(&self.buffers, &part, first, here)?.wait()?;
             self.engine.session.read(&self.buffers.out, 0, out)?;
             let states = (first + here) as u64;
-            (limits.progress)(Progress { states, ..Progress::default() });
+            (limits.progress)(ProductProgress { states, ..ProductProgress::default() });
         }
         Ok(())
     }
@@ -354,7 +364,7 @@ struct Buffers {
 
 impl Buffers {
     /// Whether a part's factors and `rows` of its rows lie within the buffers.
-    fn check(&self, part: &Part, rows: usize) -> Result<(), DeviceError> {
+    fn check(&self, part: &BatchPart, rows: usize) -> Result<(), DeviceError> {
         let (left, right) = factor_words(part.sizes);
         let lie = |buffer: &Buffer<u64>, offset: usize, words: usize| {
             let (end, len) = (offset.saturating_add(words), buffer.len());

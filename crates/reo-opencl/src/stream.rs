@@ -13,8 +13,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use tickbound_reo::limits::Limits;
-use tickbound_reo::product::dense::{Block, DenseError, RowsOf, Stream, in_turn};
+use tickbound_reo::limits::ProductLimits;
+use tickbound_reo::product::dense::{DenseError, DenseStream, RowBlock, RowsOf, in_turn};
 
 use super::multiplier::{Multiplier, MultiplierError};
 use tickbound_device::Device;
@@ -60,11 +60,11 @@ impl Maker<'_> {
     /// taken by then are whole blocks.
     pub fn run<T: Send, E: Send + From<MultiplierError>>(
         self,
-        stream: &Stream,
-        blocks: impl IntoIterator<Item = Block>,
-        limits: &Limits,
+        stream: &DenseStream,
+        blocks: impl IntoIterator<Item = RowBlock>,
+        limits: &ProductLimits,
         see: impl Fn(RowsOf) -> T + Sync,
-        mut take: impl FnMut(Block, Vec<T>) -> Result<(), E> + Send,
+        mut take: impl FnMut(RowBlock, Vec<T>) -> Result<(), E> + Send,
     ) -> Result<(), E> {
         let dense = |e: DenseError| E::from(e.into());
         let devices = match self {
@@ -98,12 +98,12 @@ impl Maker<'_> {
 }
 
 /// A block and its cells, or why there are none.
-type Made = Result<(Block, Vec<u64>), MultiplierError>;
+type Made = Result<(RowBlock, Vec<u64>), MultiplierError>;
 
 /// What a device works on.
 struct Work<'a> {
-    stream: &'a Stream<'a>,
-    limits: &'a Limits<'a>,
+    stream: &'a DenseStream<'a>,
+    limits: &'a ProductLimits<'a>,
     queue: &'a Mutex<Queue>,
     seen: &'a Mutex<Vec<Vec<u64>>>,
     /// The device's place in the queue.
@@ -144,7 +144,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Blocks to be made, and how fast the devices are.
 #[derive(Debug)]
 struct Queue {
-    blocks: VecDeque<Block>,
+    blocks: VecDeque<RowBlock>,
     /// Rows of these.
     rows: usize,
     /// Rows a second that each device made last; `None` before its first block, and once it gets no
@@ -153,15 +153,15 @@ struct Queue {
 }
 
 impl Queue {
-    fn new(blocks: impl IntoIterator<Item = Block>, devices: usize) -> Queue {
-        let blocks: VecDeque<Block> = blocks.into_iter().collect();
+    fn new(blocks: impl IntoIterator<Item = RowBlock>, devices: usize) -> Queue {
+        let blocks: VecDeque<RowBlock> = blocks.into_iter().collect();
         let rows = blocks.iter().map(|block| block.rows).sum();
         Queue { blocks, rows, speeds: vec![None; devices] }
     }
 
     /// The next block for a device; none if all are taken, or the others will have made all that
     /// are left before this device would have made one.
-    fn next(&mut self, device: usize) -> Option<Block> {
+    fn next(&mut self, device: usize) -> Option<RowBlock> {
         let block = *self.blocks.front()?;
         if let Some(speed) = self.speeds[device] {
             let others = self.speeds.iter().enumerate().filter(|(other, _)| *other != device);
@@ -176,7 +176,7 @@ impl Queue {
     }
 
     /// A device has made a block in so many seconds.
-    fn done(&mut self, device: usize, block: Block, seconds: f64) {
+    fn done(&mut self, device: usize, block: RowBlock, seconds: f64) {
         self.speeds[device] = Some(block.rows as f64 / seconds.max(1e-9));
     }
 }
@@ -185,8 +185,8 @@ impl Queue {
 mod tests {
     use super::*;
 
-    fn block(number: usize) -> Block {
-        Block { number, first: 10 * number, rows: 10 }
+    fn block(number: usize) -> RowBlock {
+        RowBlock { number, first: 10 * number, rows: 10 }
     }
 
     #[test]

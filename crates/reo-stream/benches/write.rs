@@ -9,13 +9,14 @@ use std::path::Path;
 use std::time::Instant;
 
 use tickbound_os::output::{Disk, Draft, PAGE};
-use tickbound_reo::limits::Limits;
-use tickbound_reo::primitive::{Content, fifo1};
+use tickbound_reo::limits::ProductLimits;
+use tickbound_reo::primitive::{BufferContent, fifo1};
 use tickbound_reo::product::dense::{
-    Block, Columns, Data, Matrix, Plan, RowsOf, Stream, Tally, in_turn, plan,
+    BlockColumns, CellData, CellTally, DensePlan, DenseStream, Matrix, RowBlock, RowsOf, in_turn,
+    plan,
 };
 use tickbound_reo::symbol::Symbols;
-use tickbound_reo_stream::{Dataset, DatasetError, Head};
+use tickbound_reo_stream::{Dataset, DatasetError, ManifestHead};
 
 const ROUNDS: usize = 3;
 
@@ -24,7 +25,7 @@ fn main() {
     let n = words.next().map_or(14, |word| word.parse().expect("a number of buffers"));
     let folder = words.next().unwrap_or_else(|| ".".into());
     let plan = buffers(n);
-    let stream = Stream::new(&plan, 64 << 20);
+    let stream = DenseStream::new(&plan, 64 << 20);
     let steps = plan.checksum().steps as f64;
     println!("{n} buffers, {steps:.0} steps");
     for _ in 0..ROUNDS {
@@ -50,12 +51,12 @@ fn main() {
     }
 }
 
-fn buffers(n: usize) -> Plan {
-    let (mut symbols, limits) = (Symbols::new(), Limits::memory(1 << 30));
+fn buffers(n: usize) -> DensePlan {
+    let (mut symbols, limits) = (Symbols::new(), ProductLimits::memory(1 << 30));
     let mut buffer = |i: usize| {
         let (a, b) = (symbols.name(&format!("a{i}")), symbols.name(&format!("b{i}")));
-        let automaton = fifo1(a, b, symbols.cell(&format!("m{i}")), Content::Empty);
-        Matrix::new(&automaton, Data::Ignore, &limits).expect("a matrix")
+        let automaton = fifo1(a, b, symbols.cell(&format!("m{i}")), BufferContent::Empty);
+        Matrix::new(&automaton, CellData::Ignore, &limits).expect("a matrix")
     };
     plan(&(0..n).map(&mut buffer).collect::<Vec<_>>(), &limits).expect("a product")
 }
@@ -66,22 +67,26 @@ fn seconds(work: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-fn count(stream: &Stream) -> Tally {
-    let limits = Limits::memory(1 << 30);
+fn count(stream: &DenseStream) -> CellTally {
+    let limits = ProductLimits::memory(1 << 30);
     let block = |block| stream.each(block, &limits, |rows| rows.tally(None)).expect("a block");
     stream.blocks().flat_map(block).sum()
 }
 
-fn write(stream: &Stream, folder: &Path) -> Result<(), DatasetError> {
+fn write(stream: &DenseStream, folder: &Path) -> Result<(), DatasetError> {
     let names = stream.plan().alphabet().iter().map(|name| format!("{name:?}")).collect();
-    let mut dataset =
-        Dataset::open(Disk::real(), folder, Head::dense("buffers", names, stream), &|_| true)?;
-    let limits = Limits::memory(1 << 30);
+    let mut dataset = Dataset::open(
+        Disk::real(),
+        folder,
+        ManifestHead::dense("buffers", names, stream),
+        &|_| true,
+    )?;
+    let limits = ProductLimits::memory(1 << 30);
     let see = |rows: RowsOf| (rows.tally(None), rows.columns());
-    let make = |block: Block| Ok(stream.each(block, &limits, see).expect("a block"));
+    let make = |block: RowBlock| Ok(stream.each(block, &limits, see).expect("a block"));
     let mut files = dataset.files();
     in_turn(stream.blocks(), make, |block, seen| {
-        let (tallies, columns): (Vec<Tally>, Vec<Columns>) = seen.into_iter().unzip();
+        let (tallies, columns): (Vec<CellTally>, Vec<BlockColumns>) = seen.into_iter().unzip();
         let record = files.write(block, tallies.into_iter().sum(), columns)?;
         record.map_or(Ok(()), |record| dataset.enter(record))
     })?;

@@ -13,7 +13,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersi
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
 use tickbound_os::output::{Draft, PAGE};
-use tickbound_reo::product::dense::Columns;
+use tickbound_reo::product::dense::BlockColumns;
 
 /// The columns of a file, in order, with their types in the words of other tools.
 pub const COLUMNS: [[&str; 2]; 3] =
@@ -40,7 +40,7 @@ pub struct Written {
 ///
 /// # Errors
 /// The system's, where it cannot be written.
-pub(crate) fn write(draft: &mut Draft, steps: &[Columns]) -> io::Result<Written> {
+pub(crate) fn write(draft: &mut Draft, steps: &[BlockColumns]) -> io::Result<Written> {
     draft.direct();
     let (full, to_write) = sync_channel::<Pages>(0);
     let (written, empty) = sync_channel(2);
@@ -66,7 +66,7 @@ pub(crate) fn write(draft: &mut Draft, steps: &[Columns]) -> io::Result<Written>
     })
 }
 
-fn encode(sink: &mut Sink, steps: &[Columns]) -> Result<(), ParquetError> {
+fn encode(sink: &mut Sink, steps: &[BlockColumns]) -> Result<(), ParquetError> {
     let mut file = SerializedFileWriter::new(sink, Arc::new(schema()?), Arc::new(properties()))?;
     let mut rest = steps;
     while !rest.is_empty() {
@@ -80,7 +80,7 @@ fn encode(sink: &mut Sink, steps: &[Columns]) -> Result<(), ParquetError> {
         rest = after;
         let mut groups = file.next_row_group()?;
         // In the order of COLUMNS.
-        let columns: [fn(&Columns) -> &[u32]; 2] = [|part| &part.from, |part| &part.to];
+        let columns: [fn(&BlockColumns) -> &[u32]; 2] = [|part| &part.from, |part| &part.to];
         for column in columns {
             let Some(mut writer) = groups.next_column()? else { continue };
             let mut values = Vec::with_capacity(AT_ONCE);

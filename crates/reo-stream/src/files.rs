@@ -4,28 +4,28 @@ use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
 
 use tickbound_os::output::{Disk, Draft};
-use tickbound_reo::product::dense::{Block, Columns, Tally};
+use tickbound_reo::product::dense::{BlockColumns, CellTally, RowBlock};
 
 use crate::error::DatasetError;
 use crate::file;
 use crate::format::name;
-use crate::manifest::Record;
+use crate::manifest::BlockRecord;
 
 /// Writes files of blocks into the folder of a dataset that this or another process holds. While
 /// one is brought to the disk, the next is encoded. A block belongs to the dataset once its record
 /// is entered: [`Dataset::enter`](crate::Dataset::enter). When this is dropped, what was begun is
 /// still written.
 #[derive(Debug)]
-pub struct Files {
+pub struct BlockFiles {
     disk: Disk,
     folder: PathBuf,
-    last: Option<JoinHandle<Result<Record, DatasetError>>>,
+    last: Option<JoinHandle<Result<BlockRecord, DatasetError>>>,
 }
 
-impl Files {
+impl BlockFiles {
     /// Files in `folder`.
-    pub fn new(disk: Disk, folder: &Path) -> Files {
-        Files { disk, folder: folder.to_owned(), last: None }
+    pub fn new(disk: Disk, folder: &Path) -> BlockFiles {
+        BlockFiles { disk, folder: folder.to_owned(), last: None }
     }
 
     /// Begins to write a block: its steps in parts, in their order - or those of them that fulfil
@@ -36,22 +36,22 @@ impl Files {
     /// The block before cannot be written; then there is no such file, or what was there before.
     pub fn write(
         &mut self,
-        block: Block,
-        tally: Tally,
-        steps: Vec<Columns>,
-    ) -> Result<Option<Record>, DatasetError> {
+        block: RowBlock,
+        tally: CellTally,
+        steps: Vec<BlockColumns>,
+    ) -> Result<Option<BlockRecord>, DatasetError> {
         let (disk, folder) = (self.disk, self.folder.clone());
         let this = thread::spawn(move || one(disk, &folder, block, &tally, steps));
         self.last.replace(this).map(end).transpose()
     }
 
     /// Waits for the last block.
-    pub fn rest(&mut self) -> Result<Option<Record>, DatasetError> {
+    pub fn rest(&mut self) -> Result<Option<BlockRecord>, DatasetError> {
         self.last.take().map(end).transpose()
     }
 }
 
-impl Drop for Files {
+impl Drop for BlockFiles {
     fn drop(&mut self) {
         if let Some(last) = self.last.take() {
             // Who drops this with a block in work has another error to tell.
@@ -60,17 +60,17 @@ impl Drop for Files {
     }
 }
 
-fn end(thread: JoinHandle<Result<Record, DatasetError>>) -> Result<Record, DatasetError> {
+fn end(thread: JoinHandle<Result<BlockRecord, DatasetError>>) -> Result<BlockRecord, DatasetError> {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 fn one(
     disk: Disk,
     folder: &Path,
-    block: Block,
-    tally: &Tally,
-    steps: Vec<Columns>,
-) -> Result<Record, DatasetError> {
+    block: RowBlock,
+    tally: &CellTally,
+    steps: Vec<BlockColumns>,
+) -> Result<BlockRecord, DatasetError> {
     let name = name(block.number);
     let path = folder.join(&name);
     let fail = DatasetError::file(&path);
@@ -80,5 +80,5 @@ fn one(
     // Its memory is another block's while the disk is waited for.
     drop(steps);
     draft.keep().map_err(&fail)?;
-    Ok(Record::new(block, name, tally, rows, written))
+    Ok(BlockRecord::new(block, name, tally, rows, written))
 }

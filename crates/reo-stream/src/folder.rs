@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use flate2::Crc;
 use tickbound_os::output::{Disk, Draft, Lock, leftovers};
-use tickbound_reo::product::dense::{Block, Tally};
+use tickbound_reo::product::dense::{CellTally, RowBlock};
 
 use crate::error::DatasetError;
 use crate::file::Written;
-use crate::files::Files;
+use crate::files::BlockFiles;
 use crate::format::{MANIFEST, block_of_draft};
-use crate::manifest::{Head, Manifest, Record};
+use crate::manifest::{BlockRecord, Manifest, ManifestHead};
 
 /// The file on which who writes to the folder has a lock.
 const LOCK: &str = "lock";
@@ -43,7 +43,7 @@ impl Dataset {
     pub fn open(
         disk: Disk,
         folder: &Path,
-        head: Head,
+        head: ManifestHead,
         go_on: &dyn Fn(usize) -> bool,
     ) -> Result<Dataset, DatasetError> {
         std::fs::create_dir_all(folder).map_err(DatasetError::file(folder))?;
@@ -76,15 +76,15 @@ impl Dataset {
     }
 
     /// What writes its files.
-    pub fn files(&self) -> Files {
-        Files::new(self.disk, &self.folder)
+    pub fn files(&self) -> BlockFiles {
+        BlockFiles::new(self.disk, &self.folder)
     }
 
-    /// Says that a block is there, whose file [`Files`] have written.
+    /// Says that a block is there, whose file [`BlockFiles`] have written.
     ///
     /// # Errors
     /// The manifest cannot be written.
-    pub fn enter(&mut self, record: Record) -> Result<(), DatasetError> {
+    pub fn enter(&mut self, record: BlockRecord) -> Result<(), DatasetError> {
         self.manifest.add(record);
         self.save()
     }
@@ -93,11 +93,11 @@ impl Dataset {
     ///
     /// # Errors
     /// It is not: the folder holds another product.
-    pub fn agree(&self, block: Block, tally: &Tally) -> Result<(), DatasetError> {
+    pub fn agree(&self, block: RowBlock, tally: &CellTally) -> Result<(), DatasetError> {
         let at = self.manifest.written.binary_search_by_key(&block.number, |record| record.block);
         let record = at.ok().map(|at| &self.manifest.written[at]);
-        let same = |record: &Record| {
-            let tally = Tally { broken: 0, first_broken: None, ..*tally };
+        let same = |record: &BlockRecord| {
+            let tally = CellTally { broken: 0, first_broken: None, ..*tally };
             record.first == block.first && record.tally() == Some(tally)
         };
         if record.is_some_and(same) {
@@ -173,7 +173,7 @@ pub fn verify(folder: &Path, go_on: &dyn Fn(usize) -> bool) -> Result<Manifest, 
     }
     for path in files(folder)? {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let known = |record: &Record| record.file == name;
+        let known = |record: &BlockRecord| record.file == name;
         if ![MANIFEST, LOCK].contains(&name) && !manifest.written.iter().any(known) {
             return Err(DatasetError::Foreign { path });
         }
@@ -182,7 +182,7 @@ pub fn verify(folder: &Path, go_on: &dyn Fn(usize) -> bool) -> Result<Manifest, 
 }
 
 /// The manifest of a dataset that is to be made.
-fn new(folder: &Path, head: Head) -> Result<Manifest, DatasetError> {
+fn new(folder: &Path, head: ManifestHead) -> Result<Manifest, DatasetError> {
     // A draft of the manifest is all that a killed run may have left before it.
     let drafts = leftovers(&folder.join(MANIFEST)).map_err(DatasetError::file(folder))?;
     let other = |path: &PathBuf| !path.ends_with(LOCK) && !drafts.contains(path);
@@ -222,7 +222,7 @@ fn read(folder: &Path) -> Result<Option<Manifest>, DatasetError> {
 /// Whether a block's file is what was written.
 fn check(
     folder: &Path,
-    record: &Record,
+    record: &BlockRecord,
     go_on: &dyn Fn(usize) -> bool,
 ) -> Result<(), DatasetError> {
     let path = folder.join(&record.file);

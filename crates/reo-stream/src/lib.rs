@@ -19,8 +19,8 @@
 //! the manifest is renewed in the same way. So at every moment the blocks of which the manifest
 //! knows are whole, and a run that was killed goes on with the others ([`Dataset::open`]); what it
 //! leaves in the end is, byte for byte, what one run leaves. One process at a time holds a folder;
-//! others may write files of blocks for it ([`Files`]). [`verify`] tells whether a dataset is what
-//! was written.
+//! others may write files of blocks for it ([`BlockFiles`]). [`verify`] tells whether a dataset is
+//! what was written.
 //!
 //! Files are touched through [`tickbound_os::output`] alone; nothing is computed here.
 
@@ -33,7 +33,7 @@ mod manifest;
 
 pub use error::DatasetError;
 pub use file::{COLUMNS, Written};
-pub use files::Files;
+pub use files::BlockFiles;
 pub use folder::{Dataset, verify};
 pub use format::{FORMAT, MANIFEST, VERSION};
-pub use manifest::{Head, Manifest, Product, Record};
+pub use manifest::{BlockRecord, Manifest, ManifestHead, StreamedProduct};

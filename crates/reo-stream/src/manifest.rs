@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tickbound_reo::product::dense::{Block, Checksum, Stream, Tally};
+use tickbound_reo::product::dense::{CellTally, Checksum, DenseStream, RowBlock};
 
 use crate::error::DatasetError;
 use crate::file::Written;
@@ -13,7 +13,7 @@ use crate::format::{FORMAT, VERSION, name};
 /// Which product a dataset holds, and so what its steps are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Product {
+pub enum StreamedProduct {
     /// Every cell of the product of the matrices: idle loops among the steps, in the order of the
     /// matrix.
     Dense,
@@ -24,13 +24,13 @@ pub enum Product {
 /// What is known of a dataset before any block is made; of a reachable product some of it is known
 /// when all are made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Head {
+pub struct ManifestHead {
     /// [`FORMAT`].
     pub format: String,
     /// [`VERSION`].
     pub version: u64,
     /// Which product it is.
-    pub product: Product,
+    pub product: StreamedProduct,
     /// The connector's name.
     pub connector: String,
     /// Names of the connector; bit i of a label is the i-th.
@@ -44,7 +44,8 @@ pub struct Head {
     pub columns: Vec<[String; 2]>,
     /// Steps of the product; of a dense one as the factors say.
     pub steps: Option<u64>,
-    /// Their sum as in [`Tally::checksum`], in hexadecimal; of a dense product as the factors say.
+    /// Their sum as in [`CellTally::checksum`], in hexadecimal; of a dense product as the factors
+    /// say.
     pub sum: Option<String>,
     /// Of a dense product, states of each block but the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,35 +62,40 @@ pub struct Head {
     pub filter: Option<String>,
 }
 
-impl Head {
+impl ManifestHead {
     /// Of the blocks of a dense product whose names are called `names`.
-    pub fn dense(connector: &str, names: Vec<String>, stream: &Stream) -> Head {
+    pub fn dense(connector: &str, names: Vec<String>, stream: &DenseStream) -> ManifestHead {
         let plan = stream.plan();
         let Checksum { steps, sum } = plan.checksum();
-        Head {
+        ManifestHead {
             states: Some(plan.sizes().states() as u64),
             initial: plan.initial().to_vec(),
             steps: Some(steps),
             sum: Some(hex(sum)),
             block_states: Some(stream.blocks().next().map_or(0, |block| block.rows as u64)),
             blocks: Some(stream.len()),
-            ..Head::of(Product::Dense, connector, names)
+            ..ManifestHead::of(StreamedProduct::Dense, connector, names)
         }
     }
 
     /// Of a reachable product whose names are called `names`, whose first `initial` states a run
     /// may begin in, in blocks of `block_steps` steps or a little more.
-    pub fn reachable(connector: &str, names: Vec<String>, initial: u32, block_steps: u64) -> Head {
-        Head {
+    pub fn reachable(
+        connector: &str,
+        names: Vec<String>,
+        initial: u32,
+        block_steps: u64,
+    ) -> ManifestHead {
+        ManifestHead {
             initial: (0..initial).collect(),
             block_steps: Some(block_steps),
-            ..Head::of(Product::Reachable, connector, names)
+            ..ManifestHead::of(StreamedProduct::Reachable, connector, names)
         }
     }
 
-    fn of(product: Product, connector: &str, names: Vec<String>) -> Head {
+    fn of(product: StreamedProduct, connector: &str, names: Vec<String>) -> ManifestHead {
         let columns = crate::file::COLUMNS.iter();
-        Head {
+        ManifestHead {
             format: FORMAT.into(),
             version: VERSION,
             product,
@@ -108,9 +114,9 @@ impl Head {
     }
 
     /// What differs from another one, as far as it is known.
-    pub(crate) fn difference(&self, other: &Head) -> Option<&'static str> {
-        let size = |head: &Head| (head.block_states, head.block_steps);
-        let known = |head: &Head| Head {
+    pub(crate) fn difference(&self, other: &ManifestHead) -> Option<&'static str> {
+        let size = |head: &ManifestHead| (head.block_states, head.block_steps);
+        let known = |head: &ManifestHead| ManifestHead {
             states: other.states.and(head.states),
             steps: other.steps.and(head.steps),
             sum: other.sum.as_ref().and(head.sum.clone()),
@@ -132,7 +138,7 @@ impl Head {
 
 /// One block that is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct BlockRecord {
     /// Its number.
     pub block: usize,
     /// Its file.
@@ -146,9 +152,9 @@ pub struct Record {
     /// Rows of its file, where the filter has left out steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
-    /// Their sum as in [`Tally::checksum`], in hexadecimal.
+    /// Their sum as in [`CellTally::checksum`], in hexadecimal.
     pub sum: String,
-    /// [`Tally::digest`] over it, in hexadecimal.
+    /// [`CellTally::digest`] over it, in hexadecimal.
     pub digest: String,
     /// States that nothing leaves, or nothing but their idle loop.
     pub stuck: u64,
@@ -160,16 +166,16 @@ pub struct Record {
     pub crc32: String,
 }
 
-impl Record {
+impl BlockRecord {
     /// Of a block whose file has so many `rows`.
     pub(crate) fn new(
-        block: Block,
+        block: RowBlock,
         file: String,
-        tally: &Tally,
+        tally: &CellTally,
         rows: u64,
         written: Written,
-    ) -> Record {
-        Record {
+    ) -> BlockRecord {
+        BlockRecord {
             rows: (rows < tally.checksum.steps).then_some(rows),
             block: block.number,
             file,
@@ -186,15 +192,15 @@ impl Record {
     }
 
     /// What it comes to; nothing if its sums are no numbers.
-    pub(crate) fn tally(&self) -> Option<Tally> {
+    pub(crate) fn tally(&self) -> Option<CellTally> {
         let number = |text: &str| u64::from_str_radix(text, 16).ok();
-        Some(Tally {
+        Some(CellTally {
             states: self.states,
             checksum: Checksum { steps: self.steps, sum: number(&self.sum)? },
             digest: number(&self.digest)?,
             stuck: self.stuck,
             first_stuck: self.first_stuck,
-            ..Tally::default()
+            ..CellTally::default()
         })
     }
 }
@@ -204,17 +210,17 @@ impl Record {
 pub struct Manifest {
     /// What was known before.
     #[serde(flatten)]
-    pub head: Head,
+    pub head: ManifestHead,
     /// Whether every block is there.
     pub complete: bool,
-    /// [`Tally::digest`] over all blocks that are there, in hexadecimal.
+    /// [`CellTally::digest`] over all blocks that are there, in hexadecimal.
     pub checksum: String,
     /// The blocks that are there, in order.
-    pub written: Vec<Record>,
+    pub written: Vec<BlockRecord>,
 }
 
 impl Manifest {
-    pub(crate) fn new(head: Head) -> Manifest {
+    pub(crate) fn new(head: ManifestHead) -> Manifest {
         let mut new =
             Manifest { head, complete: false, checksum: String::new(), written: Vec::new() };
         new.settle();
@@ -222,8 +228,8 @@ impl Manifest {
     }
 
     /// What all blocks that are there come to.
-    pub fn tally(&self) -> Tally {
-        self.written.iter().filter_map(Record::tally).sum()
+    pub fn tally(&self) -> CellTally {
+        self.written.iter().filter_map(BlockRecord::tally).sum()
     }
 
     /// Steps that are in files.
@@ -232,7 +238,7 @@ impl Manifest {
     }
 
     /// Puts a block in its place.
-    pub(crate) fn add(&mut self, record: Record) {
+    pub(crate) fn add(&mut self, record: BlockRecord) {
         let place = self.written.partition_point(|other| other.block < record.block);
         self.written.insert(place, record);
         self.settle();

@@ -9,14 +9,16 @@ use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use tickbound_os::output::Disk;
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::limits::Limits;
-use tickbound_reo::primitive::{Content, fifo1};
-use tickbound_reo::product::dense::{Columns, Data, Matrix, Plan, Stream, Tally, plan};
+use tickbound_reo::limits::ProductLimits;
+use tickbound_reo::primitive::{BufferContent, fifo1};
+use tickbound_reo::product::dense::{
+    BlockColumns, CellData, CellTally, DensePlan, DenseStream, Matrix, plan,
+};
 use tickbound_reo::symbol::Symbols;
-use tickbound_reo_stream::{Dataset, DatasetError, Head, MANIFEST, Manifest, verify};
+use tickbound_reo_stream::{Dataset, DatasetError, MANIFEST, Manifest, ManifestHead, verify};
 
 /// The product of buffers that share nothing, or are in a row, not yet made.
-fn buffers(n: usize, row: bool) -> Plan {
+fn buffers(n: usize, row: bool) -> DensePlan {
     let mut symbols = Symbols::new();
     let mut buffer = |i: usize| -> Automaton {
         let [a, b] = if row {
@@ -25,32 +27,32 @@ fn buffers(n: usize, row: bool) -> Plan {
             [format!("a{i}"), format!("b{i}")]
         };
         let [a, b] = [a, b].map(|word| symbols.name(&word));
-        fifo1(a, b, symbols.cell(&format!("m{i}")), Content::Empty)
+        fifo1(a, b, symbols.cell(&format!("m{i}")), BufferContent::Empty)
     };
-    let limits = Limits::memory(1 << 30);
+    let limits = ProductLimits::memory(1 << 30);
     let parts: Vec<Automaton> = (0..n).map(&mut buffer).collect();
-    let matrix = |part| Matrix::new(part, Data::Ignore, &limits).unwrap();
+    let matrix = |part| Matrix::new(part, CellData::Ignore, &limits).unwrap();
     plan(&parts.iter().map(matrix).collect::<Vec<_>>(), &limits).unwrap()
 }
 
-fn head(stream: &Stream) -> Head {
+fn head(stream: &DenseStream) -> ManifestHead {
     let names = (0..stream.plan().alphabet().len()).map(|bit| format!("name{bit}"));
-    Head::dense("buffers", names.collect(), stream)
+    ManifestHead::dense("buffers", names.collect(), stream)
 }
 
-fn open(disk: Disk, folder: &Path, stream: &Stream) -> Result<Dataset, DatasetError> {
+fn open(disk: Disk, folder: &Path, stream: &DenseStream) -> Result<Dataset, DatasetError> {
     Dataset::open(disk, folder, head(stream), &|_| true)
 }
 
 /// Writes what is missing.
-fn write(disk: Disk, folder: &Path, stream: &Stream) -> Result<usize, DatasetError> {
+fn write(disk: Disk, folder: &Path, stream: &DenseStream) -> Result<usize, DatasetError> {
     let mut dataset = open(disk, folder, stream)?;
     let mut files = dataset.files();
     let mut written = 0;
     for block in stream.blocks().filter(|block| !dataset.has(block.number)).collect::<Vec<_>>() {
         let see = |rows: tickbound_reo::product::dense::RowsOf| (rows.tally(None), rows.columns());
-        let made = stream.each(block, &Limits::memory(1 << 30), see).unwrap();
-        let (tallies, columns): (Vec<Tally>, Vec<Columns>) = made.into_iter().unzip();
+        let made = stream.each(block, &ProductLimits::memory(1 << 30), see).unwrap();
+        let (tallies, columns): (Vec<CellTally>, Vec<BlockColumns>) = made.into_iter().unzip();
         let before = files.write(block, tallies.into_iter().sum(), columns)?;
         before.map_or(Ok(()), |record| dataset.enter(record))?;
         written += 1;
@@ -59,7 +61,7 @@ fn write(disk: Disk, folder: &Path, stream: &Stream) -> Result<usize, DatasetErr
     Ok(written)
 }
 
-fn whole(folder: &Path, stream: &Stream) -> usize {
+fn whole(folder: &Path, stream: &DenseStream) -> usize {
     write(Disk::real(), folder, stream).unwrap()
 }
 
@@ -82,8 +84,8 @@ fn column<T: DataType>(file: &SerializedFileReader<fs::File>, column: usize) -> 
 }
 
 /// What a dataset's files hold, read by what knows nothing of how they were written.
-fn read(folder: &Path, manifest: &Manifest) -> Columns {
-    let mut all = Columns::default();
+fn read(folder: &Path, manifest: &Manifest) -> BlockColumns {
+    let mut all = BlockColumns::default();
     for record in &manifest.written {
         let file = fs::File::open(folder.join(&record.file)).unwrap();
         let file = SerializedFileReader::new(file).unwrap();
@@ -99,10 +101,10 @@ fn read(folder: &Path, manifest: &Manifest) -> Columns {
 fn written_and_read() {
     for (n, row) in [(1, false), (3, true), (7, false), (9, true), (11, false)] {
         let plan = buffers(n, row);
-        let mut expected: Option<(Columns, Tally)> = None;
+        let mut expected: Option<(BlockColumns, CellTally)> = None;
         for rows in [(1 << n) / 8, (1 << n) / 3, 1 << n] {
             let bytes = (rows << n) * 8;
-            let stream = Stream::new(&plan, bytes);
+            let stream = DenseStream::new(&plan, bytes);
             let folder = tempfile::tempdir().unwrap();
             assert_eq!(whole(folder.path(), &stream), stream.len());
             let manifest = verify(folder.path(), &|_| true).unwrap();
@@ -117,7 +119,7 @@ fn written_and_read() {
             );
         }
         let (columns, _) = expected.unwrap();
-        let whole = plan.run(&Limits::memory(1 << 30)).unwrap();
+        let whole = plan.run(&ProductLimits::memory(1 << 30)).unwrap();
         let steps = whole.cells().iter().enumerate();
         let steps = steps.filter(|(_, label)| **label != tickbound_reo::product::dense::EMPTY);
         let steps: Vec<_> =
@@ -134,7 +136,7 @@ fn written_and_read() {
 #[test]
 fn every_operation_fails_once() {
     let plan = buffers(5, false);
-    let stream = Stream::new(&plan, 8 * 256);
+    let stream = DenseStream::new(&plan, 8 * 256);
     let one = tempfile::tempdir().unwrap();
     assert_eq!(whole(one.path(), &stream), 4);
     let expected = files(one.path());
@@ -172,7 +174,7 @@ fn every_operation_fails_once() {
 #[test]
 fn what_a_killed_run_leaves_is_removed() {
     let plan = buffers(4, false);
-    let stream = Stream::new(&plan, 1);
+    let stream = DenseStream::new(&plan, 1);
     let one = tempfile::tempdir().unwrap();
     whole(one.path(), &stream);
     let expected = files(one.path());
@@ -194,7 +196,7 @@ fn what_a_killed_run_leaves_is_removed() {
 #[test]
 fn what_is_refused() {
     let plan = buffers(4, false);
-    let stream = Stream::new(&plan, 1);
+    let stream = DenseStream::new(&plan, 1);
     type Change = fn(&Path);
     fn change(folder: &Path, from: &str, to: &str) {
         let path = folder.join(MANIFEST);
@@ -285,7 +287,7 @@ fn what_is_refused() {
 #[test]
 fn others_and_stops() {
     let plan = buffers(4, false);
-    let stream = Stream::new(&plan, 1);
+    let stream = DenseStream::new(&plan, 1);
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let text = |error: DatasetError| error.to_string();
@@ -304,9 +306,9 @@ fn others_and_stops() {
     let stopped = verify(folder, &|block| block < 5).unwrap_err();
     assert!(matches!(stopped, DatasetError::Stopped));
     for (other, what) in [
-        (Stream::new(&plan, 500), "the size of a block"),
-        (Stream::new(&buffers(5, false), 1), "the names"),
-        (Stream::new(&buffers(4, true), 1), "the names"),
+        (DenseStream::new(&plan, 500), "the size of a block"),
+        (DenseStream::new(&buffers(5, false), 1), "the names"),
+        (DenseStream::new(&buffers(4, true), 1), "the names"),
     ] {
         let error = text(open(Disk::real(), folder, &other).unwrap_err());
         assert!(error.contains(&format!("another size ({what} differs)")), "{error}");

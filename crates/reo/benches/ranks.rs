@@ -12,9 +12,9 @@ use std::io;
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::limits::Limits;
-use tickbound_reo::primitive::{Content, fifo1};
-use tickbound_reo::product::reachable::{Exchange, Stream, StreamError};
+use tickbound_reo::limits::ProductLimits;
+use tickbound_reo::primitive::{BufferContent, fifo1};
+use tickbound_reo::product::reachable::{Exchange, StepStream, StreamError};
 use tickbound_reo::symbol::Symbols;
 
 /// Memory of each rank.
@@ -24,8 +24,8 @@ fn main() -> Result<(), StreamError> {
     let n = std::env::args().skip(1).find_map(|n| n.parse().ok()).unwrap_or(16);
     let parts = chain(n);
     let refs: Vec<&Automaton> = parts.iter().collect();
-    let limits = Limits::memory(MEMORY);
-    let product = Stream::new(&refs, &limits)?;
+    let limits = ProductLimits::memory(MEMORY);
+    let product = StepStream::new(&refs, &limits)?;
     println!(
         "| ranks | exchanges | MB sent | bytes a transition | bytes a state | most sent / mean | \
          most steps / mean |"
@@ -56,7 +56,7 @@ fn chain(n: usize) -> Vec<Automaton> {
     let mut symbols = Symbols::new();
     let mut buffer = |i: usize| {
         let (a, b) = (symbols.name(&format!("x{i}")), symbols.name(&format!("x{}", i + 1)));
-        fifo1(a, b, symbols.cell(&format!("m{i}")), Content::Empty).without_data()
+        fifo1(a, b, symbols.cell(&format!("m{i}")), BufferContent::Empty).without_data()
     };
     (0..n).map(&mut buffer).collect()
 }
@@ -120,7 +120,11 @@ impl Exchange for Rank {
 }
 
 /// The product by so many ranks.
-fn simulated(product: &Stream, size: usize, limits: &Limits<'_>) -> Result<Vec<Told>, StreamError> {
+fn simulated(
+    product: &StepStream,
+    size: usize,
+    limits: &ProductLimits<'_>,
+) -> Result<Vec<Told>, StreamError> {
     let words = (0..size).map(|_| Mutex::new(vec![Vec::new(); size])).collect();
     let board = Arc::new(Board { words, barrier: Barrier::new(size) });
     let make = |rank: usize| {

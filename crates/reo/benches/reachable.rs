@@ -12,14 +12,14 @@
 
 use std::time::{Duration, Instant};
 
-use tickbound_reo::automaton::{Automaton, Builder};
-use tickbound_reo::bisimulation::{self, Kind};
-use tickbound_reo::constraint::Constraint;
+use tickbound_reo::automaton::{Automaton, AutomatonBuilder};
+use tickbound_reo::bisimulation::{self, Equivalence};
+use tickbound_reo::constraint::DataConstraint;
 use tickbound_reo::hide::simplified;
-use tickbound_reo::limits::Limits;
-use tickbound_reo::primitive::{self, Content};
+use tickbound_reo::limits::ProductLimits;
+use tickbound_reo::primitive::{self, BufferContent};
 use tickbound_reo::product::{reachable, textbook};
-use tickbound_reo::symbol::{Name, Symbols};
+use tickbound_reo::symbol::{NameId, Symbols};
 
 const GIB: u64 = 1 << 30;
 
@@ -84,7 +84,7 @@ fn many_steps(name: &str, parts: &[Automaton], beside: &[Automaton], runs: usize
     let rate = |parts: &[Automaton]| {
         let parts: Vec<&Automaton> = parts.iter().collect();
         let (used, product) =
-            used(|| reachable::compose(&parts, &Limits::memory(16 * GIB)).expect("fits"));
+            used(|| reachable::compose(&parts, &ProductLimits::memory(16 * GIB)).expect("fits"));
         product.transitions() as f64 / used.seconds / 1e6
     };
     let turn = |_| (rate(parts), rate(beside));
@@ -100,12 +100,14 @@ fn many_steps(name: &str, parts: &[Automaton], beside: &[Automaton], runs: usize
 
 /// Composing, and minimising what was composed, where no two states do the same.
 fn minimising(name: &str, parts: &[Automaton], runs: usize) {
-    let (parts, limits): (Vec<&Automaton>, _) = (parts.iter().collect(), Limits::memory(16 * GIB));
+    let (parts, limits): (Vec<&Automaton>, _) =
+        (parts.iter().collect(), ProductLimits::memory(16 * GIB));
     let turn = |_| {
         let (composing, whole) = used(|| reachable::compose(&parts, &limits).expect("fits"));
         let states = whole.states();
-        let (minimising, least) =
-            used(|| bisimulation::least(simplified(whole), Kind::Weak, &limits).expect("fits"));
+        let (minimising, least) = used(|| {
+            bisimulation::least(simplified(whole), Equivalence::Weak, &limits).expect("fits")
+        });
         assert_eq!(least.states(), states);
         (composing, minimising)
     };
@@ -165,10 +167,10 @@ fn small() -> Vec<Case> {
 /// Buffers of which one moves at a time: a part with a step for each of their names.
 fn interleaved(n: usize) -> Vec<Automaton> {
     let parts = independent(n);
-    let names: Vec<Name> = parts.iter().flat_map(|p| p.alphabet()).copied().collect();
-    let mut one = Builder::over(names.iter().copied(), 1, vec![0]);
+    let names: Vec<NameId> = parts.iter().flat_map(|p| p.alphabet()).copied().collect();
+    let mut one = AutomatonBuilder::over(names.iter().copied(), 1, vec![0]);
     for name in names {
-        one.step(0, &[name], Constraint::default(), 0);
+        one.step(0, &[name], DataConstraint::default(), 0);
     }
     std::iter::once(one.finish().expect("fits together")).chain(parts).collect()
 }
@@ -177,7 +179,7 @@ fn whole(name: &str, parts: &[Automaton], runs: usize) {
     let parts: Vec<&Automaton> = parts.iter().collect();
     let mut size = (0, 0);
     let times = timed(runs, || {
-        let product = reachable::compose(&parts, &Limits::memory(16 * GIB)).expect("fits");
+        let product = reachable::compose(&parts, &ProductLimits::memory(16 * GIB)).expect("fits");
         size = (product.states(), product.transitions());
         product
     });
@@ -194,7 +196,8 @@ fn whole(name: &str, parts: &[Automaton], runs: usize) {
 
 fn ratio(name: &str, parts: &[Automaton], runs: usize) {
     let refs: Vec<&Automaton> = parts.iter().collect();
-    let ours = timed(runs, || reachable::compose(&refs, &Limits::memory(GIB)).expect("fits"))[0];
+    let ours =
+        timed(runs, || reachable::compose(&refs, &ProductLimits::memory(GIB)).expect("fits"))[0];
     let theirs = timed(runs, || {
         let fold = |whole: Automaton, part: &Automaton| textbook::product(&whole, part);
         parts[1..].iter().fold(parts[0].clone(), fold).reachable().0
@@ -221,7 +224,7 @@ fn timed<T>(runs: usize, mut work: impl FnMut() -> T) -> Vec<Duration> {
     times
 }
 
-fn names(symbols: &mut Symbols, word: &str, many: usize) -> Vec<Name> {
+fn names(symbols: &mut Symbols, word: &str, many: usize) -> Vec<NameId> {
     (0..many).map(|i| symbols.name(&format!("{word}{i}"))).collect()
 }
 
@@ -243,7 +246,7 @@ fn chain(n: usize) -> Vec<Automaton> {
 fn ring(n: usize) -> Vec<Automaton> {
     let mut symbols = Symbols::new();
     let x = names(&mut symbols, "x", n);
-    let content = |i| if i == 0 { Content::Unknown } else { Content::Empty };
+    let content = |i| if i == 0 { BufferContent::Unknown } else { BufferContent::Empty };
     let buffer = |i| {
         let cell = symbols.cell(&format!("m{i}"));
         primitive::fifo1(x[i], x[(i + 1) % n], cell, content(i))
@@ -268,7 +271,7 @@ fn alternator(n: usize) -> Vec<Automaton> {
     parts
 }
 
-fn fifo(symbols: &mut Symbols, a: Name, b: Name, number: usize) -> Automaton {
+fn fifo(symbols: &mut Symbols, a: NameId, b: NameId, number: usize) -> Automaton {
     let cell = symbols.cell(&format!("m{number}"));
-    primitive::fifo1(a, b, cell, Content::Empty)
+    primitive::fifo1(a, b, cell, BufferContent::Empty)
 }

@@ -37,26 +37,26 @@ use indexmap::{IndexMap, IndexSet};
 use thiserror::Error;
 use tickbound_input::message::suggest;
 
-use crate::automaton::{Automaton, Builder};
-use crate::connector::{Channel, Connector, End, Notes, Part};
-use crate::constraint::{Constraint, Literal, Term};
-use crate::symbol::{Cell, Name, Symbol, Symbols};
-use crate::syntax::condition::{self, Claim, Claimed, Dialect, Value};
-use crate::syntax::lex::{self, CAT, Cursor, Kind};
-use crate::syntax::{At, Fault, Read, Source, Spot};
+use crate::automaton::{Automaton, AutomatonBuilder};
+use crate::connector::{Channel, ChannelEnd, Connector, ConnectorPart, Notes};
+use crate::constraint::{DataConstraint, DataTerm, Literal};
+use crate::symbol::{Cell, NameId, SymbolId, Symbols};
+use crate::syntax::condition::{self, ClaimValue, Claimed, Dialect, GuardClaim};
+use crate::syntax::lex::{self, CAT, Cursor, TokenKind};
+use crate::syntax::{Read, Source, Spot, SyntaxFault, WithPlace};
 
 /// Most words of all labels together.
 const MAX_LABELS: usize = 32 << 20;
 
 /// A fault and its place, on one line.
-pub type CatError = At<CatFault>;
+pub type CatError = WithPlace<CatFault>;
 
 /// What is wrong with a `.cat` text, and the fix.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CatFault {
     /// It is no sentence of the language.
     #[error(transparent)]
-    Syntax(#[from] Fault),
+    Syntax(#[from] SyntaxFault),
     /// A word that is not listed.
     #[error("`{word}` is no {what} of the automaton; {fix}")]
     Unknown {
@@ -113,7 +113,7 @@ pub fn connector(source: &Source) -> Result<Connector, CatError> {
     let cursor = &mut Cursor::new(source, &tokens);
     let first = file(source, cursor)?;
     let mut more = Vec::new();
-    while *cursor.peek(0) != Kind::End {
+    while *cursor.peek(0) != TokenKind::End {
         more.push(file(source, cursor)?);
     }
     of_automata(source, &first, &more)
@@ -132,8 +132,9 @@ pub(crate) fn of_automata(
     for (k, file) in files.iter().copied().enumerate() {
         let own = if alone { String::new() } else { format!("{}.{}/", file.name, k + 1) };
         let mut maker = Maker { source, file, own, symbols: &mut symbols, notes: &mut notes };
-        parts.push(Part { kind: file.name.clone(), automaton: maker.automaton()? });
-        let end = |name: &String| End { node: name.clone(), writes: file.written.contains(name) };
+        parts.push(ConnectorPart { kind: file.name.clone(), automaton: maker.automaton()? });
+        let end =
+            |name: &String| ChannelEnd { node: name.clone(), writes: file.written.contains(name) };
         circuit.push(Channel {
             kind: file.name.clone(),
             arguments: Vec::new(),
@@ -155,8 +156,8 @@ pub(crate) fn of_automata(
 }
 
 fn file(source: &Source, c: &mut Cursor<'_>) -> Result<File, CatError> {
-    let syntax = |e: At<Fault>| e.map(CatFault::from);
-    let Kind::Text(name) = c.peek(0) else {
+    let syntax = |e: WithPlace<SyntaxFault>| e.map(CatFault::from);
+    let TokenKind::Text(name) = c.peek(0) else {
         return Err(syntax(c.expected("the name of the automaton in quotes")));
     };
     c.take();
@@ -176,7 +177,7 @@ fn file(source: &Source, c: &mut Cursor<'_>) -> Result<File, CatError> {
             break;
         }
     }
-    if !matches!(c.peek(0), Kind::End | Kind::Text(_)) {
+    if !matches!(c.peek(0), TokenKind::End | TokenKind::Text(_)) {
         return Err(syntax(c.expected("`,`, another automaton, or the end of the text")));
     }
     Ok(File { name: name.clone(), names, written, states })
@@ -223,8 +224,9 @@ fn state(c: &mut Cursor<'_>) -> Read<(String, Listed)> {
     let (spot, name) = word(c)?;
     let mut initial = c.eat("*");
     let (mut cells, mut contents) = (Vec::new(), Vec::new());
-    let empty = matches!((c.peek(1), c.peek(2)), (Kind::Sign("]"), Kind::Sign("[" | "*")));
-    if empty || matches!(c.peek(1), Kind::Word(_)) {
+    let empty =
+        matches!((c.peek(1), c.peek(2)), (TokenKind::Sign("]"), TokenKind::Sign("[" | "*")));
+    if empty || matches!(c.peek(1), TokenKind::Word(_)) {
         c.need("[")?;
         cells = c.list("]", |c| cell(c, &mut contents))?;
         initial |= c.eat("*");
@@ -242,7 +244,9 @@ fn cell(c: &mut Cursor<'_>, contents: &mut Vec<(Spot, String, String)>) -> Read<
     let (spot, name) = word(c)?;
     if c.eat("::") {
         let fault = c.expected("a constant");
-        let Value::Constant(held) = condition::value(c, Dialect::Cat)? else { return Err(fault) };
+        let ClaimValue::Constant(held) = condition::value(c, Dialect::Cat)? else {
+            return Err(fault);
+        };
         contents.push((spot, name.clone(), held));
     }
     Ok((spot, name))
@@ -274,7 +278,7 @@ impl<'f> Maker<'f, '_> {
     fn automaton(&mut self) -> Result<Automaton, CatError> {
         let file = self.file;
         let states = &file.states;
-        let names: Vec<Name> = self.file.names.iter().map(|n| self.symbols.name(n)).collect();
+        let names: Vec<NameId> = self.file.names.iter().map(|n| self.symbols.name(n)).collect();
         let marked = states.values().enumerate().filter(|(_, s)| s.initial);
         let initial: Vec<u32> = marked.map(|(at, _)| at as u32).collect();
         let steps: usize = states.values().map(|s| s.steps.len()).sum();
@@ -286,7 +290,7 @@ impl<'f> Maker<'f, '_> {
         if steps.saturating_mul(crate::label::words_for(names.len())) > MAX_LABELS {
             return Err(self.source.fault(spot, CatFault::Large));
         }
-        let mut builder = Builder::over(names, states.len(), initial);
+        let mut builder = AutomatonBuilder::over(names, states.len(), initial);
         builder.contents(self.contents()?);
         for (from, (word, state)) in states.iter().enumerate() {
             for step in &state.steps {
@@ -300,7 +304,7 @@ impl<'f> Maker<'f, '_> {
     }
 
     /// What the cells of the initial states hold at the start.
-    fn contents(&mut self) -> Result<Vec<(Cell, Symbol)>, CatError> {
+    fn contents(&mut self) -> Result<Vec<(Cell, SymbolId)>, CatError> {
         let mut held: IndexMap<&str, &str> = IndexMap::new();
         for state in self.file.states.values() {
             for (spot, cell, constant) in &state.contents {
@@ -331,7 +335,7 @@ impl<'f> Maker<'f, '_> {
         Err(self.source.fault(*spot, fault))
     }
 
-    fn fire(&mut self, step: &Step) -> Result<Vec<Name>, CatError> {
+    fn fire(&mut self, step: &Step) -> Result<Vec<NameId>, CatError> {
         let mut fire = Vec::new();
         for (spot, word) in &step.fire {
             if !self.file.names.contains(word) {
@@ -348,7 +352,7 @@ impl<'f> Maker<'f, '_> {
         self.notes.add(format!("{}: {note}", self.source.place(spot)));
     }
 
-    fn constraint(&mut self, from: (&str, &State), to: &State, step: &Step) -> Constraint {
+    fn constraint(&mut self, from: (&str, &State), to: &State, step: &Step) -> DataConstraint {
         let mut literals = Vec::new();
         let mut mentioned: IndexSet<&str> = IndexSet::new();
         let mut nameless: IndexSet<u32> = IndexSet::new();
@@ -359,7 +363,7 @@ impl<'f> Maker<'f, '_> {
             }
             for value in claim.values() {
                 value.visit(&mut |v| {
-                    if let Value::After(cell) = v {
+                    if let ClaimValue::After(cell) = v {
                         mentioned.insert(cell);
                     }
                 });
@@ -373,9 +377,9 @@ impl<'f> Maker<'f, '_> {
             .iter()
             .filter(|c| !from.1.cells.contains(*c) && !mentioned.contains(c.as_str()));
         let any = |(k, cell): (usize, &String)| {
-            Literal::Equal(Term::After(self.cell(cell)), Term::Some(k as u32))
+            Literal::Equal(DataTerm::After(self.cell(cell)), DataTerm::Some(k as u32))
         };
-        constraint.and(&Constraint::new(new.enumerate().map(any).collect::<Vec<_>>()))
+        constraint.and(&DataConstraint::new(new.enumerate().map(any).collect::<Vec<_>>()))
     }
 
     /// Why a claim speaks about something that is not there.
@@ -384,17 +388,17 @@ impl<'f> Maker<'f, '_> {
         from: (&str, &State),
         to: &State,
         step: &Step,
-        claim: &Claim,
+        claim: &GuardClaim,
     ) -> Option<String> {
         let mut why: Option<String> = None;
-        let mut see = |value: &Value| match value {
-            Value::Before(cell) if !from.1.cells.contains(cell) => {
+        let mut see = |value: &ClaimValue| match value {
+            ClaimValue::Before(cell) if !from.1.cells.contains(cell) => {
                 why.get_or_insert(format!("`{}` has no cell `{cell}`", from.0));
             }
-            Value::After(cell) if !to.cells.contains(cell) => {
+            ClaimValue::After(cell) if !to.cells.contains(cell) => {
                 why.get_or_insert(format!("`{}` has no cell `{cell}`", step.to.1));
             }
-            Value::Word(word)
+            ClaimValue::Word(word)
                 if self.file.names.contains(word) && !step.fire.iter().any(|(_, f)| f == word) =>
             {
                 why.get_or_insert(format!("`{word}` does not fire"));
@@ -407,30 +411,40 @@ impl<'f> Maker<'f, '_> {
 
     /// The claim with constants for words that are no names, and values without a name numbered
     /// from 0.
-    fn with_constants(&mut self, spot: Spot, claim: &Claim, nameless: &mut IndexSet<u32>) -> Claim {
-        let mut value = |v: &Value| self.value(spot, v, nameless);
+    fn with_constants(
+        &mut self,
+        spot: Spot,
+        claim: &GuardClaim,
+        nameless: &mut IndexSet<u32>,
+    ) -> GuardClaim {
+        let mut value = |v: &ClaimValue| self.value(spot, v, nameless);
         match claim {
-            Claim::Equal(a, b) => Claim::Equal(value(a), value(b)),
-            Claim::Different(a, b) => Claim::Different(value(a), value(b)),
-            Claim::Predicate(holds, p, values) => {
-                Claim::Predicate(*holds, p.clone(), values.iter().map(value).collect())
+            GuardClaim::Equal(a, b) => GuardClaim::Equal(value(a), value(b)),
+            GuardClaim::Different(a, b) => GuardClaim::Different(value(a), value(b)),
+            GuardClaim::Predicate(holds, p, values) => {
+                GuardClaim::Predicate(*holds, p.clone(), values.iter().map(value).collect())
             }
         }
     }
 
-    fn value(&mut self, spot: Spot, value: &Value, nameless: &mut IndexSet<u32>) -> Value {
+    fn value(
+        &mut self,
+        spot: Spot,
+        value: &ClaimValue,
+        nameless: &mut IndexSet<u32>,
+    ) -> ClaimValue {
         match value {
-            Value::Word(word) if !self.file.names.contains(word) => {
+            ClaimValue::Word(word) if !self.file.names.contains(word) => {
                 self.note(spot, &format!("`{word}` is no name; it is taken as a constant"));
-                Value::Constant(word.clone())
+                ClaimValue::Constant(word.clone())
             }
-            Value::Call(f, values) => {
+            ClaimValue::Call(f, values) => {
                 let values = values.iter().map(|v| self.value(spot, v, nameless));
-                Value::Call(f.clone(), values.collect())
+                ClaimValue::Call(f.clone(), values.collect())
             }
-            Value::Before(cell) => Value::Before(format!("{}{cell}", self.own)),
-            Value::After(cell) => Value::After(format!("{}{cell}", self.own)),
-            Value::Some(k) => Value::Some(nameless.insert_full(*k).0 as u32),
+            ClaimValue::Before(cell) => ClaimValue::Before(format!("{}{cell}", self.own)),
+            ClaimValue::After(cell) => ClaimValue::After(format!("{}{cell}", self.own)),
+            ClaimValue::Some(k) => ClaimValue::Some(nameless.insert_full(*k).0 as u32),
             other => other.clone(),
         }
     }

@@ -21,8 +21,8 @@ use tickbound_input::message::suggest;
 
 use crate::automaton::Automaton;
 use crate::constant::predicate_word;
-use crate::primitive::{self, Content};
-use crate::symbol::{Cell, Name, Symbols};
+use crate::primitive::{self, BufferContent};
+use crate::symbol::{Cell, NameId, Symbols};
 
 /// Most places of a built-in FIFO.
 pub const MAX_CAPACITY: u32 = 256;
@@ -310,7 +310,7 @@ impl Primitive {
     }
 
     /// Its automaton over `names`, as many as it has ends; cells are called `prefix` and a word.
-    pub fn automaton(&self, names: &[Name], prefix: &str, symbols: &mut Symbols) -> Automaton {
+    pub fn automaton(&self, names: &[NameId], prefix: &str, symbols: &mut Symbols) -> Automaton {
         let (first, last) = match names {
             [first, .., last] => (*first, *last),
             [only] => (*only, *only),
@@ -325,9 +325,9 @@ impl Primitive {
             Primitive::LossySync => primitive::lossy_sync(first, last),
             Primitive::SyncDrain | Primitive::SyncSpout => primitive::sync_drain(first, last),
             Primitive::AsyncDrain | Primitive::AsyncSpout => primitive::async_drain(first, last),
-            Primitive::Fifo1 => primitive::fifo1(first, last, cell(symbols), Content::Empty),
+            Primitive::Fifo1 => primitive::fifo1(first, last, cell(symbols), BufferContent::Empty),
             Primitive::FifoFull(held) => {
-                let content = content(held.as_deref(), Content::Unknown, symbols);
+                let content = content(held.as_deref(), BufferContent::Unknown, symbols);
                 primitive::fifo1(first, last, cell(symbols), content)
             }
             Primitive::Fifo(places) => {
@@ -339,7 +339,7 @@ impl Primitive {
             }
             Primitive::ShiftLossyFifo1 => primitive::shift_lossy_fifo1(first, last, cell(symbols)),
             Primitive::Variable(held) => {
-                let content = content(held.as_deref(), Content::Empty, symbols);
+                let content = content(held.as_deref(), BufferContent::Empty, symbols);
                 primitive::variable(first, last, cell(symbols), content)
             }
             Primitive::Filter(p) => match predicate_word(p) {
@@ -358,8 +358,8 @@ impl Primitive {
     }
 }
 
-fn content(held: Option<&str>, without: Content, symbols: &mut Symbols) -> Content {
-    held.map_or(without, |word| Content::Constant(symbols.intern(word)))
+fn content(held: Option<&str>, without: BufferContent, symbols: &mut Symbols) -> BufferContent {
+    held.map_or(without, |word| BufferContent::Constant(symbols.intern(word)))
 }
 
 fn number(word: &str, argument: Option<&str>, most: u32) -> Result<u32, CatalogError> {
@@ -376,7 +376,7 @@ mod tests {
         let primitive = Primitive::find(word, arguments)?;
         primitive.ends(names.len())?;
         let mut symbols = Symbols::new();
-        let names: Vec<Name> = names.iter().map(|n| symbols.name(n)).collect();
+        let names: Vec<NameId> = names.iter().map(|n| symbols.name(n)).collect();
         Ok(primitive.automaton(&names, "i/", &mut symbols).text(&symbols))
     }
 

@@ -10,6 +10,6 @@ mod lasso;
 mod run;
 mod text;
 
-pub use formula::{Formula, FormulaError, Ltl};
+pub use formula::{FormulaError, Ltl, LtlFormula};
 pub use lasso::{Lasso, counterexample};
-pub use run::{Run, deadlock, violation};
+pub use run::{AutomatonRun, deadlock, violation};

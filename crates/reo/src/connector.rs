@@ -7,12 +7,12 @@
 //! writing ends get names of their own and a merger.
 //!
 //! ```
-//! use tickbound_reo::connector::{End, Wiring};
+//! use tickbound_reo::connector::{ChannelEnd, Wiring};
 //! use tickbound_reo::primitive;
 //!
 //! let mut wiring = Wiring::new("two into one");
 //! for source in ["a", "b"] {
-//!     let ends = [End::reads(source), End::writes("c")];
+//!     let ends = [ChannelEnd::reads(source), ChannelEnd::writes("c")];
 //!     wiring.add("sync", &ends, |names, _| primitive::sync(names[0], names[1]));
 //! }
 //! let connector = wiring.finish(&["a", "b", "c"]);
@@ -25,11 +25,11 @@ use itertools::Itertools;
 
 use crate::automaton::Automaton;
 use crate::primitive;
-use crate::symbol::{Name, Symbol, Symbols};
+use crate::symbol::{NameId, SymbolId, Symbols};
 
 /// One automaton of a connector, and what it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct ConnectorPart {
     /// Its kind, such as `fifo1` or `merger`; for people.
     pub kind: String,
     /// What it does.
@@ -44,9 +44,9 @@ pub struct Channel {
     /// What it is made with, such as the predicate of a filter.
     pub arguments: Vec<String>,
     /// Where it ends.
-    pub ends: Vec<End>,
+    pub ends: Vec<ChannelEnd>,
     /// The name that fires at each end.
-    pub names: Vec<Name>,
+    pub names: Vec<NameId>,
 }
 
 /// Automata over shared names. Two are equal if they do the same by the same names, whatever
@@ -58,11 +58,11 @@ pub struct Connector {
     /// The words of all parts.
     pub symbols: Symbols,
     /// The automata, in the order of the text.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ConnectorPart>,
     /// Names that the environment sees, in the order of the interface.
-    pub interface: Vec<Name>,
+    pub interface: Vec<NameId>,
     /// Names of nodes into which some part writes.
-    pub written: Vec<Name>,
+    pub written: Vec<NameId>,
     /// Things worth saying about how the text was read, one line each.
     pub notes: Vec<String>,
     /// The channels and components of the text, foreign code among them; empty if it has only
@@ -84,18 +84,18 @@ impl Eq for Connector {}
 
 impl Connector {
     /// Names of the parts that the environment does not see, sorted.
-    pub fn inner(&self) -> Vec<Name> {
+    pub fn inner(&self) -> Vec<NameId> {
         let all = self.parts.iter().flat_map(|p| p.automaton.alphabet());
-        let seen: IndexSet<Name> = self.interface.iter().copied().collect();
-        let inner: Vec<Name> =
+        let seen: IndexSet<NameId> = self.interface.iter().copied().collect();
+        let inner: Vec<NameId> =
             all.filter(|n| !seen.contains(*n)).copied().sorted_unstable().dedup().collect();
         inner
     }
 
     /// Names of the interface into which the environment writes: no part has the datum at them from
     /// itself.
-    pub fn inputs(&self) -> Vec<Name> {
-        let written: IndexSet<Name> = self.written.iter().copied().collect();
+    pub fn inputs(&self) -> Vec<NameId> {
+        let written: IndexSet<NameId> = self.written.iter().copied().collect();
         self.interface.iter().copied().filter(|name| !written.contains(name)).collect()
     }
 
@@ -103,19 +103,19 @@ impl Connector {
     /// two connectors are equal symbols.
     pub fn over(&self, symbols: &Symbols) -> Connector {
         let mut all = symbols.clone();
-        let new: Vec<Symbol> = (0..self.symbols.len() as u32)
-            .map(|k| all.intern(self.symbols.word(Symbol(k))))
+        let new: Vec<SymbolId> = (0..self.symbols.len() as u32)
+            .map(|k| all.intern(self.symbols.word(SymbolId(k))))
             .collect();
-        let to = |old: Symbol| new.get(old.0 as usize).copied().unwrap_or(old);
-        let parts = self
-            .parts
-            .iter()
-            .map(|part| Part { kind: part.kind.clone(), automaton: part.automaton.renamed(&to) });
+        let to = |old: SymbolId| new.get(old.0 as usize).copied().unwrap_or(old);
+        let parts = self.parts.iter().map(|part| ConnectorPart {
+            kind: part.kind.clone(),
+            automaton: part.automaton.renamed(&to),
+        });
         Connector {
             name: self.name.clone(),
             parts: parts.collect(),
-            interface: self.interface.iter().map(|n| Name(to(n.0))).collect(),
-            written: self.written.iter().map(|n| Name(to(n.0))).collect(),
+            interface: self.interface.iter().map(|n| NameId(to(n.0))).collect(),
+            written: self.written.iter().map(|n| NameId(to(n.0))).collect(),
             notes: self.notes.clone(),
             circuit: self.circuit.iter().map(|channel| channel.renamed(&to)).collect(),
             symbols: all,
@@ -124,8 +124,8 @@ impl Connector {
 }
 
 impl Channel {
-    fn renamed(&self, to: &dyn Fn(Symbol) -> Symbol) -> Channel {
-        Channel { names: self.names.iter().map(|n| Name(to(n.0))).collect(), ..self.clone() }
+    fn renamed(&self, to: &dyn Fn(SymbolId) -> SymbolId) -> Channel {
+        Channel { names: self.names.iter().map(|n| NameId(to(n.0))).collect(), ..self.clone() }
     }
 }
 
@@ -155,7 +155,7 @@ impl IntoIterator for Notes {
 
 /// One end of a channel at a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct End {
+pub struct ChannelEnd {
     /// The node.
     pub node: String,
     /// Whether data flow from the end into the node (a sink end of the channel) or from the node
@@ -163,29 +163,29 @@ pub struct End {
     pub writes: bool,
 }
 
-impl End {
+impl ChannelEnd {
     /// A source end: takes data from `node`.
-    pub fn reads(node: &str) -> End {
-        End { node: node.into(), writes: false }
+    pub fn reads(node: &str) -> ChannelEnd {
+        ChannelEnd { node: node.into(), writes: false }
     }
 
     /// A sink end: puts data into `node`.
-    pub fn writes(node: &str) -> End {
-        End { node: node.into(), writes: true }
+    pub fn writes(node: &str) -> ChannelEnd {
+        ChannelEnd { node: node.into(), writes: true }
     }
 }
 
-type Make<'a> = Box<dyn FnOnce(&[Name], &mut Symbols) -> Automaton + 'a>;
+type Make<'a> = Box<dyn FnOnce(&[NameId], &mut Symbols) -> Automaton + 'a>;
 
 /// Channels and nodes, before the nodes have become automata.
 pub struct Wiring<'a> {
     name: String,
     symbols: Symbols,
-    channels: Vec<(String, Vec<End>, Make<'a>)>,
+    channels: Vec<(String, Vec<ChannelEnd>, Make<'a>)>,
     /// For each channel what it is made with.
     arguments: Vec<Vec<String>>,
     /// What has no automaton.
-    foreign: Vec<(String, Vec<End>)>,
+    foreign: Vec<(String, Vec<ChannelEnd>)>,
     notes: Vec<String>,
 }
 
@@ -206,8 +206,8 @@ impl<'a> Wiring<'a> {
     pub fn add(
         &mut self,
         kind: &str,
-        ends: &[End],
-        make: impl FnOnce(&[Name], &mut Symbols) -> Automaton + 'a,
+        ends: &[ChannelEnd],
+        make: impl FnOnce(&[NameId], &mut Symbols) -> Automaton + 'a,
     ) {
         self.add_with(kind, &[], ends, make);
     }
@@ -217,15 +217,15 @@ impl<'a> Wiring<'a> {
         &mut self,
         kind: &str,
         arguments: &[String],
-        ends: &[End],
-        make: impl FnOnce(&[Name], &mut Symbols) -> Automaton + 'a,
+        ends: &[ChannelEnd],
+        make: impl FnOnce(&[NameId], &mut Symbols) -> Automaton + 'a,
     ) {
         self.channels.push((kind.into(), ends.to_vec(), Box::new(make)));
         self.arguments.push(arguments.to_vec());
     }
 
     /// Adds a component of which nothing is known, for drawings.
-    pub fn show(&mut self, kind: &str, ends: &[End]) {
+    pub fn show(&mut self, kind: &str, ends: &[ChannelEnd]) {
         self.foreign.push((kind.to_owned(), ends.to_vec()));
     }
 
@@ -257,7 +257,7 @@ impl<'a> Wiring<'a> {
             *writers.entry(end.node.clone()).or_default() += 1;
         }
         let mut parts = Vec::new();
-        let mut merged: IndexMap<String, Vec<Name>> = IndexMap::new();
+        let mut merged: IndexMap<String, Vec<NameId>> = IndexMap::new();
         let mut circuit = Vec::new();
         let arguments = std::mem::take(&mut self.arguments);
         for ((kind, ends, make), arguments) in
@@ -266,19 +266,19 @@ impl<'a> Wiring<'a> {
             let (names, extra) = self.names(&ends, &writers, &mut merged);
             let automaton = make(&names, &mut self.symbols);
             circuit.push(Channel { kind: kind.clone(), arguments, ends: ends.clone(), names });
-            parts.push(Part { kind, automaton });
+            parts.push(ConnectorPart { kind, automaton });
             parts.extend(extra);
             for end in ends.iter().filter(|e| e.writes) {
                 let complete = merged.get(&end.node).is_some_and(|m| m.len() == writers[&end.node]);
                 if complete && let Some(inputs) = merged.swap_remove(&end.node) {
                     let node = self.symbols.name(&end.node);
                     let automaton = primitive::merger(&inputs, node);
-                    parts.push(Part { kind: "merger".into(), automaton });
+                    parts.push(ConnectorPart { kind: "merger".into(), automaton });
                 }
             }
         }
         let written = writers.keys().map(|node| self.symbols.name(node)).collect();
-        let seen: IndexSet<Name> = interface.iter().map(|n| self.symbols.name(n)).collect();
+        let seen: IndexSet<NameId> = interface.iter().map(|n| self.symbols.name(n)).collect();
         for (kind, ends) in std::mem::take(&mut self.foreign) {
             let names = ends.iter().map(|end| self.symbols.name(&end.node)).collect();
             circuit.push(Channel { kind, arguments: Vec::new(), ends, names });
@@ -298,10 +298,10 @@ impl<'a> Wiring<'a> {
     /// a name for each, and what joins them to the node.
     fn names(
         &mut self,
-        ends: &[End],
+        ends: &[ChannelEnd],
         writers: &IndexMap<String, usize>,
-        merged: &mut IndexMap<String, Vec<Name>>,
-    ) -> (Vec<Name>, Vec<Part>) {
+        merged: &mut IndexMap<String, Vec<NameId>>,
+    ) -> (Vec<NameId>, Vec<ConnectorPart>) {
         let (mut names, mut extra) = (Vec::new(), Vec::new());
         for (at, end) in ends.iter().enumerate() {
             let node = self.symbols.name(&end.node);
@@ -317,7 +317,7 @@ impl<'a> Wiring<'a> {
                 merged.entry(end.node.clone()).or_default().push(own);
             } else {
                 let automaton = primitive::sync(own, node);
-                extra.push(Part { kind: "sync".into(), automaton });
+                extra.push(ConnectorPart { kind: "sync".into(), automaton });
             }
         }
         (names, extra)

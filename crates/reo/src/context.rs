@@ -24,13 +24,13 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
-use crate::automaton::{Automaton, Builder, Step};
-use crate::connector::{Connector, Part};
+use crate::automaton::{Automaton, AutomatonBuilder, Transition};
+use crate::connector::{Connector, ConnectorPart};
 use crate::constraint::simplify::{Gone, is_possible, simplify};
-use crate::constraint::{Constraint, Literal, Term};
-use crate::limits::{Limits, Stopped};
+use crate::constraint::{DataConstraint, DataTerm, Literal};
+use crate::limits::{ProductLimits, Stopped};
 use crate::product::reachable;
-use crate::symbol::{Name, Symbols};
+use crate::symbol::{NameId, Symbols};
 
 /// Most ways to give reasons in one step of one part.
 const MAX_WAYS: usize = 4_096;
@@ -54,11 +54,14 @@ pub enum ContextError {
 ///
 /// # Errors
 /// [`ContextError`].
-pub fn in_context(connector: &Connector, limits: &Limits<'_>) -> Result<Connector, ContextError> {
+pub fn in_context(
+    connector: &Connector,
+    limits: &ProductLimits<'_>,
+) -> Result<Connector, ContextError> {
     let mut made = connector.clone();
     let moment = made.symbols.fresh_name("moment");
     let mut parts = Vec::new();
-    let mut given: Vec<(Name, Vec<Name>)> = Vec::new();
+    let mut given: Vec<(NameId, Vec<NameId>)> = Vec::new();
     for part in &connector.parts {
         let automaton = part.automaton.possible();
         let reasons = reasons(&automaton, &mut made.symbols);
@@ -71,35 +74,36 @@ pub fn in_context(connector: &Connector, limits: &Limits<'_>) -> Result<Connecto
         let coloured = coloured(&automaton, &reasons);
         parts.push(coloured.ok_or_else(|| ContextError::Ways(part.kind.clone()))?);
     }
-    let names: BTreeSet<Name> = given.iter().map(|(name, _)| *name).collect();
+    let names: BTreeSet<NameId> = given.iter().map(|(name, _)| *name).collect();
     for (name, reasons) in given {
         let outer = connector.interface.contains(&name) || reasons.len() == 1;
         parts.extend(fitting(name, &reasons, outer, moment, &mut made.symbols));
     }
     let whole = reachable::compose(&parts.iter().collect::<Vec<_>>(), limits)?;
     let automaton = seen(&whole, &names, moment);
-    made.parts = vec![Part { kind: "in context".into(), automaton }];
+    made.parts = vec![ConnectorPart { kind: "in context".into(), automaton }];
     Ok(made)
 }
 
 /// For each name of a part the one that fires when the part gives a reason there.
-fn reasons(automaton: &Automaton, symbols: &mut Symbols) -> Vec<Name> {
+fn reasons(automaton: &Automaton, symbols: &mut Symbols) -> Vec<NameId> {
     let words: Vec<String> =
         automaton.alphabet().iter().map(|name| format!("not {}", symbols.word(name.0))).collect();
     words.iter().map(|word| symbols.fresh_name(word)).collect()
 }
 
 /// A part with its reasons; none if there are too many ways.
-fn coloured(automaton: &Automaton, reasons: &[Name]) -> Option<Automaton> {
+fn coloured(automaton: &Automaton, reasons: &[NameId]) -> Option<Automaton> {
     let names = automaton.alphabet().iter().chain(reasons).copied();
-    let mut builder = Builder::over(names, automaton.states(), automaton.initial().to_vec());
+    let mut builder =
+        AutomatonBuilder::over(names, automaton.states(), automaton.initial().to_vec());
     builder.contents(automaton.contents().iter().copied());
     for state in 0..automaton.states() as u32 {
-        let steps: Vec<(BTreeSet<Name>, &Constraint, u32)> = automaton
+        let steps: Vec<(BTreeSet<NameId>, &DataConstraint, u32)> = automaton
             .steps(state)
             .map(|step| (fires(automaton, &step), automaton.constraint(&step), step.to))
             .collect();
-        let (none, free) = (BTreeSet::new(), Constraint::default());
+        let (none, free) = (BTreeSet::new(), DataConstraint::default());
         let idle = (none, &free, state);
         for (fire, constraint, to) in steps.iter().chain([&idle]) {
             let silent = fire.is_empty() && !(constraint.is_true() && *to == state);
@@ -109,7 +113,7 @@ fn coloured(automaton: &Automaton, reasons: &[Name]) -> Option<Automaton> {
                 continue;
             }
             for Way { waits, more, .. } in ways(fire, constraint, &steps)? {
-                let constraint = constraint.and(&Constraint::new(more));
+                let constraint = constraint.and(&DataConstraint::new(more));
                 if !is_possible(&constraint) {
                     continue;
                 }
@@ -117,7 +121,7 @@ fn coloured(automaton: &Automaton, reasons: &[Name]) -> Option<Automaton> {
                     automaton.alphabet().iter().zip(reasons).filter_map(|(name, reason)| {
                         (!fire.contains(name) && !waits.contains(name)).then_some(*reason)
                     });
-                let label: Vec<Name> = fire.iter().copied().chain(ready).collect();
+                let label: Vec<NameId> = fire.iter().copied().chain(ready).collect();
                 builder.step(state, &label, constraint, *to);
             }
         }
@@ -125,7 +129,7 @@ fn coloured(automaton: &Automaton, reasons: &[Name]) -> Option<Automaton> {
     Some(builder.done())
 }
 
-fn fires(automaton: &Automaton, step: &Step<'_>) -> BTreeSet<Name> {
+fn fires(automaton: &Automaton, step: &Transition<'_>) -> BTreeSet<NameId> {
     automaton.fires(step).collect()
 }
 
@@ -133,7 +137,7 @@ fn fires(automaton: &Automaton, step: &Step<'_>) -> BTreeSet<Name> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Way {
     /// Names at which the reason comes from the other side.
-    waits: BTreeSet<Name>,
+    waits: BTreeSet<NameId>,
     /// What has to hold besides, so that no larger step agrees with the data.
     more: Vec<Literal>,
     /// What may hold of data that do not flow, so that no larger step agrees with them.
@@ -142,7 +146,7 @@ struct Way {
 
 /// A step that fires more than another one.
 struct Larger {
-    besides: Vec<Name>,
+    besides: Vec<NameId>,
     /// Literals over data that flow in the smaller one too: each may fail.
     asked: Vec<Literal>,
     /// The same over data that do not.
@@ -152,9 +156,9 @@ struct Larger {
 /// All least ways: for each step that fires more, one of the names that it fires besides waits, or
 /// one of its literals fails, or may fail.
 fn ways(
-    fire: &BTreeSet<Name>,
-    constraint: &Constraint,
-    steps: &[(BTreeSet<Name>, &Constraint, u32)],
+    fire: &BTreeSet<NameId>,
+    constraint: &DataConstraint,
+    steps: &[(BTreeSet<NameId>, &DataConstraint, u32)],
 ) -> Option<Vec<Way>> {
     let mut ways = vec![Way { waits: BTreeSet::new(), more: Vec::new(), doubts: Vec::new() }];
     for larger in all_larger(fire, constraint, steps) {
@@ -181,7 +185,7 @@ fn ways(
                 let mut doubting = way.clone();
                 doubting.doubts.push(negated(literal));
                 let all = doubting.more.iter().chain(&doubting.doubts).cloned();
-                is_possible(&constraint.and(&Constraint::new(all))).then_some(doubting)
+                is_possible(&constraint.and(&DataConstraint::new(all))).then_some(doubting)
             }));
         }
         ways = least(next);
@@ -194,34 +198,34 @@ fn ways(
 
 /// The steps that fire more, and agree with the data of the smaller one.
 fn all_larger(
-    fire: &BTreeSet<Name>,
-    constraint: &Constraint,
-    steps: &[(BTreeSet<Name>, &Constraint, u32)],
+    fire: &BTreeSet<NameId>,
+    constraint: &DataConstraint,
+    steps: &[(BTreeSet<NameId>, &DataConstraint, u32)],
 ) -> Vec<Larger> {
     let larger = steps.iter().filter(|(all, ..)| all.is_superset(fire) && all.len() > fire.len());
-    let besides = |all: &BTreeSet<Name>| all.difference(fire).copied().collect::<Vec<Name>>();
-    let rests: Vec<(Vec<Name>, &Constraint, Constraint)> = larger
+    let besides = |all: &BTreeSet<NameId>| all.difference(fire).copied().collect::<Vec<NameId>>();
+    let rests: Vec<(Vec<NameId>, &DataConstraint, DataConstraint)> = larger
         .filter_map(|(all, other, _)| {
             let rest = asked(other, &besides(all))?;
             is_possible(&constraint.and(&rest)).then(|| (besides(all), *other, rest))
         })
         .collect();
-    let is_open = |rest: &Constraint| rest.literals().iter().any(is_open);
+    let is_open = |rest: &DataConstraint| rest.literals().iter().any(is_open);
     // Data at which all steps in doubt look are the same for them.
     let in_doubt = rests.iter().filter(|(.., rest)| is_open(rest)).map(|(besides, ..)| besides);
-    let common: Vec<Name> = match in_doubt.clone().next() {
+    let common: Vec<NameId> = match in_doubt.clone().next() {
         Some(first) => {
             first.iter().filter(|n| in_doubt.clone().all(|all| all.contains(n))).copied().collect()
         }
         None => Vec::new(),
     };
-    let made = |(besides, other, rest): (Vec<Name>, &Constraint, Constraint)| {
-        let own: Vec<Name> = besides.iter().filter(|n| !common.contains(n)).copied().collect();
+    let made = |(besides, other, rest): (Vec<NameId>, &DataConstraint, DataConstraint)| {
+        let own: Vec<NameId> = besides.iter().filter(|n| !common.contains(n)).copied().collect();
         let kept = if is_open(&rest) { asked(other, &own) } else { None }.unwrap_or_default();
         // An equation with a datum that the step gives can be fulfilled.
         let open = kept.literals().iter().filter(|l| {
             let mut seen = false;
-            l.visit(&mut |leaf| seen |= matches!(leaf, Term::Datum(n) if common.contains(n)));
+            l.visit(&mut |leaf| seen |= matches!(leaf, DataTerm::Datum(n) if common.contains(n)));
             seen && !matches!(l, Literal::Equal(..))
         });
         let asked = rest.literals().iter().filter(|l| !self::is_open(l)).cloned().collect();
@@ -232,10 +236,10 @@ fn all_larger(
 
 /// What a step asks of data but those at the names `besides` and what it stores, which can be
 /// chosen as it wants.
-fn asked(step: &Constraint, besides: &[Name]) -> Option<Constraint> {
+fn asked(step: &DataConstraint, besides: &[NameId]) -> Option<DataConstraint> {
     let mut cells = Vec::new();
     step.visit(|leaf| {
-        if let Term::After(cell) = leaf {
+        if let DataTerm::After(cell) = leaf {
             cells.push(*cell);
         }
     });
@@ -247,7 +251,7 @@ fn asked(step: &Constraint, besides: &[Name]) -> Option<Constraint> {
 /// Whether a literal is about a value that nothing names.
 fn is_open(literal: &Literal) -> bool {
     let mut open = false;
-    literal.visit(&mut |leaf| open |= matches!(leaf, Term::Some(_)));
+    literal.visit(&mut |leaf| open |= matches!(leaf, DataTerm::Some(_)));
     open
 }
 
@@ -277,15 +281,15 @@ fn least(ways: Vec<Way>) -> Vec<Way> {
 
 /// At each moment the name fires or one of the reasons does, or the environment has one.
 fn fitting(
-    name: Name,
-    reasons: &[Name],
+    name: NameId,
+    reasons: &[NameId],
     outer: bool,
-    moment: Name,
+    moment: NameId,
     symbols: &mut Symbols,
 ) -> Vec<Automaton> {
-    let automaton = |names: &[Name], labels: &[&[Name]]| {
-        let mut builder = Builder::over(names.iter().copied(), 1, vec![0]);
-        labels.iter().for_each(|label| _ = builder.step(0, label, Constraint::default(), 0));
+    let automaton = |names: &[NameId], labels: &[&[NameId]]| {
+        let mut builder = AutomatonBuilder::over(names.iter().copied(), 1, vec![0]);
+        labels.iter().for_each(|label| _ = builder.step(0, label, DataConstraint::default(), 0));
         builder.done()
     };
     let mut made = Vec::new();
@@ -293,24 +297,26 @@ fn fitting(
     let mut some = *first;
     for reason in rest {
         let either = symbols.fresh_name("either");
-        let labels: [&[Name]; 3] = [&[some, either], &[*reason, either], &[some, *reason, either]];
+        let labels: [&[NameId]; 3] =
+            [&[some, either], &[*reason, either], &[some, *reason, either]];
         made.push(automaton(&[some, *reason, either], &labels));
         some = either;
     }
-    let labels: [&[Name]; 3] = [&[moment, name], &[moment, some], &[moment]];
+    let labels: [&[NameId]; 3] = [&[moment, name], &[moment, some], &[moment]];
     made.push(automaton(&[moment, name, some], if outer { &labels } else { &labels[..2] }));
     made
 }
 
 /// The product without reasons. A moment at which nothing fires changes nothing and goes.
-fn seen(whole: &Automaton, names: &BTreeSet<Name>, moment: Name) -> Automaton {
+fn seen(whole: &Automaton, names: &BTreeSet<NameId>, moment: NameId) -> Automaton {
     let mut builder =
-        Builder::over(names.iter().copied(), whole.states(), whole.initial().to_vec());
+        AutomatonBuilder::over(names.iter().copied(), whole.states(), whole.initial().to_vec());
     builder.contents(whole.contents().iter().copied());
     for state in 0..whole.states() as u32 {
-        let mut known: Vec<(Vec<Name>, &Constraint, u32)> = Vec::new();
+        let mut known: Vec<(Vec<NameId>, &DataConstraint, u32)> = Vec::new();
         for step in whole.steps(state) {
-            let fire: Vec<Name> = whole.fires(&step).filter(|name| names.contains(name)).collect();
+            let fire: Vec<NameId> =
+                whole.fires(&step).filter(|name| names.contains(name)).collect();
             if fire.is_empty() && whole.fires(&step).any(|name| name == moment) {
                 continue;
             }

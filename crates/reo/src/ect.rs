@@ -52,7 +52,7 @@ pub use self::fault::{EctError, EctFault};
 
 use self::xml::Element;
 use crate::catalog::{MAX_ENDS, Primitive, TICK};
-use crate::connector::{Connector, End, Wiring};
+use crate::connector::{ChannelEnd, Connector, Wiring};
 use crate::constant::constant_word;
 use crate::primitive;
 use crate::syntax::{Source, Spot};
@@ -187,11 +187,11 @@ impl<'a> Drawn<'a> {
         // What components join, and the clock.
         let mut open: IndexSet<String> = IndexSet::new();
         for (number, (element, joined)) in self.primitives.iter().enumerate() {
-            let ends = joined.iter().map(|(at, writes)| End {
+            let ends = joined.iter().map(|(at, writes)| ChannelEnd {
                 node: self.place(*at, *writes, &mut inner),
                 writes: *writes,
             });
-            let mut ends: Vec<End> = ends.collect();
+            let mut ends: Vec<ChannelEnd> = ends.collect();
             if !is_channel(*element).map_err(|fault| (*element, fault))? {
                 self.leave_open((number, *element), joined, &mut ends, &mut wiring);
                 open.extend(ends.into_iter().map(|end| end.node));
@@ -199,7 +199,7 @@ impl<'a> Drawn<'a> {
             }
             let found = channel(*element).map_err(|fault| (*element, fault))?;
             if matches!(found, Primitive::Timer(_)) {
-                ends.push(End::reads(TICK));
+                ends.push(ChannelEnd::reads(TICK));
                 open.insert(TICK.to_owned());
             }
             let writes: Vec<bool> = ends.iter().map(|end| end.writes).collect();
@@ -229,7 +229,7 @@ impl<'a> Drawn<'a> {
         &self,
         (number, element): (usize, Element<'_>),
         joined: &[(usize, bool)],
-        ends: &mut [End],
+        ends: &mut [ChannelEnd],
         wiring: &mut Wiring<'_>,
     ) {
         let kind = element.value("name").filter(|name| !name.is_empty());
@@ -244,7 +244,7 @@ impl<'a> Drawn<'a> {
             while wiring.nodes().contains_key(own.as_str()) {
                 own.push('_');
             }
-            let channel = [End::reads(&own), End::writes(&end.node)];
+            let channel = [ChannelEnd::reads(&own), ChannelEnd::writes(&end.node)];
             wiring.add("sync", &channel, |names, _| primitive::sync(names[0], names[1]));
             end.node = own;
         }
@@ -283,12 +283,12 @@ impl<'a> Drawn<'a> {
         for ((at, writes), all) in inner {
             let Some(node) = self.nodes.get(&at) else { continue };
             let joint = if writes { Primitive::Join("tuple".into()) } else { Primitive::Router };
-            let mut ends: Vec<End> =
-                all.iter().map(|name| End { node: name.clone(), writes: !writes }).collect();
+            let mut ends: Vec<ChannelEnd> =
+                all.iter().map(|name| ChannelEnd { node: name.clone(), writes: !writes }).collect();
             if writes {
-                ends.push(End::writes(&node.name));
+                ends.push(ChannelEnd::writes(&node.name));
             } else {
-                ends.insert(0, End::reads(&node.name));
+                ends.insert(0, ChannelEnd::reads(&node.name));
             }
             if ends.len() > MAX_ENDS {
                 return Err(EctFault::Value(CROWDED));

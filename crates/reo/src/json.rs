@@ -51,9 +51,9 @@ use self::data::{AutomatonData, ConnectorData, Document, PartData, StepData};
 use self::fault::other;
 use crate::automaton::Automaton;
 use crate::connector::Connector;
-use crate::symbol::{Name, Symbol, Symbols};
+use crate::symbol::{NameId, SymbolId, Symbols};
 use crate::syntax::condition;
-use crate::syntax::{At, CLOCKS, Fault, MAX_TEXT, Place, Source};
+use crate::syntax::{CLOCKS, MAX_TEXT, Place, Source, SyntaxFault, WithPlace};
 
 /// The connector of a JSON text.
 ///
@@ -98,7 +98,7 @@ pub fn write_connector(connector: &Connector) -> String {
         arguments: Vec::new(),
         ends: None,
     });
-    let names = |all: &[Name]| all.iter().map(|n| symbols.word(n.0).to_owned()).collect();
+    let names = |all: &[NameId]| all.iter().map(|n| symbols.word(n.0).to_owned()).collect();
     let connector = ConnectorData {
         name: connector.name.clone(),
         parts: parts.collect(),
@@ -116,7 +116,7 @@ pub fn write_automaton(automaton: &Automaton, symbols: &Symbols) -> String {
 }
 
 fn blank(symbols: &Symbols) -> Document {
-    let words = (0..symbols.len() as u32).map(|k| symbols.word(Symbol(k)).to_owned());
+    let words = (0..symbols.len() as u32).map(|k| symbols.word(SymbolId(k)).to_owned());
     let (connector, automaton) = (None, None);
     Document {
         format: FORMAT.into(),
@@ -128,8 +128,8 @@ fn blank(symbols: &Symbols) -> Document {
 }
 
 fn data(automaton: &Automaton, symbols: &Symbols) -> AutomatonData {
-    let word = |s: Symbol| symbols.word(s).to_owned();
-    let step = |step: crate::automaton::Step<'_>| {
+    let word = |s: SymbolId| symbols.word(s).to_owned();
+    let step = |step: crate::automaton::Transition<'_>| {
         let constraint = automaton.constraint(&step);
         StepData {
             from: step.from,
@@ -149,17 +149,17 @@ fn data(automaton: &Automaton, symbols: &Symbols) -> AutomatonData {
 
 fn at_start(source: &Source, fault: JsonFault) -> JsonError {
     let place = Place { file: source.name.clone(), line: 1, column: 1 };
-    At { place, fault: Box::new(fault) }
+    WithPlace { place, fault: Box::new(fault) }
 }
 
 fn document(source: &Source) -> Result<Document, JsonError> {
     if source.text.len() > MAX_TEXT {
-        let fault = Fault::Long("text", source.text.len(), MAX_TEXT);
+        let fault = SyntaxFault::Long("text", source.text.len(), MAX_TEXT);
         return Err(at_start(source, fault.into()));
     }
     let document: Document = tickbound_input::json(&source.text).map_err(|error| {
         let place = Place { file: source.name.clone(), line: error.line(), column: error.column() };
-        At { place, fault: Box::new(JsonFault::Syntax(syntax(&error.to_string()))) }
+        WithPlace { place, fault: Box::new(JsonFault::Syntax(syntax(&error.to_string()))) }
     })?;
     if document.format != FORMAT {
         let fault = other("`format`", &format!("`{}`", document.format), &format!("`{FORMAT}`"));

@@ -3,7 +3,7 @@
 //! Bit `i` stands for the `i`-th name of the automaton's alphabet. A label is as many 64-bit words
 //! as the alphabet needs, at least one; alphabets of at most 64 names, by far the most, are one.
 
-use crate::symbol::Name;
+use crate::symbol::NameId;
 
 /// Words that a label over so many names takes: at least 1.
 pub fn words_for(names: usize) -> usize {
@@ -48,7 +48,7 @@ pub struct Map {
 
 impl Map {
     /// From alphabet `from` to alphabet `to`, both sorted; names that `to` lacks are left out.
-    pub fn new(from: &[Name], to: &[Name]) -> Map {
+    pub fn new(from: &[NameId], to: &[NameId]) -> Map {
         let to_at = from.iter().map(|name| to.binary_search(name).ok()).collect();
         Map { to: to_at, words: words_for(to.len()) }
     }

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 /// How far work is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Progress {
+pub struct ProductProgress {
     /// While states are compared, how many of them have been found to differ; nothing while they
     /// are still being found.
     pub blocks: Option<u64>,
@@ -18,14 +18,14 @@ pub struct Progress {
 
 /// Limits of one piece of work.
 #[derive(Clone, Copy)]
-pub struct Limits<'a> {
+pub struct ProductLimits<'a> {
     /// Most bytes for the result and what is needed to make it, as counted by the engine. Work that
     /// would need more ends in [`Stopped::Memory`] before it takes them.
     pub memory: u64,
     /// Set from outside to stop the work soon.
     pub stop: &'a AtomicBool,
     /// Called now and then, from any thread.
-    pub progress: &'a (dyn Fn(Progress) + Sync),
+    pub progress: &'a (dyn Fn(ProductProgress) + Sync),
 }
 
 /// Why work did not come to its end.
@@ -56,14 +56,14 @@ pub enum Stopped {
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-impl Limits<'static> {
+impl ProductLimits<'static> {
     /// Only the memory is limited; nobody stops it or listens.
     pub fn memory(bytes: u64) -> Self {
-        Limits { memory: bytes, stop: &NEVER, progress: &|_| {} }
+        ProductLimits { memory: bytes, stop: &NEVER, progress: &|_| {} }
     }
 }
 
-impl Limits<'_> {
+impl ProductLimits<'_> {
     /// Whether so many bytes are still allowed.
     ///
     /// # Errors

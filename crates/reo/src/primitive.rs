@@ -6,25 +6,25 @@
 //! timed component connectors, 2007 (Timer). A function here gives one automaton over given names;
 //! buffers own a memory cell, given by the caller, that no other part may write.
 
-use crate::automaton::{Automaton, Builder};
-use crate::constraint::{Constraint, Literal, Term};
-use crate::symbol::{Cell, Name, Symbol};
+use crate::automaton::{Automaton, AutomatonBuilder};
+use crate::constraint::{DataConstraint, DataTerm, Literal};
+use crate::symbol::{Cell, NameId, SymbolId};
 
-fn equal(a: Term, b: Term) -> Literal {
+fn equal(a: DataTerm, b: DataTerm) -> Literal {
     Literal::Equal(a, b)
 }
 
-fn one(literal: Literal) -> Constraint {
-    Constraint::new([literal])
+fn one(literal: Literal) -> DataConstraint {
+    DataConstraint::new([literal])
 }
 
-fn same(a: Name, b: Name) -> Constraint {
-    one(equal(Term::Datum(a), Term::Datum(b)))
+fn same(a: NameId, b: NameId) -> DataConstraint {
+    one(equal(DataTerm::Datum(a), DataTerm::Datum(b)))
 }
 
 /// An automaton with one state.
-fn stateless(names: &[Name], steps: &[(&[Name], Constraint)]) -> Automaton {
-    let mut builder = Builder::over(names.iter().copied(), 1, vec![0]);
+fn stateless(names: &[NameId], steps: &[(&[NameId], DataConstraint)]) -> Automaton {
+    let mut builder = AutomatonBuilder::over(names.iter().copied(), 1, vec![0]);
     for (fire, constraint) in steps {
         builder.step(0, fire, constraint.clone(), 0);
     }
@@ -32,61 +32,61 @@ fn stateless(names: &[Name], steps: &[(&[Name], Constraint)]) -> Automaton {
 }
 
 /// Sync: `a` and `b` fire together, with the same datum.
-pub fn sync(a: Name, b: Name) -> Automaton {
+pub fn sync(a: NameId, b: NameId) -> Automaton {
     stateless(&[a, b], &[(&[a, b], same(a, b))])
 }
 
 /// LossySync: as [`sync`], or `a` alone, whose datum is lost. Which one is open, as in the 2006
 /// paper; that `b` is only passed over when it is not ready needs context, which constraint
 /// automata do not have.
-pub fn lossy_sync(a: Name, b: Name) -> Automaton {
-    stateless(&[a, b], &[(&[a, b], same(a, b)), (&[a], Constraint::default())])
+pub fn lossy_sync(a: NameId, b: NameId) -> Automaton {
+    stateless(&[a, b], &[(&[a, b], same(a, b)), (&[a], DataConstraint::default())])
 }
 
 /// SyncDrain, and SyncSpout: `a` and `b` fire together, whatever their data.
-pub fn sync_drain(a: Name, b: Name) -> Automaton {
-    stateless(&[a, b], &[(&[a, b], Constraint::default())])
+pub fn sync_drain(a: NameId, b: NameId) -> Automaton {
+    stateless(&[a, b], &[(&[a, b], DataConstraint::default())])
 }
 
 /// AsyncDrain, and AsyncSpout: `a` or `b` fires, never both.
-pub fn async_drain(a: Name, b: Name) -> Automaton {
-    stateless(&[a, b], &[(&[a], Constraint::default()), (&[b], Constraint::default())])
+pub fn async_drain(a: NameId, b: NameId) -> Automaton {
+    stateless(&[a, b], &[(&[a], DataConstraint::default()), (&[b], DataConstraint::default())])
 }
 
 /// Filter: what fulfils `predicate` passes as in a [`sync`], the rest is lost.
-pub fn filter(a: Name, b: Name, predicate: Symbol) -> Automaton {
+pub fn filter(a: NameId, b: NameId, predicate: SymbolId) -> Automaton {
     sieve(a, b, predicate, true)
 }
 
 /// Filter of the opposite of `predicate`: what fulfils it is lost, the rest passes.
-pub fn filter_not(a: Name, b: Name, predicate: Symbol) -> Automaton {
+pub fn filter_not(a: NameId, b: NameId, predicate: SymbolId) -> Automaton {
     sieve(a, b, predicate, false)
 }
 
-fn sieve(a: Name, b: Name, predicate: Symbol, passes: bool) -> Automaton {
-    let test = |holds| Literal::Predicate(holds, predicate, [Term::Datum(a)].into());
-    let pass = Constraint::new([test(passes), equal(Term::Datum(a), Term::Datum(b))]);
+fn sieve(a: NameId, b: NameId, predicate: SymbolId, passes: bool) -> Automaton {
+    let test = |holds| Literal::Predicate(holds, predicate, [DataTerm::Datum(a)].into());
+    let pass = DataConstraint::new([test(passes), equal(DataTerm::Datum(a), DataTerm::Datum(b))]);
     stateless(&[a, b], &[(&[a, b], pass), (&[a], one(test(!passes)))])
 }
 
 /// Transform: `b` gives `function` of the datum at `a`.
-pub fn transform(a: Name, b: Name, function: Symbol) -> Automaton {
+pub fn transform(a: NameId, b: NameId, function: SymbolId) -> Automaton {
     join(&[a], b, function)
 }
 
 /// A function of several inputs, all at once: `out` gives `function` of the data at `inputs`. With
 /// the function `tuple` it is Reo's Join.
-pub fn join(inputs: &[Name], out: Name, function: Symbol) -> Automaton {
-    let arguments: Vec<Term> = inputs.iter().copied().map(Term::Datum).collect();
-    let result = one(equal(Term::Datum(out), Term::Call(function, arguments.into())));
-    let names: Vec<Name> = inputs.iter().copied().chain([out]).collect();
+pub fn join(inputs: &[NameId], out: NameId, function: SymbolId) -> Automaton {
+    let arguments: Vec<DataTerm> = inputs.iter().copied().map(DataTerm::Datum).collect();
+    let result = one(equal(DataTerm::Datum(out), DataTerm::Call(function, arguments.into())));
+    let names: Vec<NameId> = inputs.iter().copied().chain([out]).collect();
     stateless(&names, &[(&names, result)])
 }
 
 /// Merger: exactly one of `inputs` fires, together with `out` and with the same datum.
-pub fn merger(inputs: &[Name], out: Name) -> Automaton {
+pub fn merger(inputs: &[NameId], out: NameId) -> Automaton {
     let names = inputs.iter().copied().chain([out]);
-    let mut builder = Builder::over(names, 1, vec![0]);
+    let mut builder = AutomatonBuilder::over(names, 1, vec![0]);
     for input in inputs {
         builder.step(0, &[*input, out], same(*input, out), 0);
     }
@@ -94,74 +94,75 @@ pub fn merger(inputs: &[Name], out: Name) -> Automaton {
 }
 
 /// Replicator: `input` fires together with all of `outputs`, with the same datum.
-pub fn replicator(input: Name, outputs: &[Name]) -> Automaton {
-    let names: Vec<Name> = [input].into_iter().chain(outputs.iter().copied()).collect();
-    let copies = outputs.iter().map(|out| equal(Term::Datum(input), Term::Datum(*out)));
-    stateless(&names, &[(&names, Constraint::new(copies))])
+pub fn replicator(input: NameId, outputs: &[NameId]) -> Automaton {
+    let names: Vec<NameId> = [input].into_iter().chain(outputs.iter().copied()).collect();
+    let copies = outputs.iter().map(|out| equal(DataTerm::Datum(input), DataTerm::Datum(*out)));
+    stateless(&names, &[(&names, DataConstraint::new(copies))])
 }
 
 /// Router: `input` fires together with exactly one of `outputs`, with the same datum.
-pub fn router(input: Name, outputs: &[Name]) -> Automaton {
+pub fn router(input: NameId, outputs: &[NameId]) -> Automaton {
     merger(outputs, input)
 }
 
 /// What is in a buffer at the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Content {
+pub enum BufferContent {
     /// Nothing.
     Empty,
     /// A datum of which nothing is known.
     Unknown,
     /// This constant.
-    Constant(Symbol),
+    Constant(SymbolId),
 }
 
 /// A buffer of one place: states 0 (empty) and 1 (full).
-fn buffer(a: Name, b: Name, cell: Cell, content: Content) -> Builder {
-    let initial = if content == Content::Empty { 0 } else { 1 };
-    let mut builder = Builder::over([a, b], 2, vec![initial]);
-    if let Content::Constant(datum) = content {
+fn buffer(a: NameId, b: NameId, cell: Cell, content: BufferContent) -> AutomatonBuilder {
+    let initial = if content == BufferContent::Empty { 0 } else { 1 };
+    let mut builder = AutomatonBuilder::over([a, b], 2, vec![initial]);
+    if let BufferContent::Constant(datum) = content {
         builder.contents([(cell, datum)]);
     }
     builder.step(0, &[a], store(a, cell), 1);
-    builder.step(1, &[b], one(equal(Term::Datum(b), Term::Before(cell))), 0);
+    builder.step(1, &[b], one(equal(DataTerm::Datum(b), DataTerm::Before(cell))), 0);
     builder
 }
 
-fn store(a: Name, cell: Cell) -> Constraint {
-    one(equal(Term::Datum(a), Term::After(cell)))
+fn store(a: NameId, cell: Cell) -> DataConstraint {
+    one(equal(DataTerm::Datum(a), DataTerm::After(cell)))
 }
 
 /// FIFO1: takes a datum at `a` when empty, gives it at `b` when full. `content` other than
-/// [`Content::Empty`] makes it FIFO1full.
-pub fn fifo1(a: Name, b: Name, cell: Cell, content: Content) -> Automaton {
+/// [`BufferContent::Empty`] makes it FIFO1full.
+pub fn fifo1(a: NameId, b: NameId, cell: Cell, content: BufferContent) -> Automaton {
     buffer(a, b, cell, content).done()
 }
 
 /// Overflow-lossy FIFO1: as [`fifo1`]; what comes while it is full is lost.
-pub fn overflow_lossy_fifo1(a: Name, b: Name, cell: Cell) -> Automaton {
-    let mut builder = buffer(a, b, cell, Content::Empty);
-    builder.step(1, &[a], Constraint::default(), 1);
+pub fn overflow_lossy_fifo1(a: NameId, b: NameId, cell: Cell) -> Automaton {
+    let mut builder = buffer(a, b, cell, BufferContent::Empty);
+    builder.step(1, &[a], DataConstraint::default(), 1);
     builder.done()
 }
 
 /// Shift-lossy FIFO1: as [`fifo1`]; what comes while it is full takes the place of what is there.
-pub fn shift_lossy_fifo1(a: Name, b: Name, cell: Cell) -> Automaton {
-    let mut builder = buffer(a, b, cell, Content::Empty);
+pub fn shift_lossy_fifo1(a: NameId, b: NameId, cell: Cell) -> Automaton {
+    let mut builder = buffer(a, b, cell, BufferContent::Empty);
     builder.step(1, &[a], store(a, cell), 1);
     builder.done()
 }
 
 /// Variable: keeps the last datum from `a` and gives it at `b` as often as asked, once there is
 /// one.
-pub fn variable(a: Name, b: Name, cell: Cell, content: Content) -> Automaton {
-    let mut builder = Builder::over([a, b], 2, vec![u32::from(content != Content::Empty)]);
-    if let Content::Constant(datum) = content {
+pub fn variable(a: NameId, b: NameId, cell: Cell, content: BufferContent) -> Automaton {
+    let mut builder =
+        AutomatonBuilder::over([a, b], 2, vec![u32::from(content != BufferContent::Empty)]);
+    if let BufferContent::Constant(datum) = content {
         builder.contents([(cell, datum)]);
     }
     builder.step(0, &[a], store(a, cell), 1);
     builder.step(1, &[a], store(a, cell), 1);
-    builder.step(1, &[b], one(equal(Term::Datum(b), Term::Before(cell))), 1);
+    builder.step(1, &[b], one(equal(DataTerm::Datum(b), DataTerm::Before(cell))), 1);
     builder.done()
 }
 
@@ -170,27 +171,28 @@ pub fn variable(a: Name, b: Name, cell: Cell, content: Content) -> Automaton {
 ///
 /// Together they take and give one datum in a step once neither full nor empty, as a chain of
 /// [`fifo1`] with hidden inner names does.
-pub fn fifo(a: Name, b: Name, cells: &[Cell]) -> Automaton {
+pub fn fifo(a: NameId, b: NameId, cells: &[Cell]) -> Automaton {
     let n = cells.len();
-    let mut builder = Builder::over([a, b], n + 1, vec![0]);
+    let mut builder = AutomatonBuilder::over([a, b], n + 1, vec![0]);
     // k data lie in the last k cells; the i-th oldest in cells[n - 1 - i].
     let place = |i: usize| cells[n - 1 - i];
     let give = |k: usize| {
-        let shift = (1..k).map(move |i| equal(Term::After(place(i - 1)), Term::Before(place(i))));
-        shift.chain([equal(Term::Datum(b), Term::Before(place(0)))])
+        let shift =
+            (1..k).map(move |i| equal(DataTerm::After(place(i - 1)), DataTerm::Before(place(i))));
+        shift.chain([equal(DataTerm::Datum(b), DataTerm::Before(place(0)))])
     };
     for k in 0..=n {
         let from = k as u32;
         if k < n {
-            let take = one(equal(Term::Datum(a), Term::After(place(k))));
+            let take = one(equal(DataTerm::Datum(a), DataTerm::After(place(k))));
             builder.step(from, &[a], take, from + 1);
         }
         if k > 0 {
-            builder.step(from, &[b], Constraint::new(give(k)), from - 1);
+            builder.step(from, &[b], DataConstraint::new(give(k)), from - 1);
         }
         if k > 0 && k < n {
-            let take = equal(Term::Datum(a), Term::After(place(k - 1)));
-            builder.step(from, &[a, b], Constraint::new(give(k).chain([take])), from);
+            let take = equal(DataTerm::Datum(a), DataTerm::After(place(k - 1)));
+            builder.step(from, &[a, b], DataConstraint::new(give(k).chain([take])), from);
         }
     }
     builder.done()
@@ -201,13 +203,13 @@ pub fn fifo(a: Name, b: Name, cells: &[Cell]) -> Automaton {
 /// Time is discrete: `tick` fires when one unit of time passes, for all timers at once, as the name
 /// is shared. State 0 is off (time passes without effect), state k > 0 has k - 1 ticks to go; in
 /// state 1 no time passes before `b` has fired.
-pub fn timer(a: Name, b: Name, tick: Name, ticks: u32, timeout: Symbol) -> Automaton {
-    let mut builder = Builder::over([a, b, tick], ticks as usize + 2, vec![0]);
-    builder.step(0, &[tick], Constraint::default(), 0);
-    builder.step(0, &[a], Constraint::default(), ticks + 1);
+pub fn timer(a: NameId, b: NameId, tick: NameId, ticks: u32, timeout: SymbolId) -> Automaton {
+    let mut builder = AutomatonBuilder::over([a, b, tick], ticks as usize + 2, vec![0]);
+    builder.step(0, &[tick], DataConstraint::default(), 0);
+    builder.step(0, &[a], DataConstraint::default(), ticks + 1);
     for k in 2..ticks + 2 {
-        builder.step(k, &[tick], Constraint::default(), k - 1);
+        builder.step(k, &[tick], DataConstraint::default(), k - 1);
     }
-    builder.step(1, &[b], one(equal(Term::Datum(b), Term::Constant(timeout))), 0);
+    builder.step(1, &[b], one(equal(DataTerm::Datum(b), DataTerm::Constant(timeout))), 0);
     builder.done()
 }

@@ -6,17 +6,19 @@ use std::collections::BTreeSet;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tickbound_reo::automaton::{Automaton, Builder};
-use tickbound_reo::bisimulation::{Difference, Kind, Told, Verdict, compare, minimise, partition};
-use tickbound_reo::constraint::{Constraint, Literal, Term};
-use tickbound_reo::limits::Limits;
-use tickbound_reo::primitive::{Content, fifo1};
-use tickbound_reo::symbol::{Name, Symbols};
+use tickbound_reo::automaton::{Automaton, AutomatonBuilder};
+use tickbound_reo::bisimulation::{
+    BisimulationVerdict, Difference, Equivalence, Told, compare, minimise, partition,
+};
+use tickbound_reo::constraint::{DataConstraint, DataTerm, Literal};
+use tickbound_reo::limits::ProductLimits;
+use tickbound_reo::primitive::{BufferContent, fifo1};
+use tickbound_reo::symbol::{NameId, Symbols};
 
-const KINDS: [Kind; 2] = [Kind::Strong, Kind::Weak];
+const KINDS: [Equivalence; 2] = [Equivalence::Strong, Equivalence::Weak];
 
 /// What is seen of a step; a silent one without a condition is `(vec![], true)`.
-type Action = (Vec<Name>, Constraint);
+type Action = (Vec<NameId>, DataConstraint);
 
 /// States with their steps, for the naive oracles.
 #[derive(Debug, Clone)]
@@ -66,13 +68,13 @@ impl Plain {
     }
 
     /// What a state can do, for weak bisimulation with silent steps before, after and instead.
-    fn moves(&self, state: usize, kind: Kind) -> BTreeSet<(Action, usize)> {
-        if kind == Kind::Strong {
+    fn moves(&self, state: usize, kind: Equivalence) -> BTreeSet<(Action, usize)> {
+        if kind == Equivalence::Strong {
             return self.steps[state].clone();
         }
         let mut moves = BTreeSet::new();
         for via in self.silently(state) {
-            moves.insert(((Vec::new(), Constraint::default()), via));
+            moves.insert(((Vec::new(), DataConstraint::default()), via));
             for (action, to) in self.steps[via].iter().filter(|(a, _)| !is_silent(a)) {
                 moves.extend(self.silently(*to).into_iter().map(|end| (action.clone(), end)));
             }
@@ -82,7 +84,7 @@ impl Plain {
 
     /// For each pair of states whether they are bisimilar: all pairs, less those that cannot answer
     /// each other, until nothing changes.
-    fn alike(&self, kind: Kind) -> Vec<Vec<bool>> {
+    fn alike(&self, kind: Equivalence) -> Vec<Vec<bool>> {
         let n = self.steps.len();
         let moves: Vec<_> = (0..n).map(|s| self.moves(s, kind)).collect();
         let mut alike = vec![vec![true; n]; n];
@@ -104,7 +106,7 @@ impl Plain {
     }
 
     /// States that actions lead to, one after another.
-    fn after(&self, trace: &[Action], kind: Kind) -> BTreeSet<usize> {
+    fn after(&self, trace: &[Action], kind: Equivalence) -> BTreeSet<usize> {
         let mut now: BTreeSet<usize> = self.initial.iter().copied().collect();
         for action in trace {
             let onward = |s: &usize| self.moves(*s, kind).into_iter().filter(|(a, _)| a == action);
@@ -115,7 +117,7 @@ impl Plain {
 }
 
 /// Whether each initial state of one is bisimilar to one of the other.
-fn equivalent(left: &Automaton, right: &Automaton, kind: Kind) -> bool {
+fn equivalent(left: &Automaton, right: &Automaton, kind: Equivalence) -> bool {
     let both = Plain::of(left).beside(&Plain::of(right));
     let alike = both.alike(kind);
     let (of_left, of_right) = both.initial.split_at(left.initial().len());
@@ -132,16 +134,16 @@ fn automaton(states: u32) -> impl Strategy<Value = Automaton> {
             move |steps| {
                 let mut symbols = Symbols::new();
                 let names = [symbols.name("a"), symbols.name("b")];
-                let (cell, one) = (symbols.cell("m"), Term::Constant(symbols.intern("1")));
+                let (cell, one) = (symbols.cell("m"), DataTerm::Constant(symbols.intern("1")));
                 let conditions = [
-                    Constraint::default(),
-                    Constraint::new([Literal::Equal(Term::Before(cell), one.clone())]),
-                    Constraint::new([Literal::Equal(one, Term::After(cell))]),
+                    DataConstraint::default(),
+                    DataConstraint::new([Literal::Equal(DataTerm::Before(cell), one.clone())]),
+                    DataConstraint::new([Literal::Equal(one, DataTerm::After(cell))]),
                 ];
                 let initial = if two == 0 && states > 1 { vec![0, 1] } else { vec![0] };
-                let mut builder = Builder::over(names, states as usize, initial);
+                let mut builder = AutomatonBuilder::over(names, states as usize, initial);
                 for (from, fire, condition, to) in steps {
-                    let fire: Vec<Name> =
+                    let fire: Vec<NameId> =
                         (0..2).filter(|k| fire >> k & 1 == 1).map(|k| names[k]).collect();
                     builder.step(from, &fire, conditions[condition as usize].clone(), to);
                 }
@@ -151,14 +153,15 @@ fn automaton(states: u32) -> impl Strategy<Value = Automaton> {
     })
 }
 
-fn plenty() -> Limits<'static> {
-    Limits::memory(1 << 30)
+fn plenty() -> ProductLimits<'static> {
+    ProductLimits::memory(1 << 30)
 }
 
 /// The automaton without one of its steps.
 fn without(automaton: &Automaton, leave: usize) -> Automaton {
     let names = automaton.alphabet().iter().copied();
-    let mut builder = Builder::over(names, automaton.states(), automaton.initial().to_vec());
+    let mut builder =
+        AutomatonBuilder::over(names, automaton.states(), automaton.initial().to_vec());
     for step in automaton.all_steps().enumerate().filter(|(k, _)| *k != leave).map(|(_, s)| s) {
         builder.push(step.from, step.label, automaton.constraint(&step).clone(), step.to);
     }
@@ -167,7 +170,7 @@ fn without(automaton: &Automaton, leave: usize) -> Automaton {
 
 /// Asserts that one side can take the whole trace and the other all but its last step, and what is
 /// told of states that the same steps lead to.
-fn replayed(left: &Automaton, right: &Automaton, difference: &Difference, kind: Kind) {
+fn replayed(left: &Automaton, right: &Automaton, difference: &Difference, kind: Equivalence) {
     let Difference { trace, left_only, told } = difference;
     let (can, cannot) = if *left_only { (left, right) } else { (right, left) };
     let (last, before) = trace.split_last().expect("something that only one side can do");
@@ -176,7 +179,8 @@ fn replayed(left: &Automaton, right: &Automaton, difference: &Difference, kind: 
     assert!(!cannot.after(before, kind).is_empty(), "{difference:?}");
     assert_eq!(cannot.after(trace, kind).is_empty(), *told == Told::Run, "{difference:?}");
     let refuses = |side: &Plain| {
-        let quiet = |s| if kind == Kind::Weak { side.silently(s) } else { BTreeSet::from([s]) };
+        let quiet =
+            |s| if kind == Equivalence::Weak { side.silently(s) } else { BTreeSet::from([s]) };
         let mut states = side.after(before, kind).into_iter().flat_map(quiet);
         states.any(|s| !side.moves(s, kind).iter().any(|(action, _)| action == last))
     };
@@ -222,7 +226,7 @@ proptest! {
             let least = minimise(&automaton, kind, &plenty()).unwrap();
             prop_assert!(equivalent(&automaton, &least, kind), "{kind:?} {least:?}");
             let verdict = compare(&automaton, &least, kind, &plenty()).unwrap();
-            prop_assert!(matches!(verdict, Verdict::Same { .. }), "{:?} {:?}", kind, verdict);
+            prop_assert!(matches!(verdict, BisimulationVerdict::Same { .. }), "{:?} {:?}", kind, verdict);
             let reachable = partition(&automaton.reachable().0, kind, false, &plenty()).unwrap();
             prop_assert_eq!(least.states(), reachable.blocks);
             let alike = Plain::of(&least).alike(kind);
@@ -245,8 +249,8 @@ proptest! {
             for kind in KINDS {
                 let same = equivalent(left, right, kind);
                 match compare(left, right, kind, &plenty()).unwrap() {
-                    Verdict::Same { .. } => prop_assert!(same),
-                    Verdict::Different(difference) => {
+                    BisimulationVerdict::Same { .. } => prop_assert!(same),
+                    BisimulationVerdict::Different(difference) => {
                         prop_assert!(!same);
                         replayed(left, right, &difference, kind);
                     }
@@ -262,26 +266,26 @@ fn contents_that_are_read_are_compared() {
     let (a, b, cell) = (symbols.name("a"), symbols.name("b"), symbols.cell("m"));
     let constants = ["1", "2"].map(|w| symbols.intern(w));
     let full = |content| fifo1(a, b, cell, content);
-    let [one, two] = constants.map(|c| full(Content::Constant(c)));
+    let [one, two] = constants.map(|c| full(BufferContent::Constant(c)));
     let put = |at: usize| {
-        let put = Literal::Equal(Term::Constant(constants[at]), Term::After(cell));
-        vec![(Vec::new(), Constraint::new([put]))]
+        let put = Literal::Equal(DataTerm::Constant(constants[at]), DataTerm::After(cell));
+        vec![(Vec::new(), DataConstraint::new([put]))]
     };
-    fn verdict(left: &Automaton, right: &Automaton) -> Verdict {
-        compare(left, right, Kind::Weak, &plenty()).unwrap()
+    fn verdict(left: &Automaton, right: &Automaton) -> BisimulationVerdict {
+        compare(left, right, Equivalence::Weak, &plenty()).unwrap()
     }
-    assert_eq!(verdict(&one, &one), Verdict::Same { blocks: 2 });
+    assert_eq!(verdict(&one, &one), BisimulationVerdict::Same { blocks: 2 });
     let differ = |at, left_only| {
-        Verdict::Different(Difference { trace: put(at), left_only, told: Told::Run })
+        BisimulationVerdict::Different(Difference { trace: put(at), left_only, told: Told::Run })
     };
     assert_eq!(verdict(&one, &two), differ(0, true));
-    assert_eq!(verdict(&full(Content::Unknown), &two), differ(1, false));
+    assert_eq!(verdict(&full(BufferContent::Unknown), &two), differ(1, false));
     // What nobody reads makes no difference.
     let [one, two] = [one, two].map(|full| {
-        let mut builder = Builder::over([a, b], 1, vec![0]);
+        let mut builder = AutomatonBuilder::over([a, b], 1, vec![0]);
         builder.contents(full.contents().iter().copied());
-        builder.step(0, &[a], Constraint::default(), 0);
+        builder.step(0, &[a], DataConstraint::default(), 0);
         builder.finish().unwrap()
     });
-    assert_eq!(verdict(&one, &two), Verdict::Same { blocks: 1 });
+    assert_eq!(verdict(&one, &two), BisimulationVerdict::Same { blocks: 1 });
 }

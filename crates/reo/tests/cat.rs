@@ -7,9 +7,9 @@ use std::path::Path;
 
 use connectors::{example, shared, source};
 use tickbound_reo::cat::connector;
-use tickbound_reo::constraint::Term;
+use tickbound_reo::constraint::DataTerm;
 use tickbound_reo::run::{Player, Wanted};
-use tickbound_reo::symbol::{Cell, Name, Symbol};
+use tickbound_reo::symbol::{Cell, NameId, SymbolId};
 use tickbound_reo::syntax::Source;
 
 /// The automaton and notes of a text.
@@ -55,8 +55,8 @@ fn cells_begin_with_what_they_hold() {
     let text = "\"f\"[A::IN] q*[m::\"FULL\", n::1, k::\"1\"][[A]::A=$s.m::p], p[]";
     let read = connector(&Source::new("t.cat", text)).unwrap_or_else(|e| panic!("{e}"));
     let contents = read.parts[0].automaton.contents().iter();
-    let word = |(cell, held): &(Cell, Symbol)| {
-        let held = Term::Constant(*held).text(&read.symbols);
+    let word = |(cell, held): &(Cell, SymbolId)| {
+        let held = DataTerm::Constant(*held).text(&read.symbols);
         format!("{} {held}", read.symbols.word(cell.0))
     };
     let mut contents: Vec<String> = contents.map(word).collect();
@@ -86,7 +86,7 @@ fn several_automata_are_one_connector() {
         "0 {A} A = $one.1/m' -> 1\n1 {M} M = $one.1/m -> 0\n\
          0 {M} M = $two.2/m' -> 1\n1 {B} B = $two.2/m -> 0\n"
     );
-    let words = |names: &[Name]| names.iter().map(|n| read.symbols.word(n.0)).collect::<Vec<_>>();
+    let words = |names: &[NameId]| names.iter().map(|n| read.symbols.word(n.0)).collect::<Vec<_>>();
     assert_eq!((read.name.as_str(), words(&read.interface)), ("one", vec!["A", "M", "B"]));
     assert_eq!(words(&read.inputs()), ["A"]);
     let mut run = Player::new(&read).expect("initial states");

@@ -6,20 +6,20 @@ use std::collections::BTreeSet;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tickbound_reo::automaton::{Automaton, Builder};
-use tickbound_reo::check::{Formula, Run, deadlock, violation};
-use tickbound_reo::constraint::{Constraint, Literal, Term};
-use tickbound_reo::symbol::{Name, Symbols};
+use tickbound_reo::automaton::{Automaton, AutomatonBuilder};
+use tickbound_reo::check::{AutomatonRun, LtlFormula, deadlock, violation};
+use tickbound_reo::constraint::{DataConstraint, DataTerm, Literal};
+use tickbound_reo::symbol::{NameId, Symbols};
 
 const WORDS: [&str; 3] = ["a", "b", "c"];
 
-pub fn words() -> (Symbols, Vec<Name>) {
+pub fn words() -> (Symbols, Vec<NameId>) {
     let mut symbols = Symbols::new();
     let names = WORDS.map(|w| symbols.name(w)).into();
     (symbols, names)
 }
 
-pub fn chosen(names: &[Name], bits: u8) -> Vec<Name> {
+pub fn chosen(names: &[NameId], bits: u8) -> Vec<NameId> {
     (0..names.len()).filter(|k| bits >> k & 1 == 1).map(|k| names[k]).collect()
 }
 
@@ -30,11 +30,13 @@ pub fn automaton() -> impl Strategy<Value = Automaton> {
         vec(step, 0..2 * states as usize + 2).prop_map(move |steps| {
             let (mut symbols, names) = words();
             let cell = symbols.cell("m");
-            let put = Literal::Equal(Term::Constant(symbols.intern("1")), Term::After(cell));
+            let put =
+                Literal::Equal(DataTerm::Constant(symbols.intern("1")), DataTerm::After(cell));
             let initial = if two && states > 1 { vec![0, 1] } else { vec![0] };
-            let mut builder = Builder::over(names.iter().copied(), states as usize, initial);
+            let mut builder =
+                AutomatonBuilder::over(names.iter().copied(), states as usize, initial);
             for (from, fire, plain, to) in steps {
-                let constraint = Constraint::new((!plain).then(|| put.clone()));
+                let constraint = DataConstraint::new((!plain).then(|| put.clone()));
                 builder.step(from, &chosen(&names, fire), constraint, to);
             }
             builder.finish().unwrap()
@@ -43,7 +45,7 @@ pub fn automaton() -> impl Strategy<Value = Automaton> {
 }
 
 /// The states that the steps of a run lead to.
-pub fn ends(automaton: &Automaton, steps: &[(Vec<Name>, Constraint)]) -> BTreeSet<u32> {
+pub fn ends(automaton: &Automaton, steps: &[(Vec<NameId>, DataConstraint)]) -> BTreeSet<u32> {
     let mut now: BTreeSet<u32> = automaton.initial().iter().copied().collect();
     for (names, constraint) in steps {
         let alike = |s: &u32| {
@@ -89,7 +91,7 @@ fn formula() -> impl Strategy<Value = (String, u8)> {
 }
 
 /// For which of the eight combinations of names a formula holds, as bits.
-fn table(formula: &Formula) -> u8 {
+fn table(formula: &LtlFormula) -> u8 {
     let (_, names) = words();
     let holds = |k: u8| formula.holds(&|name| chosen(&names, k).contains(&name));
     (0..8).filter(|k| holds(*k)).map(|k| 1 << k).sum()
@@ -97,7 +99,7 @@ fn table(formula: &Formula) -> u8 {
 
 fn parse(text: &str) -> Result<u8, String> {
     let (symbols, names) = words();
-    Formula::parse(text, &names, &symbols).map(|f| table(&f)).map_err(|e| e.to_string())
+    LtlFormula::parse(text, &names, &symbols).map(|f| table(&f)).map_err(|e| e.to_string())
 }
 
 proptest! {
@@ -110,7 +112,7 @@ proptest! {
         });
         let run = deadlock(&automaton);
         prop_assert_eq!(run.as_ref().map(|r| r.steps.len()), least(&automaton, idle));
-        if let Some(Run { steps, state }) = run {
+        if let Some(AutomatonRun { steps, state }) = run {
             prop_assert!(idle(state));
             prop_assert!(ends(&automaton, &steps).contains(&state));
         }
@@ -119,15 +121,15 @@ proptest! {
     #[test]
     fn violations_are_nearest(automaton in automaton(), (text, _) in formula()) {
         let (symbols, names) = words();
-        let invariant = Formula::parse(&text, &names, &symbols).unwrap();
-        let breaks = |fire: &[Name]| !fire.is_empty() && !invariant.holds(&|n| fire.contains(&n));
+        let invariant = LtlFormula::parse(&text, &names, &symbols).unwrap();
+        let breaks = |fire: &[NameId]| !fire.is_empty() && !invariant.holds(&|n| fire.contains(&n));
         let broken = |k: u32| automaton.steps(k).any(|s| breaks(&automaton.fires(&s).collect::<Vec<_>>()));
         let run = violation(&automaton, &invariant);
         prop_assert_eq!(
             run.as_ref().map(|r| r.steps.len()),
             least(&automaton, broken).map(|n| n + 1)
         );
-        if let Some(Run { steps, state }) = run {
+        if let Some(AutomatonRun { steps, state }) = run {
             prop_assert!(breaks(&steps[steps.len() - 1].0));
             prop_assert!(ends(&automaton, &steps).contains(&state));
         }
@@ -181,11 +183,11 @@ fn names_with_signs_and_names_that_are_words_of_the_language() {
     let mut symbols = Symbols::new();
     let names = ["p[1,2]", "x~", "q.1/m", "true"].map(|w| symbols.name(w));
     for (at, text) in ["p[1,2]", "x~", "q.1/m", "true"].into_iter().enumerate() {
-        assert_eq!(Formula::parse(text, &names, &symbols), Ok(Formula::Fires(names[at])));
+        assert_eq!(LtlFormula::parse(text, &names, &symbols), Ok(LtlFormula::Fires(names[at])));
     }
-    assert_eq!(Formula::parse("false", &names, &symbols), Ok(Formula::False));
+    assert_eq!(LtlFormula::parse("false", &names, &symbols), Ok(LtlFormula::False));
     // A word that is there, but is no name of the automaton.
-    let error = Formula::parse("x~", &names[..1], &symbols).unwrap_err();
+    let error = LtlFormula::parse("x~", &names[..1], &symbols).unwrap_err();
     assert_eq!(error.to_string(), "`x~` is not a name of the connector; known here: p[1,2]");
 }
 

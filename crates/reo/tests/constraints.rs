@@ -7,19 +7,19 @@ use std::collections::BTreeSet;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tickbound_reo::constraint::simplify::{Gone, around, conjunction, simplify, simplify_any};
-use tickbound_reo::constraint::{Constraint, Literal, Term};
+use tickbound_reo::constraint::{DataConstraint, DataTerm, Literal};
 use tickbound_reo::hide::sequence;
-use tickbound_reo::symbol::{Cell, Name, Symbol, Symbols};
+use tickbound_reo::symbol::{Cell, NameId, SymbolId, Symbols};
 use values::{Meaning, Seen, View, one_after_another, relation};
 
 /// The words of all constraints here: three names, two cells, two constants, functions, predicates.
 struct Words {
     symbols: Symbols,
-    names: Vec<Name>,
+    names: Vec<NameId>,
     cells: Vec<Cell>,
-    constants: Vec<Symbol>,
-    functions: [Symbol; 2],
-    predicates: [Symbol; 2],
+    constants: Vec<SymbolId>,
+    functions: [SymbolId; 2],
+    predicates: [SymbolId; 2],
 }
 
 impl Words {
@@ -40,7 +40,7 @@ impl Words {
         Meaning { values: 3, constants: self.constants.clone(), seed }
     }
 
-    fn text(&self, constraint: &Constraint) -> String {
+    fn text(&self, constraint: &DataConstraint) -> String {
         constraint.text(&self.symbols)
     }
 }
@@ -52,22 +52,22 @@ fn chosen<T: Copy>(all: &[T], bits: u8) -> Vec<T> {
     (0..all.len()).filter(|k| bits >> k & 1 == 1).map(|k| all[k]).collect()
 }
 
-fn leaf() -> impl Strategy<Value = Term> {
+fn leaf() -> impl Strategy<Value = DataTerm> {
     let words = Words::new();
-    let data = words.names.iter().copied().map(Term::Datum);
-    let cells = words.cells.iter().flat_map(|c| [Term::Before(*c), Term::After(*c)]);
-    let constants = words.constants.iter().copied().map(Term::Constant);
-    let nameless = (0..2).map(Term::Some);
-    let all: Vec<Term> = data.chain(cells).chain(constants).chain(nameless).collect();
+    let data = words.names.iter().copied().map(DataTerm::Datum);
+    let cells = words.cells.iter().flat_map(|c| [DataTerm::Before(*c), DataTerm::After(*c)]);
+    let constants = words.constants.iter().copied().map(DataTerm::Constant);
+    let nameless = (0..2).map(DataTerm::Some);
+    let all: Vec<DataTerm> = data.chain(cells).chain(constants).chain(nameless).collect();
     prop::sample::select(all)
 }
 
-fn term() -> impl Strategy<Value = Term> {
+fn term() -> impl Strategy<Value = DataTerm> {
     let [f, g] = Words::new().functions;
     let one = (leaf(), 1..3usize).prop_map(move |(leaf, deep)| {
-        (0..deep).fold(leaf, |inner, _| Term::Call(f, [inner].into()))
+        (0..deep).fold(leaf, |inner, _| DataTerm::Call(f, [inner].into()))
     });
-    let two = (leaf(), leaf()).prop_map(move |(a, b)| Term::Call(g, [a, b].into()));
+    let two = (leaf(), leaf()).prop_map(move |(a, b)| DataTerm::Call(g, [a, b].into()));
     prop_oneof![6 => leaf(), 2 => one, 1 => two]
 }
 
@@ -85,51 +85,51 @@ fn literal() -> impl Strategy<Value = Literal> {
 }
 
 /// Any conjunction.
-fn any_constraint() -> impl Strategy<Value = Constraint> {
-    vec(literal(), 0..6).prop_map(Constraint::new)
+fn any_constraint() -> impl Strategy<Value = DataConstraint> {
+    vec(literal(), 0..6).prop_map(DataConstraint::new)
 }
 
 /// Equations of leaves, as chains of buffers have them: most store a datum or give one.
-fn flat_constraint() -> impl Strategy<Value = Constraint> {
+fn flat_constraint() -> impl Strategy<Value = DataConstraint> {
     let words = Words::new();
-    let data: Vec<Term> = words.names.iter().copied().map(Term::Datum).collect();
-    let cells = words.cells.iter().flat_map(|c| [Term::Before(*c), Term::After(*c)]);
-    let cells: Vec<Term> = cells.collect();
+    let data: Vec<DataTerm> = words.names.iter().copied().map(DataTerm::Datum).collect();
+    let cells = words.cells.iter().flat_map(|c| [DataTerm::Before(*c), DataTerm::After(*c)]);
+    let cells: Vec<DataTerm> = cells.collect();
     let moves = (prop::sample::select(data), prop::sample::select(cells));
     let equation = prop_oneof![2 => moves, 1 => (leaf(), leaf())];
-    vec(equation.prop_map(|(a, b)| Literal::Equal(a, b)), 0..7).prop_map(Constraint::new)
+    vec(equation.prop_map(|(a, b)| Literal::Equal(a, b)), 0..7).prop_map(DataConstraint::new)
 }
 
-fn constraint() -> impl Strategy<Value = Constraint> {
+fn constraint() -> impl Strategy<Value = DataConstraint> {
     prop_oneof![any_constraint(), flat_constraint()]
 }
 
 /// Of cells and constants only, as silent steps have it.
-fn without_data(constraint: &Constraint) -> Constraint {
+fn without_data(constraint: &DataConstraint) -> DataConstraint {
     let cells = Words::new().cells;
     constraint.map(|t| match t {
-        Term::Datum(name) => Term::Before(cells[name.0.0 as usize % cells.len()]),
+        DataTerm::Datum(name) => DataTerm::Before(cells[name.0.0 as usize % cells.len()]),
         other => other.clone(),
     })
 }
 
-fn mentions(constraint: &Constraint, wanted: impl Fn(&Term) -> bool) -> bool {
+fn mentions(constraint: &DataConstraint, wanted: impl Fn(&DataTerm) -> bool) -> bool {
     let mut found = false;
     constraint.visit(|leaf| found |= wanted(leaf));
     found
 }
 
 /// What is seen of a step in which the names and cells of `gone` are not.
-fn view(words: &Words, constraint: &Constraint, gone: Bits) -> View {
+fn view(words: &Words, constraint: &DataConstraint, gone: Bits) -> View {
     let kept = chosen(&words.names, !gone.0);
-    let names = kept.into_iter().filter(|n| mentions(constraint, |t| *t == Term::Datum(*n)));
-    let of = |c: Cell| move |t: &Term| *t == Term::Before(c) || *t == Term::After(c);
+    let names = kept.into_iter().filter(|n| mentions(constraint, |t| *t == DataTerm::Datum(*n)));
+    let of = |c: Cell| move |t: &DataTerm| *t == DataTerm::Before(c) || *t == DataTerm::After(c);
     let cells = words.cells.iter().copied().filter(|c| mentions(constraint, of(*c)));
     View { names: names.collect(), cells: cells.collect(), dead: chosen(&words.cells, gone.1) }
 }
 
 /// Asserts that `made` says of what is left exactly what `given` says.
-fn same_meaning(given: &Constraint, made: Option<&Constraint>, gone: Bits, seed: u64) {
+fn same_meaning(given: &DataConstraint, made: Option<&DataConstraint>, gone: Bits, seed: u64) {
     let words = Words::new();
     let view = view(&words, given, gone);
     for seed in [seed, seed.wrapping_add(1)] {
@@ -146,16 +146,16 @@ fn same_meaning(given: &Constraint, made: Option<&Constraint>, gone: Bits, seed:
 fn is_open(literal: &Literal) -> bool {
     let Literal::Equal(a, b) = literal else { return false };
     let mut nameless = false;
-    for call in [a, b].into_iter().filter(|t| matches!(t, Term::Call(..))) {
-        call.visit(&mut |leaf| nameless |= matches!(leaf, Term::Some(_)));
+    for call in [a, b].into_iter().filter(|t| matches!(t, DataTerm::Call(..))) {
+        call.visit(&mut |leaf| nameless |= matches!(leaf, DataTerm::Some(_)));
     }
     nameless
 }
 
-fn nothing_gone(constraint: &Constraint, gone: &Gone<'_>) {
-    let gone_from = |t: &Term| match t {
-        Term::Datum(name) => gone.names.contains(name),
-        Term::After(cell) => gone.cells.contains(cell),
+fn nothing_gone(constraint: &DataConstraint, gone: &Gone<'_>) {
+    let gone_from = |t: &DataTerm| match t {
+        DataTerm::Datum(name) => gone.names.contains(name),
+        DataTerm::After(cell) => gone.cells.contains(cell),
         _ => false,
     };
     assert!(!mentions(constraint, gone_from), "{}", Words::new().text(constraint));
@@ -172,7 +172,7 @@ proptest! {
         let (names, cells) = (chosen(&words.names, gone.0), chosen(&words.cells, gone.1));
         let gone = Gone { names: &names, cells: &cells };
         let (short, long) = (simplify(&constraint, &gone), simplify_any(&constraint, &gone));
-        let text = |c: &Option<Constraint>| c.as_ref().map(|c| words.text(c));
+        let text = |c: &Option<DataConstraint>| c.as_ref().map(|c| words.text(c));
         prop_assert_eq!(text(&short), text(&long), "of {} without {:?}", words.text(&constraint), gone);
         prop_assert_eq!(short, long);
     }
@@ -219,7 +219,7 @@ proptest! {
         same_meaning(&constraint, made.as_ref(), gone, seed);
         if let Some(settled) = simplify(&constraint, &Gone::default()) {
             let literals = settled.literals();
-            let text = |c: Option<Constraint>| c.map(|c| words.text(&c));
+            let text = |c: Option<DataConstraint>| c.map(|c| words.text(&c));
             prop_assert_eq!(
                 text(around(literals.to_vec(), &gone_things, &[])),
                 text(conjunction(literals, &gone_things)),
@@ -232,21 +232,21 @@ proptest! {
     fn both_is_both(one in constraint(), other in constraint(), seed: u64) {
         let words = Words::new();
         // Nothing is written, so that what each of them keeps is kept by both.
-        let reads = |c: &Constraint| c.map(|t| match t {
-            Term::After(cell) => Term::Before(*cell),
+        let reads = |c: &DataConstraint| c.map(|t| match t {
+            DataTerm::After(cell) => DataTerm::Before(*cell),
             other => other.clone(),
         });
         let (one, other) = (reads(&one), reads(&other));
         let both = one.and(&other);
         let view = view(&words, &both, (0, 0));
-        let of = |c: &Constraint| relation(c, &view, &words.meaning(seed));
+        let of = |c: &DataConstraint| relation(c, &view, &words.meaning(seed));
         let wanted: BTreeSet<Seen> = of(&one).intersection(&of(&other)).cloned().collect();
         prop_assert_eq!(of(&both), wanted, "{} and {}", words.text(&one), words.text(&other));
     }
 }
 
 /// Asserts that [`sequence`] is the composition of what its parts do to data and memory.
-fn composed(first: &Constraint, second: &Constraint, dead: u8, seed: u64) {
+fn composed(first: &DataConstraint, second: &DataConstraint, dead: u8, seed: u64) {
     let words = Words::new();
     let (f, s) = (view(&words, first, (0, 0)), view(&words, second, (0, 0)));
     let cells: Vec<Cell> = words
@@ -256,7 +256,7 @@ fn composed(first: &Constraint, second: &Constraint, dead: u8, seed: u64) {
         .filter(|c| f.cells.contains(c) || s.cells.contains(c))
         .collect();
     let dead = chosen(&words.cells, dead);
-    let of = |names: &[Name], dead: &[Cell]| View {
+    let of = |names: &[NameId], dead: &[Cell]| View {
         names: names.to_vec(),
         cells: cells.clone(),
         dead: dead.to_vec(),
@@ -286,7 +286,7 @@ proptest! {
         let one = if which == 1 { one } else { without_data(&one) };
         let other = if which == 2 { other } else { without_data(&other) };
         composed(&one, &other, dead, seed);
-        let simple = |c: &Constraint| simplify(c, &Gone::default());
+        let simple = |c: &DataConstraint| simplify(c, &Gone::default());
         if let (Some(one), Some(other)) = (simple(&one), simple(&other)) {
             composed(&one, &other, dead, seed);
         }

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::connector::Connector;
 use tickbound_reo::context::in_context;
-use tickbound_reo::limits::Limits;
-use tickbound_reo::symbol::Name;
+use tickbound_reo::limits::ProductLimits;
+use tickbound_reo::symbol::NameId;
 
 use crate::connectors::{connector, joined};
 
@@ -59,10 +59,10 @@ fn table(kind: &str, ends: usize, full: bool) -> Vec<(Vec<Colour>, bool)> {
 
 /// The channels of a connector with the names at their ends, those that its nodes stand for among
 /// them.
-fn channels(connector: &Connector) -> Vec<(String, Vec<Name>)> {
-    let word = |name: &Name| connector.symbols.word(name.0);
+fn channels(connector: &Connector) -> Vec<(String, Vec<NameId>)> {
+    let word = |name: &NameId| connector.symbols.word(name.0);
     let mut all = Vec::new();
-    let mut writers: BTreeMap<&str, Vec<Name>> = BTreeMap::new();
+    let mut writers: BTreeMap<&str, Vec<NameId>> = BTreeMap::new();
     for channel in &connector.circuit {
         all.push((channel.kind.clone(), channel.names.clone()));
         for (end, name) in channel.ends.iter().zip(&channel.names).filter(|(end, _)| end.writes) {
@@ -74,24 +74,24 @@ fn channels(connector: &Connector) -> Vec<(String, Vec<Name>)> {
             if word(name) != end.node && !(end.writes && writers[end.node.as_str()].len() > 1) {
                 all.push((
                     "sync".into(),
-                    vec![*name, Name(connector.symbols.find(&end.node).unwrap())],
+                    vec![*name, NameId(connector.symbols.find(&end.node).unwrap())],
                 ));
             }
         }
     }
     for (node, names) in writers.into_iter().filter(|(_, names)| names.len() > 1) {
-        let node = Name(connector.symbols.find(node).unwrap());
+        let node = NameId(connector.symbols.find(node).unwrap());
         all.push(("merger".into(), names.into_iter().chain([node]).collect()));
     }
     all
 }
 
-type Fired = BTreeSet<Name>;
+type Fired = BTreeSet<NameId>;
 
 /// All steps from a state: what fires, and which channels are full afterwards.
 fn steps(
     connector: &Connector,
-    all: &[(String, Vec<Name>)],
+    all: &[(String, Vec<NameId>)],
     full: &[bool],
 ) -> BTreeMap<Fired, Vec<bool>> {
     let mut found = BTreeMap::new();
@@ -102,7 +102,7 @@ fn steps(
 
 fn choose(
     connector: &Connector,
-    all: &[(String, Vec<Name>)],
+    all: &[(String, Vec<NameId>)],
     full: &[bool],
     chosen: &mut Vec<(Vec<Colour>, bool)>,
     found: &mut BTreeMap<Fired, Vec<bool>>,
@@ -116,14 +116,14 @@ fn choose(
         }
         return;
     }
-    let mut colours: BTreeMap<Name, Vec<Colour>> = BTreeMap::new();
+    let mut colours: BTreeMap<NameId, Vec<Colour>> = BTreeMap::new();
     for ((_, names), (row, _)) in all.iter().zip(chosen.iter()) {
         names
             .iter()
             .zip(row)
             .for_each(|(name, colour)| colours.entry(*name).or_default().push(*colour));
     }
-    let fits = |(name, colours): (&Name, &Vec<Colour>)| {
+    let fits = |(name, colours): (&NameId, &Vec<Colour>)| {
         let flows = colours.iter().filter(|c| **c == Flow).count();
         let open = connector.interface.contains(name) || colours.len() == 1;
         flows == colours.len() || flows == 0 && (open || colours.contains(&Gives))
@@ -137,7 +137,7 @@ fn choose(
 }
 
 fn context(connector: &Connector) -> Automaton {
-    let made = in_context(connector, &Limits::memory(1 << 30)).unwrap();
+    let made = in_context(connector, &ProductLimits::memory(1 << 30)).unwrap();
     assert_eq!((made.parts.len(), &made.interface), (1, &connector.interface));
     made.parts[0].automaton.clone()
 }
@@ -254,6 +254,6 @@ fn data_are_a_reason() {
 fn too_many_reasons_are_refused() {
     // Each of 2^n joint steps adds ways in which the part may wait.
     let made = connector("f(a, b) { lossy(a, m) fifo1(m, b) }", "").unwrap();
-    let error = in_context(&made, &Limits::memory(64)).unwrap_err().to_string();
+    let error = in_context(&made, &ProductLimits::memory(64)).unwrap_err().to_string();
     assert!(error.contains("over the limit of 64"), "{error}");
 }

@@ -6,21 +6,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use families::{apart, by_definition, chain, family};
 use proptest::prelude::*;
-use tickbound_reo::automaton::{Automaton, Builder};
-use tickbound_reo::constraint::Constraint;
-use tickbound_reo::limits::{Limits, Stopped};
+use tickbound_reo::automaton::{Automaton, AutomatonBuilder};
+use tickbound_reo::constraint::DataConstraint;
+use tickbound_reo::limits::{ProductLimits, Stopped};
 use tickbound_reo::primitive;
 use tickbound_reo::product::dense::{
-    BatchPlan, Checksum, Data, DenseError, EMPTY, Form, Matrix, Plan, batch, compose, fold, need,
-    product,
+    BatchPlan, CellData, Checksum, DenseError, DensePlan, EMPTY, Matrix, SparseForm, batch,
+    compose, fold, need, product,
 };
-use tickbound_reo::symbol::{Name, Symbols};
+use tickbound_reo::symbol::{NameId, Symbols};
 
-const MEMORY: Limits<'static> = Limits { memory: 1 << 30, stop: &NEVER, progress: &|_| {} };
+const MEMORY: ProductLimits<'static> =
+    ProductLimits { memory: 1 << 30, stop: &NEVER, progress: &|_| {} };
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn matrix(automaton: &Automaton) -> Matrix {
-    Matrix::new(automaton, Data::Ignore, &MEMORY).unwrap()
+    Matrix::new(automaton, CellData::Ignore, &MEMORY).unwrap()
 }
 
 fn matrices(parts: &[Automaton]) -> Vec<Matrix> {
@@ -42,7 +43,7 @@ fn buffers_that_share_nothing() {
         let all = fold(&parts, &MEMORY).unwrap();
         assert_eq!((all.states(), all.slots()), (1 << n, 1));
         assert_eq!(all.transitions(), 1 << (2 * n));
-        let standard = compose(&parts, Form::Standard, &MEMORY).unwrap();
+        let standard = compose(&parts, SparseForm::Standard, &MEMORY).unwrap();
         assert_eq!(standard.transitions(), (1 << (2 * n)) - (1 << n));
         assert_eq!(need(&parts), 8 << (2 * n));
     }
@@ -83,30 +84,30 @@ fn cells_hold_several_steps() {
 fn nothing_and_one() {
     let unit = fold(&[], &MEMORY).unwrap();
     assert_eq!((unit.states(), unit.cells()), (1, &[0][..]));
-    let none = Builder::over([], 0, vec![]).finish().unwrap();
+    let none = AutomatonBuilder::over([], 0, vec![]).finish().unwrap();
     let empty = matrix(&none);
     assert_eq!((empty.states(), empty.transitions()), (0, 0));
     let nothing = product(&empty, &unit, &MEMORY).unwrap();
     assert_eq!(nothing.to_automaton(&MEMORY).unwrap(), none);
-    assert_eq!(compose(&[empty, unit], Form::Algebraic, &MEMORY).unwrap(), none);
+    assert_eq!(compose(&[empty, unit], SparseForm::Algebraic, &MEMORY).unwrap(), none);
 }
 
 #[test]
 fn what_is_refused() {
     let mut symbols = Symbols::new();
-    let names: Vec<Name> = (0..64).map(|n| symbols.name(&n.to_string())).collect();
+    let names: Vec<NameId> = (0..64).map(|n| symbols.name(&n.to_string())).collect();
     let hub = primitive::replicator(names[0], &names[1..]);
-    assert_eq!(Matrix::new(&hub, Data::Ignore, &MEMORY), Err(DenseError::Names(64)));
+    assert_eq!(Matrix::new(&hub, CellData::Ignore, &MEMORY), Err(DenseError::Names(64)));
     let buffer = apart(&mut symbols, 1).remove(0);
-    assert_eq!(Matrix::new(&buffer, Data::Refuse, &MEMORY), Err(DenseError::Data { from: 0 }));
-    let mut silent = Builder::over([], 2, vec![0]);
-    silent.step(1, &[], Constraint::default(), 0);
+    assert_eq!(Matrix::new(&buffer, CellData::Refuse, &MEMORY), Err(DenseError::Data { from: 0 }));
+    let mut silent = AutomatonBuilder::over([], 2, vec![0]);
+    silent.step(1, &[], DataConstraint::default(), 0);
     let silent = silent.finish().unwrap();
     let refused = Err(DenseError::Silent { from: 1, to: 0 });
-    assert_eq!(Matrix::new(&silent, Data::Refuse, &MEMORY), refused);
+    assert_eq!(Matrix::new(&silent, CellData::Refuse, &MEMORY), refused);
     // 40 names each: with 20 of them shared, 60 fit; with 10, 70 do not.
-    let drain = |names: &[Name]| matrix(&primitive::replicator(names[0], &names[1..]));
-    let more: Vec<Name> = (0..80).map(|n| symbols.name(&format!("n{n}"))).collect();
+    let drain = |names: &[NameId]| matrix(&primitive::replicator(names[0], &names[1..]));
+    let more: Vec<NameId> = (0..80).map(|n| symbols.name(&format!("n{n}"))).collect();
     assert!(product(&drain(&more[..40]), &drain(&more[20..60]), &MEMORY).is_ok());
     let far = product(&drain(&more[..40]), &drain(&more[30..70]), &MEMORY);
     assert_eq!(far, Err(DenseError::Names(70)));
@@ -116,7 +117,7 @@ fn what_is_refused() {
 fn memory_is_checked_before_it_is_taken() {
     // 31 buffers: 2^62 cells. 10 of them: 2^20 cells of 8 bytes.
     let parts = matrices(&apart(&mut Symbols::new(), 31));
-    let limit = Limits::memory(1 << 20);
+    let limit = ProductLimits::memory(1 << 20);
     let refused = |parts: &[Matrix]| match fold(parts, &limit) {
         Err(DenseError::Stopped(Stopped::Memory { needed, limit, .. })) => (needed, limit),
         other => panic!("{other:?}"),
@@ -125,7 +126,7 @@ fn memory_is_checked_before_it_is_taken() {
     assert_eq!(refused(&parts[..10]), (8 << 20, 1 << 20));
     assert!(fold(&parts[..8], &limit).is_ok());
     // Sparse rows: halves of 2 * 2^10 cells, and 2^20 steps of 12 bytes each.
-    let rows = compose(&parts[..10], Form::Algebraic, &limit);
+    let rows = compose(&parts[..10], SparseForm::Algebraic, &limit);
     let needed = (12 << 20) + 8 * 1025 + 8 * 2048;
     let what = "the sparse rows";
     let expected = Stopped::Memory { what, needed, limit: 1 << 20 };
@@ -136,13 +137,13 @@ fn memory_is_checked_before_it_is_taken() {
 fn it_can_be_stopped() {
     let parts = matrices(&apart(&mut Symbols::new(), 8));
     let stop = AtomicBool::new(false);
-    let limits = Limits { stop: &stop, ..MEMORY };
-    let plan = Plan::new(&parts[0], &parts[1]).unwrap();
+    let limits = ProductLimits { stop: &stop, ..MEMORY };
+    let plan = DensePlan::new(&parts[0], &parts[1]).unwrap();
     stop.store(true, Ordering::Relaxed);
     let stopped = DenseError::Stopped(Stopped::Interrupted);
     assert_eq!(plan.run(&limits).unwrap_err(), stopped);
     assert_eq!(fold(&parts, &limits).unwrap_err(), stopped);
-    assert_eq!(compose(&parts, Form::Standard, &limits).unwrap_err(), stopped);
+    assert_eq!(compose(&parts, SparseForm::Standard, &limits).unwrap_err(), stopped);
     assert_eq!(batch(&[(&parts[0], &parts[1])], &limits).unwrap_err(), stopped);
 }
 
@@ -152,7 +153,7 @@ fn any_number_of_threads() {
     let parts = matrices(&apart(&mut symbols, 9));
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| (fold(&parts, &MEMORY), compose(&parts, Form::Standard, &MEMORY)))
+        pool.install(|| (fold(&parts, &MEMORY), compose(&parts, SparseForm::Standard, &MEMORY)))
     };
     let one = run(1);
     assert_eq!(one.0.as_ref().unwrap().transitions(), 1 << 18);
@@ -184,8 +185,8 @@ proptest! {
         let automaton = dense.to_automaton(&MEMORY).unwrap();
         prop_assert_eq!(&automaton.without_idle(), &standard(&family));
         prop_assert_eq!(automaton.transitions() as u64, dense.transitions());
-        prop_assert_eq!(&compose(&parts, Form::Algebraic, &MEMORY).unwrap(), &automaton);
-        prop_assert_eq!(compose(&parts, Form::Standard, &MEMORY).unwrap(), standard(&family));
+        prop_assert_eq!(&compose(&parts, SparseForm::Algebraic, &MEMORY).unwrap(), &automaton);
+        prop_assert_eq!(compose(&parts, SparseForm::Standard, &MEMORY).unwrap(), standard(&family));
         // There and back again: slots that the product has too many are gone.
         let again = matrix(&automaton);
         prop_assert!(again.slots() <= dense.slots());
@@ -204,10 +205,10 @@ proptest! {
     fn checksums_are_known_before(family in family(2..=4, false), wrong in any::<proptest::sample::Index>()) {
         let parts = matrices(&family);
         let (last, before) = parts.split_last().unwrap();
-        let plan = Plan::new(&fold(before, &MEMORY).unwrap(), last).unwrap();
+        let plan = DensePlan::new(&fold(before, &MEMORY).unwrap(), last).unwrap();
         let mut cells = plan.run(&MEMORY).unwrap().cells().to_vec();
         prop_assert_eq!(Checksum::of(&cells, 0), plan.checksum());
-        prop_assert_eq!(plan.transitions(Form::Algebraic), plan.checksum().steps);
+        prop_assert_eq!(plan.transitions(SparseForm::Algebraic), plan.checksum().steps);
         let (head, tail) = cells.split_at(wrong.index(cells.len()));
         let sum = Checksum::of(head, 0) + Checksum::of(tail, head.len() as u64);
         prop_assert_eq!(sum, plan.checksum());

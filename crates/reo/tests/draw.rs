@@ -3,11 +3,11 @@
 
 use proptest::prelude::*;
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::bisimulation::Kind;
+use tickbound_reo::bisimulation::Equivalence;
 use tickbound_reo::connector::Connector;
-use tickbound_reo::draw::{self, Frame, Picture, Point, Shape};
-use tickbound_reo::export::{Subject, picture};
-use tickbound_reo::limits::Limits;
+use tickbound_reo::draw::{self, Frame, GraphPicture, PicturePoint, Shape};
+use tickbound_reo::export::{ExportSubject, picture};
+use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::stepwise;
 use tickbound_reo::run::{Player, Wanted};
 use tickbound_reo::syntax::Source;
@@ -17,12 +17,13 @@ use crate::connectors::{connector, example, files, joined, request, shared, sour
 /// The automaton beside a circuit: inner names hidden, states that do the same merged.
 fn small(connector: &Connector) -> Automaton {
     let parts: Vec<&Automaton> = connector.parts.iter().map(|p| &p.automaton).collect();
-    let options = stepwise::Options { hidden: connector.inner(), minimise: Some(Kind::Weak) };
-    stepwise::compose(&parts, &options, &Limits::memory(1 << 30)).unwrap().automaton
+    let options =
+        stepwise::StepwiseOptions { hidden: connector.inner(), minimise: Some(Equivalence::Weak) };
+    stepwise::compose(&parts, &options, &ProductLimits::memory(1 << 30)).unwrap().automaton
 }
 
-fn subject<'a>(connector: &'a Connector, automaton: &'a Automaton) -> Subject<'a> {
-    Subject {
+fn subject<'a>(connector: &'a Connector, automaton: &'a Automaton) -> ExportSubject<'a> {
+    ExportSubject {
         name: &connector.name,
         automaton,
         symbols: &connector.symbols,
@@ -32,7 +33,7 @@ fn subject<'a>(connector: &'a Connector, automaton: &'a Automaton) -> Subject<'a
 }
 
 /// Whether a line from `a` to `b` has a place within a box.
-fn meets((a, b): (Point, Point), (low, high): (Point, Point)) -> bool {
+fn meets((a, b): (PicturePoint, PicturePoint), (low, high): (PicturePoint, PicturePoint)) -> bool {
     let (mut from, mut to) = (0.0f64, 1.0f64);
     for (start, end, low, high) in [(a.x, b.x, low.x, high.x), (a.y, b.y, low.y, high.y)] {
         let step = end - start;
@@ -50,10 +51,10 @@ fn meets((a, b): (Point, Point), (low, high): (Point, Point)) -> bool {
 }
 
 /// Everything that pictures promise; `what` is the picture of.
-fn orderly(picture: &Picture, what: &str) {
+fn orderly(picture: &GraphPicture, what: &str) {
     let shapes: Vec<(&str, &Shape)> =
         picture.items.iter().flat_map(|i| i.shapes.iter().map(|s| (i.key.as_str(), s))).collect();
-    let labels: Vec<(&str, (Point, Point))> = shapes
+    let labels: Vec<(&str, (PicturePoint, PicturePoint))> = shapes
         .iter()
         .filter(|(_, s)| matches!(s, Shape::Text { .. }))
         .map(|(key, s)| (*key, s.bounds()))
@@ -83,7 +84,7 @@ fn orderly(picture: &Picture, what: &str) {
 }
 
 /// Lines with heads end at the circle or box that they go to: at least one is as near as a pixel.
-fn ends_at_borders(picture: &Picture, what: &str) {
+fn ends_at_borders(picture: &GraphPicture, what: &str) {
     let shapes = || picture.items.iter().flat_map(|i| &i.shapes);
     for item in &picture.items {
         for pair in item.shapes.windows(2) {
@@ -107,7 +108,7 @@ fn ends_at_borders(picture: &Picture, what: &str) {
 }
 
 /// Draws a connector and its automaton, and checks both; gives them if they can be drawn.
-fn checked(connector: &Connector, what: &str) -> Option<(Picture, Option<Picture>)> {
+fn checked(connector: &Connector, what: &str) -> Option<(GraphPicture, Option<GraphPicture>)> {
     let circuit = draw::circuit(connector).ok()?;
     orderly(&circuit, what);
     ends_at_borders(&circuit, what);
@@ -118,7 +119,7 @@ fn checked(connector: &Connector, what: &str) -> Option<(Picture, Option<Picture
         ends_at_borders(beside, &format!("{what}, automaton"));
     }
     if let Ok(folder) = std::env::var("TICKBOUND_PICTURES") {
-        let all: Vec<&Picture> = [&circuit].into_iter().chain(&beside).collect();
+        let all: Vec<&GraphPicture> = [&circuit].into_iter().chain(&beside).collect();
         let name = what.replace(['/', ' '], "-");
         std::fs::write(format!("{folder}/{name}.svg"), draw::svg(what, &[(all, None)])).unwrap();
     }
@@ -242,7 +243,7 @@ proptest! {
         for name in ["0", "1", "2", "3", "4"] {
             symbols.name(name);
         }
-        let subject = Subject { name: "f", automaton: &automaton, symbols: &symbols, inputs: &[], interface: &[] };
+        let subject = ExportSubject { name: "f", automaton: &automaton, symbols: &symbols, inputs: &[], interface: &[] };
         if let Ok(drawn) = picture(subject) {
             orderly(&drawn, "a random automaton");
             ends_at_borders(&drawn, "a random automaton");
@@ -277,7 +278,7 @@ fn the_steps_of_a_run() {
     for frame in &frames {
         assert!(frame.on.iter().all(|key| known.contains(&key.as_str())), "{frame:?}");
     }
-    let rows: Vec<(Vec<&Picture>, Option<&Frame>)> =
+    let rows: Vec<(Vec<&GraphPicture>, Option<&Frame>)> =
         frames.iter().map(|f| (pictures.iter().collect(), Some(f))).collect();
     assert_eq!(draw::svg("two", &rows).matches("class=\"cap\"").count(), 4);
 }

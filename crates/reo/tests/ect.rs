@@ -88,12 +88,12 @@ fn nodes_merge_route_and_join() {
         let connector =
             read(&module(&[("a", ""), ("b", ""), ("m", kind), ("c", ""), ("d", "")], &channels))
                 .unwrap();
-        let words = |names: &[tickbound_reo::symbol::Name]| {
+        let words = |names: &[tickbound_reo::symbol::NameId]| {
             names.iter().map(|n| connector.symbols.word(n.0).to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(words(&connector.interface), ["a", "b", "c", "d"]);
         let whole = composed(&connector);
-        let outer = |step: tickbound_reo::automaton::Step<'_>| {
+        let outer = |step: tickbound_reo::automaton::Transition<'_>| {
             let fired: Vec<_> =
                 whole.fires(&step).filter(|n| connector.interface.contains(n)).collect();
             words(&fired).concat()

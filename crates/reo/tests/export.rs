@@ -1,22 +1,22 @@
 //! What the writers write, as snapshots, and what they refuse.
 
-use tickbound_reo::automaton::{Automaton, Builder};
-use tickbound_reo::constraint::{Constraint, Literal, Term};
-use tickbound_reo::export::{ExportError, Format, Subject, write};
+use tickbound_reo::automaton::{Automaton, AutomatonBuilder};
+use tickbound_reo::constraint::{DataConstraint, DataTerm, Literal};
+use tickbound_reo::export::{ExportError, ExportSubject, Format, write};
 use tickbound_reo::hide::{confluence, hide};
-use tickbound_reo::primitive::{self, Content};
+use tickbound_reo::primitive::{self, BufferContent};
 use tickbound_reo::product::textbook;
-use tickbound_reo::symbol::{Name, Symbols};
+use tickbound_reo::symbol::{NameId, Symbols};
 
 /// A full buffer, a filter behind it, and the name between them hidden: data, contents, a
 /// predicate, a function.
-fn sample() -> (Symbols, Automaton, Vec<Name>) {
+fn sample() -> (Symbols, Automaton, Vec<NameId>) {
     let mut symbols = Symbols::new();
     let [a, x, y, b] = ["in", "x", "y", "out[1]"].map(|w| symbols.name(w));
     let (cell, full) = (symbols.cell("m"), symbols.intern("first \"one\""));
     let (even, double) = (symbols.intern("even"), symbols.intern("double"));
     let parts = [
-        primitive::fifo1(a, x, cell, Content::Constant(full)),
+        primitive::fifo1(a, x, cell, BufferContent::Constant(full)),
         primitive::filter(x, y, even),
         primitive::transform(y, b, double),
     ];
@@ -27,7 +27,7 @@ fn sample() -> (Symbols, Automaton, Vec<Name>) {
 
 fn written(format: Format) -> String {
     let (symbols, automaton, inputs) = sample();
-    let subject = Subject {
+    let subject = ExportSubject {
         name: "even doubles",
         automaton: &automaton,
         symbols: &symbols,
@@ -63,12 +63,12 @@ fn promela_keeps_clear_of_words_that_are_taken() {
     let long = "x".repeat(600);
     let words = ["main", "register", "chan", "connector", "S1", "INT_MAX", "exit", &long, "a"];
     let names = words.map(|word| symbols.name(word));
-    let mut builder = Builder::over(names, 1, vec![0]);
-    builder.step(0, &names, Constraint::default(), 0);
+    let mut builder = AutomatonBuilder::over(names, 1, vec![0]);
+    builder.step(0, &names, DataConstraint::default(), 0);
     let automaton = builder.finish().unwrap();
     let (name, interface) = ("x", automaton.alphabet());
     let subject =
-        Subject { name, automaton: &automaton, symbols: &symbols, inputs: &[], interface };
+        ExportSubject { name, automaton: &automaton, symbols: &symbols, inputs: &[], interface };
     let text = write(subject, Format::Promela).unwrap();
     let bits = text.lines().filter_map(|line| line.strip_prefix("bit ")?.strip_suffix(';'));
     let bits: Vec<&str> = bits.collect();
@@ -78,12 +78,12 @@ fn promela_keeps_clear_of_words_that_are_taken() {
     assert!(bits.iter().all(|bit| text.contains(&format!("{bit} == 0"))), "{text}");
 }
 
-fn chain(data: bool) -> (Symbols, Automaton, Vec<Name>) {
+fn chain(data: bool) -> (Symbols, Automaton, Vec<NameId>) {
     let mut symbols = Symbols::new();
     let (a, x, b) = (symbols.name("a"), symbols.name("x"), symbols.name("b"));
     let (m, n) = (symbols.cell("m"), symbols.cell("n"));
-    let first = primitive::fifo1(a, x, m, Content::Empty);
-    let both = textbook::product(&first, &primitive::fifo1(x, b, n, Content::Empty));
+    let first = primitive::fifo1(a, x, m, BufferContent::Empty);
+    let both = textbook::product(&first, &primitive::fifo1(x, b, n, BufferContent::Empty));
     let reduced = confluence::reduce(&hide(&both.reachable().0, &[x]));
     (symbols, if data { reduced } else { reduced.without_data() }, vec![a])
 }
@@ -92,7 +92,7 @@ fn chain(data: bool) -> (Symbols, Automaton, Vec<Name>) {
 fn treo_with_and_without_data() {
     for data in [false, true] {
         let (symbols, automaton, inputs) = chain(data);
-        let subject = Subject {
+        let subject = ExportSubject {
             name: "queue-2",
             automaton: &automaton,
             symbols: &symbols,
@@ -107,7 +107,7 @@ fn treo_with_and_without_data() {
 #[test]
 fn svg_has_every_state_and_step() {
     let (symbols, automaton, inputs) = chain(true);
-    let subject = Subject {
+    let subject = ExportSubject {
         name: "queue",
         automaton: &automaton,
         symbols: &symbols,
@@ -129,19 +129,19 @@ fn svg_has_every_state_and_step() {
 fn refused() {
     let mut symbols = Symbols::new();
     let a = symbols.name("a");
-    let mut two = Builder::over([a], 2, vec![0, 1]);
-    two.step(0, &[a], Constraint::default(), 1);
-    let mut silent = Builder::over([a], 2, vec![0]);
-    silent.step(0, &[], Constraint::default(), 1);
-    let mut open = Builder::over([a], 1, vec![0]);
+    let mut two = AutomatonBuilder::over([a], 2, vec![0, 1]);
+    two.step(0, &[a], DataConstraint::default(), 1);
+    let mut silent = AutomatonBuilder::over([a], 2, vec![0]);
+    silent.step(0, &[], DataConstraint::default(), 1);
+    let mut open = AutomatonBuilder::over([a], 1, vec![0]);
     let even = symbols.intern("even");
-    let some = Literal::Predicate(true, even, [Term::Some(0)].into());
-    open.step(0, &[a], Constraint::new([some]), 0);
-    let mut full = Builder::over([a], 1, vec![0]);
-    let held = Literal::Equal(Term::Datum(a), Term::Before(symbols.cell("m")));
-    full.step(0, &[a], Constraint::new([held]), 0);
-    let mut large = Builder::over([a], 400, vec![0]);
-    (0..399).for_each(|s| _ = large.step(s, &[a], Constraint::default(), s + 1));
+    let some = Literal::Predicate(true, even, [DataTerm::Some(0)].into());
+    open.step(0, &[a], DataConstraint::new([some]), 0);
+    let mut full = AutomatonBuilder::over([a], 1, vec![0]);
+    let held = Literal::Equal(DataTerm::Datum(a), DataTerm::Before(symbols.cell("m")));
+    full.step(0, &[a], DataConstraint::new([held]), 0);
+    let mut large = AutomatonBuilder::over([a], 400, vec![0]);
+    (0..399).for_each(|s| _ = large.step(s, &[a], DataConstraint::default(), s + 1));
     let cases = [
         (two.clone(), Format::Aut, ExportError::Initial(2, "Aldebaran")),
         (two, Format::Treo, ExportError::Initial(2, "Treo")),
@@ -152,7 +152,7 @@ fn refused() {
     ];
     for (builder, format, error) in cases {
         let automaton = builder.finish().unwrap();
-        let subject = Subject {
+        let subject = ExportSubject {
             name: "x",
             automaton: &automaton,
             symbols: &symbols,

@@ -8,12 +8,13 @@ use families::{apart, by_definition, chain, family};
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::limits::{Limits, Stopped};
-use tickbound_reo::primitive::{self, Content};
-use tickbound_reo::product::implicit::{Implicit, StateError, Step};
-use tickbound_reo::symbol::{Name, Symbols};
+use tickbound_reo::limits::{ProductLimits, Stopped};
+use tickbound_reo::primitive::{self, BufferContent};
+use tickbound_reo::product::implicit::{Implicit, ProductStep, StateError};
+use tickbound_reo::symbol::{NameId, Symbols};
 
-const MEMORY: Limits<'static> = Limits { memory: 1 << 26, stop: &NEVER, progress: &|_| {} };
+const MEMORY: ProductLimits<'static> =
+    ProductLimits { memory: 1 << 26, stop: &NEVER, progress: &|_| {} };
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn two_to(n: usize) -> BigUint {
@@ -21,9 +22,9 @@ fn two_to(n: usize) -> BigUint {
 }
 
 /// The row of a product state by the definition.
-fn defined(product: &Automaton, implicit: &Implicit, state: u32) -> Vec<Step> {
+fn defined(product: &Automaton, implicit: &Implicit, state: u32) -> Vec<ProductStep> {
     let steps = product.steps(state).filter(|step| !product.is_idle(step));
-    let steps = steps.map(|step| Step {
+    let steps = steps.map(|step| ProductStep {
         label: step.label.to_vec(),
         constraint: product.constraint(&step).clone(),
         to: implicit.state(&BigUint::from(step.to)).unwrap(),
@@ -31,7 +32,7 @@ fn defined(product: &Automaton, implicit: &Implicit, state: u32) -> Vec<Step> {
     sorted(steps.collect())
 }
 
-fn sorted(mut steps: Vec<Step>) -> Vec<Step> {
+fn sorted(mut steps: Vec<ProductStep>) -> Vec<ProductStep> {
     steps.sort_unstable();
     steps.dedup();
     steps
@@ -96,7 +97,7 @@ fn a_ring_and_a_hub() {
         let mut buffer = |i: usize| {
             let (a, b) = ends(i);
             let (a, b) = (symbols.name(&a), symbols.name(&b));
-            primitive::fifo1(a, b, symbols.cell(&format!("m{i}")), Content::Empty)
+            primitive::fifo1(a, b, symbols.cell(&format!("m{i}")), BufferContent::Empty)
         };
         (0..n).map(&mut buffer).collect()
     };
@@ -111,7 +112,7 @@ fn a_ring_and_a_hub() {
     // also give: 3 choices without the source, 1 with it.
     let n = 400;
     let mut all = buffers(n, &|i| (format!("h{i}"), format!("out{i}")));
-    let (source, ends): (Name, Vec<Name>) =
+    let (source, ends): (NameId, Vec<NameId>) =
         (symbols.name("source"), (0..n).map(|i| symbols.name(&format!("h{i}"))).collect());
     all.push(primitive::replicator(source, &ends));
     let hub = Implicit::new(all);
@@ -126,14 +127,14 @@ fn constraints_are_joined() {
     let (even, m) = (symbols.intern("even"), symbols.cell("m"));
     check(vec![
         primitive::filter(a, b, even),
-        primitive::fifo1(b, c, m, Content::Constant(even)),
+        primitive::fifo1(b, c, m, BufferContent::Constant(even)),
         primitive::lossy_sync(c, d),
     ]);
     let n = symbols.cell("n");
     check(vec![
         primitive::replicator(a, &[b, c]),
         primitive::shift_lossy_fifo1(b, d, m),
-        primitive::variable(c, d, n, Content::Unknown),
+        primitive::variable(c, d, n, BufferContent::Unknown),
     ]);
     let product = Implicit::new(vec![primitive::filter(a, b, even), primitive::sync(b, c)]);
     let texts: Vec<String> =
@@ -150,10 +151,10 @@ fn what_is_refused() {
     assert_eq!(product.row(&[0, 2]).unwrap_err(), outside);
     assert_eq!(product.number(&[0, 2]).unwrap_err(), outside);
     let shared = Implicit::new(chain(&mut Symbols::new(), 3));
-    let small = shared.transitions(&Limits::memory(200)).unwrap_err();
+    let small = shared.transitions(&ProductLimits::memory(200)).unwrap_err();
     assert!(matches!(small, Stopped::Memory { limit: 200, .. }), "{small}");
     let stop = AtomicBool::new(true);
-    let stopped = shared.transitions(&Limits { stop: &stop, ..MEMORY });
+    let stopped = shared.transitions(&ProductLimits { stop: &stop, ..MEMORY });
     assert_eq!(stopped, Err(Stopped::Interrupted));
 }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tickbound_reo::syntax::{Source, condition};
-use tickbound_reo::treo::{self, Request, Shelf};
+use tickbound_reo::treo::{self, Shelf, TreoRequest};
 use tickbound_reo::{cat, json};
 
 /// Tries all readers on a text; what Treo reads must print as text that it reads as the same.
@@ -13,8 +13,8 @@ fn read_all(text: &str) {
         let again = treo::parse(&Source::new("printed", &printed));
         assert_eq!(again.map_err(|e| format!("{e}\n{printed}")), Ok(tree), "{text:?}");
     }
-    let request = Request::default().set("n", "2").set("k", "x");
-    for request in [Request::default(), request] {
+    let request = TreoRequest::default().set("n", "2").set("k", "x");
+    for request in [TreoRequest::default(), request] {
         if let Err(error) = treo::connector(&source, &Shelf::default(), &request) {
             assert!(!error.to_string().contains('\n'), "{error}");
         }

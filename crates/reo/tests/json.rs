@@ -4,11 +4,11 @@ use crate::connectors;
 
 use connectors::{composed, connector, example};
 use proptest::prelude::*;
-use tickbound_reo::automaton::{Automaton, Builder};
-use tickbound_reo::connector::{Connector, Part};
-use tickbound_reo::constraint::{Constraint, Literal, Term};
+use tickbound_reo::automaton::{Automaton, AutomatonBuilder};
+use tickbound_reo::connector::{Connector, ConnectorPart};
+use tickbound_reo::constraint::{DataConstraint, DataTerm, Literal};
 use tickbound_reo::json;
-use tickbound_reo::symbol::{Cell, Name, Symbol, Symbols};
+use tickbound_reo::symbol::{Cell, NameId, SymbolId, Symbols};
 use tickbound_reo::syntax::{Source, condition};
 
 /// Words of all kinds: plain, with parts and indices, and such that are none by their characters.
@@ -29,32 +29,32 @@ const WORDS: [&str; 14] = [
     "null",
 ];
 
-fn symbol() -> impl Strategy<Value = Symbol> {
-    (0..WORDS.len() as u32).prop_map(Symbol)
+fn symbol() -> impl Strategy<Value = SymbolId> {
+    (0..WORDS.len() as u32).prop_map(SymbolId)
 }
 
-fn term() -> impl Strategy<Value = Term> {
+fn term() -> impl Strategy<Value = DataTerm> {
     let leaf = prop_oneof![
-        symbol().prop_map(Term::Constant),
-        (0..4u32).prop_map(|n| Term::Datum(Name(Symbol(n)))),
-        symbol().prop_map(|s| Term::Before(Cell(s))),
-        symbol().prop_map(|s| Term::After(Cell(s))),
-        (0..3u32).prop_map(Term::Some),
+        symbol().prop_map(DataTerm::Constant),
+        (0..4u32).prop_map(|n| DataTerm::Datum(NameId(SymbolId(n)))),
+        symbol().prop_map(|s| DataTerm::Before(Cell(s))),
+        symbol().prop_map(|s| DataTerm::After(Cell(s))),
+        (0..3u32).prop_map(DataTerm::Some),
     ];
     leaf.prop_recursive(2, 6, 2, |inner| {
         (symbol(), prop::collection::vec(inner, 0..3))
-            .prop_map(|(f, args)| Term::Call(f, args.into()))
+            .prop_map(|(f, args)| DataTerm::Call(f, args.into()))
     })
 }
 
-fn constraint() -> impl Strategy<Value = Constraint> {
+fn constraint() -> impl Strategy<Value = DataConstraint> {
     let literal = prop_oneof![
         (term(), term()).prop_map(|(a, b)| Literal::Equal(a, b)),
         (term(), term()).prop_map(|(a, b)| Literal::Different(a, b)),
         (any::<bool>(), symbol(), prop::collection::vec(term(), 0..3))
             .prop_map(|(holds, p, terms)| Literal::Predicate(holds, p, terms.into())),
     ];
-    prop::collection::vec(literal, 0..4).prop_map(Constraint::new)
+    prop::collection::vec(literal, 0..4).prop_map(DataConstraint::new)
 }
 
 fn automaton() -> impl Strategy<Value = Automaton> {
@@ -63,10 +63,10 @@ fn automaton() -> impl Strategy<Value = Automaton> {
     let contents = prop::option::of((symbol(), symbol()));
     let initial = prop::sample::subsequence(vec![0u32, 1, 2, 3, 4], 0..3);
     (initial, contents, prop::collection::vec(step, 0..8)).prop_map(|(initial, contents, steps)| {
-        let mut builder = Builder::over((0..4).map(|n| Name(Symbol(n))), 5, initial);
+        let mut builder = AutomatonBuilder::over((0..4).map(|n| NameId(SymbolId(n))), 5, initial);
         builder.contents(contents.map(|(cell, held)| (Cell(cell), held)));
         for (from, fire, constraint, to) in steps {
-            let fire: Vec<Name> = fire.into_iter().map(|n| Name(Symbol(n))).collect();
+            let fire: Vec<NameId> = fire.into_iter().map(|n| NameId(SymbolId(n))).collect();
             builder.step(from, &fire, constraint, to);
         }
         builder.finish().expect("numbers in range")
@@ -93,13 +93,13 @@ proptest! {
 
     #[test]
     fn connectors_read_back(automata in prop::collection::vec(automaton(), 0..3), kind in "[a-z\"]{0,3}") {
-        let parts = automata.into_iter().map(|automaton| Part { kind: kind.clone(), automaton });
+        let parts = automata.into_iter().map(|automaton| ConnectorPart { kind: kind.clone(), automaton });
         let connector = Connector {
             name: "n".into(),
             symbols: symbols(),
             parts: parts.collect(),
-            interface: vec![Name(Symbol(2)), Name(Symbol(0))],
-            written: vec![Name(Symbol(3))],
+            interface: vec![NameId(SymbolId(2)), NameId(SymbolId(0))],
+            written: vec![NameId(SymbolId(3))],
             notes: vec![kind.clone()],
             circuit: Vec::new(),
         };

@@ -6,10 +6,10 @@ use crate::check::{automaton, chosen, ends, words};
 use crate::values;
 
 use proptest::prelude::*;
-use tickbound_reo::automaton::{Automaton, Builder};
+use tickbound_reo::automaton::{Automaton, AutomatonBuilder};
 use tickbound_reo::check::{Lasso, Ltl, counterexample};
-use tickbound_reo::constraint::Constraint;
-use tickbound_reo::limits::Limits;
+use tickbound_reo::constraint::DataConstraint;
+use tickbound_reo::limits::ProductLimits;
 
 /// A formula over the names with numbers.
 #[derive(Debug, Clone)]
@@ -122,7 +122,7 @@ fn steps(automaton: &Automaton) -> Vec<(u32, u8, u32)> {
 fn verdict(automaton: &Automaton, text: &str) -> Option<Lasso> {
     let (symbols, names) = words();
     let formula = Ltl::parse(text, &names, &symbols).unwrap_or_else(|e| panic!("{e}"));
-    counterexample(automaton, &formula, &Limits::memory(1 << 28)).expect("enough memory")
+    counterexample(automaton, &formula, &ProductLimits::memory(1 << 28)).expect("enough memory")
 }
 
 /// The names of a lasso's steps as bits, and where its cycle begins; stuck, it fires nothing for
@@ -142,7 +142,7 @@ fn fire(lasso: &Lasso) -> (Vec<u8>, usize) {
 /// Whether a lasso is a run of the automaton whose cycle leads back, or which is stuck at its end.
 fn is_run(automaton: &Automaton, lasso: &Lasso) -> bool {
     let here = |state| {
-        let mut builder = Builder::over(words().1, automaton.states(), vec![state]);
+        let mut builder = AutomatonBuilder::over(words().1, automaton.states(), vec![state]);
         for step in automaton.all_steps() {
             let fire: Vec<_> = automaton.fires(&step).collect();
             builder.step(step.from, &fire, automaton.constraint(&step).clone(), step.to);
@@ -305,9 +305,9 @@ proptest! {
 /// A buffer: `a` and `b` in turn. In the second one `c` may fire for ever in between.
 fn buffer(busy: bool) -> Automaton {
     let (_, names) = words();
-    let mut builder = Builder::over(names, 2, vec![0]);
+    let mut builder = AutomatonBuilder::over(names, 2, vec![0]);
     let mut step = |from, bits, to| {
-        _ = builder.step(from, &chosen(&words().1, bits), Constraint::default(), to);
+        _ = builder.step(from, &chosen(&words().1, bits), DataConstraint::default(), to);
     };
     step(0, 1, 1);
     step(1, 2, 0);
@@ -333,15 +333,15 @@ fn something_good_happens() {
 #[test]
 fn runs_that_end_fire_nothing_for_ever() {
     let (_, names) = words();
-    let mut builder = Builder::over(names.iter().copied(), 2, vec![0]);
-    builder.step(0, &names[..1], Constraint::default(), 1);
+    let mut builder = AutomatonBuilder::over(names.iter().copied(), 2, vec![0]);
+    builder.step(0, &names[..1], DataConstraint::default(), 1);
     // A step that does nothing is none.
-    builder.step(1, &[], Constraint::default(), 1);
+    builder.step(1, &[], DataConstraint::default(), 1);
     let once = builder.finish().expect("an automaton");
     let lasso = verdict(&once, "G F a").expect("it stops");
     assert_eq!((lasso.run.steps.len(), lasso.run.state, lasso.cycle.len()), (1, 1, 0));
     assert_eq!(verdict(&once, "a & X G !a"), None);
-    let none = Builder::over(names, 0, vec![]).finish().expect("an automaton");
+    let none = AutomatonBuilder::over(names, 0, vec![]).finish().expect("an automaton");
     assert_eq!(verdict(&none, "false"), None);
 }
 
@@ -374,7 +374,7 @@ fn letters_are_signs_where_something_follows() {
         let text = format!("{}a{}", sign.repeat(100_000), ")".repeat(100_000));
         assert_eq!(parse(&text), Err("nested deeper than 64".into()), "{sign}");
     }
-    let one = tickbound_reo::check::Formula::parse("a -> F a", &names, &symbols);
+    let one = tickbound_reo::check::LtlFormula::parse("a -> F a", &names, &symbols);
     let error = "`a -> F a`: X, U, R, G and F speak of a whole run, this is a condition on each step; use --ltl";
     assert_eq!(one.map_err(|e| e.to_string()), Err(error.into()));
 }
@@ -385,6 +385,6 @@ fn formulas_without_end_are_stopped() {
     let many: String =
         (0..40).fold("true".into(), |all, k| format!("{all} & (F {}c | X G b)", "X ".repeat(k)));
     let formula = Ltl::parse(&many, &names, &symbols).expect("a formula");
-    let found = counterexample(&buffer(true), &formula.negated(), &Limits::memory(1 << 20));
+    let found = counterexample(&buffer(true), &formula.negated(), &ProductLimits::memory(1 << 20));
     assert!(found.expect_err("too large").to_string().contains("over the limit"));
 }

@@ -9,23 +9,23 @@ use crate::values;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::bisimulation::{Kind, Verdict, compare};
+use tickbound_reo::bisimulation::{BisimulationVerdict, Equivalence, compare};
 use tickbound_reo::connector::Connector;
 use tickbound_reo::constraint::simplify::{is_possible, simplify_any};
-use tickbound_reo::constraint::{Constraint, Literal, Term};
-use tickbound_reo::limits::Limits;
+use tickbound_reo::constraint::{DataConstraint, DataTerm, Literal};
+use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::reachable::{compose, count};
 use tickbound_reo::product::stepwise;
 use tickbound_reo::symbol::Symbols;
 use tickbound_reo::syntax::{Source, condition};
-use tickbound_reo::treo::{self, Request, Shelf};
+use tickbound_reo::treo::{self, Shelf, TreoRequest};
 use values::Meaning;
 
 const PLENTY: u64 = 1 << 30;
 
 fn connector(text: &str) -> Connector {
     let source = Source::new("g.treo", text);
-    treo::connector(&source, &Shelf::default(), &Request::default())
+    treo::connector(&source, &Shelf::default(), &TreoRequest::default())
         .unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -36,9 +36,9 @@ fn parts(connector: &Connector) -> Vec<&Automaton> {
 /// States and transitions, composed and counted.
 fn size(text: &str) -> (usize, usize) {
     let connector = connector(text);
-    let made = compose(&parts(&connector), &Limits::memory(PLENTY)).unwrap();
+    let made = compose(&parts(&connector), &ProductLimits::memory(PLENTY)).unwrap();
     let size = (made.states(), made.transitions());
-    let counted = count(&parts(&connector), &Limits::memory(PLENTY)).unwrap();
+    let counted = count(&parts(&connector), &ProductLimits::memory(PLENTY)).unwrap();
     assert_eq!((counted.states as usize, counted.transitions as usize), size);
     size
 }
@@ -95,7 +95,7 @@ fn choices_that_data_exclude_are_not_tried() {
 #[test]
 fn without_data_is_without_what_data_exclude() {
     let text = format!("g(a){{ filter<\"Q\">(a,b) trap(b) }} {TRAP}");
-    let (one, limits) = (connector(&text), Limits::memory(PLENTY));
+    let (one, limits) = (connector(&text), ProductLimits::memory(PLENTY));
     let left = stepwise::without_data(&parts(&one), &limits).unwrap();
     assert_eq!(left.iter().map(Automaton::transitions).sum::<usize>(), 1);
     let chain = connector("g(a, c){ fifo1(a, b) fifo1(b, c) }");
@@ -103,14 +103,14 @@ fn without_data_is_without_what_data_exclude() {
     assert_eq!(plain.len(), 2, "buffers forbid nothing, so that they stay apart");
     let made = compose(&plain.iter().collect::<Vec<_>>(), &limits).unwrap();
     let whole = compose(&parts(&chain), &limits).unwrap().without_data();
-    let same = compare(&made, &whole, Kind::Strong, &limits).unwrap();
-    assert!(matches!(same, Verdict::Same { .. }));
+    let same = compare(&made, &whole, Equivalence::Strong, &limits).unwrap();
+    assert!(matches!(same, BisimulationVerdict::Same { .. }));
 }
 
 /// All terms of a constraint, each behind those that it is made of.
-fn terms(constraint: &Constraint) -> Vec<Term> {
-    fn enter(term: &Term, all: &mut Vec<Term>) {
-        if let Term::Call(_, inner) = term {
+fn terms(constraint: &DataConstraint) -> Vec<DataTerm> {
+    fn enter(term: &DataTerm, all: &mut Vec<DataTerm>) {
+        if let DataTerm::Call(_, inner) = term {
             inner.iter().for_each(|t| enter(t, all));
         }
         if !all.contains(term) {
@@ -132,9 +132,9 @@ fn terms(constraint: &Constraint) -> Vec<Term> {
 
 /// Whether some values of the terms, functions and predicates fulfil a constraint: all ways to make
 /// terms equal are tried, term by term.
-fn some_model(constraint: &Constraint) -> bool {
+fn some_model(constraint: &DataConstraint) -> bool {
     let terms = terms(constraint);
-    fn search(constraint: &Constraint, terms: &[Term], values: &mut Vec<usize>) -> bool {
+    fn search(constraint: &DataConstraint, terms: &[DataTerm], values: &mut Vec<usize>) -> bool {
         if !agrees(constraint, terms, values) {
             return false;
         }
@@ -153,14 +153,14 @@ fn some_model(constraint: &Constraint) -> bool {
 }
 
 /// Whether the values of the first terms contradict nothing.
-fn agrees(constraint: &Constraint, terms: &[Term], values: &[usize]) -> bool {
-    let value = |t: &Term| values.get(terms.iter().position(|other| other == t)?).copied();
-    let list = |all: &[Term]| all.iter().map(value).collect::<Option<Vec<_>>>();
+fn agrees(constraint: &DataConstraint, terms: &[DataTerm], values: &[usize]) -> bool {
+    let value = |t: &DataTerm| values.get(terms.iter().position(|other| other == t)?).copied();
+    let list = |all: &[DataTerm]| all.iter().map(value).collect::<Option<Vec<_>>>();
     let known = &terms[..values.len()];
     let pairs = known.iter().flat_map(|a| known.iter().map(move |b| (a, b)));
     let functional = pairs.into_iter().all(|(a, b)| match (a, b) {
-        (Term::Constant(_), Term::Constant(_)) => a == b || value(a) != value(b),
-        (Term::Call(f, x), Term::Call(g, y)) if f == g && x.len() == y.len() => {
+        (DataTerm::Constant(_), DataTerm::Constant(_)) => a == b || value(a) != value(b),
+        (DataTerm::Call(f, x), DataTerm::Call(g, y)) if f == g && x.len() == y.len() => {
             list(x) != list(y) || value(a) == value(b)
         }
         _ => true,
@@ -207,7 +207,7 @@ fn models_are_found_and_missed() {
 /// The steps of an automaton that some data fulfil, and what they reach.
 fn possible(automaton: &Automaton) -> Automaton {
     let names = automaton.alphabet().iter().copied();
-    let mut builder = tickbound_reo::automaton::Builder::over(
+    let mut builder = tickbound_reo::automaton::AutomatonBuilder::over(
         names,
         automaton.states(),
         automaton.initial().to_vec(),
@@ -233,15 +233,15 @@ proptest! {
         let meaning = Meaning { values: 3, ..words.meaning(seed) };
         prop_assume!(whole.states() * 3_usize.pow(whole.cells().len() as u32) <= 1000);
         let refs: Vec<&Automaton> = parts.iter().collect();
-        let made = compose(&refs, &Limits::memory(PLENTY)).unwrap();
+        let made = compose(&refs, &ProductLimits::memory(PLENTY)).unwrap();
         alike(&made, &possible(&whole));
         counted(&parts, &made);
         strongly(&expand(&whole, &meaning), &made, &meaning, "the product");
         let hidden = words.chosen(bits);
         check_composed(&parts, &whole, &hidden, &meaning);
-        for kind in [Kind::Strong, Kind::Weak] {
-            let options = stepwise::Options { hidden: hidden.clone(), minimise: Some(kind) };
-            let Ok(least) = stepwise::compose(&refs, &options, &Limits::memory(1 << 17)) else { continue };
+        for kind in [Equivalence::Strong, Equivalence::Weak] {
+            let options = stepwise::StepwiseOptions { hidden: hidden.clone(), minimise: Some(kind) };
+            let Ok(least) = stepwise::compose(&refs, &options, &ProductLimits::memory(1 << 17)) else { continue };
             let least = least.automaton;
             for step in least.all_steps() {
                 prop_assert!(some_model(least.constraint(&step)), "{}", least.text(&words.symbols));

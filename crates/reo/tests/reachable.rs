@@ -4,37 +4,37 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use proptest::prelude::*;
-use tickbound_reo::automaton::{Automaton, Builder, Step};
-use tickbound_reo::constraint::{Constraint, Literal, Term};
-use tickbound_reo::limits::{Limits, Progress, Stopped};
-use tickbound_reo::primitive::{self, Content};
+use tickbound_reo::automaton::{Automaton, AutomatonBuilder, Transition};
+use tickbound_reo::constraint::{DataConstraint, DataTerm, Literal};
+use tickbound_reo::limits::{ProductLimits, ProductProgress, Stopped};
+use tickbound_reo::primitive::{self, BufferContent};
 use tickbound_reo::product::reachable::{compose, count};
 use tickbound_reo::product::textbook;
-use tickbound_reo::symbol::{Cell, Name, Symbol, Symbols};
+use tickbound_reo::symbol::{Cell, NameId, SymbolId, Symbols};
 
 const MIB: u64 = 1 << 20;
 
 fn made(parts: &[Automaton]) -> Automaton {
     let parts: Vec<&Automaton> = parts.iter().collect();
-    compose(&parts, &Limits::memory(1024 * MIB)).expect("fits")
+    compose(&parts, &ProductLimits::memory(1024 * MIB)).expect("fits")
 }
 
 fn size(parts: &[Automaton]) -> (usize, usize) {
     let product = made(parts);
     let size = (product.states(), product.transitions());
     let refs: Vec<&Automaton> = parts.iter().collect();
-    let counted = count(&refs, &Limits::memory(1024 * MIB)).expect("fits");
+    let counted = count(&refs, &ProductLimits::memory(1024 * MIB)).expect("fits");
     assert_eq!((counted.states as usize, counted.transitions as usize), size);
     size
 }
 
-fn names(symbols: &mut Symbols, word: &str, many: usize) -> Vec<Name> {
+fn names(symbols: &mut Symbols, word: &str, many: usize) -> Vec<NameId> {
     (0..many).map(|i| symbols.name(&format!("{word}{i}"))).collect()
 }
 
-fn buffer(symbols: &mut Symbols, a: Name, b: Name) -> Automaton {
+fn buffer(symbols: &mut Symbols, a: NameId, b: NameId) -> Automaton {
     let cell = symbols.fresh_cell("m");
-    primitive::fifo1(a, b, cell, Content::Empty)
+    primitive::fifo1(a, b, cell, BufferContent::Empty)
 }
 
 fn independent(n: usize) -> Vec<Automaton> {
@@ -112,11 +112,14 @@ fn of_no_part_at_all_it_is_one_state() {
 fn a_part_without_initial_states_leaves_nothing() {
     let mut symbols = Symbols::new();
     let a = symbols.name("a");
-    let mut builder = Builder::over([a], 1, vec![]);
-    builder.step(0, &[a], Constraint::default(), 0);
+    let mut builder = AutomatonBuilder::over([a], 1, vec![]);
+    builder.step(0, &[a], DataConstraint::default(), 0);
     let never = builder.finish().expect("fits together");
     assert_eq!(size(&[never, independent(1).remove(0)]), (0, 0));
-    assert_eq!(size(&[Builder::over([], 0, vec![]).finish().expect("fits together")]), (0, 0));
+    assert_eq!(
+        size(&[AutomatonBuilder::over([], 0, vec![]).finish().expect("fits together")]),
+        (0, 0)
+    );
 }
 
 #[test]
@@ -130,15 +133,16 @@ fn a_merger_of_many_inputs_does_not_try_them_all() {
     let mut parts: Vec<Automaton> = (0..n).map(|i| primitive::sync(b[i], c[i])).collect();
     parts.extend((0..n).map(|i| {
         let cell = symbols.fresh_cell("m");
-        primitive::fifo1(a[i], b[i], cell, Content::Unknown)
+        primitive::fifo1(a[i], b[i], cell, BufferContent::Unknown)
     }));
     // What would fill a buffer never comes.
-    parts.extend(a.iter().map(|a| Builder::over([*a], 1, vec![0]).finish().expect("fits")));
+    parts
+        .extend(a.iter().map(|a| AutomatonBuilder::over([*a], 1, vec![0]).finish().expect("fits")));
     parts.push(primitive::merger(&c, out));
     let mut limited = parts.clone();
     limited.push(primitive::sync(out, symbols.name("d")));
     let parts: Vec<&Automaton> = limited.iter().collect();
-    let counted = count(&parts, &Limits::memory(256 * MIB)).expect("fits");
+    let counted = count(&parts, &ProductLimits::memory(256 * MIB)).expect("fits");
     assert_eq!((counted.states, counted.transitions), (1 << n, (n as u128) << (n - 1)));
 }
 
@@ -147,7 +151,7 @@ fn of_three_hundred_parts_one_is_enabled() {
     let mut symbols = Symbols::new();
     let n = 300;
     let x = names(&mut symbols, "x", n);
-    let content = |i| if i == 0 { Content::Unknown } else { Content::Empty };
+    let content = |i| if i == 0 { BufferContent::Unknown } else { BufferContent::Empty };
     let cell = |symbols: &mut Symbols| symbols.fresh_cell("m");
     let ring = |i: usize| {
         let cell = cell(&mut symbols);
@@ -167,19 +171,19 @@ fn of_three_hundred_parts_one_is_enabled() {
 fn one_of_a_hundred_moves_and_wakes_the_others() {
     let mut symbols = Symbols::new();
     let (a, b) = (names(&mut symbols, "a", 100), names(&mut symbols, "b", 100));
-    let mut hub = Builder::over(a.clone(), 1, vec![0]);
+    let mut hub = AutomatonBuilder::over(a.clone(), 1, vec![0]);
     for name in &a {
-        hub.step(0, &[*name], Constraint::default(), 0);
+        hub.step(0, &[*name], DataConstraint::default(), 0);
     }
     let mut parts = vec![hub.finish().expect("fits together")];
     for (at, (a, b)) in a.iter().zip(&b).enumerate() {
         let states = if at < 3 { 2 } else { 1 };
-        let mut moves = Builder::over([*a, *b], states, vec![0]);
-        moves.step(0, &[*a, *b], Constraint::default(), states as u32 - 1);
-        moves.step(states as u32 - 1, &[*a], Constraint::default(), 0);
-        let mut wakes = Builder::over([*b], 1, vec![0]);
+        let mut moves = AutomatonBuilder::over([*a, *b], states, vec![0]);
+        moves.step(0, &[*a, *b], DataConstraint::default(), states as u32 - 1);
+        moves.step(states as u32 - 1, &[*a], DataConstraint::default(), 0);
+        let mut wakes = AutomatonBuilder::over([*b], 1, vec![0]);
         if at % 3 > 0 {
-            wakes.step(0, &[*b], Constraint::default(), 0);
+            wakes.step(0, &[*b], DataConstraint::default(), 0);
         }
         parts.extend([moves, wakes].map(|part| part.finish().expect("fits together")));
     }
@@ -198,8 +202,8 @@ fn parts_that_never_move_change_nothing() {
     let mut parts = chain.clone();
     for i in 0..70 {
         let cell = symbols.fresh_cell("m");
-        parts.push(primitive::fifo1(a[i], b[i], cell, Content::Unknown));
-        parts.push(Builder::over([b[i]], 1, vec![0]).finish().expect("fits together"));
+        parts.push(primitive::fifo1(a[i], b[i], cell, BufferContent::Unknown));
+        parts.push(AutomatonBuilder::over([b[i]], 1, vec![0]).finish().expect("fits together"));
     }
     let (alone, beside) = (made(&chain), made(&parts));
     assert_eq!(size(&parts), (alone.states(), alone.transitions()));
@@ -215,9 +219,9 @@ fn counts_that_no_machine_could_hold_are_still_counts() {
     let a = names(&mut symbols, "a", 100);
     let parts: Vec<Automaton> = a.iter().map(|a| primitive::merger(&[*a], *a)).collect();
     let refs: Vec<&Automaton> = parts.iter().collect();
-    let counted = count(&refs, &Limits::memory(MIB)).expect("one state");
+    let counted = count(&refs, &ProductLimits::memory(MIB)).expect("one state");
     assert_eq!((counted.states, counted.transitions), (1, (1 << 100) - 1));
-    let needed = match compose(&refs, &Limits::memory(MIB)) {
+    let needed = match compose(&refs, &ProductLimits::memory(MIB)) {
         Err(Stopped::Memory { needed, limit, .. }) if limit == MIB => needed,
         other => panic!("{other:?}"),
     };
@@ -230,9 +234,9 @@ fn a_group_with_very_many_steps_is_written_as_it_is_found() {
     let mut symbols = Symbols::new();
     let (a, parts) = (symbols.name("a"), independent(1));
     let n = 70_000;
-    let mut builder = Builder::over([Name(Symbol(a.0.0 + 1000))], n, vec![0]);
+    let mut builder = AutomatonBuilder::over([NameId(SymbolId(a.0.0 + 1000))], n, vec![0]);
     for to in 0..n as u32 {
-        builder.step(0, &[Name(Symbol(a.0.0 + 1000))], Constraint::default(), to);
+        builder.step(0, &[NameId(SymbolId(a.0.0 + 1000))], DataConstraint::default(), to);
     }
     let star = builder.finish().expect("fits together");
     assert_eq!(size(&[star, parts[0].clone()]), (2 * n, 2 * (2 * n + 1) + 2 * (n - 1)));
@@ -245,7 +249,7 @@ fn memory_is_asked_for_before_it_is_taken() {
     let parts = independent(10);
     let refs: Vec<&Automaton> = parts.iter().collect();
     for limit in [0, 1000, 100_000, MIB, 4 * MIB] {
-        match compose(&refs, &Limits::memory(limit)) {
+        match compose(&refs, &ProductLimits::memory(limit)) {
             Err(Stopped::Memory { needed, limit: told, .. }) => {
                 assert!(told == limit && needed > u128::from(limit), "{needed} of {limit}");
             }
@@ -253,19 +257,19 @@ fn memory_is_asked_for_before_it_is_taken() {
         }
     }
     // 1,047,552 steps of 16 bytes, and 59,049 constraints.
-    assert!(compose(&refs, &Limits::memory(256 * MIB)).is_ok());
-    assert!(matches!(count(&refs, &Limits::memory(1000)), Err(Stopped::Memory { .. })));
-    assert!(count(&refs, &Limits::memory(MIB)).is_ok());
+    assert!(compose(&refs, &ProductLimits::memory(256 * MIB)).is_ok());
+    assert!(matches!(count(&refs, &ProductLimits::memory(1000)), Err(Stopped::Memory { .. })));
+    assert!(count(&refs, &ProductLimits::memory(MIB)).is_ok());
 }
 
 #[test]
 fn it_stops_when_told_and_tells_how_far_it_is() {
     let (stop, states) = (AtomicBool::new(false), AtomicU64::new(0));
-    let progress = |progress: Progress| {
+    let progress = |progress: ProductProgress| {
         states.fetch_max(progress.states, Ordering::Relaxed);
         stop.store(true, Ordering::Relaxed);
     };
-    let limits = Limits { memory: 1024 * MIB, stop: &stop, progress: &progress };
+    let limits = ProductLimits { memory: 1024 * MIB, stop: &stop, progress: &progress };
     let parts = independent(12);
     let refs: Vec<&Automaton> = parts.iter().collect();
     assert_eq!(compose(&refs, &limits), Err(Stopped::Interrupted));
@@ -300,11 +304,13 @@ fn states_are_numbered_breadth_first() {
 pub fn twins() -> Vec<Automaton> {
     let mut symbols = Symbols::new();
     let [a, b, p, q] = ["a", "b", "p", "q"].map(|word| symbols.name(word));
-    let is = |p: Name| Constraint::new([Literal::Predicate(true, p.0, [Term::Datum(a)].into())]);
-    let mut one = Builder::over([a, b], 2, vec![0]);
+    let is = |p: NameId| {
+        DataConstraint::new([Literal::Predicate(true, p.0, [DataTerm::Datum(a)].into())])
+    };
+    let mut one = AutomatonBuilder::over([a, b], 2, vec![0]);
     one.step(0, &[a], is(p), 1).step(0, &[a], is(q), 1).step(0, &[a], is(p).and(&is(q)), 1);
-    one.step(1, &[], is(p), 1).step(1, &[b], Constraint::default(), 0);
-    let mut two = Builder::over([a], 1, vec![0]);
+    one.step(1, &[], is(p), 1).step(1, &[b], DataConstraint::default(), 0);
+    let mut two = AutomatonBuilder::over([a], 1, vec![0]);
     two.step(0, &[a], is(p), 0).step(0, &[a], is(q), 0).step(0, &[], is(p), 0);
     [one, two].map(|builder| builder.finish().expect("fits together")).to_vec()
 }
@@ -326,7 +332,7 @@ fn folded(parts: &[Automaton]) -> Automaton {
 }
 
 /// A step as a state sees it: whether it leaves, its label and constraint, the other's colour.
-type Seen = (bool, Vec<u64>, Constraint, u32);
+type Seen = (bool, Vec<u64>, DataConstraint, u32);
 
 /// The states' colours: equal ones cannot be told apart by steps, forward and back, and by the
 /// order of initial states. The table is common to all automata that are compared.
@@ -369,7 +375,7 @@ fn colours(automata: &[&Automaton]) -> Vec<Vec<u32>> {
 fn same(parts: &[Automaton]) {
     let ours = made(parts);
     alike(&ours, &folded(parts));
-    let all: Vec<Step<'_>> = ours.all_steps().collect();
+    let all: Vec<Transition<'_>> = ours.all_steps().collect();
     assert!(all.iter().all(|step| !ours.is_idle(step)));
     counted(parts, &ours);
 }
@@ -377,7 +383,7 @@ fn same(parts: &[Automaton]) {
 /// Checks that counting gives the sizes of the product.
 pub fn counted(parts: &[Automaton], product: &Automaton) {
     let refs: Vec<&Automaton> = parts.iter().collect();
-    let counted = count(&refs, &Limits::memory(1024 * MIB)).expect("fits");
+    let counted = count(&refs, &ProductLimits::memory(1024 * MIB)).expect("fits");
     let size = (counted.states as usize, counted.transitions as usize);
     assert_eq!(size, (product.states(), product.transitions()));
 }
@@ -425,31 +431,34 @@ fn recipe(names: u32, states: u32, steps: usize) -> impl Strategy<Value = Recipe
 impl Recipe {
     /// `spread` is put between the numbers of names, so that labels get long.
     fn part(&self, number: u32, spread: u32) -> Automaton {
-        let name = |n: &u32| Name(Symbol(n * spread));
-        let mut names: Vec<Name> = self.names.iter().map(name).collect();
+        let name = |n: &u32| NameId(SymbolId(n * spread));
+        let mut names: Vec<NameId> = self.names.iter().map(name).collect();
         names.dedup();
         // Names that only fill the alphabet.
-        let filler = (0..spread.saturating_sub(1)).map(|k| Name(Symbol(10_000 + number * 100 + k)));
-        let all: Vec<Name> = names.iter().copied().chain(filler).collect();
-        let mut builder = Builder::over(all, self.states as usize, self.initial.clone());
+        let filler =
+            (0..spread.saturating_sub(1)).map(|k| NameId(SymbolId(10_000 + number * 100 + k)));
+        let all: Vec<NameId> = names.iter().copied().chain(filler).collect();
+        let mut builder = AutomatonBuilder::over(all, self.states as usize, self.initial.clone());
         for (from, fire, condition, to) in &self.steps {
-            let fire: Vec<Name> =
+            let fire: Vec<NameId> =
                 (0..).zip(&names).filter(|(i, _)| fire >> i & 1 == 1).map(|n| *n.1).collect();
             builder.step(*from, &fire, condition_of(number, *condition, &names), *to);
         }
-        builder.contents([(Cell(Symbol(20_000 + number)), Symbol(30_000))]);
+        builder.contents([(Cell(SymbolId(20_000 + number)), SymbolId(30_000))]);
         builder.finish().expect("fits together")
     }
 }
 
-fn condition_of(part: u32, kind: u32, names: &[Name]) -> Constraint {
-    let common = Literal::Predicate(true, Symbol(40_000), [].into());
-    let cell = Term::Before(Cell(Symbol(20_000 + part)));
+fn condition_of(part: u32, kind: u32, names: &[NameId]) -> DataConstraint {
+    let common = Literal::Predicate(true, SymbolId(40_000), [].into());
+    let cell = DataTerm::Before(Cell(SymbolId(20_000 + part)));
     match (kind, names.first()) {
-        (1, _) => Constraint::new([common]),
-        (2, Some(name)) => Constraint::new([Literal::Equal(Term::Datum(*name), cell)]),
-        (3, Some(name)) => Constraint::new([common, Literal::Equal(Term::Datum(*name), cell)]),
-        _ => Constraint::default(),
+        (1, _) => DataConstraint::new([common]),
+        (2, Some(name)) => DataConstraint::new([Literal::Equal(DataTerm::Datum(*name), cell)]),
+        (3, Some(name)) => {
+            DataConstraint::new([common, Literal::Equal(DataTerm::Datum(*name), cell)])
+        }
+        _ => DataConstraint::default(),
     }
 }
 

@@ -6,15 +6,17 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use proptest::prelude::*;
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::limits::{Limits, Stopped};
-use tickbound_reo::product::dense::Tally;
-use tickbound_reo::product::reachable::{Exchange, Stream, StreamError, compose, compose_shared};
+use tickbound_reo::limits::{ProductLimits, Stopped};
+use tickbound_reo::product::dense::CellTally;
+use tickbound_reo::product::reachable::{
+    Exchange, StepStream, StreamError, compose, compose_shared,
+};
 use tickbound_reo::symbol::Symbols;
 
 use crate::families::{apart, chain, family};
 use crate::reachable::{alternator, twins};
 
-const LIMITS: fn() -> Limits<'static> = || Limits::memory(256 << 20);
+const LIMITS: fn() -> ProductLimits<'static> = || ProductLimits::memory(256 << 20);
 
 /// One of several threads, with a channel from each to each.
 struct Rank {
@@ -71,7 +73,7 @@ fn alone<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 fn shared(
     parts: &[Automaton],
     size: usize,
-    limits: &Limits<'_>,
+    limits: &ProductLimits<'_>,
 ) -> Vec<Result<Option<Automaton>, StreamError>> {
     let refs: Vec<&Automaton> = parts.iter().collect();
     ranks(size, |rank| alone(|| compose_shared(&refs, limits, rank)))
@@ -81,9 +83,9 @@ fn shared(
 fn same(parts: &[Automaton], sizes: &[usize]) {
     let refs: Vec<&Automaton> = parts.iter().collect();
     let expected = compose(&refs, &LIMITS()).expect("fits");
-    let stream = Stream::new(&refs, &LIMITS()).ok();
-    let tallied = |stream: &Stream| {
-        let mut tally = Tally::default();
+    let stream = StepStream::new(&refs, &LIMITS()).ok();
+    let tallied = |stream: &StepStream| {
+        let mut tally = CellTally::default();
         let taken = stream.run(&LIMITS(), None, |steps| {
             tally = tally + steps.tally(None);
             Ok::<(), StreamError>(())
@@ -101,7 +103,7 @@ fn same(parts: &[Automaton], sizes: &[usize]) {
         let Some(stream) = &stream else { continue };
         for first in [false, true] {
             let tallies = ranks(*size, |rank| {
-                let (mut tally, mut next) = (Tally::default(), 0);
+                let (mut tally, mut next) = (CellTally::default(), 0);
                 let count = alone(|| {
                     stream.share(&LIMITS(), rank, first, |steps| {
                         assert!(if first { steps.first == next } else { steps.first >= next });
@@ -115,9 +117,9 @@ fn same(parts: &[Automaton], sizes: &[usize]) {
                 assert_eq!(count.transitions, u128::from(tally.checksum.steps));
                 tally
             });
-            assert!(!first || tallies[1..].iter().all(|tally| *tally == Tally::default()));
+            assert!(!first || tallies[1..].iter().all(|tally| *tally == CellTally::default()));
             assert_eq!(
-                tallies.into_iter().sum::<Tally>(),
+                tallies.into_iter().sum::<CellTally>(),
                 tallied(stream),
                 "{size} ranks, {first}"
             );
@@ -146,7 +148,7 @@ fn any_number_of_ranks_gives_the_same() {
 #[test]
 fn what_a_rank_has_no_room_for_is_an_error() {
     let parts = chain(&mut Symbols::new(), 14);
-    let little = Limits::memory(4 << 20);
+    let little = ProductLimits::memory(4 << 20);
     let made = shared(&parts, 2, &little);
     let memory =
         |made: &Result<_, _>| matches!(made, Err(StreamError::Stopped(Stopped::Memory { .. })));

@@ -5,13 +5,13 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use proptest::prelude::*;
-use tickbound_reo::automaton::{Automaton, Builder};
-use tickbound_reo::constraint::{Constraint, Literal, Term};
-use tickbound_reo::limits::{Limits, Stopped};
-use tickbound_reo::primitive::{self, Content};
-use tickbound_reo::product::dense::{Checksum, Tally};
-use tickbound_reo::product::reachable::{Store, Stored, Stream, StreamError, compose};
-use tickbound_reo::symbol::{Name, Symbols};
+use tickbound_reo::automaton::{Automaton, AutomatonBuilder};
+use tickbound_reo::constraint::{DataConstraint, DataTerm, Literal};
+use tickbound_reo::limits::{ProductLimits, Stopped};
+use tickbound_reo::primitive::{self, BufferContent};
+use tickbound_reo::product::dense::{CellTally, Checksum};
+use tickbound_reo::product::reachable::{StepStream, Store, Stored, StreamError, compose};
+use tickbound_reo::symbol::{NameId, Symbols};
 
 use crate::families::{apart, chain, family};
 
@@ -61,13 +61,13 @@ struct Whole {
     ends: Vec<usize>,
     targets: Vec<u32>,
     labels: Vec<u64>,
-    tally: Tally,
+    tally: CellTally,
 }
 
 fn streamed(parts: &[Automaton], memory: u64, files: Option<&Files>) -> Result<Whole, StreamError> {
-    let limits = Limits::memory(memory);
+    let limits = ProductLimits::memory(memory);
     let refs: Vec<&Automaton> = parts.iter().collect();
-    let stream = Stream::new(&refs, &limits)?;
+    let stream = StepStream::new(&refs, &limits)?;
     let mut whole = Whole::default();
     let count = stream.run(&limits, files.map(|files| files as &dyn Store), |steps| {
         assert_eq!(steps.first, whole.ends.len());
@@ -96,8 +96,8 @@ fn split_mix(seed: u64, number: u64) -> u64 {
 /// The same from the product as a whole.
 fn whole(parts: &[Automaton]) -> Whole {
     let refs: Vec<&Automaton> = parts.iter().collect();
-    let product = compose(&refs, &Limits::memory(1024 * MIB)).expect("fits");
-    let mut tally = Tally { states: product.states() as u64, ..Tally::default() };
+    let product = compose(&refs, &ProductLimits::memory(1024 * MIB)).expect("fits");
+    let mut tally = CellTally { states: product.states() as u64, ..CellTally::default() };
     for state in 0..product.states() as u32 {
         if product.steps(state).len() == 0 {
             tally.stuck += 1;
@@ -136,8 +136,13 @@ fn plain(parts: Vec<Automaton>) -> Vec<Automaton> {
 fn beside(symbols: &mut Symbols, mut parts: Vec<Automaton>) -> Vec<Automaton> {
     for i in 0..70 {
         let (a, b) = (symbols.name(&format!("f{i}")), symbols.name(&format!("g{i}")));
-        parts.push(primitive::fifo1(a, b, symbols.cell(&format!("full{i}")), Content::Unknown));
-        parts.push(Builder::over([b], 1, vec![0]).finish().expect("fits together"));
+        parts.push(primitive::fifo1(
+            a,
+            b,
+            symbols.cell(&format!("full{i}")),
+            BufferContent::Unknown,
+        ));
+        parts.push(AutomatonBuilder::over([b], 1, vec![0]).finish().expect("fits together"));
     }
     parts
 }
@@ -212,9 +217,9 @@ fn a_full_disk_is_an_error() {
 #[test]
 fn it_stops_when_told() {
     let (stop, parts) = (AtomicBool::new(false), plain(chain(&mut Symbols::new(), 12)));
-    let limits = Limits { memory: 64 * MIB, stop: &stop, progress: &|_| {} };
+    let limits = ProductLimits { memory: 64 * MIB, stop: &stop, progress: &|_| {} };
     let refs: Vec<&Automaton> = parts.iter().collect();
-    let stream = Stream::new(&refs, &limits).expect("fits");
+    let stream = StepStream::new(&refs, &limits).expect("fits");
     let mut taken = 0;
     let ended = stream.run(&limits, None, |steps| {
         taken += steps.targets.len();
@@ -229,11 +234,14 @@ fn it_stops_when_told() {
 fn steps_that_data_alone_tell_apart_are_refused() {
     let mut symbols = Symbols::new();
     let [a, p, q] = ["a", "p", "q"].map(|word| symbols.name(word));
-    let is = |p: Name| Constraint::new([Literal::Predicate(true, p.0, [Term::Datum(a)].into())]);
-    let mut part = Builder::over([a], 2, vec![0]);
+    let is = |p: NameId| {
+        DataConstraint::new([Literal::Predicate(true, p.0, [DataTerm::Datum(a)].into())])
+    };
+    let mut part = AutomatonBuilder::over([a], 2, vec![0]);
     part.step(0, &[a], is(p), 1).step(0, &[a], is(q), 1);
     let part = part.finish().expect("fits together");
-    let refused = Stream::new(&[&part], &Limits::memory(MIB)).expect_err("two steps, or one");
+    let refused =
+        StepStream::new(&[&part], &ProductLimits::memory(MIB)).expect_err("two steps, or one");
     assert!(matches!(refused, StreamError::Data), "{refused}");
     assert!(streamed(&plain(vec![part]), 64 * MIB, None).is_ok());
 }

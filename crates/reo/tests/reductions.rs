@@ -8,15 +8,15 @@ use expand::machines::{Part, Words, machine, part};
 use expand::{Expanded, expand, strongly_alike, weakly_alike};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tickbound_reo::automaton::{Automaton, Builder};
-use tickbound_reo::bisimulation::{Kind, minimise};
-use tickbound_reo::constraint::{Constraint, Literal, Term};
+use tickbound_reo::automaton::{Automaton, AutomatonBuilder};
+use tickbound_reo::bisimulation::{Equivalence, minimise};
+use tickbound_reo::constraint::{DataConstraint, DataTerm, Literal};
 use tickbound_reo::hide::{close, confluence, hide, hide_between};
-use tickbound_reo::limits::Limits;
-use tickbound_reo::primitive::{self, Content};
-use tickbound_reo::product::stepwise::{Options, compose};
+use tickbound_reo::limits::ProductLimits;
+use tickbound_reo::primitive::{self, BufferContent};
+use tickbound_reo::product::stepwise::{StepwiseOptions, compose};
 use tickbound_reo::product::textbook;
-use tickbound_reo::symbol::Name;
+use tickbound_reo::symbol::NameId;
 use values::Meaning;
 
 const PLENTY: u64 = 1 << 30;
@@ -57,7 +57,7 @@ pub fn strongly(wanted: &Expanded, made: &Automaton, meaning: &Meaning, what: &s
 }
 
 /// Oracles everything that is done about hidden names of one automaton.
-fn oracle(given: &Automaton, names: &[Name], meaning: &Meaning) {
+fn oracle(given: &Automaton, names: &[NameId], meaning: &Meaning) {
     let words = Words::new();
     let given_text = given.text(&words.symbols);
     let about = |what: &str| {
@@ -67,7 +67,7 @@ fn oracle(given: &Automaton, names: &[Name], meaning: &Meaning) {
             given.contents()
         )
     };
-    let limits = Limits::memory(SOME);
+    let limits = ProductLimits::memory(SOME);
     let wanted = expand(given, meaning).hidden(names);
     let closed = wanted.closed();
     let hidden = hide(given, names);
@@ -80,12 +80,12 @@ fn oracle(given: &Automaton, names: &[Name], meaning: &Meaning) {
             strongly(&closed, &made, meaning, &about("close"));
         }
     }
-    let plenty = Limits::memory(PLENTY);
+    let plenty = ProductLimits::memory(PLENTY);
     for reduced in [&hidden, &confluence::reduce(&hidden)] {
-        let least = minimise(reduced, Kind::Weak, &plenty).unwrap();
+        let least = minimise(reduced, Equivalence::Weak, &plenty).unwrap();
         weakly(&wanted, &least, meaning, &about("weakly minimised"));
     }
-    let least = minimise(&hidden, Kind::Strong, &plenty).unwrap();
+    let least = minimise(&hidden, Equivalence::Strong, &plenty).unwrap();
     assert!(strongly_alike(&expand(&hidden, meaning), &expand(&least, meaning)));
 }
 
@@ -121,44 +121,52 @@ pub fn family(parts: &[Part]) -> Option<(Vec<Automaton>, Automaton)> {
 }
 
 /// Oracles [`compose`] in each of its ways.
-pub fn check_composed(parts: &[Automaton], whole: &Automaton, hidden: &[Name], meaning: &Meaning) {
+pub fn check_composed(
+    parts: &[Automaton],
+    whole: &Automaton,
+    hidden: &[NameId],
+    meaning: &Meaning,
+) {
     let words = Words::new();
     let texts: Vec<String> = parts.iter().map(|p| p.text(&words.symbols)).collect();
     let all: Vec<&Automaton> = parts.iter().collect();
     let wanted = expand(whole, meaning).hidden(hidden);
-    for kind in [None, Some(Kind::Strong), Some(Kind::Weak)] {
-        let options = Options { hidden: hidden.to_vec(), minimise: kind };
+    for kind in [None, Some(Equivalence::Strong), Some(Equivalence::Weak)] {
+        let options = StepwiseOptions { hidden: hidden.to_vec(), minimise: kind };
         // Closing may take more memory than there is: see `oracle`.
-        let limits = Limits::memory(if kind == Some(Kind::Weak) { PLENTY } else { SOME });
+        let limits =
+            ProductLimits::memory(if kind == Some(Equivalence::Weak) { PLENTY } else { SOME });
         let made = match compose(&all, &options, &limits) {
             Ok(made) => made.automaton,
-            Err(why) if kind != Some(Kind::Weak) && why.to_string().contains("closure") => continue,
+            Err(why) if kind != Some(Equivalence::Weak) && why.to_string().contains("closure") => {
+                continue;
+            }
             Err(why) => panic!("{why}"),
         };
         let what = format!("{kind:?} without {hidden:?} of\n{}", texts.join("and\n"));
         match kind {
-            Some(Kind::Weak) => weakly(&wanted, &made, meaning, &what),
+            Some(Equivalence::Weak) => weakly(&wanted, &made, meaning, &what),
             _ => strongly(&wanted.closed(), &made, meaning, &what),
         }
     }
 }
 
 /// Oracles that a piece may be replaced by its least form before the last part comes.
-fn check_piece(parts: &[Automaton], whole: &Automaton, hidden: &[Name], meaning: &Meaning) {
+fn check_piece(parts: &[Automaton], whole: &Automaton, hidden: &[NameId], meaning: &Meaning) {
     let [before @ .., last] = parts else { return };
     let Some((first, rest)) = before.split_first() else { return };
     let piece = rest.iter().fold(first.clone(), |all, part| textbook::product(&all, part));
-    let own = |n: &&Name| last.alphabet().binary_search(n).is_err();
-    let early: Vec<Name> = hidden.iter().filter(own).copied().collect();
+    let own = |n: &&NameId| last.alphabet().binary_search(n).is_err();
+    let early: Vec<NameId> = hidden.iter().filter(own).copied().collect();
     let piece = hide_between(&piece.reachable().0, &early);
-    let limits = Limits::memory(PLENTY);
+    let limits = ProductLimits::memory(PLENTY);
     let wanted = expand(whole, meaning).hidden(hidden);
-    let weak = minimise(&confluence::reduce(&piece), Kind::Weak, &limits).unwrap();
+    let weak = minimise(&confluence::reduce(&piece), Equivalence::Weak, &limits).unwrap();
     let with_last = hide(&textbook::product(&weak, last).reachable().0, hidden);
     weakly(&wanted, &with_last, meaning, "a weakly minimised piece with the last part");
-    let strong = minimise(&piece, Kind::Strong, &limits).unwrap();
+    let strong = minimise(&piece, Equivalence::Strong, &limits).unwrap();
     let with_last = hide(&textbook::product(&strong, last).reachable().0, hidden);
-    if let Ok(made) = close(&with_last, &Limits::memory(SOME)) {
+    if let Ok(made) = close(&with_last, &ProductLimits::memory(SOME)) {
         strongly(&wanted.closed(), &made, meaning, "a strongly minimised piece with the last part");
     }
 }
@@ -192,9 +200,12 @@ fn an_unknown_datum_in_two_places_is_one_datum() {
     let words = Words::new();
     let [a, x, b, c] = [0, 1, 2, 3].map(|k| words.names[k]);
     let fifo = |from, to, k: usize, content| primitive::fifo1(from, to, words.cells[k], content);
-    for content in [Content::Unknown, Content::Constant(words.constants[1])] {
-        let parts =
-            [fifo(a, x, 0, content), fifo(x, b, 1, Content::Empty), fifo(x, c, 2, Content::Empty)];
+    for content in [BufferContent::Unknown, BufferContent::Constant(words.constants[1])] {
+        let parts = [
+            fifo(a, x, 0, content),
+            fifo(x, b, 1, BufferContent::Empty),
+            fifo(x, c, 2, BufferContent::Empty),
+        ];
         let first = textbook::product(&parts[0], &parts[1]);
         let whole = textbook::product(&first, &parts[2]).reachable().0;
         oracle(&whole, &[a, x], &words.meaning(1));
@@ -207,14 +218,15 @@ fn an_unknown_datum_in_two_places_is_one_datum() {
 fn ways_to_one_state_with_different_data_are_a_choice() {
     let words = Words::new();
     let (cell, name) = (words.cells[0], words.names[0]);
-    let put = |k: usize| Literal::Equal(Term::Constant(words.constants[k]), Term::After(cell));
+    let put =
+        |k: usize| Literal::Equal(DataTerm::Constant(words.constants[k]), DataTerm::After(cell));
     for (one, other) in [(0, 0), (0, 1), (1, 0)] {
-        let mut builder = Builder::over([name], 3, vec![0]);
-        builder.step(0, &[], Constraint::new([put(one)]), 2);
-        builder.step(0, &[], Constraint::default(), 1);
-        builder.step(1, &[], Constraint::new([put(other)]), 2);
-        let give = Literal::Equal(Term::Datum(name), Term::Before(cell));
-        builder.step(2, &[name], Constraint::new([give]), 2);
+        let mut builder = AutomatonBuilder::over([name], 3, vec![0]);
+        builder.step(0, &[], DataConstraint::new([put(one)]), 2);
+        builder.step(0, &[], DataConstraint::default(), 1);
+        builder.step(1, &[], DataConstraint::new([put(other)]), 2);
+        let give = Literal::Equal(DataTerm::Datum(name), DataTerm::Before(cell));
+        builder.step(2, &[name], DataConstraint::new([give]), 2);
         let automaton = builder.finish().unwrap();
         oracle(&automaton, &[], &words.meaning(1));
         let states = confluence::reduce(&hide(&automaton, &[])).states();
@@ -227,12 +239,12 @@ fn ways_to_one_state_with_different_data_are_a_choice() {
 fn cycles_that_go_on_changing_memory_end_at_the_limit() {
     let words = Words::new();
     let (cell, f) = (words.cells[0], words.constants[0]);
-    let again = Term::Call(f, [Term::Before(cell)].into());
-    let mut builder = Builder::over([words.names[0]], 1, vec![0]);
-    builder.step(0, &[], Constraint::new([Literal::Equal(again, Term::After(cell))]), 0);
-    let given = Literal::Equal(Term::Datum(words.names[0]), Term::Before(cell));
-    builder.step(0, &[words.names[0]], Constraint::new([given]), 0);
+    let again = DataTerm::Call(f, [DataTerm::Before(cell)].into());
+    let mut builder = AutomatonBuilder::over([words.names[0]], 1, vec![0]);
+    builder.step(0, &[], DataConstraint::new([Literal::Equal(again, DataTerm::After(cell))]), 0);
+    let given = Literal::Equal(DataTerm::Datum(words.names[0]), DataTerm::Before(cell));
+    builder.step(0, &[words.names[0]], DataConstraint::new([given]), 0);
     let automaton = builder.finish().unwrap();
-    let stopped = close(&automaton, &Limits::memory(SOME)).unwrap_err();
+    let stopped = close(&automaton, &ProductLimits::memory(SOME)).unwrap_err();
     assert!(stopped.to_string().starts_with("silent closure: "), "{stopped}");
 }

@@ -6,8 +6,8 @@ use crate::values;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tickbound_reo::connector::{Connector, Part};
-use tickbound_reo::limits::Limits;
+use tickbound_reo::connector::{Connector, ConnectorPart};
+use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::reachable::compose;
 use tickbound_reo::run::{Player, Random, Wanted};
 use tickbound_reo::syntax::Source;
@@ -148,8 +148,8 @@ proptest! {
     fn runs_are_paths_and_replay(recipes in vec(part(), 1..=3), seed: u64) {
         let words = Words::new();
         let parts = recipes.iter().enumerate();
-        let parts = parts.map(|(k, p)| Part { kind: "p".into(), automaton: p.automaton(&words, k) });
-        let parts: Vec<Part> = parts.collect();
+        let parts = parts.map(|(k, p)| ConnectorPart { kind: "p".into(), automaton: p.automaton(&words, k) });
+        let parts: Vec<ConnectorPart> = parts.collect();
         prop_assume!(parts.iter().all(|p| !p.automaton.initial().is_empty()));
         let connector = Connector {
             name: "c".into(),
@@ -164,7 +164,7 @@ proptest! {
         let mut random = Random::new(seed);
         let taken = (0..12).take_while(|_| run.stray(&mut random)).count();
         let refs: Vec<_> = connector.parts.iter().map(|p| &p.automaton).collect();
-        let product = compose(&refs, &Limits::memory(1 << 28)).unwrap();
+        let product = compose(&refs, &ProductLimits::memory(1 << 28)).unwrap();
         let mut states: Vec<u32> = product.initial().to_vec();
         for line in run.lines() {
             let wanted = Wanted::all(&Source::new("l", line)).unwrap();

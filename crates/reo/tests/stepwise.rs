@@ -1,22 +1,22 @@
 //! Connectors put together piece by piece: known sizes, and the same as hiding at the end.
 
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::bisimulation::{Kind, Verdict, compare};
-use tickbound_reo::connector::{Connector, End, Wiring};
-use tickbound_reo::limits::Limits;
-use tickbound_reo::primitive::{self, Content};
-use tickbound_reo::product::stepwise::{Composed, Options, compose};
+use tickbound_reo::bisimulation::{BisimulationVerdict, Equivalence, compare};
+use tickbound_reo::connector::{ChannelEnd, Connector, Wiring};
+use tickbound_reo::limits::ProductLimits;
+use tickbound_reo::primitive::{self, BufferContent};
+use tickbound_reo::product::stepwise::{Composed, StepwiseOptions, compose};
 
 const PLENTY: u64 = 1 << 32;
 
 fn sync(wiring: &mut Wiring<'_>, from: &str, to: &str) {
-    let ends = [End::reads(from), End::writes(to)];
+    let ends = [ChannelEnd::reads(from), ChannelEnd::writes(to)];
     wiring.add("sync", &ends, |n, _| primitive::sync(n[0], n[1]));
 }
 
-fn fifo1(wiring: &mut Wiring<'_>, from: &str, to: &str, content: Content) {
+fn fifo1(wiring: &mut Wiring<'_>, from: &str, to: &str, content: BufferContent) {
     let cell = format!("{from}-{to}");
-    let ends = [End::reads(from), End::writes(to)];
+    let ends = [ChannelEnd::reads(from), ChannelEnd::writes(to)];
     wiring.add("fifo1", &ends, move |n, symbols| {
         primitive::fifo1(n[0], n[1], symbols.fresh_cell(&cell), content)
     });
@@ -24,8 +24,9 @@ fn fifo1(wiring: &mut Wiring<'_>, from: &str, to: &str, content: Content) {
 
 fn chain(n: usize) -> Connector {
     let mut wiring = Wiring::new("chain");
-    (0..n)
-        .for_each(|i| fifo1(&mut wiring, &format!("a{i}"), &format!("a{}", i + 1), Content::Empty));
+    (0..n).for_each(|i| {
+        fifo1(&mut wiring, &format!("a{i}"), &format!("a{}", i + 1), BufferContent::Empty)
+    });
     wiring.finish(&["a0", &format!("a{n}")])
 }
 
@@ -33,10 +34,10 @@ fn alternator(n: usize) -> Connector {
     let mut wiring = Wiring::new("alternator");
     sync(&mut wiring, "p1", "x1");
     for i in 2..=n {
-        let ends = [End::reads(&format!("p{}", i - 1)), End::reads(&format!("p{i}"))];
+        let ends = [ChannelEnd::reads(&format!("p{}", i - 1)), ChannelEnd::reads(&format!("p{i}"))];
         wiring.add("syncdrain", &ends, |n, _| primitive::sync_drain(n[0], n[1]));
         sync(&mut wiring, &format!("p{i}"), &format!("x{i}"));
-        fifo1(&mut wiring, &format!("x{i}"), &format!("x{}", i - 1), Content::Empty);
+        fifo1(&mut wiring, &format!("x{i}"), &format!("x{}", i - 1), BufferContent::Empty);
     }
     let interface: Vec<String> = (1..=n).map(|i| format!("p{i}")).chain(["x1".into()]).collect();
     wiring.finish(&interface.iter().map(String::as_str).collect::<Vec<_>>())
@@ -46,18 +47,18 @@ fn alternator(n: usize) -> Connector {
 fn sequencer(n: usize) -> Connector {
     let mut wiring = Wiring::new("sequencer");
     for i in 1..=n {
-        fifo1(&mut wiring, &format!("x{i}"), &format!("x{}", i + 1), Content::Empty);
+        fifo1(&mut wiring, &format!("x{i}"), &format!("x{}", i + 1), BufferContent::Empty);
         sync(&mut wiring, &format!("x{i}"), &format!("p{i}"));
     }
-    fifo1(&mut wiring, &format!("x{}", n + 1), "x1", Content::Unknown);
+    fifo1(&mut wiring, &format!("x{}", n + 1), "x1", BufferContent::Unknown);
     let interface: Vec<String> = (1..=n).map(|i| format!("p{i}")).collect();
     wiring.finish(&interface.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-fn composed(connector: &Connector, minimise: Option<Kind>) -> Composed {
+fn composed(connector: &Connector, minimise: Option<Equivalence>) -> Composed {
     let parts: Vec<&Automaton> = connector.parts.iter().map(|p| &p.automaton).collect();
-    let options = Options { hidden: connector.inner(), minimise };
-    compose(&parts, &options, &Limits::memory(PLENTY)).unwrap()
+    let options = StepwiseOptions { hidden: connector.inner(), minimise };
+    compose(&parts, &options, &ProductLimits::memory(PLENTY)).unwrap()
 }
 
 fn size(composed: &Composed) -> (usize, usize) {
@@ -67,7 +68,7 @@ fn size(composed: &Composed) -> (usize, usize) {
 #[test]
 fn chains_are_queues_and_never_large() {
     for n in [2, 3, 8, 64] {
-        let composed = composed(&chain(n), Some(Kind::Weak));
+        let composed = composed(&chain(n), Some(Equivalence::Weak));
         assert_eq!(size(&composed), (n + 1, 3 * n - 1), "{n}");
         assert!(composed.most_states <= 2 * n, "{} states on the way", composed.most_states);
     }
@@ -76,7 +77,7 @@ fn chains_are_queues_and_never_large() {
 #[test]
 fn the_alternator_has_as_many_states_as_inputs() {
     for n in [2, 3, 4, 8, 64] {
-        let composed = composed(&alternator(n), Some(Kind::Weak));
+        let composed = composed(&alternator(n), Some(Equivalence::Weak));
         assert_eq!(size(&composed), (n, n), "{n}");
         assert!(composed.most_states <= 4 * n, "{} states on the way", composed.most_states);
     }
@@ -85,7 +86,7 @@ fn the_alternator_has_as_many_states_as_inputs() {
 #[test]
 fn the_sequencer_is_a_ring() {
     for n in [1, 2, 5, 30] {
-        let composed = composed(&sequencer(n), Some(Kind::Weak));
+        let composed = composed(&sequencer(n), Some(Equivalence::Weak));
         assert_eq!(size(&composed), (n, n), "{n}: {}", composed.automaton.transitions());
     }
 }
@@ -94,10 +95,14 @@ fn the_sequencer_is_a_ring() {
 fn the_same_as_hiding_at_the_end() {
     for connector in [chain(4), alternator(4), sequencer(3)] {
         let end = composed(&connector, None).automaton.without_data();
-        for kind in [Kind::Strong, Kind::Weak] {
+        for kind in [Equivalence::Strong, Equivalence::Weak] {
             let pieces = composed(&connector, Some(kind)).automaton.without_data();
-            let same = compare(&end, &pieces, kind, &Limits::memory(PLENTY)).unwrap();
-            assert!(matches!(same, Verdict::Same { .. }), "{} {kind:?}: {same:?}", connector.name);
+            let same = compare(&end, &pieces, kind, &ProductLimits::memory(PLENTY)).unwrap();
+            assert!(
+                matches!(same, BisimulationVerdict::Same { .. }),
+                "{} {kind:?}: {same:?}",
+                connector.name
+            );
         }
     }
 }

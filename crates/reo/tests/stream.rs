@@ -6,23 +6,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use families::{apart, chain, family};
 use proptest::prelude::*;
-use tickbound_reo::automaton::{Automaton, Builder};
-use tickbound_reo::limits::{Limits, Stopped};
+use tickbound_reo::automaton::{Automaton, AutomatonBuilder};
+use tickbound_reo::limits::{ProductLimits, Stopped};
 use tickbound_reo::product::dense::{
-    Block, Checksum, Columns, Condition, Data, DenseError, EMPTY, Matrix, Plan, Stream, Tally,
-    fold, in_turn,
+    BlockColumns, CellCondition, CellData, CellTally, Checksum, DenseError, DensePlan, DenseStream,
+    EMPTY, Matrix, RowBlock, fold, in_turn,
 };
 use tickbound_reo::symbol::Symbols;
 
-const MEMORY: Limits<'static> = Limits { memory: 1 << 30, stop: &NEVER, progress: &|_| {} };
+const MEMORY: ProductLimits<'static> =
+    ProductLimits { memory: 1 << 30, stop: &NEVER, progress: &|_| {} };
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// The product of the halves, not yet made.
-fn plan(parts: &[Automaton]) -> Plan {
-    let matrix = |part| Matrix::new(part, Data::Ignore, &MEMORY).unwrap();
+fn plan(parts: &[Automaton]) -> DensePlan {
+    let matrix = |part| Matrix::new(part, CellData::Ignore, &MEMORY).unwrap();
     let parts: Vec<Matrix> = parts.iter().map(matrix).collect();
     let (left, right) = parts.split_at(parts.len().div_ceil(2));
-    Plan::new(&fold(left, &MEMORY).unwrap(), &fold(right, &MEMORY).unwrap()).unwrap()
+    DensePlan::new(&fold(left, &MEMORY).unwrap(), &fold(right, &MEMORY).unwrap()).unwrap()
 }
 
 /// What `mixed` is to be, in words of its own.
@@ -35,8 +36,8 @@ fn split_mix(seed: u64, number: u128) -> u64 {
 }
 
 /// What a whole matrix comes to, and its steps.
-fn expected(whole: &Matrix) -> (Tally, Columns) {
-    let (mut tally, mut columns) = (Tally::default(), Columns::default());
+fn expected(whole: &Matrix) -> (CellTally, BlockColumns) {
+    let (mut tally, mut columns) = (CellTally::default(), BlockColumns::default());
     let (states, slots) = (whole.states(), whole.slots());
     tally.states = states as u64;
     tally.checksum = Checksum::of(whole.cells(), 0);
@@ -56,12 +57,16 @@ fn expected(whole: &Matrix) -> (Tally, Columns) {
 
 /// The same from blocks of so many bytes, both as threads make them and as they come from
 /// elsewhere.
-fn streamed(plan: &Plan, bytes: u64, condition: Option<&Condition>) -> (Tally, Columns) {
-    let stream = Stream::new(plan, bytes);
+fn streamed(
+    plan: &DensePlan,
+    bytes: u64,
+    condition: Option<&CellCondition>,
+) -> (CellTally, BlockColumns) {
+    let stream = DenseStream::new(plan, bytes);
     assert_eq!(stream.blocks().map(|b| b.rows).sum::<usize>(), plan.sizes().states());
     assert_eq!(stream.blocks().count(), stream.len());
     let cells = plan.run(&MEMORY).unwrap().cells().to_vec();
-    let (mut tally, mut columns) = (Tally::default(), Columns::default());
+    let (mut tally, mut columns) = (CellTally::default(), BlockColumns::default());
     for block in stream.blocks() {
         let made =
             stream.each(block, &MEMORY, |rows| (rows.tally(condition), rows.columns())).unwrap();
@@ -125,7 +130,7 @@ fn every_number_of_threads() {
 fn what_is_stuck_and_what_is_broken() {
     let mut symbols = Symbols::new();
     let [a, b] = ["a", "b"].map(|word| symbols.name(word));
-    let mut builder = Builder::over(vec![a, b], 4, vec![0]);
+    let mut builder = AutomatonBuilder::over(vec![a, b], 4, vec![0]);
     for (from, names, to) in
         [(0, &[a][..], 1), (0, &[a, b][..], 1), (1, &[a][..], 2), (1, &[b][..], 3)]
     {
@@ -147,13 +152,13 @@ fn what_is_stuck_and_what_is_broken() {
 #[test]
 fn wrong_cells_and_stops() {
     let plan = plan(&apart(&mut Symbols::new(), 4));
-    let stream = Stream::new(&plan, 512);
+    let stream = DenseStream::new(&plan, 512);
     let first = stream.blocks().next().unwrap();
     assert_eq!((stream.len(), stream.words(), first.rows), (4, 64, 4));
     let refused = stream.pieces(first, &[0; 63], &MEMORY, |_| ()).unwrap_err();
     assert_eq!(refused, DenseError::Cells { found: 63, needed: 64 });
     let stop = AtomicBool::new(true);
-    let limits = Limits { stop: &stop, ..MEMORY };
+    let limits = ProductLimits { stop: &stop, ..MEMORY };
     let stopped = DenseError::Stopped(Stopped::Interrupted);
     assert_eq!(stream.each(first, &limits, |_| ()).unwrap_err(), stopped);
 }
@@ -161,11 +166,11 @@ fn wrong_cells_and_stops() {
 #[test]
 fn in_order_and_to_the_first_error() {
     let plan = plan(&apart(&mut Symbols::new(), 4));
-    let stream = Stream::new(&plan, 1);
+    let stream = DenseStream::new(&plan, 1);
     let mut taken = Vec::new();
     let run = |bad_make: usize, bad_take: usize, taken: &mut Vec<usize>| {
         let made =
-            |block: Block| if block.number == bad_make { Err("made") } else { Ok(block.first) };
+            |block: RowBlock| if block.number == bad_make { Err("made") } else { Ok(block.first) };
         in_turn(stream.blocks(), made, |block, first| {
             assert_eq!(block.first, first);
             taken.push(block.number);
@@ -183,11 +188,11 @@ fn in_order_and_to_the_first_error() {
 #[test]
 fn one_is_taken_while_the_next_is_made() {
     let plan = plan(&apart(&mut Symbols::new(), 2));
-    let stream = Stream::new(&plan, 1);
+    let stream = DenseStream::new(&plan, 1);
     // Blocks 0 and 1 meet: neither ends before the other has begun.
     let meet = std::sync::Barrier::new(2);
     let met = AtomicBool::new(false);
-    let make = |block: Block| -> Result<(), ()> {
+    let make = |block: RowBlock| -> Result<(), ()> {
         if block.number == 1 {
             meet.wait();
         }

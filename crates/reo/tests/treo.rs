@@ -15,14 +15,14 @@ use proptest::prelude::*;
 
 use connectors::{Disk, composed, connector, example, files, request, shared, source};
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::bisimulation::{Kind, Verdict, compare};
+use tickbound_reo::bisimulation::{BisimulationVerdict, Equivalence, compare};
 use tickbound_reo::connector::Connector;
-use tickbound_reo::export::{Format, Subject, write};
-use tickbound_reo::limits::Limits;
-use tickbound_reo::product::stepwise::{self, Options};
-use tickbound_reo::symbol::{Name, Symbols};
+use tickbound_reo::export::{ExportSubject, Format, write};
+use tickbound_reo::limits::ProductLimits;
+use tickbound_reo::product::stepwise::{self, StepwiseOptions};
+use tickbound_reo::symbol::{NameId, Symbols};
 use tickbound_reo::syntax::Source;
-use tickbound_reo::treo::{self, Request};
+use tickbound_reo::treo::{self, TreoRequest};
 
 /// File, settings, parts, names that the environment sees. All of them compose; bodies that are
 /// left as an exercise have no parts, foreign code neither.
@@ -248,7 +248,7 @@ fn inner_names_tell_the_way_to_them() {
         one(a?, b!) { { fifo1(a, m[k]) sync(m[k], b) | k : <7..7> } }
         top(a, b) { two(a, b) }";
     let connector = connector(text, "").unwrap_or_else(|e| panic!("{e}"));
-    let words = |names: &[tickbound_reo::symbol::Name]| {
+    let words = |names: &[tickbound_reo::symbol::NameId]| {
         names.iter().map(|n| connector.symbols.word(n.0)).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(words(&connector.interface), "a b");
@@ -282,8 +282,8 @@ fn foreign_code_is_left_to_the_environment() {
 /// same.
 #[test]
 fn what_is_composed_reads_back_as_equal() {
-    let limits = Limits::memory(1 << 30);
-    let mut texts: Vec<(Source, Request)> =
+    let limits = ProductLimits::memory(1 << 30);
+    let mut texts: Vec<(Source, TreoRequest)> =
         OURS.iter().map(|row| (example(row.0), request(row.2).of(row.1))).collect();
     if let Some(folder) = shared() {
         let files = SHARED.iter().filter(|row| row.2 < 25);
@@ -298,34 +298,39 @@ fn what_is_composed_reads_back_as_equal() {
         let automaton = composed(&read);
         let (name, inputs) = (read.name.as_str(), read.inputs());
         let (symbols, interface) = (&read.symbols, &read.interface[..]);
-        let subject = Subject { name, automaton: &automaton, symbols, inputs: &inputs, interface };
+        let subject =
+            ExportSubject { name, automaton: &automaton, symbols, inputs: &inputs, interface };
         let written = match write(subject, Format::Treo) {
             Ok(written) => written,
             Err(e) => panic!("{}: {e}", source.name),
         };
         let again = Source::new("again.treo", &written);
-        let again = treo::connector(&again, &Disk(Vec::new()), &Request::default());
+        let again = treo::connector(&again, &Disk(Vec::new()), &TreoRequest::default());
         let again = again.unwrap_or_else(|e| panic!("{e}\n{written}")).over(symbols);
-        let words = |names: &[Name], symbols: &Symbols| -> BTreeSet<String> {
+        let words = |names: &[NameId], symbols: &Symbols| -> BTreeSet<String> {
             names.iter().map(|n| symbols.word(n.0).to_owned()).collect()
         };
         let known = automaton.alphabet();
-        let seen: Vec<Name> = interface.iter().filter(|n| known.contains(n)).copied().collect();
+        let seen: Vec<NameId> = interface.iter().filter(|n| known.contains(n)).copied().collect();
         let plain = seen.iter().all(|n| !symbols.word(n.0).contains(['/', '~']));
         if !plain {
             continue;
         }
         assert_eq!(words(&seen, symbols), words(&again.interface, &again.symbols), "{written}");
-        for kind in [Kind::Strong, Kind::Weak] {
+        for kind in [Equivalence::Strong, Equivalence::Weak] {
             let hidden = |c: &Connector| {
                 let parts: Vec<Automaton> =
                     c.parts.iter().map(|p| p.automaton.without_data()).collect();
-                let options = Options { hidden: c.inner(), minimise: Some(kind) };
+                let options = StepwiseOptions { hidden: c.inner(), minimise: Some(kind) };
                 let parts: Vec<&Automaton> = parts.iter().collect();
                 stepwise::compose(&parts, &options, &limits).unwrap().automaton
             };
             let verdict = compare(&hidden(&read), &hidden(&again), kind, &limits).unwrap();
-            assert!(matches!(verdict, Verdict::Same { .. }), "{kind:?} {}\n{written}", source.name);
+            assert!(
+                matches!(verdict, BisimulationVerdict::Same { .. }),
+                "{kind:?} {}\n{written}",
+                source.name
+            );
         }
     }
 }
@@ -340,7 +345,7 @@ proptest! {
         let words = Words::new();
         let parts = recipes.iter().enumerate().map(|(k, p)| p.automaton(&words, k));
         let automaton = by_definition(&parts.collect::<Vec<_>>()).reachable().0;
-        let subject = Subject {
+        let subject = ExportSubject {
             name: "f",
             automaton: &automaton,
             symbols: &words.symbols,
@@ -351,7 +356,7 @@ proptest! {
         prop_assume!(written.is_ok());
         let written = written.unwrap_or_default();
         let again = Source::new("again.treo", &written);
-        let again = treo::connector(&again, &Disk(Vec::new()), &Request::default());
+        let again = treo::connector(&again, &Disk(Vec::new()), &TreoRequest::default());
         let again = again.map_err(|e| TestCaseError::fail(format!("{e}\n{written}")))?;
         let again = composed(&again.over(&words.symbols));
         prop_assert_eq!(again.alphabet(), automaton.alphabet(), "{}", written);

@@ -148,7 +148,7 @@ fn sizes_follow_from_the_nodes() {
 /// What the writer of Treo writes of a composed connector is the same automaton again.
 #[test]
 fn written_automata_read_back() {
-    use tickbound_reo::export::{Format, Subject, write};
+    use tickbound_reo::export::{ExportSubject, Format, write};
     for (text, settings) in [
         ("f(a?, b!) { fifo1(a, m) fifo1(m, n) fifo1(n, b) }", ""),
         (
@@ -166,7 +166,7 @@ fn written_automata_read_back() {
         let read = connector(text, settings).unwrap_or_else(|e| panic!("{e}"));
         let whole = connectors::composed(&read);
         let inputs = read.inputs();
-        let subject = Subject {
+        let subject = ExportSubject {
             name: "f",
             automaton: &whole,
             symbols: &read.symbols,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use connectors::connector;
 use tickbound_reo::syntax::Source;
-use tickbound_reo::treo::{self, Request, Shelf};
+use tickbound_reo::treo::{self, Shelf, TreoRequest};
 
 #[test]
 fn faults_say_where_what_and_the_mend() {
@@ -197,7 +197,7 @@ fn settings_are_checked() {
     assert!(connector(text, "k=1 leg=<sync,fifo<2>>").is_ok());
     assert!(connector(text, "k=1 n=1 leg[1]=sync").is_ok());
     let source = Source::new("t.treo", text);
-    let error = treo::connector(&source, &Shelf::default(), &Request::default().of("g"));
+    let error = treo::connector(&source, &Shelf::default(), &TreoRequest::default().of("g"));
     let error = error.map(|_| ()).map_err(|e| e.to_string());
     assert_eq!(error, Err("t.treo:1:1: `g` is no component of this file; known here: f".into()));
 }
@@ -217,7 +217,8 @@ fn imported_files_have_faults_of_their_own() {
         ),
     ] {
         let text = format!("import x.{word};\nm(a) {{ {word}(a) }}");
-        let found = treo::connector(&Source::new("/w/m.treo", &text), &shelf, &Request::default());
+        let found =
+            treo::connector(&Source::new("/w/m.treo", &text), &shelf, &TreoRequest::default());
         assert_eq!(found.map(|_| ()).map_err(|e| e.to_string()), Err(error.into()));
     }
 }
@@ -302,10 +303,10 @@ fn imports_in_a_cycle_are_no_fault() {
         .files
         .insert("/l/b.treo".into(), "import a; b(x, y) { sync(x, y) } d(x, y) { a(x, y) }".into());
     let source = Source::new("/l/m.treo", "import a; m(x, y) { a(x, y) }");
-    let found = treo::connector(&source, &shelf, &Request::default());
+    let found = treo::connector(&source, &shelf, &TreoRequest::default());
     assert_eq!(found.map(|c| c.parts.len()), Ok(1));
     shelf.files.insert("/l/b.treo".into(), "import a; b(x, y) { a(x, y) }".into());
-    let found = treo::connector(&source, &shelf, &Request::default());
+    let found = treo::connector(&source, &shelf, &TreoRequest::default());
     let error = found.map(|_| ()).map_err(|e| e.to_string()).expect_err("endless");
     assert!(error.contains("more than 200 components in components"), "{error}");
 }

@@ -199,7 +199,7 @@ fn components_are_defined_where_they_are_used() {
           | i : <1..2>, leg(x?, y!) { fifofull<i>(x, y) }, leg2<i>(x?, y!) { fifofull<i>(x, y) } }
     }";
     let read = read(words);
-    let held = |part: &tickbound_reo::connector::Part| {
+    let held = |part: &tickbound_reo::connector::ConnectorPart| {
         read.symbols.word(part.automaton.contents()[0].1).to_owned()
     };
     let full = read.parts.iter().filter(|p| p.kind == "fifofull").map(held);

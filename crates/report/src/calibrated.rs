@@ -1,6 +1,6 @@
 //! What `calibrate` prints.
 
-use tickbound_measure::calibrate::number::Number;
+use tickbound_measure::calibrate::number::CalibratedNumber;
 use tickbound_measure::calibrate::{Calibration, Sample};
 
 use crate::Table;
@@ -12,7 +12,7 @@ pub fn words(found: &Calibration) -> String {
         (true, true) => s.spread_text(),
         (true, false) => format!("{} unsteady", s.spread_text()),
     };
-    let of = |numbers: &[Number]| {
+    let of = |numbers: &[CalibratedNumber]| {
         let mut table = Table::new(["number", "value", "unit", "spread", "how measured"]);
         for n in numbers {
             let known = n.sample().as_ref().map_or_else(|| "-".to_owned(), spread);

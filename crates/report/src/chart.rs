@@ -32,21 +32,21 @@ pub struct Chart {
     /// What the vertical axis shows.
     pub y: String,
     /// What is drawn.
-    pub data: Data,
+    pub data: ChartData,
 }
 
 /// A line's name, and a number above 0 for each value where there is one.
-pub type Line = (String, Vec<Option<f64>>);
+pub type ChartLine = (String, Vec<Option<f64>>);
 
 /// What is drawn.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Data {
+pub enum ChartData {
     /// A line for each name.
     Lines {
         /// The values on the horizontal axis, in order.
         values: Vec<i64>,
         /// At most [`MAX_LINES`].
-        lines: Vec<Line>,
+        lines: Vec<ChartLine>,
         /// Of the vertical axis, which otherwise begins at 0.
         logarithmic: bool,
     },
@@ -67,7 +67,7 @@ impl Chart {
     fn check(&self) -> Result<(), ReportError> {
         let fault = |why: &str| Err(ReportError::data(format!("chart {:?}", self.title), why));
         let numbers: Vec<f64> = match &self.data {
-            Data::Lines { lines, values, .. } => {
+            ChartData::Lines { lines, values, .. } => {
                 if lines.len() > MAX_LINES || lines.iter().any(|(_, l)| l.len() != values.len()) {
                     return fault("more lines than can be told apart, or of other lengths");
                 }
@@ -76,7 +76,7 @@ impl Chart {
                 }
                 lines.iter().flat_map(|(_, line)| line.iter().flatten().copied()).collect()
             }
-            Data::Points(points) => points.iter().flat_map(|(x, y)| [*x, *y]).collect(),
+            ChartData::Points(points) => points.iter().flat_map(|(x, y)| [*x, *y]).collect(),
         };
         match numbers.is_empty() || numbers.iter().any(|n| !n.is_finite() || *n <= 0.0) {
             true => fault("there is nothing to draw, or numbers that are not above 0"),
@@ -88,7 +88,7 @@ impl Chart {
         &self,
         area: &Area<'_>,
         values: &[i64],
-        lines: &[Line],
+        lines: &[ChartLine],
         y: Y,
     ) -> Drawn
     where
@@ -198,7 +198,7 @@ impl Picture for Chart {
     fn draw(&self, area: &Area<'_>) -> Drawn {
         area.fill(&WHITE)?;
         match &self.data {
-            Data::Lines { values, lines, logarithmic } => {
+            ChartData::Lines { values, lines, logarithmic } => {
                 let (least, most) = extent(lines.iter().flat_map(|(_, l)| l.iter().flatten()));
                 match logarithmic {
                     true => {
@@ -209,7 +209,7 @@ impl Picture for Chart {
                     false => self.draw_lines(area, values, lines, 0.0..most * 1.08),
                 }
             }
-            Data::Points(points) => self.draw_points(area, points),
+            ChartData::Points(points) => self.draw_points(area, points),
         }
     }
 }
@@ -221,7 +221,7 @@ struct Legend<'b> {
 
 impl<'b> Legend<'b> {
     /// Cuts its place off an area.
-    fn beside(area: &Area<'b>, lines: &[Line]) -> (Area<'b>, Legend<'b>) {
+    fn beside(area: &Area<'b>, lines: &[ChartLine]) -> (Area<'b>, Legend<'b>) {
         let longest = lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
         let (width, _) = area.dim_in_pixel();
         let wanted = 44 + longest as u32 * 8;
@@ -229,7 +229,7 @@ impl<'b> Legend<'b> {
         (left, Legend { area: right })
     }
 
-    fn draw(&self, lines: &[Line]) -> Drawn {
+    fn draw(&self, lines: &[ChartLine]) -> Drawn {
         for (number, (label, _)) in lines.iter().enumerate() {
             let (style, y) = (stroke(number, lines.len()), 24 + 22 * number as i32);
             self.area.draw(&PathElement::new([(4, y), (24, y)], style))?;
@@ -316,11 +316,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("chart.svg");
         let all = [
-            Data::Points(vec![]),
-            Data::Points(vec![(0.0, 1.0)]),
-            Data::Points(vec![(1.0, f64::NAN)]),
-            Data::Lines { values: vec![], lines: vec![("a".into(), vec![])], logarithmic: false },
-            Data::Lines {
+            ChartData::Points(vec![]),
+            ChartData::Points(vec![(0.0, 1.0)]),
+            ChartData::Points(vec![(1.0, f64::NAN)]),
+            ChartData::Lines {
+                values: vec![],
+                lines: vec![("a".into(), vec![])],
+                logarithmic: false,
+            },
+            ChartData::Lines {
                 values: vec![1],
                 lines: vec![("a".into(), vec![Some(1.0), None])],
                 logarithmic: false,
@@ -329,12 +333,12 @@ mod tests {
         for data in all {
             assert!(chart(data.clone()).write(&file).is_err(), "{data:?}");
         }
-        let one = Data::Lines {
+        let one = ChartData::Lines {
             values: vec![1],
             lines: vec![("a".into(), vec![Some(1.0)])],
             logarithmic: true,
         };
         assert!(chart(one).write(&file).is_ok());
-        assert!(chart(Data::Points(vec![(1.0, 1.0)])).write(&file).is_ok());
+        assert!(chart(ChartData::Points(vec![(1.0, 1.0)])).write(&file).is_ok());
     }
 }

@@ -18,9 +18,10 @@ use itertools::Itertools;
 use tickbound_expr::Expr;
 use tickbound_model::Problem;
 use tickbound_model::{Program, StmtKind};
-use tickbound_opencl::ast::At;
+use tickbound_opencl::ast::SourcePlace;
 use tickbound_opencl::steps::{
-    Access, Arithmetic, Dependence, Number, Space, Step, StepKind, Stride,
+    AddressSpace, Arithmetic, Dependence, KernelStep, KernelStepKind, MemoryAccess, Stride,
+    SymbolExpr,
 };
 
 use super::table::Table;
@@ -30,7 +31,7 @@ const SOURCE_WIDTH: usize = 56;
 
 /// The steps of an item beside the lines of `text`, the source, which is the file `name`; lines of
 /// other files have the file's name instead. Lines have at most `width` columns, if that can be.
-pub fn steps(steps: &[Step], name: &str, text: &str, width: usize) -> String {
+pub fn steps(steps: &[KernelStep], name: &str, text: &str, width: usize) -> String {
     let lines = text.lines().collect();
     let mut page = Page { name, lines, shown: None, table: Table::new(HEADERS) };
     page.steps(steps, 0);
@@ -43,22 +44,22 @@ struct Page<'t> {
     name: &'t str,
     lines: Vec<&'t str>,
     /// The line that was shown last.
-    shown: Option<At>,
+    shown: Option<SourcePlace>,
     table: Table,
 }
 
 impl Page<'_> {
-    fn steps(&mut self, steps: &[Step], depth: usize) {
-        let priced = |step: &&Step| {
-            !matches!(step.kind, StepKind::Compute { kind: Arithmetic::Index, .. })
+    fn steps(&mut self, steps: &[KernelStep], depth: usize) {
+        let priced = |step: &&KernelStep| {
+            !matches!(step.kind, KernelStepKind::Compute { kind: Arithmetic::Index, .. })
                 && !step.is_private()
         };
         for (same, step) in steps.iter().filter(priced).dedup_with_count() {
             let times = if same > 1 { format!("{same} times ") } else { String::new() };
             self.row(&step.at, depth, &format!("{times}{}", say(&step.kind)));
             match &step.kind {
-                StepKind::Repeat { body, .. } => self.steps(body, depth + 1),
-                StepKind::If { then, otherwise, .. } => {
+                KernelStepKind::Repeat { body, .. } => self.steps(body, depth + 1),
+                KernelStepKind::If { then, otherwise, .. } => {
                     self.steps(then, depth + 1);
                     if !otherwise.is_empty() {
                         self.row(&step.at, depth, "else");
@@ -70,7 +71,7 @@ impl Page<'_> {
         }
     }
 
-    fn row(&mut self, at: &At, depth: usize, says: &str) {
+    fn row(&mut self, at: &SourcePlace, depth: usize, says: &str) {
         let same = self.shown.as_ref().is_some_and(|s| (&s.file, s.line) == (&at.file, at.line));
         let (line, source) = match same {
             true => (String::new(), String::new()),
@@ -92,20 +93,20 @@ impl Page<'_> {
     }
 }
 
-fn say(kind: &StepKind) -> String {
+fn say(kind: &KernelStepKind) -> String {
     match kind {
-        StepKind::Access(access) => say_access(access),
-        StepKind::Atomic { space, shared, .. } => {
+        KernelStepKind::Access(access) => say_access(access),
+        KernelStepKind::Atomic { space, shared, .. } => {
             let on = if *shared { "one address of " } else { "" };
             format!("atomic operation on {on}{} memory", space_name(*space))
         }
-        StepKind::Compute { kind, amount, width } => {
+        KernelStepKind::Compute { kind, amount, width } => {
             let wide = if *width > 1 { format!(", {width} wide") } else { String::new() };
             format!("compute {amount} {}{wide}", arithmetic(*kind))
         }
-        StepKind::Barrier => "barrier".into(),
-        StepKind::Repeat { count, .. } => format!("repeat {}", number(count)),
-        StepKind::If { condition, depends, .. } => {
+        KernelStepKind::Barrier => "barrier".into(),
+        KernelStepKind::Repeat { count, .. } => format!("repeat {}", number(count)),
+        KernelStepKind::If { condition, depends, .. } => {
             let by = match depends {
                 Dependence::Uniform => "the same for all items of a group",
                 Dependence::Item => "differs between items",
@@ -116,7 +117,7 @@ fn say(kind: &StepKind) -> String {
     }
 }
 
-fn say_access(access: &Access) -> String {
+fn say_access(access: &MemoryAccess) -> String {
     let verb = if access.store { "store" } else { "load" };
     let mut text = format!("{} {verb} {}", space_name(access.space), access.array);
     let components = match access.width {
@@ -140,12 +141,12 @@ fn say_access(access: &Access) -> String {
     text
 }
 
-fn space_name(space: Space) -> &'static str {
+fn space_name(space: AddressSpace) -> &'static str {
     match space {
-        Space::Private => "private",
-        Space::Local => "local",
-        Space::Global | Space::Generic => "global",
-        Space::Constant => "constant",
+        AddressSpace::Private => "private",
+        AddressSpace::Local => "local",
+        AddressSpace::Global | AddressSpace::Generic => "global",
+        AddressSpace::Constant => "constant",
     }
 }
 
@@ -165,7 +166,7 @@ fn arithmetic(kind: Arithmetic) -> &'static str {
 }
 
 /// A number with the names of steps as OpenCL C writes them.
-pub fn number(number: &Number) -> String {
+pub fn number(number: &SymbolExpr) -> String {
     let spelled = number.replace(&mut |name: &String| {
         let Some(own) = name.strip_prefix('$') else {
             return Ok::<_, std::convert::Infallible>(Expr::Name(name.clone()));

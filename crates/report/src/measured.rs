@@ -7,7 +7,7 @@ use super::table::Table;
 use crate::answer::{About, tenth_of_millisecond, values};
 use crate::answer::{End, Entry, Measurement};
 use tickbound_measure::outcome::{FailureKind, Outcome, Timed};
-use tickbound_measure::{Measured, Report};
+use tickbound_measure::{MeasureReport, Measured};
 
 /// Configurations in the table.
 const SHOWN: usize = 10;
@@ -18,7 +18,7 @@ pub struct MeasuredTimes<'a> {
     /// The problem.
     pub problem: &'a Problem,
     /// The report.
-    pub report: &'a Report,
+    pub report: &'a MeasureReport,
     /// The model's ticks for each result, where there is a model.
     pub ticks: &'a [Option<i64>],
     /// The cache's path, if there is one.

@@ -7,7 +7,7 @@
 
 use tickbound_model::Problem;
 
-use super::chart::{Chart, Data, MAX_LINES};
+use super::chart::{Chart, ChartData, MAX_LINES};
 use super::measured::MeasuredTimes;
 use tickbound_measure::Measured;
 
@@ -55,7 +55,7 @@ impl MeasuredTimes<'_> {
             title: self.title(),
             x: name(first).clone(),
             y: if with_rates { "GB/s" } else { "milliseconds" }.to_owned(),
-            data: Data::Lines { lines: lines.collect(), values, logarithmic: false },
+            data: ChartData::Lines { lines: lines.collect(), values, logarithmic: false },
         })
     }
 
@@ -77,7 +77,7 @@ impl MeasuredTimes<'_> {
             title: self.title(),
             x: "ticks of the model (logarithmic)".to_owned(),
             y: "milliseconds (logarithmic)".to_owned(),
-            data: Data::Points(points),
+            data: ChartData::Points(points),
         })
     }
 
@@ -88,7 +88,7 @@ impl MeasuredTimes<'_> {
             title: self.title(),
             x: "configurations, fastest first (logarithmic)".to_owned(),
             y: "milliseconds (logarithmic)".to_owned(),
-            data: Data::Points(points),
+            data: ChartData::Points(points),
         })
     }
 }

@@ -1,6 +1,8 @@
 //! The page of measured times.
 
-use super::html::{Best, Configurations, Measure, Number, Page, Row, numbers_grouped};
+use super::html::{
+    Best, ConfigurationTable, FigureNumber, Measure, Page, SheetRow, numbers_grouped,
+};
 use super::measured::{MeasuredTimes, four_digits};
 use crate::answer::titled;
 use tickbound_measure::outcome::Outcome;
@@ -31,7 +33,7 @@ impl MeasuredTimes<'_> {
         }
     }
 
-    fn configurations(&self) -> Configurations {
+    fn configurations(&self) -> ConfigurationTable {
         let rates = self.report.results.iter().find(|m| !m.record.rates.is_empty());
         let rates: Vec<&String> =
             rates.iter().flat_map(|m| m.record.rates.iter().map(|(n, _)| n)).collect();
@@ -44,25 +46,25 @@ impl MeasuredTimes<'_> {
             let timed = measured.record.outcome.timed();
             let rate = |name: &&String| {
                 let rate = measured.record.rates.iter().find(|(n, _)| n == *name);
-                rate.map(|(_, rate)| Number::Real(*rate))
+                rate.map(|(_, rate)| FigureNumber::Real(*rate))
             };
             let mut numbers = vec![
-                timed.map(|t| Number::Real(t.seconds() * 1e3)),
-                timed.and_then(|t| t.spread()).map(|s| Number::Real(s * 100.0)),
+                timed.map(|t| FigureNumber::Real(t.seconds() * 1e3)),
+                timed.and_then(|t| t.spread()).map(|s| FigureNumber::Real(s * 100.0)),
             ];
             numbers.extend(rates.iter().map(rate));
-            numbers.extend(modelled.then(|| ticks.map(Number::Whole)));
+            numbers.extend(modelled.then(|| ticks.map(FigureNumber::Whole)));
             let note = match &measured.record.outcome {
                 Outcome::Failed(failure) => {
                     Some(format!("{}: {}", failure.kind.name(), failure.message))
                 }
                 Outcome::Timed(timed) => (!timed.steady).then(|| "unsteady".to_owned()),
             };
-            Row { values: measured.bound.configuration.0.clone(), numbers, note }
+            SheetRow { values: measured.bound.configuration.0.clone(), numbers, note }
         });
         let over = modelled.then(|| (measures.len() - 1, 0, self.ranked_by_model()));
         let asked = self.report.asked;
-        let mut shown = Configurations {
+        let mut shown = ConfigurationTable {
             among: format!(
                 "The {} measured configurations of {asked} that were asked for.",
                 self.report.results.len()
@@ -72,7 +74,7 @@ impl MeasuredTimes<'_> {
             measures,
             over,
             rows: rows.collect(),
-            ..Configurations::default()
+            ..ConfigurationTable::default()
         };
         shown.sort();
         shown

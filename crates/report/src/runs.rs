@@ -1,8 +1,8 @@
 //! Timelines of one run or several as a picture: the runs below each other, all over the same
 //! ticks, so that they can be compared.
 //!
-//! What goes in are the [`Lanes`] of pages, with what was drawn coarsely or left out already said
-//! in them.
+//! What goes in are the [`LaneChart`] of pages, with what was drawn coarsely or left out already
+//! said in them.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use plotters::style::text_anchor::HPos;
 use plotters::style::{BLACK, RGBColor, WHITE};
 
 use super::error::ReportError;
-use super::html::{Lanes, numbers_grouped};
+use super::html::{LaneChart, numbers_grouped};
 use super::picture::{self, Area, Drawn, Picture, Sheet, line_colour};
 
 /// Pixels: of the whole, of its margins, of the names of lanes.
@@ -55,7 +55,7 @@ pub struct Runs {
     /// One line above the picture.
     pub title: String,
     /// Each with its heading.
-    pub runs: Vec<(String, Lanes)>,
+    pub runs: Vec<(String, LaneChart)>,
 }
 
 impl Runs {
@@ -121,7 +121,7 @@ impl Picture for Runs {
 /// Draws lanes from `top` on, over `end` ticks; where they end.
 fn drawn(
     sheet: &Sheet<'_, '_>,
-    lanes: &Lanes,
+    lanes: &LaneChart,
     end: i64,
     mut top: i32,
 ) -> Result<i32, plotters::prelude::DrawingAreaErrorKind<std::io::Error>> {
@@ -170,7 +170,7 @@ mod tests {
     use super::super::timeline::TimelineSpan;
     use super::*;
 
-    fn run(spans: &[(i64, &str, i64, i64)]) -> Lanes {
+    fn run(spans: &[(i64, &str, i64, i64)]) -> LaneChart {
         let span = |(element, kind, start, end): &(i64, &str, i64, i64)| TimelineSpan {
             process: "unit 0".into(),
             thread: format!("dispatcher {element}"),
@@ -182,7 +182,7 @@ mod tests {
         };
         let spans: Vec<_> = spans.iter().map(span).collect();
         let end = spans.iter().map(|s| s.end).max().unwrap_or(0);
-        Lanes::new(&spans, end, false).unwrap()
+        LaneChart::new(&spans, end, false).unwrap()
     }
 
     /// Runs share one scale: the shorter one's lanes end where its time does.

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use indexmap::IndexMap;
 use tickbound_model::{Bound, Problem};
-use tickbound_schedules::{Launch, Limits, ScheduleError, Skipped};
+use tickbound_schedules::{ScheduleError, ScheduleLimits, Skipped, WarpLaunch};
 use tickbound_simulator::SimulateError;
 
 /// Most states of the simulator's exploration.
@@ -51,8 +51,8 @@ impl Loads {
     fn row(&self) -> String {
         let (problem, bound) = self.problem();
         let begin = Instant::now();
-        let launch = Launch::new(&problem, &bound).unwrap_or_else(|e| panic!("{e}"));
-        let limits = Limits { max_recorded: 0, ..Limits::default() };
+        let launch = WarpLaunch::new(&problem, &bound).unwrap_or_else(|e| panic!("{e}"));
+        let limits = ScheduleLimits { max_recorded: 0, ..ScheduleLimits::default() };
         let both = launch.explore(&limits, &|| false);
         let seconds = begin.elapsed().as_secs_f64();
         let best = both.as_ref().ok().map(|both| both.best);
@@ -80,9 +80,9 @@ impl Loads {
             format!("{} / {}, {seconds:.3} s", launch.least().max(least), launch.most().min(most))
         });
         let begin = Instant::now();
-        let limits = tickbound_simulator::Limits {
+        let limits = tickbound_simulator::ExploreLimits {
             max_states: MOST,
-            ..tickbound_simulator::Limits::default()
+            ..tickbound_simulator::ExploreLimits::default()
         };
         // Hopeless, and long.
         let all =

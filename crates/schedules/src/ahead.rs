@@ -16,7 +16,7 @@
 //!    + c` ticks. As `s_k` falls with `k`, that is least where as much work as can be is done late.
 //! 3. The greatest time is the same with negative ticks.
 
-use crate::launch::Launch;
+use crate::launch::WarpLaunch;
 use crate::paths::{Paths, Step};
 use crate::ratio::{MOST, Ratio, least_ratio};
 use crate::record::{End, Range};
@@ -61,7 +61,12 @@ pub(crate) struct Ahead {
 
 impl Ahead {
     /// `None` if numbers grow too large, or `stop` said so.
-    pub fn new(launch: &Launch, paths: &Paths, end: End, stop: &dyn Fn() -> bool) -> Option<Ahead> {
+    pub fn new(
+        launch: &WarpLaunch,
+        paths: &Paths,
+        end: End,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Ahead> {
         let signed = |steps: &[Step]| -> Vec<Step> {
             let sign = end.sign();
             steps.iter().map(|s| Step { ticks: sign * s.ticks, ..*s }).collect()
@@ -107,7 +112,7 @@ impl Ahead {
     }
 
     /// The work of the launch, and of a group.
-    fn count(&mut self, launch: &Launch) -> Option<()> {
+    fn count(&mut self, launch: &WarpLaunch) -> Option<()> {
         for (count, first) in &launch.queue {
             let group = self.work[*first as usize];
             self.all = self.all.checked_add(group.checked_mul(i128::from(*count))?)?;
@@ -120,7 +125,7 @@ impl Ahead {
 
     /// What no run undercuts, or for the worst end what none exceeds: the tick at which the last
     /// group ends.
-    pub fn bound(&self, launch: &Launch, root: u32) -> Option<i64> {
+    pub fn bound(&self, launch: &WarpLaunch, root: u32) -> Option<i64> {
         let to_end = self.from(Here { node: root, main: true, work: self.all })?;
         let whole = to_end.div_euclid(self.unit) + i128::from(to_end.rem_euclid(self.unit) > 0);
         i64::try_from(i128::from(launch.begins) + i128::from(self.end.sign()) * whole).ok()
@@ -181,7 +186,7 @@ impl Goal<'_> {
 }
 
 /// By position: the work that a group has left; `None` if a phase has too much.
-fn work(launch: &Launch) -> Option<Vec<i128>> {
+fn work(launch: &WarpLaunch) -> Option<Vec<i128>> {
     let mut work: Vec<i128> = vec![0; launch.positions.len()];
     let mut order: Vec<usize> = (0..launch.positions.len()).collect();
     order.sort_by_key(|n| launch.positions[*n].left);

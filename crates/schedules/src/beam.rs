@@ -13,7 +13,7 @@ use tickbound_simulator::Script;
 use crate::MAX_PLACES;
 use crate::bounds::shared;
 use crate::error::{ScheduleError, TooLarge};
-use crate::launch::{Launch, Step};
+use crate::launch::{Step, WarpLaunch};
 use crate::record::End;
 use crate::replay::{Names, Run};
 use crate::rules::Tried;
@@ -37,7 +37,7 @@ struct Link {
     step: usize,
 }
 
-impl Launch {
+impl WarpLaunch {
     /// A good and a bad schedule by beams of `width` runs; `None` if `stop` said so, or that is too
     /// much work.
     ///
@@ -61,7 +61,7 @@ impl Launch {
 }
 
 fn search(
-    launch: &Launch,
+    launch: &WarpLaunch,
     end: End,
     width: usize,
     stop: &dyn Fn() -> bool,
@@ -108,7 +108,7 @@ fn search(
 
 /// The runs that go on: of those in one situation one, and not more than the beam is wide.
 fn keep(
-    launch: &Launch,
+    launch: &WarpLaunch,
     left: &Left,
     end: End,
     width: usize,
@@ -142,7 +142,7 @@ fn keep(
 }
 
 /// The schedule that takes these steps wherever several are possible.
-fn script(launch: &Launch, path: &[usize]) -> Result<Script, ScheduleError> {
+fn script(launch: &WarpLaunch, path: &[usize]) -> Result<Script, ScheduleError> {
     let lost = || ScheduleError::Fault("a schedule leaves its path".to_owned());
     let (mut run, mut names, mut path) = (Run::new(launch), Names::default(), path.iter());
     loop {
@@ -173,7 +173,7 @@ struct Left {
 }
 
 impl Left {
-    fn new(launch: &Launch) -> Left {
+    fn new(launch: &WarpLaunch) -> Left {
         let mut rests: Vec<(i64, i64)> = Vec::with_capacity(launch.rests.len());
         for rest in &launch.rests {
             // A rest's next one has a lower number.
@@ -209,7 +209,7 @@ impl Left {
     }
 
     /// What all groups ask for that come from each kind of the queue on.
-    fn queued(&self, launch: &Launch) -> Vec<(u64, Vec<i64>, i64, i64)> {
+    fn queued(&self, launch: &WarpLaunch) -> Vec<(u64, Vec<i64>, i64, i64)> {
         let mut end = launch.groups();
         let (mut busy, mut slots, mut places) = (vec![0; launch.dispatchers], 0, 0);
         let mut queue = Vec::new();
@@ -227,7 +227,7 @@ impl Left {
     }
 
     /// What a group asks for from the begin of a position on.
-    fn group(&self, launch: &Launch, first: u32) -> (Vec<i64>, i64) {
+    fn group(&self, launch: &WarpLaunch, first: u32) -> (Vec<i64>, i64) {
         let (mut busy, mut slots) = self.later[first as usize].clone();
         for begin in &launch.phases[launch.positions[first as usize].phase as usize] {
             let (of, slot) = self.rests[begin.rest as usize];
@@ -238,7 +238,7 @@ impl Left {
     }
 
     /// Ticks that a run takes at least from now on.
-    fn of(&self, launch: &Launch, run: &Run) -> i64 {
+    fn of(&self, launch: &WarpLaunch, run: &Run) -> i64 {
         let (mut queued, mut slots, mut places) = self.waiting(launch, run.placed);
         let (mut longest, mut busiest) = (0, 0);
         let mut positions = run.positions.iter();
@@ -276,7 +276,7 @@ impl Left {
 
     /// What the groups ask for that are not placed: of each dispatcher, of the slots, of the
     /// places.
-    fn waiting(&self, launch: &Launch, placed: u64) -> (Vec<i64>, i64, i64) {
+    fn waiting(&self, launch: &WarpLaunch, placed: u64) -> (Vec<i64>, i64, i64) {
         let none = || (vec![0; launch.dispatchers], 0, 0);
         let Some((first, alike)) = launch.queued(placed) else { return none() };
         let after = self.queue.iter().find(|(begin, ..)| *begin == placed + alike);

@@ -1,6 +1,6 @@
 //! What holds for every schedule of a launch, without looking at any.
 
-use crate::launch::{Begin, Launch, Step};
+use crate::launch::{Begin, Step, WarpLaunch};
 
 /// What the groups of a launch ask for, all together, in ticks.
 struct Load {
@@ -53,7 +53,7 @@ pub(crate) fn shared(ticks: i64, by: usize) -> i64 {
     ticks / by + i64::from(ticks % by > 0)
 }
 
-impl Launch {
+impl WarpLaunch {
     /// A number of ticks that no schedule undercuts, the greatest of these:
     ///
     /// * the longest group alone;

@@ -18,7 +18,7 @@
 use crate::ahead::{Ahead, Goal};
 use crate::error::{ScheduleError, TooLarge};
 use crate::graph::Graph;
-use crate::limits::Limits;
+use crate::limits::ScheduleLimits;
 use crate::replay;
 use crate::sweep::{Sweep, Swept};
 use tickbound_simulator::Script;
@@ -40,7 +40,7 @@ impl Reached<'_> {
     pub fn script(
         &self,
         graph: &mut Graph<'_>,
-        limits: &Limits,
+        limits: &ScheduleLimits,
         stop: &dyn Fn() -> bool,
     ) -> Result<Script, ScheduleError> {
         let mut sweep = Sweep::new(graph, limits, stop);
@@ -57,7 +57,7 @@ impl Reached<'_> {
 pub(crate) fn reach<'a>(
     graph: &mut Graph<'_>,
     ahead: &'a Ahead,
-    limits: &Limits,
+    limits: &ScheduleLimits,
     stop: &dyn Fn() -> bool,
 ) -> Result<Reached<'a>, ScheduleError> {
     let too_late = || ScheduleError::TooLarge(TooLarge::Time);
@@ -73,7 +73,7 @@ pub(crate) fn reach<'a>(
     loop {
         let goal = first.checked_add(sign * further).ok_or_else(too_late)?;
         let goal = Goal { ahead, tick: goal };
-        let left = Limits { max_visits: limits.max_visits - visits, ..*limits };
+        let left = ScheduleLimits { max_visits: limits.max_visits - visits, ..*limits };
         let mut sweep = Sweep::new(graph, &left, stop);
         sweep.goal = Some(goal);
         let swept = sweep.all()?;

@@ -9,7 +9,7 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::instant::Offer;
-use crate::launch::Launch;
+use crate::launch::WarpLaunch;
 use crate::state::{Group, Order, Positions, State, Unit, Warps};
 use crate::symmetry::Symmetry;
 
@@ -69,7 +69,7 @@ pub(crate) enum Turn {
 type Targets = Vec<(u32, Order)>;
 
 pub(crate) struct Graph<'l> {
-    pub launch: &'l Launch,
+    pub launch: &'l WarpLaunch,
     states: IndexSet<Box<[u32]>, FxBuildHasher>,
     nodes: Vec<Node>,
     edges: Vec<Edge>,
@@ -82,7 +82,7 @@ pub(crate) struct Graph<'l> {
 }
 
 impl<'l> Graph<'l> {
-    pub fn new(launch: &'l Launch) -> Graph<'l> {
+    pub fn new(launch: &'l WarpLaunch) -> Graph<'l> {
         Graph {
             launch,
             states: IndexSet::default(),
@@ -243,7 +243,7 @@ impl<'l> Graph<'l> {
 }
 
 /// What a turn makes of a state, and where the groups were: a group that is placed was the last.
-pub(crate) fn turned(launch: &Launch, state: &State, turn: Turn) -> Vec<(State, Order)> {
+pub(crate) fn turned(launch: &WarpLaunch, state: &State, turn: Turn) -> Vec<(State, Order)> {
     let groups = state.groups().count();
     let mut next = state.clone();
     match (turn, state.complete(launch)) {
@@ -290,7 +290,7 @@ fn encode(state: &State) -> Box<[u32]> {
     key.into()
 }
 
-fn decode(key: &[u32], launch: &Launch) -> State {
+fn decode(key: &[u32], launch: &WarpLaunch) -> State {
     let mut words = key.iter().copied();
     let mut next = || words.next().unwrap_or(0);
     let units = (0..launch.units).map(|_| {

@@ -5,7 +5,7 @@
 //! they are started does not matter. Units do not compete either, so a unit that has no choice
 //! comes first, and otherwise the first that can start something.
 
-use crate::launch::{Launch, Step};
+use crate::launch::{Step, WarpLaunch};
 use crate::state::{State, Unit, Warps};
 
 /// One warp that is started: of these warps of this group of the unit.
@@ -36,7 +36,7 @@ pub(crate) enum Offer {
 
 impl State {
     /// What can happen now.
-    pub fn offer(&self, launch: &Launch) -> Offer {
+    pub fn offer(&self, launch: &WarpLaunch) -> Offer {
         if let Some(group) = self.complete(launch) {
             return Offer::Complete(group);
         }
@@ -57,13 +57,13 @@ impl State {
     }
 
     /// What can be started on a unit now.
-    pub fn starts(&self, launch: &Launch, unit: usize) -> Vec<Starts> {
+    pub fn starts(&self, launch: &WarpLaunch, unit: usize) -> Vec<Starts> {
         let sets = self.units[unit].sets(launch).into_iter();
         sets.map(|starts| Starts { unit, starts }).collect()
     }
 
     /// Starts these warps.
-    pub fn start(&mut self, launch: &Launch, starts: &Starts) {
+    pub fn start(&mut self, launch: &WarpLaunch, starts: &Starts) {
         let unit = &mut self.units[starts.unit];
         for start in &starts.starts {
             let warps = &mut unit.groups[start.group].warps[start.warps];
@@ -85,7 +85,7 @@ impl State {
     }
 
     /// Goes on as long as nothing is open; returns the ticks that pass.
-    pub fn follow(&mut self, launch: &Launch) -> i64 {
+    pub fn follow(&mut self, launch: &WarpLaunch) -> i64 {
         let mut ticks = 0;
         loop {
             match self.offer(launch) {
@@ -102,7 +102,7 @@ impl State {
 
 impl Unit {
     /// The sets of warps that may be started now; none is empty.
-    fn sets(&self, launch: &Launch) -> Vec<Vec<Start>> {
+    fn sets(&self, launch: &WarpLaunch) -> Vec<Vec<Start>> {
         let free = launch.slots.map_or(usize::MAX, |slots| slots - self.slots.len().min(slots));
         let candidates: Vec<Vec<(Start, bool)>> = (0..self.busy.len())
             .filter(|d| self.busy[*d] == 0)
@@ -115,7 +115,12 @@ impl Unit {
     }
 
     /// The warps that a free dispatcher may start, and whether they need a slot.
-    fn candidates(&self, launch: &Launch, dispatcher: u32, slot_free: bool) -> Vec<(Start, bool)> {
+    fn candidates(
+        &self,
+        launch: &WarpLaunch,
+        dispatcher: u32,
+        slot_free: bool,
+    ) -> Vec<(Start, bool)> {
         let mut found = Vec::new();
         for (group, state) in self.groups.iter().enumerate() {
             for (warps, of) in state.warps.iter().enumerate() {

@@ -3,7 +3,7 @@
 //! Expressions are constant, so each warp does a fixed sequence of steps. Barriers cut it into
 //! *phases*. What a warp has still to do in its phase is a [`Rest`]; equal rests are one, whatever
 //! warp, group or iteration they belong to. So two iterations of a loop are the same phase, and how
-//! many are left is told by the group's [`Launch::positions`] alone.
+//! many are left is told by the group's [`WarpLaunch::positions`] alone.
 
 use std::rc::Rc;
 
@@ -72,7 +72,7 @@ pub(crate) type NamedWarps = Vec<(Rc<[u32]>, u32)>;
 
 /// One configuration of a problem, ready to be explored.
 #[derive(Debug, Clone)]
-pub struct Launch {
+pub struct WarpLaunch {
     pub(crate) units: usize,
     pub(crate) dispatchers: usize,
     /// Places for groups in a unit.
@@ -111,7 +111,7 @@ pub(crate) struct Position {
     pub left: u32,
 }
 
-impl Launch {
+impl WarpLaunch {
     /// Groups of the launch.
     pub(crate) fn groups(&self) -> u64 {
         self.queue.iter().map(|(count, _)| count).sum()

@@ -6,13 +6,13 @@ use rustc_hash::FxHashMap;
 
 use crate::batch::{Advance, Batch, Ranges, Tick, WIDTH};
 use crate::graph::{Graph, Turn};
-use crate::launch::Launch;
+use crate::launch::WarpLaunch;
 use crate::record::{Entries, Range};
 use crate::state::Positions;
 
 /// What is still to be looked at in a level.
 pub(crate) struct Level<'l, T> {
-    launch: &'l Launch,
+    launch: &'l WarpLaunch,
     batches: Vec<Batch<T>>,
     /// Batches by the phases that their groups have left.
     queue: BTreeMap<u64, Vec<u32>>,
@@ -33,7 +33,7 @@ pub(crate) struct Level<'l, T> {
 impl<'l, T: Tick> Level<'l, T> {
     /// Nothing is to be looked at. `states` were met so far: where these are many, few of them are
     /// the same for many positions.
-    pub fn new(launch: &'l Launch, next: Option<u32>, states: usize) -> Level<'l, T> {
+    pub fn new(launch: &'l WarpLaunch, next: Option<u32>, states: usize) -> Level<'l, T> {
         let width = (1 << 20) / states.max(1);
         Level {
             launch,

@@ -2,8 +2,8 @@
 //!
 //! Under the profile `opencl` a platform with `warps` leaves open which ready warp a free
 //! dispatcher starts, and which unit takes a group (`docs/semantics.md`, "Open schedules").
-//! [`Launch::explore`] finds both ends of the times that are possible, exactly. It goes far beyond
-//! the simulator's own exploration, which follows every schedule event by event, because
+//! [`WarpLaunch::explore`] finds both ends of the times that are possible, exactly. It goes far
+//! beyond the simulator's own exploration, which follows every schedule event by event, because
 //!
 //! * warps that are in the same situation are counted, not named (`state`);
 //! * a state says nothing of the iterations that are left, so that a loop has few states
@@ -51,8 +51,8 @@ use tickbound_model::{Bound, Problem};
 use tickbound_simulator::Script;
 
 pub use error::{Limit, ScheduleError, TooLarge};
-pub use launch::Launch;
-pub use limits::{Limits, Skipped};
+pub use launch::WarpLaunch;
+pub use limits::{ScheduleLimits, Skipped};
 pub use rules::{Tried, first_come, try_rules};
 
 /// Most groups that have a place at once: the number of a group is a digit of a 64-bit word.
@@ -60,7 +60,7 @@ const MAX_PLACES: usize = 16;
 
 /// What an exploration has found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Explored {
+pub struct ScheduleEnds {
     /// Ticks under the best schedule.
     pub best: i64,
     /// Ticks under the worst schedule.
@@ -77,21 +77,21 @@ pub struct Explored {
     /// looked for by itself those of the best end, then those of the worst one.
     pub skipped: Vec<Skipped>,
     /// A best and a worst schedule, for the simulator to follow; `None` if they would take more
-    /// than [`Limits::max_recorded`].
+    /// than [`ScheduleLimits::max_recorded`].
     pub scripts: Option<(Script, Script)>,
 }
 
-impl Launch {
+impl WarpLaunch {
     /// The launch of a configuration.
     ///
     /// # Errors
     /// The configuration has no time, or is too large.
-    pub fn new(problem: &Problem, bound: &Bound) -> Result<Launch, ScheduleError> {
+    pub fn new(problem: &Problem, bound: &Bound) -> Result<WarpLaunch, ScheduleError> {
         lower::lower(problem, bound)
     }
 
     /// Whether an exploration with so many visits records schedules.
-    pub fn is_recorded(&self, visits: u64, limits: &Limits) -> bool {
+    pub fn is_recorded(&self, visits: u64, limits: &ScheduleLimits) -> bool {
         self.segments().saturating_add(visits) <= limits.max_recorded
     }
 
@@ -101,13 +101,13 @@ impl Launch {
     /// A limit was reached, or `stop` has said so.
     pub fn explore(
         &self,
-        limits: &Limits,
+        limits: &ScheduleLimits,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Explored, ScheduleError> {
+    ) -> Result<ScheduleEnds, ScheduleError> {
         self.has_few_places()?;
         let mut graph = Graph::new(self);
         let most = limits.max_visits;
-        let up_to = |visits: u64| Limits { max_visits: visits, ..*limits };
+        let up_to = |visits: u64| ScheduleLimits { max_visits: visits, ..*limits };
         let few = limits.max_together.min(most / 4);
         match self.together(&mut graph, &up_to(few), stop) {
             Err(ScheduleError::Limit(Limit::Visits(_))) => {}
@@ -171,9 +171,9 @@ impl Launch {
     fn together<'l>(
         &'l self,
         graph: &mut Graph<'l>,
-        limits: &Limits,
+        limits: &ScheduleLimits,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Explored, ScheduleError> {
+    ) -> Result<ScheduleEnds, ScheduleError> {
         let mut sweep = Sweep::new(graph, limits, stop);
         let Swept { range, visits, dropped, skipped } = sweep.all()?;
         let scripts = match self.is_recorded(visits, limits) {
@@ -185,7 +185,7 @@ impl Launch {
             false => None,
         };
         let (best, worst) = self.finished(range.least, range.greatest)?;
-        Ok(Explored { best, worst, states: graph.len(), visits, dropped, skipped, scripts })
+        Ok(ScheduleEnds { best, worst, states: graph.len(), visits, dropped, skipped, scripts })
     }
 
     /// One end after the other, of the runs that may come to it; `None` if nothing is known of
@@ -193,14 +193,15 @@ impl Launch {
     fn apart<'l>(
         &'l self,
         graph: &mut Graph<'l>,
-        limits: &Limits,
+        limits: &ScheduleLimits,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<Explored>, ScheduleError> {
+    ) -> Result<Option<ScheduleEnds>, ScheduleError> {
         let Some(ahead) = self.ahead(graph, limits.max_states, stop) else { return Ok(None) };
         let [best, worst] = &ahead;
         let best = goal::reach(graph, best, limits, stop)?;
         let left = limits.max_visits.saturating_sub(best.swept.visits);
-        let worst = goal::reach(graph, worst, &Limits { max_visits: left, ..*limits }, stop)?;
+        let worst =
+            goal::reach(graph, worst, &ScheduleLimits { max_visits: left, ..*limits }, stop)?;
         let visits = best.swept.visits + worst.swept.visits;
         let scripts = match self.is_recorded(visits, limits) {
             true => Some((best.script(graph, limits, stop)?, worst.script(graph, limits, stop)?)),
@@ -210,7 +211,7 @@ impl Launch {
         let skipped = best.swept.skipped.iter().chain(&worst.swept.skipped).copied().collect();
         let (best, worst) = self.finished(best.tick, worst.tick)?;
         let states = graph.len();
-        Ok(Some(Explored { best, worst, states, visits, dropped, skipped, scripts }))
+        Ok(Some(ScheduleEnds { best, worst, states, visits, dropped, skipped, scripts }))
     }
 
     /// Ticks of the launch for those at which its last group ends.

@@ -2,7 +2,7 @@
 
 /// How much work an exploration may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ScheduleLimits {
     /// Most different states, without places in the program. One takes about 300 bytes.
     pub max_states: usize,
     /// Most visits of a state with its places in the program; some ten million fit in a second.
@@ -19,9 +19,9 @@ pub struct Limits {
     pub max_recorded: u64,
 }
 
-impl Default for Limits {
+impl Default for ScheduleLimits {
     fn default() -> Self {
-        Limits {
+        ScheduleLimits {
             max_states: 4_000_000,
             max_visits: 2_000_000_000,
             max_together: 64_000_000,

@@ -12,12 +12,12 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use tickbound_expr::Expr;
 use tickbound_model::kernel::{expressions, has_until};
-use tickbound_model::platform::Access;
+use tickbound_model::platform::AccessKind;
 use tickbound_model::{Bound, LaunchSize, Problem, Stmt, StmtKind};
-use tickbound_simulator::{Options, simulate};
+use tickbound_simulator::{SimulateOptions, simulate};
 
 use crate::error::{ScheduleError, TooLarge};
-use crate::launch::{Begin, Launch, Memory, NamedWarps, Position, Step, Tables};
+use crate::launch::{Begin, Memory, NamedWarps, Position, Step, Tables, WarpLaunch};
 
 /// Most steps of all warps that are looked at, loops unrolled.
 const MAX_STEPS: usize = 20_000_000;
@@ -30,11 +30,11 @@ const MAX_ORDERED: usize = 4;
 ///
 /// # Errors
 /// The configuration has no time, or is too large.
-pub(crate) fn lower(problem: &Problem, bound: &Bound) -> Result<Launch, ScheduleError> {
+pub(crate) fn lower(problem: &Problem, bound: &Bound) -> Result<WarpLaunch, ScheduleError> {
     let lowering = Lowering::new(problem, bound);
     let irregular = |why| match why {
         Irregular::TooLarge(what) => ScheduleError::TooLarge(what),
-        Irregular::NoLaunch => match simulate(problem, bound, &Options::default()) {
+        Irregular::NoLaunch => match simulate(problem, bound, &SimulateOptions::default()) {
             Err(error) => ScheduleError::Simulate(error),
             Ok(_) => ScheduleError::Fault("the simulator runs what has no launch".to_owned()),
         },
@@ -59,9 +59,9 @@ struct Groups {
     kinds: IndexSet<Vec<u32>, FxBuildHasher>,
     /// How many groups of a kind follow each other.
     queue: Vec<(u64, usize)>,
-    /// See [`Launch::warps`].
+    /// See [`WarpLaunch::warps`].
     warps: IndexSet<NamedWarps, FxBuildHasher>,
-    /// See [`Launch::naming`].
+    /// See [`WarpLaunch::naming`].
     naming: Vec<u32>,
 }
 
@@ -102,7 +102,7 @@ impl<'p> Lowering<'p> {
         })
     }
 
-    fn launch(mut self) -> Result<Launch, Irregular> {
+    fn launch(mut self) -> Result<WarpLaunch, Irregular> {
         let platform = &self.problem.platform;
         let warps = platform.warps().ok_or(Irregular::NoLaunch)?;
         let small = |n: i64| usize::try_from(n).unwrap_or(usize::MAX);
@@ -117,7 +117,7 @@ impl<'p> Lowering<'p> {
         let (rests, phases) = self.tables.finish();
         let (positions, first) = positions(&kinds);
         let queue = queue.into_iter().map(|(count, kind)| (count, first[kind])).collect();
-        Ok(Launch {
+        Ok(WarpLaunch {
             units,
             dispatchers,
             places,
@@ -315,9 +315,9 @@ impl<'p> Lowering<'p> {
     }
 
     /// An access; `None` if it passes at once.
-    fn segment(&self, access: Access, amount: i64) -> Result<Option<Step>, Irregular> {
+    fn segment(&self, access: AccessKind, amount: i64) -> Result<Option<Step>, Irregular> {
         let (price, latency, slot) = match access {
-            Access::Global => (self.issue, self.latency, true),
+            AccessKind::Global => (self.issue, self.latency, true),
             other => (self.problem.platform.price(other), 0, false),
         };
         let occupies = ticks(price.checked_mul(amount).unwrap_or(i64::MAX))?;
@@ -339,7 +339,7 @@ impl<'p> Lowering<'p> {
     /// Ticks of the finish program, which one item runs alone, at the prices of an element.
     fn finish(&mut self) -> Result<i64, Irregular> {
         let problem = self.problem;
-        self.issue = problem.platform.price(Access::Global);
+        self.issue = problem.platform.price(AccessKind::Global);
         self.latency = 0;
         let mut steps = Vec::new();
         self.program(&problem.finish, 0, &[0], 1, &mut steps)?;

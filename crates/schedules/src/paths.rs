@@ -9,7 +9,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::graph::{Graph, Kind, Turn};
-use crate::launch::Launch;
+use crate::launch::WarpLaunch;
 
 /// Work that counts as a tick. The end of a phase that takes no time counts as one by itself, which
 /// weighs little beside this.
@@ -40,7 +40,7 @@ pub(crate) struct Paths {
     pub empty: Vec<u32>,
 }
 
-impl Launch {
+impl WarpLaunch {
     /// The work of a phase, by its number.
     pub(crate) fn work(&self, phase: u32) -> i64 {
         self.path(&self.phases[phase as usize]).saturating_mul(TICK).saturating_add(1)
@@ -108,7 +108,7 @@ struct Follow {
 }
 
 impl Follow {
-    fn new(launch: &Launch) -> Follow {
+    fn new(launch: &WarpLaunch) -> Follow {
         let mut turns = vec![Vec::new(); launch.phases.len()];
         for position in &launch.positions {
             let phase = |p: u32| launch.positions[p as usize].phase;

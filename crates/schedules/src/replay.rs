@@ -9,7 +9,7 @@ use tickbound_simulator::Script;
 use crate::error::ScheduleError;
 use crate::graph::{Turn, turned};
 use crate::instant::{Offer, Starts};
-use crate::launch::Launch;
+use crate::launch::WarpLaunch;
 use crate::record::{End, Key};
 use crate::state::{Order, Positions, State, Warps};
 use crate::sweep::{Sweep, moved};
@@ -91,7 +91,7 @@ pub(crate) struct Run {
 
 impl Run {
     /// Before anything has happened.
-    pub fn new(launch: &Launch) -> Run {
+    pub fn new(launch: &WarpLaunch) -> Run {
         Run {
             state: State::empty(launch),
             positions: Positions::new(),
@@ -103,7 +103,7 @@ impl Run {
     }
 
     /// The next steps, one of which is taken; none at the end.
-    pub fn next(&self, launch: &Launch) -> Vec<Run> {
+    pub fn next(&self, launch: &WarpLaunch) -> Vec<Run> {
         if let Some(group) = self.state.complete(launch) {
             return vec![self.complete(launch, group)];
         }
@@ -124,7 +124,7 @@ impl Run {
     }
 
     /// All next steps: to `placed` groups.
-    fn steps(&self, launch: &Launch, placed: u64) -> Vec<Run> {
+    fn steps(&self, launch: &WarpLaunch, placed: u64) -> Vec<Run> {
         if placed > self.placed {
             return self.places(launch);
         }
@@ -143,7 +143,7 @@ impl Run {
         }
     }
 
-    fn places(&self, launch: &Launch) -> Vec<Run> {
+    fn places(&self, launch: &WarpLaunch) -> Vec<Run> {
         let Some((first, _)) = launch.queued(self.placed) else { return Vec::new() };
         let turn = Turn::Place(launch.positions[first as usize].phase);
         let units =
@@ -164,7 +164,7 @@ impl Run {
     }
 
     /// A group comes to the end of its phase.
-    fn complete(&self, launch: &Launch, group: usize) -> Run {
+    fn complete(&self, launch: &WarpLaunch, group: usize) -> Run {
         let mut run = self.clone();
         match launch.positions[self.positions[group] as usize].next {
             Some(next) => {
@@ -182,13 +182,13 @@ impl Run {
         run
     }
 
-    fn with(&self, launch: &Launch, set: &Starts) -> Run {
+    fn with(&self, launch: &WarpLaunch, set: &Starts) -> Run {
         let mut run = self.clone();
         run.start(launch, set);
         run.follow(launch)
     }
 
-    fn start(&mut self, launch: &Launch, set: &Starts) {
+    fn start(&mut self, launch: &WarpLaunch, set: &Starts) {
         let before: usize = self.state.units[..set.unit].iter().map(|u| u.groups.len()).sum();
         for start in &set.starts {
             let group = self.serials[before + start.group];
@@ -200,7 +200,7 @@ impl Run {
     }
 
     /// Goes on as long as nothing is open.
-    fn follow(mut self, launch: &Launch) -> Run {
+    fn follow(mut self, launch: &WarpLaunch) -> Run {
         loop {
             match self.state.offer(launch) {
                 Offer::Wait(wait) => {
@@ -245,7 +245,7 @@ impl Names {
     }
 
     /// Follows an event; `None` if there is no such warp.
-    pub fn happen(&mut self, launch: &Launch, event: Event) -> Option<()> {
+    pub fn happen(&mut self, launch: &WarpLaunch, event: Event) -> Option<()> {
         match event {
             Event::Placed { tick, group, unit } => {
                 let ready = tick + i64::from(launch.group_start);
@@ -283,7 +283,7 @@ impl Names {
 
 impl Named {
     /// What it does up to `tick` without a dispatcher.
-    fn pass(&mut self, launch: &Launch, tick: i64) {
+    fn pass(&mut self, launch: &WarpLaunch, tick: i64) {
         while self.ready <= tick {
             let age = i32::try_from(self.ready - self.mark).unwrap_or(i32::MAX);
             let count = 1;
@@ -301,7 +301,7 @@ impl Named {
     }
 
     /// True if it is ready at `tick`, and in this situation.
-    fn is(&self, launch: &Launch, tick: i64, warp: &Warps) -> bool {
+    fn is(&self, launch: &WarpLaunch, tick: i64, warp: &Warps) -> bool {
         let mut named = Named { ..*self };
         named.pass(launch, tick);
         let rest = &launch.rests[named.rest as usize];

@@ -3,7 +3,7 @@
 
 use tickbound_model::{Bound, Problem};
 use tickbound_simulator::{
-    Chooser, Decision, FirstCome, Options, Script, SimulateError, simulate_with,
+    Chooser, Decision, FirstCome, Script, SimulateError, SimulateOptions, simulate_with,
 };
 
 /// Random schedules that are tried after all rules.
@@ -116,7 +116,7 @@ fn follow(
 ) -> Result<Option<(i64, Script)>, SimulateError> {
     let (starts, units) = (Vec::new(), Vec::new());
     let mut ruled = Ruled { rule, starts, units, asked: 0, stop, stopped: false };
-    match simulate_with(problem, bound, &Options::default(), &mut ruled) {
+    match simulate_with(problem, bound, &SimulateOptions::default(), &mut ruled) {
         Err(SimulateError::NoSuchOption { .. }) if ruled.stopped => Ok(None),
         Err(error) => Err(error),
         Ok(run) => {

@@ -7,7 +7,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::launch::{Launch, Rest, Step};
+use crate::launch::{Rest, Step, WarpLaunch};
 
 // States are copied at every step, so small ones hold all that they have themselves.
 /// The warps of a group, those that are alike as one.
@@ -91,7 +91,7 @@ impl Order {
 
 impl State {
     /// No group has a place.
-    pub fn empty(launch: &Launch) -> State {
+    pub fn empty(launch: &WarpLaunch) -> State {
         let unit = Unit { busy: smallvec![0; launch.dispatchers], ..Unit::default() };
         State { units: smallvec![unit; launch.units] }
     }
@@ -112,12 +112,12 @@ impl State {
     }
 
     /// The first group that has come to the end of its phase.
-    pub fn complete(&self, launch: &Launch) -> Option<usize> {
+    pub fn complete(&self, launch: &WarpLaunch) -> Option<usize> {
         self.groups().position(|group| group.complete(launch))
     }
 
     /// True if group `n` has come to the end of its phase.
-    pub fn is_complete(&self, launch: &Launch, n: usize) -> bool {
+    pub fn is_complete(&self, launch: &WarpLaunch, n: usize) -> bool {
         self.groups().nth(n).is_some_and(|group| group.complete(launch))
     }
 
@@ -129,7 +129,7 @@ impl State {
     }
 
     /// Begins a phase of group `n`, `wait` ticks from now.
-    pub fn begin_phase(&mut self, launch: &Launch, n: usize, phase: u32, wait: u32) {
+    pub fn begin_phase(&mut self, launch: &WarpLaunch, n: usize, phase: u32, wait: u32) {
         let Some((unit, at)) = self.locate(n) else { return };
         let group = &mut self.units[unit].groups[at];
         let before = std::mem::replace(group, Group { phase, pending: wait, warps: Listed::new() });
@@ -160,7 +160,7 @@ impl State {
     }
 
     /// Places a group on a unit.
-    pub fn place(&mut self, launch: &Launch, unit: usize, phase: u32) {
+    pub fn place(&mut self, launch: &WarpLaunch, unit: usize, phase: u32) {
         let mut group = Group { phase, pending: launch.group_start, warps: Listed::new() };
         let age = -(launch.group_start as i32);
         for begin in &launch.phases[phase as usize] {
@@ -183,7 +183,7 @@ impl State {
     }
 
     /// Lets time pass, and then everything happen inside of phases that takes no time.
-    pub fn pass(&mut self, launch: &Launch, ticks: u32) {
+    pub fn pass(&mut self, launch: &WarpLaunch, ticks: u32) {
         for unit in &mut self.units {
             unit.busy.iter_mut().for_each(|busy| *busy = busy.saturating_sub(ticks));
             unit.slots.retain_mut(|slot| {
@@ -205,7 +205,7 @@ impl State {
     ///
     /// Then dispatchers take the order, of those that change no phase, that makes the unit least,
     /// and groups and units are sorted.
-    pub fn canonical(mut self, launch: &Launch) -> (State, Order) {
+    pub fn canonical(mut self, launch: &WarpLaunch) -> (State, Order) {
         let mut old: SmallVec<[(Unit, Numbers); 1]> = SmallVec::new();
         let mut first = 0;
         for unit in &mut self.units {
@@ -221,7 +221,7 @@ impl State {
     }
 
     /// Segments and waits that the groups have still to begin in their phases.
-    pub fn segments(&self, launch: &Launch) -> u32 {
+    pub fn segments(&self, launch: &WarpLaunch) -> u32 {
         let of = |w: &Warps| launch.rests[w.rest as usize].segments * w.count;
         self.groups().flat_map(|group| &group.warps).map(of).sum()
     }
@@ -236,7 +236,7 @@ impl Unit {
     }
 
     /// Forgets what nobody asks for any more.
-    fn forget(&mut self, launch: &Launch) {
+    fn forget(&mut self, launch: &WarpLaunch) {
         self.groups.iter_mut().for_each(|group| group.forget(launch));
         let rest = |w: &Warps| launch.rests[w.rest as usize];
         // When a group that is not listed may ask for something.
@@ -259,7 +259,7 @@ impl Unit {
     }
 
     /// The least form over the orders of the dispatchers, and where its groups were.
-    fn sorted(self, launch: &Launch) -> (Unit, Numbers) {
+    fn sorted(self, launch: &WarpLaunch) -> (Unit, Numbers) {
         let others = launch.orders.iter().skip(1).map(|order| self.reordered(order)).min();
         let plain = self.in_order();
         match others {
@@ -296,14 +296,14 @@ impl Unit {
 }
 
 impl Group {
-    fn complete(&self, launch: &Launch) -> bool {
+    fn complete(&self, launch: &WarpLaunch) -> bool {
         let arrived = |w: &Warps| w.ready == 0 && launch.rests[w.rest as usize].first.is_none();
         self.pending == 0 && self.warps.iter().all(arrived)
     }
 
     /// Takes in warps, after what takes them no time. Those that have nothing left to do are listed
     /// only if a later phase asks for their marks.
-    pub fn add(&mut self, launch: &Launch, mut warps: Warps) {
+    pub fn add(&mut self, launch: &WarpLaunch, mut warps: Warps) {
         if warps.ready == 0 {
             warps.go_on(launch);
         }
@@ -327,7 +327,7 @@ impl Group {
         });
     }
 
-    fn pass(&mut self, launch: &Launch, ticks: u32) {
+    fn pass(&mut self, launch: &WarpLaunch, ticks: u32) {
         self.pending = self.pending.saturating_sub(ticks);
         for mut warps in std::mem::take(&mut self.warps) {
             let waited = warps.ready > 0;
@@ -346,12 +346,12 @@ impl Group {
     }
 
     /// Least ticks until it comes to the end of its phase.
-    fn least(&self, launch: &Launch) -> u32 {
+    fn least(&self, launch: &WarpLaunch) -> u32 {
         let of = |w: &Warps| w.ready + launch.rests[w.rest as usize].least;
         self.warps.iter().map(of).max().unwrap_or(0).max(self.pending)
     }
 
-    fn forget(&mut self, launch: &Launch) {
+    fn forget(&mut self, launch: &WarpLaunch) {
         let of = |w: &Warps| w.ready + launch.rests[w.rest as usize].least;
         if self.warps.iter().map(of).max().is_some_and(|ticks| ticks >= self.pending) {
             self.pending = 0;
@@ -361,7 +361,7 @@ impl Group {
 
 impl Warps {
     /// Passes what takes no time; they are ready.
-    pub fn go_on(&mut self, launch: &Launch) {
+    pub fn go_on(&mut self, launch: &WarpLaunch) {
         loop {
             let rest = &launch.rests[self.rest as usize];
             match rest.first {

@@ -24,7 +24,7 @@ use crate::batch::{Advance, Batch, Ranges, Tick};
 use crate::error::{Limit, ScheduleError, TooLarge};
 use crate::graph::{Graph, Kind, Turn};
 use crate::level::Level;
-use crate::limits::{Limits, Skipped};
+use crate::limits::{ScheduleLimits, Skipped};
 use crate::record::{Entries, Key, Range, Record};
 use crate::state::{Order, Positions};
 
@@ -42,7 +42,7 @@ pub(crate) struct Swept {
 
 pub(crate) struct Sweep<'a, 'l> {
     pub graph: &'a mut Graph<'l>,
-    limits: &'a Limits,
+    limits: &'a ScheduleLimits,
     stop: &'a dyn Fn() -> bool,
     visits: u64,
     dropped: u64,
@@ -57,7 +57,11 @@ pub(crate) struct Sweep<'a, 'l> {
 }
 
 impl<'a, 'l> Sweep<'a, 'l> {
-    pub fn new(graph: &'a mut Graph<'l>, limits: &'a Limits, stop: &'a dyn Fn() -> bool) -> Self {
+    pub fn new(
+        graph: &'a mut Graph<'l>,
+        limits: &'a ScheduleLimits,
+        stop: &'a dyn Fn() -> bool,
+    ) -> Self {
         let positions = IndexSet::default();
         let (visits, dropped, queued) = (0, 0, 0);
         Sweep { graph, limits, stop, visits, dropped, positions, record: None, goal: None, queued }

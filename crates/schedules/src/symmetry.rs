@@ -7,7 +7,7 @@
 
 use smallvec::SmallVec;
 
-use crate::launch::Launch;
+use crate::launch::WarpLaunch;
 use crate::state::{Numbers, Positions, State, Unit};
 
 /// The names that may be exchanged in a state.
@@ -28,7 +28,7 @@ struct InUnit {
 
 impl Symmetry {
     /// The names that may be exchanged in a canonical state; `None` if there are none.
-    pub fn of(launch: &Launch, state: &State) -> Option<Symmetry> {
+    pub fn of(launch: &WarpLaunch, state: &State) -> Option<Symmetry> {
         let units: Vec<InUnit> = state.units.iter().map(|unit| InUnit::of(launch, unit)).collect();
         let alike = state.units.chunk_by(|a, b| a == b).map(<[Unit]>::len).collect();
         let symmetry = Symmetry { units, alike };
@@ -53,7 +53,7 @@ impl Symmetry {
 }
 
 impl InUnit {
-    fn of(launch: &Launch, unit: &Unit) -> InUnit {
+    fn of(launch: &WarpLaunch, unit: &Unit) -> InUnit {
         let mut turns: Vec<Numbers> = vec![(0..unit.groups.len()).collect()];
         for order in launch.orders.iter().skip(1) {
             let (turned, from) = unit.reordered(order);

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use tickbound_model::{Bound, Problem};
-use tickbound_schedules::{Explored, Launch, Limits, ScheduleError, try_rules};
+use tickbound_schedules::{ScheduleEnds, ScheduleError, ScheduleLimits, WarpLaunch, try_rules};
 use tickbound_simulator::SimulateError;
 
 /// A small generator: one number after another from a seed.
@@ -96,9 +96,9 @@ pub(crate) fn only(text: &str) -> (Problem, Bound) {
     (problem, bounds.remove(0))
 }
 
-pub(crate) fn explored(text: &str, limits: &Limits) -> Result<Explored, ScheduleError> {
+pub(crate) fn explored(text: &str, limits: &ScheduleLimits) -> Result<ScheduleEnds, ScheduleError> {
     let (problem, bound) = only(text);
-    let launch = Launch::new(&problem, &bound)?;
+    let launch = WarpLaunch::new(&problem, &bound)?;
     let both = launch.explore(limits, &|| false)?;
     assert!(launch.least() <= both.best && both.worst <= launch.most(), "{text}");
     if let Some((least, most)) = launch.ratios(20_000, &|| false)? {
@@ -108,11 +108,11 @@ pub(crate) fn explored(text: &str, limits: &Limits) -> Result<Explored, Schedule
 }
 
 /// Both schedules take the times of the two ends.
-pub(crate) fn follows(text: &str, both: &Explored) {
+pub(crate) fn follows(text: &str, both: &ScheduleEnds) {
     let (problem, bound) = only(text);
     let (best, worst) = both.scripts.as_ref().expect("a small launch");
     for (script, time) in [(best, both.best), (worst, both.worst)] {
-        let run = script.run(&problem, &bound, &tickbound_simulator::Options::default());
+        let run = script.run(&problem, &bound, &tickbound_simulator::SimulateOptions::default());
         let run = run.unwrap_or_else(|e| panic!("{e}\n{text}"));
         assert_eq!(run.map(|r| r.time), Some(time), "{script:?}\n{text}");
     }
@@ -120,14 +120,15 @@ pub(crate) fn follows(text: &str, both: &Explored) {
 
 /// What beams find are schedules, and no beam is narrower than this at both ends of a small launch:
 /// all that differs goes on.
-fn searched(text: &str, ours: &Explored) {
+fn searched(text: &str, ours: &ScheduleEnds) {
     let (problem, bound) = only(text);
-    let launch = Launch::new(&problem, &bound).unwrap_or_else(|e| panic!("{e}"));
+    let launch = WarpLaunch::new(&problem, &bound).unwrap_or_else(|e| panic!("{e}"));
     for width in [1, 3, 20_000] {
         let found = launch.beam(width, &|| false).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let Some(found) = found else { continue };
         for (ticks, script) in [&found.least, &found.greatest] {
-            let run = script.run(&problem, &bound, &tickbound_simulator::Options::default());
+            let run =
+                script.run(&problem, &bound, &tickbound_simulator::SimulateOptions::default());
             let run = run.unwrap_or_else(|e| panic!("{e}\n{text}"));
             assert_eq!(run.map(|run| run.time), Some(*ticks), "width {width}\n{text}");
         }
@@ -141,8 +142,8 @@ fn searched(text: &str, ours: &Explored) {
 
 /// One end after the other, with nothing but what may come to it: the same ends, and schedules that
 /// take them. True if something was dropped.
-pub(crate) fn apart(text: &str, ours: &Explored, limits: &Limits) -> bool {
-    let apart = explored(text, &Limits { max_together: 0, ..*limits });
+pub(crate) fn apart(text: &str, ours: &ScheduleEnds, limits: &ScheduleLimits) -> bool {
+    let apart = explored(text, &ScheduleLimits { max_together: 0, ..*limits });
     let apart = apart.unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert_eq!((apart.best, apart.worst), (ours.best, ours.worst), "{text}");
     if apart.scripts.is_some() {
@@ -162,9 +163,11 @@ struct Agreed {
 fn agrees(seed: u64) -> Option<Agreed> {
     let text = random(seed);
     let (problem, bound) = only(&text);
-    let oracle =
-        tickbound_simulator::Limits { max_states: 3_000, ..tickbound_simulator::Limits::default() };
-    let limits = Limits { max_states: 20_000, ..Limits::default() };
+    let oracle = tickbound_simulator::ExploreLimits {
+        max_states: 3_000,
+        ..tickbound_simulator::ExploreLimits::default()
+    };
+    let limits = ScheduleLimits { max_states: 20_000, ..ScheduleLimits::default() };
     let all = tickbound_simulator::explore(&problem, &bound, &oracle);
     if matches!(all, Err(SimulateError::TooManyStates { .. })) {
         return None;
@@ -213,8 +216,8 @@ fn ratios_bound_random_launches() {
     let (mut bounded, mut tight) = (0, 0);
     for seed in 0..300 {
         let (problem, bound) = only(&random(seed));
-        let Ok(launch) = Launch::new(&problem, &bound) else { continue };
-        let limits = Limits { max_states: 20_000, ..Limits::default() };
+        let Ok(launch) = WarpLaunch::new(&problem, &bound) else { continue };
+        let limits = ScheduleLimits { max_states: 20_000, ..ScheduleLimits::default() };
         let (Ok(both), Ok(Some((least, most)))) =
             (launch.explore(&limits, &|| false), launch.ratios(20_000, &|| false))
         else {

@@ -1,6 +1,6 @@
 //! Launches of real size, by exact times; and what makes them possible against going the long way.
 
-use tickbound_schedules::{Explored, Launch, Limits, ScheduleError};
+use tickbound_schedules::{ScheduleEnds, ScheduleError, ScheduleLimits, WarpLaunch};
 
 use crate::oracle::{Random, apart, explored, follows, launch_of, only};
 
@@ -29,8 +29,8 @@ impl Loads {
         )
     }
 
-    fn explored(&self) -> Explored {
-        explored(&self.text(), &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
+    fn explored(&self) -> ScheduleEnds {
+        explored(&self.text(), &ScheduleLimits::default()).unwrap_or_else(|e| panic!("{e}"))
     }
 }
 
@@ -53,8 +53,11 @@ fn few_groups() {
         follows(&loads.text(), &both);
     }
     let (problem, bound) = only(&SMALL.text());
-    let all =
-        tickbound_simulator::explore(&problem, &bound, &tickbound_simulator::Limits::default());
+    let all = tickbound_simulator::explore(
+        &problem,
+        &bound,
+        &tickbound_simulator::ExploreLimits::default(),
+    );
     let all = all.unwrap_or_else(|e| panic!("{e}"));
     let both = SMALL.explored();
     assert_eq!((both.best, both.worst), (all.best, all.worst));
@@ -93,7 +96,7 @@ fn ratios_of_long_loops() {
         (Loads { warps: 24, slots: None, ..long }, (71_999_988, 78_006_000)),
     ] {
         let (problem, bound) = only(&loads.text());
-        let launch = Launch::new(&problem, &bound).unwrap_or_else(|e| panic!("{e}"));
+        let launch = WarpLaunch::new(&problem, &bound).unwrap_or_else(|e| panic!("{e}"));
         let found = launch.ratios(20_000, &|| false).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(found, Some(bounds), "{}", loads.text());
     }
@@ -103,7 +106,7 @@ fn ratios_of_long_loops() {
 /// a short one.
 #[test]
 fn ends_of_long_loops_apart() {
-    let limits = Limits { max_together: 0, ..Limits::default() };
+    let limits = ScheduleLimits { max_together: 0, ..ScheduleLimits::default() };
     for (loads, times, visits) in [
         (Loads { groups: 1000, loops: 64, warps: 8, ..SMALL }, (2_090_688, 3_157_760), 2_000_000),
         (Loads { groups: 1000, loops: 128, warps: 8, ..SMALL }, (4_181_355, 6_315_520), 10_000_000),
@@ -128,8 +131,8 @@ fn states_are_those_of_the_loop_body() {
 #[test]
 fn queues_that_repeat_themselves_are_added_up_rightly() {
     let cases = std::env::var("TICKBOUND_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
-    let long = Limits { max_states: 3_000, max_period: 0, ..Limits::default() };
-    let short = Limits { max_period: 8, ..long };
+    let long = ScheduleLimits { max_states: 3_000, max_period: 0, ..ScheduleLimits::default() };
+    let short = ScheduleLimits { max_period: 8, ..long };
     let (mut skipped, mut given_up, mut dropped) = (0, 0, 0);
     for seed in 0..cases {
         let mut r = Random(seed ^ 0x7e57);
@@ -163,8 +166,8 @@ fn queues_that_repeat_themselves_are_added_up_rightly() {
 fn two_kinds_of_groups() {
     let text = Loads { groups: 80, ..SMALL }.text();
     let text = text.replace(r#"{ "compute": 4 }"#, r#"{ "compute": "4 + group / 40 * 3" }"#);
-    let all = explored(&text, &Limits { max_period: 0, ..Limits::default() });
-    let both = explored(&text, &Limits::default()).unwrap_or_else(|e| panic!("{e}"));
+    let all = explored(&text, &ScheduleLimits { max_period: 0, ..ScheduleLimits::default() });
+    let both = explored(&text, &ScheduleLimits::default()).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(all.map(|all| (all.best, all.worst)), Ok((both.best, both.worst)));
     let groups: Vec<u64> = both.skipped.iter().map(|skipped| skipped.groups).collect();
     assert_eq!(groups, [28, 30]);
@@ -175,7 +178,8 @@ fn two_kinds_of_groups() {
 #[test]
 fn recording_is_not_more_than_was_explored() {
     let both = SMALL.explored();
-    let limits = Limits { max_visits: 4 * (both.visits + 100), ..Limits::default() };
+    let limits =
+        ScheduleLimits { max_visits: 4 * (both.visits + 100), ..ScheduleLimits::default() };
     let again = explored(&SMALL.text(), &limits).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(again, both);
     assert_eq!((again.visits, again.dropped), (5596, 0));
@@ -185,19 +189,19 @@ fn recording_is_not_more_than_was_explored() {
 #[test]
 fn limits() {
     let text = Loads { warps: 8, ..SMALL }.text();
-    let states = Limits { max_states: 100, ..Limits::default() };
+    let states = ScheduleLimits { max_states: 100, ..ScheduleLimits::default() };
     let error = explored(&text, &states).map_err(|e| e.to_string());
     assert_eq!(error.unwrap_err(), "not explored within 100 states of a unit");
-    let visits = Limits { max_visits: 5_000, ..Limits::default() };
+    let visits = ScheduleLimits { max_visits: 5_000, ..ScheduleLimits::default() };
     let error = explored(&text, &visits).map_err(|e| e.to_string());
     assert_eq!(error.unwrap_err(), "not explored within 5000 visits");
     let text = Loads { resident: 17, groups: 17, ..SMALL }.text();
-    let error = explored(&text, &Limits::default()).map_err(|e| e.to_string());
+    let error = explored(&text, &ScheduleLimits::default()).map_err(|e| e.to_string());
     assert_eq!(error.unwrap_err(), "the launch has places for more than 16 groups at once");
     let (problem, bound) = only(&text);
-    let launch = Launch::new(&problem, &bound).unwrap_or_else(|e| panic!("{e}"));
+    let launch = WarpLaunch::new(&problem, &bound).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((launch.least(), launch.most()), (1098, 4488));
     let (problem, bound) = only(&Loads { groups: 1000, ..SMALL }.text());
-    let launch = Launch::new(&problem, &bound).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(launch.explore(&Limits::default(), &|| true), Err(ScheduleError::Stopped));
+    let launch = WarpLaunch::new(&problem, &bound).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(launch.explore(&ScheduleLimits::default(), &|| true), Err(ScheduleError::Stopped));
 }

@@ -1,7 +1,7 @@
 //! What all parts of a simulation need: values of expressions, the count of events, the trace.
 
 use super::trace::{Span, SpanKind, Trace, WarpTicks};
-use super::{Options, Run, SimulateError};
+use super::{SimulateError, SimulateOptions, SimulatedRun};
 use tickbound_expr::Expr;
 use tickbound_model::{Bound, ModelError, Problem, Stmt};
 
@@ -21,7 +21,7 @@ pub(super) struct Place {
 pub(super) struct Engine<'p> {
     pub problem: &'p Problem,
     pub bound: &'p Bound,
-    options: &'p Options,
+    options: &'p SimulateOptions,
     /// The bound values; the slots of `lid`, `gid` and `group` are set before each evaluation.
     env: Vec<i64>,
     events: u64,
@@ -34,7 +34,7 @@ impl<'p> Engine<'p> {
     pub fn new(
         problem: &'p Problem,
         bound: &'p Bound,
-        options: &'p Options,
+        options: &'p SimulateOptions,
     ) -> Result<Self, SimulateError> {
         if bound.env.len() != problem.scope.len() {
             return Err(ModelError::new(
@@ -56,9 +56,9 @@ impl<'p> Engine<'p> {
     }
 
     /// The result, at the end.
-    pub fn run(self, time: i64) -> Run {
+    pub fn run(self, time: i64) -> SimulatedRun {
         let warps = self.problem.has_open_schedule().then_some(self.warps);
-        Run { time, trace: self.trace, events: self.events, warps }
+        SimulatedRun { time, trace: self.trace, events: self.events, warps }
     }
 
     /// The value of `expr` for the item `lid` at `place`.

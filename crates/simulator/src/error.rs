@@ -64,7 +64,7 @@ pub enum SimulateError {
         /// The configuration.
         configuration: String,
     },
-    /// More events than [`Options::max_events`](super::Options::max_events).
+    /// More events than [`Options::max_events`](super::SimulateOptions::max_events).
     #[error(
         "more than {limit} events for {configuration}; simulate a smaller input or raise the limit"
     )]
@@ -97,7 +97,7 @@ pub enum SimulateError {
         /// The time.
         time: i64,
     },
-    /// More states than [`Limits::max_states`](super::Limits::max_states).
+    /// More states than [`Limits::max_states`](super::ExploreLimits::max_states).
     #[error(
         "more than {limit} states for {configuration}{}; explore a smaller input or raise the \
          limit",

@@ -18,21 +18,21 @@ use std::collections::HashMap;
 use super::chooser::Decision;
 use super::engine::Engine;
 use super::schedule::Machine;
-use super::{Options, SimulateError, launch, simulate};
+use super::{SimulateError, SimulateOptions, launch, simulate};
 use tickbound_model::{Bound, Problem};
 
 /// When an exploration gives up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ExploreLimits {
     /// Most different states in which something is open.
     pub max_states: u64,
-    /// Most events, as in [`Options::max_events`].
+    /// Most events, as in [`SimulateOptions::max_events`].
     pub max_events: u64,
 }
 
-impl Default for Limits {
+impl Default for ExploreLimits {
     fn default() -> Self {
-        Limits { max_states: 1_000_000, max_events: 1_000_000_000 }
+        ExploreLimits { max_states: 1_000_000, max_events: 1_000_000_000 }
     }
 }
 
@@ -57,9 +57,9 @@ pub struct Explored {
 pub fn explore(
     problem: &Problem,
     bound: &Bound,
-    limits: &Limits,
+    limits: &ExploreLimits,
 ) -> Result<Explored, SimulateError> {
-    let options = Options { max_events: limits.max_events, ..Options::default() };
+    let options = SimulateOptions { max_events: limits.max_events, ..SimulateOptions::default() };
     if !problem.has_open_schedule() {
         let time = simulate(problem, bound, &options)?.time;
         let (best_choices, worst_choices) = (Vec::new(), Vec::new());

@@ -17,7 +17,7 @@
 //! ```
 //! use indexmap::IndexMap;
 //! use tickbound_model::Problem;
-//! use tickbound_simulator::{Options, simulate};
+//! use tickbound_simulator::{SimulateOptions, simulate};
 //!
 //! // 8 items on 2 units of 2 elements: with groups of 4 each element runs 2 items, one after the
 //! // other, and the barrier waits for the last.
@@ -27,13 +27,13 @@
 //!   "kernel": [ { "global": 1 }, "barrier", { "if": "lid == 0", "then": [ { "compute": 3 } ] } ] }"#;
 //! let problem = Problem::from_json(text, &IndexMap::new(), &|_| unreachable!()).unwrap();
 //! let bound = problem.bind(&IndexMap::from([("WG".to_owned(), 4)])).unwrap();
-//! let run = simulate(&problem, &bound, &Options::default()).unwrap();
+//! let run = simulate(&problem, &bound, &SimulateOptions::default()).unwrap();
 //! assert_eq!(run.time, 2 * 5 + 3);
 //! ```
 //!
 //! # Why repetition may be skipped
 //!
-//! [`Options::skip_repetition`] replaces iterations that are known to be alike by one
+//! [`SimulateOptions::skip_repetition`] replaces iterations that are known to be alike by one
 //! multiplication. Nothing else is ever skipped. The argument:
 //!
 //! 1. *Expressions are constant.* No name an expression can mention changes while an item runs:
@@ -88,12 +88,12 @@ mod units;
 
 pub use chooser::{Chooser, Decision, FirstCome, Scripted};
 pub use error::SimulateError;
-pub use explore::{Explored, Limits, explore};
+pub use explore::{ExploreLimits, Explored, explore};
 pub use resources::{
     Bottleneck, OccupancyLimit, PARTS, Resource, ResourceTime, of_lines, program, resource_time,
     used, used_of,
 };
-pub use run::{MAX_ITEMS, MAX_UNITS, Options, Run};
+pub use run::{MAX_ITEMS, MAX_UNITS, SimulateOptions, SimulatedRun};
 pub use script::Script;
 pub use simulate::{simulate, simulate_with};
 pub use trace::{MAX_SPANS, Span, SpanKind, Trace, WarpTicks};

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use tickbound_expr::{BinaryOp, Expr};
 use tickbound_model::Bound;
 use tickbound_model::kernel::{Program, Stmt, StmtKind, has_until};
-use tickbound_model::region::{Axes, Form, Region, Stop, truth, value};
+use tickbound_model::region::{Axes, LinearForm, Region, Stop, truth, value};
 
 /// How often items may be told apart in any group, beside four times each.
 const MOST_APART: usize = 1 << 18;
@@ -170,7 +170,7 @@ impl<'l> Look<'l> {
     /// they are cut.
     fn note(
         &self,
-        form: &Form,
+        form: &LinearForm,
         region: &Region,
         fixed: bool,
         seen: &mut Seen,

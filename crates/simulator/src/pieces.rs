@@ -25,7 +25,7 @@ use super::look::{Alike, Look};
 use super::units::{Ramp, Units};
 use tickbound_model::LaunchSize;
 use tickbound_model::kernel::expressions;
-use tickbound_model::region::{Axes, Axis};
+use tickbound_model::region::{Axes, IndexAxis};
 use tickbound_model::special;
 
 /// Most statements that are looked at, each in each box of groups and items.
@@ -107,7 +107,7 @@ pub(super) fn run<'p>(
 
 /// Cuts a box until the ticks of its groups are linear in their place.
 fn straight(
-    axes: &[Axis],
+    axes: &[IndexAxis],
     alike: &Alike,
     ticks: &mut dyn FnMut(i64) -> Result<i64, SimulateError>,
     pieces: &mut Vec<Piece>,
@@ -134,7 +134,7 @@ fn straight(
 
 /// The groups of a box as one piece, if its corners and a point inside agree.
 fn linear(
-    axes: &[Axis],
+    axes: &[IndexAxis],
     sides: &[(i64, i64)],
     differing: &[usize],
     ticks: &mut dyn FnMut(i64) -> Result<i64, SimulateError>,
@@ -176,7 +176,7 @@ fn linear(
 
 /// Hands groups to units.
 struct Launch<'l> {
-    axes: &'l [Axis],
+    axes: &'l [IndexAxis],
     units: Units,
     /// How many stretches of groups may still be handed out.
     left: usize,

@@ -10,7 +10,7 @@ pub const MAX_UNITS: i64 = 1 << 16;
 
 /// How to simulate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct SimulateOptions {
     /// Records what each element does when.
     pub trace: bool,
     /// Most spans the trace may have; what comes later is left out, and the trace says so.
@@ -23,9 +23,9 @@ pub struct Options {
     pub skip_repetition: bool,
 }
 
-impl Default for Options {
+impl Default for SimulateOptions {
     fn default() -> Self {
-        Options {
+        SimulateOptions {
             trace: false,
             max_spans: MAX_SPANS,
             max_events: 50_000_000,
@@ -36,7 +36,7 @@ impl Default for Options {
 
 /// What a simulation has found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
+pub struct SimulatedRun {
     /// The tick at which everything has finished.
     pub time: i64,
     /// What each element did when, if that was asked for.

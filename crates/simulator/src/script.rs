@@ -1,6 +1,8 @@
 //! A schedule that was found elsewhere, to be followed decision by decision.
 
-use super::{Decision, Options, Run, Scripted, SimulateError, simulate, simulate_with};
+use super::{
+    Decision, Scripted, SimulateError, SimulateOptions, SimulatedRun, simulate, simulate_with,
+};
 use tickbound_model::{Bound, Problem};
 
 /// The decisions of one run.
@@ -26,8 +28,8 @@ impl Script {
         &self,
         problem: &Problem,
         bound: &Bound,
-        options: &Options,
-    ) -> Result<Option<Run>, SimulateError> {
+        options: &SimulateOptions,
+    ) -> Result<Option<SimulatedRun>, SimulateError> {
         match self {
             Script::FirstCome => simulate(problem, bound, options).map(Some),
             Script::Starts { starts, units } => {

@@ -5,7 +5,7 @@ use tickbound_model::{Bound, Problem, Profile};
 use crate::chooser::Chooser;
 use crate::error::SimulateError;
 use crate::resources::resource_time;
-use crate::run::{Options, Run};
+use crate::run::{SimulateOptions, SimulatedRun};
 use crate::{engine, launch, schedule};
 
 /// Runs one configuration. If its schedule is open, this is the schedule of [`FirstCome`].
@@ -13,7 +13,11 @@ use crate::{engine, launch, schedule};
 /// # Errors
 /// An expression without a value, a negative amount, items that do not meet at their barriers, a
 /// time beyond 63 bits, or more events than allowed.
-pub fn simulate(problem: &Problem, bound: &Bound, options: &Options) -> Result<Run, SimulateError> {
+pub fn simulate(
+    problem: &Problem,
+    bound: &Bound,
+    options: &SimulateOptions,
+) -> Result<SimulatedRun, SimulateError> {
     let mut engine = engine::Engine::new(problem, bound, options)?;
     if problem.profile == Profile::Resources {
         return Ok(engine.run(resource_time(problem, bound)?.time));
@@ -33,9 +37,9 @@ pub fn simulate(problem: &Problem, bound: &Bound, options: &Options) -> Result<R
 pub fn simulate_with(
     problem: &Problem,
     bound: &Bound,
-    options: &Options,
+    options: &SimulateOptions,
     chooser: &mut dyn Chooser,
-) -> Result<Run, SimulateError> {
+) -> Result<SimulatedRun, SimulateError> {
     if !problem.has_open_schedule() {
         return simulate(problem, bound, options);
     }

@@ -10,7 +10,7 @@ use super::SimulateError;
 use super::engine::{Engine, Place};
 use super::trace::SpanKind;
 use tickbound_expr::Expr;
-use tickbound_model::{Access, Stmt, StmtKind};
+use tickbound_model::{AccessKind, Stmt, StmtKind};
 
 /// Some items, by `lid`.
 type Items = Rc<[i64]>;
@@ -68,7 +68,7 @@ pub(super) enum Step<'p> {
     /// An access or work, of an amount that may be 0.
     Access {
         stmt: &'p Stmt,
-        access: Access,
+        access: AccessKind,
         amount: i64,
     },
     /// It goes on at this time, which may be the present one.

@@ -1,6 +1,6 @@
 //! What happened when: the record behind timelines.
 
-use tickbound_model::Access;
+use tickbound_model::AccessKind;
 
 /// Most spans of a trace, unless the options say otherwise.
 pub const MAX_SPANS: usize = 1_000_000;
@@ -21,7 +21,7 @@ pub struct Trace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SpanKind {
     /// An access or work.
-    Access(Access),
+    Access(AccessKind),
     /// Waiting in an `until`.
     Until,
     /// Waiting at a barrier, its own price included.

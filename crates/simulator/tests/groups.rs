@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tickbound_model::{Bound, Problem};
-use tickbound_simulator::{Options, SimulateError, simulate};
+use tickbound_simulator::{SimulateError, SimulateOptions, simulate};
 
 fn only(value: &Value) -> (Problem, Bound) {
     let problem = Problem::from_value(value, &IndexMap::new(), &|_| unreachable!()).unwrap();
@@ -15,13 +15,13 @@ fn only(value: &Value) -> (Problem, Bound) {
     (problem, bound)
 }
 
-fn time(value: &Value, options: &Options) -> Result<(i64, u64), SimulateError> {
+fn time(value: &Value, options: &SimulateOptions) -> Result<(i64, u64), SimulateError> {
     let (problem, bound) = only(value);
     simulate(&problem, &bound, options).map(|run| (run.time, run.events))
 }
 
-fn literal() -> Options {
-    Options { skip_repetition: false, max_events: 2_000_000, ..Options::default() }
+fn literal() -> SimulateOptions {
+    SimulateOptions { skip_repetition: false, max_events: 2_000_000, ..SimulateOptions::default() }
 }
 
 /// A launch of groups in two dimensions; `x` and `y` are the place of an item.
@@ -122,7 +122,7 @@ proptest! {
         let value = launch(sizes, device.0, device.1, &kernel);
         let slow = time(&value, &literal());
         prop_assume!(!matches!(slow, Err(SimulateError::TooManyEvents { .. })));
-        let fast = time(&value, &Options::default());
+        let fast = time(&value, &SimulateOptions::default());
         prop_assert_eq!(
             fast.as_ref().map(|(time, _)| time),
             slow.as_ref().map(|(time, _)| time)
@@ -135,7 +135,8 @@ proptest! {
 
 /// Ticks of a large launch on 132 units of 128 elements; it takes few events.
 fn large(sizes: [i64; 4], kernel: &Value) -> i64 {
-    let (ticks, events) = time(&launch(sizes, 132, 128, kernel), &Options::default()).unwrap();
+    let (ticks, events) =
+        time(&launch(sizes, 132, 128, kernel), &SimulateOptions::default()).unwrap();
     assert!(events < 60_000, "{sizes:?} {kernel}: {events} events");
     ticks
 }
@@ -244,7 +245,8 @@ fn loops_that_grow_together_are_no_line() {
     let kernel = json!([{ "repeat": "group + 1", "body": [inner] }]);
     let ticks = (0..10).map(|x: i64| (x + 1) * (x + 1) * (12 - x));
     assert_eq!(large([1, 1, 10, 1], &kernel), one_after_the_other(ticks));
-    let (ticks, _) = time(&launch([1, 1, 10, 1], 1, 1, &kernel), &Options::default()).unwrap();
+    let (ticks, _) =
+        time(&launch([1, 1, 10, 1], 1, 1, &kernel), &SimulateOptions::default()).unwrap();
     let all: i64 = (0..10).map(|x: i64| 2 + (x + 1) * (x + 1) * (12 - x)).sum();
     assert_eq!(ticks, 5 + all);
 }
@@ -260,7 +262,7 @@ fn very_large_groups() {
     });
     // Element 2 runs the items 2, 5, ..., each for as many ticks, but the first for 3.
     let ticks: i64 = (2..300_000).step_by(3).sum();
-    assert_eq!(time(&value, &Options::default()).unwrap().0, ticks + 1);
+    assert_eq!(time(&value, &SimulateOptions::default()).unwrap().0, ticks + 1);
 }
 
 /// What is larger than can be simulated is refused before anything is made for each item.
@@ -273,7 +275,7 @@ fn groups_beyond_simulation() {
             "kernel": [{ "work": "lid" }, { "until": "lid % 3" }]
         });
         let (problem, bound) = only(&value);
-        let refused = simulate(&problem, &bound, &Options::default()).unwrap_err();
+        let refused = simulate(&problem, &bound, &SimulateOptions::default()).unwrap_err();
         let found = matches!(refused, SimulateError::TooManyItems { items, .. } if items == local);
         assert!(found, "{refused}");
     }

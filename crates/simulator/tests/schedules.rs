@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tickbound_model::{Bound, Problem};
 use tickbound_simulator::{
-    Decision, Explored, FirstCome, Limits, Options, Run, Scripted, SimulateError, Span, SpanKind,
-    Trace, WarpTicks, explore, simulate, simulate_with,
+    Decision, ExploreLimits, Explored, FirstCome, Scripted, SimulateError, SimulateOptions,
+    SimulatedRun, Span, SpanKind, Trace, WarpTicks, explore, simulate, simulate_with,
 };
 
 fn only(value: &Value) -> (Problem, Bound) {
@@ -19,14 +19,14 @@ fn only(value: &Value) -> (Problem, Bound) {
     (problem, bounds.remove(0))
 }
 
-fn run(value: &Value) -> Result<Run, SimulateError> {
+fn run(value: &Value) -> Result<SimulatedRun, SimulateError> {
     let (problem, bound) = only(value);
-    simulate(&problem, &bound, &Options { trace: true, ..Options::default() })
+    simulate(&problem, &bound, &SimulateOptions { trace: true, ..SimulateOptions::default() })
 }
 
 fn all(value: &Value) -> Result<Explored, SimulateError> {
     let (problem, bound) = only(value);
-    explore(&problem, &bound, &Limits::default())
+    explore(&problem, &bound, &ExploreLimits::default())
 }
 
 /// Answers with the given choices, then with 0; tells how many options there were each time.
@@ -37,7 +37,7 @@ fn replay(value: &Value, choices: &[usize]) -> (i64, Vec<usize>) {
         offered.push(options.len());
         choices.get(offered.len() - 1).copied().unwrap_or(0)
     };
-    let run = simulate_with(&problem, &bound, &Options::default(), &mut choose);
+    let run = simulate_with(&problem, &bound, &SimulateOptions::default(), &mut choose);
     (run.unwrap_or_else(|e| panic!("{e}")).time, offered)
 }
 
@@ -82,7 +82,7 @@ fn with(mut value: Value, changes: &[(&str, Value)]) -> Value {
 fn times(name: &str, value: &Value) -> (i64, i64, i64) {
     let (problem, bound) = only(value);
     let first = run(value).unwrap_or_else(|e| panic!("{name}: {e}")).time;
-    let asked = simulate_with(&problem, &bound, &Options::default(), &mut FirstCome);
+    let asked = simulate_with(&problem, &bound, &SimulateOptions::default(), &mut FirstCome);
     assert_eq!(asked.unwrap().time, first, "{name}: first come");
     let all = all(value).unwrap_or_else(|e| panic!("{name}: {e}"));
     assert_eq!(replay(value, &all.best_choices).0, all.best, "{name}: choices for the best");
@@ -342,7 +342,7 @@ fn a_tie_between_units_is_open() {
         }
         options.len() - 1
     };
-    simulate_with(&problem, &bound, &Options::default(), &mut choose).unwrap();
+    simulate_with(&problem, &bound, &SimulateOptions::default(), &mut choose).unwrap();
     // After groups 0 and 1 are on unit 1, only unit 0 is left.
     assert_eq!(places, [(0, 0, 2), (0, 1, 2)]);
 }
@@ -365,7 +365,7 @@ fn options_are_in_order() {
         }
         0
     };
-    simulate_with(&problem, &bound, &Options::default(), &mut choose).unwrap();
+    simulate_with(&problem, &bound, &SimulateOptions::default(), &mut choose).unwrap();
     let start = |unit, warp| {
         let (dispatcher, needs_slot) = (warp % 2, warp % 2 == 1);
         Decision::Start { unit, dispatcher, group: unit, warp, needs_slot, ready_since: 0 }
@@ -459,7 +459,8 @@ fn a_script_is_followed_or_says_that_it_was_not() {
     let (problem, bound) = only(&value);
     let run = |starts: &[(i64, i64, i64)], units: &[i64]| {
         let mut script = Scripted::new(starts.to_vec(), units.to_vec());
-        let run = simulate_with(&problem, &bound, &Options::default(), &mut script).unwrap();
+        let run =
+            simulate_with(&problem, &bound, &SimulateOptions::default(), &mut script).unwrap();
         (run.time, script.followed(), script.strayed())
     };
     assert_eq!(run(&[(0, 0, 1), (2, 0, 0)], &[0]), (8, true, false));
@@ -531,7 +532,8 @@ fn rejected_cases() {
 fn a_choice_that_does_not_exist_is_refused() {
     let (problem, bound) = only(&unit(2, json!([{ "work": 1 }])));
     let mut choose = |_: i64, options: &[Decision]| options.len();
-    let error = simulate_with(&problem, &bound, &Options::default(), &mut choose).unwrap_err();
+    let error =
+        simulate_with(&problem, &bound, &SimulateOptions::default(), &mut choose).unwrap_err();
     assert_eq!(error, SimulateError::NoSuchOption { index: 2, options: 2, time: 0 });
     assert_eq!(error.to_string(), "option 2 was chosen of 2 options at tick 0; count them from 0");
 }
@@ -542,18 +544,19 @@ fn an_exploration_has_a_limit_and_says_what_it_found() {
         json!([{ "repeat": 6, "body": [{ "global": "lid + 1" }, { "work": "2 * lid + 1" }] }]);
     let value = with(unit(4, kernel), &[("/finish", json!([{ "work": 100 }]))]);
     let (problem, bound) = only(&value);
-    let whole = explore(&problem, &bound, &Limits::default()).unwrap();
+    let whole = explore(&problem, &bound, &ExploreLimits::default()).unwrap();
     assert!(whole.states > 200 && whole.best < whole.worst, "{whole:?}");
-    let limits = Limits { max_states: 200, ..Limits::default() };
+    let limits = ExploreLimits { max_states: 200, ..ExploreLimits::default() };
     let error = explore(&problem, &bound, &limits).unwrap_err();
     let SimulateError::TooManyStates { limit: 200, times: Some((best, worst)), .. } = error else {
         panic!("{error}")
     };
     assert!(whole.best <= best && best <= worst && worst <= whole.worst, "{best} {worst}");
-    let error = explore(&problem, &bound, &Limits { max_states: 1, ..limits }).unwrap_err();
+    let error = explore(&problem, &bound, &ExploreLimits { max_states: 1, ..limits }).unwrap_err();
     let text = "more than 1 states for this problem; explore a smaller input or raise the limit";
     assert_eq!(error.to_string(), text);
-    let error = explore(&problem, &bound, &Limits { max_events: 100, ..limits }).unwrap_err();
+    let error =
+        explore(&problem, &bound, &ExploreLimits { max_events: 100, ..limits }).unwrap_err();
     assert!(matches!(error, SimulateError::TooManyEvents { limit: 100, .. }));
 }
 
@@ -686,10 +689,10 @@ fn one_after_another(spans: &[Span], waits: &[Span], sums: WarpTicks) {
     assert_eq!(sums, expected);
 }
 
-const FEW: Limits = Limits { max_states: 3000, max_events: 1_000_000 };
+const FEW: ExploreLimits = ExploreLimits { max_states: 3000, max_events: 1_000_000 };
 
 /// One random run, with its trace and the units of its groups.
-fn random_run(problem: &Problem, bound: &Bound, seed: u64) -> (Run, Vec<i64>) {
+fn random_run(problem: &Problem, bound: &Bound, seed: u64) -> (SimulatedRun, Vec<i64>) {
     struct Dice(u64, Vec<i64>);
     impl tickbound_simulator::Chooser for Dice {
         fn choose(&mut self, _: i64, options: &[Decision]) -> usize {
@@ -703,7 +706,7 @@ fn random_run(problem: &Problem, bound: &Bound, seed: u64) -> (Run, Vec<i64>) {
         }
     }
     let mut dice = Dice(seed, Vec::new());
-    let options = Options { trace: true, ..Options::default() };
+    let options = SimulateOptions { trace: true, ..SimulateOptions::default() };
     let run = simulate_with(problem, bound, &options, &mut dice);
     (run.unwrap_or_else(|e| panic!("{e}")), dice.1)
 }
@@ -731,9 +734,9 @@ proptest! {
         prop_assume!(found.is_ok(), "too many states, or divergence");
         let found = found.unwrap();
         let between = found.best..=found.worst;
-        let first = simulate(&problem, &bound, &Options::default()).unwrap().time;
+        let first = simulate(&problem, &bound, &SimulateOptions::default()).unwrap().time;
         prop_assert!(between.contains(&first), "first come: {} of {:?}", first, found);
-        let asked = simulate_with(&problem, &bound, &Options::default(), &mut FirstCome).unwrap();
+        let asked = simulate_with(&problem, &bound, &SimulateOptions::default(), &mut FirstCome).unwrap();
         prop_assert_eq!(asked.time, first);
         let width = value["platform"]["warps"]["width"].as_i64().unwrap();
         for seed in seeds {
@@ -744,7 +747,7 @@ proptest! {
             spans.retain(|s| s.start < run.time - 4);
             one_after_another(&spans, &waits, run.warps.unwrap());
             let mut script = script(&spans, width, &places);
-            let again = simulate_with(&problem, &bound, &Options::default(), &mut script).unwrap();
+            let again = simulate_with(&problem, &bound, &SimulateOptions::default(), &mut script).unwrap();
             prop_assert!(script.followed(), "{:?}", script);
             prop_assert_eq!(again.time, run.time);
         }

@@ -5,7 +5,9 @@ use itertools::Itertools;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tickbound_model::{Bound, Problem};
-use tickbound_simulator::{MAX_ITEMS, Options, Run, SimulateError, Span, SpanKind, simulate};
+use tickbound_simulator::{
+    MAX_ITEMS, SimulateError, SimulateOptions, SimulatedRun, Span, SpanKind, simulate,
+};
 
 fn read(path: &str) -> String {
     let path = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
@@ -26,7 +28,7 @@ fn problem(value: &Value, inputs: &[(&str, i64)]) -> Problem {
 }
 
 fn time(problem: &Problem, bound: &Bound) -> i64 {
-    simulate(problem, bound, &Options::default()).unwrap_or_else(|e| panic!("{e}")).time
+    simulate(problem, bound, &SimulateOptions::default()).unwrap_or_else(|e| panic!("{e}")).time
 }
 
 fn time_at(problem: &Problem, values: &[(&str, i64)]) -> i64 {
@@ -45,13 +47,13 @@ fn only(value: &Value) -> (Problem, Bound) {
     (problem, bounds.remove(0))
 }
 
-fn run_only(value: &Value, options: &Options) -> Result<Run, SimulateError> {
+fn run_only(value: &Value, options: &SimulateOptions) -> Result<SimulatedRun, SimulateError> {
     let (problem, bound) = only(value);
     simulate(&problem, &bound, options)
 }
 
-fn literal() -> Options {
-    Options { skip_repetition: false, ..Options::default() }
+fn literal() -> SimulateOptions {
+    SimulateOptions { skip_repetition: false, ..SimulateOptions::default() }
 }
 
 // ---- published-2023: the abstract kernel of seed 000 -------------------------------------------
@@ -127,7 +129,7 @@ fn a_huge_problem_takes_few_events() {
     assert_eq!(bounds.len(), 28 * 29);
     for b in bounds {
         let (wg, ts) = (b.configuration.0[0], b.configuration.0[1]);
-        let run = simulate(&p, &b, &Options::default()).unwrap();
+        let run = simulate(&p, &b, &SimulateOptions::default()).unwrap();
         assert_eq!(run.time, abstract_formula(size, wg, ts), "{wg}, {ts}");
         assert!(run.events < 2000, "{} events at {wg}, {ts}", run.events);
     }
@@ -238,7 +240,7 @@ fn rounds_of_equal_warps_are_skipped() {
                       "warps": { "width": 2, "dispatchers": 2 } },
         "launch": { "global_size": 1_i64 << 40, "local_size": 1_i64 << 38 },
         "kernel": [ { "global": 1 }, "barrier", { "until": 7 } ] });
-    let run = run_only(&value, &Options::default()).unwrap();
+    let run = run_only(&value, &SimulateOptions::default()).unwrap();
     assert_eq!(run.time, 2 * (1 << 36) * 8);
     assert!(run.events < 100, "{} events", run.events);
 }
@@ -332,7 +334,9 @@ fn opencl_by_hand() {
         ("a past until", small(2, 2, json!([{ "work": 9 }, { "until": 3 }, { "until": -7 }])), 9),
     ];
     for (name, value, expected) in cases {
-        for options in [Options::default(), literal(), Options { trace: true, ..literal() }] {
+        for options in
+            [SimulateOptions::default(), literal(), SimulateOptions { trace: true, ..literal() }]
+        {
             let run = run_only(&value, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert_eq!(run.time, expected, "{name}");
         }
@@ -357,7 +361,11 @@ fn atoms_have_their_prices() {
                 "local_atomic_access": 11, "shared_atomic_access": 300,
                 "shared_local_atomic_access": 17 },
             "launch": { "global_size": 1, "local_size": 1 }, "kernel": [{ atom: 6 }] });
-        assert_eq!(run_only(&value, &Options::default()).unwrap().time, 6 * price, "{atom}");
+        assert_eq!(
+            run_only(&value, &SimulateOptions::default()).unwrap().time,
+            6 * price,
+            "{atom}"
+        );
     }
 }
 
@@ -374,7 +382,11 @@ fn atomics_cost_what_others_do_if_nothing_is_said() {
         if !atomic.is_null() {
             value["platform"]["atomic_access"] = atomic;
         }
-        assert_eq!(run_only(&value, &Options::default()).unwrap().time, 6 * price, "{atom}");
+        assert_eq!(
+            run_only(&value, &SimulateOptions::default()).unwrap().time,
+            6 * price,
+            "{atom}"
+        );
     }
 }
 
@@ -423,7 +435,7 @@ fn worked_examples_of_the_documentation() {
             let marker = format!("**T{which} = ");
             let (_, rest) = rest.split_once(&marker).expect("the time follows");
             let expected = rest.split_once("**").expect("bold").0;
-            for options in [Options::default(), literal()] {
+            for options in [SimulateOptions::default(), literal()] {
                 let found = match simulate(&problem, bound, &options) {
                     Err(SimulateError::Overflow { .. }) => "none".to_owned(),
                     run => run.unwrap_or_else(|e| panic!("{e}")).time.to_string(),
@@ -476,7 +488,7 @@ fn warps_move_in_lockstep() {
             "platform": { "units_per_device": 1, "elements_per_unit": 4, "global_access": 5,
                           "warps": { "width": 2, "dispatchers": 2 } },
             "launch": { "global_size": 4, "local_size": 4 }, "kernel": kernel });
-        assert_eq!(run_only(&value, &Options::default()).unwrap().time, expected, "{name}");
+        assert_eq!(run_only(&value, &SimulateOptions::default()).unwrap().time, expected, "{name}");
     }
 }
 
@@ -534,7 +546,7 @@ fn rejected_cases() {
     ];
     assert_eq!(MAX_ITEMS, 1 << 20);
     for (value, message) in cases {
-        let error = run_only(&value, &Options::default()).unwrap_err().to_string();
+        let error = run_only(&value, &SimulateOptions::default()).unwrap_err().to_string();
         assert!(error.contains(message), "found: {error}\nexpected: {message}");
         assert!(!error.contains('\n'));
     }
@@ -546,10 +558,16 @@ fn a_configuration_of_another_problem_is_refused() {
     let (_, other) = only(&json!({ "profile": "published-2023",
         "platform": { "units_per_device": 1, "elements_per_unit": 4, "global_access": 5 },
         "launch": { "local_size": 4, "activations": 1 }, "kernel": [] }));
-    assert!(matches!(simulate(&p, &other, &Options::default()), Err(SimulateError::Model(_))));
+    assert!(matches!(
+        simulate(&p, &other, &SimulateOptions::default()),
+        Err(SimulateError::Model(_))
+    ));
     let mut short = only(&small(2, 2, json!([]))).1;
     short.env.pop();
-    assert!(matches!(simulate(&p, &short, &Options::default()), Err(SimulateError::Model(_))));
+    assert!(matches!(
+        simulate(&p, &short, &SimulateOptions::default()),
+        Err(SimulateError::Model(_))
+    ));
 }
 
 #[test]
@@ -559,7 +577,7 @@ fn deep_nesting_is_no_danger() {
         let count = if level % 10 == 0 { 3 } else { 1 };
         kernel = json!([{ "repeat": count, "body": kernel }]);
     }
-    let run = run_only(&small(1, 1, kernel), &Options::default()).unwrap();
+    let run = run_only(&small(1, 1, kernel), &SimulateOptions::default()).unwrap();
     assert_eq!(run.time, (1 << 50) * 3_i64.pow(6));
 }
 
@@ -569,13 +587,13 @@ fn deep_nesting_is_no_danger() {
 #[test]
 fn a_trace_tells_what_happened() {
     let kernel = json!([{ "global": "1 - lid", "name": "load" }, "barrier", { "until": 6 }]);
-    let options = Options { trace: true, ..Options::default() };
+    let options = SimulateOptions { trace: true, ..SimulateOptions::default() };
     let trace = run_only(&small(2, 2, kernel), &options).unwrap().trace.unwrap();
     let span = |element, kind, label: &str, start, end| {
         let label = label.to_owned();
         Span { unit: 0, element, group: 0, item: element, kind, label, start, end }
     };
-    let load = SpanKind::Access(tickbound_model::Access::Global);
+    let load = SpanKind::Access(tickbound_model::AccessKind::Global);
     assert_eq!(
         trace.spans,
         [
@@ -591,7 +609,7 @@ fn a_trace_tells_what_happened() {
 #[test]
 fn a_trace_has_a_limit_and_says_so() {
     let kernel = json!([{ "repeat": 1 << 30, "body": [{ "work": 1 }, "barrier"] }]);
-    let options = Options { trace: true, max_spans: 10, ..Options::default() };
+    let options = SimulateOptions { trace: true, max_spans: 10, ..SimulateOptions::default() };
     let run = run_only(&small(1 << 20, 2, kernel), &options).unwrap();
     assert_eq!(run.time, 1 << 48);
     let trace = run.trace.unwrap();
@@ -600,7 +618,7 @@ fn a_trace_has_a_limit_and_says_so() {
 
 #[test]
 fn every_group_is_in_the_trace() {
-    let options = Options { trace: true, ..Options::default() };
+    let options = SimulateOptions { trace: true, ..SimulateOptions::default() };
     let run = run_only(&small(6, 2, json!([{ "global": 1 }])), &options).unwrap();
     let spans: Vec<_> =
         run.trace.unwrap().spans.iter().map(|s| (s.unit, s.group, s.item, s.start)).collect();
@@ -617,7 +635,7 @@ fn skipping_keeps_marks_that_nobody_waits_for() {
     // The mark of the first line grows older in a loop that does not look at it.
     let kernel = json!([{ "work": 3 }, { "repeat": 1_i64 << 40, "body": [{ "work": 1 }, "barrier"] },
         { "until": (1_i64 << 41) }]);
-    let run = run_only(&small(2, 2, kernel), &Options::default()).unwrap();
+    let run = run_only(&small(2, 2, kernel), &SimulateOptions::default()).unwrap();
     assert_eq!(run.time, (1 << 41) + 1);
     assert!(run.events < 100);
 }
@@ -626,13 +644,13 @@ fn skipping_keeps_marks_that_nobody_waits_for() {
 fn nested_loops_are_skipped_at_each_level() {
     let inner = json!({ "repeat": 1000, "body": [{ "until": 3 }, "mark", "barrier"] });
     let outer = json!([{ "repeat": 1 << 20, "body": [inner, { "work": "lid" }, "barrier"] }]);
-    let run = run_only(&small(4, 4, outer), &Options::default()).unwrap();
+    let run = run_only(&small(4, 4, outer), &SimulateOptions::default()).unwrap();
     assert!(run.events < 1000, "{} events", run.events);
     // In the first iteration of `inner` items 0 and 2 wait one after the other; see the literal
     // run.
     let few = json!([{ "repeat": 50, "body": [{ "repeat": 1000,
         "body": [{ "until": 3 }, "mark", "barrier"] }, { "work": "lid" }, "barrier"] }]);
-    let fast = run_only(&small(4, 4, few.clone()), &Options::default()).unwrap();
+    let fast = run_only(&small(4, 4, few.clone()), &SimulateOptions::default()).unwrap();
     let slow = run_only(&small(4, 4, few), &literal()).unwrap();
     assert_eq!(fast.time, slow.time);
 }
@@ -746,10 +764,10 @@ proptest! {
     #[test]
     fn skipping_repetition_changes_nothing(value in any_problem()) {
         let (problem, bound) = only(&value);
-        let slow = simulate(&problem, &bound, &Options { max_events: 400_000, ..literal() });
+        let slow = simulate(&problem, &bound, &SimulateOptions { max_events: 400_000, ..literal() });
         prop_assume!(!matches!(slow, Err(SimulateError::TooManyEvents { .. })));
-        let fast = simulate(&problem, &bound, &Options::default());
-        let traced = Options { trace: true, max_spans: 40, ..Options::default() };
+        let fast = simulate(&problem, &bound, &SimulateOptions::default());
+        let traced = SimulateOptions { trace: true, max_spans: 40, ..SimulateOptions::default() };
         let traced = simulate(&problem, &bound, &traced);
         prop_assert_eq!(fast.as_ref().map(|r| r.time), slow.as_ref().map(|r| r.time));
         prop_assert_eq!(traced.map(|r| r.time), slow.as_ref().map(|r| r.time).map_err(Clone::clone));

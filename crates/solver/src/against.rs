@@ -3,7 +3,7 @@
 //! Bounds, incumbents and encoding come from one plan, so a fault in it would show nowhere else.
 //! Where that is cheap all configurations are simulated, elsewhere some that a seed chooses.
 
-use tickbound_encodings::system::Fault;
+use tickbound_encodings::system::InternalError;
 
 use crate::error::SolveError;
 use crate::random::Random;
@@ -49,7 +49,7 @@ fn agrees(task: &Task<'_>, c: usize, time: i64, computed: Option<i64>) -> Result
     let name = || task.problem.name_values(&task.space.bound[c].configuration).to_string();
     if time < task.lower[c] {
         let bound = task.lower[c];
-        return Err(Fault(format!(
+        return Err(InternalError(format!(
             "{}: takes {time} ticks, but its lower bound is {bound}",
             name()
         ))

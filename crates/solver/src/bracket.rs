@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use tickbound_encodings::system::Fault;
+use tickbound_encodings::system::InternalError;
 use tickbound_model::Configuration;
 use tickbound_model::verdict::StopReason;
 
@@ -39,26 +39,26 @@ impl Bounds {
 
 /// The bounds, with the best configuration itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
+pub struct Incumbent {
     /// What is known.
     pub bounds: Bounds,
     /// The configuration that `bounds.best` is about.
     pub best: Option<Configuration>,
 }
 
-impl Default for Known {
+impl Default for Incumbent {
     /// Nothing.
-    fn default() -> Known {
-        Known { bounds: Bounds { lower: 0, best: None }, best: None }
+    fn default() -> Incumbent {
+        Incumbent { bounds: Bounds { lower: 0, best: None }, best: None }
     }
 }
 
 /// Called with what is known whenever that changes.
-pub type Observer<'a> = &'a (dyn Fn(&Known) + Sync);
+pub type Observer<'a> = &'a (dyn Fn(&Incumbent) + Sync);
 
 /// The shared bracket.
 pub struct Bracket<'a> {
-    known: Mutex<Known>,
+    known: Mutex<Incumbent>,
     stopped: Mutex<Option<StopReason>>,
     /// A lower bound, and the time of a configuration below it.
     contradiction: Mutex<Option<(i64, i64)>>,
@@ -140,7 +140,7 @@ impl<'a> Bracket<'a> {
     ///
     /// # Errors
     /// The fault.
-    pub fn check(&self, time: i64) -> Result<(), Fault> {
+    pub fn check(&self, time: i64) -> Result<(), InternalError> {
         let lower = self.bounds().lower;
         if time < lower {
             self.contradicted(lower, time);
@@ -157,10 +157,10 @@ impl<'a> Bracket<'a> {
     ///
     /// # Errors
     /// The fault.
-    pub fn fault(&self) -> Result<(), Fault> {
+    pub fn fault(&self) -> Result<(), InternalError> {
         match *lock(&self.contradiction) {
             None => Ok(()),
-            Some((lower, time)) => Err(Fault(format!(
+            Some((lower, time)) => Err(InternalError(format!(
                 "{lower} ticks were proved to be a lower bound, but a configuration takes {time}"
             ))),
         }
@@ -183,7 +183,7 @@ impl<'a> Bracket<'a> {
         });
     }
 
-    fn change(&self, update: impl FnOnce(&mut Known) -> bool) {
+    fn change(&self, update: impl FnOnce(&mut Incumbent) -> bool) {
         let changed = {
             let mut known = lock(&self.known);
             update(&mut known).then(|| known.clone())

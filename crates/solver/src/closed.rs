@@ -7,22 +7,22 @@ use std::sync::mpsc;
 
 use tickbound_encodings::bounds::lower_bounds;
 use tickbound_encodings::plan::Plan;
-use tickbound_encodings::system::run::{RunError, Runner};
+use tickbound_encodings::system::run::{SystemRunError, SystemRunner};
 use tickbound_encodings::{CLOSED_STEPS, EncodeError, Encoded, Encoding};
-use tickbound_model::verdict::Found;
+use tickbound_model::verdict::TimedConfiguration;
 use tickbound_model::{Problem, Space};
 use z3::Context;
 
 use crate::against;
 use crate::bracket::{Bounds, Bracket};
 use crate::error::SolveError;
-use crate::formula::Formula;
+use crate::formula::SmtFormula;
 use crate::inquiry::{Ending, Inquiry};
-use crate::instance::{Answer, Instance, interruptible};
-use crate::options::Options;
+use crate::instance::{SmtInstance, SolverReply, interruptible};
+use crate::options::SearchOptions;
 use crate::prepare::{MAX_STEPS, PROBES, no_system, steps_needed};
 use crate::proof::Proof;
-use crate::result::{MAX_OPTIMA, Size, TuneResult};
+use crate::result::{FormulaSize, MAX_OPTIMA, TuneResult};
 use crate::strategy::{self, Strategy};
 use crate::task::Task;
 
@@ -31,7 +31,7 @@ pub fn tune_plan(
     problem: &Problem,
     space: &Space,
     plan: Plan,
-    options: &Options,
+    options: &SearchOptions,
     bracket: &Bracket<'_>,
 ) -> Result<TuneResult, SolveError> {
     let result = tune(&Inquiry { problem, space, options, bracket }, Some(plan))?;
@@ -52,7 +52,7 @@ pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResu
     let task = Task::new(inquiry.problem, space, bracket, &lower);
     task.probe(if bounds { PROBES } else { 1 })?;
     let plan = plan.filter(|_| options.strategy.needs_encoding());
-    let mut size = Size { configurations: space.bound.len(), ..Size::default() };
+    let mut size = FormulaSize { configurations: space.bound.len(), ..FormulaSize::default() };
     // With an encoding, a bracket that only the bounds have closed is not proved yet.
     let mut ending = Ending { encoding: plan.as_ref().map(|_| encoding), ..Ending::default() };
     if !bracket.out_of_time() {
@@ -85,7 +85,7 @@ pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResu
 }
 
 /// Who has proved that nothing is faster.
-fn proofs(ending: &Ending, size: Size, bounded: bool) -> Vec<Proof> {
+fn proofs(ending: &Ending, size: FormulaSize, bounded: bool) -> Vec<Proof> {
     match ending.finished {
         false => Vec::new(),
         true if ending.encoding.is_some() => {
@@ -103,7 +103,7 @@ fn on_formula(
     task: &Task<'_>,
     inquiry: &Inquiry<'_>,
     (plan, encoding): (&Plan, Encoding),
-    size: &mut Size,
+    size: &mut FormulaSize,
 ) -> Result<(bool, Option<u64>), SolveError> {
     // Without a gap the confirmation is all that is left, and a closed program always gets one.
     let confirms = task.bracket.closed() || encoding.closes();
@@ -133,12 +133,12 @@ fn checked(task: &Task<'_>, encoded: &Encoded, seed: u64) -> Result<Option<u64>,
     if !task.bracket.closed() {
         return Ok(None);
     }
-    let mut runner = Runner::new(&encoded.system);
+    let mut runner = SystemRunner::new(&encoded.system);
     let mut computed = |c: usize| match runner.run(c, MAX_STEPS) {
         Ok(run) => Ok(Some(run.cost)),
         // What is too long for the encoding was pruned, or the search would not have got here.
-        Err(RunError::Steps(_) | RunError::Overflow) => Ok(None),
-        Err(RunError::Fault(fault)) => Err(fault.into()),
+        Err(SystemRunError::Steps(_) | SystemRunError::Overflow) => Ok(None),
+        Err(SystemRunError::Fault(fault)) => Err(fault.into()),
     };
     against::simulator(task, seed, &mut computed).map(Some)
 }
@@ -149,7 +149,7 @@ fn close(
     inquiry: &Inquiry<'_>,
     encoding: Encoding,
     encoded: &Encoded,
-    size: &mut Size,
+    size: &mut FormulaSize,
 ) -> Result<bool, SolveError> {
     let Inquiry { problem, space, options, bracket } = *inquiry;
     let lower = task.lower;
@@ -160,7 +160,7 @@ fn close(
     size.candidates = kept.len();
     let system = &encoded.system;
     size.steps = steps_needed(problem, space, system, encoding, &kept)?;
-    let of_kept = Formula { system, steps: size.steps, pruned: &pruned, open: None };
+    let of_kept = SmtFormula { system, steps: size.steps, pruned: &pruned, open: None };
     strategy::search(&task.on(of_kept), options.strategy)?;
     if !bracket.closed() {
         return Ok(false);
@@ -171,30 +171,34 @@ fn close(
     if !uncut && bracket.refuted() >= bracket.bounds().upper() - 1 {
         return Ok(false);
     }
-    let of_all = Formula { steps: size.steps.max(CLOSED_STEPS), pruned: &|_| false, ..of_kept };
+    let of_all = SmtFormula { steps: size.steps.max(CLOSED_STEPS), pruned: &|_| false, ..of_kept };
     let confirmed = confirm(task, if uncut { of_all } else { of_kept }, size)?;
     Ok(confirmed && uncut)
 }
 
 /// Asks a plain solver, from nothing, for one tick less than the best time; on this thread's
 /// context.
-fn confirm(task: &Task<'_>, formula: Formula<'_>, size: &mut Size) -> Result<bool, SolveError> {
+fn confirm(
+    task: &Task<'_>,
+    formula: SmtFormula<'_>,
+    size: &mut FormulaSize,
+) -> Result<bool, SolveError> {
     let claimed = task.bracket.bounds().upper();
     // A bracket of its own: the shared one is closed, which would stop the solver at once.
     let own = task.bracket.reopened();
-    let instance = Instance::for_one_question(formula, &own)?;
+    let instance = SmtInstance::for_one_question(formula, &own)?;
     (size.steps, size.variables) = (formula.steps, instance.size());
     let answer = interruptible(&own, || instance.at_most_for_good(claimed - 1));
     task.bracket.count_call();
     match answer {
-        Answer::No => {
+        SolverReply::No => {
             task.bracket.refute(claimed - 1);
             Ok(true)
         }
-        Answer::Yes(_, found) | Answer::Scheduled(_, found, _) => {
+        SolverReply::Yes(_, found) | SolverReply::Scheduled(_, found, _) => {
             Err(SolveError::Refuted { claimed, found })
         }
-        Answer::Nothing => {
+        SolverReply::Nothing => {
             if !task.bracket.out_of_time() {
                 task.bracket.give_up("no answer to the confirming question".into());
             }
@@ -205,7 +209,11 @@ fn confirm(task: &Task<'_>, formula: Formula<'_>, size: &mut Size) -> Result<boo
 
 /// All optimal configurations, and the next best up to `top` in all, by simulating in order of
 /// their lower bounds whatever may be among them.
-fn ranked(task: &Task<'_>, top: usize, bounds: Bounds) -> Result<(Vec<Found>, bool), SolveError> {
+fn ranked(
+    task: &Task<'_>,
+    top: usize,
+    bounds: Bounds,
+) -> Result<(Vec<TimedConfiguration>, bool), SolveError> {
     let mut best: Vec<(i64, usize)> = bounds.best.iter().map(|(c, t)| (*t, *c)).collect();
     let least = bounds.upper();
     for c in task.most_promising() {
@@ -237,9 +245,9 @@ fn ranked(task: &Task<'_>, top: usize, bounds: Bounds) -> Result<(Vec<Found>, bo
     Ok((named(task, &best), false))
 }
 
-fn named(task: &Task<'_>, best: &[(i64, usize)]) -> Vec<Found> {
+fn named(task: &Task<'_>, best: &[(i64, usize)]) -> Vec<TimedConfiguration> {
     best.iter()
-        .map(|(time, c)| Found {
+        .map(|(time, c)| TimedConfiguration {
             configuration: task.space.bound[*c].configuration.clone(),
             time: *time,
         })

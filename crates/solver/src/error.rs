@@ -3,7 +3,7 @@
 use thiserror::Error;
 use tickbound_encodings::Encoding;
 use tickbound_encodings::plan::PlanError;
-use tickbound_encodings::system::Fault;
+use tickbound_encodings::system::InternalError;
 use tickbound_model::ModelError;
 use tickbound_schedules::ScheduleError;
 use tickbound_simulator::SimulateError;
@@ -81,7 +81,7 @@ pub enum SolveError {
     },
     /// What cannot be: a fault of this program.
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Fault(#[from] InternalError),
     /// Schedules cannot be explored.
     #[error(transparent)]
     Schedule(ScheduleError),

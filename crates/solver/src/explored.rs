@@ -6,14 +6,16 @@
 //! where they meet.
 
 use rayon::prelude::*;
-use tickbound_model::verdict::Found;
-use tickbound_schedules::{Explored, Launch, Limits, ScheduleError, Tried, try_rules};
-use tickbound_simulator::{Run, Script, WarpTicks};
+use tickbound_model::verdict::TimedConfiguration;
+use tickbound_schedules::{
+    ScheduleEnds, ScheduleError, ScheduleLimits, Tried, WarpLaunch, try_rules,
+};
+use tickbound_simulator::{Script, SimulatedRun, WarpTicks};
 
 use crate::error::SolveError;
 use crate::inquiry::{Ending, Inquiry};
 use crate::options::Objective;
-use crate::result::{OpenSchedule, Size, TuneResult};
+use crate::result::{FormulaSize, OpenSchedule, TuneResult};
 
 /// Most states of a configuration, the first time it is explored, the second, and the last: so that
 /// one that is too large does not keep the others waiting.
@@ -45,7 +47,7 @@ struct Case {
     /// Its bounds are those of the cycles of its states, too.
     by_cycles: bool,
     /// Both ends, if every schedule was explored.
-    both: Option<Explored>,
+    both: Option<ScheduleEnds>,
     /// Why not, if it was tried.
     why: Option<String>,
 }
@@ -180,7 +182,7 @@ fn look_at(
 /// The bounds of all configurations.
 fn bounded(inquiry: &Inquiry<'_>) -> Result<Vec<Case>, SolveError> {
     let case = |configuration: usize| {
-        let launch = Launch::new(inquiry.problem, &inquiry.space.bound[configuration]);
+        let launch = WarpLaunch::new(inquiry.problem, &inquiry.space.bound[configuration]);
         let (least, most, why) = match launch {
             Ok(launch) => (launch.least(), launch.most(), None),
             Err(error @ ScheduleError::TooLarge(_)) => (0, i64::MAX, Some(error.to_string())),
@@ -195,11 +197,14 @@ fn bounded(inquiry: &Inquiry<'_>) -> Result<Vec<Case>, SolveError> {
 
 /// How far a configuration is explored in a pass. A schedule of each end takes as long again as the
 /// ends themselves, so they are recorded for few.
-fn limits(pass: usize, recorded: bool) -> Limits {
+fn limits(pass: usize, recorded: bool) -> ScheduleLimits {
     let states = STATES[pass];
-    let limits =
-        Limits { max_states: states, max_visits: states as u64 * VISITS, ..Limits::default() };
-    if recorded { limits } else { Limits { max_recorded: 0, ..limits } }
+    let limits = ScheduleLimits {
+        max_states: states,
+        max_visits: states as u64 * VISITS,
+        ..ScheduleLimits::default()
+    };
+    if recorded { limits } else { ScheduleLimits { max_recorded: 0, ..limits } }
 }
 
 /// Schedules of both ends of a configuration that was explored, unless there is no time for them.
@@ -208,7 +213,7 @@ fn record(inquiry: &Inquiry<'_>, case: &mut Case, pass: usize) -> Result<(), Sol
     let Some(both) = case.both.as_mut().filter(|both| both.scripts.is_none() && !stop()) else {
         return Ok(());
     };
-    let launch = Launch::new(inquiry.problem, &inquiry.space.bound[case.configuration])?;
+    let launch = WarpLaunch::new(inquiry.problem, &inquiry.space.bound[case.configuration])?;
     let limits = limits(pass, true);
     if !launch.is_recorded(both.visits, &limits) {
         return Ok(());
@@ -235,7 +240,7 @@ fn explore(inquiry: &Inquiry<'_>, case: &mut Case, pass: usize) -> Result<(), So
     if stop() {
         return Ok(());
     }
-    let launch = Launch::new(inquiry.problem, &inquiry.space.bound[case.configuration])?;
+    let launch = WarpLaunch::new(inquiry.problem, &inquiry.space.bound[case.configuration])?;
     // A single one is the best.
     match launch.explore(&limits(pass, inquiry.space.bound.len() == 1), &stop) {
         Ok(both) => case.both = Some(both),
@@ -263,7 +268,7 @@ fn explore(inquiry: &Inquiry<'_>, case: &mut Case, pass: usize) -> Result<(), So
 fn search(
     inquiry: &Inquiry<'_>,
     case: &mut Case,
-    launch: &Launch,
+    launch: &WarpLaunch,
     pass: usize,
 ) -> Result<(), SolveError> {
     let long = launch.segments() > LONG;
@@ -326,12 +331,15 @@ fn answer(
     let optima = if worst { std::slice::from_ref(best) } else { cases };
     let script = best.script(asked);
     let run = replayed(inquiry, best, &script, upper)?;
-    let found = |case: &Case| Found {
+    let found = |case: &Case| TimedConfiguration {
         configuration: space.bound[case.configuration].configuration.clone(),
         time: upper,
     };
-    let size =
-        Size { configurations: space.bound.len(), candidates: cases.len(), ..Size::default() };
+    let size = FormulaSize {
+        configurations: space.bound.len(),
+        candidates: cases.len(),
+        ..FormulaSize::default()
+    };
     let ending = Ending {
         finished,
         optima: if finished { optima.iter().map(found).collect() } else { Vec::new() },
@@ -356,7 +364,7 @@ fn answer(
 fn spent(
     inquiry: &Inquiry<'_>,
     case: &Case,
-    (asked, run): (Objective, Run),
+    (asked, run): (Objective, SimulatedRun),
 ) -> Result<Option<(WarpTicks, WarpTicks)>, SolveError> {
     let Some(both) = &case.both else { return Ok(None) };
     let Some((best, worst)) = &both.scripts else { return Ok(None) };
@@ -381,12 +389,16 @@ fn replayed(
     best: &Case,
     script: &Script,
     ticks: i64,
-) -> Result<Option<Run>, SolveError> {
+) -> Result<Option<SimulatedRun>, SolveError> {
     let bound = &inquiry.space.bound[best.configuration];
     if best.both.is_none() && inquiry.bracket.out_of_time() {
         return Ok(None);
     }
-    let run = match script.run(inquiry.problem, bound, &tickbound_simulator::Options::default()) {
+    let run = match script.run(
+        inquiry.problem,
+        bound,
+        &tickbound_simulator::SimulateOptions::default(),
+    ) {
         Err(error) if error.is_too_large() => return Ok(None),
         run => run?,
     };

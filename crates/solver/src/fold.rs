@@ -1,7 +1,7 @@
 //! Configurations that are one program, folded.
 
 use indexmap::IndexMap;
-use tickbound_model::verdict::Found;
+use tickbound_model::verdict::TimedConfiguration;
 use tickbound_model::{Configuration, Problem, Profile};
 use tickbound_simulator::program;
 
@@ -10,9 +10,9 @@ use crate::error::SolveError;
 /// Configurations that use the same of a device in launches of the same size: the profile
 /// `resources` cannot tell them apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Folded {
+pub struct ProgramClass {
     /// The first of them.
-    pub first: Found,
+    pub first: TimedConfiguration,
     /// How many there are.
     pub configurations: usize,
     /// The parameters in which they differ.
@@ -21,9 +21,9 @@ pub struct Folded {
 
 /// The best distinct programs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Programs {
+pub struct ProgramClasses {
     /// They, least time first; of equal times in the order of their first configurations.
-    pub list: Vec<Folded>,
+    pub list: Vec<ProgramClass>,
     /// All configurations of each were counted, and not only those that a search came by.
     pub whole: bool,
 }
@@ -77,16 +77,16 @@ impl<'p> Fold<'p> {
     }
 
     /// The programs; `whole` says that nothing was left out that could belong to them.
-    pub fn programs(self, whole: bool) -> Programs {
+    pub fn programs(self, whole: bool) -> ProgramClasses {
         let names: Vec<&str> = self.problem.parameters.iter().map(|p| p.name.as_str()).collect();
-        let mut list: Vec<Folded> =
+        let mut list: Vec<ProgramClass> =
             self.programs.into_values().map(|(time, all)| folded(&names, time, all)).collect();
         list.sort_by(|a, b| {
-            let key = |f: &Folded| (f.first.time, f.first.configuration.clone());
+            let key = |f: &ProgramClass| (f.first.time, f.first.configuration.clone());
             key(a).cmp(&key(b))
         });
         list.truncate(self.top);
-        Programs { list, whole }
+        ProgramClasses { list, whole }
     }
 }
 
@@ -98,19 +98,23 @@ impl<'p> Fold<'p> {
 pub(crate) fn of_listed(
     problem: &Problem,
     top: usize,
-    (listed, whole): (&[Found], bool),
-) -> Result<Programs, SolveError> {
-    let Some(mut fold) = Fold::new(problem, top) else { return Ok(Programs::default()) };
+    (listed, whole): (&[TimedConfiguration], bool),
+) -> Result<ProgramClasses, SolveError> {
+    let Some(mut fold) = Fold::new(problem, top) else { return Ok(ProgramClasses::default()) };
     for found in listed {
         fold.add(&found.configuration, found.time)?;
     }
     Ok(fold.programs(whole))
 }
 
-fn folded(names: &[&str], time: i64, mut all: Vec<Configuration>) -> Folded {
+fn folded(names: &[&str], time: i64, mut all: Vec<Configuration>) -> ProgramClass {
     all.sort();
     let first = all.first().cloned().unwrap_or(Configuration(Vec::new()));
     let differs = |p: &usize| all.iter().any(|c| c.0.get(*p) != first.0.get(*p));
     let differ = (0..names.len()).filter(differs).map(|p| names[p].to_owned()).collect();
-    Folded { configurations: all.len(), differ, first: Found { configuration: first, time } }
+    ProgramClass {
+        configurations: all.len(),
+        differ,
+        first: TimedConfiguration { configuration: first, time },
+    }
 }

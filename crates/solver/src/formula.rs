@@ -8,7 +8,7 @@ use crate::error::SolveError;
 
 /// A transition system and how far to unroll it.
 #[derive(Clone, Copy)]
-pub struct Formula<'a> {
+pub struct SmtFormula<'a> {
     /// The system.
     pub system: &'a System,
     /// Steps after which every configuration that is not pruned has reached the goal.

@@ -1,19 +1,19 @@
 //! A question on its way to a result.
 
 use tickbound_encodings::Encoding;
-use tickbound_model::verdict::{Found, Status};
+use tickbound_model::verdict::{Status, TimedConfiguration};
 use tickbound_model::{Problem, Space};
 
 use crate::bracket::Bracket;
-use crate::options::Options;
+use crate::options::SearchOptions;
 use crate::proof::Proof;
-use crate::result::{Size, TuneResult};
+use crate::result::{FormulaSize, TuneResult};
 
 /// What is asked, and what is known so far.
 pub(crate) struct Inquiry<'a> {
     pub problem: &'a Problem,
     pub space: &'a Space,
-    pub options: &'a Options,
+    pub options: &'a SearchOptions,
     pub bracket: &'a Bracket<'a>,
 }
 
@@ -23,19 +23,19 @@ pub(crate) struct Ending {
     pub encoding: Option<Encoding>,
     /// The bracket is closed and the lower bound proved.
     pub finished: bool,
-    pub optima: Vec<Found>,
+    pub optima: Vec<TimedConfiguration>,
     pub more_optima: bool,
     pub confirmed_uncut: bool,
     pub replayed: bool,
     pub proofs: Vec<Proof>,
     pub checked: Option<u64>,
-    pub size: Size,
+    pub size: FormulaSize,
 }
 
 impl Inquiry<'_> {
     pub fn result(&self, ending: Ending) -> TuneResult {
         let bounds = self.bracket.bounds();
-        let found = |(c, time): (usize, i64)| Found {
+        let found = |(c, time): (usize, i64)| TimedConfiguration {
             configuration: self.space.bound[c].configuration.clone(),
             time,
         };

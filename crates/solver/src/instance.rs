@@ -1,17 +1,17 @@
 //! A formula on a live solver, asked again and again under assumptions.
 
-use tickbound_encodings::system::{Fault, System};
+use tickbound_encodings::system::{InternalError, System};
 use z3::ast::{Bool, Int};
 use z3::{Context, Params, SatResult, Solver, Tactic};
 
 use crate::bracket::Bracket;
-use crate::formula::Formula;
+use crate::formula::SmtFormula;
 use crate::unroll::Unrolled;
 use tickbound_simulator::Script;
 
 /// What a solver says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum SolverReply {
     /// Some configuration takes at most as many ticks; its index in the space and its ticks.
     Yes(usize, i64),
     /// As `Yes`, under this schedule.
@@ -28,14 +28,14 @@ pub trait Questions {
     ///
     /// # Errors
     /// The system that the formula is made of is not one.
-    fn at_most(&mut self, ticks: i64) -> Result<Answer, Fault>;
+    fn at_most(&mut self, ticks: i64) -> Result<SolverReply, InternalError>;
 
     /// Tells the solver for good what the bracket knows by now.
-    fn learn(&mut self) -> Result<(), Fault>;
+    fn learn(&mut self) -> Result<(), InternalError>;
 }
 
 /// A system without choices on a live solver.
-pub struct Instance<'a> {
+pub struct SmtInstance<'a> {
     solver: Solver,
     unrolled: Unrolled<'a>,
     cost: Int,
@@ -43,32 +43,35 @@ pub struct Instance<'a> {
     bracket: &'a Bracket<'a>,
 }
 
-impl<'a> Instance<'a> {
+impl<'a> SmtInstance<'a> {
     /// Unrolls a formula; configurations that are pruned may not be chosen.
     ///
     /// # Errors
     /// The system is not one.
-    pub fn new(formula: Formula<'a>, bracket: &'a Bracket<'a>) -> Result<Instance<'a>, Fault> {
-        Instance::on(Solver::new(), formula, bracket)
+    pub fn new(
+        formula: SmtFormula<'a>,
+        bracket: &'a Bracket<'a>,
+    ) -> Result<SmtInstance<'a>, InternalError> {
+        SmtInstance::on(Solver::new(), formula, bracket)
     }
 
-    /// As [`Instance::new`], for [`Instance::at_most_for_good`] alone. A plain solver hands what it
-    /// is told to two solvers, one for a first question without assumptions and one for all others;
-    /// this is the first of them by itself.
+    /// As [`SmtInstance::new`], for [`SmtInstance::at_most_for_good`] alone. A plain solver hands
+    /// what it is told to two solvers, one for a first question without assumptions and one for all
+    /// others; this is the first of them by itself.
     pub(crate) fn for_one_question(
-        formula: Formula<'a>,
+        formula: SmtFormula<'a>,
         bracket: &'a Bracket<'a>,
-    ) -> Result<Instance<'a>, Fault> {
-        Instance::on(Tactic::new("default").solver(), formula, bracket)
+    ) -> Result<SmtInstance<'a>, InternalError> {
+        SmtInstance::on(Tactic::new("default").solver(), formula, bracket)
     }
 
     /// Unrolls and asserts on a solver that knows nothing yet.
     fn on(
         solver: Solver,
-        formula: Formula<'a>,
+        formula: SmtFormula<'a>,
         bracket: &'a Bracket<'a>,
-    ) -> Result<Instance<'a>, Fault> {
-        let Formula { system, steps, pruned, .. } = formula;
+    ) -> Result<SmtInstance<'a>, InternalError> {
+        let SmtFormula { system, steps, pruned, .. } = formula;
         solver.set_params(&leave_ctrl_c());
         let (mut unrolled, goal, cost) = unrolled(system, steps)?;
         unrolled.facts().iter().for_each(|fact| solver.assert(fact));
@@ -76,7 +79,7 @@ impl<'a> Instance<'a> {
         for c in (0..system.configurations.len()).filter(|c| pruned(*c)) {
             solver.assert(choice(system, &unrolled, c).not());
         }
-        Ok(Instance { solver, unrolled, cost, system, bracket })
+        Ok(SmtInstance { solver, unrolled, cost, system, bracket })
     }
 
     /// Constants and assertions of the formula.
@@ -86,48 +89,48 @@ impl<'a> Instance<'a> {
 
     /// Asks a last time: whether some configuration takes at most `ticks`. As a fact, not an
     /// assumption, the bound takes part in Z3's simplification, which is several times faster.
-    pub fn at_most_for_good(self, ticks: i64) -> Answer {
+    pub fn at_most_for_good(self, ticks: i64) -> SolverReply {
         self.solver.assert(self.cost.le(ticks));
         self.bracket.count_call();
         self.answer(self.solver.check())
     }
 
-    fn answer(&self, result: SatResult) -> Answer {
+    fn answer(&self, result: SatResult) -> SolverReply {
         match result {
-            SatResult::Unsat => Answer::No,
+            SatResult::Unsat => SolverReply::No,
             SatResult::Sat => self.model(),
             SatResult::Unknown => {
                 if !self.bracket.done() {
                     let why = self.solver.get_reason_unknown().unwrap_or_default();
                     self.bracket.give_up(why);
                 }
-                Answer::Nothing
+                SolverReply::Nothing
             }
         }
     }
 
-    fn model(&self) -> Answer {
+    fn model(&self) -> SolverReply {
         let found = self.solver.get_model().and_then(|m| {
             let choice = chosen(&m, &self.unrolled)?;
             let cost = m.eval(&self.cost, true)?.as_i64()?;
             let index = self.system.configurations.iter().position(|c| *c == choice)?;
-            Some(Answer::Yes(index, cost))
+            Some(SolverReply::Yes(index, cost))
         });
         found.unwrap_or_else(|| {
             self.bracket.give_up("a model without a valid configuration".into());
-            Answer::Nothing
+            SolverReply::Nothing
         })
     }
 }
 
-impl Questions for Instance<'_> {
-    fn at_most(&mut self, ticks: i64) -> Result<Answer, Fault> {
+impl Questions for SmtInstance<'_> {
+    fn at_most(&mut self, ticks: i64) -> Result<SolverReply, InternalError> {
         let assumption = self.cost.le(ticks);
         self.bracket.count_call();
         Ok(self.answer(self.solver.check_assumptions(&[assumption])))
     }
 
-    fn learn(&mut self) -> Result<(), Fault> {
+    fn learn(&mut self) -> Result<(), InternalError> {
         let bounds = self.bracket.bounds();
         self.solver.assert(self.cost.ge(bounds.lower));
         if bounds.best.is_some() {
@@ -138,7 +141,10 @@ impl Questions for Instance<'_> {
 }
 
 /// A system unrolled for some steps, with the goal and the cost at the end.
-pub(crate) fn unrolled(system: &System, steps: usize) -> Result<(Unrolled<'_>, Bool, Int), Fault> {
+pub(crate) fn unrolled(
+    system: &System,
+    steps: usize,
+) -> Result<(Unrolled<'_>, Bool, Int), InternalError> {
     let mut unrolled = Unrolled::new(system)?;
     (0..steps).try_for_each(|_| unrolled.extend())?;
     let (goal, cost) = unrolled.end()?;

@@ -23,7 +23,7 @@
 //! use std::sync::atomic::AtomicBool;
 //! use indexmap::IndexMap;
 //! use tickbound_model::{Problem, platforms, verdict::Status};
-//! use tickbound_solver::{Options, tune};
+//! use tickbound_solver::{SearchOptions, tune};
 //!
 //! let text = r#"{ "inputs": { "size": 64 },
 //!   "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4, "group_start": 3 },
@@ -31,7 +31,7 @@
 //!   "launch": { "global_size": "size", "local_size": "WG" },
 //!   "kernel": [ { "global": 1 }, "barrier", { "compute": "WG" } ] }"#;
 //! let problem = Problem::from_json(text, &IndexMap::new(), &platforms::find)?;
-//! let result = tune(&problem, &Options::default(), &AtomicBool::new(false), &|_| {})?;
+//! let result = tune(&problem, &SearchOptions::default(), &AtomicBool::new(false), &|_| {})?;
 //! assert_eq!((result.status, result.upper), (Status::Optimal, Some(88)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -69,14 +69,14 @@ use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_model::Problem;
 use tickbound_model::space::MAX_CONFIGURATIONS;
 pub use tickbound_model::verdict::StopReason;
-use tickbound_model::verdict::{Found, Status};
+use tickbound_model::verdict::{Status, TimedConfiguration};
 use tickbound_timing::{Cost, Term, Uncovered};
 
-use bracket::{Bounds, Bracket, Known};
+use bracket::{Bounds, Bracket, Incumbent};
 pub use error::SolveError;
-pub use fold::{Folded, Programs};
+pub use fold::{ProgramClass, ProgramClasses};
 use inquiry::{Ending, Inquiry};
-pub use options::{Objective, Options};
+pub use options::{Objective, SearchOptions};
 pub use proof::Proof;
 pub use result::TuneResult;
 pub use strategy::Strategy;
@@ -89,15 +89,15 @@ pub use strategy::Strategy;
 /// this program by its own checks.
 pub fn tune(
     problem: &Problem,
-    options: &Options,
+    options: &SearchOptions,
     interrupt: &AtomicBool,
     observer: bracket::Observer<'_>,
 ) -> Result<TuneResult, SolveError> {
     // A search that is stopped soon has something to show.
     let is_least = options.objective == Objective::Best || !problem.has_open_schedule();
     let early = if is_least { early(problem) } else { None };
-    let with_early = |known: &Known| match (&known.best, &early) {
-        (None, Some(found)) => observer(&Known {
+    let with_early = |known: &Incumbent| match (&known.best, &early) {
+        (None, Some(found)) => observer(&Incumbent {
             bounds: Bounds {
                 lower: known.bounds.lower.min(found.time),
                 best: Some((0, found.time)),
@@ -107,7 +107,7 @@ pub fn tune(
         _ => observer(known),
     };
     if early.is_some() {
-        with_early(&Known::default());
+        with_early(&Incumbent::default());
     }
     let bracket = Bracket::new(options.timeout, interrupt, &with_early).since(options.since);
     let unlisted = match may_be_unlisted(options) {
@@ -140,19 +140,19 @@ const EARLY_CHOICES: u64 = 100_000;
 const EARLY_EVENTS: u64 = 20_000;
 
 /// The first configuration with its time, if both are found at once.
-fn early(problem: &Problem) -> Option<Found> {
+fn early(problem: &Problem) -> Option<TimedConfiguration> {
     let bound = problem.first_configuration(EARLY_CHOICES)?;
     match simulated::simulated(problem, &bound, EARLY_EVENTS) {
         Ok(simulated::Simulated::Time { ticks: time, .. }) => {
-            Some(Found { configuration: bound.configuration, time })
+            Some(TimedConfiguration { configuration: bound.configuration, time })
         }
         _ => None,
     }
 }
 
 /// Whether strategy and encoding allow a search without a list.
-fn may_be_unlisted(options: &Options) -> bool {
-    let Options { strategy, encoding, bounds, .. } = options;
+fn may_be_unlisted(options: &SearchOptions) -> bool {
+    let SearchOptions { strategy, encoding, bounds, .. } = options;
     let may =
         strategy.is_unlisted() || (encoding.is_none() && strategy.needs_encoding() && *bounds);
     may && !strategy.entry().from_nothing
@@ -161,7 +161,7 @@ fn may_be_unlisted(options: &Options) -> bool {
 /// Searches without a list, where the problem allows it.
 fn unlisted(
     problem: &Problem,
-    options: &Options,
+    options: &SearchOptions,
     bracket: &Bracket<'_>,
 ) -> Result<Option<TuneResult>, SolveError> {
     let strategy = options.strategy;
@@ -214,7 +214,7 @@ const MOST_LISTED: u32 = 20_000;
 /// Searches over a list of the configurations.
 fn listed(
     problem: &Problem,
-    options: &Options,
+    options: &SearchOptions,
     bracket: &Bracket<'_>,
 ) -> Result<TuneResult, SolveError> {
     let space = problem.space()?;

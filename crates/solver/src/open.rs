@@ -5,20 +5,20 @@
 //! followed by the simulator decision by decision.
 
 use tickbound_encodings::plan::PlanError;
-use tickbound_encodings::schedule::{self, Lanes};
-use tickbound_model::verdict::{Found, Status};
+use tickbound_encodings::schedule::{self, WarpLanes};
+use tickbound_model::verdict::{Status, TimedConfiguration};
 use tickbound_model::{Configuration, Problem, Space};
 use tickbound_simulator::{Script, simulate};
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
 use crate::explored;
-use crate::formula::{Formula, Open};
+use crate::formula::{Open, SmtFormula};
 use crate::inquiry::{Ending, Inquiry};
-use crate::instance::{Answer, Questions, interruptible};
+use crate::instance::{Questions, SolverReply, interruptible};
 use crate::open_instance::OpenInstance;
-use crate::options::{Objective, Options};
-use crate::result::{MAX_OPTIMA, OpenSchedule, Size, TuneResult};
+use crate::options::{Objective, SearchOptions};
+use crate::result::{FormulaSize, MAX_OPTIMA, OpenSchedule, TuneResult};
 use crate::strategy;
 use crate::task::Task;
 
@@ -28,14 +28,14 @@ const PROBES: usize = 16;
 /// Lower bounds of all configurations of a space.
 pub fn lower_bounds(problem: &Problem, space: &Space) -> Result<Vec<i64>, PlanError> {
     let all: Vec<usize> = (0..space.bound.len()).collect();
-    schedule::lanes(problem, space, &all).map(|lanes: Lanes| lanes.lower_bounds())
+    schedule::lanes(problem, space, &all).map(|lanes: WarpLanes| lanes.lower_bounds())
 }
 
 /// Searches over configurations and schedules, for as many of the best as were asked for: after the
 /// best of all come those of the rest. A worst case is that of one configuration.
 pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let mut result = best(inquiry)?;
-    let Options { objective, top, .. } = *inquiry.options;
+    let SearchOptions { objective, top, .. } = *inquiry.options;
     while objective != Objective::Worst
         && result.status == Status::Optimal
         && result.optima.len() < top
@@ -60,7 +60,7 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
 
 /// Searches for the best configuration and schedule.
 fn best(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
-    let Options { strategy, encoding, .. } = inquiry.options;
+    let SearchOptions { strategy, encoding, .. } = inquiry.options;
     // Counting warps is by far faster than the formula (docs/results/schedules.md), so the formula
     // is used where it is asked for.
     if !strategy.needs_encoding() || (strategy.leaves_choice() && encoding.is_none()) {
@@ -81,11 +81,14 @@ fn formula(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     }
     let first = task.bracket.bounds().upper();
     let members: Vec<usize> = (0..lower.len()).filter(|c| lower[*c] <= first).collect();
-    let mut size =
-        Size { configurations: space.bound.len(), candidates: members.len(), ..Size::default() };
+    let mut size = FormulaSize {
+        configurations: space.bound.len(),
+        candidates: members.len(),
+        ..FormulaSize::default()
+    };
     let open = Open::new(problem, space, members)?;
     let system = &open.schedule.system;
-    task.formula = Some(Formula { system, steps: 0, pruned: &|_| false, open: Some(&open) });
+    task.formula = Some(SmtFormula { system, steps: 0, pruned: &|_| false, open: Some(&open) });
     strategy::search(&task, options.strategy)?;
     let (mut optima, mut more_optima) = (Vec::new(), false);
     if task.bracket.closed() {
@@ -93,7 +96,7 @@ fn formula(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     }
     let least = task.bracket.bounds();
     let finished = task.bracket.closed() && task.bracket.refuted() >= least.upper() - 1;
-    let found = |c: &usize| Found {
+    let found = |c: &usize| TimedConfiguration {
         configuration: space.bound[*c].configuration.clone(),
         time: least.upper(),
     };
@@ -103,7 +106,7 @@ fn formula(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
         optima: if finished { optima.iter().map(found).collect() } else { Vec::new() },
         more_optima: finished && more_optima,
         replayed: least.best.is_some(),
-        size: Size { states: system.states.len(), ..size },
+        size: FormulaSize { states: system.states.len(), ..size },
         ..Ending::default()
     };
     let best = optima.first().copied().or(least.best.map(|(c, _)| c));
@@ -129,7 +132,12 @@ fn apart<T: Send>(bracket: &Bracket<'_>, work: impl FnOnce() -> T + Send) -> Res
 }
 
 fn first_come(task: &Task<'_>, c: usize) -> Result<i64, SolveError> {
-    Ok(simulate(task.problem, &task.space.bound[c], &tickbound_simulator::Options::default())?.time)
+    Ok(simulate(
+        task.problem,
+        &task.space.bound[c],
+        &tickbound_simulator::SimulateOptions::default(),
+    )?
+    .time)
 }
 
 /// All configurations with a schedule as short as the shortest, in the order of the space; the
@@ -138,7 +146,7 @@ fn first_come(task: &Task<'_>, c: usize) -> Result<i64, SolveError> {
 fn all_optima(
     task: &Task<'_>,
     open: &Open,
-    size: &mut Size,
+    size: &mut FormulaSize,
 ) -> Result<(Vec<usize>, bool), SolveError> {
     let least = task.bracket.bounds().upper();
     // The shared bracket is closed, which would stop the solver at once.
@@ -150,24 +158,24 @@ fn all_optima(
         let (mut refuted, mut complete) = (false, false);
         // First the proof, with a solver that has learned nothing.
         match instance.at_most(least - 1)? {
-            Answer::No => refuted = true,
-            Answer::Yes(_, found) | Answer::Scheduled(_, found, _) => {
+            SolverReply::No => refuted = true,
+            SolverReply::Yes(_, found) | SolverReply::Scheduled(_, found, _) => {
                 return Err(SolveError::Refuted { claimed: least, found });
             }
-            Answer::Nothing => {}
+            SolverReply::Nothing => {}
         }
         while refuted && optima.len() <= MAX_OPTIMA {
             match instance.at_most(least)? {
-                Answer::Scheduled(c, ticks, script) => {
+                SolverReply::Scheduled(c, ticks, script) => {
                     task.follow(c, ticks, script)?;
                     instance.exclude(c);
                     optima.push(c);
                 }
-                Answer::No => {
+                SolverReply::No => {
                     complete = true;
                     break;
                 }
-                Answer::Yes(..) | Answer::Nothing => break,
+                SolverReply::Yes(..) | SolverReply::Nothing => break,
             }
         }
         (size.steps, size.variables) = instance.size();
@@ -192,12 +200,12 @@ fn worst_case(
     let mut worst = (first_come(task, c)?, Script::default());
     loop {
         match instance.at_least(c, worst.0 + 1)? {
-            Answer::Scheduled(_, ticks, script) => {
+            SolverReply::Scheduled(_, ticks, script) => {
                 task.follow(c, ticks, script.clone())?;
                 worst = (ticks, script);
             }
-            Answer::No => return Ok(Some(worst)),
-            Answer::Yes(..) | Answer::Nothing => return Ok(None),
+            SolverReply::No => return Ok(Some(worst)),
+            SolverReply::Yes(..) | SolverReply::Nothing => return Ok(None),
         }
     }
 }
@@ -218,7 +226,7 @@ fn worst_of(
         Some((ticks, script)) => {
             result.lower = ticks;
             result.upper = Some(ticks);
-            result.best = result.best.map(|f| Found { time: ticks, ..f });
+            result.best = result.best.map(|f| TimedConfiguration { time: ticks, ..f });
             result.optima = result.best.iter().cloned().collect();
             if let Some(schedule) = &mut result.schedule {
                 schedule.worst_case = Some(ticks);
@@ -236,7 +244,8 @@ fn worst_of(
 /// Ticks of a worst case, its configuration, and a schedule that takes them.
 type WorstCase = (i64, usize, Script);
 
-/// The least worst case, and whether all have been compared. `order` has the first-come times of all configurations, the least first.
+/// The least worst case, and whether all have been compared. `order` has the first-come times of
+/// all configurations, the least first.
 fn least_worst(
     task: &Task<'_>,
     instance: &mut OpenInstance<'_>,
@@ -249,12 +258,12 @@ fn least_worst(
                 break;
             }
             match instance.at_least(*c, *limit)? {
-                Answer::Scheduled(_, ticks, script) => {
+                SolverReply::Scheduled(_, ticks, script) => {
                     task.follow(*c, ticks, script)?;
                     continue;
                 }
-                Answer::No => {}
-                Answer::Yes(..) | Answer::Nothing => return Ok((best, false)),
+                SolverReply::No => {}
+                SolverReply::Yes(..) | SolverReply::Nothing => return Ok((best, false)),
             }
         }
         match worst_case(task, instance, *c)? {
@@ -278,11 +287,11 @@ fn robust(task: &Task<'_>, inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveErr
     own.raise(order[0].0);
     let (best, finished) =
         apart(&own, || least_worst(task, &mut OpenInstance::new(&open, &own)?, &order))??;
-    let size = Size {
+    let size = FormulaSize {
         configurations: space.bound.len(),
         candidates: space.bound.len(),
         states: open.schedule.system.states.len(),
-        ..Size::default()
+        ..FormulaSize::default()
     };
     let mut result = inquiry.result(Ending {
         encoding: Some(schedule::ENCODING),
@@ -292,7 +301,7 @@ fn robust(task: &Task<'_>, inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveErr
         ..Ending::default()
     });
     result.solver_calls += own.calls();
-    result.best = best.as_ref().map(|(time, c, _)| Found {
+    result.best = best.as_ref().map(|(time, c, _)| TimedConfiguration {
         configuration: space.bound[*c].configuration.clone(),
         time: *time,
     });

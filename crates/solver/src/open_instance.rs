@@ -4,14 +4,14 @@
 //! back, hence if no run of `k` steps has a clock of at most `t`, finished or not, none ever ends
 //! by `t`. Only when an unfinished run is still that early are more steps added.
 
-use tickbound_encodings::system::Fault;
+use tickbound_encodings::system::InternalError;
 use tickbound_simulator::Script;
 use z3::ast::{Bool, Int};
 use z3::{Model, SatResult, Solver};
 
 use crate::bracket::Bracket;
 use crate::formula::Open;
-use crate::instance::{Answer, Questions, choice, chosen, leave_ctrl_c};
+use crate::instance::{Questions, SolverReply, choice, chosen, leave_ctrl_c};
 use crate::unroll::Unrolled;
 
 /// Steps of the first unrolling.
@@ -32,7 +32,10 @@ impl<'a> OpenInstance<'a> {
     ///
     /// # Errors
     /// The system is not one.
-    pub fn new(open: &'a Open, bracket: &'a Bracket<'a>) -> Result<OpenInstance<'a>, Fault> {
+    pub fn new(
+        open: &'a Open,
+        bracket: &'a Bracket<'a>,
+    ) -> Result<OpenInstance<'a>, InternalError> {
         let solver = Solver::new();
         solver.set_params(&leave_ctrl_c());
         let unrolled = Unrolled::new(&open.schedule.system)?;
@@ -46,7 +49,7 @@ impl<'a> OpenInstance<'a> {
         (self.unrolled.depth(), self.unrolled.size())
     }
 
-    fn extend(&mut self, steps: usize) -> Result<(), Fault> {
+    fn extend(&mut self, steps: usize) -> Result<(), InternalError> {
         (0..steps).try_for_each(|_| self.unrolled.extend())?;
         self.unrolled.facts().iter().for_each(|fact| self.solver.assert(fact));
         Ok(())
@@ -63,9 +66,10 @@ impl<'a> OpenInstance<'a> {
     ///
     /// # Errors
     /// The system is not one.
-    pub fn at_least(&mut self, c: usize, ticks: i64) -> Result<Answer, Fault> {
+    pub fn at_least(&mut self, c: usize, ticks: i64) -> Result<SolverReply, InternalError> {
         let k = self.open.members.iter().position(|m| *m == c);
-        let k = k.ok_or_else(|| Fault("a schedule of a configuration that is pruned".into()))?;
+        let k =
+            k.ok_or_else(|| InternalError("a schedule of a configuration that is pruned".into()))?;
         let chosen = choice(&self.open.schedule.system, &self.unrolled, k);
         loop {
             let (goal, cost) = self.unrolled.end()?;
@@ -73,21 +77,21 @@ impl<'a> OpenInstance<'a> {
             let late = cost.ge(ticks);
             match self.check(&[chosen.clone(), late, goal.clone()]) {
                 SatResult::Sat => return Ok(self.model(&cost)),
-                SatResult::Unknown => return Ok(Answer::Nothing),
+                SatResult::Unknown => return Ok(SolverReply::Nothing),
                 SatResult::Unsat => {}
             }
             match self.check(&[chosen.clone(), goal.not()]) {
-                SatResult::Unsat => return Ok(Answer::No),
-                SatResult::Unknown => return Ok(Answer::Nothing),
+                SatResult::Unsat => return Ok(SolverReply::No),
+                SatResult::Unknown => return Ok(SolverReply::Nothing),
                 SatResult::Sat => {}
             }
             if !self.grow()? {
-                return Ok(Answer::Nothing);
+                return Ok(SolverReply::Nothing);
             }
         }
     }
 
-    fn grow(&mut self) -> Result<bool, Fault> {
+    fn grow(&mut self) -> Result<bool, InternalError> {
         let depth = self.unrolled.depth();
         if depth >= MAX_STEPS {
             self.bracket.give_up(format!("no end of the schedule within {MAX_STEPS} steps"));
@@ -106,17 +110,17 @@ impl<'a> OpenInstance<'a> {
         answer
     }
 
-    fn model(&self, cost: &Int) -> Answer {
+    fn model(&self, cost: &Int) -> SolverReply {
         let found = self.solver.get_model().and_then(|m| {
             let chosen = chosen(&m, &self.unrolled)?;
             let system = &self.open.schedule.system;
             let k = system.configurations.iter().position(|c| *c == chosen)?;
             let ticks = m.eval(cost, true)?.as_i64()?;
-            Some(Answer::Scheduled(self.open.members[k], ticks, self.script(&m, k)?))
+            Some(SolverReply::Scheduled(self.open.members[k], ticks, self.script(&m, k)?))
         });
         found.unwrap_or_else(|| {
             self.bracket.give_up("a model without a valid configuration".into());
-            Answer::Nothing
+            SolverReply::Nothing
         })
     }
 
@@ -145,27 +149,27 @@ impl<'a> OpenInstance<'a> {
 }
 
 impl Questions for OpenInstance<'_> {
-    fn at_most(&mut self, ticks: i64) -> Result<Answer, Fault> {
+    fn at_most(&mut self, ticks: i64) -> Result<SolverReply, InternalError> {
         loop {
             let (goal, cost) = self.unrolled.end()?;
             let early = cost.le(ticks);
             match self.check(std::slice::from_ref(&early)) {
-                SatResult::Unsat => return Ok(Answer::No),
-                SatResult::Unknown => return Ok(Answer::Nothing),
+                SatResult::Unsat => return Ok(SolverReply::No),
+                SatResult::Unknown => return Ok(SolverReply::Nothing),
                 SatResult::Sat => {}
             }
             match self.check(&[early, goal]) {
                 SatResult::Sat => return Ok(self.model(&cost)),
-                SatResult::Unknown => return Ok(Answer::Nothing),
+                SatResult::Unknown => return Ok(SolverReply::Nothing),
                 SatResult::Unsat => {}
             }
             if !self.grow()? {
-                return Ok(Answer::Nothing);
+                return Ok(SolverReply::Nothing);
             }
         }
     }
 
-    fn learn(&mut self) -> Result<(), Fault> {
+    fn learn(&mut self) -> Result<(), InternalError> {
         // A lower bound says nothing about the clock of an unfinished run.
         if self.bracket.bounds().best.is_some() {
             let (_, cost) = self.unrolled.end()?;

@@ -22,7 +22,7 @@ tickbound_input::named! {
 
 /// How to search.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct SearchOptions {
     /// The encoding; `None` chooses `summary`.
     pub encoding: Option<Encoding>,
     /// The strategy.
@@ -42,9 +42,9 @@ pub struct Options {
     pub bounds: bool,
 }
 
-impl Default for Options {
+impl Default for SearchOptions {
     fn default() -> Self {
-        Options {
+        SearchOptions {
             encoding: None,
             strategy: Strategy::Race,
             objective: Objective::Best,

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use tickbound_encodings::bounds::lower_bounds;
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::system::System;
-use tickbound_encodings::system::run::{RunError, Runner};
+use tickbound_encodings::system::run::{SystemRunError, SystemRunner};
 use tickbound_encodings::{EncodeError, Encoded, Encoding};
 use tickbound_model::{Problem, Space};
 
@@ -64,7 +64,7 @@ pub(crate) fn steps_needed(
     encoding: Encoding,
     candidates: &[usize],
 ) -> Result<usize, SolveError> {
-    let (mut most, mut runner) = (0, Runner::new(system));
+    let (mut most, mut runner) = (0, SystemRunner::new(system));
     let limit = MAX_STEPS.min(MAX_NODES / runner.size().max(1));
     for c in candidates {
         let run = runner.run(*c, limit).map_err(|e| no_run(problem, space, encoding, *c, e))?;
@@ -94,13 +94,13 @@ pub fn no_run(
     space: &Space,
     encoding: Encoding,
     c: usize,
-    error: RunError,
+    error: SystemRunError,
 ) -> SolveError {
     let named = problem.name_values(&space.bound[c].configuration).to_string();
     let configuration = if named.is_empty() { problem.name.clone() } else { named };
     match error {
-        RunError::Fault(fault) => fault.into(),
-        RunError::Overflow => SolveError::Overflow { configuration },
-        RunError::Steps(limit) => SolveError::TooDeep { encoding, configuration, limit },
+        SystemRunError::Fault(fault) => fault.into(),
+        SystemRunError::Overflow => SolveError::Overflow { configuration },
+        SystemRunError::Steps(limit) => SolveError::TooDeep { encoding, configuration, limit },
     }
 }

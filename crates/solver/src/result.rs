@@ -4,12 +4,12 @@ use num_bigint::BigUint;
 use serde::Serialize;
 use tickbound_encodings::{Encoded, Encoding};
 use tickbound_model::LeftOut;
-use tickbound_model::verdict::{Found, Status, StopReason};
+use tickbound_model::verdict::{Status, StopReason, TimedConfiguration};
 use tickbound_simulator::{Script, WarpTicks};
 
-use crate::bracket::{Bounds, Bracket, Known};
-use crate::fold::Programs;
-use crate::options::{Objective, Options};
+use crate::bracket::{Bounds, Bracket, Incumbent};
+use crate::fold::ProgramClasses;
+use crate::options::{Objective, SearchOptions};
 use crate::proof::Proof;
 use crate::strategy::Strategy;
 
@@ -18,7 +18,7 @@ pub const MAX_OPTIMA: usize = 64;
 
 /// How large the formula was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Size {
+pub struct FormulaSize {
     /// Configurations in the space.
     pub configurations: usize,
     /// Of these, how many the lower bounds left to the solver.
@@ -35,7 +35,7 @@ pub struct Size {
     pub nodes_out: usize,
 }
 
-impl Size {
+impl FormulaSize {
     pub(crate) fn note(&mut self, encoded: &Encoded) {
         self.states = encoded.system.states.len();
         if let Some(report) = encoded.report {
@@ -76,12 +76,12 @@ pub struct TuneResult {
     /// Ticks of the best configuration found; `None` if none was.
     pub upper: Option<i64>,
     /// The best configuration found; of several, the first in the space's order.
-    pub best: Option<Found>,
+    pub best: Option<TimedConfiguration>,
     /// The best configurations, least time first: all optimal ones, or with `top` at least that
     /// many. Empty unless the search was finished.
-    pub optima: Vec<Found>,
+    pub optima: Vec<TimedConfiguration>,
     /// The best distinct programs, if `top` asks for some and the profile is `resources`.
-    pub programs: Programs,
+    pub programs: ProgramClasses,
     /// There are more optimal configurations than are listed.
     pub more_optima: bool,
     /// How many optimal configurations there are, if they were counted.
@@ -120,22 +120,22 @@ pub struct TuneResult {
     /// What ended the search early.
     pub stopped_by: Option<StopReason>,
     /// How large the formula was.
-    pub size: Size,
+    pub size: FormulaSize,
 }
 
 impl TuneResult {
     /// What is known of any search by its bracket's lower bound alone; nothing is found yet.
-    pub(crate) fn begun(options: &Options, bracket: &Bracket<'_>) -> TuneResult {
+    pub(crate) fn begun(options: &SearchOptions, bracket: &Bracket<'_>) -> TuneResult {
         let bounds = Bounds { best: None, ..bracket.bounds() };
-        let known = Known { bounds, best: None };
+        let known = Incumbent { bounds, best: None };
         let begun = TuneResult::cut(options, known, bracket.seconds(), None);
         TuneResult { solver_calls: bracket.calls(), ..begun }
     }
 
     /// What is known of a search that did not come back, from what its observer was told last.
     pub fn cut(
-        options: &Options,
-        Known { bounds, best }: Known,
+        options: &SearchOptions,
+        Incumbent { bounds, best }: Incumbent,
         seconds: f64,
         stopped_by: Option<StopReason>,
     ) -> TuneResult {
@@ -146,9 +146,9 @@ impl TuneResult {
             best: bounds
                 .best
                 .zip(best)
-                .map(|((_, time), configuration)| Found { configuration, time }),
+                .map(|((_, time), configuration)| TimedConfiguration { configuration, time }),
             optima: Vec::new(),
-            programs: Programs::default(),
+            programs: ProgramClasses::default(),
             more_optima: false,
             optima_count: None,
             next: None,
@@ -167,7 +167,7 @@ impl TuneResult {
             replayed: false,
             seconds,
             stopped_by,
-            size: Size::default(),
+            size: FormulaSize::default(),
         }
     }
 }

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use indexmap::IndexMap;
-use tickbound_elimination::{Least, Limits, Relation, TooWide, Tree};
-use tickbound_encodings::system::Fault;
+use tickbound_elimination::{Least, Relation, TableLimits, TooWide, Tree};
+use tickbound_encodings::system::InternalError;
 use tickbound_model::space::Configurations;
-use tickbound_model::verdict::Found;
+use tickbound_model::verdict::TimedConfiguration;
 use tickbound_model::{Configuration, ModelError, Problem};
-use tickbound_timing::{Cost, Normal, Tables};
+use tickbound_timing::{Cost, CostTables, Normal};
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
@@ -20,8 +20,8 @@ use crate::simulated::{Simulated, simulated};
 pub(crate) const MOST_ROWS: usize = 1 << 22;
 
 /// Limits that divide nothing.
-pub(crate) fn limits<'a>(rows: usize, stop: &'a dyn Fn() -> bool) -> Limits<'a> {
-    Limits { rows, divide: false, stop }
+pub(crate) fn limits<'a>(rows: usize, stop: &'a dyn Fn() -> bool) -> TableLimits<'a> {
+    TableLimits { rows, divide: false, stop }
 }
 
 /// A configuration by the names of its parameters, for messages.
@@ -44,14 +44,14 @@ pub struct Search<'a> {
     bounding: OnceLock<Eliminated>,
     guiding: OnceLock<Option<Eliminated>>,
     /// All configurations with their times in the order of the space, where all were simulated.
-    all: OnceLock<Vec<Found>>,
+    all: OnceLock<Vec<TimedConfiguration>>,
 }
 
 /// A cost whose parameters were eliminated exactly.
 #[derive(Debug)]
 pub(crate) struct Eliminated {
     /// The cost in tables.
-    pub tables: Tables,
+    pub tables: CostTables,
     /// What its elimination left.
     pub tree: Tree<Least>,
     /// The least sum for each combination of the kept parameters.
@@ -89,8 +89,8 @@ impl<'a> Search<'a> {
     /// The same with tables and a tree made elsewhere; they are not looked at before they are used.
     /// Tests pass wrong ones.
     #[must_use]
-    pub fn with_tables(self, tables: Tables, tree: Tree<Least>) -> Search<'a> {
-        let root = tree.root(&Limits::default());
+    pub fn with_tables(self, tables: CostTables, tree: Tree<Least>) -> Search<'a> {
+        let root = tree.root(&TableLimits::default());
         let found = root.map(|root| OnceLock::from(Eliminated { tables, tree, root }));
         Search { eliminated: found.unwrap_or_default(), ..self }
     }
@@ -137,7 +137,7 @@ impl<'a> Search<'a> {
         if let Some(known) = self.bounding.get() {
             return Ok(known);
         }
-        let found = self.eliminate(&Limits { divide: true, ..limits(self.rows(), stop) })?;
+        let found = self.eliminate(&TableLimits { divide: true, ..limits(self.rows(), stop) })?;
         Ok(self.bounding.get_or_init(|| found))
     }
 
@@ -145,12 +145,12 @@ impl<'a> Search<'a> {
     /// made once. `None` if even that is too large, or at a stop.
     pub(crate) fn guiding(&self, rows: usize) -> Option<&Eliminated> {
         let stop = || self.bracket.out_of_time();
-        let limits = Limits { divide: true, ..limits(rows, &stop) };
+        let limits = TableLimits { divide: true, ..limits(rows, &stop) };
         self.guiding.get_or_init(|| self.eliminate(&limits).ok()).as_ref()
     }
 
     /// The elimination of the cost's smallest form.
-    pub(crate) fn eliminate(&self, limits: &Limits<'_>) -> Result<Eliminated, TooWide> {
+    pub(crate) fn eliminate(&self, limits: &TableLimits<'_>) -> Result<Eliminated, TooWide> {
         self.of_smallest_form(limits, |tables| {
             let tree: Tree<Least> = tables.network.eliminated(&tables.kept, limits)?;
             let root = tree.root(limits)?;
@@ -162,15 +162,15 @@ impl<'a> Search<'a> {
     /// wide; of two as small the one with more in the scale.
     fn of_smallest_form<T>(
         &self,
-        limits: &Limits<'_>,
-        make: impl Fn(Tables) -> Result<T, TooWide>,
+        limits: &TableLimits<'_>,
+        make: impl Fn(CostTables) -> Result<T, TooWide>,
     ) -> Result<T, TooWide> {
         let mut last = TooWide::Rows(limits.rows);
         let sizes: Vec<usize> = self.configurations.values().iter().map(Vec::len).collect();
         let mut forms = Normal::all(self.cost.term(), self.problem());
         forms.sort_by_cached_key(|form| form.rows(self.problem(), &sizes));
         for normal in forms {
-            let tables = Tables::new(self.configurations, self.cost, normal, limits);
+            let tables = CostTables::new(self.configurations, self.cost, normal, limits);
             match tables.and_then(&make) {
                 Err(TooWide::Stopped) => return Err(TooWide::Stopped),
                 Err(why) => last = why,
@@ -181,12 +181,12 @@ impl<'a> Search<'a> {
     }
 
     /// The tables of the cost, if something has made them already.
-    pub(crate) fn tabulated(&self) -> Option<&Tables> {
+    pub(crate) fn tabulated(&self) -> Option<&CostTables> {
         self.eliminated.get().map(|e| &e.tables)
     }
 
     /// The tables of the cost's smallest form.
-    pub(crate) fn tables(&self, limits: &Limits<'_>) -> Option<Tables> {
+    pub(crate) fn tables(&self, limits: &TableLimits<'_>) -> Option<CostTables> {
         self.of_smallest_form(limits, Ok).ok()
     }
 
@@ -211,7 +211,7 @@ impl<'a> Search<'a> {
             return self.agreed(&configuration, claimed, known.time).map(Some);
         }
         let bound = self.configurations.bind(&configuration).map_err(|e| self.not_valid(e))?;
-        let max_events = tickbound_simulator::Options::default().max_events;
+        let max_events = tickbound_simulator::SimulateOptions::default().max_events;
         let tried = match simulated(self.problem(), &bound, max_events)? {
             Simulated::Time { ticks: time, .. } => {
                 self.simulated.fetch_add(1, Ordering::Relaxed);
@@ -259,10 +259,10 @@ impl<'a> Search<'a> {
     /// has excluded those choices before, and those for which the problem is at fault.
     fn not_valid(&self, why: ModelError) -> SolveError {
         match self.configurations.is_complete() {
-            true => {
-                Fault(format!("a choice that is not valid was taken for a configuration: {why}"))
-                    .into()
-            }
+            true => InternalError(format!(
+                "a choice that is not valid was taken for a configuration: {why}"
+            ))
+            .into(),
             false => why.into(),
         }
     }
@@ -288,8 +288,8 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// One takes another time than was claimed.
-    pub(crate) fn listed(&self, all: Vec<Found>) -> Result<(), SolveError> {
-        for Found { configuration, time } in &all {
+    pub(crate) fn listed(&self, all: Vec<TimedConfiguration>) -> Result<(), SolveError> {
+        for TimedConfiguration { configuration, time } in &all {
             if let Some(known) = self.known(configuration) {
                 self.agreed(configuration, Some(known.time), *time)?;
             }
@@ -304,7 +304,7 @@ impl<'a> Search<'a> {
     }
 
     /// All configurations with their times in the order of the space, if all were simulated.
-    pub(crate) fn all(&self) -> Option<&[Found]> {
+    pub(crate) fn all(&self) -> Option<&[TimedConfiguration]> {
         self.all.get().map(Vec::as_slice)
     }
 
@@ -317,13 +317,13 @@ impl<'a> Search<'a> {
     }
 
     /// A configuration by the bracket's number, with its time.
-    pub(crate) fn found(&self, index: usize) -> Found {
+    pub(crate) fn found(&self, index: usize) -> TimedConfiguration {
         let tried = self.lock();
         let (configuration, tried) = tried.get_index(index).map_or_else(
             || (Configuration(Vec::new()), Tried { time: i64::MAX, simulated: false }),
             |(c, t)| (c.clone(), *t),
         );
-        Found { configuration, time: tried.time }
+        TimedConfiguration { configuration, time: tried.time }
     }
 
     /// True if the simulator has run it.

@@ -1,6 +1,6 @@
 //! The best configurations found so far.
 
-use tickbound_model::verdict::Found;
+use tickbound_model::verdict::TimedConfiguration;
 
 /// A certain number of configurations with the least times, and all that take the least time of
 /// all; the least time first, of equal ones the one that was found first.
@@ -8,7 +8,7 @@ use tickbound_model::verdict::Found;
 pub(crate) struct Shortlist {
     top: usize,
     least: i64,
-    found: Vec<Found>,
+    found: Vec<TimedConfiguration>,
 }
 
 impl Shortlist {
@@ -29,14 +29,14 @@ impl Shortlist {
     }
 
     /// Puts a configuration onto the list if it belongs there, and drops what does not any more.
-    pub fn add(&mut self, found: Found) {
+    pub fn add(&mut self, found: TimedConfiguration) {
         let place = self.found.partition_point(|f| f.time <= found.time);
         self.found.insert(place, found);
         self.found.truncate(self.top.max(self.optimal()));
     }
 
     /// The list, of the optimal ones at most `optima` unless `top` allows more.
-    pub fn into_found(mut self, optima: usize) -> Vec<Found> {
+    pub fn into_found(mut self, optima: usize) -> Vec<TimedConfiguration> {
         self.found.truncate(self.top.max(optima));
         self.found
     }

@@ -1,7 +1,7 @@
 //! Running a configuration within a budget of events, and what that can come to.
 
 use tickbound_model::{Bound, Problem};
-use tickbound_simulator::{Options, SimulateError, simulate};
+use tickbound_simulator::{SimulateError, SimulateOptions, simulate};
 
 use crate::error::SolveError;
 
@@ -30,7 +30,7 @@ pub(crate) fn simulated(
     bound: &Bound,
     max_events: u64,
 ) -> Result<Simulated, SolveError> {
-    match simulate(problem, bound, &Options { max_events, ..Options::default() }) {
+    match simulate(problem, bound, &SimulateOptions { max_events, ..SimulateOptions::default() }) {
         Ok(run) => Ok(Simulated::Time { ticks: run.time, events: run.events }),
         Err(SimulateError::Overflow { .. }) => Ok(Simulated::Beyond),
         Err(e) if e.is_too_large() => Ok(Simulated::TooLarge),

@@ -4,14 +4,14 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tickbound_encodings::system::Fault;
+use tickbound_encodings::system::InternalError;
 use tickbound_model::{Problem, Space};
 use tickbound_simulator::Script;
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
-use crate::formula::Formula;
-use crate::instance::{Answer, Instance, Questions};
+use crate::formula::SmtFormula;
+use crate::instance::{Questions, SmtInstance, SolverReply};
 use crate::open_instance::OpenInstance;
 
 /// What strategies that ask a solver need of whatever they ask about.
@@ -23,7 +23,7 @@ pub(crate) trait Asked: Sync {
     fn solver(&self) -> Result<Box<dyn Asking + '_>, SolveError>;
 
     /// The task and its formula, where the configurations are listed.
-    fn listed(&self) -> Option<(&Task<'_>, Formula<'_>)>;
+    fn listed(&self) -> Option<(&Task<'_>, SmtFormula<'_>)>;
 }
 
 /// A live solver whose answers go into the bracket.
@@ -47,7 +47,7 @@ pub struct Task<'a> {
     /// For each configuration a number of ticks it does not undercut.
     pub lower: &'a [i64],
     /// The formula, if the strategy needs one.
-    pub formula: Option<Formula<'a>>,
+    pub formula: Option<SmtFormula<'a>>,
     /// The shared bracket.
     pub bracket: &'a Bracket<'a>,
     /// The schedule that led to the best time of each configuration, where schedules are open.
@@ -69,7 +69,7 @@ impl<'a> Task<'a> {
     }
 
     /// The same task with a formula.
-    pub(crate) fn on(&self, formula: Formula<'a>) -> Task<'a> {
+    pub(crate) fn on(&self, formula: SmtFormula<'a>) -> Task<'a> {
         let Task { problem, space, lower, bracket, .. } = *self;
         Task { formula: Some(formula), ..Task::new(problem, space, bracket, lower) }
     }
@@ -77,7 +77,8 @@ impl<'a> Task<'a> {
     /// Follows a schedule in the simulator and offers the time to the bracket.
     pub(crate) fn follow(&self, c: usize, claimed: i64, script: Script) -> Result<i64, SolveError> {
         let bound = &self.space.bound[c];
-        let run = script.run(self.problem, bound, &tickbound_simulator::Options::default())?;
+        let run =
+            script.run(self.problem, bound, &tickbound_simulator::SimulateOptions::default())?;
         if run.as_ref().is_none_or(|run| run.time != claimed) {
             return Err(SolveError::Disagreement {
                 configuration: self.problem.name_values(&bound.configuration).to_string(),
@@ -112,7 +113,7 @@ impl<'a> Task<'a> {
         let time = match tickbound_simulator::simulate(
             self.problem,
             bound,
-            &tickbound_simulator::Options::default(),
+            &tickbound_simulator::SimulateOptions::default(),
         ) {
             Ok(run) => run.time,
             // Too large to simulate: the encoding's word has to do, and the result says so.
@@ -147,7 +148,7 @@ impl<'a> Task<'a> {
     pub(crate) fn times_at_once(&self, some: &[usize]) -> Result<Vec<TooLarge>, SolveError> {
         let mut too_large = Vec::new();
         let Some((first, others)) = some.split_first() else { return Ok(too_large) };
-        let options = tickbound_simulator::Options::default();
+        let options = tickbound_simulator::SimulateOptions::default();
         std::thread::scope(|scope| {
             let run = |c: &usize| {
                 let bound = &self.space.bound[*c];
@@ -209,15 +210,16 @@ impl Asked for Task<'_> {
     }
 
     fn solver(&self) -> Result<Box<dyn Asking + '_>, SolveError> {
-        let formula = self.formula.ok_or_else(|| Fault("a question without a formula".into()))?;
+        let formula =
+            self.formula.ok_or_else(|| InternalError("a question without a formula".into()))?;
         let questions: Box<dyn Questions> = match formula.open {
             Some(open) => Box::new(OpenInstance::new(open, self.bracket)?),
-            None => Box::new(Instance::new(formula, self.bracket)?),
+            None => Box::new(SmtInstance::new(formula, self.bracket)?),
         };
         Ok(Box::new(Listed { task: self, questions }))
     }
 
-    fn listed(&self) -> Option<(&Task<'_>, Formula<'_>)> {
+    fn listed(&self) -> Option<(&Task<'_>, SmtFormula<'_>)> {
         Some((self, self.formula?))
     }
 }
@@ -231,13 +233,15 @@ struct Listed<'t> {
 impl Asking for Listed<'_> {
     fn ask(&mut self, ticks: i64) -> Result<bool, SolveError> {
         match self.questions.at_most(ticks)? {
-            Answer::Yes(c, cost) => self.task.replay(c, Some(cost)).map(|_| true),
-            Answer::Scheduled(c, cost, script) => self.task.follow(c, cost, script).map(|_| true),
-            Answer::No => {
+            SolverReply::Yes(c, cost) => self.task.replay(c, Some(cost)).map(|_| true),
+            SolverReply::Scheduled(c, cost, script) => {
+                self.task.follow(c, cost, script).map(|_| true)
+            }
+            SolverReply::No => {
                 self.task.bracket.refute(ticks);
                 Ok(true)
             }
-            Answer::Nothing => Ok(false),
+            SolverReply::Nothing => Ok(false),
         }
     }
 

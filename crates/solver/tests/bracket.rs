@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tickbound_model::Configuration;
 use tickbound_model::verdict::StopReason;
-use tickbound_solver::bracket::{Bounds, Bracket, Known};
+use tickbound_solver::bracket::{Bounds, Bracket, Incumbent};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -40,8 +40,8 @@ fn the_middle_lies_below_the_upper_end() {
 
 #[test]
 fn it_only_closes_and_tells_each_change_once() {
-    let seen: Mutex<Vec<Known>> = Mutex::default();
-    let tell = |known: &Known| seen.lock().unwrap().push(known.clone());
+    let seen: Mutex<Vec<Incumbent>> = Mutex::default();
+    let tell = |known: &Incumbent| seen.lock().unwrap().push(known.clone());
     let bracket = Bracket::new(None, &NEVER, &tell);
     bracket.raise(0);
     bracket.raise(5);
@@ -58,7 +58,7 @@ fn it_only_closes_and_tells_each_change_once() {
     bracket.raise_rest(100);
     assert!(bracket.closed() && bracket.done());
     bracket.close();
-    let known = |lower, best: Option<(usize, i64)>| Known {
+    let known = |lower, best: Option<(usize, i64)>| Incumbent {
         bounds: bounds(lower, best),
         best: best.map(|(index, _)| of(index as i64)),
     };
@@ -167,7 +167,7 @@ fn the_time_counts_from_when_it_began() {
 #[test]
 fn a_reopened_one_knows_nothing() {
     let told = AtomicUsize::new(0);
-    let count = |_: &Known| {
+    let count = |_: &Incumbent| {
         told.fetch_add(1, Ordering::Relaxed);
     };
     let bracket = Bracket::new(None, &NEVER, &count);

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tickbound_elimination::{Least, Limits, Network, Relation, Tree};
+use tickbound_elimination::{Least, Network, Relation, TableLimits, Tree};
 use tickbound_encodings::plan::{Op, Plan, Queue};
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::Status;
@@ -13,9 +13,11 @@ use tickbound_model::{Configuration, Problem};
 use tickbound_simulator::simulate;
 use tickbound_solver::bracket::Bracket;
 use tickbound_solver::search::Search;
-use tickbound_solver::{Encoding, Options, SolveError, Strategy, TuneResult, closed, unlisted};
+use tickbound_solver::{
+    Encoding, SearchOptions, SolveError, Strategy, TuneResult, closed, unlisted,
+};
 use tickbound_timing::term::{Class, Term};
-use tickbound_timing::{Cost, Normal, Tables};
+use tickbound_timing::{Cost, CostTables, Normal};
 
 use crate::unlisted::parsed;
 
@@ -58,7 +60,8 @@ enum End {
 fn best(problem: &Problem) -> (i64, Configuration) {
     let space = problem.space().expect("a space");
     let timed = space.bound.into_iter().map(|b| {
-        let run = simulate(problem, &b, &tickbound_simulator::Options::default()).expect("a time");
+        let run = simulate(problem, &b, &tickbound_simulator::SimulateOptions::default())
+            .expect("a time");
         (run.time, b.configuration)
     });
     timed.min_by_key(|(time, _)| *time).expect("configurations")
@@ -78,10 +81,10 @@ fn end(result: Result<TuneResult, SolveError>, least: i64) -> End {
 const UNLISTED: [Strategy; 3] = [Strategy::Eliminate, Strategy::Branch, Strategy::Descend];
 
 fn on_cost(problem: &Problem, cost: &Cost, strategy: Strategy, least: i64) -> End {
-    let all = problem.configurations(&Limits::default()).expect("a structure");
+    let all = problem.configurations(&TableLimits::default()).expect("a structure");
     let never = AtomicBool::new(false);
     let bracket = Bracket::new(None, &never, &|_| {});
-    let options = Options { strategy, ..Options::default() };
+    let options = SearchOptions { strategy, ..SearchOptions::default() };
     end(unlisted::tune(&all, cost, &options, &bracket), least)
 }
 
@@ -355,7 +358,7 @@ fn the_only_optimum_of_a_large_space_too_dear() {
 
 /// What tables and trees are made wrong with.
 struct Wrong<'w> {
-    tables: &'w dyn Fn(&mut Tables, &[u32]),
+    tables: &'w dyn Fn(&mut CostTables, &[u32]),
     tree: &'w dyn Fn(&mut Tree<Least>, &[u32]),
 }
 
@@ -366,7 +369,7 @@ const NOTHING: Wrong<'static> = Wrong { tables: &|_, _| {}, tree: &|_, _| {} };
 fn on_tables(value: &Value, pad: bool, strategy: Strategy, wrong: &Wrong<'_>) -> End {
     let (least, best) = best(&parsed(value));
     let problem = parsed(&if pad { padded(value.clone()) } else { value.clone() });
-    let all = problem.configurations(&Limits::default()).expect("a structure");
+    let all = problem.configurations(&TableLimits::default()).expect("a structure");
     let cost = Cost::new(&problem).expect("a cost");
     let never = AtomicBool::new(false);
     let bracket = Bracket::new(None, &never, &|_| {});
@@ -375,7 +378,7 @@ fn on_tables(value: &Value, pad: bool, strategy: Strategy, wrong: &Wrong<'_>) ->
         let index = all.values()[place].iter().position(|v| v == value).expect("a value");
         indices[place] = index as u32;
     }
-    let limits = Limits::default();
+    let limits = TableLimits::default();
     let mut tables = tables(&all, &cost);
     (wrong.tables)(&mut tables, &indices);
     let mut tree = tables.network.eliminated(&tables.kept, &limits).expect("small");
@@ -383,13 +386,17 @@ fn on_tables(value: &Value, pad: bool, strategy: Strategy, wrong: &Wrong<'_>) ->
     // Long enough for Z3 to be asked at the end.
     std::thread::sleep(Duration::from_millis(if strategy == Strategy::Race { 60 } else { 0 }));
     let search = Search::new(&all, &cost, &bracket).with_tables(tables, tree);
-    end(unlisted::tune_search(&search, &Options { strategy, ..Options::default() }), least)
+    end(
+        unlisted::tune_search(&search, &SearchOptions { strategy, ..SearchOptions::default() }),
+        least,
+    )
 }
 
-fn tables(all: &Configurations<'_>, cost: &Cost) -> Tables {
+fn tables(all: &Configurations<'_>, cost: &Cost) -> CostTables {
     let normals = Normal::all(cost.term(), all.problem());
-    let tables =
-        normals.into_iter().find_map(|n| Tables::new(all, cost, n, &Limits::default()).ok());
+    let tables = normals
+        .into_iter()
+        .find_map(|n| CostTables::new(all, cost, n, &TableLimits::default()).ok());
     tables.expect("tables")
 }
 
@@ -414,7 +421,7 @@ fn with_row(relation: &Relation, key: u128, change: &dyn Fn(i64) -> Option<i64>)
 }
 
 /// Changes the best configuration's row of the first relation that carries costs.
-fn cost_row(change: &'static dyn Fn(i64) -> Option<i64>) -> impl Fn(&mut Tables, &[u32]) {
+fn cost_row(change: &'static dyn Fn(i64) -> Option<i64>) -> impl Fn(&mut CostTables, &[u32]) {
     move |tables, indices| {
         let first = tables.conditions;
         rebuilt(&mut tables.network, &|i, relation| {
@@ -459,7 +466,7 @@ fn a_row_missing() {
     // Z3 is then told too little, finds a choice that the tables do not know, and proves nothing.
     let missing = cost_row(&|_| None);
     caught_on_tables(&Wrong { tables: &missing, ..NOTHING }, &[Strategy::Eliminate]);
-    let forbidden = |tables: &mut Tables, indices: &[u32]| {
+    let forbidden = |tables: &mut CostTables, indices: &[u32]| {
         rebuilt(&mut tables.network, &|i, relation| {
             let key = relation.scope().key(indices);
             Some(if i == 0 { with_row(&relation, key, &|_| None) } else { relation })
@@ -471,7 +478,7 @@ fn a_row_missing() {
 /// What the constraint excludes is faster than everything else.
 #[test]
 fn a_condition_dropped() {
-    let dropped = |tables: &mut Tables, _: &[u32]| {
+    let dropped = |tables: &mut CostTables, _: &[u32]| {
         let conditions = tables.conditions;
         rebuilt(&mut tables.network, &|i, r| (i >= conditions).then_some(r));
         tables.conditions = 0;
@@ -540,14 +547,14 @@ fn messages_too_low_do_no_harm() {
 fn a_lower_bound_above_the_time_of_what_is_found_later() {
     let problem = parsed(&problem());
     let (least, _) = best(&problem);
-    let all = problem.configurations(&Limits::default()).expect("a structure");
+    let all = problem.configurations(&TableLimits::default()).expect("a structure");
     let cost = Cost::new(&problem).expect("a cost");
     for strategy in UNLISTED.into_iter().chain([Strategy::Race]) {
         for lower in [least + 1, i64::MAX] {
             let never = AtomicBool::new(false);
             let bracket = Bracket::new(None, &never, &|_| {});
             bracket.raise(lower);
-            let options = Options { strategy, ..Options::default() };
+            let options = SearchOptions { strategy, ..SearchOptions::default() };
             let end = end(unlisted::tune(&all, &cost, &options, &bracket), least);
             assert_eq!(end, End::Caught, "{strategy:?}, {lower}");
         }
@@ -583,7 +590,7 @@ fn a_time_below_a_proved_bound() {
 fn a_time_that_a_solver_claims() {
     let problem = parsed(&problem());
     let (least, best) = best(&problem);
-    let all = problem.configurations(&Limits::default()).expect("a structure");
+    let all = problem.configurations(&TableLimits::default()).expect("a structure");
     let cost = Cost::new(&problem).expect("a cost");
     let never = AtomicBool::new(false);
     for wrong in [least - 1, least + 1, 0] {
@@ -606,7 +613,7 @@ fn a_time_that_a_solver_claims() {
 fn a_second_claim_about_the_same_configuration() {
     let problem = parsed(&problem());
     let (least, best) = best(&problem);
-    let all = problem.configurations(&Limits::default()).expect("a structure");
+    let all = problem.configurations(&TableLimits::default()).expect("a structure");
     let cost = Cost::new(&problem).expect("a cost");
     let never = AtomicBool::new(false);
     let bracket = Bracket::new(None, &never, &|_| {});
@@ -629,7 +636,8 @@ fn on_plan(strategy: Strategy, wrong: &dyn Fn(&mut Plan, usize, usize)) -> End {
     wrong(&mut plan, place(&best.0), place(&[2, 2, 1]));
     let never = AtomicBool::new(false);
     let bracket = Bracket::new(None, &never, &|_| {});
-    let options = Options { strategy, encoding: Some(Encoding::Summary), ..Options::default() };
+    let options =
+        SearchOptions { strategy, encoding: Some(Encoding::Summary), ..SearchOptions::default() };
     end(closed::tune_plan(&problem, &space, plan, &options, &bracket), least)
 }
 
@@ -646,7 +654,7 @@ fn on_queue(wrong: &dyn Fn(&mut Queue, usize)) -> End {
     wrong(plan.queue.as_mut().expect("a queue"), place);
     let never = AtomicBool::new(false);
     let bracket = Bracket::new(None, &never, &|_| {});
-    let options = Options { encoding: Some(Encoding::Summary), ..Options::default() };
+    let options = SearchOptions { encoding: Some(Encoding::Summary), ..SearchOptions::default() };
     end(closed::tune_plan(&problem, &space, plan, &options, &bracket), least)
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use serde_json::{Value, json};
 use tickbound_model::verdict::Status;
 use tickbound_solver::bracket::Bracket;
-use tickbound_solver::{Options, Proof, Strategy, tune, unlisted};
+use tickbound_solver::{Proof, SearchOptions, Strategy, tune, unlisted};
 use tickbound_timing::Cost;
 
 use crate::problems::Random;
@@ -50,9 +50,13 @@ fn guarded_kernels_are_proved_on_bounds() {
         let problem = parsed(&value);
         let space = problem.space().unwrap();
         let time = |b| {
-            tickbound_simulator::simulate(&problem, b, &tickbound_simulator::Options::default())
-                .unwrap()
-                .time
+            tickbound_simulator::simulate(
+                &problem,
+                b,
+                &tickbound_simulator::SimulateOptions::default(),
+            )
+            .unwrap()
+            .time
         };
         let times: Vec<i64> = space.bound.iter().map(time).collect();
         let least = times.iter().copied().min().unwrap();
@@ -62,7 +66,7 @@ fn guarded_kernels_are_proved_on_bounds() {
         for strategy in [Strategy::Eliminate, Strategy::Race] {
             let never = AtomicBool::new(false);
             let bracket = Bracket::new(None, &never, &|_| {});
-            let options = Options { strategy, ..Options::default() };
+            let options = SearchOptions { strategy, ..SearchOptions::default() };
             let result = unlisted::tune(&configurations, &cost, &options, &bracket).unwrap();
             let about = format!("seed {seed}, {strategy:?}: {result:?}\n{value}");
             assert_eq!((result.status, result.upper), (Status::Optimal, Some(least)), "{about}");
@@ -90,7 +94,8 @@ fn a_large_space_of_guarded_kernels() {
         ] }]
     });
     let problem = parsed(&value);
-    let result = tune(&problem, &Options::default(), &AtomicBool::new(false), &|_| {}).unwrap();
+    let result =
+        tune(&problem, &SearchOptions::default(), &AtomicBool::new(false), &|_| {}).unwrap();
     assert_eq!(result.configurations, Some((1024u64 * 64 * 32).into()));
     assert!(matches!(result.proofs[..], [Proof::Elimination { exact: false, .. }]), "{result:?}");
     assert_eq!((result.status, result.upper), (Status::Optimal, Some(41478)));
@@ -116,16 +121,19 @@ fn a_large_space_of_groups_that_differ() {
     assert!(!bound.is_exact() && Cost::new(&small).is_err());
     let mut least = i64::MAX;
     for b in &space.bound {
-        let time =
-            tickbound_simulator::simulate(&small, b, &tickbound_simulator::Options::default())
-                .unwrap()
-                .time;
+        let time = tickbound_simulator::simulate(
+            &small,
+            b,
+            &tickbound_simulator::SimulateOptions::default(),
+        )
+        .unwrap()
+        .time;
         let bound = bound.term().value(&b.env).unwrap();
         assert!((1..=time).contains(&bound), "{bound}, {time}: {:?}", b.configuration);
         least = least.min(time);
     }
     let large = parsed(&value(400));
-    let result = tune(&large, &Options::default(), &AtomicBool::new(false), &|_| {}).unwrap();
+    let result = tune(&large, &SearchOptions::default(), &AtomicBool::new(false), &|_| {}).unwrap();
     assert_eq!(result.configurations, Some((7u64 * 400 * 400).into()));
     assert_eq!((result.status, result.upper), (Status::Optimal, Some(least)), "{result:?}");
     assert!(result.simulated_because.is_some());
@@ -142,13 +150,13 @@ fn one_that_is_too_large_stays_open() {
         "kernel": [ { "if": "(gid * gid) % 7 == 3", "then": [ { "compute": "1 + gid % 3" } ] },
                     { "global": 1 }, "barrier", { "compute": "lid * lid % 11" } ]
     }));
-    let options = Options::default();
+    let options = SearchOptions::default();
     let result = tune(&problem, &options, &AtomicBool::new(false), &|_| {}).expect("a result");
     let space = problem.space().expect("a space");
     let run = tickbound_simulator::simulate(
         &problem,
         &space.bound[0],
-        &tickbound_simulator::Options::default(),
+        &tickbound_simulator::SimulateOptions::default(),
     );
     assert_eq!((result.status, result.upper), (Status::Bounded, Some(run.expect("a run").time)));
     assert_eq!(result.best.expect("a configuration").configuration.0, [32]);

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use indexmap::IndexMap;
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
-use tickbound_solver::{Encoding, Objective, Options, Strategy, TuneResult, tune};
+use tickbound_solver::{Encoding, Objective, SearchOptions, Strategy, TuneResult, tune};
 
 /// A small generator: one number after another from a seed.
 struct Random(u64);
@@ -64,8 +64,12 @@ fn problem(seed: u64) -> String {
 fn solve(text: &str, strategy: Strategy, objective: Objective) -> TuneResult {
     let problem = Problem::from_json(text, &IndexMap::new(), &tickbound_model::platforms::find)
         .unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let options =
-        Options { strategy, objective, encoding: Some(Encoding::Event), ..Options::default() };
+    let options = SearchOptions {
+        strategy,
+        objective,
+        encoding: Some(Encoding::Event),
+        ..SearchOptions::default()
+    };
     tune(&problem, &options, &AtomicBool::new(false), &|_| {})
         .unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
@@ -110,7 +114,7 @@ fn latency_example() {
     let problem = Problem::from_json(&text, &IndexMap::new(), &tickbound_model::platforms::find)
         .expect("a valid example");
     let run = |objective| {
-        let options = Options { objective, ..Options::default() };
+        let options = SearchOptions { objective, ..SearchOptions::default() };
         tune(&problem, &options, &AtomicBool::new(false), &|_| {}).expect("a result")
     };
     let best = run(Objective::Best);
@@ -140,7 +144,7 @@ fn the_best_few() {
     let all = problem("");
     for objective in [Objective::Best, Objective::Robust] {
         let run = |problem: &Problem, top| {
-            let options = Options { objective, top, ..Options::default() };
+            let options = SearchOptions { objective, top, ..SearchOptions::default() };
             tune(problem, &options, &AtomicBool::new(false), &|_| {}).expect("a result")
         };
         let mut alone: Vec<i64> = all
@@ -176,7 +180,7 @@ fn the_robust_choice_is_another() {
     let problem = Problem::from_json(&text, &inputs, &tickbound_model::platforms::find)
         .expect("a valid example");
     let run = |objective| {
-        let options = Options { objective, ..Options::default() };
+        let options = SearchOptions { objective, ..SearchOptions::default() };
         tune(&problem, &options, &AtomicBool::new(false), &|_| {}).expect("a result")
     };
     let found = [Objective::Best, Objective::Worst, Objective::Robust].map(|objective| {
@@ -205,7 +209,7 @@ fn the_worst_case_waits_for_the_best_one() {
     value["kernel"].as_array_mut().expect("a program").push(long);
     let problem = Problem::from_value(&value, &IndexMap::new(), &tickbound_model::platforms::find)
         .expect("a valid problem");
-    let options = Options { objective: Objective::Worst, ..Options::default() };
+    let options = SearchOptions { objective: Objective::Worst, ..SearchOptions::default() };
     let result = tune(&problem, &options, &AtomicBool::new(false), &|_| {}).expect("a result");
     assert_eq!((result.status, result.lower, result.upper), (Status::Bounded, 0, Some(54)));
     assert_eq!(result.best.expect("a configuration").configuration.0, [8, 2, 0]);
@@ -226,10 +230,10 @@ fn a_long_loop_is_bounded_by_the_cycles_of_its_states() {
     let problem = Problem::from_json(text, &IndexMap::new(), &tickbound_model::platforms::find)
         .expect("a valid problem");
     let interrupt = AtomicBool::new(false);
-    let stop = |known: &tickbound_solver::bracket::Known| {
+    let stop = |known: &tickbound_solver::bracket::Incumbent| {
         interrupt.fetch_or(known.bounds.lower > 17_000_000, std::sync::atomic::Ordering::Relaxed);
     };
-    let result = tune(&problem, &Options::default(), &interrupt, &stop).expect("a result");
+    let result = tune(&problem, &SearchOptions::default(), &interrupt, &stop).expect("a result");
     assert_eq!((result.status, result.lower), (Status::Bounded, 17_750_000));
     let [best, worst] = result.schedule.expect("an open schedule").bounds.expect("explored");
     assert_eq!((best.0, worst.1), (17_750_000, 27_007_000));
@@ -253,7 +257,7 @@ fn many_configurations() {
     let space = problem.space().expect("a space");
     assert_eq!(space.bound.len(), 105);
     let ends = |bound| {
-        let launch = tickbound_schedules::Launch::new(&problem, bound).expect("a launch");
+        let launch = tickbound_schedules::WarpLaunch::new(&problem, bound).expect("a launch");
         let both = launch.explore(&Default::default(), &|| false).expect("both ends");
         (both.best, both.worst)
     };
@@ -261,7 +265,7 @@ fn many_configurations() {
     let best = ends.iter().map(|(best, _)| *best).min();
     let robust = ends.iter().map(|(_, worst)| *worst).min();
     for (objective, least) in [(Objective::Best, best), (Objective::Robust, robust)] {
-        let options = Options { objective, ..Options::default() };
+        let options = SearchOptions { objective, ..SearchOptions::default() };
         let result = tune(&problem, &options, &AtomicBool::new(false), &|_| {}).expect("a result");
         assert_eq!((result.status, result.upper), (Status::Optimal, least), "{objective:?}");
         let wins = |(_, (b, w)): &(_, &(i64, i64))| {

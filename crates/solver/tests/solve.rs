@@ -15,7 +15,7 @@ use tickbound_model::verdict::Status;
 use tickbound_model::{Configuration, Problem};
 use tickbound_simulator::{program, simulate};
 use tickbound_solver::{
-    Encoding, Folded, Options, SolveError, StopReason, Strategy, TuneResult, tune,
+    Encoding, ProgramClass, SearchOptions, SolveError, StopReason, Strategy, TuneResult, tune,
 };
 
 use crate::problems::Random;
@@ -42,7 +42,7 @@ fn shipped(file: &str, inputs: &[(&str, i64)]) -> Problem {
     parsed(&text, inputs)
 }
 
-fn tuned(problem: &Problem, options: &Options) -> TuneResult {
+fn tuned(problem: &Problem, options: &SearchOptions) -> TuneResult {
     tune(problem, options, &AtomicBool::new(false), &|_| {})
         .unwrap_or_else(|e| panic!("{}, {options:?}: {e}", problem.name))
 }
@@ -55,7 +55,7 @@ fn simulated(problem: &Problem) -> Ranking {
     let space = problem.space().unwrap_or_else(|e| panic!("{}: {e}", problem.name));
     let mut all: Ranking = Vec::new();
     for bound in &space.bound {
-        let run = simulate(problem, bound, &tickbound_simulator::Options::default());
+        let run = simulate(problem, bound, &tickbound_simulator::SimulateOptions::default());
         let run = run.unwrap_or_else(|e| panic!("{}: {e}", problem.name));
         all.push((run.time, bound.configuration.0.clone()));
     }
@@ -84,8 +84,8 @@ fn assert_optimal(result: &TuneResult, expected: &Ranking, about: &str) {
     assert!(result.replayed && !result.more_optima && result.stopped_by.is_none(), "{about}");
 }
 
-fn with(encoding: Encoding, strategy: Strategy) -> Options {
-    Options { encoding: Some(encoding), strategy, ..Options::default() }
+fn with(encoding: Encoding, strategy: Strategy) -> SearchOptions {
+    SearchOptions { encoding: Some(encoding), strategy, ..SearchOptions::default() }
 }
 
 // Published times.
@@ -110,7 +110,7 @@ fn abstract_kernel_of_every_published_size() {
         (1024, 533_248, &[[512, 32]]),
     ];
     for (size, time, best) in table {
-        let options = Options { strategy: Strategy::Descend, ..Options::default() };
+        let options = SearchOptions { strategy: Strategy::Descend, ..SearchOptions::default() };
         let result = tuned(&shipped("abstract.json", &[("size", size)]), &options);
         let expected: Ranking = best.iter().map(|c| (time, c.to_vec())).collect();
         assert_optimal(&result, &expected, &format!("size {size}"));
@@ -130,23 +130,28 @@ fn abstract_kernel_of_a_size_nobody_can_enumerate_by_ticks() {
         expected.push((abstract_time(size, c[0], c[1]), c.clone()));
     }
     expected.sort_by_key(|(t, _)| *t);
-    let result = tuned(&problem, &Options { strategy: Strategy::Descend, ..Options::default() });
+    let result =
+        tuned(&problem, &SearchOptions { strategy: Strategy::Descend, ..SearchOptions::default() });
     assert_optimal(&result, &expected, "size 2^30");
     assert!(result.confirmed_uncut);
-    let result = tuned(&problem, &Options::default());
+    let result = tuned(&problem, &SearchOptions::default());
     assert_optimal(&result, &expected, "size 2^30");
     assert!(!result.proofs.is_empty());
 }
 
 #[test]
 fn minimum_as_published() {
-    let result = tuned(&shipped("minimum.json", &[]), &Options::default());
+    let result = tuned(&shipped("minimum.json", &[]), &SearchOptions::default());
     assert_optimal(&result, &vec![(24, vec![4, 4]), (24, vec![4, 8])], "size 16, 4 elements");
     for (size, time) in [(64, 36), (128, 52), (256, 68), (1024, 132)] {
         let problem = shipped("minimum.json", &[("size", size), ("elements_per_unit", 64)]);
         let expected = simulated(&problem);
         assert_eq!(expected[0].0, time, "size {size}");
-        assert_optimal(&tuned(&problem, &Options::default()), &expected, &format!("size {size}"));
+        assert_optimal(
+            &tuned(&problem, &SearchOptions::default()),
+            &expected,
+            &format!("size {size}"),
+        );
     }
 }
 
@@ -169,7 +174,7 @@ fn fermi_as_listed_and_as_described() {
             for (time, c) in &expected {
                 assert_eq!(*time, fermi_time(size, c[0], warp(size, c[1])), "{about} at {c:?}");
             }
-            assert_optimal(&tuned(&problem, &Options::default()), &expected, &about);
+            assert_optimal(&tuned(&problem, &SearchOptions::default()), &expected, &about);
         }
     }
 }
@@ -185,7 +190,7 @@ fn other_shipped_problems() {
     ] {
         let problem = shipped(file, inputs);
         let about = format!("{file} {inputs:?}");
-        assert_optimal(&tuned(&problem, &Options::default()), &simulated(&problem), &about);
+        assert_optimal(&tuned(&problem, &SearchOptions::default()), &simulated(&problem), &about);
     }
 }
 
@@ -242,10 +247,10 @@ fn the_profile_resources_on_every_strategy() {
     let problem = shipped("coulomb-resources.json", &[("grid", 64)]);
     let expected = simulated(&problem);
     for strategy in STRATEGIES.into_iter().chain([Strategy::Eliminate, Strategy::Branch]) {
-        let result = tuned(&problem, &Options { strategy, ..Options::default() });
+        let result = tuned(&problem, &SearchOptions { strategy, ..SearchOptions::default() });
         assert_optimal(&result, &expected, strategy.name());
     }
-    let asked = Options { encoding: Some(Encoding::Event), ..Options::default() };
+    let asked = SearchOptions { encoding: Some(Encoding::Event), ..SearchOptions::default() };
     let refused = tune(&problem, &asked, &AtomicBool::new(false), &|_| {}).unwrap_err();
     assert!(matches!(refused, SolveError::Plan(PlanError::Resources)), "{refused}");
 }
@@ -267,7 +272,7 @@ fn programs_are_folded_whole() {
     let mut by_hand: IndexMap<Vec<i64>, (i64, Vec<Configuration>)> = IndexMap::new();
     for bound in problem.space().expect("a space").bound {
         let own = program(&problem, &bound).expect("a usage").expect("a program");
-        let time = simulate(&problem, &bound, &tickbound_simulator::Options::default())
+        let time = simulate(&problem, &bound, &tickbound_simulator::SimulateOptions::default())
             .expect("a time")
             .time;
         by_hand.entry(own).or_insert((time, Vec::new())).1.push(bound.configuration);
@@ -281,20 +286,21 @@ fn programs_are_folded_whole() {
     expected.sort();
     for top in [1, 5, 100] {
         for strategy in [Strategy::Race, Strategy::Eliminate, Strategy::Branch] {
-            let result = tuned(&problem, &Options { strategy, top, ..Options::default() });
+            let result =
+                tuned(&problem, &SearchOptions { strategy, top, ..SearchOptions::default() });
             let list = result.programs.list.iter();
             let found: Vec<(i64, Configuration, usize)> = list
                 .map(|p| (p.first.time, p.first.configuration.clone(), p.configurations))
                 .collect();
             assert!(result.programs.whole, "{strategy:?}, {top}");
             assert_eq!(found, expected[..top.min(expected.len())], "{strategy:?}, {top}");
-            let is_alike = |p: &&Folded| p.first.configuration.0[1..3] == [0, 1];
+            let is_alike = |p: &&ProgramClass| p.first.configuration.0[1..3] == [0, 1];
             let alike = result.programs.list.iter().find(is_alike);
             assert!(alike.is_none_or(|p| p.differ == ["MD"]), "{alike:?}");
         }
     }
     // Nobody asked for a ranking.
-    assert!(tuned(&problem, &Options::default()).programs.list.is_empty());
+    assert!(tuned(&problem, &SearchOptions::default()).programs.list.is_empty());
 }
 
 #[test]
@@ -309,7 +315,7 @@ fn every_strategy_on_every_encoding() {
                 let options = with(encoding, strategy);
                 assert_optimal(&tuned(&problem, &options), &expected, &about);
                 if encoding != Encoding::Tick {
-                    let blind = Options { bounds: false, ..options };
+                    let blind = SearchOptions { bounds: false, ..options };
                     assert_optimal(&tuned(&problem, &blind), &expected, &about);
                 }
             }
@@ -330,7 +336,8 @@ fn shrinking_changes_no_time() {
     for problem in [shipped("abstract.json", &[("size", 64)]), shipped("reduction-h200.json", &[])]
     {
         let plan = Plan::new(&problem, &problem.space().expect("a space")).expect("a plan");
-        let encoded = |shrink| summary::encode_with(&plan, summary::Options { shrink }).unwrap();
+        let encoded =
+            |shrink| summary::encode_with(&plan, summary::SummaryOptions { shrink }).unwrap();
         let (small, large) = (encoded(true), encoded(false));
         let [report, other] = [&small, &large].map(|e| e.report.expect("a summary reports"));
         let (small, large) = (small.system, large.system);
@@ -345,9 +352,9 @@ fn shrinking_changes_no_time() {
 #[test]
 fn racing_twice_gives_the_same_result() {
     for problem in [shipped("abstract.json", &[("size", 32)]), shipped("matmul.json", &[])] {
-        let once = tuned(&problem, &Options::default());
+        let once = tuned(&problem, &SearchOptions::default());
         for _ in 0..3 {
-            let mut again = tuned(&problem, &Options::default());
+            let mut again = tuned(&problem, &SearchOptions::default());
             // What a race may differ in.
             (again.seconds, again.solver_calls) = (once.seconds, once.solver_calls);
             assert_eq!(again, once);
@@ -370,7 +377,7 @@ fn top_ranks_like_the_simulator() {
                 if encoding == Encoding::Event && expected.len() > 6 {
                     continue;
                 }
-                let options = Options { top, ..with(encoding, Strategy::Race) };
+                let options = SearchOptions { top, ..with(encoding, Strategy::Race) };
                 let result = tuned(&problem, &options);
                 let kept = top.max(optimal).min(expected.len());
                 assert_eq!(found(&result), expected[..kept], "{about}, top {top}");
@@ -391,7 +398,7 @@ fn an_interrupt_or_no_time_leaves_a_bracket() {
             let interrupted = tune(&problem, &options, &AtomicBool::new(true), &|_| {});
             let interrupted = interrupted.unwrap_or_else(|e| panic!("{about}: {e}"));
             assert_eq!(interrupted.stopped_by, Some(StopReason::Interrupted), "{about}");
-            let late = tuned(&problem, &Options { timeout: Some(Duration::ZERO), ..options });
+            let late = tuned(&problem, &SearchOptions { timeout: Some(Duration::ZERO), ..options });
             assert_eq!(late.stopped_by, Some(StopReason::TimeOut(0.0)), "{about}");
             for result in [interrupted, late] {
                 assert_eq!(result.status, Status::Bounded, "{about}");
@@ -409,12 +416,12 @@ fn an_interrupt_or_no_time_leaves_a_bracket() {
 fn bounds_that_meet_are_no_proof_by_a_solver() {
     let problem = shipped("abstract.json", &[("size", 32)]);
     let stop = AtomicBool::new(false);
-    let stop_when_bounds_meet = |known: &tickbound_solver::bracket::Known| {
+    let stop_when_bounds_meet = |known: &tickbound_solver::bracket::Incumbent| {
         let bounds = known.bounds;
         let met = bounds.best.is_some() && bounds.lower >= bounds.upper();
         stop.fetch_or(met, std::sync::atomic::Ordering::SeqCst);
     };
-    let options = Options { strategy: Strategy::Descend, ..Options::default() };
+    let options = SearchOptions { strategy: Strategy::Descend, ..SearchOptions::default() };
     let result =
         tune(&problem, &options, &stop, &stop_when_bounds_meet).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((result.lower, result.upper), (584, Some(584)));
@@ -430,7 +437,7 @@ fn constraints_that_contradict_each_other() {
     );
     let problem = parsed(&text, &[]);
     for strategy in STRATEGIES {
-        let result = tuned(&problem, &Options { strategy, ..Options::default() });
+        let result = tuned(&problem, &SearchOptions { strategy, ..SearchOptions::default() });
         assert_eq!((result.status, result.upper, result.best), (Status::Infeasible, None, None));
         assert!(result.optima.is_empty() && result.stopped_by.is_none());
     }
@@ -446,7 +453,7 @@ fn groups_that_differ_are_encoded() {
       "finish": [ { "compute": "WG" } ] }"#;
     let problem = parsed(text, &[]);
     let all = simulated(&problem);
-    assert_optimal(&tuned(&problem, &Options::default()), &all, "gid");
+    assert_optimal(&tuned(&problem, &SearchOptions::default()), &all, "gid");
     for encoding in ENCODINGS {
         for strategy in [Strategy::Race, Strategy::Descend, Strategy::Ascend] {
             let result = tuned(&problem, &with(encoding, strategy));
@@ -466,10 +473,10 @@ fn groups_whose_ticks_leave_63_bits() {
     let problem = parsed(text, &[]);
     let never = AtomicBool::new(false);
     let options = with(Encoding::Event, Strategy::Bisect);
-    let refused = tune(&problem, &Options { bounds: false, ..options }, &never, &|_| {});
+    let refused = tune(&problem, &SearchOptions { bounds: false, ..options }, &never, &|_| {});
     let refused = refused.expect_err("seven times 2^61").to_string();
     assert!(refused.contains("N=61") && refused.contains("63 bits"), "{refused}");
-    let options = Options { strategy: Strategy::Bisect, ..Options::default() };
+    let options = SearchOptions { strategy: Strategy::Bisect, ..SearchOptions::default() };
     assert_eq!(tuned(&problem, &options).upper, Some(7 << 60));
 }
 
@@ -480,7 +487,7 @@ fn too_many_groups_that_differ_are_simulated() {
       "parameters": { "WG": [1, 2] }, "launch": { "global_size": 1000, "local_size": "WG" },
       "kernel": [ { "repeat": "gid", "body": [ { "compute": 1 } ] } ] }"#;
     let problem = parsed(text, &[]);
-    let options = Options { strategy: Strategy::Bisect, ..Options::default() };
+    let options = SearchOptions { strategy: Strategy::Bisect, ..SearchOptions::default() };
     let result = tuned(&problem, &options);
     assert_eq!(result.encoding, None);
     assert_optimal(&result, &simulated(&problem), "gid");
@@ -505,7 +512,7 @@ fn what_has_no_time_is_slower_than_what_has_one() {
         "kernel": [ { "work": "2 ** 62" }, { "if": "N == 1", "then": [ { "work": "2 ** 62" } ] } ] }"#;
     let problem = parsed(text, &[]);
     for strategy in [Strategy::Race, Strategy::Eliminate, Strategy::Branch, Strategy::Enumerate] {
-        let options = Options { strategy, ..Options::default() };
+        let options = SearchOptions { strategy, ..SearchOptions::default() };
         let result = tuned(&problem, &options);
         assert_eq!((result.status, result.upper), (Status::Optimal, Some(1 << 62)), "{strategy:?}");
         let best: Vec<i64> = result.optima.iter().map(|found| found.configuration.0[0]).collect();
@@ -619,7 +626,7 @@ fn random_problems() {
                 Strategy::Optimize,
             ]);
             let bounds = r.below(4) > 0;
-            let options = Options { bounds, ..with(encoding, strategy) };
+            let options = SearchOptions { bounds, ..with(encoding, strategy) };
             let about = format!("seed {seed}, {encoding:?}, {strategy:?}, bounds {bounds}\n{text}");
             let result = tune(&problem, &options, &AtomicBool::new(false), &|_| {});
             let result = result.unwrap_or_else(|e| panic!("{e}\n{about}"));

@@ -11,7 +11,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use num_bigint::BigUint;
 use serde_json::{Value, json};
-use tickbound_elimination::Limits;
+use tickbound_elimination::TableLimits;
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::Status;
 use tickbound_model::{Configuration, Problem, Profile};
@@ -19,7 +19,7 @@ use tickbound_simulator::simulate;
 use tickbound_solver::Proof;
 use tickbound_solver::bracket::Bracket;
 use tickbound_solver::result::MAX_OPTIMA;
-use tickbound_solver::{Options, SolveError, Strategy, TuneResult, tune, unlisted};
+use tickbound_solver::{SearchOptions, SolveError, Strategy, TuneResult, tune, unlisted};
 use tickbound_timing::{Cost, Uncovered};
 
 use crate::problems::{Random, problem};
@@ -98,7 +98,7 @@ fn from_environment(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(otherwise)
 }
 
-fn tuned(problem: &Problem, options: &Options) -> Result<TuneResult, SolveError> {
+fn tuned(problem: &Problem, options: &SearchOptions) -> Result<TuneResult, SolveError> {
     tune(problem, options, &AtomicBool::new(false), &|_| {})
 }
 
@@ -106,7 +106,7 @@ fn tuned(problem: &Problem, options: &Options) -> Result<TuneResult, SolveError>
 fn tuned_unlisted(
     configurations: &Configurations<'_>,
     cost: &Cost,
-    options: &Options,
+    options: &SearchOptions,
 ) -> Result<TuneResult, SolveError> {
     let never = AtomicBool::new(false);
     let bracket = Bracket::new(None, &never, &|_| {});
@@ -154,7 +154,7 @@ impl Case<'_> {
     }
 
     fn compare_projection(&self, all: &Configurations<'_>, of: &[usize]) {
-        let relation = all.projected(of, &Limits::default()).expect("small");
+        let relation = all.projected(of, &TableLimits::default()).expect("small");
         let value = |p: usize, i: u32| all.values()[p][i as usize];
         let projected: BTreeSet<Vec<i64>> = relation
             .sorted()
@@ -230,7 +230,7 @@ impl Case<'_> {
         }
     }
 
-    fn search(&self, options: &Options, seen: &mut Seen) {
+    fn search(&self, options: &SearchOptions, seen: &mut Seen) {
         let what = format!("{:?}, top {}", options.strategy, options.top);
         let result = tuned(self.problem, options);
         let result = result.unwrap_or_else(|e| panic!("{}", self.about(&format!("{what}: {e}"))));
@@ -250,7 +250,7 @@ impl Case<'_> {
     fn search_unlisted(
         &self,
         (all, cost): (&Configurations<'_>, &Cost),
-        options: &Options,
+        options: &SearchOptions,
         seen: &mut Seen,
     ) {
         let what = format!("{:?} without a list, top {}", options.strategy, options.top);
@@ -277,7 +277,8 @@ impl Case<'_> {
         let searches = [(Strategy::Race, 0), (Strategy::Race, 3), (Strategy::Eliminate, 70)];
         for (strategy, top) in searches.into_iter().chain(solver.map(|s| (s, 0))) {
             let what = format!("padded, {strategy:?}, top {top}");
-            let result = tuned(&padded, &Options { strategy, top, ..Options::default() });
+            let result =
+                tuned(&padded, &SearchOptions { strategy, top, ..SearchOptions::default() });
             let result =
                 result.unwrap_or_else(|e| panic!("{}", self.about(&format!("{what}: {e}"))));
             self.compare(&result, top, 250_000, &what);
@@ -334,7 +335,7 @@ fn count(seen: &mut Seen, case: &Case<'_>) {
 
 /// A fault of the problem is said as one, or the structure finds that nothing excluded has it.
 fn compare_faulty_space(about: &str, problem: &Problem, error: &str, seen: &mut Seen) {
-    match problem.configurations(&Limits::default()) {
+    match problem.configurations(&TableLimits::default()) {
         Err(e) => {
             assert!(!e.to_string().is_empty(), "{about}");
             seen.faulty_space += 1;
@@ -357,7 +358,7 @@ fn compare_faulty_space(about: &str, problem: &Problem, error: &str, seen: &mut 
 fn compare_faulty_kernel(case: &Case<'_>, seen: &mut Seen) {
     seen.faulty_kernel += 1;
     for strategy in [Strategy::Race, Strategy::Eliminate, Strategy::Branch, Strategy::Enumerate] {
-        match tuned(case.problem, &Options { strategy, ..Options::default() }) {
+        match tuned(case.problem, &SearchOptions { strategy, ..SearchOptions::default() }) {
             Err(e) => assert!(!e.is_fault(), "{}", case.about(&format!("{strategy:?}: {e}"))),
             Ok(result) => {
                 let least = case.times.iter().map(|(_, t)| *t).min();
@@ -377,12 +378,12 @@ fn compare(seed: u64, seen: &mut Seen) {
         Ok(space) => space,
         Err(e) => return compare_faulty_space(&about("space"), &problem, &e.to_string(), seen),
     };
-    let all = problem.configurations(&Limits::default());
+    let all = problem.configurations(&TableLimits::default());
     let all = all.unwrap_or_else(|e| panic!("{}", about(&format!("no structure: {e}"))));
     let mut times = Vec::new();
     let mut faulty = false;
     for bound in &space.bound {
-        match simulate(&problem, bound, &tickbound_simulator::Options::default()) {
+        match simulate(&problem, bound, &tickbound_simulator::SimulateOptions::default()) {
             Ok(run) => times.push((bound.configuration.clone(), run.time)),
             Err(_) => faulty = true,
         }
@@ -397,7 +398,7 @@ fn compare(seed: u64, seen: &mut Seen) {
     if case.times.is_empty() {
         seen.empty += 1;
         for strategy in [Strategy::Race, Strategy::Enumerate] {
-            let result = tuned(&problem, &Options { strategy, ..Options::default() });
+            let result = tuned(&problem, &SearchOptions { strategy, ..SearchOptions::default() });
             let result = result.unwrap_or_else(|e| panic!("{}", about(&e.to_string())));
             assert_eq!(result.status, Status::Infeasible, "{}", about(&format!("{strategy:?}")));
         }
@@ -417,12 +418,15 @@ fn compare(seed: u64, seen: &mut Seen) {
         // Without a cost a race asks a solver about the list.
         let timeout = (cost.is_none() && strategy == Strategy::Race).then_some(LISTED_TIMEOUT);
         for top in if timeout.is_some() { &[3][..] } else { &[0, 3] } {
-            case.search(&Options { strategy, top: *top, timeout, ..Options::default() }, seen);
+            case.search(
+                &SearchOptions { strategy, top: *top, timeout, ..SearchOptions::default() },
+                seen,
+            );
         }
     }
-    let solver = Options { strategy: r.one_of(&SOLVERS), ..Options::default() };
+    let solver = SearchOptions { strategy: r.one_of(&SOLVERS), ..SearchOptions::default() };
     if r.below(16) == 0 {
-        case.search(&Options { timeout: Some(LISTED_TIMEOUT), ..solver.clone() }, seen);
+        case.search(&SearchOptions { timeout: Some(LISTED_TIMEOUT), ..solver.clone() }, seen);
         seen.solver_searches += 1;
     }
     let Some(cost) = cost else { return };
@@ -434,7 +438,7 @@ fn compare(seed: u64, seen: &mut Seen) {
     seen.uneven_items += u64::from(term.contains("Emptier"));
     case.compare_cost(&all, &cost);
     if cost.is_exact() && r.below(8) == 0 {
-        case.search_unlisted((&all, &cost), &Options { top: 3, ..solver.clone() }, seen);
+        case.search_unlisted((&all, &cost), &SearchOptions { top: 3, ..solver.clone() }, seen);
         seen.solver_searches += 1;
     }
     if cost.is_exact() && r.below(10) == 0 {
@@ -508,7 +512,8 @@ fn bound_only_costs_list_as_many_as_asked_for() {
         "kernel": ["mark", { "work": "A" }, { "until": 1 }] });
     let problem = parsed(&value);
     for strategy in [Strategy::Eliminate, Strategy::Branch] {
-        let result = tuned(&problem, &Options { strategy, top: 3, ..Options::default() });
+        let result =
+            tuned(&problem, &SearchOptions { strategy, top: 3, ..SearchOptions::default() });
         assert_eq!(result.expect("a result").optima.len(), 3, "{strategy:?}");
     }
 }
@@ -528,7 +533,9 @@ fn on_bounds(strategy: Strategy) {
         let problem = parsed(&value);
         let space = problem.space().expect("a space");
         let time = |b| {
-            simulate(&problem, b, &tickbound_simulator::Options::default()).expect("a time").time
+            simulate(&problem, b, &tickbound_simulator::SimulateOptions::default())
+                .expect("a time")
+                .time
         };
         let times = space.bound.iter().map(|b| (b.configuration.clone(), time(b))).collect();
         let case = Case { seed: 0, value: &value, problem: &problem, times, bound_only: true };
@@ -537,7 +544,10 @@ fn on_bounds(strategy: Strategy) {
         large["parameters"]["PAD1"] = json!("range(1, 500)");
         large["parameters"]["PAD2"] = json!("range(1, 500)");
         let timeout = Some(Duration::from_secs(5));
-        let result = tuned(&parsed(&large), &Options { strategy, timeout, ..Options::default() });
+        let result = tuned(
+            &parsed(&large),
+            &SearchOptions { strategy, timeout, ..SearchOptions::default() },
+        );
         let result = result.unwrap_or_else(|e| panic!("{}", case.about(&e.to_string())));
         assert_eq!(result.stopped_by, None, "{result:?}");
         case.compare(&result, 0, 250_000, "a large space on bounds");
@@ -573,14 +583,19 @@ fn a_search_that_is_stopped_at_once_has_something_to_show() {
         "parameters": parameters, "launch": { "global_size": 16, "local_size": 4 },
         "kernel": kernel }));
     for strategy in [Strategy::Race, Strategy::Eliminate, Strategy::Branch] {
-        let options = Options { strategy, ..Options::default() };
+        let options = SearchOptions { strategy, ..SearchOptions::default() };
         let result = tune(&problem, &options, &AtomicBool::new(true), &|_| {}).expect("a result");
         assert_eq!(result.status, Status::Bounded, "{strategy:?}");
         let best = result.best.expect("a configuration");
-        let bound =
-            problem.configurations(&Limits::default()).expect("a space").bind(&best.configuration);
-        let run =
-            simulate(&problem, &bound.expect("valid"), &tickbound_simulator::Options::default());
+        let bound = problem
+            .configurations(&TableLimits::default())
+            .expect("a space")
+            .bind(&best.configuration);
+        let run = simulate(
+            &problem,
+            &bound.expect("valid"),
+            &tickbound_simulator::SimulateOptions::default(),
+        );
         assert_eq!((Some(best.time), best.time), (result.upper, run.expect("a time").time));
     }
 }
@@ -595,7 +610,7 @@ fn a_division_of_a_definition_rounds_down_in_a_constraint() {
     let problem = parsed(&value);
     let space = problem.space().expect("a space");
     assert_eq!(space.bound.len(), 2);
-    let all = problem.configurations(&Limits::default()).expect("a structure");
+    let all = problem.configurations(&TableLimits::default()).expect("a structure");
     assert_eq!(all.count(), Some(BigUint::from(2u32)));
 }
 
@@ -616,7 +631,7 @@ fn warps_in_turn() {
         assert!(cost.is_exact());
         covered += 1;
         for bound in &space.bound {
-            let run = simulate(&problem, bound, &tickbound_simulator::Options::default());
+            let run = simulate(&problem, bound, &tickbound_simulator::SimulateOptions::default());
             match (run, cost.term().value(&bound.env)) {
                 (Ok(run), Ok(time)) => {
                     assert_eq!(run.time, time, "seed {seed}: {:?}\n{value}", bound.configuration);

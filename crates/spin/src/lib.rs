@@ -18,9 +18,9 @@
 //! What is promised:
 //!
 //! - A lower bound comes from a run that was complete and exhaustive, and from nothing else
-//!   ([`output::Report::complete`]). A search cut by its depth limit, by memory or by time says
-//!   nothing, and neither does a bitstate run that has found nothing: a swarm gives upper bounds
-//!   only.
+//!   ([`output::VerifierReport::complete`]). A search cut by its depth limit, by memory or by time
+//!   says nothing, and neither does a bitstate run that has found nothing: a swarm gives upper
+//!   bounds only.
 //! - Every upper bound comes from a trail that was replayed, and that our simulator has run with
 //!   the same schedule and the same time ([`trail`]). Where they differ, there is no result but an
 //!   error that shows both. A run too large for the simulator counts, and is marked as unconfirmed.
@@ -48,10 +48,12 @@ mod watch;
 use std::sync::atomic::AtomicBool;
 
 pub use error::SpinError;
-pub use options::{Event, LEAST_MEMORY, MAX_DEPTH, Observer, Options, Search, Subject};
-pub use result::{SpinResult, StopReason};
+pub use options::{
+    LEAST_MEMORY, MAX_DEPTH, Search, SpinEvent, SpinObserver, SpinOptions, SpinSubject,
+};
+pub use result::{SpinResult, SpinStop};
 use state::SearchState;
-pub use tools::Tools;
+pub use tools::SpinTools;
 use watch::Watch;
 
 /// Searches for the least time with SPIN. `interrupt` ends the search when it becomes true, with
@@ -61,11 +63,11 @@ use watch::Watch;
 /// An option that makes no sense, files or programs that cannot be used, and every fault of the
 /// model or of this program that shows on the way.
 pub fn search(
-    subject: Subject<'_>,
-    tools: &Tools,
-    options: &Options,
+    subject: SpinSubject<'_>,
+    tools: &SpinTools,
+    options: &SpinOptions,
     interrupt: &AtomicBool,
-    observer: Observer<'_>,
+    observer: SpinObserver<'_>,
 ) -> Result<SpinResult, SpinError> {
     options.check()?;
     if subject.space.bound.is_empty() {

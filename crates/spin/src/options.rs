@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use tickbound_model::verdict::Found;
+use tickbound_model::verdict::TimedConfiguration;
 use tickbound_model::{Problem, Space};
 
 use crate::error::SpinError;
@@ -33,7 +33,7 @@ pub const MAX_DEPTH: u64 = 2_000_000_000;
 
 /// Limits of a search.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Options {
+pub struct SpinOptions {
     /// The search.
     pub search: Search,
     /// Most bytes of memory for verifiers that run at the same time, together.
@@ -50,9 +50,9 @@ pub struct Options {
     pub keep: Option<PathBuf>,
 }
 
-impl Default for Options {
+impl Default for SpinOptions {
     fn default() -> Self {
-        Options {
+        SpinOptions {
             search: Search::default(),
             memory: 4 << 30,
             timeout: None,
@@ -66,7 +66,7 @@ impl Default for Options {
 
 /// What happens during a search.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
+pub enum SpinEvent {
     /// The least time is known to lie in this interval, in ticks; `upper` is `None` before a trail
     /// has been found.
     Bounds {
@@ -75,7 +75,7 @@ pub enum Event {
         /// The best found.
         upper: Option<i64>,
         /// Who takes so long.
-        best: Option<Found>,
+        best: Option<TimedConfiguration>,
     },
     /// A run begins, or a verifier is made for it.
     Started {
@@ -89,11 +89,11 @@ pub enum Event {
 }
 
 /// Is told what happens; several workers may call it at once.
-pub type Observer<'a> = &'a (dyn Fn(&Event) + Sync);
+pub type SpinObserver<'a> = &'a (dyn Fn(&SpinEvent) + Sync);
 
 /// What is searched.
 #[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
+pub struct SpinSubject<'a> {
     /// The problem.
     pub problem: &'a Problem,
     /// Its space, which the model covers.
@@ -102,7 +102,7 @@ pub struct Subject<'a> {
     pub model: &'a Model,
 }
 
-impl Options {
+impl SpinOptions {
     /// # Errors
     /// A limit that makes no sense.
     pub(crate) fn check(&self) -> Result<(), SpinError> {

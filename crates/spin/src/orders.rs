@@ -4,23 +4,23 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use crate::error::SpinError;
-use crate::output::Verdict;
+use crate::output::VerifierVerdict;
 use crate::watch::Watch;
 
 /// A property of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Claim {
+pub enum OrderClaim {
     /// No run ends.
     NonTerm,
     /// No run ends within `T` ticks.
     OverTime,
 }
 
-impl Claim {
+impl OrderClaim {
     pub fn name(self) -> &'static str {
         match self {
-            Claim::NonTerm => "NonTerm",
-            Claim::OverTime => "OverTime",
+            OrderClaim::NonTerm => "NonTerm",
+            OrderClaim::OverTime => "OverTime",
         }
     }
 }
@@ -61,7 +61,7 @@ pub struct Order<'a> {
     /// The name of the run in logs.
     pub what: &'static str,
     /// The claim; `None` for a verifier without claims.
-    pub claim: Option<Claim>,
+    pub claim: Option<OrderClaim>,
     /// The bound, for the log.
     pub bound: Option<i64>,
     /// The depth limit.
@@ -107,7 +107,7 @@ pub struct Bits {
 #[derive(Debug)]
 pub struct VerifierRun {
     /// The verdict; of a run for many errors, what cut it short, if something did.
-    pub verdict: Verdict,
+    pub verdict: VerifierVerdict,
     /// It searched everything, storing states in full.
     pub complete: bool,
     /// The files of its trails.

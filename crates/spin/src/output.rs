@@ -1,14 +1,15 @@
 //! Reading what SPIN's verifier prints.
 //!
-//! In goes the output of `pan`, out comes a [`Report`] and, together with how the program ended, a
-//! [`Verdict`]. The verifier's exit status says nothing: it is 0 also after an error, without
-//! memory, and after a search that was cut. `errors: 0` alone says nothing either: it is printed as
-//! well when the depth limit or the memory limit cut the search short. So a property
-//! [`Verdict::Holds`] only if *all* signs of a complete, exhaustive search are there.
+//! In goes the output of `pan`, out comes a [`VerifierReport`] and, together with how the program
+//! ended, a [`VerifierVerdict`]. The verifier's exit status says nothing: it is 0 also after an
+//! error, without memory, and after a search that was cut. `errors: 0` alone says nothing either:
+//! it is printed as well when the depth limit or the memory limit cut the search short. So a
+//! property [`VerifierVerdict::Holds`] only if *all* signs of a complete, exhaustive search are
+//! there.
 
 use serde::{Deserialize, Serialize};
 
-use tickbound_os::process::{Ended, Stopped};
+use tickbound_os::process::{Ended, ProcessStop};
 
 /// Bytes of what the verifier calls a megabyte.
 const MEGABYTE: f64 = 1_048_576.0;
@@ -25,7 +26,7 @@ pub enum Coverage {
 
 /// What one run of the verifier has printed.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Report {
+pub struct VerifierReport {
     /// The claim that was checked; `None` without one.
     pub claim: Option<String>,
     /// How states were stored; `None` if the run did not come that far.
@@ -108,10 +109,10 @@ fn bytes(megabytes: f64) -> u64 {
     (megabytes * MEGABYTE) as u64
 }
 
-impl Report {
+impl VerifierReport {
     /// Reads the lines that the verifier has printed.
-    pub fn parse<S: AsRef<str>>(lines: &[S]) -> Report {
-        let mut report = Report::default();
+    pub fn parse<S: AsRef<str>>(lines: &[S]) -> VerifierReport {
+        let mut report = VerifierReport::default();
         for line in lines {
             report.line(line.as_ref());
         }
@@ -119,23 +120,23 @@ impl Report {
     }
 
     /// What kept a run that ended in this way from searching everything.
-    pub fn cut(&self, ended: Ended) -> Option<Verdict> {
+    pub fn cut(&self, ended: Ended) -> Option<VerifierVerdict> {
         if self.out_of_memory.is_some() {
-            return Some(Verdict::OutOfMemory);
+            return Some(VerifierVerdict::OutOfMemory);
         }
         match ended {
-            Ended::Stopped(why) => return Some(Verdict::Stopped(why)),
+            Ended::Stopped(why) => return Some(VerifierVerdict::Stopped(why)),
             Ended::Exit(_) | Ended::Signal(_) if self.interrupted => {
-                return Some(Verdict::Stopped(Stopped::Interrupted));
+                return Some(VerifierVerdict::Stopped(ProcessStop::Interrupted));
             }
             // The kernel's way to end a process that takes too much.
-            Ended::Signal(9) => return Some(Verdict::OutOfMemory),
+            Ended::Signal(9) => return Some(VerifierVerdict::OutOfMemory),
             Ended::Signal(n) => {
-                return Some(Verdict::Unreadable(format!("it ended by signal {n}")));
+                return Some(VerifierVerdict::Unreadable(format!("it ended by signal {n}")));
             }
             Ended::Exit(_) => {}
         }
-        self.depth_cut.then_some(Verdict::DepthLimit)
+        self.depth_cut.then_some(VerifierVerdict::DepthLimit)
     }
 
     /// The search went over all states, stored in full; it may have found errors on the way.
@@ -224,7 +225,7 @@ fn numbered(said: &str) -> Option<(u64, &str)> {
 
 /// What a run means.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum VerifierVerdict {
     /// The search was complete and exhaustive and has found no error.
     Holds,
     /// A bitstate search has ended without an error, which proves nothing.
@@ -240,59 +241,59 @@ pub enum Verdict {
     /// The verifier was compiled for smaller states (`-DVECTORSZ`).
     VectorTooSmall,
     /// It was stopped from outside.
-    Stopped(Stopped),
+    Stopped(ProcessStop),
     /// A fault of the model, such as an index out of bounds or too many processes; what it says.
     Fault(String),
     /// It crashed, or printed nothing that can be understood; what is known.
     Unreadable(String),
 }
 
-impl Verdict {
+impl VerifierVerdict {
     /// What a run that ended in this way and has printed this means. `stderr` is quoted if nothing
     /// else is to be had.
-    pub fn of(report: &Report, ended: Ended, stderr: &str) -> Verdict {
+    pub fn of(report: &VerifierReport, ended: Ended, stderr: &str) -> VerifierVerdict {
         if report.vector_too_small {
-            return Verdict::VectorTooSmall;
+            return VerifierVerdict::VectorTooSmall;
         }
         if let Some(fatal) = &report.fatal {
-            return Verdict::Fault(fatal.clone());
+            return VerifierVerdict::Fault(fatal.clone());
         }
         if let Some(verdict) = from_errors(&report.error_texts).or_else(|| report.cut(ended)) {
             return verdict;
         }
         let partial = report.coverage == Some(Coverage::Partial);
         if report.complete(ended) && report.errors == 0 && report.assertions {
-            Verdict::Holds
+            VerifierVerdict::Holds
         } else if partial && report.summary && report.errors == 0 && !report.unfinished {
-            Verdict::NothingFound
+            VerifierVerdict::NothingFound
         } else {
-            Verdict::Unreadable(quote(report, ended, stderr))
+            VerifierVerdict::Unreadable(quote(report, ended, stderr))
         }
     }
 
     /// One word for logs and JSON.
     pub fn word(&self) -> &'static str {
         match self {
-            Verdict::Holds => "holds",
-            Verdict::NothingFound => "nothing found",
-            Verdict::Violated => "violated",
-            Verdict::Deadlock => "deadlock",
-            Verdict::DepthLimit => "depth limit",
-            Verdict::OutOfMemory => "out of memory",
-            Verdict::VectorTooSmall => "state vector too large",
-            Verdict::Stopped(Stopped::Interrupted) => "interrupt",
-            Verdict::Stopped(Stopped::Time(_)) => "time-out",
-            Verdict::Stopped(Stopped::Memory(_)) => "out of memory",
-            Verdict::Stopped(Stopped::Output(_)) => "output too long",
-            Verdict::Stopped(Stopped::Unneeded) => "end of the round",
-            Verdict::Fault(_) => "fault",
-            Verdict::Unreadable(_) => "unreadable",
+            VerifierVerdict::Holds => "holds",
+            VerifierVerdict::NothingFound => "nothing found",
+            VerifierVerdict::Violated => "violated",
+            VerifierVerdict::Deadlock => "deadlock",
+            VerifierVerdict::DepthLimit => "depth limit",
+            VerifierVerdict::OutOfMemory => "out of memory",
+            VerifierVerdict::VectorTooSmall => "state vector too large",
+            VerifierVerdict::Stopped(ProcessStop::Interrupted) => "interrupt",
+            VerifierVerdict::Stopped(ProcessStop::Time(_)) => "time-out",
+            VerifierVerdict::Stopped(ProcessStop::Memory(_)) => "out of memory",
+            VerifierVerdict::Stopped(ProcessStop::Output(_)) => "output too long",
+            VerifierVerdict::Stopped(ProcessStop::Unneeded) => "end of the round",
+            VerifierVerdict::Fault(_) => "fault",
+            VerifierVerdict::Unreadable(_) => "unreadable",
         }
     }
 }
 
 /// The gravest of the errors: what is no violated assertion comes first.
-fn from_errors(texts: &[String]) -> Option<Verdict> {
+fn from_errors(texts: &[String]) -> Option<VerifierVerdict> {
     let fault = texts.iter().find(|t| {
         // Built-in checks read `assertion violated - invalid array index`.
         (!t.starts_with("assertion violated") || t.starts_with("assertion violated - "))
@@ -301,15 +302,15 @@ fn from_errors(texts: &[String]) -> Option<Verdict> {
     });
     let any = |what: &str| texts.iter().any(|t| t.starts_with(what));
     match fault {
-        Some(text) => Some(Verdict::Fault(text.clone())),
-        None if any("invalid end state") => Some(Verdict::Deadlock),
-        None if any("assertion violated") => Some(Verdict::Violated),
-        None if any("depth limit reached") => Some(Verdict::DepthLimit),
+        Some(text) => Some(VerifierVerdict::Fault(text.clone())),
+        None if any("invalid end state") => Some(VerifierVerdict::Deadlock),
+        None if any("assertion violated") => Some(VerifierVerdict::Violated),
+        None if any("depth limit reached") => Some(VerifierVerdict::DepthLimit),
         None => None,
     }
 }
 
-fn quote(report: &Report, ended: Ended, stderr: &str) -> String {
+fn quote(report: &VerifierReport, ended: Ended, stderr: &str) -> String {
     let said = stderr.lines().map(str::trim).find(|l| !l.is_empty() && !l.starts_with("warning:"));
     match (ended, said) {
         (_, Some(said)) => format!("it says: {said}"),
@@ -331,43 +332,53 @@ mod tests {
         };
     }
 
-    const TIME: Stopped = Stopped::Time(std::time::Duration::from_secs(1));
+    const TIME: ProcessStop = ProcessStop::Time(std::time::Duration::from_secs(1));
 
-    fn verdict(text: &str, ended: Ended) -> Verdict {
+    fn verdict(text: &str, ended: Ended) -> VerifierVerdict {
         let lines: Vec<&str> = text.lines().collect();
-        Verdict::of(&Report::parse(&lines), ended, "")
+        VerifierVerdict::of(&VerifierReport::parse(&lines), ended, "")
     }
 
     #[test]
     fn what_pan_prints_is_told_apart() {
         let exit = Ended::Exit(0);
-        let fault = |text: &str| Verdict::Fault(text.to_owned());
+        let fault = |text: &str| VerifierVerdict::Fault(text.to_owned());
         let cases = [
-            ("holds", printed!("holds"), exit, Verdict::Holds),
-            ("collapse", printed!("collapse"), exit, Verdict::Holds),
-            ("violated", printed!("violated"), exit, Verdict::Violated),
-            ("improvements", printed!("best"), exit, Verdict::Violated),
-            ("deadlock", printed!("deadlock"), exit, Verdict::Deadlock),
+            ("holds", printed!("holds"), exit, VerifierVerdict::Holds),
+            ("collapse", printed!("collapse"), exit, VerifierVerdict::Holds),
+            ("violated", printed!("violated"), exit, VerifierVerdict::Violated),
+            ("improvements", printed!("best"), exit, VerifierVerdict::Violated),
+            ("deadlock", printed!("deadlock"), exit, VerifierVerdict::Deadlock),
             // All of these say `errors: 0`.
-            ("depth", printed!("depth"), exit, Verdict::DepthLimit),
-            ("MEMLIM", printed!("memlim"), exit, Verdict::OutOfMemory),
-            ("memory", printed!("no-memory"), exit, Verdict::OutOfMemory),
-            ("interrupt", printed!("interrupted"), exit, Verdict::Stopped(Stopped::Interrupted)),
-            ("stopped", printed!("interrupted"), Ended::Stopped(TIME), Verdict::Stopped(TIME)),
-            ("bits", printed!("bits-nothing"), exit, Verdict::NothingFound),
-            ("hashes", printed!("hash-compact"), exit, Verdict::NothingFound),
+            ("depth", printed!("depth"), exit, VerifierVerdict::DepthLimit),
+            ("MEMLIM", printed!("memlim"), exit, VerifierVerdict::OutOfMemory),
+            ("memory", printed!("no-memory"), exit, VerifierVerdict::OutOfMemory),
+            (
+                "interrupt",
+                printed!("interrupted"),
+                exit,
+                VerifierVerdict::Stopped(ProcessStop::Interrupted),
+            ),
+            (
+                "stopped",
+                printed!("interrupted"),
+                Ended::Stopped(TIME),
+                VerifierVerdict::Stopped(TIME),
+            ),
+            ("bits", printed!("bits-nothing"), exit, VerifierVerdict::NothingFound),
+            ("hashes", printed!("hash-compact"), exit, VerifierVerdict::NothingFound),
             // And these count something else as an error.
-            ("depth, stop", printed!("depth-stop"), exit, Verdict::DepthLimit),
-            ("vector", printed!("vector"), exit, Verdict::VectorTooSmall),
+            ("depth, stop", printed!("depth-stop"), exit, VerifierVerdict::DepthLimit),
+            ("vector", printed!("vector"), exit, VerifierVerdict::VectorTooSmall),
             ("processes", printed!("processes"), exit, fault("too many processes")),
             ("index", printed!("index"), exit, fault("assertion violated - invalid array index")),
-            ("bits, trails", printed!("bits-trails"), exit, Verdict::Violated),
-            ("killed", printed!("killed"), Ended::Signal(9), Verdict::OutOfMemory),
+            ("bits, trails", printed!("bits-trails"), exit, VerifierVerdict::Violated),
+            ("killed", printed!("killed"), Ended::Signal(9), VerifierVerdict::OutOfMemory),
             (
                 "crashed",
                 printed!("killed"),
                 Ended::Signal(11),
-                Verdict::Unreadable("it ended by signal 11".into()),
+                VerifierVerdict::Unreadable("it ended by signal 11".into()),
             ),
         ];
         for (about, text, ended, expected) in cases {
@@ -377,14 +388,15 @@ mod tests {
 
     #[test]
     fn nothing_that_is_incomplete_holds() {
-        let unreadable = |text: &str, ended| matches!(verdict(text, ended), Verdict::Unreadable(_));
+        let unreadable =
+            |text: &str, ended| matches!(verdict(text, ended), VerifierVerdict::Unreadable(_));
         assert!(unreadable(printed!("no-assertions"), Ended::Exit(0)));
         assert!(unreadable(printed!("usage"), Ended::Exit(1)));
         assert!(unreadable(printed!("holds"), Ended::Exit(1)));
         assert!(unreadable("", Ended::Exit(0)));
         let said = printed!("usage.stderr");
-        let quoted = Verdict::of(&Report::default(), Ended::Exit(1), said);
-        assert_eq!(quoted, Verdict::Unreadable("it says: saw option -N".into()));
+        let quoted = VerifierVerdict::of(&VerifierReport::default(), Ended::Exit(1), said);
+        assert_eq!(quoted, VerifierVerdict::Unreadable("it says: saw option -N".into()));
         // Cut anywhere before the final figures, it is no proof.
         let lines: Vec<&str> = printed!("holds").lines().collect();
         let figures = lines.iter().position(|l| l.contains("errors: 0")).unwrap();
@@ -392,27 +404,28 @@ mod tests {
             let text = lines[..end].join("\n");
             assert!(unreadable(&text, Ended::Exit(0)), "{end}");
         }
-        let stopped = verdict(printed!("holds"), Ended::Stopped(Stopped::Interrupted));
-        assert_eq!(stopped, Verdict::Stopped(Stopped::Interrupted));
+        let stopped = verdict(printed!("holds"), Ended::Stopped(ProcessStop::Interrupted));
+        assert_eq!(stopped, VerifierVerdict::Stopped(ProcessStop::Interrupted));
     }
 
     #[test]
     fn figures_are_read() {
-        let report = Report::parse(&printed!("holds").lines().collect::<Vec<_>>());
+        let report = VerifierReport::parse(&printed!("holds").lines().collect::<Vec<_>>());
         assert_eq!(report.claim.as_deref(), Some("OverTime"));
         assert_eq!(report.coverage, Some(Coverage::Full));
         assert_eq!((report.depth, report.states, report.transitions), (61, 118, 124));
         assert_eq!(report.memory_bytes, (8.730 * MEGABYTE) as u64);
         assert!(report.complete(Ended::Exit(0)));
-        let best = Report::parse(&printed!("best").lines().collect::<Vec<_>>());
+        let best = VerifierReport::parse(&printed!("best").lines().collect::<Vec<_>>());
         assert_eq!((best.claim, best.errors), (None, 4));
         assert_eq!(best.trails, (1..5).map(|n| format!("model.pml{n}.trail")).collect::<Vec<_>>());
-        let bits = Report::parse(&printed!("bits-nothing").lines().collect::<Vec<_>>());
+        let bits = VerifierReport::parse(&printed!("bits-nothing").lines().collect::<Vec<_>>());
         assert!(bits.hash_factor.is_some_and(|f| f > 1000.0));
         // Of a run that was killed, the last progress.
-        let killed = Report::parse(&printed!("killed").lines().collect::<Vec<_>>());
+        let killed = VerifierReport::parse(&printed!("killed").lines().collect::<Vec<_>>());
         assert_eq!((killed.states, killed.depth), (1_000_000, 1211));
-        let large = Report::parse(&["1.6548571e+08 states, stored", "  2e+08 transitions (= x)"]);
+        let large =
+            VerifierReport::parse(&["1.6548571e+08 states, stored", "  2e+08 transitions (= x)"]);
         assert_eq!((large.states, large.transitions), (165_485_710, 200_000_000));
     }
 
@@ -420,11 +433,12 @@ mod tests {
     fn many_errors_may_be_cut_short() {
         // Improvements were found, and then memory ran out: the last one is not the least.
         let text = format!("{}{}", printed!("best"), printed!("memlim"));
-        let report = Report::parse(&text.lines().collect::<Vec<_>>());
-        assert_eq!(report.cut(Ended::Exit(0)), Some(Verdict::OutOfMemory));
+        let report = VerifierReport::parse(&text.lines().collect::<Vec<_>>());
+        assert_eq!(report.cut(Ended::Exit(0)), Some(VerifierVerdict::OutOfMemory));
         assert!(!report.complete(Ended::Exit(0)));
         assert!(
-            Report::parse(&printed!("best").lines().collect::<Vec<_>>()).complete(Ended::Exit(0))
+            VerifierReport::parse(&printed!("best").lines().collect::<Vec<_>>())
+                .complete(Ended::Exit(0))
         );
     }
 

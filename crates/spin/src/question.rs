@@ -9,15 +9,15 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use tickbound_os::process::{Ended, Line, Stopped};
+use tickbound_os::process::{Ended, OutputLine, ProcessStop};
 
 use crate::error::SpinError;
-use crate::options::{Event, Subject};
-use crate::orders::{Build, Claim, Goal, Order, Storage, VerifierRun};
-use crate::output::Verdict;
-use crate::result::{RunLog, StopReason};
+use crate::options::{SpinEvent, SpinSubject};
+use crate::orders::{Build, Goal, Order, OrderClaim, Storage, VerifierRun};
+use crate::output::VerifierVerdict;
+use crate::result::{RunLog, SpinStop};
 use crate::state::{SearchState, complaint, run_watched, write};
-use crate::trail::{Lines, Oracle, Trail};
+use crate::trail::{Lines, Oracle, SpinTrail};
 use crate::watch::Watch;
 
 /// Steps of SPIN's simulator.
@@ -27,45 +27,45 @@ const REPLAYS: Duration = Duration::from_secs(3);
 
 /// The answer to one question.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum VerifierAnswer {
     /// It holds.
     Holds,
     /// A run that is faster; its ticks.
     Found(i64),
     /// The search was cut and says nothing.
-    Cut(StopReason),
+    Cut(SpinStop),
 }
 
 impl SearchState<'_> {
     /// Asks whether everything takes more than `bound` ticks, and takes note of the answer.
-    pub fn over_time(&self, bound: i64) -> Result<Answer, SpinError> {
-        self.first_error(Claim::OverTime, bound)
+    pub fn over_time(&self, bound: i64) -> Result<VerifierAnswer, SpinError> {
+        self.first_error(OrderClaim::OverTime, bound)
     }
 
     /// Asks for any run that ends.
-    pub fn any_end(&self) -> Result<Answer, SpinError> {
-        self.first_error(Claim::NonTerm, 0)
+    pub fn any_end(&self) -> Result<VerifierAnswer, SpinError> {
+        self.first_error(OrderClaim::NonTerm, 0)
     }
 
-    fn first_error(&self, claim: Claim, bound: i64) -> Result<Answer, SpinError> {
+    fn first_error(&self, claim: OrderClaim, bound: i64) -> Result<VerifierAnswer, SpinError> {
         let Some(build) = self.build(Goal::Claims { bound }, Storage::Full)? else {
-            return Ok(Answer::Cut(self.stop_reason()));
+            return Ok(VerifierAnswer::Cut(self.stop_reason()));
         };
         let mut order = Order {
             claim: Some(claim),
-            bound: (claim == Claim::OverTime).then_some(bound),
+            bound: (claim == OrderClaim::OverTime).then_some(bound),
             ..Order::first_error(claim.name(), self.depth(), self.watch)
         };
         let run = self.run_deep_enough(&build, &mut order)?;
         match run.verdict {
-            Verdict::Holds => {
-                if claim == Claim::OverTime {
+            VerifierVerdict::Holds => {
+                if claim == OrderClaim::OverTime {
                     self.refuted(bound)?;
                 }
-                Ok(Answer::Holds)
+                Ok(VerifierAnswer::Holds)
             }
-            Verdict::Violated => self.first_trail(&build, &order, &run),
-            verdict => Ok(Answer::Cut(self.cut_by(&verdict, &order)?)),
+            VerifierVerdict::Violated => self.first_trail(&build, &order, &run),
+            verdict => Ok(VerifierAnswer::Cut(self.cut_by(&verdict, &order)?)),
         }
     }
 
@@ -74,7 +74,7 @@ impl SearchState<'_> {
         build: &Build,
         order: &Order<'_>,
         run: &VerifierRun,
-    ) -> Result<Answer, SpinError> {
+    ) -> Result<VerifierAnswer, SpinError> {
         let Some(file) = run.trails.first() else {
             return Err(order.unreadable("it reports an error and has written no trail"));
         };
@@ -82,15 +82,15 @@ impl SearchState<'_> {
             Some(trail) => {
                 let time = trail.found.time;
                 self.offer(trail)?;
-                Ok(Answer::Found(time))
+                Ok(VerifierAnswer::Found(time))
             }
-            None => Ok(Answer::Cut(self.stop_reason())),
+            None => Ok(VerifierAnswer::Cut(self.stop_reason())),
         }
     }
 
     /// What has stopped a search between two runs.
-    pub fn stop_reason(&self) -> StopReason {
-        self.reason(self.watch.stop().unwrap_or(Stopped::Interrupted))
+    pub fn stop_reason(&self) -> SpinStop {
+        self.reason(self.watch.stop().unwrap_or(ProcessStop::Interrupted))
     }
 
     /// Replays a trail and has our simulator confirm it; `None` if the search was stopped
@@ -101,7 +101,7 @@ impl SearchState<'_> {
         order: &Order<'_>,
         file: &Path,
         run: usize,
-    ) -> Result<Option<Trail>, SpinError> {
+    ) -> Result<Option<SpinTrail>, SpinError> {
         let folder = file.parent().unwrap_or(&build.folder);
         let mut command = Command::new(&build.program);
         command.current_dir(folder).arg("-r").arg(file.file_name().unwrap_or_default());
@@ -110,7 +110,7 @@ impl SearchState<'_> {
             command.args(["-N", claim.name()]);
         }
         let watch = self.replay_watch();
-        let done = run_watched(&mut command, watch, "replay.log", &mut |_| Line::Keep)?;
+        let done = run_watched(&mut command, watch, "replay.log", &mut |_| OutputLine::Keep)?;
         if let Ended::Stopped(_) = done.ended {
             return Ok(None);
         }
@@ -123,7 +123,7 @@ impl SearchState<'_> {
                 }),
             };
         };
-        let bound = order.bound.filter(|_| order.claim == Some(Claim::OverTime));
+        let bound = order.bound.filter(|_| order.claim == Some(OrderClaim::OverTime));
         match bound {
             Some(bound) if trail.found.time > bound => Err(SpinError::Trail {
                 why: format!("it takes {} ticks where T is {bound}", trail.found.time),
@@ -142,10 +142,10 @@ impl SearchState<'_> {
         *self.known().last_replays.get_or_insert_with(|| Watch::new(&NEVER, Some(REPLAYS)))
     }
 
-    fn confirm(&self, printed: &str, run: usize) -> Result<Option<Trail>, SpinError> {
+    fn confirm(&self, printed: &str, run: usize) -> Result<Option<SpinTrail>, SpinError> {
         let read = Lines::parse(&printed.lines().collect::<Vec<_>>())
             .map_err(|line| SpinError::Trail { why: format!("it prints `{line}`") })?;
-        let Subject { problem, space, model } = self.subject;
+        let SpinSubject { problem, space, model } = self.subject;
         let oracle =
             Oracle { problem, space, names: &model.parameters, open_schedule: model.open_schedule };
         oracle.confirm(&read, run)
@@ -153,15 +153,15 @@ impl SearchState<'_> {
 
     /// One random run in SPIN's simulator: a first time. `None` if it does not come to an end.
     pub fn simulate(&self, seed: u64) -> Result<Option<i64>, SpinError> {
-        (self.observer)(&Event::Started { what: "simulation", bound: None });
+        (self.observer)(&SpinEvent::Started { what: "simulation", bound: None });
         let folder = self.new_folder("simulation")?;
         write(&folder.join("model.pml"), &self.subject.model.text)?;
         let mut command = self.spin(&folder);
         command.args(["-DT=0".to_owned(), format!("-n{seed}"), format!("-u{SIMULATION_STEPS}")]);
         let done = self.run_logged(command.args(["-T", "model.pml"]), "simulation.log")?;
         let verdict = match done.ended {
-            Ended::Stopped(why) => Verdict::Stopped(why),
-            Ended::Exit(0) => Verdict::NothingFound,
+            Ended::Stopped(why) => VerifierVerdict::Stopped(why),
+            Ended::Exit(0) => VerifierVerdict::NothingFound,
             _ => return Err(SpinError::Refused { message: complaint(&done) }),
         };
         let entry = RunLog {

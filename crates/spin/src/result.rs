@@ -1,17 +1,17 @@
 //! What a search with SPIN returns, whether it was finished or stopped.
 
 use serde::{Deserialize, Serialize};
-use tickbound_model::verdict::{Found, Status};
+use tickbound_model::verdict::{Status, TimedConfiguration};
 
 use crate::options::Search;
-use crate::output::{Coverage, Verdict};
+use crate::output::{Coverage, VerifierVerdict};
 use crate::promela::Style;
-use crate::tools::Tools;
-use crate::trail::Trail;
+use crate::tools::SpinTools;
+use crate::trail::SpinTrail;
 
 /// What ended a search before it was finished.
 #[derive(Debug, Clone, PartialEq)]
-pub enum StopReason {
+pub enum SpinStop {
     /// The time given ran out; in seconds.
     TimeOut(f64),
     /// The user interrupted it.
@@ -22,13 +22,13 @@ pub enum StopReason {
     Memory(u64),
 }
 
-impl std::fmt::Display for StopReason {
+impl std::fmt::Display for SpinStop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            StopReason::TimeOut(seconds) => write!(f, "time-out of {seconds} s"),
-            StopReason::Interrupted => f.write_str("interrupt"),
-            StopReason::Depth(steps) => write!(f, "depth limit of {steps} steps"),
-            StopReason::Memory(bytes) => write!(f, "memory limit of {} MiB", bytes >> 20),
+            SpinStop::TimeOut(seconds) => write!(f, "time-out of {seconds} s"),
+            SpinStop::Interrupted => f.write_str("interrupt"),
+            SpinStop::Depth(steps) => write!(f, "depth limit of {steps} steps"),
+            SpinStop::Memory(bytes) => write!(f, "memory limit of {} MiB", bytes >> 20),
         }
     }
 }
@@ -36,7 +36,7 @@ impl std::fmt::Display for StopReason {
 /// What a least time rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Proof {
+pub enum SpinProof {
     /// A complete, exhaustive run found `OverTime` to hold at one tick less.
     OverTime,
     /// A complete, exhaustive branch-and-bound run found nothing better.
@@ -53,7 +53,7 @@ pub struct RunLog {
     /// The seed of a random run.
     pub seed: Option<u64>,
     /// What it came to.
-    pub verdict: Verdict,
+    pub verdict: VerifierVerdict,
     /// How states were stored.
     pub coverage: Option<Coverage>,
     /// Bits of the hash array for each state, in a bitstate run.
@@ -88,9 +88,9 @@ pub struct SpinResult {
     /// Ticks of the best run found; `None` if none was.
     pub upper: Option<i64>,
     /// The best configuration found.
-    pub best: Option<Found>,
+    pub best: Option<TimedConfiguration>,
     /// What the least time rests on; `None` unless the status is optimal.
-    pub proof: Option<Proof>,
+    pub proof: Option<SpinProof>,
     /// The search.
     pub search: Search,
     /// How the model was written.
@@ -98,13 +98,13 @@ pub struct SpinResult {
     /// All runs, in the order in which they ended.
     pub runs: Vec<RunLog>,
     /// All trails, best first: by time, then by the number of their steps.
-    pub trails: Vec<Trail>,
+    pub trails: Vec<SpinTrail>,
     /// What a reader should know beside the figures.
     pub notes: Vec<String>,
     /// Wall-clock seconds.
     pub seconds: f64,
     /// What ended the search early.
-    pub stopped_by: Option<StopReason>,
+    pub stopped_by: Option<SpinStop>,
     /// SPIN's version.
     pub spin: String,
     /// The C compiler's version.
@@ -113,7 +113,7 @@ pub struct SpinResult {
 
 impl SpinResult {
     /// The result for a space without configurations, for which there is nothing to run.
-    pub fn infeasible(search: Search, style: Style, tools: &Tools) -> SpinResult {
+    pub fn infeasible(search: Search, style: Style, tools: &SpinTools) -> SpinResult {
         SpinResult {
             status: Status::Infeasible,
             lower: 0,
@@ -136,9 +136,9 @@ impl SpinResult {
     pub fn cut(
         self,
         lower: i64,
-        best: Option<Found>,
+        best: Option<TimedConfiguration>,
         seconds: f64,
-        why: Option<StopReason>,
+        why: Option<SpinStop>,
     ) -> SpinResult {
         let upper = best.as_ref().map(|found| found.time);
         SpinResult { status: Status::Bounded, lower, upper, best, seconds, stopped_by: why, ..self }

@@ -13,15 +13,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tickbound_model::verdict::Status;
-use tickbound_os::process::{Finished, Line, Scratch, Stopped, command_line, run_lines};
+use tickbound_os::process::{Finished, OutputLine, ProcessStop, Scratch, command_line, run_lines};
 
 use crate::error::SpinError;
-use crate::options::{Event, LEAST_MEMORY, MAX_DEPTH, Observer, Options, Subject};
+use crate::options::{LEAST_MEMORY, MAX_DEPTH, SpinEvent, SpinObserver, SpinOptions, SpinSubject};
 use crate::orders::{Build, Goal, Order, Storage};
-use crate::output::Verdict;
-use crate::result::{Proof, RunLog, SpinResult, StopReason};
-use crate::tools::Tools;
-use crate::trail::Trail;
+use crate::output::VerifierVerdict;
+use crate::result::{RunLog, SpinProof, SpinResult, SpinStop};
+use crate::tools::SpinTools;
+use crate::trail::SpinTrail;
 use crate::watch::Watch;
 
 /// The depth limit of the first run, in steps: the verifier's own default.
@@ -35,16 +35,16 @@ const STACK_BYTES: u64 = 80;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ending {
     /// What the best time is proved by.
-    pub proof: Option<Proof>,
+    pub proof: Option<SpinProof>,
     /// What ended it early.
-    pub stopped_by: Option<StopReason>,
+    pub stopped_by: Option<SpinStop>,
 }
 
 /// What is known so far.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct SpinBounds {
     pub lower: i64,
-    pub trails: Vec<Trail>,
+    pub trails: Vec<SpinTrail>,
     pub runs: Vec<RunLog>,
     pub notes: Vec<String>,
     pub builds: HashMap<(Goal, Storage), Arc<Build>>,
@@ -55,39 +55,39 @@ pub struct Known {
     pub last_replays: Option<Watch<'static>>,
 }
 
-impl Known {
-    fn best(&self) -> Option<&Trail> {
+impl SpinBounds {
+    fn best(&self) -> Option<&SpinTrail> {
         self.trails.iter().min_by_key(|t| rank(t))
     }
 }
 
 /// Best first: by time, then by steps, then by configuration and run.
-fn rank(trail: &Trail) -> (i64, u64, usize, usize) {
+fn rank(trail: &SpinTrail) -> (i64, u64, usize, usize) {
     (trail.found.time, trail.steps.unwrap_or(u64::MAX), trail.index, trail.run)
 }
 
 /// A search under way.
 pub struct SearchState<'a> {
-    pub subject: Subject<'a>,
-    pub options: &'a Options,
+    pub subject: SpinSubject<'a>,
+    pub options: &'a SpinOptions,
     pub watch: Watch<'a>,
-    pub tools: &'a Tools,
-    pub observer: Observer<'a>,
+    pub tools: &'a SpinTools,
+    pub observer: SpinObserver<'a>,
     folder: PathBuf,
     /// Removes the folder at the end, unless it is kept.
     _temporary: Option<Scratch>,
     started: Instant,
-    known: Mutex<Known>,
+    known: Mutex<SpinBounds>,
 }
 
 impl<'a> SearchState<'a> {
     /// A search with an empty folder.
     pub fn new(
-        subject: Subject<'a>,
-        tools: &'a Tools,
-        options: &'a Options,
+        subject: SpinSubject<'a>,
+        tools: &'a SpinTools,
+        options: &'a SpinOptions,
         watch: Watch<'a>,
-        observer: Observer<'a>,
+        observer: SpinObserver<'a>,
     ) -> Result<SearchState<'a>, SpinError> {
         let (folder, temporary) = match &options.keep {
             Some(kept) => (empty_folder(kept)?, None),
@@ -99,7 +99,7 @@ impl<'a> SearchState<'a> {
             }
         };
         let depth = options.depth.unwrap_or(FIRST_DEPTH);
-        let known = Mutex::new(Known { depth, ..Known::default() });
+        let known = Mutex::new(SpinBounds { depth, ..SpinBounds::default() });
         let started = Instant::now();
         let _temporary = temporary;
         Ok(SearchState {
@@ -115,7 +115,7 @@ impl<'a> SearchState<'a> {
         })
     }
 
-    pub fn known(&self) -> MutexGuard<'_, Known> {
+    pub fn known(&self) -> MutexGuard<'_, SpinBounds> {
         // A worker that panicked elsewhere leaves the plain data here intact.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -153,7 +153,7 @@ impl<'a> SearchState<'a> {
     }
 
     /// A trail has been confirmed.
-    pub fn offer(&self, trail: Trail) -> Result<(), SpinError> {
+    pub fn offer(&self, trail: SpinTrail) -> Result<(), SpinError> {
         let (lower, found) = (self.bounds().0, trail.found.time);
         if found < lower {
             let who = "a trail that it found later".to_owned();
@@ -167,15 +167,18 @@ impl<'a> SearchState<'a> {
     fn tell_bounds(&self) {
         let (lower, upper) = self.bounds();
         let best = self.known().best().map(|trail| trail.found.clone());
-        (self.observer)(&Event::Bounds { lower, upper, best });
+        (self.observer)(&SpinEvent::Bounds { lower, upper, best });
     }
 
     /// The reason for a stop from outside.
-    pub fn reason(&self, stopped: Stopped) -> StopReason {
+    pub fn reason(&self, stopped: ProcessStop) -> SpinStop {
         match stopped {
-            Stopped::Interrupted => StopReason::Interrupted,
-            Stopped::Time(_) | Stopped::Memory(_) | Stopped::Output(_) | Stopped::Unneeded => {
-                StopReason::TimeOut(self.options.timeout.unwrap_or_default().as_secs_f64())
+            ProcessStop::Interrupted => SpinStop::Interrupted,
+            ProcessStop::Time(_)
+            | ProcessStop::Memory(_)
+            | ProcessStop::Output(_)
+            | ProcessStop::Unneeded => {
+                SpinStop::TimeOut(self.options.timeout.unwrap_or_default().as_secs_f64())
             }
         }
     }
@@ -184,11 +187,15 @@ impl<'a> SearchState<'a> {
     ///
     /// # Errors
     /// If nothing did, and its verdict is no answer to its order.
-    pub fn cut_by(&self, verdict: &Verdict, order: &Order<'_>) -> Result<StopReason, SpinError> {
+    pub fn cut_by(
+        &self,
+        verdict: &VerifierVerdict,
+        order: &Order<'_>,
+    ) -> Result<SpinStop, SpinError> {
         match verdict {
-            Verdict::DepthLimit => Ok(StopReason::Depth(order.depth)),
-            Verdict::OutOfMemory => Ok(StopReason::Memory(self.memory_for(order.storage()))),
-            Verdict::Stopped(stopped) => Ok(self.reason(*stopped)),
+            VerifierVerdict::DepthLimit => Ok(SpinStop::Depth(order.depth)),
+            VerifierVerdict::OutOfMemory => Ok(SpinStop::Memory(self.memory_for(order.storage()))),
+            VerifierVerdict::Stopped(stopped) => Ok(self.reason(*stopped)),
             other => Err(order.unreadable(format!("`{}` is no answer here", other.word()))),
         }
     }
@@ -249,7 +256,7 @@ impl<'a> SearchState<'a> {
     /// Runs a program until its end, or until the search is stopped, and appends the command and
     /// its output to the log of this name in its folder.
     pub fn run_logged(&self, command: &mut Command, log: &str) -> Result<Finished, SpinError> {
-        run_watched(command, self.watch, log, &mut |_| Line::Keep)
+        run_watched(command, self.watch, log, &mut |_| OutputLine::Keep)
     }
 
     /// What is known now.
@@ -258,9 +265,9 @@ impl<'a> SearchState<'a> {
         let mut known = self.known.into_inner().unwrap_or_else(PoisonError::into_inner);
         known.trails.sort_by_key(rank);
         // Workers find the same run again and again; the first one to do so keeps it.
-        let mut trails: Vec<Trail> = Vec::new();
+        let mut trails: Vec<SpinTrail> = Vec::new();
         for trail in known.trails {
-            let alike = |t: &Trail| {
+            let alike = |t: &SpinTrail| {
                 (&t.found, &t.script, t.steps) == (&trail.found, &trail.script, trail.steps)
             };
             if !trails.iter().any(alike) {
@@ -312,7 +319,7 @@ pub fn run_watched(
     command: &mut Command,
     watch: Watch<'_>,
     log: &str,
-    on_line: &mut dyn FnMut(&str) -> Line,
+    on_line: &mut dyn FnMut(&str) -> OutputLine,
 ) -> Result<Finished, SpinError> {
     let finished = run_lines(command, watch.limits(), on_line)
         .map_err(|error| SpinError::Start { program: command.get_program().into(), error })?;

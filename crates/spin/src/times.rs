@@ -9,22 +9,22 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::SpinError;
-use crate::options::{Observer, Options, Subject};
+use crate::options::{SpinObserver, SpinOptions, SpinSubject};
 use crate::orders::{Goal, Order, Storage};
-use crate::output::Verdict;
-use crate::result::{RunLog, StopReason};
+use crate::output::VerifierVerdict;
+use crate::result::{RunLog, SpinStop};
 use crate::state::SearchState;
-use crate::tools::Tools;
+use crate::tools::SpinTools;
 use crate::trail::Lines;
 use crate::watch::Watch;
 
 /// What a run has listed.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Times {
+pub struct VerifierTimes {
     /// For each configuration of the space, in its order, the times it can take, in ticks.
     pub times: Vec<BTreeSet<i64>>,
     /// What cut the run short; `None` if it was complete, and then the lists are, too.
-    pub stopped_by: Option<StopReason>,
+    pub stopped_by: Option<SpinStop>,
     /// The run, unless it was stopped before it could start.
     pub run: Option<RunLog>,
 }
@@ -32,27 +32,27 @@ pub struct Times {
 /// Lists the times of every configuration. Of the options, the search and the workers do not
 /// matter.
 pub fn times(
-    subject: Subject<'_>,
-    tools: &Tools,
-    options: &Options,
+    subject: SpinSubject<'_>,
+    tools: &SpinTools,
+    options: &SpinOptions,
     interrupt: &AtomicBool,
-    observer: Observer<'_>,
-) -> Result<Times, SpinError> {
+    observer: SpinObserver<'_>,
+) -> Result<VerifierTimes, SpinError> {
     options.check()?;
     let empty = vec![BTreeSet::new(); subject.space.bound.len()];
     if empty.is_empty() {
-        return Ok(Times::default());
+        return Ok(VerifierTimes::default());
     }
     let watch = Watch::new(interrupt, options.timeout).since(options.since);
     let state = SearchState::new(subject, tools, options, watch, observer)?;
     let Some(build) = state.build(Goal::Times, Storage::Full)? else {
         let stopped_by = watch.stop().map(|stop| state.reason(stop));
-        return Ok(Times { times: empty, stopped_by, run: None });
+        return Ok(VerifierTimes { times: empty, stopped_by, run: None });
     };
     let mut order = Order::first_error("times", state.depth(), watch);
     let run = state.run_deep_enough(&build, &mut order)?;
     let stopped_by = match run.verdict {
-        Verdict::Holds => None,
+        VerifierVerdict::Holds => None,
         verdict => Some(state.cut_by(&verdict, &order)?),
     };
     let Some(printed) = run.printed else {
@@ -60,11 +60,11 @@ pub fn times(
         return Err(order.unreadable(why));
     };
     let times = read(subject, empty, &printed)?;
-    Ok(Times { times, stopped_by, run: state.entry(run.run) })
+    Ok(VerifierTimes { times, stopped_by, run: state.entry(run.run) })
 }
 
 fn read(
-    subject: Subject<'_>,
+    subject: SpinSubject<'_>,
     mut times: Vec<BTreeSet<i64>>,
     printed: &[String],
 ) -> Result<Vec<BTreeSet<i64>>, SpinError> {

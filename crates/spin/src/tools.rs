@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use tickbound_os::process::{Limits, program};
+use tickbound_os::process::{ProcessLimits, program};
 
 use crate::error::SpinError;
 pub use crate::version::{OLDEST, Version};
@@ -20,7 +20,7 @@ const ASKING: Duration = Duration::from_secs(60);
 
 /// The two programs that a run needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tools {
+pub struct SpinTools {
     /// SPIN.
     pub spin: PathBuf,
     /// Its version.
@@ -33,17 +33,17 @@ pub struct Tools {
     pub compiler_version: String,
 }
 
-impl Tools {
+impl SpinTools {
     /// The tools of this process's environment.
     ///
     /// # Errors
     /// If one is missing, or SPIN is older than [`OLDEST`].
-    pub fn find() -> Result<Tools, SpinError> {
-        Tools::find_in(&|name| std::env::var_os(name))
+    pub fn find() -> Result<SpinTools, SpinError> {
+        SpinTools::find_in(&|name| std::env::var_os(name))
     }
 
     /// The tools of an environment, given as a function from the name of a variable to its value.
-    pub fn find_in(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Tools, SpinError> {
+    pub fn find_in(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<SpinTools, SpinError> {
         let path = variable("PATH").unwrap_or_default();
         let named = |name: &str| variable(name).filter(|value| !value.is_empty());
         let spin = match named("SPIN") {
@@ -61,7 +61,7 @@ impl Tools {
         }
         let (compiler, compiler_args) = compiler(named("CC"), &path)?;
         let compiler_version = first_line(&compiler, "--version");
-        Ok(Tools { spin, version, compiler, compiler_args, compiler_version })
+        Ok(SpinTools { spin, version, compiler, compiler_args, compiler_version })
     }
 }
 
@@ -86,7 +86,7 @@ fn compiler(given: Option<OsString>, path: &OsStr) -> Result<(PathBuf, Vec<Strin
 /// The first line that a program prints when it is called with one option; empty if it cannot be
 /// run.
 fn first_line(program: &Path, option: &str) -> String {
-    let limits = Limits { time: Some(ASKING), ..Limits::default() };
+    let limits = ProcessLimits { time: Some(ASKING), ..ProcessLimits::default() };
     let finished = tickbound_os::process::run(Command::new(program).arg(option), "", limits);
     let Ok(finished) = finished else { return String::new() };
     let text = if finished.stdout.is_empty() { finished.stderr } else { finished.stdout };
@@ -99,10 +99,10 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named() {
-        let none = Tools::find_in(&|_| None).unwrap_err().to_string();
+        let none = SpinTools::find_in(&|_| None).unwrap_err().to_string();
         assert!(none.contains("`spin` on PATH") && none.contains("spinroot.com"), "{none}");
         let named = |name: &str| (name == "SPIN").then(|| OsString::from("/no/such/spin"));
-        let error = Tools::find_in(&named).unwrap_err().to_string();
+        let error = SpinTools::find_in(&named).unwrap_err().to_string();
         assert!(error.contains("SPIN=/no/such/spin"), "{error}");
     }
 }

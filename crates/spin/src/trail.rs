@@ -9,12 +9,12 @@
 //! belong to the space, the schedule must be one that the simulator can follow decision by
 //! decision, and the time must be the same. If not, that is an error that shows both sides.
 
-use tickbound_model::verdict::Found;
+use tickbound_model::verdict::TimedConfiguration;
 use tickbound_model::{Bound, Problem, Space};
 use tickbound_simulator::Script;
 
 use crate::error::SpinError;
-use crate::promela::Name;
+use crate::promela::PromelaName;
 
 /// Most characters of a schedule that a message shows.
 const SHOWN: usize = 300;
@@ -98,9 +98,9 @@ fn named<const N: usize>(values: &[(String, i64)], names: [&str; N]) -> Option<[
 
 /// A run of the model that has been found, and confirmed by our simulator.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trail {
+pub struct SpinTrail {
     /// The configuration and its time.
-    pub found: Found,
+    pub found: TimedConfiguration,
     /// The index of the configuration in the space.
     pub index: usize,
     /// The schedule; [`Script::FirstCome`] where the problem leaves nothing open.
@@ -121,7 +121,7 @@ pub struct Oracle<'a> {
     /// Its space.
     pub space: &'a Space,
     /// The model's name of each parameter.
-    pub names: &'a [Name],
+    pub names: &'a [PromelaName],
     /// The time depends on the schedule.
     pub open_schedule: bool,
 }
@@ -133,7 +133,7 @@ impl Oracle<'_> {
     /// # Errors
     /// Lines that do not fit the problem, or a time or a schedule that our simulator does not
     /// confirm.
-    pub fn confirm(&self, lines: &Lines, run: usize) -> Result<Option<Trail>, SpinError> {
+    pub fn confirm(&self, lines: &Lines, run: usize) -> Result<Option<SpinTrail>, SpinError> {
         let Some((time, values)) = &lines.end else { return Ok(None) };
         let fit = values.len() == self.names.len()
             && values.iter().zip(self.names).all(|((v, _), n)| *v == n.promela);
@@ -153,8 +153,8 @@ impl Oracle<'_> {
         let bound = &self.space.bound[index];
         let script = self.script(lines)?;
         let confirmed = self.agrees(bound, &script, *time)?;
-        let found = Found { configuration: bound.configuration.clone(), time: *time };
-        Ok(Some(Trail { found, index, script, steps: lines.steps, run, confirmed }))
+        let found = TimedConfiguration { configuration: bound.configuration.clone(), time: *time };
+        Ok(Some(SpinTrail { found, index, script, steps: lines.steps, run, confirmed }))
     }
 
     fn script(&self, lines: &Lines) -> Result<Script, SpinError> {

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tickbound_os::process::{Ended, Finished, Line, Stopped, quoted};
+use tickbound_os::process::{Ended, Finished, OutputLine, ProcessStop, quoted};
 
 use crate::error::SpinError;
-use crate::options::Event;
-use crate::orders::{Build, Claim, Goal, Order, Storage, VerifierRun};
-use crate::output::{ProgressLine, Report, Verdict};
+use crate::options::SpinEvent;
+use crate::orders::{Build, Goal, Order, OrderClaim, Storage, VerifierRun};
+use crate::output::{ProgressLine, VerifierReport, VerifierVerdict};
 use crate::promela::Style;
 use crate::result::RunLog;
 use crate::state::{SearchState, complaint, empty_folder, run_watched, write};
@@ -36,7 +36,7 @@ impl SearchState<'_> {
             Goal::Best { below } => ("BEST", Some(below), format!("-DBEST={below}")),
             Goal::Times => ("TIMES", None, "-DTIMES".to_owned()),
         };
-        (self.observer)(&Event::Started { what, bound });
+        (self.observer)(&SpinEvent::Started { what, bound });
         let name = bound.map_or_else(|| what.to_owned(), |b| format!("{what}-{b}"));
         let kind = if storage == Storage::Bits { "-bits" } else { "" };
         let folder = self.new_folder(&format!("{name}{kind}"))?;
@@ -124,7 +124,9 @@ impl SearchState<'_> {
         loop {
             let run = self.run(build, order)?;
             match self.deeper(order) {
-                Some(next) if run.verdict == Verdict::DepthLimit && run.trails.is_empty() => {
+                Some(next)
+                    if run.verdict == VerifierVerdict::DepthLimit && run.trails.is_empty() =>
+                {
                     order.depth = next;
                     self.set_depth(next);
                 }
@@ -140,17 +142,17 @@ impl SearchState<'_> {
         let seed = order.bits.map_or_else(String::new, |b| format!("s{}-", b.seed));
         let name = format!("run-{seed}m{}", order.depth);
         let folder = empty_folder(&build.folder.join(name))?;
-        (self.observer)(&Event::Started { what: order.what, bound: order.bound });
+        (self.observer)(&SpinEvent::Started { what: order.what, bound: order.bound });
         let memory = self.memory_for(order.storage());
         let mut command = arguments(build, &folder, order, (memory, stop_when_cut));
         let (done, last) = self.run_observed(&mut command, order, stop_when_cut)?;
         let lines = done.stdout.lines().map(str::trim_end);
         let figures: Vec<&str> = last.as_deref().into_iter().chain(lines).collect();
-        let report = Report::parse(&figures);
+        let report = VerifierReport::parse(&figures);
         let verdict = self.verdict(order, stop_when_cut, &report, &done)?;
         let trails: Vec<PathBuf> = match verdict {
             // The trail leads to the cut.
-            Verdict::DepthLimit if order.errors == Some(1) => Vec::new(),
+            VerifierVerdict::DepthLimit if order.errors == Some(1) => Vec::new(),
             _ => report.trails.iter().map(|file| folder.join(file)).collect(),
         };
         let built = build.seconds.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -191,11 +193,11 @@ impl SearchState<'_> {
         let done = run_watched(command, order.watch, "pan.log", &mut |line| {
             if let Some(progress) = ProgressLine::parse(line) {
                 last = Some(line.to_owned());
-                (self.observer)(&Event::Running(progress));
-                return Line::Drop;
+                (self.observer)(&SpinEvent::Running(progress));
+                return OutputLine::Drop;
             }
             let cut = stop_when_cut && line.starts_with("error: max search depth too small");
-            if cut { Line::Enough } else { Line::Keep }
+            if cut { OutputLine::Enough } else { OutputLine::Keep }
         })?;
         Ok((done, last))
     }
@@ -205,43 +207,46 @@ impl SearchState<'_> {
         &self,
         order: &Order<'_>,
         stop_when_cut: bool,
-        report: &Report,
+        report: &VerifierReport,
         done: &Finished,
-    ) -> Result<Verdict, SpinError> {
+    ) -> Result<VerifierVerdict, SpinError> {
         let what = || match order.bound {
             Some(bound) => format!("{} with T = {bound}", order.what),
             None => order.what.to_owned(),
         };
-        let mut verdict = Verdict::of(report, done.ended, &done.stderr);
+        let mut verdict = VerifierVerdict::of(report, done.ended, &done.stderr);
         if order.errors != Some(1)
-            && verdict == Verdict::Violated
+            && verdict == VerifierVerdict::Violated
             && let Some(cut) = report.cut(done.ended)
         {
             verdict = cut;
         }
         // It was stopped because of that.
-        if report.depth_cut && verdict == Verdict::Stopped(Stopped::Unneeded) && stop_when_cut {
-            verdict = Verdict::DepthLimit;
+        if report.depth_cut
+            && verdict == VerifierVerdict::Stopped(ProcessStop::Unneeded)
+            && stop_when_cut
+        {
+            verdict = VerifierVerdict::DepthLimit;
         }
-        let complete = matches!(verdict, Verdict::Holds | Verdict::NothingFound);
-        if complete && report.claim.as_deref() != order.claim.map(Claim::name) {
+        let complete = matches!(verdict, VerifierVerdict::Holds | VerifierVerdict::NothingFound);
+        if complete && report.claim.as_deref() != order.claim.map(OrderClaim::name) {
             let claim = report.claim.as_deref().unwrap_or("none");
             let why = format!("it checked the claim `{claim}`");
             return Err(SpinError::Unreadable { what: what(), why });
         }
         match verdict {
-            Verdict::Fault(message) => Err(SpinError::Model { what: what(), message }),
-            Verdict::Deadlock => {
+            VerifierVerdict::Fault(message) => Err(SpinError::Model { what: what(), message }),
+            VerifierVerdict::Deadlock => {
                 Err(SpinError::Model { what: what(), message: "invalid end state".into() })
             }
-            Verdict::VectorTooSmall => Err(SpinError::Model {
+            VerifierVerdict::VectorTooSmall => Err(SpinError::Model {
                 what: what(),
                 message: format!(
                     "a state takes more than the {} bytes foreseen (VECTORSZ)",
                     self.vector_bytes()
                 ),
             }),
-            Verdict::Unreadable(why) => Err(SpinError::Unreadable { what: what(), why }),
+            VerifierVerdict::Unreadable(why) => Err(SpinError::Unreadable { what: what(), why }),
             known => Ok(known),
         }
     }

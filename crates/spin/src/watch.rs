@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use tickbound_os::process::{Limits, Stopped};
+use tickbound_os::process::{ProcessLimits, ProcessStop};
 
 /// When programs are to be stopped, and the search with them.
 #[derive(Debug, Clone, Copy)]
@@ -38,21 +38,26 @@ impl<'a> Watch<'a> {
     }
 
     /// The reason to stop, if there is one.
-    pub fn stop(&self) -> Option<Stopped> {
+    pub fn stop(&self) -> Option<ProcessStop> {
         let set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
         // The clock first: it may also have set the flag.
         if let Some(timeout) = self.timeout.filter(|t| self.started.elapsed() >= *t) {
-            Some(Stopped::Time(timeout))
+            Some(ProcessStop::Time(timeout))
         } else if set(self.interrupt) {
-            Some(Stopped::Interrupted)
+            Some(ProcessStop::Interrupted)
         } else {
-            self.settled.is_some_and(set).then_some(Stopped::Unneeded)
+            self.settled.is_some_and(set).then_some(ProcessStop::Unneeded)
         }
     }
 
     /// The limits of a program that is started now.
-    pub fn limits(&self) -> Limits<'a> {
+    pub fn limits(&self) -> ProcessLimits<'a> {
         let time = self.timeout.map(|t| t.saturating_sub(self.started.elapsed()));
-        Limits { time, interrupt: self.interrupt, unneeded: self.settled, ..Limits::default() }
+        ProcessLimits {
+            time,
+            interrupt: self.interrupt,
+            unneeded: self.settled,
+            ..ProcessLimits::default()
+        }
     }
 }

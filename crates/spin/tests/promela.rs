@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 use tickbound_model::{ModelError, Problem};
-use tickbound_spin::promela::{Options, PromelaError, Style, export};
+use tickbound_spin::promela::{PromelaError, PromelaOptions, Style, export};
 
 fn platform(name: &str) -> Result<Value, ModelError> {
     panic!("{name}: the problems here bring their platforms along")
@@ -17,7 +17,7 @@ fn problem(text: &str, inputs: &[(&str, i64)]) -> Problem {
 fn text(text: &str, inputs: &[(&str, i64)], style: Style) -> String {
     let problem = problem(text, inputs);
     let space = problem.space().unwrap();
-    export(&problem, &space, &Options { style }).unwrap().text
+    export(&problem, &space, &PromelaOptions { style }).unwrap().text
 }
 
 const ABSTRACT: &str = include_str!("../../../examples/problems/abstract.json");
@@ -58,7 +58,7 @@ fn an_empty_space_and_a_faulty_problem_are_errors() {
               "launch": {{ "global_size": 8, "local_size": "WG" }}, "kernel": {kernel} }}"#
         );
         let problem = problem(&text, &[]);
-        export(&problem, &problem.space().unwrap(), &Options::default())
+        export(&problem, &problem.space().unwrap(), &PromelaOptions::default())
     };
     let work = r#"[ { "work": "lid" } ]"#;
     assert!(of("WG > 2", work).is_ok());

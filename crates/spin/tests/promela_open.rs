@@ -17,9 +17,9 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use tickbound_model::{Bound, ModelError, Problem, Space};
 use tickbound_simulator::{
-    self, Decision, Explored, Limits, Scripted, SimulateError, explore, simulate_with,
+    self, Decision, ExploreLimits, Explored, Scripted, SimulateError, explore, simulate_with,
 };
-use tickbound_spin::promela::{Model, Options, PromelaError, Style, export};
+use tickbound_spin::promela::{Model, PromelaError, PromelaOptions, Style, export};
 
 const LATENCY: &str = include_str!("../../../examples/problems/latency.json");
 
@@ -33,7 +33,7 @@ fn read(value: &Value) -> (Problem, Space) {
 
 fn written(value: &Value, style: Style) -> Result<Model, PromelaError> {
     let (problem, space) = read(value);
-    export(&problem, &space, &Options { style })
+    export(&problem, &space, &PromelaOptions { style })
 }
 
 fn model(value: &Value, style: Style) -> Model {
@@ -165,7 +165,7 @@ type Expected = Vec<(Vec<i64>, Bound, Explored)>;
 fn explored(problem: &Problem, space: &Space, states: u64) -> Result<Expected, SimulateError> {
     let mut left = states;
     let each = space.bound.iter().map(|bound| {
-        let limits = Limits { max_states: left, max_events: 1_000 * states };
+        let limits = ExploreLimits { max_states: left, max_events: 1_000 * states };
         let found = explore(problem, bound, &limits)?;
         left = left.saturating_sub(found.states);
         Ok((bound.configuration.0.clone(), bound.clone(), found))
@@ -182,8 +182,12 @@ fn brute_force(problem: &Problem, bound: &Bound, most: usize) -> Option<BTreeSet
             offered.push(options.len());
             choices.get(offered.len() - 1).copied().unwrap_or(0)
         };
-        let run =
-            simulate_with(problem, bound, &tickbound_simulator::Options::default(), &mut choose);
+        let run = simulate_with(
+            problem,
+            bound,
+            &tickbound_simulator::SimulateOptions::default(),
+            &mut choose,
+        );
         times.insert(run.unwrap_or_else(|e| panic!("{e}")).time);
         choices.resize(offered.len(), 0);
         while choices.last().is_some_and(|last| last + 1 == offered[choices.len() - 1]) {
@@ -218,7 +222,7 @@ fn check_runs(problem: &Problem, expected: &Expected, spin: &Spin, seeds: u32) {
         let (time, values) = run.end.clone().expect("an end");
         let (_, bound, _) = expected.iter().find(|(v, ..)| *v == values).expect("a configuration");
         let mut script = Scripted::new(run.starts.clone(), run.units.clone());
-        let options = tickbound_simulator::Options::default();
+        let options = tickbound_simulator::SimulateOptions::default();
         let again = simulate_with(problem, bound, &options, &mut script).expect("a run");
         assert!(script.followed(), "seed {seed}: {run:?}");
         assert_eq!(again.time, time, "seed {seed}: {run:?}");
@@ -439,7 +443,7 @@ fn check_random(style: Style, cases: u32, states: u64, units: std::ops::Range<i6
         prop_assume!(expected.is_ok(), "too many states, or divergence");
         let expected = expected.unwrap();
         prop_assume!(expected.iter().any(|(.., found)| found.states > 2), "hardly open");
-        let model = export(&problem, &space, &Options { style });
+        let model = export(&problem, &space, &PromelaOptions { style });
         let model = model.unwrap_or_else(|e| panic!("{e}: {value}"));
         // SPIN does not know that units, places and warps are alike.
         prop_assume!(model.processes <= 24, "too many interleavings");

@@ -4,7 +4,7 @@ use tickbound_expr::Expr;
 
 /// An expression and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct At {
+pub struct LocatedExpr {
     /// The statement's path.
     pub at: String,
     /// The expression.
@@ -20,7 +20,7 @@ pub struct TermFault {
     pub what: String,
 }
 
-impl At {
+impl LocatedExpr {
     /// Its value; it may be negative.
     pub(crate) fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
         let fault =

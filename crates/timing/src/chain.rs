@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use tickbound_expr::interval::Interval;
 use tickbound_expr::{BinaryOp, Expr, Slot};
 
-use super::at::{At, TermFault};
+use super::at::{LocatedExpr, TermFault};
 
 /// Expressions of which each may name those before it.
 #[derive(Debug)]
@@ -19,23 +19,23 @@ pub struct Chain {
     first: usize,
     /// Slots before it always have the same value.
     parameters: usize,
-    steps: Vec<Step>,
+    steps: Vec<ChainStep>,
     /// For each step its summands.
     summands: Vec<Vec<Summand>>,
 }
 
 /// One of the expressions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct ChainStep {
     /// The expression.
-    pub of: At,
+    pub of: LocatedExpr,
     /// It is a fault of the problem if it is negative.
     pub amount: bool,
 }
 
 #[derive(Debug)]
 struct Summand {
-    of: At,
+    of: LocatedExpr,
     /// The names in it whose values differ.
     names: Vec<Slot>,
     /// What it comes to for values of these names; `None`: too small to be kept.
@@ -52,13 +52,13 @@ const MOST_KEPT: usize = 1 << 16;
 impl Chain {
     /// A chain whose first expression has slot `first`. Slots before `parameters` always have the
     /// same value.
-    pub fn new(first: usize, parameters: usize, steps: Vec<Step>) -> Chain {
+    pub fn new(first: usize, parameters: usize, steps: Vec<ChainStep>) -> Chain {
         let summands = steps.iter().map(|step| summands(&step.of, parameters)).collect();
         Chain { first, parameters, steps, summands }
     }
 
     /// The expressions, in order.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[ChainStep] {
         &self.steps
     }
 
@@ -67,7 +67,7 @@ impl Chain {
         let mut env = env.to_vec();
         env.resize(self.first, 0);
         let mut key = Vec::new();
-        for (Step { of, amount }, summands) in self.steps.iter().zip(&self.summands) {
+        for (ChainStep { of, amount }, summands) in self.steps.iter().zip(&self.summands) {
             let fault = |what: String| TermFault { at: of.at.clone(), what };
             let mut sum = 0i64;
             for summand in summands {
@@ -86,7 +86,7 @@ impl Chain {
     pub(crate) fn least(&self, of: &[Interval]) -> Option<i64> {
         let mut all = of.to_vec();
         all.resize(self.first, Interval::point(0));
-        for Step { of, amount } in &self.steps {
+        for ChainStep { of, amount } in &self.steps {
             let range = of.expr.range(&all);
             all.push(range.values.filter(|v| !range.may_fail && (!amount || v.low >= 0))?);
         }
@@ -130,7 +130,7 @@ impl Summand {
 }
 
 /// What is added up in a sum, from the left.
-fn summands(of: &At, parameters: usize) -> Vec<Summand> {
+fn summands(of: &LocatedExpr, parameters: usize) -> Vec<Summand> {
     let (mut rest, mut found) = (&of.expr, Vec::new());
     while let Expr::Binary(BinaryOp::Add, left, right) = rest {
         found.push(&**right);
@@ -144,7 +144,7 @@ fn summands(of: &At, parameters: usize) -> Vec<Summand> {
         names.sort_unstable();
         names.dedup();
         let known = (expr.size() >= LEAST_KEPT).then(Mutex::default);
-        Summand { of: At { at: of.at.clone(), expr: expr.clone() }, names, known }
+        Summand { of: LocatedExpr { at: of.at.clone(), expr: expr.clone() }, names, known }
     };
     found.into_iter().rev().map(summand).collect()
 }

@@ -7,7 +7,7 @@ use tickbound_model::{Launch, Problem, Profile, Program, StmtKind};
 use super::phases::Phases;
 use super::program::{inside, is_branch, mentions, priced, refuse, without};
 use super::sums::{sum, work};
-use super::term::{At, Rounds, Term};
+use super::term::{LocatedExpr, Rounds, Term};
 use super::uncovered::{Uncovered, uncovered};
 
 /// The run time under all profiles but `resources`, and whether it is exact.
@@ -79,15 +79,15 @@ fn groups(problem: &Problem, kernel: &Program) -> Result<(Term, bool), Uncovered
     let waves = if alike {
         let count = Expr::binary(BinaryOp::FloorDiv, global, local.clone());
         let waves = Expr::Call(Function::CeilDiv, vec![count, Expr::Int(units)]);
-        Term::Count(At { at: "launch".into(), expr: waves })
+        Term::Count(LocatedExpr { at: "launch".into(), expr: waves })
     } else {
-        let size = |at: &str, expr: &Expr| At { at: at.into(), expr: expr.clone() };
+        let size = |at: &str, expr: &Expr| LocatedExpr { at: at.into(), expr: expr.clone() };
         let global = size("launch.global_size", &global);
         let local = size("launch.local_size", &local);
         Term::Rounds(Box::new(Rounds { guards, global, local, units, first_item }))
     };
     let elements = problem.platform.elements_per_unit();
-    let local = At { at: "launch.local_size".into(), expr: local };
+    let local = LocatedExpr { at: "launch.local_size".into(), expr: local };
     let phases = Phases { price: problem.platform.barrier(), elements, local, first_item };
     let (group, exact) = match has_until(&inner) {
         true => phases.marked(&inner)?,
@@ -104,7 +104,7 @@ fn activations(problem: &Problem, kernel: Program) -> Result<Term, Uncovered> {
         return uncovered("launch", "a range belongs to another profile");
     };
     refuse(&kernel, problem.first_item_slot(), "work differs between items")?;
-    let count = |at: &str, expr: Expr| Term::Count(At { at: at.into(), expr });
+    let count = |at: &str, expr: Expr| Term::Count(LocatedExpr { at: at.into(), expr });
     let activations = problem.inlined("launch.activations", activations)?;
     let local = problem.inlined("launch.local_size", local_size)?;
     let elements = Expr::Int(problem.platform.elements_per_unit());
@@ -124,7 +124,7 @@ fn warps_in_turn(problem: &Problem, kernel: Program, at_once: i64) -> Result<Ter
         return uncovered("launch", "activations belong to another profile");
     };
     refuse(&kernel, problem.first_item_slot(), "work differs between items")?;
-    let count = |at: &str, expr: Expr| Term::Count(At { at: at.into(), expr });
+    let count = |at: &str, expr: Expr| Term::Count(LocatedExpr { at: at.into(), expr });
     let local = problem.inlined("launch.local_size", local_size)?;
     let global = problem.inlined("launch.global_size", global_size)?;
     let groups = Expr::binary(BinaryOp::FloorDiv, global, local.clone());

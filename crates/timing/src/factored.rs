@@ -17,18 +17,18 @@ const MAX_PRODUCTS: usize = 20_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Normal {
     /// Products over parameters of the scale.
-    pub offset: Vec<Product>,
+    pub offset: Vec<FactorProduct>,
     /// What the products of the sum share; without factors it is 1.
-    pub scale: Product,
+    pub scale: FactorProduct,
     /// The other products.
-    pub sum: Vec<Product>,
+    pub sum: Vec<FactorProduct>,
 }
 
 /// Factors in the order in which they are evaluated: what follows a 0 need not have a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Product(pub Vec<Term>);
+pub struct FactorProduct(pub Vec<Term>);
 
-impl Product {
+impl FactorProduct {
     /// The value for a configuration.
     pub fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
         let mut product = 1i64;
@@ -82,13 +82,13 @@ impl Normal {
     }
 
     /// The form with this scale, if what does not share it is over parameters of the scale.
-    fn with_scale(products: &[Product], scale: &[Term], problem: &Problem) -> Option<Normal> {
-        let scale = Product(scale.to_vec());
+    fn with_scale(products: &[FactorProduct], scale: &[Term], problem: &Problem) -> Option<Normal> {
+        let scale = FactorProduct(scale.to_vec());
         let own = scale.parameters(problem);
         let (mut offset, mut sum) = (Vec::new(), Vec::new());
         for product in products {
             match product.0.strip_prefix(scale.0.as_slice()) {
-                Some(rest) => sum.push(Product(rest.to_vec())),
+                Some(rest) => sum.push(FactorProduct(rest.to_vec())),
                 None if product.parameters(problem).iter().all(|p| own.contains(p)) => {
                     offset.push(product.clone());
                 }
@@ -100,12 +100,12 @@ impl Normal {
 }
 
 /// How many others begin with the same factor.
-fn shared(all: &[Product], one: &Product) -> usize {
+fn shared(all: &[FactorProduct], one: &FactorProduct) -> usize {
     all.iter().filter(|p| !p.0.is_empty() && p.0.first() == one.0.first()).count()
 }
 
 /// The term as a sum of products; `None` if there are too many.
-fn products(term: &Term) -> Option<Vec<Product>> {
+fn products(term: &Term) -> Option<Vec<FactorProduct>> {
     match term {
         Term::Number(0) => Some(Vec::new()),
         Term::Sum(parts) => {
@@ -119,21 +119,21 @@ fn products(term: &Term) -> Option<Vec<Product>> {
             Some(all)
         }
         Term::Product(factors) => {
-            let mut all = vec![Product::default()];
+            let mut all = vec![FactorProduct::default()];
             for factor in factors {
                 let more = products(factor)?;
                 if all.len() * more.len().max(1) > MAX_PRODUCTS {
                     return None;
                 }
-                let with = |a: &Product| {
+                let with = |a: &FactorProduct| {
                     more.iter()
-                        .map(|b| Product([a.0.clone(), b.0.clone()].concat()))
+                        .map(|b| FactorProduct([a.0.clone(), b.0.clone()].concat()))
                         .collect::<Vec<_>>()
                 };
                 all = all.iter().flat_map(with).collect();
             }
             Some(all)
         }
-        other => Some(vec![Product(vec![other.clone()])]),
+        other => Some(vec![FactorProduct(vec![other.clone()])]),
     }
 }

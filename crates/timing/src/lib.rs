@@ -33,6 +33,6 @@ mod uncovered;
 
 pub use cost::Cost;
 pub use factored::Normal;
-pub use tables::Tables;
+pub use tables::CostTables;
 pub use term::{Term, TermFault};
 pub use uncovered::Uncovered;

@@ -6,7 +6,7 @@ use tickbound_model::{Program, Stmt, StmtKind};
 
 use super::program::{differing, never_fails, refuse, size};
 use super::sums::{either, is_nothing, product, sum, work};
-use super::term::{At, Class, Items, Term};
+use super::term::{Class, Items, LocatedExpr, Term};
 use super::uncovered::{Uncovered, uncovered};
 
 /// Most statements that phases may be made of; a loop around barriers doubles what hangs over.
@@ -18,7 +18,7 @@ pub(crate) struct Phases {
     pub price: i64,
     pub elements: i64,
     /// Items of a group.
-    pub local: At,
+    pub local: LocatedExpr,
     pub first_item: usize,
 }
 
@@ -45,7 +45,7 @@ impl Phases {
     pub fn marked(&self, kernel: &Program) -> Result<(Term, bool), Uncovered> {
         refuse(kernel, self.first_item, "items that wait for marks differ")?;
         let alone = Expr::binary(BinaryOp::Le, self.local.expr.clone(), Expr::Int(self.elements));
-        let alone = At { at: self.local.at.clone(), expr: alone };
+        let alone = LocatedExpr { at: self.local.at.clone(), expr: alone };
         let one = Term::Run { program: Box::new(kernel.clone()), barrier: self.price };
         let several =
             sum(vec![product(vec![self.items_each(), work(kernel)]), self.barriers(kernel)]);
@@ -56,7 +56,7 @@ impl Phases {
     fn items_each(&self) -> Term {
         let elements = Expr::Int(self.elements);
         let each = Expr::Call(Function::CeilDiv, vec![self.local.expr.clone(), elements]);
-        Term::Count(At { at: self.local.at.clone(), expr: each })
+        Term::Count(LocatedExpr { at: self.local.at.clone(), expr: each })
     }
 
     /// Ticks of all barriers.
@@ -65,7 +65,7 @@ impl Phases {
             return Term::Number(0);
         }
         let one = |stmt: &Stmt| {
-            let at = |expr: &Expr| At { at: stmt.at.clone(), expr: expr.clone() };
+            let at = |expr: &Expr| LocatedExpr { at: stmt.at.clone(), expr: expr.clone() };
             match &stmt.kind {
                 StmtKind::Barrier => Term::Number(self.price),
                 StmtKind::Repeat { count, body } if has_barrier(body) => {
@@ -93,7 +93,7 @@ impl Phases {
             if size(&done.open) > MAX_STATEMENTS {
                 return uncovered(&stmt.at, "too much hangs over from one phase to the next");
             }
-            let at = |expr: &Expr| At { at: stmt.at.clone(), expr: expr.clone() };
+            let at = |expr: &Expr| LocatedExpr { at: stmt.at.clone(), expr: expr.clone() };
             let same = |e: &Expr| match e.mentions(|s| s >= self.first_item) {
                 true => uncovered(&stmt.at, "holds a barrier and differs between items"),
                 false => Ok(()),
@@ -140,7 +140,7 @@ impl Phases {
                 None => uncovered(&stmt.at, "what hangs over differs between iterations"),
             };
         }
-        let at = |expr: &Expr| At { at: stmt.at.clone(), expr: expr.clone() };
+        let at = |expr: &Expr| LocatedExpr { at: stmt.at.clone(), expr: expr.clone() };
         let some = at(&Expr::binary(BinaryOp::Ge, count.clone(), Expr::Int(1)));
         let more = at(&Expr::binary(BinaryOp::Sub, count.clone(), Expr::Int(1)));
         let others = product(vec![Term::Count(more), sum(next.ended)]);
@@ -173,7 +173,7 @@ impl Phases {
         }
         // With as many items in each element, what is the same for all of them is no matter of
         // which is slowest.
-        let at = |expr: Expr| At { at: self.local.at.clone(), expr };
+        let at = |expr: Expr| LocatedExpr { at: self.local.at.clone(), expr };
         let (local, elements) = (&self.local.expr, Expr::Int(self.elements));
         let rest = Expr::binary(BinaryOp::Rem, local.clone(), elements.clone());
         let even = Expr::binary(
@@ -200,7 +200,7 @@ fn forked(stmt: &Stmt, asked: &Expr) -> Program {
 
 /// One of two programs that hang over. What either side does if the condition comes out otherwise
 /// is never reached.
-fn chosen(stmt: &Stmt, condition: &At, then: Program, otherwise: Program) -> Program {
+fn chosen(stmt: &Stmt, condition: &LocatedExpr, then: Program, otherwise: Program) -> Program {
     let (then, otherwise) =
         (answered(&then, &condition.expr, true), answered(&otherwise, &condition.expr, false));
     if then == otherwise {

@@ -2,9 +2,9 @@
 
 use tickbound_expr::{BinaryOp, Expr, Function};
 use tickbound_model::kernel::expressions;
-use tickbound_model::{Access, Problem, Program, Stmt, StmtKind};
+use tickbound_model::{AccessKind, Problem, Program, Stmt, StmtKind};
 
-use super::term::At;
+use super::term::LocatedExpr;
 use super::uncovered::{Uncovered, uncovered};
 
 pub(crate) fn is_branch(stmt: &Stmt) -> bool {
@@ -45,14 +45,21 @@ pub(crate) fn without(program: &[Stmt], drops: &dyn Fn(&Stmt) -> bool) -> Progra
 
 /// The program in groups whose guards all come out one way: that of the longer side, as it is work
 /// that is guarded. `group` is the first slot that differs between groups.
-pub(crate) fn inside(program: &[Stmt], group: usize, guards: &mut Vec<(At, bool)>) -> Program {
+pub(crate) fn inside(
+    program: &[Stmt],
+    group: usize,
+    guards: &mut Vec<(LocatedExpr, bool)>,
+) -> Program {
     let mut out = Program::new();
     for stmt in program {
         let kind = match &stmt.kind {
             StmtKind::If { condition, then, otherwise } => {
                 if condition.mentions(|slot| slot >= group) {
                     let holds = size(then) > size(otherwise);
-                    guards.push((At { at: stmt.at.clone(), expr: condition.clone() }, holds));
+                    guards.push((
+                        LocatedExpr { at: stmt.at.clone(), expr: condition.clone() },
+                        holds,
+                    ));
                     out.extend(inside(if holds { then } else { otherwise }, group, guards));
                     continue;
                 }
@@ -89,7 +96,7 @@ pub(crate) fn priced(
                     1 => of(amount)?,
                     price => Expr::binary(BinaryOp::Mul, Expr::Int(price), of(amount)?),
                 };
-                StmtKind::Access { access: Access::Work, amount: ticks }
+                StmtKind::Access { access: AccessKind::Work, amount: ticks }
             }
             StmtKind::Until(ticks) => StmtKind::Until(of(ticks)?),
             StmtKind::Repeat { count, body } => {

@@ -12,8 +12,8 @@ use tickbound_expr::{BinaryOp, Expr, Function, Slot};
 use tickbound_model::error::ModelError;
 use tickbound_model::{Launch, Part, Problem, Resources};
 
-use super::chain::{Chain, Step};
-use super::term::{At, Term};
+use super::chain::{Chain, ChainStep};
+use super::term::{LocatedExpr, Term};
 use super::uncovered::Uncovered;
 
 /// Parts of a clock that times inside the profile are counted in.
@@ -155,12 +155,12 @@ impl Mul for &E {
 
 struct Steps {
     first: usize,
-    steps: Vec<Step>,
+    steps: Vec<ChainStep>,
 }
 
 impl Steps {
     fn push(&mut self, at: String, expr: Expr, amount: bool) -> E {
-        self.steps.push(Step { of: At { at, expr }, amount });
+        self.steps.push(ChainStep { of: LocatedExpr { at, expr }, amount });
         E(Expr::Name(self.first + self.steps.len() - 1))
     }
 

@@ -3,12 +3,12 @@
 use tickbound_expr::Expr;
 use tickbound_model::{Stmt, StmtKind};
 
-use super::term::{At, Term};
+use super::term::{LocatedExpr, Term};
 
 /// What a program without barriers and marks takes where items do not differ.
 pub(crate) fn work(program: &[Stmt]) -> Term {
     let one = |stmt: &Stmt| {
-        let at = |expr: &Expr| At { at: stmt.at.clone(), expr: expr.clone() };
+        let at = |expr: &Expr| LocatedExpr { at: stmt.at.clone(), expr: expr.clone() };
         match &stmt.kind {
             StmtKind::Access { amount, .. } => Term::Work(at(amount)),
             StmtKind::Repeat { count, body } => product(vec![Term::Count(at(count)), work(body)]),
@@ -21,7 +21,7 @@ pub(crate) fn work(program: &[Stmt]) -> Term {
     sum(program.iter().map(one).collect())
 }
 
-pub(crate) fn either(condition: &At, then: Term, otherwise: Term) -> Term {
+pub(crate) fn either(condition: &LocatedExpr, then: Term, otherwise: Term) -> Term {
     let side =
         |holds, term| product(vec![Term::Guard { condition: condition.clone(), holds }, term]);
     sum(vec![side(true, then), side(false, otherwise)])

@@ -4,22 +4,22 @@
 //! combinations that the conditions of the space allow, as far as these parameters tell. A
 //! parameter on which none of its rows depends is dropped. A product over too many combinations
 //! stays out; its least value over the whole box stands for it, and the tables are then a lower
-//! bound ([`Tables::is_exact`]).
+//! bound ([`CostTables::is_exact`]).
 //!
 //! A configuration for which some expression has no value costs [`Least::FAILS`], which is below
 //! everything: whoever looks for the least cost meets it.
 
-use tickbound_elimination::{Least, Limits, Network, Relation, TooWide, Weight};
+use tickbound_elimination::{Least, Network, Relation, TableLimits, TooWide, Weight};
 use tickbound_expr::interval::Interval;
 use tickbound_model::Problem;
 use tickbound_model::space::Configurations;
 
-use super::factored::{Normal, Product};
+use super::factored::{FactorProduct, Normal};
 use crate::cost::Cost;
 
 /// A cost in tables.
 #[derive(Debug, Clone)]
-pub struct Tables {
+pub struct CostTables {
     /// The conditions of the space, and the products of the sum as relations with costs.
     pub network: Network,
     /// How many relations of the network are conditions; the others carry costs.
@@ -33,7 +33,7 @@ pub struct Tables {
     exact: bool,
 }
 
-impl Tables {
+impl CostTables {
     /// Tabulates one normal form of a cost.
     ///
     /// # Errors
@@ -42,8 +42,8 @@ impl Tables {
         configurations: &Configurations<'_>,
         cost: &Cost,
         normal: Normal,
-        limits: &Limits<'_>,
-    ) -> Result<Tables, TooWide> {
+        limits: &TableLimits<'_>,
+    ) -> Result<CostTables, TooWide> {
         let problem = configurations.problem();
         let mut kept = normal.scale.parameters(problem);
         kept.extend(normal.offset.iter().flat_map(|p| p.parameters(problem)));
@@ -52,7 +52,7 @@ impl Tables {
         let network = configurations.network().clone();
         let conditions = network.relations().len();
         let exact = cost.is_exact() && configurations.is_complete();
-        let mut tables = Tables { network, conditions, kept, normal, floor: 0, exact };
+        let mut tables = CostTables { network, conditions, kept, normal, floor: 0, exact };
         if !tables.scale_is_positive(configurations, limits)? {
             return Err(TooWide::Rows(limits.rows));
         }
@@ -81,7 +81,7 @@ impl Tables {
     }
 
     /// The ticks of a configuration, given the values of all slots and its sum without
-    /// [`Tables::floor`].
+    /// [`CostTables::floor`].
     pub fn ticks(&self, env: &[i64], sum: i64) -> i64 {
         if sum == Least::FAILS.0 || self.floor == Least::FAILS.0 {
             return Least::FAILS.0;
@@ -103,7 +103,7 @@ impl Tables {
     fn scale_is_positive(
         &self,
         configurations: &Configurations<'_>,
-        limits: &Limits<'_>,
+        limits: &TableLimits<'_>,
     ) -> Result<bool, TooWide> {
         let scale = self.normal.scale.parameters(configurations.problem());
         let mut positive = true;
@@ -115,8 +115,8 @@ impl Tables {
     }
 
     /// The products of the sum, those over the same parameters together.
-    fn merged(&self, problem: &Problem) -> Vec<Vec<Product>> {
-        let mut all: Vec<(Vec<usize>, Vec<Product>)> = Vec::new();
+    fn merged(&self, problem: &Problem) -> Vec<Vec<FactorProduct>> {
+        let mut all: Vec<(Vec<usize>, Vec<FactorProduct>)> = Vec::new();
         for product in &self.normal.sum {
             let parameters = product.parameters(problem);
             match all.iter_mut().find(|(known, _)| *known == parameters) {
@@ -131,15 +131,16 @@ impl Tables {
     fn relation(
         &self,
         configurations: &Configurations<'_>,
-        products: &[Product],
-        limits: &Limits<'_>,
+        products: &[FactorProduct],
+        limits: &TableLimits<'_>,
     ) -> Result<Relation, TooWide> {
         let problem = configurations.problem();
         let parameters = products.first().map_or(Vec::new(), |p| p.parameters(problem));
         let mut factors = products.iter().flat_map(|p| &p.0);
         // Where one factor takes all parameters, all combinations are looked at anyway: once, then.
         if factors.any(|factor| factor.parameters(problem).len() == parameters.len()) {
-            let one = |product: &Product, env: &[i64]| product.value(env).unwrap_or(Least::FAILS.0);
+            let one =
+                |product: &FactorProduct, env: &[i64]| product.value(env).unwrap_or(Least::FAILS.0);
             let value =
                 |_: &[u32], env: &[i64]| Some(products.iter().map(|p| one(p, env)).fold(0, added));
             return Ok(self.network.reduced(configurations.relation(
@@ -164,8 +165,8 @@ impl Tables {
     fn product(
         &self,
         configurations: &Configurations<'_>,
-        product: &Product,
-        limits: &Limits<'_>,
+        product: &FactorProduct,
+        limits: &TableLimits<'_>,
     ) -> Result<Relation, TooWide> {
         let problem = configurations.problem();
         let mut all = configurations.relation(&[], limits, |_, _| Some(1))?;
@@ -185,7 +186,7 @@ impl Tables {
         a: &Relation,
         b: &Relation,
         with: fn(i64, i64) -> i64,
-        limits: &Limits<'_>,
+        limits: &TableLimits<'_>,
     ) -> Result<Relation, TooWide> {
         let both = a.scope().variables().iter().chain(b.scope().variables()).copied();
         let mut parameters: Vec<usize> = both.collect();
@@ -197,10 +198,11 @@ impl Tables {
 }
 
 /// What some products come to at least, over the whole box of values.
-fn least(configurations: &Configurations<'_>, products: &[Product]) -> i64 {
+fn least(configurations: &Configurations<'_>, products: &[FactorProduct]) -> i64 {
     let of: Vec<Interval> = configurations.intervals();
-    let one =
-        |p: &Product| super::term::Term::Product(p.0.clone()).least(&of).unwrap_or(Least::FAILS.0);
+    let one = |p: &FactorProduct| {
+        super::term::Term::Product(p.0.clone()).least(&of).unwrap_or(Least::FAILS.0)
+    };
     products.iter().map(one).fold(0, added)
 }
 

@@ -8,7 +8,7 @@ use tickbound_model::kernel::{Program, Stmt, StmtKind};
 use tickbound_model::problem::Problem;
 use tickbound_model::region::{Axes, groups_where};
 
-pub use super::at::{At, TermFault};
+pub use super::at::{LocatedExpr, TermFault};
 use super::chain::Chain;
 use crate::max_plus::ClockMap;
 
@@ -19,13 +19,13 @@ pub enum Term {
     /// A constant.
     Number(i64),
     /// Ticks of work; it is a fault of the problem if they are negative.
-    Work(At),
+    Work(LocatedExpr),
     /// How often something happens; below 0 counts as not at all.
-    Count(At),
+    Count(LocatedExpr),
     /// 1 where the condition comes out as `holds` says, else 0.
     Guard {
         /// The condition.
-        condition: At,
+        condition: LocatedExpr,
         /// How it must come out.
         holds: bool,
     },
@@ -56,11 +56,11 @@ pub enum Term {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rounds {
     /// The guards, and how they come out.
-    pub guards: Vec<(At, bool)>,
+    pub guards: Vec<(LocatedExpr, bool)>,
     /// Items of the launch.
-    pub global: At,
+    pub global: LocatedExpr,
     /// Items of a group.
-    pub local: At,
+    pub local: LocatedExpr,
     /// Units, which share these groups and others.
     pub units: i64,
     /// Slot of `lid`; those of `gid` and `group` follow.
@@ -90,7 +90,7 @@ pub struct Items {
     /// What each item does: no barrier, no mark; work in ticks.
     pub program: Program,
     /// Items of a group.
-    pub local: At,
+    pub local: LocatedExpr,
     /// Elements of a unit: element e runs items e, e + elements, and so on.
     pub elements: i64,
     /// Which of the elements.
@@ -177,9 +177,9 @@ impl Term {
     fn expressions<'t>(&'t self, all: &mut Vec<&'t Expr>) {
         match self {
             Term::Number(_) => {}
-            Term::Work(At { expr, .. })
-            | Term::Count(At { expr, .. })
-            | Term::Guard { condition: At { expr, .. }, .. } => all.push(expr),
+            Term::Work(LocatedExpr { expr, .. })
+            | Term::Count(LocatedExpr { expr, .. })
+            | Term::Guard { condition: LocatedExpr { expr, .. }, .. } => all.push(expr),
             Term::Sum(parts) | Term::Product(parts) | Term::Max(parts) => {
                 parts.iter().for_each(|part| part.expressions(all));
             }
@@ -252,7 +252,7 @@ impl Term {
         };
         match self {
             Term::Number(n) => *n == 0,
-            Term::Count(At { expr, .. }) => high(expr).is_some_and(|h| h <= 0),
+            Term::Count(LocatedExpr { expr, .. }) => high(expr).is_some_and(|h| h <= 0),
             Term::Guard { condition, holds } => {
                 let verdict = condition.expr.truth(of);
                 if *holds { verdict.surely_fails() } else { verdict.surely_holds() }

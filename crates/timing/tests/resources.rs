@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_expr::interval::Interval;
 use tickbound_model::{Part, Problem, Resources, Usage};
-use tickbound_simulator::{Options, resource_time, simulate};
+use tickbound_simulator::{SimulateOptions, resource_time, simulate};
 use tickbound_timing::Cost;
 
 /// Numbers of very different sizes, up to where products leave 63 bits.
@@ -125,7 +125,7 @@ fn compare(value: &Value, seen: &mut Seen) -> Result<(), String> {
     let cost = match Cost::new(&problem) {
         // Nothing is counted: there is no time on either side.
         Err(e) => {
-            let run = simulate(&problem, &space.bound[0], &Options::default());
+            let run = simulate(&problem, &space.bound[0], &SimulateOptions::default());
             return if run.is_err() { Ok(()) } else { Err(e.to_string()) };
         }
         Ok(cost) => cost,
@@ -138,7 +138,7 @@ fn compare(value: &Value, seen: &mut Seen) -> Result<(), String> {
     seen.bounded += usize::from(least.is_some_and(|l| l > 0));
     for bound in &space.bound {
         let place = problem.name_values(&bound.configuration).to_string();
-        let run = simulate(&problem, bound, &Options::default());
+        let run = simulate(&problem, bound, &SimulateOptions::default());
         match (run, cost.term().value(&bound.env)) {
             (Ok(run), Ok(ticks)) if run.time == ticks => {
                 seen.times += 1;

@@ -13,12 +13,12 @@
 use tickbound_model::Problem;
 use tickbound_solver::SolveError;
 
-use super::search::{Asked, Changed, Ears};
+use super::search::{Changed, Ears, WhyRequest};
 use tickbound_report::answer::why::{Finding, Together, Verdict, Why};
 
 /// Leaves constraints out, and notes in `why` what is found.
 pub(super) fn leave_out(
-    asked: &Asked<'_>,
+    asked: &WhyRequest<'_>,
     ears: &Ears<'_>,
     why: &mut Why,
 ) -> Result<(), SolveError> {
@@ -70,7 +70,7 @@ fn follows(all: &Finding) -> Finding {
 /// Constraints without which something is faster, each of which is needed for that: some of `out`,
 /// without which `found` is found.
 fn fewest(
-    asked: &Asked<'_>,
+    asked: &WhyRequest<'_>,
     ears: &Ears<'_>,
     why: &Why,
     (mut out, mut found): (Vec<usize>, Finding),

@@ -19,7 +19,7 @@ pub mod search;
 pub mod spent;
 pub mod words;
 
-pub use search::{Asked, Ears, Heard, Searches};
+pub use search::{Ears, Heard, Searches, WhyRequest};
 pub use tickbound_report::answer::why::{Finding, Verdict, Why};
 
 use tickbound_model::verdict::Status;
@@ -27,7 +27,7 @@ use tickbound_solver::SolveError;
 
 /// Finds the least time and why it is what it is. What is known is told after every step; when the
 /// time is up or the user interrupts, what was not finished stays [`Verdict::NotKnown`].
-pub fn why(asked: &Asked<'_>, ears: &Ears<'_>) -> Result<Why, SolveError> {
+pub fn why(asked: &WhyRequest<'_>, ears: &Ears<'_>) -> Result<Why, SolveError> {
     let result = asked.searches.first(asked.problem, ears)?;
     let mut why = Why::begun(asked.problem, asked.fixed, &result);
     if why.status == Status::Optimal {

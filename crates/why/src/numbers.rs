@@ -8,11 +8,11 @@ use tickbound_expr::Expr;
 use tickbound_model::kernel::{expressions, has_barrier};
 use tickbound_model::source::{ArgumentKind, Define};
 use tickbound_model::{
-    Access, KernelSource, Launch, Platform, Problem, Profile, Program, Resources, StmtKind,
+    AccessKind, KernelSource, Launch, Platform, Problem, Profile, Program, Resources, StmtKind,
 };
 use tickbound_solver::SolveError;
 
-use super::search::{Asked, Changed, Ears, refused};
+use super::search::{Changed, Ears, WhyRequest, refused};
 use tickbound_report::answer::why::{Finding, Number, Why};
 
 /// Prices and waits: better if less.
@@ -80,7 +80,11 @@ pub(super) fn asked(problem: &Problem) -> Vec<Number> {
 }
 
 /// Searches with each number one unit better, and notes in `why` what is found.
-pub(super) fn change(asked: &Asked<'_>, ears: &Ears<'_>, why: &mut Why) -> Result<(), SolveError> {
+pub(super) fn change(
+    asked: &WhyRequest<'_>,
+    ears: &Ears<'_>,
+    why: &mut Why,
+) -> Result<(), SolveError> {
     let (mut places, mut all) = (Vec::new(), Vec::new());
     for (place, number) in why.platform.iter_mut().enumerate() {
         if asked.searches.is_over() {
@@ -157,7 +161,7 @@ fn of_source(source: &KernelSource, slot: usize) -> bool {
 
 /// It prices a statement, or says how much runs at once.
 fn of_statements(problem: &Problem, name: &str) -> bool {
-    let priced = |access: Access| {
+    let priced = |access: AccessKind| {
         is_price(&problem.kernel, access, name) || is_price(&problem.finish, access, name)
     };
     match name {
@@ -166,18 +170,18 @@ fn of_statements(problem: &Problem, name: &str) -> bool {
         "barrier" => has_barrier(&problem.kernel),
         "dispatchers" | "resident_groups" | "memory_slots" => problem.platform.warps().is_some(),
         "global_issue" | "global_latency" => {
-            problem.platform.warps().is_some() && accesses(&problem.kernel, Access::Global)
+            problem.platform.warps().is_some() && accesses(&problem.kernel, AccessKind::Global)
         }
-        _ => Access::PRICED.into_iter().any(priced),
+        _ => AccessKind::PRICED.into_iter().any(priced),
     }
 }
 
 /// It is the price of such an access, and the program has one.
-fn is_price(program: &Program, access: Access, name: &str) -> bool {
+fn is_price(program: &Program, access: AccessKind, name: &str) -> bool {
     Platform::price_name(access) == Some(name) && accesses(program, access)
 }
 
-fn accesses(program: &Program, which: Access) -> bool {
+fn accesses(program: &Program, which: AccessKind) -> bool {
     program.iter().any(|stmt| match &stmt.kind {
         StmtKind::Access { access, .. } => *access == which,
         StmtKind::Repeat { body, .. } => accesses(body, which),
@@ -206,7 +210,7 @@ fn of_resources(problem: &Problem, name: &str) -> bool {
         "devices" | "units_per_device" | "max_group_size" => true,
         // The others price statements, of which the profile runs those of `finish`.
         _ => {
-            let mut priced = Access::PRICED.into_iter();
+            let mut priced = AccessKind::PRICED.into_iter();
             priced.any(|access| is_price(&problem.finish, access, name))
                 || Resources::FIELDS.iter().any(|(field, ..)| *field == name)
         }

@@ -5,7 +5,7 @@ use tickbound_model::verdict::Status;
 
 use super::words::{facts, heading, least};
 use tickbound_report::answer::why::{Finding, Share, Why};
-use tickbound_report::html::{Page, Part, Spent, Stripe};
+use tickbound_report::html::{Page, SpentChart, SpentPart, Stripe};
 
 /// The page.
 pub fn page(why: &Why) -> Page {
@@ -30,7 +30,7 @@ pub fn page(why: &Why) -> Page {
 }
 
 /// What each thing that is left out or changed saves, beside the least time.
-fn saved(why: &Why) -> Option<Spent> {
+fn saved(why: &Why) -> Option<SpentChart> {
     let least = why.time.filter(|_| why.status == Status::Optimal)?;
     let free = |all: &[Share]| -> Vec<Stripe> {
         all.iter().filter_map(|s| stripe(&s.name, "global", s.saves, least)).collect()
@@ -54,11 +54,11 @@ fn saved(why: &Why) -> Option<Spent> {
         ("platform", numbers.collect()),
     ];
     let parts = parts.into_iter().filter(|(_, lines)| !lines.is_empty());
-    let parts: Vec<Part> = parts.map(|(head, lines)| Part { head, lines }).collect();
+    let parts: Vec<SpentPart> = parts.map(|(head, lines)| SpentPart { head, lines }).collect();
     let about = "Ticks that are saved: by the best configuration if something is left out of it or is free, and by a new \
                  search if constraints are left out or a number of the platform is one unit \
                  better. They need not add up.";
-    (!parts.is_empty()).then(|| Spent { about: about.to_owned(), unit: "ticks saved", parts })
+    (!parts.is_empty()).then(|| SpentChart { about: about.to_owned(), unit: "ticks saved", parts })
 }
 
 /// A stripe where something is saved.

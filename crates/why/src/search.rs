@@ -7,8 +7,8 @@ use std::time::Instant;
 use tickbound_input::message::one_line;
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
-use tickbound_solver::bracket::Known;
-use tickbound_solver::{Objective, Options, SolveError, TuneResult, tune};
+use tickbound_solver::bracket::Incumbent;
+use tickbound_solver::{Objective, SearchOptions, SolveError, TuneResult, tune};
 
 use tickbound_report::answer::values;
 use tickbound_report::answer::why::{Finding, Verdict, Why};
@@ -20,7 +20,7 @@ pub type Again<'a> = &'a dyn Fn(&str, i64) -> Result<Problem, String>;
 const MOST_AT_ONCE: usize = 4;
 
 /// What is asked about.
-pub struct Asked<'a> {
+pub struct WhyRequest<'a> {
     /// The problem.
     pub problem: &'a Problem,
     /// So many of its constraints, the last, are not asked about.
@@ -35,7 +35,7 @@ pub struct Asked<'a> {
 #[derive(Clone, Copy)]
 pub struct Searches<'a> {
     /// How to search. The time is that of all searches together.
-    pub options: &'a Options,
+    pub options: &'a SearchOptions,
     /// When all of it began.
     pub since: Instant,
     /// Ends all of it when it becomes true.
@@ -63,9 +63,9 @@ pub enum Heard<'a> {
     /// A search begins on the problem changed so.
     Begins(&'a str),
     /// The search on the problem itself has come so far.
-    First(&'a Known),
+    First(&'a Incumbent),
     /// The search on a changed problem has come so far.
-    Changed(&'a Known),
+    Changed(&'a Incumbent),
 }
 
 impl Searches<'_> {
@@ -75,8 +75,8 @@ impl Searches<'_> {
         late || self.interrupt.load(Ordering::Relaxed)
     }
 
-    fn options(&self) -> Options {
-        Options {
+    fn options(&self) -> SearchOptions {
+        SearchOptions {
             since: Some(self.since),
             top: 0,
             objective: Objective::Best,
@@ -90,7 +90,7 @@ impl Searches<'_> {
         problem: &Problem,
         ears: &Ears<'_>,
     ) -> Result<TuneResult, SolveError> {
-        let observer = |now: &Known| (ears.search)(Heard::First(now));
+        let observer = |now: &Incumbent| (ears.search)(Heard::First(now));
         tune(problem, &self.options(), self.interrupt, &observer)
     }
 
@@ -106,7 +106,7 @@ impl Searches<'_> {
             return Ok(Finding::default());
         }
         heard(Heard::Begins(how));
-        let observer = |now: &Known| heard(Heard::Changed(now));
+        let observer = |now: &Incumbent| heard(Heard::Changed(now));
         match tune(problem, &self.options(), self.interrupt, &observer) {
             Ok(result) => Ok(found(problem, &result, least)),
             Err(fault) if fault.is_fault() => Err(fault),

@@ -11,9 +11,9 @@
 
 use indexmap::IndexSet;
 use tickbound_model::{Bound, ModelError, Part, Problem, Profile, Program, Stmt, StmtKind};
-use tickbound_simulator::{Options, simulate};
+use tickbound_simulator::{SimulateOptions, simulate};
 
-use super::search::Asked;
+use super::search::WhyRequest;
 use tickbound_report::answer::why::{Share, Spent, Why, percent};
 
 /// Prices that no statement stands for.
@@ -25,7 +25,7 @@ const OPEN: &str =
 
 /// Leaves one thing after the other out of the best configuration, and notes in `why` what it then
 /// takes.
-pub(super) fn look(asked: &Asked<'_>, why: &mut Why) {
+pub(super) fn look(asked: &WhyRequest<'_>, why: &mut Why) {
     let problem = asked.problem;
     let at = why.configuration.clone().unwrap_or_default();
     let Some(time) = why.time else { return };
@@ -44,7 +44,7 @@ fn parts(
     problem: &Problem,
     bound: &Bound,
     time: i64,
-    asked: &Asked<'_>,
+    asked: &WhyRequest<'_>,
 ) -> Result<Spent, ModelError> {
     let share = |name: &str, changed: &Problem| taken(name, changed, bound, time, asked);
     let left = |out: &dyn Fn(&Stmt) -> bool| {
@@ -90,10 +90,12 @@ fn named(statements: Vec<&Stmt>) -> IndexSet<&str> {
 }
 
 /// What a configuration takes on the changed problem, beside what it takes on the problem itself.
-fn taken(name: &str, changed: &Problem, bound: &Bound, time: i64, asked: &Asked<'_>) -> Share {
+fn taken(name: &str, changed: &Problem, bound: &Bound, time: i64, asked: &WhyRequest<'_>) -> Share {
     let run = match asked.searches.is_over() {
         true => Err(None),
-        false => simulate(changed, bound, &Options::default()).map_err(|e| Some(e.to_string())),
+        false => {
+            simulate(changed, bound, &SimulateOptions::default()).map_err(|e| Some(e.to_string()))
+        }
     };
     let (without, because) = match run {
         Ok(run) => (Some(run.time), None),

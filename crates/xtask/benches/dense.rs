@@ -9,28 +9,28 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::limits::Limits;
-use tickbound_reo::primitive::{Content, fifo1};
-use tickbound_reo::product::dense::{Data, EMPTY, Matrix, Plan, fold};
+use tickbound_reo::limits::ProductLimits;
+use tickbound_reo::primitive::{BufferContent, fifo1};
+use tickbound_reo::product::dense::{CellData, DensePlan, EMPTY, Matrix, fold};
 use tickbound_reo::symbol::Symbols;
-use tickbound_xtask::reo_bench::{self, Options};
+use tickbound_xtask::reo_bench::{self, BenchOptions};
 
 const RUNS: usize = 7;
 
 fn main() {
-    let limits = Limits::memory(4 << 30);
+    let limits = ProductLimits::memory(4 << 30);
     let parts = buffers(13);
     let half = |range: std::ops::Range<usize>| fold(&parts[range], &limits).unwrap();
     println!("dense product beside a parallel fill of as many bytes, {} threads", threads());
     // 2^13 states, 512 MiB; the halves from even to as uneven as can be.
     for cut in [6, 3, 1, 10] {
-        let plan = Plan::new(&half(0..cut), &half(cut..13)).unwrap();
+        let plan = DensePlan::new(&half(0..cut), &half(cut..13)).unwrap();
         let name = format!("{} x {} states, 1 slot", 1 << cut, 1 << (13 - cut));
         against_fill(&name, &plan, &limits);
     }
     for (n, k) in [(64, 2), (48, 3), (27, 4)] {
         let several = complete(n, k);
-        let plan = Plan::new(&several[0], &several[1]).unwrap();
+        let plan = DensePlan::new(&several[0], &several[1]).unwrap();
         against_fill(&format!("{n} x {n} states, {k} x {k} slots"), &plan, &limits);
     }
     experiment(&limits);
@@ -44,14 +44,14 @@ fn buffers(n: usize) -> Vec<Matrix> {
     let mut symbols = Symbols::new();
     let mut buffer = |i: usize| {
         let (a, b) = (symbols.name(&format!("a{i}")), symbols.name(&format!("b{i}")));
-        let automaton = fifo1(a, b, symbols.cell(&format!("m{i}")), Content::Empty);
+        let automaton = fifo1(a, b, symbols.cell(&format!("m{i}")), BufferContent::Empty);
         matrix(&automaton)
     };
     (0..n).map(&mut buffer).collect()
 }
 
 fn matrix(automaton: &Automaton) -> Matrix {
-    Matrix::new(automaton, Data::Ignore, &Limits::memory(1 << 30)).unwrap()
+    Matrix::new(automaton, CellData::Ignore, &ProductLimits::memory(1 << 30)).unwrap()
 }
 
 /// Two automata with `k` steps from each of `n` states to each, and one name in common.
@@ -62,7 +62,7 @@ fn complete(n: u32, k: usize) -> [Matrix; 2] {
         let mut names: Vec<_> = words.map(|word| symbols.name(&word)).collect();
         names[0] = symbols.name("both");
         let mut builder =
-            tickbound_reo::automaton::Builder::over(names.clone(), n as usize, vec![0]);
+            tickbound_reo::automaton::AutomatonBuilder::over(names.clone(), n as usize, vec![0]);
         for (from, to) in (0..n).flat_map(|p| (0..n).map(move |q| (p, q))) {
             // Idling takes one of the slots of a state's loops.
             for name in &names[usize::from(from == to)..] {
@@ -88,7 +88,7 @@ fn fill(cells: &mut [u64]) {
     cells.par_chunks_mut(1 << 18).for_each(|block| block.fill(black_box(EMPTY)));
 }
 
-fn against_fill(name: &str, plan: &Plan, limits: &Limits) {
+fn against_fill(name: &str, plan: &DensePlan, limits: &ProductLimits) {
     let bytes = plan.sizes().words() as f64 * 8.0;
     let mut times = [const { Vec::new() }; 4];
     for _ in 0..RUNS {
@@ -113,9 +113,10 @@ fn against_fill(name: &str, plan: &Plan, limits: &Limits) {
 }
 
 /// The experiment of the thesis, chapter 4, as `tickbound reo bench` runs it.
-fn experiment(limits: &Limits) {
+fn experiment(limits: &ProductLimits) {
     let listing = tickbound_device::list();
     listing.absent().iter().for_each(|why| println!("{why}; using the CPU"));
-    let report = reo_bench::run(&Options::default(), &listing.devices, limits, &|_| {}).unwrap();
+    let report =
+        reo_bench::run(&BenchOptions::default(), &listing.devices, limits, &|_| {}).unwrap();
     println!("\n{}", report.markdown());
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use tickbound_reo::limits::Limits;
+use tickbound_reo::limits::ProductLimits;
 use tickbound_xtask::{paper, reo_bench, scripts, table1};
 
 /// Tasks of developers
@@ -85,9 +85,9 @@ fn experiment(plot: Option<&Path>, runs: usize, json: bool) -> Result<(), Box<dy
     if let Some(why) = listing.absent() {
         eprintln!("xtask: {why}; using the CPU");
     }
-    let options = reo_bench::Options { kept: runs, ..<_>::default() };
+    let options = reo_bench::BenchOptions { kept: runs, ..<_>::default() };
     let say = |next: &str| eprintln!("xtask: {next}");
-    let report = reo_bench::run(&options, &listing.devices, &Limits::memory(4 << 30), &say)?;
+    let report = reo_bench::run(&options, &listing.devices, &ProductLimits::memory(4 << 30), &say)?;
     if let Some(path) = plot {
         report.plot(path)?;
     }

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use tickbound_model::verdict::Status;
 use tickbound_model::{Problem, platforms};
 use tickbound_report::Table;
-use tickbound_solver::{Options, TuneResult, tune};
+use tickbound_solver::{SearchOptions, TuneResult, tune};
 
 use crate::paper::{ABSTRACT, Published, TABLE_1};
 use crate::project::root;
@@ -76,7 +76,7 @@ fn search(row: &Published) -> String {
 fn tuned(text: &str, size: i64) -> Result<TuneResult, Box<dyn Error>> {
     let inputs = IndexMap::from([("size".to_owned(), size)]);
     let problem = Problem::from_json(text, &inputs, &platforms::find)?;
-    Ok(tune(&problem, &Options::default(), &AtomicBool::new(false), &|_| {})?)
+    Ok(tune(&problem, &SearchOptions::default(), &AtomicBool::new(false), &|_| {})?)
 }
 
 fn optima(result: &TuneResult) -> String {

@@ -5,7 +5,7 @@
 //! because equal expressions are ([`Lines::share`]), so the size goes with what the function really
 //! tells apart.
 
-use crate::system::{Fault, Parameter};
+use crate::system::{InternalError, SystemParameter};
 
 use super::lines::{Line, Lines, NUMBER, TRUTH};
 
@@ -14,7 +14,7 @@ pub(super) type Row<'r> = (&'r [u32], Line);
 
 /// The parameters, and the lines of their states.
 pub(super) struct Parameters<'s> {
-    pub declared: &'s [Parameter],
+    pub declared: &'s [SystemParameter],
     pub lines: Vec<Line>,
 }
 
@@ -48,9 +48,9 @@ impl Parameters<'_> {
         support: &[usize],
         rows: &[Row<'_>],
         lines: &mut Lines,
-    ) -> Result<Line, Fault> {
+    ) -> Result<Line, InternalError> {
         if rows.is_empty() {
-            return Err(Fault("a table without rows".into()));
+            return Err(InternalError("a table without rows".into()));
         }
         Ok(self.decide(support, rows, 0, (NUMBER, None), lines))
     }

@@ -41,15 +41,15 @@ use std::collections::HashSet;
 
 use thiserror::Error;
 
-use crate::system::evaluate::{Algebra, Value, Values, evaluate};
-use crate::system::run::{RunError, Runner};
-use crate::system::{ChoiceId, Fault, Sort, System, TableId};
+use crate::system::evaluate::{Algebra, SystemValue, SystemValues, evaluate};
+use crate::system::run::{SystemRunError, SystemRunner};
+use crate::system::{ChoiceId, InternalError, Sort, System, TableId};
 use diagram::{Parameters, Row};
 use lines::{Line, Lines, NUMBER, TRUTH};
 
 /// What the runs of all configurations say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Survey {
+pub struct Btor2Survey {
     /// The first configuration that takes the fewest ticks, and these.
     pub least: (usize, i64),
     /// Steps after which every configuration has reached its goal.
@@ -69,7 +69,7 @@ pub enum SurveyError {
     Stopped,
     /// A configuration cannot be run to its end.
     #[error("configuration {0}: {1}")]
-    Run(usize, RunError),
+    Run(usize, SystemRunError),
 }
 
 /// Runs every configuration of a system without choices, each for at most `limit` steps. `stop` is
@@ -81,8 +81,8 @@ pub fn survey(
     system: &System,
     limit: usize,
     stop: &dyn Fn() -> bool,
-) -> Result<Survey, SurveyError> {
-    let mut runner = Runner::new(system);
+) -> Result<Btor2Survey, SurveyError> {
+    let mut runner = SystemRunner::new(system);
     let (mut least, mut steps) = (None::<(usize, i64)>, 0);
     for c in 0..system.configurations.len() {
         if stop() {
@@ -94,7 +94,7 @@ pub fn survey(
             least = Some((c, run.cost));
         }
     }
-    Ok(Survey { least: least.ok_or(SurveyError::Empty)?, steps, range: runner.range() })
+    Ok(Btor2Survey { least: least.ok_or(SurveyError::Empty)?, steps, range: runner.range() })
 }
 
 /// The system as BTOR2 text, whose bad states are ends of runs after fewer than `bound` ticks.
@@ -102,12 +102,17 @@ pub fn survey(
 ///
 /// # Errors
 /// A system with choices, or one that is none.
-pub fn write(system: &System, survey: &Survey, title: &str, bound: i64) -> Result<String, Fault> {
+pub fn write(
+    system: &System,
+    survey: &Btor2Survey,
+    title: &str,
+    bound: i64,
+) -> Result<String, InternalError> {
     let width = width(system, survey, bound);
     let mut writer = Writer::new(system, width, bound);
     writer.head(survey, title);
     writer.parameters();
-    let mut values = Values::none(system);
+    let mut values = SystemValues::none(system);
     evaluate(system, &system.first(), &[], &mut writer, &mut values)?;
     let states = writer.states(&values)?;
     writer.lines.comment("one step");
@@ -117,7 +122,7 @@ pub fn write(system: &System, survey: &Survey, title: &str, bound: i64) -> Resul
 }
 
 /// Bits of every integer.
-fn width(system: &System, survey: &Survey, bound: i64) -> u32 {
+fn width(system: &System, survey: &Btor2Survey, bound: i64) -> u32 {
     let parameters = system.parameters.iter().flat_map(|p| p.values.iter().copied());
     let all = parameters.chain([survey.range.0, survey.range.1, bound]);
     // As two's complement; the sort of one bit is that of truth values.
@@ -147,8 +152,8 @@ impl<'s> Writer<'s> {
     }
 
     /// What the text says, and its sorts.
-    fn head(&mut self, survey: &Survey, title: &str) {
-        let Survey { least: (_, least), steps, .. } = survey;
+    fn head(&mut self, survey: &Btor2Survey, title: &str) {
+        let Btor2Survey { least: (_, least), steps, .. } = survey;
         let bound = self.bound;
         let reached = match bound <= *least {
             true => "no bad state can be reached".to_owned(),
@@ -182,20 +187,23 @@ impl<'s> Writer<'s> {
     }
 
     /// The states, with their first values.
-    fn states(&mut self, first: &Values<Line, Line>) -> Result<Vec<Value<Line, Line>>, Fault> {
+    fn states(
+        &mut self,
+        first: &SystemValues<Line, Line>,
+    ) -> Result<Vec<SystemValue<Line, Line>>, InternalError> {
         self.lines.comment("states");
         let mut states = Vec::new();
         for state in &self.system.states {
             let (sort, init) = match first.get(state.init)? {
-                Value::Int(init) => (NUMBER, *init),
-                Value::Bool(init) => (TRUTH, *init),
+                SystemValue::Int(init) => (NUMBER, *init),
+                SystemValue::Bool(init) => (TRUTH, *init),
             };
             let name = self.unique(&state.name);
             let line = self.lines.add(&format!("state {sort} {name}"));
             self.lines.add(&format!("init {sort} {line} {init}"));
             states.push(match state.sort {
-                Sort::Int => Value::Int(line),
-                Sort::Bool => Value::Bool(line),
+                Sort::Int => SystemValue::Int(line),
+                Sort::Bool => SystemValue::Bool(line),
             });
         }
         Ok(states)
@@ -204,14 +212,14 @@ impl<'s> Writer<'s> {
     /// The next values, and what is bad.
     fn end(
         &mut self,
-        states: &[Value<Line, Line>],
-        values: &Values<Line, Line>,
-    ) -> Result<(), Fault> {
+        states: &[SystemValue<Line, Line>],
+        values: &SystemValues<Line, Line>,
+    ) -> Result<(), InternalError> {
         self.lines.comment("what the states are next");
         for (declared, state) in self.system.states.iter().zip(states) {
             let (sort, line, next) = match state {
-                Value::Int(line) => (NUMBER, line, values.int(declared.next)?),
-                Value::Bool(line) => (TRUTH, line, values.bool(declared.next)?),
+                SystemValue::Int(line) => (NUMBER, line, values.int(declared.next)?),
+                SystemValue::Bool(line) => (TRUTH, line, values.bool(declared.next)?),
             };
             self.lines.add(&format!("next {sort} {line} {next}"));
         }
@@ -245,21 +253,21 @@ impl<'s> Writer<'s> {
     fn junction(
         &mut self,
         name: &str,
-        items: impl Iterator<Item = Result<Line, Fault>>,
-    ) -> Result<Line, Fault> {
+        items: impl Iterator<Item = Result<Line, InternalError>>,
+    ) -> Result<Line, InternalError> {
         let mut all: Option<Line> = None;
         for item in items {
             let item = item?;
             all = Some(all.map_or(item, |all| self.op(name, TRUTH, &all, &item)));
         }
-        all.ok_or_else(|| Fault("a junction of nothing".into()))
+        all.ok_or_else(|| InternalError("a junction of nothing".into()))
     }
 }
 
 impl Algebra for Writer<'_> {
     type Int = Line;
     type Bool = Line;
-    type Error = Fault;
+    type Error = InternalError;
 
     fn int(&mut self, value: i64) -> Line {
         self.lines.number(value)
@@ -273,7 +281,7 @@ impl Algebra for Writer<'_> {
         self.lines.number(0)
     }
 
-    fn table(&mut self, table: TableId) -> Result<Line, Fault> {
+    fn table(&mut self, table: TableId) -> Result<Line, InternalError> {
         if let Some(line) = self.tables[table.index()] {
             return Ok(line);
         }
@@ -286,15 +294,15 @@ impl Algebra for Writer<'_> {
         Ok(line)
     }
 
-    fn choice(&mut self, _: ChoiceId) -> Result<Line, Fault> {
-        Err(Fault("a system with choices is written as BTOR2".into()))
+    fn choice(&mut self, _: ChoiceId) -> Result<Line, InternalError> {
+        Err(InternalError("a system with choices is written as BTOR2".into()))
     }
 
-    fn add(&mut self, a: &Line, b: &Line) -> Result<Line, Fault> {
+    fn add(&mut self, a: &Line, b: &Line) -> Result<Line, InternalError> {
         Ok(self.op("add", NUMBER, a, b))
     }
 
-    fn mul(&mut self, a: &Line, b: &Line) -> Result<Line, Fault> {
+    fn mul(&mut self, a: &Line, b: &Line) -> Result<Line, InternalError> {
         Ok(self.op("mul", NUMBER, a, b))
     }
 
@@ -315,11 +323,17 @@ impl Algebra for Writer<'_> {
         self.lines.share(&format!("not {TRUTH} {a}"))
     }
 
-    fn all(&mut self, items: impl Iterator<Item = Result<Line, Fault>>) -> Result<Line, Fault> {
+    fn all(
+        &mut self,
+        items: impl Iterator<Item = Result<Line, InternalError>>,
+    ) -> Result<Line, InternalError> {
         self.junction("and", items)
     }
 
-    fn any(&mut self, items: impl Iterator<Item = Result<Line, Fault>>) -> Result<Line, Fault> {
+    fn any(
+        &mut self,
+        items: impl Iterator<Item = Result<Line, InternalError>>,
+    ) -> Result<Line, InternalError> {
         self.junction("or", items)
     }
 

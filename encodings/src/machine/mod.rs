@@ -13,7 +13,7 @@ pub(crate) mod flow;
 use flow::{Count, Exit, Flow, Guard, PointKind};
 
 use crate::plan::{AmountId, Plan};
-use crate::system::{Bool, Builder, Int, StateVariable};
+use crate::system::{Bool, Int, StateVariable, SystemBuilder};
 
 /// State variables of one thread.
 struct Thread<'b> {
@@ -48,7 +48,7 @@ pub(crate) struct Signals<'b> {
 
 /// A transition system in the making, for a program with operations `X` of its encoding.
 pub(crate) struct Control<'b, X> {
-    pub build: &'b Builder,
+    pub build: &'b SystemBuilder,
     pub plan: &'b Plan<X>,
     pub flow: Flow<X>,
     /// Items that a thread runs in a phase, as far as this system tells them apart.
@@ -68,7 +68,7 @@ impl<'b, X: Clone> Control<'b, X> {
     /// Positions, counters and items for the plan's program. If `alike`, the program does the same
     /// in every thread and with all of its items at once, so one thread with one item stands for
     /// all.
-    pub fn new(build: &'b Builder, plan: &'b Plan<X>, alike: bool) -> Self {
+    pub fn new(build: &'b SystemBuilder, plan: &'b Plan<X>, alike: bool) -> Self {
         let (threads, items) = if alike { (1, 1) } else { (plan.threads, plan.items) };
         let flow = Flow::new(&plan.code);
         let several = items > 1;

@@ -8,7 +8,7 @@
 //! * no mark inside: `now' = max(now + a, mark + b)`, `mark' = mark`;
 //! * a mark inside: `mark' = max(now + c, mark + d)`, `now' = mark' + e`.
 //!
-//! [`close`] hands a [`Term`] to egg with the rules of [`rules`] and reads the jump off the
+//! [`close`] hands a [`MaxPlusTerm`] to egg with the rules of [`rules`] and reads the jump off the
 //! extracted term; loops become powers of the map, closed by their cycle time, with the number of
 //! iterations still symbolic. What comes out is arithmetic over the plan's amounts.
 
@@ -16,4 +16,4 @@ pub mod rules;
 mod term;
 
 pub(crate) use term::close_with;
-pub use term::{Closed, Proof, Term, close, explain};
+pub use term::{Closed, MaxPlusTerm, Rewriting, close, explain};

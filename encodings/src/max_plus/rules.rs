@@ -59,51 +59,58 @@ pub struct Numbers {
 /// What is known of a number; `None` for programs, for `never`, and where 128 bits overflow (times
 /// may leave 64 bits in configurations that are far from the best).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Known {
+pub struct KnownNumbers {
     /// Least and greatest value over all configurations.
     pub range: Option<(i128, i128)>,
     /// The value in each configuration.
     pub values: Option<Arc<Vec<i128>>>,
 }
 
-impl Known {
-    fn constant(v: i128) -> Known {
-        Known { range: Some((v, v)), values: None }
+impl KnownNumbers {
+    fn constant(v: i128) -> KnownNumbers {
+        KnownNumbers { range: Some((v, v)), values: None }
     }
 
-    fn of(values: Vec<i128>) -> Known {
+    fn of(values: Vec<i128>) -> KnownNumbers {
         let range = values.iter().copied().min().zip(values.iter().copied().max());
         match range {
-            Some((low, high)) if low == high => Known::constant(low),
-            _ => Known { range, values: (values.len() <= MAX_VECTOR).then(|| Arc::new(values)) },
+            Some((low, high)) if low == high => KnownNumbers::constant(low),
+            _ => KnownNumbers {
+                range,
+                values: (values.len() <= MAX_VECTOR).then(|| Arc::new(values)),
+            },
         }
     }
 
     /// Applies an operation that is monotone in both operands over the ranges met here.
-    fn combine(&self, other: &Known, op: impl Fn(i128, i128) -> Option<i128>) -> Known {
-        let (Some(a), Some(b)) = (self.range, other.range) else { return Known::default() };
+    fn combine(
+        &self,
+        other: &KnownNumbers,
+        op: impl Fn(i128, i128) -> Option<i128>,
+    ) -> KnownNumbers {
+        let (Some(a), Some(b)) = (self.range, other.range) else { return KnownNumbers::default() };
         let width = self.values.as_ref().or(other.values.as_ref()).map(|v| v.len());
         let Some(width) = width else {
             if a.0 == a.1 && b.0 == b.1 {
-                return op(a.0, b.0).map_or_else(Known::default, Known::constant);
+                return op(a.0, b.0).map_or_else(KnownNumbers::default, KnownNumbers::constant);
             }
             let corners = [(a.0, b.0), (a.0, b.1), (a.1, b.0), (a.1, b.1)];
             let corners: Option<Vec<i128>> = corners.iter().map(|(x, y)| op(*x, *y)).collect();
             let range = corners.and_then(|c| c.iter().copied().min().zip(c.into_iter().max()));
-            return Known { range, values: None };
+            return KnownNumbers { range, values: None };
         };
-        let at = |k: &Known, i: usize, low: i128| k.values.as_ref().map_or(low, |v| v[i]);
+        let at = |k: &KnownNumbers, i: usize, low: i128| k.values.as_ref().map_or(low, |v| v[i]);
         // A range without values on one side cannot be combined point by point.
         if [(self, a), (other, b)].iter().any(|(k, r)| k.values.is_none() && r.0 != r.1) {
-            return Known::default();
+            return KnownNumbers::default();
         }
         let values: Option<Vec<i128>> =
             (0..width).map(|i| op(at(self, i, a.0), at(other, i, b.0))).collect();
-        values.map_or_else(Known::default, Known::of)
+        values.map_or_else(KnownNumbers::default, KnownNumbers::of)
     }
 
     /// True if this number is at least `other` in every configuration.
-    fn dominates(&self, other: &Known) -> bool {
+    fn dominates(&self, other: &KnownNumbers) -> bool {
         let (Some(a), Some(b)) = (self.range, other.range) else { return false };
         if a.0 >= b.1 {
             return true;
@@ -118,23 +125,25 @@ impl Known {
 }
 
 impl Analysis<MaxPlus> for Numbers {
-    type Data = Known;
+    type Data = KnownNumbers;
 
-    fn make(egraph: &mut EGraph<MaxPlus, Self>, node: &MaxPlus, _id: Id) -> Known {
+    fn make(egraph: &mut EGraph<MaxPlus, Self>, node: &MaxPlus, _id: Id) -> KnownNumbers {
         let known = |id: &Id| &egraph[*id].data;
         match node {
-            MaxPlus::Num(v) => Known::constant(i128::from(*v)),
-            MaxPlus::Sym(s) => egraph.analysis.symbols.get(s).map_or_else(Known::default, |v| {
-                Known::of(v.iter().map(|v| i128::from(*v)).collect())
-            }),
+            MaxPlus::Num(v) => KnownNumbers::constant(i128::from(*v)),
+            MaxPlus::Sym(s) => {
+                egraph.analysis.symbols.get(s).map_or_else(KnownNumbers::default, |v| {
+                    KnownNumbers::of(v.iter().map(|v| i128::from(*v)).collect())
+                })
+            }
             MaxPlus::Add([a, b]) => known(a).combine(known(b), i128::checked_add),
             MaxPlus::Mul([a, b]) => known(a).combine(known(b), i128::checked_mul),
             MaxPlus::Max([a, b]) => known(a).combine(known(b), |x, y| Some(x.max(y))),
-            _ => Known::default(),
+            _ => KnownNumbers::default(),
         }
     }
 
-    fn merge(&mut self, to: &mut Known, from: Known) -> DidMerge {
+    fn merge(&mut self, to: &mut KnownNumbers, from: KnownNumbers) -> DidMerge {
         if to.range.is_none() && from.range.is_some() {
             *to = from;
             return DidMerge(true, false);

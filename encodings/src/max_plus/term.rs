@@ -8,7 +8,7 @@ use indexmap::IndexSet;
 
 use super::rules::{MaxPlus, Numbers, closing, shrinking};
 use crate::plan::{AmountOf, Jump, Scalar};
-use crate::system::Fault;
+use crate::system::InternalError;
 
 /// Most iterations of rewriting; programs nest less deeply than this.
 const ITERATIONS: usize = 60;
@@ -23,7 +23,7 @@ const NO_TIME_LIMIT: Duration = Duration::from_secs(100_000);
 
 /// A piece of program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Term {
+pub enum MaxPlusTerm {
     /// Takes this many ticks.
     Work(Scalar),
     /// Waits for the mark plus this many ticks.
@@ -31,13 +31,13 @@ pub enum Term {
     /// Sets the mark.
     Mark,
     /// One after the other.
-    Seq(Vec<Term>),
+    Seq(Vec<MaxPlusTerm>),
     /// At least once, this often.
-    Rep(Scalar, Box<Term>),
+    Rep(Scalar, Box<MaxPlusTerm>),
     /// Threads that start together and meet at a barrier; at least one.
     Join {
         /// What each thread does.
-        threads: Vec<Term>,
+        threads: Vec<MaxPlusTerm>,
         /// Nothing after this waits for the mark before it is set anew.
         mark_is_dead: bool,
     },
@@ -60,19 +60,22 @@ pub struct Closed {
 ///
 /// `values` gives an amount's value in each of the configurations that the term is for, in a
 /// common order.
-pub fn close(term: &Term, values: &mut ValuesOf<'_>) -> Result<Option<Closed>, Fault> {
+pub fn close(
+    term: &MaxPlusTerm,
+    values: &mut ValuesOf<'_>,
+) -> Result<Option<Closed>, InternalError> {
     close_with(term, true, values)
 }
 
 /// Gives the values of an amount, one for each configuration.
-pub type ValuesOf<'a> = dyn FnMut(AmountOf) -> Result<Arc<Vec<i64>>, Fault> + 'a;
+pub type ValuesOf<'a> = dyn FnMut(AmountOf) -> Result<Arc<Vec<i64>>, InternalError> + 'a;
 
 /// As [`close`]; without `shrink` the arithmetic stays as the closing rules leave it.
 pub(crate) fn close_with(
-    term: &Term,
+    term: &MaxPlusTerm,
     shrink: bool,
     values: &mut ValuesOf<'_>,
-) -> Result<Option<Closed>, Fault> {
+) -> Result<Option<Closed>, InternalError> {
     let (program, names) = written(term);
     let numbers = known(&names, values)?;
     Ok(closed(&program, &names, &numbers, shrink))
@@ -106,7 +109,7 @@ fn closed(
 }
 
 /// egg's own account of what [`close`] does; see [`explain`].
-pub struct Proof {
+pub struct Rewriting {
     /// The amount that each symbol stands for: `x0` is the first.
     pub names: Vec<AmountOf>,
     /// From the term to a closed form, by the rules of [`closing`].
@@ -117,13 +120,16 @@ pub struct Proof {
 
 /// Closes a term as [`close`] does, and has egg explain each step. Explanations are slow to make:
 /// this serves to check the rules.
-pub fn explain(term: &Term, values: &mut ValuesOf<'_>) -> Result<Option<Proof>, Fault> {
+pub fn explain(
+    term: &MaxPlusTerm,
+    values: &mut ValuesOf<'_>,
+) -> Result<Option<Rewriting>, InternalError> {
     let (program, names) = written(term);
     let numbers = known(&names, values)?;
     Ok(explained(&program, names, &numbers))
 }
 
-fn explained(program: &RecExpr<MaxPlus>, names: Names, numbers: &Numbers) -> Option<Proof> {
+fn explained(program: &RecExpr<MaxPlus>, names: Names, numbers: &Numbers) -> Option<Rewriting> {
     let explained = |expr: &RecExpr<MaxPlus>, limits, rules: &[egg::Rewrite<MaxPlus, Numbers>]| {
         let runner = runner(numbers, limits).with_explanations_enabled();
         let mut runner = runner.with_expr(expr).run(rules);
@@ -133,7 +139,7 @@ fn explained(program: &RecExpr<MaxPlus>, names: Names, numbers: &Numbers) -> Opt
     };
     let (closed, closing) = explained(program, closing_limits(program), &closing())?;
     let (_, shrinking) = explained(&closed, shrinking_limits(&closed), &shrinking())?;
-    Some(Proof { names: names.into_iter().collect(), closing, shrinking })
+    Some(Rewriting { names: names.into_iter().collect(), closing, shrinking })
 }
 
 type Names = IndexSet<AmountOf>;
@@ -142,9 +148,9 @@ fn symbol(index: usize) -> Symbol {
     Symbol::from(format!("x{index}"))
 }
 
-fn known(names: &Names, values: &mut ValuesOf<'_>) -> Result<Numbers, Fault> {
+fn known(names: &Names, values: &mut ValuesOf<'_>) -> Result<Numbers, InternalError> {
     let named = names.iter().enumerate().map(|(i, of)| Ok((symbol(i), values(*of)?)));
-    Ok(Numbers { symbols: named.collect::<Result<_, Fault>>()? })
+    Ok(Numbers { symbols: named.collect::<Result<_, InternalError>>()? })
 }
 
 /// Iterations and nodes for a program that is to be closed.
@@ -204,25 +210,25 @@ impl CostFunction<MaxPlus> for ClosedOnly {
 }
 
 /// The term as egg's expression, and which amount each symbol stands for.
-pub(crate) fn written(term: &Term) -> (RecExpr<MaxPlus>, Names) {
+pub(crate) fn written(term: &MaxPlusTerm) -> (RecExpr<MaxPlus>, Names) {
     let (mut out, mut names) = (RecExpr::default(), Names::new());
     write_term(term, &mut out, &mut names);
     (out, names)
 }
 
-fn write_term(term: &Term, out: &mut RecExpr<MaxPlus>, names: &mut Names) -> Id {
+fn write_term(term: &MaxPlusTerm, out: &mut RecExpr<MaxPlus>, names: &mut Names) -> Id {
     let node = match term {
-        Term::Work(s) => MaxPlus::Work([write_scalar(s, out, names)]),
-        Term::Until(s) => MaxPlus::Until([write_scalar(s, out, names)]),
-        Term::Mark => MaxPlus::Mark,
-        Term::Seq(parts) => {
+        MaxPlusTerm::Work(s) => MaxPlus::Work([write_scalar(s, out, names)]),
+        MaxPlusTerm::Until(s) => MaxPlus::Until([write_scalar(s, out, names)]),
+        MaxPlusTerm::Mark => MaxPlus::Mark,
+        MaxPlusTerm::Seq(parts) => {
             let ids: Vec<Id> = parts.iter().map(|t| write_term(t, out, names)).collect();
             return fold(ids, out, MaxPlus::Seq).unwrap_or_else(|| out.add(MaxPlus::Skip));
         }
-        Term::Rep(count, body) => {
+        MaxPlusTerm::Rep(count, body) => {
             MaxPlus::Rep([write_scalar(count, out, names), write_term(body, out, names)])
         }
-        Term::Join { threads, mark_is_dead } => {
+        MaxPlusTerm::Join { threads, mark_is_dead } => {
             let ids: Vec<Id> = threads.iter().map(|t| write_term(t, out, names)).collect();
             let node = if *mark_is_dead { MaxPlus::Meet } else { MaxPlus::Join };
             return fold(ids, out, node).unwrap_or_else(|| out.add(MaxPlus::Skip));

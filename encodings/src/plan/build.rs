@@ -8,7 +8,7 @@ use tickbound_expr::Expr;
 use tickbound_model::kernel::{expressions, has_until};
 use tickbound_model::{Bound, Problem, Profile, Space};
 
-use crate::system::Parameter;
+use crate::system::SystemParameter;
 
 /// Most groups that differ, over all configurations.
 const MAX_GROUPS: usize = 10_000;
@@ -65,7 +65,7 @@ fn groups_differ(problem: &Problem) -> bool {
 
 /// What a plan is made over: the configurations of the space, or groups of theirs.
 struct Cases<'a> {
-    parameters: Vec<Parameter>,
+    parameters: Vec<SystemParameter>,
     configurations: Vec<Vec<u32>>,
     bounds: Vec<&'a Bound>,
 }
@@ -98,7 +98,7 @@ fn apart<'a>(
         order.push(stretches);
     }
     let mut parameters = all.parameters.clone();
-    parameters.push(Parameter { name: "group".into(), values: (0..).take(most).collect() });
+    parameters.push(SystemParameter { name: "group".into(), values: (0..).take(most).collect() });
     Ok((Cases { parameters, configurations, bounds }, layouts, order))
 }
 

@@ -6,7 +6,10 @@ use tickbound_model::{Problem, Space};
 use crate::system;
 
 /// The frozen symbols: the values that parameters take in valid configurations.
-pub(crate) fn frozen(problem: &Problem, space: &Space) -> (Vec<system::Parameter>, Vec<Vec<u32>>) {
+pub(crate) fn frozen(
+    problem: &Problem,
+    space: &Space,
+) -> (Vec<system::SystemParameter>, Vec<Vec<u32>>) {
     let mut values: Vec<IndexSet<i64>> = vec![IndexSet::new(); problem.parameters.len()];
     let configurations = space
         .bound
@@ -20,7 +23,10 @@ pub(crate) fn frozen(problem: &Problem, space: &Space) -> (Vec<system::Parameter
         .parameters
         .iter()
         .zip(values)
-        .map(|(p, v)| system::Parameter { name: p.name.clone(), values: v.into_iter().collect() })
+        .map(|(p, v)| system::SystemParameter {
+            name: p.name.clone(),
+            values: v.into_iter().collect(),
+        })
         .collect();
     (parameters, configurations)
 }

@@ -78,7 +78,7 @@ pub(crate) enum Values {
 #[derive(Debug, Clone)]
 pub struct Plan<X = Infallible> {
     /// The frozen symbols.
-    pub parameters: Vec<system::Parameter>,
+    pub parameters: Vec<system::SystemParameter>,
     /// The valid configurations, as in [`tickbound_model::Space::bound`].
     pub configurations: Vec<Vec<u32>>,
     /// Threads; a configuration with fewer has copies of thread 0, which change nothing.

@@ -7,7 +7,7 @@ use tickbound_expr::Expr;
 use tickbound_model::Problem;
 use tickbound_model::error::ModelError;
 use tickbound_model::kernel::{Stmt, StmtKind, has_barrier};
-use tickbound_model::platform::Access;
+use tickbound_model::platform::AccessKind;
 
 /// Values of the numbered expressions; `None` where one is not reached. For a warp, the branch
 /// taken by *some* item and the branch taken by *some other* are two numbers.
@@ -19,7 +19,7 @@ pub(crate) enum Step {
     /// Ticks of work: the amount times the price.
     Work {
         number: usize,
-        access: Access,
+        access: AccessKind,
     },
     Until {
         number: usize,
@@ -55,7 +55,7 @@ impl Numbered {
         Numbered::priced(program, &|access| problem.platform.price(access))
     }
 
-    pub fn priced(program: &[Stmt], price: &dyn Fn(Access) -> i64) -> Numbered {
+    pub fn priced(program: &[Stmt], price: &dyn Fn(AccessKind) -> i64) -> Numbered {
         let mut expressions = Vec::new();
         let steps = number(price, program, &mut expressions);
         Numbered { steps, expressions }
@@ -63,7 +63,7 @@ impl Numbered {
 }
 
 fn number(
-    price: &dyn Fn(Access) -> i64,
+    price: &dyn Fn(AccessKind) -> i64,
     program: &[Stmt],
     all: &mut Vec<(String, Expr)>,
 ) -> Vec<Step> {

@@ -1,15 +1,16 @@
 //! Building the transition system of an open schedule; the module above tells its steps.
 
 use super::Schedule;
-use super::lanes::{Lanes, WarpOp};
+use super::lanes::{WarpLanes, WarpOp};
 use super::variables::{Encoder, IntState};
 use crate::machine::flow::PointKind;
 use crate::machine::{Move, Signals};
-use crate::system::{Bool, Builder, Fault, Int};
+use crate::system::{Bool, Int, InternalError, SystemBuilder};
 
 /// See [`super::encode`].
-pub(super) fn encode(lanes: &Lanes) -> Result<Schedule, Fault> {
-    let build = Builder::new(lanes.plan.parameters.clone(), lanes.plan.configurations.clone());
+pub(super) fn encode(lanes: &WarpLanes) -> Result<Schedule, InternalError> {
+    let build =
+        SystemBuilder::new(lanes.plan.parameters.clone(), lanes.plan.configurations.clone());
     let mut e = Encoder::new(&build, lanes);
     let now = e.clock.now();
     let leave: Vec<Vec<Bool<'_>>> = (0..e.lane.len()).map(|l| e.leave(l, now)).collect();
@@ -332,7 +333,7 @@ impl<'b> Encoder<'b> {
         self.build.all((0..self.group.len()).map(left))
     }
 
-    fn close(mut self, now: Int<'b>) -> Result<Schedule, Fault> {
+    fn close(mut self, now: Int<'b>) -> Result<Schedule, InternalError> {
         let goal = self.over();
         let constraint = self.build.all(std::mem::take(&mut self.constraints));
         let finish: Vec<Option<i64>> = self.lanes.finish.iter().copied().map(Some).collect();

@@ -3,7 +3,7 @@
 use super::MAX_LANES;
 use crate::plan::walk::{Numbered, Signature, Step, Walker};
 use crate::plan::{Amount, AmountId, Op, Plan, PlanError, Values};
-use tickbound_model::platform::{Access, Warps};
+use tickbound_model::platform::{AccessKind, Warps};
 use tickbound_model::{Bound, LaunchSize, ModelError, Problem, Profile, Space};
 use tickbound_timing::max_plus::ClockMap;
 
@@ -19,7 +19,7 @@ pub(super) enum WarpOp {
 
 /// The warps of some configurations as threads of one program.
 #[derive(Debug, Clone)]
-pub struct Lanes {
+pub struct WarpLanes {
     /// The program: one thread per warp of the launch, in the order of groups.
     pub(super) plan: Plan<WarpOp>,
     pub(super) warps: Warps,
@@ -38,11 +38,11 @@ pub(super) fn lanes(
     problem: &Problem,
     space: &Space,
     members: &[usize],
-) -> Result<Lanes, PlanError> {
+) -> Result<WarpLanes, PlanError> {
     let warps = problem.platform.warps().filter(|_| problem.profile == Profile::OpenCl);
     let warps = warps.ok_or_else(|| ModelError::new("platform.warps", "is missing", "add it"))?;
     let price = |access| match access {
-        Access::Global => warps.global_issue,
+        AccessKind::Global => warps.global_issue,
         other => problem.platform.price(other),
     };
     let kernel = Numbered::priced(&problem.kernel, &price);
@@ -56,7 +56,7 @@ pub(super) fn lanes(
     }
     let finish = finish_ticks(problem, space, members)?;
     let plan = plan(problem, space, members, &kernel, &signatures);
-    Ok(Lanes {
+    Ok(WarpLanes {
         plan,
         warps,
         units: usize::try_from(problem.platform.units()).unwrap_or(usize::MAX).min(MAX_LANES),
@@ -163,7 +163,7 @@ fn operations(steps: &[Step], barrier: i64) -> Vec<Op<WarpOp>> {
     let mut code = Vec::new();
     for step in steps {
         match step {
-            Step::Work { number, access: Access::Global } => {
+            Step::Work { number, access: AccessKind::Global } => {
                 code.push(Op::Own(WarpOp::Global(AmountId(*number))))
             }
             Step::Work { number, .. } => {
@@ -258,7 +258,7 @@ impl Load {
     }
 }
 
-impl Lanes {
+impl WarpLanes {
     /// For each configuration a number of ticks that no schedule undercuts: the longest path of one
     /// warp for as many groups as a place must take, the load of all dispatchers, and that of all
     /// memory slots.

@@ -23,10 +23,10 @@ mod variables;
 
 use crate::Encoding;
 use crate::plan::PlanError;
-use crate::system::{ChoiceId, Fault, System};
+use crate::system::{ChoiceId, InternalError, System};
 use tickbound_model::{Problem, Space};
 
-pub use lanes::Lanes;
+pub use lanes::WarpLanes;
 
 /// The encoding that this is one of: a step leads to the next event.
 pub const ENCODING: Encoding = Encoding::Event;
@@ -57,7 +57,7 @@ pub struct Schedule {
 ///
 /// # Errors
 /// A fault of the problem that shows only in a configuration, or too many warps.
-pub fn lanes(problem: &Problem, space: &Space, members: &[usize]) -> Result<Lanes, PlanError> {
+pub fn lanes(problem: &Problem, space: &Space, members: &[usize]) -> Result<WarpLanes, PlanError> {
     lanes::lanes(problem, space, members)
 }
 
@@ -65,6 +65,6 @@ pub fn lanes(problem: &Problem, space: &Space, members: &[usize]) -> Result<Lane
 ///
 /// # Errors
 /// A fault of this program.
-pub fn encode(lanes: &Lanes) -> Result<Schedule, Fault> {
+pub fn encode(lanes: &WarpLanes) -> Result<Schedule, InternalError> {
     encode::encode(lanes)
 }

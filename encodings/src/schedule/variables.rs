@@ -1,10 +1,10 @@
 //! State variables of an open schedule, and which lanes share a group, a unit or a dispatcher.
 
-use super::lanes::{Lanes, WarpOp};
+use super::lanes::{WarpLanes, WarpOp};
 use crate::machine::Control;
 use crate::machine::flow::PointKind;
 use crate::plan::AmountId;
-use crate::system::{Bool, Builder, Choice, Int, StateVariable};
+use crate::system::{Bool, Choice, Int, StateVariable, SystemBuilder};
 
 pub(super) type IntState<'b> = StateVariable<'b, Int<'b>>;
 pub(super) type BoolState<'b> = StateVariable<'b, Bool<'b>>;
@@ -43,8 +43,8 @@ pub(super) struct Place<'b> {
 
 /// The system under construction.
 pub(super) struct Encoder<'b> {
-    pub(super) lanes: &'b Lanes,
-    pub(super) build: &'b Builder,
+    pub(super) lanes: &'b WarpLanes,
+    pub(super) build: &'b SystemBuilder,
     pub(super) control: Control<'b, WarpOp>,
     pub(super) clock: IntState<'b>,
     pub(super) lane: Vec<Lane<'b>>,
@@ -54,7 +54,7 @@ pub(super) struct Encoder<'b> {
 }
 
 impl<'b> Encoder<'b> {
-    pub(super) fn new(build: &'b Builder, lanes: &'b Lanes) -> Self {
+    pub(super) fn new(build: &'b SystemBuilder, lanes: &'b WarpLanes) -> Self {
         let control = Control::new(build, &lanes.plan, false);
         let clock = build.state("clock");
         let lane = (0..lanes.plan.threads)
@@ -145,7 +145,7 @@ impl<'b> Encoder<'b> {
     /// In this configuration lanes `l` and `m` are warps of one group and of one dispatcher, and do
     /// the same. `None` if that is so in none.
     pub(super) fn alike(&self, l: usize, m: usize) -> Option<Bool<'b>> {
-        let Lanes { plan, warps, shape, .. } = self.lanes;
+        let WarpLanes { plan, warps, shape, .. } = self.lanes;
         let dispatchers = usize::try_from(warps.dispatchers).unwrap_or(usize::MAX);
         let amounts = || (0..plan.amounts.len()).map(AmountId);
         let alike = |(c, (groups, warps)): (usize, &(usize, usize))| {

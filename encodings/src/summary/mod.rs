@@ -14,11 +14,11 @@ mod pieces;
 
 use indexmap::IndexMap;
 
-use crate::encoded::{EncodeError, Encoded, Report};
+use crate::encoded::{EncodeError, Encoded, EncodingReport};
 use crate::event::encode_jumps;
 use crate::plan::{Amount, AmountId, Jump, Op, Plan, Values, has_barrier};
 use crate::queue;
-use crate::system::Fault;
+use crate::system::InternalError;
 
 /// Most shapes that are closed separately; beyond it the event encoding takes over.
 const MAX_SHAPES: usize = 24;
@@ -29,17 +29,17 @@ const FEW: usize = 128;
 
 /// How the summary is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
+pub struct SummaryOptions {
     /// Let egg make the closed arithmetic smaller. Without it the terms stay as the closing rules
     /// leave them; the times are the same.
     pub shrink: bool,
 }
 
-impl Options {
+impl SummaryOptions {
     /// What is fastest on the whole. Shrinking costs by the term, a few milliseconds for each
     /// shape; what it saves the solver grows with the configurations.
-    pub fn suited(plan: &Plan) -> Options {
-        Options { shrink: plan.configurations.len() > FEW }
+    pub fn suited(plan: &Plan) -> SummaryOptions {
+        SummaryOptions { shrink: plan.configurations.len() > FEW }
     }
 }
 
@@ -48,23 +48,23 @@ impl Options {
 /// # Errors
 /// A group of a queue without ticks, or a fault of this program.
 pub fn encode(plan: &Plan) -> Result<Encoded, EncodeError> {
-    queue::encode(plan, &|plan| encode_alone(plan, Options::suited(plan)))
+    queue::encode(plan, &|plan| encode_alone(plan, SummaryOptions::suited(plan)))
 }
 
 /// As [`encode`], with options.
-pub fn encode_with(plan: &Plan, options: Options) -> Result<Encoded, EncodeError> {
+pub fn encode_with(plan: &Plan, options: SummaryOptions) -> Result<Encoded, EncodeError> {
     queue::encode(plan, &|plan| encode_alone(plan, options))
 }
 
-fn encode_alone(plan: &Plan, options: Options) -> Result<Encoded, Fault> {
+fn encode_alone(plan: &Plan, options: SummaryOptions) -> Result<Encoded, InternalError> {
     let mut plan = plan.clone();
     let shapes = shapes(&plan);
     if shapes.len() > MAX_SHAPES {
-        let report = Report { shapes: shapes.len(), open: 1, ..Report::default() };
+        let report = EncodingReport { shapes: shapes.len(), open: 1, ..EncodingReport::default() };
         let system = encode_jumps(&plan.lifted(), false)?;
         return Ok(Encoded { system, report: Some(report) });
     }
-    let mut report = Report { shapes: shapes.len(), ..Report::default() };
+    let mut report = EncodingReport { shapes: shapes.len(), ..EncodingReport::default() };
     let mut programs = Vec::new();
     for members in shapes.values() {
         programs.push(phases::program(&mut plan, members, options, &mut report)?);

@@ -8,11 +8,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::pieces::{Piece, State, add, needs_mark};
-use super::{Options, push};
-use crate::encoded::Report;
-use crate::max_plus::{Closed, Term, close_with};
+use super::{SummaryOptions, push};
+use crate::encoded::EncodingReport;
+use crate::max_plus::{Closed, MaxPlusTerm, close_with};
 use crate::plan::{AmountId, AmountOf, Jump, Op, Plan, Scalar, Values, has_barrier, lifted};
-use crate::system::Fault;
+use crate::system::InternalError;
 
 /// Most pieces laid while the loops of a shape are turned; beyond it events take over.
 const MAX_PIECES: usize = 2_000;
@@ -21,9 +21,9 @@ const MAX_PIECES: usize = 2_000;
 pub(super) fn program(
     plan: &mut Plan,
     members: &[usize],
-    options: Options,
-    report: &mut Report,
-) -> Result<Vec<Op<Jump>>, Fault> {
+    options: SummaryOptions,
+    report: &mut EncodingReport,
+) -> Result<Vec<Op<Jump>>, InternalError> {
     if plan.items > 1 && plan.uses_marks {
         // Each item has a mark of its own across barriers: left to events as it is.
         report.open += 1;
@@ -58,7 +58,7 @@ struct Shaper<'p> {
     plan: &'p mut Plan,
     /// The configurations of the shape.
     members: &'p [usize],
-    options: Options,
+    options: SummaryOptions,
     /// The first scalar with given values over the shape, so that equal numbers have one name.
     canonical: HashMap<Vec<i64>, AmountOf>,
     /// The code looked at is done once by each element.
@@ -78,14 +78,16 @@ impl Shaper<'_> {
         id: AmountId,
         thread: usize,
         item: usize,
-    ) -> Result<Option<Scalar>, Fault> {
+    ) -> Result<Option<Scalar>, InternalError> {
         let reached: Vec<i64> =
             self.members.iter().filter_map(|c| self.plan.value(id, *c, thread, item)).collect();
         let name = self.plan.amount(id).name.clone();
         match reached.first() {
             None => return Ok(None),
             Some(_) if reached.len() < self.members.len() => {
-                return Err(Fault(format!("{name}: one shape both reaches it and does not")));
+                return Err(InternalError(format!(
+                    "{name}: one shape both reaches it and does not"
+                )));
             }
             Some(first) if reached.iter().all(|v| v == first) => {
                 return Ok(Some(Scalar::Int(*first)));
@@ -102,9 +104,16 @@ impl Shaper<'_> {
     }
 
     /// A number that every member reaches.
-    fn reached(&mut self, id: AmountId, thread: usize, item: usize) -> Result<Scalar, Fault> {
+    fn reached(
+        &mut self,
+        id: AmountId,
+        thread: usize,
+        item: usize,
+    ) -> Result<Scalar, InternalError> {
         let scalar = self.scalar(id, thread, item)?;
-        scalar.ok_or_else(|| Fault(format!("{}: nobody reaches it", self.plan.amount(id).name)))
+        scalar.ok_or_else(|| {
+            InternalError(format!("{}: nobody reaches it", self.plan.amount(id).name))
+        })
     }
 
     /// Adds an amount. Values outside the shape are left open, which keeps the table's support
@@ -116,7 +125,7 @@ impl Shaper<'_> {
     }
 
     /// Cuts a program at its barriers; branches and empty loops are decided by the shape.
-    fn pieces(&mut self, code: &[Op]) -> Result<Vec<Piece>, Fault> {
+    fn pieces(&mut self, code: &[Op]) -> Result<Vec<Piece>, InternalError> {
         let mut pieces = Vec::new();
         let mut run: Vec<Op> = Vec::new();
         for op in code {
@@ -160,7 +169,7 @@ impl Shaper<'_> {
         count: AmountId,
         mut body: Vec<Piece>,
         pieces: &mut Vec<Piece>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), InternalError> {
         if !matches!(body.as_slice(), [] | [Piece::Segment(_)]) {
             pieces.push(Piece::Loop { count, body });
             return Ok(());
@@ -168,14 +177,14 @@ impl Shaper<'_> {
         let Some(Piece::Segment(mut threads)) = body.pop() else { return Ok(()) };
         let count = self.reached(count, 0, 0)?;
         for terms in threads.iter_mut().filter(|terms| !terms.is_empty()) {
-            let body = Box::new(Term::Seq(std::mem::take(terms)));
-            terms.push(Term::Rep(count.clone(), body));
+            let body = Box::new(MaxPlusTerm::Seq(std::mem::take(terms)));
+            terms.push(MaxPlusTerm::Rep(count.clone(), body));
         }
         add(pieces, Piece::Segment(threads));
         Ok(())
     }
 
-    fn flush(&mut self, run: &mut Vec<Op>, pieces: &mut Vec<Piece>) -> Result<(), Fault> {
+    fn flush(&mut self, run: &mut Vec<Op>, pieces: &mut Vec<Piece>) -> Result<(), InternalError> {
         if run.is_empty() {
             return Ok(());
         }
@@ -192,13 +201,18 @@ impl Shaper<'_> {
     }
 
     /// What one thread does with one item, without barriers.
-    fn terms(&mut self, code: &[Op], t: usize, item: usize) -> Result<Vec<Term>, Fault> {
+    fn terms(
+        &mut self,
+        code: &[Op],
+        t: usize,
+        item: usize,
+    ) -> Result<Vec<MaxPlusTerm>, InternalError> {
         let mut terms = Vec::new();
         for op in code {
             match op {
                 Op::Work { amount, times } => {
                     let Some(ticks) = self.scalar(*amount, t, item)? else { continue };
-                    terms.push(Term::Work(match times {
+                    terms.push(MaxPlusTerm::Work(match times {
                         None => ticks,
                         Some(times) => {
                             let times = self.reached(*times, t, item)?;
@@ -207,15 +221,15 @@ impl Shaper<'_> {
                     }));
                 }
                 Op::Until(amount) => {
-                    terms.extend(self.scalar(*amount, t, item)?.map(Term::Until));
+                    terms.extend(self.scalar(*amount, t, item)?.map(MaxPlusTerm::Until));
                 }
-                Op::Mark => terms.push(Term::Mark),
+                Op::Mark => terms.push(MaxPlusTerm::Mark),
                 Op::Repeat { count, body } => {
                     if self.value(*count, t, item).is_some_and(|v| v > 0) {
                         let body = self.terms(body, t, item)?;
                         if !body.is_empty() {
                             let count = self.reached(*count, t, item)?;
-                            terms.push(Term::Rep(count, Box::new(Term::Seq(body))));
+                            terms.push(MaxPlusTerm::Rep(count, Box::new(MaxPlusTerm::Seq(body))));
                         }
                     }
                 }
@@ -225,14 +239,16 @@ impl Shaper<'_> {
                     Some(_) => terms.extend(self.terms(then, t, item)?),
                 },
                 Op::Own(never) => match *never {},
-                Op::Barrier { .. } => return Err(Fault("a barrier between two barriers".into())),
+                Op::Barrier { .. } => {
+                    return Err(InternalError("a barrier between two barriers".into()));
+                }
             }
         }
         Ok(terms)
     }
 
     /// Turns every loop until its body ends at a barrier and begins where all threads are together.
-    fn rotated(&mut self, pieces: Vec<Piece>, start: State) -> Result<Vec<Piece>, Fault> {
+    fn rotated(&mut self, pieces: Vec<Piece>, start: State) -> Result<Vec<Piece>, InternalError> {
         let mut out: Vec<Piece> = Vec::new();
         pieces.into_iter().try_for_each(|piece| self.place(&mut out, piece, start))?;
         Ok(out)
@@ -240,7 +256,12 @@ impl Shaper<'_> {
 
     /// Appends a piece to `out`, which began in state `start`. A loop whose threads are not
     /// together where it begins, or where its body ends, is turned; so are the loops at its seams.
-    fn place(&mut self, out: &mut Vec<Piece>, piece: Piece, start: State) -> Result<(), Fault> {
+    fn place(
+        &mut self,
+        out: &mut Vec<Piece>,
+        piece: Piece,
+        start: State,
+    ) -> Result<(), InternalError> {
         self.room = self.room.saturating_sub(1);
         let Piece::Loop { count, body } = piece else {
             add(out, piece);
@@ -269,11 +290,12 @@ impl Shaper<'_> {
         Ok(())
     }
 
-    fn one_less(&mut self, count: AmountId) -> Result<AmountId, Fault> {
+    fn one_less(&mut self, count: AmountId) -> Result<AmountId, InternalError> {
         let name = format!("{} - 1", self.plan.amount(count).name);
         let less = self.members.iter().map(|c| self.plan.value(count, *c, 0, 0).map(|v| v - 1));
         let less: Option<Vec<i64>> = less.collect();
-        let less = less.ok_or_else(|| Fault(format!("{name}: a loop that nobody reaches")))?;
+        let less =
+            less.ok_or_else(|| InternalError(format!("{name}: a loop that nobody reaches")))?;
         Ok(self.push_uniform(&name, &less))
     }
 
@@ -282,8 +304,8 @@ impl Shaper<'_> {
         &mut self,
         pieces: &[Piece],
         marks: Marks,
-        report: &mut Report,
-    ) -> Result<Vec<Op<Jump>>, Fault> {
+        report: &mut EncodingReport,
+    ) -> Result<Vec<Op<Jump>>, InternalError> {
         if pieces.is_empty() {
             return Ok(Vec::new());
         }
@@ -319,12 +341,12 @@ impl Shaper<'_> {
     /// What each thread does up to the next barrier, as a jump of its own.
     fn segment(
         &mut self,
-        threads: &[Vec<Term>],
-        report: &mut Report,
-    ) -> Result<Vec<Op<Jump>>, Fault> {
+        threads: &[Vec<MaxPlusTerm>],
+        report: &mut EncodingReport,
+    ) -> Result<Vec<Op<Jump>>, InternalError> {
         let mut code: Vec<Op<Jump>> = Vec::new();
         for (t, terms) in threads.iter().enumerate().rev() {
-            let own = match self.close(&Term::Seq(terms.clone()))? {
+            let own = match self.close(&MaxPlusTerm::Seq(terms.clone()))? {
                 Some(closed) => vec![noted(closed, report)],
                 None => self.steps(terms)?,
             };
@@ -345,24 +367,24 @@ impl Shaper<'_> {
     }
 
     /// Terms that do not close as plain operations. The terms of one thread hold no join.
-    fn steps(&mut self, terms: &[Term]) -> Result<Vec<Op<Jump>>, Fault> {
+    fn steps(&mut self, terms: &[MaxPlusTerm]) -> Result<Vec<Op<Jump>>, InternalError> {
         let mut steps = Vec::new();
         for term in terms {
             match term {
-                Term::Mark => steps.push(Op::Mark),
-                Term::Rep(count, body) => {
+                MaxPlusTerm::Mark => steps.push(Op::Mark),
+                MaxPlusTerm::Rep(count, body) => {
                     let values = self.values(count)?;
                     let count = self.push_uniform("count", &values);
                     let body = self.steps(std::slice::from_ref(body))?;
                     steps.push(Op::Repeat { count, body });
                 }
-                Term::Seq(parts) | Term::Join { threads: parts, .. } => {
+                MaxPlusTerm::Seq(parts) | MaxPlusTerm::Join { threads: parts, .. } => {
                     steps.extend(self.steps(parts)?);
                 }
-                Term::Work(ticks) => {
+                MaxPlusTerm::Work(ticks) => {
                     steps.push(Op::Own(Jump::Keep { now: ticks.clone(), mark: Scalar::Never }));
                 }
-                Term::Until(ticks) => {
+                MaxPlusTerm::Until(ticks) => {
                     let after = Scalar::Add(Box::new(ticks.clone()), Box::new(Scalar::Int(1)));
                     steps.push(Op::Own(Jump::Keep { now: Scalar::Int(0), mark: after }));
                 }
@@ -371,30 +393,30 @@ impl Shaper<'_> {
         Ok(steps)
     }
 
-    fn close(&self, term: &Term) -> Result<Option<Closed>, Fault> {
+    fn close(&self, term: &MaxPlusTerm) -> Result<Option<Closed>, InternalError> {
         let mut values = |of| Ok(Arc::new(self.values(&Scalar::Amount(of))?));
         close_with(term, self.options.shrink, &mut values)
     }
 
     /// The values of a number over the shape.
-    fn values(&self, scalar: &Scalar) -> Result<Vec<i64>, Fault> {
+    fn values(&self, scalar: &Scalar) -> Result<Vec<i64>, InternalError> {
         match scalar {
             Scalar::Amount(of) => {
                 let value = |c: &usize| self.plan.value(of.id, *c, of.thread, of.item);
                 let values: Option<Vec<i64>> = self.members.iter().map(value).collect();
                 values.ok_or_else(|| {
-                    Fault(format!("{}: nobody reaches it", self.plan.amount(of.id).name))
+                    InternalError(format!("{}: nobody reaches it", self.plan.amount(of.id).name))
                 })
             }
             Scalar::Int(v) => Ok(vec![*v; self.members.len()]),
-            _ => Err(Fault("a number that is neither an amount nor a constant".into())),
+            _ => Err(InternalError("a number that is neither an amount nor a constant".into())),
         }
     }
 
     /// The pieces as one term; all threads are together at its beginning and at its end.
-    fn term(&mut self, pieces: &[Piece], mark_needed: bool) -> Result<Term, Fault> {
+    fn term(&mut self, pieces: &[Piece], mark_needed: bool) -> Result<MaxPlusTerm, InternalError> {
         let mut parts = Vec::new();
-        let mut pending: Vec<Vec<Term>> = vec![Vec::new(); self.plan.threads];
+        let mut pending: Vec<Vec<MaxPlusTerm>> = vec![Vec::new(); self.plan.threads];
         for (i, piece) in pieces.iter().enumerate() {
             let needed = needs_mark(&pieces[i + 1..], mark_needed);
             match piece {
@@ -406,7 +428,7 @@ impl Shaper<'_> {
                 Piece::Barrier { price, .. } => {
                     parts.extend(joined(&mut pending, !needed));
                     if *price > 0 {
-                        parts.push(Term::Work(Scalar::Int(*price)));
+                        parts.push(MaxPlusTerm::Work(Scalar::Int(*price)));
                     }
                 }
                 Piece::Loop { count, body } => {
@@ -414,17 +436,17 @@ impl Shaper<'_> {
                     parts.extend(joined(&mut pending, !(inside || needed)));
                     let body = self.term(body, inside || needed)?;
                     let count = self.reached(*count, 0, 0)?;
-                    parts.push(Term::Rep(count, Box::new(body)));
+                    parts.push(MaxPlusTerm::Rep(count, Box::new(body)));
                 }
             }
         }
         parts.extend(joined(&mut pending, !mark_needed));
-        Ok(Term::Seq(parts))
+        Ok(MaxPlusTerm::Seq(parts))
     }
 }
 
 /// The closed piece as an operation, counted in the report.
-fn noted(closed: Closed, report: &mut Report) -> Op<Jump> {
+fn noted(closed: Closed, report: &mut EncodingReport) -> Op<Jump> {
     report.closed += 1;
     report.nodes_in += closed.nodes_in;
     report.nodes_out += closed.nodes_out;
@@ -433,16 +455,16 @@ fn noted(closed: Closed, report: &mut Report) -> Op<Jump> {
 }
 
 /// What the threads did since they were together, as a join; takes it out of `pending`.
-fn joined(pending: &mut [Vec<Term>], mark_is_dead: bool) -> Option<Term> {
-    let mut threads: Vec<Term> = Vec::new();
+fn joined(pending: &mut [Vec<MaxPlusTerm>], mark_is_dead: bool) -> Option<MaxPlusTerm> {
+    let mut threads: Vec<MaxPlusTerm> = Vec::new();
     for terms in pending {
-        let own = Term::Seq(std::mem::take(terms));
+        let own = MaxPlusTerm::Seq(std::mem::take(terms));
         if !threads.contains(&own) {
             threads.push(own);
         }
     }
     if threads.len() > 1 {
-        return Some(Term::Join { threads, mark_is_dead });
+        return Some(MaxPlusTerm::Join { threads, mark_is_dead });
     }
-    threads.pop().filter(|t| *t != Term::Seq(Vec::new()))
+    threads.pop().filter(|t| *t != MaxPlusTerm::Seq(Vec::new()))
 }

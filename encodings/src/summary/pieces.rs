@@ -1,13 +1,13 @@
 //! Pieces of a program between barriers, and what is known of the threads around them.
 
-use crate::max_plus::Term;
+use crate::max_plus::MaxPlusTerm;
 use crate::plan::AmountId;
 
 /// A piece of a shape's program.
 #[derive(Debug, Clone)]
 pub(super) enum Piece {
     /// What each thread does without a barrier.
-    Segment(Vec<Vec<Term>>),
+    Segment(Vec<Vec<MaxPlusTerm>>),
     /// A barrier and its price.
     Barrier { price: i64, solo: bool },
     /// At least twice; contains a barrier that every iteration reaches.
@@ -42,7 +42,7 @@ impl State {
 
     /// Threads that do the same from the same clock stay together, unless they wait for marks that
     /// differ. Threads that are apart, or come apart, set their marks at different times.
-    fn after_segment(self, threads: &[Vec<Term>]) -> State {
+    fn after_segment(self, threads: &[Vec<MaxPlusTerm>]) -> State {
         let same = threads.iter().all(|t| *t == threads[0]);
         let waits = threads.iter().any(|t| terms_need_mark(t, false));
         let apart = self.apart || !same || (waits && !self.equal);
@@ -63,12 +63,12 @@ pub(super) fn add(pieces: &mut Vec<Piece>, piece: Piece) {
     }
 }
 
-fn sets_mark(terms: &[Term]) -> bool {
+fn sets_mark(terms: &[MaxPlusTerm]) -> bool {
     terms.iter().any(|term| match term {
-        Term::Mark => true,
-        Term::Work(_) | Term::Until(_) => false,
-        Term::Seq(parts) | Term::Join { threads: parts, .. } => sets_mark(parts),
-        Term::Rep(_, body) => sets_mark(std::slice::from_ref(body)),
+        MaxPlusTerm::Mark => true,
+        MaxPlusTerm::Work(_) | MaxPlusTerm::Until(_) => false,
+        MaxPlusTerm::Seq(parts) | MaxPlusTerm::Join { threads: parts, .. } => sets_mark(parts),
+        MaxPlusTerm::Rep(_, body) => sets_mark(std::slice::from_ref(body)),
     })
 }
 
@@ -81,14 +81,14 @@ pub(super) fn needs_mark(pieces: &[Piece], after: bool) -> bool {
     })
 }
 
-fn terms_need_mark(terms: &[Term], after: bool) -> bool {
+fn terms_need_mark(terms: &[MaxPlusTerm], after: bool) -> bool {
     terms.iter().rev().fold(after, |after, term| match term {
-        Term::Work(_) => after,
-        Term::Until(_) => true,
-        Term::Mark => false,
-        Term::Seq(parts) => terms_need_mark(parts, after),
-        Term::Rep(_, body) => terms_need_mark(std::slice::from_ref(body), after),
-        Term::Join { threads, .. } => {
+        MaxPlusTerm::Work(_) => after,
+        MaxPlusTerm::Until(_) => true,
+        MaxPlusTerm::Mark => false,
+        MaxPlusTerm::Seq(parts) => terms_need_mark(parts, after),
+        MaxPlusTerm::Rep(_, body) => terms_need_mark(std::slice::from_ref(body), after),
+        MaxPlusTerm::Join { threads, .. } => {
             threads.iter().any(|t| terms_need_mark(std::slice::from_ref(t), after))
         }
     })

@@ -1,6 +1,6 @@
 //! Building a system: expressions with their sorts as types, hash-consed and folded.
 //!
-//! [`Int`] and [`Bool`] are expressions of one [`Builder`]. They are made of each other by
+//! [`Int`] and [`Bool`] are expressions of one [`SystemBuilder`]. They are made of each other by
 //! operators and methods, so they nest as arithmetic does; what is equal becomes one node.
 
 use std::cell::RefCell;
@@ -9,10 +9,13 @@ use std::marker::PhantomData;
 use std::ops::{Add, BitAnd, BitOr, Mul, Not};
 
 use super::table::minimal_support;
-use super::{ChoiceId, Ex, Fault, Node, Parameter, Sort, State, StateId, System, Table, TableId};
+use super::{
+    ChoiceId, Ex, InternalError, Sort, StateId, System, SystemNode, SystemParameter, SystemState,
+    SystemTable, TableId,
+};
 
 /// A system in the making.
-pub struct Builder {
+pub struct SystemBuilder {
     parts: RefCell<Parts>,
 }
 
@@ -20,20 +23,20 @@ struct Parts {
     system: System,
     /// The first and the next value of each state, once they are defined.
     defined: Vec<Option<(Ex, Ex)>>,
-    known: HashMap<Node, Ex>,
+    known: HashMap<SystemNode, Ex>,
 }
 
 /// An integer expression of a builder.
 #[derive(Clone, Copy)]
 pub struct Int<'b> {
-    builder: &'b Builder,
+    builder: &'b SystemBuilder,
     ex: Ex,
 }
 
 /// A truth value of a builder.
 #[derive(Clone, Copy)]
 pub struct Bool<'b> {
-    builder: &'b Builder,
+    builder: &'b SystemBuilder,
     ex: Ex,
 }
 
@@ -44,7 +47,7 @@ pub trait Sorted<'b>: Copy {
 
     /// The expression at a node, which is of this sort.
     #[doc(hidden)]
-    fn at(builder: &'b Builder, ex: Ex) -> Self;
+    fn at(builder: &'b SystemBuilder, ex: Ex) -> Self;
 
     /// Its node.
     fn ex(self) -> Ex;
@@ -53,7 +56,7 @@ pub trait Sorted<'b>: Copy {
 impl<'b> Sorted<'b> for Int<'b> {
     const SORT: Sort = Sort::Int;
 
-    fn at(builder: &'b Builder, ex: Ex) -> Self {
+    fn at(builder: &'b SystemBuilder, ex: Ex) -> Self {
         Int { builder, ex }
     }
 
@@ -65,7 +68,7 @@ impl<'b> Sorted<'b> for Int<'b> {
 impl<'b> Sorted<'b> for Bool<'b> {
     const SORT: Sort = Sort::Bool;
 
-    fn at(builder: &'b Builder, ex: Ex) -> Self {
+    fn at(builder: &'b SystemBuilder, ex: Ex) -> Self {
         Bool { builder, ex }
     }
 
@@ -77,7 +80,7 @@ impl<'b> Sorted<'b> for Bool<'b> {
 /// A state variable of a builder.
 #[derive(Clone, Copy)]
 pub struct StateVariable<'b, T> {
-    builder: &'b Builder,
+    builder: &'b SystemBuilder,
     id: StateId,
     sort: PhantomData<T>,
 }
@@ -85,7 +88,7 @@ pub struct StateVariable<'b, T> {
 impl<'b, T: Sorted<'b>> StateVariable<'b, T> {
     /// Its present value.
     pub fn now(self) -> T {
-        self.builder.expression(Node::State(self.id))
+        self.builder.expression(SystemNode::State(self.id))
     }
 
     /// Sets its first value, over the parameters alone, and its value at the next step.
@@ -97,7 +100,7 @@ impl<'b, T: Sorted<'b>> StateVariable<'b, T> {
 /// A choice of a builder.
 #[derive(Clone, Copy)]
 pub struct Choice<'b> {
-    builder: &'b Builder,
+    builder: &'b SystemBuilder,
     /// Which one.
     pub id: ChoiceId,
 }
@@ -105,13 +108,13 @@ pub struct Choice<'b> {
 impl<'b> Choice<'b> {
     /// What this step picks.
     pub fn picked(self) -> Bool<'b> {
-        self.builder.expression(Node::Choice(self.id))
+        self.builder.expression(SystemNode::Choice(self.id))
     }
 }
 
-impl Builder {
+impl SystemBuilder {
     /// A system without states over the given parameters and valid configurations.
-    pub fn new(parameters: Vec<Parameter>, configurations: Vec<Vec<u32>>) -> Builder {
+    pub fn new(parameters: Vec<SystemParameter>, configurations: Vec<Vec<u32>>) -> SystemBuilder {
         let system = System {
             parameters,
             configurations,
@@ -124,7 +127,7 @@ impl Builder {
             nodes: Vec::new(),
         };
         let parts = Parts { system, defined: Vec::new(), known: HashMap::new() };
-        Builder { parts: RefCell::new(parts) }
+        SystemBuilder { parts: RefCell::new(parts) }
     }
 
     /// The system with this goal, this cost and this constraint on choices. The builder is empty
@@ -137,14 +140,14 @@ impl Builder {
         goal: Bool<'_>,
         cost: Int<'_>,
         constraint: Bool<'_>,
-    ) -> Result<System, Fault> {
+    ) -> Result<System, InternalError> {
         let mut parts = self.parts.borrow_mut();
         let defined = std::mem::take(&mut parts.defined);
-        let empty = Builder::new(Vec::new(), Vec::new()).parts.into_inner().system;
+        let empty = SystemBuilder::new(Vec::new(), Vec::new()).parts.into_inner().system;
         let mut system = std::mem::replace(&mut parts.system, empty);
         parts.known.clear();
         for (state, defined) in system.states.iter_mut().zip(defined) {
-            let undefined = || Fault(format!("state {} has no values", state.name));
+            let undefined = || InternalError(format!("state {} has no values", state.name));
             (state.init, state.next) = defined.ok_or_else(undefined)?;
         }
         (system.goal, system.cost, system.constraint) = (goal.ex, cost.ex, constraint.ex);
@@ -156,7 +159,7 @@ impl Builder {
         self.parts.borrow().system.nodes.len()
     }
 
-    fn intern(&self, node: Node) -> Ex {
+    fn intern(&self, node: SystemNode) -> Ex {
         let Parts { system, known, .. } = &mut *self.parts.borrow_mut();
         if let Some(e) = known.get(&node) {
             return *e;
@@ -167,23 +170,23 @@ impl Builder {
         e
     }
 
-    fn expression<'b, T: Sorted<'b>>(&'b self, node: Node) -> T {
+    fn expression<'b, T: Sorted<'b>>(&'b self, node: SystemNode) -> T {
         T::at(self, self.intern(node))
     }
 
     /// An integer constant.
     pub fn int(&self, value: i64) -> Int<'_> {
-        self.expression(Node::Int(value))
+        self.expression(SystemNode::Int(value))
     }
 
     /// An integer that no configuration reads.
     pub fn unread(&self) -> Int<'_> {
-        self.expression(Node::Unread)
+        self.expression(SystemNode::Unread)
     }
 
     /// A truth value.
     pub fn bool(&self, value: bool) -> Bool<'_> {
-        self.expression(Node::Bool(value))
+        self.expression(SystemNode::Bool(value))
     }
 
     /// Adds a state variable, which must be defined before the end.
@@ -192,7 +195,7 @@ impl Builder {
         let id = StateId(u32::try_from(system.states.len()).unwrap_or(u32::MAX));
         // Stands for the values until `finish` puts them in, or refuses.
         let nothing = Ex(u32::MAX);
-        system.states.push(State {
+        system.states.push(SystemState {
             name: name.into(),
             sort: T::SORT,
             init: nothing,
@@ -226,12 +229,12 @@ impl Builder {
             let tables = &mut self.parts.borrow_mut().system.tables;
             let same = tables.iter().position(|t| t.support == support && t.rows == rows);
             same.unwrap_or_else(|| {
-                tables.push(Table { name: name.to_owned(), support, rows });
+                tables.push(SystemTable { name: name.to_owned(), support, rows });
                 tables.len() - 1
             })
         };
         let id = TableId(u32::try_from(index).unwrap_or(u32::MAX));
-        self.expression(Node::Table(id))
+        self.expression(SystemNode::Table(id))
     }
 
     /// Conjunction.
@@ -262,14 +265,14 @@ impl Builder {
         match left.as_slice() {
             [] => self.bool(conjunction),
             [one] => Bool::at(self, *one),
-            _ if conjunction => self.expression(Node::And(left)),
-            _ => self.expression(Node::Or(left)),
+            _ if conjunction => self.expression(SystemNode::And(left)),
+            _ => self.expression(SystemNode::Or(left)),
         }
     }
 }
 
 impl System {
-    /// Values per configuration as rows over their least support; see [`Table::rows`].
+    /// Values per configuration as rows over their least support; see [`SystemTable::rows`].
     pub fn rows(&self, values: &[Option<i64>]) -> (Vec<usize>, BTreeMap<Vec<u32>, i64>) {
         minimal_support(&self.configurations, self.parameters.len(), values)
     }
@@ -278,7 +281,7 @@ impl System {
 impl<'b> Int<'b> {
     fn known(self) -> Option<i64> {
         match self.builder.parts.borrow().system.node(self.ex) {
-            Node::Int(v) => Some(*v),
+            SystemNode::Int(v) => Some(*v),
             _ => None,
         }
     }
@@ -295,7 +298,7 @@ impl<'b> Int<'b> {
             _ if self.ex == other.ex => self,
             _ => {
                 let (a, b) = self.ordered(other);
-                self.builder.expression(Node::Max(a, b))
+                self.builder.expression(SystemNode::Max(a, b))
             }
         }
     }
@@ -307,7 +310,7 @@ impl<'b> Int<'b> {
             _ if self.ex == other.ex => self.builder.bool(true),
             _ => {
                 let (a, b) = self.ordered(other);
-                self.builder.expression(Node::Eq(a, b))
+                self.builder.expression(SystemNode::Eq(a, b))
             }
         }
     }
@@ -317,7 +320,7 @@ impl<'b> Int<'b> {
         match (self.known(), other.known()) {
             (Some(x), Some(y)) => self.builder.bool(x <= y),
             _ if self.ex == other.ex => self.builder.bool(true),
-            _ => self.builder.expression(Node::Le(self.ex, other.ex)),
+            _ => self.builder.expression(SystemNode::Le(self.ex, other.ex)),
         }
     }
 }
@@ -332,7 +335,7 @@ impl<'b> Add for Int<'b> {
             (_, Some(0)) => self,
             _ => {
                 let (a, b) = self.ordered(other);
-                self.builder.expression(Node::Add(a, b))
+                self.builder.expression(SystemNode::Add(a, b))
             }
         }
     }
@@ -349,7 +352,7 @@ impl<'b> Mul for Int<'b> {
             (_, Some(1)) => self,
             _ => {
                 let (a, b) = self.ordered(other);
-                self.builder.expression(Node::Mul(a, b))
+                self.builder.expression(SystemNode::Mul(a, b))
             }
         }
     }
@@ -358,7 +361,7 @@ impl<'b> Mul for Int<'b> {
 impl<'b> Bool<'b> {
     fn known(self) -> Option<bool> {
         match self.builder.parts.borrow().system.node(self.ex) {
-            Node::Bool(v) => Some(*v),
+            SystemNode::Bool(v) => Some(*v),
             _ => None,
         }
     }
@@ -374,7 +377,7 @@ impl<'b> Bool<'b> {
             None => {}
         }
         match T::SORT {
-            Sort::Int => self.builder.expression(Node::Ite(self.ex, a.ex(), b.ex())),
+            Sort::Int => self.builder.expression(SystemNode::Ite(self.ex, a.ex(), b.ex())),
             Sort::Bool => {
                 let [then, other] = [a, b].map(|e| Bool::at(self.builder, e.ex()));
                 T::at(self.builder, self.between(then, other).ex)
@@ -390,7 +393,7 @@ impl<'b> Bool<'b> {
             (_, Some(false)) => self & a,
             (Some(true), _) => self | b,
             (_, Some(true)) => !self | a,
-            _ => self.builder.expression(Node::Ite(self.ex, a.ex, b.ex)),
+            _ => self.builder.expression(SystemNode::Ite(self.ex, a.ex, b.ex)),
         }
     }
 }
@@ -401,9 +404,9 @@ impl<'b> Not for Bool<'b> {
     fn not(self) -> Bool<'b> {
         let node = self.builder.parts.borrow().system.node(self.ex).clone();
         match node {
-            Node::Bool(v) => self.builder.bool(!v),
-            Node::Not(inner) => Bool::at(self.builder, inner),
-            _ => self.builder.expression(Node::Not(self.ex)),
+            SystemNode::Bool(v) => self.builder.bool(!v),
+            SystemNode::Not(inner) => Bool::at(self.builder, inner),
+            _ => self.builder.expression(SystemNode::Not(self.ex)),
         }
     }
 }

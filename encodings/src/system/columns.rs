@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use super::evaluate::{Algebra, Value, Values, node};
-use super::{ChoiceId, Ex, Fault, System, TableId};
+use super::evaluate::{Algebra, SystemValue, SystemValues, node};
+use super::{ChoiceId, Ex, InternalError, System, TableId};
 
 /// A value for each configuration: `None` where nobody reads one.
 type Column<T> = Vec<Option<T>>;
@@ -15,15 +15,15 @@ type Integers = Option<Rc<Column<i128>>>;
 type Truths = Option<Rc<Column<bool>>>;
 
 /// The columns of a system's nodes.
-pub struct Columns(Values<Integers, Truths>);
+pub struct Columns(SystemValues<Integers, Truths>);
 
 impl Columns {
     /// Tabulates `nodes`, which depend on the parameters alone, operands first.
     ///
     /// # Errors
     /// The system is not one, or a node depends on more.
-    pub fn new(system: &System, nodes: &[Ex]) -> Result<Columns, Fault> {
-        let mut values = Values::none(system);
+    pub fn new(system: &System, nodes: &[Ex]) -> Result<Columns, InternalError> {
+        let mut values = SystemValues::none(system);
         let mut by_configuration = ByConfiguration { system };
         for e in nodes {
             let value = node(system.node(*e), &[], &mut by_configuration, &values)?;
@@ -39,12 +39,12 @@ impl Columns {
             return None;
         }
         match self.0.get(e).ok()? {
-            Value::Int(column) => column
+            SystemValue::Int(column) => column
                 .as_ref()?
                 .iter()
                 .map(|v| v.map(|v| i64::try_from(v).ok()).map_or(Some(None), |v| v.map(Some)))
                 .collect(),
-            Value::Bool(column) => {
+            SystemValue::Bool(column) => {
                 Some(column.as_ref()?.iter().map(|v| v.map(i64::from)).collect())
             }
         }
@@ -94,10 +94,10 @@ fn choose<T: Copy>(
 
 /// A row is `decisive` as soon as one operand is, and unknown only if none is and one is unknown.
 fn junction(
-    items: impl Iterator<Item = Result<Truths, Fault>>,
+    items: impl Iterator<Item = Result<Truths, InternalError>>,
     decisive: bool,
-) -> Result<Truths, Fault> {
-    let items = items.collect::<Result<Vec<_>, Fault>>()?;
+) -> Result<Truths, InternalError> {
+    let items = items.collect::<Result<Vec<_>, InternalError>>()?;
     let columns: Option<Vec<_>> = items.into_iter().collect();
     let Some(columns) = columns else { return Ok(None) };
     let width = columns.first().map_or(0, |c| c.len());
@@ -114,7 +114,7 @@ fn junction(
 impl Algebra for ByConfiguration<'_> {
     type Int = Integers;
     type Bool = Truths;
-    type Error = Fault;
+    type Error = InternalError;
 
     fn int(&mut self, value: i64) -> Integers {
         self.constant(Some(i128::from(value)))
@@ -128,21 +128,21 @@ impl Algebra for ByConfiguration<'_> {
         self.constant(None)
     }
 
-    fn table(&mut self, table: TableId) -> Result<Integers, Fault> {
+    fn table(&mut self, table: TableId) -> Result<Integers, InternalError> {
         let table = &self.system.tables[table.index()];
         let value = |c: &Vec<u32>| table.value(c).map(i128::from);
         Ok(Some(Rc::new(self.system.configurations.iter().map(value).collect())))
     }
 
-    fn choice(&mut self, _: ChoiceId) -> Result<Truths, Fault> {
-        Err(Fault("a choice depends on no parameter".into()))
+    fn choice(&mut self, _: ChoiceId) -> Result<Truths, InternalError> {
+        Err(InternalError("a choice depends on no parameter".into()))
     }
 
-    fn add(&mut self, a: &Integers, b: &Integers) -> Result<Integers, Fault> {
+    fn add(&mut self, a: &Integers, b: &Integers) -> Result<Integers, InternalError> {
         Ok(checked(a, b, i128::checked_add))
     }
 
-    fn mul(&mut self, a: &Integers, b: &Integers) -> Result<Integers, Fault> {
+    fn mul(&mut self, a: &Integers, b: &Integers) -> Result<Integers, InternalError> {
         Ok(checked(a, b, i128::checked_mul))
     }
 
@@ -162,11 +162,17 @@ impl Algebra for ByConfiguration<'_> {
         Some(Rc::new(a.as_ref()?.iter().map(|a| a.map(|a| !a)).collect()))
     }
 
-    fn all(&mut self, items: impl Iterator<Item = Result<Truths, Fault>>) -> Result<Truths, Fault> {
+    fn all(
+        &mut self,
+        items: impl Iterator<Item = Result<Truths, InternalError>>,
+    ) -> Result<Truths, InternalError> {
         junction(items, false)
     }
 
-    fn any(&mut self, items: impl Iterator<Item = Result<Truths, Fault>>) -> Result<Truths, Fault> {
+    fn any(
+        &mut self,
+        items: impl Iterator<Item = Result<Truths, InternalError>>,
+    ) -> Result<Truths, InternalError> {
         junction(items, true)
     }
 

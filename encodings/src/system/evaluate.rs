@@ -3,9 +3,9 @@
 //! An [`Algebra`] says what values are - numbers, columns of numbers, terms of a solver,
 //! expressions of another system - and how each operation makes one of others. [`evaluate`] walks
 //! the nodes. It is the only place that does, so it is the only place where a value could be
-//! missing or of the wrong sort, and there it is a [`Fault`] and never a value made up.
+//! missing or of the wrong sort, and there it is a [`InternalError`] and never a value made up.
 
-use super::{ChoiceId, Ex, Fault, Node, System, TableId};
+use super::{ChoiceId, Ex, InternalError, System, SystemNode, TableId};
 
 /// What expressions are computed to.
 pub trait Algebra {
@@ -14,7 +14,7 @@ pub trait Algebra {
     /// A truth value.
     type Bool: Clone;
     /// Why a value cannot be computed.
-    type Error: From<Fault>;
+    type Error: From<InternalError>;
 
     /// An integer constant.
     fn int(&mut self, value: i64) -> Self::Int;
@@ -41,12 +41,12 @@ pub trait Algebra {
     /// Conjunction.
     fn all(
         &mut self,
-        items: impl Iterator<Item = Result<Self::Bool, Fault>>,
+        items: impl Iterator<Item = Result<Self::Bool, InternalError>>,
     ) -> Result<Self::Bool, Self::Error>;
     /// Disjunction.
     fn any(
         &mut self,
-        items: impl Iterator<Item = Result<Self::Bool, Fault>>,
+        items: impl Iterator<Item = Result<Self::Bool, InternalError>>,
     ) -> Result<Self::Bool, Self::Error>;
     /// `if c then a else b` of integers.
     fn ite_int(&mut self, c: &Self::Bool, a: &Self::Int, b: &Self::Int) -> Self::Int;
@@ -56,22 +56,24 @@ pub trait Algebra {
 
 /// A value of either sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Value<I, B> {
+pub enum SystemValue<I, B> {
     /// An integer.
     Int(I),
     /// A truth value.
     Bool(B),
 }
 
-impl<I, B> Value<I, B> {
+impl<I, B> SystemValue<I, B> {
     /// The integer.
     ///
     /// # Errors
     /// A truth value.
-    pub fn int(&self) -> Result<&I, Fault> {
+    pub fn int(&self) -> Result<&I, InternalError> {
         match self {
-            Value::Int(value) => Ok(value),
-            Value::Bool(_) => Err(Fault("a truth value stands for an integer".into())),
+            SystemValue::Int(value) => Ok(value),
+            SystemValue::Bool(_) => {
+                Err(InternalError("a truth value stands for an integer".into()))
+            }
         }
     }
 
@@ -79,26 +81,26 @@ impl<I, B> Value<I, B> {
     ///
     /// # Errors
     /// An integer.
-    pub fn bool(&self) -> Result<&B, Fault> {
+    pub fn bool(&self) -> Result<&B, InternalError> {
         match self {
-            Value::Bool(value) => Ok(value),
-            Value::Int(_) => Err(Fault("an integer stands for a truth value".into())),
+            SystemValue::Bool(value) => Ok(value),
+            SystemValue::Int(_) => Err(InternalError("an integer stands for a truth value".into())),
         }
     }
 }
 
 /// The value of each node, as far as it has been computed.
 #[derive(Debug, Clone)]
-pub struct Values<I, B>(Vec<Option<Value<I, B>>>);
+pub struct SystemValues<I, B>(Vec<Option<SystemValue<I, B>>>);
 
-impl<I, B> Values<I, B> {
+impl<I, B> SystemValues<I, B> {
     /// No value for any node of `system`.
     pub fn none(system: &System) -> Self {
-        Values(system.nodes().iter().map(|_| None).collect())
+        SystemValues(system.nodes().iter().map(|_| None).collect())
     }
 
     /// Sets the value of a node.
-    pub fn set(&mut self, e: Ex, value: Value<I, B>) {
+    pub fn set(&mut self, e: Ex, value: SystemValue<I, B>) {
         self.0[e.index()] = Some(value);
     }
 
@@ -111,15 +113,17 @@ impl<I, B> Values<I, B> {
     ///
     /// # Errors
     /// It has not been computed.
-    pub fn get(&self, e: Ex) -> Result<&Value<I, B>, Fault> {
-        self.0[e.index()].as_ref().ok_or_else(|| Fault(format!("node {} has no value", e.index())))
+    pub fn get(&self, e: Ex) -> Result<&SystemValue<I, B>, InternalError> {
+        self.0[e.index()]
+            .as_ref()
+            .ok_or_else(|| InternalError(format!("node {} has no value", e.index())))
     }
 
     /// The integer at a node.
     ///
     /// # Errors
     /// It has not been computed, or is a truth value.
-    pub fn int(&self, e: Ex) -> Result<&I, Fault> {
+    pub fn int(&self, e: Ex) -> Result<&I, InternalError> {
         self.get(e)?.int()
     }
 
@@ -127,7 +131,7 @@ impl<I, B> Values<I, B> {
     ///
     /// # Errors
     /// It has not been computed, or is an integer.
-    pub fn bool(&self, e: Ex) -> Result<&B, Fault> {
+    pub fn bool(&self, e: Ex) -> Result<&B, InternalError> {
         self.get(e)?.bool()
     }
 }
@@ -141,9 +145,9 @@ impl<I, B> Values<I, B> {
 pub fn evaluate<A: Algebra>(
     system: &System,
     order: &[Ex],
-    states: &[Value<A::Int, A::Bool>],
+    states: &[SystemValue<A::Int, A::Bool>],
     algebra: &mut A,
-    values: &mut Values<A::Int, A::Bool>,
+    values: &mut SystemValues<A::Int, A::Bool>,
 ) -> Result<(), A::Error> {
     for e in order {
         let value = node(system.node(*e), states, algebra, values)?;
@@ -154,39 +158,45 @@ pub fn evaluate<A: Algebra>(
 
 /// Computes one node.
 pub fn node<A: Algebra>(
-    node: &Node,
-    states: &[Value<A::Int, A::Bool>],
+    node: &SystemNode,
+    states: &[SystemValue<A::Int, A::Bool>],
     algebra: &mut A,
-    values: &Values<A::Int, A::Bool>,
-) -> Result<Value<A::Int, A::Bool>, A::Error> {
+    values: &SystemValues<A::Int, A::Bool>,
+) -> Result<SystemValue<A::Int, A::Bool>, A::Error> {
     let int = |e: &Ex| values.int(*e);
     let bool = |e: &Ex| values.bool(*e);
     Ok(match node {
-        Node::Int(v) => Value::Int(algebra.int(*v)),
-        Node::Bool(v) => Value::Bool(algebra.bool(*v)),
-        Node::Unread => Value::Int(algebra.unread()),
-        Node::State(s) => {
+        SystemNode::Int(v) => SystemValue::Int(algebra.int(*v)),
+        SystemNode::Bool(v) => SystemValue::Bool(algebra.bool(*v)),
+        SystemNode::Unread => SystemValue::Int(algebra.unread()),
+        SystemNode::State(s) => {
             let state = states.get(s.index());
-            state.cloned().ok_or_else(|| Fault(format!("state {} has no value", s.index())))?
+            state
+                .cloned()
+                .ok_or_else(|| InternalError(format!("state {} has no value", s.index())))?
         }
-        Node::Table(t) => Value::Int(algebra.table(*t)?),
-        Node::Choice(c) => Value::Bool(algebra.choice(*c)?),
-        Node::Add(a, b) => Value::Int(algebra.add(int(a)?, int(b)?)?),
-        Node::Mul(a, b) => Value::Int(algebra.mul(int(a)?, int(b)?)?),
-        Node::Max(a, b) => Value::Int(algebra.max(int(a)?, int(b)?)),
-        Node::Eq(a, b) => Value::Bool(algebra.equal(int(a)?, int(b)?)),
-        Node::Le(a, b) => Value::Bool(algebra.at_most(int(a)?, int(b)?)),
-        Node::Not(a) => Value::Bool(algebra.not(bool(a)?)),
-        Node::And(items) => {
-            Value::Bool(algebra.all(items.iter().map(|e| values.bool(*e).cloned()))?)
+        SystemNode::Table(t) => SystemValue::Int(algebra.table(*t)?),
+        SystemNode::Choice(c) => SystemValue::Bool(algebra.choice(*c)?),
+        SystemNode::Add(a, b) => SystemValue::Int(algebra.add(int(a)?, int(b)?)?),
+        SystemNode::Mul(a, b) => SystemValue::Int(algebra.mul(int(a)?, int(b)?)?),
+        SystemNode::Max(a, b) => SystemValue::Int(algebra.max(int(a)?, int(b)?)),
+        SystemNode::Eq(a, b) => SystemValue::Bool(algebra.equal(int(a)?, int(b)?)),
+        SystemNode::Le(a, b) => SystemValue::Bool(algebra.at_most(int(a)?, int(b)?)),
+        SystemNode::Not(a) => SystemValue::Bool(algebra.not(bool(a)?)),
+        SystemNode::And(items) => {
+            SystemValue::Bool(algebra.all(items.iter().map(|e| values.bool(*e).cloned()))?)
         }
-        Node::Or(items) => {
-            Value::Bool(algebra.any(items.iter().map(|e| values.bool(*e).cloned()))?)
+        SystemNode::Or(items) => {
+            SystemValue::Bool(algebra.any(items.iter().map(|e| values.bool(*e).cloned()))?)
         }
-        Node::Ite(c, a, b) => match (bool(c)?, values.get(*a)?, values.get(*b)?) {
-            (c, Value::Int(a), Value::Int(b)) => Value::Int(algebra.ite_int(c, a, b)),
-            (c, Value::Bool(a), Value::Bool(b)) => Value::Bool(algebra.ite_bool(c, a, b)),
-            _ => return Err(Fault("a choice between two sorts".into()).into()),
+        SystemNode::Ite(c, a, b) => match (bool(c)?, values.get(*a)?, values.get(*b)?) {
+            (c, SystemValue::Int(a), SystemValue::Int(b)) => {
+                SystemValue::Int(algebra.ite_int(c, a, b))
+            }
+            (c, SystemValue::Bool(a), SystemValue::Bool(b)) => {
+                SystemValue::Bool(algebra.ite_bool(c, a, b))
+            }
+            _ => return Err(InternalError("a choice between two sorts".into()).into()),
         },
     })
 }

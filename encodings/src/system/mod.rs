@@ -7,19 +7,19 @@
 //! holds. Whoever reads it - the unrolling for Z3, the interpreter in [`run`], an export - learns
 //! nothing about kernels.
 //!
-//! Whatever depends on the parameters alone is a [`Table`]: its values over the parameters it
+//! Whatever depends on the parameters alone is a [`SystemTable`]: its values over the parameters it
 //! really depends on (its *support*). Tables are how products of parameters stay linear for a
 //! solver: each factor is a table, and a product is split over the smaller one.
 //!
-//! Expressions are made by a [`Builder`], where sorts are types; they are hash-consed and folded,
-//! so that equal expressions are one node and constants never travel. [`evaluate`](mod@evaluate)
-//! computes them over any [`Algebra`].
+//! Expressions are made by a [`SystemBuilder`], where sorts are types; they are hash-consed and
+//! folded, so that equal expressions are one node and constants never travel.
+//! [`evaluate`](mod@evaluate) computes them over any [`Algebra`].
 //!
 //! ```
-//! use tickbound_encodings::system::{Builder, Int, Parameter, run::run};
+//! use tickbound_encodings::system::{SystemBuilder, Int, SystemParameter, run::run};
 //!
-//! let n = Parameter { name: "n".into(), values: vec![3, 5] };
-//! let b = Builder::new(vec![n], vec![vec![0], vec![1]]);
+//! let n = SystemParameter { name: "n".into(), values: vec![3, 5] };
+//! let b = SystemBuilder::new(vec![n], vec![vec![0], vec![1]]);
 //! let n = b.table("n", &[Some(3), Some(5)]);
 //! let i = b.state::<Int>("i");
 //! let end = i.now().equals(n);
@@ -37,14 +37,14 @@ pub mod table;
 
 use thiserror::Error;
 
-pub use build::{Bool, Builder, Choice, Int, Sorted, StateVariable};
-pub use evaluate::{Algebra, Value, Values};
-pub use table::Table;
+pub use build::{Bool, Choice, Int, Sorted, StateVariable, SystemBuilder};
+pub use evaluate::{Algebra, SystemValue, SystemValues};
+pub use table::SystemTable;
 
 /// What cannot be: a fault of this program. It ends whatever proof it is met in.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{0}; this is a fault of tickbound, please report it with the problem file")]
-pub struct Fault(pub String);
+pub struct InternalError(pub String);
 
 /// An expression of a [`System`]: an index into its nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -101,7 +101,7 @@ pub enum Sort {
 
 /// A node of the expression graph; operands come before it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Node {
+pub enum SystemNode {
     /// An integer constant.
     Int(i64),
     /// A truth value.
@@ -136,7 +136,7 @@ pub enum Node {
 
 /// A frozen symbol: a tuning parameter with the values it takes in some valid configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parameter {
+pub struct SystemParameter {
     /// Its name.
     pub name: String,
     /// Its values, in the order of its domain.
@@ -145,7 +145,7 @@ pub struct Parameter {
 
 /// A state variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct State {
+pub struct SystemState {
     /// Its name, unique in the system.
     pub name: String,
     /// Its sort.
@@ -160,13 +160,13 @@ pub struct State {
 #[derive(Debug, Clone)]
 pub struct System {
     /// The frozen symbols.
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vec<SystemParameter>,
     /// The valid configurations: for each parameter an index into its values.
     pub configurations: Vec<Vec<u32>>,
     /// Values that depend on the parameters alone.
-    pub tables: Vec<Table>,
+    pub tables: Vec<SystemTable>,
     /// The state variables.
-    pub states: Vec<State>,
+    pub states: Vec<SystemState>,
     /// Names of the choices: truth values that every step picks anew.
     pub choices: Vec<String>,
     /// What the choices of a step must satisfy, given its states; there is always a way to.
@@ -175,17 +175,17 @@ pub struct System {
     pub goal: Ex,
     /// Time of the run in ticks, where the goal holds.
     pub cost: Ex,
-    nodes: Vec<Node>,
+    nodes: Vec<SystemNode>,
 }
 
 impl System {
     /// The expression nodes, operands before the nodes that use them.
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[SystemNode] {
         &self.nodes
     }
 
     /// The node of an expression.
-    pub fn node(&self, e: Ex) -> &Node {
+    pub fn node(&self, e: Ex) -> &SystemNode {
         &self.nodes[e.index()]
     }
 
@@ -218,7 +218,7 @@ impl System {
     pub fn frozen(&self) -> Vec<bool> {
         let mut frozen: Vec<bool> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
-            let mut all = !matches!(node, Node::State(_) | Node::Choice(_));
+            let mut all = !matches!(node, SystemNode::State(_) | SystemNode::Choice(_));
             operands(node, &mut |e| all &= frozen[e.index()]);
             frozen.push(all);
         }
@@ -227,21 +227,25 @@ impl System {
 }
 
 /// Calls `visit` for each operand of a node.
-pub fn operands(node: &Node, visit: &mut impl FnMut(Ex)) {
+pub fn operands(node: &SystemNode, visit: &mut impl FnMut(Ex)) {
     match node {
-        Node::Int(_)
-        | Node::Bool(_)
-        | Node::State(_)
-        | Node::Table(_)
-        | Node::Unread
-        | Node::Choice(_) => {}
-        Node::Not(a) => visit(*a),
-        Node::Add(a, b) | Node::Mul(a, b) | Node::Max(a, b) | Node::Eq(a, b) | Node::Le(a, b) => {
+        SystemNode::Int(_)
+        | SystemNode::Bool(_)
+        | SystemNode::State(_)
+        | SystemNode::Table(_)
+        | SystemNode::Unread
+        | SystemNode::Choice(_) => {}
+        SystemNode::Not(a) => visit(*a),
+        SystemNode::Add(a, b)
+        | SystemNode::Mul(a, b)
+        | SystemNode::Max(a, b)
+        | SystemNode::Eq(a, b)
+        | SystemNode::Le(a, b) => {
             visit(*a);
             visit(*b);
         }
-        Node::And(items) | Node::Or(items) => items.iter().copied().for_each(visit),
-        Node::Ite(c, a, b) => {
+        SystemNode::And(items) | SystemNode::Or(items) => items.iter().copied().for_each(visit),
+        SystemNode::Ite(c, a, b) => {
             visit(*c);
             visit(*a);
             visit(*b);

@@ -3,17 +3,17 @@
 //! It serves the tests, which hold it against the simulator, and tells how many steps a
 //! configuration needs, so that an unrolling is exactly as deep as it has to be. It is strict: a
 //! value that no configuration was to read is carried along as unknown, and a run that needs it is
-//! a [`Fault`]. Systems with choices are run with all choices false, which only says something
-//! where that satisfies the constraint.
+//! a [`InternalError`]. Systems with choices are run with all choices false, which only says
+//! something where that satisfies the constraint.
 
 use thiserror::Error;
 
-use super::evaluate::{Algebra, Values, evaluate};
-use super::{ChoiceId, Ex, Fault, System, TableId};
+use super::evaluate::{Algebra, SystemValues, evaluate};
+use super::{ChoiceId, Ex, InternalError, System, TableId};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub struct SystemRun {
     /// Steps until the goal held.
     pub steps: usize,
     /// The cost there, in ticks.
@@ -22,7 +22,7 @@ pub struct Run {
 
 /// Why a run has no result.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum RunError {
+pub enum SystemRunError {
     /// A value left 64 bits.
     #[error("a value of the transition system left 64 bits")]
     Overflow,
@@ -31,31 +31,35 @@ pub enum RunError {
     Steps(usize),
     /// The system is not one.
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Fault(#[from] InternalError),
 }
 
 /// Runs `system` for the configuration with the given index, for at most `limit` steps.
 ///
 /// # Errors
 /// A value overflows, the limit is hit, or the run needs a value that is not there.
-pub fn run(system: &System, configuration: usize, limit: usize) -> Result<Run, RunError> {
-    Runner::new(system).run(configuration, limit)
+pub fn run(
+    system: &System,
+    configuration: usize,
+    limit: usize,
+) -> Result<SystemRun, SystemRunError> {
+    SystemRunner::new(system).run(configuration, limit)
 }
 
 /// Runs one system for many configurations.
-pub struct Runner<'s> {
+pub struct SystemRunner<'s> {
     system: &'s System,
     first: Vec<Ex>,
     live: Vec<Ex>,
-    values: Values<Number, Truth>,
+    values: SystemValues<Number, Truth>,
     range: (i64, i64),
 }
 
-impl<'s> Runner<'s> {
+impl<'s> SystemRunner<'s> {
     /// A runner that has not run anything yet.
-    pub fn new(system: &'s System) -> Runner<'s> {
+    pub fn new(system: &'s System) -> SystemRunner<'s> {
         let (first, live) = (system.first(), system.live());
-        Runner { system, first, live, values: Values::none(system), range: (0, 0) }
+        SystemRunner { system, first, live, values: SystemValues::none(system), range: (0, 0) }
     }
 
     /// Expressions that one step computes.
@@ -70,7 +74,7 @@ impl<'s> Runner<'s> {
     }
 
     /// As [`run`].
-    pub fn run(&mut self, configuration: usize, limit: usize) -> Result<Run, RunError> {
+    pub fn run(&mut self, configuration: usize, limit: usize) -> Result<SystemRun, SystemRunError> {
         let chosen = &self.system.configurations[configuration];
         let tables = self.system.tables.iter().map(|t| t.value(chosen)).collect();
         let mut numbers = Numbers { tables, range: self.range };
@@ -79,23 +83,28 @@ impl<'s> Runner<'s> {
         run
     }
 
-    fn run_with(&mut self, numbers: &mut Numbers, limit: usize) -> Result<Run, RunError> {
-        let Runner { system, first, live, values, .. } = self;
+    fn run_with(
+        &mut self,
+        numbers: &mut Numbers,
+        limit: usize,
+    ) -> Result<SystemRun, SystemRunError> {
+        let SystemRunner { system, first, live, values, .. } = self;
         evaluate(system, first, &[], numbers, values)?;
         let mut states: Vec<_> =
             system.states.iter().map(|s| values.get(s.init).copied()).collect::<Result<_, _>>()?;
-        let unknown = |what: &str| Fault(format!("{what} depends on a value that is not there"));
+        let unknown =
+            |what: &str| InternalError(format!("{what} depends on a value that is not there"));
         for steps in 0..=limit {
             evaluate(system, live, &states, numbers, values)?;
             if values.bool(system.goal)?.ok_or_else(|| unknown("the goal"))? {
                 let cost = values.int(system.cost)?.ok_or_else(|| unknown("the cost"))?;
-                return Ok(Run { steps, cost });
+                return Ok(SystemRun { steps, cost });
             }
             for (state, value) in system.states.iter().zip(&mut states) {
                 *value = *values.get(state.next)?;
             }
         }
-        Err(RunError::Steps(limit))
+        Err(SystemRunError::Steps(limit))
     }
 }
 
@@ -122,7 +131,7 @@ type Truth = Option<bool>;
 impl Algebra for Numbers {
     type Int = Number;
     type Bool = Truth;
-    type Error = RunError;
+    type Error = SystemRunError;
 
     fn int(&mut self, value: i64) -> Number {
         self.met(Some(value))
@@ -136,23 +145,23 @@ impl Algebra for Numbers {
         None
     }
 
-    fn table(&mut self, table: TableId) -> Result<Number, RunError> {
+    fn table(&mut self, table: TableId) -> Result<Number, SystemRunError> {
         Ok(self.met(self.tables[table.index()]))
     }
 
-    fn choice(&mut self, _: ChoiceId) -> Result<Truth, RunError> {
+    fn choice(&mut self, _: ChoiceId) -> Result<Truth, SystemRunError> {
         Ok(Some(false))
     }
 
-    fn add(&mut self, a: &Number, b: &Number) -> Result<Number, RunError> {
+    fn add(&mut self, a: &Number, b: &Number) -> Result<Number, SystemRunError> {
         let number =
-            a.zip(*b).map(|(a, b)| a.checked_add(b).ok_or(RunError::Overflow)).transpose()?;
+            a.zip(*b).map(|(a, b)| a.checked_add(b).ok_or(SystemRunError::Overflow)).transpose()?;
         Ok(self.met(number))
     }
 
-    fn mul(&mut self, a: &Number, b: &Number) -> Result<Number, RunError> {
+    fn mul(&mut self, a: &Number, b: &Number) -> Result<Number, SystemRunError> {
         let number =
-            a.zip(*b).map(|(a, b)| a.checked_mul(b).ok_or(RunError::Overflow)).transpose()?;
+            a.zip(*b).map(|(a, b)| a.checked_mul(b).ok_or(SystemRunError::Overflow)).transpose()?;
         Ok(self.met(number))
     }
 
@@ -174,15 +183,15 @@ impl Algebra for Numbers {
 
     fn all(
         &mut self,
-        items: impl Iterator<Item = Result<Truth, Fault>>,
-    ) -> Result<Truth, RunError> {
+        items: impl Iterator<Item = Result<Truth, InternalError>>,
+    ) -> Result<Truth, SystemRunError> {
         decided(items, false)
     }
 
     fn any(
         &mut self,
-        items: impl Iterator<Item = Result<Truth, Fault>>,
-    ) -> Result<Truth, RunError> {
+        items: impl Iterator<Item = Result<Truth, InternalError>>,
+    ) -> Result<Truth, SystemRunError> {
         decided(items, true)
     }
 
@@ -197,9 +206,9 @@ impl Algebra for Numbers {
 
 /// One item that equals `decisive` settles it, whatever the others are.
 fn decided(
-    items: impl Iterator<Item = Result<Truth, Fault>>,
+    items: impl Iterator<Item = Result<Truth, InternalError>>,
     decisive: bool,
-) -> Result<Truth, RunError> {
+) -> Result<Truth, SystemRunError> {
     let mut all = Some(!decisive);
     for item in items {
         match item? {

@@ -8,7 +8,7 @@ use rustc_hash::FxHasher;
 
 /// A function from the values of a few parameters to an integer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
+pub struct SystemTable {
     /// What the value means, for people and exports.
     pub name: String,
     /// Indices of the parameters it depends on, in increasing order; none could be left out.
@@ -18,7 +18,7 @@ pub struct Table {
     pub rows: BTreeMap<Vec<u32>, i64>,
 }
 
-impl Table {
+impl SystemTable {
     /// The value for a configuration, given as one value index per parameter of the system; `None`
     /// if the table is never read for it.
     pub fn value(&self, configuration: &[u32]) -> Option<i64> {

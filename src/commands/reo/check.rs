@@ -4,18 +4,20 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::check::{Formula, Lasso, Ltl, Run, counterexample, deadlock, violation};
+use tickbound_reo::check::{
+    AutomatonRun, Lasso, Ltl, LtlFormula, counterexample, deadlock, violation,
+};
 use tickbound_reo::connector::Connector;
-use tickbound_reo::constraint::Constraint;
-use tickbound_reo::limits::Limits;
+use tickbound_reo::constraint::DataConstraint;
+use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::stepwise;
-use tickbound_reo::symbol::Name;
+use tickbound_reo::symbol::NameId;
 
 use super::load::{self, notes, parts};
 use super::shared::{DEFAULT_MEMORY, within};
 use crate::commands::exit::{CliError, Exit, input};
 use crate::commands::output::{say_folded, say_json};
-use crate::commands::values::Size;
+use crate::commands::values::ByteSize;
 
 /// Arguments of `reo check`.
 #[derive(Debug, clap::Args)]
@@ -35,7 +37,7 @@ pub(super) struct Args {
     ltl: Vec<String>,
     /// Most memory for the product
     #[arg(long, value_name = "SIZE", default_value = DEFAULT_MEMORY)]
-    memory: Size,
+    memory: ByteSize,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -47,7 +49,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     // Deadlocks and names do not depend on data unless a constraint cannot be fulfilled, and the
     // product has no such steps.
     let (whole, lasso) = within("composing", args.memory, |limits| {
-        let options = stepwise::Options::default();
+        let options = stepwise::StepwiseOptions::default();
         let composed = stepwise::compose(&parts(&connector), &options, limits).map_err(input)?;
         let whole = composed.automaton.without_data();
         let lasso = unending(args, &connector, &whole, limits)?;
@@ -58,7 +60,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         return answer(args, &connector, "no deadlock", "a deadlock after", found);
     }
     for text in &args.invariant {
-        let formula = Formula::parse(text, whole.alphabet(), &connector.symbols)
+        let formula = LtlFormula::parse(text, whole.alphabet(), &connector.symbols)
             .map_err(|e| input(format!("--invariant: {e}")))?;
         if let Some(run) = violation(&whole, &formula) {
             let broken = format!("`{text}` is broken by the last step of");
@@ -75,14 +77,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
 }
 
 /// A formula, an infinite run that breaks it, and the names of the formula.
-type Broken<'a> = (&'a str, Lasso, BTreeSet<Name>);
+type Broken<'a> = (&'a str, Lasso, BTreeSet<NameId>);
 
 /// The first formula that some infinite run breaks.
 fn unending<'a>(
     args: &'a Args,
     connector: &Connector,
     whole: &Automaton,
-    limits: &Limits<'_>,
+    limits: &ProductLimits<'_>,
 ) -> Result<Option<Broken<'a>>, CliError> {
     for text in &args.ltl {
         let formula = Ltl::parse(text, whole.alphabet(), &connector.symbols)
@@ -102,7 +104,7 @@ fn broken(
     connector: &Connector,
     text: &str,
     lasso: &Lasso,
-    names: &BTreeSet<Name>,
+    names: &BTreeSet<NameId>,
 ) -> Result<Exit, CliError> {
     let run = steps(connector, &lasso.run.steps, names);
     let cycle = steps(connector, &lasso.cycle, names);
@@ -130,7 +132,7 @@ fn answer(
     connector: &Connector,
     good: &str,
     bad: &str,
-    run: Option<(Run, BTreeSet<Name>)>,
+    run: Option<(AutomatonRun, BTreeSet<NameId>)>,
 ) -> Result<Exit, CliError> {
     let steps = run.as_ref().map(|(run, names)| steps(connector, &run.steps, names));
     let outcome = Exit::found(run.is_none());
@@ -153,11 +155,11 @@ fn answer(
 /// it; all names where it is a step inside.
 fn steps(
     connector: &Connector,
-    run: &[(Vec<Name>, Constraint)],
-    spoken: &BTreeSet<Name>,
+    run: &[(Vec<NameId>, DataConstraint)],
+    spoken: &BTreeSet<NameId>,
 ) -> Vec<String> {
-    let outer = |n: &Name| connector.interface.contains(n);
-    let text = |names: &Vec<Name>, constraint| {
+    let outer = |n: &NameId| connector.interface.contains(n);
+    let text = |names: &Vec<NameId>, constraint| {
         if !names.iter().any(outer) {
             return format!("inside: {}", step(connector, names, constraint));
         }
@@ -168,7 +170,7 @@ fn steps(
 }
 
 /// A step as text: the names that fire, and under which constraint.
-pub(super) fn step(connector: &Connector, names: &[Name], constraint: &Constraint) -> String {
+pub(super) fn step(connector: &Connector, names: &[NameId], constraint: &DataConstraint) -> String {
     let words: Vec<&str> = names.iter().map(|n| connector.symbols.word(n.0)).collect();
     let text = format!("{{{}}}", words.join(", "));
     if constraint.is_true() {

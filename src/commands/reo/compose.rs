@@ -4,15 +4,15 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::bisimulation::Kind;
+use tickbound_reo::bisimulation::Equivalence;
 use tickbound_reo::connector::Connector;
-use tickbound_reo::export::{self, Format, Subject};
-use tickbound_reo::limits::{Limits, Stopped};
-use tickbound_reo::product::dense::{self, Data, DenseError, Form, Matrix};
+use tickbound_reo::export::{self, ExportSubject, Format};
+use tickbound_reo::limits::{ProductLimits, Stopped};
+use tickbound_reo::product::dense::{self, CellData, DenseError, Matrix, SparseForm};
 use tickbound_reo::product::implicit::Implicit;
 use tickbound_reo::product::reachable::compose_shared;
 use tickbound_reo::product::stepwise;
-use tickbound_reo::symbol::Name;
+use tickbound_reo::symbol::NameId;
 
 use super::load::{self, hidden, notes, parts};
 use super::ranks::Ranks;
@@ -22,7 +22,7 @@ use super::stream::{self, StreamArgs, Streamed};
 use crate::commands::exit::{CliError, Exit, input};
 use crate::commands::output::{Outputs, say_folded, say_json, say_or_save};
 use crate::commands::progress::Progress;
-use crate::commands::values::{Size, named};
+use crate::commands::values::{ByteSize, named};
 use tickbound_device::{self, Device, DeviceChoice, DeviceChoiceError, Picked};
 use tickbound_reo_opencl::{Maker, Multiplier, MultiplierError};
 
@@ -84,7 +84,7 @@ pub(super) struct Args {
     minimize: Option<KindArg>,
     /// Most memory for the product
     #[arg(long, value_name = "SIZE", default_value = DEFAULT_MEMORY)]
-    memory: Size,
+    memory: ByteSize,
     /// Write the automaton
     #[arg(long, value_enum)]
     to: Option<Target>,
@@ -179,7 +179,7 @@ fn tell(args: &Args, connector: &Connector, made: &Made, begin: Instant) -> Resu
 }
 
 /// Refuses to make in blocks what is not only counted, checked or summed.
-fn streamable(args: &Args, names: &[Name]) -> Result<(), CliError> {
+fn streamable(args: &Args, names: &[NameId]) -> Result<(), CliError> {
     if !args.blocks.stream {
         return Ok(());
     }
@@ -225,8 +225,8 @@ fn made(automaton: Automaton, device: &str) -> Made {
 fn reachable(
     args: &Args,
     connector: &Connector,
-    names: &[Name],
-    limits: &Limits<'_>,
+    names: &[NameId],
+    limits: &ProductLimits<'_>,
 ) -> Result<Made, CliError> {
     on_processors(args)?;
     Ok(made(composed(args, &parts(connector), names, limits)?, "cpu"))
@@ -237,8 +237,8 @@ fn reachable(
 fn together(
     args: &Args,
     connector: &Connector,
-    names: &[Name],
-    limits: &Limits<'_>,
+    names: &[NameId],
+    limits: &ProductLimits<'_>,
     ranks: &mut Ranks,
 ) -> Result<Option<Made>, CliError> {
     let device = ranks.name("cpu");
@@ -262,7 +262,7 @@ fn on_processors(args: &Args) -> Result<(), CliError> {
 fn searched(
     args: &Args,
     connector: &Connector,
-    limits: &Limits<'_>,
+    limits: &ProductLimits<'_>,
     line: &Progress,
     ranks: &mut Ranks,
 ) -> Result<Made, CliError> {
@@ -286,11 +286,11 @@ fn not_kept(streamed: Streamed, device: String) -> Made {
 fn composed(
     args: &Args,
     parts: &[&Automaton],
-    names: &[Name],
-    limits: &Limits<'_>,
+    names: &[NameId],
+    limits: &ProductLimits<'_>,
 ) -> Result<Automaton, CliError> {
-    let minimise = args.minimize.map(Kind::from);
-    let options = stepwise::Options { hidden: names.to_vec(), minimise };
+    let minimise = args.minimize.map(Equivalence::from);
+    let options = stepwise::StepwiseOptions { hidden: names.to_vec(), minimise };
     let plain = names.is_empty() && minimise.is_none() && args.to.is_none();
     let made = stepwise::compose(parts, &options, limits).map_err(|stopped| match stopped {
         Stopped::Memory { .. } if plain => {
@@ -302,20 +302,20 @@ fn composed(
 }
 
 /// The matrices of a connector's parts.
-fn matrices(connector: &Connector, limits: &Limits<'_>) -> Result<Vec<Matrix>, CliError> {
+fn matrices(connector: &Connector, limits: &ProductLimits<'_>) -> Result<Vec<Matrix>, CliError> {
     let data = connector.parts.iter().any(|part| !part.automaton.is_plain());
     if data {
         eprintln!("tickbound: a dense product has no data constraints; they are left out");
     }
-    let matrix = |part: &&Automaton| Matrix::new(part, Data::Ignore, limits).map_err(input);
+    let matrix = |part: &&Automaton| Matrix::new(part, CellData::Ignore, limits).map_err(input);
     parts(connector).iter().map(matrix).collect()
 }
 
 fn dense(
     args: &Args,
     connector: &Connector,
-    names: &[Name],
-    limits: &Limits<'_>,
+    names: &[NameId],
+    limits: &ProductLimits<'_>,
 ) -> Result<Made, CliError> {
     let matrices = matrices(connector, limits)?;
     let refused = |error| too_large(args, &matrices, error);
@@ -326,7 +326,7 @@ fn dense(
             (whole.without_idle(), engine.device().name.clone())
         }
         None => {
-            let whole = dense::compose(&matrices, Form::Standard, limits);
+            let whole = dense::compose(&matrices, SparseForm::Standard, limits);
             (whole.map_err(|e| refused(e.into()))?, "cpu".into())
         }
     };
@@ -351,7 +351,7 @@ fn too_large(args: &Args, matrices: &[Matrix], error: MultiplierError) -> CliErr
 fn in_blocks(
     args: &Args,
     connector: &Connector,
-    limits: &Limits<'_>,
+    limits: &ProductLimits<'_>,
     line: &Progress,
     ranks: &mut Ranks,
 ) -> Result<Made, CliError> {
@@ -394,8 +394,8 @@ fn engine(choice: DeviceChoice) -> Result<Option<Multiplier>, CliError> {
 fn implicit(
     args: &Args,
     connector: &Connector,
-    names: &[Name],
-    limits: &Limits<'_>,
+    names: &[NameId],
+    limits: &ProductLimits<'_>,
 ) -> Result<Made, CliError> {
     if !names.is_empty() || args.minimize.is_some() || args.to.is_some() {
         return Err(input(
@@ -421,7 +421,7 @@ fn write(
     target: Target,
 ) -> Result<(), CliError> {
     let inputs = connector.inputs();
-    let subject = Subject {
+    let subject = ExportSubject {
         name: &connector.name,
         automaton,
         symbols: &connector.symbols,

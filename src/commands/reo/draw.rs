@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::bisimulation::Kind;
+use tickbound_reo::bisimulation::Equivalence;
 use tickbound_reo::connector::Connector;
-use tickbound_reo::draw::{self, Frame, Picture};
-use tickbound_reo::export::{self, Subject};
+use tickbound_reo::draw::{self, Frame, GraphPicture};
+use tickbound_reo::export::{self, ExportSubject};
 use tickbound_reo::limits::Stopped;
 use tickbound_reo::product::stepwise;
 
@@ -15,8 +15,8 @@ use super::run::steps_of;
 use super::shared::{DEFAULT_MEMORY, within};
 use crate::commands::exit::{CliError, Exit, input};
 use crate::commands::output::{Outputs, say, say_or_save};
-use crate::commands::values::Size;
-use tickbound_report::html::{ConnectorPage, Drawn, Lit};
+use crate::commands::values::ByteSize;
+use tickbound_report::html::{ConnectorDrawing, ConnectorPage, Lit};
 
 /// Steps of a run that a drawing shows below each other; a page has them all.
 const MAX_ROWS: usize = 40;
@@ -36,7 +36,7 @@ pub(super) struct Args {
     circuit: bool,
     /// Most memory for the automaton
     #[arg(long, value_name = "SIZE", default_value = DEFAULT_MEMORY)]
-    memory: Size,
+    memory: ByteSize,
     /// Write a page with zoom, search and the steps one by one
     #[arg(long, value_name = "FILE")]
     html: Option<String>,
@@ -79,7 +79,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
 /// more memory than allowed.
 fn small(args: &Args, connector: &Connector) -> Result<Option<Automaton>, CliError> {
     within("composing", args.memory, |limits| {
-        let options = stepwise::Options { hidden: connector.inner(), minimise: Some(Kind::Weak) };
+        let options = stepwise::StepwiseOptions {
+            hidden: connector.inner(),
+            minimise: Some(Equivalence::Weak),
+        };
         match stepwise::compose(&parts(connector), &options, limits) {
             Ok(composed) => Ok(Some(composed.automaton)),
             Err(stopped @ Stopped::Memory { .. }) => {
@@ -92,8 +95,8 @@ fn small(args: &Args, connector: &Connector) -> Result<Option<Automaton>, CliErr
 }
 
 /// Its picture, unless it would not be readable.
-fn drawn(connector: &Connector, automaton: &Automaton) -> Option<Picture> {
-    let subject = Subject {
+fn drawn(connector: &Connector, automaton: &Automaton) -> Option<GraphPicture> {
+    let subject = ExportSubject {
         name: &connector.name,
         automaton,
         symbols: &connector.symbols,
@@ -111,18 +114,18 @@ fn drawn(connector: &Connector, automaton: &Automaton) -> Option<Picture> {
 
 fn svg(
     connector: &Connector,
-    circuit: &Picture,
-    beside: Option<&Picture>,
+    circuit: &GraphPicture,
+    beside: Option<&GraphPicture>,
     frames: &[Frame],
 ) -> String {
-    let pictures: Vec<&Picture> = [circuit].into_iter().chain(beside).collect();
+    let pictures: Vec<&GraphPicture> = [circuit].into_iter().chain(beside).collect();
     if frames.len() > MAX_ROWS {
         eprintln!(
             "tickbound: the first {MAX_ROWS} of {} steps are drawn; --html shows all",
             frames.len() - 1
         );
     }
-    let rows: Vec<(Vec<&Picture>, Option<&Frame>)> = match frames {
+    let rows: Vec<(Vec<&GraphPicture>, Option<&Frame>)> = match frames {
         [] => vec![(pictures, None)],
         some => some.iter().take(MAX_ROWS + 1).map(|f| (pictures.clone(), Some(f))).collect(),
     };
@@ -131,11 +134,11 @@ fn svg(
 
 fn page(
     connector: &Connector,
-    circuit: &Picture,
-    beside: Option<&Picture>,
+    circuit: &GraphPicture,
+    beside: Option<&GraphPicture>,
     frames: &[Frame],
 ) -> ConnectorPage {
-    let drawn = |heading: &str, picture: &Picture| Drawn {
+    let drawn = |heading: &str, picture: &GraphPicture| ConnectorDrawing {
         heading: heading.to_owned(),
         width: picture.width.ceil() as u32,
         height: picture.height.ceil() as u32,

@@ -1,9 +1,9 @@
 //! `tickbound reo equal`.
 
 use serde_json::json;
-use tickbound_reo::bisimulation::{Difference, Kind, Told, Verdict, compare};
+use tickbound_reo::bisimulation::{BisimulationVerdict, Difference, Equivalence, Told, compare};
 use tickbound_reo::connector::Connector;
-use tickbound_reo::limits::Limits;
+use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::stepwise;
 
 use super::check::step;
@@ -11,7 +11,7 @@ use super::load::{self, notes, parts};
 use super::shared::{DEFAULT_MEMORY, KindArg, within};
 use crate::commands::exit::{CliError, Exit, input};
 use crate::commands::output::{say_folded, say_json};
-use crate::commands::values::Size;
+use crate::commands::values::ByteSize;
 
 /// Arguments of `reo equal`.
 #[derive(Debug, clap::Args)]
@@ -35,7 +35,7 @@ pub(super) struct Args {
     data: bool,
     /// Most memory for each product
     #[arg(long, value_name = "SIZE", default_value = DEFAULT_MEMORY)]
-    memory: Size,
+    memory: ByteSize,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -55,18 +55,18 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         let (one, other) = (whole(args, &left, limits)?, whole(args, &right, limits)?);
         compare(&one, &other, args.kind.into(), limits).map_err(input)
     })?;
-    let how = match (args.data, Kind::from(args.kind)) {
-        (true, Kind::Weak) => "with data",
-        (false, Kind::Weak) => "data left out",
-        (true, Kind::Strong) => {
+    let how = match (args.data, Equivalence::from(args.kind)) {
+        (true, Equivalence::Weak) => "with data",
+        (false, Equivalence::Weak) => "data left out",
+        (true, Equivalence::Strong) => {
             "with data, step by step: inner steps are taken into the visible steps behind them"
         }
-        (false, Kind::Strong) => {
+        (false, Equivalence::Strong) => {
             "data left out, step by step: inner steps are taken into the visible steps behind them"
         }
     };
     match verdict {
-        Verdict::Same { .. } => {
+        BisimulationVerdict::Same { .. } => {
             if args.json {
                 say_json(&json!({ "same": true, "run": null }))?;
             } else {
@@ -74,7 +74,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
             }
             Ok(Exit::Done)
         }
-        Verdict::Different(difference) => {
+        BisimulationVerdict::Different(difference) => {
             differ(args, &right, &difference, how)?;
             Ok(Exit::Nothing)
         }
@@ -118,10 +118,10 @@ fn differ(
 fn whole(
     args: &Args,
     connector: &Connector,
-    limits: &Limits<'_>,
+    limits: &ProductLimits<'_>,
 ) -> Result<tickbound_reo::automaton::Automaton, CliError> {
-    let kind: Kind = args.kind.into();
-    let options = stepwise::Options { hidden: connector.inner(), minimise: Some(kind) };
+    let kind: Equivalence = args.kind.into();
+    let options = stepwise::StepwiseOptions { hidden: connector.inner(), minimise: Some(kind) };
     let with_data = parts(connector);
     if args.data {
         return Ok(stepwise::compose(&with_data, &options, limits).map_err(input)?.automaton);

@@ -1,7 +1,7 @@
 //! `tickbound reo generate`.
 
-use tickbound_reo::bisimulation::Kind;
-use tickbound_reo::export::Subject;
+use tickbound_reo::bisimulation::Equivalence;
+use tickbound_reo::export::ExportSubject;
 use tickbound_reo::generate::{self, Language};
 use tickbound_reo::hide::close;
 use tickbound_reo::product::stepwise;
@@ -10,7 +10,7 @@ use super::load::{self, hidden, notes, parts};
 use super::shared::{DEFAULT_MEMORY, within};
 use crate::commands::exit::{CliError, Exit, input};
 use crate::commands::output::{Outputs, say_or_save};
-use crate::commands::values::Size;
+use crate::commands::values::ByteSize;
 
 /// A programming language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -37,7 +37,7 @@ pub(super) struct Args {
     hide: Option<String>,
     /// Most memory for the product
     #[arg(long, value_name = "SIZE", default_value = DEFAULT_MEMORY)]
-    memory: Size,
+    memory: ByteSize,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
@@ -50,13 +50,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     outputs.check(&args.choice.files())?;
     let hidden = hidden(&connector, args.hide.as_deref(), true)?;
     let automaton = within("composing", args.memory, |limits| {
-        let options = stepwise::Options { hidden, minimise: Some(Kind::Weak) };
+        let options = stepwise::StepwiseOptions { hidden, minimise: Some(Equivalence::Weak) };
         let composed = stepwise::compose(&parts(&connector), &options, limits).map_err(input)?;
         // A program takes steps when something waits at its ports: what is silent goes before them.
         close(&composed.automaton, limits).map_err(input)
     })?;
     let inputs = connector.inputs();
-    let subject = Subject {
+    let subject = ExportSubject {
         name: &connector.name,
         automaton: &automaton,
         symbols: &connector.symbols,

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::connector::Connector;
 use tickbound_reo::context::in_context;
-use tickbound_reo::symbol::Name;
+use tickbound_reo::symbol::NameId;
 use tickbound_reo::syntax::{MAX_TEXT, Source};
-use tickbound_reo::treo::{self, Library, Request};
+use tickbound_reo::treo::{self, Library, TreoRequest};
 use tickbound_reo::{cat, ect, json};
 
 use super::shared::{DEFAULT_MEMORY, within};
-use crate::commands::values::Size;
+use crate::commands::values::ByteSize;
 
 /// Which connector, and of it what is kept.
 #[derive(Debug, clap::Args)]
@@ -103,7 +103,8 @@ pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector,
     }
     let mut connector = match end {
         "treo" => {
-            let mut request = Request { component: choice.component.clone(), settings: Vec::new() };
+            let mut request =
+                TreoRequest { component: choice.component.clone(), settings: Vec::new() };
             for setting in &choice.set {
                 let Some((word, value)) = setting.split_once('=') else {
                     return Err(input(format!("--set {setting}: write NAME=VALUE, such as n=4")));
@@ -125,7 +126,7 @@ pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector,
         }
     }
     if choice.context {
-        let memory = DEFAULT_MEMORY.parse::<Size>().map_err(input)?;
+        let memory = DEFAULT_MEMORY.parse::<ByteSize>().map_err(input)?;
         let made = within("composing in context", memory, |limits| {
             in_context(&connector, limits).map_err(input)
         });
@@ -149,12 +150,12 @@ pub(super) fn hidden(
     connector: &Connector,
     list: Option<&str>,
     inner: bool,
-) -> Result<Vec<Name>, CliError> {
+) -> Result<Vec<NameId>, CliError> {
     let mut names = if inner { connector.inner() } else { Vec::new() };
     for word in list.map(words).unwrap_or_default() {
         let known = connector.parts.iter().flat_map(|p| p.automaton.alphabet());
         let found =
-            connector.symbols.find(word).map(Name).filter(|n| known.clone().any(|k| k == n));
+            connector.symbols.find(word).map(NameId).filter(|n| known.clone().any(|k| k == n));
         let Some(name) = found else {
             let mut known: Vec<&str> = known.map(|n| connector.symbols.word(n.0)).collect();
             known.sort_unstable();

@@ -22,7 +22,7 @@ use clap::Subcommand;
 
 /// Arguments of `reo`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct ReoArgs {
     #[command(subcommand)]
     command: Command,
     /// Stop after this many seconds
@@ -51,7 +51,7 @@ enum Command {
     Verify(verify::Args),
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+pub(super) fn run(args: &ReoArgs) -> Result<Exit, CliError> {
     Timeout::of(args.timeout).watched()?;
     match &args.command {
         Command::Compose(args) => compose::run(args),

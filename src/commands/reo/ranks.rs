@@ -1,9 +1,9 @@
 //! Several processes that make one product: who says what, and how they end.
 
-use tickbound_reo::product::dense::Tally;
+use tickbound_reo::product::dense::CellTally;
 use tickbound_reo::product::reachable::{Exchange, total};
 use tickbound_reo_mpi::World;
-use tickbound_reo_stream::Record;
+use tickbound_reo_stream::BlockRecord;
 
 use crate::commands::exit::{CliError, Exit, input};
 
@@ -59,7 +59,7 @@ impl Ranks {
 
     /// The sum of what all have counted, for the first; of the others what they have counted
     /// themselves.
-    pub fn total(&mut self, tally: Tally) -> Result<Tally, CliError> {
+    pub fn total(&mut self, tally: CellTally) -> Result<CellTally, CliError> {
         let Some(world) = self.world() else { return Ok(tally) };
         Ok(total(world, tally).map_err(input)?.unwrap_or(tally))
     }
@@ -79,7 +79,10 @@ impl Ranks {
 ///
 /// # Errors
 /// The others cannot be reached.
-pub(super) fn records(world: &mut World, record: Option<&Record>) -> std::io::Result<Vec<Record>> {
+pub(super) fn records(
+    world: &mut World,
+    record: Option<&BlockRecord>,
+) -> std::io::Result<Vec<BlockRecord>> {
     let bytes = record.map(serde_json::to_vec).transpose()?.unwrap_or_default();
     let mut words = vec![Vec::new(); world.size()];
     words[0] = bytes.chunks(8).map(word).collect();

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use tickbound_input::message::grouped;
 use tickbound_reo::connector::Connector;
-use tickbound_reo::limits::{Limits, Stopped};
-use tickbound_reo::product::dense::{Block, Columns, MAX_NAMES, Tally};
-use tickbound_reo::product::reachable::{Keeps, Steps, Stream, StreamError};
-use tickbound_reo_stream::{Dataset, DatasetError, Head};
+use tickbound_reo::limits::{ProductLimits, Stopped};
+use tickbound_reo::product::dense::{BlockColumns, CellTally, MAX_NAMES, RowBlock};
+use tickbound_reo::product::reachable::{Keeps, StepBatch, StepStream, StreamError};
+use tickbound_reo_stream::{Dataset, DatasetError, ManifestHead};
 
 use super::load::parts;
 use super::ranks::Ranks;
@@ -42,7 +42,7 @@ enum ReachedError {
 pub(super) fn run(
     args: &StreamArgs,
     connector: &Connector,
-    limits: &Limits<'_>,
+    limits: &ProductLimits<'_>,
     line: &Progress,
     ranks: &mut Ranks,
 ) -> Result<Streamed, CliError> {
@@ -53,8 +53,8 @@ pub(super) fn run(
              fulfil are left out"
         );
     }
-    let limits = Limits { memory: left(args, limits)?, ..*limits };
-    let product = Stream::new(&parts, &limits).map_err(input)?;
+    let limits = ProductLimits { memory: left(args, limits)?, ..*limits };
+    let product = StepStream::new(&parts, &limits).map_err(input)?;
     let names = product.alphabet().len();
     if names > MAX_NAMES && (args.dataset.is_some() || !args.invariant.is_empty()) {
         return Err(input(format!(
@@ -69,11 +69,11 @@ pub(super) fn run(
     let filter = stream::filter(args, connector, product.alphabet())?;
     let block_steps = args.block.0.div_ceil(STEP_BYTES).max(1);
     let initial = product.initial() as u32;
-    let head = |names| Head::reachable(&connector.name, names, initial, block_steps);
+    let head = |names| ManifestHead::reachable(&connector.name, names, initial, block_steps);
     let first = ranks.is_first();
     let dataset =
         if first { stream::open(args, connector, product.alphabet(), head, line)? } else { None };
-    let mut tally = Tally::default();
+    let mut tally = CellTally::default();
     let mut meter = Meter::new(line);
     let files = Files::default();
     let (size, world) = (ranks.size(), ranks.world());
@@ -85,7 +85,7 @@ pub(super) fn run(
     };
     let made = written(dataset, |sender| {
         let mut cutter = Cutter::new(block_steps);
-        let take = |steps: Steps<'_>| {
+        let take = |steps: StepBatch<'_>| {
             tally = tally
                 + match sender {
                     None => steps.tally(condition),
@@ -120,7 +120,7 @@ pub(super) fn run(
 
 /// Bytes that the search may take beside what a dataset needs: a block that is filled, one that
 /// waits and one that is encoded.
-fn left(args: &StreamArgs, limits: &Limits<'_>) -> Result<u64, CliError> {
+fn left(args: &StreamArgs, limits: &ProductLimits<'_>) -> Result<u64, CliError> {
     if args.dataset.is_none() {
         return Ok(limits.memory);
     }
@@ -138,7 +138,7 @@ fn left(args: &StreamArgs, limits: &Limits<'_>) -> Result<u64, CliError> {
 }
 
 /// A block of steps, with what they come to.
-type Full = (Block, Tally, Vec<Columns>);
+type Full = (RowBlock, CellTally, Vec<BlockColumns>);
 
 /// Runs `make` on this thread while another writes the blocks that it sends to the dataset, if
 /// there is one.
@@ -178,24 +178,24 @@ fn written(
 /// depend on the pieces in which the product is made.
 struct Cutter {
     steps: u64,
-    block: Block,
-    tally: Tally,
-    columns: Vec<Columns>,
+    block: RowBlock,
+    tally: CellTally,
+    columns: Vec<BlockColumns>,
 }
 
 impl Cutter {
     fn new(steps: u64) -> Cutter {
-        let block = Block { number: 0, first: 0, rows: 0 };
-        Cutter { steps, block, tally: Tally::default(), columns: Vec::new() }
+        let block = RowBlock { number: 0, first: 0, rows: 0 };
+        Cutter { steps, block, tally: CellTally::default(), columns: Vec::new() }
     }
 
     /// Adds steps, and hands on each block that is full. What the steps come to.
     fn add<E>(
         &mut self,
-        steps: Steps<'_>,
+        steps: StepBatch<'_>,
         mut full: impl FnMut(Full) -> Result<(), E>,
-    ) -> Result<Tally, E> {
-        let (mut all, mut from, states) = (Tally::default(), 0, steps.ends.len());
+    ) -> Result<CellTally, E> {
+        let (mut all, mut from, states) = (CellTally::default(), 0, steps.ends.len());
         while from < states {
             let room = self.steps.saturating_sub(self.tally.checksum.steps);
             let begin = from.checked_sub(1).map_or(steps.begin, |before| steps.ends[before]);
@@ -222,18 +222,18 @@ impl Cutter {
     }
 
     fn hand_on<E>(&mut self, full: &mut impl FnMut(Full) -> Result<(), E>) -> Result<(), E> {
-        let Block { number, first, rows } = self.block;
-        let next = Block { number: number + 1, first: first + rows, rows: 0 };
+        let RowBlock { number, first, rows } = self.block;
+        let next = RowBlock { number: number + 1, first: first + rows, rows: 0 };
         let block = std::mem::replace(&mut self.block, next);
         full((block, std::mem::take(&mut self.tally), std::mem::take(&mut self.columns)))
     }
 
     /// Keeps steps as columns, in parts of equal length.
-    fn keep(&mut self, steps: Steps<'_>) {
+    fn keep(&mut self, steps: StepBatch<'_>) {
         for (from, mut range) in steps.rows() {
             while !range.is_empty() {
                 if self.columns.last().is_none_or(|part| part.labels.len() == PART) {
-                    self.columns.push(Columns::default());
+                    self.columns.push(BlockColumns::default());
                 }
                 let Some(part) = self.columns.last_mut() else { return };
                 let end = range.end.min(range.start + PART - part.labels.len());
@@ -259,7 +259,7 @@ impl<'a> Meter<'a> {
         Meter { line, began: now, shown: now }
     }
 
-    fn show(&mut self, tally: Tally) {
+    fn show(&mut self, tally: CellTally) {
         if self.shown.elapsed() < Duration::from_millis(100) {
             return;
         }

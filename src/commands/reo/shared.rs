@@ -1,12 +1,12 @@
 //! What the commands about connectors share.
 
-use tickbound_reo::bisimulation::Kind;
-use tickbound_reo::limits::{Limits, Progress as Sizes};
+use tickbound_reo::bisimulation::Equivalence;
+use tickbound_reo::limits::{ProductLimits, ProductProgress as Sizes};
 
 use crate::commands::exit::CliError;
 use crate::commands::progress::Progress;
 use crate::commands::stop;
-use crate::commands::values::Size;
+use crate::commands::values::ByteSize;
 
 /// Bytes that a composition may take if nobody says otherwise.
 pub(super) const DEFAULT_MEMORY: &str = "4G";
@@ -23,11 +23,11 @@ pub(super) enum KindArg {
     Weak,
 }
 
-impl From<KindArg> for Kind {
-    fn from(choice: KindArg) -> Kind {
+impl From<KindArg> for Equivalence {
+    fn from(choice: KindArg) -> Equivalence {
         match choice {
-            KindArg::Strong => Kind::Strong,
-            KindArg::Weak => Kind::Weak,
+            KindArg::Strong => Equivalence::Strong,
+            KindArg::Weak => Equivalence::Weak,
         }
     }
 }
@@ -36,8 +36,8 @@ impl From<KindArg> for Kind {
 /// it is.
 pub(super) fn within<T>(
     what: &str,
-    memory: Size,
-    work: impl FnOnce(&Limits<'_>) -> Result<T, CliError>,
+    memory: ByteSize,
+    work: impl FnOnce(&ProductLimits<'_>) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
     within_line(what, memory, |limits, _| work(limits))
 }
@@ -45,8 +45,8 @@ pub(super) fn within<T>(
 /// As [`within`], with the line itself, for work that says more of how far it is.
 pub(super) fn within_line<T>(
     what: &str,
-    memory: Size,
-    work: impl FnOnce(&Limits<'_>, &Progress) -> Result<T, CliError>,
+    memory: ByteSize,
+    work: impl FnOnce(&ProductLimits<'_>, &Progress) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
     let stop = stop::flag();
     // What the engine does not count, such as the e-graph of constraints, has room besides.
@@ -60,5 +60,5 @@ pub(super) fn within_line<T>(
             None => format!("{} states, {} transitions", sizes.states, sizes.transitions),
         });
     };
-    work(&Limits { memory: memory.0, stop, progress: &show }, &line)
+    work(&ProductLimits { memory: memory.0, stop, progress: &show }, &line)
 }

@@ -7,23 +7,23 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 use tickbound_input::message::grouped;
 use tickbound_os::output::Disk;
-use tickbound_reo::check::Formula;
+use tickbound_reo::check::LtlFormula;
 use tickbound_reo::connector::Connector;
-use tickbound_reo::constraint::Constraint;
-use tickbound_reo::limits::{Limits, Stopped};
+use tickbound_reo::constraint::DataConstraint;
+use tickbound_reo::limits::{ProductLimits, Stopped};
 use tickbound_reo::product::dense::{
-    self, Block, Columns, DenseError, Matrix, RowsOf, Stream, Tally,
+    self, BlockColumns, CellTally, DenseError, DenseStream, Matrix, RowBlock, RowsOf,
 };
-use tickbound_reo::symbol::Name;
+use tickbound_reo::symbol::NameId;
 use tickbound_reo_mpi::World;
-use tickbound_reo_stream::{Dataset, DatasetError, Files, Head, Record};
+use tickbound_reo_stream::{BlockFiles, BlockRecord, Dataset, DatasetError, ManifestHead};
 
 use super::check::step;
 use super::ranks::{self, Ranks};
 use crate::commands::exit::{CliError, input};
 use crate::commands::progress::Progress;
 use crate::commands::stop;
-use crate::commands::values::Size;
+use crate::commands::values::ByteSize;
 use tickbound_reo_opencl::{Maker, MultiplierError, agree};
 
 /// Options of a product in blocks.
@@ -36,7 +36,7 @@ pub(super) struct StreamArgs {
     pub stream: bool,
     /// With --stream, cells that are made at once; with --dataset, steps of a file
     #[arg(long, value_name = "SIZE", default_value = "64M", requires = "stream")]
-    pub block: Size,
+    pub block: ByteSize,
     /// With --stream, a condition on the names that fire in a step, such as 'a -> !b': steps that
     /// break it are counted
     #[arg(long, value_name = "FORMULA", requires = "stream")]
@@ -65,7 +65,7 @@ enum StreamError {
 /// What came of a product in blocks.
 pub(super) struct Streamed {
     /// Of the blocks that were made, or were there.
-    pub tally: Tally,
+    pub tally: CellTally,
     /// How many names the product has.
     pub names: usize,
     /// Whether each state's idle loop is among the steps.
@@ -91,7 +91,7 @@ pub(super) fn run(
     connector: &Connector,
     matrices: &[Matrix],
     maker: Maker<'_>,
-    limits: &Limits<'_>,
+    limits: &ProductLimits<'_>,
     line: &Progress,
     ranks: &mut Ranks,
 ) -> Result<Streamed, CliError> {
@@ -104,35 +104,36 @@ pub(super) fn run(
     let holds = |label: u64| holds(&conditions, plan.alphabet(), label);
     let asked = !conditions.is_empty();
     let filter = filter(args, connector, plan.alphabet())?;
-    let stream = Stream::new(&plan, args.block.0);
-    let head = |names| Head::dense(&connector.name, names, &stream);
+    let stream = DenseStream::new(&plan, args.block.0);
+    let head = |names| ManifestHead::dense(&connector.name, names, &stream);
     let (rank, size) = (ranks.rank(), ranks.size());
     let mut dataset =
         if rank == 0 { open(args, connector, plan.alphabet(), head, line)? } else { None };
     let has = |number| dataset.as_ref().is_some_and(|dataset| dataset.has(number));
     let there = (0..stream.len()).filter(|number| has(*number)).map(|number| number as u64);
     let there = ranks.told_by_first(there.collect())?;
-    let is_missing = |block: &Block| there.binary_search(&(block.number as u64)).is_err();
+    let is_missing = |block: &RowBlock| there.binary_search(&(block.number as u64)).is_err();
     let missing = stream.blocks().filter(is_missing);
     // The ranks take turns.
-    let mine: Vec<Block> = missing.skip(rank).step_by(size).collect();
+    let mine: Vec<RowBlock> = missing.skip(rank).step_by(size).collect();
     let rounds = (stream.len() - there.len()).div_ceil(size);
     let mut tally = dataset.as_ref().map(|dataset| dataset.manifest().tally()).unwrap_or_default();
     let mut done = there.len();
     let mut meter = Meter::new(line, &stream, tally);
     let keep = args.dataset.is_some();
     let see = |rows: RowsOf| {
-        let mut columns = if keep { rows.columns() } else { Columns::default() };
+        let mut columns = if keep { rows.columns() } else { BlockColumns::default() };
         if let Some(filter) = &filter {
             columns.keep(filter);
         }
         (rows.tally(asked.then_some(&holds)), columns)
     };
-    let files = args.dataset.as_ref().map(|folder| Files::new(Disk::real(), Path::new(folder)));
+    let files =
+        args.dataset.as_ref().map(|folder| BlockFiles::new(Disk::real(), Path::new(folder)));
     let world = ranks.world();
     let mut writer = Writer { files, whole: None, dataset: &mut dataset, world, rounds };
     let made = maker.run(&stream, mine, limits, see, |block, seen| {
-        let (tallies, columns): (Vec<Tally>, Vec<Columns>) = seen.into_iter().unzip();
+        let (tallies, columns): (Vec<CellTally>, Vec<BlockColumns>) = seen.into_iter().unzip();
         let here = tallies.into_iter().sum();
         writer.write(block, here, columns)?;
         tally = tally + here;
@@ -179,7 +180,7 @@ fn was_interrupted(error: &StreamError) -> bool {
 /// them.
 struct Writer<'a> {
     /// Dropped, and so waited for, before `whole`.
-    files: Option<Files>,
+    files: Option<BlockFiles>,
     /// While a file is written.
     whole: Option<stop::Writing>,
     dataset: &'a mut Option<Dataset>,
@@ -191,9 +192,9 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn write(
         &mut self,
-        block: Block,
-        tally: Tally,
-        columns: Vec<Columns>,
+        block: RowBlock,
+        tally: CellTally,
+        columns: Vec<BlockColumns>,
     ) -> Result<(), StreamError> {
         let Some(files) = &mut self.files else { return Ok(()) };
         let whole = stop::writing();
@@ -218,7 +219,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn enter(&mut self, record: Option<Record>) -> Result<(), StreamError> {
+    fn enter(&mut self, record: Option<BlockRecord>) -> Result<(), StreamError> {
         self.rounds -= 1;
         let all = match &mut self.world {
             Some(world) => ranks::records(world, record.as_ref())?,
@@ -236,8 +237,8 @@ impl Writer<'_> {
 pub(super) fn open(
     args: &StreamArgs,
     connector: &Connector,
-    alphabet: &[Name],
-    head: impl FnOnce(Vec<String>) -> Head,
+    alphabet: &[NameId],
+    head: impl FnOnce(Vec<String>) -> ManifestHead,
     line: &Progress,
 ) -> Result<Option<Dataset>, CliError> {
     let Some(folder) = &args.dataset else { return Ok(None) };
@@ -246,7 +247,7 @@ pub(super) fn open(
         line.say(format!("verifying block {block}"));
         !stop::is_due()
     };
-    let head = Head { filter: args.filter.clone(), ..head(names) };
+    let head = ManifestHead { filter: args.filter.clone(), ..head(names) };
     Dataset::open(Disk::real(), Path::new(folder), head, &go_on).map(Some).map_err(input)
 }
 
@@ -268,10 +269,10 @@ pub(super) fn need(args: &StreamArgs, matrices: &[Matrix], maker: Maker<'_>) -> 
 pub(super) fn conditions(
     args: &StreamArgs,
     connector: &Connector,
-    alphabet: &[Name],
-) -> Result<Vec<Formula>, CliError> {
+    alphabet: &[NameId],
+) -> Result<Vec<LtlFormula>, CliError> {
     let read = |text: &String| {
-        Formula::parse(text, alphabet, &connector.symbols)
+        LtlFormula::parse(text, alphabet, &connector.symbols)
             .map_err(|e| input(format!("--invariant: {e}")))
     };
     args.invariant.iter().map(read).collect()
@@ -281,26 +282,26 @@ pub(super) fn conditions(
 pub(super) fn filter(
     args: &StreamArgs,
     connector: &Connector,
-    alphabet: &[Name],
+    alphabet: &[NameId],
 ) -> Result<Option<impl Fn(u64) -> bool + Sync + use<>>, CliError> {
     let Some(text) = &args.filter else { return Ok(None) };
-    let formula = Formula::parse(text, alphabet, &connector.symbols)
+    let formula = LtlFormula::parse(text, alphabet, &connector.symbols)
         .map_err(|e| input(format!("--filter: {e}")))?;
     let alphabet = alphabet.to_vec();
     Ok(Some(move |label| holds(std::slice::from_ref(&formula), &alphabet, label)))
 }
 
 /// Whether a label keeps all conditions.
-pub(super) fn holds(conditions: &[Formula], alphabet: &[Name], label: u64) -> bool {
+pub(super) fn holds(conditions: &[LtlFormula], alphabet: &[NameId], label: u64) -> bool {
     let fires = |name| alphabet.binary_search(&name).is_ok_and(|bit| label >> bit & 1 == 1);
     conditions.iter().all(|condition| condition.holds(&fires))
 }
 
 /// The names of a label, as text.
-pub(super) fn names(connector: &Connector, alphabet: &[Name], label: u64) -> String {
+pub(super) fn names(connector: &Connector, alphabet: &[NameId], label: u64) -> String {
     let fires = alphabet.iter().enumerate().filter(|(bit, _)| label >> bit & 1 == 1);
-    let fires: Vec<Name> = fires.map(|(_, name)| *name).collect();
-    step(connector, &fires, &Constraint::default())
+    let fires: Vec<NameId> = fires.map(|(_, name)| *name).collect();
+    step(connector, &fires, &DataConstraint::default())
 }
 
 impl Streamed {
@@ -394,17 +395,17 @@ struct Meter<'a> {
     blocks: usize,
     states: u64,
     /// What was there before.
-    before: Tally,
+    before: CellTally,
 }
 
 impl<'a> Meter<'a> {
-    fn new(line: &'a Progress, stream: &Stream, before: Tally) -> Meter<'a> {
+    fn new(line: &'a Progress, stream: &DenseStream, before: CellTally) -> Meter<'a> {
         let now = Instant::now();
         let states = stream.plan().sizes().states() as u64;
         Meter { line, began: now, shown: now, blocks: stream.len(), states, before }
     }
 
-    fn show(&mut self, done: usize, tally: Tally) {
+    fn show(&mut self, done: usize, tally: CellTally) {
         if self.shown.elapsed() < Duration::from_millis(100) {
             return;
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::json;
-use tickbound_reo_stream::{Product, verify};
+use tickbound_reo_stream::{StreamedProduct, verify};
 
 use crate::commands::exit::{CliError, Exit, input};
 use crate::commands::output::{say_folded, say_json};
@@ -33,8 +33,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     drop(line);
     let (head, tally) = (&manifest.head, manifest.tally());
     let (steps, idle) = match head.product {
-        Product::Dense => ("algebraic_transitions", "with idle loops "),
-        Product::Reachable => ("transitions", ""),
+        StreamedProduct::Dense => ("algebraic_transitions", "with idle loops "),
+        StreamedProduct::Reachable => ("transitions", ""),
     };
     if args.json {
         let whole = json!({

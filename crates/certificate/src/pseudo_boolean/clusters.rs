@@ -9,10 +9,10 @@
 use itertools::Itertools;
 use serde::{Deserialize, Serialize};
 
-use crate::inequalities::{self, Proof};
+use crate::inequalities::{self, InequalityProof};
 use crate::refusal::Refusal;
 use crate::walk::Walk;
-use tickbound_timing::obligation::{Obligation, Part};
+use tickbound_timing::obligation::{Obligation, TimePart};
 
 /// Most rows of all tables together.
 const MOST_ROWS: usize = 20_000;
@@ -35,7 +35,10 @@ pub struct ClusterShape {
 ///
 /// # Errors
 /// The proof is of a group, or names a parameter that there is not.
-pub fn shapes(obligation: &Obligation<'_>, proof: &Proof) -> Result<Vec<ClusterShape>, Refusal> {
+pub fn shapes(
+    obligation: &Obligation<'_>,
+    proof: &InequalityProof,
+) -> Result<Vec<ClusterShape>, Refusal> {
     if proof.by_group {
         return Err(Refusal::wrong("the clusters of a group do not make up the launch"));
     }
@@ -54,7 +57,7 @@ pub fn shapes(obligation: &Obligation<'_>, proof: &Proof) -> Result<Vec<ClusterS
 
 /// The tables of some clusters.
 #[derive(Debug, Clone)]
-pub struct Tables {
+pub struct ClusterTables {
     /// The clusters.
     pub shapes: Vec<ClusterShape>,
     /// For each cluster its rows: the numbers of the values of its parameters, and ticks.
@@ -63,7 +66,7 @@ pub struct Tables {
     pub constant: i64,
 }
 
-impl Tables {
+impl ClusterTables {
     /// The tables of an obligation.
     ///
     /// # Errors
@@ -73,7 +76,7 @@ impl Tables {
         obligation: &Obligation<'_>,
         shapes: Vec<ClusterShape>,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Tables, Refusal> {
+    ) -> Result<ClusterTables, Refusal> {
         let parts = inequalities::parts(obligation, false);
         complete(obligation, &parts, &shapes)?;
         let mut count = 0;
@@ -95,7 +98,7 @@ impl Tables {
         let taken: Vec<usize> = shapes.iter().flat_map(|s| &s.parts).copied().collect();
         let rest = parts.iter().enumerate().filter(|(i, _)| !taken.contains(i)).map(|(_, p)| p);
         let constant = ticks(rest, &obligation.problem.base_env())?;
-        Ok(Tables { shapes, rows, constant })
+        Ok(ClusterTables { shapes, rows, constant })
     }
 
     /// The choice of some of a cluster's parameters, in a row of it.
@@ -121,7 +124,7 @@ impl Tables {
 }
 
 /// What parts come to.
-fn ticks<'a>(parts: impl Iterator<Item = &'a Part>, env: &[i64]) -> Result<i64, Refusal> {
+fn ticks<'a>(parts: impl Iterator<Item = &'a TimePart>, env: &[i64]) -> Result<i64, Refusal> {
     let mut sum = 0i128;
     for part in parts {
         sum = sum.saturating_add(part.value(env)?);
@@ -132,7 +135,7 @@ fn ticks<'a>(parts: impl Iterator<Item = &'a Part>, env: &[i64]) -> Result<i64, 
 /// That clusters take every part once, and every condition is within one.
 fn complete(
     obligation: &Obligation<'_>,
-    parts: &[Part],
+    parts: &[TimePart],
     shapes: &[ClusterShape],
 ) -> Result<(), Refusal> {
     let wrong = |what: String| Err(Refusal::wrong(format!("clusters: {what}")));
@@ -167,7 +170,7 @@ fn complete(
     if !shapes.iter().flat_map(|s| &s.messages).all_unique() {
         return wrong("two agree with the same one".into());
     }
-    let left = |(p, taken): (&Part, &bool)| !taken && !p.parameters.is_empty();
+    let left = |(p, taken): (&TimePart, &bool)| !taken && !p.parameters.is_empty();
     if let Some(p) = parts.iter().zip(&taken).position(left) {
         return wrong(format!("no cluster takes part {p}"));
     }

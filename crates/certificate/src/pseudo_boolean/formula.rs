@@ -21,7 +21,7 @@ use std::fmt::Write;
 use indexmap::IndexMap;
 use itertools::Itertools;
 
-use super::clusters::{ClusterShape, Tables};
+use super::clusters::{ClusterShape, ClusterTables};
 use crate::refusal::Refusal;
 use tickbound_timing::obligation::Obligation;
 
@@ -30,7 +30,7 @@ const CLUSTERS: &str = "* clusters: ";
 
 /// A truth value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Variable {
+pub enum BooleanVariable {
     /// It holds.
     One,
     /// A parameter has the value with this number.
@@ -44,7 +44,7 @@ pub enum Variable {
 /// An equation, by what it says.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Equation {
-    /// [`Variable::One`].
+    /// [`BooleanVariable::One`].
     One,
     /// A parameter has one value.
     OneValue(usize),
@@ -58,33 +58,36 @@ pub enum Equation {
 
 /// A formula.
 #[derive(Debug, Clone, Default)]
-pub struct Formula {
+pub struct PseudoBooleanFormula {
     /// What each truth value `x1`, `x2`, ... is.
-    pub variables: IndexMap<Variable, ()>,
+    pub variables: IndexMap<BooleanVariable, ()>,
     /// The equations, with their coefficients and right-hand side.
     pub equations: IndexMap<Equation, (Vec<(i64, usize)>, i64)>,
     /// The coefficients of the objective.
     pub objective: Vec<(i64, usize)>,
 }
 
-impl Formula {
+impl PseudoBooleanFormula {
     /// The formula of some tables.
-    pub fn new(obligation: &Obligation<'_>, tables: &Tables) -> Formula {
-        let mut formula = Formula::default();
-        formula.equation(Equation::One, vec![(1, Variable::One)], 1);
+    pub fn new(obligation: &Obligation<'_>, tables: &ClusterTables) -> PseudoBooleanFormula {
+        let mut formula = PseudoBooleanFormula::default();
+        formula.equation(Equation::One, vec![(1, BooleanVariable::One)], 1);
         for (p, values) in obligation.values.iter().enumerate() {
-            let values = (0..).zip(values).map(|(v, _)| (1, Variable::Value(p, v))).collect();
+            let values =
+                (0..).zip(values).map(|(v, _)| (1, BooleanVariable::Value(p, v))).collect();
             formula.equation(Equation::OneValue(p), values, 1);
         }
         for (c, shape) in tables.shapes.iter().enumerate() {
-            let rows = |of: &dyn Fn(&[u32]) -> bool| -> Vec<(i64, Variable)> {
+            let rows = |of: &dyn Fn(&[u32]) -> bool| -> Vec<(i64, BooleanVariable)> {
                 let all = tables.rows[c].iter().enumerate();
-                all.filter(|(_, (row, _))| of(row)).map(|(r, _)| (1, Variable::Row(c, r))).collect()
+                all.filter(|(_, (row, _))| of(row))
+                    .map(|(r, _)| (1, BooleanVariable::Row(c, r)))
+                    .collect()
             };
             for (place, p) in shape.over.iter().enumerate() {
                 for (v, _) in (0..).zip(&obligation.values[*p]) {
                     let mut all = rows(&|row| row[place] == v);
-                    all.push((-1, Variable::Value(*p, v)));
+                    all.push((-1, BooleanVariable::Value(*p, v)));
                     formula.equation(Equation::Rows(c, *p, v), all, 0);
                 }
             }
@@ -95,15 +98,15 @@ impl Formula {
                 let to = &tables.shapes[of].to;
                 for choice in tables.agreed(of) {
                     let mut all = rows(&|row| tables.choice(c, row, to) == choice);
-                    all.push((-1, Variable::Agreed(of, choice.clone())));
+                    all.push((-1, BooleanVariable::Agreed(of, choice.clone())));
                     formula.equation(Equation::Agreed(c, of, choice), all, 0);
                 }
             }
         }
         let rows = tables.rows.iter().enumerate().flat_map(|(c, rows)| {
-            rows.iter().enumerate().map(move |(r, (_, ticks))| (*ticks, Variable::Row(c, r)))
+            rows.iter().enumerate().map(move |(r, (_, ticks))| (*ticks, BooleanVariable::Row(c, r)))
         });
-        for (ticks, variable) in rows.chain([(tables.constant, Variable::One)]) {
+        for (ticks, variable) in rows.chain([(tables.constant, BooleanVariable::One)]) {
             if ticks != 0 {
                 let number = formula.number(variable);
                 formula.objective.push((ticks, number));
@@ -113,17 +116,17 @@ impl Formula {
     }
 
     /// The number of a truth value, from 0.
-    fn number(&mut self, variable: Variable) -> usize {
+    fn number(&mut self, variable: BooleanVariable) -> usize {
         self.variables.insert_full(variable, ()).0
     }
 
-    fn equation(&mut self, name: Equation, terms: Vec<(i64, Variable)>, right: i64) {
+    fn equation(&mut self, name: Equation, terms: Vec<(i64, BooleanVariable)>, right: i64) {
         let terms = terms.into_iter().map(|(n, v)| (n, self.number(v))).collect();
         self.equations.insert(name, (terms, right));
     }
 
     /// How VeriPB writes a truth value.
-    pub fn literal(&self, variable: &Variable) -> String {
+    pub fn literal(&self, variable: &BooleanVariable) -> String {
         format!("x{}", self.variables.get_index_of(variable).map_or(0, |i| i + 1))
     }
 

@@ -16,8 +16,8 @@ use std::fmt::Write;
 
 use itertools::Itertools;
 
-use super::clusters::Tables;
-use super::formula::{Equation, Formula, Variable};
+use super::clusters::ClusterTables;
+use super::formula::{BooleanVariable, Equation, PseudoBooleanFormula};
 use crate::refusal::Refusal;
 
 /// What a cluster and those before it come to at least, for each choice that a later one agrees on.
@@ -29,8 +29,8 @@ type Message = HashMap<Vec<u32>, i64>;
 /// # Errors
 /// A number beyond 63 bits.
 pub fn proof(
-    formula: &Formula,
-    tables: &Tables,
+    formula: &PseudoBooleanFormula,
+    tables: &ClusterTables,
     (configuration, time): (&[u32], i64),
 ) -> Result<String, Refusal> {
     let mut steps: Vec<(String, i64)> = Vec::new();
@@ -44,7 +44,7 @@ pub fn proof(
             let choice = if agrees { tables.choice(cluster, row, to) } else { Vec::new() };
             let least = message.get(&choice).copied().unwrap_or(0);
             // A row that takes longer than the least of its choice.
-            steps.push((formula.literal(&Variable::Row(cluster, r)), total - least));
+            steps.push((formula.literal(&BooleanVariable::Row(cluster, r)), total - least));
         }
         if agrees {
             for choice in tables.agreed(cluster) {
@@ -88,7 +88,7 @@ pub fn is_one(text: &str) -> bool {
 /// later one agrees on. A choice that no row has belongs to no configuration: `never` is as much as
 /// will be needed.
 fn totals(
-    tables: &Tables,
+    tables: &ClusterTables,
     cluster: usize,
     messages: &[Message],
     never: i64,
@@ -114,15 +114,20 @@ fn totals(
 }
 
 /// The truth values of a configuration.
-fn witness(formula: &Formula, tables: &Tables, configuration: &[u32]) -> String {
+fn witness(
+    formula: &PseudoBooleanFormula,
+    tables: &ClusterTables,
+    configuration: &[u32],
+) -> String {
     let of = |places: &[usize]| places.iter().map(|p| configuration[*p]).collect_vec();
-    let holds = |variable: &Variable| match variable {
-        Variable::One => true,
-        Variable::Value(p, v) => configuration[*p] == *v,
-        Variable::Row(c, r) => tables.rows[*c][*r].0 == of(&tables.shapes[*c].over),
-        Variable::Agreed(c, choice) => *choice == of(&tables.shapes[*c].to),
+    let holds = |variable: &BooleanVariable| match variable {
+        BooleanVariable::One => true,
+        BooleanVariable::Value(p, v) => configuration[*p] == *v,
+        BooleanVariable::Row(c, r) => tables.rows[*c][*r].0 == of(&tables.shapes[*c].over),
+        BooleanVariable::Agreed(c, choice) => *choice == of(&tables.shapes[*c].to),
     };
-    let literal =
-        |(i, v): (usize, &Variable)| format!("{}x{}", if holds(v) { "" } else { "~" }, i + 1);
+    let literal = |(i, v): (usize, &BooleanVariable)| {
+        format!("{}x{}", if holds(v) { "" } else { "~" }, i + 1)
+    };
     formula.variables.keys().enumerate().map(literal).join(" ")
 }

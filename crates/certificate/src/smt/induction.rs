@@ -30,12 +30,12 @@ use tickbound_expr::Expr;
 use tickbound_model::Problem;
 
 use super::question::{of_product, space};
-use super::terms::{Terms, number, of_all};
+use super::terms::{SmtTerms, number, of_all};
 use crate::refusal::Refusal;
 use tickbound_timing::obligation::Obligation;
 use tickbound_timing::obligation::path::Path;
-use tickbound_timing::obligation::product::{Factor, ObligationError, Product, uncovered};
-use tickbound_timing::obligation::step::{Step, StepKind, waits};
+use tickbound_timing::obligation::product::{Factor, ObligationError, TimeProduct, uncovered};
+use tickbound_timing::obligation::step::{PathStep, PathStepKind, waits};
 use tickbound_timing::obligation::sum::marks;
 
 /// Most questions of one proof.
@@ -55,7 +55,7 @@ pub fn induction(
     let points = known.points(&path, "0".into())?;
     let mut questions = Questions { since: known.since, ..Questions::default() };
     questions.sequence(&points, &[])?;
-    let mut terms = Terms::new(obligation, stop);
+    let mut terms = SmtTerms::new(obligation, stop);
     let valid = space(&mut terms, obligation)?;
     let mut meanings = String::new();
     for (meaning, symbol) in &known.meanings {
@@ -81,16 +81,16 @@ pub fn induction(
 }
 
 /// Everything that happens, from the launch to the end.
-fn whole(path: Path, problem: &Problem) -> Vec<Step> {
+fn whole(path: Path, problem: &Problem) -> Vec<PathStep> {
     let work = |at: &str, ticks: i64| {
-        let kind = StepKind::Work { amount: Expr::Int(ticks), times: Vec::new() };
-        Step { at: at.into(), kind }
+        let kind = PathStepKind::Work { amount: Expr::Int(ticks), times: Vec::new() };
+        PathStep { at: at.into(), kind }
     };
-    let mark = Step { at: "kernel".into(), kind: StepKind::Mark };
+    let mark = PathStep { at: "kernel".into(), kind: PathStepKind::Mark };
     let mut group = vec![mark, work("platform.group_start", path.start)];
     group.extend(path.group);
     let at = format!("the groups of {}", problem.profile.name());
-    let groups = Step { at, kind: StepKind::Repeat { count: path.waves, body: group } };
+    let groups = PathStep { at, kind: PathStepKind::Repeat { count: path.waves, body: group } };
     let mut all = vec![work("platform.kernel_launch", path.launch), groups];
     all.extend(path.finish);
     all
@@ -100,7 +100,7 @@ fn whole(path: Path, problem: &Problem) -> Vec<Step> {
 #[derive(PartialEq, Eq, Hash)]
 enum Meaning {
     /// The ticks of a step.
-    Work(Product),
+    Work(TimeProduct),
     /// How many ticks since the mark are waited for.
     Until(Expr),
     /// A count, or 0.
@@ -112,7 +112,7 @@ enum Meaning {
 }
 
 impl Meaning {
-    fn term(&self, terms: &mut Terms<'_, '_>) -> Result<String, Refusal> {
+    fn term(&self, terms: &mut SmtTerms<'_, '_>) -> Result<String, Refusal> {
         match self {
             Meaning::Work(product) => of_product(terms, product),
             Meaning::Until(e) => Ok(format!("(+ {} 1)", terms.int(e)?)),
@@ -236,7 +236,7 @@ impl Known {
         if self.since { self.defined(term) } else { "0".to_owned() }
     }
 
-    fn points(&mut self, steps: &[Step], before: String) -> Result<Points, ObligationError> {
+    fn points(&mut self, steps: &[PathStep], before: String) -> Result<Points, ObligationError> {
         let mut since = before.clone();
         let mut all: Vec<Point> = Vec::new();
         for step in steps {
@@ -257,7 +257,7 @@ impl Known {
         Ok(Points { all, cost, since: (before, since) })
     }
 
-    fn of_step(&mut self, step: &Step, since: &str) -> Result<Point, ObligationError> {
+    fn of_step(&mut self, step: &PathStep, since: &str) -> Result<Point, ObligationError> {
         let at = &step.at;
         let point = |kind, cost: String, after: String| {
             let since = (since.to_owned(), after);
@@ -268,24 +268,24 @@ impl Known {
             since => format!("(+ {since} {ticks})"),
         };
         Ok(match &step.kind {
-            StepKind::Work { amount, times } => {
+            PathStepKind::Work { amount, times } => {
                 let mut factors = vec![Factor::Amount(amount.clone())];
                 factors.extend(times.iter().cloned().map(Factor::Count));
-                let product = Product { at: at.clone(), factors };
+                let product = TimeProduct { at: at.clone(), factors };
                 let ticks = self.meant(("c", "Int"), at, Meaning::Work(product));
                 let after = self.tracked(more(&ticks));
                 point(PointKind::Work, ticks, after)
             }
-            StepKind::Phase(_) => return uncovered(&step.at, "differs between items")?,
-            StepKind::Mark => point(PointKind::Mark, "0".into(), "0".into()),
-            StepKind::Until(ticks) => {
+            PathStepKind::Phase(_) => return uncovered(&step.at, "differs between items")?,
+            PathStepKind::Mark => point(PointKind::Mark, "0".into(), "0".into()),
+            PathStepKind::Until(ticks) => {
                 let end = self.meant(("u", "Int"), at, Meaning::Until(ticks.clone()));
                 let cost = format!("(ite (> {end} {since}) (- {end} {since}) 0)");
                 let after = self.tracked(format!("(ite (> {end} {since}) {end} {since})"));
                 let cost = self.defined(cost);
                 point(PointKind::Until(end), cost, after)
             }
-            StepKind::If { condition, then, otherwise } => {
+            PathStepKind::If { condition, then, otherwise } => {
                 let condition = self.meant(("b", "Bool"), at, Meaning::Truth(condition.clone()));
                 let then = self.points(then, since.to_owned())?;
                 let otherwise = self.points(otherwise, since.to_owned())?;
@@ -298,14 +298,14 @@ impl Known {
                 let (cost, after) = (self.defined(cost), self.tracked(after));
                 point(PointKind::If { condition, then, otherwise }, cost, after)
             }
-            StepKind::Repeat { count, body } => self.of_loop(step, (count, body), since)?,
+            PathStepKind::Repeat { count, body } => self.of_loop(step, (count, body), since)?,
         })
     }
 
     fn of_loop(
         &mut self,
-        step: &Step,
-        (count, body): (&Expr, &[Step]),
+        step: &PathStep,
+        (count, body): (&Expr, &[PathStep]),
         since: &str,
     ) -> Result<Point, ObligationError> {
         let at = &step.at;
@@ -319,7 +319,8 @@ impl Known {
             }
             (_, Some(true)) => {
                 let after = self.points(body, before.clone())?.since.1;
-                let begins = matches!(body.first(), Some(Step { kind: StepKind::Mark, .. }));
+                let begins =
+                    matches!(body.first(), Some(PathStep { kind: PathStepKind::Mark, .. }));
                 if waits(body) && !begins && after != before {
                     return self.first_apart(step, (count, body), since);
                 }
@@ -341,17 +342,17 @@ impl Known {
     /// A loop as its first iteration, and then all others.
     fn first_apart(
         &mut self,
-        step: &Step,
-        (count, body): (&Expr, &[Step]),
+        step: &PathStep,
+        (count, body): (&Expr, &[PathStep]),
         since: &str,
     ) -> Result<Point, ObligationError> {
         let rest = Expr::binary(BinaryOp::Sub, count.clone(), Expr::Int(1));
-        let others = StepKind::Repeat { count: rest, body: body.to_vec() };
-        let others = Step { at: step.at.clone(), kind: others };
+        let others = PathStepKind::Repeat { count: rest, body: body.to_vec() };
+        let others = PathStep { at: step.at.clone(), kind: others };
         let condition = Expr::binary(BinaryOp::Ge, count.clone(), Expr::Int(1));
         let then = body.iter().cloned().chain([others]).collect();
-        let kind = StepKind::If { condition, then, otherwise: Vec::new() };
-        self.of_step(&Step { at: step.at.clone(), kind }, since)
+        let kind = PathStepKind::If { condition, then, otherwise: Vec::new() };
+        self.of_step(&PathStep { at: step.at.clone(), kind }, since)
     }
 }
 

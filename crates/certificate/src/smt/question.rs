@@ -11,10 +11,10 @@ use itertools::Itertools;
 use tickbound_expr::Expr;
 use tickbound_model::space::{Condition, Holds};
 
-use super::terms::{Terms, number, of_all};
+use super::terms::{SmtTerms, number, of_all};
 use crate::refusal::Refusal;
-use tickbound_timing::obligation::product::{Factor, Product, uncovered};
-use tickbound_timing::obligation::{Obligation, Part};
+use tickbound_timing::obligation::product::{Factor, TimeProduct, uncovered};
+use tickbound_timing::obligation::{Obligation, TimePart};
 
 /// Whether something takes fewer ticks than `time`.
 ///
@@ -29,7 +29,7 @@ pub fn question(
         "; Does a valid configuration take fewer ticks than claimed? The answer of a true claim is \
          unsat.\n",
     );
-    let mut terms = Terms::new(obligation, stop);
+    let mut terms = SmtTerms::new(obligation, stop);
     let space = space(&mut terms, obligation)?;
     let ticks = ticks(&mut terms, obligation)?;
     let (definitions, time) = (terms.definitions(), number(i128::from(time)));
@@ -42,7 +42,7 @@ pub fn question(
 }
 
 /// The parameters, and what a valid configuration satisfies.
-pub fn space(terms: &mut Terms<'_, '_>, obligation: &Obligation<'_>) -> Result<String, Refusal> {
+pub fn space(terms: &mut SmtTerms<'_, '_>, obligation: &Obligation<'_>) -> Result<String, Refusal> {
     let mut text = String::new();
     for (place, values) in obligation.values.iter().enumerate() {
         let name = terms.parameter(place);
@@ -60,7 +60,7 @@ pub fn space(terms: &mut Terms<'_, '_>, obligation: &Obligation<'_>) -> Result<S
 
 /// A condition as a term; `None` if it excludes nothing.
 fn holds(
-    terms: &mut Terms<'_, '_>,
+    terms: &mut SmtTerms<'_, '_>,
     obligation: &Obligation<'_>,
     condition: &Condition,
 ) -> Result<Option<String>, Refusal> {
@@ -85,7 +85,7 @@ fn holds(
 }
 
 /// The run time as a term.
-fn ticks(terms: &mut Terms<'_, '_>, obligation: &Obligation<'_>) -> Result<String, Refusal> {
+fn ticks(terms: &mut SmtTerms<'_, '_>, obligation: &Obligation<'_>) -> Result<String, Refusal> {
     let time = &obligation.time;
     let mut group = vec![number(i128::from(time.start))];
     for part in &time.group {
@@ -97,14 +97,14 @@ fn ticks(terms: &mut Terms<'_, '_>, obligation: &Obligation<'_>) -> Result<Strin
     terms.named(of_all("+", &all, "0"))
 }
 
-fn of_part(terms: &mut Terms<'_, '_>, part: &Part) -> Result<String, Refusal> {
+fn of_part(terms: &mut SmtTerms<'_, '_>, part: &TimePart) -> Result<String, Refusal> {
     let products = part.products.iter().map(|p| of_product(terms, p));
     let products = products.collect::<Result<Vec<String>, Refusal>>()?;
     terms.named(of_all("+", &products, "0"))
 }
 
 /// A product as a term, the last factor first: each is there only if those before it are not 0.
-pub fn of_product(terms: &mut Terms<'_, '_>, product: &Product) -> Result<String, Refusal> {
+pub fn of_product(terms: &mut SmtTerms<'_, '_>, product: &TimeProduct) -> Result<String, Refusal> {
     let constant = |f: &Factor| match f {
         Factor::Guard(..) | Factor::Phase(_) => None,
         Factor::Count(e) | Factor::Amount(e) => terms.constant(e).filter(|n| *n >= 0),
@@ -129,7 +129,7 @@ pub fn of_product(terms: &mut Terms<'_, '_>, product: &Product) -> Result<String
 }
 
 /// A factor times a term; if that is a number, the factor need not be taken apart.
-fn times(terms: &mut Terms<'_, '_>, e: &Expr, term: &str) -> Result<String, Refusal> {
+fn times(terms: &mut SmtTerms<'_, '_>, e: &Expr, term: &str) -> Result<String, Refusal> {
     if term.starts_with('(') || !term.starts_with(|c: char| c.is_ascii_digit()) {
         return terms.times(e, term);
     }

@@ -23,7 +23,7 @@ const MOST_VALUES: usize = 1 << 12;
 const MOST_BYTES: usize = 1 << 25;
 
 /// Terms of one question.
-pub struct Terms<'o, 'p> {
+pub struct SmtTerms<'o, 'p> {
     obligation: &'o Obligation<'p>,
     stop: &'o dyn Fn() -> bool,
     /// `define-fun` commands so far.
@@ -51,11 +51,11 @@ pub fn of_all(op: &str, terms: &[String], none: &str) -> String {
     }
 }
 
-impl<'o, 'p> Terms<'o, 'p> {
+impl<'o, 'p> SmtTerms<'o, 'p> {
     /// No term yet; `stop` is asked now and then.
-    pub fn new(obligation: &'o Obligation<'p>, stop: &'o dyn Fn() -> bool) -> Terms<'o, 'p> {
+    pub fn new(obligation: &'o Obligation<'p>, stop: &'o dyn Fn() -> bool) -> SmtTerms<'o, 'p> {
         let (definitions, known) = (String::new(), HashMap::new());
-        Terms { obligation, stop, definitions, count: 0, known }
+        SmtTerms { obligation, stop, definitions, count: 0, known }
     }
 
     /// The definitions that the terms need, and forgets that text.

@@ -2,8 +2,10 @@
 //!
 //! The result is a [`System`] again, so that what is built twice is one node and constants fold.
 
-use tickbound_encodings::system::evaluate::{Algebra, Values, evaluate};
-use tickbound_encodings::system::{Bool, Builder, ChoiceId, Fault, Int, System, TableId};
+use tickbound_encodings::system::evaluate::{Algebra, SystemValues, evaluate};
+use tickbound_encodings::system::{
+    Bool, ChoiceId, Int, InternalError, System, SystemBuilder, TableId,
+};
 
 /// Why a system cannot be unrolled.
 #[derive(Debug)]
@@ -11,11 +13,11 @@ pub(super) enum Unflat {
     /// It takes more nodes than it may; how many there were.
     TooLarge(usize),
     /// The system is not one.
-    Fault(Fault),
+    Fault(InternalError),
 }
 
-impl From<Fault> for Unflat {
-    fn from(fault: Fault) -> Self {
+impl From<InternalError> for Unflat {
+    fn from(fault: InternalError) -> Self {
         Unflat::Fault(fault)
     }
 }
@@ -32,14 +34,14 @@ pub(super) fn flatten(
     limit: usize,
 ) -> Result<System, Unflat> {
     let kept: Vec<Vec<u32>> = kept.iter().map(|c| system.configurations[*c].clone()).collect();
-    let build = Builder::new(system.parameters.clone(), kept.clone());
-    let table = |table: &tickbound_encodings::system::Table| {
+    let build = SystemBuilder::new(system.parameters.clone(), kept.clone());
+    let table = |table: &tickbound_encodings::system::SystemTable| {
         let values: Vec<Option<i64>> = kept.iter().map(|c| table.value(c)).collect();
         build.table(&table.name, &values)
     };
     let mut terms = Terms { build: &build, tables: system.tables.iter().map(table).collect() };
     let live = system.live();
-    let mut values = Values::none(system);
+    let mut values = SystemValues::none(system);
     evaluate(system, &system.first(), &[], &mut terms, &mut values)?;
     let mut states =
         system.states.iter().map(|s| values.get(s.init).copied()).collect::<Result<Vec<_>, _>>()?;
@@ -59,14 +61,14 @@ pub(super) fn flatten(
 
 /// Expressions of another system.
 struct Terms<'b> {
-    build: &'b Builder,
+    build: &'b SystemBuilder,
     tables: Vec<Int<'b>>,
 }
 
 impl<'b> Algebra for Terms<'b> {
     type Int = Int<'b>;
     type Bool = Bool<'b>;
-    type Error = Fault;
+    type Error = InternalError;
 
     fn int(&mut self, value: i64) -> Int<'b> {
         self.build.int(value)
@@ -80,19 +82,19 @@ impl<'b> Algebra for Terms<'b> {
         self.build.unread()
     }
 
-    fn table(&mut self, table: TableId) -> Result<Int<'b>, Fault> {
+    fn table(&mut self, table: TableId) -> Result<Int<'b>, InternalError> {
         Ok(self.tables[table.index()])
     }
 
-    fn choice(&mut self, _: ChoiceId) -> Result<Bool<'b>, Fault> {
-        Err(Fault("a system with choices".into()))
+    fn choice(&mut self, _: ChoiceId) -> Result<Bool<'b>, InternalError> {
+        Err(InternalError("a system with choices".into()))
     }
 
-    fn add(&mut self, a: &Int<'b>, b: &Int<'b>) -> Result<Int<'b>, Fault> {
+    fn add(&mut self, a: &Int<'b>, b: &Int<'b>) -> Result<Int<'b>, InternalError> {
         Ok(*a + *b)
     }
 
-    fn mul(&mut self, a: &Int<'b>, b: &Int<'b>) -> Result<Int<'b>, Fault> {
+    fn mul(&mut self, a: &Int<'b>, b: &Int<'b>) -> Result<Int<'b>, InternalError> {
         Ok(*a * *b)
     }
 
@@ -114,15 +116,15 @@ impl<'b> Algebra for Terms<'b> {
 
     fn all(
         &mut self,
-        items: impl Iterator<Item = Result<Bool<'b>, Fault>>,
-    ) -> Result<Bool<'b>, Fault> {
+        items: impl Iterator<Item = Result<Bool<'b>, InternalError>>,
+    ) -> Result<Bool<'b>, InternalError> {
         Ok(self.build.all(items.collect::<Result<Vec<_>, _>>()?))
     }
 
     fn any(
         &mut self,
-        items: impl Iterator<Item = Result<Bool<'b>, Fault>>,
-    ) -> Result<Bool<'b>, Fault> {
+        items: impl Iterator<Item = Result<Bool<'b>, InternalError>>,
+    ) -> Result<Bool<'b>, InternalError> {
         Ok(self.build.any(items.collect::<Result<Vec<_>, _>>()?))
     }
 
@@ -139,12 +141,12 @@ impl<'b> Algebra for Terms<'b> {
 mod tests {
     use super::*;
     use tickbound_encodings::system::run::run;
-    use tickbound_encodings::system::{Node, Parameter};
+    use tickbound_encodings::system::{SystemNode, SystemParameter};
 
     /// Counts to `n` in steps of 1, three ticks each.
     fn counter() -> System {
-        let n = Parameter { name: "n".into(), values: vec![3, 5] };
-        let b = Builder::new(vec![n], vec![vec![0], vec![1]]);
+        let n = SystemParameter { name: "n".into(), values: vec![3, 5] };
+        let b = SystemBuilder::new(vec![n], vec![vec![0], vec![1]]);
         let (i, t) = (b.state::<Int>("i"), b.state::<Int>("t"));
         let done = i.now().equals(b.table("n", &[Some(3), Some(5)]));
         i.define(b.int(0), done.ite(i.now(), i.now() + b.int(1)));
@@ -170,8 +172,8 @@ mod tests {
         let flat = flatten(&counter(), 3, &[0], 1000).unwrap();
         assert_eq!(flat.configurations, [[0]]);
         // With one configuration everything is known.
-        assert_eq!(flat.node(flat.goal), &Node::Bool(true));
-        assert_eq!(flat.node(flat.cost), &Node::Int(9));
+        assert_eq!(flat.node(flat.goal), &SystemNode::Bool(true));
+        assert_eq!(flat.node(flat.cost), &SystemNode::Int(9));
     }
 
     #[test]

@@ -26,7 +26,7 @@ use serde::Deserialize;
 use thiserror::Error;
 use tickbound_encodings::system::System;
 use tickbound_model::{Problem, Space};
-use tickbound_os::process::{self as process, Ended, Limits};
+use tickbound_os::process::{self as process, Ended, ProcessLimits};
 use tickbound_simulator::simulate;
 
 use tickbound_model::verdict::{Status, StopReason};
@@ -47,7 +47,7 @@ const ASKING: Duration = Duration::from_secs(60);
 
 /// How to search.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct CpSatOptions {
     /// The encoding; `None` takes `summary`.
     pub encoding: Option<Encoding>,
     /// Stop after this time.
@@ -131,7 +131,7 @@ impl Python {
         let program = named.unwrap_or_else(|| "python3".to_owned());
         // Asking for the version does not import the package, which takes a while.
         let ask = "import importlib.metadata as m; print(m.version('ortools'))";
-        let limits = Limits { time: Some(ASKING), ..Limits::default() };
+        let limits = ProcessLimits { time: Some(ASKING), ..ProcessLimits::default() };
         match process::run(Command::new(&program).args(["-c", ask]), "", limits) {
             Err(error) => Err(CpSatError::NoPython { python: program, error }),
             Ok(finished) if finished.ended != Ended::Exit(0) => {
@@ -167,7 +167,7 @@ struct ScriptOutput {
 /// Python that fails.
 pub fn solve(
     problem: &Problem,
-    options: &Options,
+    options: &CpSatOptions,
     python: &Python,
     interrupt: &AtomicBool,
 ) -> Result<Answer, CpSatError> {
@@ -241,7 +241,7 @@ fn ask(
     let input = serde_json::to_string(model).map_err(|e| python.fault(e.to_string()))?;
     // The script counts its time itself; this is for one that hangs.
     let time = left.map(|t| t + BESIDES);
-    let limits = Limits { time, interrupt, grace: GRACE, ..Limits::default() };
+    let limits = ProcessLimits { time, interrupt, grace: GRACE, ..ProcessLimits::default() };
     let finished = process::run(&mut command, input, limits)
         .map_err(|error| CpSatError::NoPython { python: python.program.clone(), error })?;
     match serde_json::from_str(&finished.stdout) {
@@ -289,7 +289,7 @@ fn note(
     if answer.proved() {
         answer.lower = claimed;
     }
-    match simulate(problem, bound, &tickbound_simulator::Options::default()) {
+    match simulate(problem, bound, &tickbound_simulator::SimulateOptions::default()) {
         Ok(run) if run.time == claimed => answer.replayed = Some(true),
         Ok(run) => {
             return Err(SolveError::Disagreement {

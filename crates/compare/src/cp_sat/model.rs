@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use tickbound_encodings::system::{Ex, Node, System, Table};
+use tickbound_encodings::system::{Ex, System, SystemNode, SystemTable};
 
 /// Bits of the largest value that is handed over; CP-SAT computes with sums of them in 64 bits.
 const MAX_BITS: u32 = 60;
@@ -74,7 +74,7 @@ impl Model {
 
 fn entry(
     flat: &System,
-    node: &Node,
+    node: &SystemNode,
     places: &BTreeMap<Ex, usize>,
     nodes: &[Entry],
 ) -> Result<Entry, u32> {
@@ -86,34 +86,34 @@ fn entry(
         (i128::from(lower), i128::from(upper))
     };
     let (op, bounds) = match node {
-        Node::Int(v) => {
+        SystemNode::Int(v) => {
             value = Some(*v);
             ("int", Some((i128::from(*v), i128::from(*v))))
         }
-        Node::Bool(v) => {
+        SystemNode::Bool(v) => {
             value = Some(i64::from(*v));
             ("bool", None)
         }
-        Node::Table(t) => {
+        SystemNode::Table(t) => {
             let rows = completed(&flat.tables[t.index()], &flat.configurations);
             let values = || rows.rows.iter().map(|(_, v)| i128::from(*v));
             let bounds = (values().min().unwrap_or(0), values().max().unwrap_or(0));
             table = Some(rows);
             ("table", Some(bounds))
         }
-        Node::Add(..) => ("add", Some((of(0).0 + of(1).0, of(0).1 + of(1).1))),
-        Node::Mul(..) => ("mul", Some(product(of(0), of(1)))),
-        Node::Max(..) => ("max", Some((of(0).0.max(of(1).0), of(0).1.max(of(1).1)))),
-        Node::Ite(..) if nodes[args[1]].bounds.is_none() => ("ite-bool", None),
-        Node::Ite(..) => ("ite", Some((of(1).0.min(of(2).0), of(1).1.max(of(2).1)))),
-        Node::Eq(..) => ("eq", None),
-        Node::Le(..) => ("le", None),
-        Node::Not(_) => ("not", None),
-        Node::And(_) => ("and", None),
-        Node::Or(_) => ("or", None),
+        SystemNode::Add(..) => ("add", Some((of(0).0 + of(1).0, of(0).1 + of(1).1))),
+        SystemNode::Mul(..) => ("mul", Some(product(of(0), of(1)))),
+        SystemNode::Max(..) => ("max", Some((of(0).0.max(of(1).0), of(0).1.max(of(1).1)))),
+        SystemNode::Ite(..) if nodes[args[1]].bounds.is_none() => ("ite-bool", None),
+        SystemNode::Ite(..) => ("ite", Some((of(1).0.min(of(2).0), of(1).1.max(of(2).1)))),
+        SystemNode::Eq(..) => ("eq", None),
+        SystemNode::Le(..) => ("le", None),
+        SystemNode::Not(_) => ("not", None),
+        SystemNode::And(_) => ("and", None),
+        SystemNode::Or(_) => ("or", None),
         // `flatten` leaves neither.
-        Node::State(_) | Node::Choice(_) => ("bool", None),
-        Node::Unread => ("free", Some((0, 1))),
+        SystemNode::State(_) | SystemNode::Choice(_) => ("bool", None),
+        SystemNode::Unread => ("free", Some((0, 1))),
     };
     let bounds = match bounds {
         Some((lower, upper)) => Some((small(lower)?, small(upper)?)),
@@ -135,7 +135,7 @@ fn product(a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
 
 /// The table's rows and, where a valid configuration has a combination that is never read, a row
 /// with one of the values.
-fn completed(table: &Table, configurations: &[Vec<u32>]) -> Rows {
+fn completed(table: &SystemTable, configurations: &[Vec<u32>]) -> Rows {
     let any = table.rows.values().next().copied().unwrap_or(0);
     let key = |c: &Vec<u32>| table.support.iter().map(|p| c[*p]).collect::<Vec<u32>>();
     let keys: BTreeSet<Vec<u32>> = configurations.iter().map(key).collect();
@@ -149,12 +149,12 @@ fn completed(table: &Table, configurations: &[Vec<u32>]) -> Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tickbound_encodings::system::{Builder, Parameter};
+    use tickbound_encodings::system::{SystemBuilder, SystemParameter};
 
     #[test]
     fn bounds_are_intervals_and_not_answers() {
-        let n = Parameter { name: "n".into(), values: vec![1, 2, 4] };
-        let b = Builder::new(vec![n], vec![vec![0], vec![1], vec![2]]);
+        let n = SystemParameter { name: "n".into(), values: vec![1, 2, 4] };
+        let b = SystemBuilder::new(vec![n], vec![vec![0], vec![1], vec![2]]);
         let n = b.table("n", &[Some(1), Some(2), Some(4)]);
         let of_n = b.table("8/n", &[Some(8), Some(4), None]);
         let s = b.finish(b.bool(true), n * of_n, b.bool(true)).unwrap();
@@ -170,8 +170,8 @@ mod tests {
 
     #[test]
     fn large_values_are_refused() {
-        let n = Parameter { name: "n".into(), values: vec![1, 2] };
-        let b = Builder::new(vec![n], vec![vec![0], vec![1]]);
+        let n = SystemParameter { name: "n".into(), values: vec![1, 2] };
+        let b = SystemBuilder::new(vec![n], vec![vec![0], vec![1]]);
         let n = b.table("n", &[Some(1), Some(1 << 40)]);
         let s = b.finish(b.bool(true), n * n, b.bool(true)).unwrap();
         assert_eq!(Model::new(&s).unwrap_err(), 81);

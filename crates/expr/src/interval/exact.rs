@@ -7,7 +7,7 @@
 use num_rational::Ratio;
 use num_traits::{CheckedAdd, CheckedDiv, CheckedMul, CheckedSub};
 
-use super::values::{Interval, Reach, Values, Verdict, compared, extremes};
+use super::values::{Interval, Possible, Reach, Values, compared, extremes};
 use crate::eval::{EvalError, ceil, exact_binary, floor};
 use crate::expr::BinaryOp;
 
@@ -79,11 +79,13 @@ impl Values for Exact {
         Exact::new(a.low.min(b.low), a.high.max(b.high), a.finest.max(b.finest))
     }
 
-    fn truth(self) -> Verdict {
+    fn truth(self) -> Possible {
         match self {
             Exact::Whole(interval) => interval.truth(),
             // Zero alone is whole.
-            Exact::Fractions(f) => Verdict::sure(true, *f.low.numer() <= 0 && *f.high.numer() >= 0),
+            Exact::Fractions(f) => {
+                Possible::sure(true, *f.low.numer() <= 0 && *f.high.numer() >= 0)
+            }
         }
     }
 

@@ -24,7 +24,7 @@ use crate::expr::{Expr, Slot};
 use exact::Exact;
 use values::{Reach, reach, truth};
 
-pub use values::{Interval, Range, Verdict};
+pub use values::{Interval, Possible, Range};
 
 impl Expr<Slot> {
     /// What [`Expr::eval`] may come to where slot `s` has any value in `of[s]`.
@@ -45,7 +45,7 @@ impl Expr<Slot> {
     ///
     /// # Panics
     /// As for [`Expr::range`].
-    pub fn verdict(&self, of: &[Interval]) -> Verdict {
+    pub fn verdict(&self, of: &[Interval]) -> Possible {
         if self.divides() { truth::<Exact>(self, of) } else { self.truth(of) }
     }
 
@@ -56,7 +56,7 @@ impl Expr<Slot> {
     ///
     /// # Panics
     /// As for [`Expr::range`].
-    pub fn truth(&self, of: &[Interval]) -> Verdict {
+    pub fn truth(&self, of: &[Interval]) -> Possible {
         truth::<Interval>(self, of)
     }
 }

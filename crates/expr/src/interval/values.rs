@@ -23,7 +23,7 @@ pub struct Range {
 
 /// How a constraint may come out over a box. What is false here happens nowhere in the box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Verdict {
+pub struct Possible {
     /// It may be true.
     pub may_hold: bool,
     /// It may be false.
@@ -32,7 +32,7 @@ pub struct Verdict {
     pub may_fail: bool,
 }
 
-impl Verdict {
+impl Possible {
     /// True if it holds everywhere in the box.
     pub fn surely_holds(self) -> bool {
         !self.may_not_hold && !self.may_fail
@@ -75,7 +75,7 @@ pub(super) trait Values: Copy {
     fn whole(of: Interval) -> Self;
     /// Contains both sets.
     fn united(self, other: Self) -> Self;
-    fn truth(self) -> Verdict;
+    fn truth(self) -> Possible;
     fn negated(self) -> Reach<Self>;
     fn magnitude(self) -> Reach<Self>;
     fn least(self, other: Self) -> Self;
@@ -118,14 +118,14 @@ impl<V: Values> Reach<V> {
         Reach { values, may_fail: self.may_fail || other.may_fail }
     }
 
-    pub(super) fn truth(self) -> Verdict {
-        let Some(values) = self.values else { return Verdict::FAILS };
+    pub(super) fn truth(self) -> Possible {
+        let Some(values) = self.values else { return Possible::FAILS };
         let found = values.truth();
-        Verdict { may_fail: found.may_fail || self.may_fail, ..found }
+        Possible { may_fail: found.may_fail || self.may_fail, ..found }
     }
 
     /// The values 0 and 1 of a condition.
-    pub(super) fn condition(v: Verdict) -> Reach<V> {
+    pub(super) fn condition(v: Possible) -> Reach<V> {
         let values = (v.may_hold || v.may_not_hold).then(|| {
             V::whole(Interval { low: i64::from(!v.may_not_hold), high: i64::from(v.may_hold) })
         });
@@ -133,25 +133,25 @@ impl<V: Values> Reach<V> {
     }
 }
 
-impl Verdict {
-    pub(super) const FAILS: Verdict =
-        Verdict { may_hold: false, may_not_hold: false, may_fail: true };
+impl Possible {
+    pub(super) const FAILS: Possible =
+        Possible { may_hold: false, may_not_hold: false, may_fail: true };
 
-    pub(super) fn sure(may_hold: bool, may_not_hold: bool) -> Verdict {
-        Verdict { may_hold, may_not_hold, may_fail: false }
+    pub(super) fn sure(may_hold: bool, may_not_hold: bool) -> Possible {
+        Possible { may_hold, may_not_hold, may_fail: false }
     }
 
-    pub(super) fn negated(self) -> Verdict {
-        Verdict { may_hold: self.may_not_hold, may_not_hold: self.may_hold, ..self }
+    pub(super) fn negated(self) -> Possible {
+        Possible { may_hold: self.may_not_hold, may_not_hold: self.may_hold, ..self }
     }
 
     /// `self and right`, where `right` is asked for only where `self` may be true.
-    pub(super) fn and(self, right: impl FnOnce() -> Verdict) -> Verdict {
+    pub(super) fn and(self, right: impl FnOnce() -> Possible) -> Possible {
         if !self.may_hold {
             return self;
         }
         let right = right();
-        Verdict {
+        Possible {
             may_hold: right.may_hold,
             may_not_hold: self.may_not_hold || right.may_not_hold,
             may_fail: self.may_fail || right.may_fail,
@@ -186,7 +186,7 @@ pub(super) fn reach<V: Values>(e: &Expr<Slot>, of: &[Interval]) -> Reach<V> {
 }
 
 /// What [`reach`] says, as a condition: spares the way over the values 0 and 1.
-pub(super) fn truth<V: Values>(e: &Expr<Slot>, of: &[Interval]) -> Verdict {
+pub(super) fn truth<V: Values>(e: &Expr<Slot>, of: &[Interval]) -> Possible {
     match e {
         Expr::Not(a) => truth::<V>(a, of).negated(),
         Expr::Binary(BinaryOp::And, a, b) => truth::<V>(a, of).and(|| truth::<V>(b, of)),
@@ -223,21 +223,21 @@ pub(super) fn folded<V: Values>(
 }
 
 /// A comparison of a number of one interval with one of the other.
-pub(super) fn compared<T: PartialOrd>(op: BinaryOp, a: (T, T), b: (T, T)) -> Verdict {
+pub(super) fn compared<T: PartialOrd>(op: BinaryOp, a: (T, T), b: (T, T)) -> Possible {
     let ((a, a_high), (b, b_high)) = (a, b);
     match op {
-        BinaryOp::Lt => Verdict::sure(a < b_high, a_high >= b),
-        BinaryOp::Le => Verdict::sure(a <= b_high, a_high > b),
-        BinaryOp::Gt => Verdict::sure(a_high > b, a <= b_high),
-        BinaryOp::Ge => Verdict::sure(a_high >= b, a < b_high),
-        BinaryOp::Eq => Verdict::sure(
+        BinaryOp::Lt => Possible::sure(a < b_high, a_high >= b),
+        BinaryOp::Le => Possible::sure(a <= b_high, a_high > b),
+        BinaryOp::Gt => Possible::sure(a_high > b, a <= b_high),
+        BinaryOp::Ge => Possible::sure(a_high >= b, a < b_high),
+        BinaryOp::Eq => Possible::sure(
             a <= b_high && b <= a_high,
             // Equal everywhere only if all four ends are.
             a < a_high || b < b_high || a != b,
         ),
         BinaryOp::Ne => compared(BinaryOp::Eq, (a, a_high), (b, b_high)).negated(),
         // Not a comparison: nothing is known.
-        _ => Verdict { may_hold: true, may_not_hold: true, may_fail: true },
+        _ => Possible { may_hold: true, may_not_hold: true, may_fail: true },
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whole numbers: bounds with floor division.
 
-use super::values::{Interval, Reach, Values, Verdict, compared, extremes};
+use super::values::{Interval, Possible, Reach, Values, compared, extremes};
 use crate::eval::integer_binary;
 use crate::expr::BinaryOp;
 
@@ -15,8 +15,8 @@ impl Values for Interval {
         Interval { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    fn truth(self) -> Verdict {
-        Verdict::sure(self != Interval::point(0), self.contains(0))
+    fn truth(self) -> Possible {
+        Possible::sure(self != Interval::point(0), self.contains(0))
     }
 
     fn negated(self) -> Reach<Interval> {

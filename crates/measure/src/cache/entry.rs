@@ -14,7 +14,7 @@ use crate::outcome::{Failure, FailureKind, Outcome, Stages, Timed};
 
 /// A configuration's result, as it is kept.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Record {
+pub struct CacheRecord {
     /// The parameters' values, in the problem's order.
     pub values: Vec<i64>,
     /// What came of it.
@@ -80,7 +80,7 @@ fn kind_of(error: &str, ours: Option<&str>) -> Option<FailureKind> {
     }
 }
 
-impl Record {
+impl CacheRecord {
     /// The entry's key: the values with commas between.
     pub fn key(&self) -> String {
         self.values.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
@@ -131,7 +131,7 @@ impl Record {
 
     /// Reads an entry, of ours or of Kernel Tuner's; nothing if it is none. Times are finite and
     /// above 0.
-    pub fn read(entry: &Value, parameters: &[String]) -> Option<Record> {
+    pub fn read(entry: &Value, parameters: &[String]) -> Option<CacheRecord> {
         let values =
             parameters.iter().map(|name| integer(entry.get(name)?)).collect::<Option<_>>()?;
         let text = |name: &str| entry.get(name).and_then(Value::as_str);
@@ -167,7 +167,7 @@ impl Record {
         let rates = ["GB/s", "GOP/s"]
             .into_iter()
             .filter_map(|name| Some((name.to_owned(), entry.get(name)?.as_f64()?)));
-        Some(Record {
+        Some(CacheRecord {
             values,
             outcome,
             stages: Stages {
@@ -218,8 +218,8 @@ mod tests {
         PARAMETERS.map(str::to_owned).to_vec()
     }
 
-    fn record(outcome: Outcome) -> Record {
-        Record {
+    fn record(outcome: Outcome) -> CacheRecord {
+        CacheRecord {
             values: vec![-3, 16],
             outcome,
             stages: Stages { compile: 0.5, verify: 0.25, run: 0.125, other: 2.0 },
@@ -282,7 +282,7 @@ mod tests {
         for outcome in kinds.into_iter().chain(times) {
             let record = record(outcome);
             let entry = record.entry(&parameters());
-            assert_eq!(Record::read(&entry, &parameters()).as_ref(), Some(&record), "{entry}");
+            assert_eq!(CacheRecord::read(&entry, &parameters()).as_ref(), Some(&record), "{entry}");
         }
     }
 
@@ -304,7 +304,7 @@ mod tests {
     fn read(entry: Value) -> Option<Outcome> {
         let mut whole = json!({ "A": 1, "B": 2 });
         whole.as_object_mut()?.extend(entry.as_object()?.clone());
-        Record::read(&whole, &parameters()).map(|record| record.outcome)
+        CacheRecord::read(&whole, &parameters()).map(|record| record.outcome)
     }
 
     #[test]
@@ -324,7 +324,7 @@ mod tests {
         }
         assert_eq!(read(json!({ "time": 1e20 })), failed(FailureKind::Runtime));
         let whole = json!({ "A": 1, "B": 2.0, "time": 2.0, "compile_time": 3.0 });
-        let record = Record::read(&whole, &parameters()).unwrap();
+        let record = CacheRecord::read(&whole, &parameters()).unwrap();
         assert_eq!((record.values, record.stages.compile), (vec![1, 2], 0.003));
         assert_eq!((record.stages.run, record.rates.len(), &*record.source), (0.0, 0, ""));
     }
@@ -345,7 +345,7 @@ mod tests {
         ] {
             assert_eq!(read(entry.clone()), None, "{entry}");
         }
-        assert_eq!(Record::read(&json!({ "A": 1, "time": 1.0 }), &parameters()), None);
+        assert_eq!(CacheRecord::read(&json!({ "A": 1, "time": 1.0 }), &parameters()), None);
     }
 
     #[test]

@@ -15,7 +15,7 @@
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use tickbound_os::output::{Disk, Draft, Lock, Place, leftovers};
+use tickbound_os::output::{Disk, Draft, Lock, OutputPlace, leftovers};
 
 use super::error::{CacheError, at};
 
@@ -37,8 +37,8 @@ impl Held {
         path: &Path,
         notes: &mut Vec<String>,
     ) -> Result<Held, CacheError> {
-        let target = match Place::of(path).map_err(at(path))? {
-            Place::File(target) => target,
+        let target = match OutputPlace::of(path).map_err(at(path))? {
+            OutputPlace::File(target) => target,
             _ => return Err(CacheError::NoCache { path: path.to_owned() }),
         };
         let shown = if path.is_symlink() { target.clone() } else { path.to_owned() };

@@ -36,7 +36,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use tickbound_os::output::Disk;
 
-pub use entry::Record;
+pub use entry::CacheRecord;
 pub use error::CacheError;
 pub use file::kept_beside;
 use file::{Held, Log};
@@ -53,7 +53,7 @@ pub fn usual_name(problem: &tickbound_model::Problem, device: &str) -> String {
 
 /// What a cache is about.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Head {
+pub struct CacheHead {
     /// The device's name.
     pub device: String,
     /// The driver's version.
@@ -71,7 +71,7 @@ pub struct Head {
 /// The version of the format, as Kernel Tuner counts.
 const VERSION: &str = "1.1.0";
 
-impl Head {
+impl CacheHead {
     fn json(&self) -> Map<String, Value> {
         let values = self.parameters.iter().cloned().zip(self.values.iter().map(|v| json!(v)));
         let head = json!({
@@ -122,9 +122,9 @@ pub struct Cache {
 
 /// What was in a cache when it was opened.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct CacheContents {
     /// The results.
-    pub records: Vec<Record>,
+    pub records: Vec<CacheRecord>,
     /// What a person should know, a line each.
     pub notes: Vec<String>,
 }
@@ -137,22 +137,22 @@ impl Cache {
     /// `FILE.old`.
     pub fn open(
         path: &Path,
-        head: Head,
-        keep: &dyn Fn(&Record) -> bool,
-    ) -> Result<(Cache, Found), CacheError> {
+        head: CacheHead,
+        keep: &dyn Fn(&CacheRecord) -> bool,
+    ) -> Result<(Cache, CacheContents), CacheError> {
         Cache::open_on(Disk::real(), path, head, keep)
     }
 
     fn open_on(
         disk: Disk,
         path: &Path,
-        mut head: Head,
-        keep: &dyn Fn(&Record) -> bool,
-    ) -> Result<(Cache, Found), CacheError> {
+        mut head: CacheHead,
+        keep: &dyn Fn(&CacheRecord) -> bool,
+    ) -> Result<(Cache, CacheContents), CacheError> {
         if let Some(name) = entry::clash(&head.parameters) {
             return Err(CacheError::Name(name.clone()));
         }
-        let mut found = Found::default();
+        let mut found = CacheContents::default();
         let mut kept = Vec::new();
         let held = Held::take(disk, path, &mut found.notes)?;
         let bytes = held.read()?.unwrap_or_default();
@@ -179,7 +179,7 @@ impl Cache {
     ///
     /// # Errors
     /// The file cannot be written; then nothing of the result stays in it.
-    pub fn append(&mut self, record: &Record) -> Result<(), CacheError> {
+    pub fn append(&mut self, record: &CacheRecord) -> Result<(), CacheError> {
         let (key, entry) = (json!(record.key()), record.entry(&self.parameters));
         self.log.add(&format!("\n{key}: {entry},"))?;
         self.entries += 1;
@@ -201,7 +201,7 @@ impl Cache {
 struct Sifted {
     /// Entries that are kept, as lines without the comma.
     texts: Vec<String>,
-    records: Vec<Record>,
+    records: Vec<CacheRecord>,
     /// Lines with something that is no entry.
     broken: Vec<usize>,
     /// Lines with entries that cannot be right.
@@ -213,11 +213,15 @@ struct Sifted {
 }
 
 impl Sifted {
-    fn new(parts: text::Parts, parameters: &[String], keep: &dyn Fn(&Record) -> bool) -> Sifted {
+    fn new(
+        parts: text::CacheParts,
+        parameters: &[String],
+        keep: &dyn Fn(&CacheRecord) -> bool,
+    ) -> Sifted {
         let mut sifted = Sifted { broken: parts.broken, ..Sifted::default() };
-        let mut kept: IndexMap<Vec<i64>, (usize, String, Record)> = IndexMap::new();
-        for text::Entry { line, key, value, text } in parts.entries {
-            let record = Record::read(&value, parameters);
+        let mut kept: IndexMap<Vec<i64>, (usize, String, CacheRecord)> = IndexMap::new();
+        for text::CacheLine { line, key, value, text } in parts.entries {
+            let record = CacheRecord::read(&value, parameters);
             let values = entry::key_values(&key);
             match record.filter(|record| values.as_ref() == Some(&record.values)) {
                 None => sifted.wrong.push(line),
@@ -280,7 +284,7 @@ fn listed(lines: &[usize]) -> String {
 }
 
 /// The text of a cache that is open.
-fn open_text(head: &Head, entries: &[String]) -> String {
+fn open_text(head: &CacheHead, entries: &[String]) -> String {
     let mut text = String::from("{");
     for (name, value) in head.json() {
         text += &format!("\n{}: {value},", json!(name));

@@ -12,8 +12,8 @@ use tickbound_os::output::Operation;
 use super::*;
 use crate::outcome::{Outcome, Stages, Timed};
 
-fn head() -> Head {
-    Head {
+fn head() -> CacheHead {
+    CacheHead {
         device: "d".into(),
         driver: "1".into(),
         kernel: "k".into(),
@@ -23,9 +23,9 @@ fn head() -> Head {
     }
 }
 
-fn record(value: i64) -> Record {
+fn record(value: i64) -> CacheRecord {
     let timed = Timed { runs: vec![1e-3 * (1 + value.abs()) as f64], steady: true, checked: true };
-    Record {
+    CacheRecord {
         values: vec![value],
         outcome: Outcome::Timed(timed),
         stages: Stages::default(),
@@ -35,15 +35,15 @@ fn record(value: i64) -> Record {
     }
 }
 
-fn keep(record: &Record) -> bool {
+fn keep(record: &CacheRecord) -> bool {
     record.source == "new"
 }
 
-fn open(disk: Disk, path: &Path) -> Result<(Cache, Found), CacheError> {
+fn open(disk: Disk, path: &Path) -> Result<(Cache, CacheContents), CacheError> {
     Cache::open_on(disk, path, head(), &keep)
 }
 
-fn values(found: &Found) -> BTreeSet<i64> {
+fn values(found: &CacheContents) -> BTreeSet<i64> {
     found.records.iter().map(|record| record.values[0]).collect()
 }
 
@@ -72,8 +72,8 @@ fn everything(path: &Path) -> BTreeSet<i64> {
     all
 }
 
-fn key_of(entry: &text::Entry) -> Option<i64> {
-    Record::read(&entry.value, &["A".to_owned()]).map(|record| record.values[0])
+fn key_of(entry: &text::CacheLine) -> Option<i64> {
+    CacheRecord::read(&entry.value, &["A".to_owned()]).map(|record| record.values[0])
 }
 
 /// A disk that asks this before each operation.

@@ -10,18 +10,18 @@ use serde_json::{Deserializer, Map, Value};
 
 /// A cache, taken apart.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Parts {
+pub struct CacheParts {
     /// The fields before the entries.
     pub head: Map<String, Value>,
     /// The entries, in order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<CacheLine>,
     /// Lines, from 1, at which something was left out.
     pub broken: Vec<usize>,
 }
 
 /// An entry's text, taken apart.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct CacheLine {
     /// The line, from 1.
     pub line: usize,
     /// Its key.
@@ -49,9 +49,9 @@ pub fn decoded(bytes: &[u8]) -> String {
 }
 
 /// Takes a text apart; nothing if it does not begin as a cache does.
-pub fn read(text: &str) -> Option<Parts> {
+pub fn read(text: &str) -> Option<CacheParts> {
     let mut rest = Rest { text, at: 0, counted: (0, 1), next: Some(0) };
-    let mut parts = Parts::default();
+    let mut parts = CacheParts::default();
     rest.skip('{')?;
     while rest.field(&mut parts)? {}
     rest.entries(&mut parts);
@@ -125,7 +125,7 @@ impl<'a> Rest<'a> {
 
     /// Reads a field before the entries, and says whether another may come; nothing where no cache
     /// can follow.
-    fn field(&mut self, parts: &mut Parts) -> Option<bool> {
+    fn field(&mut self, parts: &mut CacheParts) -> Option<bool> {
         self.blanks();
         let (start, line) = (self.at, self.line());
         let name = self.string().filter(|_| self.skip(':').is_some());
@@ -147,7 +147,7 @@ impl<'a> Rest<'a> {
         Some(true)
     }
 
-    fn entry(&mut self, line: usize) -> Option<Entry> {
+    fn entry(&mut self, line: usize) -> Option<CacheLine> {
         let key = self.string()?;
         self.skip(':')?;
         let (from, end) = (self.at, self.next().unwrap_or(self.text.len()));
@@ -161,10 +161,10 @@ impl<'a> Rest<'a> {
             self.value(self.text.len()).filter(|(value, _)| flat(value))
         })?;
         // A number that is cut is a number.
-        value.is_object().then(|| Entry { line, key, value, text: text.to_owned() })
+        value.is_object().then(|| CacheLine { line, key, value, text: text.to_owned() })
     }
 
-    fn entries(&mut self, parts: &mut Parts) {
+    fn entries(&mut self, parts: &mut CacheParts) {
         loop {
             while self.skip(',').is_some() {}
             self.blanks();

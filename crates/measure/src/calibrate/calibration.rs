@@ -2,7 +2,7 @@
 
 use tickbound_model::{Platform, Resources};
 
-use super::number::{Number, Origin};
+use super::number::{CalibratedNumber, Origin};
 use super::run::Facts;
 use super::sample::Sample;
 use super::sizes::Busy;
@@ -37,9 +37,9 @@ pub struct Calibration {
     /// The device.
     pub facts: Facts,
     /// The platform's numbers, in the order of the file.
-    pub numbers: Vec<Number>,
+    pub numbers: Vec<CalibratedNumber>,
     /// Those of the profile `resources`; none where the clock rate is not known.
-    pub resources: Vec<Number>,
+    pub resources: Vec<CalibratedNumber>,
     /// What else was measured.
     pub asides: Vec<Aside>,
     /// What one should know, a sentence each.
@@ -71,7 +71,13 @@ impl Calibration {
             let (false, Some((field, value))) = (known, given) else { continue };
             let source = other.source(field).unwrap_or("it does not say from where");
             let how = format!("not measured, taken from {}: {source}", other.name);
-            self.resources.push(Number { field, value, unit: "", how, origin: Origin::Taken });
+            self.resources.push(CalibratedNumber {
+                field,
+                value,
+                unit: "",
+                how,
+                origin: Origin::Taken,
+            });
         }
     }
 
@@ -137,7 +143,12 @@ fn asides(survey: &Survey) -> Vec<Aside> {
     asides
 }
 
-fn notes(facts: &Facts, survey: &Survey, numbers: &[Number], resources: &[Number]) -> Vec<String> {
+fn notes(
+    facts: &Facts,
+    survey: &Survey,
+    numbers: &[CalibratedNumber],
+    resources: &[CalibratedNumber],
+) -> Vec<String> {
     let mut notes = Vec::new();
     let numbers = || numbers.iter().chain(resources);
     let unseen = numbers().filter(|n| n.sample().is_some_and(|s| !s.seen()));

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::calibration::Calibration;
-use super::number::{Number, Origin};
+use super::number::{CalibratedNumber, Origin};
 use super::sample::Sample;
 
 impl Sample {
@@ -25,7 +25,7 @@ impl Sample {
     }
 }
 
-impl Number {
+impl CalibratedNumber {
     fn source(&self, device: &str) -> String {
         match &self.origin {
             Origin::Taken => self.how.clone(),
@@ -55,7 +55,7 @@ impl Calibration {
             file.insert(number.field.into(), number.json(&device));
         }
         if !self.resources.is_empty() {
-            let of = |number: &Number| (number.field.to_owned(), number.json(&device));
+            let of = |number: &CalibratedNumber| (number.field.to_owned(), number.json(&device));
             let resources: Map<String, Value> = self.resources.iter().map(of).collect();
             file.insert("resources".into(), Value::Object(resources));
         }

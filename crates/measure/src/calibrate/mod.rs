@@ -31,12 +31,12 @@ mod verify;
 
 use std::sync::atomic::AtomicBool;
 
-use crate::sample::Rule;
+use crate::sample::SampleRule;
 use crate::utc;
 
 pub use calibration::Calibration;
 pub use opencl::OpenCl;
-pub use run::{Facts, Fault, Run, Runner, Times, Work};
+pub use run::{CalibrateError, CalibrationRun, Facts, RunTimes, Runner, Work};
 pub use sample::{Effort, Sample, Sampler};
 
 /// Bytes that global memory is measured over, at least, at most, and in a hurry.
@@ -44,26 +44,38 @@ const FOOTPRINT: [usize; 3] = [64 << 20, 256 << 20, 32 << 20];
 
 /// How hard to try.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Options {
+pub struct CalibrateOptions {
     /// When a number is good enough.
     pub effort: Effort,
     /// Bytes that global memory is measured over; as many as the device suggests if not given.
     pub footprint: Option<usize>,
 }
 
-impl Options {
+impl CalibrateOptions {
     /// Some 10 to 20 seconds in all.
-    pub fn thorough() -> Options {
-        let rule =
-            Rule { warm_up: 1, warm_seconds: 0.02, least: 9, most: 60, spread: 0.01, seconds: 0.5 };
-        Options { effort: Effort { rule, launch: 4e-3 }, footprint: None }
+    pub fn thorough() -> CalibrateOptions {
+        let rule = SampleRule {
+            warm_up: 1,
+            warm_seconds: 0.02,
+            least: 9,
+            most: 60,
+            spread: 0.01,
+            seconds: 0.5,
+        };
+        CalibrateOptions { effort: Effort { rule, launch: 4e-3 }, footprint: None }
     }
 
     /// Less than 5 seconds in all.
-    pub fn quick() -> Options {
-        let rule =
-            Rule { warm_up: 0, warm_seconds: 0.0, least: 6, most: 12, spread: 0.03, seconds: 0.06 };
-        Options { effort: Effort { rule, launch: 1e-3 }, footprint: Some(FOOTPRINT[2]) }
+    pub fn quick() -> CalibrateOptions {
+        let rule = SampleRule {
+            warm_up: 0,
+            warm_seconds: 0.0,
+            least: 6,
+            most: 12,
+            spread: 0.03,
+            seconds: 0.06,
+        };
+        CalibrateOptions { effort: Effort { rule, launch: 1e-3 }, footprint: Some(FOOTPRINT[2]) }
     }
 
     /// Twice the device's cache, within reason and what it has room for; a power of two.
@@ -85,10 +97,10 @@ impl Options {
 pub fn calibrate(
     runner: &mut dyn Runner,
     facts: &Facts,
-    options: &Options,
+    options: &CalibrateOptions,
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&str),
-) -> Result<Calibration, Fault> {
+) -> Result<Calibration, CalibrateError> {
     let mut sampler = Sampler { runner, effort: options.effort, interrupt };
     let survey = survey::survey(&mut sampler, facts, options.footprint(facts), progress)?;
     Ok(Calibration::of(facts, &survey))

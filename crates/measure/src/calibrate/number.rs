@@ -7,7 +7,7 @@ pub(super) const MOST: f64 = (1u64 << 40) as f64;
 
 /// A number of the platform file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Number {
+pub struct CalibratedNumber {
     /// Its field.
     pub field: &'static str,
     /// The number.
@@ -31,7 +31,7 @@ pub enum Origin {
     Taken,
 }
 
-impl Number {
+impl CalibratedNumber {
     /// What it was measured by.
     pub fn sample(&self) -> Option<Sample> {
         if let Origin::Measured(sample) = self.origin { Some(sample) } else { None }
@@ -44,6 +44,17 @@ pub(super) fn whole(x: f64) -> i64 {
 }
 
 /// What the device says of itself.
-pub(super) fn fact(field: &'static str, value: i64, unit: &'static str, what: &str) -> Number {
-    Number { field, value, unit, how: format!("the device says so: {what}"), origin: Origin::Told }
+pub(super) fn fact(
+    field: &'static str,
+    value: i64,
+    unit: &'static str,
+    what: &str,
+) -> CalibratedNumber {
+    CalibratedNumber {
+        field,
+        value,
+        unit,
+        how: format!("the device says so: {what}"),
+        origin: Origin::Told,
+    }
 }

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use super::expect::{self, ADDED, CELLS, LINE, MASK, TURNS};
-use super::run::{Facts, Fault, Run, Times, Work};
-use tickbound_device::{Arg, Buffer, Device, Kernel, Kind, Program, Session, Timing};
+use super::run::{CalibrateError, CalibrationRun, Facts, RunTimes, Work};
+use tickbound_device::{
+    Arg, Buffer, Device, DeviceKernel, DeviceKind, DeviceProgram, Session, Timing,
+};
 
 pub(super) const SOURCE: &str = include_str!("kernels.cl");
 /// By how many cells the loads of local and constant memory move in each iteration.
@@ -18,8 +20,8 @@ pub struct OpenCl<'s> {
     pub(super) session: &'s Session,
     /// Numbers of a vector of the device.
     pub(super) vector: usize,
-    program: Program<'s>,
-    kernels: HashMap<&'static str, Kernel>,
+    program: DeviceProgram<'s>,
+    kernels: HashMap<&'static str, DeviceKernel>,
     /// A cycle through 4 KiB, which is also a table of numbers.
     pub(super) table: (Vec<u32>, Buffer<u32>),
     /// Where a chase is, and which one that is.
@@ -47,15 +49,18 @@ impl<'s> OpenCl<'s> {
     ///
     /// # Errors
     /// The driver refuses them, or the device fails.
-    pub fn new(session: &'s Session) -> Result<OpenCl<'s>, Fault> {
+    pub fn new(session: &'s Session) -> Result<OpenCl<'s>, CalibrateError> {
         OpenCl::with_source(session, SOURCE)
     }
 
-    pub(super) fn with_source(session: &'s Session, source: &str) -> Result<OpenCl<'s>, Fault> {
+    pub(super) fn with_source(
+        session: &'s Session,
+        source: &str,
+    ) -> Result<OpenCl<'s>, CalibrateError> {
         let vector = OpenCl::facts(session.device()).vector;
         let suffix = if vector > 1 { vector.to_string() } else { String::new() };
         let options = format!("-cl-std=CL1.2 -DSUFFIX={suffix}");
-        let program = Program::build(session, source, &options)?;
+        let program = DeviceProgram::build(session, source, &options)?;
         let table = expect::cycle(CELLS);
         let buffer = session.upload(&table)?;
         Ok(OpenCl {
@@ -76,7 +81,7 @@ impl<'s> OpenCl<'s> {
     /// What the device says of itself.
     pub fn facts(device: &Device) -> Facts {
         let details = device.details();
-        let processor = device.kind == Kind::Cpu;
+        let processor = device.kind == DeviceKind::Cpu;
         // Other devices make vectors of items.
         let vector = if processor { 1 << details.vector.clamp(1, 16).ilog2() } else { 1 };
         Facts {
@@ -97,7 +102,7 @@ impl<'s> OpenCl<'s> {
         }
     }
 
-    fn kernel(&mut self, name: &'static str) -> Result<(), Fault> {
+    fn kernel(&mut self, name: &'static str) -> Result<(), CalibrateError> {
         if !self.kernels.contains_key(name) {
             let kernel = self.program.kernel(name)?;
             self.kernels.insert(name, kernel);
@@ -106,21 +111,21 @@ impl<'s> OpenCl<'s> {
     }
 
     /// Items of the largest group that a kernel can be run in.
-    pub(super) fn most_of(&mut self, work: Work) -> Result<usize, Fault> {
+    pub(super) fn most_of(&mut self, work: Work) -> Result<usize, CalibrateError> {
         if let Work::Fill { .. } = work {
             return Ok(1);
         }
         self.kernel(work.kernel())?;
-        Ok(self.kernels.get(work.kernel()).map_or(1, Kernel::max_group))
+        Ok(self.kernels.get(work.kernel()).map_or(1, DeviceKernel::max_group))
     }
 
-    fn refused(&self, run: &Run, why: impl Into<String>) -> Fault {
+    fn refused(&self, run: &CalibrationRun, why: impl Into<String>) -> CalibrateError {
         let device = self.session.device().name.clone();
-        Fault::Refused { device, kernel: run.work.kernel(), why: why.into() }
+        CalibrateError::Refused { device, kernel: run.work.kernel(), why: why.into() }
     }
 
     /// Makes what a launch needs.
-    pub(super) fn prepare(&mut self, run: &Run) -> Result<(), Fault> {
+    pub(super) fn prepare(&mut self, run: &CalibrationRun) -> Result<(), CalibrateError> {
         if run.items() == 0 || u32::try_from(run.items()).is_err() {
             return Err(self.refused(run, format!("{} items", run.items())));
         }
@@ -165,7 +170,7 @@ impl<'s> OpenCl<'s> {
     }
 
     /// Makes cells of so many bytes, unless they are there.
-    fn footprint(&mut self, run: &Run, bytes: usize) -> Result<(), Fault> {
+    fn footprint(&mut self, run: &CalibrationRun, bytes: usize) -> Result<(), CalibrateError> {
         let cells = bytes.div_ceil(4 * LINE) * LINE;
         if cells == 0 || u32::try_from(cells).is_err() {
             return Err(self.refused(run, format!("a footprint of {bytes} bytes")));
@@ -196,7 +201,7 @@ impl<'s> OpenCl<'s> {
         [(CELLS / self.vector - 2 * TURNS) / apart + 1, apart]
     }
 
-    fn arguments(&self, run: &Run, from: usize) -> Option<Vec<Arg<'_>>> {
+    fn arguments(&self, run: &CalibrationRun, from: usize) -> Option<Vec<Arg<'_>>> {
         let (out, place) = (Arg::buffer(&self.out), Arg::buffer(&self.place));
         let (table, iterations) = (Arg::buffer(&self.table.1), Arg::U32(run.iterations));
         let cells = self.cells.as_ref().filter(|c| !c.overwritten).map(|c| Arg::buffer(&c.buffer));
@@ -245,7 +250,11 @@ impl<'s> OpenCl<'s> {
     }
 
     /// Launches; `from` is the first group that writes in `start` and `stream`.
-    pub(super) fn launch(&mut self, run: &Run, from: usize) -> Result<Times, Fault> {
+    pub(super) fn launch(
+        &mut self,
+        run: &CalibrationRun,
+        from: usize,
+    ) -> Result<RunTimes, CalibrateError> {
         self.prepare(run)?;
         if let (Work::Fill { .. }, Some(cells)) = (run.work, &mut self.cells) {
             cells.overwritten = true;
@@ -270,7 +279,7 @@ impl<'s> OpenCl<'s> {
         Ok(times(launch.wait()?))
     }
 
-    pub(super) fn out(&self, len: usize) -> Result<Vec<u32>, Fault> {
+    pub(super) fn out(&self, len: usize) -> Result<Vec<u32>, CalibrateError> {
         let mut out = vec![0; len];
         self.session.read(&self.out, 0, &mut out)?;
         Ok(out)
@@ -278,20 +287,20 @@ impl<'s> OpenCl<'s> {
 
     pub(super) fn compare(
         &self,
-        run: &Run,
+        run: &CalibrationRun,
         pairs: impl IntoIterator<Item = (usize, u32, u32)>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), CalibrateError> {
         match pairs.into_iter().find(|(_, got, expected)| got != expected) {
             None => Ok(()),
             Some((index, got, expected)) => {
                 let (device, kernel) = (self.session.device().name.clone(), run.work.kernel());
-                Err(Fault::Wrong { device, kernel, index, got, expected })
+                Err(CalibrateError::Wrong { device, kernel, index, got, expected })
             }
         }
     }
 }
 
-fn times(timing: Timing) -> Times {
+fn times(timing: Timing) -> RunTimes {
     let queued = timing.ended.saturating_sub(timing.queued) as f64 * 1e-9;
-    Times { busy: timing.seconds(), queued }
+    RunTimes { busy: timing.seconds(), queued }
 }

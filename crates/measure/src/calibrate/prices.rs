@@ -1,6 +1,6 @@
 //! Numbers of a platform, made of what was measured. docs/calibrate.md says why these formulas.
 
-use super::number::{MOST, Number, Origin, fact, whole};
+use super::number::{CalibratedNumber, MOST, Origin, fact, whole};
 use super::resources;
 use super::run::Facts;
 use super::sample::Sample;
@@ -28,14 +28,14 @@ fn less(sample: Sample, seconds: f64) -> Sample {
 }
 
 /// Makes the platform.
-pub fn prices(facts: &Facts, survey: &Survey) -> Vec<Number> {
+pub fn prices(facts: &Facts, survey: &Survey) -> Vec<CalibratedNumber> {
     let units = facts.units.max(1);
     let (elements, by) = elements(survey.single, &survey.full, units as usize);
     let group = by.map_or(1, |by| by.group);
     let units = f64::from(units);
     let mut numbers = vec![
         fact("units_per_device", i64::from(facts.units.max(1)), "units", "compute units"),
-        Number {
+        CalibratedNumber {
             field: "elements_per_unit",
             value: elements as i64,
             unit: "elements",
@@ -60,7 +60,7 @@ pub fn prices(facts: &Facts, survey: &Survey) -> Vec<Number> {
     numbers
 }
 
-fn clock(facts: &Facts, survey: &Survey) -> Option<Number> {
+fn clock(facts: &Facts, survey: &Survey) -> Option<CalibratedNumber> {
     let (hertz, sample) = resources::clock(facts, survey)?;
     let (field, value, unit) = ("clock_mhz", (hertz / 1e6).round() as i64, "MHz");
     Some(match sample {
@@ -71,20 +71,20 @@ fn clock(facts: &Facts, survey: &Survey) -> Option<Number> {
                  device says {}",
                 facts.clock_mhz
             );
-            Number { field, value, unit, how, origin: Origin::Measured(sample) }
+            CalibratedNumber { field, value, unit, how, origin: Origin::Measured(sample) }
         }
     })
 }
 
-fn price(field: &'static str, sample: Sample, how: impl Into<String>) -> Number {
+fn price(field: &'static str, sample: Sample, how: impl Into<String>) -> CalibratedNumber {
     let (value, how) = (ticks(sample.seconds), how.into());
-    Number { field, value, unit: "ticks", how, origin: Origin::Measured(sample) }
+    CalibratedNumber { field, value, unit: "ticks", how, origin: Origin::Measured(sample) }
 }
 
 /// Prices on an element: those with which the model takes as long as the device did. In the model a
 /// unit takes a group at a time, and its elements need so many iterations for one operation of each
 /// item.
-fn accesses(survey: &Survey, elements: usize, units: f64) -> Vec<Number> {
+fn accesses(survey: &Survey, elements: usize, units: f64) -> Vec<CalibratedNumber> {
     let busy = |busy: Busy| {
         let iterations = busy.group.div_ceil(elements.max(1)).max(1);
         busy.sample.times(units * busy.group as f64 / iterations as f64)
@@ -122,7 +122,7 @@ fn accesses(survey: &Survey, elements: usize, units: f64) -> Vec<Number> {
 }
 
 /// Prices of atomic operations, each item with a counter of its own or all with one.
-fn atomics(survey: &Survey, busy: impl Fn(Busy) -> Sample) -> [Number; 4] {
+fn atomics(survey: &Survey, busy: impl Fn(Busy) -> Sample) -> [CalibratedNumber; 4] {
     [
         price(
             "atomic_access",
@@ -147,7 +147,7 @@ fn atomics(survey: &Survey, busy: impl Fn(Busy) -> Sample) -> [Number; 4] {
     ]
 }
 
-fn overheads(survey: &Survey, units: f64) -> Vec<Number> {
+fn overheads(survey: &Survey, units: f64) -> Vec<CalibratedNumber> {
     let mut numbers = Vec::new();
     if let Some((group, barrier)) = survey.barriers.last() {
         let how =

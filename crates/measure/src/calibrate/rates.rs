@@ -5,7 +5,7 @@
 //! `docs/calibrate.md`.
 
 use super::levels::levels;
-use super::run::{Facts, Fault, Run, Work};
+use super::run::{CalibrateError, CalibrationRun, Facts, Work};
 use super::sample::{Sample, Sampler};
 use super::sizes::{Busy, Sizes};
 
@@ -47,10 +47,10 @@ pub(super) fn rates(
     sizes: &Sizes,
     chases: &[(usize, Sample)],
     progress: &mut dyn FnMut(&str),
-) -> Result<Rates, Fault> {
+) -> Result<Rates, CalibrateError> {
     progress("throughput of arithmetic");
     let clock = match facts.processor {
-        true => Some(sampler.operation(Run::new(Work::Clock, 1, 1))?),
+        true => Some(sampler.operation(CalibrationRun::new(Work::Clock, 1, 1))?),
         false => None,
     };
     let real = sizes.load(sampler, Work::Reals)?;

@@ -6,7 +6,7 @@
 //! that the profile can say.
 
 use super::levels::{Level, levels};
-use super::number::{Number, Origin, fact, whole};
+use super::number::{CalibratedNumber, Origin, fact, whole};
 use super::run::Facts;
 use super::sample::Sample;
 use super::sizes::Busy;
@@ -30,7 +30,7 @@ pub(super) fn clock(facts: &Facts, survey: &Survey) -> Option<(f64, Option<Sampl
 }
 
 /// The numbers, in the order of the file: none if the clock rate is not known.
-pub fn resources(facts: &Facts, survey: &Survey) -> Vec<Number> {
+pub fn resources(facts: &Facts, survey: &Survey) -> Vec<CalibratedNumber> {
     let Some((hertz, _)) = clock(facts, survey) else { return Vec::new() };
     let units = f64::from(facts.units.max(1));
     let (caches, memory) = levels(&survey.chases);
@@ -71,11 +71,11 @@ impl Making<'_> {
         busy: &Busy,
         each: f64,
         how: &str,
-    ) -> Option<Number> {
+    ) -> Option<CalibratedNumber> {
         let sample = Some(busy.sample).filter(Sample::seen)?;
         let exact = self.rate(&sample) * each;
         let how = format!("{how}, all units busy: {exact:.2} a clock");
-        Some(Number {
+        Some(CalibratedNumber {
             field,
             value: at_least_1(exact),
             unit,
@@ -84,12 +84,12 @@ impl Making<'_> {
         })
     }
 
-    fn clocks(&self, field: &'static str, sample: &Sample, how: String) -> Number {
+    fn clocks(&self, field: &'static str, sample: &Sample, how: String) -> CalibratedNumber {
         let value = whole(sample.seconds * self.hertz);
-        Number { field, value, unit: "clocks", how, origin: Origin::Measured(*sample) }
+        CalibratedNumber { field, value, unit: "clocks", how, origin: Origin::Measured(*sample) }
     }
 
-    fn arithmetic(&self) -> Vec<Number> {
+    fn arithmetic(&self) -> Vec<CalibratedNumber> {
         let rates = &self.survey.rates;
         let width = self.width();
         let warps = match (self.facts.processor, width) {
@@ -134,7 +134,7 @@ impl Making<'_> {
         all.into_iter().flatten().collect()
     }
 
-    fn memory(&self) -> Vec<Number> {
+    fn memory(&self) -> Vec<CalibratedNumber> {
         let (rates, local) = (&self.survey.rates, &self.survey.local);
         let l1 = if self.facts.processor { ONE_PIPE } else { 1.0 };
         let near = "loads from 4 KiB of global memory";
@@ -169,7 +169,7 @@ impl Making<'_> {
     }
 
     /// How a unit's memory and registers are organised.
-    fn organisation(&self) -> Vec<Number> {
+    fn organisation(&self) -> Vec<CalibratedNumber> {
         let processor_has = |field, value, unit, what| {
             self.facts.processor.then(|| processor(field, value, unit, what))
         };
@@ -204,7 +204,7 @@ impl Making<'_> {
     }
 
     /// The least distance between neighbours from which on they meet no more often.
-    fn banks(&self) -> Option<Number> {
+    fn banks(&self) -> Option<CalibratedNumber> {
         if self.facts.processor {
             return Some(processor("banks", 1, "banks", "makes a pass of each item's request"));
         }
@@ -214,7 +214,7 @@ impl Making<'_> {
                 && pair[1].1.sample.seconds < CONFLICT * pair[0].1.sample.seconds
         };
         let [(apart, busy), _] = times.windows(2).find(meets_no_more)? else { return None };
-        Some(Number {
+        Some(CalibratedNumber {
             field: "banks",
             value: *apart as i64,
             unit: "banks",
@@ -224,7 +224,7 @@ impl Making<'_> {
         })
     }
 
-    fn caches(&self) -> Vec<Number> {
+    fn caches(&self) -> Vec<CalibratedNumber> {
         let sweeps = &self.survey.rates.sweeps;
         let mut numbers = Vec::new();
         let Some(((footprint, dram), behind)) = sweeps.split_last() else { return numbers };
@@ -235,11 +235,17 @@ impl Making<'_> {
                 let how = format!("all units read {} over and over", bytes_text(*bytes));
                 let value = at_least_1(1.0 / (sample.seconds * self.hertz));
                 let unit = "bytes a clock";
-                numbers.push(Number { field, value, unit, how, origin: Origin::Measured(*sample) });
+                numbers.push(CalibratedNumber {
+                    field,
+                    value,
+                    unit,
+                    how,
+                    origin: Origin::Measured(*sample),
+                });
             }
         }
         if dram.seen() {
-            numbers.push(Number {
+            numbers.push(CalibratedNumber {
                 field: "dram_megabytes_per_second",
                 value: at_least_1(1e-6 / dram.seconds),
                 unit: "MB/s",
@@ -258,10 +264,10 @@ impl Making<'_> {
     }
 
     /// A processor's second cache is its own; the number is of all.
-    fn size(&self, field: &'static str, cache: &Level, each: bool) -> Number {
+    fn size(&self, field: &'static str, cache: &Level, each: bool) -> CalibratedNumber {
         let units = if each { i64::from(self.facts.units.max(1)) } else { 1 };
         let of = if each { ", of each unit" } else { "" };
-        Number {
+        CalibratedNumber {
             field,
             value: cache.bytes as i64 * units,
             unit: "bytes",
@@ -273,7 +279,7 @@ impl Making<'_> {
         }
     }
 
-    fn latencies(&self) -> Vec<Number> {
+    fn latencies(&self) -> Vec<CalibratedNumber> {
         let survey = self.survey;
         let mut numbers = Vec::new();
         for (field, cache) in
@@ -298,7 +304,7 @@ impl Making<'_> {
         }
         let how = "additions to one counter of all items, all units busy".to_owned();
         numbers.push(self.clocks("shared_atomic_clocks", &survey.atomic_shared.sample, how));
-        numbers.push(Number {
+        numbers.push(CalibratedNumber {
             field: "launch_nanoseconds",
             value: whole(survey.launch.seconds * 1e9),
             unit: "ns",
@@ -310,8 +316,14 @@ impl Making<'_> {
 }
 
 /// What is so on every processor.
-fn processor(field: &'static str, value: i64, unit: &'static str, what: &str) -> Number {
-    Number { field, value, unit, how: format!("a processor {what}"), origin: Origin::Taken }
+fn processor(field: &'static str, value: i64, unit: &'static str, what: &str) -> CalibratedNumber {
+    CalibratedNumber {
+        field,
+        value,
+        unit,
+        how: format!("a processor {what}"),
+        origin: Origin::Taken,
+    }
 }
 
 fn at_least_1(x: f64) -> i64 {

@@ -1,7 +1,7 @@
 //! What is run on a device to find its prices, and who runs it.
 //!
-//! A [`Run`] is plain data. A [`Runner`] times it: [`OpenCl`](super::OpenCl) on a device; in the
-//! tests, the model's own simulator, whose prices must come out as they went in.
+//! A [`CalibrationRun`] is plain data. A [`Runner`] times it: [`OpenCl`](super::OpenCl) on a
+//! device; in the tests, the model's own simulator, whose prices must come out as they went in.
 
 use thiserror::Error;
 
@@ -129,7 +129,7 @@ impl Work {
 
 /// A launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub struct CalibrationRun {
     /// The kernel.
     pub work: Work,
     /// Groups, at least 1.
@@ -140,16 +140,16 @@ pub struct Run {
     pub iterations: u32,
 }
 
-impl Run {
+impl CalibrationRun {
     /// One iteration of some groups.
-    pub fn new(work: Work, groups: usize, group: usize) -> Run {
-        Run { work, groups, group, iterations: 1 }
+    pub fn new(work: Work, groups: usize, group: usize) -> CalibrationRun {
+        CalibrationRun { work, groups, group, iterations: 1 }
     }
 
     /// With another number of iterations.
     #[must_use]
-    pub fn iterations(self, iterations: u32) -> Run {
-        Run { iterations, ..self }
+    pub fn iterations(self, iterations: u32) -> CalibrationRun {
+        CalibrationRun { iterations, ..self }
     }
 
     /// Work items.
@@ -160,7 +160,7 @@ impl Run {
 
 /// How long a launch took, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Times {
+pub struct RunTimes {
     /// From the moment when the device began with it.
     pub busy: f64,
     /// From the moment when it was put into the queue.
@@ -173,19 +173,19 @@ pub trait Runner {
     ///
     /// # Errors
     /// The device fails.
-    fn most_items(&mut self, work: Work) -> Result<usize, Fault>;
+    fn most_items(&mut self, work: Work) -> Result<usize, CalibrateError>;
 
     /// Runs it.
     ///
     /// # Errors
     /// The device fails.
-    fn run(&mut self, run: &Run) -> Result<Times, Fault>;
+    fn run(&mut self, run: &CalibrationRun) -> Result<RunTimes, CalibrateError>;
 
     /// Runs it and compares what it computes with what the host computes.
     ///
     /// # Errors
     /// The device fails, or has computed something else.
-    fn verify(&mut self, run: &Run) -> Result<(), Fault>;
+    fn verify(&mut self, run: &CalibrationRun) -> Result<(), CalibrateError>;
 }
 
 /// What a device says of itself.
@@ -224,7 +224,7 @@ pub struct Facts {
 
 /// Why a device cannot be calibrated.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Fault {
+pub enum CalibrateError {
     /// The device or its driver failed.
     #[error("{0}; nothing was written")]
     Device(#[from] DeviceError),

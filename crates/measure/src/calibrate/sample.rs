@@ -10,8 +10,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::run::{Fault, Run, Runner, Times};
-use crate::sample::{Rule, interval, median};
+use super::run::{CalibrateError, CalibrationRun, RunTimes, Runner};
+use crate::sample::{SampleRule, interval, median};
 
 /// Most iterations of a launch. A kernel whose launches still take no time then costs nothing that
 /// can be measured.
@@ -23,7 +23,7 @@ const MOST_GROUPS: u32 = 1 << 16;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effort {
     /// How often to repeat.
-    pub rule: Rule,
+    pub rule: SampleRule,
     /// Seconds that the longer launch of a pair should take, at least.
     pub launch: f64,
 }
@@ -43,7 +43,7 @@ pub struct Sample {
 
 impl Sample {
     /// The number that these values give.
-    pub fn of(values: &[f64], rule: &Rule) -> Sample {
+    pub fn of(values: &[f64], rule: &SampleRule) -> Sample {
         let middle = median(values).filter(|m| m.is_finite() && *m > 0.0);
         let seconds = middle.unwrap_or(0.0);
         let spread = match (middle, interval(values)) {
@@ -82,7 +82,7 @@ impl Sampler<'_> {
     ///
     /// # Errors
     /// The device fails or computes something else, or the user has had enough.
-    pub fn operation(&mut self, run: Run) -> Result<Sample, Fault> {
+    pub fn operation(&mut self, run: CalibrationRun) -> Result<Sample, CalibrateError> {
         self.runner.verify(&run)?;
         let quarter = self.quarter(run)?;
         let sample = self.repeat(|this| this.slope(run, quarter))?;
@@ -91,7 +91,11 @@ impl Sampler<'_> {
     }
 
     /// Seconds by which an iteration of one launch is longer than an iteration of another.
-    pub fn difference(&mut self, with: Run, without: Run) -> Result<Sample, Fault> {
+    pub fn difference(
+        &mut self,
+        with: CalibrationRun,
+        without: CalibrationRun,
+    ) -> Result<Sample, CalibrateError> {
         self.runner.verify(&with)?;
         self.runner.verify(&without)?;
         let (more, less) = (self.quarter(with)?, self.quarter(without)?);
@@ -104,7 +108,7 @@ impl Sampler<'_> {
 
     /// Seconds of one group more of a launch: the slope over the number of groups, which grow from
     /// those of `run` until it takes long enough, or are those and a quarter of them.
-    pub fn group(&mut self, run: Run, grow: bool) -> Result<Sample, Fault> {
+    pub fn group(&mut self, run: CalibrationRun, grow: bool) -> Result<Sample, CalibrateError> {
         let mut short = run;
         if grow {
             let of = |quarters: u32| groups(run, quarters as usize);
@@ -122,7 +126,7 @@ impl Sampler<'_> {
     }
 
     /// Seconds of a whole launch: on the device, and from the queue to the end.
-    pub fn launch(&mut self, run: Run) -> Result<[Sample; 2], Fault> {
+    pub fn launch(&mut self, run: CalibrationRun) -> Result<[Sample; 2], CalibrateError> {
         self.runner.verify(&run)?;
         let mut queued = Vec::new();
         let busy = self.repeat(|this| {
@@ -133,28 +137,32 @@ impl Sampler<'_> {
         Ok([busy, Sample::of(&queued, &self.effort.rule)])
     }
 
-    fn run(&mut self, run: &Run) -> Result<Times, Fault> {
+    fn run(&mut self, run: &CalibrationRun) -> Result<RunTimes, CalibrateError> {
         match self.interrupt.load(Ordering::Relaxed) {
-            true => Err(Fault::Interrupted),
+            true => Err(CalibrateError::Interrupted),
             false => self.runner.run(run),
         }
     }
 
-    fn busy(&mut self, run: &Run) -> Result<f64, Fault> {
+    fn busy(&mut self, run: &CalibrationRun) -> Result<f64, CalibrateError> {
         Ok(self.run(run)?.busy)
     }
 
-    fn slope(&mut self, run: Run, quarter: u32) -> Result<f64, Fault> {
+    fn slope(&mut self, run: CalibrationRun, quarter: u32) -> Result<f64, CalibrateError> {
         let short = self.busy(&run.iterations(quarter))?;
         Ok((self.busy(&run.iterations(4 * quarter))? - short) / (3.0 * f64::from(quarter)))
     }
 
-    fn quarter(&mut self, run: Run) -> Result<u32, Fault> {
+    fn quarter(&mut self, run: CalibrationRun) -> Result<u32, CalibrateError> {
         self.grow(MOST_ROUNDS, |iterations| run.iterations(iterations))
     }
 
     /// A quarter of the size at which a launch is long enough.
-    fn grow(&mut self, most: u32, of: impl Fn(u32) -> Run) -> Result<u32, Fault> {
+    fn grow(
+        &mut self,
+        most: u32,
+        of: impl Fn(u32) -> CalibrationRun,
+    ) -> Result<u32, CalibrateError> {
         let mut quarter = 1;
         // The first launch of a kernel is slow everywhere.
         self.busy(&of(4))?;
@@ -172,8 +180,8 @@ impl Sampler<'_> {
     /// Takes values until they are enough or time is up.
     fn repeat(
         &mut self,
-        mut value: impl FnMut(&mut Self) -> Result<f64, Fault>,
-    ) -> Result<Sample, Fault> {
+        mut value: impl FnMut(&mut Self) -> Result<f64, CalibrateError>,
+    ) -> Result<Sample, CalibrateError> {
         let (rule, warming) = (self.effort.rule, Instant::now());
         let mut warm = 0;
         while warm < rule.warm_up || warming.elapsed().as_secs_f64() < rule.warm_seconds {
@@ -190,6 +198,6 @@ impl Sampler<'_> {
     }
 }
 
-fn groups(run: Run, times: usize) -> Run {
-    Run { groups: run.groups.saturating_mul(times), ..run }
+fn groups(run: CalibrationRun, times: usize) -> CalibrationRun {
+    CalibrationRun { groups: run.groups.saturating_mul(times), ..run }
 }

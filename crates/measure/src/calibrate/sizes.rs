@@ -1,6 +1,6 @@
 //! How large groups and buffers are where all units are busy, and what is measured there.
 
-use super::run::{Facts, Fault, Run, Work};
+use super::run::{CalibrateError, CalibrationRun, Facts, Work};
 use super::sample::{Sample, Sampler};
 
 /// Groups for each unit where all units are to be busy: so many that it does not matter much where
@@ -47,7 +47,12 @@ impl Sizes {
     }
 
     /// The largest group of at most `wish` items that a kernel can be run in.
-    fn group(&self, sampler: &mut Sampler<'_>, work: Work, wish: usize) -> Result<usize, Fault> {
+    fn group(
+        &self,
+        sampler: &mut Sampler<'_>,
+        work: Work,
+        wish: usize,
+    ) -> Result<usize, CalibrateError> {
         let most = sampler.runner.most_items(work)?.min(self.max_group).min(wish);
         let fits = match work {
             // Two cells an item and 16 more.
@@ -61,23 +66,24 @@ impl Sizes {
     }
 
     /// An operation where all units are busy.
-    pub fn load(&self, sampler: &mut Sampler<'_>, work: Work) -> Result<Busy, Fault> {
+    pub fn load(&self, sampler: &mut Sampler<'_>, work: Work) -> Result<Busy, CalibrateError> {
         let wish = if let Work::LoadBanks { .. } = work { BANKS_GROUP } else { self.busy_group };
         let group = self.group(sampler, work, wish)?;
-        let sample = sampler.operation(Run::new(work, GROUPS_PER_UNIT * self.units, group))?;
+        let sample =
+            sampler.operation(CalibrationRun::new(work, GROUPS_PER_UNIT * self.units, group))?;
         Ok(Busy { group, sample })
     }
 
     /// The same over the footprint, read once.
-    pub fn stream(&self, sampler: &mut Sampler<'_>) -> Result<Busy, Fault> {
+    pub fn stream(&self, sampler: &mut Sampler<'_>) -> Result<Busy, CalibrateError> {
         let work = Work::Stream { bytes: self.footprint };
         let group = self.group(sampler, work, self.busy_group)?;
         let groups = self.footprint / 4 / 8 / group;
-        let sample = sampler.group(Run::new(work, groups.max(1), group), false)?;
+        let sample = sampler.group(CalibrationRun::new(work, groups.max(1), group), false)?;
         Ok(Busy { group, sample: sample.times(1.0 / (8 * group) as f64) })
     }
 
-    pub fn full(&self, sampler: &mut Sampler<'_>) -> Result<Vec<Busy>, Fault> {
+    pub fn full(&self, sampler: &mut Sampler<'_>) -> Result<Vec<Busy>, CalibrateError> {
         let groups = GROUPS_PER_UNIT * self.units;
         let mut sizes = Vec::new();
         for wish in [64, USUAL_GROUP, usize::MAX] {
@@ -85,13 +91,16 @@ impl Sizes {
         }
         sizes.dedup();
         let each = |group| {
-            let sample = sampler.operation(Run::new(Work::Chain, groups, group))?;
+            let sample = sampler.operation(CalibrationRun::new(Work::Chain, groups, group))?;
             Ok(Busy { group, sample })
         };
         sizes.into_iter().map(each).collect()
     }
 
-    pub fn barriers(&self, sampler: &mut Sampler<'_>) -> Result<Vec<(usize, Sample)>, Fault> {
+    pub fn barriers(
+        &self,
+        sampler: &mut Sampler<'_>,
+    ) -> Result<Vec<(usize, Sample)>, CalibrateError> {
         let mut sizes = Vec::new();
         for wish in [64, usize::MAX] {
             let size = self.group(sampler, Work::Barriers, wish)?;
@@ -99,7 +108,7 @@ impl Sizes {
         }
         sizes.dedup();
         let each = |group| {
-            let of = |work| Run::new(work, 1, group);
+            let of = |work| CalibrationRun::new(work, 1, group);
             let sample = sampler.difference(of(Work::Barriers), of(Work::OneBarrier))?;
             // One barrier after each of the operations, against one after the last.
             let more = Work::Barriers.operations() as f64 - 1.0;

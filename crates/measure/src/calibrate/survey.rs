@@ -1,7 +1,7 @@
 //! Everything that is measured on a device, before prices are made of it.
 
 use super::rates::{self, Rates};
-use super::run::{Facts, Fault, Run, Work};
+use super::run::{CalibrateError, CalibrationRun, Facts, Work};
 use super::sample::{Sample, Sampler};
 use super::sizes::{Busy, Sizes};
 
@@ -63,7 +63,7 @@ pub fn survey(
     facts: &Facts,
     footprint: usize,
     progress: &mut dyn FnMut(&str),
-) -> Result<Survey, Fault> {
+) -> Result<Survey, CalibrateError> {
     let mut sizes = Sizes::of(facts, footprint);
     progress("arithmetic");
     let single = sampler.operation(one(Work::Chain))?;
@@ -84,7 +84,7 @@ pub fn survey(
     progress("barriers");
     let barriers = sizes.barriers(sampler)?;
     progress("starting groups and kernels");
-    let group = sampler.group(Run::new(Work::Start, sizes.units, 1), true)?;
+    let group = sampler.group(CalibrationRun::new(Work::Start, sizes.units, 1), true)?;
     let [launch, queued] = sampler.launch(one(Work::Start))?;
     Ok(Survey {
         rates: rates::rates(sampler, facts, &sizes, &chases, progress)?,
@@ -110,8 +110,8 @@ pub fn survey(
 }
 
 /// A run of one item.
-fn one(work: Work) -> Run {
-    Run::new(work, 1, 1)
+fn one(work: Work) -> CalibrationRun {
+    CalibrationRun::new(work, 1, 1)
 }
 
 /// One dependent load of one item, by the bytes of the footprint.
@@ -119,7 +119,7 @@ fn chases(
     sampler: &mut Sampler<'_>,
     footprint: usize,
     progress: &mut dyn FnMut(&str),
-) -> Result<Vec<(usize, Sample)>, Fault> {
+) -> Result<Vec<(usize, Sample)>, CalibrateError> {
     let mut chases = Vec::new();
     let doubled = std::iter::successors(Some(LEAST_CHASE), |bytes| Some(2 * bytes));
     for bytes in doubled.take_while(|bytes| *bytes < footprint).chain([footprint]) {
@@ -130,7 +130,7 @@ fn chases(
 }
 
 /// One atomic addition of all items together, in the order of the fields of [`Survey`].
-fn atomics(sampler: &mut Sampler<'_>, sizes: &Sizes) -> Result<[Busy; 4], Fault> {
+fn atomics(sampler: &mut Sampler<'_>, sizes: &Sizes) -> Result<[Busy; 4], CalibrateError> {
     Ok([
         sizes.load(sampler, Work::Atomic)?,
         sizes.load(sampler, Work::AtomicShared)?,

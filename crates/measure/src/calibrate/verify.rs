@@ -2,7 +2,7 @@
 
 use super::expect::{self, LINE};
 use super::opencl::{FILLING, OpenCl, STEP};
-use super::run::{Fault, Run, Runner, Times, Work};
+use super::run::{CalibrateError, CalibrationRun, RunTimes, Runner, Work};
 
 /// Iterations of a load beyond which only some items are computed again.
 const MANY_ITERATIONS: u32 = 64;
@@ -12,15 +12,15 @@ const MANY_CELLS: usize = 1 << 21;
 const CHAINS: usize = 12;
 
 impl Runner for OpenCl<'_> {
-    fn most_items(&mut self, work: Work) -> Result<usize, Fault> {
+    fn most_items(&mut self, work: Work) -> Result<usize, CalibrateError> {
         self.most_of(work)
     }
 
-    fn run(&mut self, run: &Run) -> Result<Times, Fault> {
+    fn run(&mut self, run: &CalibrationRun) -> Result<RunTimes, CalibrateError> {
         self.launch(run, run.groups.saturating_sub(1))
     }
 
-    fn verify(&mut self, run: &Run) -> Result<(), Fault> {
+    fn verify(&mut self, run: &CalibrationRun) -> Result<(), CalibrateError> {
         self.prepare(run)?;
         self.reset(run.work)?;
         self.launch(run, 0)?;
@@ -74,7 +74,7 @@ impl Runner for OpenCl<'_> {
 
 impl OpenCl<'_> {
     /// Puts away what launches before have left.
-    fn reset(&mut self, work: Work) -> Result<(), Fault> {
+    fn reset(&mut self, work: Work) -> Result<(), CalibrateError> {
         self.session.fill(&self.out, FILLING)?;
         self.session.write(&self.place, 0, &[0])?;
         if let Work::Atomic | Work::AtomicShared = work {
@@ -83,14 +83,18 @@ impl OpenCl<'_> {
         Ok(())
     }
 
-    fn place(&self) -> Result<u32, Fault> {
+    fn place(&self) -> Result<u32, CalibrateError> {
         let mut place = [0];
         self.session.read(&self.place, 0, &mut place)?;
         Ok(place[0])
     }
 
     /// Compares those results for which something is expected.
-    fn compare_out(&self, run: &Run, expected: impl Fn(usize) -> Option<u32>) -> Result<(), Fault> {
+    fn compare_out(
+        &self,
+        run: &CalibrationRun,
+        expected: impl Fn(usize) -> Option<u32>,
+    ) -> Result<(), CalibrateError> {
         let out = self.out(run.items())?;
         let known = |(i, got)| expected(i).map(|expected| (i, got, expected));
         self.compare(run, (0..).zip(out).filter_map(known))
@@ -98,14 +102,18 @@ impl OpenCl<'_> {
 
     /// Compares the results of loads, which all groups have alike, by the item's place in its
     /// group; of long ones only some.
-    fn compare_group(&self, run: &Run, of: impl Fn(usize) -> u32) -> Result<(), Fault> {
+    fn compare_group(
+        &self,
+        run: &CalibrationRun,
+        of: impl Fn(usize) -> u32,
+    ) -> Result<(), CalibrateError> {
         let some = if run.iterations > MANY_ITERATIONS { 37 } else { 1 };
         let expected: Vec<Option<u32>> =
             (0..run.group).map(|lid| (lid % some == 0).then(|| of(lid))).collect();
         self.compare_out(run, |i| expected[i % run.group])
     }
 
-    fn verify_loads(&self, run: &Run) -> Result<(), Fault> {
+    fn verify_loads(&self, run: &CalibrationRun) -> Result<(), CalibrateError> {
         let table = &self.table.0;
         let of = |lid: usize| match run.work {
             Work::LoadLocal => {
@@ -120,7 +128,7 @@ impl OpenCl<'_> {
         self.compare_group(run, of)
     }
 
-    fn verify_chains(&self, run: &Run) -> Result<(), Fault> {
+    fn verify_chains(&self, run: &CalibrationRun) -> Result<(), CalibrateError> {
         let rounds = u64::from(run.iterations);
         let starts = &self.table.0[..CHAINS * self.vector];
         // All starts are below 31: each chain is computed once.
@@ -149,7 +157,7 @@ impl OpenCl<'_> {
         self.compare(run, pairs)
     }
 
-    fn verify_pairs(&self, run: &Run) -> Result<(), Fault> {
+    fn verify_pairs(&self, run: &CalibrationRun) -> Result<(), CalibrateError> {
         let table = &self.table.0;
         let [vector, wide, apart] = match run.work {
             Work::LoadBanks { apart } => [1, usize::MAX, apart],
@@ -168,7 +176,7 @@ impl OpenCl<'_> {
         self.compare_group(run, of)
     }
 
-    fn verify_sweep(&self, run: &Run, bytes: usize) -> Result<(), Fault> {
+    fn verify_sweep(&self, run: &CalibrationRun, bytes: usize) -> Result<(), CalibrateError> {
         let order = self.cells.as_ref().map_or(&[][..], |cells| &cells.order);
         let vectors = bytes / 4 / self.vector;
         let cells = run.items() * run.iterations as usize * 8 * self.vector;
@@ -183,7 +191,7 @@ impl OpenCl<'_> {
 
     /// The counters have counted, and each value was seen by one item only: then their sum is
     /// right.
-    fn verify_atomics(&self, run: &Run, operations: u64) -> Result<(), Fault> {
+    fn verify_atomics(&self, run: &CalibrationRun, operations: u64) -> Result<(), CalibrateError> {
         let (items, shared) = (run.items() as u64, run.work == Work::AtomicShared);
         let mut counters = vec![0; if shared { 1 } else { run.items() }];
         self.session.read(&self.counters, 0, &mut counters)?;
@@ -197,7 +205,7 @@ impl OpenCl<'_> {
     }
 
     /// Each value of a group's counter was seen by one of its items.
-    fn verify_sums(&self, run: &Run, operations: u64) -> Result<(), Fault> {
+    fn verify_sums(&self, run: &CalibrationRun, operations: u64) -> Result<(), CalibrateError> {
         let expected = below(run.group as u64 * operations);
         let out = self.out(run.items())?;
         let groups = out.chunks(run.group).enumerate();
@@ -263,9 +271,10 @@ mod tests {
         for (work, groups, right, wrong) in table {
             assert!(SOURCE.contains(right), "{right}");
             let mut runner = OpenCl::with_source(&session, &SOURCE.replace(right, wrong)).unwrap();
-            let run = Run::new(work, groups, if groups == 1 { 1 } else { 16 }).iterations(7);
+            let run =
+                CalibrationRun::new(work, groups, if groups == 1 { 1 } else { 16 }).iterations(7);
             let fault = runner.verify(&run).unwrap_err();
-            assert!(matches!(fault, Fault::Wrong { .. }), "{wrong}: {fault}");
+            assert!(matches!(fault, CalibrateError::Wrong { .. }), "{wrong}: {fault}");
         }
     }
 }

@@ -17,7 +17,7 @@ use super::outcome::{FailureKind, Outcome, Stages};
 use super::worker::{Described, Reply};
 pub use crate::error::LabError;
 use process::{Heard, Worker};
-pub use setup::{SUBCOMMAND, Setup};
+pub use setup::{LabSetup, SUBCOMMAND};
 
 /// How long a worker may take to open its device and to try it.
 const OPENING: Duration = Duration::from_secs(60);
@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// A device with a worker.
 #[derive(Debug)]
 pub struct Lab<'a> {
-    setup: Setup,
+    setup: LabSetup,
     interrupt: &'a AtomicBool,
     worker: Option<Worker>,
     device: Described,
@@ -40,7 +40,7 @@ impl<'a> Lab<'a> {
     ///
     /// # Errors
     /// There is no such device, or no process can be started.
-    pub fn open(setup: Setup, interrupt: &'a AtomicBool) -> Result<Lab<'a>, LabError> {
+    pub fn open(setup: LabSetup, interrupt: &'a AtomicBool) -> Result<Lab<'a>, LabError> {
         let (worker, device) = start(&setup, interrupt)?;
         Ok(Lab { setup, interrupt, worker: Some(worker), device })
     }
@@ -157,7 +157,7 @@ enum Attended {
     Device(String),
 }
 
-fn start(setup: &Setup, interrupt: &AtomicBool) -> Result<(Worker, Described), LabError> {
+fn start(setup: &LabSetup, interrupt: &AtomicBool) -> Result<(Worker, Described), LabError> {
     let mut worker = Worker::spawn(&setup.program, setup.choice, &setup.folder).map_err(|e| {
         LabError::Process(format!("{} cannot be started: {e}", setup.program.display()))
     })?;

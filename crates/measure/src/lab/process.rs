@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tickbound_os::process::{Ended, Group};
 
-use super::setup::{SUBCOMMAND, Setup};
+use super::setup::{LabSetup, SUBCOMMAND};
 use crate::error::LabError;
 use crate::job::Job;
 use crate::worker::Reply;
@@ -78,7 +78,7 @@ impl Worker {
     pub(super) fn listen(
         &self,
         until: Option<Instant>,
-        setup: &Setup,
+        setup: &LabSetup,
         interrupt: &AtomicBool,
     ) -> Result<Heard, LabError> {
         let passed = |moment: Option<Instant>| moment.is_some_and(|m| Instant::now() >= m);

@@ -10,7 +10,7 @@ pub const SUBCOMMAND: &str = "measure-worker";
 
 /// What a lab needs to know.
 #[derive(Debug, Clone)]
-pub struct Setup {
+pub struct LabSetup {
     /// The device.
     pub choice: DeviceChoice,
     /// The folder in which sources look for what they include.

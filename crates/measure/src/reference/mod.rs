@@ -19,12 +19,12 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use tickbound_model::source::Argument;
+use tickbound_model::source::KernelArgument;
 use tickbound_model::{Bound, Problem};
-use tickbound_os::process::{Ended, Finished, Limits, Scratch, Stopped, run};
+use tickbound_os::process::{Ended, Finished, ProcessLimits, ProcessStop, Scratch, run};
 
 use super::error::MeasureError;
-use super::job::{Argument as Given, Job};
+use super::job::{Job, JobArgument as Given};
 use super::log;
 use program::{Parts, UNKNOWN_NAME, declaration, fault};
 
@@ -85,7 +85,7 @@ impl Reference {
     pub fn compile(
         path: &Path,
         text: &str,
-        arguments: &[Argument],
+        arguments: &[KernelArgument],
         allowed: Allowed,
         interrupt: &AtomicBool,
     ) -> Result<Reference, MeasureError> {
@@ -103,7 +103,7 @@ impl Reference {
         let (compiler, mut command) = compiler();
         command.current_dir(folder.path());
         let (time, memory) = (Some(COMPILING), Some(allowed.memory));
-        let limits = Limits { time, memory, interrupt, ..Limits::default() };
+        let limits = ProcessLimits { time, memory, interrupt, ..ProcessLimits::default() };
         let finished = run(&mut command, "", limits).map_err(|e| {
             fault(
                 path,
@@ -115,7 +115,7 @@ impl Reference {
         })?;
         match finished.ended {
             Ended::Exit(0) => {}
-            Ended::Stopped(Stopped::Interrupted) => return Err(MeasureError::Interrupted),
+            Ended::Stopped(ProcessStop::Interrupted) => return Err(MeasureError::Interrupted),
             Ended::Stopped(why) => {
                 return Err(fault(path, None, format!("compiling it was stopped by its {why}")));
             }
@@ -234,13 +234,13 @@ impl Reference {
         let grace = Duration::from_millis(100);
         let Allowed { time, memory } = self.allowed;
         let (time, memory) = (Some(time), Some(memory));
-        let limits = Limits { time, memory, interrupt, grace, ..Limits::default() };
+        let limits = ProcessLimits { time, memory, interrupt, grace, ..ProcessLimits::default() };
         let finished =
             run(&mut command, "", limits).map_err(|e| at(format!("cannot be started: {e}")))?;
         match finished.ended {
             Ended::Exit(0) => {}
-            Ended::Stopped(Stopped::Interrupted) => return Err(MeasureError::Interrupted),
-            Ended::Stopped(why @ Stopped::Memory(_)) => {
+            Ended::Stopped(ProcessStop::Interrupted) => return Err(MeasureError::Interrupted),
+            Ended::Stopped(why @ ProcessStop::Memory(_)) => {
                 return Err(at(format!(
                     "`reference` was stopped by its {why}; --reference-memory gives it more, \
                      --size or --input less to do"

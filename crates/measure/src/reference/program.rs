@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use minijinja::{Environment, context};
-use tickbound_model::source::{Argument, ArgumentKind, ElementType};
+use tickbound_model::source::{ArgumentKind, ElementType, KernelArgument};
 
 use crate::error::MeasureError;
 
@@ -27,7 +27,7 @@ fn c_type(element: ElementType) -> &'static str {
 }
 
 /// Whether an argument is passed as a pointer, and is an output; none in local memory is passed.
-fn passed(argument: &Argument) -> Option<(bool, bool)> {
+fn passed(argument: &KernelArgument) -> Option<(bool, bool)> {
     match &argument.kind {
         ArgumentKind::Local { .. } => None,
         ArgumentKind::Scalar(_) | ArgumentKind::Real(_) => Some((false, false)),
@@ -37,11 +37,14 @@ fn passed(argument: &Argument) -> Option<(bool, bool)> {
 }
 
 /// The declaration that a reference should have, with the arguments' names.
-pub(super) fn declaration(arguments: &[Argument]) -> String {
+pub(super) fn declaration(arguments: &[KernelArgument]) -> String {
     declared(arguments, |argument| &argument.name)
 }
 
-fn declared<'a>(arguments: &'a [Argument], name: impl Fn(&'a Argument) -> &'a str) -> String {
+fn declared<'a>(
+    arguments: &'a [KernelArgument],
+    name: impl Fn(&'a KernelArgument) -> &'a str,
+) -> String {
     let typed = arguments.iter().filter_map(|argument| {
         let (element, name) = (c_type(argument.element), name(argument));
         let text = match passed(argument)? {
@@ -62,7 +65,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    pub(super) fn of(arguments: &[Argument]) -> Parts {
+    pub(super) fn of(arguments: &[KernelArgument]) -> Parts {
         let parts = arguments.iter().filter_map(|argument| {
             let element = c_type(argument.element);
             let (buffer, output) = passed(argument)?;

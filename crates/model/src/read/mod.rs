@@ -19,8 +19,8 @@ use super::kernel::{Program, has_barrier};
 use super::launch_rule::GroupNeeds;
 use super::platform::Platform;
 use super::problem::{
-    Constraint, Dimension, FORMAT_VERSION, Launch, Parameter, PlatformLookup, Problem, Profile,
-    parse_json,
+    Dimension, FORMAT_VERSION, Launch, Parameter, PlatformLookup, Problem, Profile,
+    SpaceConstraint, parse_json,
 };
 use super::resources::Part;
 use super::scope::{ITEM_NAMES, NameKind, Scope};
@@ -342,14 +342,14 @@ fn read_definitions(
 fn read_constraints(
     field: Option<Field<'_>>,
     scope: &Scope,
-) -> Result<Vec<Constraint>, ModelError> {
+) -> Result<Vec<SpaceConstraint>, ModelError> {
     let Some(field) = field else { return Ok(Vec::new()) };
     field
         .array()?
         .iter()
         .map(|f| {
             let text = f.text()?.to_owned();
-            Ok(Constraint { expr: scope.expression(&f.path, &text)?, text })
+            Ok(SpaceConstraint { expr: scope.expression(&f.path, &text)?, text })
         })
         .collect()
 }

@@ -6,7 +6,7 @@ use tickbound_input::message::suggest;
 use crate::error::ModelError;
 use crate::json::{Field, Object};
 use crate::kernel::{Program, Stmt, StmtKind};
-use crate::platform::Access;
+use crate::platform::AccessKind;
 use crate::scope::Scope;
 
 const STATEMENTS: [&str; 14] = [
@@ -68,15 +68,15 @@ fn read_kind(
     let expr = |f: &Field<'_>| scope.expression(&f.path, &f.expression()?);
     let access = |access| Ok(StmtKind::Access { access, amount: expr(main)? });
     match keyword {
-        "work" => access(Access::Work),
-        "global" => access(Access::Global),
-        "local" => access(Access::Local),
-        "constant" => access(Access::Constant),
-        "compute" => access(Access::Compute),
-        "atomic" => access(Access::Atomic),
-        "local_atomic" => access(Access::LocalAtomic),
-        "shared_atomic" => access(Access::SharedAtomic),
-        "shared_local_atomic" => access(Access::SharedLocalAtomic),
+        "work" => access(AccessKind::Work),
+        "global" => access(AccessKind::Global),
+        "local" => access(AccessKind::Local),
+        "constant" => access(AccessKind::Constant),
+        "compute" => access(AccessKind::Compute),
+        "atomic" => access(AccessKind::Atomic),
+        "local_atomic" => access(AccessKind::LocalAtomic),
+        "shared_atomic" => access(AccessKind::SharedAtomic),
+        "shared_local_atomic" => access(AccessKind::SharedLocalAtomic),
         "until" => Ok(StmtKind::Until(expr(main)?)),
         "repeat" => Ok(StmtKind::Repeat {
             count: expr(main)?,

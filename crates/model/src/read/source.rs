@@ -9,7 +9,8 @@ use crate::error::ModelError;
 use crate::json::{Field, Object};
 use crate::scope::{Scope, is_identifier};
 use crate::source::{
-    Argument, ArgumentKind, Asked, Define, ElementType, Fill, KernelSource, Standard, Tolerance,
+    ArgumentKind, Define, ElementType, Fill, KernelArgument, KernelSource, QuestionKey, Standard,
+    Tolerance,
 };
 use tickbound_expr::Expr;
 
@@ -149,9 +150,9 @@ fn check_identifier(at: &str, name: &str) -> Result<(), ModelError> {
     Err(ModelError::new(at, format!("`{name}` is no name in C"), "use letters, digits and `_`"))
 }
 
-fn read_arguments(field: &Field<'_>, scope: &Scope) -> Result<Vec<Argument>, ModelError> {
+fn read_arguments(field: &Field<'_>, scope: &Scope) -> Result<Vec<KernelArgument>, ModelError> {
     let arguments = field.array()?;
-    let arguments: Vec<Argument> =
+    let arguments: Vec<KernelArgument> =
         arguments.iter().map(|f| read_argument(f, scope)).collect::<Result<_, _>>()?;
     for (i, argument) in arguments.iter().enumerate() {
         if arguments[..i].iter().any(|other| other.name == argument.name) {
@@ -165,7 +166,7 @@ fn read_arguments(field: &Field<'_>, scope: &Scope) -> Result<Vec<Argument>, Mod
     Ok(arguments)
 }
 
-fn read_argument(field: &Field<'_>, scope: &Scope) -> Result<Argument, ModelError> {
+fn read_argument(field: &Field<'_>, scope: &Scope) -> Result<KernelArgument, ModelError> {
     let mut object = field.clone().object()?;
     let name = object.need("name", "the argument's name")?;
     check_identifier(&name.path, name.text()?)?;
@@ -173,7 +174,7 @@ fn read_argument(field: &Field<'_>, scope: &Scope) -> Result<Argument, ModelErro
         one_of(&object.need("type", "the type of the argument or of its elements")?, "type")?;
     let kind = read_argument_kind(field, &mut object, element, scope)?;
     object.finish()?;
-    Ok(Argument { name: name.text()?.to_owned(), element, kind })
+    Ok(KernelArgument { name: name.text()?.to_owned(), element, kind })
 }
 
 fn read_argument_kind(
@@ -244,13 +245,13 @@ fn read_fill(field: &Field<'_>, scope: &Scope) -> Result<Fill, ModelError> {
 fn read_answers<T>(
     field: Option<Field<'_>>,
     read: impl Fn(&Field<'_>) -> Result<T, ModelError>,
-) -> Result<Vec<(Asked, T)>, ModelError> {
+) -> Result<Vec<(QuestionKey, T)>, ModelError> {
     let Some(field) = field else { return Ok(Vec::new()) };
     let object = field.object()?;
     object
         .entries()
         .map(|(key, value)| {
-            let asked = Asked::read(key).ok_or_else(|| {
+            let asked = QuestionKey::read(key).ok_or_else(|| {
                 ModelError::new(
                     &value.path,
                     format!("`{key}` is no place in the source"),

@@ -3,11 +3,11 @@
 
 use tickbound_expr::{BinaryOp, Expr, Slot};
 
-use super::form::{Form, MOST_AXES};
+use super::form::{LinearForm, MOST_AXES};
 
 /// One axis: whole numbers from 0 on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Axis {
+pub struct IndexAxis {
     /// How many numbers.
     pub length: i64,
     /// What one more on this axis adds to `group`, or to `lid`.
@@ -20,13 +20,13 @@ pub struct Axis {
 pub struct Axes {
     /// Those of groups, the one that runs slowest first; then those of the items of a group, the
     /// same way.
-    pub all: Vec<Axis>,
+    pub all: Vec<IndexAxis>,
     /// How many of them are of groups.
     pub of_groups: usize,
     /// Slot of `lid`; those of `gid` and `group` follow.
     first: Slot,
     /// `lid`, `gid` and `group` over the axes.
-    names: [Form; 3],
+    names: [LinearForm; 3],
 }
 
 impl Axes {
@@ -43,9 +43,10 @@ impl Axes {
         let Radices { lid, group, .. } = radices;
         let groups = chain(group, global / local, MOST_AXES / 2);
         let of_groups = groups.len();
-        let all: Vec<Axis> = groups.into_iter().chain(chain(lid, local, MOST_AXES / 2)).collect();
-        let mut names = [Form::constant(0); 3];
-        for (axis, Axis { stride, .. }) in all.iter().enumerate() {
+        let all: Vec<IndexAxis> =
+            groups.into_iter().chain(chain(lid, local, MOST_AXES / 2)).collect();
+        let mut names = [LinearForm::constant(0); 3];
+        for (axis, IndexAxis { stride, .. }) in all.iter().enumerate() {
             let stride = i128::from(*stride);
             match axis < of_groups {
                 true => {
@@ -62,7 +63,7 @@ impl Axes {
     }
 
     /// What a slot stands for over the axes; `None` if it is the same for all items.
-    pub fn name(&self, slot: Slot) -> Option<&Form> {
+    pub fn name(&self, slot: Slot) -> Option<&LinearForm> {
         slot.checked_sub(self.first).and_then(|n| self.names.get(n))
     }
 
@@ -73,7 +74,7 @@ impl Axes {
 }
 
 /// An axis for each radix that divides the next, the slowest first.
-fn chain(mut radices: Vec<i64>, size: i64, most: usize) -> Vec<Axis> {
+fn chain(mut radices: Vec<i64>, size: i64, most: usize) -> Vec<IndexAxis> {
     radices.sort_unstable();
     radices.dedup();
     let mut strides = vec![1i64];
@@ -89,8 +90,8 @@ fn chain(mut radices: Vec<i64>, size: i64, most: usize) -> Vec<Axis> {
         }
     }
     let ends = strides[1..].iter().copied().chain([size]);
-    let axes = strides.iter().zip(ends).map(|(s, end)| Axis { length: end / s, stride: *s });
-    let mut axes: Vec<Axis> = axes.collect();
+    let axes = strides.iter().zip(ends).map(|(s, end)| IndexAxis { length: end / s, stride: *s });
+    let mut axes: Vec<IndexAxis> = axes.collect();
     axes.reverse();
     axes
 }

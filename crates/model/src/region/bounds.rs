@@ -5,7 +5,7 @@
 //! by them, so that the region need not be cut wherever a quotient steps beyond the ends of a
 //! clamp.
 
-use super::form::Form;
+use super::form::LinearForm;
 use super::known::{Bounds, Known, Stop, Wide};
 use super::value::Over;
 use tickbound_expr::{BinaryOp, Expr, Function};
@@ -27,14 +27,14 @@ impl Over<'_> {
     }
 
     /// Bounds of a quotient rounded down, by a divisor that is positive and the same everywhere.
-    pub(super) fn quotient_bounds(&self, a: &Known, by: &Form) -> Option<Bounds> {
+    pub(super) fn quotient_bounds(&self, a: &Known, by: &LinearForm) -> Option<Bounds> {
         let (low, high) = self.bounds(a)?;
         let by = self.constant(by).ok().filter(|by| *by > 0)?;
         Some((low.div_euclid(by), high.div_euclid(by)))
     }
 
     /// Bounds of the rest of such a quotient.
-    pub(super) fn remainder_bounds(&self, a: &Known, by: &Form) -> Option<Bounds> {
+    pub(super) fn remainder_bounds(&self, a: &Known, by: &LinearForm) -> Option<Bounds> {
         let by = self.constant(by).ok().filter(|by| *by > 0)?;
         self.bounds(a).map(|_| (0, by - 1))
     }

@@ -5,17 +5,17 @@ pub const MOST_AXES: usize = 8;
 
 /// A number that is linear in the place on each axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Form {
+pub struct LinearForm {
     /// What it is at the origin.
     pub constant: i128,
     /// What one more on each axis adds.
     pub slopes: [i128; MOST_AXES],
 }
 
-impl Form {
+impl LinearForm {
     /// The same number everywhere.
-    pub fn constant(value: i128) -> Form {
-        Form { constant: value, slopes: [0; MOST_AXES] }
+    pub fn constant(value: i128) -> LinearForm {
+        LinearForm { constant: value, slopes: [0; MOST_AXES] }
     }
 
     /// The number, if it is the same everywhere.
@@ -24,7 +24,7 @@ impl Form {
     }
 
     /// The sum with a multiple of another; `None` beyond 127 bits.
-    pub fn plus(&self, times: i128, other: &Form) -> Option<Form> {
+    pub fn plus(&self, times: i128, other: &LinearForm) -> Option<LinearForm> {
         // Most slopes are 0, and a checked product of 128 bits is slow.
         let add = |a: i128, b: i128| match b {
             0 => Some(a),
@@ -34,11 +34,11 @@ impl Form {
         for (i, slope) in slopes.iter_mut().enumerate() {
             *slope = add(self.slopes[i], other.slopes[i])?;
         }
-        Some(Form { constant: add(self.constant, other.constant)?, slopes })
+        Some(LinearForm { constant: add(self.constant, other.constant)?, slopes })
     }
 
     /// A multiple; `None` beyond 127 bits.
-    pub fn times(&self, factor: i128) -> Option<Form> {
-        Form::constant(0).plus(factor, self)
+    pub fn times(&self, factor: i128) -> Option<LinearForm> {
+        LinearForm::constant(0).plus(factor, self)
     }
 }

@@ -1,6 +1,6 @@
 //! What is known of an expression over a region.
 
-use super::form::Form;
+use super::form::LinearForm;
 
 /// Why an expression has no form over a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Stop {
 pub(super) type Bounds = (i128, i128);
 
 /// What is known of an expression over a region: its form, or why it has none.
-pub(super) type Known = Result<Form, Wide>;
+pub(super) type Known = Result<LinearForm, Wide>;
 
 /// An expression without a form over a region.
 #[derive(Debug, Clone, Copy)]

@@ -3,8 +3,8 @@
 //! In go the expressions of a kernel and one configuration. The items of its launch are the points
 //! of a box: its [`Axes`] are those of groups and those of items, in as many dimensions as the
 //! expressions take `group` and `lid` apart. Over a part of this box, a [`Region`], an expression
-//! is a linear [`Form`] of the place, or it says where the region has to be [cut](Stop::Cut) so
-//! that both sides come closer to one.
+//! is a linear [`LinearForm`] of the place, or it says where the region has to be [cut](Stop::Cut)
+//! so that both sides come closer to one.
 //!
 //! What it promises: the form has the expression's value at every item of the region, and no item
 //! has a fault there. So a guard is decided by the corners of a region, and what a launch of 2^30
@@ -17,9 +17,9 @@ mod form;
 mod known;
 mod value;
 
-pub use axes::{Axes, Axis};
+pub use axes::{Axes, IndexAxis};
 pub use count::groups_where;
-pub use form::{Form, MOST_AXES};
+pub use form::{LinearForm, MOST_AXES};
 pub use known::Stop;
 pub use value::{truth, value};
 
@@ -32,7 +32,7 @@ pub struct Region {
 
 impl Region {
     /// The least and the greatest value of a form.
-    pub fn range(&self, form: &Form) -> Option<(i128, i128)> {
+    pub fn range(&self, form: &LinearForm) -> Option<(i128, i128)> {
         let (mut low, mut high) = (form.constant, form.constant);
         let sloping = self.sides.iter().zip(&form.slopes).filter(|(_, slope)| **slope != 0);
         for ((first, last), slope) in sloping {
@@ -45,7 +45,7 @@ impl Region {
     }
 
     /// The sum of a form over all points; `None` beyond 127 bits.
-    pub fn sum(&self, form: &Form) -> Option<i128> {
+    pub fn sum(&self, form: &LinearForm) -> Option<i128> {
         let length = |(first, last): &(i64, i64)| i128::from(*last) - i128::from(*first) + 1;
         let points = self.sides.iter().map(length).try_fold(1i128, i128::checked_mul)?;
         let mut sum = form.constant.checked_mul(points)?;
@@ -59,7 +59,7 @@ impl Region {
     }
 
     /// True if the form differs between points of the region.
-    pub fn varies(&self, form: &Form) -> bool {
+    pub fn varies(&self, form: &LinearForm) -> bool {
         self.sides
             .iter()
             .zip(&form.slopes)

@@ -2,7 +2,7 @@
 
 use super::Region;
 use super::axes::Axes;
-use super::form::Form;
+use super::form::LinearForm;
 use super::known::{Bounds, Known, Stop, Wide};
 use tickbound_expr::{BinaryOp, Expr, Function};
 
@@ -10,7 +10,7 @@ use tickbound_expr::{BinaryOp, Expr, Function};
 ///
 /// # Errors
 /// Where to cut the region, or that some item may have no value.
-pub fn value(e: &Expr, env: &[i64], axes: &Axes, region: &Region) -> Result<Form, Stop> {
+pub fn value(e: &Expr, env: &[i64], axes: &Axes, region: &Region) -> Result<LinearForm, Stop> {
     Over { env, axes, region }.value(e).map_err(|wide| wide.stop)
 }
 
@@ -29,12 +29,12 @@ pub(super) struct Over<'r> {
 impl Over<'_> {
     pub(super) fn value(&self, e: &Expr) -> Known {
         let known = match e {
-            Expr::Int(n) => return Ok(Form::constant(i128::from(*n))),
+            Expr::Int(n) => return Ok(LinearForm::constant(i128::from(*n))),
             Expr::Name(slot) => match self.axes.name(*slot) {
                 Some(form) => Ok(*form),
-                None => return Ok(Form::constant(i128::from(self.env[*slot]))),
+                None => return Ok(LinearForm::constant(i128::from(self.env[*slot]))),
             },
-            Expr::Neg(a) => self.sum(&Ok(Form::constant(0)), -1, &self.value(a)),
+            Expr::Neg(a) => self.sum(&Ok(LinearForm::constant(0)), -1, &self.value(a)),
             Expr::Not(a) => Ok(number(!self.truth(a)?)),
             Expr::Conditional(c, a, b) => self.value(if self.truth(c)? { a } else { b }),
             Expr::Binary(op, a, b) => self.binary(*op, a, b),
@@ -49,12 +49,12 @@ impl Over<'_> {
         match (fits, known) {
             (false, Ok(_)) => Err(Stop::Fault.into()),
             (false, Err(wide)) => Err(wide.stop.into()),
-            (true, Err(_)) if low == high => Ok(Form::constant(low)),
+            (true, Err(_)) if low == high => Ok(LinearForm::constant(low)),
             (true, known) => known,
         }
     }
 
-    pub(super) fn range(&self, form: &Form) -> Result<Bounds, Stop> {
+    pub(super) fn range(&self, form: &LinearForm) -> Result<Bounds, Stop> {
         self.region.range(form).ok_or(Stop::Fault)
     }
 
@@ -107,7 +107,7 @@ impl Over<'_> {
             BinaryOp::Pow => {
                 let of = |form| self.constant(form).map(|n| Expr::Int(n as i64));
                 let power = Expr::binary(BinaryOp::Pow, of(&formed(a)?)?, of(&formed(b)?)?);
-                Form::constant(power.eval(&[]).map_err(|_| Stop::Fault)?.into())
+                LinearForm::constant(power.eval(&[]).map_err(|_| Stop::Fault)?.into())
             }
             BinaryOp::Eq => number(!self.is_not_zero(&less())?),
             BinaryOp::Ne => number(self.is_not_zero(&less())?),
@@ -121,7 +121,7 @@ impl Over<'_> {
     }
 
     fn call(&self, f: Function, parts: &[Expr]) -> Known {
-        let negative = |known: &Known| self.sum(&Ok(Form::constant(0)), -1, known);
+        let negative = |known: &Known| self.sum(&Ok(LinearForm::constant(0)), -1, known);
         match (f, parts) {
             (Function::Abs, [a]) => {
                 let a = self.value(a);
@@ -137,7 +137,7 @@ impl Over<'_> {
     }
 
     /// The quotient rounded down, or its bounds.
-    fn quotient_of(&self, a: Known, by: &Form) -> Known {
+    fn quotient_of(&self, a: Known, by: &LinearForm) -> Known {
         let stop = match &a {
             Ok(a) => match self.quotient(a, by) {
                 Ok(whole) => return Ok(whole),
@@ -149,19 +149,20 @@ impl Over<'_> {
     }
 
     /// The rest of a quotient rounded down, or its bounds.
-    fn remainder(&self, a: &Known, by: &Form) -> Known {
+    fn remainder(&self, a: &Known, by: &LinearForm) -> Known {
         let whole = self.quotient_of(*a, by);
         let rest = self.sum(a, -self.constant(by)?, &whole);
         rest.map_err(|wide| Wide { bounds: self.remainder_bounds(a, by), ..wide })
     }
 
-    fn product(&self, a: &Form, b: &Form) -> Result<Form, Stop> {
+    fn product(&self, a: &LinearForm, b: &LinearForm) -> Result<LinearForm, Stop> {
         match (self.fixed(a), self.fixed(b)) {
             (Some(n), _) => b.times(n).ok_or(Stop::Fault),
             (_, Some(n)) => a.times(n).ok_or(Stop::Fault),
             // Where one of them depends on items alone, groups need not be told apart.
             (None, None) => {
-                let by_group = |f: &Form| f.slopes[..self.axes.of_groups].iter().any(|s| *s != 0);
+                let by_group =
+                    |f: &LinearForm| f.slopes[..self.axes.of_groups].iter().any(|s| *s != 0);
                 Err(self.halve(if by_group(a) { b } else { a }))
             }
         }
@@ -169,14 +170,14 @@ impl Over<'_> {
 
     /// The quotient rounded down: what is a multiple of the divisor comes out, and the rest must
     /// lie between two neighbouring multiples.
-    fn quotient(&self, a: &Form, by: &Form) -> Result<Form, Stop> {
+    fn quotient(&self, a: &LinearForm, by: &LinearForm) -> Result<LinearForm, Stop> {
         let by = self.constant(by)?;
         let (a, by) = match by {
             0 => return Err(Stop::Fault),
             n if n < 0 => (a.times(-1).ok_or(Stop::Fault)?, -n),
             n => (*a, n),
         };
-        let (mut whole, mut rest) = (Form::constant(0), a);
+        let (mut whole, mut rest) = (LinearForm::constant(0), a);
         for (axis, slope) in a.slopes.iter().enumerate().filter(|(_, s)| *s % by == 0) {
             whole.slopes[axis] = slope / by;
             rest.slopes[axis] = 0;
@@ -192,18 +193,18 @@ impl Over<'_> {
     }
 
     /// The value if it is the same in the whole region.
-    fn fixed(&self, form: &Form) -> Option<i128> {
+    fn fixed(&self, form: &LinearForm) -> Option<i128> {
         let (low, high) = self.region.range(form)?;
         (low == high).then_some(low)
     }
 
-    pub(super) fn constant(&self, form: &Form) -> Result<i128, Stop> {
+    pub(super) fn constant(&self, form: &LinearForm) -> Result<i128, Stop> {
         self.fixed(form).ok_or_else(|| self.halve(form))
     }
 
     /// Where a form that lies on both sides of a bound is to be cut: groups first, the slowest axis
     /// first, and there where one side is decided.
-    pub(super) fn cut(&self, form: &Form, bound: i128) -> Stop {
+    pub(super) fn cut(&self, form: &LinearForm, bound: i128) -> Stop {
         let Ok((low, high)) = self.range(form) else { return Stop::Fault };
         for (axis, (first, last)) in self.region.sides.iter().copied().enumerate() {
             let slope = form.slopes[axis];
@@ -229,7 +230,7 @@ impl Over<'_> {
     }
 
     /// Cuts the first axis on which the form depends in half.
-    fn halve(&self, form: &Form) -> Stop {
+    fn halve(&self, form: &LinearForm) -> Stop {
         let sides = self.region.sides.iter().zip(&form.slopes).enumerate();
         for (axis, ((first, last), slope)) in sides {
             if first < last && *slope != 0 {
@@ -241,10 +242,10 @@ impl Over<'_> {
 }
 
 /// The form, or why there is none: bounds of a part are none of the whole.
-fn formed(known: Known) -> Result<Form, Stop> {
+fn formed(known: Known) -> Result<LinearForm, Stop> {
     known.map_err(|wide| wide.stop)
 }
 
-fn number(truth: bool) -> Form {
-    Form::constant(i128::from(truth))
+fn number(truth: bool) -> LinearForm {
+    LinearForm::constant(i128::from(truth))
 }

@@ -53,28 +53,28 @@ pub enum Holds {
     /// It does not: the choice is not valid.
     No,
     /// The problem is at fault, unless another condition excludes the choice.
-    Fault(Fault),
+    Fault(ConditionFault),
 }
 
 /// How the problem is at fault for a choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fault {
+pub enum ConditionFault {
     /// An expression has no value, or a domain no values.
     NoValue(String),
     /// A size that is below 1.
     BelowOne(i64),
 }
 
-impl Fault {
-    fn no_value(why: &dyn std::fmt::Display) -> Fault {
-        Fault::NoValue(why.to_string())
+impl ConditionFault {
+    fn no_value(why: &dyn std::fmt::Display) -> ConditionFault {
+        ConditionFault::NoValue(why.to_string())
     }
 
     /// The error, for the values in `env`; `at` is where the expression is written.
     pub(super) fn error(&self, problem: &Problem, at: &str, env: &[i64]) -> ModelError {
         match self {
-            Fault::NoValue(what) => problem.fault(at, what, env),
-            Fault::BelowOne(size) => ModelError::new(
+            ConditionFault::NoValue(what) => problem.fault(at, what, env),
+            ConditionFault::BelowOne(size) => ModelError::new(
                 at,
                 format!("is {size} for {}", problem.describe(env)),
                 "make it at least 1, or exclude these values by a constraint",
@@ -84,11 +84,11 @@ impl Fault {
 }
 
 /// The size that an expression comes to, at least 1.
-pub(super) fn size(e: &Expr, env: &[i64]) -> Result<i64, Fault> {
+pub(super) fn size(e: &Expr, env: &[i64]) -> Result<i64, ConditionFault> {
     match e.eval(env) {
-        Ok(size) if size < 1 => Err(Fault::BelowOne(size)),
+        Ok(size) if size < 1 => Err(ConditionFault::BelowOne(size)),
         Ok(size) => Ok(size),
-        Err(e) => Err(Fault::no_value(&e)),
+        Err(e) => Err(ConditionFault::no_value(&e)),
     }
 }
 
@@ -129,33 +129,39 @@ impl Condition {
         match (self.holds(problem, env), &self.kind) {
             (Ok(true), _) => Holds::Yes,
             (Ok(false), _) | (Err(_), Kind::HasValue(_) | Kind::IsDecided(_)) => Holds::No,
-            (Err(fault @ Fault::BelowOne(_)), _) => Holds::Fault(fault),
+            (Err(fault @ ConditionFault::BelowOne(_)), _) => Holds::Fault(fault),
             (Err(fault), Kind::InDomain(_)) => Holds::Fault(fault),
-            (Err(Fault::NoValue(_)), _) => Holds::Yes,
+            (Err(ConditionFault::NoValue(_)), _) => Holds::Yes,
         }
     }
 
     /// What has no value, if this is a condition that an expression has one and it fails.
     pub(super) fn without_value(&self, problem: &Problem, env: &[i64]) -> Option<String> {
         match (self.holds(problem, env), &self.kind) {
-            (Err(Fault::NoValue(why)), Kind::HasValue(_) | Kind::IsDecided(_)) => {
+            (Err(ConditionFault::NoValue(why)), Kind::HasValue(_) | Kind::IsDecided(_)) => {
                 Some(format!("{} ({why} at {})", problem.describe(env), self.at))
             }
             _ => None,
         }
     }
 
-    fn holds(&self, problem: &Problem, env: &[i64]) -> Result<bool, Fault> {
+    fn holds(&self, problem: &Problem, env: &[i64]) -> Result<bool, ConditionFault> {
         match &self.kind {
-            Kind::Holds(e) => e.holds(env).map_err(|e| Fault::no_value(&e)),
-            Kind::IsTrue(e) => e.eval(env).map(|v| v != 0).map_err(|e| Fault::no_value(&e)),
-            Kind::HasValue(e) => e.eval(env).map(|_| true).map_err(|e| Fault::no_value(&e)),
-            Kind::IsDecided(e) => e.holds(env).map(|_| true).map_err(|e| Fault::no_value(&e)),
+            Kind::Holds(e) => e.holds(env).map_err(|e| ConditionFault::no_value(&e)),
+            Kind::IsTrue(e) => {
+                e.eval(env).map(|v| v != 0).map_err(|e| ConditionFault::no_value(&e))
+            }
+            Kind::HasValue(e) => {
+                e.eval(env).map(|_| true).map_err(|e| ConditionFault::no_value(&e))
+            }
+            Kind::IsDecided(e) => {
+                e.holds(env).map(|_| true).map_err(|e| ConditionFault::no_value(&e))
+            }
             Kind::IsPositive(e) => size(e, env).map(|_| true),
             Kind::InDomain(place) => {
                 let values = problem.parameters[*place].domain.values(env);
                 let value = env[problem.first_parameter() + place];
-                values.map(|v| v.contains(&value)).map_err(|e| Fault::no_value(&e))
+                values.map(|v| v.contains(&value)).map_err(|e| ConditionFault::no_value(&e))
             }
         }
     }

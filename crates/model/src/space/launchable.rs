@@ -7,7 +7,7 @@
 use std::fmt;
 
 use num_bigint::BigUint;
-use tickbound_elimination::Limits;
+use tickbound_elimination::TableLimits;
 
 use crate::error::ModelError;
 use crate::kernel::{Stmt, StmtKind};
@@ -138,7 +138,7 @@ impl Problem {
 
     /// How many configurations that satisfy the constraints cannot be launched, by the reason;
     /// `None` if they cannot be counted.
-    pub fn left_out(&self, limits: &Limits<'_>) -> Result<Option<LeftOut>, ModelError> {
+    pub fn left_out(&self, limits: &TableLimits<'_>) -> Result<Option<LeftOut>, ModelError> {
         let count = |which: &dyn Fn(LaunchLimit) -> bool| -> Result<Option<BigUint>, ModelError> {
             let all = self.structure(limits, |c| c.limited_by().is_none_or(which))?;
             Ok(all.count())

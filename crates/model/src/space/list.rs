@@ -3,10 +3,10 @@
 use std::fmt;
 
 use indexmap::IndexMap;
-use tickbound_elimination::Limits;
+use tickbound_elimination::TableLimits;
 use tickbound_input::message::suggest;
 
-use super::conditions::{Fault, size};
+use super::conditions::{ConditionFault, size};
 use crate::error::ModelError;
 use crate::launch_rule::LaunchRule;
 use crate::problem::{Launch, Problem};
@@ -82,7 +82,7 @@ impl Problem {
         walk.choose(&mut env, 0)?;
         let space = walk.space;
         if space.bound.is_empty() && space.unlaunchable > 0 {
-            let why = self.left_out(&Limits::default())?.unwrap_or_default();
+            let why = self.left_out(&TableLimits::default())?.unwrap_or_default();
             let count = space.unlaunchable;
             let what = format!("none of {count} configurations can be launched ({why})");
             return Err(ModelError::new("launch", what, why.fix()));
@@ -260,7 +260,7 @@ impl Problem {
     fn launch_size(&self, env: &[i64]) -> Result<Result<LaunchSize, String>, ModelError> {
         let positive = |field: &str, e: &Expr| match size(e, env) {
             Ok(size) => Ok(Ok(size)),
-            Err(Fault::NoValue(why)) => Ok(Err(format!("{why} in launch.{field}"))),
+            Err(ConditionFault::NoValue(why)) => Ok(Err(format!("{why} in launch.{field}"))),
             Err(fault) => Err(fault.error(self, &format!("launch.{field}"), env)),
         };
         let (Launch::Range { local_size, .. } | Launch::Activations { local_size, .. }) =

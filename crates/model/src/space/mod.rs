@@ -10,7 +10,7 @@ mod list;
 mod structure;
 mod tabulate;
 
-pub use conditions::{Condition, Fault, Holds};
+pub use conditions::{Condition, ConditionFault, Holds};
 pub use launchable::LeftOut;
 pub use list::{Bound, Configuration, LaunchSize, MAX_CHOICES, MAX_CONFIGURATIONS, Space};
 pub use structure::Configurations;

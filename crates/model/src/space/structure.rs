@@ -14,7 +14,7 @@
 //! valid, not what is.
 
 use num_bigint::BigUint;
-use tickbound_elimination::{Count, Least, Limits, Network, Relation, TooWide, Tree};
+use tickbound_elimination::{Least, Network, Relation, SolutionCount, TableLimits, TooWide, Tree};
 
 use super::conditions::{Condition, Holds};
 use super::list::{Bound, Configuration};
@@ -37,7 +37,7 @@ pub struct Configurations<'p> {
     pub(super) conditions: Vec<Condition>,
     /// Conditions that are no relation of the network.
     pub(super) wide: Vec<usize>,
-    pub(super) counted: Option<Tree<Count>>,
+    pub(super) counted: Option<Tree<SolutionCount>>,
 }
 
 /// What a scope's combinations are filtered by while they are enumerated.
@@ -48,7 +48,7 @@ impl<'p> Configurations<'p> {
     /// that the structure has.
     pub(super) fn without_value(&self) -> Option<String> {
         let conditions = self.problem.conditions().ok()?;
-        let limits = Limits::default();
+        let limits = TableLimits::default();
         conditions.iter().filter(|c| c.limited_by() == Some(LaunchLimit::NoValue)).find_map(|c| {
             self.representatives(&c.parameters, &limits)?.iter().find_map(|configuration| {
                 let mut env = self.problem.base_env();
@@ -96,7 +96,7 @@ impl<'p> Configurations<'p> {
     /// The first valid configuration in the order of the domains, the first parameter's counting
     /// most; `None` if there is none, or the conditions hang together too widely.
     pub fn first(&self) -> Option<Configuration> {
-        let limits = Limits::default();
+        let limits = TableLimits::default();
         let mut network = self.network.clone();
         let mut indices = Vec::new();
         for place in 0..self.values.len() {
@@ -164,7 +164,7 @@ impl<'p> Configurations<'p> {
     pub fn projected(
         &self,
         parameters: &[usize],
-        limits: &Limits<'_>,
+        limits: &TableLimits<'_>,
     ) -> Result<Relation<Least>, TooWide> {
         self.network.eliminated::<Least>(parameters, limits)?.root(limits)
     }
@@ -175,7 +175,7 @@ impl<'p> Configurations<'p> {
     pub fn representatives(
         &self,
         parameters: &[usize],
-        limits: &Limits<'_>,
+        limits: &TableLimits<'_>,
     ) -> Option<Vec<Configuration>> {
         if !self.is_complete() {
             return None;
@@ -204,7 +204,7 @@ impl<'p> Configurations<'p> {
     pub fn relation(
         &self,
         parameters: &[usize],
-        limits: &Limits<'_>,
+        limits: &TableLimits<'_>,
         mut cost: impl FnMut(&[u32], &[i64]) -> Option<i64>,
     ) -> Result<Relation, TooWide> {
         let filters = self.filters(parameters)?;

@@ -1,7 +1,7 @@
 //! How the structure of the valid configurations is built: conditions become relations.
 
 use num_bigint::BigUint;
-use tickbound_elimination::{Least, Limits, Network, Relation, TooWide};
+use tickbound_elimination::{Least, Network, Relation, TableLimits, TooWide};
 
 use super::conditions::{Condition, Holds};
 use super::structure::{Configurations, MAX_VISITS};
@@ -18,7 +18,10 @@ impl Problem {
     /// A domain, definition, constraint or launch size without a value for a choice that no
     /// condition excludes; an empty first domain; configurations none of which can be launched; a
     /// stop.
-    pub fn configurations(&self, limits: &Limits<'_>) -> Result<Configurations<'_>, ModelError> {
+    pub fn configurations(
+        &self,
+        limits: &TableLimits<'_>,
+    ) -> Result<Configurations<'_>, ModelError> {
         let all = self.structure(limits, |_| true)?;
         if all.count() == Some(BigUint::default()) {
             let constrained = self.structure(limits, |c| c.limited_by().is_none())?;
@@ -37,7 +40,7 @@ impl Problem {
     /// The configurations that some of the conditions allow.
     pub(super) fn structure(
         &self,
-        limits: &Limits<'_>,
+        limits: &TableLimits<'_>,
         which: impl Fn(&Condition) -> bool,
     ) -> Result<Configurations<'_>, ModelError> {
         let mut conditions = self.conditions()?;
@@ -56,7 +59,7 @@ impl Problem {
         let failing = all.build()?;
         all.check(&failing, limits)?;
         if all.wide.is_empty() {
-            let exact = Limits { divide: false, ..*limits };
+            let exact = TableLimits { divide: false, ..*limits };
             all.counted = match all.network.eliminated(&[], &exact) {
                 Ok(tree) => Some(tree),
                 Err(TooWide::Stopped) => return Err(stopped()),
@@ -226,11 +229,16 @@ impl Configurations<'_> {
     }
 
     /// The fault of the problem, if a choice that no condition excludes has one.
-    fn check(&self, failing: &[(usize, Relation)], limits: &Limits<'_>) -> Result<(), ModelError> {
+    fn check(
+        &self,
+        failing: &[(usize, Relation)],
+        limits: &TableLimits<'_>,
+    ) -> Result<(), ModelError> {
         for (c, faults) in failing {
             let mut network = self.network.clone();
             network.add(faults.clone());
-            let Ok(tree) = network.eliminated::<Least>(&[], &Limits { divide: true, ..*limits })
+            let Ok(tree) =
+                network.eliminated::<Least>(&[], &TableLimits { divide: true, ..*limits })
             else {
                 continue;
             };

@@ -3,12 +3,12 @@
 use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools;
 use serde_json::{Value, json};
-use tickbound_elimination::Limits;
+use tickbound_elimination::TableLimits;
 
 use super::arguments::type_name;
 use super::python::{Division, check_name, over_parameters};
-use crate::problem::Constraint;
-use crate::source::{Argument, ArgumentKind, Define, Fill};
+use crate::problem::SpaceConstraint;
+use crate::source::{ArgumentKind, Define, Fill, KernelArgument};
 use crate::{Configurations, Launch, ModelError, Parameter, Problem, Profile};
 use tickbound_expr::domain::Domain;
 use tickbound_expr::{BinaryOp, Expr, Function};
@@ -47,7 +47,8 @@ impl Writer<'_> {
     fn parameters(&self) -> Result<Vec<Value>, ModelError> {
         let problem = self.problem;
         let dependent = problem.parameters.iter().any(|p| depends(problem, p));
-        let valid = dependent.then(|| problem.configurations(&Limits::default())).transpose()?;
+        let valid =
+            dependent.then(|| problem.configurations(&TableLimits::default())).transpose()?;
         let list = problem.parameters.iter().enumerate().map(|(i, parameter)| {
             check_name(&parameter.name)?;
             let values = match &valid {
@@ -67,7 +68,8 @@ impl Writer<'_> {
         valid: &Configurations<'_>,
         parameter: usize,
     ) -> Result<Vec<i64>, ModelError> {
-        let seen: IndexSet<i64> = match valid.representatives(&[parameter], &Limits::default()) {
+        let seen: IndexSet<i64> = match valid.representatives(&[parameter], &TableLimits::default())
+        {
             Some(some) => some.iter().map(|c| c.0[parameter]).collect(),
             None => {
                 self.problem.space()?.bound.iter().map(|b| b.configuration.0[parameter]).collect()
@@ -104,7 +106,7 @@ impl Writer<'_> {
             expr.names(&mut |slot| newest = newest.max(*slot));
             newest
         };
-        let constraint = |c: &Constraint| over_parameters(problem, &c.expr, Division::Exact);
+        let constraint = |c: &SpaceConstraint| over_parameters(problem, &c.expr, Division::Exact);
         let mut conditions = Vec::new();
         for (i, parameter) in problem.parameters.iter().enumerate() {
             if depends(problem, parameter) {
@@ -113,7 +115,7 @@ impl Writer<'_> {
             let completed = problem.constraints.iter().filter(|c| newest(&c.expr) == first + i);
             conditions.extend(completed.map(constraint));
         }
-        let (none, last): (Vec<&Constraint>, Vec<&Constraint>) = problem
+        let (none, last): (Vec<&SpaceConstraint>, Vec<&SpaceConstraint>) = problem
             .constraints
             .iter()
             .filter(|c| !(first..defined).contains(&newest(&c.expr)))
@@ -237,7 +239,7 @@ impl Writer<'_> {
         }
     }
 
-    fn argument(&self, argument: &Argument) -> Result<Value, ModelError> {
+    fn argument(&self, argument: &KernelArgument) -> Result<Value, ModelError> {
         let (name, ty) = (&argument.name, type_name(argument.element));
         Ok(match &argument.kind {
             ArgumentKind::Whole { .. } => {

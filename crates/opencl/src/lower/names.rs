@@ -6,10 +6,10 @@ use tickbound_expr::{BinaryOp, Slot};
 use tickbound_model::source::{ArgumentKind, Define};
 use tickbound_model::{Dimension, KernelSource, Problem};
 
-use crate::ast::At;
+use crate::ast::SourcePlace;
 use crate::error::ReadError;
 use crate::request::bound_name;
-use crate::steps::Number;
+use crate::steps::SymbolExpr;
 
 /// For each name of steps its expression over the problem's names.
 #[derive(Debug, Clone)]
@@ -113,7 +113,7 @@ impl Names {
     }
 
     /// An expression over the problem's names.
-    pub(crate) fn put_in(&self, number: &Number, at: &At) -> Result<Expr, ReadError> {
+    pub(crate) fn put_in(&self, number: &SymbolExpr, at: &SourcePlace) -> Result<Expr, ReadError> {
         number.replace(&mut |name| {
             self.known.get(name).cloned().ok_or_else(|| {
                 let plain = name.trim_start_matches('$');

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use tickbound_expr::Expr;
-use tickbound_model::{Access, Program, Stmt, StmtKind};
+use tickbound_model::{AccessKind, Program, Stmt, StmtKind};
 
 use super::names::Names;
-use crate::ast::{At, Space};
+use crate::ast::{AddressSpace, SourcePlace};
 use crate::error::ReadError;
-use crate::steps::{Arithmetic, Step, StepKind, picks_one};
+use crate::steps::{Arithmetic, KernelStep, KernelStepKind, picks_one};
 
 /// A statement of a kernel program, over the problem's names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Node {
     /// So many accesses or operations.
-    Amount { access: Access, amount: Expr, lines: Lines },
+    Amount { access: AccessKind, amount: Expr, lines: Lines },
     /// A barrier.
     Barrier { lines: Lines },
     /// A loop.
@@ -68,7 +68,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    fn at(at: &At) -> Lines {
+    fn at(at: &SourcePlace) -> Lines {
         Lines { file: Some(at.file.clone()), first: at.line, last: at.line }
     }
 
@@ -95,41 +95,43 @@ impl Lines {
 }
 
 /// The program of some steps; neighbours of one kind become one statement.
-pub(super) fn program(steps: &[Step], names: &Names) -> Result<Vec<Node>, ReadError> {
+pub(super) fn program(steps: &[KernelStep], names: &Names) -> Result<Vec<Node>, ReadError> {
     part(steps, names, false)
 }
 
 /// What one atomic operation costs, on an address that all items use at once or not.
-fn atomic(space: Space, shared: bool) -> Access {
+fn atomic(space: AddressSpace, shared: bool) -> AccessKind {
     match (space, shared) {
-        (Space::Local, true) => Access::SharedLocalAtomic,
-        (Space::Local, false) => Access::LocalAtomic,
-        (_, true) => Access::SharedAtomic,
-        (_, false) => Access::Atomic,
+        (AddressSpace::Local, true) => AccessKind::SharedLocalAtomic,
+        (AddressSpace::Local, false) => AccessKind::LocalAtomic,
+        (_, true) => AccessKind::SharedAtomic,
+        (_, false) => AccessKind::Atomic,
     }
 }
 
 /// The program of steps that all items come to, or `of_one` in a group.
-fn part(steps: &[Step], names: &Names, of_one: bool) -> Result<Vec<Node>, ReadError> {
+fn part(steps: &[KernelStep], names: &Names, of_one: bool) -> Result<Vec<Node>, ReadError> {
     let mut nodes = Vec::new();
     for step in steps {
         let lines = Lines::at(&step.at);
         let amount =
             |access, n| Node::Amount { access, amount: Expr::Int(n), lines: lines.clone() };
         let node = match &step.kind {
-            StepKind::Access(access) => priced(access.space).map(|access| amount(access, 1)),
-            StepKind::Atomic { space, shared, .. } => {
+            KernelStepKind::Access(access) => priced(access.space).map(|access| amount(access, 1)),
+            KernelStepKind::Atomic { space, shared, .. } => {
                 Some(amount(atomic(*space, *shared && !of_one), 1))
             }
-            StepKind::Compute { kind: Arithmetic::Index, .. } => None,
-            StepKind::Compute { amount: n, .. } => Some(amount(Access::Compute, i64::from(*n))),
-            StepKind::Barrier => Some(Node::Barrier { lines }),
-            StepKind::Repeat { count, body, .. } => {
+            KernelStepKind::Compute { kind: Arithmetic::Index, .. } => None,
+            KernelStepKind::Compute { amount: n, .. } => {
+                Some(amount(AccessKind::Compute, i64::from(*n)))
+            }
+            KernelStepKind::Barrier => Some(Node::Barrier { lines }),
+            KernelStepKind::Repeat { count, body, .. } => {
                 let body = part(body, names, of_one)?;
                 let count = names.put_in(count, &step.at)?;
                 (!body.is_empty()).then_some(Node::Repeat { count, body, lines })
             }
-            StepKind::If { condition, then, otherwise, .. } => {
+            KernelStepKind::If { condition, then, otherwise, .. } => {
                 let side = |steps, holds| part(steps, names, of_one || picks_one(condition, holds));
                 let (then, otherwise) = (side(then, true)?, side(otherwise, false)?);
                 if then == otherwise {
@@ -148,12 +150,12 @@ fn part(steps: &[Step], names: &Names, of_one: bool) -> Result<Vec<Node>, ReadEr
 }
 
 /// What an access of an address space costs; `None`: nothing.
-fn priced(space: Space) -> Option<Access> {
+fn priced(space: AddressSpace) -> Option<AccessKind> {
     match space {
-        Space::Private => None,
-        Space::Local => Some(Access::Local),
-        Space::Constant => Some(Access::Constant),
-        Space::Global | Space::Generic => Some(Access::Global),
+        AddressSpace::Private => None,
+        AddressSpace::Local => Some(AccessKind::Local),
+        AddressSpace::Constant => Some(AccessKind::Constant),
+        AddressSpace::Global | AddressSpace::Generic => Some(AccessKind::Global),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use clang::{Entity, EntityKind};
 
-use crate::ast::{Expr, ExprKind, Function, Label, Space, Stmt, StmtKind, Type, Unit, Variable};
+use crate::ast::{
+    AddressSpace, CExpr, CFunction, CStmt, CStmtKind, CVariable, ExprKind, Label, Type, Unit,
+};
 
 use super::state::{DEEPEST, Tree, is_expression, operands};
 use super::types::space;
@@ -37,13 +39,13 @@ impl<'tu> Tree<'_, 'tu> {
         unit
     }
 
-    fn function(&mut self, entity: &Entity<'tu>) -> Option<Function> {
+    fn function(&mut self, entity: &Entity<'tu>) -> Option<CFunction> {
         let children = entity.get_children();
         let body = children.iter().find(|child| child.get_kind() == EntityKind::CompoundStmt)?;
         let mut attributes = children.iter().filter(|child| child.is_attribute());
         let kernel = attributes.any(|a| matches!(self.text.of(a), "kernel" | "__kernel"));
         let parameters = children.iter().filter(|child| child.get_kind() == EntityKind::ParmDecl);
-        Some(Function {
+        Some(CFunction {
             name: self.function_name(entity)?,
             kernel,
             parameters: parameters.map(|parameter| self.declaration(parameter)).collect(),
@@ -54,15 +56,15 @@ impl<'tu> Tree<'_, 'tu> {
     }
 
     /// A declared variable or parameter without its first value.
-    fn declaration(&mut self, entity: &Entity<'tu>) -> Variable {
+    fn declaration(&mut self, entity: &Entity<'tu>) -> CVariable {
         let (id, ty) = self.variable(*entity);
-        Variable {
+        CVariable {
             id,
             name: entity.get_name().unwrap_or_default(),
             ty,
             // One that is written as an array has the space of what it points to.
             space: match entity.get_kind() {
-                EntityKind::ParmDecl => Space::Private,
+                EntityKind::ParmDecl => AddressSpace::Private,
                 _ => space(entity.get_type()),
             },
             read_only: is_read_only(entity),
@@ -72,13 +74,13 @@ impl<'tu> Tree<'_, 'tu> {
     }
 
     /// A variable with its first value.
-    fn initialised(&mut self, entity: &Entity<'tu>) -> Variable {
+    fn initialised(&mut self, entity: &Entity<'tu>) -> CVariable {
         let mut variable = self.declaration(entity);
         let init = operands(entity).into_iter().rfind(|child| !self.is_length(entity, child));
         variable.init = init.map(|init| {
             let init = self.expression(&init);
             match init.kind {
-                ExprKind::List(_) => Expr { ty: variable.ty.clone(), ..init },
+                ExprKind::List(_) => CExpr { ty: variable.ty.clone(), ..init },
                 _ => init,
             }
         });
@@ -86,7 +88,7 @@ impl<'tu> Tree<'_, 'tu> {
     }
 
     /// The statements of a body, with or without braces.
-    fn body(&mut self, entity: &Entity<'tu>) -> Vec<Stmt> {
+    fn body(&mut self, entity: &Entity<'tu>) -> Vec<CStmt> {
         match entity.get_kind() {
             EntityKind::CompoundStmt => {
                 entity.get_children().iter().map(|child| self.statement(child)).collect()
@@ -95,58 +97,58 @@ impl<'tu> Tree<'_, 'tu> {
         }
     }
 
-    fn statement(&mut self, entity: &Entity<'tu>) -> Stmt {
+    fn statement(&mut self, entity: &Entity<'tu>) -> CStmt {
         let at = self.at(entity);
         if self.depth >= DEEPEST {
             let what = format!("a statement that nests {DEEPEST} levels deep");
-            return Stmt { kind: StmtKind::Unread(what), at };
+            return CStmt { kind: CStmtKind::Unread(what), at };
         }
         self.depth += 1;
         let kind = self.statement_kind(entity);
         self.depth -= 1;
-        Stmt { kind, at }
+        CStmt { kind, at }
     }
 
-    fn statement_kind(&mut self, entity: &Entity<'tu>) -> StmtKind {
+    fn statement_kind(&mut self, entity: &Entity<'tu>) -> CStmtKind {
         if is_expression(entity) {
-            return StmtKind::Expr(self.expression(entity));
+            return CStmtKind::Expr(self.expression(entity));
         }
         let children = entity.get_children();
         match (entity.get_kind(), children.as_slice()) {
-            (EntityKind::CompoundStmt, _) => StmtKind::Block(self.body(entity)),
+            (EntityKind::CompoundStmt, _) => CStmtKind::Block(self.body(entity)),
             (EntityKind::DeclStmt, _) => self.declarations(&children),
             (EntityKind::IfStmt, [condition, then]) => {
-                StmtKind::If(self.expression(condition), self.body(then), Vec::new())
+                CStmtKind::If(self.expression(condition), self.body(then), Vec::new())
             }
             (EntityKind::IfStmt, [condition, then, otherwise]) => {
-                StmtKind::If(self.expression(condition), self.body(then), self.body(otherwise))
+                CStmtKind::If(self.expression(condition), self.body(then), self.body(otherwise))
             }
             (EntityKind::ForStmt, _) => self.for_loop(entity, &children),
             (EntityKind::WhileStmt, [condition, body]) => {
-                StmtKind::While(self.expression(condition), self.body(body))
+                CStmtKind::While(self.expression(condition), self.body(body))
             }
             (EntityKind::DoStmt, [body, condition]) => {
-                StmtKind::DoWhile(self.body(body), self.expression(condition))
+                CStmtKind::DoWhile(self.body(body), self.expression(condition))
             }
             (EntityKind::SwitchStmt, [value, body]) => self.switch(value, body),
             (EntityKind::ReturnStmt, values) => {
-                StmtKind::Return(values.first().map(|value| self.expression(value)))
+                CStmtKind::Return(values.first().map(|value| self.expression(value)))
             }
-            (EntityKind::BreakStmt, _) => StmtKind::Break,
-            (EntityKind::ContinueStmt, _) => StmtKind::Continue,
-            (EntityKind::NullStmt, _) => StmtKind::Empty,
+            (EntityKind::BreakStmt, _) => CStmtKind::Break,
+            (EntityKind::ContinueStmt, _) => CStmtKind::Continue,
+            (EntityKind::NullStmt, _) => CStmtKind::Empty,
             // A statement with attributes, such as `opencl_unroll_hint`.
             (EntityKind::UnexposedStmt, [attributes @ .., statement])
                 if attributes.iter().all(Entity::is_attribute) && !statement.is_attribute() =>
             {
                 self.statement_kind(statement)
             }
-            (kind, _) => StmtKind::Unread(name(kind).to_owned()),
+            (kind, _) => CStmtKind::Unread(name(kind).to_owned()),
         }
     }
 
     /// The statements of a `switch`, and where its labels lead to.
-    fn switch(&mut self, value: &Entity<'tu>, body: &Entity<'tu>) -> StmtKind {
+    fn switch(&mut self, value: &Entity<'tu>, body: &Entity<'tu>) -> CStmtKind {
         let (mut labels, mut stmts) = (Vec::new(), Vec::new());
         let inside = match body.get_kind() {
             EntityKind::CompoundStmt => body.get_children(),
@@ -166,33 +168,33 @@ impl<'tu> Tree<'_, 'tu> {
                         stmt = *next;
                     }
                     (EntityKind::CaseStmt, _) => {
-                        return StmtKind::Unread("a range of cases".to_owned());
+                        return CStmtKind::Unread("a range of cases".to_owned());
                     }
                     _ => break,
                 }
             }
             stmts.push(self.statement(&stmt));
         }
-        StmtKind::Switch(self.expression(value), labels, stmts)
+        CStmtKind::Switch(self.expression(value), labels, stmts)
     }
 
-    fn declarations(&mut self, children: &[Entity<'tu>]) -> StmtKind {
-        let variables: Vec<Variable> = children
+    fn declarations(&mut self, children: &[Entity<'tu>]) -> CStmtKind {
+        let variables: Vec<CVariable> = children
             .iter()
             .filter(|child| child.get_kind() == EntityKind::VarDecl)
             .map(|child| self.initialised(child))
             .collect();
-        if variables.is_empty() { StmtKind::Empty } else { StmtKind::Declare(variables) }
+        if variables.is_empty() { CStmtKind::Empty } else { CStmtKind::Declare(variables) }
     }
 
     /// libclang leaves out the parts that are not there; the semicolons tell which these are.
-    fn for_loop(&mut self, entity: &Entity<'tu>, children: &[Entity<'tu>]) -> StmtKind {
+    fn for_loop(&mut self, entity: &Entity<'tu>, children: &[Entity<'tu>]) -> CStmtKind {
         let header = self.text.header(self.text.span(entity).start);
         let (Some((semicolons, end)), [parts @ .., body]) = (header, children) else {
-            return StmtKind::Unread("a for loop".to_owned());
+            return CStmtKind::Unread("a for loop".to_owned());
         };
         let &[first, second] = semicolons.as_slice() else {
-            return StmtKind::Unread("a for loop".to_owned());
+            return CStmtKind::Unread("a for loop".to_owned());
         };
         let (mut init, mut condition, mut step) = (Vec::new(), None, None);
         for part in parts {
@@ -200,10 +202,10 @@ impl<'tu> Tree<'_, 'tu> {
                 start if start < first => init.push(self.statement(part)),
                 start if start < second => condition = Some(self.expression(part)),
                 start if start < end => step = Some(self.expression(part)),
-                _ => return StmtKind::Unread("a for loop".to_owned()),
+                _ => return CStmtKind::Unread("a for loop".to_owned()),
             }
         }
-        StmtKind::For { init, condition, step, body: self.body(body) }
+        CStmtKind::For { init, condition, step, body: self.body(body) }
     }
 }
 

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use clang::TranslationUnit;
 use clang::diagnostic::Severity;
 
-use crate::ast::At;
+use crate::ast::SourcePlace;
 use crate::error::ReadError;
-use crate::request::Request;
+use crate::request::ReadRequest;
 
 /// The first error, if there is one; what follows from a name without a meaning is no error of its
 /// own.
 pub(super) fn check<'tu>(
     unit: &'tu TranslationUnit<'tu>,
-    request: &Request,
+    request: &ReadRequest,
 ) -> Result<(), ReadError> {
     let diagnostics = unit.get_diagnostics();
     let errors = || diagnostics.iter().filter(|d| d.get_severity() >= Severity::Error);
@@ -24,7 +24,7 @@ pub(super) fn check<'tu>(
     if file.is_empty() || file.starts_with('<') {
         return Err(ReadError::file(&request.name, text, "correct the source"));
     }
-    let at = At { file: Arc::from(file), line, column };
+    let at = SourcePlace { file: Arc::from(file), line, column };
     match unknown(&text) {
         None => return Err(ReadError::at(&at, text, "correct the source")),
         Some((_, "asm")) => {

@@ -2,7 +2,7 @@
 
 use clang::{Entity, EntityKind};
 
-use crate::ast::{BinaryOp, Expr, ExprKind, Type, UnaryOp};
+use crate::ast::{CBinaryOp, CExpr, ExprKind, Type, UnaryOp};
 
 use super::literal;
 use super::member::nameless;
@@ -12,7 +12,7 @@ use super::types::pointing;
 
 impl<'tu> Tree<'_, 'tu> {
     /// An expression; what cannot be read is [`ExprKind::Unread`].
-    pub(super) fn expression(&mut self, entity: &Entity<'tu>) -> Expr {
+    pub(super) fn expression(&mut self, entity: &Entity<'tu>) -> CExpr {
         if self.depth >= DEEPEST {
             return self.unread(entity, format!("an expression that nests {DEEPEST} levels deep"));
         }
@@ -22,7 +22,7 @@ impl<'tu> Tree<'_, 'tu> {
         expression
     }
 
-    fn express(&mut self, entity: &Entity<'tu>) -> Expr {
+    fn express(&mut self, entity: &Entity<'tu>) -> CExpr {
         let operands = operands(entity);
         match (entity.get_kind(), operands.as_slice()) {
             (EntityKind::ParenExpr, [inner]) => self.expression(inner),
@@ -55,7 +55,7 @@ impl<'tu> Tree<'_, 'tu> {
         }
     }
 
-    fn literal(&mut self, entity: &Entity<'tu>) -> Expr {
+    fn literal(&mut self, entity: &Entity<'tu>) -> CExpr {
         let text = self.text.of(entity);
         let kind = match entity.get_kind() {
             EntityKind::IntegerLiteral => literal::integer(text).map(ExprKind::Int),
@@ -70,7 +70,7 @@ impl<'tu> Tree<'_, 'tu> {
         }
     }
 
-    fn unary(&mut self, entity: &Entity<'tu>, operand: &Entity<'tu>) -> Expr {
+    fn unary(&mut self, entity: &Entity<'tu>, operand: &Entity<'tu>) -> CExpr {
         let (outer, inner) = (self.text.span(entity), self.text.span(operand));
         let op = if outer.start < inner.start {
             operator::prefix(self.text.slice(outer.start, inner.start))
@@ -87,10 +87,10 @@ impl<'tu> Tree<'_, 'tu> {
             }
             (_, ty) => pointing(ty, &operand.ty),
         };
-        Expr { kind: ExprKind::Unary(op, Box::new(operand)), ty, at: self.at(entity) }
+        CExpr { kind: ExprKind::Unary(op, Box::new(operand)), ty, at: self.at(entity) }
     }
 
-    fn binary(&mut self, entity: &Entity<'tu>, left: &Entity<'tu>, right: &Entity<'tu>) -> Expr {
+    fn binary(&mut self, entity: &Entity<'tu>, left: &Entity<'tu>, right: &Entity<'tu>) -> CExpr {
         let between = (self.text.span(left).end, self.text.span(right).start);
         let Some(op) = operator::binary(self.text.between(between.0, between.1)) else {
             return self.unread(entity, "an unknown operator");
@@ -99,7 +99,7 @@ impl<'tu> Tree<'_, 'tu> {
         let ty = self.expression_type(entity);
         let ty = match op {
             Binary::Assign(_) => left.ty.clone(),
-            Binary::Plain(BinaryOp::Comma) => right.ty.clone(),
+            Binary::Plain(CBinaryOp::Comma) => right.ty.clone(),
             Binary::Plain(_) if left.ty.element().is_some() => pointing(ty, &left.ty),
             Binary::Plain(_) => pointing(ty, &right.ty),
         };
@@ -108,7 +108,7 @@ impl<'tu> Tree<'_, 'tu> {
             Binary::Plain(op) => ExprKind::Binary(op, left, right),
             Binary::Assign(op) => ExprKind::Assign(op, left, right),
         };
-        Expr { kind, ty, at: self.at(entity) }
+        CExpr { kind, ty, at: self.at(entity) }
     }
 
     fn conditional(
@@ -117,16 +117,16 @@ impl<'tu> Tree<'_, 'tu> {
         condition: &Entity<'tu>,
         then: &Entity<'tu>,
         otherwise: &Entity<'tu>,
-    ) -> Expr {
+    ) -> CExpr {
         let [condition, then, otherwise] =
             [condition, then, otherwise].map(|part| Box::new(self.expression(part)));
         let side = if then.ty.element().is_some() { &then } else { &otherwise };
         let ty = pointing(self.expression_type(entity), &side.ty);
         let kind = ExprKind::Conditional(condition, then, otherwise);
-        Expr { kind, ty, at: self.at(entity) }
+        CExpr { kind, ty, at: self.at(entity) }
     }
 
-    fn index(&mut self, entity: &Entity<'tu>, base: &Entity<'tu>, index: &Entity<'tu>) -> Expr {
+    fn index(&mut self, entity: &Entity<'tu>, base: &Entity<'tu>, index: &Entity<'tu>) -> CExpr {
         let (mut base, mut index) = (self.expression(base), self.expression(index));
         if base.ty.element().is_none() && index.ty.element().is_some() {
             // `1[array]` means `array[1]`.
@@ -134,10 +134,10 @@ impl<'tu> Tree<'_, 'tu> {
         }
         let ty = base.ty.element().cloned().unwrap_or_else(|| self.expression_type(entity));
         let kind = ExprKind::Index(Box::new(base), Box::new(index));
-        Expr { kind, ty, at: self.at(entity) }
+        CExpr { kind, ty, at: self.at(entity) }
     }
 
-    fn call(&mut self, entity: &Entity<'tu>, operands: &[Entity<'tu>]) -> Expr {
+    fn call(&mut self, entity: &Entity<'tu>, operands: &[Entity<'tu>]) -> CExpr {
         let callee = entity.get_reference();
         let function = callee.filter(|callee| callee.get_kind() == EntityKind::FunctionDecl);
         let name = function.and_then(|function| self.function_name(&function));
@@ -153,36 +153,36 @@ impl<'tu> Tree<'_, 'tu> {
     }
 
     /// `(type) operand`. A scalar that becomes a vector is a list of one: all components are it.
-    fn cast(&mut self, entity: &Entity<'tu>, operands: &[Entity<'tu>]) -> Expr {
+    fn cast(&mut self, entity: &Entity<'tu>, operands: &[Entity<'tu>]) -> CExpr {
         let Some(operand) = operands.last() else { return self.unread(entity, "a conversion") };
         let operand = self.expression(operand);
         let ty = self.declared_type(entity);
         let splat = matches!((&ty, &operand.ty), (Type::Vector(..), Type::Scalar(_)));
         let kind =
             if splat { ExprKind::List(vec![operand]) } else { ExprKind::Cast(Box::new(operand)) };
-        Expr { kind, ty, at: self.at(entity) }
+        CExpr { kind, ty, at: self.at(entity) }
     }
 
     /// `(type) { ... }` and `(float4)(...)`.
-    fn compound(&mut self, entity: &Entity<'tu>, operands: &[Entity<'tu>]) -> Expr {
+    fn compound(&mut self, entity: &Entity<'tu>, operands: &[Entity<'tu>]) -> CExpr {
         let Some(list) = operands.last() else { return self.unread(entity, "a literal") };
         let list = self.expression(list);
-        Expr { kind: list.kind, ty: self.declared_type(entity), at: self.at(entity) }
+        CExpr { kind: list.kind, ty: self.declared_type(entity), at: self.at(entity) }
     }
 
-    fn list(&mut self, entity: &Entity<'tu>, operands: &[Entity<'tu>]) -> Expr {
+    fn list(&mut self, entity: &Entity<'tu>, operands: &[Entity<'tu>]) -> CExpr {
         let items = operands.iter().map(|item| self.expression(item)).collect();
         self.expr(entity, ExprKind::List(items))
     }
 
     /// An expression of libclang's own type.
-    pub(super) fn expr(&mut self, entity: &Entity<'tu>, kind: ExprKind) -> Expr {
+    pub(super) fn expr(&mut self, entity: &Entity<'tu>, kind: ExprKind) -> CExpr {
         let ty = self.expression_type(entity);
-        Expr { kind, ty, at: self.at(entity) }
+        CExpr { kind, ty, at: self.at(entity) }
     }
 
     /// A name: of a variable, a symbol, or an enumeration constant.
-    fn reference(&mut self, entity: &Entity<'tu>) -> Expr {
+    fn reference(&mut self, entity: &Entity<'tu>) -> CExpr {
         let Some(declaration) = entity.get_reference() else {
             return self.unread(entity, "an unknown name");
         };
@@ -191,16 +191,16 @@ impl<'tu> Tree<'_, 'tu> {
             EntityKind::VarDecl | EntityKind::ParmDecl => {
                 let (id, ty) = self.variable(declaration);
                 let name = declaration.get_name().unwrap_or_default();
-                Expr { kind: ExprKind::Variable(id, name), ty, at }
+                CExpr { kind: ExprKind::Variable(id, name), ty, at }
             }
-            EntityKind::EnumConstantDecl => Expr { at, ..self.constant(declaration) },
+            EntityKind::EnumConstantDecl => CExpr { at, ..self.constant(declaration) },
             EntityKind::FunctionDecl => self.unread(entity, "a pointer to a function"),
             _ => self.unread(entity, "an unknown name"),
         }
     }
 
     /// The value of an enumeration constant, over symbols if it depends on them.
-    fn constant(&mut self, declaration: Entity<'tu>) -> Expr {
+    fn constant(&mut self, declaration: Entity<'tu>) -> CExpr {
         if let Some(known) = self.constants.get(&declaration) {
             return known.clone();
         }
@@ -226,9 +226,10 @@ impl<'tu> Tree<'_, 'tu> {
         let siblings = declaration.get_semantic_parent()?.get_children();
         let at = siblings.iter().position(|sibling| sibling == declaration)?;
         let previous = self.constant(*siblings.get(at.checked_sub(1)?)?);
-        let one = Expr { kind: ExprKind::Int(1), ty: previous.ty.clone(), at: previous.at.clone() };
+        let one =
+            CExpr { kind: ExprKind::Int(1), ty: previous.ty.clone(), at: previous.at.clone() };
         let symbolic = previous.has_symbol();
-        symbolic.then(|| ExprKind::Binary(BinaryOp::Add, Box::new(previous), Box::new(one)))
+        symbolic.then(|| ExprKind::Binary(CBinaryOp::Add, Box::new(previous), Box::new(one)))
     }
 }
 

@@ -2,13 +2,13 @@
 
 use clang::Entity;
 
-use crate::ast::{Expr, ExprKind, Type};
+use crate::ast::{CExpr, ExprKind, Type};
 
 use super::state::Tree;
 
 impl<'tu> Tree<'_, 'tu> {
     /// `base.member` and `base->member`.
-    pub(super) fn member(&mut self, entity: &Entity<'tu>, base: &Entity<'tu>) -> Expr {
+    pub(super) fn member(&mut self, entity: &Entity<'tu>, base: &Entity<'tu>) -> CExpr {
         let rest = self.text.between(self.text.span(base).end, self.text.span(entity).end);
         let arrow = rest.starts_with("->");
         let Some(member) = entity.get_name() else {
@@ -17,12 +17,12 @@ impl<'tu> Tree<'_, 'tu> {
         let base = self.expression(base);
         let ty = field(&base.ty, &member).cloned().unwrap_or_else(|| self.expression_type(entity));
         let kind = ExprKind::Member { base: Box::new(base), member, arrow };
-        Expr { kind, ty, at: self.at(entity) }
+        CExpr { kind, ty, at: self.at(entity) }
     }
 
     /// Expressions without a name of their own in libclang: implicit conversions, which are left
     /// out, components of vectors, and built-in operations.
-    pub(super) fn unexposed(&mut self, entity: &Entity<'tu>, inner: &Entity<'tu>) -> Expr {
+    pub(super) fn unexposed(&mut self, entity: &Entity<'tu>, inner: &Entity<'tu>) -> CExpr {
         let (outer, operand) = (self.text.span(entity), self.text.span(inner));
         if outer.start < operand.start {
             return self.operation(entity, inner);
@@ -45,7 +45,7 @@ impl<'tu> Tree<'_, 'tu> {
     }
 
     /// `__builtin_astype(x, float)`, which is what `as_float(x)` expands to, and the like.
-    fn operation(&mut self, entity: &Entity<'tu>, inner: &Entity<'tu>) -> Expr {
+    fn operation(&mut self, entity: &Entity<'tu>, inner: &Entity<'tu>) -> CExpr {
         let text = self.text.of(entity);
         let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
         match &text[..end] {

@@ -21,7 +21,7 @@ use crate::ast::Unit;
 use crate::error::ReadError;
 use crate::libclang;
 use crate::preprocess::Expanded;
-use crate::request::Request;
+use crate::request::ReadRequest;
 
 use state::Tree;
 
@@ -30,7 +30,7 @@ use state::Tree;
 const FILE: &str = "kernel.cl";
 
 /// Makes the tree of a source that has been expanded.
-pub fn parse(request: &Request, expanded: &Expanded) -> Result<Unit, ReadError> {
+pub fn parse(request: &ReadRequest, expanded: &Expanded) -> Result<Unit, ReadError> {
     let standard = format!("-cl-std={}", request.standard.name());
     libclang::lend(|clang, headers| {
         let headers = headers.to_string_lossy();

@@ -1,11 +1,11 @@
 //! Operators, as they are written.
 
-use crate::ast::{BinaryOp, UnaryOp};
+use crate::ast::{CBinaryOp, UnaryOp};
 
 /// A binary operator, or an assignment with what it does besides.
 pub(super) enum Binary {
-    Plain(BinaryOp),
-    Assign(Option<BinaryOp>),
+    Plain(CBinaryOp),
+    Assign(Option<CBinaryOp>),
 }
 
 /// The binary operator of this spelling.
@@ -19,34 +19,34 @@ pub(super) fn binary(text: &str) -> Option<Binary> {
     }
 }
 
-fn plain(text: &str) -> Option<BinaryOp> {
+fn plain(text: &str) -> Option<CBinaryOp> {
     Some(match text {
-        "&&" => BinaryOp::And,
-        "||" => BinaryOp::Or,
-        "==" => BinaryOp::Eq,
-        "!=" => BinaryOp::Ne,
-        "<" => BinaryOp::Lt,
-        "<=" => BinaryOp::Le,
-        ">" => BinaryOp::Gt,
-        ">=" => BinaryOp::Ge,
-        "," => BinaryOp::Comma,
+        "&&" => CBinaryOp::And,
+        "||" => CBinaryOp::Or,
+        "==" => CBinaryOp::Eq,
+        "!=" => CBinaryOp::Ne,
+        "<" => CBinaryOp::Lt,
+        "<=" => CBinaryOp::Le,
+        ">" => CBinaryOp::Gt,
+        ">=" => CBinaryOp::Ge,
+        "," => CBinaryOp::Comma,
         _ => arithmetic(text)?,
     })
 }
 
 /// Those that can stand before `=`.
-fn arithmetic(text: &str) -> Option<BinaryOp> {
+fn arithmetic(text: &str) -> Option<CBinaryOp> {
     Some(match text {
-        "+" => BinaryOp::Add,
-        "-" => BinaryOp::Sub,
-        "*" => BinaryOp::Mul,
-        "/" => BinaryOp::Div,
-        "%" => BinaryOp::Rem,
-        "<<" => BinaryOp::Shl,
-        ">>" => BinaryOp::Shr,
-        "&" => BinaryOp::BitAnd,
-        "|" => BinaryOp::BitOr,
-        "^" => BinaryOp::BitXor,
+        "+" => CBinaryOp::Add,
+        "-" => CBinaryOp::Sub,
+        "*" => CBinaryOp::Mul,
+        "/" => CBinaryOp::Div,
+        "%" => CBinaryOp::Rem,
+        "<<" => CBinaryOp::Shl,
+        ">>" => CBinaryOp::Shr,
+        "&" => CBinaryOp::BitAnd,
+        "|" => CBinaryOp::BitOr,
+        "^" => CBinaryOp::BitXor,
         _ => return None,
     })
 }

@@ -2,7 +2,7 @@
 
 use clang::{Entity, EntityKind};
 
-use crate::ast::{At, BinaryOp, Expr, ExprKind, Type};
+use crate::ast::{CBinaryOp, CExpr, ExprKind, SourcePlace, Type};
 
 use super::state::Tree;
 use super::types::ULONG;
@@ -12,7 +12,7 @@ const POINTER: i64 = 8;
 
 impl<'tu> Tree<'_, 'tu> {
     /// `sizeof` and its kind.
-    pub(super) fn size_of(&mut self, entity: &Entity<'tu>, operands: &[Entity<'tu>]) -> Expr {
+    pub(super) fn size_of(&mut self, entity: &Entity<'tu>, operands: &[Entity<'tu>]) -> CExpr {
         let text = self.text.of(entity);
         if !text.starts_with("sizeof") {
             let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(0);
@@ -34,8 +34,8 @@ impl<'tu> Tree<'_, 'tu> {
         &mut self,
         entity: &Entity<'tu>,
         lengths: &[Entity<'tu>],
-        at: &At,
-    ) -> Option<Expr> {
+        at: &SourcePlace,
+    ) -> Option<CExpr> {
         let text = self.text.of(entity).strip_prefix("sizeof")?;
         let (name, rest) = text.split_at(text.find(['*', '[']).unwrap_or(text.len()));
         let mut total = if rest.starts_with('*') {
@@ -55,7 +55,12 @@ impl<'tu> Tree<'_, 'tu> {
         Some(total)
     }
 
-    fn size_of_base(&mut self, entity: &Entity<'tu>, name: &str, at: &At) -> Option<Expr> {
+    fn size_of_base(
+        &mut self,
+        entity: &Entity<'tu>,
+        name: &str,
+        at: &SourcePlace,
+    ) -> Option<CExpr> {
         let named = entity.get_children().into_iter().find(|c| c.get_kind() == EntityKind::TypeRef);
         if let Some(declaration) = named.and_then(|named| named.get_reference()) {
             let known = declaration.get_type()?;
@@ -79,7 +84,7 @@ impl<'tu> Tree<'_, 'tu> {
 }
 
 /// The size of a type: libclang's number, where no symbol is in it.
-fn size(ty: &Type, known_type: clang::Type<'_>, at: &At) -> Option<Expr> {
+fn size(ty: &Type, known_type: clang::Type<'_>, at: &SourcePlace) -> Option<CExpr> {
     match ty {
         Type::Array(element, length) if ty.has_symbol() => {
             let canonical = known_type.get_canonical_type();
@@ -91,16 +96,16 @@ fn size(ty: &Type, known_type: clang::Type<'_>, at: &At) -> Option<Expr> {
     }
 }
 
-fn known(bytes: i64, at: &At) -> Expr {
-    Expr { kind: ExprKind::SizeOf(bytes), ty: ULONG, at: at.clone() }
+fn known(bytes: i64, at: &SourcePlace) -> CExpr {
+    CExpr { kind: ExprKind::SizeOf(bytes), ty: ULONG, at: at.clone() }
 }
 
-fn times(length: Expr, size: Expr, at: &At) -> Expr {
+fn times(length: CExpr, size: CExpr, at: &SourcePlace) -> CExpr {
     if let (ExprKind::Int(length), ExprKind::SizeOf(size)) = (&length.kind, &size.kind)
         && let Some(bytes) = length.checked_mul(*size)
     {
         return known(bytes, at);
     }
-    let kind = ExprKind::Binary(BinaryOp::Mul, Box::new(length), Box::new(size));
-    Expr { kind, ty: ULONG, at: at.clone() }
+    let kind = ExprKind::Binary(CBinaryOp::Mul, Box::new(length), Box::new(size));
+    CExpr { kind, ty: ULONG, at: at.clone() }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clang::{Entity, EntityKind};
 
-use crate::ast::{At, Expr, ExprKind, Type, VariableId};
+use crate::ast::{CExpr, ExprKind, SourcePlace, Type, VariableId};
 
 use super::text::Text;
 
@@ -22,7 +22,7 @@ pub(super) struct Tree<'a, 'tu> {
     /// Structures and typedefs that have been read; a structure that is being read has no fields.
     pub(super) types: HashMap<Entity<'tu>, Type>,
     /// Values of enumeration constants.
-    pub(super) constants: HashMap<Entity<'tu>, Expr>,
+    pub(super) constants: HashMap<Entity<'tu>, CExpr>,
     /// Names of functions that several definitions share.
     pub(super) overloaded: Vec<String>,
     /// How deep the present expression or statement lies.
@@ -45,21 +45,21 @@ impl<'a, 'tu> Tree<'a, 'tu> {
     }
 
     /// Where a cursor begins.
-    pub(super) fn at(&mut self, entity: &Entity<'tu>) -> At {
+    pub(super) fn at(&mut self, entity: &Entity<'tu>) -> SourcePlace {
         let place = entity.get_range().map(|range| range.get_start().get_presumed_location());
         self.place(place)
     }
 
     /// Where the name that a cursor declares stands.
-    pub(super) fn at_name(&mut self, entity: &Entity<'tu>) -> At {
+    pub(super) fn at_name(&mut self, entity: &Entity<'tu>) -> SourcePlace {
         let place = entity.get_location().map(|location| location.get_presumed_location());
         self.place(place)
     }
 
-    fn place(&mut self, place: Option<(String, u32, u32)>) -> At {
+    fn place(&mut self, place: Option<(String, u32, u32)>) -> SourcePlace {
         let (file, line, column) = place.unwrap_or_default();
         let file = self.files.entry(file).or_insert_with_key(|name| Arc::from(name.as_str()));
-        At { file: Arc::clone(file), line, column }
+        SourcePlace { file: Arc::clone(file), line, column }
     }
 
     /// The id and the type of a declaration, which gets them at its first mention.
@@ -84,9 +84,9 @@ impl<'a, 'tu> Tree<'a, 'tu> {
     }
 
     /// An expression that is not read.
-    pub(super) fn unread(&mut self, entity: &Entity<'tu>, what: impl Into<String>) -> Expr {
+    pub(super) fn unread(&mut self, entity: &Entity<'tu>, what: impl Into<String>) -> CExpr {
         let ty = self.expression_type(entity);
-        Expr { kind: ExprKind::Unread(what.into()), ty, at: self.at(entity) }
+        CExpr { kind: ExprKind::Unread(what.into()), ty, at: self.at(entity) }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Whether symbols are in an expression or in a type.
 
-use crate::ast::{Expr, ExprKind, Type};
+use crate::ast::{CExpr, ExprKind, Type};
 
-impl Expr {
+impl CExpr {
     /// Whether its value depends on an open symbol, its own variables aside.
     pub(super) fn has_symbol(&self) -> bool {
-        matches!(self.kind, ExprKind::Symbol(_)) || self.parts().into_iter().any(Expr::has_symbol)
+        matches!(self.kind, ExprKind::Symbol(_)) || self.parts().into_iter().any(CExpr::has_symbol)
     }
 }
 

@@ -5,21 +5,21 @@ use std::sync::Arc;
 
 use clang::{Entity, EntityKind, TypeKind};
 
-use crate::ast::{At, Expr, ExprKind, Scalar, Space, Type};
+use crate::ast::{AddressSpace, CExpr, ExprKind, ScalarType, SourcePlace, Type};
 
 use super::state::{Tree, operands};
 
-pub(super) const INT: Type = Type::Scalar(Scalar::Int { bytes: 4, signed: true });
-pub(super) const ULONG: Type = Type::Scalar(Scalar::Int { bytes: 8, signed: false });
+pub(super) const INT: Type = Type::Scalar(ScalarType::Int { bytes: 4, signed: true });
+pub(super) const ULONG: Type = Type::Scalar(ScalarType::Int { bytes: 8, signed: false });
 
 /// The address space of what has this type. libclang numbers them as clang does inside.
-pub(super) fn space(ty: Option<clang::Type<'_>>) -> Space {
+pub(super) fn space(ty: Option<clang::Type<'_>>) -> AddressSpace {
     match ty.map_or(0, |ty| ty.get_address_space()) {
-        1 | 6 | 7 => Space::Global,
-        2 => Space::Local,
-        3 => Space::Constant,
-        5 => Space::Generic,
-        _ => Space::Private,
+        1 | 6 | 7 => AddressSpace::Global,
+        2 => AddressSpace::Local,
+        3 => AddressSpace::Constant,
+        5 => AddressSpace::Generic,
+        _ => AddressSpace::Private,
     }
 }
 
@@ -32,10 +32,10 @@ pub(super) fn pointing(ty: Type, operand: &Type) -> Type {
     }
 }
 
-fn scalar(kind: TypeKind) -> Option<Scalar> {
-    let int = |bytes, signed| Some(Scalar::Int { bytes, signed });
+fn scalar(kind: TypeKind) -> Option<ScalarType> {
+    let int = |bytes, signed| Some(ScalarType::Int { bytes, signed });
     match kind {
-        TypeKind::Bool => Some(Scalar::Bool),
+        TypeKind::Bool => Some(ScalarType::Bool),
         TypeKind::CharS | TypeKind::SChar => int(1, true),
         TypeKind::CharU | TypeKind::UChar => int(1, false),
         TypeKind::Short => int(2, true),
@@ -44,15 +44,15 @@ fn scalar(kind: TypeKind) -> Option<Scalar> {
         TypeKind::UInt => int(4, false),
         TypeKind::Long => int(8, true),
         TypeKind::ULong => int(8, false),
-        TypeKind::Half => Some(Scalar::Real { bytes: 2 }),
-        TypeKind::Float => Some(Scalar::Real { bytes: 4 }),
-        TypeKind::Double => Some(Scalar::Real { bytes: 8 }),
+        TypeKind::Half => Some(ScalarType::Real { bytes: 2 }),
+        TypeKind::Float => Some(ScalarType::Real { bytes: 4 }),
+        TypeKind::Double => Some(ScalarType::Real { bytes: 8 }),
         _ => None,
     }
 }
 
 /// `_Atomic(int)` is an `int` to us; libclang only tells its name.
-fn atomic(name: &str) -> Option<Scalar> {
+fn atomic(name: &str) -> Option<ScalarType> {
     let at = name.find("_Atomic(")? + "_Atomic(".len();
     scalar(match &name[at..name.rfind(')')?] {
         "int" => TypeKind::Int,
@@ -102,7 +102,7 @@ impl<'tu> Tree<'_, 'tu> {
     }
 
     /// Lengths of arrays in the typedef that a cursor names.
-    fn lengths_of_name(&mut self, entity: &Entity<'tu>) -> VecDeque<Option<Expr>> {
+    fn lengths_of_name(&mut self, entity: &Entity<'tu>) -> VecDeque<Option<CExpr>> {
         let children = entity.get_children();
         let name = children.iter().find(|child| child.get_kind() == EntityKind::TypeRef);
         let declaration = name.and_then(|name| name.get_reference());
@@ -115,7 +115,7 @@ impl<'tu> Tree<'_, 'tu> {
     }
 
     /// Lengths of arrays that a cursor writes down, from left to right.
-    fn lengths(&mut self, entity: &Entity<'tu>) -> VecDeque<Option<Expr>> {
+    fn lengths(&mut self, entity: &Entity<'tu>) -> VecDeque<Option<CExpr>> {
         let mut lengths: Vec<_> =
             operands(entity).into_iter().filter(|child| self.is_length(entity, child)).collect();
         lengths.sort_by_key(|child| self.text.span(child).start);
@@ -128,7 +128,11 @@ impl<'tu> Tree<'_, 'tu> {
         self.text.ends_with(outer.start, inner.start, '[')
     }
 
-    fn convert_type(&mut self, ty: clang::Type<'tu>, lengths: &mut VecDeque<Option<Expr>>) -> Type {
+    fn convert_type(
+        &mut self,
+        ty: clang::Type<'tu>,
+        lengths: &mut VecDeque<Option<CExpr>>,
+    ) -> Type {
         if let Some(scalar) = scalar(ty.get_kind()) {
             return Type::Scalar(scalar);
         }
@@ -176,7 +180,7 @@ impl<'tu> Tree<'_, 'tu> {
     }
 
     /// Vectors, and types of kinds that the binding does not know.
-    fn canonical(&mut self, ty: clang::Type<'tu>, lengths: &mut VecDeque<Option<Expr>>) -> Type {
+    fn canonical(&mut self, ty: clang::Type<'tu>, lengths: &mut VecDeque<Option<CExpr>>) -> Type {
         if let (Some(element), Some(width)) = (ty.get_element_type(), ty.get_size())
             && let Some(scalar) = scalar(element.get_canonical_type().get_kind())
             && let Ok(width) = u8::try_from(width)
@@ -240,8 +244,8 @@ fn levels(ty: clang::Type<'_>) -> usize {
 }
 
 /// A length that libclang knows as a number.
-fn number(value: usize) -> Option<Expr> {
-    let at = At { file: Arc::from(""), line: 0, column: 0 };
+fn number(value: usize) -> Option<CExpr> {
+    let at = SourcePlace { file: Arc::from(""), line: 0, column: 0 };
     let value = i64::try_from(value).ok()?;
-    Some(Expr { kind: ExprKind::Int(value), ty: INT, at })
+    Some(CExpr { kind: ExprKind::Int(value), ty: INT, at })
 }

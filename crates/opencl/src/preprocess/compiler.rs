@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use tickbound_model::source::Standard;
-use tickbound_os::process::{Ended, Finished, Limits, Stopped};
+use tickbound_os::process::{Ended, Finished, ProcessLimits, ProcessStop};
 
 use crate::error::ReadError;
 use crate::libclang::HEADER;
@@ -20,9 +20,9 @@ const MEMORY: u64 = 2 << 30;
 const OUTPUT: u64 = 48 << 20;
 
 /// What it may use.
-pub(super) fn limits() -> Limits<'static> {
+pub(super) fn limits() -> ProcessLimits<'static> {
     let (time, memory, output) = (Some(TIME), Some(MEMORY), Some(OUTPUT));
-    Limits { time, memory, output, grace: Duration::ZERO, ..Limits::default() }
+    ProcessLimits { time, memory, output, grace: Duration::ZERO, ..ProcessLimits::default() }
 }
 
 /// What the preprocessor made of a source.
@@ -77,7 +77,7 @@ pub(super) fn run(
     (folder, include): (&Path, &[PathBuf]),
     headers: &Path,
     (standard, defines): (Standard, &[String]),
-    limits: Limits<'_>,
+    limits: ProcessLimits<'_>,
 ) -> Result<Preprocessed, ReadError> {
     let mut arguments: Vec<OsString> = OPTIONS.map(Into::into).to_vec();
     arguments.extend(["-iquote", ".", "-I", "."].map(Into::into));
@@ -102,7 +102,7 @@ fn start(
     arguments: &[OsString],
     folder: &Path,
     source: &str,
-    limits: Limits<'_>,
+    limits: ProcessLimits<'_>,
 ) -> Result<Preprocessed, ReadError> {
     let wanted = std::env::var("CC").ok().filter(|cc| !cc.trim().is_empty());
     let candidates: Vec<&str> = match &wanted {
@@ -115,7 +115,7 @@ fn start(
         command.args(words).args(arguments).current_dir(folder).env("LC_ALL", "C");
         let fault = |what: String, fix| Err(ReadError::file(candidate, what, fix));
         return match tickbound_os::process::run(&mut command, source, limits) {
-            Ok(Finished { ended: Ended::Stopped(Stopped::Interrupted), .. }) => {
+            Ok(Finished { ended: Ended::Stopped(ProcessStop::Interrupted), .. }) => {
                 Err(ReadError::Stopped { name: candidate.to_owned() })
             }
             Ok(Finished { ended: Ended::Stopped(why), .. }) => {

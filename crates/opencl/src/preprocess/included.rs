@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use crate::ast::At;
+use crate::ast::SourcePlace;
 use crate::error::ReadError;
 
 /// The texts of all files that `text` includes, and that those include, by the names in their
@@ -33,7 +33,7 @@ pub fn included(
             let paths = folders.iter().map(|folder| folder.join(wanted));
             let Some(path) = paths.into_iter().find(|path| path.exists()) else { continue };
             let inner = read(&path).map_err(|why| {
-                let at = At { file: Arc::from(file.as_str()), line, column: 0 };
+                let at = SourcePlace { file: Arc::from(file.as_str()), line, column: 0 };
                 let what = format!("`{wanted}` cannot be included: {why}");
                 ReadError::at(&at, what, "remove the line, or put what it gives into a file")
             })?;

@@ -1,6 +1,6 @@
 //! What C compilers say about a source, as errors of ours.
 
-use crate::ast::At;
+use crate::ast::SourcePlace;
 use crate::error::ReadError;
 
 use super::text::Files;
@@ -38,18 +38,18 @@ fn split(line: &str) -> Option<(&str, &str)> {
 }
 
 /// `file:line:column` or `file:line`, as gcc and clang write it.
-fn at(place: &str, files: &Files) -> Option<At> {
+fn at(place: &str, files: &Files) -> Option<SourcePlace> {
     let (rest, last) = place.rsplit_once(':')?;
     let last: u32 = last.parse().ok()?;
     let (file, line, column) = match rest.rsplit_once(':').map(|(f, l)| (f, l.parse::<u32>())) {
         Some((file, Ok(line))) => (file, line, last),
         _ => (rest, last, 0),
     };
-    (!file.starts_with('<')).then(|| At { file: files.name(file), line, column })
+    (!file.starts_with('<')).then(|| SourcePlace { file: files.name(file), line, column })
 }
 
 /// Where the macro stands in whose text an error is: gcc's notes go outwards.
-fn expansion(rest: &[&str], files: &Files) -> Option<At> {
+fn expansion(rest: &[&str], files: &Files) -> Option<SourcePlace> {
     let notes = rest.iter().take_while(|line| split(line).is_none());
     let places = notes.filter_map(|line| Some(line.split_once(": note: in expansion of")?.0));
     places.filter_map(|place| at(place, files)).last()

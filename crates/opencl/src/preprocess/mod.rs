@@ -22,12 +22,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use indexmap::IndexMap;
-use tickbound_os::process::Limits;
+use tickbound_os::process::ProcessLimits;
 
 use crate::error::ReadError;
 use crate::libclang;
 use crate::outline::Outline;
-use crate::request::Request;
+use crate::request::ReadRequest;
 use compiler::Preprocessed;
 pub use included::included;
 use together::Copies;
@@ -55,7 +55,7 @@ pub struct Expanded {
 /// # Errors
 /// The source cannot be read, the compiler rejects it, or this machine lacks one.
 pub fn expand(
-    request: &Request,
+    request: &ReadRequest,
     structural: &[String],
     values: &IndexMap<String, i64>,
 ) -> Result<Expanded, ReadError> {
@@ -64,12 +64,12 @@ pub fn expand(
 
 /// A source whose macros are to be expanded for values of its structural symbols.
 pub struct Expander<'r> {
-    request: &'r Request,
+    request: &'r ReadRequest,
     source: String,
     headers: PathBuf,
     structural: &'r [String],
     open: Vec<String>,
-    limits: Limits<'r>,
+    limits: ProcessLimits<'r>,
 }
 
 impl<'r> Expander<'r> {
@@ -77,7 +77,10 @@ impl<'r> Expander<'r> {
     ///
     /// # Errors
     /// The source or a file that it includes cannot be read, or this machine lacks libclang.
-    pub fn new(request: &'r Request, structural: &'r [String]) -> Result<Expander<'r>, ReadError> {
+    pub fn new(
+        request: &'r ReadRequest,
+        structural: &'r [String],
+    ) -> Result<Expander<'r>, ReadError> {
         let mut source = read(&request.name, &request.path)?;
         for (name, path) in &request.more {
             source += &format!("\n# 1 {}\n{}", text::quote(name), read(name, path)?);
@@ -218,7 +221,7 @@ fn required_group(text: &str, entry: &str) -> Option<String> {
 }
 
 /// The folder of the source, where its includes lie.
-fn folder(request: &Request) -> &Path {
+fn folder(request: &ReadRequest) -> &Path {
     match request.path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -231,7 +234,7 @@ fn read(name: &str, path: &Path) -> Result<String, ReadError> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
-        let at = crate::ast::At {
+        let at = crate::ast::SourcePlace {
             file: Arc::from(name),
             line: u32::try_from(line).unwrap_or(u32::MAX),
             column: 0,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use crate::request::Request;
+use crate::request::ReadRequest;
 
 /// The file, in line markers, of the declarations of open symbols.
 pub(crate) const SYMBOLS: &str = "<symbols>";
@@ -153,7 +153,7 @@ impl Files {
     }
 
     /// Those of a request.
-    pub(super) fn of(request: &Request) -> Files {
+    pub(super) fn of(request: &ReadRequest) -> Files {
         let include = request.include.iter().map(|(name, path)| (absolute(path), name.clone()));
         Files {
             source: request.name.clone(),

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use tickbound_expr::parse;
 
 use super::text::{Files, is_word, marker, name};
-use crate::steps::Number;
+use crate::steps::SymbolExpr;
 
 /// What takes the place of `#pragma unroll`.
 const WORD: &str = "tickbound_unroll_";
@@ -21,7 +21,7 @@ pub struct Said {
     /// Its line.
     pub line: u32,
     /// So many iterations in one body; as a whole if none are said.
-    pub times: Option<Number>,
+    pub times: Option<SymbolExpr>,
 }
 
 /// The source with the word for each directive.
@@ -91,10 +91,10 @@ pub(super) fn all(
 }
 
 /// A number of iterations, if it is one of constants and symbols.
-fn number(text: &str, open: &[String], values: &IndexMap<String, i64>) -> Option<Number> {
+fn number(text: &str, open: &[String], values: &IndexMap<String, i64>) -> Option<SymbolExpr> {
     let known = |name: &String| match open.contains(name) {
-        true => Ok(Number::Name(name.clone())),
-        false => values.get(name).map(|value| Number::Int(*value)).ok_or(()),
+        true => Ok(SymbolExpr::Name(name.clone())),
+        false => values.get(name).map(|value| SymbolExpr::Int(*value)).ok_or(()),
     };
     parse::parse(text.trim()).ok()?.replace(&mut { known }).ok()
 }

@@ -4,29 +4,29 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::nodes::{NodeKind, Reach};
-use super::places::Place;
+use super::places::ObjectPlace;
 use super::symbolic::Poly;
 use super::types::Integer;
-use super::value::{Parts, Pointer, Target, Value, holds_pointers};
+use super::value::{Pointer, ReadValue, Target, VectorParts, holds_pointers};
 use super::{Read, Reader};
-use crate::ast::{At, Expr, ExprKind, Space, Type, VariableId};
+use crate::ast::{AddressSpace, CExpr, ExprKind, SourcePlace, Type, VariableId};
 use crate::steps::Dependence;
 
 impl<'a> Reader<'a> {
     /// The value of an lvalue; arrays are pointers to their first element.
-    pub fn load(&mut self, place: &Place, ty: &Type, at: &At) -> Read<Value> {
+    pub fn load(&mut self, place: &ObjectPlace, ty: &Type, at: &SourcePlace) -> Read<ReadValue> {
         // A parameter that is written as an array is a pointer.
-        let pointer = matches!(place, Place::Variable(id)
+        let pointer = matches!(place, ObjectPlace::Variable(id)
             if matches!(self.type_of(*id), Some(Type::Pointer(..))));
         if matches!(ty, Type::Array(..)) && !pointer {
             return Ok(self.address(place));
         }
         Ok(match place {
-            Place::Variable(id) => match self.state.values.get(id) {
+            ObjectPlace::Variable(id) => match self.state.values.get(id) {
                 Some(value) => value.clone(),
                 None => self.unknown(ty, Dependence::Data),
             },
-            Place::Part(ids, offset) => {
+            ObjectPlace::Part(ids, offset) => {
                 self.access_private(false, (ids, offset), ty, at);
                 match self.pointers_in(ids).or_else(|| self.known_part(ids, offset, ty)) {
                     Some(value) => value,
@@ -36,40 +36,46 @@ impl<'a> Reader<'a> {
                     }
                 }
             }
-            Place::Memory(space, name, offset) => {
+            ObjectPlace::Memory(space, name, offset) => {
                 self.access(false, (*space, name, offset), super::types::parts(ty), at);
                 match self.known_constant(*space, name, ty) {
                     Some(value) => value,
                     None => self.unknown(ty, Dependence::Data),
                 }
             }
-            Place::Lane(whole, vector, lane) => {
+            ObjectPlace::Lane(whole, vector, lane) => {
                 let value = self.load(whole, vector, at)?;
                 let part = Integer::of(ty).zip(lane_offset(ty, *lane));
                 match part.and_then(|(integer, offset)| value.part(offset, integer)) {
-                    Some(part) => Value::Int(part),
+                    Some(part) => ReadValue::Int(part),
                     None => self.unknown_as(ty, &value),
                 }
             }
-            Place::Value(depends) => self.unknown(ty, *depends),
+            ObjectPlace::Value(depends) => self.unknown(ty, *depends),
         })
     }
 
     /// Puts a value into an lvalue.
-    pub fn store(&mut self, place: &Place, ty: &Type, value: Value, at: &At) -> Read<()> {
+    pub fn store(
+        &mut self,
+        place: &ObjectPlace,
+        ty: &Type,
+        value: ReadValue,
+        at: &SourcePlace,
+    ) -> Read<()> {
         match place {
-            Place::Variable(id) => {
+            ObjectPlace::Variable(id) => {
                 self.state.values.insert(*id, value);
             }
-            Place::Part(ids, offset) => {
+            ObjectPlace::Part(ids, offset) => {
                 self.access_private(true, (ids, offset), ty, at);
                 self.store_part(ids, offset, ty, value);
             }
-            Place::Memory(space, name, offset) => {
+            ObjectPlace::Memory(space, name, offset) => {
                 self.access(true, (*space, name, offset), super::types::parts(ty), at);
             }
-            Place::Lane(whole, vector, lane) => match &**whole {
-                Place::Variable(id) => match lane_offset(ty, *lane) {
+            ObjectPlace::Lane(whole, vector, lane) => match &**whole {
+                ObjectPlace::Variable(id) => match lane_offset(ty, *lane) {
                     Some(offset) => self.put(*id, offset, ty, &value),
                     None => self.smudge(*id, value.depends(&self.terms)),
                 },
@@ -78,13 +84,19 @@ impl<'a> Reader<'a> {
                     self.store(whole, vector, value, at)?;
                 }
             },
-            Place::Value(_) => {}
+            ObjectPlace::Value(_) => {}
         }
         Ok(())
     }
 
     /// Something in one of these private variables takes a new value.
-    fn store_part(&mut self, ids: &BTreeSet<VariableId>, offset: &Poly, ty: &Type, value: Value) {
+    fn store_part(
+        &mut self,
+        ids: &BTreeSet<VariableId>,
+        offset: &Poly,
+        ty: &Type,
+        value: ReadValue,
+    ) {
         let only = ids.first().filter(|_| ids.len() == 1);
         match (only, offset.constant()) {
             (Some(id), _) if self.type_of(*id).is_some_and(holds_pointers) => {
@@ -103,42 +115,47 @@ impl<'a> Reader<'a> {
     }
 
     /// What the elements of an array of pointers point to, if that is known.
-    fn pointers_in(&self, ids: &BTreeSet<VariableId>) -> Option<Value> {
+    fn pointers_in(&self, ids: &BTreeSet<VariableId>) -> Option<ReadValue> {
         let id = ids.first().filter(|_| ids.len() == 1)?;
         let value = self.state.values.get(id)?;
         let known =
-            matches!(value, Value::Pointer(_)) && self.type_of(*id).is_some_and(holds_pointers);
+            matches!(value, ReadValue::Pointer(_)) && self.type_of(*id).is_some_and(holds_pointers);
         known.then(|| value.clone())
     }
 
     /// A pointer that is one or the other; where they point to different memories nothing is known.
-    pub fn pointer_to_either(&mut self, a: &Value, b: &Value) -> Value {
-        let (Value::Pointer(a), Value::Pointer(b)) = (a, b) else {
-            return Value::Other(Dependence::Data);
+    pub fn pointer_to_either(&mut self, a: &ReadValue, b: &ReadValue) -> ReadValue {
+        let (ReadValue::Pointer(a), ReadValue::Pointer(b)) = (a, b) else {
+            return ReadValue::Other(Dependence::Data);
         };
         let Some(target) = Target::either(&a.target, &b.target) else {
-            return Value::Other(Dependence::Data);
+            return ReadValue::Other(Dependence::Data);
         };
         let offset = match a.offset == b.offset {
             true => a.offset.clone(),
             false => self.terms.unknown(Dependence::Data),
         };
-        Value::Pointer(Pointer { target, offset })
+        ReadValue::Pointer(Pointer { target, offset })
     }
 
     /// A part of a private variable, if it is a known whole number.
-    fn known_part(&self, ids: &BTreeSet<VariableId>, offset: &Poly, ty: &Type) -> Option<Value> {
+    fn known_part(
+        &self,
+        ids: &BTreeSet<VariableId>,
+        offset: &Poly,
+        ty: &Type,
+    ) -> Option<ReadValue> {
         let id = ids.first().filter(|_| ids.len() == 1)?;
-        self.state.values.get(id)?.part(offset.constant()?, Integer::of(ty)?).map(Value::Int)
+        self.state.values.get(id)?.part(offset.constant()?, Integer::of(ty)?).map(ReadValue::Int)
     }
 
     /// The part of a private variable that begins at a byte takes a new value; others keep theirs.
-    fn put(&mut self, id: VariableId, at: i64, ty: &Type, value: &Value) {
+    fn put(&mut self, id: VariableId, at: i64, ty: &Type, value: &ReadValue) {
         let depends = value.depends(&self.terms);
         let size = self.bytes(ty).ok().and_then(|bytes| bytes.constant());
         let mut parts = match self.state.values.get(&id) {
             Some(before) => before.parts().cloned().unwrap_or_default(),
-            None => Parts::new(),
+            None => VectorParts::new(),
         };
         self.smudge(id, depends);
         if matches!(self.type_of(id), None | Some(Type::Scalar(_) | Type::Pointer(..))) {
@@ -146,11 +163,11 @@ impl<'a> Reader<'a> {
         }
         let Some(end) = size.and_then(|size| at.checked_add(size)) else { return };
         parts.retain(|from, (ty, _)| from.saturating_add(ty.bytes()) <= at || end <= *from);
-        if let (Value::Int(number), Some(integer)) = (value, Integer::of(ty)) {
+        if let (ReadValue::Int(number), Some(integer)) = (value, Integer::of(ty)) {
             parts.insert(at, (integer, number.clone()));
         }
         if let Some(depends) = self.state.values.get(&id).map(|value| value.depends(&self.terms)) {
-            self.state.values.insert(id, Value::with_parts(depends, parts));
+            self.state.values.insert(id, ReadValue::with_parts(depends, parts));
         }
     }
 
@@ -170,31 +187,33 @@ impl<'a> Reader<'a> {
     }
 
     /// A pointer to a place.
-    pub fn address(&mut self, place: &Place) -> Value {
+    pub fn address(&mut self, place: &ObjectPlace) -> ReadValue {
         let (target, offset) = match place {
-            Place::Variable(id) => (Target::Private(Rc::new(BTreeSet::from([*id]))), Poly::int(0)),
-            Place::Part(ids, offset) => (Target::Private(ids.clone()), offset.clone()),
-            Place::Memory(space, name, offset) => {
+            ObjectPlace::Variable(id) => {
+                (Target::Private(Rc::new(BTreeSet::from([*id]))), Poly::int(0))
+            }
+            ObjectPlace::Part(ids, offset) => (Target::Private(ids.clone()), offset.clone()),
+            ObjectPlace::Memory(space, name, offset) => {
                 (Target::Memory(*space, name.clone()), offset.clone())
             }
-            Place::Lane(whole, ..) => {
-                let Value::Pointer(whole) = self.address(whole) else {
-                    return Value::Other(Dependence::Data);
+            ObjectPlace::Lane(whole, ..) => {
+                let ReadValue::Pointer(whole) = self.address(whole) else {
+                    return ReadValue::Other(Dependence::Data);
                 };
                 (whole.target, self.terms.unknown(Dependence::Data))
             }
-            Place::Value(depends) => return Value::Other(*depends),
+            ObjectPlace::Value(depends) => return ReadValue::Other(*depends),
         };
-        Value::Pointer(Pointer { target, offset })
+        ReadValue::Pointer(Pointer { target, offset })
     }
 
     /// Counts one access.
     pub fn access(
         &mut self,
         store: bool,
-        (space, array, offset): (Space, &Rc<str>, &Poly),
+        (space, array, offset): (AddressSpace, &Rc<str>, &Poly),
         (element, width): (u8, u8),
-        at: &At,
+        at: &SourcePlace,
     ) {
         let (array, offset) = (array.clone(), offset.clone());
         let reach = Reach { space, store, array, element, width, offset, iterations: Vec::new() };
@@ -207,39 +226,44 @@ impl<'a> Reader<'a> {
         store: bool,
         (ids, offset): (&BTreeSet<VariableId>, &Poly),
         ty: &Type,
-        at: &At,
+        at: &SourcePlace,
     ) {
         let Some(variable) = ids.first().and_then(|id| self.variables.get(id)) else { return };
         if ids.len() == 1 && matches!(variable.ty, Type::Array(..)) && !holds_pointers(&variable.ty)
         {
             let array = variable.name.as_str().into();
-            self.access(store, (Space::Private, &array, offset), super::types::parts(ty), at);
+            self.access(
+                store,
+                (AddressSpace::Private, &array, offset),
+                super::types::parts(ty),
+                at,
+            );
         }
     }
 
     /// The value of a whole number of program scope that never changes.
-    fn known_constant(&mut self, space: Space, name: &str, ty: &Type) -> Option<Value> {
+    fn known_constant(&mut self, space: AddressSpace, name: &str, ty: &Type) -> Option<ReadValue> {
         let integer = Integer::of(ty)?;
-        if space != Space::Constant {
+        if space != AddressSpace::Constant {
             return None;
         }
         let global = self.unit.globals.iter().find(|global| {
-            global.name == name && global.space == Space::Constant && global.ty == *ty
+            global.name == name && global.space == AddressSpace::Constant && global.ty == *ty
         })?;
         let init = global.init.as_ref()?;
         let value = self.constant(init).ok()?;
         let from = Integer::of(&init.ty)?;
-        Some(Value::Int(from.convert(integer, &mut self.terms, &value)))
+        Some(ReadValue::Int(from.convert(integer, &mut self.terms, &value)))
     }
 
     /// An expression over macros and constants, walked for its value only.
-    pub fn constant(&mut self, e: &Expr) -> Read<Poly> {
-        let integer = |e: &Expr| Integer::of(&e.ty).unwrap_or(super::types::INT);
+    pub fn constant(&mut self, e: &CExpr) -> Read<Poly> {
+        let integer = |e: &CExpr| Integer::of(&e.ty).unwrap_or(super::types::INT);
         Ok(match &e.kind {
             ExprKind::Int(value) | ExprKind::SizeOf(value) => Poly::int(*value),
             ExprKind::Symbol(name) => self.symbol(name, &e.at)?,
             ExprKind::Variable(id, _) => match self.state.values.get(id) {
-                Some(Value::Int(value)) => value.clone(),
+                Some(ReadValue::Int(value)) => value.clone(),
                 _ => self.terms.unknown(Dependence::Data),
             },
             ExprKind::Cast(a) => {

@@ -2,22 +2,27 @@
 
 use std::collections::BTreeSet;
 
-use tickbound_model::source::Asked;
+use tickbound_model::source::QuestionKey;
 
 use super::form::Loop;
 use super::scan;
-use crate::ast::{At, BinaryOp, Expr, ExprKind, Function, Stmt, StmtKind, Unit};
-use crate::request::Request;
+use crate::ast::{CBinaryOp, CExpr, CFunction, CStmt, CStmtKind, ExprKind, SourcePlace, Unit};
+use crate::request::ReadRequest;
 use crate::written::written;
 
 /// A loop or branch: where it stands, and its condition, if it has one.
-pub type Place<'e> = (&'e At, Option<&'e Expr>);
+pub type QuestionPlace<'e> = (&'e SourcePlace, Option<&'e CExpr>);
 
 /// Whether an answer is for a place in a function.
-pub fn fits(asked: &Asked, function: &Function, file: &str, (at, condition): Place<'_>) -> bool {
+pub fn fits(
+    asked: &QuestionKey,
+    function: &CFunction,
+    file: &str,
+    (at, condition): QuestionPlace<'_>,
+) -> bool {
     match asked {
-        Asked::Line(line) => at.line == *line && *at.file == *file,
-        Asked::Function { name, condition: wanted, place } => {
+        QuestionKey::Line(line) => at.line == *line && *at.file == *file,
+        QuestionKey::Function { name, condition: wanted, place } => {
             let text = plain(&condition_text(condition));
             let same = |wanted: &String| plain(wanted) == text;
             let numbered = |n: &u32| number(function, at, &text) == usize::try_from(*n).ok();
@@ -29,9 +34,9 @@ pub fn fits(asked: &Asked, function: &Function, file: &str, (at, condition): Pla
 }
 
 /// The number, from 1, of a place among those in its function with the same condition.
-fn number(function: &Function, at: &At, text: &str) -> Option<usize> {
+fn number(function: &CFunction, at: &SourcePlace, text: &str) -> Option<usize> {
     let (loops, branches) = places(&function.body);
-    let mut all: Vec<Place<'_>> = [loops, branches].concat();
+    let mut all: Vec<QuestionPlace<'_>> = [loops, branches].concat();
     all.retain(|(_, condition)| plain(&condition_text(*condition)) == text);
     all.sort_by_key(|(at, _)| *at);
     all.dedup_by_key(|(at, _)| *at);
@@ -44,25 +49,25 @@ fn plain(text: &str) -> String {
 }
 
 /// The condition of a loop or branch, as answers have it.
-pub fn condition_text(condition: Option<&Expr>) -> String {
+pub fn condition_text(condition: Option<&CExpr>) -> String {
     condition.map_or_else(|| "true".to_owned(), written)
 }
 
 /// The loops and the branches in statements.
-fn places(body: &[Stmt]) -> (Vec<Place<'_>>, Vec<Place<'_>>) {
+fn places(body: &[CStmt]) -> (Vec<QuestionPlace<'_>>, Vec<QuestionPlace<'_>>) {
     let (mut loops, mut branches) = (Vec::new(), Vec::new());
     scan::statements(body, &mut |stmt| {
         if let Some(l) = Loop::of(stmt) {
             loops.push((l.at, l.test));
             branches.extend(l.breaks.iter().map(|e| (l.at, Some(*e))));
         }
-        if let StmtKind::If(condition, ..) | StmtKind::Switch(condition, ..) = &stmt.kind {
+        if let CStmtKind::If(condition, ..) | CStmtKind::Switch(condition, ..) = &stmt.kind {
             branches.push((&stmt.at, Some(condition)));
         }
         for e in scan::direct_expressions(stmt) {
             scan::expressions(e, &mut |e| match &e.kind {
                 ExprKind::Conditional(a, ..)
-                | ExprKind::Binary(BinaryOp::And | BinaryOp::Or, a, _) => {
+                | ExprKind::Binary(CBinaryOp::And | CBinaryOp::Or, a, _) => {
                     branches.push((&e.at, Some(a)));
                 }
                 _ => {}
@@ -74,12 +79,12 @@ fn places(body: &[Stmt]) -> (Vec<Place<'_>>, Vec<Place<'_>>) {
 
 /// The answers of a request, by their place in it, that are for something in a file: for loops,
 /// and for branches.
-pub fn matched(request: &Request, unit: &Unit) -> (BTreeSet<usize>, BTreeSet<usize>) {
+pub fn matched(request: &ReadRequest, unit: &Unit) -> (BTreeSet<usize>, BTreeSet<usize>) {
     let (mut bounds, mut sides) = (BTreeSet::new(), BTreeSet::new());
     let Some(entry) = unit.functions.get(&request.entry) else { return (bounds, sides) };
     for function in unit.functions.values() {
         let (loops, branches) = places(&function.body);
-        let found = |asked: &Asked, places: &[Place<'_>]| {
+        let found = |asked: &QuestionKey, places: &[QuestionPlace<'_>]| {
             places.iter().any(|place| fits(asked, function, &entry.at.file, *place))
         };
         let of_loops = request.bounds.iter().enumerate().filter(|(_, (a, _))| found(a, &loops));

@@ -2,11 +2,11 @@
 
 use tickbound_model::source::Side;
 
-use super::nodes::{self, Node, NodeKind, joined, matter, same_effect};
-use super::symbolic::{Kind, Poly};
-use super::value::State;
+use super::nodes::{self, KernelNode, NodeKind, joined, matter, same_effect};
+use super::symbolic::{AtomKind, Poly};
+use super::value::ReadState;
 use super::{Read, Reader};
-use crate::ast::{At, Expr};
+use crate::ast::{CExpr, SourcePlace};
 use crate::error::ReadError;
 use crate::steps::Dependence;
 
@@ -16,7 +16,7 @@ impl<'a> Reader<'a> {
     pub fn fork<T>(
         &mut self,
         condition: &Poly,
-        asked: (&At, &'a Expr),
+        asked: (&SourcePlace, &'a CExpr),
         then: impl FnOnce(&mut Self) -> Read<T>,
         otherwise: impl FnOnce(&mut Self) -> Read<T>,
     ) -> Read<(Option<T>, Option<T>)> {
@@ -30,7 +30,7 @@ impl<'a> Reader<'a> {
         let then_state = std::mem::replace(&mut self.state, before);
         let negated = self.terms.not(condition);
         let (y, other_nodes) = self.assuming(&negated, otherwise)?;
-        self.state = State::merge(&mut self.terms, condition, &then_state, &self.state);
+        self.state = ReadState::merge(&mut self.terms, condition, &then_state, &self.state);
         self.branch(condition, asked, then_nodes, other_nodes)?;
         Ok((Some(x), Some(y)))
     }
@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
         &mut self,
         condition: &Poly,
         part: impl FnOnce(&mut Self) -> Read<T>,
-    ) -> Read<(T, Vec<Node>)> {
+    ) -> Read<(T, Vec<KernelNode>)> {
         let facts = self.terms.facts();
         self.terms.assume(condition);
         let result = self.capture(part);
@@ -52,9 +52,9 @@ impl<'a> Reader<'a> {
     fn branch(
         &mut self,
         condition: &Poly,
-        (at, asked): (&At, &'a Expr),
-        then: Vec<Node>,
-        otherwise: Vec<Node>,
+        (at, asked): (&SourcePlace, &'a CExpr),
+        then: Vec<KernelNode>,
+        otherwise: Vec<KernelNode>,
     ) -> Read<()> {
         if then.is_empty() && otherwise.is_empty() || self.probing > 0 {
             return Ok(());
@@ -94,11 +94,11 @@ impl<'a> Reader<'a> {
             return condition.clone();
         }
         match self.terms.kind_of(condition).cloned() {
-            Some(Kind::And(a, b)) => {
+            Some(AtomKind::And(a, b)) => {
                 let (a, b) = (self.implied(&a, unknown), self.implied(&b, unknown));
                 self.terms.and(&a, &b)
             }
-            Some(Kind::Or(a, b)) => {
+            Some(AtomKind::Or(a, b)) => {
                 let (a, b) = (self.implied(&a, unknown), self.implied(&b, unknown));
                 self.terms.or(&a, &b)
             }
@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
             None => {
                 let negated = self.terms.not(condition);
                 match self.terms.kind_of(&negated) {
-                    Some(Kind::And(..) | Kind::Or(..)) => {
+                    Some(AtomKind::And(..) | AtomKind::Or(..)) => {
                         let part = self.implied(&negated, !unknown);
                         self.terms.not(&part)
                     }
@@ -117,7 +117,13 @@ impl<'a> Reader<'a> {
     }
 
     /// A branch whose condition may be a constant.
-    pub fn emit_if(&mut self, condition: &Poly, then: Vec<Node>, otherwise: Vec<Node>, at: &At) {
+    pub fn emit_if(
+        &mut self,
+        condition: &Poly,
+        then: Vec<KernelNode>,
+        otherwise: Vec<KernelNode>,
+        at: &SourcePlace,
+    ) {
         match condition.constant() {
             Some(0) => self.append(otherwise),
             Some(_) => self.append(then),
@@ -138,7 +144,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Which side the problem file chooses for a branch that depends on data.
-    pub fn side(&mut self, at: &At, asked: &Expr) -> Read<Side> {
+    pub fn side(&mut self, at: &SourcePlace, asked: &CExpr) -> Read<Side> {
         if let Some(side) = self.chosen_side(at, asked) {
             return Ok(side);
         }
@@ -153,7 +159,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Appends steps that were captured.
-    pub fn append(&mut self, more: Vec<Node>) {
+    pub fn append(&mut self, more: Vec<KernelNode>) {
         for node in more {
             nodes::push(&mut self.nodes, node);
         }

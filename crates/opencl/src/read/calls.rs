@@ -1,8 +1,8 @@
 //! Calls: functions of the file are walked where they are called.
 
-use super::value::{State, Value};
+use super::value::{ReadState, ReadValue};
 use super::{Read, Reader, scan};
-use crate::ast::{At, Expr, Function, Stmt, StmtKind};
+use crate::ast::{CExpr, CFunction, CStmt, CStmtKind, SourcePlace};
 use crate::error::ReadError;
 use crate::steps::Dependence;
 
@@ -11,7 +11,7 @@ const DEEPEST: usize = 64;
 
 impl<'a> Reader<'a> {
     /// A call of a function of the file, or of a builtin.
-    pub fn call(&mut self, name: &'a str, arguments: &'a [Expr], e: &'a Expr) -> Read<Value> {
+    pub fn call(&mut self, name: &'a str, arguments: &'a [CExpr], e: &'a CExpr) -> Read<ReadValue> {
         let unit = self.unit;
         let Some(function) = unit.functions.get(name) else {
             return self.builtin(name, arguments, e);
@@ -38,7 +38,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Walks a function's body; its parameters have their values.
-    pub fn run_function(&mut self, function: &'a Function) -> Read<()> {
+    pub fn run_function(&mut self, function: &'a CFunction) -> Read<()> {
         self.calls.push(&function.name);
         let bounded = std::mem::take(&mut self.bounded);
         let result = self.run(&function.body, None);
@@ -49,13 +49,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Variables of a function are gone when it is left.
-    fn forget_locals(&mut self, function: &Function) {
-        let State { values, .. } = &mut self.state;
+    fn forget_locals(&mut self, function: &CFunction) {
+        let ReadState { values, .. } = &mut self.state;
         for parameter in &function.parameters {
             values.remove(&parameter.id);
         }
         scan::statements(&function.body, &mut |stmt| {
-            if let StmtKind::Declare(variables) = &stmt.kind {
+            if let CStmtKind::Declare(variables) = &stmt.kind {
                 for variable in variables {
                     values.remove(&variable.id);
                 }
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
         });
     }
 
-    fn check_depth(&self, name: &str, at: &At) -> Read<()> {
+    fn check_depth(&self, name: &str, at: &SourcePlace) -> Read<()> {
         if let Some(first) = self.calls.iter().position(|call| *call == name) {
             let mut cycle: Vec<&str> = self.calls[first..].to_vec();
             cycle.push(name);
@@ -85,11 +85,12 @@ impl<'a> Reader<'a> {
 }
 
 /// Whether a function may return in the midst of a loop.
-fn returns_from_loop(body: &[Stmt]) -> bool {
+fn returns_from_loop(body: &[CStmt]) -> bool {
     let mut found = false;
     scan::statements(body, &mut |stmt| {
-        if let StmtKind::For { body, .. } | StmtKind::While(_, body) | StmtKind::DoWhile(body, _) =
-            &stmt.kind
+        if let CStmtKind::For { body, .. }
+        | CStmtKind::While(_, body)
+        | CStmtKind::DoWhile(body, _) = &stmt.kind
         {
             found |= scan::returns(body);
         }

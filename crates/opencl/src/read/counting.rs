@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use super::Reader;
 use super::form::Loop;
 use super::probe::{Change, Probe};
-use super::symbolic::{Atom, Interval, Leaf, Poly};
+use super::symbolic::{Atom, Leaf, Poly, WideInterval};
 use super::trips::trips;
 use super::types::Integer;
-use super::value::Value;
+use super::value::ReadValue;
 
 impl<'a> Reader<'a> {
     /// How many iterations there are, if that can be said.
     pub fn count(&mut self, l: &Loop<'a>, probe: &Probe) -> Option<Poly> {
-        let range = Interval::new(0, i64::MAX);
-        let leaf = self.terms.counter(range, Interval::new(0, 1 << 16), Vec::new());
+        let range = WideInterval::new(0, i64::MAX);
+        let leaf = self.terms.counter(range, WideInterval::new(0, 1 << 16), Vec::new());
         let iteration = leaf.as_atom()?;
         let condition = self.at_iteration(probe, &probe.condition, &leaf)?;
         let mut count = trips(&mut self.terms, &condition, iteration)?;
@@ -31,9 +31,12 @@ impl<'a> Reader<'a> {
         let mut by = HashMap::new();
         for (id, atom) in &probe.placeholders {
             let start = match probe.start.values.get(id)? {
-                Value::Int(poly) => poly,
-                Value::Pointer(pointer) => &pointer.offset,
-                Value::Real(_) | Value::Scaled(..) | Value::Other(_) | Value::Parts(..) => continue,
+                ReadValue::Int(poly) => poly,
+                ReadValue::Pointer(pointer) => &pointer.offset,
+                ReadValue::Real(_)
+                | ReadValue::Scaled(..)
+                | ReadValue::Other(_)
+                | ReadValue::Parts(..) => continue,
             };
             let value = match probe.changes.get(id) {
                 Some(Change::By(step)) => {
@@ -56,7 +59,7 @@ impl<'a> Reader<'a> {
         for (id, atom) in &probe.placeholders {
             let Some(Change::By(step)) = probe.changes.get(id) else { continue };
             let unsigned = self.type_of(*id).and_then(Integer::of).is_some_and(|i| !i.signed);
-            let Some(Value::Int(start)) = probe.start.values.get(id) else { continue };
+            let Some(ReadValue::Int(start)) = probe.start.values.get(id) else { continue };
             let asked = probe_mentions(self, probe, *atom);
             if !unsigned || !asked || self.terms.never_negative(step) {
                 continue;

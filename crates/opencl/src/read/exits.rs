@@ -11,7 +11,7 @@ use super::probe::Walked;
 use super::statements::Rest;
 use super::symbolic::Poly;
 use super::{Read, Reader, scan};
-use crate::ast::{Expr, Stmt};
+use crate::ast::{CExpr, CStmt};
 
 impl<'a> Reader<'a> {
     /// A loop with exits.
@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether the statement is an exit of the loop that is being walked.
-    pub fn is_exit(&self, stmt: &Stmt) -> bool {
+    pub fn is_exit(&self, stmt: &CStmt) -> bool {
         let exits = self.exits.last();
         exits.is_some_and(|exits| exits.at.iter().any(|exit| std::ptr::eq(*exit, stmt)))
     }
@@ -58,8 +58,8 @@ impl<'a> Reader<'a> {
     /// An exit, and what follows it.
     pub fn exit(
         &mut self,
-        stmt: &'a Stmt,
-        (condition, then, otherwise): (&'a Expr, &'a [Stmt], &'a [Stmt]),
+        stmt: &'a CStmt,
+        (condition, then, otherwise): (&'a CExpr, &'a [CStmt], &'a [CStmt]),
         after: &Rest<'a, '_>,
     ) -> Read<()> {
         let leave = self.condition(condition)?;
@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The side of an exit that leaves the loop.
-    fn leave_by(&mut self, side: &'a [Stmt]) -> Read<()> {
+    fn leave_by(&mut self, side: &'a [CStmt]) -> Read<()> {
         self.run(side, None)?;
         if scan::returns(side) {
             self.state.left = Some(Poly::int(1));
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
     /// What follows a loop with a `return`, if that has not ended the function.
     pub fn unless_left(
         &mut self,
-        stmt: &'a Stmt,
+        stmt: &'a CStmt,
         left: &Poly,
         rest: impl FnOnce(&mut Self) -> Read<()>,
     ) -> Read<()> {

@@ -2,33 +2,33 @@
 
 use super::symbolic::Poly;
 use super::types::{INT, Integer, scalar_bytes, width};
-use super::value::{Parts, Value, holds_pointers};
+use super::value::{ReadValue, VectorParts, holds_pointers};
 use super::{Read, Reader};
-use crate::ast::{At, BinaryOp, Expr, ExprKind, Type, UnaryOp};
+use crate::ast::{CBinaryOp, CExpr, ExprKind, SourcePlace, Type, UnaryOp};
 use crate::error::ReadError;
 use crate::steps::Dependence;
 
 impl<'a> Reader<'a> {
     /// Walks an expression for its value.
-    pub fn value(&mut self, e: &'a Expr) -> Read<Value> {
+    pub fn value(&mut self, e: &'a CExpr) -> Read<ReadValue> {
         self.tick(&e.at)?;
         self.of(e, |r| r.value_of(e))
     }
 
-    fn value_of(&mut self, e: &'a Expr) -> Read<Value> {
+    fn value_of(&mut self, e: &'a CExpr) -> Read<ReadValue> {
         match &e.kind {
             ExprKind::Int(value) | ExprKind::SizeOf(value) if Integer::of(&e.ty).is_some() => {
-                Ok(Value::Int(Poly::int(*value)))
+                Ok(ReadValue::Int(Poly::int(*value)))
             }
             ExprKind::Real(text) => {
                 let number = text.trim_end_matches(['f', 'F', 'h', 'H']).parse().ok();
-                let known = Value::real(number, &e.ty);
+                let known = ReadValue::real(number, &e.ty);
                 Ok(known.unwrap_or_else(|| self.unknown(&e.ty, Dependence::Uniform)))
             }
             ExprKind::Int(_) | ExprKind::SizeOf(_) | ExprKind::Text => {
                 Ok(self.unknown(&e.ty, Dependence::Uniform))
             }
-            ExprKind::Symbol(name) => Ok(Value::Int(self.symbol(name, &e.at)?)),
+            ExprKind::Symbol(name) => Ok(ReadValue::Int(self.symbol(name, &e.at)?)),
             ExprKind::Variable(..) | ExprKind::Index(..) | ExprKind::Member { .. } => {
                 let place = self.place(e)?;
                 self.load(&place, &e.ty, &e.at)
@@ -48,8 +48,9 @@ impl<'a> Reader<'a> {
     }
 
     /// The parts of a vector, or the initial values of an array or structure.
-    fn list(&mut self, items: &'a [Expr], ty: &Type) -> Read<Value> {
-        let values: Vec<Value> = items.iter().map(|item| self.value(item)).collect::<Read<_>>()?;
+    fn list(&mut self, items: &'a [CExpr], ty: &Type) -> Read<ReadValue> {
+        let values: Vec<ReadValue> =
+            items.iter().map(|item| self.value(item)).collect::<Read<_>>()?;
         match (values.as_slice(), items) {
             ([value], [item]) if Integer::of(ty).is_some() => {
                 Ok(self.of(item, |r| r.convert(value.clone(), &item.ty, ty, &item.at)))
@@ -61,25 +62,30 @@ impl<'a> Reader<'a> {
                 let parts = self.parts_of_list(items, &values, ty)?;
                 match parts.is_empty() {
                     true => Ok(self.unknown(ty, depends)),
-                    false => Ok(Value::with_parts(depends, parts)),
+                    false => Ok(ReadValue::with_parts(depends, parts)),
                 }
             }
         }
     }
 
     /// What any element of an array of pointers holds: a pointer to one of what they point to.
-    fn any_of(&mut self, values: &[Value]) -> Value {
+    fn any_of(&mut self, values: &[ReadValue]) -> ReadValue {
         let Some((first, rest)) = values.split_first() else {
-            return Value::Other(Dependence::Data);
+            return ReadValue::Other(Dependence::Data);
         };
         rest.iter().fold(first.clone(), |all, value| self.pointer_to_either(&all, value))
     }
 
     /// The whole numbers of a list, each where it comes to lie. Behind an item that may take more
     /// or less room than it seems, as where braces are left out, nothing is known.
-    fn parts_of_list(&mut self, items: &[Expr], values: &[Value], ty: &Type) -> Read<Parts> {
-        let mut parts = Parts::new();
-        let mut items: Vec<(&Expr, &Value)> = items.iter().zip(values).collect();
+    fn parts_of_list(
+        &mut self,
+        items: &[CExpr],
+        values: &[ReadValue],
+        ty: &Type,
+    ) -> Read<VectorParts> {
+        let mut parts = VectorParts::new();
+        let mut items: Vec<(&CExpr, &ReadValue)> = items.iter().zip(values).collect();
         if let (Type::Vector(_, width), [(item, _)]) = (ty, items.as_slice())
             && !matches!(item.ty, Type::Vector(..))
         {
@@ -110,7 +116,7 @@ impl<'a> Reader<'a> {
             if !matches!(part, Type::Scalar(_)) {
                 break;
             }
-            if let (Value::Int(number), Some(offset)) = (value, offset)
+            if let (ReadValue::Int(number), Some(offset)) = (value, offset)
                 && let (Some(from), Some(to)) = (Integer::of(&item.ty), Integer::of(&part))
             {
                 let number = from.convert(to, &mut self.terms, number);
@@ -120,7 +126,7 @@ impl<'a> Reader<'a> {
         Ok(parts)
     }
 
-    fn unary(&mut self, op: UnaryOp, a: &'a Expr, e: &'a Expr) -> Read<Value> {
+    fn unary(&mut self, op: UnaryOp, a: &'a CExpr, e: &'a CExpr) -> Read<ReadValue> {
         match op {
             UnaryOp::Address => {
                 let place = self.place(a)?;
@@ -130,10 +136,10 @@ impl<'a> Reader<'a> {
                 let place = self.place(e)?;
                 self.load(&place, &e.ty, &e.at)
             }
-            UnaryOp::PreIncrement => self.step(a, BinaryOp::Add, true, &e.at),
-            UnaryOp::PostIncrement => self.step(a, BinaryOp::Add, false, &e.at),
-            UnaryOp::PreDecrement => self.step(a, BinaryOp::Sub, true, &e.at),
-            UnaryOp::PostDecrement => self.step(a, BinaryOp::Sub, false, &e.at),
+            UnaryOp::PreIncrement => self.step(a, CBinaryOp::Add, true, &e.at),
+            UnaryOp::PostIncrement => self.step(a, CBinaryOp::Add, false, &e.at),
+            UnaryOp::PreDecrement => self.step(a, CBinaryOp::Sub, true, &e.at),
+            UnaryOp::PostDecrement => self.step(a, CBinaryOp::Sub, false, &e.at),
             UnaryOp::Plus => {
                 let value = self.value(a)?;
                 Ok(self.convert(value, &a.ty, &e.ty, &e.at))
@@ -145,30 +151,36 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn plain_unary(&mut self, op: UnaryOp, value: Value, a: &Expr, e: &Expr) -> Value {
+    fn plain_unary(&mut self, op: UnaryOp, value: ReadValue, a: &CExpr, e: &CExpr) -> ReadValue {
         match (value, Integer::of(&a.ty)) {
-            (Value::Int(poly), Some(integer)) => {
+            (ReadValue::Int(poly), Some(integer)) => {
                 let result = self.integer_unary(op, &poly, integer);
-                self.price(BinaryOp::Sub, &a.ty, &e.at);
-                Value::Int(result)
+                self.price(CBinaryOp::Sub, &a.ty, &e.at);
+                ReadValue::Int(result)
             }
-            (Value::Pointer(_), _) => Value::Int(Poly::int(0)), // `!p`: arrays have an address
-            (Value::Real(number), _) if op != UnaryOp::Complement => {
-                self.price(BinaryOp::Sub, &a.ty, &e.at);
+            (ReadValue::Pointer(_), _) => ReadValue::Int(Poly::int(0)), // `!p`: arrays have an address
+            (ReadValue::Real(number), _) if op != UnaryOp::Complement => {
+                self.price(CBinaryOp::Sub, &a.ty, &e.at);
                 match op {
-                    UnaryOp::Not => Value::Int(Poly::int(i64::from(number == 0.0))),
-                    _ => Value::Real(-number),
+                    UnaryOp::Not => ReadValue::Int(Poly::int(i64::from(number == 0.0))),
+                    _ => ReadValue::Real(-number),
                 }
             }
             (value, _) => {
-                self.price(BinaryOp::Sub, &a.ty, &e.at);
+                self.price(CBinaryOp::Sub, &a.ty, &e.at);
                 self.unknown_as(&e.ty, &value)
             }
         }
     }
 
     /// `++` and `--`.
-    fn step(&mut self, a: &'a Expr, op: BinaryOp, before: bool, at: &At) -> Read<Value> {
+    fn step(
+        &mut self,
+        a: &'a CExpr,
+        op: CBinaryOp,
+        before: bool,
+        at: &SourcePlace,
+    ) -> Read<ReadValue> {
         let int = INT.ast();
         let index = self.feeds(a);
         let place = self.place(a)?;
@@ -177,7 +189,7 @@ impl<'a> Reader<'a> {
             let (value, ty) = r.arithmetic(
                 op,
                 (old.clone(), &a.ty),
-                (Value::Int(Poly::int(1)), &int),
+                (ReadValue::Int(Poly::int(1)), &int),
                 &a.ty,
                 at,
             )?;
@@ -189,7 +201,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether what is assigned to this feeds addresses or loops.
-    pub fn feeds(&self, left: &Expr) -> bool {
+    pub fn feeds(&self, left: &CExpr) -> bool {
         match &left.kind {
             ExprKind::Variable(id, _) => {
                 self.feeding.contains(id) || matches!(left.ty, Type::Pointer(..))
@@ -200,11 +212,11 @@ impl<'a> Reader<'a> {
 
     fn assign(
         &mut self,
-        op: Option<BinaryOp>,
-        left: &'a Expr,
-        right: &'a Expr,
-        e: &'a Expr,
-    ) -> Read<Value> {
+        op: Option<CBinaryOp>,
+        left: &'a CExpr,
+        right: &'a CExpr,
+        e: &'a CExpr,
+    ) -> Read<ReadValue> {
         let part = |r: &mut Self| {
             let value = r.value(right)?;
             let Some(op) = op else {
@@ -222,13 +234,19 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    fn binary(&mut self, op: BinaryOp, a: &'a Expr, b: &'a Expr, e: &'a Expr) -> Read<Value> {
+    fn binary(
+        &mut self,
+        op: CBinaryOp,
+        a: &'a CExpr,
+        b: &'a CExpr,
+        e: &'a CExpr,
+    ) -> Read<ReadValue> {
         match op {
-            BinaryOp::Comma => {
+            CBinaryOp::Comma => {
                 self.value(a)?;
                 self.value(b)
             }
-            BinaryOp::And | BinaryOp::Or if width(&e.ty) == 1 => self.logical(op, a, b, &e.at),
+            CBinaryOp::And | CBinaryOp::Or if width(&e.ty) == 1 => self.logical(op, a, b, &e.at),
             _ => {
                 let pointers = matches!(e.ty, Type::Pointer(..));
                 let both = |r: &mut Self| Ok((r.value(a)?, r.value(b)?));
@@ -241,29 +259,35 @@ impl<'a> Reader<'a> {
     }
 
     /// `&&` and `||`.
-    fn logical(&mut self, op: BinaryOp, a: &'a Expr, b: &'a Expr, at: &At) -> Read<Value> {
+    fn logical(
+        &mut self,
+        op: CBinaryOp,
+        a: &'a CExpr,
+        b: &'a CExpr,
+        at: &SourcePlace,
+    ) -> Read<ReadValue> {
         let first = self.condition(a)?;
-        let asks = if op == BinaryOp::And { first.clone() } else { self.terms.not(&first) };
+        let asks = if op == CBinaryOp::And { first.clone() } else { self.terms.not(&first) };
         let second = self.fork(&asks, (at, a), |r| r.condition(b), |_| Ok(Poly::int(0)))?;
         self.price(op, &b.ty, at);
-        let neutral = Poly::int(i64::from(op == BinaryOp::And));
+        let neutral = Poly::int(i64::from(op == CBinaryOp::And));
         let second = second.0.unwrap_or(neutral);
-        Ok(Value::Int(match (op, asks.constant()) {
+        Ok(ReadValue::Int(match (op, asks.constant()) {
             (_, Some(0)) => first,
-            (BinaryOp::And, _) => self.terms.and(&first, &second),
+            (CBinaryOp::And, _) => self.terms.and(&first, &second),
             _ => self.terms.or(&first, &second),
         }))
     }
 
     /// Whether an expression is true.
-    pub fn condition(&mut self, e: &'a Expr) -> Read<Poly> {
+    pub fn condition(&mut self, e: &'a CExpr) -> Read<Poly> {
         match (self.value(e)?, Integer::of(&e.ty)) {
-            (Value::Int(poly), Some(integer)) => {
+            (ReadValue::Int(poly), Some(integer)) => {
                 let exact = integer.exact(&mut self.terms, &poly);
                 Ok(self.terms.truth(&exact))
             }
-            (Value::Pointer(_), _) => Ok(Poly::int(1)),
-            (Value::Real(number), _) => Ok(Poly::int(i64::from(number != 0.0))),
+            (ReadValue::Pointer(_), _) => Ok(Poly::int(1)),
+            (ReadValue::Real(number), _) => Ok(Poly::int(i64::from(number != 0.0))),
             (value, _) => {
                 let depends = value.depends(&self.terms);
                 Ok(self.terms.unknown_truth(depends))
@@ -271,21 +295,27 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn conditional(&mut self, c: &'a Expr, a: &'a Expr, b: &'a Expr, e: &'a Expr) -> Read<Value> {
+    fn conditional(
+        &mut self,
+        c: &'a CExpr,
+        a: &'a CExpr,
+        b: &'a CExpr,
+        e: &'a CExpr,
+    ) -> Read<ReadValue> {
         if matches!(c.ty, Type::Vector(..)) {
             let values = [self.value(c)?, self.value(a)?, self.value(b)?];
             let depends = values.iter().map(|v| v.depends(&self.terms)).max();
             return Ok(self.unknown(&e.ty, depends.unwrap_or(Dependence::Data)));
         }
         let condition = self.condition(c)?;
-        let side = |side: &'a Expr| {
+        let side = |side: &'a CExpr| {
             move |r: &mut Self| {
                 let value = r.value(side)?;
                 Ok(r.of(side, |r| r.convert(value, &side.ty, &e.ty, &e.at)))
             }
         };
         match self.fork(&condition, (&e.at, c), side(a), side(b))? {
-            (Some(x), Some(y)) => Ok(Value::choice(&mut self.terms, &condition, &x, &y)),
+            (Some(x), Some(y)) => Ok(ReadValue::choice(&mut self.terms, &condition, &x, &y)),
             (Some(x), None) | (None, Some(x)) => Ok(x),
             (None, None) => Ok(self.unknown(&e.ty, Dependence::Data)),
         }
@@ -293,6 +323,6 @@ impl<'a> Reader<'a> {
 }
 
 /// Something the reader does not know.
-pub fn unread(what: &str, at: &At) -> ReadError {
+pub fn unread(what: &str, at: &SourcePlace) -> ReadError {
     ReadError::at(at, format!("{what} is not read"), "write it in another way")
 }

@@ -7,11 +7,13 @@ use indexmap::IndexMap;
 
 use super::scan;
 use super::types::Integer;
-use crate::ast::{BinaryOp, Expr, ExprKind, Function, StmtKind, Type, Unit, Variable, VariableId};
+use crate::ast::{
+    CBinaryOp, CExpr, CFunction, CStmtKind, CVariable, ExprKind, Type, Unit, VariableId,
+};
 
 /// Integer variables that stand in a subscript, in arithmetic on pointers or in a loop's condition
 /// or step, and those from which they are computed.
-pub fn feeding(unit: &Unit, variables: &HashMap<VariableId, &Variable>) -> HashSet<VariableId> {
+pub fn feeding(unit: &Unit, variables: &HashMap<VariableId, &CVariable>) -> HashSet<VariableId> {
     let integer = |id: &VariableId| variables.get(id).is_some_and(|v| Integer::of(&v.ty).is_some());
     let functions = &unit.functions;
     let mut found = HashSet::new();
@@ -19,16 +21,16 @@ pub fn feeding(unit: &Unit, variables: &HashMap<VariableId, &Variable>) -> HashS
     for function in unit.functions.values() {
         scan::statements(&function.body, &mut |stmt| {
             match &stmt.kind {
-                StmtKind::For { condition, step, .. } => {
+                CStmtKind::For { condition, step, .. } => {
                     condition
                         .iter()
                         .chain(step)
                         .for_each(|e| found.extend(mentioned(functions, e)));
                 }
-                StmtKind::While(c, _) | StmtKind::DoWhile(_, c) => {
+                CStmtKind::While(c, _) | CStmtKind::DoWhile(_, c) => {
                     found.extend(mentioned(functions, c))
                 }
-                StmtKind::Declare(declared) => {
+                CStmtKind::Declare(declared) => {
                     let given = declared.iter().filter_map(|v| Some((v.id, v.init.as_ref()?)));
                     sources.extend(given.map(|(id, e)| (id, mentioned(functions, e))));
                 }
@@ -54,11 +56,11 @@ pub fn feeding(unit: &Unit, variables: &HashMap<VariableId, &Variable>) -> HashS
 }
 
 /// The functions of a file, by name.
-type Functions = IndexMap<String, Function>;
+type Functions = IndexMap<String, CFunction>;
 
 fn look(
     functions: &Functions,
-    e: &Expr,
+    e: &CExpr,
     found: &mut HashSet<VariableId>,
     sources: &mut Vec<(VariableId, Vec<VariableId>)>,
 ) {
@@ -67,7 +69,7 @@ fn look(
             let index = if Integer::of(&index.ty).is_some() { index } else { base };
             found.extend(mentioned(functions, index));
         }
-        ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, a, b)
+        ExprKind::Binary(CBinaryOp::Add | CBinaryOp::Sub, a, b)
             if matches!(e.ty, Type::Pointer(..)) =>
         {
             found.extend(mentioned(functions, a));
@@ -102,13 +104,13 @@ const WHOLE: [&str; 7] = ["min", "max", "clamp", "abs", "mul24", "mad24", "selec
 /// Variables in an expression, but not those in subscripts inside it, nor in arguments of functions
 /// that read memory or work on real numbers. What a function of the file is given may lead to its
 /// result.
-fn mentioned(unit: &Functions, e: &Expr) -> Vec<VariableId> {
+fn mentioned(unit: &Functions, e: &CExpr) -> Vec<VariableId> {
     let mut found = BTreeSet::new();
     gather(unit, e, &mut found);
     found.into_iter().collect()
 }
 
-fn gather(unit: &Functions, e: &Expr, found: &mut BTreeSet<VariableId>) {
+fn gather(unit: &Functions, e: &CExpr, found: &mut BTreeSet<VariableId>) {
     match &e.kind {
         ExprKind::Variable(id, _) => {
             found.insert(*id);

@@ -2,34 +2,34 @@
 
 use super::scan;
 use super::symbolic::Poly;
-use crate::ast::{At, Expr, ExprKind, Stmt, StmtKind};
+use crate::ast::{CExpr, CStmt, CStmtKind, ExprKind, SourcePlace};
 
 /// A loop of any kind.
 #[derive(Debug, Clone)]
 pub struct Loop<'a> {
     /// Where it stands.
-    pub at: &'a At,
+    pub at: &'a SourcePlace,
     /// Whether there is an iteration; absent: always.
-    pub test: Option<&'a Expr>,
+    pub test: Option<&'a CExpr>,
     /// Conditions under which the body begins with a `break`.
-    pub breaks: Vec<&'a Expr>,
+    pub breaks: Vec<&'a CExpr>,
     /// Run after each iteration.
-    pub step: Option<&'a Expr>,
+    pub step: Option<&'a CExpr>,
     /// What else is done in an iteration.
-    pub body: &'a [Stmt],
+    pub body: &'a [CStmt],
     /// Whether the test comes after the body.
     pub after: bool,
 }
 
 impl<'a> Loop<'a> {
     /// The loop that a statement is; `None` for any other statement.
-    pub fn of(stmt: &'a Stmt) -> Option<Loop<'a>> {
+    pub fn of(stmt: &'a CStmt) -> Option<Loop<'a>> {
         let (test, step, body, after) = match &stmt.kind {
-            StmtKind::For { condition, step, body, .. } => {
+            CStmtKind::For { condition, step, body, .. } => {
                 (condition.as_ref(), step.as_ref(), body, false)
             }
-            StmtKind::While(condition, body) => (Some(condition), None, body, false),
-            StmtKind::DoWhile(body, condition) => (Some(condition), None, body, true),
+            CStmtKind::While(condition, body) => (Some(condition), None, body, false),
+            CStmtKind::DoWhile(body, condition) => (Some(condition), None, body, true),
             _ => return None,
         };
         let (breaks, body) = if after { (Vec::new(), &body[..]) } else { leading_breaks(body) };
@@ -37,14 +37,14 @@ impl<'a> Loop<'a> {
     }
 
     /// The expressions that belong to the loop itself.
-    pub fn expressions(&self) -> impl Iterator<Item = &'a Expr> + '_ {
+    pub fn expressions(&self) -> impl Iterator<Item = &'a CExpr> + '_ {
         self.test.into_iter().chain(self.breaks.iter().copied()).chain(self.step)
     }
 
     /// Whether it tries an atomic exchange until that succeeds.
     pub fn tries_again(&self) -> bool {
         let mut found = false;
-        let mut look = |e: &'a Expr| {
+        let mut look = |e: &'a CExpr| {
             scan::expressions(e, &mut |e| {
                 let ExprKind::Call(name, _) = &e.kind else { return };
                 found |= name.contains("_cmpxchg") || name.contains("_compare_exchange");
@@ -62,9 +62,9 @@ impl<'a> Loop<'a> {
 #[derive(Debug, Clone)]
 pub struct Exits<'a> {
     /// What the loop does in an iteration.
-    pub body: &'a [Stmt],
+    pub body: &'a [CStmt],
     /// These statements, in order.
-    pub at: Vec<&'a Stmt>,
+    pub at: Vec<&'a CStmt>,
     /// Whether it is walked how the loop is left, or else iterations that do not leave.
     pub leaving: bool,
     /// The conditions under which an iteration goes on, as they were met.
@@ -77,11 +77,11 @@ impl<'a> Exits<'a> {
     pub fn of(l: &Loop<'a>) -> Option<Exits<'a>> {
         let mut at = Vec::new();
         let body = match l.body {
-            [Stmt { kind: StmtKind::Block(inner), .. }] => inner,
+            [CStmt { kind: CStmtKind::Block(inner), .. }] => inner,
             body => body,
         };
         for stmt in body.iter().filter(|stmt| scan::escapes(std::slice::from_ref(stmt))) {
-            let StmtKind::If(_, then, otherwise) = &stmt.kind else { return None };
+            let CStmtKind::If(_, then, otherwise) = &stmt.kind else { return None };
             if !scan::always_ends_loop(then) || scan::escapes(otherwise) {
                 return None;
             }
@@ -91,27 +91,27 @@ impl<'a> Exits<'a> {
     }
 
     /// The first condition under which the loop ends the function.
-    pub fn returning(&self) -> Option<(&'a At, &'a Expr)> {
+    pub fn returning(&self) -> Option<(&'a SourcePlace, &'a CExpr)> {
         self.at.iter().find_map(|stmt| match &stmt.kind {
-            StmtKind::If(condition, then, _) if scan::returns(then) => Some((&stmt.at, condition)),
+            CStmtKind::If(condition, then, _) if scan::returns(then) => Some((&stmt.at, condition)),
             _ => None,
         })
     }
 }
 
 /// A body that begins with `if (c) break;` is one with a further condition.
-fn leading_breaks(body: &[Stmt]) -> (Vec<&Expr>, &[Stmt]) {
+fn leading_breaks(body: &[CStmt]) -> (Vec<&CExpr>, &[CStmt]) {
     let mut conditions = Vec::new();
     let mut rest = body;
-    if let [Stmt { kind: StmtKind::Block(inner), .. }] = rest {
+    if let [CStmt { kind: CStmtKind::Block(inner), .. }] = rest {
         rest = inner;
     }
     while let [first, others @ ..] = rest {
-        let StmtKind::If(condition, then, otherwise) = &first.kind else { break };
+        let CStmtKind::If(condition, then, otherwise) = &first.kind else { break };
         let breaks = match then.as_slice() {
-            [Stmt { kind: StmtKind::Break, .. }] => true,
-            [Stmt { kind: StmtKind::Block(inner), .. }] => {
-                matches!(inner.as_slice(), [Stmt { kind: StmtKind::Break, .. }])
+            [CStmt { kind: CStmtKind::Break, .. }] => true,
+            [CStmt { kind: CStmtKind::Block(inner), .. }] => {
+                matches!(inner.as_slice(), [CStmt { kind: CStmtKind::Break, .. }])
             }
             _ => false,
         };

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::symbolic::{Atom, Kind, Poly, Terms};
+use super::symbolic::{Atom, AtomKind, Poly, PolyTerms};
 
 /// The atom of a name that was made before.
-pub fn name(terms: &Terms, name: &str) -> Option<Atom> {
+pub fn name(terms: &PolyTerms, name: &str) -> Option<Atom> {
     terms.find_name(name).and_then(|name| name.as_atom())
 }
 
 /// What a value grows by if the atom grows by one.
-pub fn growth(terms: &mut Terms, poly: &Poly, atom: Atom) -> Poly {
+pub fn growth(terms: &mut PolyTerms, poly: &Poly, atom: Atom) -> Poly {
     let mut sum = Poly::int(0);
     for (monomial, coefficient) in poly.terms() {
         let mut moving = monomial.clone();
@@ -32,9 +32,9 @@ pub fn growth(terms: &mut Terms, poly: &Poly, atom: Atom) -> Poly {
     sum
 }
 
-fn atom_growth(terms: &mut Terms, of: Atom, atom: Atom) -> Poly {
+fn atom_growth(terms: &mut PolyTerms, of: Atom, atom: Atom) -> Poly {
     match terms.kind(of).clone() {
-        Kind::Choice(c, a, b) if !has(terms, &c, atom) => {
+        AtomKind::Choice(c, a, b) if !has(terms, &c, atom) => {
             let (a, b) = (growth(terms, &a, atom), growth(terms, &b, atom));
             terms.choice(&c, &a, &b)
         }
@@ -43,16 +43,16 @@ fn atom_growth(terms: &mut Terms, of: Atom, atom: Atom) -> Poly {
 }
 
 /// The value for an atom that is greater by one, less the value as it is.
-fn shifted(terms: &mut Terms, poly: &Poly, atom: Atom) -> Poly {
+fn shifted(terms: &mut PolyTerms, poly: &Poly, atom: Atom) -> Poly {
     let next = terms.add(&Poly::atom(atom), &Poly::int(1));
     let moved = terms.substitute(poly, &HashMap::from([(atom, next)]));
     terms.sub(&moved, poly)
 }
 
 /// Whether the atom, a name or a leaf, is in the value.
-pub fn has(terms: &Terms, poly: &Poly, atom: Atom) -> bool {
+pub fn has(terms: &PolyTerms, poly: &Poly, atom: Atom) -> bool {
     match terms.kind(atom) {
-        Kind::Leaf(leaf) => terms.mentions(poly, *leaf),
+        AtomKind::Leaf(leaf) => terms.mentions(poly, *leaf),
         _ => terms.names(poly).contains(&atom),
     }
 }

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use super::growth::{growth, name};
-use super::symbolic::{Atom, Interval, Kind, Poly, Terms};
+use super::symbolic::{Atom, AtomKind, Poly, PolyTerms, WideInterval};
 use crate::steps::Dependence;
 
 /// A border concerns at most one of so many values beside those inside.
@@ -25,7 +25,7 @@ pub enum Neighbours {
 }
 
 /// The offset with the value that most items have for each part that differs at a border.
-pub fn interior(terms: &mut Terms, offset: &Poly, of: Neighbours) -> Poly {
+pub fn interior(terms: &mut PolyTerms, offset: &Poly, of: Neighbours) -> Poly {
     let mut usual = HashMap::new();
     for atom in offset.atoms() {
         if let Some(value) = usual_value(terms, atom, of) {
@@ -35,23 +35,23 @@ pub fn interior(terms: &mut Terms, offset: &Poly, of: Neighbours) -> Poly {
     if usual.is_empty() { offset.clone() } else { terms.substitute(offset, &usual) }
 }
 
-fn usual_value(terms: &mut Terms, atom: Atom, of: Neighbours) -> Option<Poly> {
+fn usual_value(terms: &mut PolyTerms, atom: Atom, of: Neighbours) -> Option<Poly> {
     match terms.kind(atom).clone() {
-        Kind::Max(a, b) => unclamped(terms, (&a, &b), true, of),
-        Kind::Min(a, b) => unclamped(terms, (&a, &b), false, of),
-        Kind::Choice(condition, a, b) => {
+        AtomKind::Max(a, b) => unclamped(terms, (&a, &b), true, of),
+        AtomKind::Min(a, b) => unclamped(terms, (&a, &b), false, of),
+        AtomKind::Choice(condition, a, b) => {
             let side = if usual_truth(terms, &condition)? { a } else { b };
             Some(interior(terms, &side, of))
         }
-        Kind::Zero(_) | Kind::Negative(_) | Kind::And(..) | Kind::Or(..) => {
+        AtomKind::Zero(_) | AtomKind::Negative(_) | AtomKind::And(..) | AtomKind::Or(..) => {
             let truth = usual_truth(terms, &Poly::atom(atom))?;
             Some(Poly::int(i64::from(truth)))
         }
-        Kind::Remainder(a, by) => {
+        AtomKind::Remainder(a, by) => {
             let inside = interior(terms, &a, of);
             (fits(terms, &a, &by) || same_row(terms, &inside, &by, of)).then_some(inside)
         }
-        Kind::Quotient(a, by) => {
+        AtomKind::Quotient(a, by) => {
             let inside = interior(terms, &a, of);
             match fits(terms, &a, &by) {
                 true => Some(Poly::int(0)),
@@ -66,9 +66,9 @@ fn usual_value(terms: &mut Terms, atom: Atom, of: Neighbours) -> Option<Poly> {
 }
 
 /// Whether a value differs between items, groups or iterations, and not because of data.
-fn moves(terms: &Terms, poly: &Poly) -> bool {
+fn moves(terms: &PolyTerms, poly: &Poly) -> bool {
     let place = |atom: &Atom| {
-        let Kind::Name(name) = terms.kind(*atom) else { return false };
+        let AtomKind::Name(name) = terms.kind(*atom) else { return false };
         name.starts_with("$lid_") || name.starts_with("$group_")
     };
     let moving = !terms.leaves(poly).is_empty() || terms.names(poly).iter().any(place);
@@ -76,14 +76,14 @@ fn moves(terms: &Terms, poly: &Poly) -> bool {
 }
 
 /// Where a value lies in the launch.
-fn range(terms: &Terms, poly: &Poly) -> Interval {
+fn range(terms: &PolyTerms, poly: &Poly) -> WideInterval {
     terms.in_launch(poly, &terms.launch)
 }
 
 /// Of the greater or the lesser of two, the one that moves, if the other bounds it at a border
 /// only.
 fn unclamped(
-    terms: &mut Terms,
+    terms: &mut PolyTerms,
     (a, b): (&Poly, &Poly),
     greater: bool,
     of: Neighbours,
@@ -102,18 +102,18 @@ fn unclamped(
 }
 
 /// Whether so many values of a range are few.
-fn is_border(values: i128, of: Interval) -> bool {
+fn is_border(values: i128, of: WideInterval) -> bool {
     values.saturating_mul(BORDER) <= of.greatest - of.least
 }
 
 /// How a condition comes out but for a border.
-pub fn usual_truth(terms: &mut Terms, condition: &Poly) -> Option<bool> {
+pub fn usual_truth(terms: &mut PolyTerms, condition: &Poly) -> Option<bool> {
     if !moves(terms, condition) {
         return None;
     }
     match terms.kind_of(condition).cloned() {
-        Some(Kind::Zero(p)) => is_border(1, range(terms, &p)).then_some(false),
-        Some(Kind::Negative(p)) => {
+        Some(AtomKind::Zero(p)) => is_border(1, range(terms, &p)).then_some(false),
+        Some(AtomKind::Negative(p)) => {
             let within = range(terms, &p);
             let below = (-within.least).clamp(0, within.greatest - within.least + 1);
             let others = within.greatest - within.least + 1 - below;
@@ -123,12 +123,12 @@ pub fn usual_truth(terms: &mut Terms, condition: &Poly) -> Option<bool> {
                 _ => None,
             }
         }
-        Some(Kind::And(a, b)) => match (usual_truth(terms, &a), usual_truth(terms, &b)) {
+        Some(AtomKind::And(a, b)) => match (usual_truth(terms, &a), usual_truth(terms, &b)) {
             (Some(false), _) | (_, Some(false)) => Some(false),
             (Some(true), Some(true)) => Some(true),
             _ => None,
         },
-        Some(Kind::Or(a, b)) => match (usual_truth(terms, &a), usual_truth(terms, &b)) {
+        Some(AtomKind::Or(a, b)) => match (usual_truth(terms, &a), usual_truth(terms, &b)) {
             (Some(true), _) | (_, Some(true)) => Some(true),
             (Some(false), Some(false)) => Some(false),
             _ => None,
@@ -143,7 +143,7 @@ pub fn usual_truth(terms: &mut Terms, condition: &Poly) -> Option<bool> {
 }
 
 /// Whether a dividend is from 0 to below the divisor, but for a border.
-fn fits(terms: &Terms, dividend: &Poly, by: &Poly) -> bool {
+fn fits(terms: &PolyTerms, dividend: &Poly, by: &Poly) -> bool {
     let (within, by) = (range(terms, dividend), terms.interval(by));
     let border = by.least / BORDER;
     let moving = moves(terms, dividend);
@@ -152,7 +152,7 @@ fn fits(terms: &Terms, dividend: &Poly, by: &Poly) -> bool {
 
 /// Whether the items of a group have dividends that are less than the divisor apart, so that they
 /// lie in one row, or in two neighbouring ones.
-fn same_row(terms: &mut Terms, dividend: &Poly, by: &Poly, of: Neighbours) -> bool {
+fn same_row(terms: &mut PolyTerms, dividend: &Poly, by: &Poly, of: Neighbours) -> bool {
     if of != Neighbours::Items || !moves(terms, dividend) || terms.launch.is_empty() {
         return false;
     }

@@ -4,27 +4,27 @@ use std::collections::HashMap;
 
 use super::form::{Exits, Loop};
 use super::interior::usual_truth;
-use super::nodes::{Node, NodeKind, has_barrier, matter, mention};
+use super::nodes::{KernelNode, NodeKind, has_barrier, matter, mention};
 use super::probe::{Change, Probe, Walked};
 use super::refusals::MOST_ITERATIONS;
 use super::strides::set_iterations;
-use super::symbolic::{Atom, Interval, Kind, Leaf, Poly};
+use super::symbolic::{Atom, AtomKind, Leaf, Poly, WideInterval};
 use super::types::Integer;
-use super::value::{Pointer, State, Value};
+use super::value::{Pointer, ReadState, ReadValue};
 use super::{Read, Reader, range_of, scan};
-use crate::ast::{Stmt, VariableId};
+use crate::ast::{CStmt, VariableId};
 use crate::error::ReadError;
 use crate::steps::{Assumed, Dependence};
 
 /// How many iterations a loop may have whose number is asked for.
-const ANY_NUMBER: Interval = Interval { least: 0, greatest: 1 << 20 };
+const ANY_NUMBER: WideInterval = WideInterval { least: 0, greatest: 1 << 20 };
 
 /// Most conditions on the item that a number of iterations is told apart by.
 const MOST_CHOICES: u32 = 2;
 
 impl<'a> Reader<'a> {
     /// Walks a loop; its initialization has been walked.
-    pub fn repeat(&mut self, stmt: &'a Stmt) -> Read<()> {
+    pub fn repeat(&mut self, stmt: &'a CStmt) -> Read<()> {
         let Some(l) = Loop::of(stmt) else { return Ok(()) };
         let (before, facts, iterations) =
             (self.state.clone(), self.terms.facts(), self.iterations.len());
@@ -141,8 +141,8 @@ impl<'a> Reader<'a> {
     /// power of the loops inside.
     fn goes_on(&mut self, probe: &Probe) -> bool {
         let known = |id: &VariableId| match (probe.changes.get(id), probe.start.values.get(id)) {
-            (Some(Change::By(step)), Some(Value::Int(start))) => Some((start, Some(step))),
-            (None, Some(Value::Int(start))) => Some((start, None)),
+            (Some(Change::By(step)), Some(ReadValue::Int(start))) => Some((start, Some(step))),
+            (None, Some(ReadValue::Int(start))) => Some((start, None)),
             _ => None,
         };
         let numbers = probe.placeholders.iter().filter_map(|(id, atom)| {
@@ -235,8 +235,8 @@ impl<'a> Reader<'a> {
     pub fn one_iteration(&mut self, l: &Loop<'a>, probe: &Probe, count: &Poly) -> Read<Walked> {
         let last = self.terms.sub(count, &Poly::int(1));
         let greatest = self.terms.interval(&last).greatest.max(0);
-        let range = Interval::new(0, greatest);
-        let likely = Interval::new(0, greatest.min(1 << 16));
+        let range = WideInterval::new(0, greatest);
+        let likely = WideInterval::new(0, greatest.min(1 << 16));
         let first = self.terms.next_leaf();
         let iteration = self.terms.counter(range, likely, vec![last]);
         self.state = self.state_at(probe, &iteration);
@@ -256,18 +256,18 @@ impl<'a> Reader<'a> {
     }
 
     /// The state at the beginning of an iteration.
-    fn state_at(&mut self, probe: &Probe, iteration: &Poly) -> State {
+    fn state_at(&mut self, probe: &Probe, iteration: &Poly) -> ReadState {
         let mut state = probe.start.clone();
         for (id, change) in &probe.changes {
             let value = match (change, probe.start.values.get(id)) {
-                (Change::By(step), Some(Value::Int(start))) => {
+                (Change::By(step), Some(ReadValue::Int(start))) => {
                     let distance = self.terms.mul(step, iteration);
-                    Value::Int(self.terms.add(start, &distance))
+                    ReadValue::Int(self.terms.add(start, &distance))
                 }
-                (Change::By(step), Some(Value::Pointer(start))) => {
+                (Change::By(step), Some(ReadValue::Pointer(start))) => {
                     let distance = self.terms.mul(step, iteration);
                     let offset = self.terms.add(&start.offset, &distance);
-                    Value::Pointer(Pointer { target: start.target.clone(), offset })
+                    ReadValue::Pointer(Pointer { target: start.target.clone(), offset })
                 }
                 (_, Some(value)) => self.blurred(*id, &value.clone()),
                 (_, None) => continue,
@@ -278,19 +278,19 @@ impl<'a> Reader<'a> {
     }
 
     /// A value of the same kind of which nothing is known.
-    pub fn blurred(&mut self, id: VariableId, value: &Value) -> Value {
+    pub fn blurred(&mut self, id: VariableId, value: &ReadValue) -> ReadValue {
         match (value, self.type_of(id)) {
-            (Value::Pointer(pointer), _) => {
+            (ReadValue::Pointer(pointer), _) => {
                 let offset = self.terms.unknown(Dependence::Data);
-                Value::Pointer(Pointer { target: pointer.target.clone(), offset })
+                ReadValue::Pointer(Pointer { target: pointer.target.clone(), offset })
             }
             (_, Some(ty)) => self.unknown(ty, Dependence::Data),
-            (_, None) => Value::Other(Dependence::Data),
+            (_, None) => ReadValue::Other(Dependence::Data),
         }
     }
 
     /// Makes a `Repeat` of a body.
-    pub fn close(&mut self, l: &Loop<'a>, mut body: Vec<Node>, iteration: Leaf, count: Poly) {
+    pub fn close(&mut self, l: &Loop<'a>, mut body: Vec<KernelNode>, iteration: Leaf, count: Poly) {
         if body.is_empty() {
             return;
         }
@@ -301,7 +301,7 @@ impl<'a> Reader<'a> {
 
     /// A `Repeat`; where a condition on the item chooses between two numbers of iterations, a
     /// branch with one for each.
-    fn emit_repeat(&mut self, l: &Loop<'a>, body: Vec<Node>, count: Poly, choices: u32) {
+    fn emit_repeat(&mut self, l: &Loop<'a>, body: Vec<KernelNode>, count: Poly, choices: u32) {
         let found = (choices > 0).then(|| self.item_choice(&count)).flatten();
         let Some((part, condition, [then, otherwise])) = found else {
             if count.constant() != Some(0) {
@@ -325,11 +325,12 @@ impl<'a> Reader<'a> {
     fn item_choice(&mut self, count: &Poly) -> Option<(Atom, Poly, [Poly; 2])> {
         for atom in count.atoms() {
             let found = match self.terms.kind(atom).clone() {
-                Kind::Choice(condition, a, b) => Some((atom, condition, [a, b])),
-                Kind::Negative(_) | Kind::Zero(_) | Kind::And(..) | Kind::Or(..) => {
-                    Some((atom, Poly::atom(atom), [1, 0].map(Poly::int)))
-                }
-                Kind::Min(a, b) | Kind::Max(a, b) => {
+                AtomKind::Choice(condition, a, b) => Some((atom, condition, [a, b])),
+                AtomKind::Negative(_)
+                | AtomKind::Zero(_)
+                | AtomKind::And(..)
+                | AtomKind::Or(..) => Some((atom, Poly::atom(atom), [1, 0].map(Poly::int))),
+                AtomKind::Min(a, b) | AtomKind::Max(a, b) => {
                     self.item_choice(&a).or_else(|| self.item_choice(&b))
                 }
                 _ => None,
@@ -360,14 +361,19 @@ impl<'a> Reader<'a> {
         l: &Loop<'a>,
         probe: &Probe,
         count: &Poly,
-        any: Option<(Leaf, &State)>,
+        any: Option<(Leaf, &ReadState)>,
     ) -> Read<()> {
         self.after_iterations(probe, count, any);
         self.last_test(l)
     }
 
     /// The state after so many iterations.
-    pub fn after_iterations(&mut self, probe: &Probe, count: &Poly, any: Option<(Leaf, &State)>) {
+    pub fn after_iterations(
+        &mut self,
+        probe: &Probe,
+        count: &Poly,
+        any: Option<(Leaf, &ReadState)>,
+    ) {
         self.state = self.state_at(probe, count);
         if let Some((iteration, end)) = any {
             self.last_values(probe, iteration, end, count);
@@ -382,7 +388,7 @@ impl<'a> Reader<'a> {
     /// iteration to iteration.
     fn computed_values(&mut self, probe: &Probe, count: i64) {
         let start = |(id, atom): (&VariableId, &Atom)| match probe.start.values.get(id) {
-            Some(Value::Int(start)) => Some((*atom, start.clone())),
+            Some(ReadValue::Int(start)) => Some((*atom, start.clone())),
             _ => None,
         };
         let mut now: HashMap<Atom, Poly> = probe.placeholders.iter().filter_map(start).collect();
@@ -406,19 +412,19 @@ impl<'a> Reader<'a> {
         }
         for id in probe.ends.keys() {
             if let Some(value) = probe.placeholders.get(id).and_then(|atom| now.get(atom)) {
-                self.state.values.insert(*id, Value::Int(value.clone()));
+                self.state.values.insert(*id, ReadValue::Int(value.clone()));
             }
         }
     }
 
     /// Variables that each iteration sets anew hold after the loop what the last one put into them.
-    fn last_values(&mut self, probe: &Probe, iteration: Leaf, end: &State, count: &Poly) {
+    fn last_values(&mut self, probe: &Probe, iteration: Leaf, end: &ReadState, count: &Poly) {
         let Some(atom) = self.terms.atom_of(iteration) else { return };
         let last = self.terms.sub(count, &Poly::int(1));
         let by = HashMap::from([(atom, last)]);
         let entered = self.terms.less(&Poly::int(0), count);
         for (id, change) in &probe.changes {
-            let (Change::Somehow, Some(Value::Int(value)), Some(before)) =
+            let (Change::Somehow, Some(ReadValue::Int(value)), Some(before)) =
                 (change, end.values.get(id), probe.start.values.get(id))
             else {
                 continue;
@@ -427,8 +433,8 @@ impl<'a> Reader<'a> {
             if self.terms.leaves(value).iter().any(own) {
                 continue;
             }
-            let value = Value::Int(self.terms.substitute(value, &by));
-            let value = Value::choice(&mut self.terms, &entered, &value, before);
+            let value = ReadValue::Int(self.terms.substitute(value, &by));
+            let value = ReadValue::choice(&mut self.terms, &entered, &value, before);
             self.state.values.insert(*id, value);
         }
     }

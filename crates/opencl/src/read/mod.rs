@@ -81,15 +81,15 @@ use std::collections::{HashMap, HashSet};
 use indexmap::IndexMap;
 use tickbound_expr::BinaryOp;
 
-use crate::ast::{At, Expr, Function, Space, Type, Unit, Variable, VariableId};
+use crate::ast::{AddressSpace, CExpr, CFunction, CVariable, SourcePlace, Type, Unit, VariableId};
 use crate::error::ReadError;
-use crate::request::{Passed, Request, Symbol};
-use crate::steps::{Arithmetic, Assumed, Dependence, Number, Steps};
+use crate::request::{Passed, ReadRequest, Symbol};
+use crate::steps::{Arithmetic, Assumed, Dependence, KernelSteps, SymbolExpr};
 use form::Exits;
-use nodes::{Node, NodeKind};
-use symbolic::{Interval, Leaf, Poly, Terms};
+use nodes::{KernelNode, NodeKind};
+use symbolic::{Leaf, Poly, PolyTerms, WideInterval};
 use types::Integer;
-use value::{Pointer, State, Target, Value};
+use value::{Pointer, ReadState, ReadValue, Target};
 
 pub use asked::matched;
 
@@ -105,7 +105,7 @@ const MOST_TERMS: usize = 1 << 21;
 ///
 /// # Errors
 /// What cannot be read exactly, with its place and what to write instead.
-pub fn read(request: &Request, open: &[String], unit: &Unit) -> Result<Steps, ReadError> {
+pub fn read(request: &ReadRequest, open: &[String], unit: &Unit) -> Result<KernelSteps, ReadError> {
     let Some(entry) = unit.functions.get(&request.entry) else {
         let known: Vec<&str> =
             unit.functions.values().filter(|f| f.kernel).map(|f| f.name.as_str()).collect();
@@ -141,7 +141,7 @@ pub fn read(request: &Request, open: &[String], unit: &Unit) -> Result<Steps, Re
 
 /// What `reqd_work_group_size` says of the entry function, over open symbols; empty if it says
 /// nothing, or what is no number.
-pub fn group(request: &Request, unit: &Unit) -> Vec<Number> {
+pub fn group(request: &ReadRequest, unit: &Unit) -> Vec<SymbolExpr> {
     let entry = unit.functions.get(&request.entry);
     let required = entry.map(|entry| Reader::new(request, unit, entry).required_group());
     required.and_then(|group| group.ok()?).map_or_else(Vec::new, |group| group.sizes)
@@ -149,22 +149,22 @@ pub fn group(request: &Request, unit: &Unit) -> Vec<Number> {
 
 /// The walk and all it knows.
 struct Reader<'a> {
-    request: &'a Request,
+    request: &'a ReadRequest,
     unit: &'a Unit,
     /// The kernel. Lines of hints are those of its file.
-    entry: &'a Function,
-    terms: Terms,
-    state: State,
-    nodes: Vec<Node>,
-    variables: HashMap<VariableId, &'a Variable>,
+    entry: &'a CFunction,
+    terms: PolyTerms,
+    state: ReadState,
+    nodes: Vec<KernelNode>,
+    variables: HashMap<VariableId, &'a CVariable>,
     /// Integer variables that feed addresses and loops.
     feeding: HashSet<VariableId>,
     /// Products to which nothing is added, and whether the one at hand is one.
-    lone_products: HashSet<*const Expr>,
+    lone_products: HashSet<*const CExpr>,
     lone: bool,
-    locals: IndexMap<VariableId, (&'a Variable, Poly)>,
+    locals: IndexMap<VariableId, (&'a CVariable, Poly)>,
     /// Private variables that are no scalars.
-    privates: IndexMap<VariableId, (&'a Variable, Poly)>,
+    privates: IndexMap<VariableId, (&'a CVariable, Poly)>,
     /// Functions that are being walked, outer ones first.
     calls: Vec<&'a str>,
     /// Inside how many subscripts and the like the walk is.
@@ -189,20 +189,20 @@ struct Reader<'a> {
     questions: Vec<ReadError>,
     /// Loops that were cut, each with what first asked for their counter, and whether that is a
     /// branch.
-    cuts: HashMap<At, (At, bool)>,
+    cuts: HashMap<SourcePlace, (SourcePlace, bool)>,
     dimensions: usize,
     work: u64,
 }
 
 impl<'a> Reader<'a> {
-    fn new(request: &'a Request, unit: &'a Unit, entry: &'a Function) -> Reader<'a> {
+    fn new(request: &'a ReadRequest, unit: &'a Unit, entry: &'a CFunction) -> Reader<'a> {
         let variables = scan::variables(unit);
         Reader {
             request,
             unit,
             entry,
-            terms: Terms::new(),
-            state: State::default(),
+            terms: PolyTerms::new(),
+            state: ReadState::default(),
             nodes: Vec::new(),
             feeding: feeds::feeding(unit, &variables),
             lone_products: scan::lone_products(unit),
@@ -241,12 +241,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Gives the entry's parameters their values.
-    fn bind_arguments(&mut self, entry: &'a Function) -> Read<()> {
+    fn bind_arguments(&mut self, entry: &'a CFunction) -> Read<()> {
         for (i, parameter) in entry.parameters.iter().enumerate() {
             let value = match &parameter.ty {
                 Type::Pointer(space, _) => {
                     let target = Target::Memory(*space, parameter.name.as_str().into());
-                    Value::Pointer(Pointer { target, offset: Poly::int(0) })
+                    ReadValue::Pointer(Pointer { target, offset: Poly::int(0) })
                 }
                 Type::Other(name) => {
                     return Err(ReadError::at(
@@ -256,7 +256,7 @@ impl<'a> Reader<'a> {
                     ));
                 }
                 ty => match (Integer::of(ty), self.request.arguments.get(i)) {
-                    (None, Some(Passed::Real(number))) => Value::real(*number, ty)
+                    (None, Some(Passed::Real(number))) => ReadValue::real(*number, ty)
                         .unwrap_or_else(|| self.unknown(ty, Dependence::Uniform)),
                     (Some(integer), passed) if !matches!(passed, Some(Passed::Memory)) => {
                         // One that the problem does not list keeps its name too: where it decides
@@ -266,7 +266,12 @@ impl<'a> Reader<'a> {
                             _ => integer.range(),
                         };
                         let name = format!("${}", parameter.name);
-                        Value::Int(self.terms.name(&name, range, Dependence::Uniform, Vec::new()))
+                        ReadValue::Int(self.terms.name(
+                            &name,
+                            range,
+                            Dependence::Uniform,
+                            Vec::new(),
+                        ))
                     }
                     _ => self.unknown(ty, Dependence::Uniform),
                 },
@@ -288,14 +293,14 @@ impl<'a> Reader<'a> {
     }
 
     /// A number over open symbols.
-    fn in_symbols(&mut self, number: &Number, open: &[String]) -> Option<Poly> {
+    fn in_symbols(&mut self, number: &SymbolExpr, open: &[String]) -> Option<Poly> {
         Some(match number {
-            Number::Int(value) => Poly::int(*value),
-            Number::Name(name) if open.contains(name) => {
+            SymbolExpr::Int(value) => Poly::int(*value),
+            SymbolExpr::Name(name) if open.contains(name) => {
                 let range = range_of(*self.request.symbols.get(name)?);
                 self.terms.name(name, range, Dependence::Uniform, Vec::new())
             }
-            Number::Binary(op, a, b) => {
+            SymbolExpr::Binary(op, a, b) => {
                 let (a, b) = (self.in_symbols(a, open)?, self.in_symbols(b, open)?);
                 match op {
                     BinaryOp::Mul => self.terms.mul(&a, &b),
@@ -308,15 +313,15 @@ impl<'a> Reader<'a> {
     }
 
     /// A value of a type of which nothing is known but what it depends on.
-    fn unknown(&mut self, ty: &Type, depends: Dependence) -> Value {
+    fn unknown(&mut self, ty: &Type, depends: Dependence) -> ReadValue {
         match Integer::of(ty) {
-            Some(integer) => Value::Int(self.terms.leaf(integer.range(), depends, Vec::new())),
-            None => Value::Other(depends),
+            Some(integer) => ReadValue::Int(self.terms.leaf(integer.range(), depends, Vec::new())),
+            None => ReadValue::Other(depends),
         }
     }
 
     /// A value of a type of which nothing is known but that it depends on what another does.
-    fn unknown_as(&mut self, ty: &Type, other: &Value) -> Value {
+    fn unknown_as(&mut self, ty: &Type, other: &ReadValue) -> ReadValue {
         let depends = other.depends(&self.terms);
         self.unknown(ty, depends)
     }
@@ -327,7 +332,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A macro whose value is open.
-    fn symbol(&mut self, name: &str, at: &At) -> Read<Poly> {
+    fn symbol(&mut self, name: &str, at: &SourcePlace) -> Read<Poly> {
         let Some(symbol) = self.request.symbols.get(name) else {
             return Err(ReadError::at(
                 at,
@@ -339,7 +344,7 @@ impl<'a> Reader<'a> {
     }
 
     /// One more expression.
-    fn tick(&mut self, at: &At) -> Read<()> {
+    fn tick(&mut self, at: &SourcePlace) -> Read<()> {
         self.work += 1;
         if self.work <= MOST_WORK && self.terms.count() <= MOST_TERMS {
             return Ok(());
@@ -352,12 +357,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Appends a step.
-    fn emit(&mut self, kind: NodeKind, at: &At) {
-        nodes::push(&mut self.nodes, Node { kind, at: at.clone() });
+    fn emit(&mut self, kind: NodeKind, at: &SourcePlace) {
+        nodes::push(&mut self.nodes, KernelNode { kind, at: at.clone() });
     }
 
     /// Appends arithmetic, unless it is that of constants and macros alone.
-    fn compute(&mut self, kind: Arithmetic, width: u8, at: &At) {
+    fn compute(&mut self, kind: Arithmetic, width: u8, at: &SourcePlace) {
         if self.constant > 0 {
             return;
         }
@@ -370,7 +375,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Steps of a part of the walk, apart from the others.
-    fn capture<T>(&mut self, part: impl FnOnce(&mut Self) -> Read<T>) -> Read<(T, Vec<Node>)> {
+    fn capture<T>(
+        &mut self,
+        part: impl FnOnce(&mut Self) -> Read<T>,
+    ) -> Read<(T, Vec<KernelNode>)> {
         let before = std::mem::take(&mut self.nodes);
         let result = part(self);
         let nodes = std::mem::replace(&mut self.nodes, before);
@@ -386,7 +394,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A part of the walk for an expression, whose arithmetic is free if it is constant.
-    fn of<T>(&mut self, e: &Expr, part: impl FnOnce(&mut Self) -> T) -> T {
+    fn of<T>(&mut self, e: &CExpr, part: impl FnOnce(&mut Self) -> T) -> T {
         let constant = u32::from(scan::is_constant(e));
         self.constant += constant;
         let result = part(self);
@@ -395,9 +403,9 @@ impl<'a> Reader<'a> {
     }
 
     /// The value of an index or another number, as it is.
-    fn whole(&mut self, e: &'a Expr) -> Read<Poly> {
+    fn whole(&mut self, e: &'a CExpr) -> Read<Poly> {
         match (self.value(e)?, Integer::of(&e.ty)) {
-            (Value::Int(poly), Some(integer)) => Ok(integer.exact(&mut self.terms, &poly)),
+            (ReadValue::Int(poly), Some(integer)) => Ok(integer.exact(&mut self.terms, &poly)),
             (value, _) => {
                 let depends = value.depends(&self.terms);
                 Ok(self.terms.unknown(depends))
@@ -406,11 +414,11 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn range_of(symbol: Symbol) -> Interval {
-    Interval::new(symbol.least, symbol.greatest.max(symbol.least))
+fn range_of(symbol: Symbol) -> WideInterval {
+    WideInterval::new(symbol.least, symbol.greatest.max(symbol.least))
 }
 
 /// The memory where something is not private: global, local or constant.
-fn counts(space: Space) -> bool {
-    matches!(space, Space::Global | Space::Local | Space::Constant)
+fn counts(space: AddressSpace) -> bool {
+    matches!(space, AddressSpace::Global | AddressSpace::Local | AddressSpace::Constant)
 }

@@ -2,20 +2,20 @@
 
 use std::rc::Rc;
 
-use super::symbolic::{Leaf, Poly, Terms};
-use crate::ast::{At, Space};
+use super::symbolic::{Leaf, Poly, PolyTerms};
+use crate::ast::{AddressSpace, SourcePlace};
 use crate::steps::{Arithmetic, Stride};
 
 /// A step with its place.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Node {
+pub struct KernelNode {
     /// What it is.
     pub kind: NodeKind,
     /// Where it stands.
-    pub at: At,
+    pub at: SourcePlace,
 }
 
-/// What a node is; see [`StepKind`](crate::steps::StepKind).
+/// What a node is; see [`StepKind`](crate::steps::KernelStepKind).
 #[derive(Debug, Clone, PartialEq)]
 pub enum NodeKind {
     /// A load or store.
@@ -27,16 +27,16 @@ pub enum NodeKind {
     /// A barrier.
     Barrier,
     /// A loop; `whole`: the iterations of the one that it was cut from.
-    Repeat { count: Poly, whole: Option<Poly>, body: Vec<Node> },
+    Repeat { count: Poly, whole: Option<Poly>, body: Vec<KernelNode> },
     /// A branch.
-    If { condition: Poly, then: Vec<Node>, otherwise: Vec<Node> },
+    If { condition: Poly, then: Vec<KernelNode>, otherwise: Vec<KernelNode> },
 }
 
 /// A load, a store or an atomic operation whose address is known as far as it can be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reach {
     /// Which memory.
-    pub space: Space,
+    pub space: AddressSpace,
     /// Store or load.
     pub store: bool,
     /// The array or pointer parameter.
@@ -80,7 +80,7 @@ impl NodeKind {
     fn matters(&self) -> bool {
         match self {
             NodeKind::Compute { .. } => false,
-            NodeKind::Access(reach) => reach.space != Space::Private,
+            NodeKind::Access(reach) => reach.space != AddressSpace::Private,
             NodeKind::Repeat { body, .. } => matter(body),
             NodeKind::If { then, otherwise, .. } => matter(then) || matter(otherwise),
             NodeKind::Atomic { .. } | NodeKind::Barrier => true,
@@ -89,12 +89,12 @@ impl NodeKind {
 }
 
 /// Whether there is more than arithmetic.
-pub fn matter(nodes: &[Node]) -> bool {
+pub fn matter(nodes: &[KernelNode]) -> bool {
     nodes.iter().any(|node| node.kind.matters())
 }
 
 /// Whether both have the same accesses, atomics and barriers in the same order.
-pub fn same_effect(a: &[Node], b: &[Node]) -> bool {
+pub fn same_effect(a: &[KernelNode], b: &[KernelNode]) -> bool {
     let mut a = a.iter().filter(|node| node.kind.matters());
     let mut b = b.iter().filter(|node| node.kind.matters());
     loop {
@@ -108,11 +108,15 @@ pub fn same_effect(a: &[Node], b: &[Node]) -> bool {
 
 /// One for both of two lists with the same effect: what matters once, the arithmetic of both.
 /// Accesses to different addresses keep none of them.
-pub fn joined(terms: &mut Terms, then: Vec<Node>, otherwise: Vec<Node>) -> Vec<Node> {
-    let (matters, arithmetic): (Vec<Node>, Vec<Node>) =
+pub fn joined(
+    terms: &mut PolyTerms,
+    then: Vec<KernelNode>,
+    otherwise: Vec<KernelNode>,
+) -> Vec<KernelNode> {
+    let (matters, arithmetic): (Vec<KernelNode>, Vec<KernelNode>) =
         otherwise.into_iter().partition(|node| node.kind.matters());
     let mut others = matters.into_iter();
-    let mut nodes: Vec<Node> = then
+    let mut nodes: Vec<KernelNode> = then
         .into_iter()
         .map(|node| if node.kind.matters() { join(terms, node, others.next()) } else { node })
         .collect();
@@ -120,7 +124,7 @@ pub fn joined(terms: &mut Terms, then: Vec<Node>, otherwise: Vec<Node>) -> Vec<N
     nodes
 }
 
-fn join(terms: &mut Terms, node: Node, other: Option<Node>) -> Node {
+fn join(terms: &mut PolyTerms, node: KernelNode, other: Option<KernelNode>) -> KernelNode {
     let Some(other) = other else { return node };
     let kind = match (node.kind, other.kind) {
         (NodeKind::Access(a), NodeKind::Access(b)) if a != b => {
@@ -143,16 +147,20 @@ fn join(terms: &mut Terms, node: Node, other: Option<Node>) -> Node {
         ) => NodeKind::If { condition, then: joined(terms, x, y), otherwise: joined(terms, v, w) },
         (kind, _) => kind,
     };
-    Node { kind, at: node.at }
+    KernelNode { kind, at: node.at }
 }
 
 /// Whether a count or a condition mentions the leaf.
-pub fn mention(terms: &Terms, nodes: &[Node], leaf: Leaf) -> bool {
+pub fn mention(terms: &PolyTerms, nodes: &[KernelNode], leaf: Leaf) -> bool {
     first_mention(terms, nodes, leaf).is_some()
 }
 
 /// Where a count or a condition (then also `true`) first mentions the leaf.
-pub fn first_mention<'n>(terms: &Terms, nodes: &'n [Node], leaf: Leaf) -> Option<(&'n At, bool)> {
+pub fn first_mention<'n>(
+    terms: &PolyTerms,
+    nodes: &'n [KernelNode],
+    leaf: Leaf,
+) -> Option<(&'n SourcePlace, bool)> {
     nodes.iter().find_map(|node| match &node.kind {
         NodeKind::Repeat { count, .. } if terms.mentions(count, leaf) => Some((&node.at, false)),
         NodeKind::If { condition, .. } if terms.mentions(condition, leaf) => Some((&node.at, true)),
@@ -165,7 +173,7 @@ pub fn first_mention<'n>(terms: &Terms, nodes: &'n [Node], leaf: Leaf) -> Option
 }
 
 /// Visits all counts and conditions, outer ones first.
-pub fn numbers(nodes: &[Node], visit: &mut dyn FnMut(&Poly)) {
+pub fn numbers(nodes: &[KernelNode], visit: &mut dyn FnMut(&Poly)) {
     for node in nodes {
         match &node.kind {
             NodeKind::Repeat { count, whole, body } => {
@@ -184,9 +192,9 @@ pub fn numbers(nodes: &[Node], visit: &mut dyn FnMut(&Poly)) {
 }
 
 /// The steps with other numbers; a branch that is decided gives way to its side.
-pub fn mapped(nodes: &[Node], number: &mut dyn FnMut(&Poly) -> Poly) -> Vec<Node> {
+pub fn mapped(nodes: &[KernelNode], number: &mut dyn FnMut(&Poly) -> Poly) -> Vec<KernelNode> {
     let mut all = Vec::new();
-    for Node { kind, at } in nodes {
+    for KernelNode { kind, at } in nodes {
         let kind = match kind {
             NodeKind::Access(reach) => {
                 NodeKind::Access(Reach { offset: number(&reach.offset), ..reach.clone() })
@@ -215,14 +223,14 @@ pub fn mapped(nodes: &[Node], number: &mut dyn FnMut(&Poly) -> Poly) -> Vec<Node
             }
             kind => kind.clone(),
         };
-        push(&mut all, Node { kind, at: at.clone() });
+        push(&mut all, KernelNode { kind, at: at.clone() });
     }
     all
 }
 
 /// How many steps there are.
-pub fn size(nodes: &[Node]) -> usize {
-    let inside = |node: &Node| match &node.kind {
+pub fn size(nodes: &[KernelNode]) -> usize {
+    let inside = |node: &KernelNode| match &node.kind {
         NodeKind::Repeat { body, .. } => size(body),
         NodeKind::If { then, otherwise, .. } => size(then) + size(otherwise),
         _ => 0,
@@ -231,7 +239,7 @@ pub fn size(nodes: &[Node]) -> usize {
 }
 
 /// Whether there is a barrier.
-pub fn has_barrier(nodes: &[Node]) -> bool {
+pub fn has_barrier(nodes: &[KernelNode]) -> bool {
     nodes.iter().any(|node| match &node.kind {
         NodeKind::Barrier => true,
         NodeKind::Repeat { body, .. } => has_barrier(body),
@@ -242,9 +250,9 @@ pub fn has_barrier(nodes: &[Node]) -> bool {
 
 /// Appends a node; arithmetic of the same kind, width and line becomes one, also across accesses of
 /// private arrays.
-pub fn push(nodes: &mut Vec<Node>, node: Node) {
+pub fn push(nodes: &mut Vec<KernelNode>, node: KernelNode) {
     if let NodeKind::Compute { kind, amount, width } = &node.kind
-        && let Some(Node { kind: NodeKind::Compute { kind: k, amount: sum, width: w }, at }) =
+        && let Some(KernelNode { kind: NodeKind::Compute { kind: k, amount: sum, width: w }, at }) =
             nodes.iter_mut().rev().find(|node| !is_private(node))
         && (k, w) == (&mut { *kind }, &mut { *width })
         && (at.line, &at.file) == (node.at.line, &node.at.file)
@@ -256,6 +264,6 @@ pub fn push(nodes: &mut Vec<Node>, node: Node) {
 }
 
 /// Whether it is an access of a private array.
-fn is_private(node: &Node) -> bool {
-    matches!(&node.kind, NodeKind::Access(reach) if reach.space == Space::Private)
+fn is_private(node: &KernelNode) -> bool {
+    matches!(&node.kind, NodeKind::Access(reach) if reach.space == AddressSpace::Private)
 }

@@ -3,7 +3,7 @@
 use super::symbolic::{FAR, Poly};
 use super::types::{INT, Integer, SIZE, is_real, width};
 use super::{Reader, types};
-use crate::ast::{At, BinaryOp, Type, UnaryOp};
+use crate::ast::{CBinaryOp, SourcePlace, Type, UnaryOp};
 use crate::steps::Arithmetic;
 
 impl<'a> Reader<'a> {
@@ -24,42 +24,42 @@ impl<'a> Reader<'a> {
     /// A binary operator on integers of two types; the result is of [`result`]'s type.
     pub fn integer_binary(
         &mut self,
-        op: BinaryOp,
+        op: CBinaryOp,
         (a, ta): (&Poly, Integer),
         (b, tb): (&Poly, Integer),
     ) -> Poly {
-        if let BinaryOp::Shl | BinaryOp::Shr = op {
+        if let CBinaryOp::Shl | CBinaryOp::Shr = op {
             return self.shift(op, (a, ta), (b, tb));
         }
         let ty = ta.common(tb);
         let a = ta.convert(ty, &mut self.terms, a);
         let b = tb.convert(ty, &mut self.terms, b);
         match op {
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => self.ring(op, &a, &b, ty),
-            BinaryOp::Div | BinaryOp::Rem => {
+            CBinaryOp::Add | CBinaryOp::Sub | CBinaryOp::Mul => self.ring(op, &a, &b, ty),
+            CBinaryOp::Div | CBinaryOp::Rem => {
                 let a = ty.exact(&mut self.terms, &a);
                 let b = ty.exact(&mut self.terms, &b);
-                if op == BinaryOp::Div {
+                if op == CBinaryOp::Div {
                     self.terms.truncated_quotient(&a, &b)
                 } else {
                     self.terms.truncated_remainder(&a, &b)
                 }
             }
-            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => self.bits(op, &a, &b, ty),
-            BinaryOp::And | BinaryOp::Or => {
+            CBinaryOp::BitAnd | CBinaryOp::BitOr | CBinaryOp::BitXor => self.bits(op, &a, &b, ty),
+            CBinaryOp::And | CBinaryOp::Or => {
                 let a = self.terms.truth(&a);
                 let b = self.terms.truth(&b);
-                if op == BinaryOp::And { self.terms.and(&a, &b) } else { self.terms.or(&a, &b) }
+                if op == CBinaryOp::And { self.terms.and(&a, &b) } else { self.terms.or(&a, &b) }
             }
-            BinaryOp::Comma => b,
+            CBinaryOp::Comma => b,
             _ => self.compare(op, &a, &b, ty),
         }
     }
 
-    fn ring(&mut self, op: BinaryOp, a: &Poly, b: &Poly, ty: Integer) -> Poly {
+    fn ring(&mut self, op: CBinaryOp, a: &Poly, b: &Poly, ty: Integer) -> Poly {
         let result = match op {
-            BinaryOp::Add => self.terms.add(a, b),
-            BinaryOp::Sub => self.terms.sub(a, b),
+            CBinaryOp::Add => self.terms.add(a, b),
+            CBinaryOp::Sub => self.terms.sub(a, b),
             _ => self.terms.mul(a, b),
         };
         // Hashes multiply again and again; keep them within what can be multiplied.
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
         result
     }
 
-    fn bits(&mut self, op: BinaryOp, a: &Poly, b: &Poly, ty: Integer) -> Poly {
+    fn bits(&mut self, op: CBinaryOp, a: &Poly, b: &Poly, ty: Integer) -> Poly {
         let constant = a.constant().is_some() || b.constant().is_some();
         let (a, b) = if constant {
             (a.clone(), b.clone())
@@ -79,15 +79,15 @@ impl<'a> Reader<'a> {
             (ty.exact(&mut self.terms, a), ty.exact(&mut self.terms, b))
         };
         match op {
-            BinaryOp::BitAnd => self.terms.bit_and(&a, &b),
-            BinaryOp::BitOr => self.terms.bit_or(&a, &b),
+            CBinaryOp::BitAnd => self.terms.bit_and(&a, &b),
+            CBinaryOp::BitOr => self.terms.bit_or(&a, &b),
             _ => self.terms.bit_xor(&a, &b),
         }
     }
 
     fn shift(
         &mut self,
-        op: BinaryOp,
+        op: CBinaryOp,
         (a, ta): (&Poly, Integer),
         (s, ts): (&Poly, Integer),
     ) -> Poly {
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         let s = ts.exact(&mut self.terms, s);
         // OpenCL takes the shift modulo the bits.
         let s = self.terms.remainder(&s, &Poly::int(i64::from(ty.bits)));
-        if op == BinaryOp::Shl {
+        if op == CBinaryOp::Shl {
             return self.terms.shift_left(&a, &s);
         }
         let a = ty.exact(&mut self.terms, &a);
@@ -104,8 +104,8 @@ impl<'a> Reader<'a> {
     }
 
     /// A comparison of two values of one type.
-    pub fn compare(&mut self, op: BinaryOp, a: &Poly, b: &Poly, ty: Integer) -> Poly {
-        if let BinaryOp::Eq | BinaryOp::Ne = op {
+    pub fn compare(&mut self, op: CBinaryOp, a: &Poly, b: &Poly, ty: Integer) -> Poly {
+        if let CBinaryOp::Eq | CBinaryOp::Ne = op {
             let equal = if ty == SIZE {
                 self.terms.equal(a, b)
             } else {
@@ -113,12 +113,12 @@ impl<'a> Reader<'a> {
                 let b = ty.exact(&mut self.terms, b);
                 self.terms.equal(&a, &b)
             };
-            return if op == BinaryOp::Eq { equal } else { self.terms.not(&equal) };
+            return if op == CBinaryOp::Eq { equal } else { self.terms.not(&equal) };
         }
         match op {
-            BinaryOp::Lt => self.less(a, b, ty),
-            BinaryOp::Gt => self.less(b, a, ty),
-            BinaryOp::Le => {
+            CBinaryOp::Lt => self.less(a, b, ty),
+            CBinaryOp::Gt => self.less(b, a, ty),
+            CBinaryOp::Le => {
                 let less = self.less(b, a, ty);
                 self.terms.not(&less)
             }
@@ -163,14 +163,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Counts a binary operation.
-    pub fn price(&mut self, op: BinaryOp, ty: &Type, at: &At) {
+    pub fn price(&mut self, op: CBinaryOp, ty: &Type, at: &SourcePlace) {
         let lone = std::mem::take(&mut self.lone);
         let kind = match (op, is_real(ty)) {
-            (BinaryOp::Mul, false) => Arithmetic::IntegerMultiply,
-            (BinaryOp::Div | BinaryOp::Rem, false) => Arithmetic::IntegerDivide,
+            (CBinaryOp::Mul, false) => Arithmetic::IntegerMultiply,
+            (CBinaryOp::Div | CBinaryOp::Rem, false) => Arithmetic::IntegerDivide,
             (_, false) => Arithmetic::Integer,
-            (BinaryOp::Mul, true) if !lone => Arithmetic::RealMultiply,
-            (BinaryOp::Div | BinaryOp::Rem, true) => Arithmetic::RealDivide,
+            (CBinaryOp::Mul, true) if !lone => Arithmetic::RealMultiply,
+            (CBinaryOp::Div | CBinaryOp::Rem, true) => Arithmetic::RealDivide,
             (_, true) => Arithmetic::Real,
         };
         self.compute(kind, width(ty), at);
@@ -178,15 +178,15 @@ impl<'a> Reader<'a> {
 }
 
 /// What a comparison of two known real numbers comes to.
-pub fn compared(op: BinaryOp, a: Option<f64>, b: Option<f64>) -> Option<bool> {
+pub fn compared(op: CBinaryOp, a: Option<f64>, b: Option<f64>) -> Option<bool> {
     let (a, b) = (a?, b?);
     Some(match op {
-        BinaryOp::Eq => a == b,
-        BinaryOp::Ne => a != b,
-        BinaryOp::Lt => a < b,
-        BinaryOp::Le => a <= b,
-        BinaryOp::Gt => a > b,
-        BinaryOp::Ge => a >= b,
+        CBinaryOp::Eq => a == b,
+        CBinaryOp::Ne => a != b,
+        CBinaryOp::Lt => a < b,
+        CBinaryOp::Le => a <= b,
+        CBinaryOp::Gt => a > b,
+        CBinaryOp::Ge => a >= b,
         _ => return None,
     })
 }
@@ -202,17 +202,17 @@ pub fn operand_type<'t>(a: &'t Type, b: &'t Type) -> &'t Type {
 }
 
 /// The type of an operation's result on integers of two types.
-pub fn result_type(op: BinaryOp, a: Integer, b: Integer) -> Type {
+pub fn result_type(op: CBinaryOp, a: Integer, b: Integer) -> Type {
     match op {
-        BinaryOp::Shl | BinaryOp::Shr => a.promoted().ast(),
-        BinaryOp::Eq
-        | BinaryOp::Ne
-        | BinaryOp::Lt
-        | BinaryOp::Le
-        | BinaryOp::Gt
-        | BinaryOp::Ge
-        | BinaryOp::And
-        | BinaryOp::Or => INT.ast(),
+        CBinaryOp::Shl | CBinaryOp::Shr => a.promoted().ast(),
+        CBinaryOp::Eq
+        | CBinaryOp::Ne
+        | CBinaryOp::Lt
+        | CBinaryOp::Le
+        | CBinaryOp::Gt
+        | CBinaryOp::Ge
+        | CBinaryOp::And
+        | CBinaryOp::Or => INT.ast(),
         _ => a.common(b).ast(),
     }
 }

@@ -2,20 +2,23 @@
 
 use std::collections::HashMap;
 
-use super::nodes::{Node, NodeKind, Reach};
-use super::symbolic::{Interval, Kind, Monomial, Poly};
+use super::nodes::{KernelNode, NodeKind, Reach};
+use super::symbolic::{AtomKind, Monomial, Poly, WideInterval};
 use super::{Read, Reader, strides};
-use crate::ast::{At, Expr, ExprKind, Space, Variable};
+use crate::ast::{AddressSpace, CExpr, CVariable, ExprKind, SourcePlace};
 use crate::error::ReadError;
 use crate::preprocess::REQUIRED_GROUP;
-use crate::steps::{Access, Array, Dependence, Number, RequiredGroup, Step, StepKind, Steps};
+use crate::steps::{
+    Array, Dependence, KernelStep, KernelStepKind, KernelSteps, MemoryAccess, RequiredGroup,
+    SymbolExpr,
+};
 
 /// Most steps.
 const MOST_STEPS: usize = 100_000;
 
 impl<'a> Reader<'a> {
     /// The steps out of what was read.
-    pub fn finish(mut self) -> Read<Steps> {
+    pub fn finish(mut self) -> Read<KernelSteps> {
         let nodes = std::mem::take(&mut self.nodes);
         let mut left = MOST_STEPS;
         let body = self.steps(nodes, &mut left)?;
@@ -27,7 +30,7 @@ impl<'a> Reader<'a> {
         let read_only = read_only.map(|parameter| parameter.name.clone()).collect();
         let required = self.required_group()?;
         let (assumed, dimensions) = (self.assumed, self.dimensions);
-        Ok(Steps { body, locals, privates, read_only, required, assumed, dimensions })
+        Ok(KernelSteps { body, locals, privates, read_only, required, assumed, dimensions })
     }
 
     /// The group that `reqd_work_group_size` of the kernel requires; the preprocessor has put its
@@ -40,7 +43,7 @@ impl<'a> Reader<'a> {
         let Some(ExprKind::List(sizes)) = array.init.as_ref().map(|init| &init.kind) else {
             return Ok(None);
         };
-        let size = |e: &'a Expr| {
+        let size = |e: &'a CExpr| {
             let (size, _) = self.capture(|r| r.whole(e))?;
             self.number(&size, &self.entry.at)
         };
@@ -48,18 +51,18 @@ impl<'a> Reader<'a> {
         Ok(Some(RequiredGroup { at: self.entry.at.clone(), sizes }))
     }
 
-    fn arrays(&self, all: impl Iterator<Item = (&'a Variable, Poly)>) -> Read<Vec<Array>> {
-        all.map(|(Variable { name, at, .. }, bytes)| {
+    fn arrays(&self, all: impl Iterator<Item = (&'a CVariable, Poly)>) -> Read<Vec<Array>> {
+        all.map(|(CVariable { name, at, .. }, bytes)| {
             Ok(Array { name: name.clone(), bytes: self.number(&bytes, at)?, at: at.clone() })
         })
         .collect()
     }
 
-    fn steps(&mut self, nodes: Vec<Node>, left: &mut usize) -> Read<Vec<Step>> {
+    fn steps(&mut self, nodes: Vec<KernelNode>, left: &mut usize) -> Read<Vec<KernelStep>> {
         nodes.into_iter().map(|node| self.output(node, left)).collect()
     }
 
-    fn output(&mut self, node: Node, left: &mut usize) -> Read<Step> {
+    fn output(&mut self, node: KernelNode, left: &mut usize) -> Read<KernelStep> {
         let Some(rest) = left.checked_sub(1) else {
             return Err(ReadError::at(
                 &node.at,
@@ -70,41 +73,43 @@ impl<'a> Reader<'a> {
         *left = rest;
         let at = node.at;
         let kind = match node.kind {
-            NodeKind::Access(reach) => StepKind::Access(self.access_of(reach)),
-            NodeKind::Atomic { shared, reach } => StepKind::Atomic {
+            NodeKind::Access(reach) => KernelStepKind::Access(self.access_of(reach)),
+            NodeKind::Atomic { shared, reach } => KernelStepKind::Atomic {
                 space: reach.space,
                 array: reach.array.to_string(),
                 offset: self.offset(&reach),
                 shared,
             },
-            NodeKind::Compute { kind, amount, width } => StepKind::Compute { kind, amount, width },
-            NodeKind::Barrier => StepKind::Barrier,
+            NodeKind::Compute { kind, amount, width } => {
+                KernelStepKind::Compute { kind, amount, width }
+            }
+            NodeKind::Barrier => KernelStepKind::Barrier,
             NodeKind::Repeat { count, whole, body } => {
                 let count = self.number(&count, &at)?;
                 let whole = whole.map(|whole| self.number(&whole, &at)).transpose()?;
-                StepKind::Repeat { count, whole, body: self.steps(body, left)? }
+                KernelStepKind::Repeat { count, whole, body: self.steps(body, left)? }
             }
-            NodeKind::If { condition, then, otherwise } => StepKind::If {
+            NodeKind::If { condition, then, otherwise } => KernelStepKind::If {
                 depends: self.branch_depends(&condition),
                 condition: self.number(&condition, &at)?,
                 then: self.steps(then, left)?,
                 otherwise: self.steps(otherwise, left)?,
             },
         };
-        Ok(Step { kind, at })
+        Ok(KernelStep { kind, at })
     }
 
     /// An access with its strides.
-    fn access_of(&mut self, reach: Reach) -> Access {
+    fn access_of(&mut self, reach: Reach) -> MemoryAccess {
         let (items, digits, groups) = match reach.space {
-            Space::Private => (strides::own(&self.terms, &reach), None, Vec::new()),
+            AddressSpace::Private => (strides::own(&self.terms, &reach), None, Vec::new()),
             _ => (
                 strides::items(&mut self.terms, &reach),
                 strides::digits(&mut self.terms, &reach),
                 strides::groups(&mut self.terms, &reach),
             ),
         };
-        Access {
+        MemoryAccess {
             space: reach.space,
             store: reach.store,
             array: reach.array.to_string(),
@@ -119,13 +124,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Where something is accessed, with names for the iterations of the loops around.
-    fn offset(&mut self, reach: &Reach) -> Option<Number> {
-        if reach.space == Space::Private {
+    fn offset(&mut self, reach: &Reach) -> Option<SymbolExpr> {
+        if reach.space == AddressSpace::Private {
             return None;
         }
         let mut named = HashMap::new();
         for (k, (leaf, _)) in reach.iterations.iter().enumerate() {
-            let range = Interval::new(0, i64::MAX);
+            let range = WideInterval::new(0, i64::MAX);
             let name = format!("$turn_{k}");
             let name = self.terms.name(&name, range, Dependence::Uniform, Vec::new());
             named.extend(self.terms.atom_of(*leaf).map(|atom| (atom, name)));
@@ -136,7 +141,7 @@ impl<'a> Reader<'a> {
         self.terms.number(&elements).filter(|_| rest == Poly::int(0))
     }
 
-    fn number(&self, poly: &Poly, at: &At) -> Read<Number> {
+    fn number(&self, poly: &Poly, at: &SourcePlace) -> Read<SymbolExpr> {
         self.terms.number(poly).ok_or_else(|| {
             ReadError::at(at, "a number here depends on data", "use macros and arguments")
         })
@@ -145,7 +150,7 @@ impl<'a> Reader<'a> {
     /// Whether a condition is the same for all items of a group.
     fn branch_depends(&self, condition: &Poly) -> Dependence {
         let own = self.terms.names(condition).iter().any(
-            |atom| matches!(self.terms.kind(*atom), Kind::Name(name) if name.starts_with("$lid_")),
+            |atom| matches!(self.terms.kind(*atom), AtomKind::Name(name) if name.starts_with("$lid_")),
         );
         if own { Dependence::Item } else { Dependence::Uniform }
     }

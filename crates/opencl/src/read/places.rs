@@ -5,30 +5,30 @@ use std::rc::Rc;
 
 use super::symbolic::Poly;
 use super::types::{self, Integer, alignment};
-use super::value::{Pointer, Target, Value};
+use super::value::{Pointer, ReadValue, Target};
 use super::{Read, Reader, counts};
-use crate::ast::{At, Expr, ExprKind, Space, Type, UnaryOp, VariableId};
+use crate::ast::{AddressSpace, CExpr, ExprKind, SourcePlace, Type, UnaryOp, VariableId};
 use crate::error::ReadError;
 use crate::steps::Dependence;
 
 /// What an lvalue stands for.
 #[derive(Debug, Clone)]
-pub enum Place {
+pub enum ObjectPlace {
     /// A whole private variable.
     Variable(VariableId),
     /// Something in one of these private variables, so many bytes behind its beginning.
     Part(Rc<BTreeSet<VariableId>>, Poly),
     /// Something in memory that counts.
-    Memory(Space, Rc<str>, Poly),
+    Memory(AddressSpace, Rc<str>, Poly),
     /// Components of a vector of this type; which one, if it is one and that is known.
-    Lane(Box<Place>, Type, Option<u8>),
+    Lane(Box<ObjectPlace>, Type, Option<u8>),
     /// Part of a value that has no place.
     Value(Dependence),
 }
 
 impl<'a> Reader<'a> {
     /// The place that an expression stands for.
-    pub fn place(&mut self, e: &'a Expr) -> Read<Place> {
+    pub fn place(&mut self, e: &'a CExpr) -> Read<ObjectPlace> {
         self.tick(&e.at)?;
         match &e.kind {
             ExprKind::Variable(id, name) => Ok(self.place_of(*id, name)),
@@ -51,36 +51,36 @@ impl<'a> Reader<'a> {
             }
             _ => {
                 let value = self.value(e)?;
-                Ok(Place::Value(value.depends(&self.terms)))
+                Ok(ObjectPlace::Value(value.depends(&self.terms)))
             }
         }
     }
 
-    fn place_of(&mut self, id: VariableId, name: &str) -> Place {
+    fn place_of(&mut self, id: VariableId, name: &str) -> ObjectPlace {
         match self.variables.get(&id).map(|variable| variable.space) {
-            Some(space) if counts(space) => Place::Memory(space, name.into(), Poly::int(0)),
-            _ => Place::Variable(id),
+            Some(space) if counts(space) => ObjectPlace::Memory(space, name.into(), Poly::int(0)),
+            _ => ObjectPlace::Variable(id),
         }
     }
 
     /// `base[index]`, or `index[base]`.
-    fn element(&mut self, base: &'a Expr, index: &'a Expr, e: &'a Expr) -> Read<Place> {
+    fn element(&mut self, base: &'a CExpr, index: &'a CExpr, e: &'a CExpr) -> Read<ObjectPlace> {
         let (base, index) =
             if Integer::of(&base.ty).is_some() { (index, base) } else { (base, index) };
         if matches!(base.ty, Type::Vector(..)) {
             let place = self.place(base)?;
             let index = self.index(|r| r.whole(index))?;
             let lane = index.constant().and_then(|index| u8::try_from(index).ok());
-            return Ok(Place::Lane(Box::new(place), base.ty.clone(), lane));
+            return Ok(ObjectPlace::Lane(Box::new(place), base.ty.clone(), lane));
         }
         let value = self.value(base)?;
         let index = self.index(|r| r.whole(index))?;
         let moved = match value {
-            Value::Pointer(pointer) => {
+            ReadValue::Pointer(pointer) => {
                 let size = self.bytes(&e.ty)?;
                 let distance = self.terms.mul(&index, &size);
                 let offset = self.terms.add(&pointer.offset, &distance);
-                Value::Pointer(Pointer { offset, ..pointer })
+                ReadValue::Pointer(Pointer { offset, ..pointer })
             }
             other => other,
         };
@@ -88,16 +88,16 @@ impl<'a> Reader<'a> {
     }
 
     /// What a pointer points to.
-    pub fn pointee(&mut self, value: Value, at: &At) -> Read<Place> {
-        let Value::Pointer(pointer) = value else {
+    pub fn pointee(&mut self, value: ReadValue, at: &SourcePlace) -> Read<ObjectPlace> {
+        let ReadValue::Pointer(pointer) = value else {
             if self.probing > 0 {
-                return Ok(Place::Value(Dependence::Data));
+                return Ok(ObjectPlace::Value(Dependence::Data));
             }
             return Err(unread_pointer(at));
         };
         match pointer.target {
             Target::Memory(space, name) if counts(space) => {
-                Ok(Place::Memory(space, name, pointer.offset))
+                Ok(ObjectPlace::Memory(space, name, pointer.offset))
             }
             Target::Memory(..) => Err(unread_pointer(at)),
             Target::Private(ids) => {
@@ -108,19 +108,21 @@ impl<'a> Reader<'a> {
                     ids.len() == 1 && pointer.offset == Poly::int(0) && !aggregate
                 });
                 let offset = pointer.offset;
-                Ok(whole.map_or(Place::Part(ids.clone(), offset), |id| Place::Variable(*id)))
+                Ok(whole.map_or(ObjectPlace::Part(ids.clone(), offset), |id| {
+                    ObjectPlace::Variable(*id)
+                }))
             }
         }
     }
 
-    fn member(&mut self, place: Place, ty: &Type, member: &str) -> Read<Place> {
+    fn member(&mut self, place: ObjectPlace, ty: &Type, member: &str) -> Read<ObjectPlace> {
         let fields = match ty {
             Type::Struct(_, fields) | Type::Union(_, fields) => fields,
             ty => {
                 return Ok(match place {
                     // Components of components are those of the vector in memory.
-                    Place::Lane(whole, ty, _) => Place::Lane(whole, ty, None),
-                    place => Place::Lane(Box::new(place), ty.clone(), lane(member)),
+                    ObjectPlace::Lane(whole, ty, _) => ObjectPlace::Lane(whole, ty, None),
+                    place => ObjectPlace::Lane(Box::new(place), ty.clone(), lane(member)),
                 });
             }
         };
@@ -129,14 +131,16 @@ impl<'a> Reader<'a> {
             _ => Ok(self.terms.unknown(Dependence::Uniform)),
         };
         Ok(match place {
-            Place::Variable(id) => Place::Part(Rc::new(BTreeSet::from([id])), inside()?),
-            Place::Part(ids, offset) => {
-                let inside = inside()?;
-                Place::Part(ids, self.terms.add(&offset, &inside))
+            ObjectPlace::Variable(id) => {
+                ObjectPlace::Part(Rc::new(BTreeSet::from([id])), inside()?)
             }
-            Place::Memory(space, name, offset) => {
+            ObjectPlace::Part(ids, offset) => {
+                let inside = inside()?;
+                ObjectPlace::Part(ids, self.terms.add(&offset, &inside))
+            }
+            ObjectPlace::Memory(space, name, offset) => {
                 let inside = self.field_offset(fields, member)?;
-                Place::Memory(space, name, self.terms.add(&offset, &inside))
+                ObjectPlace::Memory(space, name, self.terms.add(&offset, &inside))
             }
             other => other,
         })
@@ -190,7 +194,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The length of an array. It is of macros and constants, so walking it has no effects.
-    fn length(&mut self, length: &Expr) -> Read<Poly> {
+    fn length(&mut self, length: &CExpr) -> Read<Poly> {
         self.constant(length)
     }
 }
@@ -207,7 +211,7 @@ fn lane(member: &str) -> Option<u8> {
     }
 }
 
-fn unread_pointer(at: &At) -> ReadError {
+fn unread_pointer(at: &SourcePlace) -> ReadError {
     ReadError::at(
         at,
         "where this pointer points to cannot be read",

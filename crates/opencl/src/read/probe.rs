@@ -8,10 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::form::Loop;
-use super::nodes::Node;
-use super::symbolic::{Atom, Interval, Kind, Leaf, Poly};
+use super::nodes::KernelNode;
+use super::symbolic::{Atom, AtomKind, Leaf, Poly, WideInterval};
 use super::types::Integer;
-use super::value::{Pointer, State, Target, Value};
+use super::value::{Pointer, ReadState, ReadValue, Target};
 use super::{Read, Reader, scan};
 use crate::ast::{Type, VariableId};
 use crate::steps::Dependence;
@@ -34,7 +34,7 @@ pub enum Change {
 #[derive(Debug)]
 pub struct Probe {
     /// The state before the loop, unsigned numbers made exact.
-    pub start: State,
+    pub start: ReadState,
     /// What happens to the variables that change.
     pub changes: BTreeMap<VariableId, Change>,
     /// The placeholder of each variable.
@@ -51,11 +51,11 @@ pub struct Probe {
 /// Any iteration of a loop, walked.
 pub struct Walked {
     /// Its steps.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<KernelNode>,
     /// Stands for the iteration.
     pub iteration: Leaf,
     /// The state at its end.
-    pub end: State,
+    pub end: ReadState,
 }
 
 /// Iterations are taken to be fewer than this when unsigned counters are asked whether they wrap
@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
     fn is_signed_from_zero(&self, id: VariableId, probe: &Probe) -> bool {
         let signed = self.type_of(id).and_then(Integer::of).is_some_and(|ty| ty.signed);
         let start = probe.start.values.get(&id);
-        signed && matches!(start, Some(Value::Int(start)) if self.terms.never_negative(start))
+        signed && matches!(start, Some(ReadValue::Int(start)) if self.terms.never_negative(start))
     }
 
     /// The same where signed counters that the condition asks for begin at or above zero and are
@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
             let from = self.is_signed_from_zero(*id, probe);
             let leaf = probe.placeholders.get(id).map(|atom| self.terms.kind(*atom));
             let mentioned = match leaf {
-                Some(Kind::Leaf(leaf)) => self.terms.mentions(&probe.condition, *leaf),
+                Some(AtomKind::Leaf(leaf)) => self.terms.mentions(&probe.condition, *leaf),
                 _ => false,
             };
             (from && mentioned && *change == Change::Somehow).then_some(*id)
@@ -141,13 +141,13 @@ impl<'a> Reader<'a> {
     }
 
     /// The state with exact numbers in these variables.
-    fn exact_state(&mut self, variables: &BTreeSet<VariableId>) -> State {
+    fn exact_state(&mut self, variables: &BTreeSet<VariableId>) -> ReadState {
         for id in variables {
-            if let Some(Value::Int(poly)) = self.state.values.get(id).cloned()
+            if let Some(ReadValue::Int(poly)) = self.state.values.get(id).cloned()
                 && let Some(integer) = self.type_of(*id).and_then(Integer::of)
             {
                 let exact = integer.exact(&mut self.terms, &poly);
-                self.state.values.insert(*id, Value::Int(exact));
+                self.state.values.insert(*id, ReadValue::Int(exact));
             }
         }
         self.state.clone()
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
     /// Puts placeholders into the variables.
     fn place_holders(
         &mut self,
-        start: &State,
+        start: &ReadState,
         variables: &BTreeSet<VariableId>,
         not_negative: &BTreeSet<VariableId>,
     ) -> Vec<(VariableId, Atom)> {
@@ -165,25 +165,26 @@ impl<'a> Reader<'a> {
         for id in variables {
             let Some(value) = start.values.get(id) else { continue };
             let range =
-                self.type_of(*id).and_then(Integer::of).map_or(Interval::ALL, |i| i.range());
+                self.type_of(*id).and_then(Integer::of).map_or(WideInterval::ALL, |i| i.range());
             let range = match not_negative.contains(id) {
-                true => range.meet(Interval::new(0, i64::MAX)),
+                true => range.meet(WideInterval::new(0, i64::MAX)),
                 false => range,
             };
-            let likely = range.meet(Interval::new(-LIKELY, LIKELY));
+            let likely = range.meet(WideInterval::new(-LIKELY, LIKELY));
             let mut leaf = || {
                 let leaf = self.terms.counter(range, likely, Vec::new());
                 found.extend(leaf.as_atom().map(|atom| (*id, atom)));
                 leaf
             };
             let value = match value {
-                Value::Int(_) => Value::Int(leaf()),
-                Value::Pointer(p) => {
-                    Value::Pointer(Pointer { target: p.target.clone(), offset: leaf() })
+                ReadValue::Int(_) => ReadValue::Int(leaf()),
+                ReadValue::Pointer(p) => {
+                    ReadValue::Pointer(Pointer { target: p.target.clone(), offset: leaf() })
                 }
-                Value::Real(_) | Value::Scaled(..) | Value::Other(_) | Value::Parts(..) => {
-                    Value::Other(Dependence::Data)
-                }
+                ReadValue::Real(_)
+                | ReadValue::Scaled(..)
+                | ReadValue::Other(_)
+                | ReadValue::Parts(..) => ReadValue::Other(Dependence::Data),
             };
             self.state.values.insert(*id, value);
         }
@@ -213,10 +214,10 @@ impl<'a> Reader<'a> {
     /// Whether the iteration changed what has no placeholder, or where pointers point to.
     fn missed(
         &mut self,
-        head: &State,
-        after: &State,
+        head: &ReadState,
+        after: &ReadState,
         variables: &mut BTreeSet<VariableId>,
-        start: &mut State,
+        start: &mut ReadState,
     ) -> bool {
         let mut more = false;
         for (id, before) in &head.values {
@@ -225,17 +226,17 @@ impl<'a> Reader<'a> {
                 continue;
             }
             more |= variables.insert(*id);
-            if let (Value::Pointer(p), Value::Pointer(q)) = (before, now)
+            if let (ReadValue::Pointer(p), ReadValue::Pointer(q)) = (before, now)
                 && p.target != q.target
             {
                 let both = Target::either(&p.target, &q.target);
                 more = true;
                 let value = match (both, start.values.get(id)) {
-                    (Some(target), Some(Value::Pointer(s))) if target != s.target => {
+                    (Some(target), Some(ReadValue::Pointer(s))) if target != s.target => {
                         let offset = self.terms.unknown(Dependence::Data);
-                        Value::Pointer(Pointer { target, offset })
+                        ReadValue::Pointer(Pointer { target, offset })
                     }
-                    _ => Value::Other(Dependence::Data),
+                    _ => ReadValue::Other(Dependence::Data),
                 };
                 start.values.insert(*id, value);
             }
@@ -249,7 +250,7 @@ impl<'a> Reader<'a> {
         &self,
         placeholders: &BTreeMap<VariableId, Atom>,
         changes: &BTreeMap<VariableId, Change>,
-        after: &State,
+        after: &ReadState,
         mark: Leaf,
     ) -> BTreeMap<VariableId, Poly> {
         let own = |leaf: &Leaf| {
@@ -257,7 +258,7 @@ impl<'a> Reader<'a> {
             *leaf < mark || placeholders.values().any(|placeholder| Some(*placeholder) == atom)
         };
         let end = |(id, change): (&VariableId, &Change)| {
-            let Some(Value::Int(end)) = after.values.get(id) else { return None };
+            let Some(ReadValue::Int(end)) = after.values.get(id) else { return None };
             let stepped = !matches!(change, Change::By(_)) && placeholders.contains_key(id);
             (stepped && self.terms.leaves(end).iter().all(own)).then(|| (*id, end.clone()))
         };
@@ -267,8 +268,8 @@ impl<'a> Reader<'a> {
     fn changes(
         &self,
         variables: &BTreeSet<VariableId>,
-        head: &State,
-        after: &State,
+        head: &ReadState,
+        after: &ReadState,
         mark: Leaf,
     ) -> BTreeMap<VariableId, Change> {
         let known = variables.iter().filter_map(|id| Some((*id, head.values.get(id)?)));
@@ -276,7 +277,7 @@ impl<'a> Reader<'a> {
             .filter_map(|(id, before)| {
                 let change = match after.values.get(&id) {
                     Some(now) if now == before => match before {
-                        Value::Scaled(..) | Value::Other(_) => Change::Somehow,
+                        ReadValue::Scaled(..) | ReadValue::Other(_) => Change::Somehow,
                         _ => return None,
                     },
                     Some(now) => self.change(before, now, mark, self.type_of(id)),
@@ -287,10 +288,10 @@ impl<'a> Reader<'a> {
             .collect()
     }
 
-    fn change(&self, before: &Value, now: &Value, mark: Leaf, ty: Option<&Type>) -> Change {
+    fn change(&self, before: &ReadValue, now: &ReadValue, mark: Leaf, ty: Option<&Type>) -> Change {
         let (a, b) = match (before, now) {
-            (Value::Int(a), Value::Int(b)) => (a, b),
-            (Value::Pointer(p), Value::Pointer(q)) if p.target == q.target => {
+            (ReadValue::Int(a), ReadValue::Int(b)) => (a, b),
+            (ReadValue::Pointer(p), ReadValue::Pointer(q)) if p.target == q.target => {
                 (&p.offset, &q.offset)
             }
             _ => return Change::Somehow,
@@ -302,7 +303,7 @@ impl<'a> Reader<'a> {
         if ty.and_then(Integer::of).is_none() {
             return Change::Somehow;
         }
-        if let Some(Kind::Quotient(x, by)) = self.terms.kind_of(b)
+        if let Some(AtomKind::Quotient(x, by)) = self.terms.kind_of(b)
             && let Some(by) = by.constant().filter(|by| *by >= 2)
             && x.sub(a).and_then(|more| more.constant()).is_some_and(|m| m == 0 || m == by - 1)
         {

@@ -2,9 +2,9 @@
 
 use super::Reader;
 use super::form::Loop;
-use super::nodes::{Node, first_mention};
+use super::nodes::{KernelNode, first_mention};
 use super::symbolic::Leaf;
-use crate::ast::At;
+use crate::ast::SourcePlace;
 use crate::error::ReadError;
 
 /// Most iterations of a loop that are walked one by one.
@@ -17,7 +17,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The iterations of a loop differ, and there may be too many of them.
-    pub fn iterations_differ(&self, at: &At, nodes: &[Node], iteration: Leaf) -> ReadError {
+    pub fn iterations_differ(
+        &self,
+        at: &SourcePlace,
+        nodes: &[KernelNode],
+        iteration: Leaf,
+    ) -> ReadError {
         let first = first_mention(&self.terms, nodes, iteration);
         // A loop that was cut differs by what it was cut for.
         let (inner, branch) = first.map_or((at, false), |(inner, branch)| {
@@ -28,7 +33,7 @@ impl<'a> Reader<'a> {
 }
 
 /// There may be too many iterations to walk them one by one.
-pub fn too_many_iterations(at: &At) -> ReadError {
+pub fn too_many_iterations(at: &SourcePlace) -> ReadError {
     ReadError::at(
         at,
         format!(

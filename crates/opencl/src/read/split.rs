@@ -20,12 +20,12 @@ use std::collections::HashMap;
 
 use super::Reader;
 use super::form::Loop;
-use super::nodes::{Node, NodeKind, first_mention, has_barrier, mapped, numbers, size};
+use super::nodes::{KernelNode, NodeKind, first_mention, has_barrier, mapped, numbers, size};
 use super::refusals::MOST_ITERATIONS;
 use super::spread;
 use super::strides::set_iterations;
 use super::sums::{Apart, Over};
-use super::symbolic::{Atom, Kind, Leaf, Poly, Terms};
+use super::symbolic::{Atom, AtomKind, Leaf, Poly, PolyTerms};
 use super::unroll::guarded;
 use crate::steps::Dependence;
 
@@ -55,7 +55,7 @@ struct Cut<'l, 'a> {
 
 impl Cut<'_, '_> {
     /// One more piece of so many steps, if there may be one.
-    fn takes(&mut self, nodes: &[Node]) -> Option<()> {
+    fn takes(&mut self, nodes: &[KernelNode]) -> Option<()> {
         self.left = self.left.checked_sub(1)?;
         self.steps = self.steps.checked_sub(size(nodes))?;
         Some(())
@@ -93,10 +93,10 @@ impl<'a> Reader<'a> {
     pub fn split(
         &mut self,
         l: &Loop<'a>,
-        nodes: &[Node],
+        nodes: &[KernelNode],
         iteration: Leaf,
         count: &Poly,
-    ) -> Option<Vec<Node>> {
+    ) -> Option<Vec<KernelNode>> {
         let atom = self.terms.atom_of(iteration)?;
         let many = self.terms.interval(count).greatest > MOST_ITERATIONS.into();
         let end = self.terms.max(count, &Poly::int(0));
@@ -113,9 +113,9 @@ impl<'a> Reader<'a> {
     fn pieces(
         &mut self,
         cut: &mut Cut<'_, 'a>,
-        nodes: &[Node],
+        nodes: &[KernelNode],
         (from, to): (&Poly, &Poly),
-    ) -> Option<Vec<Node>> {
+    ) -> Option<Vec<KernelNode>> {
         self.work += PIECE_WORK;
         let length = self.terms.sub(to, from);
         if length.constant().is_some_and(|n| n <= 0) {
@@ -157,10 +157,10 @@ impl<'a> Reader<'a> {
     fn at_edge(
         &mut self,
         cut: &mut Cut<'_, 'a>,
-        nodes: &[Node],
+        nodes: &[KernelNode],
         (from, to): (&Poly, &Poly),
         edge: &Edge,
-    ) -> Option<Vec<Node>> {
+    ) -> Option<Vec<KernelNode>> {
         // Items of a group meet at a barrier in the same iteration of the same loop.
         let apart = has_barrier(nodes) && self.terms.depends(&edge.at) != Dependence::Uniform;
         let band = match apart {
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
         if before == after && there.as_ref().is_none_or(|there| *there == before) {
             return self.pieces(cut, &before, (from, to));
         }
-        let clamp = |terms: &mut Terms, value: &Poly| {
+        let clamp = |terms: &mut PolyTerms, value: &Poly| {
             let raised = terms.max(value, from);
             terms.min(&raised, to)
         };
@@ -208,10 +208,10 @@ impl<'a> Reader<'a> {
     fn in_band(
         &mut self,
         cut: &mut Cut<'_, 'a>,
-        nodes: &[Node],
+        nodes: &[KernelNode],
         (first, end): (&Poly, &Poly),
         most: i64,
-    ) -> Option<Vec<Node>> {
+    ) -> Option<Vec<KernelNode>> {
         let mut pieces = Vec::new();
         for k in 0..most {
             let at = self.terms.add(first, &Poly::int(k));
@@ -231,7 +231,13 @@ impl<'a> Reader<'a> {
     }
 
     /// A loop of equal iterations, of which there are so many.
-    fn piece(&mut self, cut: &Cut<'_, 'a>, nodes: &[Node], from: &Poly, count: Poly) -> Vec<Node> {
+    fn piece(
+        &mut self,
+        cut: &Cut<'_, 'a>,
+        nodes: &[KernelNode],
+        from: &Poly,
+        count: Poly,
+    ) -> Vec<KernelNode> {
         if count == Poly::int(1) {
             let by = HashMap::from([(cut.atom, from.clone())]);
             return mapped(nodes, &mut |poly| self.terms.substitute(poly, &by));
@@ -242,18 +248,18 @@ impl<'a> Reader<'a> {
         }
         set_iterations(&mut self.terms, &mut body, cut.iteration);
         let whole = (count != *cut.whole).then(|| cut.whole.clone());
-        vec![Node { kind: NodeKind::Repeat { count, whole, body }, at: cut.l.at.clone() }]
+        vec![KernelNode { kind: NodeKind::Repeat { count, whole, body }, at: cut.l.at.clone() }]
     }
 }
 
 /// The first part of a count or condition that changes with the iteration.
-fn find(terms: &mut Terms, nodes: &[Node], cut: &Cut<'_, '_>) -> Found {
+fn find(terms: &mut PolyTerms, nodes: &[KernelNode], cut: &Cut<'_, '_>) -> Found {
     let mut asked = Vec::new();
     numbers(nodes, &mut |poly| asked.push(poly.clone()));
     first_edge(terms, &asked.iter().collect::<Vec<_>>(), cut)
 }
 
-fn edge_of(terms: &mut Terms, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
+fn edge_of(terms: &mut PolyTerms, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
     let mut growing = false;
     for atom in poly.atoms() {
         if !terms.mentions(&Poly::atom(atom), cut.iteration) {
@@ -264,12 +270,12 @@ fn edge_of(terms: &mut Terms, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
             continue;
         }
         return match terms.kind(atom).clone() {
-            Kind::Negative(p) => sign_edge(terms, atom, &p, cut),
-            Kind::Zero(p) => zero_edge(terms, atom, &p, cut),
-            Kind::And(a, b) | Kind::Or(a, b) => first_edge(terms, &[&a, &b], cut),
-            Kind::Choice(c, a, b) => first_edge(terms, &[&c, &a, &b], cut),
-            Kind::Min(a, b) => lesser_edge(terms, atom, (&a, &b), (&a, &b), cut),
-            Kind::Max(a, b) => lesser_edge(terms, atom, (&a, &b), (&b, &a), cut),
+            AtomKind::Negative(p) => sign_edge(terms, atom, &p, cut),
+            AtomKind::Zero(p) => zero_edge(terms, atom, &p, cut),
+            AtomKind::And(a, b) | AtomKind::Or(a, b) => first_edge(terms, &[&a, &b], cut),
+            AtomKind::Choice(c, a, b) => first_edge(terms, &[&c, &a, &b], cut),
+            AtomKind::Min(a, b) => lesser_edge(terms, atom, (&a, &b), (&a, &b), cut),
+            AtomKind::Max(a, b) => lesser_edge(terms, atom, (&a, &b), (&b, &a), cut),
             _ => Found::Other,
         };
     }
@@ -277,7 +283,7 @@ fn edge_of(terms: &mut Terms, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
 }
 
 /// The first part that changes; the iteration itself only if nothing does.
-fn first_edge(terms: &mut Terms, parts: &[&Poly], cut: &Cut<'_, '_>) -> Found {
+fn first_edge(terms: &mut PolyTerms, parts: &[&Poly], cut: &Cut<'_, '_>) -> Found {
     let mut growing = false;
     for part in parts {
         match edge_of(terms, part, cut) {
@@ -292,7 +298,7 @@ fn first_edge(terms: &mut Terms, parts: &[&Poly], cut: &Cut<'_, '_>) -> Found {
 /// A part that is `below` as long as the polynomial is less than zero, and then, or before,
 /// something else.
 fn sign_change(
-    terms: &mut Terms,
+    terms: &mut PolyTerms,
     part: Atom,
     poly: &Poly,
     (below, other): (Poly, Poly),
@@ -326,13 +332,13 @@ fn sign_change(
     Found::Other
 }
 
-fn sign_edge(terms: &mut Terms, part: Atom, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
+fn sign_edge(terms: &mut PolyTerms, part: Atom, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
     sign_change(terms, part, poly, (Poly::int(1), Poly::int(0)), cut)
 }
 
 /// The lesser or the greater of two, which are told apart by the sign of their difference.
 fn lesser_edge(
-    terms: &mut Terms,
+    terms: &mut PolyTerms,
     part: Atom,
     (a, b): (&Poly, &Poly),
     (if_less, otherwise): (&Poly, &Poly),
@@ -343,7 +349,7 @@ fn lesser_edge(
 }
 
 /// A part that is true where the polynomial is zero, which is in one iteration.
-fn zero_edge(terms: &mut Terms, part: Atom, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
+fn zero_edge(terms: &mut PolyTerms, part: Atom, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
     let Some((step, start)) = linear(terms, poly, cut) else { return inner_edge(terms, poly, cut) };
     let Some(step) = step.constant().filter(|step| *step != 0) else { return Found::Other };
     let (sign, size) = (step.signum(), step.unsigned_abs());
@@ -357,7 +363,7 @@ fn zero_edge(terms: &mut Terms, part: Atom, poly: &Poly, cut: &Cut<'_, '_>) -> F
 }
 
 /// Where the polynomial is not linear in the iteration, what inside it may be cut first.
-fn inner_edge(terms: &mut Terms, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
+fn inner_edge(terms: &mut PolyTerms, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
     let plain = poly.atoms().any(|atom| atom == cut.atom);
     if plain && poly.linear_in(cut.atom).is_none() {
         return Found::Other;
@@ -367,7 +373,7 @@ fn inner_edge(terms: &mut Terms, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
 }
 
 /// `(step, start)` with `poly = step * iteration + start`.
-fn linear(terms: &Terms, poly: &Poly, cut: &Cut<'_, '_>) -> Option<(Poly, Poly)> {
+fn linear(terms: &PolyTerms, poly: &Poly, cut: &Cut<'_, '_>) -> Option<(Poly, Poly)> {
     let (step, start) = poly.linear_in(cut.atom)?;
     let free = |p: &Poly| !terms.mentions(p, cut.iteration);
     (free(&step) && free(&start)).then_some((step, start))

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::symbolic::{Atom, Kind, Poly, Terms};
+use super::symbolic::{Atom, AtomKind, Poly, PolyTerms};
 use crate::steps::Dependence;
 
 /// Farthest that the items of a group may be apart.
@@ -24,15 +24,15 @@ pub struct Band {
 }
 
 /// The band of a number.
-pub fn band(terms: &mut Terms, number: &Poly) -> Option<Band> {
-    let differs = |terms: &Terms, poly: &Poly| terms.depends(poly) != Dependence::Uniform;
+pub fn band(terms: &mut PolyTerms, number: &Poly) -> Option<Band> {
+    let differs = |terms: &PolyTerms, poly: &Poly| terms.depends(poly) != Dependence::Uniform;
     let mut parts: Vec<Atom> = number.atoms().filter(|a| differs(terms, &Poly::atom(*a))).collect();
     parts.sort_unstable();
     parts.dedup();
     // A quotient that is all that differs, or a plain sum.
     let (numerator, divisor, falls) = match parts.as_slice() {
         [one] => match terms.kind(*one).clone() {
-            Kind::Quotient(a, d) => {
+            AtomKind::Quotient(a, d) => {
                 let (factor, _) = number.linear_in(*one)?;
                 let sign = factor.constant().filter(|f| f.abs() == 1)?;
                 (a, d, sign < 0)
@@ -45,7 +45,7 @@ pub fn band(terms: &mut Terms, number: &Poly) -> Option<Band> {
         return None;
     }
     let (low, high) = ends(terms, &numerator)?;
-    let value = |terms: &mut Terms, by: &HashMap<Atom, Poly>| terms.substitute(number, by);
+    let value = |terms: &mut PolyTerms, by: &HashMap<Atom, Poly>| terms.substitute(number, by);
     let (first, last) = match falls {
         true => (value(terms, &high), value(terms, &low)),
         false => (value(terms, &low), value(terms, &high)),
@@ -63,13 +63,13 @@ pub fn band(terms: &mut Terms, number: &Poly) -> Option<Band> {
 }
 
 /// Local ids for which a sum is least in a group, and for which it is greatest.
-fn ends(terms: &Terms, sum: &Poly) -> Option<(HashMap<Atom, Poly>, HashMap<Atom, Poly>)> {
+fn ends(terms: &PolyTerms, sum: &Poly) -> Option<(HashMap<Atom, Poly>, HashMap<Atom, Poly>)> {
     let (mut low, mut high) = (HashMap::new(), HashMap::new());
     let mut ids: Vec<Atom> = sum.atoms().collect();
     ids.sort_unstable();
     ids.dedup();
     for id in ids.into_iter().filter(|id| terms.info(*id).depends != Dependence::Uniform) {
-        let Kind::Name(name) = terms.kind(id) else { return None };
+        let AtomKind::Name(name) = terms.kind(id) else { return None };
         // A local id has one bound: the size of its group, less one.
         let greatest = terms.info(id).uppers.first().filter(|_| name.starts_with("$lid_"))?;
         let (factor, _) = sum.linear_in(id)?;

@@ -4,16 +4,16 @@ use super::expressions::unread;
 use super::nodes::matter;
 use super::scan;
 use super::types::Integer;
-use super::value::{Value, holds_pointers};
+use super::value::{ReadValue, holds_pointers};
 use super::{Read, Reader, counts};
-use crate::ast::{Expr, Space, Stmt, StmtKind, Type, Variable};
+use crate::ast::{AddressSpace, CExpr, CStmt, CStmtKind, CVariable, Type};
 use crate::steps::Dependence;
 
 /// What is to be walked after the statements at hand.
 #[derive(Clone, Copy)]
 pub struct Rest<'a, 'r> {
     /// The next statements.
-    pub stmts: &'a [Stmt],
+    pub stmts: &'a [CStmt],
     /// What follows them.
     pub next: Option<&'r Rest<'a, 'r>>,
     /// Whether they follow a `switch`: a `break` inside it leads to them.
@@ -22,28 +22,28 @@ pub struct Rest<'a, 'r> {
 
 impl<'a> Reader<'a> {
     /// Walks statements, then what follows them. A `return`, `break` or `continue` ends the walk.
-    pub fn run(&mut self, stmts: &'a [Stmt], rest: Option<&Rest<'a, '_>>) -> Read<()> {
+    pub fn run(&mut self, stmts: &'a [CStmt], rest: Option<&Rest<'a, '_>>) -> Read<()> {
         for (i, stmt) in stmts.iter().enumerate() {
             let after = Rest { stmts: &stmts[i + 1..], next: rest, after_switch: false };
             match &stmt.kind {
-                StmtKind::Block(body) if scan::escapes(body) => {
+                CStmtKind::Block(body) if scan::escapes(body) => {
                     return self.run(body, Some(&after));
                 }
-                StmtKind::If(condition, then, otherwise) if self.is_exit(stmt) => {
+                CStmtKind::If(condition, then, otherwise) if self.is_exit(stmt) => {
                     return self.exit(stmt, (condition, then, otherwise), &after);
                 }
-                StmtKind::If(condition, then, otherwise)
+                CStmtKind::If(condition, then, otherwise)
                     if scan::escapes(then) || scan::escapes(otherwise) =>
                 {
                     return self.parting(condition, then, otherwise, &after, stmt);
                 }
-                StmtKind::Switch(..) if scan::escapes(std::slice::from_ref(stmt)) => {
+                CStmtKind::Switch(..) if scan::escapes(std::slice::from_ref(stmt)) => {
                     let after = Rest { after_switch: true, ..after };
                     return self.switch(stmt, Some(&after));
                 }
-                StmtKind::Return(value) => return self.leave(value.as_ref()),
-                StmtKind::Break => return self.run_after_switch(rest),
-                StmtKind::Continue => return Ok(()),
+                CStmtKind::Return(value) => return self.leave(value.as_ref()),
+                CStmtKind::Break => return self.run_after_switch(rest),
+                CStmtKind::Continue => return Ok(()),
                 _ => self.statement(stmt)?,
             }
             if let Some(left) = self.state.left.take() {
@@ -57,38 +57,40 @@ impl<'a> Reader<'a> {
     }
 
     /// A statement after which the walk goes on.
-    fn statement(&mut self, stmt: &'a Stmt) -> Read<()> {
+    fn statement(&mut self, stmt: &'a CStmt) -> Read<()> {
         match &stmt.kind {
-            StmtKind::Block(body) => self.run(body, None),
-            StmtKind::Declare(variables) => {
+            CStmtKind::Block(body) => self.run(body, None),
+            CStmtKind::Declare(variables) => {
                 variables.iter().try_for_each(|variable| self.declare(variable))
             }
-            StmtKind::Expr(e) => self.value(e).map(drop),
-            StmtKind::If(condition, then, otherwise) => {
+            CStmtKind::Expr(e) => self.value(e).map(drop),
+            CStmtKind::If(condition, then, otherwise) => {
                 let asked = (&stmt.at, condition);
                 let condition = self.condition(condition)?;
-                let side = |side: &'a [Stmt]| move |r: &mut Self| r.run(side, None);
+                let side = |side: &'a [CStmt]| move |r: &mut Self| r.run(side, None);
                 self.fork(&condition, asked, side(then), side(otherwise)).map(drop)
             }
-            StmtKind::For { init, .. } => {
+            CStmtKind::For { init, .. } => {
                 self.run(init, None)?;
                 self.repeat(stmt)
             }
-            StmtKind::While(..) | StmtKind::DoWhile(..) => self.repeat(stmt),
-            StmtKind::Switch(..) => self.switch(stmt, None),
-            StmtKind::Unread(what) => Err(unread(what, &stmt.at)),
-            StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Empty => Ok(()),
+            CStmtKind::While(..) | CStmtKind::DoWhile(..) => self.repeat(stmt),
+            CStmtKind::Switch(..) => self.switch(stmt, None),
+            CStmtKind::Unread(what) => Err(unread(what, &stmt.at)),
+            CStmtKind::Return(_) | CStmtKind::Break | CStmtKind::Continue | CStmtKind::Empty => {
+                Ok(())
+            }
         }
     }
 
     /// An `if` with a side that leaves: what follows belongs to each side that does not.
     fn parting(
         &mut self,
-        condition: &'a Expr,
-        then: &'a [Stmt],
-        otherwise: &'a [Stmt],
+        condition: &'a CExpr,
+        then: &'a [CStmt],
+        otherwise: &'a [CStmt],
         after: &Rest<'a, '_>,
-        stmt: &'a Stmt,
+        stmt: &'a CStmt,
     ) -> Read<()> {
         let asked = (&stmt.at, condition);
         let condition = self.condition(condition)?;
@@ -100,19 +102,19 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        let side = |side: &'a [Stmt]| move |r: &mut Self| r.run(side, Some(after));
+        let side = |side: &'a [CStmt]| move |r: &mut Self| r.run(side, Some(after));
         self.fork(&condition, asked, side(then), side(otherwise)).map(drop)
     }
 
     /// Whether statements do nothing but arithmetic. Nothing remains of the walk.
-    fn is_silent(&mut self, stmts: &'a [Stmt]) -> Read<bool> {
+    fn is_silent(&mut self, stmts: &'a [CStmt]) -> Read<bool> {
         let before = self.state.clone();
         let result = self.capture(|r| r.run(stmts, None));
         self.state = before;
         Ok(!matter(&result?.1))
     }
 
-    fn leave(&mut self, value: Option<&'a Expr>) -> Read<()> {
+    fn leave(&mut self, value: Option<&'a CExpr>) -> Read<()> {
         let Some(e) = value else { return Ok(()) };
         let value = self.value(e)?;
         let result = self.calls.last().and_then(|name| self.unit.functions.get(*name));
@@ -124,15 +126,15 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn declare(&mut self, variable: &'a Variable) -> Read<()> {
+    fn declare(&mut self, variable: &'a CVariable) -> Read<()> {
         if let Type::Other(name) = &variable.ty
-            && variable.space == Space::Private
+            && variable.space == AddressSpace::Private
             && name != "event_t"
         {
             let what = format!("a variable of type {name}");
             return Err(unread(&what, &variable.at));
         }
-        if variable.space == Space::Local && !self.locals.contains_key(&variable.id) {
+        if variable.space == AddressSpace::Local && !self.locals.contains_key(&variable.id) {
             let bytes = self.bytes(&variable.ty)?;
             self.locals.insert(variable.id, (variable, bytes));
         }
@@ -158,14 +160,14 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn initial(&mut self, variable: &'a Variable, init: &'a Expr) -> Read<Value> {
+    fn initial(&mut self, variable: &'a CVariable, init: &'a CExpr) -> Read<ReadValue> {
         let part = |r: &mut Self| {
             let value = r.value(init)?;
             Ok(match &variable.ty {
                 Type::Array(..) | Type::Struct(..) | Type::Union(..) => match value {
-                    Value::Parts(..) => value,
-                    Value::Pointer(..) if holds_pointers(&variable.ty) => value,
-                    value => Value::Other(value.depends(&r.terms)),
+                    ReadValue::Parts(..) => value,
+                    ReadValue::Pointer(..) if holds_pointers(&variable.ty) => value,
+                    value => ReadValue::Other(value.depends(&r.terms)),
                 },
                 ty => r.of(init, |r| r.convert(value, &init.ty, ty, &init.at)),
             })

@@ -6,13 +6,13 @@ use tickbound_expr::{BinaryOp, Function};
 
 use super::growth::{growth, has, name};
 use super::interior::{Neighbours, interior};
-use super::nodes::{Node, NodeKind, Reach};
-use super::symbolic::{Atom, Kind, Leaf, Monomial, Poly, Terms};
-use crate::ast::Space;
-use crate::steps::{Dependence, Digit, Number, Stride};
+use super::nodes::{KernelNode, NodeKind, Reach};
+use super::symbolic::{Atom, AtomKind, Leaf, Monomial, Poly, PolyTerms};
+use crate::ast::AddressSpace;
+use crate::steps::{Dependence, Digit, Stride, SymbolExpr};
 
 /// Between neighbouring items in dimension 0.
-pub fn items(terms: &mut Terms, reach: &Reach) -> Stride {
+pub fn items(terms: &mut PolyTerms, reach: &Reach) -> Stride {
     // What has no name may differ between items, unless it is the same for the whole group.
     match terms.depends(&reach.offset) {
         Dependence::Data => return Stride::Data,
@@ -25,10 +25,10 @@ pub fn items(terms: &mut Terms, reach: &Reach) -> Stride {
 
 /// A distance, as most items have it where it is not the same for all of them.
 fn regular(
-    terms: &mut Terms,
+    terms: &mut PolyTerms,
     reach: &Reach,
     of: Neighbours,
-    between: impl Fn(&mut Terms, &Reach) -> Stride,
+    between: impl Fn(&mut PolyTerms, &Reach) -> Stride,
 ) -> Stride {
     match between(terms, reach) {
         Stride::Irregular => {
@@ -41,27 +41,26 @@ fn regular(
 
 /// Of a private array: 0 if the place follows from macros and from the counters of loops around, so
 /// that the compiler knows it where these are unrolled.
-pub fn own(terms: &Terms, reach: &Reach) -> Stride {
+pub fn own(terms: &PolyTerms, reach: &Reach) -> Stride {
     let at_run_time =
-        |atom: &Atom| matches!(terms.kind(*atom), Kind::Name(name) if name.starts_with('$'));
+        |atom: &Atom| matches!(terms.kind(*atom), AtomKind::Name(name) if name.starts_with('$'));
     let counter = |leaf: &Leaf| reach.iterations.iter().any(|(own, _)| own == leaf);
     let known = terms.leaves(&reach.offset).iter().all(counter)
         && !terms.names(&reach.offset).iter().any(at_run_time);
-    if known { Stride::Elements(Number::Int(0)) } else { Stride::Irregular }
+    if known { Stride::Elements(SymbolExpr::Int(0)) } else { Stride::Irregular }
 }
 
 /// Whether an address is the same for all items that share the memory: those of a group, or of the
 /// launch.
-pub fn is_shared(terms: &Terms, space: Space, offset: &Poly) -> bool {
-    let of_group =
-        |atom: &Atom| matches!(terms.kind(*atom), Kind::Name(name) if name.starts_with("$group_"));
+pub fn is_shared(terms: &PolyTerms, space: AddressSpace, offset: &Poly) -> bool {
+    let of_group = |atom: &Atom| matches!(terms.kind(*atom), AtomKind::Name(name) if name.starts_with("$group_"));
     // What has no name may differ between groups.
     let of_launch = || terms.leaves(offset).is_empty() && !terms.names(offset).iter().any(of_group);
-    terms.depends(offset) == Dependence::Uniform && (space == Space::Local || of_launch())
+    terms.depends(offset) == Dependence::Uniform && (space == AddressSpace::Local || of_launch())
 }
 
 /// Between neighbouring groups, for each dimension.
-pub fn groups(terms: &mut Terms, reach: &Reach) -> Vec<Stride> {
+pub fn groups(terms: &mut PolyTerms, reach: &Reach) -> Vec<Stride> {
     let reach = unscaled(terms, reach);
     let dimension = |d: usize| {
         let atom = name(terms, &format!("$group_{d}"));
@@ -76,10 +75,10 @@ pub fn groups(terms: &mut Terms, reach: &Reach) -> Vec<Stride> {
 ///
 /// The count has a digit for each dimension, or, where an address asks for the quotient and the
 /// remainder of the count itself, these two.
-pub fn digits(terms: &mut Terms, reach: &Reach) -> Option<Vec<Digit>> {
+pub fn digits(terms: &mut PolyTerms, reach: &Reach) -> Option<Vec<Digit>> {
     let reach = unscaled(terms, reach);
     let dimensions: Vec<Place> = (0..3).filter_map(|d| Place::of_dimension(terms, d)).collect();
-    let exact = |terms: &mut Terms, reach: &Reach| {
+    let exact = |terms: &mut PolyTerms, reach: &Reach| {
         plain(terms, reach, &dimensions).or_else(|| divided(terms, reach, &dimensions))
     };
     exact(terms, &reach).or_else(|| {
@@ -90,7 +89,7 @@ pub fn digits(terms: &mut Terms, reach: &Reach) -> Option<Vec<Digit>> {
 
 /// An access with 1 for each real number that a part of its address is multiplied by, as neighbours
 /// of such a part are the same or next to each other, more or less.
-fn unscaled(terms: &mut Terms, reach: &Reach) -> Reach {
+fn unscaled(terms: &mut PolyTerms, reach: &Reach) -> Reach {
     Reach { offset: terms.unscaled(&reach.offset), ..reach.clone() }
 }
 
@@ -98,17 +97,17 @@ fn unscaled(terms: &mut Terms, reach: &Reach) -> Reach {
 #[derive(Debug, Clone)]
 struct Place {
     atom: Atom,
-    extent: Number,
+    extent: SymbolExpr,
 }
 
 impl Place {
-    fn of_dimension(terms: &Terms, d: usize) -> Option<Place> {
+    fn of_dimension(terms: &PolyTerms, d: usize) -> Option<Place> {
         let atom = name(terms, &format!("$lid_{d}"))?;
-        Some(Place { atom, extent: Number::Name(format!("$local_{d}")) })
+        Some(Place { atom, extent: SymbolExpr::Name(format!("$local_{d}")) })
     }
 }
 
-fn plain(terms: &mut Terms, reach: &Reach, places: &[Place]) -> Option<Vec<Digit>> {
+fn plain(terms: &mut PolyTerms, reach: &Reach, places: &[Place]) -> Option<Vec<Digit>> {
     let mut digits = Vec::new();
     for Place { atom, extent } in places {
         let Stride::Elements(stride) = stride(terms, reach, Some(*atom)) else { return None };
@@ -118,7 +117,7 @@ fn plain(terms: &mut Terms, reach: &Reach, places: &[Place]) -> Option<Vec<Digit
 }
 
 /// The digits where the address asks for `count / m` and `count % m`.
-fn divided(terms: &mut Terms, reach: &Reach, dimensions: &[Place]) -> Option<Vec<Digit>> {
+fn divided(terms: &mut PolyTerms, reach: &Reach, dimensions: &[Place]) -> Option<Vec<Digit>> {
     let mut found = Vec::new();
     gather_divisions(terms, &reach.offset, &mut found);
     let (count, by) = found.first().cloned()?;
@@ -131,8 +130,8 @@ fn divided(terms: &mut Terms, reach: &Reach, dimensions: &[Place]) -> Option<Vec
     let (quotient, remainder) = (terms.unknown(Dependence::Item), terms.unknown(Dependence::Item));
     let mut replaced = HashMap::new();
     for (kind, value) in [
-        (Kind::Quotient(count.clone(), by.clone()), &quotient),
-        (Kind::Remainder(count.clone(), by.clone()), &remainder),
+        (AtomKind::Quotient(count.clone(), by.clone()), &quotient),
+        (AtomKind::Remainder(count.clone(), by.clone()), &remainder),
     ] {
         replaced.extend(terms.known(&kind).map(|atom| (atom, value.clone())));
     }
@@ -149,10 +148,11 @@ fn divided(terms: &mut Terms, reach: &Reach, dimensions: &[Place]) -> Option<Vec
     }
     let by = terms.number(&by)?;
     let items = inside.into_iter().map(|place| place.extent);
-    let items = items.reduce(|a, b| Number::binary(BinaryOp::Mul, a, b))?;
+    let items = items.reduce(|a, b| SymbolExpr::binary(BinaryOp::Mul, a, b))?;
     // The last row may not be whole, and may be the only one.
-    let call =
-        |function, a: &Number, b: &Number| Number::Call(function, vec![a.clone(), b.clone()]);
+    let call = |function, a: &SymbolExpr, b: &SymbolExpr| {
+        SymbolExpr::Call(function, vec![a.clone(), b.clone()])
+    };
     let row = call(Function::Min, &by, &items);
     let rows = call(Function::CeilDiv, &items, &by);
     let own = [(remainder, row), (quotient, rows)];
@@ -162,15 +162,17 @@ fn divided(terms: &mut Terms, reach: &Reach, dimensions: &[Place]) -> Option<Vec
 }
 
 /// Quotients and remainders of what differs between items, with what is divided and by what.
-fn gather_divisions(terms: &Terms, poly: &Poly, found: &mut Vec<(Poly, Poly)>) {
+fn gather_divisions(terms: &PolyTerms, poly: &Poly, found: &mut Vec<(Poly, Poly)>) {
     for atom in poly.atoms() {
         let own = terms.info(atom).depends == Dependence::Item;
         if !own && !has_any_item(terms, atom) {
             continue;
         }
         match terms.kind(atom) {
-            Kind::Quotient(a, b) | Kind::Remainder(a, b) => found.push((a.clone(), b.clone())),
-            Kind::Choice(a, b, c) => {
+            AtomKind::Quotient(a, b) | AtomKind::Remainder(a, b) => {
+                found.push((a.clone(), b.clone()))
+            }
+            AtomKind::Choice(a, b, c) => {
                 [a, b, c].into_iter().for_each(|p| gather_divisions(terms, p, found))
             }
             _ => {}
@@ -180,7 +182,7 @@ fn gather_divisions(terms: &Terms, poly: &Poly, found: &mut Vec<(Poly, Poly)>) {
 
 /// The dimensions that a value counts, `lid_0 + local_0 * lid_1 ...`, and the others.
 fn counted(
-    terms: &mut Terms,
+    terms: &mut PolyTerms,
     count: &Poly,
     dimensions: &[Place],
 ) -> Option<(Vec<Place>, Vec<Place>)> {
@@ -205,18 +207,18 @@ fn counted(
     (rest == Poly::int(0)).then(|| (dimensions.to_vec(), Vec::new()))
 }
 
-fn has_items(terms: &Terms, poly: &Poly, dimensions: &[Place]) -> bool {
+fn has_items(terms: &PolyTerms, poly: &Poly, dimensions: &[Place]) -> bool {
     dimensions.iter().any(|place| has(terms, poly, place.atom))
 }
 
-fn has_any_item(terms: &Terms, atom: Atom) -> bool {
+fn has_any_item(terms: &PolyTerms, atom: Atom) -> bool {
     (0..3).any(|d| {
         name(terms, &format!("$lid_{d}")).is_some_and(|lid| has(terms, &Poly::atom(atom), lid))
     })
 }
 
 /// Whether there is an atom in it that depends on the item and cannot be said.
-fn differs_unnamed(terms: &Terms, poly: &Poly) -> bool {
+fn differs_unnamed(terms: &PolyTerms, poly: &Poly) -> bool {
     poly.atoms().any(|atom| {
         let info = terms.info(atom);
         !info.leaves.is_empty() && info.depends != Dependence::Uniform && info.names.is_empty()
@@ -224,7 +226,7 @@ fn differs_unnamed(terms: &Terms, poly: &Poly) -> bool {
 }
 
 /// Puts in the distance between iterations of a loop around these steps.
-pub fn set_iterations(terms: &mut Terms, nodes: &mut [Node], iteration: Leaf) {
+pub fn set_iterations(terms: &mut PolyTerms, nodes: &mut [KernelNode], iteration: Leaf) {
     for node in nodes {
         match &mut node.kind {
             NodeKind::Access(reach) => {
@@ -244,7 +246,7 @@ pub fn set_iterations(terms: &mut Terms, nodes: &mut [Node], iteration: Leaf) {
     }
 }
 
-fn between_iterations(terms: &mut Terms, reach: &Reach, iteration: Leaf) -> Stride {
+fn between_iterations(terms: &mut PolyTerms, reach: &Reach, iteration: Leaf) -> Stride {
     // Leaves that came after the iteration may have another value in each, but for the counters of
     // loops further inside.
     let inside = |leaf: &Leaf| reach.iterations.iter().any(|(counter, _)| counter == leaf);
@@ -255,7 +257,7 @@ fn between_iterations(terms: &mut Terms, reach: &Reach, iteration: Leaf) -> Stri
         let atom = terms.atom_of(iteration);
         let reach = unscaled(terms, reach);
         return match stride(terms, &reach, atom) {
-            Stride::Elements(known) if known != Number::Int(0) => Stride::Shifted(known),
+            Stride::Elements(known) if known != SymbolExpr::Int(0) => Stride::Shifted(known),
             _ => Stride::Data,
         };
     }
@@ -264,7 +266,7 @@ fn between_iterations(terms: &mut Terms, reach: &Reach, iteration: Leaf) -> Stri
 }
 
 /// What the offset grows by, in elements, if the atom grows by one.
-fn stride(terms: &mut Terms, reach: &Reach, atom: Option<Atom>) -> Stride {
+fn stride(terms: &mut PolyTerms, reach: &Reach, atom: Option<Atom>) -> Stride {
     let bytes = match atom {
         Some(atom) => growth(terms, &reach.offset, atom),
         None => Poly::int(0),
@@ -282,6 +284,6 @@ fn stride(terms: &mut Terms, reach: &Reach, atom: Option<Atom>) -> Stride {
 }
 
 /// Whether the distance is the same from wherever one starts.
-fn smooth(terms: &Terms, poly: &Poly, atom: Option<Atom>) -> bool {
+fn smooth(terms: &PolyTerms, poly: &Poly, atom: Option<Atom>) -> bool {
     atom.is_none_or(|atom| !has(terms, poly, atom))
 }

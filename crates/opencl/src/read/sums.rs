@@ -11,8 +11,8 @@
 //! do between barriers takes each of them as long, and the sum of the longest is the longest of the
 //! sums.
 
-use super::nodes::{Node, NodeKind, has_barrier, numbers};
-use super::symbolic::{Atom, Leaf, Monomial, Poly, Terms};
+use super::nodes::{KernelNode, NodeKind, has_barrier, numbers};
+use super::symbolic::{Atom, Leaf, Monomial, Poly, PolyTerms};
 use crate::steps::Dependence;
 
 /// How often something is done, as a polynomial of a loop's counter.
@@ -40,25 +40,25 @@ pub struct Over<'p> {
 #[derive(Default)]
 pub struct Apart {
     /// What each iteration does.
-    pub alike: Vec<Node>,
+    pub alike: Vec<KernelNode>,
     /// What all iterations do beside that, in all.
-    pub summed: Vec<Node>,
+    pub summed: Vec<KernelNode>,
 }
 
 impl Over<'_> {
     /// Takes the steps of an iteration apart; `None` if they differ otherwise. It must be known of
     /// the counter that it is one of the numbers.
-    pub fn apart(&self, terms: &mut Terms, nodes: &[Node]) -> Option<Apart> {
+    pub fn apart(&self, terms: &mut PolyTerms, nodes: &[KernelNode]) -> Option<Apart> {
         if has_barrier(nodes) && !uniform(terms, nodes) {
             return None;
         }
         self.steps(terms, nodes)
     }
 
-    fn steps(&self, terms: &mut Terms, nodes: &[Node]) -> Option<Apart> {
+    fn steps(&self, terms: &mut PolyTerms, nodes: &[KernelNode]) -> Option<Apart> {
         let mut all = Apart::default();
         for node in nodes {
-            let with = |kind| Node { kind, at: node.at.clone() };
+            let with = |kind| KernelNode { kind, at: node.at.clone() };
             match &node.kind {
                 NodeKind::Repeat { count, body, .. } if terms.mentions(count, self.iteration) => {
                     let count = self.times(terms, count)?;
@@ -72,7 +72,7 @@ impl Over<'_> {
                 }
                 NodeKind::Repeat { count, whole, body } => {
                     let inside = self.steps(terms, body)?;
-                    let close = |body: Vec<Node>, to: &mut Vec<Node>| {
+                    let close = |body: Vec<KernelNode>, to: &mut Vec<KernelNode>| {
                         if !body.is_empty() {
                             let (count, whole) = (count.clone(), whole.clone());
                             to.push(with(NodeKind::Repeat { count, whole, body }));
@@ -86,7 +86,9 @@ impl Over<'_> {
                 }
                 NodeKind::If { condition, then, otherwise } => {
                     let (a, b) = (self.steps(terms, then)?, self.steps(terms, otherwise)?);
-                    let close = |then: Vec<Node>, otherwise: Vec<Node>, to: &mut Vec<Node>| {
+                    let close = |then: Vec<KernelNode>,
+                                 otherwise: Vec<KernelNode>,
+                                 to: &mut Vec<KernelNode>| {
                         if !then.is_empty() || !otherwise.is_empty() {
                             let condition = condition.clone();
                             to.push(with(NodeKind::If { condition, then, otherwise }));
@@ -105,11 +107,11 @@ impl Over<'_> {
     /// beside it.
     fn summed(
         &self,
-        terms: &mut Terms,
-        node: &Node,
-        body: &[Node],
+        terms: &mut PolyTerms,
+        node: &KernelNode,
+        body: &[KernelNode],
         times: Times,
-    ) -> Option<Vec<Node>> {
+    ) -> Option<Vec<KernelNode>> {
         let mut inside = Vec::new();
         let mut alike = Vec::new();
         for inner in body {
@@ -127,14 +129,14 @@ impl Over<'_> {
         if !alike.is_empty() {
             let count = self.sum(terms, &times)?;
             let kind = NodeKind::Repeat { count, whole: None, body: alike };
-            all.push(Node { kind, at: node.at.clone() });
+            all.push(KernelNode { kind, at: node.at.clone() });
         }
         all.extend(inside);
         Some(all)
     }
 
     /// A count that is never negative.
-    fn times(&self, terms: &mut Terms, count: &Poly) -> Option<Times> {
+    fn times(&self, terms: &mut PolyTerms, count: &Poly) -> Option<Times> {
         let (number, divisor) = match terms.sums.get(count) {
             Some((number, divisor)) => (number.clone(), *divisor),
             None => {
@@ -152,7 +154,7 @@ impl Over<'_> {
     }
 
     /// The sum over the numbers.
-    fn sum(&self, terms: &mut Terms, times: &Times) -> Option<Poly> {
+    fn sum(&self, terms: &mut PolyTerms, times: &Times) -> Option<Poly> {
         let mut sum = Poly::int(0);
         for (power, coefficient) in times.coefficients.iter().enumerate() {
             let (to, from) = (powers(terms, self.to, power)?, powers(terms, self.from, power)?);
@@ -176,7 +178,7 @@ impl Over<'_> {
 }
 
 impl Times {
-    fn product(&self, terms: &mut Terms, other: &Times) -> Option<Times> {
+    fn product(&self, terms: &mut PolyTerms, other: &Times) -> Option<Times> {
         let (a, b) = (&self.coefficients, &other.coefficients);
         let mut coefficients = vec![Poly::int(0); (a.len() + b.len()).saturating_sub(1)];
         for (i, x) in a.iter().enumerate() {
@@ -193,7 +195,7 @@ impl Times {
 const FOLD: i64 = 12;
 
 /// [`FOLD`] times `0^power + 1^power + ... + (end - 1)^power`, for powers up to 3.
-fn powers(terms: &mut Terms, end: &Poly, power: usize) -> Option<Poly> {
+fn powers(terms: &mut PolyTerms, end: &Poly, power: usize) -> Option<Poly> {
     // The coefficients of end, end^2, ..., by Faulhaber's formula.
     let coefficients: &[i64] = match power {
         0 => &[12],
@@ -211,7 +213,7 @@ fn powers(terms: &mut Terms, end: &Poly, power: usize) -> Option<Poly> {
 }
 
 /// Whether nothing in a step depends on the counter.
-fn free(terms: &Terms, node: &Node, iteration: Leaf) -> bool {
+fn free(terms: &PolyTerms, node: &KernelNode, iteration: Leaf) -> bool {
     let mut free = true;
     let node = std::slice::from_ref(node);
     numbers(node, &mut |poly| free &= !terms.mentions(poly, iteration));
@@ -219,7 +221,7 @@ fn free(terms: &Terms, node: &Node, iteration: Leaf) -> bool {
 }
 
 /// Whether all items of a group do the same.
-fn uniform(terms: &Terms, nodes: &[Node]) -> bool {
+fn uniform(terms: &PolyTerms, nodes: &[KernelNode]) -> bool {
     let mut uniform = true;
     numbers(nodes, &mut |poly| uniform &= terms.depends(poly) == Dependence::Uniform);
     uniform

@@ -7,22 +7,22 @@ use super::statements::Rest;
 use super::symbolic::Poly;
 use super::types::{INT, Integer};
 use super::{Read, Reader};
-use crate::ast::{Expr, Label, Stmt, StmtKind};
+use crate::ast::{CExpr, CStmt, CStmtKind, Label};
 use crate::error::ReadError;
 
 /// What the sides of a `switch` have in common.
 struct Switch<'a, 'r> {
-    stmt: &'a Stmt,
-    value: &'a Expr,
-    body: &'a [Stmt],
+    stmt: &'a CStmt,
+    value: &'a CExpr,
+    body: &'a [CStmt],
     after: Option<&'r Rest<'a, 'r>>,
 }
 
 impl<'a> Reader<'a> {
     /// A `switch`. Where it can be left for more than its end, what follows it is walked with each
     /// side.
-    pub fn switch(&mut self, stmt: &'a Stmt, after: Option<&Rest<'a, '_>>) -> Read<()> {
-        let StmtKind::Switch(value, labels, body) = &stmt.kind else { return Ok(()) };
+    pub fn switch(&mut self, stmt: &'a CStmt, after: Option<&Rest<'a, '_>>) -> Read<()> {
+        let CStmtKind::Switch(value, labels, body) = &stmt.kind else { return Ok(()) };
         let number = self.whole(value)?;
         if self.probing == 0 && !self.terms.sayable(&number) && !self.says_iterations(&number) {
             return Err(ReadError::at(
@@ -44,7 +44,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether a label is that of a value. Both are brought to the promoted type of the value.
-    fn is_label(&mut self, number: &Poly, value: &Expr, label: &Label) -> Read<Poly> {
+    fn is_label(&mut self, number: &Poly, value: &CExpr, label: &Label) -> Read<Poly> {
         let Some(own) = &label.value else { return Ok(Poly::int(1)) };
         let to = Integer::of(&value.ty).unwrap_or(INT).promoted();
         let constant = self.constant(own)?;

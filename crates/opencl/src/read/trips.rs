@@ -2,28 +2,28 @@
 
 use std::collections::HashMap;
 
-use super::symbolic::{Atom, Kind, Poly, Terms};
+use super::symbolic::{Atom, AtomKind, Poly, PolyTerms};
 
 /// The number of iterations 0, 1, ... before the first one in which the condition, a truth value
 /// over the iteration, does not hold; `None` if it is not known.
-pub fn trips(terms: &mut Terms, condition: &Poly, iteration: Atom) -> Option<Poly> {
+pub fn trips(terms: &mut PolyTerms, condition: &Poly, iteration: Atom) -> Option<Poly> {
     if condition.constant() == Some(0) {
         return Some(Poly::int(0));
     }
     match terms.kind_of(condition).cloned() {
-        Some(Kind::Negative(poly)) => {
+        Some(AtomKind::Negative(poly)) => {
             let (step, start) = parts(terms, &poly, iteration)?;
             let grows = step != Poly::int(0) && terms.never_negative(&step);
             grows.then(|| iterations_below(terms, &start, &step))
         }
-        Some(Kind::And(a, b)) => both(terms, &a, &b, iteration),
-        Some(Kind::Or(a, b)) => either(terms, &a, &b, iteration),
+        Some(AtomKind::And(a, b)) => both(terms, &a, &b, iteration),
+        Some(AtomKind::Or(a, b)) => either(terms, &a, &b, iteration),
         Some(_) => None,
         None => {
             let zero = terms.not(condition);
             match terms.kind_of(&zero).cloned() {
-                Some(Kind::Zero(poly)) => iterations_until(terms, &poly, iteration),
-                Some(Kind::And(a, b)) => {
+                Some(AtomKind::Zero(poly)) => iterations_until(terms, &poly, iteration),
+                Some(AtomKind::And(a, b)) => {
                     let (a, b) = (terms.not(&a), terms.not(&b));
                     either(terms, &a, &b, iteration)
                 }
@@ -35,8 +35,8 @@ pub fn trips(terms: &mut Terms, condition: &Poly, iteration: Atom) -> Option<Pol
 
 /// The iterations as long as one of two conditions holds: each of them once it failed stays so. One
 /// that the iteration does not change does not hold in a loop that ends.
-fn either(terms: &mut Terms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> {
-    let Kind::Leaf(leaf) = terms.kind(iteration).clone() else { return None };
+fn either(terms: &mut PolyTerms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> {
+    let AtomKind::Leaf(leaf) = terms.kind(iteration).clone() else { return None };
     match (terms.mentions(a, leaf), terms.mentions(b, leaf)) {
         (false, true) => trips(terms, b, iteration),
         (true, false) => trips(terms, a, iteration),
@@ -49,15 +49,15 @@ fn either(terms: &mut Terms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly
 }
 
 /// `(step, start)` with `poly = step * iteration + start`.
-fn parts(terms: &Terms, poly: &Poly, iteration: Atom) -> Option<(Poly, Poly)> {
+fn parts(terms: &PolyTerms, poly: &Poly, iteration: Atom) -> Option<(Poly, Poly)> {
     let (step, start) = poly.linear_in(iteration)?;
-    let Kind::Leaf(leaf) = terms.kind(iteration) else { return None };
+    let AtomKind::Leaf(leaf) = terms.kind(iteration) else { return None };
     let free = !terms.mentions(&step, *leaf) && !terms.mentions(&start, *leaf);
     free.then_some((step, start))
 }
 
 /// How many iterations r there are with `start + step * r < 0`, where the step is positive.
-fn iterations_below(terms: &mut Terms, start: &Poly, step: &Poly) -> Poly {
+fn iterations_below(terms: &mut PolyTerms, start: &Poly, step: &Poly) -> Poly {
     let distance = terms.neg(start);
     let raised = terms.add(&distance, step);
     let raised = terms.sub(&raised, &Poly::int(1));
@@ -71,7 +71,7 @@ fn iterations_below(terms: &mut Terms, start: &Poly, step: &Poly) -> Poly {
 }
 
 /// How many iterations r there are until `start + step * r = 0`, for a loop that ends.
-fn iterations_until(terms: &mut Terms, poly: &Poly, iteration: Atom) -> Option<Poly> {
+fn iterations_until(terms: &mut PolyTerms, poly: &Poly, iteration: Atom) -> Option<Poly> {
     let (step, start) = parts(terms, poly, iteration)?;
     let negated = terms.neg(&step);
     if step == Poly::int(0) {
@@ -85,8 +85,8 @@ fn iterations_until(terms: &mut Terms, poly: &Poly, iteration: Atom) -> Option<P
 }
 
 /// The iterations as long as two conditions hold; one of them may not depend on the iteration.
-fn both(terms: &mut Terms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> {
-    let Kind::Leaf(leaf) = terms.kind(iteration).clone() else { return None };
+fn both(terms: &mut PolyTerms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> {
+    let AtomKind::Leaf(leaf) = terms.kind(iteration).clone() else { return None };
     match (terms.mentions(a, leaf), terms.mentions(b, leaf)) {
         (true, true) => both_change(terms, a, b, iteration),
         (false, true) => {
@@ -102,7 +102,7 @@ fn both(terms: &mut Terms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> 
 }
 
 /// The iterations as long as two conditions hold that both change with the iteration.
-fn both_change(terms: &mut Terms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> {
+fn both_change(terms: &mut PolyTerms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> {
     for (one, other) in [(b, a), (a, b)] {
         if let Some((free, rest)) = with_free_side(terms, one, iteration) {
             let without = trips(terms, other, iteration)?;
@@ -129,7 +129,7 @@ fn both_change(terms: &mut Terms, a: &Poly, b: &Poly, iteration: Atom) -> Option
 }
 
 /// The lesser of the iterations of two conditions that stay false once they are.
-fn lesser(terms: &mut Terms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> {
+fn lesser(terms: &mut PolyTerms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> {
     let first = HashMap::from([(iteration, Poly::int(0))]);
     let (first_a, first_b) = (terms.substitute(a, &first), terms.substitute(b, &first));
     let enters = terms.and(&first_a, &first_b);
@@ -140,16 +140,16 @@ fn lesser(terms: &mut Terms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly
 }
 
 /// The polynomial of a condition that holds unless it is zero.
-fn is_until(terms: &mut Terms, condition: &Poly) -> Option<Poly> {
+fn is_until(terms: &mut PolyTerms, condition: &Poly) -> Option<Poly> {
     let zero = terms.not(condition);
     match terms.kind_of(&zero) {
-        Some(Kind::Zero(poly)) => Some(poly.clone()),
+        Some(AtomKind::Zero(poly)) => Some(poly.clone()),
         _ => None,
     }
 }
 
 /// Whether there is an iteration in which the polynomial is zero, and which one.
-fn meets(terms: &mut Terms, poly: &Poly, iteration: Atom) -> Option<(Poly, Poly)> {
+fn meets(terms: &mut PolyTerms, poly: &Poly, iteration: Atom) -> Option<(Poly, Poly)> {
     let (step, start) = parts(terms, poly, iteration)?;
     let step = step.constant().filter(|step| *step != 0 && *step != i64::MIN)?;
     let distance = terms.mul(&start, &Poly::int(-step.signum()));
@@ -161,20 +161,24 @@ fn meets(terms: &mut Terms, poly: &Poly, iteration: Atom) -> Option<(Poly, Poly)
 }
 
 /// A number of iterations, unless another iteration that there may be ends the loop before.
-fn up_to(terms: &mut Terms, count: &Poly, (is, which): &(Poly, Poly)) -> Poly {
+fn up_to(terms: &mut PolyTerms, count: &Poly, (is, which): &(Poly, Poly)) -> Poly {
     let least = terms.min(count, which);
     terms.choice(is, &least, count)
 }
 
 /// `(a, b)` for a condition `a or b` whose first side does not depend on the iteration.
-fn with_free_side(terms: &mut Terms, condition: &Poly, iteration: Atom) -> Option<(Poly, Poly)> {
-    let Kind::Leaf(leaf) = terms.kind(iteration).clone() else { return None };
+fn with_free_side(
+    terms: &mut PolyTerms,
+    condition: &Poly,
+    iteration: Atom,
+) -> Option<(Poly, Poly)> {
+    let AtomKind::Leaf(leaf) = terms.kind(iteration).clone() else { return None };
     let (a, b) = match terms.kind_of(condition).cloned() {
-        Some(Kind::Or(a, b)) => (a, b),
+        Some(AtomKind::Or(a, b)) => (a, b),
         Some(_) => return None,
         None => {
             let negated = terms.not(condition);
-            let Some(Kind::And(a, b)) = terms.kind_of(&negated).cloned() else { return None };
+            let Some(AtomKind::And(a, b)) = terms.kind_of(&negated).cloned() else { return None };
             (terms.not(&a), terms.not(&b))
         }
     };
@@ -186,13 +190,13 @@ fn with_free_side(terms: &mut Terms, condition: &Poly, iteration: Atom) -> Optio
 }
 
 /// Whether no quotient in the number has a divisor that may be zero.
-fn safe(terms: &Terms, poly: &Poly) -> bool {
+fn safe(terms: &PolyTerms, poly: &Poly) -> bool {
     poly.atoms().all(|atom| match terms.kind(atom) {
-        Kind::Quotient(a, d) | Kind::Remainder(a, d) => {
+        AtomKind::Quotient(a, d) | AtomKind::Remainder(a, d) => {
             terms.interval(d).least >= 1 && safe(terms, a) && safe(terms, d)
         }
-        Kind::Min(a, b) | Kind::Max(a, b) => safe(terms, a) && safe(terms, b),
-        Kind::Choice(_, a, b) => safe(terms, a) && safe(terms, b),
+        AtomKind::Min(a, b) | AtomKind::Max(a, b) => safe(terms, a) && safe(terms, b),
+        AtomKind::Choice(_, a, b) => safe(terms, a) && safe(terms, b),
         _ => true,
     })
 }

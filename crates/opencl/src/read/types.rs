@@ -1,7 +1,7 @@
 //! Types of C: sizes, conversions, and what a value of a type can be.
 
-use super::symbolic::{Interval, Poly, Terms};
-use crate::ast::{Scalar, Type};
+use super::symbolic::{Poly, PolyTerms, WideInterval};
+use crate::ast::{ScalarType, Type};
 pub use crate::layout::{alignment, scalar_bytes, vector_bytes};
 
 /// An integer type.
@@ -22,8 +22,8 @@ impl Integer {
     /// The integer type, if it is one.
     pub fn of(ty: &Type) -> Option<Integer> {
         match ty {
-            Type::Scalar(Scalar::Bool) => Some(Integer { bits: 1, signed: false }),
-            Type::Scalar(Scalar::Int { bytes, signed }) => {
+            Type::Scalar(ScalarType::Bool) => Some(Integer { bits: 1, signed: false }),
+            Type::Scalar(ScalarType::Int { bytes, signed }) => {
                 Some(Integer { bits: 8 * u32::from(*bytes), signed: *signed })
             }
             _ => None,
@@ -39,17 +39,17 @@ impl Integer {
     pub fn ast(self) -> Type {
         let bytes = u8::try_from(self.bits / 8).unwrap_or(8).max(1);
         Type::Scalar(match self.bits {
-            1 => Scalar::Bool,
-            _ => Scalar::Int { bytes, signed: self.signed },
+            1 => ScalarType::Bool,
+            _ => ScalarType::Int { bytes, signed: self.signed },
         })
     }
 
     /// All its values.
-    pub fn range(self) -> Interval {
+    pub fn range(self) -> WideInterval {
         if self.signed {
-            Interval::new(-(1i128 << (self.bits - 1)), (1i128 << (self.bits - 1)) - 1)
+            WideInterval::new(-(1i128 << (self.bits - 1)), (1i128 << (self.bits - 1)) - 1)
         } else {
-            Interval::new(0, (1i128 << self.bits) - 1)
+            WideInterval::new(0, (1i128 << self.bits) - 1)
         }
     }
 
@@ -69,7 +69,7 @@ impl Integer {
     }
 
     /// The number itself, where the value of an unsigned type is only known up to wrapping around.
-    pub fn exact(self, terms: &mut Terms, value: &Poly) -> Poly {
+    pub fn exact(self, terms: &mut PolyTerms, value: &Poly) -> Poly {
         if self.signed || self.bits == 1 || self.holds(terms, value) {
             return value.clone();
         }
@@ -82,14 +82,14 @@ impl Integer {
 
     /// Whether a value of an unsigned type has not wrapped around. That it does not so upwards is
     /// taken for granted if it could not in a launch of 2^16 items.
-    pub fn holds(self, terms: &Terms, value: &Poly) -> bool {
+    pub fn holds(self, terms: &PolyTerms, value: &Poly) -> bool {
         let likely = terms.likely(value).greatest <= self.range().greatest;
         likely && terms.never_negative(value)
     }
 
     /// The value after a conversion from this type. Signed types of at least 32 bits hold what is
     /// put into them, unless the launch is known to be so large that they cannot.
-    pub fn convert(self, to: Integer, terms: &mut Terms, value: &Poly) -> Poly {
+    pub fn convert(self, to: Integer, terms: &mut PolyTerms, value: &Poly) -> Poly {
         if to.bits == 1 {
             let exact = self.exact(terms, value);
             return terms.truth(&exact);
@@ -103,12 +103,12 @@ impl Integer {
     }
 
     /// The value of this signed type that leaves the same remainder.
-    fn fit(self, terms: &mut Terms, value: &Poly) -> Poly {
+    fn fit(self, terms: &mut PolyTerms, value: &Poly) -> Poly {
         let range = self.range();
         if range.covers(terms.interval(value)) {
             return value.clone();
         }
-        let wraps = |terms: &Terms| {
+        let wraps = |terms: &PolyTerms| {
             let bounds = &terms.launch;
             !bounds.is_empty() && !range.covers(terms.in_launch(value, bounds))
         };
@@ -142,7 +142,7 @@ pub fn parts(ty: &Type) -> (u8, u8) {
 
 /// Whether the type, or what it consists of, is real.
 pub fn is_real(ty: &Type) -> bool {
-    matches!(ty, Type::Scalar(Scalar::Real { .. }) | Type::Vector(Scalar::Real { .. }, _))
+    matches!(ty, Type::Scalar(ScalarType::Real { .. }) | Type::Vector(ScalarType::Real { .. }, _))
 }
 
 /// Components of a vector; 1 of anything else.

@@ -1,11 +1,11 @@
 //! Loops whose iterations differ: one iteration after the other.
 
 use super::form::Loop;
-use super::nodes::{Node, NodeKind};
+use super::nodes::{KernelNode, NodeKind};
 use super::probe::{Change, Probe};
 use super::refusals::{MOST_ITERATIONS, too_many_iterations};
-use super::symbolic::{Kind, Poly};
-use super::value::{State, Value};
+use super::symbolic::{AtomKind, Poly};
+use super::value::{ReadState, ReadValue};
 use super::{Read, Reader};
 use crate::ast::VariableId;
 
@@ -14,11 +14,11 @@ struct Iteration {
     /// Whether it takes place, given that all before it do.
     guard: Poly,
     /// The state if it does not.
-    left: State,
+    left: ReadState,
     /// The steps of its test.
-    test: Vec<Node>,
+    test: Vec<KernelNode>,
     /// What it does.
-    body: Vec<Node>,
+    body: Vec<KernelNode>,
 }
 
 impl<'a> Reader<'a> {
@@ -39,7 +39,7 @@ impl<'a> Reader<'a> {
         let (iterations, last) = result?;
         let end = std::mem::take(&mut self.state);
         self.state = iterations.iter().rev().fold(end, |after, iteration| {
-            State::merge(&mut self.terms, &iteration.guard, &after, &iteration.left)
+            ReadState::merge(&mut self.terms, &iteration.guard, &after, &iteration.left)
         });
         let flat = count.is_some()
             || halved.is_some()
@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
         l: &Loop<'a>,
         count: Option<&Poly>,
         halved: Option<VariableId>,
-    ) -> Read<(Vec<Iteration>, Vec<Node>)> {
+    ) -> Read<(Vec<Iteration>, Vec<KernelNode>)> {
         let mut iterations = Vec::new();
         let mut pending = Poly::int(1);
         for k in 0..=MOST_ITERATIONS {
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
                 if l.after { (pending.clone(), Vec::new()) } else { self.capture(|r| r.test(l))? };
             let halved = halved.and_then(|id| self.state.values.get(&id).cloned());
             let condition = match halved {
-                Some(Value::Int(number)) => self.terms.less(&Poly::int(1), &number),
+                Some(ReadValue::Int(number)) => self.terms.less(&Poly::int(1), &number),
                 _ => condition,
             };
             let guard = match count {
@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
     /// below, so that the loop goes on as long as it is greater.
     fn halved_to_one(&self, probe: &Probe) -> Option<VariableId> {
         let zero = Poly::int(1).sub(&probe.condition);
-        let Some(Kind::Zero(p)) = zero.as_ref().and_then(|n| self.terms.kind_of(n)) else {
+        let Some(AtomKind::Zero(p)) = zero.as_ref().and_then(|n| self.terms.kind_of(n)) else {
             return None;
         };
         let found = probe.placeholders.iter().find(|(_, atom)| {
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         let (id, _) = found?;
         let halves = probe.changes.get(id) == Some(&Change::Shrinks(2));
         let above = match probe.start.values.get(id) {
-            Some(Value::Int(start)) => self.terms.interval(start).least >= 1,
+            Some(ReadValue::Int(start)) => self.terms.interval(start).least >= 1,
             _ => false,
         };
         (halves && above).then_some(*id)
@@ -122,16 +122,18 @@ impl<'a> Reader<'a> {
             let sign = |poly: &Poly| poly.linear_in(*atom).map(|(factor, _)| factor);
             let change = probe.changes.get(id).filter(|_| {
                 matches!(probe.start.values.get(id),
-                    Some(Value::Int(start)) if self.terms.never_negative(start))
+                    Some(ReadValue::Int(start)) if self.terms.never_negative(start))
             });
             match (self.terms.kind_of(&probe.condition), zero, change) {
-                (Some(Kind::Negative(p)), _, Some(Change::Shrinks(_))) => {
+                (Some(AtomKind::Negative(p)), _, Some(Change::Shrinks(_))) => {
                     only(p) && sign(p).and_then(|s| s.constant()).is_some_and(|s| s < 0)
                 }
-                (Some(Kind::Negative(p)), _, Some(Change::Grows)) => {
+                (Some(AtomKind::Negative(p)), _, Some(Change::Grows)) => {
                     only(p) && sign(p).and_then(|s| s.constant()).is_some_and(|s| s > 0)
                 }
-                (_, Some(Kind::Zero(p)), Some(Change::Shrinks(_))) => p.as_atom() == Some(*atom),
+                (_, Some(AtomKind::Zero(p)), Some(Change::Shrinks(_))) => {
+                    p.as_atom() == Some(*atom)
+                }
                 _ => false,
             }
         })
@@ -140,9 +142,9 @@ impl<'a> Reader<'a> {
 
 /// Iterations one after the other, each with its own condition. A test that is not the first one
 /// belongs to the iteration before it.
-fn in_turn(l: &Loop<'_>, iterations: Vec<Iteration>, last: Vec<Node>) -> Vec<Node> {
+fn in_turn(l: &Loop<'_>, iterations: Vec<Iteration>, last: Vec<KernelNode>) -> Vec<KernelNode> {
     let (mut nodes, mut guards) = (Vec::new(), Vec::new());
-    let mut tests: Vec<Vec<Node>> = Vec::new();
+    let mut tests: Vec<Vec<KernelNode>> = Vec::new();
     for iteration in iterations {
         tests.push(iteration.test);
         guards.push((iteration.guard, iteration.body));
@@ -158,7 +160,7 @@ fn in_turn(l: &Loop<'_>, iterations: Vec<Iteration>, last: Vec<Node>) -> Vec<Nod
 }
 
 /// Iterations one inside the other.
-fn inside(l: &Loop<'_>, iterations: Vec<Iteration>, last: Vec<Node>) -> Vec<Node> {
+fn inside(l: &Loop<'_>, iterations: Vec<Iteration>, last: Vec<KernelNode>) -> Vec<KernelNode> {
     iterations.into_iter().rev().fold(last, |rest, iteration| {
         let mut body = iteration.body;
         body.extend(rest);
@@ -169,10 +171,10 @@ fn inside(l: &Loop<'_>, iterations: Vec<Iteration>, last: Vec<Node>) -> Vec<Node
 }
 
 /// Steps of an iteration that takes place under a condition.
-pub fn guarded(l: &Loop<'_>, condition: Poly, body: Vec<Node>) -> Vec<Node> {
+pub fn guarded(l: &Loop<'_>, condition: Poly, body: Vec<KernelNode>) -> Vec<KernelNode> {
     if condition.constant().is_some() || body.is_empty() {
         return body;
     }
     let kind = NodeKind::If { condition, then: body, otherwise: Vec::new() };
-    vec![Node { kind, at: l.at.clone() }]
+    vec![KernelNode { kind, at: l.at.clone() }]
 }

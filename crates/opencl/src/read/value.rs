@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::symbolic::{Poly, Terms};
+use super::symbolic::{Poly, PolyTerms};
 use super::types::Integer;
-use crate::ast::{Scalar, Space, Type, VariableId};
+use crate::ast::{AddressSpace, ScalarType, Type, VariableId};
 use crate::steps::Dependence;
 
 /// What an expression or a variable is worth.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum ReadValue {
     /// A whole number. Of a signed type: the number; of an unsigned one: a number that leaves the
     /// same remainder by two to the power of the type's bits.
     Int(Poly),
@@ -23,12 +23,12 @@ pub enum Value {
     /// Anything else: real numbers, vectors, structures, contents of arrays.
     Other(Dependence),
     /// The same with some parts that are known whole numbers; there is at least one.
-    Parts(Dependence, Rc<Parts>),
+    Parts(Dependence, Rc<VectorParts>),
 }
 
 /// Whole numbers in a vector, a structure or an array: for the byte where one begins its type and
-/// its value, as in [`Value::Int`]. They do not overlap.
-pub type Parts = BTreeMap<i64, (Integer, Poly)>;
+/// its value, as in [`ReadValue::Int`]. They do not overlap.
+pub type VectorParts = BTreeMap<i64, (Integer, Poly)>;
 
 /// Where a pointer points.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +43,7 @@ pub struct Pointer {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Target {
     /// An array or a parameter in memory that counts.
-    Memory(Space, Rc<str>),
+    Memory(AddressSpace, Rc<str>),
     /// One of these private variables.
     Private(Rc<BTreeSet<VariableId>>),
 }
@@ -61,44 +61,44 @@ pub fn holds_pointers(ty: &Type) -> bool {
 
 /// The values of all variables on a path.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct State {
+pub struct ReadState {
     /// By variable; those that are missing have not been given a value.
-    pub values: BTreeMap<VariableId, Value>,
+    pub values: BTreeMap<VariableId, ReadValue>,
     /// What the function that is being walked returned.
-    pub returned: Option<Value>,
+    pub returned: Option<ReadValue>,
     /// Whether a loop that has just been walked has ended the function; absent: it has not.
     pub left: Option<Poly>,
 }
 
-impl Value {
+impl ReadValue {
     /// What it depends on.
-    pub fn depends(&self, terms: &Terms) -> Dependence {
+    pub fn depends(&self, terms: &PolyTerms) -> Dependence {
         match self {
-            Value::Int(poly) => terms.depends(poly),
-            Value::Pointer(pointer) => terms.depends(&pointer.offset),
-            Value::Real(_) => Dependence::Uniform,
-            Value::Scaled(depends, _) | Value::Other(depends) | Value::Parts(depends, _) => {
-                *depends
-            }
+            ReadValue::Int(poly) => terms.depends(poly),
+            ReadValue::Pointer(pointer) => terms.depends(&pointer.offset),
+            ReadValue::Real(_) => Dependence::Uniform,
+            ReadValue::Scaled(depends, _)
+            | ReadValue::Other(depends)
+            | ReadValue::Parts(depends, _) => *depends,
         }
     }
 
     /// A real number of a type, if it is one and the number is known.
-    pub fn real(number: Option<f64>, ty: &Type) -> Option<Value> {
+    pub fn real(number: Option<f64>, ty: &Type) -> Option<ReadValue> {
         let rounded = match (number?, ty) {
-            (number, Type::Scalar(Scalar::Real { bytes: 8 })) => number,
-            (number, Type::Scalar(Scalar::Real { bytes: 4 })) => f64::from(number as f32),
+            (number, Type::Scalar(ScalarType::Real { bytes: 8 })) => number,
+            (number, Type::Scalar(ScalarType::Real { bytes: 4 })) => f64::from(number as f32),
             _ => return None,
         };
-        rounded.is_finite().then_some(Value::Real(rounded))
+        rounded.is_finite().then_some(ReadValue::Real(rounded))
     }
 
     /// The number, if it is known and a real number can be it exactly. What is negative may be an
     /// unsigned one that wrapped around.
     pub fn as_real(&self) -> Option<f64> {
         match self {
-            Value::Real(number) => Some(*number),
-            Value::Int(poly) => {
+            ReadValue::Real(number) => Some(*number),
+            ReadValue::Int(poly) => {
                 poly.constant().filter(|n| (0..1 << 24).contains(n)).map(|n| n as f64)
             }
             _ => None,
@@ -106,50 +106,57 @@ impl Value {
     }
 
     /// The product of two real numbers, if one of them is a multiple of a whole number.
-    pub fn product(depends: Dependence, a: &Value, b: &Value) -> Option<Value> {
+    pub fn product(depends: Dependence, a: &ReadValue, b: &ReadValue) -> Option<ReadValue> {
         match (a, b) {
-            (Value::Scaled(_, number), _) | (_, Value::Scaled(_, number)) => {
-                Some(Value::Scaled(depends, number.clone()))
+            (ReadValue::Scaled(_, number), _) | (_, ReadValue::Scaled(_, number)) => {
+                Some(ReadValue::Scaled(depends, number.clone()))
             }
             _ => None,
         }
     }
 
     /// One or the other, as a truth value says.
-    pub fn choice(terms: &mut Terms, condition: &Poly, a: &Value, b: &Value) -> Value {
+    pub fn choice(
+        terms: &mut PolyTerms,
+        condition: &Poly,
+        a: &ReadValue,
+        b: &ReadValue,
+    ) -> ReadValue {
         if a == b {
             return a.clone();
         }
         match (a, b) {
-            (Value::Int(a), Value::Int(b)) => Value::Int(terms.choice(condition, a, b)),
-            (Value::Pointer(a), Value::Pointer(b)) => match Target::either(&a.target, &b.target) {
-                Some(target) => {
-                    let offset = terms.choice(condition, &a.offset, &b.offset);
-                    Value::Pointer(Pointer { target, offset })
+            (ReadValue::Int(a), ReadValue::Int(b)) => ReadValue::Int(terms.choice(condition, a, b)),
+            (ReadValue::Pointer(a), ReadValue::Pointer(b)) => {
+                match Target::either(&a.target, &b.target) {
+                    Some(target) => {
+                        let offset = terms.choice(condition, &a.offset, &b.offset);
+                        ReadValue::Pointer(Pointer { target, offset })
+                    }
+                    None => ReadValue::Other(Dependence::Data),
                 }
-                None => Value::Other(Dependence::Data),
-            },
+            }
             _ => {
                 let both = a.depends(terms).max(b.depends(terms)).max(terms.depends(condition));
-                Value::with_parts(both, Value::parts_of_choice(terms, condition, a, b))
+                ReadValue::with_parts(both, ReadValue::parts_of_choice(terms, condition, a, b))
             }
         }
     }
 }
 
-impl Value {
+impl ReadValue {
     /// A value of which nothing is known but what it depends on and these parts.
-    pub fn with_parts(depends: Dependence, parts: Parts) -> Value {
+    pub fn with_parts(depends: Dependence, parts: VectorParts) -> ReadValue {
         match parts.is_empty() {
-            true => Value::Other(depends),
-            false => Value::Parts(depends, Rc::new(parts)),
+            true => ReadValue::Other(depends),
+            false => ReadValue::Parts(depends, Rc::new(parts)),
         }
     }
 
     /// Its known parts.
-    pub fn parts(&self) -> Option<&Parts> {
+    pub fn parts(&self) -> Option<&VectorParts> {
         match self {
-            Value::Parts(_, parts) => Some(parts),
+            ReadValue::Parts(_, parts) => Some(parts),
             _ => None,
         }
     }
@@ -161,8 +168,13 @@ impl Value {
     }
 
     /// Parts that are known on both paths.
-    fn parts_of_choice(terms: &mut Terms, condition: &Poly, a: &Value, b: &Value) -> Parts {
-        let (Some(a), Some(b)) = (a.parts(), b.parts()) else { return Parts::new() };
+    fn parts_of_choice(
+        terms: &mut PolyTerms,
+        condition: &Poly,
+        a: &ReadValue,
+        b: &ReadValue,
+    ) -> VectorParts {
+        let (Some(a), Some(b)) = (a.parts(), b.parts()) else { return VectorParts::new() };
         let both = a.iter().filter_map(|(at, (ty, x))| {
             let (other, y) = b.get(at)?;
             (ty == other).then(|| (*at, (*ty, terms.choice(condition, x, y))))
@@ -190,24 +202,29 @@ impl Target {
     }
 }
 
-impl State {
+impl ReadState {
     /// What holds after two paths have come together; variables that only one knows are gone.
-    pub fn merge(terms: &mut Terms, condition: &Poly, a: &State, b: &State) -> State {
+    pub fn merge(
+        terms: &mut PolyTerms,
+        condition: &Poly,
+        a: &ReadState,
+        b: &ReadState,
+    ) -> ReadState {
         let mut values = BTreeMap::new();
         for (id, x) in &a.values {
             if let Some(y) = b.values.get(id) {
-                values.insert(*id, Value::choice(terms, condition, x, y));
+                values.insert(*id, ReadValue::choice(terms, condition, x, y));
             }
         }
         let returned = match (&a.returned, &b.returned) {
-            (Some(x), Some(y)) => Some(Value::choice(terms, condition, x, y)),
+            (Some(x), Some(y)) => Some(ReadValue::choice(terms, condition, x, y)),
             (Some(x), None) | (None, Some(x)) => Some(x.clone()),
             (None, None) => None,
         };
         let left = (a.left.is_some() || b.left.is_some()).then(|| {
-            let of = |state: &State| state.left.clone().unwrap_or_else(|| Poly::int(0));
+            let of = |state: &ReadState| state.left.clone().unwrap_or_else(|| Poly::int(0));
             terms.choice(condition, &of(a), &of(b))
         });
-        State { values, returned, left }
+        ReadState { values, returned, left }
     }
 }

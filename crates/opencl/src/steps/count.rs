@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use tickbound_expr::EvalError;
 
-use super::{Number, Space, Step, StepKind, Steps};
+use super::{AddressSpace, KernelStep, KernelStepKind, KernelSteps, SymbolExpr};
 
 /// How often an item does what.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct StepCounts {
     /// Loads by address space.
-    pub loads: BTreeMap<Space, u64>,
+    pub loads: BTreeMap<AddressSpace, u64>,
     /// Stores by address space.
-    pub stores: BTreeMap<Space, u64>,
+    pub stores: BTreeMap<AddressSpace, u64>,
     /// Atomic operations by address space.
-    pub atomics: BTreeMap<Space, u64>,
+    pub atomics: BTreeMap<AddressSpace, u64>,
     /// Barriers.
     pub barriers: u64,
 }
@@ -24,37 +24,37 @@ pub struct Counts {
 /// # Errors
 /// The number that has no value, as it is written, and why.
 pub fn count(
-    steps: &Steps,
+    steps: &KernelSteps,
     names: &mut dyn FnMut(&str) -> Option<i64>,
-) -> Result<Counts, (String, EvalError)> {
-    let mut counts = Counts::default();
+) -> Result<StepCounts, (String, EvalError)> {
+    let mut counts = StepCounts::default();
     add(&steps.body, 1, names, &mut counts)?;
     Ok(counts)
 }
 
 fn add(
-    steps: &[Step],
+    steps: &[KernelStep],
     times: u64,
     names: &mut dyn FnMut(&str) -> Option<i64>,
-    counts: &mut Counts,
+    counts: &mut StepCounts,
 ) -> Result<(), (String, EvalError)> {
     if times == 0 {
         return Ok(());
     }
     for step in steps.iter().filter(|step| !step.is_private()) {
         match &step.kind {
-            StepKind::Access(access) => {
+            KernelStepKind::Access(access) => {
                 let of = if access.store { &mut counts.stores } else { &mut counts.loads };
                 more(of, access.space, times);
             }
-            StepKind::Atomic { space, .. } => more(&mut counts.atomics, *space, times),
-            StepKind::Barrier => counts.barriers = counts.barriers.saturating_add(times),
-            StepKind::Compute { .. } => {}
-            StepKind::Repeat { count, body, .. } => {
+            KernelStepKind::Atomic { space, .. } => more(&mut counts.atomics, *space, times),
+            KernelStepKind::Barrier => counts.barriers = counts.barriers.saturating_add(times),
+            KernelStepKind::Compute { .. } => {}
+            KernelStepKind::Repeat { count, body, .. } => {
                 let iterations = u64::try_from(evaluate(count, names)?).unwrap_or(0);
                 add(body, times.saturating_mul(iterations), names, counts)?;
             }
-            StepKind::If { condition, then, otherwise, .. } => {
+            KernelStepKind::If { condition, then, otherwise, .. } => {
                 let taken = if evaluate(condition, names)? != 0 { then } else { otherwise };
                 add(taken, times, names, counts)?;
             }
@@ -63,14 +63,14 @@ fn add(
     Ok(())
 }
 
-fn more(counts: &mut BTreeMap<Space, u64>, space: Space, times: u64) {
+fn more(counts: &mut BTreeMap<AddressSpace, u64>, space: AddressSpace, times: u64) {
     let count = counts.entry(space).or_default();
     *count = count.saturating_add(times);
 }
 
 /// The value of a number; names that have none count as 0.
 fn evaluate(
-    number: &Number,
+    number: &SymbolExpr,
     names: &mut dyn FnMut(&str) -> Option<i64>,
 ) -> Result<i64, (String, EvalError)> {
     let mut values = Vec::new();

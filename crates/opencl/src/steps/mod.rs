@@ -5,7 +5,7 @@
 //! has a price; `tickbound explain` shows all of it.
 //!
 //! Numbers are expressions in the language of problem files over these names: symbols of the
-//! [request](crate::request::Request) (macros), the kernel's scalar arguments under their
+//! [request](crate::request::ReadRequest) (macros), the kernel's scalar arguments under their
 //! parameters' names as `$NAME`, and for each dimension d `$lid_d` and `$group_d` (place of the
 //! item in its group and of the group in the launch), `$local_d`, `$groups_d` and `$global_d`
 //! (sizes), and `$line_N` for the bound of line N, `$bound_I` for that of another answer. None of
@@ -15,24 +15,24 @@ mod count;
 mod picks;
 mod print;
 
-pub use count::{Counts, count};
+pub use count::{StepCounts, count};
 pub use picks::picks_one;
 pub use print::print;
 
 use tickbound_expr::Expr;
 
-use crate::ast::At;
+use crate::ast::SourcePlace;
 
-pub use crate::ast::Space;
+pub use crate::ast::AddressSpace;
 
 /// A number over names.
-pub type Number = Expr<String>;
+pub type SymbolExpr = Expr<String>;
 
 /// The steps of a kernel for one choice of the macros that its syntax depends on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Steps {
+pub struct KernelSteps {
     /// What a work item does, in order.
-    pub body: Vec<Step>,
+    pub body: Vec<KernelStep>,
     /// Its local arrays.
     pub locals: Vec<Array>,
     /// Its private arrays, vectors and structures.
@@ -51,9 +51,9 @@ pub struct Steps {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequiredGroup {
     /// Where the kernel is declared.
-    pub at: At,
+    pub at: SourcePlace,
     /// Work items in each of three dimensions.
-    pub sizes: Vec<Number>,
+    pub sizes: Vec<SymbolExpr>,
 }
 
 /// What is taken for granted where a kernel does something whose cost cannot be read.
@@ -62,14 +62,14 @@ pub enum Assumed {
     /// A loop that tries an atomic exchange until it succeeds does so at once.
     Once {
         /// Where it begins.
-        at: At,
+        at: SourcePlace,
         /// What an answer in `kernel.bounds` is called that says otherwise.
         key: String,
     },
     /// What `printf` prints costs nothing; its arguments cost what they do elsewhere.
     Printed {
         /// Where it stands.
-        at: At,
+        at: SourcePlace,
     },
 }
 
@@ -79,29 +79,29 @@ pub struct Array {
     /// Its name.
     pub name: String,
     /// Its size in bytes.
-    pub bytes: Number,
+    pub bytes: SymbolExpr,
     /// Where it is declared.
-    pub at: At,
+    pub at: SourcePlace,
 }
 
 /// One step.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct KernelStep {
     /// What it is.
-    pub kind: StepKind,
+    pub kind: KernelStepKind,
     /// Where it stands in the source; inlined functions keep their own lines.
-    pub at: At,
+    pub at: SourcePlace,
 }
 
-impl Step {
+impl KernelStep {
     /// Whether all that it does is to access private arrays, which has no price: they are
     /// registers, as a rule.
     pub fn is_private(&self) -> bool {
         match &self.kind {
-            StepKind::Access(access) => access.space == Space::Private,
-            StepKind::Repeat { body, .. } => body.iter().all(Step::is_private),
-            StepKind::If { then, otherwise, .. } => {
-                then.iter().chain(otherwise).all(Step::is_private)
+            KernelStepKind::Access(access) => access.space == AddressSpace::Private,
+            KernelStepKind::Repeat { body, .. } => body.iter().all(KernelStep::is_private),
+            KernelStepKind::If { then, otherwise, .. } => {
+                then.iter().chain(otherwise).all(KernelStep::is_private)
             }
             _ => false,
         }
@@ -110,17 +110,17 @@ impl Step {
 
 /// What a step is.
 #[derive(Debug, Clone, PartialEq)]
-pub enum StepKind {
+pub enum KernelStepKind {
     /// One load or store of one scalar or vector.
-    Access(Access),
+    Access(MemoryAccess),
     /// One atomic operation.
     Atomic {
         /// Which memory.
-        space: Space,
+        space: AddressSpace,
         /// The array or pointer parameter.
         array: String,
-        /// As that of an [`Access`].
-        offset: Option<Number>,
+        /// As that of an [`MemoryAccess`].
+        offset: Option<SymbolExpr>,
         /// Whether its address is the same for all items that share the memory: those of the group,
         /// or of the launch.
         shared: bool,
@@ -139,31 +139,31 @@ pub enum StepKind {
     /// The body, `count` times.
     Repeat {
         /// How often; not at all if negative.
-        count: Number,
+        count: SymbolExpr,
         /// If these are the iterations of a part of a loop, that of one side of a condition: how
         /// many the loop has.
-        whole: Option<Number>,
+        whole: Option<SymbolExpr>,
         /// What is repeated.
-        body: Vec<Step>,
+        body: Vec<KernelStep>,
     },
     /// One of two.
     If {
         /// True if not zero.
-        condition: Number,
+        condition: SymbolExpr,
         /// What it depends on.
         depends: Dependence,
         /// Taken if true.
-        then: Vec<Step>,
+        then: Vec<KernelStep>,
         /// Taken if false.
-        otherwise: Vec<Step>,
+        otherwise: Vec<KernelStep>,
     },
 }
 
 /// A load or a store.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Access {
+pub struct MemoryAccess {
     /// Which memory.
-    pub space: Space,
+    pub space: AddressSpace,
     /// Store or load.
     pub store: bool,
     /// The array or pointer parameter.
@@ -174,7 +174,7 @@ pub struct Access {
     pub width: u8,
     /// How many elements (of one component each) behind the array's beginning, if that can be said:
     /// over names, and `$turn_K` for the iteration of the loop around that has K others inside.
-    pub offset: Option<Number>,
+    pub offset: Option<SymbolExpr>,
     /// Between neighbouring work items (in dimension 0).
     pub items: Stride,
     /// Between the items of a group, counted with dimension 0 fastest: digits of that count, the
@@ -186,7 +186,7 @@ pub struct Access {
     pub iterations: Vec<Stride>,
 }
 
-impl Access {
+impl MemoryAccess {
     /// Bytes that it takes: of one component, or of all components of a vector.
     pub fn bytes(&self) -> i64 {
         i64::from(self.element) * i64::from(self.width)
@@ -194,9 +194,9 @@ impl Access {
 }
 
 /// The accesses among steps, not those inside them, and where they stand.
-pub fn accesses(steps: &[Step]) -> impl Iterator<Item = (&Access, &At)> {
+pub fn accesses(steps: &[KernelStep]) -> impl Iterator<Item = (&MemoryAccess, &SourcePlace)> {
     steps.iter().filter_map(|step| match &step.kind {
-        StepKind::Access(access) => Some((access, &step.at)),
+        KernelStepKind::Access(access) => Some((access, &step.at)),
         _ => None,
     })
 }
@@ -205,20 +205,20 @@ pub fn accesses(steps: &[Step]) -> impl Iterator<Item = (&Access, &At)> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Digit {
     /// Elements (of one component each) between items that differ by one here.
-    pub stride: Number,
+    pub stride: SymbolExpr,
     /// How many values it has.
-    pub extent: Number,
+    pub extent: SymbolExpr,
 }
 
 /// Distance between two accesses.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stride {
     /// So many elements (of one component each); 0: the same address.
-    Elements(Number),
+    Elements(SymbolExpr),
     /// Not the same everywhere, or not to be read.
     Irregular,
     /// So many elements, and what data add to both.
-    Shifted(Number),
+    Shifted(SymbolExpr),
     /// Depends on data.
     Data,
 }

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::{Access, Assumed, Dependence, Step, StepKind, Steps, Stride};
+use super::{Assumed, Dependence, KernelStep, KernelStepKind, KernelSteps, MemoryAccess, Stride};
 
 /// The steps, indented, with the lines of the source in front.
-pub fn print(steps: &Steps) -> String {
+pub fn print(steps: &KernelSteps) -> String {
     let mut text = String::new();
     for local in &steps.locals {
         let _ = writeln!(text, "{:>4}  local {}: {} bytes", local.at.line, local.name, local.bytes);
@@ -22,25 +22,25 @@ pub fn print(steps: &Steps) -> String {
     text
 }
 
-fn block(steps: &[Step], depth: usize, text: &mut String) {
+fn block(steps: &[KernelStep], depth: usize, text: &mut String) {
     for step in steps.iter().filter(|step| !step.is_private()) {
         let _ = write!(text, "{:>4}  {:indent$}", step.at.line, "", indent = 2 * depth);
         match &step.kind {
-            StepKind::Access(access) => line(access, text),
-            StepKind::Atomic { space, shared, .. } => {
+            KernelStepKind::Access(access) => line(access, text),
+            KernelStepKind::Atomic { space, shared, .. } => {
                 let shared = if *shared { " shared" } else { "" };
                 let _ = writeln!(text, "atomic {}{shared}", space.name());
             }
-            StepKind::Barrier => text.push_str("barrier\n"),
-            StepKind::Compute { kind, amount, width } => {
+            KernelStepKind::Barrier => text.push_str("barrier\n"),
+            KernelStepKind::Compute { kind, amount, width } => {
                 let wide = if *width > 1 { format!(" of {width}") } else { String::new() };
                 let _ = writeln!(text, "{amount} {kind:?}{wide}");
             }
-            StepKind::Repeat { count, body, .. } => {
+            KernelStepKind::Repeat { count, body, .. } => {
                 let _ = writeln!(text, "repeat {count}");
                 block(body, depth + 1, text);
             }
-            StepKind::If { condition, depends, then, otherwise } => {
+            KernelStepKind::If { condition, depends, then, otherwise } => {
                 let by = match depends {
                     Dependence::Uniform => "",
                     Dependence::Item => " (item)",
@@ -57,7 +57,7 @@ fn block(steps: &[Step], depth: usize, text: &mut String) {
     }
 }
 
-fn line(access: &Access, text: &mut String) {
+fn line(access: &MemoryAccess, text: &mut String) {
     let verb = if access.store { "store" } else { "load" };
     let space = access.space.name();
     let _ = write!(text, "{verb} {space} {}", access.array);

@@ -13,8 +13,8 @@ use super::Device;
 use super::footprint::{Axis, addresses};
 use super::number::{add, ceil_div, choice, is_zero, less, max, min, mul, part_of, sub};
 use super::traffic::part_beyond;
-use crate::ast::{At, Space};
-use crate::steps::{Access, Number, Step, Stride, accesses};
+use crate::ast::{AddressSpace, SourcePlace};
+use crate::steps::{KernelStep, MemoryAccess, Stride, SymbolExpr, accesses};
 
 /// Most places that comparisons choose from. Of the 150 kernels in the published Coulomb summations
 /// whose loop stays one, NVIDIA's compiler reports the array in memory for none of 90 with 2 or 4
@@ -43,7 +43,7 @@ pub(super) struct Array {
 #[derive(Debug, Clone)]
 pub(super) struct Own {
     /// Where it stands.
-    pub at: At,
+    pub at: SourcePlace,
     /// Whether it is a store.
     pub store: bool,
     /// Bytes of an element.
@@ -88,12 +88,13 @@ impl Arrays {
 }
 
 /// The private arrays that these steps fill from global memory.
-pub(super) fn filled(steps: &[Step]) -> Vec<&str> {
+pub(super) fn filled(steps: &[KernelStep]) -> Vec<&str> {
     let accesses = || accesses(steps).map(|(access, _)| access);
     let private = |store: bool| {
-        accesses().filter(move |access| access.space == Space::Private && access.store == store)
+        accesses()
+            .filter(move |access| access.space == AddressSpace::Private && access.store == store)
     };
-    if !accesses().any(|access| access.space == Space::Global && !access.store) {
+    if !accesses().any(|access| access.space == AddressSpace::Global && !access.store) {
         return Vec::new();
     }
     let loaded: Vec<&str> = private(false).map(|access| access.array.as_str()).collect();
@@ -128,10 +129,10 @@ pub(super) fn places(rolled: &[Axis]) -> Expr {
 }
 
 /// 1 if the place of an access, one of so many, is too uncertain for registers.
-pub(super) fn indexed(access: &Access, places: Expr, device: &Device<'_>) -> Expr {
+pub(super) fn indexed(access: &MemoryAccess, places: Expr, device: &Device<'_>) -> Expr {
     // Processors reach an array in memory by its index as cheaply as any other.
     let few = if device.vectors.are_wide() { 1 } else { FEW };
-    match access.items == Stride::Elements(Number::Int(0)) {
+    match access.items == Stride::Elements(SymbolExpr::Int(0)) {
         true => less(Expr::Int(few), places),
         false => Expr::Int(1),
     }

@@ -4,8 +4,8 @@ use tickbound_expr::Expr;
 
 use super::footprint::Axis;
 use super::number::{add, ceil_div, max, min, mul, sub};
-use crate::ast::Space;
-use crate::steps::{Access, Stride};
+use crate::ast::AddressSpace;
+use crate::steps::{MemoryAccess, Stride};
 
 /// Loads that are waited for together, at most.
 const IN_FLIGHT: i64 = 16;
@@ -57,8 +57,8 @@ impl Batch {
 
     /// Adds so many requests of a load; `axis` is the repetition of the innermost loop around it
     /// that is not unrolled.
-    pub fn load(&mut self, access: &Access, axis: Option<&Axis>, requests: Expr) {
-        let local = access.space == Space::Local;
+    pub fn load(&mut self, access: &MemoryAccess, axis: Option<&Axis>, requests: Expr) {
+        let local = access.space == AddressSpace::Local;
         let sum = if local { &mut self.requests.1 } else { &mut self.requests.0 };
         *sum = add(sum.clone(), requests);
         if local {
@@ -106,7 +106,7 @@ fn together(loads: Expr) -> Expr {
 }
 
 /// Whether an address is computed from what was loaded before.
-pub(super) fn is_from_data(access: &Access) -> bool {
+pub(super) fn is_from_data(access: &MemoryAccess) -> bool {
     let data = |stride: &Stride| matches!(stride, Stride::Data | Stride::Shifted(_));
     data(&access.items) || access.iterations.iter().any(data)
 }

@@ -3,10 +3,10 @@
 use tickbound_expr::{BinaryOp, Function};
 
 use super::around::Share;
-use crate::ast::At;
+use crate::ast::SourcePlace;
 use crate::error::ReadError;
 use crate::lower::{Item, Names};
-use crate::steps::Number;
+use crate::steps::SymbolExpr;
 
 /// Names for the items at both ends of a launch.
 #[derive(Debug)]
@@ -28,12 +28,12 @@ impl Ends {
     /// A name is not known.
     pub fn of_loop(
         &self,
-        count: &Number,
-        whole: &Number,
-        at: &At,
+        count: &SymbolExpr,
+        whole: &SymbolExpr,
+        at: &SourcePlace,
     ) -> Result<Option<Share>, ReadError> {
         let (part, others) = match count {
-            Number::Binary(BinaryOp::Sub, all, part) if **all == *whole => (&**part, true),
+            SymbolExpr::Binary(BinaryOp::Sub, all, part) if **all == *whole => (&**part, true),
             count => (count, false),
         };
         match unclamped(part, whole) {
@@ -48,33 +48,34 @@ impl Ends {
     /// A name is not known.
     pub fn of_side(
         &self,
-        condition: &Number,
+        condition: &SymbolExpr,
         holds: bool,
-        at: &At,
+        at: &SourcePlace,
     ) -> Result<Option<Vec<Share>>, ReadError> {
-        let Number::Binary(op, a, b) = condition else { return Ok(None) };
-        let difference =
-            |a: &Number, b: &Number| Number::binary(BinaryOp::Sub, a.clone(), b.clone());
+        let SymbolExpr::Binary(op, a, b) = condition else { return Ok(None) };
+        let difference = |a: &SymbolExpr, b: &SymbolExpr| {
+            SymbolExpr::binary(BinaryOp::Sub, a.clone(), b.clone())
+        };
         let above = match op {
             BinaryOp::Lt => difference(b, a),
             BinaryOp::Gt => difference(a, b),
-            BinaryOp::Le => Number::binary(BinaryOp::Add, difference(b, a), Number::Int(1)),
-            BinaryOp::Ge => Number::binary(BinaryOp::Add, difference(a, b), Number::Int(1)),
+            BinaryOp::Le => SymbolExpr::binary(BinaryOp::Add, difference(b, a), SymbolExpr::Int(1)),
+            BinaryOp::Ge => SymbolExpr::binary(BinaryOp::Add, difference(a, b), SymbolExpr::Int(1)),
             BinaryOp::And if holds => {
                 let both = (self.of_side(a, true, at)?, self.of_side(b, true, at)?);
                 return Ok(both.0.zip(both.1).map(|(a, b)| [a, b].concat()));
             }
             _ => return Ok(None),
         };
-        Ok(self.share(&above, &Number::Int(1), !holds, at)?.map(|share| vec![share]))
+        Ok(self.share(&above, &SymbolExpr::Int(1), !holds, at)?.map(|share| vec![share]))
     }
 
     fn share(
         &self,
-        above: &Number,
-        each: &Number,
+        above: &SymbolExpr,
+        each: &SymbolExpr,
         others: bool,
-        at: &At,
+        at: &SourcePlace,
     ) -> Result<Option<Share>, ReadError> {
         if !of_the_launch(above) {
             return Ok(None);
@@ -87,15 +88,19 @@ impl Ends {
 }
 
 /// The number `c` of `min(whole, max(0, c))`.
-fn unclamped<'n>(count: &'n Number, whole: &Number) -> Option<&'n Number> {
+fn unclamped<'n>(count: &'n SymbolExpr, whole: &SymbolExpr) -> Option<&'n SymbolExpr> {
     let raised = other(count, Function::Min, whole)?;
-    other(raised, Function::Max, &Number::Int(0))
+    other(raised, Function::Max, &SymbolExpr::Int(0))
 }
 
 /// Of the lesser or greater of two numbers the one that is not this one.
-fn other<'n>(number: &'n Number, function: Function, one: &Number) -> Option<&'n Number> {
+fn other<'n>(
+    number: &'n SymbolExpr,
+    function: Function,
+    one: &SymbolExpr,
+) -> Option<&'n SymbolExpr> {
     match number {
-        Number::Call(f, parts) if *f == function => match &parts[..] {
+        SymbolExpr::Call(f, parts) if *f == function => match &parts[..] {
             [a, b] if a == one => Some(b),
             [a, b] if b == one => Some(a),
             _ => None,
@@ -105,7 +110,7 @@ fn other<'n>(number: &'n Number, function: Function, one: &Number) -> Option<&'n
 }
 
 /// Whether a number depends on the place of the group, and so on that of the item in the launch.
-fn of_the_launch(number: &Number) -> bool {
+fn of_the_launch(number: &SymbolExpr) -> bool {
     let mut depends = false;
     number.names(&mut |name: &String| depends |= name.starts_with("$group_"));
     depends

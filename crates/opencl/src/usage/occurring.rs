@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tickbound_elimination::Limits;
+use tickbound_elimination::TableLimits;
 use tickbound_expr::Expr;
 use tickbound_model::Configurations;
 
@@ -110,7 +110,7 @@ impl<'c> Occurring<'c> {
     }
 
     fn listed(&self, parameters: &[usize]) -> Option<Environments> {
-        let limits = Limits { rows: MOST_COMBINATIONS, ..Limits::default() };
+        let limits = TableLimits { rows: MOST_COMBINATIONS, ..TableLimits::default() };
         let mut all = Environments::new();
         for configuration in self.configurations.representatives(parameters, &limits)? {
             let env = self.configurations.bind(&configuration).ok()?.env;

@@ -3,11 +3,11 @@
 use tickbound_expr::Expr;
 
 use super::number::{add, choice, less, max, mul};
-use crate::ast::{At, Space};
+use crate::ast::{AddressSpace, SourcePlace};
 use crate::error::ReadError;
 use crate::lower::Names;
 use crate::preprocess::Said;
-use crate::steps::{Access, Arithmetic, Number, Step, StepKind};
+use crate::steps::{Arithmetic, KernelStep, KernelStepKind, MemoryAccess, SymbolExpr};
 
 /// The size of a body, in instructions, up to which a loop is unrolled by compilers that keep the
 /// order of the source: LLVM, LoopUnrollPass.cpp, pragma-unroll-threshold, 16 * 1024.
@@ -40,7 +40,12 @@ impl Unroll<'_> {
     ///
     /// # Errors
     /// A name is not known.
-    pub fn of(&self, whole: &Number, at: &At, body: &[Step]) -> Result<Unrolling, ReadError> {
+    pub fn of(
+        &self,
+        whole: &SymbolExpr,
+        at: &SourcePlace,
+        body: &[KernelStep],
+    ) -> Result<Unrolling, ReadError> {
         let known = match self.said(at) {
             None => macros_only(whole) && !self.keeps_rolled(body),
             Some(Said { times: None, .. }) => true,
@@ -55,7 +60,7 @@ impl Unroll<'_> {
     }
 
     /// What the source says of the loop at this place.
-    fn said(&self, at: &At) -> Option<&Said> {
+    fn said(&self, at: &SourcePlace) -> Option<&Said> {
         self.said.iter().find(|said| said.line == at.line && *said.file == *at.file)
     }
 
@@ -70,7 +75,7 @@ impl Unroll<'_> {
         &self,
         trips: &Expr,
         known: Option<i64>,
-        body: &[Step],
+        body: &[KernelStep],
     ) -> Result<(Expr, Expr), ReadError> {
         let size = self.size(body)?;
         let fits = |n: Expr| less(mul(n, size.clone()), Expr::Int(MOST_UNROLLED + 1));
@@ -82,27 +87,31 @@ impl Unroll<'_> {
 
     /// Instructions of one iteration of a body, as a compiler counts them that asks whether to
     /// unroll it.
-    fn size(&self, body: &[Step]) -> Result<Expr, ReadError> {
+    fn size(&self, body: &[KernelStep]) -> Result<Expr, ReadError> {
         let mut size = Expr::Int(0);
-        let mut cut: Option<&At> = None;
+        let mut cut: Option<&SourcePlace> = None;
         for step in body {
             let own = match &step.kind {
                 // Private arrays are registers where all is unrolled.
-                StepKind::Access(Access { space: Space::Private, .. }) => Expr::Int(0),
-                StepKind::Access(_) => Expr::Int(ACCESS),
-                StepKind::Compute { kind: Arithmetic::Index | Arithmetic::Integer, .. } => {
+                KernelStepKind::Access(MemoryAccess { space: AddressSpace::Private, .. }) => {
                     Expr::Int(0)
                 }
-                StepKind::Compute { amount, .. } => Expr::Int(i64::from(*amount)),
-                StepKind::Atomic { .. } | StepKind::Barrier => Expr::Int(1),
+                KernelStepKind::Access(_) => Expr::Int(ACCESS),
+                KernelStepKind::Compute {
+                    kind: Arithmetic::Index | Arithmetic::Integer, ..
+                } => Expr::Int(0),
+                KernelStepKind::Compute { amount, .. } => Expr::Int(i64::from(*amount)),
+                KernelStepKind::Atomic { .. } | KernelStepKind::Barrier => Expr::Int(1),
                 // Of the parts of a loop the first stands for all.
-                StepKind::Repeat { whole: Some(_), .. } if cut == Some(&step.at) => Expr::Int(0),
-                StepKind::Repeat { count, whole, body } => {
+                KernelStepKind::Repeat { whole: Some(_), .. } if cut == Some(&step.at) => {
+                    Expr::Int(0)
+                }
+                KernelStepKind::Repeat { count, whole, body } => {
                     cut = whole.as_ref().map(|_| &step.at);
                     let trips = self.names.put_in(whole.as_ref().unwrap_or(count), &step.at)?;
                     mul(max(Expr::Int(0), trips.simplified()), self.size(body)?)
                 }
-                StepKind::If { then, otherwise, .. } => {
+                KernelStepKind::If { then, otherwise, .. } => {
                     add(self.size(then)?, self.size(otherwise)?)
                 }
             };
@@ -112,14 +121,14 @@ impl Unroll<'_> {
     }
 
     /// Whether a loop with this body stays one although the number of its iterations is known.
-    fn keeps_rolled(&self, body: &[Step]) -> bool {
+    fn keeps_rolled(&self, body: &[KernelStep]) -> bool {
         body.iter().any(|step| match &step.kind {
-            StepKind::Barrier => true,
-            StepKind::Repeat { count, whole, body } => {
+            KernelStepKind::Barrier => true,
+            KernelStepKind::Repeat { count, whole, body } => {
                 let known = macros_only(whole.as_ref().unwrap_or(count));
                 !known || self.said(&step.at).is_some() || self.keeps_rolled(body)
             }
-            StepKind::If { then, otherwise, .. } => {
+            KernelStepKind::If { then, otherwise, .. } => {
                 self.keeps_rolled(then) || self.keeps_rolled(otherwise)
             }
             _ => false,
@@ -128,7 +137,7 @@ impl Unroll<'_> {
 }
 
 /// Whether a number follows from macros and constants alone.
-pub(super) fn macros_only(number: &Number) -> bool {
+pub(super) fn macros_only(number: &SymbolExpr) -> bool {
     let mut only = true;
     number.names(&mut |name: &String| only &= !name.starts_with('$'));
     only

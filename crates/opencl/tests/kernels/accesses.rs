@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use tickbound_model::count::count;
 use tickbound_model::source::{ArgumentKind, Define};
-use tickbound_model::{Access, Bound, Problem};
-use tickbound_opencl::ast::Space;
+use tickbound_model::{AccessKind, Bound, Problem};
+use tickbound_opencl::ast::AddressSpace;
 use tickbound_opencl::steps;
-use tickbound_opencl::{Reading, attach};
+use tickbound_opencl::{KernelReading, attach};
 
 use crate::kernels::example::Kernel;
 use crate::kernels::instrumented::{Counts, Outcome};
@@ -15,7 +15,7 @@ use crate::kernels::instrumented::{Counts, Outcome};
 /// A kernel as the reader reads it.
 pub struct Read {
     problem: Problem,
-    reading: Reading,
+    reading: KernelReading,
 }
 
 impl Read {
@@ -32,14 +32,18 @@ impl Read {
         let program = count(&self.problem, bound).unwrap();
         let run = &outcome.counts;
         for (access, of_run) in [
-            (Access::Global, run.global_loads + run.global_stores),
-            (Access::Local, run.local_loads + run.local_stores),
-            (Access::Constant, run.constant_loads),
+            (AccessKind::Global, run.global_loads + run.global_stores),
+            (AccessKind::Local, run.local_loads + run.local_stores),
+            (AccessKind::Constant, run.constant_loads),
         ] {
             assert_eq!(program.of(access), i128::from(of_run), "{} with {with}", access.name());
         }
-        let kinds =
-            [Access::Atomic, Access::LocalAtomic, Access::SharedAtomic, Access::SharedLocalAtomic];
+        let kinds = [
+            AccessKind::Atomic,
+            AccessKind::LocalAtomic,
+            AccessKind::SharedAtomic,
+            AccessKind::SharedLocalAtomic,
+        ];
         let atomics: i128 = kinds.iter().map(|kind| program.of(*kind)).sum();
         assert_eq!(atomics, i128::from(run.atomics), "atomics with {with}");
         let grid = self.problem.grid_sizes(&bound.env).unwrap();
@@ -106,14 +110,15 @@ fn place(name: &str, grid: &[[i64; 2]], group: i64, lid: i64) -> Option<i64> {
     })
 }
 
-fn of_item(counts: &steps::Counts) -> Counts {
-    let of = |map: &BTreeMap<Space, u64>, space| map.get(&space).copied().unwrap_or_default();
+fn of_item(counts: &steps::StepCounts) -> Counts {
+    let of =
+        |map: &BTreeMap<AddressSpace, u64>, space| map.get(&space).copied().unwrap_or_default();
     Counts {
-        global_loads: of(&counts.loads, Space::Global),
-        global_stores: of(&counts.stores, Space::Global),
-        local_loads: of(&counts.loads, Space::Local),
-        local_stores: of(&counts.stores, Space::Local),
-        constant_loads: of(&counts.loads, Space::Constant),
+        global_loads: of(&counts.loads, AddressSpace::Global),
+        global_stores: of(&counts.stores, AddressSpace::Global),
+        local_loads: of(&counts.loads, AddressSpace::Local),
+        local_stores: of(&counts.stores, AddressSpace::Local),
+        constant_loads: of(&counts.loads, AddressSpace::Constant),
         atomics: counts.atomics.values().sum(),
     }
 }

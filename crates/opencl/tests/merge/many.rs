@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tickbound_model::Problem;
 use tickbound_opencl::attach;
-use tickbound_simulator::{Options, simulate};
+use tickbound_simulator::{SimulateOptions, simulate};
 
 use super::whole::problem;
 
@@ -25,7 +25,7 @@ fn read(values: &[i64], source: &str) -> Result<Problem, String> {
 /// Ticks for each configuration, in order.
 fn times(problem: &Problem) -> Vec<i64> {
     let space = problem.space().unwrap().bound;
-    let time = |bound| simulate(problem, bound, &Options::default()).unwrap().time;
+    let time = |bound| simulate(problem, bound, &SimulateOptions::default()).unwrap().time;
     space.iter().map(time).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tickbound_model::{Access, Bound, LaunchSize, Problem, Program, StmtKind};
+use tickbound_model::{AccessKind, Bound, LaunchSize, Problem, Program, StmtKind};
 
 /// Amounts by kind of access between two barriers; kinds that do not happen are absent.
 type Phase = BTreeMap<&'static str, i64>;
@@ -48,7 +48,7 @@ fn run(program: &Program, env: &[i64], all: &mut Vec<Phase>) -> Result<(), Strin
 
 /// The phases of every item of a launch; without arithmetic if the platform gives it no price.
 pub fn of_all_items(problem: &Problem, bound: &Bound) -> Result<Vec<Vec<Phase>>, String> {
-    let priced = problem.platform.price(Access::Compute) > 0;
+    let priced = problem.platform.price(AccessKind::Compute) > 0;
     let LaunchSize::Range { global, local } = bound.launch else { return Ok(Vec::new()) };
     let first = problem.first_item_slot();
     let mut env = bound.env.clone();
@@ -59,7 +59,7 @@ pub fn of_all_items(problem: &Problem, bound: &Bound) -> Result<Vec<Vec<Phase>>,
         let mut all = phases(problem, &env).map_err(|e| format!("gid {gid}: {e}"))?;
         if !priced {
             for phase in &mut all {
-                phase.remove(Access::Compute.name());
+                phase.remove(AccessKind::Compute.name());
             }
         }
         Ok(all)

@@ -1,7 +1,7 @@
 //! Random programs before and after `Problem::settle`.
 
 use serde_json::{Value, json};
-use tickbound_elimination::Limits;
+use tickbound_elimination::TableLimits;
 use tickbound_model::kernel::expressions;
 
 use super::whole::{Verdict, compare, problem};
@@ -115,7 +115,7 @@ fn oracle(seed: u64) -> Result<Verdict, String> {
     let before = problem(&value)?;
     let Ok(space) = before.space() else { return Ok(Verdict::default()) };
     let mut after = before.clone();
-    after.settle(&before.configurations(&Limits::default()).expect("it has a space"));
+    after.settle(&before.configurations(&TableLimits::default()).expect("it has a space"));
     let shown = |fault: String| format!("{fault}\n{value}\nsettled: {}", after.kernel_json());
     let size = |kernel| {
         let mut all = 0;

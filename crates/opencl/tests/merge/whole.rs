@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tickbound_model::count::count;
 use tickbound_model::{Bound, Problem};
 use tickbound_opencl::attach;
-use tickbound_simulator::{Options, simulate};
+use tickbound_simulator::{SimulateOptions, simulate};
 
 use super::phases::of_all_items;
 use super::writer::{Case, Writer};
@@ -97,7 +97,7 @@ pub fn compare(a: (&Problem, &Bound), b: (&Problem, &Bound)) -> Result<bool, Str
     if !same {
         return Err(format!("counts differ:\n  whole {one:?}\n  alone {other:?}"));
     }
-    let options = Options { max_events: 2_000_000, ..Options::default() };
+    let options = SimulateOptions { max_events: 2_000_000, ..SimulateOptions::default() };
     let (one, other) = (simulate(a.0, a.1, &options), simulate(b.0, b.1, &options));
     match (one, other) {
         (Ok(x), Ok(y)) if x.time == y.time => Ok(true),

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use itertools::Itertools;
 use tickbound_opencl::ast::{
-    BinaryOp, Expr, ExprKind, Function, Label, Scalar, Space, Stmt, StmtKind, Type, UnaryOp, Unit,
-    Variable,
+    AddressSpace, CBinaryOp, CExpr, CFunction, CStmt, CStmtKind, CVariable, ExprKind, Label,
+    ScalarType, Type, UnaryOp, Unit,
 };
 
 /// A unit, one function or variable a line, then statements with their lines.
@@ -20,7 +20,7 @@ pub fn print(unit: &Unit) -> String {
     text
 }
 
-fn print_function(function: &Function) -> String {
+fn print_function(function: &CFunction) -> String {
     let kernel = if function.kernel { "kernel " } else { "" };
     let parameters = function.parameters.iter().map(variable).join(", ");
     let mut text = format!(
@@ -35,9 +35,9 @@ fn print_function(function: &Function) -> String {
     text
 }
 
-fn variable(variable: &Variable) -> String {
+fn variable(variable: &CVariable) -> String {
     let space = match variable.space {
-        Space::Private => String::new(),
+        AddressSpace::Private => String::new(),
         other => format!("{} ", other.name()),
     };
     let init = variable.init.as_ref().map(|init| format!(" = {}", expr(init))).unwrap_or_default();
@@ -64,39 +64,39 @@ fn ty(of: &Type) -> String {
     }
 }
 
-fn scalar(of: Scalar) -> &'static str {
+fn scalar(of: ScalarType) -> &'static str {
     match of {
-        Scalar::Bool => "bool",
-        Scalar::Int { bytes: 1, signed: true } => "char",
-        Scalar::Int { bytes: 1, signed: false } => "uchar",
-        Scalar::Int { bytes: 2, signed: true } => "short",
-        Scalar::Int { bytes: 2, signed: false } => "ushort",
-        Scalar::Int { bytes: 4, signed: true } => "int",
-        Scalar::Int { bytes: 4, signed: false } => "uint",
-        Scalar::Int { signed: true, .. } => "long",
-        Scalar::Int { signed: false, .. } => "ulong",
-        Scalar::Real { bytes: 2 } => "half",
-        Scalar::Real { bytes: 4 } => "float",
-        Scalar::Real { .. } => "double",
+        ScalarType::Bool => "bool",
+        ScalarType::Int { bytes: 1, signed: true } => "char",
+        ScalarType::Int { bytes: 1, signed: false } => "uchar",
+        ScalarType::Int { bytes: 2, signed: true } => "short",
+        ScalarType::Int { bytes: 2, signed: false } => "ushort",
+        ScalarType::Int { bytes: 4, signed: true } => "int",
+        ScalarType::Int { bytes: 4, signed: false } => "uint",
+        ScalarType::Int { signed: true, .. } => "long",
+        ScalarType::Int { signed: false, .. } => "ulong",
+        ScalarType::Real { bytes: 2 } => "half",
+        ScalarType::Real { bytes: 4 } => "float",
+        ScalarType::Real { .. } => "double",
     }
 }
 
-fn block(body: &[Stmt], lines: bool) -> String {
+fn block(body: &[CStmt], lines: bool) -> String {
     format!("{{{}}}", body.iter().map(|s| stmt(s, lines)).join(" "))
 }
 
 /// A statement, with its line in front or not.
-pub fn stmt(of: &Stmt, lines: bool) -> String {
+pub fn stmt(of: &CStmt, lines: bool) -> String {
     let text = match &of.kind {
-        StmtKind::Block(body) => block(body, lines),
-        StmtKind::Declare(variables) => {
+        CStmtKind::Block(body) => block(body, lines),
+        CStmtKind::Declare(variables) => {
             format!("let {};", variables.iter().map(variable).join(", "))
         }
-        StmtKind::Expr(e) => format!("{};", expr(e)),
-        StmtKind::If(condition, then, otherwise) if otherwise.is_empty() => {
+        CStmtKind::Expr(e) => format!("{};", expr(e)),
+        CStmtKind::If(condition, then, otherwise) if otherwise.is_empty() => {
             format!("if {} {}", expr(condition), block(then, lines))
         }
-        StmtKind::If(condition, then, otherwise) => {
+        CStmtKind::If(condition, then, otherwise) => {
             format!(
                 "if {} {} else {}",
                 expr(condition),
@@ -104,36 +104,36 @@ pub fn stmt(of: &Stmt, lines: bool) -> String {
                 block(otherwise, lines)
             )
         }
-        StmtKind::For { init, condition, step, body } => format!(
+        CStmtKind::For { init, condition, step, body } => format!(
             "for ({} | {} | {}) {}",
             init.iter().map(|s| stmt(s, false)).join(" "),
             condition.as_ref().map(expr).unwrap_or_default(),
             step.as_ref().map(expr).unwrap_or_default(),
             block(body, lines)
         ),
-        StmtKind::While(condition, body) => {
+        CStmtKind::While(condition, body) => {
             format!("while {} {}", expr(condition), block(body, lines))
         }
-        StmtKind::DoWhile(body, condition) => {
+        CStmtKind::DoWhile(body, condition) => {
             format!("do {} while {}", block(body, lines), expr(condition))
         }
-        StmtKind::Switch(value, labels, body) => {
+        CStmtKind::Switch(value, labels, body) => {
             let of = |l: &Label| l.value.as_ref().map_or_else(|| "default".into(), expr);
             let labels = labels.iter().map(|l| format!("{}: {}", of(l), l.place)).join(", ");
             format!("switch {} [{labels}] {}", expr(value), block(body, lines))
         }
-        StmtKind::Return(None) => "return;".into(),
-        StmtKind::Return(Some(value)) => format!("return {};", expr(value)),
-        StmtKind::Break => "break;".into(),
-        StmtKind::Continue => "continue;".into(),
-        StmtKind::Empty => ";".into(),
-        StmtKind::Unread(what) => format!("<{what}>"),
+        CStmtKind::Return(None) => "return;".into(),
+        CStmtKind::Return(Some(value)) => format!("return {};", expr(value)),
+        CStmtKind::Break => "break;".into(),
+        CStmtKind::Continue => "continue;".into(),
+        CStmtKind::Empty => ";".into(),
+        CStmtKind::Unread(what) => format!("<{what}>"),
     };
     if lines { format!("{}: {text}", of.at.line) } else { text }
 }
 
 /// An expression with all its parentheses.
-fn expr(of: &Expr) -> String {
+fn expr(of: &CExpr) -> String {
     match &of.kind {
         ExprKind::Int(value) => value.to_string(),
         ExprKind::Real(text) => text.clone(),
@@ -174,26 +174,26 @@ fn unary(op: UnaryOp) -> &'static str {
     }
 }
 
-fn binary(op: BinaryOp) -> &'static str {
+fn binary(op: CBinaryOp) -> &'static str {
     match op {
-        BinaryOp::Add => "+",
-        BinaryOp::Sub => "-",
-        BinaryOp::Mul => "*",
-        BinaryOp::Div => "/",
-        BinaryOp::Rem => "%",
-        BinaryOp::Shl => "<<",
-        BinaryOp::Shr => ">>",
-        BinaryOp::BitAnd => "&",
-        BinaryOp::BitOr => "|",
-        BinaryOp::BitXor => "^",
-        BinaryOp::And => "&&",
-        BinaryOp::Or => "||",
-        BinaryOp::Eq => "==",
-        BinaryOp::Ne => "!=",
-        BinaryOp::Lt => "<",
-        BinaryOp::Le => "<=",
-        BinaryOp::Gt => ">",
-        BinaryOp::Ge => ">=",
-        BinaryOp::Comma => ",",
+        CBinaryOp::Add => "+",
+        CBinaryOp::Sub => "-",
+        CBinaryOp::Mul => "*",
+        CBinaryOp::Div => "/",
+        CBinaryOp::Rem => "%",
+        CBinaryOp::Shl => "<<",
+        CBinaryOp::Shr => ">>",
+        CBinaryOp::BitAnd => "&",
+        CBinaryOp::BitOr => "|",
+        CBinaryOp::BitXor => "^",
+        CBinaryOp::And => "&&",
+        CBinaryOp::Or => "||",
+        CBinaryOp::Eq => "==",
+        CBinaryOp::Ne => "!=",
+        CBinaryOp::Lt => "<",
+        CBinaryOp::Le => "<=",
+        CBinaryOp::Gt => ">",
+        CBinaryOp::Ge => ">=",
+        CBinaryOp::Comma => ",",
     }
 }

@@ -7,14 +7,14 @@ use itertools::Itertools;
 use tickbound_model::source::Standard;
 use tickbound_opencl::ast::Unit;
 use tickbound_opencl::preprocess::{Expanded, expand};
-use tickbound_opencl::{ReadError, Request, Symbol, parse};
+use tickbound_opencl::{ReadError, ReadRequest, Symbol, parse};
 
 use crate::parse::print::{print, stmt};
 
 /// A source in a folder of its own, with the macros that a problem would give it.
 pub struct Source {
     folder: tempfile::TempDir,
-    pub request: Request,
+    pub request: ReadRequest,
     pub structural: Vec<String>,
     pub values: IndexMap<String, i64>,
 }
@@ -37,7 +37,7 @@ impl Source {
     pub fn with(&self, text: &str) -> Source {
         let mut other = Source::new(text);
         let path = other.request.path;
-        other.request = Request { path, ..self.request.clone() };
+        other.request = ReadRequest { path, ..self.request.clone() };
         other.structural.clone_from(&self.structural);
         other.values.clone_from(&self.values);
         other
@@ -102,8 +102,8 @@ impl Source {
 }
 
 /// A request without macros.
-pub fn request(path: PathBuf, name: &str) -> Request {
-    Request {
+pub fn request(path: PathBuf, name: &str) -> ReadRequest {
+    ReadRequest {
         path,
         name: name.into(),
         more: Vec::new(),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use indexmap::IndexMap;
 use tickbound_opencl::ast::Unit;
-use tickbound_opencl::steps::{Number, count, print};
+use tickbound_opencl::steps::{SymbolExpr, count, print};
 use tickbound_opencl::{parse, preprocess};
 
 use super::machine::{Item, Machine};
@@ -25,7 +25,7 @@ fn program(seed: u64) -> Case {
     // Half of the launches say how large their groups are.
     case.local = seed
         .is_multiple_of(2)
-        .then(|| Number::Name("WG".to_owned()))
+        .then(|| SymbolExpr::Name("WG".to_owned()))
         .into_iter()
         .map(Some)
         .collect();
@@ -327,7 +327,7 @@ fn nests_count_as_they_run() {
 impl Case {
     fn read_with_unit(
         &self,
-    ) -> Result<(tickbound_opencl::steps::Steps, Unit), tickbound_opencl::ReadError> {
+    ) -> Result<(tickbound_opencl::steps::KernelSteps, Unit), tickbound_opencl::ReadError> {
         self.with_request(|request| {
             let expanded = preprocess::expand(request, &[], &IndexMap::new())?;
             let unit = parse::parse(request, &expanded)?;

@@ -2,7 +2,7 @@
 
 use super::support::{case, number, shown};
 use tickbound_opencl::Passed;
-use tickbound_opencl::steps::Number;
+use tickbound_opencl::steps::SymbolExpr;
 
 fn body(body: &str) -> String {
     shown(&format!(
@@ -56,7 +56,7 @@ fn guarded_tiles_with_a_barrier() {
              for (int i = 0; i < n; i += WG) {{\nif ({condition}) l[lid] = a[i];\n\
              barrier(CLK_LOCAL_MEM_FENCE);\n}} }}"
         ));
-        case.local = vec![Some(Number::Name("WG".to_owned()))];
+        case.local = vec![Some(SymbolExpr::Name("WG".to_owned()))];
         case.arguments = vec![Passed::Memory, Passed::Memory, number(1, 1_000_000)];
         case.shown()
     };

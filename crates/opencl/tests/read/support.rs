@@ -3,10 +3,10 @@
 use std::io::Write as _;
 
 use indexmap::IndexMap;
-use tickbound_model::source::{Asked, Side, Standard};
+use tickbound_model::source::{QuestionKey, Side, Standard};
 use tickbound_opencl::extract::extract;
-use tickbound_opencl::steps::{Number, Steps, print};
-use tickbound_opencl::{Passed, ReadError, Request, Symbol};
+use tickbound_opencl::steps::{KernelSteps, SymbolExpr, print};
+use tickbound_opencl::{Passed, ReadError, ReadRequest, Symbol};
 
 /// A source with what is known about it. The kernel is called `k`.
 pub struct Case {
@@ -14,7 +14,7 @@ pub struct Case {
     pub symbols: Vec<(&'static str, i64, i64)>,
     pub arguments: Vec<Passed>,
     pub dimensions: usize,
-    pub local: Vec<Option<Number>>,
+    pub local: Vec<Option<SymbolExpr>>,
     pub bounds: Vec<(&'static str, i64)>,
     pub branches: Vec<(&'static str, Side)>,
     pub standard: Standard,
@@ -40,7 +40,7 @@ pub fn number(least: i64, greatest: i64) -> Passed {
 
 impl Case {
     /// The steps.
-    pub fn read(&self) -> Result<Steps, ReadError> {
+    pub fn read(&self) -> Result<KernelSteps, ReadError> {
         let configuration: Vec<i64> = self.symbols.iter().map(|(_, least, _)| *least).collect();
         self.with_request(|request| {
             let only = |places: &[usize]| {
@@ -53,13 +53,13 @@ impl Case {
     }
 
     /// Does something with the request for the source, which lies in a file meanwhile.
-    pub fn with_request<T>(&self, act: impl FnOnce(&Request) -> T) -> T {
+    pub fn with_request<T>(&self, act: impl FnOnce(&ReadRequest) -> T) -> T {
         let mut file = tempfile::Builder::new().suffix(".cl").tempfile().unwrap();
         file.write_all(self.text.as_bytes()).unwrap();
         let symbol = |least, greatest| Symbol { least, greatest };
         let symbols: IndexMap<String, Symbol> =
             self.symbols.iter().map(|(n, a, b)| ((*n).to_owned(), symbol(*a, *b))).collect();
-        act(&Request {
+        act(&ReadRequest {
             path: file.path().to_owned(),
             name: "k.cl".to_owned(),
             more: Vec::new(),
@@ -73,10 +73,10 @@ impl Case {
             launch: Vec::new(),
             local: self.local.clone(),
             bounds: (self.bounds.iter())
-                .map(|(key, most)| (Asked::read(key).unwrap(), symbol(0, *most)))
+                .map(|(key, most)| (QuestionKey::read(key).unwrap(), symbol(0, *most)))
                 .collect(),
             branches: (self.branches.iter())
-                .map(|(key, side)| (Asked::read(key).unwrap(), *side))
+                .map(|(key, side)| (QuestionKey::read(key).unwrap(), *side))
                 .collect(),
         })
     }

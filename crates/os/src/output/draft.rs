@@ -35,8 +35,8 @@ pub struct Draft {
 
 impl Draft {
     /// An empty file beside `target`, which is that of a
-    /// [`Place::File`](crate::output::Place::File): in its folder, as readable and writable as it
-    /// is, or as the user's other new files are.
+    /// [`Place::File`](crate::output::OutputPlace::File): in its folder, as readable and writable
+    /// as it is, or as the user's other new files are.
     ///
     /// # Errors
     /// The folder is missing or may not be written to.

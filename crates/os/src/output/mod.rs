@@ -13,8 +13,8 @@
 //!   one.
 //! - **What is no file is written to directly**: devices, pipes, and what a process has open
 //!   (`/dev/stdout`); nothing is promised of these but that a failure is an error.
-//! - **Two names of one file are known** for that ([`Place::is`]), also while the file is not there
-//!   yet.
+//! - **Two names of one file are known** for that ([`OutputPlace::is`]), also while the file is not
+//!   there yet.
 //!
 //! [`Lock`] is for a file that one process at a time writes to. [`Disk`] is where all of this
 //! touches files, so that tests can make each operation fail.
@@ -41,7 +41,7 @@ use std::path::Path;
 pub use disk::{Disk, Operation};
 pub use draft::{Draft, PAGE, leftovers};
 pub use lock::Lock;
-pub use place::Place;
+pub use place::OutputPlace;
 
 /// Writes a file, whole or not at all.
 ///
@@ -57,25 +57,25 @@ pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// It cannot: the folder is missing or may not be written to, the name is a folder's, or the file
 /// may not be written to.
-pub fn writable(place: &Place) -> io::Result<()> {
-    let Place::File(target) = place else { return Ok(()) };
+pub fn writable(place: &OutputPlace) -> io::Result<()> {
+    let OutputPlace::File(target) = place else { return Ok(()) };
     permitted(target)?;
     // Has no name, so that nothing is left behind whatever happens.
     tempfile::tempfile_in(place::folder(target)).map(drop)
 }
 
 fn write_on(disk: Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    match Place::of(path)? {
-        Place::File(target) => {
+    match OutputPlace::of(path)? {
+        OutputPlace::File(target) => {
             permitted(&target)?;
             let mut draft = Draft::beside(disk, &target)?;
             draft.write(bytes)?;
             draft.keep().map(drop)
         }
-        Place::Output => all(io::stdout().lock(), bytes),
-        Place::Error => all(io::stderr().lock(), bytes),
+        OutputPlace::Output => all(io::stdout().lock(), bytes),
+        OutputPlace::Error => all(io::stderr().lock(), bytes),
         // Neither cut nor written from the start: it may be a file that another program has open.
-        Place::Stream(path) => all(OpenOptions::new().append(true).open(path)?, bytes),
+        OutputPlace::Stream(path) => all(OpenOptions::new().append(true).open(path)?, bytes),
     }
 }
 

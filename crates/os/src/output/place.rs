@@ -8,7 +8,7 @@ const MOST_LINKS: usize = 40;
 
 /// Where a name leads, once all links are followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum OutputPlace {
     /// A regular file, or none yet. The path has no links.
     File(PathBuf),
     /// This process's standard output.
@@ -19,13 +19,13 @@ pub enum Place {
     Stream(PathBuf),
 }
 
-impl Place {
+impl OutputPlace {
     /// Follows a name.
     ///
     /// # Errors
     /// It is a folder's, its folder does not exist or may not be looked into, or links go in a
     /// circle.
-    pub fn of(path: &Path) -> io::Result<Place> {
+    pub fn of(path: &Path) -> io::Result<OutputPlace> {
         let mut path = path.to_owned();
         for _ in 0..MOST_LINKS {
             let name =
@@ -37,7 +37,9 @@ impl Place {
                 return Ok(own);
             }
             let found = match std::fs::symlink_metadata(&whole) {
-                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Place::File(whole)),
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    return Ok(OutputPlace::File(whole));
+                }
                 found => found?,
             };
             let kind = found.file_type();
@@ -45,9 +47,9 @@ impl Place {
             let open = folder.starts_with("/proc");
             match () {
                 () if kind.is_dir() => return Err(is_folder(&whole)),
-                () if kind.is_file() && !open => return Ok(Place::File(whole)),
+                () if kind.is_file() && !open => return Ok(OutputPlace::File(whole)),
                 () if kind.is_symlink() && !open => path = folder.join(std::fs::read_link(&whole)?),
-                () => return Ok(Place::Stream(whole)),
+                () => return Ok(OutputPlace::Stream(whole)),
             }
         }
         Err(io::Error::other("links that lead to one another"))
@@ -55,12 +57,13 @@ impl Place {
 
     /// Whether this is the same file or stream of this process as another. Of devices and pipes
     /// none is.
-    pub fn is(&self, other: &Place) -> bool {
+    pub fn is(&self, other: &OutputPlace) -> bool {
         match (self, other) {
-            (Place::File(one), Place::File(other)) => {
+            (OutputPlace::File(one), OutputPlace::File(other)) => {
                 one == other || identity(one).is_some_and(|one| identity(other) == Some(one))
             }
-            (Place::Output, Place::Output) | (Place::Error, Place::Error) => true,
+            (OutputPlace::Output, OutputPlace::Output)
+            | (OutputPlace::Error, OutputPlace::Error) => true,
             _ => false,
         }
     }
@@ -79,13 +82,13 @@ fn is_folder(path: &Path) -> io::Error {
 }
 
 /// This process's own streams, behind names such as `/dev/stdout`.
-fn own(folder: &Path, name: Option<&str>) -> Option<Place> {
+fn own(folder: &Path, name: Option<&str>) -> Option<OutputPlace> {
     if *folder != *Path::new(&format!("/proc/{}/fd", std::process::id())) {
         return None;
     }
     match name {
-        Some("1") => Some(Place::Output),
-        Some("2") => Some(Place::Error),
+        Some("1") => Some(OutputPlace::Output),
+        Some("2") => Some(OutputPlace::Error),
         _ => None,
     }
 }

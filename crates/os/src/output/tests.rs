@@ -61,7 +61,7 @@ fn links_stay() {
 fn what_cannot_be_written() {
     let folder = folder();
     let kind = |path: PathBuf| {
-        let early = Place::of(&path).and_then(|place| writable(&place));
+        let early = OutputPlace::of(&path).and_then(|place| writable(&place));
         let late = write(&path, b"").unwrap_err().kind();
         assert_eq!(early.unwrap_err().kind(), late, "{}", path.display());
         late
@@ -87,9 +87,11 @@ fn devices_and_pipes_are_written_to_directly() {
     write(&pipe, b"through").unwrap();
     assert_eq!(reader.join().unwrap(), "through");
     assert_eq!(names(&folder), ["pipe"]);
-    for (name, place) in [("/dev/stdout", Place::Output), ("/proc/self/fd/2", Place::Error)] {
+    for (name, place) in
+        [("/dev/stdout", OutputPlace::Output), ("/proc/self/fd/2", OutputPlace::Error)]
+    {
         if cfg!(target_os = "linux") {
-            assert_eq!(Place::of(Path::new(name)).unwrap(), place);
+            assert_eq!(OutputPlace::of(Path::new(name)).unwrap(), place);
         }
     }
 }
@@ -97,7 +99,7 @@ fn devices_and_pipes_are_written_to_directly() {
 #[test]
 fn two_names_of_one_file() {
     let folder = folder();
-    let place = |name: &str| Place::of(&folder.path().join(name)).unwrap();
+    let place = |name: &str| OutputPlace::of(&folder.path().join(name)).unwrap();
     std::fs::create_dir(folder.path().join("d")).unwrap();
     // Not there yet.
     assert!(place("new").is(&place("d/../new")));
@@ -107,7 +109,7 @@ fn two_names_of_one_file() {
     symlink("../file", folder.path().join("d/soft")).unwrap();
     assert!(place("file").is(&place("hard")) && place("d/soft").is(&place("hard")));
     assert!(!place("file").is(&place("new")));
-    let null = Place::of(Path::new("/dev/null")).unwrap();
+    let null = OutputPlace::of(Path::new("/dev/null")).unwrap();
     assert!(!null.is(&null));
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Why a child was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stopped {
+pub enum ProcessStop {
     /// By the user.
     Interrupted,
     /// Its time was up; the limit.
@@ -18,14 +18,18 @@ pub enum Stopped {
     Unneeded,
 }
 
-impl fmt::Display for Stopped {
+impl fmt::Display for ProcessStop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Stopped::Interrupted => f.write_str("interrupt"),
-            Stopped::Time(limit) => write!(f, "time limit of {} s", limit.as_secs_f64()),
-            Stopped::Memory(bytes) => write!(f, "memory limit of {} MB", bytes.div_ceil(1_000_000)),
-            Stopped::Output(bytes) => write!(f, "output limit of {} MB", bytes.div_ceil(1_000_000)),
-            Stopped::Unneeded => f.write_str("no longer needed"),
+            ProcessStop::Interrupted => f.write_str("interrupt"),
+            ProcessStop::Time(limit) => write!(f, "time limit of {} s", limit.as_secs_f64()),
+            ProcessStop::Memory(bytes) => {
+                write!(f, "memory limit of {} MB", bytes.div_ceil(1_000_000))
+            }
+            ProcessStop::Output(bytes) => {
+                write!(f, "output limit of {} MB", bytes.div_ceil(1_000_000))
+            }
+            ProcessStop::Unneeded => f.write_str("no longer needed"),
         }
     }
 }
@@ -38,12 +42,12 @@ pub enum Ended {
     /// By a signal that did not come from here.
     Signal(i32),
     /// It was stopped.
-    Stopped(Stopped),
+    Stopped(ProcessStop),
 }
 
 impl Ended {
     /// Why it was stopped, if it was.
-    pub fn stopped(self) -> Option<Stopped> {
+    pub fn stopped(self) -> Option<ProcessStop> {
         match self {
             Ended::Stopped(why) => Some(why),
             Ended::Exit(_) | Ended::Signal(_) => None,

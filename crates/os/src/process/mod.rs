@@ -1,9 +1,9 @@
 //! Runs a child process with limits, and leaves nothing of it behind. For Unix.
 //!
-//! In goes a [`Command`], what it reads on its standard input, and [`Limits`] of time and memory
-//! with flags that stop it. Out comes [`Finished`]: how it ended, what it printed, and the time and
-//! the memory that it took. [`run`] collects the output; [`run_lines`] also shows each line of
-//! standard output as it is printed.
+//! In goes a [`Command`], what it reads on its standard input, and [`ProcessLimits`] of time and
+//! memory with flags that stop it. Out comes [`Finished`]: how it ended, what it printed, and the
+//! time and the memory that it took. [`run`] collects the output; [`run_lines`] also shows each
+//! line of standard output as it is printed.
 //!
 //! What is promised:
 //!
@@ -13,8 +13,8 @@
 //! - The child leads a group of its own, so that what it starts ends with it, and a Ctrl-C at the
 //!   terminal does not reach it before the caller has decided what to do.
 //! - At a limit the group is sent SIGINT, as Ctrl-C does, so that the child can still print what it
-//!   has. After [`Limits::grace`] the group, and every process that descends from the child in
-//!   whatever group, is killed.
+//!   has. After [`ProcessLimits::grace`] the group, and every process that descends from the child
+//!   in whatever group, is killed.
 //! - The child never waits for the caller to take its output. What exceeds 64 MiB of a stream is
 //!   read and dropped, and [`Finished::truncated`] says so for standard output.
 //!
@@ -29,9 +29,9 @@
 //!
 //! ```
 //! use std::process::Command;
-//! use tickbound_os::process::{Ended, Limits, run};
+//! use tickbound_os::process::{Ended, ProcessLimits, run};
 //!
-//! let finished = run(Command::new("sh").args(["-c", "cat; exit 3"]), "in", Limits::default())?;
+//! let finished = run(Command::new("sh").args(["-c", "cat; exit 3"]), "in", ProcessLimits::default())?;
 //! assert_eq!((finished.stdout.as_str(), finished.ended), ("in", Ended::Exit(3)));
 //! # Ok::<(), std::io::Error>(())
 //! ```
@@ -49,18 +49,18 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-pub use ended::{Ended, Stopped};
+pub use ended::{Ended, ProcessStop};
 pub use group::Group;
-pub use output::Line;
 use output::Output;
+pub use output::OutputLine;
 pub use programs::program;
 use rustix::process::{Resource, Rlimit, getpid, setrlimit};
 pub use scratch::{Scratch, sweep, sweep_in};
 pub use shell::{command_line, quoted};
 
 /// Environment variable that tells a `tickbound` how many milliseconds it has to end by itself once
-/// it is stopped, where who runs it gives less than it would take: after [`Limits::grace`] it could
-/// not print what it has found.
+/// it is stopped, where who runs it gives less than it would take: after [`ProcessLimits::grace`]
+/// it could not print what it has found.
 pub const GRACE_VARIABLE: &str = "TICKBOUND_GRACE";
 
 /// How often flags and limits are looked at.
@@ -75,7 +75,7 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// What a child may use, and what stops it.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits<'a> {
+pub struct ProcessLimits<'a> {
     /// Wall-clock time from its start.
     pub time: Option<Duration>,
     /// Bytes of resident memory, summed over the child and all that it has started.
@@ -90,11 +90,18 @@ pub struct Limits<'a> {
     pub grace: Duration,
 }
 
-impl Default for Limits<'_> {
+impl Default for ProcessLimits<'_> {
     /// No limits, and half a second of grace.
     fn default() -> Self {
         let grace = Duration::from_millis(500);
-        Limits { time: None, memory: None, output: None, interrupt: &NEVER, unneeded: None, grace }
+        ProcessLimits {
+            time: None,
+            memory: None,
+            output: None,
+            interrupt: &NEVER,
+            unneeded: None,
+            grace,
+        }
     }
 }
 
@@ -144,9 +151,9 @@ pub fn no_core_files() {
 pub fn run(
     command: &mut Command,
     input: impl Into<Vec<u8>>,
-    limits: Limits<'_>,
+    limits: ProcessLimits<'_>,
 ) -> io::Result<Finished> {
-    run_with(command, input.into(), limits, &mut |_| Line::Keep)
+    run_with(command, input.into(), limits, &mut |_| OutputLine::Keep)
 }
 
 /// Runs `command` without input. `on_line` sees each line of standard output as it is printed,
@@ -156,8 +163,8 @@ pub fn run(
 /// If it cannot be started or waited for.
 pub fn run_lines(
     command: &mut Command,
-    limits: Limits<'_>,
-    on_line: &mut dyn FnMut(&str) -> Line,
+    limits: ProcessLimits<'_>,
+    on_line: &mut dyn FnMut(&str) -> OutputLine,
 ) -> io::Result<Finished> {
     run_with(command, Vec::new(), limits, on_line)
 }
@@ -165,8 +172,8 @@ pub fn run_lines(
 fn run_with(
     command: &mut Command,
     input: Vec<u8>,
-    limits: Limits<'_>,
-    on_line: &mut dyn FnMut(&str) -> Line,
+    limits: ProcessLimits<'_>,
+    on_line: &mut dyn FnMut(&str) -> OutputLine,
 ) -> io::Result<Finished> {
     let started = Instant::now();
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
@@ -188,11 +195,11 @@ fn run_with(
 fn attend(
     group: &Group,
     started: Instant,
-    limits: Limits<'_>,
+    limits: ProcessLimits<'_>,
     output: &mut Output<'_>,
-) -> io::Result<(Instant, u64, Option<Stopped>)> {
+) -> io::Result<(Instant, u64, Option<ProcessStop>)> {
     let (mut most, mut memory, mut sampled) = (0, 0, started);
-    let mut stopped: Option<(Stopped, Instant)> = None;
+    let mut stopped: Option<(ProcessStop, Instant)> = None;
     loop {
         output.take(POLL);
         if group.has_ended()? {
@@ -205,7 +212,7 @@ fn attend(
         match stopped {
             None => {
                 let enough = output.enough().is_some_and(|since| since.elapsed() >= LAST_LINES);
-                let enough = enough.then_some(Stopped::Unneeded);
+                let enough = enough.then_some(ProcessStop::Unneeded);
                 let used = (memory, output.printed());
                 if let Some(why) = exceeded(started, used, limits).or(enough) {
                     group.interrupt();
@@ -219,22 +226,26 @@ fn attend(
 }
 
 /// The limit that has been reached.
-fn exceeded(started: Instant, (memory, output): (u64, u64), limits: Limits<'_>) -> Option<Stopped> {
+fn exceeded(
+    started: Instant,
+    (memory, output): (u64, u64),
+    limits: ProcessLimits<'_>,
+) -> Option<ProcessStop> {
     let set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
     // The clock first: it may also have set the flag.
     if let Some(limit) = limits.time.filter(|limit| started.elapsed() >= *limit) {
-        return Some(Stopped::Time(limit));
+        return Some(ProcessStop::Time(limit));
     }
     if set(limits.interrupt) {
-        return Some(Stopped::Interrupted);
+        return Some(ProcessStop::Interrupted);
     }
     if let Some(limit) = limits.memory.filter(|limit| memory > *limit) {
-        return Some(Stopped::Memory(limit));
+        return Some(ProcessStop::Memory(limit));
     }
     if let Some(limit) = limits.output.filter(|limit| output > *limit) {
-        return Some(Stopped::Output(limit));
+        return Some(ProcessStop::Output(limit));
     }
-    limits.unneeded.is_some_and(set).then_some(Stopped::Unneeded)
+    limits.unneeded.is_some_and(set).then_some(ProcessStop::Unneeded)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ const LEFT_OPEN: Duration = Duration::from_secs(5);
 
 /// What becomes of a line of standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line {
+pub enum OutputLine {
     /// It belongs to the output.
     Keep,
     /// It was for the moment only.
@@ -37,7 +37,7 @@ enum Piece {
 /// What a child prints.
 pub(crate) struct Output<'c> {
     pieces: Receiver<Piece>,
-    on_line: &'c mut dyn FnMut(&str) -> Line,
+    on_line: &'c mut dyn FnMut(&str) -> OutputLine,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
     printed: u64,
@@ -50,7 +50,7 @@ impl<'c> Output<'c> {
     pub fn of(
         group: &mut Group,
         input: Vec<u8>,
-        on_line: &'c mut dyn FnMut(&str) -> Line,
+        on_line: &'c mut dyn FnMut(&str) -> OutputLine,
     ) -> Output<'c> {
         let (stdin, stdout, stderr) = group.pipes();
         let (send, pieces) = sync_channel(WAITING);
@@ -113,10 +113,10 @@ impl<'c> Output<'c> {
             Piece::Err(_) => {}
             Piece::Out(line) => {
                 let wanted = (self.on_line)(String::from_utf8_lossy(&line).trim_end());
-                if wanted == Line::Enough {
+                if wanted == OutputLine::Enough {
                     self.enough.get_or_insert_with(Instant::now);
                 }
-                if wanted != Line::Drop {
+                if wanted != OutputLine::Drop {
                     self.printed += line.len() as u64;
                     self.truncated |= self.stdout.len() + line.len() > MAX_OUTPUT;
                     if !self.truncated {

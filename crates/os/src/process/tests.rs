@@ -9,25 +9,26 @@ fn shell(script: &str) -> Command {
     command
 }
 
-fn within(milliseconds: u64) -> Limits<'static> {
+fn within(milliseconds: u64) -> ProcessLimits<'static> {
     let time = Some(Duration::from_millis(milliseconds));
-    Limits { time, grace: Duration::from_millis(200), ..Limits::default() }
+    ProcessLimits { time, grace: Duration::from_millis(200), ..ProcessLimits::default() }
 }
 
 fn out_of_time(finished: &Finished) -> bool {
-    matches!(finished.ended, Ended::Stopped(Stopped::Time(_)))
+    matches!(finished.ended, Ended::Stopped(ProcessStop::Time(_)))
 }
 
 #[test]
 fn streams_and_ends_are_told_apart() {
-    let finished = run(&mut shell("cat; echo oh >&2; exit 3"), "in\n", Limits::default()).unwrap();
+    let finished =
+        run(&mut shell("cat; echo oh >&2; exit 3"), "in\n", ProcessLimits::default()).unwrap();
     assert_eq!((finished.stdout.as_str(), finished.stderr.as_str()), ("in\n", "oh\n"));
     assert_eq!((finished.ended, finished.last_error()), (Ended::Exit(3), Some("oh")));
     assert!(finished.memory > 0 && !finished.truncated);
-    let killed = run(&mut shell("kill -9 $$"), "", Limits::default()).unwrap();
+    let killed = run(&mut shell("kill -9 $$"), "", ProcessLimits::default()).unwrap();
     assert_eq!(killed.ended, Ended::Signal(9));
     assert_eq!(killed.ended.to_string(), "signal 9 (killed)");
-    assert!(run(&mut Command::new("no-such-program-here"), "", Limits::default()).is_err());
+    assert!(run(&mut Command::new("no-such-program-here"), "", ProcessLimits::default()).is_err());
 }
 
 #[test]
@@ -43,7 +44,7 @@ fn input_that_is_not_read_and_bytes_that_are_no_text() {
 fn a_limit_asks_first() {
     let script = "trap 'echo reached; exit 0' INT; while :; do sleep 0.02; done";
     // Long enough for the shell to begin, and then to hear, on a busy machine.
-    let limits = Limits { grace: Duration::from_secs(30), ..within(1_500) };
+    let limits = ProcessLimits { grace: Duration::from_secs(30), ..within(1_500) };
     // Where these tests run in the background, SIGINT is ignored, and a shell does not trap what
     // was ignored before.
     let mut command = Command::new("env");
@@ -93,7 +94,7 @@ fn running_in(group: &str) -> Vec<String> {
 
 #[test]
 fn what_a_child_leaves_behind_ends_with_it() {
-    let finished = run(&mut shell("sleep 60 & echo $$"), "", Limits::default()).unwrap();
+    let finished = run(&mut shell("sleep 60 & echo $$"), "", ProcessLimits::default()).unwrap();
     assert_eq!(alive_in(finished.stdout.trim()), [""; 0]);
     assert!(finished.time < Duration::from_secs(30));
 }
@@ -104,25 +105,25 @@ fn a_child_that_has_printed_enough_is_stopped() {
     let mut on_line = |line: &str| {
         seen.push(line.to_owned());
         match line {
-            "a" => Line::Drop,
-            "c" => Line::Enough,
-            _ => Line::Keep,
+            "a" => OutputLine::Drop,
+            "c" => OutputLine::Enough,
+            _ => OutputLine::Keep,
         }
     };
     let mut command = shell("echo a; echo b; echo c; sleep 62");
-    let finished = run_lines(&mut command, Limits::default(), &mut on_line).unwrap();
-    assert_eq!(finished.ended, Ended::Stopped(Stopped::Unneeded));
+    let finished = run_lines(&mut command, ProcessLimits::default(), &mut on_line).unwrap();
+    assert_eq!(finished.ended, Ended::Stopped(ProcessStop::Unneeded));
     assert_eq!((finished.stdout.as_str(), seen.len()), ("b\nc\n", 3));
 }
 
 #[test]
 fn memory_is_limited_and_flags_are_heard() {
     let set = AtomicBool::new(true);
-    let limits = Limits { grace: Duration::from_millis(100), ..Limits::default() };
+    let limits = ProcessLimits { grace: Duration::from_millis(100), ..ProcessLimits::default() };
     for (limits, why) in [
-        (Limits { memory: Some(1), ..limits }, Stopped::Memory(1)),
-        (Limits { interrupt: &set, ..limits }, Stopped::Interrupted),
-        (Limits { unneeded: Some(&set), ..limits }, Stopped::Unneeded),
+        (ProcessLimits { memory: Some(1), ..limits }, ProcessStop::Memory(1)),
+        (ProcessLimits { interrupt: &set, ..limits }, ProcessStop::Interrupted),
+        (ProcessLimits { unneeded: Some(&set), ..limits }, ProcessStop::Unneeded),
     ] {
         assert_eq!(run(&mut shell("sleep 60"), "", limits).unwrap().ended, Ended::Stopped(why));
     }
@@ -130,9 +131,9 @@ fn memory_is_limited_and_flags_are_heard() {
 
 #[test]
 fn output_is_limited() {
-    let limits = Limits { output: Some(1 << 20), ..within(60_000) };
+    let limits = ProcessLimits { output: Some(1 << 20), ..within(60_000) };
     let finished = run(&mut shell("yes"), "", limits).unwrap();
-    assert_eq!(finished.ended, Ended::Stopped(Stopped::Output(1 << 20)));
+    assert_eq!(finished.ended, Ended::Stopped(ProcessStop::Output(1 << 20)));
     assert_eq!(finished.ended.to_string(), "output limit of 2 MB");
 }
 
@@ -143,9 +144,9 @@ fn starts_a_child_and_waits() {
     let script = "sleep 64 & echo group $$; wait; sleep 64";
     let mut on_line = |line: &str| {
         println!("{line}");
-        Line::Keep
+        OutputLine::Keep
     };
-    run_lines(&mut shell(script), Limits::default(), &mut on_line).unwrap();
+    run_lines(&mut shell(script), ProcessLimits::default(), &mut on_line).unwrap();
 }
 
 #[test]

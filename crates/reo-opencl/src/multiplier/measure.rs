@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use tickbound_reo::limits::Limits;
-use tickbound_reo::product::dense::{BatchPlan, Checksum, EMPTY, Part, Plan};
+use tickbound_reo::limits::ProductLimits;
+use tickbound_reo::product::dense::{BatchPart, BatchPlan, Checksum, DensePlan, EMPTY};
 
-use super::{Buffers, EACH, Multiplier, MultiplierError, Times, fits32, grid};
+use super::{Buffers, EACH, Multiplier, MultiplierError, MultiplierTimes, fits32, grid};
 use tickbound_device::{Arg, Buffer};
 
 /// Products that are put into the queue before the first is waited for.
@@ -16,10 +16,10 @@ impl Multiplier {
     pub fn one_by_one(
         &self,
         plan: &BatchPlan,
-        limits: &Limits,
-    ) -> Result<(Vec<u64>, Times), MultiplierError> {
+        limits: &ProductLimits,
+    ) -> Result<(Vec<u64>, MultiplierTimes), MultiplierError> {
         let start = Instant::now();
-        let mut times = Times::default();
+        let mut times = MultiplierTimes::default();
         let buffers = Buffers {
             left: self.session.upload(plan.left())?,
             right: self.session.upload(plan.right())?,
@@ -45,7 +45,11 @@ impl Multiplier {
 
     /// How long the kernel takes for a product of one slab, and how long one that only writes as
     /// many words, in seconds by the device's clock.
-    pub fn against_fill(&self, plan: &Plan, runs: usize) -> Result<Vec<[f64; 2]>, MultiplierError> {
+    pub fn against_fill(
+        &self,
+        plan: &DensePlan,
+        runs: usize,
+    ) -> Result<Vec<[f64; 2]>, MultiplierError> {
         let sizes = plan.sizes();
         fits32("a row of the product", sizes.row() as u128)?;
         let words = usize::try_from(sizes.words()).unwrap_or(usize::MAX);
@@ -54,7 +58,7 @@ impl Multiplier {
             right: self.session.upload(plan.right())?,
             out: self.session.buffer(words)?,
         };
-        let part = Part { sizes, mask: plan.mask(), left: 0, right: 0, cells: 0 };
+        let part = BatchPart { sizes, mask: plan.mask(), left: 0, right: 0, cells: 0 };
         let rows = sizes.states();
         let mut times = Vec::new();
         for _ in 0..runs {

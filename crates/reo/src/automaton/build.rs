@@ -2,37 +2,37 @@
 
 use itertools::Itertools;
 
-use super::data::{Automaton, AutomatonError, MAX_STATES, Rows, assemble};
-use crate::constraint::{Constraint, Constraints};
+use super::data::{Automaton, AutomatonError, AutomatonRows, MAX_STATES, assemble};
+use crate::constraint::{ConstraintStore, DataConstraint};
 use crate::label;
-use crate::symbol::{Cell, Name, Symbol};
+use crate::symbol::{Cell, NameId, SymbolId};
 
 /// An automaton in the making. Steps may come in any order.
 #[derive(Debug, Clone)]
-pub struct Builder {
-    alphabet: Vec<Name>,
+pub struct AutomatonBuilder {
+    alphabet: Vec<NameId>,
     states: usize,
     initial: Vec<u32>,
-    contents: Vec<(Cell, Symbol)>,
+    contents: Vec<(Cell, SymbolId)>,
     steps: Vec<(u32, u32, u32)>,
     labels: Vec<u64>,
-    constraints: Constraints,
+    constraints: ConstraintStore,
     error: Option<AutomatonError>,
 }
 
-impl Builder {
+impl AutomatonBuilder {
     /// An automaton over some names, in any order, with `states` states, `initial` among them.
-    pub fn over(names: impl IntoIterator<Item = Name>, states: usize, initial: Vec<u32>) -> Self {
-        let alphabet: Vec<Name> = names.into_iter().sorted_unstable().dedup().collect();
+    pub fn over(names: impl IntoIterator<Item = NameId>, states: usize, initial: Vec<u32>) -> Self {
+        let alphabet: Vec<NameId> = names.into_iter().sorted_unstable().dedup().collect();
         let error = (states > MAX_STATES).then_some(AutomatonError::States(states));
-        let mut builder = Builder {
+        let mut builder = AutomatonBuilder {
             alphabet,
             states,
             initial,
             contents: Vec::new(),
             steps: Vec::new(),
             labels: Vec::new(),
-            constraints: Constraints::default(),
+            constraints: ConstraintStore::default(),
             error,
         };
         builder.initial.sort_unstable();
@@ -44,7 +44,7 @@ impl Builder {
     }
 
     /// What cells hold at the start.
-    pub fn contents(&mut self, contents: impl IntoIterator<Item = (Cell, Symbol)>) -> &mut Self {
+    pub fn contents(&mut self, contents: impl IntoIterator<Item = (Cell, SymbolId)>) -> &mut Self {
         self.contents.extend(contents);
         self
     }
@@ -53,8 +53,8 @@ impl Builder {
     pub fn step(
         &mut self,
         from: u32,
-        names: &[Name],
-        constraint: Constraint,
+        names: &[NameId],
+        constraint: DataConstraint,
         to: u32,
     ) -> &mut Self {
         let mut label = vec![0; label::words_for(self.alphabet.len())];
@@ -69,7 +69,7 @@ impl Builder {
     }
 
     /// A step with a label over the alphabet.
-    pub fn push(&mut self, from: u32, label: &[u64], constraint: Constraint, to: u32) {
+    pub fn push(&mut self, from: u32, label: &[u64], constraint: DataConstraint, to: u32) {
         self.check(from);
         self.check(to);
         if label.len() != label::words_for(self.alphabet.len()) {
@@ -98,7 +98,7 @@ impl Builder {
         }
     }
 
-    /// As [`Builder::finish`], where the parts come from an automaton and fit.
+    /// As [`AutomatonBuilder::finish`], where the parts come from an automaton and fit.
     pub(crate) fn done(self) -> Automaton {
         debug_assert_eq!(self.error, None);
         let words = label::words_for(self.alphabet.len());
@@ -110,10 +110,11 @@ impl Builder {
         };
         order.sort_by(|a, b| key(*a).cmp(&key(*b)));
         order.dedup_by(|a, b| key(*a) == key(*b));
-        let mut rows = Rows { rows: Vec::with_capacity(self.states + 1), ..Rows::default() };
+        let mut rows =
+            AutomatonRows { rows: Vec::with_capacity(self.states + 1), ..AutomatonRows::default() };
         // Constraints are numbered anew in the order of the steps, so that equal automata are
         // equal as data.
-        let mut constraints = Constraints::default();
+        let mut constraints = ConstraintStore::default();
         for at in order {
             let (from, to, condition) = self.steps[at];
             rows.rows.resize(from as usize + 1, rows.targets.len());

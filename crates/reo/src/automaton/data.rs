@@ -3,9 +3,9 @@
 use rustc_hash::FxHashSet;
 use thiserror::Error;
 
-use crate::constraint::{Constraint, Constraints, Term};
+use crate::constraint::{ConstraintStore, DataConstraint, DataTerm};
 use crate::label;
-use crate::symbol::{Cell, Name, Symbol, Symbols};
+use crate::symbol::{Cell, NameId, SymbolId, Symbols};
 
 /// What is wrong with the parts of an automaton.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -36,13 +36,13 @@ pub const MAX_STATES: usize = u32::MAX as usize;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Automaton {
     /// Sorted, none twice; bit i of a label is the i-th.
-    alphabet: Vec<Name>,
+    alphabet: Vec<NameId>,
     /// Sorted; every cell that a constraint mentions.
     cells: Vec<Cell>,
     /// Sorted, none twice; may be empty only if there is no state.
     initial: Vec<u32>,
     /// What is in cells at the start; other cells hold nothing that may be read.
-    contents: Vec<(Cell, Symbol)>,
+    contents: Vec<(Cell, SymbolId)>,
     /// Row s is the steps `rows[s]..rows[s + 1]`.
     rows: Vec<usize>,
     targets: Vec<u32>,
@@ -50,12 +50,12 @@ pub struct Automaton {
     labels: Vec<u64>,
     /// For each step; empty if all are `true`.
     conditions: Vec<u32>,
-    constraints: Constraints,
+    constraints: ConstraintStore,
 }
 
 /// One step of an automaton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step<'a> {
+pub struct Transition<'a> {
     /// Where it starts.
     pub from: u32,
     /// Which names fire.
@@ -68,7 +68,7 @@ pub struct Step<'a> {
 
 /// The plain data of an automaton, for engines that make rows directly.
 #[derive(Debug, Clone, Default)]
-pub struct Rows {
+pub struct AutomatonRows {
     /// Where each state's steps begin, and the end of the last: one more than there are states.
     pub rows: Vec<usize>,
     /// The state after each step.
@@ -86,11 +86,11 @@ impl Automaton {
     /// What does not fit: lengths, numbers of states or constraints out of range, an alphabet or
     /// initial states that are not sorted.
     pub fn from_rows(
-        alphabet: Vec<Name>,
+        alphabet: Vec<NameId>,
         initial: Vec<u32>,
-        rows: Rows,
-        constraints: Constraints,
-        contents: Vec<(Cell, Symbol)>,
+        rows: AutomatonRows,
+        constraints: ConstraintStore,
+        contents: Vec<(Cell, SymbolId)>,
     ) -> Result<Automaton, AutomatonError> {
         let ascending = |row: &[u32]| row.windows(2).all(|w| w[0] < w[1]);
         let states = rows.rows.len().saturating_sub(1);
@@ -125,7 +125,7 @@ impl Automaton {
     }
 
     /// Names that steps may fire, sorted.
-    pub fn alphabet(&self) -> &[Name] {
+    pub fn alphabet(&self) -> &[NameId] {
         &self.alphabet
     }
 
@@ -140,7 +140,7 @@ impl Automaton {
     }
 
     /// What is in cells at the start.
-    pub fn contents(&self) -> &[(Cell, Symbol)] {
+    pub fn contents(&self) -> &[(Cell, SymbolId)] {
         &self.contents
     }
 
@@ -160,7 +160,7 @@ impl Automaton {
     }
 
     /// The constraints of its steps.
-    pub fn constraints(&self) -> &Constraints {
+    pub fn constraints(&self) -> &ConstraintStore {
         &self.constraints
     }
 
@@ -170,19 +170,19 @@ impl Automaton {
     }
 
     /// The steps that leave `state`, in the order of the rows.
-    pub fn steps(&self, state: u32) -> impl ExactSizeIterator<Item = Step<'_>> {
+    pub fn steps(&self, state: u32) -> impl ExactSizeIterator<Item = Transition<'_>> {
         let range = self.rows[state as usize]..self.rows[state as usize + 1];
         range.map(move |at| self.step(state, at))
     }
 
     /// All steps, state by state.
-    pub fn all_steps(&self) -> impl Iterator<Item = Step<'_>> {
+    pub fn all_steps(&self) -> impl Iterator<Item = Transition<'_>> {
         (0..self.states() as u32).flat_map(|state| self.steps(state))
     }
 
-    fn step(&self, from: u32, at: usize) -> Step<'_> {
+    fn step(&self, from: u32, at: usize) -> Transition<'_> {
         let words = self.words();
-        Step {
+        Transition {
             from,
             label: &self.labels[at * words..(at + 1) * words],
             condition: self.conditions.get(at).copied().unwrap_or(0),
@@ -191,12 +191,12 @@ impl Automaton {
     }
 
     /// The constraint of a step of this automaton.
-    pub fn constraint(&self, step: &Step<'_>) -> &Constraint {
+    pub fn constraint(&self, step: &Transition<'_>) -> &DataConstraint {
         self.constraints.get(step.condition)
     }
 
     /// Names that fire in a step of this automaton, sorted.
-    pub fn fires(&self, step: &Step<'_>) -> impl Iterator<Item = Name> {
+    pub fn fires(&self, step: &Transition<'_>) -> impl Iterator<Item = NameId> {
         label::bits(step.label).filter_map(|bit| self.alphabet.get(bit).copied())
     }
 
@@ -221,7 +221,7 @@ impl Automaton {
     }
 
     /// Whether no name fires in a step, and nothing is said of data and memory.
-    pub fn is_silent(&self, step: &Step<'_>) -> bool {
+    pub fn is_silent(&self, step: &Transition<'_>) -> bool {
         label::is_silent(step.label) && self.constraint(step).is_true()
     }
 
@@ -231,13 +231,13 @@ impl Automaton {
     }
 
     /// Whether a step does nothing.
-    pub fn is_idle(&self, step: &Step<'_>) -> bool {
+    pub fn is_idle(&self, step: &Transition<'_>) -> bool {
         step.from == step.to && self.is_silent(step)
     }
 
     /// One line for each step, `0 {a, b} x = y -> 1`, for people and tests.
     pub fn text(&self, symbols: &Symbols) -> String {
-        let line = |step: Step<'_>| {
+        let line = |step: Transition<'_>| {
             let names: Vec<&str> = self.fires(&step).map(|n| symbols.word(n.0)).collect();
             let constraint = self.constraint(&step).text(symbols);
             format!("{} {{{}}} {constraint} -> {}\n", step.from, names.join(", "), step.to)
@@ -248,11 +248,11 @@ impl Automaton {
 
 /// The automaton of parts that fit.
 pub(super) fn assemble(
-    alphabet: Vec<Name>,
+    alphabet: Vec<NameId>,
     initial: Vec<u32>,
-    mut rows: Rows,
-    constraints: Constraints,
-    mut contents: Vec<(Cell, Symbol)>,
+    mut rows: AutomatonRows,
+    constraints: ConstraintStore,
+    mut contents: Vec<(Cell, SymbolId)>,
 ) -> Automaton {
     if rows.conditions.iter().all(|c| *c == 0) {
         rows.conditions = Vec::new();
@@ -262,13 +262,13 @@ pub(super) fn assemble(
     let mut cells: FxHashSet<Cell> = contents.iter().map(|(cell, _)| *cell).collect();
     for constraint in constraints.iter() {
         constraint.visit(|leaf| {
-            if let Term::Before(cell) | Term::After(cell) = leaf {
+            if let DataTerm::Before(cell) | DataTerm::After(cell) = leaf {
                 cells.insert(*cell);
             }
         });
     }
     let mut cells: Vec<Cell> = cells.into_iter().collect();
     cells.sort_unstable();
-    let Rows { rows, targets, labels, conditions } = rows;
+    let AutomatonRows { rows, targets, labels, conditions } = rows;
     Automaton { alphabet, cells, initial, contents, rows, targets, labels, conditions, constraints }
 }

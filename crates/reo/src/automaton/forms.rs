@@ -1,19 +1,19 @@
 //! Automata made from others.
 
-use super::build::Builder;
-use super::data::{Automaton, Step};
-use crate::constraint::Constraint;
+use super::build::AutomatonBuilder;
+use super::data::{Automaton, Transition};
+use crate::constraint::DataConstraint;
 use crate::constraint::simplify::is_possible;
-use crate::symbol::{Cell, Name, Symbol};
+use crate::symbol::{Cell, NameId, SymbolId};
 
 impl Automaton {
     /// With an idle loop, in which no name fires, at each state that has none: the algebraic form.
     pub fn with_idle(&self) -> Automaton {
-        let idle = |step: &Step<'_>| self.is_idle(step);
+        let idle = |step: &Transition<'_>| self.is_idle(step);
         let mut builder = self.builder(self.states(), self.initial().to_vec());
         for state in 0..self.states() as u32 {
             if !self.steps(state).any(|s| idle(&s)) {
-                builder.push(state, &vec![0; self.words()], Constraint::default(), state);
+                builder.push(state, &vec![0; self.words()], DataConstraint::default(), state);
             }
             self.steps(state).for_each(|s| self.copy(&s, &mut builder));
         }
@@ -42,22 +42,22 @@ impl Automaton {
     /// Without data: every constraint becomes `true`, steps that are then alike become one.
     pub fn without_data(&self) -> Automaton {
         let alphabet = self.alphabet().iter().copied();
-        let mut builder = Builder::over(alphabet, self.states(), self.initial().to_vec());
+        let mut builder = AutomatonBuilder::over(alphabet, self.states(), self.initial().to_vec());
         for step in self.all_steps() {
-            builder.push(step.from, step.label, Constraint::default(), step.to);
+            builder.push(step.from, step.label, DataConstraint::default(), step.to);
         }
         builder.done()
     }
 
     /// With other symbols for names, cells, constants and functions: `to` gives each its own.
-    pub fn renamed(&self, to: &dyn Fn(Symbol) -> Symbol) -> Automaton {
-        let names = self.alphabet().iter().map(|n| Name(to(n.0)));
-        let mut builder = Builder::over(names, self.states(), self.initial().to_vec());
+    pub fn renamed(&self, to: &dyn Fn(SymbolId) -> SymbolId) -> Automaton {
+        let names = self.alphabet().iter().map(|n| NameId(to(n.0)));
+        let mut builder = AutomatonBuilder::over(names, self.states(), self.initial().to_vec());
         builder.contents(self.contents().iter().map(|(cell, c)| (Cell(to(cell.0)), to(*c))));
-        let constraints: Vec<Constraint> =
+        let constraints: Vec<DataConstraint> =
             self.constraints().iter().map(|constraint| constraint.renamed(to)).collect();
         for step in self.all_steps() {
-            let fire: Vec<Name> = self.fires(&step).map(|n| Name(to(n.0))).collect();
+            let fire: Vec<NameId> = self.fires(&step).map(|n| NameId(to(n.0))).collect();
             let constraint = constraints[step.condition as usize].clone();
             builder.step(step.from, &fire, constraint, step.to);
         }
@@ -121,13 +121,13 @@ impl Automaton {
     }
 
     /// A builder with this automaton's alphabet and contents.
-    pub(crate) fn builder(&self, states: usize, initial: Vec<u32>) -> Builder {
-        let mut builder = Builder::over(self.alphabet().iter().copied(), states, initial);
+    pub(crate) fn builder(&self, states: usize, initial: Vec<u32>) -> AutomatonBuilder {
+        let mut builder = AutomatonBuilder::over(self.alphabet().iter().copied(), states, initial);
         builder.contents(self.contents().iter().copied());
         builder
     }
 
-    fn copy(&self, step: &Step<'_>, builder: &mut Builder) {
+    fn copy(&self, step: &Transition<'_>, builder: &mut AutomatonBuilder) {
         builder.push(step.from, step.label, self.constraint(step).clone(), step.to);
     }
 }

@@ -16,5 +16,5 @@ mod build;
 mod data;
 mod forms;
 
-pub use build::Builder;
-pub use data::{Automaton, AutomatonError, MAX_STATES, Rows, Step};
+pub use build::AutomatonBuilder;
+pub use data::{Automaton, AutomatonError, AutomatonRows, MAX_STATES, Transition};

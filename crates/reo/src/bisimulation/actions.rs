@@ -9,7 +9,7 @@ use crate::automaton::Automaton;
 
 /// What counts as the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Kind {
+pub enum Equivalence {
     /// Every step is matched by a step.
     #[default]
     Strong,

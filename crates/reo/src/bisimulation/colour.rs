@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
 use crate::automaton::Automaton;
-use crate::limits::{Limits, Progress, Stopped};
+use crate::limits::{ProductLimits, ProductProgress, Stopped};
 
 /// States of which one thread makes the colours.
 const PIECE: usize = 1 << 9;
@@ -27,7 +27,7 @@ const PIECE: usize = 1 << 9;
 /// When the work was stopped, or colours need more memory than allowed.
 pub(super) fn colours(
     automaton: &Automaton,
-    limits: &Limits<'_>,
+    limits: &ProductLimits<'_>,
 ) -> Result<(Vec<u32>, usize), Stopped> {
     let states = automaton.states();
     // Two colours, a block, and a colour's place in a table.
@@ -40,7 +40,7 @@ pub(super) fn colours(
     loop {
         limits.go_on()?;
         let blocks = Some(known.blocks as u64);
-        (limits.progress)(Progress { blocks, states: states as u64, transitions: 0 });
+        (limits.progress)(ProductProgress { blocks, states: states as u64, transitions: 0 });
         if known.blocks == states {
             break;
         }
@@ -189,19 +189,19 @@ fn first(automaton: &Automaton) -> (Vec<u64>, Vec<bool>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::automaton::Builder;
-    use crate::constraint::Constraint;
+    use crate::automaton::AutomatonBuilder;
+    use crate::constraint::DataConstraint;
     use crate::symbol::Symbols;
 
     /// A walk of so many steps under one name, in which each state may have its step twice.
     fn walk(steps: u32, twice: bool) -> Automaton {
         let mut symbols = Symbols::new();
         let name = symbols.name("a");
-        let mut builder = Builder::over([name], steps as usize + 2, vec![0]);
+        let mut builder = AutomatonBuilder::over([name], steps as usize + 2, vec![0]);
         for state in 0..steps {
-            builder.step(state, &[name], Constraint::default(), state + 1);
+            builder.step(state, &[name], DataConstraint::default(), state + 1);
             if twice && state + 1 == steps {
-                builder.step(state, &[name], Constraint::default(), steps + 1);
+                builder.step(state, &[name], DataConstraint::default(), steps + 1);
             }
         }
         builder.done()
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn what_parts_late_is_parted_and_what_does_the_same_is_not() {
-        let unlimited = Limits::memory(u64::MAX);
+        let unlimited = ProductLimits::memory(u64::MAX);
         for steps in [0, 1, 2, 40] {
             let (block, blocks) = colours(&walk(steps, false), &unlimited).unwrap_or_default();
             // The last state, to which no step leads, does nothing either.
@@ -218,7 +218,7 @@ mod tests {
             let again = colours(&walk(steps, true), &unlimited).unwrap_or_default();
             assert_eq!((again.1, &again.0), (blocks, &block), "a step that is there twice");
         }
-        let few = Limits::memory(100);
+        let few = ProductLimits::memory(100);
         assert!(matches!(colours(&walk(40, false), &few), Err(Stopped::Memory { .. })));
     }
 }

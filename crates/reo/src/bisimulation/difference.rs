@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use super::actions::{Actions, Kind, SILENT};
+use super::actions::{Actions, Equivalence, SILENT};
 use super::partition::{Partition, partition};
-use crate::automaton::{Automaton, Builder};
-use crate::constraint::{Constraint, Literal, Term};
+use crate::automaton::{Automaton, AutomatonBuilder};
+use crate::constraint::{DataConstraint, DataTerm, Literal};
 use crate::hide::live;
-use crate::limits::{Limits, Stopped};
-use crate::symbol::{Cell, Name};
+use crate::limits::{ProductLimits, Stopped};
+use crate::symbol::{Cell, NameId};
 
 /// What a comparison found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum BisimulationVerdict {
     /// They do the same.
     Same {
         /// Blocks of states that do the same, over both.
@@ -28,7 +28,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// Names that fire in each step, and under which constraint.
-    pub trace: Vec<(Vec<Name>, Constraint)>,
+    pub trace: Vec<(Vec<NameId>, DataConstraint)>,
     /// Whether it is the left side that can take the last step of `trace` in its state.
     pub left_only: bool,
     /// What the play says of all states that the steps may lead to.
@@ -57,15 +57,19 @@ pub enum Told {
 pub fn compare(
     left: &Automaton,
     right: &Automaton,
-    kind: Kind,
-    limits: &Limits<'_>,
-) -> Result<Verdict, Stopped> {
+    kind: Equivalence,
+    limits: &ProductLimits<'_>,
+) -> Result<BisimulationVerdict, Stopped> {
     let begin = [contents(left), contents(right)];
     if begin[0] != begin[1] {
         let [left, right] = begin;
         let left_only = !left.is_true();
         let trace = vec![(Vec::new(), if left_only { left } else { right })];
-        return Ok(Verdict::Different(Difference { trace, left_only, told: Told::Run }));
+        return Ok(BisimulationVerdict::Different(Difference {
+            trace,
+            left_only,
+            told: Told::Run,
+        }));
     }
     let both = beside(left, right);
     let found = partition(&both, kind, true, limits)?;
@@ -78,7 +82,7 @@ pub fn compare(
     let missing = missing
         .or_else(|| of_right.iter().find(|s| lacks(s, of_left)).map(|s| (*s, of_left, false)));
     Ok(match missing {
-        None => Verdict::Same { blocks: found.blocks },
+        None => BisimulationVerdict::Same { blocks: found.blocks },
         Some((state, others, left)) => {
             let play = Play { automaton: &both, actions: Actions::new(&both), kind, found: &found };
             let (steps, left_only) = match others.first() {
@@ -89,17 +93,19 @@ pub fn compare(
                 if left_only { (of_left, &of_right[..]) } else { (&of_right[..], of_left) };
             let told = play.told(&steps, winner, loser);
             let trace = steps.into_iter().map(|action| play.said(action)).collect();
-            Verdict::Different(Difference { trace, left_only, told })
+            BisimulationVerdict::Different(Difference { trace, left_only, told })
         }
     })
 }
 
 /// What is in cells at the start that some run reads.
-fn contents(automaton: &Automaton) -> Constraint {
+fn contents(automaton: &Automaton) -> DataConstraint {
     let live = live::cells(automaton);
     let is_read = |cell: Cell| automaton.initial().iter().any(|s| live.is_live(cell, *s));
     let read = automaton.contents().iter().filter(|(cell, _)| is_read(*cell));
-    Constraint::new(read.map(|(c, datum)| Literal::Equal(Term::Constant(*datum), Term::After(*c))))
+    DataConstraint::new(
+        read.map(|(c, datum)| Literal::Equal(DataTerm::Constant(*datum), DataTerm::After(*c))),
+    )
 }
 
 /// Both automata in one, the right one's states behind the left one's.
@@ -108,10 +114,10 @@ fn beside(left: &Automaton, right: &Automaton) -> Automaton {
     let shift = left.states() as u32;
     let initial = left.initial().iter().copied();
     let initial = initial.chain(right.initial().iter().map(|s| s + shift)).collect();
-    let mut builder = Builder::over(names, left.states() + right.states(), initial);
+    let mut builder = AutomatonBuilder::over(names, left.states() + right.states(), initial);
     for (automaton, shift) in [(left, 0), (right, shift)] {
         for step in automaton.all_steps() {
-            let fire: Vec<Name> = automaton.fires(&step).collect();
+            let fire: Vec<NameId> = automaton.fires(&step).collect();
             let constraint = automaton.constraint(&step).clone();
             builder.step(step.from + shift, &fire, constraint, step.to + shift);
         }
@@ -122,7 +128,7 @@ fn beside(left: &Automaton, right: &Automaton) -> Automaton {
 struct Play<'a> {
     automaton: &'a Automaton,
     actions: Actions,
-    kind: Kind,
+    kind: Equivalence,
     found: &'a Partition,
 }
 
@@ -140,7 +146,7 @@ impl Play<'_> {
                 return (trace, left);
             };
             // That nothing happens for a while is no step of a weak play.
-            if action != SILENT || self.kind == Kind::Strong {
+            if action != SILENT || self.kind == Equivalence::Strong {
                 trace.push(action);
             }
             match answers.first() {
@@ -166,8 +172,8 @@ impl Play<'_> {
     /// The states that actions may lead to.
     fn after(&self, begin: &[u32], trace: &[u32]) -> BTreeSet<u32> {
         let quiet = |states: BTreeSet<u32>| match self.kind {
-            Kind::Strong => states,
-            Kind::Weak => states.iter().flat_map(|state| self.silently(*state)).collect(),
+            Equivalence::Strong => states,
+            Equivalence::Weak => states.iter().flat_map(|state| self.silently(*state)).collect(),
         };
         trace.iter().fold(quiet(begin.iter().copied().collect()), |states, wanted| {
             let moves = states.iter().flat_map(|state| self.moves(*state));
@@ -198,7 +204,7 @@ impl Play<'_> {
 
     /// What a state can do: steps, for weak bisimulation with silent ones before and after.
     fn moves(&self, state: u32) -> Vec<(u32, u32)> {
-        if self.kind == Kind::Strong {
+        if self.kind == Equivalence::Strong {
             return self.actions.of(self.automaton, state).collect();
         }
         let mut moves: Vec<(u32, u32)> = Vec::new();
@@ -227,7 +233,7 @@ impl Play<'_> {
         all
     }
 
-    fn said(&self, action: u32) -> (Vec<Name>, Constraint) {
+    fn said(&self, action: u32) -> (Vec<NameId>, DataConstraint) {
         let mut steps = self.automaton.all_steps().zip(&self.actions.of_step);
         let sample = steps.find(|(_, a)| **a == action).map(|(step, _)| step);
         sample.map_or_else(<_>::default, |step| {

@@ -9,9 +9,9 @@
 //! Where steps are compared as they are, hashes of signatures go ahead (`colour.rs`), so that few
 //! iterations are left.
 //!
-//! [`Kind::Weak`] is Milner's weak bisimulation with unconditional silent steps as the silent ones;
-//! silent steps with a condition or an effect on memory are compared like others. Weak bisimilarity
-//! is kept by product and hiding (`docs/reo.md`), so it may be used between them.
+//! [`Equivalence::Weak`] is Milner's weak bisimulation with unconditional silent steps as the
+//! silent ones; silent steps with a condition or an effect on memory are compared like others. Weak
+//! bisimilarity is kept by product and hiding (`docs/reo.md`), so it may be used between them.
 
 mod actions;
 mod colour;
@@ -20,31 +20,35 @@ mod partition;
 mod quotient;
 mod signature;
 
-pub use actions::Kind;
-pub use difference::{Difference, Told, Verdict, compare};
+pub use actions::Equivalence;
+pub use difference::{BisimulationVerdict, Difference, Told, compare};
 pub use partition::{Partition, partition};
 
 use actions::Actions;
 
 use crate::automaton::Automaton;
-use crate::limits::{Limits, Stopped};
+use crate::limits::{ProductLimits, Stopped};
 
 /// The least automaton, in states and then in transitions, that does the same as `automaton`; only
 /// states that can be reached, numbered breadth first.
 pub fn minimise(
     automaton: &Automaton,
-    kind: Kind,
-    limits: &Limits<'_>,
+    kind: Equivalence,
+    limits: &ProductLimits<'_>,
 ) -> Result<Automaton, Stopped> {
     least(automaton.clone(), kind, limits)
 }
 
 /// As [`minimise`], of an automaton that is no longer needed. Where no two states do the same it is
 /// the result, and little else is in memory beside it.
-pub fn least(automaton: Automaton, kind: Kind, limits: &Limits<'_>) -> Result<Automaton, Stopped> {
+pub fn least(
+    automaton: Automaton,
+    kind: Equivalence,
+    limits: &ProductLimits<'_>,
+) -> Result<Automaton, Stopped> {
     let reachable = automaton.into_reachable();
     let states = reachable.states();
-    if kind == Kind::Weak && has_silent(&reachable) {
+    if kind == Equivalence::Weak && has_silent(&reachable) {
         let actions = Actions::new(&reachable);
         let begin = (vec![0; states], usize::from(states > 0));
         let found = partition::refined(&reachable, &actions, kind, begin, false, limits)?;
@@ -55,7 +59,8 @@ pub fn least(automaton: Automaton, kind: Kind, limits: &Limits<'_>) -> Result<Au
         return Ok(reachable);
     }
     let actions = Actions::new(&reachable);
-    let found = partition::refined(&reachable, &actions, Kind::Strong, begin, false, limits)?;
+    let found =
+        partition::refined(&reachable, &actions, Equivalence::Strong, begin, false, limits)?;
     if found.blocks == states {
         return Ok(reachable);
     }

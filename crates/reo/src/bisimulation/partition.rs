@@ -1,9 +1,9 @@
 //! Partitions, refined until nothing changes.
 
-use super::actions::{Actions, Kind};
+use super::actions::{Actions, Equivalence};
 use super::signature::Signer;
 use crate::automaton::Automaton;
-use crate::limits::{Limits, Stopped};
+use crate::limits::{ProductLimits, Stopped};
 
 /// A partition of the states, iteration by iteration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,9 +22,9 @@ pub struct Partition {
 /// When the work was stopped, or signatures would need more memory than allowed.
 pub fn partition(
     automaton: &Automaton,
-    kind: Kind,
+    kind: Equivalence,
     keep_iterations: bool,
-    limits: &Limits<'_>,
+    limits: &ProductLimits<'_>,
 ) -> Result<Partition, Stopped> {
     let begin = (vec![0u32; automaton.states()], usize::from(automaton.states() > 0));
     refined(automaton, &Actions::new(automaton), kind, begin, keep_iterations, limits)
@@ -35,10 +35,10 @@ pub fn partition(
 pub(super) fn refined(
     automaton: &Automaton,
     actions: &Actions,
-    kind: Kind,
+    kind: Equivalence,
     (mut block, mut blocks): (Vec<u32>, usize),
     keep_iterations: bool,
-    limits: &Limits<'_>,
+    limits: &ProductLimits<'_>,
 ) -> Result<Partition, Stopped> {
     let signer = Signer::new(automaton, actions, kind);
     let mut iterations = Vec::new();

@@ -3,11 +3,11 @@
 use super::actions::Actions;
 use super::partition::Partition;
 use super::signature::{Saturated, Silent};
-use crate::automaton::{Automaton, Builder, Step};
-use crate::constraint::Constraint;
-use crate::limits::Limits;
+use crate::automaton::{Automaton, AutomatonBuilder, Transition};
+use crate::constraint::DataConstraint;
+use crate::limits::ProductLimits;
 
-fn builder(automaton: &Automaton, found: &Partition) -> Builder {
+fn builder(automaton: &Automaton, found: &Partition) -> AutomatonBuilder {
     let initial = automaton.initial().iter().map(|s| found.block[*s as usize]).collect();
     automaton.builder(found.blocks, initial)
 }
@@ -33,7 +33,7 @@ pub(super) fn strong(automaton: &Automaton, found: &Partition) -> Automaton {
 /// other silently would be equivalent.
 pub(super) fn weak(automaton: &Automaton, actions: &Actions, found: &Partition) -> Automaton {
     let cycles = Silent::new(automaton, actions);
-    let unlimited = Limits::memory(u64::MAX);
+    let unlimited = ProductLimits::memory(u64::MAX);
     let Ok(saturated) = Saturated::new(automaton, actions, &cycles, &found.block, &unlimited)
     else {
         return automaton.clone();
@@ -57,7 +57,7 @@ pub(super) fn weak(automaton: &Automaton, actions: &Actions, found: &Partition) 
     let nothing = vec![0; automaton.words()];
     for block in 0..found.blocks as u32 {
         for to in silent(block).filter(|to| !silent(block).any(|via| reaches(via, *to))) {
-            builder.push(block, &nothing, Constraint::default(), to);
+            builder.push(block, &nothing, DataConstraint::default(), to);
         }
         for step in steps(block) {
             let (action, to) = ((step >> 32) as u32, *step as u32);
@@ -79,7 +79,7 @@ pub(super) fn weak(automaton: &Automaton, actions: &Actions, found: &Partition) 
 }
 
 /// A step for each action.
-fn samples<'a>(automaton: &'a Automaton, actions: &Actions) -> Vec<Option<Step<'a>>> {
+fn samples<'a>(automaton: &'a Automaton, actions: &Actions) -> Vec<Option<Transition<'a>>> {
     let mut samples = Vec::new();
     for (step, action) in automaton.all_steps().zip(&actions.of_step) {
         let at = *action as usize;

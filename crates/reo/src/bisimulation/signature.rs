@@ -7,10 +7,10 @@ use hashbrown::HashTable;
 use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
-use super::actions::{Actions, Kind, SILENT};
+use super::actions::{Actions, Equivalence, SILENT};
 use crate::automaton::Automaton;
 use crate::components::components;
-use crate::limits::{Limits, Progress, Stopped};
+use crate::limits::{ProductLimits, ProductProgress, Stopped};
 
 /// Makes signatures of one automaton's states.
 pub(super) struct Signer<'a> {
@@ -21,9 +21,9 @@ pub(super) struct Signer<'a> {
 }
 
 impl<'a> Signer<'a> {
-    pub(super) fn new(automaton: &'a Automaton, actions: &'a Actions, kind: Kind) -> Self {
-        let weak =
-            (kind == Kind::Weak && actions.has_silent()).then(|| Silent::new(automaton, actions));
+    pub(super) fn new(automaton: &'a Automaton, actions: &'a Actions, kind: Equivalence) -> Self {
+        let weak = (kind == Equivalence::Weak && actions.has_silent())
+            .then(|| Silent::new(automaton, actions));
         Signer { automaton, actions, weak }
     }
 
@@ -32,7 +32,7 @@ impl<'a> Signer<'a> {
     pub(super) fn refine(
         &self,
         block: &[u32],
-        limits: &Limits<'_>,
+        limits: &ProductLimits<'_>,
     ) -> Result<(Vec<u32>, usize), Stopped> {
         let weak = match &self.weak {
             Some(silent) => {
@@ -47,7 +47,7 @@ impl<'a> Signer<'a> {
         for batch in (0..states).step_by(BATCH as usize) {
             limits.go_on()?;
             let (blocks, all) = (Some(u64::from(count)), block.len() as u64);
-            (limits.progress)(Progress { blocks, states: all, transitions: 0 });
+            (limits.progress)(ProductProgress { blocks, states: all, transitions: 0 });
             let end = states.min(batch.saturating_add(BATCH));
             let pieces = (batch..end).into_par_iter().step_by(PIECE as usize);
             let made = pieces.map(|from| {
@@ -156,7 +156,7 @@ impl Known {
         (signature, hash): (&[u64], u64),
         next: u32,
         first: impl Fn(u32) -> Signatures,
-        limits: &Limits<'_>,
+        limits: &ProductLimits<'_>,
     ) -> Result<u32, Stopped> {
         let stored = self.words.len() as u128 * 8 + (self.all.len() as u128 + 1) * 48;
         limits.fits("signatures of bisimulation", stored)?;
@@ -230,7 +230,7 @@ impl Saturated {
         actions: &Actions,
         cycles: &Silent,
         block: &[u32],
-        limits: &Limits<'_>,
+        limits: &ProductLimits<'_>,
     ) -> Result<Saturated, Stopped> {
         let count = cycles.members.len();
         let mut all = Saturated {

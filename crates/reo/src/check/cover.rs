@@ -9,8 +9,8 @@
 
 use std::collections::BTreeSet;
 
-use super::formula::{Formula, Ltl};
-use crate::limits::{Limits, Stopped};
+use super::formula::{Ltl, LtlFormula};
+use crate::limits::{ProductLimits, Stopped};
 
 /// Formulas that are due.
 pub(super) type Due<'f> = BTreeSet<&'f Ltl>;
@@ -19,7 +19,7 @@ pub(super) type Due<'f> = BTreeSet<&'f Ltl>;
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Cover<'f> {
     /// Conditions on the step.
-    pub now: BTreeSet<&'f Formula>,
+    pub now: BTreeSet<&'f LtlFormula>,
     /// What is due at the next step.
     pub next: Due<'f>,
     /// Untils that the next step has to deal with.
@@ -27,7 +27,10 @@ pub(super) struct Cover<'f> {
 }
 
 /// All ways to fulfil what is due, each once.
-pub(super) fn covers<'f>(due: &Due<'f>, limits: &Limits<'_>) -> Result<Vec<Cover<'f>>, Stopped> {
+pub(super) fn covers<'f>(
+    due: &Due<'f>,
+    limits: &ProductLimits<'_>,
+) -> Result<Vec<Cover<'f>>, Stopped> {
     let mut open = vec![Attempt { due: due.iter().copied().collect(), ..Attempt::default() }];
     let mut found = BTreeSet::new();
     while let Some(mut attempt) = open.pop() {
@@ -60,8 +63,8 @@ impl<'f> Attempt<'f> {
     fn fulfil(mut self, formula: &'f Ltl, open: &mut Vec<Attempt<'f>>) {
         let mut other = None;
         match formula {
-            Ltl::Now(Formula::False) => return,
-            Ltl::Now(Formula::True) => {}
+            Ltl::Now(LtlFormula::False) => return,
+            Ltl::Now(LtlFormula::True) => {}
             Ltl::Now(condition) => _ = self.cover.now.insert(condition),
             Ltl::And(a, b) => self.due.extend([&**a, b]),
             Ltl::Or(a, b) => {

@@ -7,23 +7,23 @@ use std::collections::BTreeSet;
 use tickbound_input::message::suggest;
 
 use super::text::{self, Text};
-use crate::symbol::{Name, Symbols};
+use crate::symbol::{NameId, Symbols};
 
 /// A condition on one step.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Formula {
+pub enum LtlFormula {
     /// Always.
     True,
     /// Never.
     False,
     /// The name fires.
-    Fires(Name),
+    Fires(NameId),
     /// It does not hold.
-    Not(Box<Formula>),
+    Not(Box<LtlFormula>),
     /// Both hold.
-    And(Box<Formula>, Box<Formula>),
+    And(Box<LtlFormula>, Box<LtlFormula>),
     /// One or both hold.
-    Or(Box<Formula>, Box<Formula>),
+    Or(Box<LtlFormula>, Box<LtlFormula>),
 }
 
 /// A condition on an infinite run from a step of it on (linear temporal logic; Pnueli, *The
@@ -31,7 +31,7 @@ pub enum Formula {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ltl {
     /// On the step itself.
-    Now(Formula),
+    Now(LtlFormula),
     /// Both hold.
     And(Box<Ltl>, Box<Ltl>),
     /// One or both hold.
@@ -44,14 +44,18 @@ pub enum Ltl {
     Release(Box<Ltl>, Box<Ltl>),
 }
 
-impl Formula {
+impl LtlFormula {
     /// Reads a formula over `names`. Loosest first: `->` (to the right), `|`, `&`, `!`; `true` and
     /// `false` are what they say unless a name is called so. Names are letters, digits and `_`,
     /// with `.`, `/`, `~` and indices in square brackets.
     ///
     /// # Errors
     /// Where it could not be read, or which name is unknown.
-    pub fn parse(text: &str, names: &[Name], symbols: &Symbols) -> Result<Formula, FormulaError> {
+    pub fn parse(
+        text: &str,
+        names: &[NameId],
+        symbols: &Symbols,
+    ) -> Result<LtlFormula, FormulaError> {
         match Ltl::parse(text, names, symbols)? {
             Ltl::Now(formula) => Ok(formula),
             _ => Err(FormulaError::Temporal { text: text::shown(text) }),
@@ -59,42 +63,44 @@ impl Formula {
     }
 
     /// Adds the names of which it speaks to `all`.
-    pub fn names(&self, all: &mut BTreeSet<Name>) {
+    pub fn names(&self, all: &mut BTreeSet<NameId>) {
         match self {
-            Formula::True | Formula::False => {}
-            Formula::Fires(name) => _ = all.insert(*name),
-            Formula::Not(inner) => inner.names(all),
-            Formula::And(a, b) | Formula::Or(a, b) => [a, b].iter().for_each(|f| f.names(all)),
+            LtlFormula::True | LtlFormula::False => {}
+            LtlFormula::Fires(name) => _ = all.insert(*name),
+            LtlFormula::Not(inner) => inner.names(all),
+            LtlFormula::And(a, b) | LtlFormula::Or(a, b) => {
+                [a, b].iter().for_each(|f| f.names(all))
+            }
         }
     }
 
     /// Whether it holds in a step in which exactly the names fire of which `fires` says so.
-    pub fn holds(&self, fires: &dyn Fn(Name) -> bool) -> bool {
+    pub fn holds(&self, fires: &dyn Fn(NameId) -> bool) -> bool {
         match self {
-            Formula::True => true,
-            Formula::False => false,
-            Formula::Fires(name) => fires(*name),
-            Formula::Not(inner) => !inner.holds(fires),
-            Formula::And(a, b) => a.holds(fires) && b.holds(fires),
-            Formula::Or(a, b) => a.holds(fires) || b.holds(fires),
+            LtlFormula::True => true,
+            LtlFormula::False => false,
+            LtlFormula::Fires(name) => fires(*name),
+            LtlFormula::Not(inner) => !inner.holds(fires),
+            LtlFormula::And(a, b) => a.holds(fires) && b.holds(fires),
+            LtlFormula::Or(a, b) => a.holds(fires) || b.holds(fires),
         }
     }
 }
 
 impl Ltl {
-    /// Reads a formula over `names`, as [`Formula::parse`] does, with `X` (next), `F` (at some
+    /// Reads a formula over `names`, as [`LtlFormula::parse`] does, with `X` (next), `F` (at some
     /// time) and `G` (always) before, and `U` (until) and `R` (releases) between formulas; these
     /// bind closer than `&`. A name that is called like one of these letters may need brackets:
     /// `(F) U b`.
     ///
     /// # Errors
     /// Where it could not be read, or which name is unknown.
-    pub fn parse(text: &str, names: &[Name], symbols: &Symbols) -> Result<Ltl, FormulaError> {
+    pub fn parse(text: &str, names: &[NameId], symbols: &Symbols) -> Result<Ltl, FormulaError> {
         bind(text::parse(text)?, names, symbols)
     }
 
     /// Adds the names of which it speaks to `all`.
-    pub fn names(&self, all: &mut BTreeSet<Name>) {
+    pub fn names(&self, all: &mut BTreeSet<NameId>) {
         match self {
             Ltl::Now(formula) => formula.names(all),
             Ltl::Next(inner) => inner.names(all),
@@ -109,10 +115,10 @@ impl Ltl {
     pub fn negated(self) -> Ltl {
         let not = |inner: Box<Ltl>| Box::new(inner.negated());
         match self {
-            Ltl::Now(Formula::Not(inner)) => Ltl::Now(*inner),
-            Ltl::Now(Formula::True) => Ltl::Now(Formula::False),
-            Ltl::Now(Formula::False) => Ltl::Now(Formula::True),
-            Ltl::Now(formula) => Ltl::Now(Formula::Not(Box::new(formula))),
+            Ltl::Now(LtlFormula::Not(inner)) => Ltl::Now(*inner),
+            Ltl::Now(LtlFormula::True) => Ltl::Now(LtlFormula::False),
+            Ltl::Now(LtlFormula::False) => Ltl::Now(LtlFormula::True),
+            Ltl::Now(formula) => Ltl::Now(LtlFormula::Not(Box::new(formula))),
             Ltl::And(a, b) => Ltl::Or(not(a), not(b)),
             Ltl::Or(a, b) => Ltl::And(not(a), not(b)),
             Ltl::Next(a) => Ltl::Next(not(a)),
@@ -122,19 +128,19 @@ impl Ltl {
     }
 }
 
-fn bind(text: Text, names: &[Name], symbols: &Symbols) -> Result<Ltl, FormulaError> {
+fn bind(text: Text, names: &[NameId], symbols: &Symbols) -> Result<Ltl, FormulaError> {
     let one = |a: Box<Text>| bind(*a, names, symbols).map(Box::new);
     Ok(match text {
         Text::Word(word) => Ltl::Now(atom(word, names, symbols)?),
-        Text::Constant(true) => Ltl::Now(Formula::True),
-        Text::Constant(false) => Ltl::Now(Formula::False),
+        Text::Constant(true) => Ltl::Now(LtlFormula::True),
+        Text::Constant(false) => Ltl::Now(LtlFormula::False),
         Text::Not(inner) => one(inner)?.negated(),
         Text::And(a, b) => match (*one(a)?, *one(b)?) {
-            (Ltl::Now(a), Ltl::Now(b)) => Ltl::Now(Formula::And(Box::new(a), Box::new(b))),
+            (Ltl::Now(a), Ltl::Now(b)) => Ltl::Now(LtlFormula::And(Box::new(a), Box::new(b))),
             (a, b) => Ltl::And(Box::new(a), Box::new(b)),
         },
         Text::Or(a, b) => match (*one(a)?, *one(b)?) {
-            (Ltl::Now(a), Ltl::Now(b)) => Ltl::Now(Formula::Or(Box::new(a), Box::new(b))),
+            (Ltl::Now(a), Ltl::Now(b)) => Ltl::Now(LtlFormula::Or(Box::new(a), Box::new(b))),
             (a, b) => Ltl::Or(Box::new(a), Box::new(b)),
         },
         Text::Next(inner) => Ltl::Next(one(inner)?),
@@ -143,12 +149,12 @@ fn bind(text: Text, names: &[Name], symbols: &Symbols) -> Result<Ltl, FormulaErr
     })
 }
 
-fn atom(word: String, names: &[Name], symbols: &Symbols) -> Result<Formula, FormulaError> {
-    let name = symbols.find(&word).map(Name).filter(|n| names.contains(n));
+fn atom(word: String, names: &[NameId], symbols: &Symbols) -> Result<LtlFormula, FormulaError> {
+    let name = symbols.find(&word).map(NameId).filter(|n| names.contains(n));
     match (name, word.as_str()) {
-        (Some(name), _) => Ok(Formula::Fires(name)),
-        (None, "true") => Ok(Formula::True),
-        (None, "false") => Ok(Formula::False),
+        (Some(name), _) => Ok(LtlFormula::Fires(name)),
+        (None, "true") => Ok(LtlFormula::True),
+        (None, "false") => Ok(LtlFormula::False),
         (None, _) => {
             let known: Vec<&str> = names.iter().map(|n| symbols.word(n.0)).collect();
             let known =

@@ -6,21 +6,21 @@ use indexmap::IndexSet;
 
 use super::cover::{Cover, Due, covers};
 use super::formula::Ltl;
-use super::run::Run;
-use crate::automaton::{Automaton, Step};
+use super::run::AutomatonRun;
+use crate::automaton::{Automaton, Transition};
 use crate::components::components;
-use crate::constraint::Constraint;
-use crate::limits::{Limits, Stopped};
-use crate::symbol::Name;
+use crate::constraint::DataConstraint;
+use crate::limits::{ProductLimits, Stopped};
+use crate::symbol::NameId;
 
 /// An infinite run: a run, and then a cycle of steps for ever.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lasso {
     /// The run to the state at which the cycle begins.
-    pub run: Run,
+    pub run: AutomatonRun,
     /// For each step of the cycle the names that fire and the constraint. Without any step the run
     /// is stuck, and nothing fires any more.
-    pub cycle: Vec<(Vec<Name>, Constraint)>,
+    pub cycle: Vec<(Vec<NameId>, DataConstraint)>,
 }
 
 /// An infinite run of `automaton` of which `formula` does not hold, if there is one.
@@ -34,7 +34,7 @@ pub struct Lasso {
 pub fn counterexample(
     automaton: &Automaton,
     formula: &Ltl,
-    limits: &Limits<'_>,
+    limits: &ProductLimits<'_>,
 ) -> Result<Option<Lasso>, Stopped> {
     let automaton = automaton.without_idle();
     let broken = formula.clone().negated();
@@ -46,7 +46,7 @@ pub fn counterexample(
 #[derive(Clone, Copy)]
 struct Edge<'a> {
     /// Nothing where the automaton is stuck.
-    step: Option<Step<'a>>,
+    step: Option<Transition<'a>>,
     /// The number of what is due before it, and of its cover.
     cover: (u32, u32),
     to: u32,
@@ -67,7 +67,7 @@ impl<'a, 'f> Graph<'a, 'f> {
     fn new(
         automaton: &'a Automaton,
         formula: &'f Ltl,
-        limits: &Limits<'_>,
+        limits: &ProductLimits<'_>,
     ) -> Result<Self, Stopped> {
         let mut due: IndexSet<Due<'f>> = IndexSet::from([Due::from([formula])]);
         let nodes: IndexSet<(u32, u32)> = automaton.initial().iter().map(|s| (*s, 0)).collect();
@@ -161,7 +161,7 @@ impl<'a, 'f> Graph<'a, 'f> {
         let once = (1..cycle.len()).find(|d| cycle.len().is_multiple_of(*d) && again(*d));
         cycle.truncate(once.unwrap_or(cycle.len()));
         let state = self.nodes[begin as usize].0;
-        Lasso { run: Run { steps: self.told(&prefix), state }, cycle: self.told(&cycle) }
+        Lasso { run: AutomatonRun { steps: self.told(&prefix), state }, cycle: self.told(&cycle) }
     }
 
     /// A shortest path within a component whose last edge is one that is wanted.
@@ -190,7 +190,7 @@ impl<'a, 'f> Graph<'a, 'f> {
     }
 
     /// The steps of a path; where the automaton is stuck there are none.
-    fn told(&self, path: &[Edge<'a>]) -> Vec<(Vec<Name>, Constraint)> {
+    fn told(&self, path: &[Edge<'a>]) -> Vec<(Vec<NameId>, DataConstraint)> {
         let steps = path.iter().filter_map(|edge| edge.step);
         steps
             .map(|s| (fires(self.automaton, Some(&s)), self.automaton.constraint(&s).clone()))
@@ -209,6 +209,6 @@ fn back<'a>(mut node: u32, from: impl Fn(u32) -> Option<(u32, Edge<'a>)>) -> Vec
     path
 }
 
-fn fires(automaton: &Automaton, step: Option<&Step<'_>>) -> Vec<Name> {
+fn fires(automaton: &Automaton, step: Option<&Transition<'_>>) -> Vec<NameId> {
     step.map(|s| automaton.fires(s).collect()).unwrap_or_default()
 }

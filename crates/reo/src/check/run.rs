@@ -2,23 +2,23 @@
 
 use std::collections::VecDeque;
 
-use super::formula::Formula;
-use crate::automaton::{Automaton, Step};
-use crate::constraint::Constraint;
-use crate::symbol::Name;
+use super::formula::LtlFormula;
+use crate::automaton::{Automaton, Transition};
+use crate::constraint::DataConstraint;
+use crate::symbol::NameId;
 
 /// A run from an initial state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
+pub struct AutomatonRun {
     /// For each step the names that fire and the constraint.
-    pub steps: Vec<(Vec<Name>, Constraint)>,
+    pub steps: Vec<(Vec<NameId>, DataConstraint)>,
     /// The state at the end.
     pub state: u32,
 }
 
 /// A shortest run to a state that no step leaves, if there is one. A silent step from a state to
 /// itself does not count as leaving.
-pub fn deadlock(automaton: &Automaton) -> Option<Run> {
+pub fn deadlock(automaton: &Automaton) -> Option<AutomatonRun> {
     let search = Search::new(automaton);
     let stuck = |s: &u32| automaton.steps(*s).all(|step| automaton.is_idle(&step));
     search.order.iter().find(|s| stuck(s)).map(|s| search.run(*s))
@@ -26,11 +26,11 @@ pub fn deadlock(automaton: &Automaton) -> Option<Run> {
 
 /// A shortest run whose last step breaks `invariant`, if there is one: the invariant is to hold in
 /// every step in which a name fires.
-pub fn violation(automaton: &Automaton, invariant: &Formula) -> Option<Run> {
+pub fn violation(automaton: &Automaton, invariant: &LtlFormula) -> Option<AutomatonRun> {
     let search = Search::new(automaton);
     for state in &search.order {
         for step in automaton.steps(*state) {
-            let fire: Vec<Name> = automaton.fires(&step).collect();
+            let fire: Vec<NameId> = automaton.fires(&step).collect();
             if !fire.is_empty() && !invariant.holds(&|name| fire.contains(&name)) {
                 let mut run = search.run(*state);
                 run.steps.push((fire, automaton.constraint(&step).clone()));
@@ -46,7 +46,7 @@ pub fn violation(automaton: &Automaton, invariant: &Formula) -> Option<Run> {
 struct Search<'a> {
     automaton: &'a Automaton,
     order: Vec<u32>,
-    from: Vec<Option<Step<'a>>>,
+    from: Vec<Option<Transition<'a>>>,
 }
 
 impl<'a> Search<'a> {
@@ -68,7 +68,7 @@ impl<'a> Search<'a> {
         Search { automaton, order, from }
     }
 
-    fn run(&self, state: u32) -> Run {
+    fn run(&self, state: u32) -> AutomatonRun {
         let mut steps = Vec::new();
         let mut at = state;
         while let Some(step) = &self.from[at as usize] {
@@ -77,6 +77,6 @@ impl<'a> Search<'a> {
             at = step.from;
         }
         steps.reverse();
-        Run { steps, state }
+        AutomatonRun { steps, state }
     }
 }

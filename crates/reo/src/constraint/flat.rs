@@ -6,61 +6,66 @@
 //! constraint; a test compares them on random ones.
 
 use super::gone::Gone;
-use super::{Constraint, Literal, Term};
+use super::{DataConstraint, DataTerm, Literal};
 
 /// The conjunction in its simplest form, `Some(None)` if nothing fulfils it, and `None` if it is
 /// not flat.
-pub(super) fn simplify(all: &[Literal], gone: &Gone<'_>) -> Option<Option<Constraint>> {
+pub(super) fn simplify(all: &[Literal], gone: &Gone<'_>) -> Option<Option<DataConstraint>> {
     let mut equations = Vec::with_capacity(all.len());
     for literal in all {
         match literal {
-            Literal::Equal(Term::Call(..), _) | Literal::Equal(_, Term::Call(..)) => return None,
+            Literal::Equal(DataTerm::Call(..), _) | Literal::Equal(_, DataTerm::Call(..)) => {
+                return None;
+            }
             Literal::Equal(a, b) => equations.push((a, b)),
             Literal::Different(..) | Literal::Predicate(..) => return None,
         }
     }
-    let mut leaves: Vec<&Term> = equations.iter().flat_map(|(a, b)| [*a, *b]).collect();
+    let mut leaves: Vec<&DataTerm> = equations.iter().flat_map(|(a, b)| [*a, *b]).collect();
     leaves.sort_unstable();
     leaves.dedup();
     let classes = classes(&leaves, &equations);
     let mut literals = Vec::with_capacity(equations.len());
     let mut alone = Vec::new();
     for class in classes {
-        if let [Term::Constant(_), Term::Constant(_), ..] = class[..] {
+        if let [DataTerm::Constant(_), DataTerm::Constant(_), ..] = class[..] {
             return Some(None);
         }
-        let has_before = |cell| class.iter().any(|t| **t == Term::Before(cell));
+        let has_before = |cell| class.iter().any(|t| **t == DataTerm::Before(cell));
         let mut seen = class.iter().filter(|t| !gone.takes(t));
         let Some(least) = seen.next() else { continue };
         let said = literals.len();
         for term in seen {
-            if !matches!(term, Term::After(cell) if has_before(*cell)) {
+            if !matches!(term, DataTerm::After(cell) if has_before(*cell)) {
                 literals.push(Literal::Equal((*least).clone(), (*term).clone()));
             }
         }
-        if matches!(least, Term::After(_)) && literals.len() == said {
+        if matches!(least, DataTerm::After(_)) && literals.len() == said {
             alone.push((*least).clone());
         }
     }
     // A cell that is written must not seem to keep its old value. The values are numbered in the
     // order of the cells; classes may stand in another, that of leaves that are gone.
     alone.sort_unstable();
-    let some = alone.into_iter().zip(0..).map(|(cell, k)| Literal::Equal(cell, Term::Some(k)));
+    let some = alone.into_iter().zip(0..).map(|(cell, k)| Literal::Equal(cell, DataTerm::Some(k)));
     literals.extend(some);
-    Some(Some(Constraint::new(literals)))
+    Some(Some(DataConstraint::new(literals)))
 }
 
 /// The classes of `leaves`, each in order, in the order of their first leaves.
-fn classes<'a>(leaves: &[&'a Term], equations: &[(&Term, &Term)]) -> Vec<Vec<&'a Term>> {
+fn classes<'a>(
+    leaves: &[&'a DataTerm],
+    equations: &[(&DataTerm, &DataTerm)],
+) -> Vec<Vec<&'a DataTerm>> {
     let mut parent: Vec<usize> = (0..leaves.len()).collect();
-    let at = |term: &Term| leaves.binary_search(&term).unwrap_or(0);
+    let at = |term: &DataTerm| leaves.binary_search(&term).unwrap_or(0);
     for (a, b) in equations {
         let (a, b) = (root(&mut parent, at(a)), root(&mut parent, at(b)));
         // The smaller is the root, so that classes come in the order of their first leaves.
         parent[a.max(b)] = a.min(b);
     }
     let mut class_of = vec![usize::MAX; leaves.len()];
-    let mut classes: Vec<Vec<&Term>> = Vec::new();
+    let mut classes: Vec<Vec<&DataTerm>> = Vec::new();
     for (k, leaf) in leaves.iter().enumerate() {
         let r = root(&mut parent, k);
         if class_of[r] == usize::MAX {

@@ -1,31 +1,31 @@
 //! What is taken out of constraints.
 
-use super::{Constraint, Term};
-use crate::symbol::{Cell, Name};
+use super::{DataConstraint, DataTerm};
+use crate::symbol::{Cell, NameId};
 
 /// What nobody sees any more. Both lists are sorted.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Gone<'a> {
     /// Names whose datum is taken out.
-    pub names: &'a [Name],
+    pub names: &'a [NameId],
     /// Cells whose value after the step is taken out: nothing reads it.
     pub cells: &'a [Cell],
 }
 
 impl Gone<'_> {
     /// Whether a constraint mentions anything of it.
-    pub fn touches(&self, constraint: &Constraint) -> bool {
+    pub fn touches(&self, constraint: &DataConstraint) -> bool {
         let mut touched = false;
-        constraint.visit(|leaf| touched |= !matches!(leaf, Term::Some(_)) && self.takes(leaf));
+        constraint.visit(|leaf| touched |= !matches!(leaf, DataTerm::Some(_)) && self.takes(leaf));
         touched
     }
 
-    pub(super) fn takes(&self, leaf: &Term) -> bool {
+    pub(super) fn takes(&self, leaf: &DataTerm) -> bool {
         match leaf {
-            Term::Datum(name) => self.names.binary_search(name).is_ok(),
-            Term::After(cell) => self.cells.binary_search(cell).is_ok(),
-            Term::Some(_) => true,
-            Term::Constant(_) | Term::Before(_) | Term::Call(..) => false,
+            DataTerm::Datum(name) => self.names.binary_search(name).is_ok(),
+            DataTerm::After(cell) => self.cells.binary_search(cell).is_ok(),
+            DataTerm::Some(_) => true,
+            DataTerm::Constant(_) | DataTerm::Before(_) | DataTerm::Call(..) => false,
         }
     }
 }

@@ -24,15 +24,15 @@ use itertools::Itertools;
 use rustc_hash::{FxBuildHasher, FxHasher};
 
 use crate::constant::{LESS, OPERATORS, constant_text};
-use crate::symbol::{Cell, Name, Symbol, Symbols};
+use crate::symbol::{Cell, NameId, SymbolId, Symbols};
 
 /// Something that has a value in a step.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Term {
+pub enum DataTerm {
     /// A constant; different constants differ.
-    Constant(Symbol),
+    Constant(SymbolId),
     /// The datum at a name that fires.
-    Datum(Name),
+    Datum(NameId),
     /// A cell before the step.
     Before(Cell),
     /// A cell after the step.
@@ -40,18 +40,18 @@ pub enum Term {
     /// Some value, the same wherever the number occurs in one constraint.
     Some(u32),
     /// A function, uninterpreted, of some terms.
-    Call(Symbol, Arc<[Term]>),
+    Call(SymbolId, Arc<[DataTerm]>),
 }
 
 /// One condition.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Literal {
     /// Both have the same value.
-    Equal(Term, Term),
+    Equal(DataTerm, DataTerm),
     /// They have different values.
-    Different(Term, Term),
+    Different(DataTerm, DataTerm),
     /// A predicate, uninterpreted, holds (`true`) or fails (`false`) for some terms.
-    Predicate(bool, Symbol, Arc<[Term]>),
+    Predicate(bool, SymbolId, Arc<[DataTerm]>),
 }
 
 /// A conjunction of literals in normal order; without any it is `true`.
@@ -59,7 +59,7 @@ pub enum Literal {
 /// Copies share their literals, and the hash is made once: constraints of long chains are compared
 /// and looked up far more often than made.
 #[derive(Debug, Clone)]
-pub struct Constraint(Arc<Shared>);
+pub struct DataConstraint(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -67,35 +67,36 @@ struct Shared {
     literals: Box<[Literal]>,
 }
 
-impl Default for Constraint {
+impl Default for DataConstraint {
     fn default() -> Self {
-        static TRUE: LazyLock<Constraint> = LazyLock::new(|| Constraint::in_order(Vec::new()));
+        static TRUE: LazyLock<DataConstraint> =
+            LazyLock::new(|| DataConstraint::in_order(Vec::new()));
         TRUE.clone()
     }
 }
 
-impl PartialEq for Constraint {
+impl PartialEq for DataConstraint {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
             || self.0.hash == other.0.hash && self.0.literals == other.0.literals
     }
 }
 
-impl Eq for Constraint {}
+impl Eq for DataConstraint {}
 
-impl Hash for Constraint {
+impl Hash for DataConstraint {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.0.hash);
     }
 }
 
-impl PartialOrd for Constraint {
+impl PartialOrd for DataConstraint {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Constraint {
+impl Ord for DataConstraint {
     fn cmp(&self, other: &Self) -> Ordering {
         if Arc::ptr_eq(&self.0, &other.0) {
             return Ordering::Equal;
@@ -104,19 +105,19 @@ impl Ord for Constraint {
     }
 }
 
-impl Constraint {
+impl DataConstraint {
     /// The conjunction of `literals`: sides of equations in order, literals in order, none twice.
-    pub fn new(literals: impl IntoIterator<Item = Literal>) -> Constraint {
+    pub fn new(literals: impl IntoIterator<Item = Literal>) -> DataConstraint {
         let mut all: Vec<Literal> = literals.into_iter().map(ordered).collect();
         all.sort_unstable();
         all.dedup();
-        Constraint::in_order(all)
+        DataConstraint::in_order(all)
     }
 
-    fn in_order(literals: Vec<Literal>) -> Constraint {
+    fn in_order(literals: Vec<Literal>) -> DataConstraint {
         let mut hasher = FxHasher::default();
         literals.hash(&mut hasher);
-        Constraint(Arc::new(Shared { hash: hasher.finish(), literals: literals.into() }))
+        DataConstraint(Arc::new(Shared { hash: hasher.finish(), literals: literals.into() }))
     }
 
     /// Whether it is the empty conjunction.
@@ -130,7 +131,7 @@ impl Constraint {
     }
 
     /// Both. Values without a name of one are not those of the other.
-    pub fn and(&self, other: &Constraint) -> Constraint {
+    pub fn and(&self, other: &DataConstraint) -> DataConstraint {
         if self.is_true() {
             return other.clone();
         }
@@ -138,24 +139,26 @@ impl Constraint {
             return self.clone();
         }
         let used = self.nameless();
-        let apart = |t: &Term| match t {
-            Term::Some(k) => Term::Some(k + used),
+        let apart = |t: &DataTerm| match t {
+            DataTerm::Some(k) => DataTerm::Some(k + used),
             other => other.clone(),
         };
         if used == 0 || other.nameless() == 0 {
-            return Constraint::new(self.literals().iter().chain(other.literals().iter()).cloned());
+            return DataConstraint::new(
+                self.literals().iter().chain(other.literals().iter()).cloned(),
+            );
         }
         let other = other.map(apart);
-        Constraint::new(self.literals().iter().chain(other.literals().iter()).cloned())
+        DataConstraint::new(self.literals().iter().chain(other.literals().iter()).cloned())
     }
 
     /// With every leaf of every term replaced: `replace` sees all terms that are no calls.
-    pub fn map(&self, mut replace: impl FnMut(&Term) -> Term) -> Constraint {
-        Constraint::new(self.literals().iter().map(|l| l.map(&mut replace)).collect::<Vec<_>>())
+    pub fn map(&self, mut replace: impl FnMut(&DataTerm) -> DataTerm) -> DataConstraint {
+        DataConstraint::new(self.literals().iter().map(|l| l.map(&mut replace)).collect::<Vec<_>>())
     }
 
     /// With other symbols for names, cells, constants, functions and predicates.
-    pub fn renamed(&self, to: &dyn Fn(Symbol) -> Symbol) -> Constraint {
+    pub fn renamed(&self, to: &dyn Fn(SymbolId) -> SymbolId) -> DataConstraint {
         let literal = |l: &Literal| match l {
             Literal::Equal(a, b) => Literal::Equal(a.renamed(to), b.renamed(to)),
             Literal::Different(a, b) => Literal::Different(a.renamed(to), b.renamed(to)),
@@ -163,17 +166,17 @@ impl Constraint {
                 Literal::Predicate(*holds, to(*p), terms.iter().map(|t| t.renamed(to)).collect())
             }
         };
-        Constraint::new(self.literals().iter().map(literal))
+        DataConstraint::new(self.literals().iter().map(literal))
     }
 
     /// Calls `see` with every leaf of every term.
-    pub fn visit(&self, mut see: impl FnMut(&Term)) {
+    pub fn visit(&self, mut see: impl FnMut(&DataTerm)) {
         self.literals().iter().for_each(|l| l.visit(&mut see));
     }
 
     /// How many terms there are in it, calls and what is in them counted each: its size.
     pub fn terms(&self) -> usize {
-        let all = |terms: &[Term]| terms.iter().map(Term::size).sum::<usize>();
+        let all = |terms: &[DataTerm]| terms.iter().map(DataTerm::size).sum::<usize>();
         let literal = |l: &Literal| match l {
             Literal::Equal(a, b) | Literal::Different(a, b) => a.size() + b.size(),
             Literal::Predicate(_, _, terms) => all(terms),
@@ -185,7 +188,7 @@ impl Constraint {
     fn nameless(&self) -> u32 {
         let mut used = 0;
         self.visit(|term| {
-            if let Term::Some(k) = term {
+            if let DataTerm::Some(k) = term {
                 used = used.max(k + 1);
             }
         });
@@ -209,7 +212,7 @@ impl Constraint {
 
 impl Literal {
     /// With every leaf of its terms replaced.
-    pub fn map(&self, replace: &mut impl FnMut(&Term) -> Term) -> Literal {
+    pub fn map(&self, replace: &mut impl FnMut(&DataTerm) -> DataTerm) -> Literal {
         match self {
             Literal::Equal(a, b) => Literal::Equal(a.map(replace), b.map(replace)),
             Literal::Different(a, b) => Literal::Different(a.map(replace), b.map(replace)),
@@ -221,7 +224,7 @@ impl Literal {
     }
 
     /// Calls `see` with every leaf of its terms.
-    pub fn visit(&self, see: &mut impl FnMut(&Term)) {
+    pub fn visit(&self, see: &mut impl FnMut(&DataTerm)) {
         match self {
             Literal::Equal(a, b) | Literal::Different(a, b) => {
                 a.visit(see);
@@ -257,21 +260,21 @@ fn literal_text(literal: &Literal, symbols: &Symbols) -> String {
     }
 }
 
-fn list_text(terms: &[Term], symbols: &Symbols) -> String {
+fn list_text(terms: &[DataTerm], symbols: &Symbols) -> String {
     terms.iter().map(|t| t.text(symbols)).join(", ")
 }
 
-impl Term {
+impl DataTerm {
     /// With other symbols.
-    fn renamed(&self, to: &dyn Fn(Symbol) -> Symbol) -> Term {
+    fn renamed(&self, to: &dyn Fn(SymbolId) -> SymbolId) -> DataTerm {
         match self {
-            Term::Constant(c) => Term::Constant(to(*c)),
-            Term::Datum(name) => Term::Datum(Name(to(name.0))),
-            Term::Before(cell) => Term::Before(Cell(to(cell.0))),
-            Term::After(cell) => Term::After(Cell(to(cell.0))),
-            Term::Some(k) => Term::Some(*k),
-            Term::Call(f, terms) => {
-                Term::Call(to(*f), terms.iter().map(|t| t.renamed(to)).collect())
+            DataTerm::Constant(c) => DataTerm::Constant(to(*c)),
+            DataTerm::Datum(name) => DataTerm::Datum(NameId(to(name.0))),
+            DataTerm::Before(cell) => DataTerm::Before(Cell(to(cell.0))),
+            DataTerm::After(cell) => DataTerm::After(Cell(to(cell.0))),
+            DataTerm::Some(k) => DataTerm::Some(*k),
+            DataTerm::Call(f, terms) => {
+                DataTerm::Call(to(*f), terms.iter().map(|t| t.renamed(to)).collect())
             }
         }
     }
@@ -279,47 +282,50 @@ impl Term {
     /// How many terms it is made of, itself among them.
     fn size(&self) -> usize {
         match self {
-            Term::Call(_, terms) => 1 + terms.iter().map(Term::size).sum::<usize>(),
+            DataTerm::Call(_, terms) => 1 + terms.iter().map(DataTerm::size).sum::<usize>(),
             _ => 1,
         }
     }
 
     /// With every leaf replaced; a leaf is a term that is no call.
-    pub fn map(&self, replace: &mut impl FnMut(&Term) -> Term) -> Term {
+    pub fn map(&self, replace: &mut impl FnMut(&DataTerm) -> DataTerm) -> DataTerm {
         match self {
-            Term::Call(f, terms) => Term::Call(*f, terms.iter().map(|t| t.map(replace)).collect()),
+            DataTerm::Call(f, terms) => {
+                DataTerm::Call(*f, terms.iter().map(|t| t.map(replace)).collect())
+            }
             leaf => replace(leaf),
         }
     }
 
     /// Calls `see` with every leaf.
-    pub fn visit(&self, see: &mut impl FnMut(&Term)) {
+    pub fn visit(&self, see: &mut impl FnMut(&DataTerm)) {
         match self {
-            Term::Call(_, terms) => terms.iter().for_each(|t| t.visit(see)),
+            DataTerm::Call(_, terms) => terms.iter().for_each(|t| t.visit(see)),
             leaf => see(leaf),
         }
     }
 
-    /// The text of it, see [`Constraint::text`]. Constants that are not numbers stand in quotes.
+    /// The text of it, see [`DataConstraint::text`]. Constants that are not numbers stand in
+    /// quotes.
     pub fn text(&self, symbols: &Symbols) -> String {
         let mut out = String::new();
         match self {
-            Term::Constant(c) => out = constant_text(symbols.word(*c)),
-            Term::Datum(name) => out.push_str(symbols.word(name.0)),
-            Term::Before(cell) => _ = write!(out, "${}", symbols.word(cell.0)),
-            Term::After(cell) => _ = write!(out, "${}'", symbols.word(cell.0)),
-            Term::Some(k) => _ = write!(out, "_{k}"),
-            Term::Call(f, terms) => out = call_text(symbols.word(*f), terms, symbols),
+            DataTerm::Constant(c) => out = constant_text(symbols.word(*c)),
+            DataTerm::Datum(name) => out.push_str(symbols.word(name.0)),
+            DataTerm::Before(cell) => _ = write!(out, "${}", symbols.word(cell.0)),
+            DataTerm::After(cell) => _ = write!(out, "${}'", symbols.word(cell.0)),
+            DataTerm::Some(k) => _ = write!(out, "_{k}"),
+            DataTerm::Call(f, terms) => out = call_text(symbols.word(*f), terms, symbols),
         }
         out
     }
 }
 
 /// A call as text; the signs of arithmetic stand between what they join.
-fn call_text(word: &str, terms: &[Term], symbols: &Symbols) -> String {
+fn call_text(word: &str, terms: &[DataTerm], symbols: &Symbols) -> String {
     let operator = |word: &str| OPERATORS.contains(&word);
-    let operand = |term: &Term| match term {
-        Term::Call(f, _) if operator(symbols.word(*f)) => format!("({})", term.text(symbols)),
+    let operand = |term: &DataTerm| match term {
+        DataTerm::Call(f, _) if operator(symbols.word(*f)) => format!("({})", term.text(symbols)),
         _ => term.text(symbols),
     };
     match terms {
@@ -331,32 +337,32 @@ fn call_text(word: &str, terms: &[Term], symbols: &Symbols) -> String {
 
 /// The constraints of one automaton, each once. Number 0 is always `true`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Constraints {
-    all: IndexSet<Constraint, FxBuildHasher>,
+pub struct ConstraintStore {
+    all: IndexSet<DataConstraint, FxBuildHasher>,
 }
 
-impl Default for Constraints {
+impl Default for ConstraintStore {
     fn default() -> Self {
-        Constraints { all: std::iter::once(Constraint::default()).collect() }
+        ConstraintStore { all: std::iter::once(DataConstraint::default()).collect() }
     }
 }
 
-impl Constraints {
+impl ConstraintStore {
     /// The number of `constraint`, new if need be.
-    pub fn intern(&mut self, constraint: Constraint) -> u32 {
+    pub fn intern(&mut self, constraint: DataConstraint) -> u32 {
         self.all.insert_full(constraint).0 as u32
     }
 
     /// The constraint with a number.
     ///
     /// # Panics
-    /// If there is none with it; numbers come from [`Constraints::intern`] of the same table.
-    pub fn get(&self, number: u32) -> &Constraint {
+    /// If there is none with it; numbers come from [`ConstraintStore::intern`] of the same table.
+    pub fn get(&self, number: u32) -> &DataConstraint {
         &self.all[number as usize]
     }
 
     /// All of them, in the order of their numbers.
-    pub fn iter(&self) -> impl Iterator<Item = &Constraint> {
+    pub fn iter(&self) -> impl Iterator<Item = &DataConstraint> {
         self.all.iter()
     }
 

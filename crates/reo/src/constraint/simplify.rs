@@ -13,15 +13,15 @@
 //!
 //! ```
 //! use tickbound_reo::constraint::simplify::{Gone, simplify};
-//! use tickbound_reo::constraint::{Constraint, Literal, Term};
+//! use tickbound_reo::constraint::{DataConstraint, Literal, DataTerm};
 //! use tickbound_reo::symbol::Symbols;
 //!
 //! let mut words = Symbols::new();
 //! let (a, x, b) = (words.name("a"), words.name("x"), words.name("b"));
-//! let equal = |p, q| Literal::Equal(Term::Datum(p), Term::Datum(q));
-//! let both = Constraint::new([equal(a, x), equal(x, b)]);
+//! let equal = |p, q| Literal::Equal(DataTerm::Datum(p), DataTerm::Datum(q));
+//! let both = DataConstraint::new([equal(a, x), equal(x, b)]);
 //! let hidden = simplify(&both, &Gone { names: &[x], cells: &[] }).unwrap();
-//! assert_eq!(hidden, Constraint::new([equal(a, b)]));
+//! assert_eq!(hidden, DataConstraint::new([equal(a, b)]));
 //! ```
 
 use std::collections::BTreeMap;
@@ -29,17 +29,17 @@ use std::collections::BTreeMap;
 use egg::{EGraph, Id, Language};
 
 pub use super::gone::Gone;
-use super::{Constraint, Literal, Term, flat};
-use crate::symbol::{Cell, Symbol};
+use super::{DataConstraint, DataTerm, Literal, flat};
+use crate::symbol::{Cell, SymbolId};
 
 /// A term whose arguments are classes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Node {
     Holds,
     Fails,
-    Leaf(Term),
-    Call(Symbol, Vec<Id>),
-    Predicate(Symbol, Vec<Id>),
+    Leaf(DataTerm),
+    Call(SymbolId, Vec<Id>),
+    Predicate(SymbolId, Vec<Id>),
 }
 
 impl Language for Node {
@@ -76,31 +76,35 @@ type Graph = EGraph<Node, ()>;
 
 /// The constraint in its simplest form without what is `gone`, or `None` if nothing fulfils it.
 ///
-/// Values of the input that have no name ([`Term::Some`]) are taken out as well; the result has
+/// Values of the input that have no name ([`DataTerm::Some`]) are taken out as well; the result has
 /// some of its own where a condition on them is left.
-pub fn simplify(constraint: &Constraint, gone: &Gone<'_>) -> Option<Constraint> {
+pub fn simplify(constraint: &DataConstraint, gone: &Gone<'_>) -> Option<DataConstraint> {
     conjunction(constraint.literals(), gone)
 }
 
 /// As [`simplify`], for literals in any order.
-pub fn conjunction(literals: &[Literal], gone: &Gone<'_>) -> Option<Constraint> {
+pub fn conjunction(literals: &[Literal], gone: &Gone<'_>) -> Option<DataConstraint> {
     if literals.is_empty() {
-        return Some(Constraint::default());
+        return Some(DataConstraint::default());
     }
     flat::simplify(literals, gone)
-        .unwrap_or_else(|| simplify_any(&Constraint::new(literals.iter().cloned()), gone))
+        .unwrap_or_else(|| simplify_any(&DataConstraint::new(literals.iter().cloned()), gone))
 }
 
 /// As [`conjunction`], for literals most of which are in simplest form already and have nothing to
 /// do with what goes: classes in which neither something gone nor a term of `touched` (sorted)
 /// occurs stay as they are. What goes is still gone everywhere; the form is the simplest if it was
 /// before.
-pub fn around(literals: Vec<Literal>, gone: &Gone<'_>, touched: &[Term]) -> Option<Constraint> {
-    let moves = |t: &Term| gone.takes(t) || touched.binary_search(t).is_ok();
-    let mut moving: Vec<&Term> = Vec::new();
+pub fn around(
+    literals: Vec<Literal>,
+    gone: &Gone<'_>,
+    touched: &[DataTerm],
+) -> Option<DataConstraint> {
+    let moves = |t: &DataTerm| gone.takes(t) || touched.binary_search(t).is_ok();
+    let mut moving: Vec<&DataTerm> = Vec::new();
     for literal in &literals {
         match literal {
-            Literal::Equal(Term::Call(..), _) | Literal::Equal(_, Term::Call(..)) => {
+            Literal::Equal(DataTerm::Call(..), _) | Literal::Equal(_, DataTerm::Call(..)) => {
                 return conjunction(&literals, gone);
             }
             Literal::Equal(a, b) if moves(a) || moves(b) => moving.push(a),
@@ -117,7 +121,7 @@ pub fn around(literals: Vec<Literal>, gone: &Gone<'_>, touched: &[Term]) -> Opti
     let active: Vec<Literal> = literals.iter().filter(|l| in_class(l)).cloned().collect();
     // In simplest form no leaf is in two classes. Where one is, such as a cell after the step, the
     // active literals alone may not say that it keeps its value.
-    let mut leaves: Vec<&Term> = Vec::with_capacity(2 * active.len());
+    let mut leaves: Vec<&DataTerm> = Vec::with_capacity(2 * active.len());
     for literal in &active {
         if let Literal::Equal(a, b) = literal {
             leaves.extend([a, b]);
@@ -133,18 +137,18 @@ pub fn around(literals: Vec<Literal>, gone: &Gone<'_>, touched: &[Term]) -> Opti
     }
     let settled = conjunction(&active, gone)?;
     let rest = literals.iter().filter(|l| !in_class(l));
-    Some(Constraint::new(rest.chain(settled.literals()).cloned()))
+    Some(DataConstraint::new(rest.chain(settled.literals()).cloned()))
 }
 
 /// As [`simplify`], always with the e-graph: what the short way for equations is compared with.
-pub fn simplify_any(constraint: &Constraint, gone: &Gone<'_>) -> Option<Constraint> {
+pub fn simplify_any(constraint: &DataConstraint, gone: &Gone<'_>) -> Option<DataConstraint> {
     let (graph, apart) = closure(constraint.literals())?;
     Some(Reading::new(&graph, gone).constraint(constraint, &apart))
 }
 
 /// Whether some data and memory fulfil a constraint for some functions and predicates: exactly when
 /// [`simplify`] has a result, at a fraction of its cost.
-pub fn is_possible(constraint: &Constraint) -> bool {
+pub fn is_possible(constraint: &DataConstraint) -> bool {
     let all = constraint.literals();
     if !may_conflict([constraint]) {
         return true;
@@ -156,10 +160,10 @@ pub fn is_possible(constraint: &Constraint) -> bool {
 /// Whether the conjunction of some constraints could be one that nothing fulfils: without an
 /// inequality, a predicate that holds and fails, or two constants there is always a model, in which
 /// all that is equated has its own value.
-pub fn may_conflict<'c>(constraints: impl IntoIterator<Item = &'c Constraint>) -> bool {
+pub fn may_conflict<'c>(constraints: impl IntoIterator<Item = &'c DataConstraint>) -> bool {
     let (mut constant, mut predicates) = (None, Vec::new());
     let mut conflict = false;
-    for literal in constraints.into_iter().flat_map(Constraint::literals) {
+    for literal in constraints.into_iter().flat_map(DataConstraint::literals) {
         match literal {
             Literal::Equal(..) => {}
             Literal::Different(..) => return true,
@@ -171,7 +175,7 @@ pub fn may_conflict<'c>(constraints: impl IntoIterator<Item = &'c Constraint>) -
             }
         }
         literal.visit(&mut |leaf| {
-            if let Term::Constant(c) = leaf {
+            if let DataTerm::Constant(c) = leaf {
                 conflict |= constant.replace(*c).is_some_and(|known| known != *c);
             }
         });
@@ -206,9 +210,9 @@ fn closure(literals: &[Literal]) -> Option<(Graph, Vec<(Id, Id)>)> {
     consistent(&graph, &apart).then_some((graph, apart))
 }
 
-fn add(graph: &mut Graph, term: &Term) -> Id {
+fn add(graph: &mut Graph, term: &DataTerm) -> Id {
     match term {
-        Term::Call(f, terms) => {
+        DataTerm::Call(f, terms) => {
             let arguments = terms.iter().map(|t| add(graph, t)).collect();
             graph.add(Node::Call(*f, arguments))
         }
@@ -219,13 +223,13 @@ fn add(graph: &mut Graph, term: &Term) -> Id {
 /// Whether no class has two different values and nothing that differs has become equal.
 fn consistent(graph: &Graph, apart: &[(Id, Id)]) -> bool {
     let is_value =
-        |n: &&Node| matches!(n, Node::Holds | Node::Fails | Node::Leaf(Term::Constant(_)));
+        |n: &&Node| matches!(n, Node::Holds | Node::Fails | Node::Leaf(DataTerm::Constant(_)));
     graph.classes().all(|class| class.nodes.iter().filter(is_value).count() <= 1)
         && apart.iter().all(|(a, b)| graph.find(*a) != graph.find(*b))
 }
 
 /// A term with its size; the least one of a class represents it.
-type Best = (usize, Term);
+type Best = (usize, DataTerm);
 
 /// Size of a value without a name: more than any term of names and cells.
 const NAMELESS: usize = 1 << 20;
@@ -250,7 +254,7 @@ impl<'a> Reading<'a> {
             .collect();
         left.sort();
         for (k, (_, class)) in left.into_iter().enumerate() {
-            reading.best.insert(class, (NAMELESS, Term::Some(k as u32)));
+            reading.best.insert(class, (NAMELESS, DataTerm::Some(k as u32)));
         }
         reading.settle();
         reading
@@ -281,13 +285,13 @@ impl<'a> Reading<'a> {
             Node::Leaf(leaf) => (!self.gone.takes(leaf)).then(|| (1, leaf.clone())),
             Node::Call(f, arguments) => {
                 let (size, terms) = self.terms(arguments)?;
-                Some((size + 1, Term::Call(*f, terms.into())))
+                Some((size + 1, DataTerm::Call(*f, terms.into())))
             }
             Node::Holds | Node::Fails | Node::Predicate(..) => None,
         }
     }
 
-    fn terms(&self, classes: &[Id]) -> Option<(usize, Vec<Term>)> {
+    fn terms(&self, classes: &[Id]) -> Option<(usize, Vec<DataTerm>)> {
         let mut size = 0;
         let mut terms = Vec::with_capacity(classes.len());
         for class in classes {
@@ -298,7 +302,7 @@ impl<'a> Reading<'a> {
         Some((size, terms))
     }
 
-    fn constraint(&self, input: &Constraint, apart: &[(Id, Id)]) -> Constraint {
+    fn constraint(&self, input: &DataConstraint, apart: &[(Id, Id)]) -> DataConstraint {
         let mut literals = Vec::new();
         for class in self.graph.classes() {
             self.equations(&class.nodes, class.id, &mut literals);
@@ -306,7 +310,7 @@ impl<'a> Reading<'a> {
         }
         for (a, b) in apart {
             if let Some((_, terms)) = self.terms(&[*a, *b])
-                && !matches!(&terms[..], [Term::Constant(_), Term::Constant(_)])
+                && !matches!(&terms[..], [DataTerm::Constant(_), DataTerm::Constant(_)])
             {
                 literals.push(Literal::Different(terms[0].clone(), terms[1].clone()));
             }
@@ -317,10 +321,10 @@ impl<'a> Reading<'a> {
 
     fn equations(&self, nodes: &[Node], class: Id, literals: &mut Vec<Literal>) {
         let Some((_, best)) = self.best.get(&class) else { return };
-        let terms: Vec<Term> = nodes.iter().filter_map(|n| Some(self.term(n)?.1)).collect();
+        let terms: Vec<DataTerm> = nodes.iter().filter_map(|n| Some(self.term(n)?.1)).collect();
         for term in terms.iter().filter(|t| *t != best) {
             // That a cell keeps its value is what holds without a word.
-            let kept = matches!(term, Term::After(c) if terms.contains(&Term::Before(*c)));
+            let kept = matches!(term, DataTerm::After(c) if terms.contains(&DataTerm::Before(*c)));
             if !kept {
                 literals.push(Literal::Equal(best.clone(), term.clone()));
             }
@@ -339,17 +343,17 @@ impl<'a> Reading<'a> {
     }
 
     /// A cell that the input gives a value must not seem to keep its old one.
-    fn keep_written(&self, input: &Constraint, literals: &mut Vec<Literal>) {
+    fn keep_written(&self, input: &DataConstraint, literals: &mut Vec<Literal>) {
         for cell in written(input) {
-            let after = Term::After(cell);
+            let after = DataTerm::After(cell);
             let lookup = self.graph.lookup(Node::Leaf(after.clone()));
             let Some(class) = lookup.map(|id| self.graph.find(id)) else { continue };
-            let before = self.graph.lookup(Node::Leaf(Term::Before(cell)));
+            let before = self.graph.lookup(Node::Leaf(DataTerm::Before(cell)));
             let kept = before.is_some_and(|id| self.graph.find(id) == class);
             if kept || self.gone.takes(&after) || literals.iter().any(|l| mentions(l, &after)) {
                 continue;
             }
-            literals.push(Literal::Equal(after, Term::Some(u32::MAX - cell.0.0)));
+            literals.push(Literal::Equal(after, DataTerm::Some(u32::MAX - cell.0.0)));
         }
     }
 }
@@ -363,16 +367,16 @@ fn leaves(nodes: &[Node]) -> Vec<Node> {
 }
 
 /// Cells that a constraint mentions as they are after the step, sorted.
-pub fn written(constraint: &Constraint) -> Vec<Cell> {
-    cells(constraint, |leaf| if let Term::After(cell) = leaf { Some(*cell) } else { None })
+pub fn written(constraint: &DataConstraint) -> Vec<Cell> {
+    cells(constraint, |leaf| if let DataTerm::After(cell) = leaf { Some(*cell) } else { None })
 }
 
 /// Cells that a constraint mentions as they are before the step, sorted.
-pub fn read(constraint: &Constraint) -> Vec<Cell> {
-    cells(constraint, |leaf| if let Term::Before(cell) = leaf { Some(*cell) } else { None })
+pub fn read(constraint: &DataConstraint) -> Vec<Cell> {
+    cells(constraint, |leaf| if let DataTerm::Before(cell) = leaf { Some(*cell) } else { None })
 }
 
-fn cells(constraint: &Constraint, wanted: impl Fn(&Term) -> Option<Cell>) -> Vec<Cell> {
+fn cells(constraint: &DataConstraint, wanted: impl Fn(&DataTerm) -> Option<Cell>) -> Vec<Cell> {
     let mut cells = Vec::with_capacity(constraint.literals().len());
     constraint.visit(|leaf| cells.extend(wanted(leaf)));
     cells.sort_unstable();
@@ -380,7 +384,7 @@ fn cells(constraint: &Constraint, wanted: impl Fn(&Term) -> Option<Cell>) -> Vec
     cells
 }
 
-fn mentions(literal: &Literal, wanted: &Term) -> bool {
+fn mentions(literal: &Literal, wanted: &DataTerm) -> bool {
     let mut found = false;
     literal.visit(&mut |term| found |= term == wanted);
     found
@@ -392,7 +396,7 @@ const ATTEMPTS: usize = 16;
 /// The literals with values without a name numbered in the order in which they occur. New numbers
 /// may change that order, and so on around a cycle: the least constraint on it is taken, so that a
 /// simplified constraint stays as it is when it is simplified again.
-fn numbered(literals: Vec<Literal>) -> Constraint {
+fn numbered(literals: Vec<Literal>) -> DataConstraint {
     let (first, values) = renumbered(&literals);
     if values < 2 {
         return first;
@@ -409,23 +413,23 @@ fn numbered(literals: Vec<Literal>) -> Constraint {
 }
 
 /// One attempt, and how many values without a name there are.
-fn renumbered(literals: &[Literal]) -> (Constraint, usize) {
+fn renumbered(literals: &[Literal]) -> (DataConstraint, usize) {
     let mut literals = literals.to_vec();
     let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
     let blind = |l: &Literal| {
         l.map(&mut |t| match t {
-            Term::Some(_) => Term::Some(0),
+            DataTerm::Some(_) => DataTerm::Some(0),
             other => other.clone(),
         })
     };
     literals.sort_by_cached_key(|l| (blind(l), l.clone()));
-    let mut number = |term: &Term| match term {
-        Term::Some(k) => {
+    let mut number = |term: &DataTerm| match term {
+        DataTerm::Some(k) => {
             let next = numbers.len() as u32;
-            Term::Some(*numbers.entry(*k).or_insert(next))
+            DataTerm::Some(*numbers.entry(*k).or_insert(next))
         }
         other => other.clone(),
     };
     let all: Vec<Literal> = literals.iter().map(|l| l.map(&mut number)).collect();
-    (Constraint::new(all), numbers.len())
+    (DataConstraint::new(all), numbers.len())
 }

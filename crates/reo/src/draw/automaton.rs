@@ -3,9 +3,9 @@
 
 use super::circuit::{Ends, lean};
 use super::columns::{Vertex, place};
-use super::picture::{Item, Picture, Point, Shape, head, line, text};
+use super::picture::{GraphPicture, PictureItem, PicturePoint, Shape, head, line, text};
 use super::words::{Brief, label, short, size, wrapped};
-use crate::automaton::{Automaton, Step};
+use crate::automaton::{Automaton, Transition};
 use crate::symbol::Symbols;
 
 /// Pixels: the radius of a state, how far from it lines begin to lean, between lines that meet
@@ -23,8 +23,8 @@ const BEGIN: f64 = 15.0;
 /// are several between two states stand apart.
 ///
 /// Items are called `s0`, `s1` and so on, the steps `t0`, `t1` in their order.
-pub fn automaton(automaton: &Automaton, symbols: &Symbols) -> Picture {
-    let steps: Vec<Step<'_>> = automaton.all_steps().collect();
+pub fn automaton(automaton: &Automaton, symbols: &Symbols) -> GraphPicture {
+    let steps: Vec<Transition<'_>> = automaton.all_steps().collect();
     let words = |symbol| symbols.word(symbol);
     let names = automaton.alphabet().iter().map(|name| words(name.0));
     let brief = Brief(names.chain(automaton.cells().iter().map(|cell| words(cell.0))).collect());
@@ -37,8 +37,9 @@ pub fn automaton(automaton: &Automaton, symbols: &Symbols) -> Picture {
     for (k, step) in steps.iter().enumerate() {
         let middle = placed.places[states + k];
         let (before, after) = (&placed.routes[2 * k], &placed.routes[2 * k + 1]);
-        let ends =
-            |state: u32, border: Point| lean(placed.places[state as usize], border, STATE, LEAN);
+        let ends = |state: u32, border: PicturePoint| {
+            lean(placed.places[state as usize], border, STATE, LEAN)
+        };
         let [bend, edge] = ends(step.from, before.start);
         let first = Ends { first: vec![edge, bend], last: Vec::new() };
         let last = Ends { first: Vec::new(), last: ends(step.to, after.end()).to_vec() };
@@ -47,17 +48,21 @@ pub fn automaton(automaton: &Automaton, symbols: &Symbols) -> Picture {
         let (w, h) = (boxes[states + k].width, 2.0 * boxes[states + k].above);
         shapes.push(Shape::Shade(middle.by(-w / 2.0, -h / 2.0), w, h));
         shapes.push(text(middle, &labels[k]));
-        items.push(Item { key: format!("t{k}"), title: title(automaton, symbols, step), shapes });
+        items.push(PictureItem {
+            key: format!("t{k}"),
+            title: title(automaton, symbols, step),
+            shapes,
+        });
     }
     let state = |state: usize| shown(automaton, state, placed.places[state]);
     items.extend((0..states).map(state));
-    Picture { width: placed.width, height: placed.height, items }
+    GraphPicture { width: placed.width, height: placed.height, items }
 }
 
 /// Boxes around the states and then the labels of the steps, and the links between them.
 fn boxes(
     automaton: &Automaton,
-    steps: &[Step<'_>],
+    steps: &[Transition<'_>],
     labels: &[Vec<String>],
 ) -> (Vec<Vertex>, Vec<[usize; 2]>) {
     let levels = levels(automaton);
@@ -100,18 +105,18 @@ fn boxes(
     ((0..states).map(circle).chain(labels.iter().zip(&columns).map(words)).collect(), links)
 }
 
-fn shown(automaton: &Automaton, state: usize, place: Point) -> Item {
+fn shown(automaton: &Automaton, state: usize, place: PicturePoint) -> PictureItem {
     let mut shapes =
         vec![Shape::Circle(place, STATE, false), text(place, &[short(&state.to_string(), 4)])];
     if automaton.initial().contains(&(state as u32)) {
         let (from, to) = (place.by(0.0, -STATE - BEGIN), place.by(0.0, -STATE));
         shapes.extend(line(&[from, to], false).into_iter().chain([head(from, to)]));
     }
-    Item { key: format!("s{state}"), title: format!("state {state}"), shapes }
+    PictureItem { key: format!("s{state}"), title: format!("state {state}"), shapes }
 }
 
 /// The names that fire in a step, as words.
-fn fires<'a>(automaton: &Automaton, symbols: &'a Symbols, step: &Step<'_>) -> Vec<&'a str> {
+fn fires<'a>(automaton: &Automaton, symbols: &'a Symbols, step: &Transition<'_>) -> Vec<&'a str> {
     automaton.fires(step).map(|name| symbols.word(name.0)).collect()
 }
 
@@ -119,7 +124,7 @@ fn fires<'a>(automaton: &Automaton, symbols: &'a Symbols, step: &Step<'_>) -> Ve
 fn lines(
     automaton: &Automaton,
     symbols: &Symbols,
-    step: &Step<'_>,
+    step: &Transition<'_>,
     brief: &Brief<'_>,
 ) -> Vec<String> {
     let mut lines = Vec::new();
@@ -134,7 +139,7 @@ fn lines(
     label(lines)
 }
 
-fn title(automaton: &Automaton, symbols: &Symbols, step: &Step<'_>) -> String {
+fn title(automaton: &Automaton, symbols: &Symbols, step: &Transition<'_>) -> String {
     let constraint = automaton.constraint(step);
     let names = fires(automaton, symbols, step).join(", ");
     let text = constraint.text(symbols);

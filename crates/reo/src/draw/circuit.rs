@@ -5,10 +5,10 @@ use indexmap::IndexMap;
 use thiserror::Error;
 
 use super::columns::{Placed, Route, Vertex, place};
-use super::picture::{Item, Picture, Piece, Point, Shape, at, head, text};
+use super::picture::{GraphPicture, PictureItem, PicturePoint, Piece, Shape, at, head, text};
 use super::sign::{self, RING, Sign};
 use super::words::{self, LINE, size};
-use crate::connector::{Channel, Connector, End};
+use crate::connector::{Channel, ChannelEnd, Connector};
 
 /// Most channels and components that can be told apart, and most ends of all together.
 pub const MAX_CHANNELS: usize = 300;
@@ -52,7 +52,7 @@ const NAME: usize = 18;
 ///
 /// # Errors
 /// `Crowded`.
-pub fn circuit(connector: &Connector) -> Result<Picture, Crowded> {
+pub fn circuit(connector: &Connector) -> Result<GraphPicture, Crowded> {
     let channels = channels(connector);
     let ends = channels.iter().map(|c| c.ends.len()).sum();
     if channels.len() > MAX_CHANNELS || ends > MAX_ENDS {
@@ -67,9 +67,9 @@ pub(super) fn channels(connector: &Connector) -> Vec<Channel> {
         return connector.circuit.clone();
     }
     let symbols = &connector.symbols;
-    let channel = |part: &crate::connector::Part| {
+    let channel = |part: &crate::connector::ConnectorPart| {
         let names = part.automaton.alphabet().to_vec();
-        let end = |name: &crate::symbol::Name| End {
+        let end = |name: &crate::symbol::NameId| ChannelEnd {
             node: symbols.word(name.0).to_owned(),
             writes: connector.written.contains(name),
         };
@@ -117,7 +117,7 @@ impl<'a> Plan<'a> {
         columns.extend(middles);
         let least = columns.iter().copied().min().unwrap_or(0);
         let links = channels.iter().enumerate().flat_map(|(k, channel)| {
-            let number = |end: &End| nodes.get_index_of(&end.node).unwrap_or(0);
+            let number = |end: &ChannelEnd| nodes.get_index_of(&end.node).unwrap_or(0);
             let at = nodes.len() + k;
             let link =
                 move |end| if end_writes(end) { [at, number(end)] } else { [number(end), at] };
@@ -187,7 +187,7 @@ impl<'a> Plan<'a> {
         vec![words::short(last, NAME)]
     }
 
-    fn draw(self) -> Picture {
+    fn draw(self) -> GraphPicture {
         let placed = place(&self.boxes, &self.links);
         let mut items = Vec::new();
         let mut number = 0;
@@ -197,20 +197,20 @@ impl<'a> Plan<'a> {
             items.extend(self.channel(k, &placed, routes));
         }
         items.extend((0..self.nodes.len()).map(|node| self.node(node, &placed)));
-        Picture { width: placed.width, height: placed.height, items }
+        GraphPicture { width: placed.width, height: placed.height, items }
     }
 
-    fn node(&self, node: usize, placed: &Placed) -> Item {
+    fn node(&self, node: usize, placed: &Placed) -> PictureItem {
         let (name, seen) = self.nodes.get_index(node).map_or(("", true), |(n, seen)| (n, *seen));
         let place = placed.places[node];
         let words = self.name(node);
         let up = self.boxes[node].above - LINE / 2.0;
         let shapes = vec![Shape::Circle(place, NODE, !seen), text(place.by(0.0, -up), &words)];
-        Item { key: format!("n{node}"), title: name.to_owned(), shapes }
+        PictureItem { key: format!("n{node}"), title: name.to_owned(), shapes }
     }
 
     /// A channel's lines, and its sign.
-    fn channel(&self, k: usize, placed: &Placed, routes: &[Route]) -> Vec<Item> {
+    fn channel(&self, k: usize, placed: &Placed, routes: &[Route]) -> Vec<PictureItem> {
         let channel = &self.channels[k];
         let (sign, label) = &self.signs[k];
         let vertex = self.nodes.len() + k;
@@ -236,7 +236,7 @@ impl<'a> Plan<'a> {
             }
             let heads = end.writes || *sign == Sign::Component;
             let shapes = points.shapes(route, sign.dashed(e), heads);
-            items.push(Item { key: format!("c{k}.{e}"), title: title.clone(), shapes });
+            items.push(PictureItem { key: format!("c{k}.{e}"), title: title.clone(), shapes });
         }
         let mut shapes = sign.shapes(site.middle, site.flow);
         if *sign == Sign::Component {
@@ -250,23 +250,28 @@ impl<'a> Plan<'a> {
         if !label.is_empty() {
             shapes.push(text(site.words(size(label)), label));
         }
-        items.push(Item { key: format!("c{k}"), title, shapes });
+        items.push(PictureItem { key: format!("c{k}"), title, shapes });
         items
     }
 }
 
-fn end_writes(end: &End) -> bool {
+fn end_writes(end: &ChannelEnd) -> bool {
     end.writes
 }
 
 /// Where a line meets the box of a node.
-fn node_side(end: &End, route: &Route) -> Point {
+fn node_side(end: &ChannelEnd, route: &Route) -> PicturePoint {
     if end.writes { route.end() } else { route.start }
 }
 
 /// From the border of a round thing's box to the thing: straight on, then towards its middle.
 /// It bends `distance` pixels before.
-pub(super) fn lean(middle: Point, border: Point, radius: f64, distance: f64) -> [Point; 2] {
+pub(super) fn lean(
+    middle: PicturePoint,
+    border: PicturePoint,
+    radius: f64,
+    distance: f64,
+) -> [PicturePoint; 2] {
     let side = (border.x - middle.x).signum();
     let bend = at(middle.x + side * (radius + distance), border.y);
     let (dx, dy) = (bend.x - middle.x, bend.y - middle.y);
@@ -276,8 +281,8 @@ pub(super) fn lean(middle: Point, border: Point, radius: f64, distance: f64) -> 
 
 /// What a line has besides its route.
 pub(super) struct Ends {
-    pub first: Vec<Point>,
-    pub last: Vec<Point>,
+    pub first: Vec<PicturePoint>,
+    pub last: Vec<PicturePoint>,
 }
 
 impl Ends {
@@ -309,14 +314,20 @@ impl Ends {
 /// Where a sign is, and which way data go through it.
 struct Site {
     sign: Sign,
-    middle: Point,
+    middle: PicturePoint,
     flow: (f64, f64),
     /// Of a channel that turns back: the side from which both its lines come.
     turned: Option<f64>,
 }
 
 impl Site {
-    fn new(sign: Sign, place: Point, vertex: &Vertex, channel: &Channel, routes: &[Route]) -> Site {
+    fn new(
+        sign: Sign,
+        place: PicturePoint,
+        vertex: &Vertex,
+        channel: &Channel,
+        routes: &[Route],
+    ) -> Site {
         let straight = Site { sign, middle: place, flow: (1.0, 0.0), turned: None };
         let meet =
             |k: usize| if channel.ends[k].writes { routes[k].start } else { routes[k].end() };
@@ -324,7 +335,7 @@ impl Site {
             return straight;
         }
         let (first, second) = (meet(0), meet(1));
-        let side = |point: Point| (point.x - place.x).signum();
+        let side = |point: PicturePoint| (point.x - place.x).signum();
         if side(first) != side(second) {
             return Site { flow: (-side(first), 0.0), ..straight };
         }
@@ -334,11 +345,11 @@ impl Site {
     }
 
     /// From the border of its box to the sign.
-    fn joined(&self, end: usize, route: &Route) -> Vec<Point> {
+    fn joined(&self, end: usize, route: &Route) -> Vec<PicturePoint> {
         match self.sign {
             Sign::Component => return Vec::new(),
             Sign::Ring { .. } => {
-                let near = |p: Point| (p.x - self.middle.x).abs();
+                let near = |p: PicturePoint| (p.x - self.middle.x).abs();
                 let border =
                     if near(route.start) < near(route.end()) { route.start } else { route.end() };
                 return lean(self.middle, border, RING, LEAN).to_vec();
@@ -353,7 +364,7 @@ impl Site {
     }
 
     /// The middle of the words beside a sign or in its box.
-    fn words(&self, (width, height): (f64, f64)) -> Point {
+    fn words(&self, (width, height): (f64, f64)) -> PicturePoint {
         match (self.sign, self.turned) {
             (Sign::Component, _) => self.middle,
             (_, Some(side)) => self.middle.by(-side * (SIGN + 2.0 + width / 2.0), 0.0),
@@ -383,7 +394,7 @@ fn middle(reads: &[usize], writes: &[usize], ranks: &[i64]) -> i64 {
 /// For each node how many nodes data pass before they come to it, on the longest way that does not
 /// go in circles.
 fn ranks(nodes: &IndexMap<String, bool>, channels: &[Channel]) -> Vec<i64> {
-    let number = |end: &End| nodes.get_index_of(&end.node).unwrap_or(0);
+    let number = |end: &ChannelEnd| nodes.get_index_of(&end.node).unwrap_or(0);
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     let mut fed = vec![false; nodes.len()];
     for channel in channels {
@@ -425,7 +436,7 @@ fn beside_drains(
     next: &[Vec<usize>],
     fed: &[bool],
     channels: &[Channel],
-    number: &dyn Fn(&End) -> usize,
+    number: &dyn Fn(&ChannelEnd) -> usize,
 ) {
     let alone = |node: usize| next[node].is_empty() && !fed[node];
     for channel in channels {

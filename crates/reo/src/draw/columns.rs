@@ -11,7 +11,7 @@
 //! means of those of the neighbours, as near as the order and the distances allow: isotonic
 //! regression by pooling adjacent violators.
 
-use super::picture::{Piece, Point, at};
+use super::picture::{PicturePoint, Piece, at};
 
 /// A box to be placed.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub(super) struct Vertex {
 /// A line: it starts at the border of one box and ends at that of another.
 #[derive(Debug, Clone)]
 pub(super) struct Route {
-    pub start: Point,
+    pub start: PicturePoint,
     pub pieces: Vec<Piece>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Route {
 #[derive(Debug)]
 pub(super) struct Placed {
     /// For each box the middle of its width at the height at which lines join it.
-    pub places: Vec<Point>,
+    pub places: Vec<PicturePoint>,
     /// For each link its line, from the first to the second of its boxes.
     pub routes: Vec<Route>,
     pub width: f64,
@@ -55,7 +55,7 @@ const HEIGHTS: usize = 24;
 
 impl Route {
     /// The end.
-    pub fn end(&self) -> Point {
+    pub fn end(&self) -> PicturePoint {
         match self.pieces.last() {
             Some(Piece::Line(p) | Piece::Curve(_, _, p)) => *p,
             None => self.start,
@@ -310,7 +310,7 @@ impl Work {
         let height = (0..self.cells.len()).map(low).fold(0.0, f64::max) + MARGIN;
         let ports = self.ports();
         let spans = self.spans(&ports);
-        let places: Vec<Point> = (0..boxes.len())
+        let places: Vec<PicturePoint> = (0..boxes.len())
             .map(|k| {
                 let (left, right) = spans[boxes[k].column];
                 at(f64::midpoint(left, right), self.y[k])
@@ -377,7 +377,7 @@ impl Work {
         link: usize,
         ports: &[Vec<[f64; 2]>],
         spans: &[(f64, f64)],
-        places: [&Point; 2],
+        places: [&PicturePoint; 2],
     ) -> Route {
         let way = &self.ways[link];
         let column = |cell: usize| spans[self.cells[cell].column];

@@ -6,7 +6,7 @@ use super::circuit::{channels, nodes};
 use crate::automaton::Automaton;
 use crate::connector::Connector;
 use crate::run::Taken;
-use crate::symbol::Name;
+use crate::symbol::NameId;
 
 /// One step of a run, or its beginning.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub fn frames(connector: &Connector, automaton: Option<&Automaton>, run: &[Taken
 }
 
 /// The items of the circuit that take part in a step.
-fn fired(connector: &Connector, names: &[Name]) -> BTreeSet<String> {
+fn fired(connector: &Connector, names: &[NameId]) -> BTreeSet<String> {
     let channels = channels(connector);
     let mut on = BTreeSet::new();
     for (k, channel) in channels.iter().enumerate() {
@@ -50,7 +50,7 @@ fn fired(connector: &Connector, names: &[Name]) -> BTreeSet<String> {
         }
     }
     for (k, node) in nodes(connector, &channels).keys().enumerate() {
-        if connector.symbols.find(node).is_some_and(|symbol| names.contains(&Name(symbol))) {
+        if connector.symbols.find(node).is_some_and(|symbol| names.contains(&NameId(symbol))) {
             on.insert(format!("n{k}"));
         }
     }
@@ -87,15 +87,15 @@ impl<'a> Trace<'a> {
     }
 
     /// The steps that agree with what fired, and the states behind them.
-    fn go(&mut self, names: &[Name]) -> Vec<String> {
+    fn go(&mut self, names: &[NameId]) -> Vec<String> {
         let automaton = self.automaton;
-        let mut seen: Vec<Name> =
+        let mut seen: Vec<NameId> =
             names.iter().copied().filter(|n| automaton.alphabet().contains(n)).collect();
         seen.sort_unstable();
         if seen.is_empty() {
             return self.states();
         }
-        let fits = |step: &crate::automaton::Step<'_>| {
+        let fits = |step: &crate::automaton::Transition<'_>| {
             self.at.contains(&step.from) && automaton.fires(step).eq(seen.iter().copied())
         };
         let steps = automaton.all_steps().enumerate().filter(|(_, step)| fits(step));

@@ -2,9 +2,9 @@
 //! steps of a run.
 //!
 //! What goes in is a [`Connector`](crate::connector::Connector) (its circuit as the text has it) or
-//! an automaton; what comes out is a [`Picture`]: shapes with their places, which [`svg`] writes.
-//! Both are laid out in columns (`columns`), with every sign and every label in a box of its own,
-//! so that these hold:
+//! an automaton; what comes out is a [`GraphPicture`]: shapes with their places, which [`svg`]
+//! writes. Both are laid out in columns (`columns`), with every sign and every label in a box of
+//! its own, so that these hold:
 //!
 //! * no label lies on a line or on another label, and none leaves the picture;
 //! * a line ends at the border of what it joins, with its head if it has one.
@@ -43,5 +43,5 @@ mod words;
 pub use automaton::automaton;
 pub use circuit::{MAX_CHANNELS, circuit};
 pub use frames::{Frame, frames};
-pub use picture::{Item, Picture, Piece, Point, Shape};
+pub use picture::{GraphPicture, PictureItem, PicturePoint, Piece, Shape};
 pub use svg::{content, svg};

@@ -4,7 +4,7 @@ use super::words::{CELL, LINE, cells};
 
 /// A place.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Point {
+pub struct PicturePoint {
     /// To the right.
     pub x: f64,
     /// Downwards.
@@ -15,9 +15,9 @@ pub struct Point {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Piece {
     /// Straight to a place.
-    Line(Point),
+    Line(PicturePoint),
     /// A cubic Bézier curve: two control points and the end.
-    Curve(Point, Point, Point),
+    Curve(PicturePoint, PicturePoint, PicturePoint),
 }
 
 /// Something drawn.
@@ -26,24 +26,24 @@ pub enum Shape {
     /// A line: its start and its pieces.
     Path {
         /// Where it starts.
-        start: Point,
+        start: PicturePoint,
         /// How it goes on.
         pieces: Vec<Piece>,
         /// Whether it is dashed.
         dashed: bool,
     },
     /// A filled polygon.
-    Area(Vec<Point>),
+    Area(Vec<PicturePoint>),
     /// A circle: centre, radius, whether it is filled.
-    Circle(Point, f64, bool),
+    Circle(PicturePoint, f64, bool),
     /// A box: upper left corner, width, height.
-    Box(Point, f64, f64),
+    Box(PicturePoint, f64, f64),
     /// A shaded box without a border.
-    Shade(Point, f64, f64),
+    Shade(PicturePoint, f64, f64),
     /// Centred text, lines from the top.
     Text {
         /// The centre of the text.
-        centre: Point,
+        centre: PicturePoint,
         /// Its lines.
         lines: Vec<String>,
     },
@@ -51,7 +51,7 @@ pub enum Shape {
 
 /// What is highlighted as one, with the words that a pointer over it shows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Item {
+pub struct PictureItem {
     /// Which one: `n` and the number of a node, `c` of a channel, `s` of a state, `t` of a step.
     pub key: String,
     /// For people.
@@ -62,30 +62,30 @@ pub struct Item {
 
 /// A drawing: all of it lies within its width and height.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Picture {
+pub struct GraphPicture {
     /// In pixels.
     pub width: f64,
     /// In pixels.
     pub height: f64,
     /// What is on it, from the back to the front.
-    pub items: Vec<Item>,
+    pub items: Vec<PictureItem>,
 }
 
-impl Point {
+impl PicturePoint {
     /// This place, moved.
     #[must_use]
-    pub fn by(self, x: f64, y: f64) -> Point {
-        Point { x: self.x + x, y: self.y + y }
+    pub fn by(self, x: f64, y: f64) -> PicturePoint {
+        PicturePoint { x: self.x + x, y: self.y + y }
     }
 }
 
 /// A place.
-pub(super) fn at(x: f64, y: f64) -> Point {
-    Point { x, y }
+pub(super) fn at(x: f64, y: f64) -> PicturePoint {
+    PicturePoint { x, y }
 }
 
 /// A line of straight pieces.
-pub(super) fn line(points: &[Point], dashed: bool) -> Option<Shape> {
+pub(super) fn line(points: &[PicturePoint], dashed: bool) -> Option<Shape> {
     let (start, rest) = points.split_first()?;
     let pieces = rest.iter().copied().map(Piece::Line).collect();
     Some(Shape::Path { start: *start, pieces, dashed })
@@ -95,7 +95,7 @@ pub(super) fn line(points: &[Point], dashed: bool) -> Option<Shape> {
 const HEAD: (f64, f64) = (9.0, 3.6);
 
 /// The head of a line that comes from `from` and ends at `to`.
-pub(super) fn head(from: Point, to: Point) -> Shape {
+pub(super) fn head(from: PicturePoint, to: PicturePoint) -> Shape {
     let (dx, dy) = (to.x - from.x, to.y - from.y);
     let length = dx.hypot(dy).max(1e-9);
     let (ux, uy) = (dx / length, dy / length);
@@ -105,14 +105,14 @@ pub(super) fn head(from: Point, to: Point) -> Shape {
 }
 
 /// A text around a place.
-pub(super) fn text(centre: Point, lines: &[String]) -> Shape {
+pub(super) fn text(centre: PicturePoint, lines: &[String]) -> Shape {
     Shape::Text { centre, lines: lines.to_vec() }
 }
 
 impl Shape {
     /// The upper left and lower right corner of the least box around it. Letters have the width
     /// that the drawing's font has, see `words.rs`.
-    pub fn bounds(&self) -> (Point, Point) {
+    pub fn bounds(&self) -> (PicturePoint, PicturePoint) {
         match self {
             Shape::Circle(c, r, _) => (c.by(-r, -r), c.by(*r, *r)),
             Shape::Box(corner, width, height) | Shape::Shade(corner, width, height) => {
@@ -130,7 +130,7 @@ impl Shape {
 
     /// Places along a line, close enough to each other that straight pieces between them are the
     /// line; corners of anything else but text, which has none.
-    pub fn outline(&self) -> Vec<Point> {
+    pub fn outline(&self) -> Vec<PicturePoint> {
         match self {
             Shape::Path { start, pieces, .. } => {
                 let mut points = vec![*start];
@@ -163,14 +163,15 @@ impl Shape {
 /// Straight pieces that stand for a curve or a circle.
 const CUTS: u32 = 24;
 
-fn bezier([a, b, c, d]: [Point; 4], t: f64) -> Point {
+fn bezier([a, b, c, d]: [PicturePoint; 4], t: f64) -> PicturePoint {
     let s = 1.0 - t;
     let (i, j, k, l) = (s * s * s, 3.0 * s * s * t, 3.0 * s * t * t, t * t * t);
     at(i * a.x + j * b.x + k * c.x + l * d.x, i * a.y + j * b.y + k * c.y + l * d.y)
 }
 
-fn around(points: &[Point]) -> (Point, Point) {
-    let least = |of: fn(&Point) -> f64| points.iter().map(of).fold(f64::INFINITY, f64::min);
-    let most = |of: fn(&Point) -> f64| points.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
+fn around(points: &[PicturePoint]) -> (PicturePoint, PicturePoint) {
+    let least = |of: fn(&PicturePoint) -> f64| points.iter().map(of).fold(f64::INFINITY, f64::min);
+    let most =
+        |of: fn(&PicturePoint) -> f64| points.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
     (at(least(|p| p.x), least(|p| p.y)), at(most(|p| p.x), most(|p| p.y)))
 }

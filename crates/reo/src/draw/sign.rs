@@ -1,6 +1,6 @@
 //! The signs of channels: which one a component has, and its shapes.
 
-use super::picture::{Point, Shape, at, head, line};
+use super::picture::{PicturePoint, Shape, at, head, line};
 use super::words;
 use crate::catalog::Primitive;
 use crate::connector::Channel;
@@ -119,7 +119,7 @@ impl Sign {
 
     /// Its shapes around `middle`, with data going in direction (x, y), of length 1 and along an
     /// axis.
-    pub fn shapes(self, middle: Point, (x, y): (f64, f64)) -> Vec<Shape> {
+    pub fn shapes(self, middle: PicturePoint, (x, y): (f64, f64)) -> Vec<Shape> {
         let to =
             |along: f64, across: f64| middle.by(along * x - across * y, along * y + across * x);
         let bar = |along: f64, across: f64| line(&[to(along, -across), to(along, across)], false);

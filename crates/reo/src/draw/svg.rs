@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::frames::Frame;
-use super::picture::{Picture, Piece, Point, Shape};
+use super::picture::{GraphPicture, PicturePoint, Piece, Shape};
 use super::words::{CELL, FONT, LINE, cells};
 
 /// Pixels between pictures, above a caption, around everything.
@@ -20,7 +20,7 @@ const STYLE: &str = "\
 .on .l,.on .b,.on .o{stroke:#0b62a8;stroke-width:2.6}.on .a,.on text{fill:#0b62a8}";
 
 /// One drawing of rows: pictures side by side, below the caption of a step that is lit in them.
-pub fn svg(title: &str, rows: &[(Vec<&Picture>, Option<&Frame>)]) -> String {
+pub fn svg(title: &str, rows: &[(Vec<&GraphPicture>, Option<&Frame>)]) -> String {
     let mut body = String::new();
     let (mut width, mut y) = (0.0f64, MARGIN);
     for (pictures, frame) in rows {
@@ -58,7 +58,7 @@ pub fn svg(title: &str, rows: &[(Vec<&Picture>, Option<&Frame>)]) -> String {
 
 /// The items of a picture, those of `on` as lit; for pages, whose style says what the classes look
 /// like.
-pub fn content(picture: &Picture, on: Option<&BTreeSet<String>>) -> String {
+pub fn content(picture: &GraphPicture, on: Option<&BTreeSet<String>>) -> String {
     let mut out = String::new();
     for item in &picture.items {
         let lit = on.is_some_and(|on| on.contains(&item.key));
@@ -120,7 +120,7 @@ fn draw(shape: &Shape, out: &mut String) {
 }
 
 /// The data of a `path` element.
-fn way(start: Point, pieces: &[Piece]) -> String {
+fn way(start: PicturePoint, pieces: &[Piece]) -> String {
     let mut way = format!("M{:.1} {:.1}", start.x, start.y);
     for piece in pieces {
         _ = match piece {

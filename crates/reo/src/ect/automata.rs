@@ -26,7 +26,7 @@ use super::xml::{self, Element};
 use crate::cat::{File, State, Step, of_automata};
 use crate::connector::{Connector, Notes};
 use crate::constant::constant_word;
-use crate::syntax::condition::{Cases, Claim, Value, all_of};
+use crate::syntax::condition::{Cases, ClaimValue, GuardClaim, all_of};
 use crate::syntax::{Source, Spot};
 
 /// The connector of a `.ea` file: of the automata called `name`, or of all if they have one name.
@@ -223,13 +223,13 @@ fn condition(element: Element<'_>) -> Made<'_, Cases> {
             // Not more than in one case of a conjunction.
             both(element, &vec![Vec::new()], &cases)
         }
-        "Equation" => claim(Claim::Equal(side(element, "left")?, side(element, "right")?)),
+        "Equation" => claim(GuardClaim::Equal(side(element, "left")?, side(element, "right")?)),
         "Predicate" => {
             let (left, right) = (side(element, "left")?, side(element, "right")?);
             match element.value("type").unwrap_or("==") {
-                "==" | "EQUAL" => claim(Claim::Equal(left, right)),
-                "!=" | "NOT_EQUAL" => claim(Claim::Different(left, right)),
-                sign @ ("<" | "<=" | ">" | ">=") => claim(Claim::relation(sign, left, right)),
+                "==" | "EQUAL" => claim(GuardClaim::Equal(left, right)),
+                "!=" | "NOT_EQUAL" => claim(GuardClaim::Different(left, right)),
+                sign @ ("<" | "<=" | ">" | ">=") => claim(GuardClaim::relation(sign, left, right)),
                 other => Err((element, EctFault::Element(excerpt(other)))),
             }
         }
@@ -237,7 +237,7 @@ fn condition(element: Element<'_>) -> Made<'_, Cases> {
     }
 }
 
-fn side<'a>(element: Element<'a>, what: &str) -> Made<'a, Value> {
+fn side<'a>(element: Element<'a>, what: &str) -> Made<'a, ClaimValue> {
     let Some(side) = element.named(what).next() else {
         return Err((element, EctFault::Value(SIDE)));
     };
@@ -247,20 +247,21 @@ fn side<'a>(element: Element<'a>, what: &str) -> Made<'a, Value> {
 const SIDE: &str = "an equation has one side only; complete it in the editor";
 
 /// A value.
-fn value(element: Element<'_>) -> Made<'_, Value> {
+fn value(element: Element<'_>) -> Made<'_, ClaimValue> {
     let word = || element.value("value").unwrap_or_default().to_owned();
     Ok(match (element.kind(), element.value("type").unwrap_or("IDENTIFIER")) {
-        ("Literal", _) => Value::Constant((word() == "true").to_string()),
+        ("Literal", _) => ClaimValue::Constant((word() == "true").to_string()),
         ("Function", _) => {
-            let values: Result<Vec<Value>, _> = element.named("parameters").map(value).collect();
-            Value::Call(word(), values?)
+            let values: Result<Vec<ClaimValue>, _> =
+                element.named("parameters").map(value).collect();
+            ClaimValue::Call(word(), values?)
         }
-        ("Element", "IDENTIFIER") => Value::Word(word()),
-        ("Element", "STRING") => Value::Constant(constant_word(&word())),
-        ("Element", "INTEGER") => Value::Constant(word()),
-        ("Element", "SOURCE_MEMORY") => Value::Before(word()),
-        ("Element", "TARGET_MEMORY") => Value::After(word()),
-        ("Element", "ARBITRARY") => Value::Some(element.spot().0 as u32),
+        ("Element", "IDENTIFIER") => ClaimValue::Word(word()),
+        ("Element", "STRING") => ClaimValue::Constant(constant_word(&word())),
+        ("Element", "INTEGER") => ClaimValue::Constant(word()),
+        ("Element", "SOURCE_MEMORY") => ClaimValue::Before(word()),
+        ("Element", "TARGET_MEMORY") => ClaimValue::After(word()),
+        ("Element", "ARBITRARY") => ClaimValue::Some(element.spot().0 as u32),
         ("Element", other) | (other, _) => {
             return Err((element, EctFault::Element(excerpt(other))));
         }

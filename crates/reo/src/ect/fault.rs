@@ -4,10 +4,10 @@ use thiserror::Error;
 
 use crate::cat::CatFault;
 use crate::catalog::CatalogError;
-use crate::syntax::{At, CLOCKS};
+use crate::syntax::{CLOCKS, WithPlace};
 
 /// A fault and its place, on one line.
-pub type EctError = At<EctFault>;
+pub type EctError = WithPlace<EctFault>;
 
 /// What is wrong with a `.reo` or `.ea` file, and the fix.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -7,7 +7,7 @@ use roxmltree::{Document, Node};
 use tickbound_input::message::{excerpt, printable};
 
 use super::fault::{EctError, EctFault};
-use crate::syntax::{Fault, MAX_NESTING, MAX_TEXT, Source, Spot};
+use crate::syntax::{MAX_NESTING, MAX_TEXT, Source, Spot, SyntaxFault};
 
 /// Most elements that a message lists.
 const MAX_LISTED: usize = 40;
@@ -93,7 +93,7 @@ impl<'a> Element<'a> {
 pub(super) fn read(source: &Source) -> Result<Document<'_>, EctError> {
     let wrong = |at: usize, what: String| source.fault(Spot(at), EctFault::Xml(what));
     if source.text.len() > MAX_TEXT {
-        return Err(wrong(0, Fault::Long("text", source.text.len(), MAX_TEXT).to_string()));
+        return Err(wrong(0, SyntaxFault::Long("text", source.text.len(), MAX_TEXT).to_string()));
     }
     let document = Document::parse(&source.text).map_err(|error| {
         let place = error.pos();
@@ -114,7 +114,7 @@ pub(super) fn read(source: &Source) -> Result<Document<'_>, EctError> {
     // In the order of the text, so that few ancestors are counted of any.
     let mut elements = document.descendants().filter(Node::is_element);
     if let Some(deep) = elements.find(|node| node.ancestors().count() > MAX_NESTING) {
-        return Err(wrong(deep.range().start, Fault::Deep.to_string()));
+        return Err(wrong(deep.range().start, SyntaxFault::Deep.to_string()));
     }
     Ok(document)
 }

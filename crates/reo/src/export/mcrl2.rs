@@ -9,11 +9,11 @@ use std::fmt::Write;
 
 use itertools::Itertools;
 
-use super::subject::Subject;
+use super::subject::ExportSubject;
 use super::words::Identifiers;
-use crate::automaton::Step;
+use crate::automaton::Transition;
 use crate::constraint::simplify::written;
-use crate::constraint::{Constraint, Literal, Term};
+use crate::constraint::{DataConstraint, DataTerm, Literal};
 
 const RESERVED: [&str; 40] = [
     "act", "allow", "block", "comm", "cons", "delay", "div", "else", "end", "eqn", "exists",
@@ -22,7 +22,7 @@ const RESERVED: [&str; 40] = [
     "yaled", "Data", "nothing", "delta", "nil", "dist",
 ];
 
-pub(super) fn write(subject: Subject<'_>) -> String {
+pub(super) fn write(subject: ExportSubject<'_>) -> String {
     let mut writer =
         Writer { subject, words: Identifiers::new(RESERVED), plain: subject.automaton.is_plain() };
     let processes = writer.processes();
@@ -31,13 +31,13 @@ pub(super) fn write(subject: Subject<'_>) -> String {
 }
 
 struct Writer<'a> {
-    subject: Subject<'a>,
+    subject: ExportSubject<'a>,
     words: Identifiers,
     plain: bool,
 }
 
 impl Writer<'_> {
-    fn word(&mut self, prefix: &str, symbol: crate::symbol::Symbol) -> String {
+    fn word(&mut self, prefix: &str, symbol: crate::symbol::SymbolId) -> String {
         self.words.of(prefix, self.subject.symbols.word(symbol))
     }
 
@@ -69,7 +69,7 @@ impl Writer<'_> {
     }
 
     fn declare(&mut self, literal: &Literal, constants: &mut Vec<String>, maps: &mut Vec<String>) {
-        let mut terms: Vec<Term> = match literal {
+        let mut terms: Vec<DataTerm> = match literal {
             Literal::Equal(a, b) | Literal::Different(a, b) => vec![a.clone(), b.clone()],
             Literal::Predicate(_, p, terms) => {
                 maps.push(self.map("p_", *p, terms.len(), "Bool"));
@@ -78,8 +78,8 @@ impl Writer<'_> {
         };
         while let Some(term) = terms.pop() {
             match term {
-                Term::Constant(c) => constants.push(self.word("c_", c)),
-                Term::Call(f, arguments) => {
+                DataTerm::Constant(c) => constants.push(self.word("c_", c)),
+                DataTerm::Call(f, arguments) => {
                     maps.push(self.map("f_", f, arguments.len(), "Data"));
                     terms.extend(arguments.iter().cloned());
                 }
@@ -88,7 +88,7 @@ impl Writer<'_> {
         }
     }
 
-    fn map(&mut self, prefix: &str, symbol: crate::symbol::Symbol, n: usize, to: &str) -> String {
+    fn map(&mut self, prefix: &str, symbol: crate::symbol::SymbolId, n: usize, to: &str) -> String {
         let word = self.word(&format!("{prefix}{n}_"), symbol);
         let from = vec!["Data"; n].join(" # ");
         if n == 0 { format!("{word}: {to}") } else { format!("{word}: {from} -> {to}") }
@@ -111,7 +111,7 @@ impl Writer<'_> {
         out
     }
 
-    fn step(&mut self, step: &Step<'_>) -> String {
+    fn step(&mut self, step: &Transition<'_>) -> String {
         let automaton = self.subject.automaton;
         let constraint = automaton.constraint(step);
         let fire: Vec<_> = automaton.fires(step).collect();
@@ -134,7 +134,7 @@ impl Writer<'_> {
         let changed = written(constraint);
         summed.extend(changed.iter().map(|c| self.word("after_", c.0)));
         constraint.visit(|t| {
-            if let Term::Some(k) = t
+            if let DataTerm::Some(k) = t
                 && !summed.contains(&format!("some_{k}"))
             {
                 summed.push(format!("some_{k}"));
@@ -154,7 +154,7 @@ impl Writer<'_> {
         format!("{sum}({}) -> {action} . P{}{next}", self.condition(constraint), step.to)
     }
 
-    fn condition(&mut self, constraint: &Constraint) -> String {
+    fn condition(&mut self, constraint: &DataConstraint) -> String {
         let mut all = Vec::new();
         for literal in constraint.literals() {
             all.push(match literal {
@@ -169,20 +169,25 @@ impl Writer<'_> {
         if all.is_empty() { "true".into() } else { all.join(" && ") }
     }
 
-    fn call(&mut self, prefix: &str, symbol: crate::symbol::Symbol, terms: &[Term]) -> String {
+    fn call(
+        &mut self,
+        prefix: &str,
+        symbol: crate::symbol::SymbolId,
+        terms: &[DataTerm],
+    ) -> String {
         let word = self.word(&format!("{prefix}{}_", terms.len()), symbol);
         let terms: Vec<String> = terms.iter().map(|t| self.term(t)).collect();
         if terms.is_empty() { word } else { format!("{word}({})", terms.join(", ")) }
     }
 
-    fn term(&mut self, term: &Term) -> String {
+    fn term(&mut self, term: &DataTerm) -> String {
         match term {
-            Term::Constant(c) => self.word("c_", *c),
-            Term::Datum(name) => self.word("d_", name.0),
-            Term::Before(cell) => self.word("m_", cell.0),
-            Term::After(cell) => self.word("after_", cell.0),
-            Term::Some(k) => format!("some_{k}"),
-            Term::Call(f, terms) => self.call("f_", *f, terms),
+            DataTerm::Constant(c) => self.word("c_", *c),
+            DataTerm::Datum(name) => self.word("d_", name.0),
+            DataTerm::Before(cell) => self.word("m_", cell.0),
+            DataTerm::After(cell) => self.word("after_", cell.0),
+            DataTerm::Some(k) => format!("some_{k}"),
+            DataTerm::Call(f, terms) => self.call("f_", *f, terms),
         }
     }
 

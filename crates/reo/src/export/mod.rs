@@ -19,9 +19,9 @@ mod subject;
 mod treo;
 pub(crate) mod words;
 
-pub use subject::{ExportError, Subject};
+pub use subject::{ExportError, ExportSubject};
 
-use crate::draw::{self, Picture};
+use crate::draw::{self, GraphPicture};
 
 /// Most steps or states that can still be told apart.
 const MAX_STEPS: usize = 300;
@@ -49,7 +49,7 @@ pub enum Format {
 ///
 /// # Errors
 /// What the format cannot say.
-pub fn write(subject: Subject<'_>, format: Format) -> Result<String, ExportError> {
+pub fn write(subject: ExportSubject<'_>, format: Format) -> Result<String, ExportError> {
     match format {
         Format::Dot => Ok(dot::write(subject)),
         Format::Svg => picture(subject).map(|p| draw::svg(subject.name, &[(vec![&p], None)])),
@@ -65,7 +65,7 @@ pub fn write(subject: Subject<'_>, format: Format) -> Result<String, ExportError
 ///
 /// # Errors
 /// [`ExportError::Large`] if it has more than 300 steps.
-pub fn picture(subject: Subject<'_>) -> Result<Picture, ExportError> {
+pub fn picture(subject: ExportSubject<'_>) -> Result<GraphPicture, ExportError> {
     let automaton = subject.automaton;
     let size = automaton.transitions().max(automaton.states());
     if size > MAX_STEPS {

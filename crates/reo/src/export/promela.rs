@@ -9,15 +9,15 @@ use std::fmt::Write;
 use itertools::Itertools;
 use tickbound_input::names::promela;
 
-use super::subject::Subject;
+use super::subject::ExportSubject;
 use super::words::Identifiers;
 use crate::label;
-use crate::symbol::Name;
+use crate::symbol::NameId;
 
-pub(super) fn write(subject: Subject<'_>) -> String {
+pub(super) fn write(subject: ExportSubject<'_>) -> String {
     let automaton = subject.automaton;
     let mut words = Identifiers::new(promela().chain(["connector"]));
-    let name = |name: &Name| {
+    let name = |name: &NameId| {
         let word = subject.symbols.word(name.0);
         words.of(if is_label(word) { "n_" } else { "" }, word)
     };

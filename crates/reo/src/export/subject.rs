@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-use crate::automaton::{Automaton, Step};
-use crate::symbol::{Name, Symbols};
+use crate::automaton::{Automaton, Transition};
+use crate::symbol::{NameId, Symbols};
 
 /// Why an automaton cannot be written in a format.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -46,7 +46,7 @@ pub enum ExportError {
 
 /// An automaton and what it is called.
 #[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
+pub struct ExportSubject<'a> {
     /// A title, for people and as the name of what is defined.
     pub name: &'a str,
     /// The automaton.
@@ -54,15 +54,15 @@ pub struct Subject<'a> {
     /// Its words.
     pub symbols: &'a Symbols,
     /// Names into which the environment writes; the others it reads. For formats that tell.
-    pub inputs: &'a [Name],
+    pub inputs: &'a [NameId],
     /// Names that the environment sees, in the order of the interface; the automaton may have
     /// others. For formats that can hide.
-    pub interface: &'a [Name],
+    pub interface: &'a [NameId],
 }
 
-impl<'a> Subject<'a> {
+impl<'a> ExportSubject<'a> {
     /// The names that fire in a step, as words.
-    pub(super) fn fires(&self, step: &Step<'_>) -> Vec<&'a str> {
+    pub(super) fn fires(&self, step: &Transition<'_>) -> Vec<&'a str> {
         let symbols = self.symbols;
         self.automaton.fires(step).map(|n| symbols.word(n.0)).collect()
     }

@@ -6,30 +6,30 @@
 
 use std::fmt::Write;
 
-use super::subject::{ExportError, Subject};
+use super::subject::{ExportError, ExportSubject};
 use super::words::Identifiers;
-use crate::automaton::Step;
+use crate::automaton::Transition;
 use crate::constant::{LESS, OPERATORS, constant_text};
 use crate::constraint::simplify::written;
-use crate::constraint::{Constraint, Literal, Term};
+use crate::constraint::{DataConstraint, DataTerm, Literal};
 use crate::hide::live;
 use crate::label;
-use crate::symbol::{Cell, Name};
+use crate::symbol::{Cell, NameId};
 
-pub(super) fn write(subject: Subject<'_>) -> Result<String, ExportError> {
+pub(super) fn write(subject: ExportSubject<'_>) -> Result<String, ExportError> {
     if subject.automaton.all_steps().any(|s| label::is_silent(s.label)) {
         return Err(ExportError::Silent);
     }
     let initial = subject.initial("Treo")?;
     let mut words = Identifiers::new(["section", "import", "true", "false", "null", "state"]);
     let all = subject.automaton.alphabet();
-    let seen = |name: &&Name| all.contains(*name);
-    let seen: Vec<Name> = subject.interface.iter().filter(seen).copied().collect();
+    let seen = |name: &&NameId| all.contains(*name);
+    let seen: Vec<NameId> = subject.interface.iter().filter(seen).copied().collect();
     let rest = all.iter().filter(|name| !seen.contains(*name));
     // What the environment sees comes first, so that it keeps its names.
-    let nodes: Vec<Name> = seen.iter().chain(rest).copied().collect();
+    let nodes: Vec<NameId> = seen.iter().chain(rest).copied().collect();
     let called: Vec<String> = nodes.iter().map(|n| words.node(subject.symbols.word(n.0))).collect();
-    let end = |(name, word): (&Name, &String)| {
+    let end = |(name, word): (&NameId, &String)| {
         format!("{word}{}", if subject.inputs.contains(name) { '?' } else { '!' })
     };
     let ends: Vec<String> = nodes.iter().zip(&called).map(end).collect();
@@ -50,7 +50,7 @@ pub(super) fn write(subject: Subject<'_>) -> Result<String, ExportError> {
 
 /// What stands in the braces of the atom.
 fn atom(
-    subject: Subject<'_>,
+    subject: ExportSubject<'_>,
     initial: u32,
     words: &mut Identifiers,
 ) -> Result<String, ExportError> {
@@ -69,12 +69,16 @@ fn atom(
     Ok(out)
 }
 
-fn fires(subject: Subject<'_>, step: &Step<'_>, words: &mut Identifiers) -> Vec<String> {
+fn fires(
+    subject: ExportSubject<'_>,
+    step: &Transition<'_>,
+    words: &mut Identifiers,
+) -> Vec<String> {
     subject.fires(step).into_iter().map(|w| words.node(w)).collect()
 }
 
 fn rules(
-    subject: Subject<'_>,
+    subject: ExportSubject<'_>,
     initial: u32,
     words: &mut Identifiers,
     out: &mut String,
@@ -93,7 +97,7 @@ fn rules(
         return Err(ExportError::Unknown(subject.symbols.word(cell.0).to_owned()));
     }
     for step in automaton.all_steps() {
-        let signed = |(bit, name): (usize, &Name)| {
+        let signed = |(bit, name): (usize, &NameId)| {
             let sign = if label::has(step.label, bit) { "" } else { "~" };
             format!("{sign}{}", words.node(subject.symbols.word(name.0)))
         };
@@ -122,17 +126,17 @@ fn rules(
 
 /// Whether an equation says what a cell holds after a step, and not only that two cells hold the
 /// same.
-fn is_given(constraint: &Constraint, cell: Cell) -> bool {
+fn is_given(constraint: &DataConstraint, cell: Cell) -> bool {
     constraint.literals().iter().any(|literal| match literal {
-        Literal::Equal(Term::After(_), Term::After(_)) => false,
-        Literal::Equal(a, b) => [a, b].contains(&&Term::After(cell)),
+        Literal::Equal(DataTerm::After(_), DataTerm::After(_)) => false,
+        Literal::Equal(a, b) => [a, b].contains(&&DataTerm::After(cell)),
         Literal::Different(..) | Literal::Predicate(..) => false,
     })
 }
 
 fn literals(
-    subject: Subject<'_>,
-    constraint: &Constraint,
+    subject: ExportSubject<'_>,
+    constraint: &DataConstraint,
     words: &mut Identifiers,
 ) -> Result<String, ExportError> {
     let mut out = String::new();
@@ -160,15 +164,19 @@ fn literals(
     Ok(out)
 }
 
-fn term(subject: Subject<'_>, term: &Term, words: &mut Identifiers) -> Result<String, ExportError> {
+fn term(
+    subject: ExportSubject<'_>,
+    term: &DataTerm,
+    words: &mut Identifiers,
+) -> Result<String, ExportError> {
     let mut cell = |c: &Cell| words.of("", subject.symbols.word(c.0));
     Ok(match term {
-        Term::Constant(_) => term.text(subject.symbols),
-        Term::Datum(name) => words.node(subject.symbols.word(name.0)),
-        Term::Before(c) => format!("${}", cell(c)),
-        Term::After(c) => format!("${}'", cell(c)),
-        Term::Some(_) => return Err(ExportError::Nameless),
-        Term::Call(f, terms) => {
+        DataTerm::Constant(_) => term.text(subject.symbols),
+        DataTerm::Datum(name) => words.node(subject.symbols.word(name.0)),
+        DataTerm::Before(c) => format!("${}", cell(c)),
+        DataTerm::After(c) => format!("${}'", cell(c)),
+        DataTerm::Some(_) => return Err(ExportError::Nameless),
+        DataTerm::Call(f, terms) => {
             let (f, all) = (subject.symbols.word(*f), list(subject, terms, words)?);
             match &all[..] {
                 [one] if f == "-" => format!("(-{one})"),
@@ -180,8 +188,8 @@ fn term(subject: Subject<'_>, term: &Term, words: &mut Identifiers) -> Result<St
 }
 
 fn list(
-    subject: Subject<'_>,
-    terms: &[Term],
+    subject: ExportSubject<'_>,
+    terms: &[DataTerm],
     words: &mut Identifiers,
 ) -> Result<Vec<String>, ExportError> {
     terms.iter().map(|t| term(subject, t, words)).collect()

@@ -1,10 +1,10 @@
 //! Connectors as programs: a module in Rust or C that depends on nothing.
 //!
 //! The names that the automaton still has are *ports*. At a port into which the environment writes
-//! ([`Subject::inputs`]) it puts data, at any other it takes them. A step fires when a datum waits
-//! at each put port of it, somebody waits at each take port of it, and its constraint holds; all
-//! its ports fire together, what waits elsewhere goes on waiting. Where several steps are enabled,
-//! the caller chooses. Cells that no run reads again are emptied.
+//! ([`ExportSubject::inputs`]) it puts data, at any other it takes them. A step fires when a datum
+//! waits at each put port of it, somebody waits at each take port of it, and its constraint holds;
+//! all its ports fire together, what waits elsewhere goes on waiting. Where several steps are
+//! enabled, the caller chooses. Cells that no run reads again are emptied.
 //!
 //! Data are of one type, which the user chooses; functions, predicates and constants are what the
 //! user says (a trait in Rust, a struct of function pointers in C). They must be pure, and
@@ -17,7 +17,7 @@
 //! or a test speaks of such a value, [`GenerateError::Open`] tells the step.
 //!
 //! ```
-//! use tickbound_reo::export::Subject;
+//! use tickbound_reo::export::ExportSubject;
 //! use tickbound_reo::generate::{Language, generate};
 //! use tickbound_reo::primitive::sync_drain;
 //! use tickbound_reo::symbol::Symbols;
@@ -26,10 +26,10 @@
 //! let (a, b) = (symbols.name("a"), symbols.name("b"));
 //! let drain = sync_drain(a, b);
 //! let (automaton, symbols, interface) = (&drain, &symbols, &[a, b]);
-//! let subject = Subject { name: "drain", automaton, symbols, inputs: interface, interface };
+//! let subject = ExportSubject { name: "drain", automaton, symbols, inputs: interface, interface };
 //! assert!(generate(subject, Language::Rust)?.contains("pub fn put_a(&self, value: M::Value)"));
 //! // Who takes from a drain would have to be given something.
-//! let error = generate(Subject { inputs: &[a], ..subject }, Language::C).unwrap_err();
+//! let error = generate(ExportSubject { inputs: &[a], ..subject }, Language::C).unwrap_err();
 //! assert!(error.to_string().starts_with("step `0 {a, b} true -> 0` leaves b open"));
 //! # Ok::<(), tickbound_reo::generate::GenerateError>(())
 //! ```
@@ -41,7 +41,7 @@ mod rust;
 
 pub use error::GenerateError;
 
-use crate::export::Subject;
+use crate::export::ExportSubject;
 use plan::Plan;
 
 /// A programming language.
@@ -57,7 +57,7 @@ pub enum Language {
 ///
 /// # Errors
 /// What cannot be a program, or would need values that nothing determines.
-pub fn generate(subject: Subject<'_>, language: Language) -> Result<String, GenerateError> {
+pub fn generate(subject: ExportSubject<'_>, language: Language) -> Result<String, GenerateError> {
     let plan = Plan::new(subject)?;
     Ok(match language {
         Language::Rust => rust::write(&plan),

@@ -3,15 +3,15 @@
 use indexmap::IndexMap;
 
 use super::error::{GenerateError, MAX_STEPS};
-use crate::automaton::{Automaton, Step as Arrow};
+use crate::automaton::{Automaton, Transition as Arrow};
 use crate::constant::LESS;
 use crate::constraint::simplify::{Gone, simplify};
-use crate::constraint::{Constraint, Literal, Term};
-use crate::export::Subject;
+use crate::constraint::{DataConstraint, DataTerm, Literal};
+use crate::export::ExportSubject;
 use crate::export::words::Identifiers;
 use crate::hide::live::{self, Live};
 use crate::label;
-use crate::symbol::{Cell, Name, Symbol};
+use crate::symbol::{Cell, NameId, SymbolId};
 
 /// A program.
 pub(super) struct Plan {
@@ -122,7 +122,7 @@ pub(super) enum Value {
 
 /// Words with their numbers, in the order in which they occur.
 #[derive(Default)]
-struct Words(IndexMap<(Symbol, usize), Word>);
+struct Words(IndexMap<(SymbolId, usize), Word>);
 
 impl Plan {
     /// The variable of a place.
@@ -135,7 +135,7 @@ impl Plan {
     }
 
     /// The plan of an automaton.
-    pub(super) fn new(subject: Subject<'_>) -> Result<Plan, GenerateError> {
+    pub(super) fn new(subject: ExportSubject<'_>) -> Result<Plan, GenerateError> {
         let automaton = subject.automaton;
         let [initial] = automaton.initial() else {
             return Err(GenerateError::Initial(automaton.initial().len()));
@@ -179,11 +179,11 @@ fn plain(text: &str) -> String {
 }
 
 struct Planner<'a> {
-    subject: Subject<'a>,
+    subject: ExportSubject<'a>,
     initial: u32,
     live: Live,
     words: Identifiers,
-    ports: IndexMap<Name, Port>,
+    ports: IndexMap<NameId, Port>,
     /// Cells that some run reads, in order.
     cells: Vec<Cell>,
     constants: Words,
@@ -192,7 +192,7 @@ struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    fn new(subject: Subject<'a>, initial: u32) -> Self {
+    fn new(subject: ExportSubject<'a>, initial: u32) -> Self {
         let automaton = subject.automaton;
         let live = live::cells(automaton);
         let read = |c: &Cell| (0..automaton.states() as u32).any(|s| live.is_live(*c, s));
@@ -215,7 +215,7 @@ impl<'a> Planner<'a> {
         if label::is_silent(step.label) {
             return Err(GenerateError::Silent(text));
         }
-        let names: Vec<Name> = automaton.fires(step).collect();
+        let names: Vec<NameId> = automaton.fires(step).collect();
         let mut known = Known::of(self, &names);
         let mut left: Vec<&Literal> = simple.literals().iter().collect();
         let mut acts = Vec::new();
@@ -232,10 +232,10 @@ impl<'a> Planner<'a> {
                 break;
             }
         }
-        let untold = |name: &&Name| !known.places.contains(&Term::Datum(**name));
+        let untold = |name: &&NameId| !known.places.contains(&DataTerm::Datum(**name));
         let open = match (left.first(), names.iter().find(untold)) {
             (Some(literal), _) => {
-                Some(Constraint::new([(*literal).clone()]).text(self.subject.symbols))
+                Some(DataConstraint::new([(*literal).clone()]).text(self.subject.symbols))
             }
             (None, Some(name)) => Some(self.subject.symbols.word(name.0).to_owned()),
             (None, None) => None,
@@ -250,7 +250,7 @@ impl<'a> Planner<'a> {
         Ok(Some(Step { text, to: step.to, fires, reads, acts, after: self.after(step.to, &known) }))
     }
 
-    fn text(&self, step: &Arrow<'_>, constraint: &Constraint) -> String {
+    fn text(&self, step: &Arrow<'_>, constraint: &DataConstraint) -> String {
         let names = self.subject.automaton.fires(step);
         let words: Vec<&str> = names.map(|n| self.subject.symbols.word(n.0)).collect();
         let constraint = constraint.text(self.subject.symbols);
@@ -281,28 +281,28 @@ impl<'a> Planner<'a> {
     }
 
     /// `leaf` gets the value of `term`.
-    fn given(&mut self, leaf: &Term, term: &Term, known: &mut Known) -> Option<Act> {
+    fn given(&mut self, leaf: &DataTerm, term: &DataTerm, known: &mut Known) -> Option<Act> {
         let place = self.place(leaf)?;
         let value = self.value(term)?;
         known.places.push(leaf.clone());
         Some(Act::Let(place, value))
     }
 
-    fn place(&self, leaf: &Term) -> Option<Place> {
+    fn place(&self, leaf: &DataTerm) -> Option<Place> {
         let cell = |c: &Cell| self.cells.binary_search(c).ok();
         match leaf {
-            Term::Datum(name) => self.ports.get_index_of(name).map(Place::Port),
-            Term::Before(c) => cell(c).map(Place::Old),
-            Term::After(c) => cell(c).map(Place::New),
-            Term::Constant(_) | Term::Some(_) | Term::Call(..) => None,
+            DataTerm::Datum(name) => self.ports.get_index_of(name).map(Place::Port),
+            DataTerm::Before(c) => cell(c).map(Place::Old),
+            DataTerm::After(c) => cell(c).map(Place::New),
+            DataTerm::Constant(_) | DataTerm::Some(_) | DataTerm::Call(..) => None,
         }
     }
 
-    fn value(&mut self, term: &Term) -> Option<Value> {
+    fn value(&mut self, term: &DataTerm) -> Option<Value> {
         let symbols = self.subject.symbols;
         match term {
-            Term::Constant(c) => Some(Value::Constant(self.constant(*c))),
-            Term::Call(f, terms) => {
+            DataTerm::Constant(c) => Some(Value::Constant(self.constant(*c))),
+            DataTerm::Call(f, terms) => {
                 let values = terms.iter().map(|t| self.value(t)).collect::<Option<Vec<_>>>()?;
                 let word = symbols.word(*f);
                 let n = terms.len();
@@ -315,12 +315,12 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn constant(&mut self, constant: Symbol) -> usize {
-        let text = Term::Constant(constant).text(self.subject.symbols);
+    fn constant(&mut self, constant: SymbolId) -> usize {
+        let text = DataTerm::Constant(constant).text(self.subject.symbols);
         self.constants.number("constant_", constant, 0, &text, &mut self.words)
     }
 
-    fn reads(&self, constraint: &Constraint) -> Vec<usize> {
+    fn reads(&self, constraint: &DataConstraint) -> Vec<usize> {
         let cells = crate::constraint::simplify::read(constraint);
         cells.iter().filter_map(|c| self.cells.binary_search(c).ok()).collect()
     }
@@ -328,7 +328,7 @@ impl<'a> Planner<'a> {
     fn after(&self, to: u32, known: &Known) -> Vec<After> {
         let after = |cell: &Cell| match () {
             () if !self.live.is_live(*cell, to) => After::Gone,
-            () if known.places.contains(&Term::After(*cell)) => After::New,
+            () if known.places.contains(&DataTerm::After(*cell)) => After::New,
             () => After::Kept,
         };
         self.cells.iter().map(after).collect()
@@ -354,10 +354,10 @@ impl<'a> Planner<'a> {
 
 /// The ports: names of the interface in its order, then the others.
 fn ports(
-    subject: Subject<'_>,
+    subject: ExportSubject<'_>,
     automaton: &Automaton,
     words: &mut Identifiers,
-) -> IndexMap<Name, Port> {
+) -> IndexMap<NameId, Port> {
     let all = automaton.alphabet();
     let seen = subject.interface.iter().filter(|n| all.binary_search(n).is_ok());
     let mut ports = IndexMap::new();
@@ -373,21 +373,21 @@ fn ports(
 
 /// Leaves whose value is known so far in a step.
 struct Known {
-    places: Vec<Term>,
+    places: Vec<DataTerm>,
 }
 
 impl Known {
     /// Data that are put by the environment.
-    fn of(planner: &Planner<'_>, names: &[Name]) -> Known {
-        let put = |name: &&Name| planner.ports.get(*name).is_some_and(|port| port.put);
-        Known { places: names.iter().filter(put).map(|n| Term::Datum(*n)).collect() }
+    fn of(planner: &Planner<'_>, names: &[NameId]) -> Known {
+        let put = |name: &&NameId| planner.ports.get(*name).is_some_and(|port| port.put);
+        Known { places: names.iter().filter(put).map(|n| DataTerm::Datum(*n)).collect() }
     }
 
-    fn has(&self, term: &Term) -> bool {
+    fn has(&self, term: &DataTerm) -> bool {
         let mut known = true;
         term.visit(&mut |leaf| {
-            known &=
-                matches!(leaf, Term::Constant(_) | Term::Before(_)) || self.places.contains(leaf);
+            known &= matches!(leaf, DataTerm::Constant(_) | DataTerm::Before(_))
+                || self.places.contains(leaf);
         });
         known
     }
@@ -398,7 +398,7 @@ impl Words {
     fn number(
         &mut self,
         prefix: &str,
-        symbol: Symbol,
+        symbol: SymbolId,
         arguments: usize,
         text: &str,
         words: &mut Identifiers,

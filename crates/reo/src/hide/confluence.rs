@@ -13,11 +13,11 @@
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::{live, sequence};
-use crate::automaton::{Automaton, Builder, Step};
+use crate::automaton::{Automaton, AutomatonBuilder, Transition};
 use crate::constraint::simplify::written;
-use crate::constraint::{Constraint, Constraints, Literal, Term};
+use crate::constraint::{ConstraintStore, DataConstraint, DataTerm, Literal};
 use crate::label;
-use crate::symbol::{Cell, Symbol};
+use crate::symbol::{Cell, SymbolId};
 
 /// A step by its state and its place in the row.
 type At = (u32, usize);
@@ -58,16 +58,16 @@ fn candidates(automaton: &Automaton) -> HashSet<At> {
 }
 
 /// Whether a constraint only gives each of some cells a value from memory before the step.
-fn is_update(constraint: &Constraint) -> bool {
+fn is_update(constraint: &DataConstraint) -> bool {
     let mut written = HashSet::default();
     constraint.literals().iter().all(|literal| {
         let Literal::Equal(a, b) = literal else { return false };
         let (cell, value) = match (a, b) {
-            (value, Term::After(cell)) | (Term::After(cell), value) => (cell, value),
+            (value, DataTerm::After(cell)) | (DataTerm::After(cell), value) => (cell, value),
             _ => return false,
         };
         let mut known = true;
-        value.visit(&mut |t| known &= matches!(t, Term::Before(_) | Term::Constant(_)));
+        value.visit(&mut |t| known &= matches!(t, DataTerm::Before(_) | DataTerm::Constant(_)));
         known && written.insert(*cell)
     })
 }
@@ -77,7 +77,7 @@ struct Check<'a> {
     automaton: &'a Automaton,
     live: live::Live,
     /// The automaton's constraints, with its numbers, and those of sequences.
-    constraints: Constraints,
+    constraints: ConstraintStore,
     sequences: HashMap<(u32, u32, u32), Option<u32>>,
 }
 
@@ -120,9 +120,14 @@ impl<'a> Check<'a> {
     }
 
     /// Whether `other`, possible beside the silent step `taken`, is as well done after it.
-    fn meets(&mut self, taken: &Step<'_>, other: &Step<'_>, candidates: &HashSet<At>) -> bool {
+    fn meets(
+        &mut self,
+        taken: &Transition<'_>,
+        other: &Transition<'_>,
+        candidates: &HashSet<At>,
+    ) -> bool {
         let automaton = self.automaton;
-        let onward: Vec<Step<'_>> = automaton
+        let onward: Vec<Transition<'_>> = automaton
             .steps(other.to)
             .enumerate()
             .filter(|(k, _)| candidates.contains(&(other.to, *k)))
@@ -151,7 +156,7 @@ struct Taken<'a> {
     automaton: &'a Automaton,
     end: Vec<u32>,
     change: Vec<u32>,
-    contents: Vec<(Cell, Symbol)>,
+    contents: Vec<(Cell, SymbolId)>,
 }
 
 impl<'a> Taken<'a> {
@@ -202,19 +207,19 @@ impl<'a> Taken<'a> {
     fn move_contents(&mut self, check: &Check<'_>) -> bool {
         let [initial] = self.automaton.initial() else { return false };
         let end = self.end[*initial as usize];
-        let before: HashMap<Cell, Symbol> = self.contents.iter().copied().collect();
+        let before: HashMap<Cell, SymbolId> = self.contents.iter().copied().collect();
         let mut after = before.clone();
         let mut unknown: Vec<(Cell, Cell)> = Vec::new();
         let change = check.constraints.get(self.change[*initial as usize]);
         for literal in change.literals() {
             let (cell, value) = match literal {
-                Literal::Equal(Term::Before(from), Term::After(to)) => {
+                Literal::Equal(DataTerm::Before(from), DataTerm::After(to)) => {
                     if !before.contains_key(from) {
                         unknown.push((*from, *to));
                     }
                     (to, before.get(from))
                 }
-                Literal::Equal(Term::Constant(c), Term::After(to)) => (to, Some(c)),
+                Literal::Equal(DataTerm::Constant(c), DataTerm::After(to)) => (to, Some(c)),
                 _ => return false,
             };
             match value {
@@ -239,7 +244,7 @@ impl<'a> Taken<'a> {
         let automaton = self.automaton;
         let initial = automaton.initial().iter().map(|s| self.end[*s as usize]).collect();
         let names = automaton.alphabet().iter().copied();
-        let mut builder = Builder::over(names, automaton.states(), initial);
+        let mut builder = AutomatonBuilder::over(names, automaton.states(), initial);
         builder.contents(self.contents.iter().copied());
         for state in (0..automaton.states() as u32).filter(|s| self.end[*s as usize] == *s) {
             for step in automaton.steps(state) {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use crate::automaton::Automaton;
 use crate::constraint::simplify::written;
-use crate::constraint::{Constraint, Term};
+use crate::constraint::{DataConstraint, DataTerm};
 use crate::label;
 use crate::symbol::Cell;
 
@@ -45,7 +45,7 @@ impl Live {
     }
 
     /// Cells that a constraint writes and that nothing reads after `state`, sorted.
-    pub(crate) fn dead(&self, constraint: &Constraint, state: u32) -> Vec<Cell> {
+    pub(crate) fn dead(&self, constraint: &DataConstraint, state: u32) -> Vec<Cell> {
         let dead = |cell: &Cell| self.cells.binary_search(cell).is_ok_and(|b| !self.has(state, b));
         written(constraint).into_iter().filter(dead).collect()
     }
@@ -128,7 +128,7 @@ fn touched(automaton: &Automaton, cells: &[Cell], words: usize) -> (Vec<u64>, Ve
         let constraint = all.get(number as u32);
         let place = number * words..(number + 1) * words;
         constraint.visit(|term| {
-            if let Term::Before(cell) = term
+            if let DataTerm::Before(cell) = term
                 && let Ok(bit) = cells.binary_search(cell)
             {
                 label::set(&mut reads[place.clone()], bit);

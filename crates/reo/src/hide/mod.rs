@@ -19,21 +19,21 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap as HashMap;
 
-use crate::automaton::{Automaton, Builder, Step};
+use crate::automaton::{Automaton, AutomatonBuilder, Transition};
 use crate::constraint::simplify::{Gone, around, read, simplify, written};
-use crate::constraint::{Constraint, Literal, Term};
+use crate::constraint::{DataConstraint, DataTerm, Literal};
 use crate::label::{self, Map};
-use crate::limits::{Limits, Stopped};
-use crate::symbol::{Cell, Name};
+use crate::limits::{ProductLimits, Stopped};
+use crate::symbol::{Cell, NameId};
 
 /// Without `names` in labels and constraints, and without steps that do nothing or whose constraint
 /// nothing fulfils. Constraints are in their simplest form afterwards.
-pub fn hide(automaton: &Automaton, names: &[Name]) -> Automaton {
+pub fn hide(automaton: &Automaton, names: &[NameId]) -> Automaton {
     rewritten(automaton, names, true)
 }
 
 /// As [`hide`], with constraints left as they are that mention nothing of what goes.
-pub fn hide_between(automaton: &Automaton, names: &[Name]) -> Automaton {
+pub fn hide_between(automaton: &Automaton, names: &[NameId]) -> Automaton {
     rewritten(automaton, names, false)
 }
 
@@ -84,19 +84,20 @@ fn is_simplest(
 
 /// What a step's simplest constraint depends on beside its constraint: the live cells of the
 /// target, by their class, unless all that it writes is live.
-fn left_of(live: &live::Live, step: &Step<'_>) -> u32 {
+fn left_of(live: &live::Live, step: &Transition<'_>) -> u32 {
     if live.keeps_all(step.condition, step.to) { u32::MAX } else { live.class(step.to) }
 }
 
-fn rewritten(automaton: &Automaton, names: &[Name], everywhere: bool) -> Automaton {
+fn rewritten(automaton: &Automaton, names: &[NameId], everywhere: bool) -> Automaton {
     let mut gone = names.to_vec();
     gone.sort_unstable();
-    let kept: Vec<Name> =
+    let kept: Vec<NameId> =
         automaton.alphabet().iter().filter(|n| gone.binary_search(n).is_err()).copied().collect();
     let map = Map::new(automaton.alphabet(), &kept);
     let live = live::cells(automaton);
-    let mut seen: HashMap<(u32, u32), Option<Constraint>> = HashMap::default();
-    let mut builder = Builder::over(kept, automaton.states(), automaton.initial().to_vec());
+    let mut seen: HashMap<(u32, u32), Option<DataConstraint>> = HashMap::default();
+    let mut builder =
+        AutomatonBuilder::over(kept, automaton.states(), automaton.initial().to_vec());
     builder.contents(automaton.contents().iter().copied());
     for step in automaton.all_steps() {
         let key = (step.condition, left_of(&live, &step));
@@ -122,7 +123,11 @@ fn rewritten(automaton: &Automaton, names: &[Name], everywhere: bool) -> Automat
 /// One step after another, as one: what the second reads of memory is what the first has left.
 /// At most one of the two may speak of data at names. `None` if they cannot follow each other.
 /// Cells in `dead`, sorted, are not read after the second.
-pub fn sequence(first: &Constraint, second: &Constraint, dead: &[Cell]) -> Option<Constraint> {
+pub fn sequence(
+    first: &DataConstraint,
+    second: &DataConstraint,
+    dead: &[Cell],
+) -> Option<DataConstraint> {
     if first.is_true() && dead.is_empty() {
         return Some(second.clone());
     }
@@ -137,19 +142,21 @@ pub fn sequence(first: &Constraint, second: &Constraint, dead: &[Cell]) -> Optio
     let mut all = Vec::with_capacity(first.literals().len() + second.literals().len());
     all.extend(first.literals().iter().map(|l| {
         l.map(&mut |term| match term {
-            Term::After(cell) => at(cell).map_or_else(|| term.clone(), Term::Some),
+            DataTerm::After(cell) => at(cell).map_or_else(|| term.clone(), DataTerm::Some),
             other => other.clone(),
         })
     }));
     all.extend(second.literals().iter().map(|l| {
         l.map(&mut |term| match term {
-            Term::Before(cell) => at(cell).map_or_else(|| term.clone(), Term::Some),
-            Term::Some(k) => Term::Some(k + SECOND),
+            DataTerm::Before(cell) => at(cell).map_or_else(|| term.clone(), DataTerm::Some),
+            DataTerm::Some(k) => DataTerm::Some(k + SECOND),
             other => other.clone(),
         })
     }));
     let kept = between.iter().filter(|c| again.binary_search(c).is_err());
-    all.extend(kept.filter_map(|c| Some(Literal::Equal(Term::After(*c), Term::Some(at(c)?)))));
+    all.extend(
+        kept.filter_map(|c| Some(Literal::Equal(DataTerm::After(*c), DataTerm::Some(at(c)?)))),
+    );
     // What both speak of is where their classes meet.
     let fewer = if first.literals().len() < second.literals().len() { first } else { second };
     let mut touched = Vec::with_capacity(2 * fewer.literals().len());
@@ -167,7 +174,7 @@ pub fn sequence(first: &Constraint, second: &Constraint, dead: &[Cell]) -> Optio
 ///
 /// # Errors
 /// When the work was stopped or the paths of silent steps become too many for the memory.
-pub fn close(automaton: &Automaton, limits: &Limits<'_>) -> Result<Automaton, Stopped> {
+pub fn close(automaton: &Automaton, limits: &ProductLimits<'_>) -> Result<Automaton, Stopped> {
     if automaton.all_steps().all(|s| !label::is_silent(s.label)) {
         return Ok(automaton.reachable().0);
     }
@@ -194,16 +201,16 @@ pub fn close(automaton: &Automaton, limits: &Limits<'_>) -> Result<Automaton, St
 fn silent_paths(
     automaton: &Automaton,
     state: u32,
-    limits: &Limits<'_>,
-) -> Result<Vec<(u32, Constraint)>, Stopped> {
-    let mut paths = indexmap::IndexSet::from([(state, Constraint::default())]);
+    limits: &ProductLimits<'_>,
+) -> Result<Vec<(u32, DataConstraint)>, Stopped> {
+    let mut paths = indexmap::IndexSet::from([(state, DataConstraint::default())]);
     let (mut next, mut stored) = (0, 0u128);
     while let Some((at, before)) = paths.get_index(next).cloned() {
         limits.go_on()?;
         // A cycle that applies a function to a cell makes paths that grow without end.
         stored += 128 + 64 * before.terms() as u128;
         limits.fits("silent closure", stored)?;
-        let silent = |s: &Step<'_>| label::is_silent(s.label);
+        let silent = |s: &Transition<'_>| label::is_silent(s.label);
         for step in automaton.steps(at).filter(silent) {
             if let Some(both) = sequence(&before, automaton.constraint(&step), &[]) {
                 paths.insert((step.to, both));

@@ -5,7 +5,7 @@ use tickbound_input::message::excerpt;
 
 use crate::automaton::AutomatonError;
 use crate::catalog::CatalogError;
-use crate::syntax::{At, Fault};
+use crate::syntax::{SyntaxFault, WithPlace};
 
 /// What `format` says.
 pub const FORMAT: &str = "tickbound-reo";
@@ -17,7 +17,7 @@ pub const MAX_STATES: usize = 1 << 24;
 pub const MAX_LABELS: usize = 1 << 25;
 
 /// A fault and its place: a line of the text, or a part and step.
-pub type JsonError = At<JsonFault>;
+pub type JsonError = WithPlace<JsonFault>;
 
 /// What is wrong with a JSON text, and the fix.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -27,7 +27,7 @@ pub enum JsonFault {
     Syntax(String),
     /// The text is too long.
     #[error(transparent)]
-    Text(#[from] Fault),
+    Text(#[from] SyntaxFault),
     /// It is something else.
     #[error("{what} is {found}; write {expected}")]
     Other {
@@ -48,7 +48,7 @@ pub enum JsonFault {
         /// The character in it.
         column: usize,
         /// What is wrong.
-        fault: Fault,
+        fault: SyntaxFault,
     },
     /// A name that is not listed.
     #[error("{place}: `{name}` is none of the names; {fix}")]

@@ -5,14 +5,14 @@ use tickbound_input::message::{excerpt, suggest};
 
 use super::data::{AutomatonData, ConnectorData, PartData, StepData};
 use super::fault::{JsonFault, MAX_LABELS, MAX_STATES, Made, other};
-use crate::automaton::{Automaton, Builder};
+use crate::automaton::{Automaton, AutomatonBuilder};
 use crate::catalog::{MAX_ENDS, Primitive};
-use crate::connector::{Connector, End, Part, Wiring};
-use crate::constraint::Constraint;
+use crate::connector::{ChannelEnd, Connector, ConnectorPart, Wiring};
+use crate::constraint::DataConstraint;
 use crate::label;
-use crate::symbol::{Name, Symbols};
-use crate::syntax::At;
-use crate::syntax::condition::{self, Value};
+use crate::symbol::{NameId, Symbols};
+use crate::syntax::WithPlace;
+use crate::syntax::condition::{self, ClaimValue};
 
 /// Most parts of a file.
 const MAX_PARTS: usize = 100_000;
@@ -59,7 +59,7 @@ pub(super) fn automaton(
         JsonFault::Name { place, name: excerpt(name), fix }
     };
     let names: Vec<_> = data.names.iter().map(|n| symbols.name(n)).collect();
-    let mut builder = Builder::over(names, data.states, data.initial.clone());
+    let mut builder = AutomatonBuilder::over(names, data.states, data.initial.clone());
     let contents = data.contents.iter().map(|(c, held)| (symbols.cell(c), symbols.intern(held)));
     builder.contents(contents.collect::<Vec<_>>());
     for (at, step) in data.steps.iter().enumerate() {
@@ -84,16 +84,16 @@ fn cases(
     place: &dyn Fn() -> String,
     known: &IndexSet<&str>,
     symbols: &mut Symbols,
-) -> Made<Vec<Constraint>> {
-    let Some(when) = &step.when else { return Ok(vec![Constraint::default()]) };
-    let cases = condition::parse(when).map_err(|At { place: at, fault }| {
+) -> Made<Vec<DataConstraint>> {
+    let Some(when) = &step.when else { return Ok(vec![DataConstraint::default()]) };
+    let cases = condition::parse(when).map_err(|WithPlace { place: at, fault }| {
         let when = excerpt(when);
         JsonFault::Condition { place: place(), when, column: at.column, fault: *fault }
     })?;
     let mut wrong = None;
     for value in cases.iter().flatten().flat_map(|(_, claim)| claim.values()) {
         value.visit(&mut |v| {
-            if let Value::Word(word) = v
+            if let ClaimValue::Word(word) = v
                 && !known.contains(word.as_str())
             {
                 wrong = Some(word.clone());
@@ -112,7 +112,7 @@ fn cases(
 /// A part, before nodes are made.
 enum Ready {
     Automaton(Box<Automaton>),
-    Primitive(Primitive, Vec<End>),
+    Primitive(Primitive, Vec<ChannelEnd>),
 }
 
 /// A single automaton, as a connector.
@@ -150,7 +150,9 @@ pub(super) fn connector(data: ConnectorData, words: &[String]) -> Made<Connector
     let interface = seen(&data, &parts, &symbols)?;
     if parts.iter().all(|p| matches!(p, Ready::Automaton(_))) {
         let parts = data.parts.into_iter().zip(parts).filter_map(|(part, ready)| match ready {
-            Ready::Automaton(automaton) => Some(Part { kind: part.kind, automaton: *automaton }),
+            Ready::Automaton(automaton) => {
+                Some(ConnectorPart { kind: part.kind, automaton: *automaton })
+            }
             Ready::Primitive(..) => None,
         });
         let parts = parts.collect();
@@ -170,7 +172,7 @@ fn component(part: &PartData, ends: &[String], place: &str, sizes: &mut Sizes) -
     let writes = primitive.ends(ends.len()).map_err(fault)?;
     sizes.labels = sizes.labels.saturating_add(primitive.size(ends.len()));
     sizes.check()?;
-    let ends = ends.iter().cloned().zip(writes).map(|(node, writes)| End { node, writes });
+    let ends = ends.iter().cloned().zip(writes).map(|(node, writes)| ChannelEnd { node, writes });
     Ok(Ready::Primitive(primitive, ends.collect()))
 }
 
@@ -228,7 +230,8 @@ fn wired(
                     return Err(limit("names of an automaton beside components"));
                 }
                 let names = automaton.alphabet().iter();
-                let ends: Vec<End> = names.map(|n| End::reads(symbols.word(n.0))).collect();
+                let ends: Vec<ChannelEnd> =
+                    names.map(|n| ChannelEnd::reads(symbols.word(n.0))).collect();
                 wiring.add(&part.kind, &ends, |_, _| *automaton);
             }
             Ready::Primitive(primitive, ends) => {
@@ -249,8 +252,8 @@ fn wired(
     *wiring.symbols() = symbols;
     data.notes.into_iter().for_each(|note| wiring.note(note));
     let mut made = wiring.finish(&interface.iter().map(String::as_str).collect::<Vec<_>>());
-    let written: Vec<Name> = data.written.iter().map(|n| made.symbols.name(n)).collect();
-    let all: IndexSet<Name> = made.written.iter().copied().chain(written).collect();
+    let written: Vec<NameId> = data.written.iter().map(|n| made.symbols.name(n)).collect();
+    let all: IndexSet<NameId> = made.written.iter().copied().chain(written).collect();
     made.written = all.into_iter().collect();
     Ok(made)
 }

@@ -10,24 +10,24 @@
 use indexmap::{IndexMap, IndexSet};
 
 use crate::automaton::Automaton;
-use crate::symbol::Name;
+use crate::symbol::NameId;
 
 /// Positions of `parts`, each once, in the order in which they should be put together.
-pub fn order(parts: &[&Automaton], hidden: &[Name]) -> Vec<usize> {
-    let hidden: IndexSet<Name> = hidden.iter().copied().collect();
-    let mut users: IndexMap<Name, Vec<usize>> = IndexMap::new();
+pub fn order(parts: &[&Automaton], hidden: &[NameId]) -> Vec<usize> {
+    let hidden: IndexSet<NameId> = hidden.iter().copied().collect();
+    let mut users: IndexMap<NameId, Vec<usize>> = IndexMap::new();
     for (at, part) in parts.iter().enumerate() {
         part.alphabet().iter().for_each(|n| users.entry(*n).or_default().push(at));
     }
     let shared = |at: usize| parts[at].alphabet().iter().filter(|n| users[*n].len() > 1);
-    let mut left: IndexMap<Name, usize> = users.iter().map(|(n, u)| (*n, u.len())).collect();
+    let mut left: IndexMap<NameId, usize> = users.iter().map(|(n, u)| (*n, u.len())).collect();
     let mut waiting: IndexSet<usize> = (0..parts.len()).collect();
     let mut near: IndexSet<usize> = IndexSet::new();
     let mut order = Vec::with_capacity(parts.len());
     while !waiting.is_empty() {
         let done = |at: usize| shared(at).filter(|n| hidden.contains(*n) && left[*n] == 1).count();
         let begun = |at: usize| {
-            let untouched = |n: &&Name| hidden.contains(*n) && left[*n] == users[*n].len();
+            let untouched = |n: &&NameId| hidden.contains(*n) && left[*n] == users[*n].len();
             shared(at).filter(untouched).count()
         };
         let best = near.iter().copied().min_by_key(|at| (usize::MAX - done(*at), begun(*at), *at));

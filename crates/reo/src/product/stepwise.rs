@@ -9,19 +9,19 @@
 use super::order::order;
 use super::reachable;
 use crate::automaton::Automaton;
-use crate::bisimulation::{Kind, least, minimise};
+use crate::bisimulation::{Equivalence, least, minimise};
 use crate::constraint::simplify::may_conflict;
 use crate::hide::{close, confluence, hide, hide_between, simplified};
-use crate::limits::{Limits, Stopped};
-use crate::symbol::Name;
+use crate::limits::{ProductLimits, Stopped};
+use crate::symbol::NameId;
 
 /// What is done to the product.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct StepwiseOptions {
     /// Names to hide.
-    pub hidden: Vec<Name>,
+    pub hidden: Vec<NameId>,
     /// Which equivalent states to merge; none: no two.
-    pub minimise: Option<Kind>,
+    pub minimise: Option<Equivalence>,
 }
 
 /// What came out, and how large it was between the steps.
@@ -45,8 +45,8 @@ const FACTOR: u64 = 8;
 /// The product of `parts`, reachable states only, hidden and minimised as `options` say.
 ///
 /// Without minimising, hidden names go in the end, and steps that have become silent are taken into
-/// those behind them (the hiding of Baier et al. 2006); with [`Kind::Strong`] the same, then
-/// minimised. With [`Kind::Weak`] silent steps stay where they decide something.
+/// those behind them (the hiding of Baier et al. 2006); with [`Equivalence::Strong`] the same, then
+/// minimised. With [`Equivalence::Weak`] silent steps stay where they decide something.
 ///
 /// With minimising there are two orders, piece by piece or the whole product first, and either may
 /// explode where the other does not: pieces of a ring do not know that only one token goes around,
@@ -57,8 +57,8 @@ const FACTOR: u64 = 8;
 /// When the work was stopped or needs more memory than allowed.
 pub fn compose(
     parts: &[&Automaton],
-    options: &Options,
-    limits: &Limits<'_>,
+    options: &StepwiseOptions,
+    limits: &ProductLimits<'_>,
 ) -> Result<Composed, Stopped> {
     let Some(kind) = options.minimise else {
         let whole = reachable::compose(parts, limits)?;
@@ -71,7 +71,7 @@ pub fn compose(
     }
     let mut allowed = FIRST.min(limits.memory);
     loop {
-        let limited = Limits { memory: allowed, ..*limits };
+        let limited = ProductLimits { memory: allowed, ..*limits };
         let mut stopped = None;
         for group in [1, usize::MAX] {
             match pieces(parts, &options.hidden, kind, group, &limited) {
@@ -90,13 +90,20 @@ pub fn compose(
 ///
 /// # Errors
 /// When the work was stopped or needs more memory than allowed.
-pub fn hidden(whole: Automaton, names: &[Name], limits: &Limits<'_>) -> Result<Automaton, Stopped> {
+pub fn hidden(
+    whole: Automaton,
+    names: &[NameId],
+    limits: &ProductLimits<'_>,
+) -> Result<Automaton, Stopped> {
     if names.is_empty() { Ok(whole) } else { close(&hide(&whole, names), limits) }
 }
 
 /// Parts that together do what `parts` do with data left out, without steps that no data fulfil:
 /// one for each of `parts` where their data forbid no joint step, else their product.
-pub fn without_data(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Vec<Automaton>, Stopped> {
+pub fn without_data(
+    parts: &[&Automaton],
+    limits: &ProductLimits<'_>,
+) -> Result<Vec<Automaton>, Stopped> {
     if may_conflict(parts.iter().flat_map(|part| part.constraints().iter())) {
         return Ok(vec![reachable::compose(parts, limits)?.without_data()]);
     }
@@ -107,21 +114,21 @@ pub fn without_data(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Vec<Aut
 /// them, and so on.
 fn pieces(
     parts: &[&Automaton],
-    hidden: &[Name],
-    kind: Kind,
+    hidden: &[NameId],
+    kind: Equivalence,
     least: usize,
-    limits: &Limits<'_>,
+    limits: &ProductLimits<'_>,
 ) -> Result<Composed, Stopped> {
     let order = order(parts, hidden);
-    let last_use = |name: &Name| order.iter().rposition(|at| has(parts[*at], name));
-    let mut last_used: Vec<Vec<Name>> = vec![Vec::new(); order.len()];
+    let last_use = |name: &NameId| order.iter().rposition(|at| has(parts[*at], name));
+    let mut last_used: Vec<Vec<NameId>> = vec![Vec::new(); order.len()];
     for name in hidden {
         if let Some(at) = last_use(name) {
             last_used[at].push(*name);
         }
     }
     let mut piece = Piece { kind, limits, automaton: None, most: (0, 0), settled: 0 };
-    let (mut group, mut names): (Vec<&Automaton>, Vec<Name>) = (Vec::new(), Vec::new());
+    let (mut group, mut names): (Vec<&Automaton>, Vec<NameId>) = (Vec::new(), Vec::new());
     for (at, done) in order.iter().zip(last_used) {
         // Parts of one state make no states that could go: they may come together.
         let grows = parts[*at].states() > 1 && group.iter().any(|p| p.states() > 1);
@@ -135,7 +142,7 @@ fn pieces(
     piece.finish(!hidden.is_empty())
 }
 
-fn has(part: &Automaton, name: &Name) -> bool {
+fn has(part: &Automaton, name: &NameId) -> bool {
     part.alphabet().binary_search(name).is_ok()
 }
 
@@ -145,8 +152,8 @@ fn composed(automaton: Automaton, most: (usize, usize)) -> Composed {
 
 /// What has been put together so far.
 struct Piece<'a> {
-    kind: Kind,
-    limits: &'a Limits<'a>,
+    kind: Equivalence,
+    limits: &'a ProductLimits<'a>,
     automaton: Option<Automaton>,
     most: (usize, usize),
     /// States when it was last minimised.
@@ -154,7 +161,7 @@ struct Piece<'a> {
 }
 
 impl Piece<'_> {
-    fn add(&mut self, group: &[&Automaton], names: &[Name]) -> Result<(), Stopped> {
+    fn add(&mut self, group: &[&Automaton], names: &[NameId]) -> Result<(), Stopped> {
         let all: Vec<&Automaton> = self.automaton.iter().chain(group.iter().copied()).collect();
         let mut piece = match all[..] {
             [one] => one.clone(),
@@ -163,7 +170,7 @@ impl Piece<'_> {
         self.most = (self.most.0.max(piece.states()), self.most.1.max(piece.transitions()));
         if !names.is_empty() {
             piece = hide_between(&piece, names);
-            if self.kind == Kind::Weak {
+            if self.kind == Equivalence::Weak {
                 piece = confluence::reduce(&piece);
             }
             // Confluence does most of it; bisimulation is dearer, and worth its price only from
@@ -182,10 +189,10 @@ impl Piece<'_> {
             return Ok(composed(reachable::compose(&[], self.limits)?, self.most));
         };
         whole = simplified(whole);
-        if self.kind == Kind::Strong && hidden {
+        if self.kind == Equivalence::Strong && hidden {
             whole = close(&whole, self.limits)?;
         }
-        if self.kind == Kind::Weak && hidden {
+        if self.kind == Equivalence::Weak && hidden {
             whole = confluence::reduce(&whole);
         }
         Ok(composed(least(whole, self.kind, self.limits)?, self.most))

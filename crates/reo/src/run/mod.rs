@@ -26,7 +26,7 @@ mod random;
 mod settle;
 mod wanted;
 
-pub use player::{Enabled, Player, RunError, Taken};
+pub use player::{Enabled, PlayError, Player, Taken};
 pub use random::Random;
 pub use settle::{Settled, settle};
 pub use wanted::Wanted;

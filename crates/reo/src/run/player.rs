@@ -9,11 +9,11 @@ use super::random::Random;
 use super::settle::{Settled, settle};
 use super::wanted::Wanted;
 use crate::connector::Connector;
-use crate::constraint::{Constraint, Literal, Term};
+use crate::constraint::{DataConstraint, DataTerm, Literal};
 use crate::hide::live::{self, Live};
 use crate::label;
-use crate::product::implicit::{Implicit, Step};
-use crate::symbol::{Cell, Name, Symbol, Symbols};
+use crate::product::implicit::{Implicit, ProductStep};
+use crate::symbol::{Cell, NameId, SymbolId, Symbols};
 use crate::syntax::condition::constant_of;
 
 /// Most choices that are offered at one time.
@@ -23,7 +23,7 @@ const MAX_TRIED: usize = 20_000;
 
 /// Why a run does not go on.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum RunError {
+pub enum PlayError {
     /// No state to begin in.
     #[error("the connector has no initial state; mark one")]
     Initial,
@@ -68,7 +68,7 @@ fn listed(steps: &[String]) -> String {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Moment {
     states: Vec<u32>,
-    cells: BTreeMap<Cell, Term>,
+    cells: BTreeMap<Cell, DataTerm>,
     facts: Vec<Literal>,
     /// Fresh constants that are taken.
     fresh: usize,
@@ -78,10 +78,10 @@ struct Moment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enabled {
     /// The names that fire.
-    pub names: Vec<Name>,
+    pub names: Vec<NameId>,
     /// The data at them.
-    pub data: BTreeMap<Name, Term>,
-    step: Step,
+    pub data: BTreeMap<NameId, DataTerm>,
+    step: ProductStep,
     next: Moment,
 }
 
@@ -89,7 +89,7 @@ pub struct Enabled {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
     /// The names that fired, those inside too.
-    pub names: Vec<Name>,
+    pub names: Vec<NameId>,
     /// The step as text, as [`Player::text`] has it.
     pub text: String,
     /// What the cells held afterwards that are read again: `$m = 1`.
@@ -100,7 +100,7 @@ pub struct Taken {
 pub struct Player {
     product: Implicit,
     symbols: Symbols,
-    visible: Vec<Name>,
+    visible: Vec<NameId>,
     /// For each part which of its cells are read again.
     live: Vec<Live>,
     /// The part that each cell belongs to.
@@ -109,7 +109,7 @@ pub struct Player {
     own: usize,
     now: Moment,
     /// For each step taken what was before, and all names that fired.
-    past: Vec<(Moment, Vec<Name>)>,
+    past: Vec<(Moment, Vec<NameId>)>,
     /// The steps of `past` as text, made when they are taken: who is stopped has no time to make a
     /// long run's.
     lines: Vec<String>,
@@ -120,18 +120,18 @@ impl Player {
     /// the first of each part; a cell of whose content nothing is known holds a fresh constant.
     ///
     /// # Errors
-    /// [`RunError::Initial`].
-    pub fn new(connector: &Connector) -> Result<Player, RunError> {
+    /// [`PlayError::Initial`].
+    pub fn new(connector: &Connector) -> Result<Player, PlayError> {
         let parts = connector.parts.iter().map(|p| p.automaton.possible()).collect();
         let product = Implicit::new(parts);
-        let states = product.initial().next().ok_or(RunError::Initial)?;
+        let states = product.initial().next().ok_or(PlayError::Initial)?;
         let live = product.factors().iter().map(live::cells).collect();
         let mut owner = HashMap::new();
         for (part, automaton) in product.factors().iter().enumerate() {
             automaton.cells().iter().for_each(|c| _ = owner.insert(*c, part));
         }
         let contents = product.contents().iter();
-        let cells = contents.map(|(cell, held)| (*cell, Term::Constant(*held))).collect();
+        let cells = contents.map(|(cell, held)| (*cell, DataTerm::Constant(*held))).collect();
         let now = Moment { states, cells, facts: Vec::new(), fresh: 0 };
         let (symbols, visible) = (connector.symbols.clone(), connector.interface.clone());
         let own = symbols.len();
@@ -150,7 +150,7 @@ impl Player {
         let unknown: Vec<Cell> = held.filter(|c| !player.now.cells.contains_key(c)).collect();
         for cell in unknown {
             let held = fresh(&mut player.symbols, own, &mut player.now.fresh);
-            player.now.cells.insert(cell, Term::Constant(held));
+            player.now.cells.insert(cell, DataTerm::Constant(held));
         }
         Ok(player)
     }
@@ -190,25 +190,30 @@ impl Player {
     }
 
     /// A step with some data given, if it is possible.
-    fn choice(&mut self, step: Step, names: Vec<Name>, given: &[(Name, Term)]) -> Option<Enabled> {
+    fn choice(
+        &mut self,
+        step: ProductStep,
+        names: Vec<NameId>,
+        given: &[(NameId, DataTerm)],
+    ) -> Option<Enabled> {
         let Player { symbols, own, now, .. } = self;
         // A datum that is given as a fresh constant is one from now on.
         let numbers = given.iter().filter_map(|(_, value)| match value {
-            Term::Constant(c) => symbols.word(*c).strip_prefix(FRESH)?.parse().ok(),
+            DataTerm::Constant(c) => symbols.word(*c).strip_prefix(FRESH)?.parse().ok(),
             _ => None,
         });
         let mut taken = numbers.fold(now.fresh, usize::max);
         let mut new = |symbols: &mut Symbols| fresh(symbols, *own, &mut taken);
         let mut cells = now.cells.clone();
         let literals = {
-            let mut known = |leaf: &Term| match leaf {
-                Term::Before(cell) => {
-                    cells.entry(*cell).or_insert_with(|| Term::Constant(new(symbols))).clone()
+            let mut known = |leaf: &DataTerm| match leaf {
+                DataTerm::Before(cell) => {
+                    cells.entry(*cell).or_insert_with(|| DataTerm::Constant(new(symbols))).clone()
                 }
                 other => other.clone(),
             };
-            let constraint: Constraint = step.constraint.map(&mut known);
-            let given = given.iter().map(|(n, v)| Literal::Equal(Term::Datum(*n), v.clone()));
+            let constraint: DataConstraint = step.constraint.map(&mut known);
+            let given = given.iter().map(|(n, v)| Literal::Equal(DataTerm::Datum(*n), v.clone()));
             let facts = now.facts.iter().cloned();
             constraint.literals().iter().cloned().chain(given).chain(facts).collect::<Vec<_>>()
         };
@@ -222,7 +227,7 @@ impl Player {
     ///
     /// # Errors
     /// There is no such step, several, or none with these data.
-    pub fn follow(&mut self, wanted: &Wanted) -> Result<(), RunError> {
+    pub fn follow(&mut self, wanted: &Wanted) -> Result<(), PlayError> {
         let (choices, _) = self.choices();
         let place = wanted.place.clone();
         let steps = || choices.iter().map(|c| self.text(c)).collect::<Vec<String>>();
@@ -241,7 +246,7 @@ impl Player {
         let number = match (wanted.number, &fitting[..]) {
             (Some(number), _) if !(1..=choices.len()).contains(&number) => {
                 let (choices, steps) = (choices.len(), steps());
-                return Err(RunError::Number { place, number, choices, steps });
+                return Err(PlayError::Number { place, number, choices, steps });
             }
             (Some(number), all) if all.contains(&(number - 1)) => number - 1,
             (None, [one]) => *one,
@@ -254,7 +259,7 @@ impl Player {
                     (None, []) => format!("no step fires exactly {{{names}}} here"),
                     (None, several) => format!("{} steps fire {{{names}}}", several.len()),
                 };
-                return Err(RunError::Names { place, found, steps: steps() });
+                return Err(PlayError::Names { place, found, steps: steps() });
             }
         };
         let given = self.given(wanted);
@@ -266,17 +271,17 @@ impl Player {
             return Ok(());
         }
         let made = self.choice(chosen.step, chosen.names, &given);
-        let Some(choice) = made else { return Err(RunError::Data { place, step: text }) };
+        let Some(choice) = made else { return Err(PlayError::Data { place, step: text }) };
         self.go(number, choice);
         Ok(())
     }
 
     /// The data that are asked for.
-    fn given(&mut self, wanted: &Wanted) -> Vec<(Name, Term)> {
+    fn given(&mut self, wanted: &Wanted) -> Vec<(NameId, DataTerm)> {
         let mut given = Vec::new();
         for (word, value) in wanted.names.iter().flatten() {
             if let (Some(value), Some(name)) = (value, self.symbols.find(word)) {
-                given.push((Name(name), constant_of(value, &mut self.symbols)));
+                given.push((NameId(name), constant_of(value, &mut self.symbols)));
             }
         }
         given
@@ -318,7 +323,7 @@ impl Player {
     pub fn taken(&self) -> Vec<Taken> {
         let later = self.past.iter().skip(1).map(|(moment, _)| moment).chain([&self.now]);
         let taken =
-            |(((_, names), line), after): ((&(Moment, Vec<Name>), &String), &Moment)| Taken {
+            |(((_, names), line), after): ((&(Moment, Vec<NameId>), &String), &Moment)| Taken {
                 names: names.clone(),
                 text: line.split_once(' ').map_or(line.as_str(), |(_, text)| text).to_owned(),
                 cells: self.held(after).filter_map(|cell| self.content(after, cell)).collect(),
@@ -335,7 +340,7 @@ impl Player {
     /// A step as text: the names of the interface that fire, with their data; those inside where it
     /// is a step inside.
     pub fn text(&self, choice: &Enabled) -> String {
-        let pair = |name: Name| {
+        let pair = |name: NameId| {
             let datum = choice.data.get(&name).map(|d| d.text(&self.symbols));
             format!("{} = {}", self.word(name), datum.unwrap_or_default())
         };
@@ -345,7 +350,7 @@ impl Player {
 
     /// What a step changes in the cells that are read again, as text: `$m = 1`.
     pub fn effect(&self, choice: &Enabled) -> Vec<String> {
-        let before: HashMap<Cell, &Term> =
+        let before: HashMap<Cell, &DataTerm> =
             self.held(&self.now).filter_map(|c| Some((c, self.now.cells.get(&c)?))).collect();
         let text = |cell: Cell| {
             let held = choice.next.cells.get(&cell)?;
@@ -360,13 +365,13 @@ impl Player {
         !choice.names.iter().any(|n| self.visible.contains(n))
     }
 
-    fn shown(&self, choice: &Enabled) -> Vec<Name> {
+    fn shown(&self, choice: &Enabled) -> Vec<NameId> {
         let inside = self.is_inside(choice);
         choice.names.iter().copied().filter(|n| inside || self.visible.contains(n)).collect()
     }
 
     /// A name as text that reads back.
-    fn word(&self, name: Name) -> String {
+    fn word(&self, name: NameId) -> String {
         crate::syntax::condition::word_text(self.symbols.word(name.0))
     }
 
@@ -386,11 +391,11 @@ impl Player {
 
     /// What the run has shown of functions and predicates so far.
     pub fn facts(&self) -> Vec<String> {
-        Constraint::new(self.now.facts.iter().cloned()).lines(&self.symbols)
+        DataConstraint::new(self.now.facts.iter().cloned()).lines(&self.symbols)
     }
 }
 
-fn names(product: &Implicit, step: &Step) -> Vec<Name> {
+fn names(product: &Implicit, step: &ProductStep) -> Vec<NameId> {
     label::bits(&step.label).filter_map(|bit| product.alphabet().get(bit).copied()).collect()
 }
 
@@ -398,7 +403,7 @@ fn names(product: &Implicit, step: &Step) -> Vec<Name> {
 const FRESH: &str = "d";
 
 /// The next fresh constant; the first `own` words are the connector's.
-fn fresh(symbols: &mut Symbols, own: usize, taken: &mut usize) -> Symbol {
+fn fresh(symbols: &mut Symbols, own: usize, taken: &mut usize) -> SymbolId {
     loop {
         *taken += 1;
         let symbol = symbols.intern(&format!("{FRESH}{taken}"));

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use crate::constant::{LESS, integer, worked_out};
 use crate::constraint::simplify::{Gone, conjunction};
-use crate::constraint::{Literal, Term};
-use crate::symbol::{Cell, Name, Symbol, Symbols};
+use crate::constraint::{DataTerm, Literal};
+use crate::symbol::{Cell, NameId, SymbolId, Symbols};
 
 /// What a step has settled. All terms are made of constants alone.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settled {
     /// The data at names.
-    pub data: BTreeMap<Name, Term>,
+    pub data: BTreeMap<NameId, DataTerm>,
     /// The cells after the step that it writes.
-    pub after: BTreeMap<Cell, Term>,
+    pub after: BTreeMap<Cell, DataTerm>,
     /// What is known of functions and predicates.
     pub facts: Vec<Literal>,
 }
@@ -28,9 +28,9 @@ pub struct Settled {
 /// rest with one value more.
 pub fn settle(
     literals: &[Literal],
-    names: &[Name],
+    names: &[NameId],
     symbols: &mut Symbols,
-    fresh: &mut dyn FnMut(&mut Symbols) -> Symbol,
+    fresh: &mut dyn FnMut(&mut Symbols) -> SymbolId,
 ) -> Option<Settled> {
     let mut settled = Settled::default();
     let mut all = literals.to_vec();
@@ -48,38 +48,41 @@ pub fn settle(
         }
         if found.is_empty() {
             let Some(open) = first_open(&all) else { break };
-            found.insert(open, Term::Constant(fresh(symbols)));
+            found.insert(open, DataTerm::Constant(fresh(symbols)));
         }
-        let replace = |leaf: &Term| found.get(leaf).cloned().unwrap_or_else(|| leaf.clone());
+        let replace = |leaf: &DataTerm| found.get(leaf).cloned().unwrap_or_else(|| leaf.clone());
         all = all.iter().map(|l| l.map(&mut { replace })).collect();
         for (leaf, value) in found {
             match leaf {
-                Term::Datum(name) => _ = settled.data.insert(name, value),
-                Term::After(cell) => _ = settled.after.insert(cell, value),
+                DataTerm::Datum(name) => _ = settled.data.insert(name, value),
+                DataTerm::After(cell) => _ = settled.after.insert(cell, value),
                 _ => {}
             }
         }
     }
     for name in names {
         let entry = settled.data.entry(*name);
-        entry.or_insert_with(|| Term::Constant(fresh(symbols)));
+        entry.or_insert_with(|| DataTerm::Constant(fresh(symbols)));
     }
     settled.facts = all;
     Some(settled)
 }
 
 /// A leaf without a value.
-fn is_open(term: &Term) -> bool {
-    matches!(term, Term::Datum(_) | Term::After(_) | Term::Before(_) | Term::Some(_))
+fn is_open(term: &DataTerm) -> bool {
+    matches!(
+        term,
+        DataTerm::Datum(_) | DataTerm::After(_) | DataTerm::Before(_) | DataTerm::Some(_)
+    )
 }
 
-fn is_ground(term: &Term) -> bool {
+fn is_ground(term: &DataTerm) -> bool {
     let mut ground = true;
     term.visit(&mut |leaf| ground &= !is_open(leaf));
     ground
 }
 
-fn first_open(literals: &[Literal]) -> Option<Term> {
+fn first_open(literals: &[Literal]) -> Option<DataTerm> {
     let mut first = None;
     for literal in literals {
         literal.visit(&mut |leaf| {
@@ -93,12 +96,12 @@ fn first_open(literals: &[Literal]) -> Option<Term> {
 
 /// With arithmetic and order of integers replaced by their results.
 fn worked_out_in(literal: &Literal, symbols: &mut Symbols) -> Literal {
-    let mut term = |t: &Term| value_of(t, symbols);
+    let mut term = |t: &DataTerm| value_of(t, symbols);
     match literal {
         Literal::Equal(a, b) => Literal::Equal(term(a), term(b)),
         Literal::Different(a, b) => Literal::Different(term(a), term(b)),
         Literal::Predicate(holds, p, terms) => {
-            let terms: Vec<Term> = terms.iter().map(term).collect();
+            let terms: Vec<DataTerm> = terms.iter().map(term).collect();
             match &terms[..] {
                 [a, b] if symbols.word(*p) == LESS => {
                     match (known(a, symbols), known(b, symbols)) {
@@ -117,17 +120,17 @@ fn worked_out_in(literal: &Literal, symbols: &mut Symbols) -> Literal {
 }
 
 /// The integer that a term is, if it is one.
-fn known(term: &Term, symbols: &Symbols) -> Option<i64> {
-    if let Term::Constant(c) = term { integer(symbols.word(*c)) } else { None }
+fn known(term: &DataTerm, symbols: &Symbols) -> Option<i64> {
+    if let DataTerm::Constant(c) = term { integer(symbols.word(*c)) } else { None }
 }
 
-fn value_of(term: &Term, symbols: &mut Symbols) -> Term {
-    let Term::Call(f, terms) = term else { return term.clone() };
-    let terms: Vec<Term> = terms.iter().map(|t| value_of(t, symbols)).collect();
+fn value_of(term: &DataTerm, symbols: &mut Symbols) -> DataTerm {
+    let DataTerm::Call(f, terms) = term else { return term.clone() };
+    let terms: Vec<DataTerm> = terms.iter().map(|t| value_of(t, symbols)).collect();
     let integers: Option<Vec<i64>> = terms.iter().map(|t| known(t, symbols)).collect();
     let result = integers.and_then(|all| worked_out(symbols.word(*f), &all));
     match result {
-        Some(k) => Term::Constant(symbols.intern(&k.to_string())),
-        None => Term::Call(*f, terms.into()),
+        Some(k) => DataTerm::Constant(symbols.intern(&k.to_string())),
+        None => DataTerm::Call(*f, terms.into()),
     }
 }

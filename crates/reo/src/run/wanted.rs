@@ -7,8 +7,8 @@
 //! A number is that of a choice, counted from 1; without it the names tell the step. Values are
 //! those of [`crate::syntax::condition`] without names in them.
 
-use crate::syntax::condition::{self, Dialect, Value};
-use crate::syntax::lex::{self, Cursor, Kind, OWN};
+use crate::syntax::condition::{self, ClaimValue, Dialect};
+use crate::syntax::lex::{self, Cursor, OWN, TokenKind};
 use crate::syntax::{Read, Source};
 
 /// A step that is asked for.
@@ -19,7 +19,7 @@ pub struct Wanted {
     /// The number of the choice, from 1.
     pub number: Option<usize>,
     /// The names that fire, and the data that are given for some of them.
-    pub names: Option<Vec<(String, Option<Value>)>>,
+    pub names: Option<Vec<(String, Option<ClaimValue>)>>,
 }
 
 impl Wanted {
@@ -31,10 +31,10 @@ impl Wanted {
         let tokens = lex::tokens(source, OWN)?;
         let c = &mut Cursor::new(source, &tokens);
         let mut all = Vec::new();
-        while *c.peek(0) != Kind::End {
+        while *c.peek(0) != TokenKind::End {
             let place = source.place(c.spot()).to_string();
             let number = match c.peek(0) {
-                Kind::Number(digits) => digits.parse().ok(),
+                TokenKind::Number(digits) => digits.parse().ok(),
                 _ => None,
             };
             if number.is_some() {
@@ -50,17 +50,17 @@ impl Wanted {
     }
 }
 
-fn datum(c: &mut Cursor<'_>) -> Read<(String, Option<Value>)> {
+fn datum(c: &mut Cursor<'_>) -> Read<(String, Option<ClaimValue>)> {
     let name = c.word("a name")?;
     let value = if c.eat("=") { Some(value(c)?) } else { None };
     Ok((name, value))
 }
 
 /// A value without names and cells.
-fn value(c: &mut Cursor<'_>) -> Read<Value> {
+fn value(c: &mut Cursor<'_>) -> Read<ClaimValue> {
     let fault = c.expected("a constant, or a function of constants");
     let value = condition::value(c, Dialect::Own)?;
     let mut constant = true;
-    value.visit(&mut |leaf| constant &= matches!(leaf, Value::Constant(_)));
+    value.visit(&mut |leaf| constant &= matches!(leaf, ClaimValue::Constant(_)));
     if constant { Ok(value) } else { Err(fault) }
 }

@@ -8,11 +8,11 @@ use winnow::stream::Location;
 use winnow::token::{any, one_of, take_until, take_while};
 use winnow::{LocatingSlice, Stateful};
 
-use super::{At, Fault, MAX_NESTING, MAX_TEXT, MAX_WORD, Read, Source, Spot};
+use super::{MAX_NESTING, MAX_TEXT, MAX_WORD, Read, Source, Spot, SyntaxFault, WithPlace};
 
 /// What a token is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     /// A word.
     Word(String),
     /// Digits, perhaps with a point and more digits.
@@ -33,7 +33,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
     /// What it is.
-    pub kind: Kind,
+    pub kind: TokenKind,
     /// Where it is.
     pub spot: Spot,
     /// The byte behind it.
@@ -91,14 +91,14 @@ pub(super) fn nameless(word: &str) -> Option<u32> {
 type Input<'s> = Stateful<LocatingSlice<&'s str>, Words>;
 type PResult<T> = Result<T, ErrMode<ContextError>>;
 
-/// The tokens of a text, the last of them [`Kind::End`]. White space, `// ...` and `/* ... */`
+/// The tokens of a text, the last of them [`TokenKind::End`]. White space, `// ...` and `/* ... */`
 /// separate tokens.
 ///
 /// # Errors
 /// Text in quotes or a comment that does not end; a text or a word that is too long.
 pub fn tokens(source: &Source, words: Words) -> Read<Vec<Token>> {
     if source.text.len() > MAX_TEXT {
-        return Err(source.fault(Spot(0), Fault::Long("text", source.text.len(), MAX_TEXT)));
+        return Err(source.fault(Spot(0), SyntaxFault::Long("text", source.text.len(), MAX_TEXT)));
     }
     let input = LocatingSlice::new(source.text.as_str());
     let mut input = Stateful { input, state: words };
@@ -107,10 +107,10 @@ pub fn tokens(source: &Source, words: Words) -> Read<Vec<Token>> {
         // Neither parser fails: what begins no token is a token of its own.
         _ = blank(&mut input);
         let spot = Spot(input.current_token_start());
-        let kind = token(&mut input).unwrap_or(Kind::End);
+        let kind = token(&mut input).unwrap_or(TokenKind::End);
         check(&kind, words, source.text.get(spot.0..).unwrap_or_default())
             .map_err(|fault| source.fault(spot, fault))?;
-        let end = kind == Kind::End;
+        let end = kind == TokenKind::End;
         all.push(Token { kind, spot, end: Spot(input.current_token_start()) });
         if end {
             return Ok(all);
@@ -118,17 +118,17 @@ pub fn tokens(source: &Source, words: Words) -> Read<Vec<Token>> {
     }
 }
 
-fn check(kind: &Kind, words: Words, rest: &str) -> Result<(), Fault> {
+fn check(kind: &TokenKind, words: Words, rest: &str) -> Result<(), SyntaxFault> {
     match kind {
-        Kind::Other('"') => Err(Fault::Unended("text in quotes", "`\"` at its end")),
-        Kind::Other('`') if words == OWN => {
-            Err(Fault::Unended("a word in back quotes", "a back quote at its end"))
+        TokenKind::Other('"') => Err(SyntaxFault::Unended("text in quotes", "`\"` at its end")),
+        TokenKind::Other('`') if words == OWN => {
+            Err(SyntaxFault::Unended("a word in back quotes", "a back quote at its end"))
         }
-        Kind::Sign("/") if rest.starts_with("/*") => {
-            Err(Fault::Unended("a comment", "`*/` at its end"))
+        TokenKind::Sign("/") if rest.starts_with("/*") => {
+            Err(SyntaxFault::Unended("a comment", "`*/` at its end"))
         }
-        Kind::Word(w) | Kind::Quoted(w) | Kind::Number(w) if w.len() > MAX_WORD => {
-            Err(Fault::Long("a word", w.len(), MAX_WORD))
+        TokenKind::Word(w) | TokenKind::Quoted(w) | TokenKind::Number(w) if w.len() > MAX_WORD => {
+            Err(SyntaxFault::Long("a word", w.len(), MAX_WORD))
         }
         _ => Ok(()),
     }
@@ -141,38 +141,38 @@ fn blank(i: &mut Input<'_>) -> PResult<()> {
     repeat(0.., alt((space, line, block))).parse_next(i)
 }
 
-fn token(i: &mut Input<'_>) -> PResult<Kind> {
-    alt((word, number, text, quoted, sign, any.map(Kind::Other))).parse_next(i)
+fn token(i: &mut Input<'_>) -> PResult<TokenKind> {
+    alt((word, number, text, quoted, sign, any.map(TokenKind::Other))).parse_next(i)
 }
 
-fn word(i: &mut Input<'_>) -> PResult<Kind> {
+fn word(i: &mut Input<'_>) -> PResult<TokenKind> {
     let words = i.state;
     let word = (one_of(begins), take_while(0.., move |c| words.goes_on(c))).take();
-    word.map(|w: &str| Kind::Word(w.to_owned())).parse_next(i)
+    word.map(|w: &str| TokenKind::Word(w.to_owned())).parse_next(i)
 }
 
-fn number(i: &mut Input<'_>) -> PResult<Kind> {
+fn number(i: &mut Input<'_>) -> PResult<TokenKind> {
     let digits = || take_while(1.., |c: char| c.is_ascii_digit());
     let number = (digits(), opt(('.', digits()))).take();
-    number.map(|n: &str| Kind::Number(n.to_owned())).parse_next(i)
+    number.map(|n: &str| TokenKind::Number(n.to_owned())).parse_next(i)
 }
 
 /// Only this crate writes words in back quotes.
-fn quoted(i: &mut Input<'_>) -> PResult<Kind> {
+fn quoted(i: &mut Input<'_>) -> PResult<TokenKind> {
     if i.state != OWN {
         return fail.parse_next(i);
     }
-    between(i, '`').map(Kind::Quoted)
+    between(i, '`').map(TokenKind::Quoted)
 }
 
-fn text(i: &mut Input<'_>) -> PResult<Kind> {
-    between(i, '"').map(Kind::Text)
+fn text(i: &mut Input<'_>) -> PResult<TokenKind> {
+    between(i, '"').map(TokenKind::Text)
 }
 
-fn sign(i: &mut Input<'_>) -> PResult<Kind> {
+fn sign(i: &mut Input<'_>) -> PResult<TokenKind> {
     let rest: &str = i.input.as_ref();
     match SIGNS.iter().find(|s| rest.starts_with(**s)) {
-        Some(sign) => (*sign).value(Kind::Sign(sign)).parse_next(i),
+        Some(sign) => (*sign).value(TokenKind::Sign(sign)).parse_next(i),
         None => fail.parse_next(i),
     }
 }
@@ -206,7 +206,7 @@ pub struct Cursor<'t> {
     depth: usize,
 }
 
-static END: Token = Token { kind: Kind::End, spot: Spot(usize::MAX), end: Spot(usize::MAX) };
+static END: Token = Token { kind: TokenKind::End, spot: Spot(usize::MAX), end: Spot(usize::MAX) };
 
 impl<'t> Cursor<'t> {
     /// At the first of `tokens`, which are those of `source`.
@@ -215,7 +215,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// The token `ahead` tokens from here.
-    pub fn peek(&self, ahead: usize) -> &'t Kind {
+    pub fn peek(&self, ahead: usize) -> &'t TokenKind {
         &self.tokens.get(self.at + ahead).unwrap_or(&END).kind
     }
 
@@ -225,7 +225,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Takes the next token.
-    pub fn take(&mut self) -> &'t Kind {
+    pub fn take(&mut self) -> &'t TokenKind {
         let kind = self.peek(0);
         self.at += 1;
         kind
@@ -233,7 +233,7 @@ impl<'t> Cursor<'t> {
 
     /// Whether the next token is this sign.
     pub fn is(&self, sign: &str) -> bool {
-        matches!(self.peek(0), Kind::Sign(s) if *s == sign)
+        matches!(self.peek(0), TokenKind::Sign(s) if *s == sign)
     }
 
     /// Takes the next token if it is this sign.
@@ -253,7 +253,7 @@ impl<'t> Cursor<'t> {
 
     /// Whether the next token is this word.
     pub fn is_word(&self, word: &str) -> bool {
-        matches!(self.peek(0), Kind::Word(w) if w == word)
+        matches!(self.peek(0), TokenKind::Word(w) if w == word)
     }
 
     /// Takes a word.
@@ -262,7 +262,7 @@ impl<'t> Cursor<'t> {
     /// Something else stands here; `what` tells what should.
     pub fn word(&mut self, what: &str) -> Read<String> {
         match self.peek(0) {
-            Kind::Word(word) | Kind::Quoted(word) => {
+            TokenKind::Word(word) | TokenKind::Quoted(word) => {
                 self.at += 1;
                 Ok(word.clone())
             }
@@ -278,19 +278,21 @@ impl<'t> Cursor<'t> {
     }
 
     /// The fault that something else than `what` stands here.
-    pub fn expected(&self, what: &str) -> At<Fault> {
+    pub fn expected(&self, what: &str) -> WithPlace<SyntaxFault> {
         let found = match self.peek(0) {
-            Kind::Word(w) | Kind::Number(w) | Kind::Quoted(w) => format!("`{}`", excerpt(w)),
-            Kind::Text(t) => format!("`\"{}\"`", excerpt(t)),
-            Kind::Sign(s) => format!("`{s}`"),
-            Kind::Other(c) => format!("`{}`", excerpt(&c.to_string())),
-            Kind::End => "the end of the text".into(),
+            TokenKind::Word(w) | TokenKind::Number(w) | TokenKind::Quoted(w) => {
+                format!("`{}`", excerpt(w))
+            }
+            TokenKind::Text(t) => format!("`\"{}\"`", excerpt(t)),
+            TokenKind::Sign(s) => format!("`{s}`"),
+            TokenKind::Other(c) => format!("`{}`", excerpt(&c.to_string())),
+            TokenKind::End => "the end of the text".into(),
         };
-        self.fault(Fault::Expected { expected: what.into(), found })
+        self.fault(SyntaxFault::Expected { expected: what.into(), found })
     }
 
     /// `fault`, at the next token.
-    pub fn fault(&self, fault: Fault) -> At<Fault> {
+    pub fn fault(&self, fault: SyntaxFault) -> WithPlace<SyntaxFault> {
         self.source.fault(self.spot(), fault)
     }
 
@@ -300,7 +302,7 @@ impl<'t> Cursor<'t> {
     /// Those of `inside`, and too deep a nesting.
     pub fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= MAX_NESTING {
-            return Err(self.fault(Fault::Deep));
+            return Err(self.fault(SyntaxFault::Deep));
         }
         self.depth += 1;
         let read = inside(self);

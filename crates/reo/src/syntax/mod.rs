@@ -3,7 +3,7 @@
 //! A [`Source`] is cut into [`lex::Token`]s, each with its place; [`lex::Cursor`] walks over them.
 //! [`condition`] reads the conditions of rules, of `.cat` files and of JSON, and writes them.
 //! Errors say where they are, as `file:line:column`, what is wrong and the fix, in one line:
-//! [`At`].
+//! [`WithPlace`].
 
 pub mod condition;
 pub mod lex;
@@ -60,8 +60,8 @@ impl Source {
     }
 
     /// `fault`, found at `spot` of this text.
-    pub fn fault<F: fmt::Display>(&self, spot: Spot, fault: F) -> At<F> {
-        At { place: self.place(spot), fault: Box::new(fault) }
+    pub fn fault<F: fmt::Display>(&self, spot: Spot, fault: F) -> WithPlace<F> {
+        WithPlace { place: self.place(spot), fault: Box::new(fault) }
     }
 }
 
@@ -98,26 +98,26 @@ impl fmt::Display for Place {
 /// A fault and where it is.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{place}: {fault}")]
-pub struct At<F: fmt::Display> {
+pub struct WithPlace<F: fmt::Display> {
     /// Where.
     pub place: Place,
     /// What is wrong, and the fix.
     pub fault: Box<F>,
 }
 
-impl<F: fmt::Display> At<F> {
+impl<F: fmt::Display> WithPlace<F> {
     /// The same place, the fault as another type.
-    pub fn map<G: fmt::Display>(self, to: impl FnOnce(F) -> G) -> At<G> {
-        At { place: self.place, fault: Box::new(to(*self.fault)) }
+    pub fn map<G: fmt::Display>(self, to: impl FnOnce(F) -> G) -> WithPlace<G> {
+        WithPlace { place: self.place, fault: Box::new(to(*self.fault)) }
     }
 }
 
 /// What is read of a text, or why it is none of its language.
-pub type Read<T> = Result<T, At<Fault>>;
+pub type Read<T> = Result<T, WithPlace<SyntaxFault>>;
 
 /// Why a text is no sentence of its language.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Fault {
+pub enum SyntaxFault {
     /// Something else should stand here.
     #[error("{found} where {expected} should stand")]
     Expected {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::syntax::Spot;
-use crate::syntax::condition::{Claimed, Value as RuleValue};
+use crate::syntax::condition::{ClaimValue as RuleValue, Claimed};
 
 /// A file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,9 +24,9 @@ pub struct Definition {
     /// Its name.
     pub name: String,
     /// What can be chosen about it.
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vec<ComponentParameter>,
     /// Its interface.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<TreoNode>,
     /// What it is.
     pub body: Body,
 }
@@ -35,47 +35,47 @@ pub struct Definition {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
     /// Other components, put together.
-    Block(Block),
+    Block(TermBlock),
     /// What it does, said once or several times, which ought to agree.
     Atom(Vec<Meaning>),
 }
 
 /// `{ items | predicates }`: the items, once for each choice of values that fulfils the predicates.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Block {
+pub struct TermBlock {
     /// Components that are known in this block alone.
     pub definitions: Vec<Arc<Definition>>,
     /// What is put together.
-    pub items: Vec<Item>,
+    pub items: Vec<BlockItem>,
     /// Conditions on words, all of which hold.
     pub predicates: Vec<(Spot, Predicate)>,
 }
 
 /// A part of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Item {
+pub enum BlockItem {
     /// `component<arguments>(nodes)`.
-    Instance(Instance),
+    Instance(ComponentInstance),
     /// `{ ... }`.
-    Block(Block),
+    Block(TermBlock),
 }
 
 /// A component that is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Instance {
+pub struct ComponentInstance {
     /// Which.
-    pub component: Variable,
+    pub component: TreoVariable,
     /// With which arguments.
-    pub arguments: Vec<Value>,
+    pub arguments: Vec<TreoValue>,
     /// At which nodes.
-    pub nodes: Vec<Variable>,
+    pub nodes: Vec<TreoVariable>,
 }
 
 /// A parameter: `k:int`, `ileg[1..n](?, !)` or just `P`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parameter {
+pub struct ComponentParameter {
     /// Its name, with a range if there are several.
-    pub name: Variable,
+    pub name: TreoVariable,
     /// What may be given for it.
     pub kind: Option<ParameterKind>,
 }
@@ -86,14 +86,14 @@ pub enum ParameterKind {
     /// A value of a type, such as `int`.
     Type(String),
     /// A component with these nodes.
-    Component(Vec<Node>),
+    Component(Vec<TreoNode>),
 }
 
 /// A node of an interface: `a?String`. In the interface of a component parameter the name may lack.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
+pub struct TreoNode {
     /// Its name, with a range if there are several.
-    pub name: Option<Variable>,
+    pub name: Option<TreoVariable>,
     /// `?` or `!`, if one is there.
     pub direction: Option<Direction>,
     /// The type of its data; not looked at.
@@ -111,7 +111,7 @@ pub enum Direction {
 
 /// A word with indices: `a`, `a[i]`, `a[1..n]`, `a[i][j]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Variable {
+pub struct TreoVariable {
     /// Where it stands.
     pub spot: Spot,
     /// The word.
@@ -124,26 +124,26 @@ pub struct Variable {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Index {
     /// `[i]`.
-    One(Value),
+    One(TreoValue),
     /// `[i..j]`.
-    Range(Value, Value),
+    Range(TreoValue, TreoValue),
 }
 
 /// A value, or something that has one once its words do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum TreoValue {
     /// A whole number.
     Integer(i64),
     /// A text in quotes.
     Text(String),
     /// A word: a parameter, a word that a predicate gives a value, or a component.
-    Variable(Variable),
+    Variable(TreoVariable),
     /// A component with arguments: `fifo<3>`.
-    Component(Variable, Vec<Value>),
+    Component(TreoVariable, Vec<TreoValue>),
     /// `-a`.
-    Negative(Box<Value>),
+    Negative(Box<TreoValue>),
     /// `a + b` and so on.
-    Binary(Operator, Box<Value>, Box<Value>),
+    Binary(Operator, Box<TreoValue>, Box<TreoValue>),
     /// `<1..n, x>`.
     List(Vec<ListItem>),
 }
@@ -152,9 +152,9 @@ pub enum Value {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListItem {
     /// One value.
-    One(Value),
+    One(TreoValue),
     /// All whole numbers from the first to the second.
-    Range(Value, Value),
+    Range(TreoValue, TreoValue),
 }
 
 /// What joins two whole numbers.
@@ -176,9 +176,9 @@ pub enum Operator {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Predicate {
     /// `i : list`: the word takes each value of the list in turn.
-    In(Variable, Value),
+    In(TreoVariable, TreoValue),
     /// `a = b`, which gives a word a value or tests two; `a != b`, `a < b` and so on test.
-    Compare(Comparison, Value, Value),
+    Compare(TermComparison, TreoValue, TreoValue),
     /// `!p`: tests.
     Not(Box<Predicate>),
     /// `p && q`, `true` without any: tests.
@@ -189,7 +189,7 @@ pub enum Predicate {
 
 /// How two values are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Comparison {
+pub enum TermComparison {
     /// `=`.
     Equal,
     /// `!=`.
@@ -223,17 +223,17 @@ pub struct Rules {
     /// `$m = k;`: what is in cells at the start.
     pub initial: Vec<(Spot, String, RuleValue)>,
     /// The rules.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<TreoRule>,
 }
 
 /// `{a, ~b} condition`: one case of the condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule {
+pub struct TreoRule {
     /// Where it stands.
     pub spot: Spot,
     /// Nodes that fire (`true`) or do not; nothing if the rule has no braces, and the nodes of
     /// which its condition speaks fire.
-    pub nodes: Option<Vec<(Spot, Variable, bool)>>,
+    pub nodes: Option<Vec<(Spot, TreoVariable, bool)>>,
     /// The condition on data and cells.
     pub condition: Vec<Claimed>,
 }
@@ -259,7 +259,7 @@ pub struct StateStep {
     /// The state after.
     pub to: String,
     /// Nodes that fire.
-    pub nodes: Vec<Variable>,
+    pub nodes: Vec<TreoVariable>,
     /// The guard, if there is one other than `true`.
     pub guard: Option<String>,
     /// The jobs, if there are some.
@@ -274,11 +274,11 @@ pub struct PrimitiveUse {
     /// Its name.
     pub word: String,
     /// What stands in brackets.
-    pub arguments: Vec<Value>,
+    pub arguments: Vec<TreoValue>,
     /// Nodes before the `;`.
-    pub inputs: Vec<Variable>,
+    pub inputs: Vec<TreoVariable>,
     /// Nodes behind it.
-    pub outputs: Vec<Variable>,
+    pub outputs: Vec<TreoVariable>,
 }
 
 impl Operator {
@@ -294,26 +294,26 @@ impl Operator {
     }
 }
 
-impl Comparison {
+impl TermComparison {
     /// All of them.
-    pub const ALL: [Comparison; 6] = [
-        Comparison::Equal,
-        Comparison::Different,
-        Comparison::Less,
-        Comparison::LessEqual,
-        Comparison::Greater,
-        Comparison::GreaterEqual,
+    pub const ALL: [TermComparison; 6] = [
+        TermComparison::Equal,
+        TermComparison::Different,
+        TermComparison::Less,
+        TermComparison::LessEqual,
+        TermComparison::Greater,
+        TermComparison::GreaterEqual,
     ];
 
     /// How it is written.
     pub fn sign(self) -> &'static str {
         match self {
-            Comparison::Equal => "=",
-            Comparison::Different => "!=",
-            Comparison::Less => "<",
-            Comparison::LessEqual => "<=",
-            Comparison::Greater => ">",
-            Comparison::GreaterEqual => ">=",
+            TermComparison::Equal => "=",
+            TermComparison::Different => "!=",
+            TermComparison::Less => "<",
+            TermComparison::LessEqual => "<=",
+            TermComparison::Greater => ">",
+            TermComparison::GreaterEqual => ">=",
         }
     }
 }

@@ -4,10 +4,10 @@ use itertools::Itertools;
 use thiserror::Error;
 
 use crate::catalog::CatalogError;
-use crate::syntax::{At, Fault};
+use crate::syntax::{SyntaxFault, WithPlace};
 
 /// A fault and its place, on one line: `file:line:column: what; fix`.
-pub type TreoError = At<TreoFault>;
+pub type TreoError = WithPlace<TreoFault>;
 
 /// Most parts of one connector.
 pub const MAX_PARTS: usize = 100_000;
@@ -33,7 +33,7 @@ pub const MAX_SIZE: usize = 64 << 20;
 pub enum TreoFault {
     /// The text is no sentence of Treo.
     #[error(transparent)]
-    Syntax(#[from] Fault),
+    Syntax(#[from] SyntaxFault),
     /// A word that nothing defines.
     #[error("`{word}` is no {what}; {fix}")]
     Unknown {

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::ast::{Block, Body, Definition, File, Item};
+use super::ast::{BlockItem, Body, Definition, File, TermBlock};
 use super::error::{MAX_FILES, TreoError, TreoFault};
 use super::library::{Library, candidates, folders};
 use super::parse;
 use crate::catalog::Primitive;
-use crate::syntax::{Fault, Source, Spot};
+use crate::syntax::{Source, Spot, SyntaxFault};
 
 /// A file that has been read.
 #[derive(Debug)]
@@ -43,10 +43,10 @@ impl Loaded {
 }
 
 /// The components that a block and the blocks in it define.
-fn locals(block: &Block, into: &mut Vec<Arc<Definition>>) {
+fn locals(block: &TermBlock, into: &mut Vec<Arc<Definition>>) {
     into.extend(block.definitions.iter().cloned());
     for item in &block.items {
-        if let Item::Block(inner) = item {
+        if let BlockItem::Block(inner) = item {
             locals(inner, into);
         }
     }
@@ -194,7 +194,7 @@ fn check(Loaded { source, file, all, .. }: &Loaded) -> Result<(), TreoError> {
     match all.iter().find(|d| d.nodes.iter().any(|n| n.name.is_none())) {
         Some(definition) => {
             let (found, expected) = ("a node without a name".into(), "`name?` or `name!`".into());
-            Err(source.fault(definition.spot, Fault::Expected { expected, found }.into()))
+            Err(source.fault(definition.spot, SyntaxFault::Expected { expected, found }.into()))
         }
         None => Ok(()),
     }

@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use tickbound_reo::syntax::Source;
-//! use tickbound_reo::treo::{Request, Shelf, connector};
+//! use tickbound_reo::treo::{TreoRequest, Shelf, connector};
 //!
 //! let text = "
 //!     import reo.sync;
@@ -27,12 +27,12 @@
 //!       { syncdrain(p[i-1], p[i]) sync(p[i], x[i]) fifo1(x[i], x[i-1]) | i : <2..n> }
 //!     }";
 //! let source = Source::new("alternator.treo", text);
-//! let error = connector(&source, &Shelf::default(), &Request::default());
+//! let error = connector(&source, &Shelf::default(), &TreoRequest::default());
 //! let error = error.map(|_| ()).map_err(|e| e.to_string());
 //! let expected = "alternator.treo:7:5: `n` without a value; give --set n=VALUE";
 //! assert_eq!(error, Err(expected.to_owned()));
 //!
-//! let request = Request::default().set("n", "3");
+//! let request = TreoRequest::default().set("n", "3");
 //! let alternator = connector(&source, &Shelf::default(), &request)?;
 //! assert_eq!(alternator.interface.len(), 4); // p[1], p[2], p[3] and x[1]
 //! assert_eq!(alternator.parts.len(), 9); // 7 channels, and mergers at x[1] and x[2]
@@ -54,7 +54,7 @@ pub use error::{
     MAX_SIZE, MAX_WORK, TreoError, TreoFault,
 };
 pub use library::{ENDS, Library, Shelf, candidates, folder, folders, root, stem};
-pub use request::Request;
+pub use request::TreoRequest;
 
 use crate::connector::Connector;
 use crate::syntax::Source;
@@ -75,7 +75,7 @@ pub fn parse(source: &Source) -> Result<ast::File, TreoError> {
 pub fn connector(
     source: &Source,
     library: &dyn Library,
-    request: &Request,
+    request: &TreoRequest,
 ) -> Result<Connector, TreoError> {
     expand::connector(source, library, request)
 }

@@ -5,11 +5,12 @@ use std::fmt::{self, Display, Formatter, Write};
 use itertools::Itertools;
 
 use super::ast::{
-    Block, Body, Definition, Direction, File, Index, Instance, Item, ListItem, Meaning, Node,
-    Operator, Parameter, ParameterKind, Predicate, Rule, Rules, States, Value, Variable,
+    BlockItem, Body, ComponentInstance, ComponentParameter, Definition, Direction, File, Index,
+    ListItem, Meaning, Operator, ParameterKind, Predicate, Rules, States, TermBlock, TreoNode,
+    TreoRule, TreoValue, TreoVariable,
 };
 use crate::syntax::Spot;
-use crate::syntax::condition::{Claim, claims_text};
+use crate::syntax::condition::{GuardClaim, claims_text};
 
 fn list<T: Display>(items: &[T]) -> String {
     items.iter().map(ToString::to_string).join(", ")
@@ -56,7 +57,7 @@ impl Definition {
     }
 }
 
-impl Block {
+impl TermBlock {
     fn write(&self, f: &mut Formatter<'_>, depth: usize) -> fmt::Result {
         let margin = "  ".repeat(depth);
         f.write_str("{\n")?;
@@ -68,8 +69,8 @@ impl Block {
         for item in &self.items {
             write!(f, "{margin}  ")?;
             match item {
-                Item::Instance(instance) => write!(f, "{instance}")?,
-                Item::Block(block) => block.write(f, depth + 1)?,
+                BlockItem::Instance(instance) => write!(f, "{instance}")?,
+                BlockItem::Block(block) => block.write(f, depth + 1)?,
             }
             f.write_char('\n')?;
         }
@@ -81,7 +82,7 @@ impl Block {
     }
 }
 
-impl Display for Instance {
+impl Display for ComponentInstance {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.component)?;
         if !self.arguments.is_empty() {
@@ -91,7 +92,7 @@ impl Display for Instance {
     }
 }
 
-impl Display for Parameter {
+impl Display for ComponentParameter {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.name)?;
         match &self.kind {
@@ -102,7 +103,7 @@ impl Display for Parameter {
     }
 }
 
-impl Display for Node {
+impl Display for TreoNode {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if let Some(name) = &self.name {
             write!(f, "{name}")?;
@@ -117,7 +118,7 @@ impl Display for Node {
     }
 }
 
-impl Display for Variable {
+impl Display for TreoVariable {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(&self.word)?;
         self.indices.iter().try_for_each(|index| match index {
@@ -127,31 +128,31 @@ impl Display for Variable {
     }
 }
 
-impl Display for Value {
+impl Display for TreoValue {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Integer(k) => write!(f, "{k}"),
-            Value::Text(text) => write!(f, "{text:?}"),
-            Value::Variable(variable) => write!(f, "{variable}"),
-            Value::Component(word, arguments) => write!(f, "{word}<{}>", list(arguments)),
-            Value::Negative(value) => write!(f, "-({value})"),
-            Value::Binary(operator, left, right) => {
+            TreoValue::Integer(k) => write!(f, "{k}"),
+            TreoValue::Text(text) => write!(f, "{text:?}"),
+            TreoValue::Variable(variable) => write!(f, "{variable}"),
+            TreoValue::Component(word, arguments) => write!(f, "{word}<{}>", list(arguments)),
+            TreoValue::Negative(value) => write!(f, "-({value})"),
+            TreoValue::Binary(operator, left, right) => {
                 write_side(f, left, operator.binds())?;
                 // `//` begins a comment.
                 let gap = if *operator == Operator::Divide { " " } else { "" };
                 write!(f, "{gap}{}{gap}", operator.sign())?;
                 write_side(f, right, operator.binds() + 1)
             }
-            Value::List(items) => write!(f, "<{}>", list(items)),
+            TreoValue::List(items) => write!(f, "<{}>", list(items)),
         }
     }
 }
 
 /// A side of an operation, in brackets if it binds looser than `least`.
-fn write_side(f: &mut Formatter<'_>, side: &Value, least: u8) -> fmt::Result {
+fn write_side(f: &mut Formatter<'_>, side: &TreoValue, least: u8) -> fmt::Result {
     match side {
-        Value::Binary(operator, _, _) if operator.binds() < least => write!(f, "({side})"),
-        Value::Integer(k) if *k < 0 => write!(f, "({side})"),
+        TreoValue::Binary(operator, _, _) if operator.binds() < least => write!(f, "({side})"),
+        TreoValue::Integer(k) if *k < 0 => write!(f, "({side})"),
         _ => write!(f, "{side}"),
     }
 }
@@ -213,15 +214,17 @@ impl Display for Rules {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f, "  #RBA")?;
         for (_, cell, value) in &self.initial {
-            let claim =
-                Claim::Equal(crate::syntax::condition::Value::Before(cell.clone()), value.clone());
+            let claim = GuardClaim::Equal(
+                crate::syntax::condition::ClaimValue::Before(cell.clone()),
+                value.clone(),
+            );
             writeln!(f, "  {};", claims_text(&[(Spot(0), claim)], true))?;
         }
         self.rules.iter().try_for_each(|rule| writeln!(f, "  {rule}"))
     }
 }
 
-impl Display for Rule {
+impl Display for TreoRule {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let sign = |fires: bool| if fires { "" } else { "~" };
         let condition = claims_text(&self.condition, true);

@@ -10,7 +10,7 @@ use tickbound_reo::automaton::Automaton;
 use tickbound_reo::connector::Connector;
 use tickbound_reo::product::textbook;
 use tickbound_reo::syntax::Source;
-use tickbound_reo::treo::{self, Library, Request};
+use tickbound_reo::treo::{self, Library, TreoRequest};
 
 /// The file system, and further folders.
 pub struct Disk(pub Vec<String>);
@@ -63,11 +63,11 @@ pub fn example(file: &str) -> Source {
 }
 
 /// A request with settings as the command line has them: `n=3 P=even`.
-pub fn request(settings: &str) -> Request {
+pub fn request(settings: &str) -> TreoRequest {
     settings
         .split_whitespace()
         .filter_map(|s| s.split_once('='))
-        .fold(Request::default(), |request, (word, value)| request.set(word, value))
+        .fold(TreoRequest::default(), |request, (word, value)| request.set(word, value))
 }
 
 /// The connector of a text.

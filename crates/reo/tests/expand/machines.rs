@@ -2,10 +2,10 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tickbound_reo::automaton::{Automaton, Builder};
-use tickbound_reo::constraint::{Constraint, Literal, Term};
-use tickbound_reo::primitive::{self, Content};
-use tickbound_reo::symbol::{Cell, Name, Symbol, Symbols};
+use tickbound_reo::automaton::{Automaton, AutomatonBuilder};
+use tickbound_reo::constraint::{DataConstraint, DataTerm, Literal};
+use tickbound_reo::primitive::{self, BufferContent};
+use tickbound_reo::symbol::{Cell, NameId, SymbolId, Symbols};
 
 use super::super::values::Meaning;
 
@@ -17,11 +17,11 @@ const CELLS: usize = 2;
 /// The words of all automata here.
 pub struct Words {
     pub symbols: Symbols,
-    pub names: Vec<Name>,
+    pub names: Vec<NameId>,
     pub cells: Vec<Cell>,
-    pub constants: Vec<Symbol>,
-    functions: [Symbol; 2],
-    predicate: Symbol,
+    pub constants: Vec<SymbolId>,
+    functions: [SymbolId; 2],
+    predicate: SymbolId,
 }
 
 impl Words {
@@ -43,7 +43,7 @@ impl Words {
     }
 
     /// The names with these bits.
-    pub fn chosen(&self, bits: u8) -> Vec<Name> {
+    pub fn chosen(&self, bits: u8) -> Vec<NameId> {
         (0..NAMES).filter(|k| bits >> k & 1 == 1).map(|k| self.names[k]).collect()
     }
 }
@@ -92,13 +92,15 @@ impl Machine {
         // Now and then there are two initial states.
         let mut initial = vec![0];
         initial.extend((self.initial == 0 && self.states > 1).then_some(1));
-        let mut builder = Builder::over(words.chosen(self.names), self.states as usize, initial);
+        let mut builder =
+            AutomatonBuilder::over(words.chosen(self.names), self.states as usize, initial);
         let mut mentioned = Vec::new();
         for (from, fire, claims, to) in &self.steps {
             let fire = words.chosen(*fire);
-            let constraint = Constraint::new(claims.iter().map(|c| claim(words, cells, &fire, *c)));
+            let constraint =
+                DataConstraint::new(claims.iter().map(|c| claim(words, cells, &fire, *c)));
             constraint.visit(|t| {
-                if let Term::Before(c) | Term::After(c) = t {
+                if let DataTerm::Before(c) | DataTerm::After(c) = t {
                     mentioned.push(*c);
                 }
             });
@@ -114,19 +116,19 @@ impl Machine {
 }
 
 /// How numbers become a literal over the data that are seen and the cells of the part.
-type Reader = fn(&Words, &[Cell], &[Name], Claim) -> Literal;
+type Reader = fn(&Words, &[Cell], &[NameId], Claim) -> Literal;
 
 /// A literal that tests data rather than to move it: several of them often exclude each other.
-fn test(words: &Words, cells: &[Cell], fire: &[Name], (kind, x, y): Claim) -> Literal {
-    let constants = words.constants.iter().copied().map(Term::Constant);
-    let data: Vec<Term> = fire.iter().copied().map(Term::Datum).collect();
-    let before = Term::Before(cells[x as usize % cells.len()]);
-    let after = Term::After(cells[y as usize % cells.len()]);
+fn test(words: &Words, cells: &[Cell], fire: &[NameId], (kind, x, y): Claim) -> Literal {
+    let constants = words.constants.iter().copied().map(DataTerm::Constant);
+    let data: Vec<DataTerm> = fire.iter().copied().map(DataTerm::Datum).collect();
+    let before = DataTerm::Before(cells[x as usize % cells.len()]);
+    let after = DataTerm::After(cells[y as usize % cells.len()]);
     let pick = |k: u8| match data.len() {
         0 => before.clone(),
         many => data[k as usize % many].clone(),
     };
-    let constant = || constants.clone().nth(y as usize % 2).unwrap_or(Term::Some(0));
+    let constant = || constants.clone().nth(y as usize % 2).unwrap_or(DataTerm::Some(0));
     let [f, g] = words.functions;
     match kind % 12 {
         0..=3 => Literal::Predicate(y % 2 == 0, words.predicate, [pick(x)].into()),
@@ -134,32 +136,34 @@ fn test(words: &Words, cells: &[Cell], fire: &[Name], (kind, x, y): Claim) -> Li
         6 => Literal::Different(pick(x), constant()),
         7 => Literal::Different(pick(x), pick(y)),
         8 => Literal::Equal(pick(x), pick(y)),
-        9 => Literal::Equal(Term::Call(f, [pick(x)].into()), pick(y)),
-        10 => Literal::Different(Term::Call(g, [pick(x), constant()].into()), before),
+        9 => Literal::Equal(DataTerm::Call(f, [pick(x)].into()), pick(y)),
+        10 => Literal::Different(DataTerm::Call(g, [pick(x), constant()].into()), before),
         _ => Literal::Equal(pick(x), after),
     }
 }
 
 /// A literal over the data that are seen and the cells of the part. Most move a datum.
-fn claim(words: &Words, cells: &[Cell], fire: &[Name], (kind, x, y): Claim) -> Literal {
-    let pick = |all: &[Term], k: u8| all[k as usize % all.len()].clone();
-    let constants = words.constants.iter().copied().map(Term::Constant);
-    let before: Vec<Term> = cells.iter().copied().map(Term::Before).collect();
-    let after: Vec<Term> = cells.iter().copied().map(Term::After).collect();
-    let data = fire.iter().copied().map(Term::Datum);
-    let sources: Vec<Term> = data.clone().chain(before.clone()).chain(constants).collect();
-    let seen: Vec<Term> = data.chain(before.clone()).collect();
-    let any: Vec<Term> = sources.iter().chain(&after).cloned().collect();
+fn claim(words: &Words, cells: &[Cell], fire: &[NameId], (kind, x, y): Claim) -> Literal {
+    let pick = |all: &[DataTerm], k: u8| all[k as usize % all.len()].clone();
+    let constants = words.constants.iter().copied().map(DataTerm::Constant);
+    let before: Vec<DataTerm> = cells.iter().copied().map(DataTerm::Before).collect();
+    let after: Vec<DataTerm> = cells.iter().copied().map(DataTerm::After).collect();
+    let data = fire.iter().copied().map(DataTerm::Datum);
+    let sources: Vec<DataTerm> = data.clone().chain(before.clone()).chain(constants).collect();
+    let seen: Vec<DataTerm> = data.chain(before.clone()).collect();
+    let any: Vec<DataTerm> = sources.iter().chain(&after).cloned().collect();
     let [f, g] = words.functions;
     match kind % 16 {
         0..=4 => Literal::Equal(pick(&after, x), pick(&sources, y)),
         5..=7 => Literal::Equal(pick(&seen, x), pick(&before, y)),
         8 | 9 => Literal::Equal(pick(&after, x), pick(&before, y)),
         10 => Literal::Equal(pick(&any, x), pick(&any, y)),
-        11 => Literal::Equal(pick(&after, x), Term::Call(f, [pick(&sources, y)].into())),
-        12 => Literal::Equal(pick(&any, x), Term::Call(g, [pick(&any, y), pick(&any, x)].into())),
+        11 => Literal::Equal(pick(&after, x), DataTerm::Call(f, [pick(&sources, y)].into())),
+        12 => {
+            Literal::Equal(pick(&any, x), DataTerm::Call(g, [pick(&any, y), pick(&any, x)].into()))
+        }
         13 => Literal::Different(pick(&any, x), pick(&any, y)),
-        14 => Literal::Equal(pick(&any, x), Term::Some(u32::from(y % 2))),
+        14 => Literal::Equal(pick(&any, x), DataTerm::Some(u32::from(y % 2))),
         _ => Literal::Predicate(y % 2 == 0, words.predicate, [pick(&any, x)].into()),
     }
 }
@@ -201,9 +205,9 @@ impl Part {
         let (a, b, third) = (name(a), name(b), name(rest[c % rest.len()]));
         let cell = words.cells[number * CELLS];
         let content = match c % 4 {
-            0 | 1 => Content::Empty,
-            2 => Content::Unknown,
-            _ => Content::Constant(words.constants[c / 4 % 2]),
+            0 | 1 => BufferContent::Empty,
+            2 => BufferContent::Unknown,
+            _ => BufferContent::Constant(words.constants[c / 4 % 2]),
         };
         match kind % 16 {
             0..=5 => primitive::fifo1(a, b, cell, content),

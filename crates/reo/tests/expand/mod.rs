@@ -8,12 +8,12 @@ pub mod machines;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::symbol::{Cell, Name};
+use tickbound_reo::symbol::{Cell, NameId};
 
 use super::values::{Meaning, Value, View, combinations, relation_from};
 
 /// Which names fire, and with which data; nothing for a silent step.
-pub type Action = Vec<(Name, Value)>;
+pub type Action = Vec<(NameId, Value)>;
 
 /// States with their steps, all written out.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +46,7 @@ pub fn expand(automaton: &Automaton, meaning: &Meaning) -> Expanded {
         let (state, memory) = order[made.steps.len()].clone();
         let mut steps = BTreeSet::new();
         for step in automaton.steps(state) {
-            let names: Vec<Name> = automaton.fires(&step).collect();
+            let names: Vec<NameId> = automaton.fires(&step).collect();
             let view = View { names: names.clone(), cells: cells.clone(), dead: Vec::new() };
             for (data, _, after) in
                 relation_from(automaton.constraint(&step), &view, meaning, Some(&memory))
@@ -72,7 +72,7 @@ fn beginnings(automaton: &Automaton, cells: &[Cell], meaning: &Meaning) -> Vec<V
 
 impl Expanded {
     /// Without `names`, whose data nobody sees.
-    pub fn hidden(&self, names: &[Name]) -> Expanded {
+    pub fn hidden(&self, names: &[NameId]) -> Expanded {
         let seen = |action: &Action| -> Action {
             action.iter().filter(|(name, _)| !names.contains(name)).copied().collect()
         };

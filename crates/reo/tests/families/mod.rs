@@ -4,11 +4,11 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tickbound_reo::automaton::{Automaton, Builder};
-use tickbound_reo::constraint::Constraint;
-use tickbound_reo::primitive::{Content, fifo1};
+use tickbound_reo::automaton::{Automaton, AutomatonBuilder};
+use tickbound_reo::constraint::DataConstraint;
+use tickbound_reo::primitive::{BufferContent, fifo1};
 use tickbound_reo::product::textbook;
-use tickbound_reo::symbol::{Name, Symbols};
+use tickbound_reo::symbol::{NameId, Symbols};
 
 /// Names of a family.
 const NAMES: u32 = 5;
@@ -44,13 +44,13 @@ pub fn family(
 /// The same automaton each time.
 fn build(spec: &Spec) -> Automaton {
     let mut symbols = Symbols::new();
-    let all: Vec<Name> = (0..NAMES).map(|n| symbols.name(&n.to_string())).collect();
-    let some = |bits: u32| -> Vec<Name> {
+    let all: Vec<NameId> = (0..NAMES).map(|n| symbols.name(&n.to_string())).collect();
+    let some = |bits: u32| -> Vec<NameId> {
         (0..NAMES).filter(|n| bits >> n & 1 == 1).map(|n| all[n as usize]).collect()
     };
-    let mut builder = Builder::over(some(spec.names), spec.states as usize, vec![0]);
+    let mut builder = AutomatonBuilder::over(some(spec.names), spec.states as usize, vec![0]);
     for (from, fire, to) in &spec.steps {
-        builder.step(*from, &some(*fire), Constraint::default(), *to);
+        builder.step(*from, &some(*fire), DataConstraint::default(), *to);
     }
     builder.finish().unwrap()
 }
@@ -66,7 +66,7 @@ pub fn by_definition(family: &[Automaton]) -> Automaton {
 pub fn apart(symbols: &mut Symbols, n: usize) -> Vec<Automaton> {
     let mut buffer = |i: usize| {
         let (a, b) = (symbols.name(&format!("a{i}")), symbols.name(&format!("b{i}")));
-        fifo1(a, b, symbols.cell(&format!("m{i}")), Content::Empty)
+        fifo1(a, b, symbols.cell(&format!("m{i}")), BufferContent::Empty)
     };
     (0..n).map(&mut buffer).collect()
 }
@@ -75,7 +75,7 @@ pub fn apart(symbols: &mut Symbols, n: usize) -> Vec<Automaton> {
 pub fn chain(symbols: &mut Symbols, n: usize) -> Vec<Automaton> {
     let mut buffer = |i: usize| {
         let (a, b) = (symbols.name(&format!("c{i}")), symbols.name(&format!("c{}", i + 1)));
-        fifo1(a, b, symbols.cell(&format!("m{i}")), Content::Empty)
+        fifo1(a, b, symbols.cell(&format!("m{i}")), BufferContent::Empty)
     };
     (0..n).map(&mut buffer).collect()
 }

@@ -21,20 +21,20 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::bisimulation::Kind;
+use tickbound_reo::bisimulation::Equivalence;
 use tickbound_reo::connector::{self, Connector};
-use tickbound_reo::export::Subject;
+use tickbound_reo::export::ExportSubject;
 use tickbound_reo::generate::{GenerateError, Language, generate};
 use tickbound_reo::hide::close;
-use tickbound_reo::limits::Limits;
+use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::stepwise;
 use tickbound_reo::run::Random;
-use tickbound_reo::symbol::{Name, Symbols};
+use tickbound_reo::symbol::{NameId, Symbols};
 
 /// A connector of one part, and its programs.
 struct Made {
     connector: Connector,
-    inputs: Vec<Name>,
+    inputs: Vec<NameId>,
     rust: String,
     c: String,
 }
@@ -50,9 +50,9 @@ fn number(variable: &str, usual: u64) -> u64 {
 }
 
 /// Parts as one automaton without silent steps, as the command line makes it.
-fn whole(parts: &[&Automaton], hidden: Vec<Name>) -> Option<Automaton> {
-    let limits = Limits::memory(1 << 22);
-    let options = stepwise::Options { hidden, minimise: Some(Kind::Weak) };
+fn whole(parts: &[&Automaton], hidden: Vec<NameId>) -> Option<Automaton> {
+    let limits = ProductLimits::memory(1 << 22);
+    let options = stepwise::StepwiseOptions { hidden, minimise: Some(Equivalence::Weak) };
     let composed = stepwise::compose(parts, &options, &limits).ok()?;
     close(&composed.automaton, &limits).ok()
 }
@@ -62,16 +62,21 @@ fn made(
     name: &str,
     automaton: Automaton,
     symbols: &Symbols,
-    inputs: &[Name],
+    inputs: &[NameId],
 ) -> Result<Made, GenerateError> {
     let interface = automaton.alphabet().to_vec();
-    let subject =
-        Subject { name, automaton: &automaton, symbols, inputs, interface: automaton.alphabet() };
+    let subject = ExportSubject {
+        name,
+        automaton: &automaton,
+        symbols,
+        inputs,
+        interface: automaton.alphabet(),
+    };
     let (rust, c) = (generate(subject, Language::Rust)?, generate(subject, Language::C)?);
     let connector = Connector {
         name: name.into(),
         symbols: symbols.clone(),
-        parts: vec![connector::Part { kind: "whole".into(), automaton }],
+        parts: vec![connector::ConnectorPart { kind: "whole".into(), automaton }],
         interface,
         written: Vec::new(),
         notes: Vec::new(),
@@ -182,7 +187,7 @@ fn sample(language: Language) -> String {
     let connector = connector(text, "").unwrap_or_else(|e| panic!("{e}"));
     let parts: Vec<&Automaton> = connector.parts.iter().map(|p| &p.automaton).collect();
     let automaton = whole(&parts, connector.inner()).expect("a small automaton");
-    let subject = Subject {
+    let subject = ExportSubject {
         name: &connector.name,
         automaton: &automaton,
         symbols: &connector.symbols,
@@ -234,21 +239,21 @@ fn refused() {
 
 #[test]
 fn refused_shapes() {
-    use tickbound_reo::automaton::Builder;
-    use tickbound_reo::constraint::Constraint;
+    use tickbound_reo::automaton::AutomatonBuilder;
+    use tickbound_reo::constraint::DataConstraint;
     let mut symbols = Symbols::new();
     let a = symbols.name("a");
-    let mut two = Builder::over([a], 2, vec![0, 1]);
-    two.step(0, &[a], Constraint::default(), 1);
-    let mut silent = Builder::over([a], 2, vec![0]);
-    silent.step(0, &[], Constraint::default(), 1);
-    let mut large = Builder::over([a], 20_002, vec![0]);
-    (0..20_001).for_each(|s| _ = large.step(s, &[a], Constraint::default(), s + 1));
+    let mut two = AutomatonBuilder::over([a], 2, vec![0, 1]);
+    two.step(0, &[a], DataConstraint::default(), 1);
+    let mut silent = AutomatonBuilder::over([a], 2, vec![0]);
+    silent.step(0, &[], DataConstraint::default(), 1);
+    let mut large = AutomatonBuilder::over([a], 20_002, vec![0]);
+    (0..20_001).for_each(|s| _ = large.step(s, &[a], DataConstraint::default(), s + 1));
     for (builder, error) in [
         (two, GenerateError::Initial(2)),
         (silent, GenerateError::Silent("0 {} true -> 1".into())),
         (large, GenerateError::Large(20_001)),
-        (Builder::over([a], 1, vec![0]), GenerateError::Ports),
+        (AutomatonBuilder::over([a], 1, vec![0]), GenerateError::Ports),
     ] {
         let automaton = builder.finish().expect("an automaton");
         assert_eq!(made("x", automaton, &symbols, &[a]).err(), Some(error));

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{Made, program::holds};
 use tickbound_reo::run::{Enabled, Player, Random, Wanted};
-use tickbound_reo::symbol::Name;
+use tickbound_reo::symbol::NameId;
 use tickbound_reo::syntax::Source;
 
 /// Data that are put: constants of the connectors and others.
@@ -70,7 +70,7 @@ fn outcomes(made: &Made, player: &mut Player, offers: &[Option<&str>]) -> Vec<(S
 /// The step with the data that are put, if something waits at each of its ports.
 fn wanted(made: &Made, number: usize, choice: &Enabled, offers: &[Option<&str>]) -> Option<Wanted> {
     let alphabet = made.automaton().alphabet();
-    let datum = |name: &Name| {
+    let datum = |name: &NameId| {
         let word = made.connector.symbols.word(name.0);
         let offer = offers[alphabet.binary_search(name).ok()?]?;
         Some(if offer == "!" { word.to_owned() } else { format!("{word} = {offer}") })

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use proptest::test_runner::Config;
-use tickbound_reo::constraint::{Constraint, Literal, Term};
-use tickbound_reo::symbol::{Cell, Name, Symbol};
+use tickbound_reo::constraint::{DataConstraint, DataTerm, Literal};
+use tickbound_reo::symbol::{Cell, NameId, SymbolId};
 
 /// So many random cases, or as many as `TICKBOUND_CASES` says.
 pub fn cases(usual: u32) -> Config {
@@ -27,44 +27,44 @@ pub struct Meaning {
     /// How many values there are, at least as many as constants.
     pub values: Value,
     /// The constants, each of them the value with its number.
-    pub constants: Vec<Symbol>,
+    pub constants: Vec<SymbolId>,
     /// Chooses what functions and predicates do.
     pub seed: u64,
 }
 
 impl Meaning {
-    fn chance(&self, word: Symbol, arguments: &[Value], kind: u8) -> u64 {
+    fn chance(&self, word: SymbolId, arguments: &[Value], kind: u8) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self.seed, word, arguments, kind).hash(&mut hasher);
         hasher.finish() >> 7
     }
 
-    fn function(&self, f: Symbol, arguments: &[Value]) -> Value {
+    fn function(&self, f: SymbolId, arguments: &[Value]) -> Value {
         (self.chance(f, arguments, 0) % u64::from(self.values)) as Value
     }
 
-    fn predicate(&self, p: Symbol, arguments: &[Value]) -> bool {
+    fn predicate(&self, p: SymbolId, arguments: &[Value]) -> bool {
         self.chance(p, arguments, 1).is_multiple_of(2)
     }
 
     /// The value of a constant.
-    pub fn constant(&self, c: Symbol) -> Value {
+    pub fn constant(&self, c: SymbolId) -> Value {
         self.constants.iter().position(|known| *known == c).expect("a known constant") as Value
     }
 
-    fn term(&self, term: &Term, leaves: &[Term], values: &[Value]) -> Value {
+    fn term(&self, term: &DataTerm, leaves: &[DataTerm], values: &[Value]) -> Value {
         match term {
-            Term::Constant(c) => self.constant(*c),
-            Term::Call(f, terms) => self.function(*f, &self.terms(terms, leaves, values)),
+            DataTerm::Constant(c) => self.constant(*c),
+            DataTerm::Call(f, terms) => self.function(*f, &self.terms(terms, leaves, values)),
             leaf => values[leaves.iter().position(|l| l == leaf).expect("every leaf has a value")],
         }
     }
 
-    fn terms(&self, terms: &[Term], leaves: &[Term], values: &[Value]) -> Vec<Value> {
+    fn terms(&self, terms: &[DataTerm], leaves: &[DataTerm], values: &[Value]) -> Vec<Value> {
         terms.iter().map(|t| self.term(t, leaves, values)).collect()
     }
 
-    fn literal(&self, literal: &Literal, leaves: &[Term], values: &[Value]) -> bool {
+    fn literal(&self, literal: &Literal, leaves: &[DataTerm], values: &[Value]) -> bool {
         let term = |t| self.term(t, leaves, values);
         match literal {
             Literal::Equal(a, b) => term(a) == term(b),
@@ -80,7 +80,7 @@ impl Meaning {
 #[derive(Debug, Clone, Default)]
 pub struct View {
     /// Names whose data are seen.
-    pub names: Vec<Name>,
+    pub names: Vec<NameId>,
     /// Cells that are seen before the step.
     pub cells: Vec<Cell>,
     /// Those of them that nobody sees after the step.
@@ -92,30 +92,31 @@ pub type Seen = (Vec<Value>, Vec<Value>, Vec<Value>);
 
 /// All that can be seen of a step with `constraint`: whatever it mentions beyond the view may have
 /// any value, and a cell that it does not mention in its after form keeps its value.
-pub fn relation(constraint: &Constraint, view: &View, meaning: &Meaning) -> BTreeSet<Seen> {
+pub fn relation(constraint: &DataConstraint, view: &View, meaning: &Meaning) -> BTreeSet<Seen> {
     relation_from(constraint, view, meaning, None)
 }
 
 /// As [`relation`], for steps with these values in the cells before.
 pub fn relation_from(
-    constraint: &Constraint,
+    constraint: &DataConstraint,
     view: &View,
     meaning: &Meaning,
     before: Option<&[Value]>,
 ) -> BTreeSet<Seen> {
     let cells = view.cells.len();
-    let data = view.names.iter().copied().map(Term::Datum);
-    let mut leaves: Vec<Term> = view.cells.iter().copied().map(Term::Before).chain(data).collect();
+    let data = view.names.iter().copied().map(DataTerm::Datum);
+    let mut leaves: Vec<DataTerm> =
+        view.cells.iter().copied().map(DataTerm::Before).chain(data).collect();
     let names = cells..leaves.len();
     constraint.visit(|leaf| {
-        if !matches!(leaf, Term::Constant(_)) && !leaves.contains(leaf) {
+        if !matches!(leaf, DataTerm::Constant(_)) && !leaves.contains(leaf) {
             leaves.push(leaf.clone());
         }
     });
     let seen = |values: &[Value]| -> Seen {
         let alive = view.cells.iter().enumerate().filter(|(_, cell)| !view.dead.contains(cell));
         let after = alive.map(|(k, cell)| {
-            let written = leaves.iter().position(|l| *l == Term::After(*cell));
+            let written = leaves.iter().position(|l| *l == DataTerm::After(*cell));
             values[written.unwrap_or(k)]
         });
         (values[names.clone()].to_vec(), values[..cells].to_vec(), after.collect())

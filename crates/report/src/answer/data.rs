@@ -4,13 +4,13 @@ use indexmap::IndexMap;
 use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tickbound_model::verdict::{Found, Status};
+use tickbound_model::verdict::{Status, TimedConfiguration};
 use tickbound_model::{Configuration, Problem};
 use tickbound_solver::{Objective, Strategy};
 use tickbound_spin::Search;
 use tickbound_spin::output::Coverage;
 use tickbound_spin::promela::Style;
-use tickbound_spin::result::Proof;
+use tickbound_spin::result::SpinProof;
 
 use super::about::About;
 #[cfg(test)]
@@ -132,7 +132,7 @@ pub struct Answer {
     pub style: Option<Style>,
     /// `spin`: what the least time rests on.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
-    pub proof: Option<Proof>,
+    pub proof: Option<SpinProof>,
     /// `spin`: states stored, over all runs.
     pub states: Option<u64>,
     /// `spin`: transitions taken, over all runs.
@@ -305,7 +305,12 @@ impl Answer {
     ];
 
     /// The part that all engines have: what is known, and the best configuration.
-    pub fn new(problem: &Problem, status: Status, lower: i64, best: Option<&Found>) -> Answer {
+    pub fn new(
+        problem: &Problem,
+        status: Status,
+        lower: i64,
+        best: Option<&TimedConfiguration>,
+    ) -> Answer {
         let configuration = best.map(|found| values(problem, &found.configuration));
         let time = best.map(|found| found.time);
         let about = Some(About::of(problem));

@@ -39,4 +39,4 @@ pub use measurement::{End, Entry, Measurement};
 #[cfg(feature = "measured")]
 pub use scored::{Other, Scored};
 pub use simulated::{Phase, Simulated};
-pub use words::{Line, PROVED, named, shown, titled};
+pub use words::{AnswerLine, PROVED, named, shown, titled};

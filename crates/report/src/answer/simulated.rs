@@ -78,7 +78,7 @@ impl Phase {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tickbound_model::Access;
+    use tickbound_model::AccessKind;
     use tickbound_simulator::{Span, SpanKind};
 
     #[test]
@@ -93,7 +93,7 @@ mod tests {
             start,
             end,
         };
-        let load = SpanKind::Access(Access::Global);
+        let load = SpanKind::Access(AccessKind::Global);
         let spans = vec![
             span(0, "barrier", SpanKind::Barrier, 4, 9),
             span(0, "load", load, 0, 4),

@@ -3,11 +3,11 @@
 use tickbound_input::message::grouped;
 use tickbound_model::Problem;
 use tickbound_simulator::Script;
-use tickbound_spin::result::{Proof, RunLog, SpinResult};
+use tickbound_spin::result::{RunLog, SpinProof, SpinResult};
 use tickbound_spin::trail;
 
 use super::data::{Answer, Run, Trail, tenth_of_millisecond, values};
-use super::words::{Line, PROVED};
+use super::words::{AnswerLine, PROVED};
 
 /// The result of a search with SPIN as an answer.
 pub fn answer(problem: &Problem, r: &SpinResult) -> Answer {
@@ -53,7 +53,7 @@ fn run(r: &RunLog) -> Run {
     }
 }
 
-fn trail(problem: &Problem, trail: &trail::Trail) -> Trail {
+fn trail(problem: &Problem, trail: &trail::SpinTrail) -> Trail {
     let (starts, units) = match &trail.script {
         Script::Starts { starts, units } => (Some(starts.clone()), Some(units.clone())),
         _ => (None, None),
@@ -78,19 +78,21 @@ pub fn words(problem: &Problem, r: &SpinResult) -> String {
     answer.words(&heading, "least time:", lines)
 }
 
-fn proof(r: &SpinResult) -> Option<Line> {
+fn proof(r: &SpinResult) -> Option<AnswerLine> {
     let text = match r.proof? {
-        Proof::OverTime if r.lower < 1 => "no run takes less than 0 ticks".to_owned(),
-        Proof::OverTime => {
+        SpinProof::OverTime if r.lower < 1 => "no run takes less than 0 ticks".to_owned(),
+        SpinProof::OverTime => {
             format!("a complete run finds nothing that ends within {} ticks", grouped(r.lower - 1))
         }
-        Proof::BranchAndBound => "a complete branch-and-bound run finds nothing better".to_owned(),
+        SpinProof::BranchAndBound => {
+            "a complete branch-and-bound run finds nothing better".to_owned()
+        }
     };
     Some((PROVED, text))
 }
 
 /// The runs that the answer rests on.
-fn basis(r: &SpinResult) -> impl Iterator<Item = Line> {
+fn basis(r: &SpinResult) -> impl Iterator<Item = AnswerLine> {
     let confirmed = r.trails.iter().filter(|t| t.confirmed).count();
     let trails = (!r.trails.is_empty()).then(|| {
         ("trails:", format!("{}, of which the simulator confirms {confirmed}", r.trails.len()))

@@ -11,13 +11,13 @@ use tickbound_input::message::grouped;
 use tickbound_model::Problem;
 use tickbound_solver::TuneResult;
 
-use super::words::{Line, named};
+use super::words::{AnswerLine, named};
 
 /// Ties, and values of a parameter, that are named.
 const NAMED: usize = 7;
 
 /// The line about ties, if there are any.
-pub(super) fn line(problem: &Problem, r: &TuneResult) -> Option<Line> {
+pub(super) fn line(problem: &Problem, r: &TuneResult) -> Option<AnswerLine> {
     let optima = r.optima.iter().filter(|f| Some(f.time) == r.upper);
     let optima: Vec<&[i64]> = optima.map(|f| f.configuration.0.as_slice()).collect();
     let count = r.optima_count.as_ref();

@@ -12,7 +12,7 @@ use tickbound_solver::{Encoding, Objective, TuneResult};
 use super::data::{Answer, Folded, Optimum, Tally, tenth_of_millisecond, values};
 use super::resources::Resources;
 use super::ties;
-use super::words::{Line, PROVED, titled};
+use super::words::{AnswerLine, PROVED, titled};
 
 /// The result of a search with Z3 or by enumeration as an answer.
 pub fn answer(problem: &Problem, r: &TuneResult) -> Answer {
@@ -70,7 +70,7 @@ pub fn left_out(of: &LeftOut) -> IndexMap<String, Tally> {
     of.limits.iter().map(|(limit, n)| (limit.name().to_owned(), Tally::of(n))).collect()
 }
 
-fn folded(problem: &Problem, of: &tickbound_solver::Folded) -> Folded {
+fn folded(problem: &Problem, of: &tickbound_solver::ProgramClass) -> Folded {
     Folded {
         time: of.first.time,
         configuration: values(problem, &of.first.configuration),
@@ -109,12 +109,17 @@ fn is_worst_case_open(r: &TuneResult) -> bool {
 }
 
 /// What is known beside the least time, without bars.
-pub fn facts(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
+pub fn facts(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<AnswerLine> {
     let resources = answer.resources.as_ref().map(Resources::facts).unwrap_or_default();
     lines(problem, r, answer, resources)
 }
 
-fn lines(problem: &Problem, r: &TuneResult, answer: &Answer, resources: Vec<Line>) -> Vec<Line> {
+fn lines(
+    problem: &Problem,
+    r: &TuneResult,
+    answer: &Answer,
+    resources: Vec<AnswerLine>,
+) -> Vec<AnswerLine> {
     let proof = if answer.proved() { proof(problem, r, answer) } else { Vec::new() };
     let later = "that of the configuration with the best case, once it is known";
     let later = is_worst_case_open(r).then(|| ("worst case:", later.to_owned()));
@@ -152,7 +157,7 @@ fn between((least, most): (i64, i64)) -> String {
 }
 
 /// The lines about a least time that is proved.
-fn proof(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
+fn proof(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<AnswerLine> {
     let schedules = r.schedule.as_ref().map(|s| {
         let case = |c: Option<i64>| c.map_or_else(|| "not asked for".into(), |t| t.to_string());
         let (best, worst) = (case(s.best_case), case(s.worst_case));
@@ -237,7 +242,7 @@ fn proved(r: &TuneResult, proof: &Proof) -> String {
 }
 
 /// What warps run and wait for under both ends of their schedules.
-fn waits(r: &TuneResult) -> Vec<Line> {
+fn waits(r: &TuneResult) -> Vec<AnswerLine> {
     let Some((best, worst)) = r.schedule.as_ref().and_then(|s| s.warps.as_ref()) else {
         return Vec::new();
     };

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use tickbound_model::Problem;
-use tickbound_model::verdict::{Found, Status};
+use tickbound_model::verdict::{Status, TimedConfiguration};
 use tickbound_solver::TuneResult;
 
 use crate::answer::resources::Resources;
@@ -194,7 +194,7 @@ impl Why {
     /// What is known after the search on the problem itself; `fixed` of its constraints, the last,
     /// are not asked about.
     pub fn begun(problem: &Problem, fixed: usize, r: &TuneResult) -> Why {
-        let named = |found: &Found| values(problem, &found.configuration);
+        let named = |found: &TimedConfiguration| values(problem, &found.configuration);
         let configuration = r.best.as_ref().map(named);
         let proved = r.status == Status::Optimal;
         let next_more = r.next.zip(r.upper).map(|(next, least)| next - least);

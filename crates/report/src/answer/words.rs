@@ -6,13 +6,13 @@ use tickbound_model::verdict::Status;
 use super::data::{Answer, Values};
 
 /// A line under the first two: its name, such as `proved:`, and what it says.
-pub type Line = (&'static str, String);
+pub type AnswerLine = (&'static str, String);
 
 /// The label of what a proof rests on. It says what a proof is about: the model, not the device.
 pub const PROVED: &str = "proved in the model:";
 
 /// A line as it is printed, with its text in the column that short names leave.
-pub fn shown((name, text): &Line) -> String {
+pub fn shown((name, text): &AnswerLine) -> String {
     format!("{name:<11} {text}\n")
 }
 
@@ -43,7 +43,7 @@ impl Answer {
         &self,
         heading: &str,
         least: &str,
-        lines: impl IntoIterator<Item = Line>,
+        lines: impl IntoIterator<Item = AnswerLine>,
     ) -> String {
         let model: String = self.about.iter().map(|about| shown(&about.model())).collect();
         let first = format!("{heading}\n{model}{}\n", self.least(least));
@@ -94,7 +94,7 @@ impl Answer {
     }
 
     /// Whether the simulator has run the configuration.
-    pub fn replay(&self) -> Option<Line> {
+    pub fn replay(&self) -> Option<AnswerLine> {
         self.time?;
         let confirmed = self.replayed == Some(true);
         let text =
@@ -103,7 +103,7 @@ impl Answer {
     }
 
     /// What ended the search early.
-    pub fn stop(&self) -> Option<Line> {
+    pub fn stop(&self) -> Option<AnswerLine> {
         self.stopped_by.clone().map(|why| ("stopped by:", why))
     }
 }

@@ -25,7 +25,7 @@ use crate::error::ReportError;
 
 /// Results to report: those of one file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Source {
+pub struct PageSource {
     /// The file; empty if the results come from this run.
     name: String,
     /// What was measured where, if the file says so.
@@ -33,19 +33,19 @@ pub struct Source {
     cases: Vec<Case>,
 }
 
-impl From<Comparison> for Source {
+impl From<Comparison> for PageSource {
     fn from(comparison: Comparison) -> Self {
         let cases = comparison.cases.clone();
-        Source { name: String::new(), comparison: Some(comparison), cases }
+        PageSource { name: String::new(), comparison: Some(comparison), cases }
     }
 }
 
-impl Source {
+impl PageSource {
     /// Reads what `compare --json` or `tune --json` has printed into the file called `name`.
     ///
     /// # Errors
     /// Text that is neither.
-    pub fn read(name: &str, text: &str) -> Result<Source, ReportError> {
+    pub fn read(name: &str, text: &str) -> Result<PageSource, ReportError> {
         let neither = |why: String| {
             let why = format!("{why}; give what `compare --json` or `tune --json` has printed");
             ReportError::data(name, why)
@@ -58,10 +58,10 @@ impl Source {
             }
             let comparison: Comparison =
                 serde_json::from_value(value).map_err(|e| neither(e.to_string()))?;
-            return Ok(Source { name: name.to_owned(), ..Source::from(comparison) });
+            return Ok(PageSource { name: name.to_owned(), ..PageSource::from(comparison) });
         }
         let answer = serde_json::from_value(value).map_err(|e| neither(e.to_string()))?;
-        Ok(Source { name: name.to_owned(), comparison: None, cases: vec![alone(name, answer)] })
+        Ok(PageSource { name: name.to_owned(), comparison: None, cases: vec![alone(name, answer)] })
     }
 }
 
@@ -147,7 +147,7 @@ struct Part {
 }
 
 impl Part {
-    fn new(source: &Source) -> Result<Part, ReportError> {
+    fn new(source: &PageSource) -> Result<Part, ReportError> {
         let series = super::series::Series::among(&source.cases);
         let pictures = series.iter().map(|s| {
             let about = format!("{}: seconds of each engine over {}", s.problem, s.input);
@@ -198,7 +198,7 @@ struct Content {
 ///
 /// # Errors
 /// A plot that cannot be drawn.
-pub fn page(sources: &[Source]) -> Result<String, ReportError> {
+pub fn page(sources: &[PageSource]) -> Result<String, ReportError> {
     let parts = sources.iter().map(Part::new).collect::<Result<Vec<_>, _>>()?;
     let interrupted = sources.iter().flat_map(|s| &s.comparison).any(|c| c.interrupted);
     let agree = parts.iter().flat_map(|p| &p.sections).all(|s| s.agree);
@@ -208,7 +208,7 @@ pub fn page(sources: &[Source]) -> Result<String, ReportError> {
 }
 
 /// Writes the page.
-pub fn write(path: impl AsRef<Path>, sources: &[Source]) -> Result<(), ReportError> {
+pub fn write(path: impl AsRef<Path>, sources: &[PageSource]) -> Result<(), ReportError> {
     let path = path.as_ref();
     tickbound_os::output::write(path, page(sources)?.as_bytes()).map_err(ReportError::write(path))
 }
@@ -239,7 +239,7 @@ mod tests {
             (r#"{"status":"bounded","style":"lockstep","search":"swarm"}"#, "spin lockstep swarm"),
             (r#"{"status":"bounded","encoding":"event","tool":"OR-Tools 9"}"#, "cp-sat event"),
         ] {
-            let source = Source::read("some.json", text).unwrap();
+            let source = PageSource::read("some.json", text).unwrap();
             assert_eq!(source.cases[0].rows[0].engine, engine);
         }
     }
@@ -252,7 +252,7 @@ mod tests {
             (r#"{"format":"tickbound comparison 99"}"#, "this program reads"),
             (r#"{"format":"tickbound comparison 1"}"#, "missing field"),
         ] {
-            let fault = Source::read("some.json", text).unwrap_err().to_string();
+            let fault = PageSource::read("some.json", text).unwrap_err().to_string();
             assert!(fault.starts_with("some.json: ") && fault.contains(why), "{fault}");
         }
     }

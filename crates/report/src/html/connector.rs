@@ -10,7 +10,7 @@ use crate::error::ReportError;
 
 /// A picture of a page.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Drawn {
+pub struct ConnectorDrawing {
     /// What it shows.
     pub heading: String,
     /// Pixels.
@@ -38,7 +38,7 @@ pub struct ConnectorPage {
     /// A line about it.
     pub about: String,
     /// Its pictures.
-    pub pictures: Vec<Drawn>,
+    pub pictures: Vec<ConnectorDrawing>,
     /// The beginning of a run and its steps; empty without one.
     pub frames: Vec<Lit>,
 }
@@ -46,7 +46,7 @@ pub struct ConnectorPage {
 #[derive(Serialize)]
 struct Content<'a> {
     about: &'a str,
-    pictures: &'a [Drawn],
+    pictures: &'a [ConnectorDrawing],
     frames: usize,
     steps: Vec<&'a str>,
     data: String,

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 
 /// A number of a configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Number {
+pub enum FigureNumber {
     /// A whole one, such as ticks.
     Whole(i64),
     /// A measured one.
@@ -14,31 +14,31 @@ pub enum Number {
 /// The greatest number up to which JavaScript tells all whole numbers apart.
 const EXACT: u64 = 1 << 53;
 
-impl Serialize for Number {
+impl Serialize for FigureNumber {
     /// As a number, or as text where a script would round it.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Number::Whole(n) if n.unsigned_abs() > EXACT => serializer.collect_str(n),
-            Number::Whole(n) => serializer.serialize_i64(*n),
-            Number::Real(n) => serializer.serialize_f64(*n),
+            FigureNumber::Whole(n) if n.unsigned_abs() > EXACT => serializer.collect_str(n),
+            FigureNumber::Whole(n) => serializer.serialize_i64(*n),
+            FigureNumber::Real(n) => serializer.serialize_f64(*n),
         }
     }
 }
 
-impl Number {
+impl FigureNumber {
     /// For comparison.
     pub(super) fn real(self) -> f64 {
         match self {
-            Number::Whole(n) => n as f64,
-            Number::Real(n) => n,
+            FigureNumber::Whole(n) => n as f64,
+            FigureNumber::Real(n) => n,
         }
     }
 
     /// For people.
     pub(super) fn shown(self) -> String {
         match self {
-            Number::Whole(n) => numbers_grouped(&n.to_string()),
-            Number::Real(n) => numbers_grouped(&crate::measured::four_digits(n)),
+            FigureNumber::Whole(n) => numbers_grouped(&n.to_string()),
+            FigureNumber::Real(n) => numbers_grouped(&crate::measured::four_digits(n)),
         }
     }
 }
@@ -93,8 +93,8 @@ mod tests {
     #[test]
     fn large_numbers_keep_their_digits() {
         let json = |n| serde_json::to_string(&n).unwrap();
-        assert_eq!(json(Number::Whole(1 << 53)), "9007199254740992");
-        assert_eq!(json(Number::Whole((1 << 53) + 1)), "\"9007199254740993\"");
-        assert_eq!(json(Number::Real(0.5)), "0.5");
+        assert_eq!(json(FigureNumber::Whole(1 << 53)), "9007199254740992");
+        assert_eq!(json(FigureNumber::Whole((1 << 53) + 1)), "\"9007199254740993\"");
+        assert_eq!(json(FigureNumber::Real(0.5)), "0.5");
     }
 }

@@ -18,7 +18,7 @@ const PARTS: i64 = 800;
 const MOST_LANES: usize = 40;
 /// The lanes of a timeline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Lanes {
+pub struct LaneChart {
     /// What is drawn, for people.
     #[serde(skip)]
     pub about: String,
@@ -54,10 +54,10 @@ struct Block<'s> {
     own: i64,
 }
 
-impl Lanes {
+impl LaneChart {
     /// The timeline of spans of a run of `time` ticks; `truncated` if there were more spans. `None`
     /// if there are none.
-    pub fn new(spans: &[TimelineSpan], time: i64, truncated: bool) -> Option<Lanes> {
+    pub fn new(spans: &[TimelineSpan], time: i64, truncated: bool) -> Option<LaneChart> {
         let mut tracks = tracks(spans);
         let mut last = spans.iter().map(|s| s.end).max()?;
         if truncated {
@@ -84,7 +84,7 @@ impl Lanes {
         });
         let lanes: Vec<Lane> = drawn.collect();
         let texts = |set: IndexSet<&str>| set.into_iter().map(str::to_owned).collect();
-        Some(Lanes {
+        Some(LaneChart {
             about: about(&alike, spans.len(), (end, time), truncated, coarse),
             end,
             kinds: texts(kinds),
@@ -278,16 +278,16 @@ mod tests {
             spans.push(span(unit, element, "barrier", 8, 9));
         }
         spans.push(span(2, 0, "global a", 1, 9));
-        let lanes = Lanes::new(&spans, 9, false).unwrap();
+        let lanes = LaneChart::new(&spans, 9, false).unwrap();
         let names: Vec<&str> = lanes.lanes.iter().map(|l| l.name.as_str()).collect();
         assert_eq!(names, ["units 0, 1, 10, elements 0 to 1", "unit 2, element 0"]);
         assert_eq!(lanes.lanes[0].blocks, [(0, 8, 0, 0, 2), (8, 9, 1, 1, 1)]);
         assert!(lanes.about.contains("7 elements work, and those"), "{}", lanes.about);
         spans.iter_mut().for_each(|s| s.thread = s.thread.replace("element", "dispatcher"));
-        let lanes = Lanes::new(&spans, 9, false).unwrap();
+        let lanes = LaneChart::new(&spans, 9, false).unwrap();
         assert!(lanes.about.contains("7 dispatchers work, and those"), "{}", lanes.about);
         assert_eq!((lanes.kinds.len(), lanes.end), (2, 9));
-        assert_eq!(Lanes::new(&[], 0, false), None);
+        assert_eq!(LaneChart::new(&[], 0, false), None);
     }
 
     #[test]
@@ -302,7 +302,7 @@ mod tests {
             })
         });
         let spans: Vec<TimelineSpan> = steps.collect();
-        let lanes = Lanes::new(&spans, 200_000, true).unwrap();
+        let lanes = LaneChart::new(&spans, 200_000, true).unwrap();
         assert_eq!((lanes.lanes.len(), lanes.end), (1, 198_997));
         assert_eq!(lanes.lanes[0].name, "unit 0, elements 0 to 1");
         let blocks = &lanes.lanes[0].blocks;

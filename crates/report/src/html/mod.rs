@@ -9,7 +9,7 @@
 //!
 //! - [`Page`]: the page of `tune`, `measure` and `score`;
 //! - [`ConnectorPage`]: the page of `reo draw`;
-//! - [`Source`], [`page`], [`write()`]: the page of `compare` and `report`.
+//! - [`PageSource`], [`page`], [`write()`]: the page of `compare` and `report`.
 
 mod canvas;
 mod comparison;
@@ -22,9 +22,9 @@ mod series;
 mod sheet;
 mod spent;
 
-pub use comparison::{Source, page, series, write};
-pub use connector::{ConnectorPage, Drawn, Lit};
-pub use figures::{Number, numbers_grouped};
-pub use lanes::{Lane, Lanes};
-pub use sheet::{Best, Configurations, Measure, Page, Row};
-pub use spent::{Part, Spent, Stripe};
+pub use comparison::{PageSource, page, series, write};
+pub use connector::{ConnectorDrawing, ConnectorPage, Lit};
+pub use figures::{FigureNumber, numbers_grouped};
+pub use lanes::{Lane, LaneChart};
+pub use sheet::{Best, ConfigurationTable, Measure, Page, SheetRow};
+pub use spent::{SpentChart, SpentPart, Stripe};

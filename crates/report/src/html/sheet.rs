@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::figures::{Number, numbers_grouped};
+use super::figures::{FigureNumber, numbers_grouped};
 use super::frame::{embedded, render};
-use super::lanes::Lanes;
-use super::spent::Spent;
+use super::lanes::LaneChart;
+use super::spent::SpentChart;
 use crate::error::ReportError;
 
 /// Configurations in the table that shows without script.
@@ -27,16 +27,16 @@ pub struct Page {
     /// What else is known: a name and what it says.
     pub facts: Vec<(String, String)>,
     /// What the best configuration spends its time on.
-    pub spent: Option<Spent>,
+    pub spent: Option<SpentChart>,
     /// Its runs, each under a heading; all are drawn over the time of the longest.
-    pub timelines: Vec<(String, Lanes)>,
+    pub timelines: Vec<(String, LaneChart)>,
     /// Configurations with their numbers.
-    pub configurations: Option<Configurations>,
+    pub configurations: Option<ConfigurationTable>,
 }
 
 /// Configurations and what is known of each.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Configurations {
+pub struct ConfigurationTable {
     /// Which configurations these are.
     #[serde(skip)]
     pub among: String,
@@ -52,7 +52,7 @@ pub struct Configurations {
     /// and what is said of it.
     pub over: Option<(usize, usize, String)>,
     /// The configurations.
-    pub rows: Vec<Row>,
+    pub rows: Vec<SheetRow>,
 }
 
 /// A number that configurations have.
@@ -76,23 +76,23 @@ pub enum Best {
 
 /// A configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
+pub struct SheetRow {
     /// The value of each parameter.
     pub values: Vec<i64>,
     /// Each number, where there is one.
-    pub numbers: Vec<Option<Number>>,
+    pub numbers: Vec<Option<FigureNumber>>,
     /// What else is to be said, such as why there is no number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-impl Configurations {
+impl ConfigurationTable {
     /// Best first by the first number; of equal ones, in the order of their values. Those without
     /// come last.
     pub fn sort(&mut self) {
         let greatest = self.measures.first().is_some_and(|m| m.best == Some(Best::Greatest));
-        let key = |row: &Row| match row.numbers.first().copied().flatten() {
-            Some(Number::Whole(n)) if !greatest => (0, n, 0.0),
+        let key = |row: &SheetRow| match row.numbers.first().copied().flatten() {
+            Some(FigureNumber::Whole(n)) if !greatest => (0, n, 0.0),
             Some(n) => (0, 0, if greatest { -n.real() } else { n.real() }),
             None => (1, 0, 0.0),
         };
@@ -106,8 +106,9 @@ impl Configurations {
     /// The first ones as text.
     fn table(&self) -> Plain {
         let measures = self.measures.iter().map(|m| m.name.clone());
-        let cells = |row: &Row| {
-            let number = |n: &Option<Number>| n.map_or_else(|| "-".to_owned(), Number::shown);
+        let cells = |row: &SheetRow| {
+            let number =
+                |n: &Option<FigureNumber>| n.map_or_else(|| "-".to_owned(), FigureNumber::shown);
             let values = row.values.iter().map(|v| numbers_grouped(&v.to_string()));
             row.numbers.iter().map(number).chain(values).collect()
         };
@@ -132,7 +133,7 @@ struct Content<'a> {
     meaning: &'a str,
     at: Vec<(&'a str, String)>,
     facts: Vec<(&'a str, String)>,
-    spent: Option<&'a Spent>,
+    spent: Option<&'a SpentChart>,
     timelines: Vec<(&'a str, &'a str)>,
     among: Option<&'a str>,
     table: Plain,
@@ -143,8 +144,8 @@ struct Content<'a> {
 #[derive(Serialize)]
 struct Data<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    configurations: Option<&'a Configurations>,
-    timelines: Vec<&'a Lanes>,
+    configurations: Option<&'a ConfigurationTable>,
+    timelines: Vec<&'a LaneChart>,
 }
 
 impl Page {
@@ -181,7 +182,7 @@ impl Page {
                 .map(|(heading, lanes)| (heading.as_str(), lanes.about.as_str()))
                 .collect(),
             among: self.configurations.as_ref().map(|all| all.among.as_str()),
-            table: self.configurations.as_ref().map(Configurations::table).unwrap_or_default(),
+            table: self.configurations.as_ref().map(ConfigurationTable::table).unwrap_or_default(),
             data: self.data()?,
         };
         render("answer.html", &numbers_grouped(&self.title), content)
@@ -196,20 +197,20 @@ impl Page {
 
 #[cfg(test)]
 mod tests {
-    use super::super::spent::{Part, Stripe};
+    use super::super::spent::{SpentPart, Stripe};
     use super::*;
 
-    fn configurations(best: Best, numbers: &[Option<Number>]) -> Configurations {
-        let row = |(i, n): (usize, &Option<Number>)| Row {
+    fn configurations(best: Best, numbers: &[Option<FigureNumber>]) -> ConfigurationTable {
+        let row = |(i, n): (usize, &Option<FigureNumber>)| SheetRow {
             values: vec![i as i64],
             numbers: vec![*n],
             note: None,
         };
-        Configurations {
+        ConfigurationTable {
             parameters: vec!["P".into()],
             measures: vec![Measure { name: "n".into(), best: Some(best) }],
             rows: numbers.iter().enumerate().map(row).collect(),
-            ..Configurations::default()
+            ..ConfigurationTable::default()
         }
     }
 
@@ -217,20 +218,20 @@ mod tests {
     fn best_come_first_and_what_is_missing_last() {
         // Beyond what a double tells apart.
         let ticks = [None, Some(i64::MAX), Some(5), Some(i64::MAX - 1), Some(5)];
-        let order = |best, numbers: &[Option<Number>]| {
+        let order = |best, numbers: &[Option<FigureNumber>]| {
             let mut all = configurations(best, numbers);
             all.sort();
             all.rows.iter().map(|row| row.values[0]).collect::<Vec<_>>()
         };
-        assert_eq!(order(Best::Least, &ticks.map(|t| t.map(Number::Whole))), [2, 4, 3, 1, 0]);
-        let rates = [Some(Number::Real(1.5)), None, Some(Number::Real(2.5))];
+        assert_eq!(order(Best::Least, &ticks.map(|t| t.map(FigureNumber::Whole))), [2, 4, 3, 1, 0]);
+        let rates = [Some(FigureNumber::Real(1.5)), None, Some(FigureNumber::Real(2.5))];
         assert_eq!(order(Best::Greatest, &rates), [2, 0, 1]);
     }
 
     #[test]
     fn nothing_that_is_shown_is_markup() {
         let hostile = "</script><script>alert(1)</script>\"'&<!--";
-        let mut shown = configurations(Best::Least, &[Some(Number::Whole(1)), None]);
+        let mut shown = configurations(Best::Least, &[Some(FigureNumber::Whole(1)), None]);
         shown.rows[1].note = Some(hostile.into());
         shown.parameters = vec![hostile.into()];
         shown.measures[0].name = hostile.into();
@@ -243,10 +244,10 @@ mod tests {
             meaning: hostile.into(),
             at: vec![(hostile.into(), 1)],
             facts: vec![(hostile.into(), hostile.into())],
-            spent: Some(Spent {
+            spent: Some(SpentChart {
                 about: hostile.into(),
                 unit: "ticks",
-                parts: vec![Part { head: "kind", lines: vec![stripe] }],
+                parts: vec![SpentPart { head: "kind", lines: vec![stripe] }],
             }),
             timelines: Vec::new(),
             configurations: Some(shown),

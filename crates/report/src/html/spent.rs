@@ -15,18 +15,18 @@ const IDLE: &str = "idle";
 
 /// What a run spends its time on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Spent {
+pub struct SpentChart {
     /// What was counted.
     pub about: String,
     /// What the amounts are, such as `ticks`.
     pub unit: &'static str,
     /// The same time, divided in several ways.
-    pub parts: Vec<Part>,
+    pub parts: Vec<SpentPart>,
 }
 
 /// A time divided into stripes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Part {
+pub struct SpentPart {
     /// By what it is divided.
     pub head: &'static str,
     /// The stripes, in the order in which they are shown.
@@ -58,10 +58,10 @@ impl Stripe {
     }
 }
 
-impl Spent {
+impl SpentChart {
     /// What a run of `time` ticks spends its time on: that of all spans, and of the elements that
     /// have some.
-    pub fn of(spans: &[TimelineSpan], time: i64, truncated: bool) -> Option<Spent> {
+    pub fn of(spans: &[TimelineSpan], time: i64, truncated: bool) -> Option<SpentChart> {
         let elements = spans.iter().map(|s| (&s.process, &s.thread)).unique().count();
         let kind = spans.first().map_or("element", |s| kind(&s.thread));
         let mut kinds: IndexMap<&str, i128> = IndexMap::new();
@@ -105,9 +105,9 @@ impl Spent {
         };
         // Steps without names of their own are called as their kinds.
         let named = by_step.iter().any(|line| line.name != line.kind);
-        let mut parts = vec![Part { head: "kind", lines: by_kind }];
-        parts.extend(named.then_some(Part { head: "step", lines: by_step }));
-        Some(Spent { about: numbers_grouped(&counted), unit: "ticks", parts })
+        let mut parts = vec![SpentPart { head: "kind", lines: by_kind }];
+        parts.extend(named.then_some(SpentPart { head: "step", lines: by_step }));
+        Some(SpentChart { about: numbers_grouped(&counted), unit: "ticks", parts })
     }
 }
 
@@ -130,12 +130,12 @@ mod tests {
             (0..6).flat_map(|e| [span(e, "global", 0, 8), span(e, "barrier", 8, 9)]).collect();
         spans.push(span(6, "global", 1, 9));
         let lines = |truncated| {
-            let spent = Spent::of(&spans, 9, truncated).unwrap();
+            let spent = SpentChart::of(&spans, 9, truncated).unwrap();
             let lines = spent.parts[0].lines.iter();
             lines.map(|l| format!("{} {} {}", l.name, l.amount, l.percent)).collect::<Vec<_>>()
         };
         assert_eq!(lines(false), ["global 56 88.9", "barrier 6 9.5", "idle 1 1.6"]);
         assert_eq!(lines(true), ["global 56 90.3", "barrier 6 9.7"]);
-        assert_eq!(Spent::of(&[], 9, false), None);
+        assert_eq!(SpentChart::of(&[], 9, false), None);
     }
 }

@@ -19,7 +19,7 @@ pub use self::result::{Bottleneck, OccupancyLimit, PARTS, Resource, ResourceTime
 use self::usage::Values;
 pub use self::usage::{used, used_of};
 use super::engine::Engine;
-use super::{Options, SimulateError, launch};
+use super::{SimulateError, SimulateOptions, launch};
 
 /// The time of a configuration.
 ///
@@ -39,7 +39,7 @@ fn finish(problem: &Problem, bound: &Bound) -> Result<i64, SimulateError> {
     if problem.finish.is_empty() {
         return Ok(0);
     }
-    let options = Options::default();
+    let options = SimulateOptions::default();
     launch::finish(&mut Engine::new(problem, bound, &options)?, 0)
 }
 

@@ -1,6 +1,6 @@
 //! What an open schedule goes by: prices, limits, and the segments that are started.
 
-use tickbound_model::{Access, Stmt, Warps};
+use tickbound_model::{AccessKind, Stmt, Warps};
 
 use crate::engine::Engine;
 use crate::error::SimulateError;
@@ -26,7 +26,7 @@ pub(super) struct Rules {
 #[derive(Clone, Copy)]
 pub(super) struct Segment<'p> {
     pub stmt: &'p Stmt,
-    pub access: Access,
+    pub access: AccessKind,
     /// Ticks for which it occupies its dispatcher; at least 1.
     pub occupies: i64,
     /// Ticks from then until the warp goes on.
@@ -39,11 +39,11 @@ impl Rules {
         &self,
         engine: &Engine<'p>,
         stmt: &'p Stmt,
-        access: Access,
+        access: AccessKind,
         amount: i64,
     ) -> Result<Segment<'p>, SimulateError> {
         let (price, latency) = match access {
-            Access::Global => (self.warps.global_issue, self.warps.global_latency),
+            AccessKind::Global => (self.warps.global_issue, self.warps.global_latency),
             other => (engine.problem.platform.price(other), 0),
         };
         let occupies = engine.later(&stmt.at, 0, price, amount)?;
@@ -53,7 +53,7 @@ impl Rules {
 
 impl Segment<'_> {
     pub fn needs_slot(&self) -> bool {
-        self.access == Access::Global
+        self.access == AccessKind::Global
     }
 }
 

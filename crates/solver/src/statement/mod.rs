@@ -11,7 +11,7 @@
 //! few parameters at once. It is what makes the formula fast: bounds are clauses over plain bounds
 //! of a number, and few conflicts need arithmetic.
 //!
-//! The tables are those of [`tickbound_timing::Tables`]. Nothing of an elimination goes into a
+//! The tables are those of [`tickbound_timing::CostTables`]. Nothing of an elimination goes into a
 //! confirmation, so that Z3 is a second opinion on it. A search may learn from one.
 
 mod rows;
@@ -20,15 +20,15 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use tickbound_elimination::{Least, Relation, Scope, Weight};
-use tickbound_timing::Tables;
+use tickbound_elimination::{Least, Relation, VariableScope, Weight};
+use tickbound_timing::CostTables;
 use z3::ast::{Bool, Int};
 use z3::{Model, Params, SatResult, Solver, Tactic};
 
 use self::rows::{Rows, merged};
 use crate::bracket::Bracket;
 use crate::error::SolveError;
-use crate::formula::Formula;
+use crate::formula::SmtFormula;
 use crate::instance::{interruptible, leave_ctrl_c};
 use crate::proof::Proof;
 use crate::search::{Eliminated, MOST_ROWS, Search, limits};
@@ -40,7 +40,7 @@ const LEAST_TIME: Duration = Duration::from_millis(40);
 /// Constraints and costs, ready to be stated.
 pub struct Statement<'s, 'a> {
     search: &'s Search<'a>,
-    tables: Cow<'s, Tables>,
+    tables: Cow<'s, CostTables>,
     /// What the kept parameters may be together.
     kept: Relation,
 }
@@ -170,7 +170,7 @@ impl Asked for Statement<'_, '_> {
         Ok(Box::new(Live { solver, stated }))
     }
 
-    fn listed(&self) -> Option<(&Task<'_>, Formula<'_>)> {
+    fn listed(&self) -> Option<(&Task<'_>, SmtFormula<'_>)> {
         None
     }
 }
@@ -234,7 +234,7 @@ impl Asking for Live<'_> {
 
 /// The terms of a statement in the context of the present thread.
 struct Stated<'q> {
-    tables: &'q Tables,
+    tables: &'q CostTables,
     search: &'q Search<'q>,
     chosen: Vec<Vec<Bool>>,
     /// At least the sum of the costs.
@@ -317,7 +317,7 @@ impl<'q> Stated<'q> {
     fn at_least(
         &self,
         number: &Int,
-        scope: &Scope,
+        scope: &VariableScope,
         rows: Vec<(u128, i64)>,
         solver: &Solver,
         stop: &dyn Fn() -> bool,

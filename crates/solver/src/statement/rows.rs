@@ -1,11 +1,11 @@
 //! Rows of relations as trees of clauses, one variable after another.
 
-use tickbound_elimination::{Least, Relation, Scope, Weight};
+use tickbound_elimination::{Least, Relation, VariableScope, Weight};
 use z3::Solver;
 use z3::ast::Bool;
 
 /// Costs by key, and what the keys are of.
-pub(super) type Costs<'r> = (&'r Scope, Vec<(u128, i64)>);
+pub(super) type Costs<'r> = (&'r VariableScope, Vec<(u128, i64)>);
 
 /// The relations' rows, with relations over the same parameters added up; `None` at a stop.
 pub(super) fn merged<'r>(costs: &'r [Relation], stop: &dyn Fn() -> bool) -> Option<Vec<Costs<'r>>> {
@@ -38,7 +38,7 @@ pub(super) fn merged<'r>(costs: &'r [Relation], stop: &dyn Fn() -> bool) -> Opti
 
 /// How rows are walked as a tree: the last variable decides first, as in the order of the keys.
 pub(super) struct Rows<'r> {
-    pub scope: &'r Scope,
+    pub scope: &'r VariableScope,
     pub chosen: &'r [Vec<Bool>],
     pub stop: &'r dyn Fn() -> bool,
 }

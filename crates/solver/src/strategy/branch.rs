@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 
 use tickbound_expr::interval::Interval;
 use tickbound_model::Configuration;
-use tickbound_model::verdict::Found;
+use tickbound_model::verdict::TimedConfiguration;
 
 use super::entry::{Entry, Run};
 use crate::error::SolveError;
@@ -54,7 +54,7 @@ pub(crate) fn best(
     search: &Search<'_>,
     least: i64,
     (top, optima): (usize, usize),
-) -> Result<(Vec<Found>, bool), SolveError> {
+) -> Result<(Vec<TimedConfiguration>, bool), SolveError> {
     let list = RefCell::new(Shortlist::new(top, least));
     let worst = || list.borrow().worst();
     let stop = |walk: &Walk<'_, '_>| walk.boxes > MOST_BOXES || walk.search.bracket.out_of_time();
@@ -64,7 +64,7 @@ pub(crate) fn best(
         }
         let Some(time) = walk.search.offer(configuration.clone(), None)? else { return Ok(true) };
         let mut list = list.borrow_mut();
-        list.add(Found { configuration, time });
+        list.add(TimedConfiguration { configuration, time });
         Ok(list.optimal() < optima.max(top))
     })?;
     Ok((list.into_inner().into_found(optima), complete))

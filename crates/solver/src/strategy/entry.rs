@@ -1,7 +1,7 @@
 //! What the register of strategies holds of each.
 
 use crate::error::SolveError;
-use crate::formula::Formula;
+use crate::formula::SmtFormula;
 use crate::proof::Proof;
 use crate::search::Search;
 use crate::task::{Asked, Task};
@@ -25,7 +25,7 @@ pub(crate) enum Run {
     /// By simulating.
     OnSimulator(fn(&Task<'_>) -> Result<(), SolveError>),
     /// By several of the others at once, the most promising first.
-    Together(fn(&Task<'_>, Formula<'_>, &[OnFormula]) -> Result<(), SolveError>),
+    Together(fn(&Task<'_>, SmtFormula<'_>, &[OnFormula]) -> Result<(), SolveError>),
 }
 
 /// Closes the bracket without a list, and says how; `None` if it did not.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::entry::{Entry, OnFormula, OnStructure, Run};
 use crate::error::SolveError;
-use crate::formula::Formula;
+use crate::formula::SmtFormula;
 use crate::instance::interruptible;
 use crate::proof::Proof;
 use crate::search::Search;
@@ -15,7 +15,7 @@ use crate::task::Task;
 
 pub(super) const ENTRY: Entry = Entry::with(Run::Together(run));
 
-fn run(task: &Task<'_>, _: Formula<'_>, racers: &[OnFormula]) -> Result<(), SolveError> {
+fn run(task: &Task<'_>, _: SmtFormula<'_>, racers: &[OnFormula]) -> Result<(), SolveError> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let failed = AtomicBool::new(false);
     let results: Vec<Result<(), SolveError>> = std::thread::scope(|scope| {

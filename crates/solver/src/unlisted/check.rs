@@ -1,7 +1,7 @@
 //! Holding the cost against the simulator: everywhere if that is cheap, elsewhere at random.
 
 use tickbound_model::Space;
-use tickbound_model::verdict::Found;
+use tickbound_model::verdict::TimedConfiguration;
 
 use crate::error::SolveError;
 use crate::random::Random;
@@ -46,7 +46,7 @@ pub(super) fn all(search: &Search<'_>) -> Result<bool, SolveError> {
             return Ok(false);
         };
         left = left.saturating_sub(events);
-        all.push(Found { configuration: b.configuration, time: ticks });
+        all.push(TimedConfiguration { configuration: b.configuration, time: ticks });
     }
     search.listed(all)?;
     Ok(true)

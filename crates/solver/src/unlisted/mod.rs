@@ -33,9 +33,9 @@ use tickbound_timing::Cost;
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
-use crate::options::Options;
+use crate::options::SearchOptions;
 use crate::proof::Proof;
-use crate::result::{Size, TuneResult};
+use crate::result::{FormulaSize, TuneResult};
 use crate::search::{MOST_ROWS, Search};
 use crate::statement::{self, Statement};
 use crate::strategy::{self, Strategy};
@@ -50,14 +50,14 @@ const FIRST_ROWS: usize = 1 << 19;
 pub fn tune(
     configurations: &Configurations<'_>,
     cost: &Cost,
-    options: &Options,
+    options: &SearchOptions,
     bracket: &Bracket<'_>,
 ) -> Result<TuneResult, SolveError> {
     tune_search(&Search::new(configurations, cost, bracket), options)
 }
 
 /// Searches on what a search knows already.
-pub fn tune_search(search: &Search<'_>, options: &Options) -> Result<TuneResult, SolveError> {
+pub fn tune_search(search: &Search<'_>, options: &SearchOptions) -> Result<TuneResult, SolveError> {
     if options.strategy.leaves_choice() {
         at_once(search)?;
     }
@@ -92,7 +92,10 @@ fn at_once(search: &Search<'_>) -> Result<(), SolveError> {
 }
 
 /// Simulates all configurations; `None` if that is not cheap, or another way was asked for.
-pub fn simulated(search: &Search<'_>, options: &Options) -> Result<Option<TuneResult>, SolveError> {
+pub fn simulated(
+    search: &Search<'_>,
+    options: &SearchOptions,
+) -> Result<Option<TuneResult>, SolveError> {
     if !options.strategy.leaves_choice() || !check::all(search)? {
         return Ok(None);
     }
@@ -103,7 +106,7 @@ pub fn simulated(search: &Search<'_>, options: &Options) -> Result<Option<TuneRe
 }
 
 /// Has the least time confirmed by others.
-fn confirmed(search: &Search<'_>, options: &Options) -> Result<Vec<Proof>, SolveError> {
+fn confirmed(search: &Search<'_>, options: &SearchOptions) -> Result<Vec<Proof>, SolveError> {
     let taken = Duration::from_secs_f64(search.bracket.seconds());
     let claimed = search.bracket.bounds().upper();
     let (cost, bracket) = (second::cost(search.problem()), search.bracket.reopened());
@@ -122,7 +125,7 @@ fn confirmed(search: &Search<'_>, options: &Options) -> Result<Vec<Proof>, Solve
 }
 
 /// Closes the bracket with the strategy; says who has proved it.
-fn closed(search: &Search<'_>, options: &Options) -> Result<Option<Proof>, SolveError> {
+fn closed(search: &Search<'_>, options: &SearchOptions) -> Result<Option<Proof>, SolveError> {
     search.limit_rows(FIRST_ROWS);
     if options.strategy.leaves_choice() && search.eliminated().is_some() {
         return strategy::unlisted(search, Strategy::Eliminate);
@@ -160,7 +163,11 @@ struct Ended {
     ranking: rank::Ranking,
 }
 
-fn result(search: &Search<'_>, options: &Options, ended: Ended) -> Result<TuneResult, SolveError> {
+fn result(
+    search: &Search<'_>,
+    options: &SearchOptions,
+    ended: Ended,
+) -> Result<TuneResult, SolveError> {
     let bracket = search.bracket;
     let bounds = bracket.bounds();
     let best = bounds.best.map(|(c, _)| search.found(c));
@@ -185,7 +192,10 @@ fn result(search: &Search<'_>, options: &Options, ended: Ended) -> Result<TuneRe
         proofs: ended.proofs,
         checked: ended.checked,
         stopped_by,
-        size: Size { configurations: listed(search.configurations), ..Size::default() },
+        size: FormulaSize {
+            configurations: listed(search.configurations),
+            ..FormulaSize::default()
+        },
         ..TuneResult::begun(options, bracket)
     })
 }

@@ -1,13 +1,13 @@
 //! All optima, the next best, and what does not matter.
 
 use num_bigint::BigUint;
-use tickbound_elimination::{Least, Limits, Ties, TooWide};
+use tickbound_elimination::{Least, TableLimits, Ties, TooWide};
 use tickbound_model::Configuration;
-use tickbound_model::verdict::Found;
-use tickbound_timing::Tables;
+use tickbound_model::verdict::TimedConfiguration;
+use tickbound_timing::CostTables;
 
 use crate::error::SolveError;
-use crate::fold::{Fold, Folded, Programs};
+use crate::fold::{Fold, ProgramClass, ProgramClasses};
 use crate::result::MAX_OPTIMA;
 use crate::search::{Eliminated, Search};
 use crate::shortlist::Shortlist;
@@ -19,9 +19,9 @@ const MOST_COUNTED: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub(super) struct Ranking {
     /// All optima, or the best of all configurations, the least time first.
-    pub optima: Vec<Found>,
+    pub optima: Vec<TimedConfiguration>,
     /// The best distinct programs, where all times or their order are known.
-    pub programs: Programs,
+    pub programs: ProgramClasses,
     /// There are more optima than these.
     pub more: bool,
     /// How many optima there are.
@@ -53,13 +53,17 @@ pub(super) fn ranking(search: &Search<'_>, top: usize) -> Result<Ranking, SolveE
     Ok(ranking)
 }
 
-fn sort(optima: &mut [Found]) {
+fn sort(optima: &mut [TimedConfiguration]) {
     optima.sort_by(|a, b| a.time.cmp(&b.time).then_with(|| a.configuration.cmp(&b.configuration)));
 }
 
 /// The ranking where every time is known, in the order of the space.
-fn of_all(search: &Search<'_>, all: &[Found], top: usize) -> Result<Ranking, SolveError> {
-    let mut order: Vec<&Found> = all.iter().collect();
+fn of_all(
+    search: &Search<'_>,
+    all: &[TimedConfiguration],
+    top: usize,
+) -> Result<Ranking, SolveError> {
+    let mut order: Vec<&TimedConfiguration> = all.iter().collect();
     order.sort_by_key(|found| found.time);
     let least = order.first().map_or(0, |found| found.time);
     let count = order.partition_point(|found| found.time == least);
@@ -82,7 +86,7 @@ fn of_all(search: &Search<'_>, all: &[Found], top: usize) -> Result<Ranking, Sol
 /// How many optima there are, and the least time of all others.
 fn ties(
     search: &Search<'_>,
-    tables: &Tables,
+    tables: &CostTables,
 ) -> Result<(Option<BigUint>, Option<i64>), SolveError> {
     let stop = || search.bracket.out_of_time();
     let limits = crate::search::limits(search.rows(), &stop);
@@ -110,7 +114,7 @@ fn ties(
 }
 
 /// The parameters that no relation with a cost mentions, nor the scale.
-fn indifferent(search: &Search<'_>, tables: &Tables) -> Vec<String> {
+fn indifferent(search: &Search<'_>, tables: &CostTables) -> Vec<String> {
     let costs = &tables.network.relations()[tables.conditions..];
     let matters = |p: &usize| tables.kept.contains(p) || costs.iter().any(|r| r.scope().has(*p));
     let parameters = search.problem().parameters.iter().enumerate();
@@ -133,7 +137,7 @@ fn ascending(
 ) -> Result<(), SolveError> {
     let Some(Eliminated { tables, tree, root }) = search.eliminated() else { return Ok(()) };
     let stop = || search.bracket.out_of_time();
-    let limits = Limits { rows: crate::search::MOST_ROWS, divide: true, stop: &stop };
+    let limits = TableLimits { rows: crate::search::MOST_ROWS, divide: true, stop: &stop };
     let ticks = |indices: &[u32], sum| tables.ticks(&search.env(indices), sum);
     let mut fold = Fold::new(search.problem(), top);
     let (mut listing, mut whole) = (true, true);
@@ -163,11 +167,11 @@ fn ascending(
         }
         if listing {
             offer(search, &configuration, time)?;
-            ranking.optima.push(Found { configuration, time });
+            ranking.optima.push(TimedConfiguration { configuration, time });
         }
     }
     ranking.programs = fold.map(|fold| fold.programs(whole)).unwrap_or_default();
-    for Folded { first, .. } in &ranking.programs.list {
+    for ProgramClass { first, .. } in &ranking.programs.list {
         offer(search, &first.configuration, first.time)?;
     }
     Ok(())
@@ -203,9 +207,9 @@ fn by_bounds(
     Eliminated { tables, tree, root }: &Eliminated,
     top: usize,
     least: i64,
-) -> Result<(Vec<Found>, bool), SolveError> {
+) -> Result<(Vec<TimedConfiguration>, bool), SolveError> {
     let stop = || search.bracket.out_of_time();
-    let limits = Limits { rows: crate::search::MOST_ROWS, divide: true, stop: &stop };
+    let limits = TableLimits { rows: crate::search::MOST_ROWS, divide: true, stop: &stop };
     let ticks = |indices: &[u32], sum| tables.ticks(&search.env(indices), sum);
     let mut list = Shortlist::new(top, least);
     for (looked, next) in tree.ascending_from(root, &limits, ticks).enumerate() {
@@ -218,7 +222,7 @@ fn by_bounds(
                 }
                 let configuration = search.configurations.configuration(&indices);
                 let Some(time) = search.offer(configuration.clone(), None)? else { continue };
-                list.add(Found { configuration, time });
+                list.add(TimedConfiguration { configuration, time });
             }
             Ok(_) | Err(_) => return Ok((list.into_found(MAX_OPTIMA), false)),
         }

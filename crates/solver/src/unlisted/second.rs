@@ -9,11 +9,11 @@
 use tickbound_expr::BinaryOp;
 use tickbound_expr::Expr;
 use tickbound_model::kernel::{Program, Stmt, StmtKind};
-use tickbound_model::{Access, Problem};
+use tickbound_model::{AccessKind, Problem};
 use tickbound_timing::Cost;
 use tickbound_timing::obligation::Time;
-use tickbound_timing::obligation::product::{Factor, Product};
-use tickbound_timing::term::{At, Class, Items, Term};
+use tickbound_timing::obligation::product::{Factor, TimeProduct};
+use tickbound_timing::term::{Class, Items, LocatedExpr, Term};
 
 use crate::error::SolveError;
 use crate::proof::Proof;
@@ -46,8 +46,8 @@ pub(super) fn confirm(claimed: i64, second: &Search<'_>) -> Result<Option<Proof>
 }
 
 fn term(time: &Time) -> Term {
-    let at = |expr: &Expr| At { at: "launch".into(), expr: expr.clone() };
-    let products = |all: &[Product]| all.iter().map(product).collect::<Vec<Term>>();
+    let at = |expr: &Expr| LocatedExpr { at: "launch".into(), expr: expr.clone() };
+    let products = |all: &[TimeProduct]| all.iter().map(product).collect::<Vec<Term>>();
     let parts = time.group.iter().flat_map(|part| products(&part.products));
     let group = Term::Sum(std::iter::once(Term::Number(time.start)).chain(parts).collect());
     let groups = Term::Product(vec![Term::Count(at(&time.waves)), group]);
@@ -55,8 +55,8 @@ fn term(time: &Time) -> Term {
     Term::Sum([vec![Term::Number(time.launch), groups], finish].concat())
 }
 
-fn product(product: &Product) -> Term {
-    let at = |expr: &Expr| At { at: product.at.clone(), expr: expr.clone() };
+fn product(product: &TimeProduct) -> Term {
+    let at = |expr: &Expr| LocatedExpr { at: product.at.clone(), expr: expr.clone() };
     let factor = |factor: &Factor| match factor {
         Factor::Count(e) => Term::Count(at(e)),
         Factor::Guard(e, holds) => Term::Guard { condition: at(e), holds: *holds },
@@ -73,13 +73,13 @@ fn product(product: &Product) -> Term {
 }
 
 /// A program with its work in ticks.
-fn priced(program: &[Stmt], prices: &[(Access, i64)]) -> Program {
+fn priced(program: &[Stmt], prices: &[(AccessKind, i64)]) -> Program {
     let one = |stmt: &Stmt| {
         let kind = match &stmt.kind {
             StmtKind::Access { access, amount } => {
                 let price = prices.iter().find(|(of, _)| of == access).map_or(1, |(_, n)| *n);
                 let amount = Expr::binary(BinaryOp::Mul, Expr::Int(price), amount.clone());
-                StmtKind::Access { access: Access::Work, amount }
+                StmtKind::Access { access: AccessKind::Work, amount }
             }
             StmtKind::Repeat { count, body } => {
                 StmtKind::Repeat { count: count.clone(), body: priced(body, prices) }

@@ -11,8 +11,8 @@ mod terms;
 use std::collections::BTreeMap;
 
 use tickbound_encodings::system::columns::Columns;
-use tickbound_encodings::system::evaluate::{Values, evaluate, node};
-use tickbound_encodings::system::{self, Ex, Fault, Node, System};
+use tickbound_encodings::system::evaluate::{SystemValues, evaluate, node};
+use tickbound_encodings::system::{self, Ex, InternalError, System, SystemNode};
 use z3::ast::{Bool, Int};
 
 use self::terms::{Number, Rows, Terms, Truth, Value};
@@ -30,7 +30,7 @@ pub struct Unrolled<'s> {
     moving: Vec<Ex>,
     terms: Terms<'s>,
     /// Values of nodes that depend on the parameters alone.
-    frozen: Values<Number, Truth>,
+    frozen: SystemValues<Number, Truth>,
     states: Vec<Value>,
     steps: Vec<Step>,
     facts: Vec<Bool>,
@@ -48,7 +48,7 @@ impl<'s> Unrolled<'s> {
     ///
     /// # Errors
     /// The system is not one.
-    pub fn new(system: &'s System) -> Result<Self, Fault> {
+    pub fn new(system: &'s System) -> Result<Self, InternalError> {
         let chosen = system
             .parameters
             .iter()
@@ -59,12 +59,12 @@ impl<'s> Unrolled<'s> {
         let is_frozen = system.frozen();
         let (frozen_nodes, moving): (Vec<Ex>, Vec<Ex>) =
             system.live().into_iter().partition(|e| is_frozen[e.index()]);
-        let (frozen, states, steps, facts) = (Values::none(system), vec![], vec![], vec![]);
+        let (frozen, states, steps, facts) = (SystemValues::none(system), vec![], vec![], vec![]);
         let mut unrolled =
             Unrolled { system, moving, terms, frozen, states, steps, facts, size: 0 };
         unrolled.choose();
         unrolled.freeze(&frozen_nodes)?;
-        let first = |state: &system::State| unrolled.frozen.get(state.init).cloned();
+        let first = |state: &system::SystemState| unrolled.frozen.get(state.init).cloned();
         unrolled.states = system.states.iter().map(first).collect::<Result<_, _>>()?;
         Ok(unrolled)
     }
@@ -73,7 +73,7 @@ impl<'s> Unrolled<'s> {
     ///
     /// # Errors
     /// The system is not one.
-    pub fn extend(&mut self) -> Result<(), Fault> {
+    pub fn extend(&mut self) -> Result<(), InternalError> {
         let step = self.steps.len() + 1;
         let choice = |name: &String| Bool::new_const(format!("{name}@{}", step - 1));
         let choices: Vec<Bool> = self.system.choices.iter().map(choice).collect();
@@ -94,7 +94,7 @@ impl<'s> Unrolled<'s> {
     ///
     /// # Errors
     /// The system is not one.
-    pub fn end(&mut self) -> Result<(Bool, Int), Fault> {
+    pub fn end(&mut self) -> Result<(Bool, Int), InternalError> {
         // No further step is taken, so whatever it would pick is nothing.
         let none = vec![Bool::from_bool(false); self.system.choices.len()];
         let values = self.values(&none)?;
@@ -169,13 +169,16 @@ impl<'s> Unrolled<'s> {
     }
 
     /// Translates every node that depends on the parameters alone.
-    fn freeze(&mut self, nodes: &[Ex]) -> Result<(), Fault> {
+    fn freeze(&mut self, nodes: &[Ex]) -> Result<(), InternalError> {
         let system = self.system;
         let tabulated = system.configurations.len() <= MAX_TABULATED;
         let columns = if tabulated { Some(Columns::new(system, nodes)?) } else { None };
         for e in nodes.iter().copied() {
             let column = columns.as_ref().and_then(|columns| columns.values(e));
-            let known = matches!(system.node(e), Node::Table(_) | Node::Int(_) | Node::Bool(_));
+            let known = matches!(
+                system.node(e),
+                SystemNode::Table(_) | SystemNode::Int(_) | SystemNode::Bool(_)
+            );
             let rows = column
                 .filter(|_| !known)
                 .map(|values| system.rows(&values))
@@ -190,14 +193,14 @@ impl<'s> Unrolled<'s> {
         Ok(())
     }
 
-    fn composed(&mut self, e: Ex) -> Result<Value, Fault> {
+    fn composed(&mut self, e: Ex) -> Result<Value, InternalError> {
         node(self.system.node(e), &[], &mut self.terms, &self.frozen)
     }
 
     /// A frozen node over too many parameters for one table: a product is split over the factor
     /// with fewer rows.
-    fn composite(&mut self, e: Ex, columns: &Columns) -> Result<Value, Fault> {
-        let Node::Mul(a, b) = self.system.node(e) else { return self.composed(e) };
+    fn composite(&mut self, e: Ex, columns: &Columns) -> Result<Value, InternalError> {
+        let SystemNode::Mul(a, b) = self.system.node(e) else { return self.composed(e) };
         let rows = |e: &Ex| columns.values(*e).map(|values| self.system.rows(&values));
         let (left, right) = (rows(a), rows(b));
         let count =
@@ -210,7 +213,7 @@ impl<'s> Unrolled<'s> {
     }
 
     /// The value of every live node in the present states.
-    fn values(&mut self, choices: &[Bool]) -> Result<Values<Number, Truth>, Fault> {
+    fn values(&mut self, choices: &[Bool]) -> Result<SystemValues<Number, Truth>, InternalError> {
         let mut values = self.frozen.clone();
         self.terms.choices = choices.to_vec();
         evaluate(self.system, &self.moving, &self.states, &mut self.terms, &mut values)?;
@@ -222,8 +225,8 @@ impl<'s> Unrolled<'s> {
         &mut self,
         state: usize,
         step: usize,
-        values: &Values<Number, Truth>,
-    ) -> Result<Value, Fault> {
+        values: &SystemValues<Number, Truth>,
+    ) -> Result<Value, InternalError> {
         let declared = &self.system.states[state];
         let name = format!("{}@{step}", declared.name);
         Ok(match values.get(declared.next)? {

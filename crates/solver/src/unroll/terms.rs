@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use tickbound_encodings::system::evaluate::Algebra;
-use tickbound_encodings::system::{self, ChoiceId, Ex, Fault, Node, System, TableId};
+use tickbound_encodings::system::{self, ChoiceId, Ex, InternalError, System, SystemNode, TableId};
 use z3::ast::{Bool, Int};
 
 /// Rows of a table: value indices of its parameters, and the value.
 pub(super) type Rows = BTreeMap<Vec<u32>, i64>;
 
-pub(super) type Value = system::Value<Number, Truth>;
+pub(super) type Value = system::SystemValue<Number, Truth>;
 
 /// An integer, constant where it is known.
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ pub(super) struct Terms<'s> {
 
 impl Terms<'_> {
     /// A node's value out of rows; truth values are 0 and 1 there.
-    pub fn tabulated(&self, e: Ex, support: &[usize], rows: &Rows) -> Result<Value, Fault> {
+    pub fn tabulated(&self, e: Ex, support: &[usize], rows: &Rows) -> Result<Value, InternalError> {
         let mut distinct = rows.values();
         let first = distinct.next().copied();
         let same = first.filter(|first| distinct.all(|v| v == first));
@@ -76,7 +76,7 @@ impl Terms<'_> {
     }
 
     /// The number that rows say; any at all if there are none, because then nobody reads it.
-    fn number(&self, support: &[usize], rows: &Rows) -> Result<Number, Fault> {
+    fn number(&self, support: &[usize], rows: &Rows) -> Result<Number, InternalError> {
         let mut distinct = rows.values();
         Ok(match distinct.next() {
             None => unread(),
@@ -98,17 +98,19 @@ impl Terms<'_> {
         support: &[usize],
         rows: &Rows,
         term: &dyn Fn(i64) -> Int,
-    ) -> Result<Int, Fault> {
+    ) -> Result<Int, InternalError> {
         let Some((first, rest)) = support.split_first() else {
             let value = rows.values().next();
-            return value.map(|v| term(*v)).ok_or_else(|| Fault("a table without rows".into()));
+            return value
+                .map(|v| term(*v))
+                .ok_or_else(|| InternalError("a table without rows".into()));
         };
         let mut by_value: BTreeMap<u32, Rows> = BTreeMap::new();
         for (key, value) in rows {
             by_value.entry(key[0]).or_default().insert(key[1..].to_vec(), *value);
         }
         let mut cases = by_value.iter().rev();
-        let last = cases.next().ok_or_else(|| Fault("a table without rows".into()))?;
+        let last = cases.next().ok_or_else(|| InternalError("a table without rows".into()))?;
         let last = self.choose(rest, last.1, term)?;
         cases.try_fold(last, |other, (value, rows)| {
             let here = self.choose(rest, rows, term)?;
@@ -124,10 +126,13 @@ fn unread() -> Number {
 
 fn is_truth(system: &System, e: Ex) -> bool {
     match system.node(e) {
-        Node::Bool(_) | Node::Eq(..) | Node::Le(..) | Node::Not(_) | Node::And(_) | Node::Or(_) => {
-            true
-        }
-        Node::Ite(_, a, _) => is_truth(system, *a),
+        SystemNode::Bool(_)
+        | SystemNode::Eq(..)
+        | SystemNode::Le(..)
+        | SystemNode::Not(_)
+        | SystemNode::And(_)
+        | SystemNode::Or(_) => true,
+        SystemNode::Ite(_, a, _) => is_truth(system, *a),
         _ => false,
     }
 }
@@ -135,7 +140,7 @@ fn is_truth(system: &System, e: Ex) -> bool {
 impl Algebra for Terms<'_> {
     type Int = Number;
     type Bool = Truth;
-    type Error = Fault;
+    type Error = InternalError;
 
     fn int(&mut self, value: i64) -> Number {
         Number::Known(i128::from(value))
@@ -149,7 +154,7 @@ impl Algebra for Terms<'_> {
         unread()
     }
 
-    fn table(&mut self, id: TableId) -> Result<Number, Fault> {
+    fn table(&mut self, id: TableId) -> Result<Number, InternalError> {
         if let Some(known) = &self.tables[id.index()] {
             return Ok(known.clone());
         }
@@ -159,12 +164,14 @@ impl Algebra for Terms<'_> {
         Ok(number)
     }
 
-    fn choice(&mut self, id: ChoiceId) -> Result<Truth, Fault> {
+    fn choice(&mut self, id: ChoiceId) -> Result<Truth, InternalError> {
         let pick = self.choices.get(id.index());
-        pick.cloned().map(Truth::Term).ok_or_else(|| Fault("a step without its choices".into()))
+        pick.cloned()
+            .map(Truth::Term)
+            .ok_or_else(|| InternalError("a step without its choices".into()))
     }
 
-    fn add(&mut self, a: &Number, b: &Number) -> Result<Number, Fault> {
+    fn add(&mut self, a: &Number, b: &Number) -> Result<Number, InternalError> {
         Ok(match (a, b) {
             (Number::Known(x), Number::Known(y)) => Number::Known(inside(x.checked_add(*y))?),
             (Number::Known(0), other) | (other, Number::Known(0)) => other.clone(),
@@ -172,7 +179,7 @@ impl Algebra for Terms<'_> {
         })
     }
 
-    fn mul(&mut self, a: &Number, b: &Number) -> Result<Number, Fault> {
+    fn mul(&mut self, a: &Number, b: &Number) -> Result<Number, InternalError> {
         Ok(match (a, b) {
             (Number::Known(x), Number::Known(y)) => Number::Known(inside(x.checked_mul(*y))?),
             (a, b) => Number::Term(a.term() * b.term()),
@@ -210,11 +217,17 @@ impl Algebra for Terms<'_> {
         }
     }
 
-    fn all(&mut self, items: impl Iterator<Item = Result<Truth, Fault>>) -> Result<Truth, Fault> {
+    fn all(
+        &mut self,
+        items: impl Iterator<Item = Result<Truth, InternalError>>,
+    ) -> Result<Truth, InternalError> {
         junction(items, true)
     }
 
-    fn any(&mut self, items: impl Iterator<Item = Result<Truth, Fault>>) -> Result<Truth, Fault> {
+    fn any(
+        &mut self,
+        items: impl Iterator<Item = Result<Truth, InternalError>>,
+    ) -> Result<Truth, InternalError> {
         junction(items, false)
     }
 
@@ -238,14 +251,14 @@ impl Algebra for Terms<'_> {
 }
 
 /// What stays within 128 bits; times do by far.
-fn inside(value: Option<i128>) -> Result<i128, Fault> {
-    value.ok_or_else(|| Fault("a constant leaves 128 bits".into()))
+fn inside(value: Option<i128>) -> Result<i128, InternalError> {
+    value.ok_or_else(|| InternalError("a constant leaves 128 bits".into()))
 }
 
 fn junction(
-    items: impl Iterator<Item = Result<Truth, Fault>>,
+    items: impl Iterator<Item = Result<Truth, InternalError>>,
     conjunction: bool,
-) -> Result<Truth, Fault> {
+) -> Result<Truth, InternalError> {
     let mut left = Vec::new();
     for item in items {
         match item? {

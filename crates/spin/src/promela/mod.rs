@@ -43,7 +43,7 @@ use tickbound_model::{Problem, Space};
 
 pub use error::PromelaError;
 use facts::Facts;
-pub use model::{Model, Name, Options, Style};
+pub use model::{Model, PromelaName, PromelaOptions, Style};
 
 /// Writes `problem` over `space` in Promela.
 ///
@@ -51,7 +51,11 @@ pub use model::{Model, Name, Options, Style};
 ///
 /// # Errors
 /// A fault of the problem that shows in a configuration, or something that Promela cannot hold.
-pub fn export(problem: &Problem, space: &Space, options: &Options) -> Result<Model, PromelaError> {
+pub fn export(
+    problem: &Problem,
+    space: &Space,
+    options: &PromelaOptions,
+) -> Result<Model, PromelaError> {
     if space.bound.is_empty() {
         return Err(PromelaError::EmptySpace);
     }

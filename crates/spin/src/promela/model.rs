@@ -16,14 +16,14 @@ tickbound_input::named! {
 
 /// How to export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Options {
+pub struct PromelaOptions {
     /// The style.
     pub style: Style,
 }
 
 /// A name of the problem and the one that stands for it in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Name {
+pub struct PromelaName {
     /// In the problem.
     pub problem: String,
     /// In the Promela text.
@@ -38,7 +38,7 @@ pub struct Model {
     /// How it is written.
     pub style: Style,
     /// The global variable of each tuning parameter, in the problem's order.
-    pub parameters: Vec<Name>,
+    pub parameters: Vec<PromelaName>,
     /// Most processes that are alive at once, the never claim included.
     pub processes: usize,
     /// At least as many bytes as a state has: the verifier needs `-DVECTORSZ` beyond 1024.
@@ -61,7 +61,7 @@ impl Model {
         vector_bytes: usize,
     ) -> Model {
         let names = facts.problem.parameters.iter().zip(facts.parameters());
-        let parameters = names.map(|(p, promela)| Name { problem: p.name.clone(), promela });
+        let parameters = names.map(|(p, promela)| PromelaName { problem: p.name.clone(), promela });
         Model {
             text,
             style,

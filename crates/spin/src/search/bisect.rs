@@ -6,8 +6,8 @@
 
 use super::first::{cut, first_time};
 use crate::error::SpinError;
-use crate::question::Answer;
-use crate::result::Proof;
+use crate::question::VerifierAnswer;
+use crate::result::SpinProof;
 use crate::state::{Ending, SearchState};
 
 pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
@@ -19,12 +19,12 @@ pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
         let Some(upper) = upper else { return Ok(Ending::default()) };
         if lower >= upper {
             // No run at all is needed where the first time is 0.
-            return Ok(Ending { proof: Some(Proof::OverTime), stopped_by: None });
+            return Ok(Ending { proof: Some(SpinProof::OverTime), stopped_by: None });
         }
         let middle = lower + (upper - 1 - lower) / 2;
         match state.over_time(middle)? {
-            Answer::Holds | Answer::Found(_) => {}
-            Answer::Cut(reason) => return Ok(cut(reason)),
+            VerifierAnswer::Holds | VerifierAnswer::Found(_) => {}
+            VerifierAnswer::Cut(reason) => return Ok(cut(reason)),
         }
     }
 }

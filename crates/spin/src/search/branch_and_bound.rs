@@ -10,8 +10,8 @@
 use super::first::{cut, first_time};
 use crate::error::SpinError;
 use crate::orders::{Goal, Order, Storage};
-use crate::output::Verdict;
-use crate::result::Proof;
+use crate::output::VerifierVerdict;
+use crate::result::SpinProof;
 use crate::state::{Ending, SearchState};
 
 /// The largest bound that fits the C variable.
@@ -39,14 +39,17 @@ pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
                 // The last trail of a run that was stopped, also because it needs more depth, may
                 // be half written.
                 Err(SpinError::Trail { .. })
-                    if matches!(run.verdict, Verdict::Stopped(_) | Verdict::DepthLimit) => {}
+                    if matches!(
+                        run.verdict,
+                        VerifierVerdict::Stopped(_) | VerifierVerdict::DepthLimit
+                    ) => {}
                 Err(e) => return Err(e),
             }
         }
         match (run.verdict, state.deeper(&order)) {
             // Each improvement is an error.
-            (Verdict::Violated, _) if run.complete => return proved(state),
-            (Verdict::DepthLimit, Some(next)) => {
+            (VerifierVerdict::Violated, _) if run.complete => return proved(state),
+            (VerifierVerdict::DepthLimit, Some(next)) => {
                 order.depth = next;
                 state.set_depth(next);
             }
@@ -61,5 +64,5 @@ fn proved(state: &SearchState<'_>) -> Result<Ending, SpinError> {
     if let (_, Some(best)) = state.bounds() {
         state.refuted(best - 1)?;
     }
-    Ok(Ending { proof: Some(Proof::BranchAndBound), stopped_by: None })
+    Ok(Ending { proof: Some(SpinProof::BranchAndBound), stopped_by: None })
 }

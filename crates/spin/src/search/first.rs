@@ -1,8 +1,8 @@
 //! A first time, with which every search but the swarm begins.
 
 use crate::error::SpinError;
-use crate::question::Answer;
-use crate::result::StopReason;
+use crate::question::VerifierAnswer;
+use crate::result::SpinStop;
 use crate::state::{Ending, SearchState};
 
 /// The seed of SPIN's simulator.
@@ -19,16 +19,16 @@ pub(super) fn first_time(state: &SearchState<'_>) -> Result<Result<i64, Ending>,
         return Ok(Err(cut(state.stop_reason())));
     }
     match state.any_end()? {
-        Answer::Found(time) => Ok(Ok(time)),
-        Answer::Holds => Err(SpinError::Model {
+        VerifierAnswer::Found(time) => Ok(Ok(time)),
+        VerifierAnswer::Holds => Err(SpinError::Model {
             what: "NonTerm".into(),
             message: "no run of the model comes to an end".into(),
         }),
-        Answer::Cut(reason) => Ok(Err(cut(reason))),
+        VerifierAnswer::Cut(reason) => Ok(Err(cut(reason))),
     }
 }
 
 /// The end of a search that was stopped early by this.
-pub(super) fn cut(reason: StopReason) -> Ending {
+pub(super) fn cut(reason: SpinStop) -> Ending {
     Ending { stopped_by: Some(reason), ..Ending::default() }
 }

@@ -12,13 +12,13 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use tickbound_os::process::Stopped;
+use tickbound_os::process::ProcessStop;
 
 use super::first::cut;
 use crate::error::SpinError;
-use crate::orders::{Bits, Build, Claim, Goal, Order, Storage, VerifierRun};
-use crate::output::Verdict;
-use crate::result::StopReason;
+use crate::orders::{Bits, Build, Goal, Order, OrderClaim, Storage, VerifierRun};
+use crate::output::VerifierVerdict;
+use crate::result::SpinStop;
 use crate::state::{Ending, SearchState};
 use crate::watch::Watch;
 
@@ -39,7 +39,7 @@ const POLL: Duration = Duration::from_millis(10);
 pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
     let started = Instant::now();
     let mut bits = FIRST_BITS;
-    let claim = Claim::NonTerm;
+    let claim = OrderClaim::NonTerm;
     let first = Round { number: 0, claim, bound: 0, errors: TRAILS, limit: None, bits };
     let Some(mut ended) = round(state, &first)? else { return Ok(cut(state.stop_reason())) };
     if ended.stopped_by.is_some() || state.bounds().1.is_none() {
@@ -53,7 +53,7 @@ pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
         }
         let started = Instant::now();
         let limit = before.max(SHORTEST);
-        let claim = Claim::OverTime;
+        let claim = OrderClaim::OverTime;
         // Where the arrays were too full the next ones are larger, as far as memory allows.
         bits += if ended.crowded { 2 } else { 0 };
         let next = Round { number, claim, bound: best - 1, errors: 1, limit: Some(limit), bits };
@@ -78,7 +78,7 @@ pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
 /// One swarm.
 struct Round {
     number: u64,
-    claim: Claim,
+    claim: OrderClaim,
     bound: i64,
     errors: u64,
     limit: Option<Duration>,
@@ -89,7 +89,7 @@ struct Round {
 /// How a round ended.
 struct RoundEnd {
     /// What ended the whole search.
-    stopped_by: Option<StopReason>,
+    stopped_by: Option<SpinStop>,
     /// A hash array was too full to tell states apart.
     crowded: bool,
 }
@@ -126,7 +126,7 @@ fn round(state: &SearchState<'_>, round: &Round) -> Result<Option<RoundEnd>, Spi
             Ok(Some(trail)) => state.offer(trail)?,
             Ok(None) => break,
             // The last trail of a run that was stopped may be half written.
-            Err(SpinError::Trail { .. }) if matches!(run.verdict, Verdict::Stopped(_)) => {}
+            Err(SpinError::Trail { .. }) if matches!(run.verdict, VerifierVerdict::Stopped(_)) => {}
             // So may one of a run that was cut by its memory or its depth.
             Err(e @ SpinError::Trail { .. }) if !run.complete => {
                 state.note(format!("left out: {e}"));
@@ -149,9 +149,11 @@ fn trails(runs: &[VerifierRun]) -> impl Iterator<Item = (&PathBuf, &VerifierRun)
 
 /// What has ended the whole search: the user or the clock; or, if nothing was found, what cut the
 /// workers short.
-fn stop_reason(state: &SearchState<'_>, round: &Round, runs: &[VerifierRun]) -> Option<StopReason> {
+fn stop_reason(state: &SearchState<'_>, round: &Round, runs: &[VerifierRun]) -> Option<SpinStop> {
     let stopped = runs.iter().find_map(|r| match r.verdict {
-        Verdict::Stopped(why @ (Stopped::Interrupted | Stopped::Time(_))) => Some(why),
+        VerifierVerdict::Stopped(why @ (ProcessStop::Interrupted | ProcessStop::Time(_))) => {
+            Some(why)
+        }
         _ => None,
     });
     if let Some(stop) = stopped {
@@ -161,8 +163,8 @@ fn stop_reason(state: &SearchState<'_>, round: &Round, runs: &[VerifierRun]) -> 
         return None;
     }
     runs.iter().find_map(|r| match r.verdict {
-        Verdict::OutOfMemory => Some(StopReason::Memory(state.memory_for(Storage::Bits))),
-        Verdict::DepthLimit if round.number == 0 => Some(StopReason::Depth(state.depth())),
+        VerifierVerdict::OutOfMemory => Some(SpinStop::Memory(state.memory_for(Storage::Bits))),
+        VerifierVerdict::DepthLimit if round.number == 0 => Some(SpinStop::Depth(state.depth())),
         _ => None,
     })
 }
@@ -181,7 +183,7 @@ fn order<'a>(state: &SearchState<'_>, round: &Round, worker: usize, watch: Watch
     Order {
         what: round.claim.name(),
         claim: Some(round.claim),
-        bound: (round.claim == Claim::OverTime).then_some(round.bound),
+        bound: (round.claim == OrderClaim::OverTime).then_some(round.bound),
         depth: state.depth(),
         errors: Some(round.errors),
         bits: Some(bits),
@@ -200,7 +202,7 @@ fn work(
     let mut order = order(state, round, worker, watch);
     let run = state.run_deep_enough(build, &mut order)?;
     // In the search for something faster, the first one to find it ends the round.
-    if round.claim == Claim::OverTime
+    if round.claim == OrderClaim::OverTime
         && !run.trails.is_empty()
         && let Some(settled) = watch.settled
     {

@@ -30,7 +30,7 @@ use tickbound_model::Problem;
 use tickbound_model::space::Condition;
 
 use crate::obligation::path::Path;
-use crate::obligation::product::{Factor, ObligationError, Product, uncovered};
+use crate::obligation::product::{Factor, ObligationError, TimeProduct, uncovered};
 use crate::obligation::sum::products;
 
 /// Most values that all domains of one parameter may have together.
@@ -62,18 +62,18 @@ pub struct Time {
     /// To start a group.
     pub start: i64,
     /// Of a group, once it has started: one part for each set of parameters.
-    pub group: Vec<Part>,
+    pub group: Vec<TimePart>,
     /// After the last group.
-    pub finish: Part,
+    pub finish: TimePart,
 }
 
 /// A sum of products over the same parameters.
 #[derive(Debug, Clone, Default)]
-pub struct Part {
+pub struct TimePart {
     /// The parameters, by their place in the problem, in increasing order.
     pub parameters: Vec<usize>,
     /// The products.
-    pub products: Vec<Product>,
+    pub products: Vec<TimeProduct>,
 }
 
 impl<'p> Obligation<'p> {
@@ -138,16 +138,16 @@ impl Time {
     pub fn new(problem: &Problem) -> Result<Time, ObligationError> {
         let Path { launch, waves, start, group, finish } = Path::new(problem)?;
         let group = parts(problem, products(&group)?);
-        let finish = Part::new(problem, products(&finish)?);
+        let finish = TimePart::new(problem, products(&finish)?);
         Ok(Time { launch, waves, start, group, finish })
     }
 }
 
 /// Products by their parameters.
-fn parts(problem: &Problem, products: Vec<Product>) -> Vec<Part> {
-    let mut all: Vec<Part> = Vec::new();
+fn parts(problem: &Problem, products: Vec<TimeProduct>) -> Vec<TimePart> {
+    let mut all: Vec<TimePart> = Vec::new();
     for product in products {
-        let part = Part::new(problem, vec![product]);
+        let part = TimePart::new(problem, vec![product]);
         match all.iter_mut().find(|known| known.parameters == part.parameters) {
             Some(known) => known.products.extend(part.products),
             None => all.push(part),
@@ -156,11 +156,11 @@ fn parts(problem: &Problem, products: Vec<Product>) -> Vec<Part> {
     all
 }
 
-impl Part {
-    fn new(problem: &Problem, products: Vec<Product>) -> Part {
+impl TimePart {
+    fn new(problem: &Problem, products: Vec<TimeProduct>) -> TimePart {
         let factors = products.iter().flat_map(|p| &p.factors);
         let parameters = problem.parameters_of(factors.flat_map(Factor::expressions));
-        Part { parameters, products }
+        TimePart { parameters, products }
     }
 
     /// Its ticks for the values in `env`.
@@ -193,10 +193,10 @@ impl Time {
 
     /// The parts of the whole launch: those of a group times the waves, and what comes before and
     /// after.
-    pub fn of_launch(&self, problem: &Problem) -> Vec<Part> {
+    pub fn of_launch(&self, problem: &Problem) -> Vec<TimePart> {
         let waves = Factor::Count(self.waves.clone());
         let number = |n: i64| Factor::Count(Expr::Int(n));
-        let product = |at: &str, factors| Product { at: at.to_owned(), factors };
+        let product = |at: &str, factors| TimeProduct { at: at.to_owned(), factors };
         let mut all = vec![
             product("platform.kernel_launch", vec![number(self.launch)]),
             product("platform.group_start", vec![waves.clone(), number(self.start)]),

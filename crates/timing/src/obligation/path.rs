@@ -19,7 +19,7 @@ use tickbound_model::{Launch, Problem, Profile, Stmt, StmtKind};
 
 use crate::obligation::phases::Phases;
 use crate::obligation::product::{ObligationError, uncovered};
-use crate::obligation::step::{Step, StepKind, always_has_a_value};
+use crate::obligation::step::{PathStep, PathStepKind, always_has_a_value};
 
 /// What an element does.
 #[derive(Debug, Clone)]
@@ -31,9 +31,9 @@ pub struct Path {
     /// Ticks to start a group.
     pub start: i64,
     /// What it does in each group, once it has started.
-    pub group: Vec<Step>,
+    pub group: Vec<PathStep>,
     /// What element 0 does after the last group.
-    pub finish: Vec<Step>,
+    pub finish: Vec<PathStep>,
 }
 
 impl Path {
@@ -92,7 +92,7 @@ impl Path {
 
 /// A group under `opencl`: `runs` items of an element together or, where they differ, phase by
 /// phase.
-fn together(problem: &Problem, local: &Expr, runs: Expr) -> Result<Vec<Step>, ObligationError> {
+fn together(problem: &Problem, local: &Expr, runs: Expr) -> Result<Vec<PathStep>, ObligationError> {
     let barrier = problem.platform.barrier();
     let of = Reader { problem, runs: vec![runs], barrier, merges: true };
     match of.steps(&problem.kernel) {
@@ -103,14 +103,14 @@ fn together(problem: &Problem, local: &Expr, runs: Expr) -> Result<Vec<Step>, Ob
     }
 }
 
-fn mark() -> Step {
-    Step { at: "kernel".into(), kind: StepKind::Mark }
+fn mark() -> PathStep {
+    PathStep { at: "kernel".into(), kind: PathStepKind::Mark }
 }
 
 /// The whole program for one item or warp after another.
-fn again(runs: Expr, program: Vec<Step>) -> Step {
+fn again(runs: Expr, program: Vec<PathStep>) -> PathStep {
     let body = std::iter::once(mark()).chain(program).collect();
-    Step { at: "kernel".into(), kind: StepKind::Repeat { count: runs, body } }
+    PathStep { at: "kernel".into(), kind: PathStepKind::Repeat { count: runs, body } }
 }
 
 /// Reads programs as steps.
@@ -126,7 +126,7 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    fn steps(&self, program: &[Stmt]) -> Result<Vec<Step>, ObligationError> {
+    fn steps(&self, program: &[Stmt]) -> Result<Vec<PathStep>, ObligationError> {
         let mut all = Vec::new();
         for stmt in program {
             match &stmt.kind {
@@ -137,13 +137,13 @@ impl Reader<'_> {
                     }
                     all.extend(self.steps(then)?);
                 }
-                _ => all.push(Step { at: stmt.at.clone(), kind: self.kind(stmt)? }),
+                _ => all.push(PathStep { at: stmt.at.clone(), kind: self.kind(stmt)? }),
             }
         }
         Ok(all)
     }
 
-    fn kind(&self, stmt: &Stmt) -> Result<StepKind, ObligationError> {
+    fn kind(&self, stmt: &Stmt) -> Result<PathStepKind, ObligationError> {
         let of = |e: &Expr| match self.differs(e) {
             true => uncovered(&stmt.at, "differs between items"),
             false => Ok(self.problem.inlined(&stmt.at, e)?),
@@ -152,17 +152,17 @@ impl Reader<'_> {
             StmtKind::Access { access, amount } => {
                 let price = Expr::Int(self.problem.platform.price(*access));
                 let times = std::iter::once(price).chain(self.runs.iter().cloned()).collect();
-                StepKind::Work { amount: of(amount)?, times }
+                PathStepKind::Work { amount: of(amount)?, times }
             }
             StmtKind::Barrier => {
-                StepKind::Work { amount: Expr::Int(self.barrier), times: Vec::new() }
+                PathStepKind::Work { amount: Expr::Int(self.barrier), times: Vec::new() }
             }
-            StmtKind::Mark => StepKind::Mark,
-            StmtKind::Until(ticks) => StepKind::Until(of(ticks)?),
+            StmtKind::Mark => PathStepKind::Mark,
+            StmtKind::Until(ticks) => PathStepKind::Until(of(ticks)?),
             StmtKind::Repeat { count, body } => {
-                StepKind::Repeat { count: of(count)?, body: self.steps(body)? }
+                PathStepKind::Repeat { count: of(count)?, body: self.steps(body)? }
             }
-            StmtKind::If { condition, then, otherwise } => StepKind::If {
+            StmtKind::If { condition, then, otherwise } => PathStepKind::If {
                 condition: of(condition)?,
                 then: self.steps(then)?,
                 otherwise: self.steps(otherwise)?,

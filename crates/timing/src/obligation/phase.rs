@@ -2,22 +2,22 @@
 //!
 //! Element e runs items e, e + elements, and so on, one after another, and a phase ends when the
 //! last element is through. So it takes the greatest sum, over the elements, of what their items
-//! take: a [`Phase`] has it for given values of the parameters.
+//! take: a [`PhaseWork`] has it for given values of the parameters.
 
 use tickbound_expr::Expr;
 use tickbound_model::kernel::expressions;
-use tickbound_model::{Access, Stmt, StmtKind};
+use tickbound_model::{AccessKind, Stmt, StmtKind};
 
 /// Most items of a group.
 const MAX_ITEMS: i64 = 1 << 20;
 
 /// The work of a group between two barriers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Phase {
+pub struct PhaseWork {
     /// What each item does, definitions put in: no barrier, no wait for a mark.
     pub program: Vec<Stmt>,
     /// Ticks of one access of each kind.
-    pub prices: Vec<(Access, i64)>,
+    pub prices: Vec<(AccessKind, i64)>,
     /// Items of a group.
     pub local: Expr,
     /// Elements of a unit.
@@ -26,7 +26,7 @@ pub struct Phase {
     pub item: usize,
 }
 
-impl Phase {
+impl PhaseWork {
     /// The greatest sum over the elements, of what their items take, in ticks.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Phase {
         Ok(sum)
     }
 
-    fn price(&self, access: Access) -> i64 {
+    fn price(&self, access: AccessKind) -> i64 {
         self.prices.iter().find(|(of, _)| *of == access).map_or(1, |(_, price)| *price)
     }
 

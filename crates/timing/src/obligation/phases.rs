@@ -1,18 +1,19 @@
 //! The program of a group as phases, where items differ.
 //!
-//! In go statements, out come the steps of the element that is last at each barrier: a [`Phase`]
-//! for what differs, and what does not as a sum where every element has equally many items. A loop
-//! around a barrier is its first iteration, which ends the phase that was open, and the others,
-//! each of which ends the one before: what hangs over from an iteration must be the same each time.
+//! In go statements, out come the steps of the element that is last at each barrier: a
+//! [`PhaseWork`] for what differs, and what does not as a sum where every element has equally many
+//! items. A loop around a barrier is its first iteration, which ends the phase that was open, and
+//! the others, each of which ends the one before: what hangs over from an iteration must be the
+//! same each time.
 
 use tickbound_expr::Expr;
 use tickbound_expr::{BinaryOp, Function};
 use tickbound_model::kernel::{answered, barrier_condition, expressions, has_barrier};
-use tickbound_model::{Access, Problem, Stmt, StmtKind};
+use tickbound_model::{AccessKind, Problem, Stmt, StmtKind};
 
-use crate::obligation::phase::Phase;
+use crate::obligation::phase::PhaseWork;
 use crate::obligation::product::{ObligationError, uncovered};
-use crate::obligation::step::{Step, StepKind, always_has_a_value};
+use crate::obligation::step::{PathStep, PathStepKind, always_has_a_value};
 
 /// Most statements of a phase.
 const MAX_STATEMENTS: usize = 10_000;
@@ -25,7 +26,7 @@ pub(crate) struct Phases<'p> {
 
 /// The steps of phases that have ended, and what has met no barrier yet.
 struct Read {
-    steps: Vec<Step>,
+    steps: Vec<PathStep>,
     open: Vec<Stmt>,
 }
 
@@ -36,7 +37,7 @@ impl<'p> Phases<'p> {
     }
 
     /// The steps of a whole program.
-    pub(crate) fn steps(&self, program: &[Stmt]) -> Result<Vec<Step>, ObligationError> {
+    pub(crate) fn steps(&self, program: &[Stmt]) -> Result<Vec<PathStep>, ObligationError> {
         let Read { mut steps, open } = self.read(&self.inlined(program)?, Vec::new())?;
         steps.extend(self.phase(open));
         Ok(steps)
@@ -84,7 +85,7 @@ impl<'p> Phases<'p> {
                 false => Ok(e.clone()),
             };
             let before = std::mem::take(&mut read.open);
-            let step = |kind| Step { at: stmt.at.clone(), kind };
+            let step = |kind| PathStep { at: stmt.at.clone(), kind };
             match &stmt.kind {
                 StmtKind::Repeat { count, body } => {
                     let Read { steps, open } = self.repeat(stmt, (of_all(count)?, body), before)?;
@@ -97,12 +98,12 @@ impl<'p> Phases<'p> {
                     let no = self.read(otherwise, before)?;
                     read.open = either(stmt, &condition, yes.open, no.open);
                     let (then, otherwise) = (yes.steps, no.steps);
-                    read.steps.push(step(StepKind::If { condition, then, otherwise }));
+                    read.steps.push(step(PathStepKind::If { condition, then, otherwise }));
                 }
                 _ => {
                     read.steps.extend(self.phase(before));
                     let amount = Expr::Int(self.problem.platform.barrier());
-                    read.steps.push(step(StepKind::Work { amount, times: Vec::new() }));
+                    read.steps.push(step(PathStepKind::Work { amount, times: Vec::new() }));
                 }
             }
         }
@@ -110,29 +111,29 @@ impl<'p> Phases<'p> {
     }
 
     /// What an item does that does as all others do.
-    fn alike(&self, program: &[Stmt]) -> Vec<Step> {
+    fn alike(&self, program: &[Stmt]) -> Vec<PathStep> {
         let one = |stmt: &Stmt| {
             let kind = match &stmt.kind {
                 StmtKind::Access { access, amount } => {
                     let times = vec![Expr::Int(self.price(*access))];
-                    StepKind::Work { amount: amount.clone(), times }
+                    PathStepKind::Work { amount: amount.clone(), times }
                 }
                 StmtKind::Repeat { count, body } => {
-                    StepKind::Repeat { count: count.clone(), body: self.alike(body) }
+                    PathStepKind::Repeat { count: count.clone(), body: self.alike(body) }
                 }
-                StmtKind::If { condition, then, otherwise } => StepKind::If {
+                StmtKind::If { condition, then, otherwise } => PathStepKind::If {
                     condition: condition.clone(),
                     then: self.alike(then),
                     otherwise: self.alike(otherwise),
                 },
-                StmtKind::Mark | StmtKind::Barrier | StmtKind::Until(_) => StepKind::Mark,
+                StmtKind::Mark | StmtKind::Barrier | StmtKind::Until(_) => PathStepKind::Mark,
             };
-            Step { at: stmt.at.clone(), kind }
+            PathStep { at: stmt.at.clone(), kind }
         };
         program.iter().map(one).collect()
     }
 
-    fn price(&self, access: Access) -> i64 {
+    fn price(&self, access: AccessKind) -> i64 {
         self.problem.platform.price(access)
     }
 
@@ -154,13 +155,13 @@ impl<'p> Phases<'p> {
             let side = |holds| answered(std::slice::from_ref(stmt), asked, holds);
             return self.read(&either(stmt, asked, side(true), side(false)), before);
         }
-        let step = |kind| Step { at: stmt.at.clone(), kind };
+        let step = |kind| PathStep { at: stmt.at.clone(), kind };
         let some = Expr::binary(BinaryOp::Ge, count.clone(), Expr::Int(1));
         let others = Expr::binary(BinaryOp::Sub, count, Expr::Int(1));
         let mut then = first.steps;
-        then.push(step(StepKind::Repeat { count: others, body: next.steps }));
+        then.push(step(PathStepKind::Repeat { count: others, body: next.steps }));
         let open = either(stmt, &some, first.open, before);
-        let steps = vec![step(StepKind::If { condition: some, then, otherwise: Vec::new() })];
+        let steps = vec![step(PathStepKind::If { condition: some, then, otherwise: Vec::new() })];
         Ok(Read { steps, open })
     }
 
@@ -169,16 +170,16 @@ impl<'p> Phases<'p> {
     }
 
     /// The steps of one phase.
-    fn phase(&self, program: Vec<Stmt>) -> Vec<Step> {
+    fn phase(&self, program: Vec<Stmt>) -> Vec<PathStep> {
         let Some(first) = program.first() else { return Vec::new() };
         let at = first.at.clone();
-        let step = |kind| Step { at: at.clone(), kind };
+        let step = |kind| PathStep { at: at.clone(), kind };
         let elements = self.problem.platform.elements_per_unit();
         let whole = |program| {
             let (local, item) = (self.local.clone(), self.problem.first_item_slot());
-            let prices = Access::PRICED.map(|access| (access, self.price(access))).to_vec();
-            let phase = Phase { program, prices, local, elements, item };
-            step(StepKind::Phase(Box::new(phase)))
+            let prices = AccessKind::PRICED.map(|access| (access, self.price(access))).to_vec();
+            let phase = PhaseWork { program, prices, local, elements, item };
+            step(PathStepKind::Phase(Box::new(phase)))
         };
         let differs = |stmt: &Stmt| {
             let mut differs = false;
@@ -187,7 +188,7 @@ impl<'p> Phases<'p> {
         };
         let (own, same): (Vec<Stmt>, Vec<Stmt>) = program.iter().cloned().partition(differs);
         let runs = Expr::Call(Function::CeilDiv, vec![self.local.clone(), Expr::Int(elements)]);
-        let same = vec![step(StepKind::Repeat { count: runs, body: self.alike(&same) })];
+        let same = vec![step(PathStepKind::Repeat { count: runs, body: self.alike(&same) })];
         if own.is_empty() {
             return same;
         }
@@ -201,7 +202,7 @@ impl<'p> Phases<'p> {
             ),
         );
         let then = [same, vec![whole(own)]].concat();
-        vec![step(StepKind::If { condition: even, then, otherwise: vec![whole(program)] })]
+        vec![step(PathStepKind::If { condition: even, then, otherwise: vec![whole(program)] })]
     }
 }
 

@@ -6,11 +6,11 @@
 use tickbound_expr::Expr;
 use tickbound_model::ModelError;
 
-use crate::obligation::phase::Phase;
+use crate::obligation::phase::PhaseWork;
 
 /// Factors in the order in which an item comes to them: what follows a 0 need not have a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Product {
+pub struct TimeProduct {
     /// The statement, for messages.
     pub at: String,
     /// The factors.
@@ -27,7 +27,7 @@ pub enum Factor {
     /// An amount; below 0 is a fault of the problem.
     Amount(Expr),
     /// What the slowest element does between two barriers.
-    Phase(Box<Phase>),
+    Phase(Box<PhaseWork>),
 }
 
 /// Why there is no obligation, or a part of it has no value.
@@ -62,7 +62,7 @@ pub fn uncovered<T>(at: &str, what: &'static str) -> Result<T, ObligationError> 
     Err(ObligationError::Uncovered { at: at.to_owned(), what })
 }
 
-impl Product {
+impl TimeProduct {
     /// The error for a product without a value.
     pub fn no_value(&self, what: impl ToString) -> ObligationError {
         ObligationError::NoValue { at: self.at.clone(), what: what.to_string() }

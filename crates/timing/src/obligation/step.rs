@@ -3,20 +3,20 @@
 use tickbound_expr::Expr;
 use tickbound_expr::{BinaryOp, Function};
 
-use crate::obligation::phase::Phase;
+use crate::obligation::phase::PhaseWork;
 
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct PathStep {
     /// The statement, for messages.
     pub at: String,
     /// What it does.
-    pub kind: StepKind,
+    pub kind: PathStepKind,
 }
 
 /// What a step does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StepKind {
+pub enum PathStepKind {
     /// Takes `amount` ticks, times each of the others. An amount below 0 is a fault of the problem;
     /// of the others, nothing is below 0.
     Work {
@@ -26,7 +26,7 @@ pub enum StepKind {
         times: Vec<Expr>,
     },
     /// What the slowest element does between two barriers.
-    Phase(Box<Phase>),
+    Phase(Box<PhaseWork>),
     /// Remembers the present tick.
     Mark,
     /// Waits until more than so many ticks have passed since the mark.
@@ -36,26 +36,26 @@ pub enum StepKind {
         /// How often.
         count: Expr,
         /// What is repeated.
-        body: Vec<Step>,
+        body: Vec<PathStep>,
     },
     /// One of two sides.
     If {
         /// Not 0 for the first side.
         condition: Expr,
         /// The first side.
-        then: Vec<Step>,
+        then: Vec<PathStep>,
         /// The other side.
-        otherwise: Vec<Step>,
+        otherwise: Vec<PathStep>,
     },
 }
 
 /// True if some step waits for a mark.
-pub fn waits(steps: &[Step]) -> bool {
+pub fn waits(steps: &[PathStep]) -> bool {
     steps.iter().any(|step| match &step.kind {
-        StepKind::Until(_) => true,
-        StepKind::Repeat { body, .. } => waits(body),
-        StepKind::If { then, otherwise, .. } => waits(then) || waits(otherwise),
-        StepKind::Work { .. } | StepKind::Phase(_) | StepKind::Mark => false,
+        PathStepKind::Until(_) => true,
+        PathStepKind::Repeat { body, .. } => waits(body),
+        PathStepKind::If { then, otherwise, .. } => waits(then) || waits(otherwise),
+        PathStepKind::Work { .. } | PathStepKind::Phase(_) | PathStepKind::Mark => false,
     })
 }
 

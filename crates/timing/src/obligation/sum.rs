@@ -1,7 +1,7 @@
 //! A path as a sum of products.
 //!
-//! In go steps, out comes for each piece of work, and for each wait, a [`Product`]: how often it
-//! happens times how long it takes. How long a wait takes depends on how many ticks have passed
+//! In go steps, out comes for each piece of work, and for each wait, a [`TimeProduct`]: how often
+//! it happens times how long it takes. How long a wait takes depends on how many ticks have passed
 //! since the mark. That is an expression over the parameters too: it is 0 after a mark, work adds
 //! to it, and `until(d)` makes it the greater of itself and d + 1. In a loop
 //!
@@ -15,8 +15,8 @@
 use tickbound_expr::Expr;
 use tickbound_expr::{BinaryOp, Function};
 
-use crate::obligation::product::{Factor, ObligationError, Product, uncovered};
-use crate::obligation::step::{Step, StepKind, waits};
+use crate::obligation::product::{Factor, ObligationError, TimeProduct, uncovered};
+use crate::obligation::step::{PathStep, PathStepKind, waits};
 
 /// Most products of a sum.
 const MAX_PRODUCTS: usize = 20_000;
@@ -27,14 +27,14 @@ const MAX_NODES: usize = 2_000;
 ///
 /// # Errors
 /// They are too many, or a loop marks on one side only.
-pub fn products(steps: &[Step]) -> Result<Vec<Product>, ObligationError> {
+pub fn products(steps: &[PathStep]) -> Result<Vec<TimeProduct>, ObligationError> {
     let mut sum = Sum { products: Vec::new(), since: waits(steps) };
     sum.steps(steps, &[], Expr::Int(0), true)?;
     Ok(sum.products)
 }
 
 struct Sum {
-    products: Vec<Product>,
+    products: Vec<TimeProduct>,
     /// True if somebody waits, so that the ticks since the mark count.
     since: bool,
 }
@@ -45,7 +45,7 @@ impl Sum {
     /// over.
     fn steps(
         &mut self,
-        steps: &[Step],
+        steps: &[PathStep],
         around: &[Factor],
         mut since: Expr,
         waiting: bool,
@@ -53,7 +53,7 @@ impl Sum {
         for step in steps {
             let within = |own: Factor| [around, &[own]].concat();
             since = match &step.kind {
-                StepKind::Work { amount, times } => {
+                PathStepKind::Work { amount, times } => {
                     // The amount comes first: a price of 0 does not excuse one below 0.
                     let mut factors = within(Factor::Amount(amount.clone()));
                     factors.extend(times.iter().cloned().map(Factor::Count));
@@ -61,25 +61,25 @@ impl Sum {
                     let ticks = times.iter().cloned().fold(amount.clone(), times_of);
                     if self.since { plus(since, ticks) } else { since }
                 }
-                StepKind::Phase(phase) => {
+                PathStepKind::Phase(phase) => {
                     self.add(step, within(Factor::Phase(phase.clone())))?;
                     since
                 }
-                StepKind::Mark => Expr::Int(0),
-                StepKind::Until(_) if !waiting => since,
-                StepKind::Until(ticks) => {
+                PathStepKind::Mark => Expr::Int(0),
+                PathStepKind::Until(_) if !waiting => since,
+                PathStepKind::Until(ticks) => {
                     let end = plus(ticks.clone(), Expr::Int(1));
                     let left = Expr::binary(BinaryOp::Sub, end.clone(), since.clone());
                     self.add(step, within(Factor::Count(left)))?;
                     greatest(since, end)
                 }
-                StepKind::If { condition, then, otherwise } => {
+                PathStepKind::If { condition, then, otherwise } => {
                     let guard = |holds| within(Factor::Guard(condition.clone(), holds));
                     let yes = self.steps(then, &guard(true), since.clone(), waiting)?;
                     let no = self.steps(otherwise, &guard(false), since, waiting)?;
                     either(condition.clone(), yes, no)
                 }
-                StepKind::Repeat { count, body } => {
+                PathStepKind::Repeat { count, body } => {
                     self.repeat(step, (count, body), around, since, waiting)?
                 }
             };
@@ -92,8 +92,8 @@ impl Sum {
 
     fn repeat(
         &mut self,
-        step: &Step,
-        (count, body): (&Expr, &[Step]),
+        step: &PathStep,
+        (count, body): (&Expr, &[PathStep]),
         around: &[Factor],
         before: Expr,
         waiting: bool,
@@ -103,7 +103,7 @@ impl Sum {
         let some = Expr::binary(BinaryOp::Ge, count.clone(), Expr::Int(1));
         let alike = !waiting
             || !waits(body)
-            || matches!(body.first(), Some(Step { kind: StepKind::Mark, .. }));
+            || matches!(body.first(), Some(PathStep { kind: PathStepKind::Mark, .. }));
         match (alike, marks(body)) {
             (_, None) if self.since => {
                 uncovered(&step.at, "a loop that marks in one side of an `if` only")
@@ -133,8 +133,8 @@ impl Sum {
         }
     }
 
-    fn add(&mut self, step: &Step, factors: Vec<Factor>) -> Result<(), ObligationError> {
-        self.products.push(Product { at: step.at.clone(), factors });
+    fn add(&mut self, step: &PathStep, factors: Vec<Factor>) -> Result<(), ObligationError> {
+        self.products.push(TimeProduct { at: step.at.clone(), factors });
         match self.products.len() > MAX_PRODUCTS {
             true => uncovered(&step.at, "too many statements"),
             false => Ok(()),
@@ -144,15 +144,15 @@ impl Sum {
 
 /// Whether steps set the mark whichever way they go; `None` if that depends on the way. A loop may
 /// be run not at all.
-pub fn marks(steps: &[Step]) -> Option<bool> {
-    let of = |step: &Step| match &step.kind {
-        StepKind::Mark => Some(true),
-        StepKind::Work { .. } | StepKind::Phase(_) | StepKind::Until(_) => Some(false),
-        StepKind::Repeat { body, .. } => match marks(body) {
+pub fn marks(steps: &[PathStep]) -> Option<bool> {
+    let of = |step: &PathStep| match &step.kind {
+        PathStepKind::Mark => Some(true),
+        PathStepKind::Work { .. } | PathStepKind::Phase(_) | PathStepKind::Until(_) => Some(false),
+        PathStepKind::Repeat { body, .. } => match marks(body) {
             Some(false) => Some(false),
             _ => None,
         },
-        StepKind::If { then, otherwise, .. } => match (marks(then), marks(otherwise)) {
+        PathStepKind::If { then, otherwise, .. } => match (marks(then), marks(otherwise)) {
             (Some(a), Some(b)) if a == b => Some(a),
             _ => None,
         },

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use tickbound_compare::{Event, Options, SideBySide};
+use tickbound_compare::{CompareEvent, CompareOptions, SideBySide};
 use tickbound_report::answer::comparison::Comparison;
 use tickbound_report::html;
 
@@ -37,7 +37,7 @@ pub fn write(folder: &Path, seconds: f64, memory: u64, redraw: bool) -> Result<(
     }
     write("comparison.md", &page(&result, &names.map(str::to_owned))?)?;
     // Not kept in the repository: it can be drawn again from the figures.
-    write("comparison.html", &html::page(&[html::Source::from(result)])?)?;
+    write("comparison.html", &html::page(&[html::PageSource::from(result)])?)?;
     Ok(())
 }
 
@@ -45,12 +45,12 @@ fn measured(seconds: f64, memory: u64) -> Result<Comparison, Box<dyn Error>> {
     let program = root().join("target/release/tickbound");
     let timeout = Duration::try_from_secs_f64(seconds)?;
     let never = AtomicBool::new(false);
-    let show = |event: Event<'_>| {
-        if let Event::Start(engine) = event {
+    let show = |event: CompareEvent<'_>| {
+        if let CompareEvent::Start(engine) = event {
             eprintln!("xtask: {engine}");
         }
     };
-    let options = Options { program, timeout, memory: Some(memory) };
+    let options = CompareOptions { program, timeout, memory: Some(memory) };
     let mut session = SideBySide::new(options, &never, &show);
     run(&mut session, &|problem| eprintln!("xtask: {problem}"))?;
     Ok(session.finish())

@@ -241,7 +241,7 @@ fn model_time(value: &Value, row: &Published) -> Result<i64, PaperError> {
     let problem = Problem::from_value(&value, &inputs(row), &platforms::find)?;
     let values = IndexMap::from([("WG".to_owned(), row.wg), ("TS".to_owned(), row.ts)]);
     let bound = problem.bind(&values)?;
-    Ok(simulate(&problem, &bound, &tickbound_simulator::Options::default())?.time)
+    Ok(simulate(&problem, &bound, &tickbound_simulator::SimulateOptions::default())?.time)
 }
 
 /// Why a row differs from the simulator or, where a case is given, from what the engines say of it;

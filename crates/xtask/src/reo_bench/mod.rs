@@ -12,10 +12,10 @@
 //! others gave stands.
 //!
 //! ```
-//! use tickbound_xtask::reo_bench::{Options, run};
-//! use tickbound_reo::limits::Limits;
+//! use tickbound_xtask::reo_bench::{BenchOptions, run};
+//! use tickbound_reo::limits::ProductLimits;
 //!
-//! let options = Options { products: vec![1, 2], kept: 2, dropped: 0, bytes: 1 << 12 };
+//! let options = BenchOptions { products: vec![1, 2], kept: 2, dropped: 0, bytes: 1 << 12 };
 //! let report = run(&options, &[], &Limits::memory(1 << 20), &|_| {}).unwrap();
 //! assert_eq!(report.devices.len(), 1); // the processors
 //! assert!(report.markdown().contains("GTX570"));
@@ -35,7 +35,7 @@ use tickbound_report::machine::Machine;
 
 /// What to measure.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct BenchOptions {
     /// How many products: one point of each series for each.
     pub products: Vec<usize>,
     /// Runs of which the average is taken, at least 1.
@@ -46,11 +46,11 @@ pub struct Options {
     pub bytes: u64,
 }
 
-impl Default for Options {
+impl Default for BenchOptions {
     /// As in the thesis: 100 to 1000 products, 15 runs, of which the first 5 do not count.
     fn default() -> Self {
         let products = (1..=10).map(|hundreds| hundreds * 100).collect();
-        Options { products, kept: 10, dropped: 5, bytes: 128 << 20 }
+        BenchOptions { products, kept: 10, dropped: 5, bytes: 128 << 20 }
     }
 }
 
@@ -87,7 +87,7 @@ impl Mode {
 
 /// The runs of one number of products.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct BenchPoint {
     /// How many products each run made.
     pub products: usize,
     /// Milliseconds of each run that was kept, by this machine's clock.
@@ -101,8 +101,8 @@ pub struct Point {
 pub struct Series {
     /// How they were made.
     pub mode: Mode,
-    /// In the order of [`Options::products`].
-    pub points: Vec<Point>,
+    /// In the order of [`BenchOptions::products`].
+    pub points: Vec<BenchPoint>,
 }
 
 /// One large product beside a plain fill of as many bytes, in turns.
@@ -148,7 +148,7 @@ pub struct DeviceReport {
 
 /// The experiment on this machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct BenchReport {
     /// The machine.
     pub machine: Machine,
     /// Runs before those that count.

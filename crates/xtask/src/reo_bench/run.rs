@@ -5,14 +5,16 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::limits::{Limits, Stopped};
-use tickbound_reo::primitive::{Content, fifo1};
+use tickbound_reo::limits::{ProductLimits, Stopped};
+use tickbound_reo::primitive::{BufferContent, fifo1};
 use tickbound_reo::product::dense::{
-    BatchPlan, Data, DenseError, EMPTY, Matrix, Plan, batch, fold, product,
+    BatchPlan, CellData, DenseError, DensePlan, EMPTY, Matrix, batch, fold, product,
 };
 use tickbound_reo::symbol::Symbols;
 
-use super::{Bandwidth, BenchError, DeviceReport, Mode, Options, Point, Report, Series};
+use super::{
+    Bandwidth, BenchError, BenchOptions, BenchPoint, BenchReport, DeviceReport, Mode, Series,
+};
 use tickbound_device::Device;
 use tickbound_reo_opencl::{Multiplier, MultiplierError};
 use tickbound_report::machine::Machine;
@@ -26,16 +28,16 @@ const MOST_BUFFERS: u32 = 14;
 /// # Errors
 /// No runs to keep, or no memory for two squares. A device that fails is in the report.
 pub fn run(
-    options: &Options,
+    options: &BenchOptions,
     devices: &[Device],
-    limits: &Limits,
+    limits: &ProductLimits,
     progress: &dyn Fn(&str),
-) -> Result<Report, BenchError> {
+) -> Result<BenchReport, BenchError> {
     if options.kept == 0 {
         return Err(BenchError::Runs);
     }
     let bench = Bench { options, limits, progress, parts: buffers(limits)? };
-    let mut report = Report {
+    let mut report = BenchReport {
         machine: Machine::this(),
         dropped: options.dropped,
         devices: vec![bench.processors()],
@@ -52,19 +54,20 @@ pub fn run(
 }
 
 /// The buffers of the experiment and of the large product: none shares a name with another.
-fn buffers(limits: &Limits) -> Result<Vec<Matrix>, DenseError> {
+fn buffers(limits: &ProductLimits) -> Result<Vec<Matrix>, DenseError> {
     let mut symbols = Symbols::new();
     let mut buffer = |i: u32| {
         let (a, b) = (symbols.name(&format!("a{i}")), symbols.name(&format!("b{i}")));
-        let automaton: Automaton = fifo1(a, b, symbols.cell(&format!("m{i}")), Content::Empty);
-        Matrix::new(&automaton, Data::Ignore, limits)
+        let automaton: Automaton =
+            fifo1(a, b, symbols.cell(&format!("m{i}")), BufferContent::Empty);
+        Matrix::new(&automaton, CellData::Ignore, limits)
     };
     (0..MOST_BUFFERS).map(&mut buffer).collect()
 }
 
 struct Bench<'a> {
-    options: &'a Options,
-    limits: &'a Limits<'a>,
+    options: &'a BenchOptions,
+    limits: &'a ProductLimits<'a>,
     progress: &'a dyn Fn(&str),
     parts: Vec<Matrix>,
 }
@@ -74,7 +77,7 @@ type Run = (f64, Option<f64>);
 /// Makes the products of all pairs in one mode.
 type Products<'a> = &'a dyn Fn(Mode, &[(&Matrix, &Matrix)]) -> Result<Run, MultiplierError>;
 /// Seconds of fills and of products, for so many runs.
-type AgainstFill<'a> = &'a dyn Fn(&Plan, usize) -> Result<Vec<[f64; 2]>, MultiplierError>;
+type AgainstFill<'a> = &'a dyn Fn(&DensePlan, usize) -> Result<Vec<[f64; 2]>, MultiplierError>;
 
 impl Bench<'_> {
     fn processors(&self) -> DeviceReport {
@@ -147,7 +150,7 @@ impl Bench<'_> {
             report.series.push(Series { mode, points: Vec::new() });
             for products in &self.options.products {
                 let pairs = vec![(&squares[0], &squares[1]); *products];
-                let mut point = Point { products: *products, total: vec![], kernels: vec![] };
+                let mut point = BenchPoint { products: *products, total: vec![], kernels: vec![] };
                 for at in 0..self.options.dropped + self.options.kept {
                     self.limits.go_on()?;
                     let (total, kernels) = run(mode, &pairs)?;
@@ -178,7 +181,7 @@ impl Bench<'_> {
             return Ok(None);
         };
         let (left, right) = self.parts[..n as usize].split_at(n as usize / 2);
-        let plan = Plan::new(&fold(left, self.limits)?, &fold(right, self.limits)?)?;
+        let plan = DensePlan::new(&fold(left, self.limits)?, &fold(right, self.limits)?)?;
         let runs = run(&plan, self.options.dropped + self.options.kept)?;
         let kept = &runs[self.options.dropped.min(runs.len())..];
         Ok(Some(Bandwidth {
@@ -189,7 +192,7 @@ impl Bench<'_> {
     }
 
     /// Seconds of a parallel fill and of the product, in turns, in memory that was touched before.
-    fn against_fill(&self, plan: &Plan, runs: usize) -> Result<Vec<[f64; 2]>, DenseError> {
+    fn against_fill(&self, plan: &DensePlan, runs: usize) -> Result<Vec<[f64; 2]>, DenseError> {
         let mut cells = plan.allocate(self.limits)?;
         let mut times = Vec::new();
         plan.fill(&mut cells, self.limits)?;

@@ -2,7 +2,7 @@
 
 /// The averages of one platform of the thesis.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Platform {
+pub struct ThesisPlatform {
     /// Its name there.
     pub name: &'static str,
     /// Milliseconds for 100, 200, ... 1000 products.
@@ -10,8 +10,8 @@ pub struct Platform {
 }
 
 /// The rows of tables 4.1 and 4.2: 10 runs on the card, 10 of 15 on the processors.
-pub const PLATFORMS: [Platform; 3] = [
-    Platform {
+pub const PLATFORMS: [ThesisPlatform; 3] = [
+    ThesisPlatform {
         name: "GTX570 GPU (2012)",
         milliseconds: [
             1.556_630_4,
@@ -26,7 +26,7 @@ pub const PLATFORMS: [Platform; 3] = [
             15.2143,
         ],
     },
-    Platform {
+    ThesisPlatform {
         name: "E8400 CPU (2012)",
         milliseconds: [
             3.922_94,
@@ -41,7 +41,7 @@ pub const PLATFORMS: [Platform; 3] = [
             39.130_96,
         ],
     },
-    Platform {
+    ThesisPlatform {
         name: "T7100 CPU (2012)",
         milliseconds: [
             6.639_120_9,
@@ -58,7 +58,7 @@ pub const PLATFORMS: [Platform; 3] = [
     },
 ];
 
-impl Platform {
+impl ThesisPlatform {
     /// Milliseconds for a number of products, if the thesis has it.
     pub fn at(&self, products: usize) -> Option<f64> {
         let whole = products.is_multiple_of(100).then_some(products / 100)?;

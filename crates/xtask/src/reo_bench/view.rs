@@ -5,11 +5,11 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::thesis::PLATFORMS;
-use super::{DeviceReport, Report, Series, mean};
-use tickbound_report::chart::{Chart, Data, MAX_LINES};
+use super::{BenchReport, DeviceReport, Series, mean};
+use tickbound_report::chart::{Chart, ChartData, MAX_LINES};
 use tickbound_report::{ReportError, Table};
 
-impl Report {
+impl BenchReport {
     /// The tables: milliseconds for each number of products, then bandwidths. In Markdown.
     pub fn markdown(&self) -> String {
         let mut out = self.times().to_markdown();
@@ -107,7 +107,7 @@ impl Report {
             title: "products of two 4-state squares".to_owned(),
             x: "products".to_owned(),
             y: "milliseconds (logarithmic)".to_owned(),
-            data: Data::Lines { values, lines, logarithmic: true },
+            data: ChartData::Lines { values, lines, logarithmic: true },
         };
         chart.write(path)
     }

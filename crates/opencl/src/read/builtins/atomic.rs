@@ -1,11 +1,11 @@
 //! Atomic operations: each counts once, in the memory it works on.
 
 use super::super::nodes::{NodeKind, Reach};
-use super::super::places::Place;
+use super::super::places::ObjectPlace;
 use super::super::types::parts;
-use super::super::value::Value;
+use super::super::value::ReadValue;
 use super::super::{Read, Reader, counts, strides};
-use crate::ast::{Expr, Space};
+use crate::ast::{AddressSpace, CExpr};
 use crate::error::ReadError;
 use crate::steps::Dependence;
 
@@ -14,16 +14,16 @@ impl<'a> Reader<'a> {
     pub fn atomic_function(
         &mut self,
         name: &str,
-        arguments: &'a [Expr],
-        e: &'a Expr,
-    ) -> Read<Option<Value>> {
+        arguments: &'a [CExpr],
+        e: &'a CExpr,
+    ) -> Read<Option<ReadValue>> {
         if !name.starts_with("atomic_") && !name.starts_with("atom_") {
             return Ok(None);
         }
         let mut values = self.all(arguments)?.into_iter();
         let Some(object) = values.next() else { return Ok(None) };
         match self.pointee(object, &e.at)? {
-            Place::Memory(space, array, offset) => {
+            ObjectPlace::Memory(space, array, offset) => {
                 let shared = strides::is_shared(&self.terms, space, &offset);
                 let (element, iterations) = (parts(&e.ty).0, Vec::new());
                 let reach =
@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
             place => self.smudge_place(&place),
         }
         for value in values {
-            if let Value::Pointer(_) = value {
+            if let ReadValue::Pointer(_) = value {
                 self.expected(value, e)?;
             }
         }
@@ -41,9 +41,9 @@ impl<'a> Reader<'a> {
     }
 
     /// The expected value of a compare-and-exchange is read and written through a pointer.
-    fn expected(&mut self, pointer: Value, e: &'a Expr) -> Read<()> {
+    fn expected(&mut self, pointer: ReadValue, e: &'a CExpr) -> Read<()> {
         match self.pointee(pointer, &e.at)? {
-            Place::Memory(space, ..) if counts(space) && space != Space::Private => {
+            ObjectPlace::Memory(space, ..) if counts(space) && space != AddressSpace::Private => {
                 Err(ReadError::at(
                     &e.at,
                     "the expected value lies in memory that counts",
@@ -58,12 +58,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Private variables that something was written into.
-    pub fn smudge_place(&mut self, place: &Place) {
+    pub fn smudge_place(&mut self, place: &ObjectPlace) {
         match place {
-            Place::Variable(id) => self.smudge(*id, Dependence::Data),
-            Place::Part(ids, _) => ids.iter().for_each(|id| self.smudge(*id, Dependence::Data)),
-            Place::Lane(whole, ..) => self.smudge_place(whole),
-            Place::Memory(..) | Place::Value(_) => {}
+            ObjectPlace::Variable(id) => self.smudge(*id, Dependence::Data),
+            ObjectPlace::Part(ids, _) => {
+                ids.iter().for_each(|id| self.smudge(*id, Dependence::Data))
+            }
+            ObjectPlace::Lane(whole, ..) => self.smudge_place(whole),
+            ObjectPlace::Memory(..) | ObjectPlace::Value(_) => {}
         }
     }
 }

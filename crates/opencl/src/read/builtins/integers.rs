@@ -1,11 +1,11 @@
 //! Functions of whole numbers, and those that reals have in common with them.
 
-use super::super::symbolic::{Kind, Poly};
+use super::super::symbolic::{AtomKind, Poly};
 use super::super::types::{Integer, is_real, width};
-use super::super::value::Value;
+use super::super::value::ReadValue;
 use super::super::{Read, Reader};
 use super::lists;
-use crate::ast::Expr;
+use crate::ast::CExpr;
 use crate::steps::Arithmetic;
 
 /// Other functions of whole numbers; nothing is known of their results.
@@ -18,9 +18,9 @@ impl<'a> Reader<'a> {
     pub fn integer_function(
         &mut self,
         name: &str,
-        arguments: &'a [Expr],
-        e: &'a Expr,
-    ) -> Read<Option<Value>> {
+        arguments: &'a [CExpr],
+        e: &'a CExpr,
+    ) -> Read<Option<ReadValue>> {
         let known = matches!(name, "min" | "max" | "clamp" | "abs" | "mul24" | "mad24" | "select");
         if !known && !lists(OPAQUE, name) {
             return Ok(None);
@@ -32,7 +32,7 @@ impl<'a> Reader<'a> {
             .iter()
             .zip(arguments)
             .map(|(value, argument)| match (value, Integer::of(&argument.ty)) {
-                (Value::Int(poly), Some(integer)) => Some(integer.exact(&mut self.terms, poly)),
+                (ReadValue::Int(poly), Some(integer)) => Some(integer.exact(&mut self.terms, poly)),
                 _ => None,
             })
             .collect();
@@ -41,12 +41,12 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         Ok(Some(match result {
-            Some(poly) => Value::Int(poly),
+            Some(poly) => ReadValue::Int(poly),
             None => self.unknown(&e.ty, depends),
         }))
     }
 
-    fn price_of(&mut self, name: &str, arguments: &[Expr], e: &Expr) {
+    fn price_of(&mut self, name: &str, arguments: &[CExpr], e: &CExpr) {
         let real = arguments.first().is_some_and(|a| is_real(&a.ty));
         let kind = match name {
             _ if real => Arithmetic::Real,
@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
             ("select", [a, b, c]) => {
                 let chosen = terms.truth(c);
                 // The vector form asks for the sign; scalars ask for any bit.
-                if matches!(terms.kind_of(&chosen), Some(Kind::Leaf(_))) || ty.bits == 1 {
+                if matches!(terms.kind_of(&chosen), Some(AtomKind::Leaf(_))) || ty.bits == 1 {
                     return None;
                 }
                 terms.choice(&chosen, b, a)

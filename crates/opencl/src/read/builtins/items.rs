@@ -1,9 +1,9 @@
 //! Ids and sizes.
 
-use super::super::symbolic::{Interval, Poly};
-use super::super::value::Value;
+use super::super::symbolic::{Poly, WideInterval};
+use super::super::value::ReadValue;
 use super::super::{Read, Reader};
-use crate::ast::Expr;
+use crate::ast::CExpr;
 use crate::error::ReadError;
 use crate::steps::Dependence;
 
@@ -17,9 +17,9 @@ impl<'a> Reader<'a> {
     pub fn item_function(
         &mut self,
         name: &str,
-        arguments: &'a [Expr],
-        _e: &'a Expr,
-    ) -> Read<Option<Value>> {
+        arguments: &'a [CExpr],
+        _e: &'a CExpr,
+    ) -> Read<Option<ReadValue>> {
         let dimensions = self.request.dimensions;
         let value = match name {
             "get_work_dim" => Poly::int(i64::try_from(dimensions).unwrap_or(1)),
@@ -33,10 +33,10 @@ impl<'a> Reader<'a> {
                 }
             },
         };
-        Ok(Some(Value::Int(value)))
+        Ok(Some(ReadValue::Int(value)))
     }
 
-    fn dimension(&mut self, arguments: &'a [Expr]) -> Read<usize> {
+    fn dimension(&mut self, arguments: &'a [CExpr]) -> Read<usize> {
         let [argument] = arguments else { return Ok(0) };
         let value = self.whole(argument)?;
         match value.constant() {
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
 
     fn named(&mut self, name: &str, d: usize, range: (i64, i64), of: Option<Poly>) -> Poly {
         self.dimensions = self.dimensions.max(d + 1);
-        let range = Interval::new(range.0, range.1);
+        let range = WideInterval::new(range.0, range.1);
         let upper = of.and_then(|of| of.sub(&Poly::int(1)));
         let depends = if name == "lid" { Dependence::Item } else { Dependence::Uniform };
         self.terms.name(&format!("${name}_{d}"), range, depends, upper.into_iter().collect())

@@ -1,10 +1,10 @@
 //! Functions of real numbers: only what they cost.
 
 use super::super::types::{is_real, width};
-use super::super::value::Value;
+use super::super::value::ReadValue;
 use super::super::{Read, Reader};
 use super::lists;
-use crate::ast::Expr;
+use crate::ast::CExpr;
 use crate::steps::{Arithmetic, Dependence};
 
 /// Functions that cost as much as an addition.
@@ -27,9 +27,9 @@ impl<'a> Reader<'a> {
     pub fn math_function(
         &mut self,
         name: &str,
-        arguments: &'a [Expr],
-        e: &'a Expr,
-    ) -> Read<Option<Value>> {
+        arguments: &'a [CExpr],
+        e: &'a CExpr,
+    ) -> Read<Option<ReadValue>> {
         let plain = ["native_", "half_", "fast_"]
             .iter()
             .find_map(|prefix| name.strip_prefix(prefix))

@@ -7,9 +7,9 @@ mod math;
 mod vectors;
 
 use super::nodes::NodeKind;
-use super::value::Value;
+use super::value::ReadValue;
 use super::{Read, Reader};
-use crate::ast::{At, Expr};
+use crate::ast::{CExpr, SourcePlace};
 use crate::error::ReadError;
 use crate::steps::{Assumed, Dependence};
 
@@ -29,7 +29,7 @@ const REFUSED: [(&str, &str, &str); 11] = [
 ];
 
 /// Functions of one kind; `None` for any other function.
-type Family<'a> = fn(&mut Reader<'a>, &str, &'a [Expr], &'a Expr) -> Read<Option<Value>>;
+type Family<'a> = fn(&mut Reader<'a>, &str, &'a [CExpr], &'a CExpr) -> Read<Option<ReadValue>>;
 
 /// Whether a name is one of a list, which has spaces between them.
 fn lists(names: &str, name: &str) -> bool {
@@ -38,18 +38,23 @@ fn lists(names: &str, name: &str) -> bool {
 
 impl<'a> Reader<'a> {
     /// A call of a builtin function.
-    pub fn builtin(&mut self, name: &'a str, arguments: &'a [Expr], e: &'a Expr) -> Read<Value> {
+    pub fn builtin(
+        &mut self,
+        name: &'a str,
+        arguments: &'a [CExpr],
+        e: &'a CExpr,
+    ) -> Read<ReadValue> {
         match name {
             "barrier" | "work_group_barrier" => {
                 self.emit(NodeKind::Barrier, &e.at);
-                return Ok(Value::Other(Dependence::Uniform));
+                return Ok(ReadValue::Other(Dependence::Uniform));
             }
             "mem_fence" | "read_mem_fence" | "write_mem_fence" | "atomic_work_item_fence" => {
-                return Ok(Value::Other(Dependence::Uniform));
+                return Ok(ReadValue::Other(Dependence::Uniform));
             }
             "prefetch" => {
                 self.all(arguments)?;
-                return Ok(Value::Other(Dependence::Uniform));
+                return Ok(ReadValue::Other(Dependence::Uniform));
             }
             "printf" => {
                 self.all(arguments)?;
@@ -62,7 +67,7 @@ impl<'a> Reader<'a> {
                     return Ok(value.clone());
                 }
             }
-            "__builtin_assume" => return Ok(Value::Other(Dependence::Uniform)),
+            "__builtin_assume" => return Ok(ReadValue::Other(Dependence::Uniform)),
             _ => {}
         }
         let families: [Family<'a>; 5] = [
@@ -81,17 +86,17 @@ impl<'a> Reader<'a> {
     }
 
     /// The values of arguments.
-    fn all(&mut self, arguments: &'a [Expr]) -> Read<Vec<Value>> {
+    fn all(&mut self, arguments: &'a [CExpr]) -> Read<Vec<ReadValue>> {
         arguments.iter().map(|argument| self.value(argument)).collect()
     }
 
     /// What all these depend on together.
-    fn joint(&self, values: &[Value]) -> Dependence {
+    fn joint(&self, values: &[ReadValue]) -> Dependence {
         values.iter().map(|v| v.depends(&self.terms)).max().unwrap_or(Dependence::Uniform)
     }
 }
 
-fn refusal(name: &str, at: &At) -> ReadError {
+fn refusal(name: &str, at: &SourcePlace) -> ReadError {
     for (start, what, fix) in REFUSED {
         if name.starts_with(start) {
             return ReadError::at(at, format!("{what} ({name}) is not read"), fix);

@@ -1,11 +1,11 @@
 //! Loads and stores of vectors through pointers to scalars; conversions; shuffles.
 
-use super::super::places::Place;
+use super::super::places::ObjectPlace;
 use super::super::symbolic::Poly;
 use super::super::types::{self, Integer, width};
-use super::super::value::{Pointer, Value};
+use super::super::value::{Pointer, ReadValue};
 use super::super::{Read, Reader};
-use crate::ast::Expr;
+use crate::ast::CExpr;
 use crate::steps::{Arithmetic, Dependence};
 
 /// How the vectors of a `vload` or `vstore` lie in memory.
@@ -20,9 +20,9 @@ impl<'a> Reader<'a> {
     pub fn vector_function(
         &mut self,
         name: &str,
-        arguments: &'a [Expr],
-        e: &'a Expr,
-    ) -> Read<Option<Value>> {
+        arguments: &'a [CExpr],
+        e: &'a CExpr,
+    ) -> Read<Option<ReadValue>> {
         if let (Some(layout), [index, pointer]) = (layout(name, "vload"), arguments) {
             let index = self.index(|r| r.whole(index))?;
             self.scattered(pointer, &index, &layout, None, e)?;
@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
             let index = self.index(|r| r.whole(index))?;
             let depends = data.depends(&self.terms);
             self.scattered(pointer, &index, &layout, Some(depends), e)?;
-            return Ok(Some(Value::Other(depends)));
+            return Ok(Some(ReadValue::Other(depends)));
         }
         if let (true, [argument]) = (name.starts_with("convert_"), arguments) {
             return self.conversion(name, argument, e).map(Some);
@@ -44,19 +44,19 @@ impl<'a> Reader<'a> {
                 (Some(a), Some(b)) if a.bits == b.bits => {
                     self.convert(value, &argument.ty, &e.ty, &e.at)
                 }
-                _ if matches!(value, Value::Pointer(_)) => value,
+                _ if matches!(value, ReadValue::Pointer(_)) => value,
                 _ => self.unknown_as(&e.ty, &value),
             }));
         }
         if matches!(name, "shuffle" | "shuffle2") {
             let values = self.all(arguments)?;
             self.compute(Arithmetic::Integer, width(&e.ty), &e.at);
-            return Ok(Some(Value::Other(self.joint(&values))));
+            return Ok(Some(ReadValue::Other(self.joint(&values))));
         }
         Ok(None)
     }
 
-    fn conversion(&mut self, name: &str, argument: &'a Expr, e: &'a Expr) -> Read<Value> {
+    fn conversion(&mut self, name: &str, argument: &'a CExpr, e: &'a CExpr) -> Read<ReadValue> {
         let value = self.value(argument)?;
         if !name.contains("_sat") && Integer::of(&argument.ty).is_some() {
             return Ok(self.convert(value, &argument.ty, &e.ty, &e.at));
@@ -70,25 +70,25 @@ impl<'a> Reader<'a> {
     /// One access of a vector behind a pointer to its components.
     fn scattered(
         &mut self,
-        pointer: &'a Expr,
+        pointer: &'a CExpr,
         index: &Poly,
         layout: &Layout,
         store: Option<Dependence>,
-        e: &'a Expr,
+        e: &'a CExpr,
     ) -> Read<()> {
         let value = self.value(pointer)?;
         let element = pointer.ty.element().map_or(4, |ty| types::parts(ty).0);
         let moved = match value {
-            Value::Pointer(p) => {
+            ReadValue::Pointer(p) => {
                 let pitch = Poly::int(layout.pitch * i64::from(element));
                 let distance = self.terms.mul(index, &pitch);
                 let offset = self.terms.add(&p.offset, &distance);
-                Value::Pointer(Pointer { offset, ..p })
+                ReadValue::Pointer(Pointer { offset, ..p })
             }
             other => other,
         };
         match (self.pointee(moved, &e.at)?, store) {
-            (Place::Memory(space, name, offset), store) => {
+            (ObjectPlace::Memory(space, name, offset), store) => {
                 let whole = (element, layout.width);
                 self.access(store.is_some(), (space, &name, &offset), whole, &e.at);
             }

@@ -1,8 +1,8 @@
 //! Operations on bits, as far as they are arithmetic. Numbers are in two's complement.
 
-use super::{Interval, Poly, Terms};
+use super::{Poly, PolyTerms, WideInterval};
 
-impl Terms {
+impl PolyTerms {
     /// `a << s` for a shift below 63.
     pub fn shift_left(&mut self, a: &Poly, s: &Poly) -> Poly {
         let power = self.power_of_two(s);
@@ -26,7 +26,7 @@ impl Terms {
             (None, None) => {
                 let range = self.not_negative_below(a).or(self.not_negative_below(b));
                 let depends = self.depends(a).max(self.depends(b));
-                self.leaf(range.unwrap_or(Interval::ALL), depends, Vec::new())
+                self.leaf(range.unwrap_or(WideInterval::ALL), depends, Vec::new())
             }
         }
     }
@@ -95,11 +95,11 @@ impl Terms {
     }
 
     fn both_truths(&self, a: &Poly, b: &Poly) -> bool {
-        Interval::TRUTH.covers(self.interval(a)) && Interval::TRUTH.covers(self.interval(b))
+        WideInterval::TRUTH.covers(self.interval(a)) && WideInterval::TRUTH.covers(self.interval(b))
     }
 
-    fn not_negative_below(&self, a: &Poly) -> Option<Interval> {
+    fn not_negative_below(&self, a: &Poly) -> Option<WideInterval> {
         let range = self.interval(a);
-        (range.least >= 0).then(|| Interval::new(0, range.greatest))
+        (range.least >= 0).then(|| WideInterval::new(0, range.greatest))
     }
 }

@@ -1,9 +1,9 @@
 //! Quotients and remainders, rounded down and as C has them.
 
 use super::poly::gcd;
-use super::{Kind, Monomial, Poly, Terms};
+use super::{AtomKind, Monomial, Poly, PolyTerms};
 
-impl Terms {
+impl PolyTerms {
     /// Quotient rounded down. A divisor that may be negative gives something unknown; one that is
     /// zero is undefined in C.
     pub fn quotient(&mut self, a: &Poly, d: &Poly) -> Poly {
@@ -38,7 +38,7 @@ impl Terms {
         if d == Poly::int(1) {
             return a;
         }
-        if let Some(Kind::Quotient(inner, by)) = self.kind_of(&a).cloned() {
+        if let Some(AtomKind::Quotient(inner, by)) = self.kind_of(&a).cloned() {
             // floor(floor(x / b) / d) = floor(x / (b d))
             if let Some(product) = by.mul(&d) {
                 return self.quotient(&inner, &product);
@@ -46,7 +46,7 @@ impl Terms {
         }
         let interval = self.interval(&a).quotient(self.interval(&d));
         let likely = self.likely(&a).quotient(self.likely(&d));
-        self.composed(Kind::Quotient(a, d), interval, likely)
+        self.composed(AtomKind::Quotient(a, d), interval, likely)
     }
 
     /// Divides both by what both have in common and is at least 1.
@@ -90,7 +90,7 @@ impl Terms {
         if self.never_negative(&rest) && self.less_always(&rest, d) {
             return rest;
         }
-        if let Some(Kind::Remainder(inner, by)) = self.kind_of(&rest).cloned()
+        if let Some(AtomKind::Remainder(inner, by)) = self.kind_of(&rest).cloned()
             && let Some((monomial, coefficient)) = d.as_term()
             && by.split((monomial, coefficient)).1 == Poly::int(0)
         {
@@ -98,7 +98,7 @@ impl Terms {
         }
         let interval = self.interval(&rest).remainder(self.interval(d));
         let likely = self.likely(&rest).remainder(self.likely(d));
-        self.composed(Kind::Remainder(rest, d.clone()), interval, likely)
+        self.composed(AtomKind::Remainder(rest, d.clone()), interval, likely)
     }
 
     /// C's quotient, rounded towards zero.
@@ -116,7 +116,7 @@ impl Terms {
         &mut self,
         a: &Poly,
         d: &Poly,
-        f: fn(&mut Terms, &Poly, &Poly) -> Poly,
+        f: fn(&mut PolyTerms, &Poly, &Poly) -> Poly,
         both: bool,
     ) -> Poly {
         if self.never_negative(d) {
@@ -134,7 +134,7 @@ impl Terms {
         &mut self,
         a: &Poly,
         d: &Poly,
-        f: fn(&mut Terms, &Poly, &Poly) -> Poly,
+        f: fn(&mut PolyTerms, &Poly, &Poly) -> Poly,
     ) -> Poly {
         if self.never_negative(a) {
             return f(self, a, d);

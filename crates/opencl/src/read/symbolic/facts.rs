@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::terms::DEPTH;
-use super::{Atom, Kind, Poly, Terms};
+use super::{Atom, AtomKind, Poly, PolyTerms};
 
-impl Terms {
-    /// How many facts there are; for [`Terms::forget`].
+impl PolyTerms {
+    /// How many facts there are; for [`PolyTerms::forget`].
     pub fn facts(&self) -> usize {
         self.facts.len()
     }
@@ -22,12 +22,12 @@ impl Terms {
     /// Takes a truth value for granted from here on.
     pub fn assume(&mut self, condition: &Poly) {
         match self.kind_of(condition).cloned() {
-            Some(Kind::Negative(poly)) => self.fact(poly),
-            Some(Kind::And(a, b)) => {
+            Some(AtomKind::Negative(poly)) => self.fact(poly),
+            Some(AtomKind::And(a, b)) => {
                 self.assume(&a);
                 self.assume(&b);
             }
-            Some(Kind::Zero(poly)) => {
+            Some(AtomKind::Zero(poly)) => {
                 // poly - 1 < 0 and -poly - 1 < 0
                 let below = poly.sub(&Poly::int(1));
                 let above = poly.scale(-1).and_then(|p| p.sub(&Poly::int(1)));
@@ -42,12 +42,12 @@ impl Terms {
     fn assume_not_all(&mut self, condition: &Poly) {
         let negated = Poly::int(1).sub(condition);
         match negated.and_then(|n| self.kind_of(&n).cloned()) {
-            Some(Kind::Or(a, b)) => {
+            Some(AtomKind::Or(a, b)) => {
                 let (a, b) = (self.not(&a), self.not(&b));
                 self.assume(&a);
                 self.assume(&b);
             }
-            Some(Kind::Zero(poly)) => {
+            Some(AtomKind::Zero(poly)) => {
                 let negative = poly.scale(-1);
                 if self.never_negative(&poly) {
                     negative.into_iter().for_each(|p| self.fact(p)); // poly > 0
@@ -149,7 +149,7 @@ impl Terms {
 
     /// By putting `a` in the place of `(a // d) * d`, which does not exceed it.
     fn below_zero_by_division(&self, poly: &Poly, atom: Atom, depth: usize) -> bool {
-        let Kind::Quotient(a, d) = self.kind(atom) else { return false };
+        let AtomKind::Quotient(a, d) = self.kind(atom) else { return false };
         let Some((divisor, coefficient)) = d.as_term() else { return false };
         let mut product = divisor.clone();
         product.push(atom);

@@ -7,7 +7,7 @@
 //! polynomials wherever the rules know it, and a value that does not depend on something does not
 //! mention it.
 //!
-//! Each atom knows an [interval](Interval) that holds its value, and, where there are any,
+//! Each atom knows an [interval](WideInterval) that holds its value, and, where there are any,
 //! polynomials that bound it (`$lid_0 <= $local_0 - 1`). Together with the *facts* of the path
 //! (conditions of the branches around) they decide comparisons: what always holds is 1 and
 //! vanishes.
@@ -28,6 +28,6 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
-pub use interval::{FAR, Interval};
+pub use interval::{FAR, WideInterval};
 pub use poly::{Atom, Monomial, Poly};
-pub use terms::{Kind, Leaf, Terms};
+pub use terms::{AtomKind, Leaf, PolyTerms};

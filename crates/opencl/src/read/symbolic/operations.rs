@@ -1,9 +1,9 @@
 //! Arithmetic, comparisons, truth values, choices.
 
-use super::{Interval, Kind, Monomial, Poly, Terms};
+use super::{AtomKind, Monomial, Poly, PolyTerms, WideInterval};
 use crate::steps::Dependence;
 
-impl Terms {
+impl PolyTerms {
     /// Sum.
     pub fn add(&mut self, a: &Poly, b: &Poly) -> Poly {
         let sum = a.add(b);
@@ -61,7 +61,7 @@ impl Terms {
                 poly = reduced;
             }
         }
-        self.composed(Kind::Negative(poly), Interval::TRUTH, Interval::TRUTH)
+        self.composed(AtomKind::Negative(poly), WideInterval::TRUTH, WideInterval::TRUTH)
     }
 
     /// 1 if `a < b`.
@@ -97,7 +97,7 @@ impl Terms {
         if last < 0 {
             poly = poly.scale(-1).unwrap_or(poly);
         }
-        self.composed(Kind::Zero(poly), Interval::TRUTH, Interval::TRUTH)
+        self.composed(AtomKind::Zero(poly), WideInterval::TRUTH, WideInterval::TRUTH)
     }
 
     /// 1 if both are equal.
@@ -108,7 +108,7 @@ impl Terms {
 
     /// Whether the value is 0 or 1 for certain.
     fn is_truth(&self, poly: &Poly) -> bool {
-        Interval::TRUTH.covers(self.interval(poly))
+        WideInterval::TRUTH.covers(self.interval(poly))
     }
 
     /// 1 unless the value is zero.
@@ -122,7 +122,7 @@ impl Terms {
 
     /// The other truth value.
     pub fn not(&mut self, truth: &Poly) -> Poly {
-        if let Some(Kind::Negative(poly)) = self.kind_of(truth).cloned()
+        if let Some(AtomKind::Negative(poly)) = self.kind_of(truth).cloned()
             && let Some(other) = poly.scale(-1).and_then(|p| p.sub(&Poly::int(1)))
         {
             return self.negative(&other);
@@ -139,7 +139,7 @@ impl Terms {
             _ if a == b => return a.clone(),
             _ => {}
         }
-        self.composed(Kind::And(a.clone(), b.clone()), Interval::TRUTH, Interval::TRUTH)
+        self.composed(AtomKind::And(a.clone(), b.clone()), WideInterval::TRUTH, WideInterval::TRUTH)
     }
 
     /// One of two truth values.
@@ -151,7 +151,7 @@ impl Terms {
             _ if a == b => return a.clone(),
             _ => {}
         }
-        self.composed(Kind::Or(a.clone(), b.clone()), Interval::TRUTH, Interval::TRUTH)
+        self.composed(AtomKind::Or(a.clone(), b.clone()), WideInterval::TRUTH, WideInterval::TRUTH)
     }
 
     /// `a` if the truth value holds, otherwise `b`. What both have in common stands outside.
@@ -169,7 +169,7 @@ impl Terms {
             _ => {
                 let interval = self.interval(&a).union(self.interval(&b));
                 let likely = self.likely(&a).union(self.likely(&b));
-                self.composed(Kind::Choice(condition.clone(), a, b), interval, likely)
+                self.composed(AtomKind::Choice(condition.clone(), a, b), interval, likely)
             }
         };
         self.add(&common, &choice)
@@ -183,7 +183,7 @@ impl Terms {
         if self.at_most_always(b, a) {
             return b.clone();
         }
-        self.extreme(a, b, Kind::Min, i128::min)
+        self.extreme(a, b, AtomKind::Min, i128::min)
     }
 
     /// The greater.
@@ -194,7 +194,7 @@ impl Terms {
         if self.at_most_always(b, a) {
             return a.clone();
         }
-        self.extreme(a, b, Kind::Max, i128::max)
+        self.extreme(a, b, AtomKind::Max, i128::max)
     }
 
     /// The lesser or the greater of two that cannot be told apart. What both have in common stands
@@ -203,13 +203,13 @@ impl Terms {
         &mut self,
         a: &Poly,
         b: &Poly,
-        kind: fn(Poly, Poly) -> Kind,
+        kind: fn(Poly, Poly) -> AtomKind,
         of: fn(i128, i128) -> i128,
     ) -> Poly {
         let (common, a, b) = common_part(a, b);
         let (a, b) = if a <= b { (a, b) } else { (b, a) };
-        let range = |x: Interval, y: Interval| {
-            Interval::new(of(x.least, y.least), of(x.greatest, y.greatest))
+        let range = |x: WideInterval, y: WideInterval| {
+            WideInterval::new(of(x.least, y.least), of(x.greatest, y.greatest))
         };
         let interval = range(self.interval(&a), self.interval(&b));
         let likely = range(self.likely(&a), self.likely(&b));
@@ -233,13 +233,13 @@ impl Terms {
             return self.unknown(depends);
         }
         let power = |v: i128| 1i128 << v.clamp(0, 62);
-        let range = Interval::new(power(interval.least), power(interval.greatest));
-        self.composed(Kind::Power(exponent.clone()), range, range)
+        let range = WideInterval::new(power(interval.least), power(interval.greatest));
+        self.composed(AtomKind::Power(exponent.clone()), range, range)
     }
 
     /// An unknown truth value.
     pub fn unknown_truth(&mut self, depends: Dependence) -> Poly {
-        self.leaf(Interval::TRUTH, depends, Vec::new())
+        self.leaf(WideInterval::TRUTH, depends, Vec::new())
     }
 }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-/// An atom, one of a table: [`Terms`](super::Terms).
+/// An atom, one of a table: [`Terms`](super::PolyTerms).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Atom(pub(super) u32);
 

@@ -3,12 +3,12 @@
 use tickbound_expr::{BinaryOp, Expr, Function};
 
 use super::poly::gcd;
-use super::{Kind, Monomial, Poly, Terms};
-use crate::steps::Number;
+use super::{AtomKind, Monomial, Poly, PolyTerms};
+use crate::steps::SymbolExpr;
 
-impl Terms {
+impl PolyTerms {
     /// The value as an expression; `None` if it has leaves.
-    pub fn number(&self, poly: &Poly) -> Option<Number> {
+    pub fn number(&self, poly: &Poly) -> Option<SymbolExpr> {
         let (factor, rest) = self.factors(poly);
         match factor.as_term() {
             Some((monomial, coefficient)) if rest.terms().len() > 1 && coefficient > 0 => {
@@ -40,7 +40,7 @@ impl Terms {
         (Poly::term(common, whole), rest)
     }
 
-    fn sum(&self, poly: &Poly) -> Option<Number> {
+    fn sum(&self, poly: &Poly) -> Option<SymbolExpr> {
         let (mut plus, mut minus) = (Vec::new(), Vec::new());
         let (rounded, poly) = self.take_rounded_up(poly)?;
         plus.extend(rounded);
@@ -60,13 +60,13 @@ impl Terms {
     }
 
     /// `(p - 1) // d + 1` is `ceil_div(p, d)`.
-    fn take_rounded_up(&self, poly: &Poly) -> Option<(Option<Number>, Poly)> {
+    fn take_rounded_up(&self, poly: &Poly) -> Option<(Option<SymbolExpr>, Poly)> {
         if poly.constant_term() < 1 {
             return Some((None, poly.clone()));
         }
         for (monomial, coefficient) in poly.terms() {
             let ([atom], 1) = (monomial.as_slice(), *coefficient) else { continue };
-            let Kind::Quotient(a, d) = self.kind(*atom) else { continue };
+            let AtomKind::Quotient(a, d) = self.kind(*atom) else { continue };
             if a.constant_term() >= 0 {
                 continue;
             }
@@ -79,7 +79,7 @@ impl Terms {
     }
 
     /// The factors of a term.
-    fn product(&self, monomial: &Monomial, coefficient: i64) -> Option<Vec<Number>> {
+    fn product(&self, monomial: &Monomial, coefficient: i64) -> Option<Vec<SymbolExpr>> {
         let mut left = monomial.clone();
         let mut factors = Vec::new();
         if coefficient != 1 || monomial.is_empty() {
@@ -95,7 +95,7 @@ impl Terms {
     }
 
     /// `$groups_d * $local_d` is `$global_d`, also where the size of a group has another name.
-    fn global_size(&self, d: usize, left: &mut Monomial, factors: &mut Vec<Number>) {
+    fn global_size(&self, d: usize, left: &mut Monomial, factors: &mut Vec<SymbolExpr>) {
         let named = |name: String| self.find_name(&name);
         let size = self.local_sizes.get(&d).cloned().or_else(|| named(format!("$local_{d}")));
         let groups = named(format!("$groups_{d}"));
@@ -110,29 +110,33 @@ impl Terms {
         factors.push(Expr::Name(format!("$global_{d}")));
     }
 
-    fn atom_number(&self, kind: &Kind) -> Option<Number> {
+    fn atom_number(&self, kind: &AtomKind) -> Option<SymbolExpr> {
         let two = |op, a: &Poly, b: &Poly| Some(Expr::binary(op, self.number(a)?, self.number(b)?));
         Some(match kind {
-            Kind::Name(name) => Expr::Name(name.to_string()),
-            Kind::Leaf(_) => return None,
-            Kind::Quotient(a, d) => two(BinaryOp::FloorDiv, a, d)?,
-            Kind::Remainder(a, d) => two(BinaryOp::Rem, a, d)?,
-            Kind::And(a, b) => two(BinaryOp::And, a, b)?,
-            Kind::Or(a, b) => two(BinaryOp::Or, a, b)?,
-            Kind::Negative(a) => self.comparison(BinaryOp::Lt, a)?,
-            Kind::Zero(a) => self.comparison(BinaryOp::Eq, a)?,
-            Kind::Choice(c, a, b) => {
+            AtomKind::Name(name) => Expr::Name(name.to_string()),
+            AtomKind::Leaf(_) => return None,
+            AtomKind::Quotient(a, d) => two(BinaryOp::FloorDiv, a, d)?,
+            AtomKind::Remainder(a, d) => two(BinaryOp::Rem, a, d)?,
+            AtomKind::And(a, b) => two(BinaryOp::And, a, b)?,
+            AtomKind::Or(a, b) => two(BinaryOp::Or, a, b)?,
+            AtomKind::Negative(a) => self.comparison(BinaryOp::Lt, a)?,
+            AtomKind::Zero(a) => self.comparison(BinaryOp::Eq, a)?,
+            AtomKind::Choice(c, a, b) => {
                 let (c, a, b) = (self.number(c)?, self.number(a)?, self.number(b)?);
                 Expr::Conditional(Box::new(c), Box::new(a), Box::new(b))
             }
-            Kind::Min(a, b) => Expr::Call(Function::Min, vec![self.number(a)?, self.number(b)?]),
-            Kind::Max(a, b) => Expr::Call(Function::Max, vec![self.number(a)?, self.number(b)?]),
-            Kind::Power(a) => Expr::binary(BinaryOp::Pow, Expr::Int(2), self.number(a)?),
+            AtomKind::Min(a, b) => {
+                Expr::Call(Function::Min, vec![self.number(a)?, self.number(b)?])
+            }
+            AtomKind::Max(a, b) => {
+                Expr::Call(Function::Max, vec![self.number(a)?, self.number(b)?])
+            }
+            AtomKind::Power(a) => Expr::binary(BinaryOp::Pow, Expr::Int(2), self.number(a)?),
         })
     }
 
     /// `left op right` for `left - right op 0`, without minus signs.
-    fn comparison(&self, op: BinaryOp, difference: &Poly) -> Option<Number> {
+    fn comparison(&self, op: BinaryOp, difference: &Poly) -> Option<SymbolExpr> {
         let (mut left, mut right) = (Poly::int(0), Poly::int(0));
         for (monomial, coefficient) in difference.terms() {
             let term = Poly::term(monomial.clone(), *coefficient);
@@ -157,12 +161,12 @@ impl Terms {
     }
 }
 
-fn multiplied(factors: Vec<Number>) -> Number {
+fn multiplied(factors: Vec<SymbolExpr>) -> SymbolExpr {
     factors.into_iter().reduce(|a, b| Expr::binary(BinaryOp::Mul, a, b)).unwrap_or(Expr::Int(1))
 }
 
 /// The sum of some less the sum of others; `1 - c` for a truth value `c` is `not c`.
-fn difference(plus: Vec<Number>, minus: Vec<Number>) -> Number {
+fn difference(plus: Vec<SymbolExpr>, minus: Vec<SymbolExpr>) -> SymbolExpr {
     if let ([Expr::Int(1)], [condition]) = (plus.as_slice(), minus.as_slice())
         && let Some(negated) = negated(condition)
     {
@@ -182,7 +186,7 @@ fn difference(plus: Vec<Number>, minus: Vec<Number>) -> Number {
     minus.fold(sum, |a, b| Expr::binary(BinaryOp::Sub, a, b))
 }
 
-fn negated(condition: &Number) -> Option<Number> {
+fn negated(condition: &SymbolExpr) -> Option<SymbolExpr> {
     match condition {
         Expr::Binary(op, a, b) => {
             let op = match op {

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::terms::parts;
-use super::{Atom, Kind, Poly, Terms};
+use super::{Atom, AtomKind, Poly, PolyTerms};
 
-impl Terms {
+impl PolyTerms {
     /// The value with polynomials in the place of some atoms, wherever they occur.
     pub fn substitute(&mut self, poly: &Poly, by: &HashMap<Atom, Poly>) -> Poly {
         let mut done = by.clone();
@@ -32,16 +32,16 @@ impl Terms {
         let kind = self.kind(atom).clone();
         let parts: Vec<Poly> = parts(&kind).into_iter().map(|p| self.replace(p, done)).collect();
         let value = match (&kind, parts.as_slice()) {
-            (Kind::Negative(_), [a]) => self.negative(a),
-            (Kind::Zero(_), [a]) => self.zero(a),
-            (Kind::Power(_), [a]) => self.power_of_two(a),
-            (Kind::Quotient(..), [a, b]) => self.quotient(a, b),
-            (Kind::Remainder(..), [a, b]) => self.remainder(a, b),
-            (Kind::And(..), [a, b]) => self.and(a, b),
-            (Kind::Or(..), [a, b]) => self.or(a, b),
-            (Kind::Min(..), [a, b]) => self.min(a, b),
-            (Kind::Max(..), [a, b]) => self.max(a, b),
-            (Kind::Choice(..), [c, a, b]) => self.choice(c, a, b),
+            (AtomKind::Negative(_), [a]) => self.negative(a),
+            (AtomKind::Zero(_), [a]) => self.zero(a),
+            (AtomKind::Power(_), [a]) => self.power_of_two(a),
+            (AtomKind::Quotient(..), [a, b]) => self.quotient(a, b),
+            (AtomKind::Remainder(..), [a, b]) => self.remainder(a, b),
+            (AtomKind::And(..), [a, b]) => self.and(a, b),
+            (AtomKind::Or(..), [a, b]) => self.or(a, b),
+            (AtomKind::Min(..), [a, b]) => self.min(a, b),
+            (AtomKind::Max(..), [a, b]) => self.max(a, b),
+            (AtomKind::Choice(..), [c, a, b]) => self.choice(c, a, b),
             // Names and leaves have no parts.
             _ => Poly::atom(atom),
         };

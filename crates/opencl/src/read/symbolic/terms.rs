@@ -7,7 +7,7 @@ use std::rc::Rc;
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::interval::{FAR, Interval};
+use super::interval::{FAR, WideInterval};
 use super::poly::{Atom, Poly};
 use crate::request::LaunchBound;
 use crate::steps::Dependence;
@@ -19,7 +19,7 @@ pub struct Leaf(pub u32);
 
 /// What an atom is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum AtomKind {
     /// A name of the problem language.
     Name(Rc<str>),
     /// A value without a name.
@@ -50,9 +50,9 @@ pub enum Kind {
 #[derive(Debug, Clone)]
 pub struct Info {
     /// Where its value lies.
-    pub interval: Interval,
+    pub interval: WideInterval,
     /// The same under the assumption that launches are of 2^16 items.
-    pub likely: Interval,
+    pub likely: WideInterval,
     /// Polynomials that it does not exceed.
     pub uppers: Vec<Poly>,
     /// What it depends on.
@@ -73,8 +73,8 @@ const LIKELY: i128 = 1 << 8;
 
 /// The table of atoms, with the facts that hold where the reader stands.
 #[derive(Debug, Default)]
-pub struct Terms {
-    kinds: IndexSet<Kind, FxBuildHasher>,
+pub struct PolyTerms {
+    kinds: IndexSet<AtomKind, FxBuildHasher>,
     infos: Vec<Info>,
     /// Values that are less than zero, each with a number of its own.
     pub(super) facts: Vec<(Poly, u64)>,
@@ -105,10 +105,10 @@ pub(super) type Signs = [Option<bool>; 1 + DEPTH];
 /// How many bounds of atoms are tried one inside the other.
 pub(super) const DEPTH: usize = 4;
 
-impl Terms {
+impl PolyTerms {
     /// A table without atoms.
-    pub fn new() -> Terms {
-        Terms::default()
+    pub fn new() -> PolyTerms {
+        PolyTerms::default()
     }
 
     /// How many atoms there are.
@@ -122,12 +122,12 @@ impl Terms {
     }
 
     /// What an atom is.
-    pub fn kind(&self, atom: Atom) -> &Kind {
+    pub fn kind(&self, atom: Atom) -> &AtomKind {
         &self.kinds[atom.0 as usize]
     }
 
     /// What the polynomial is, if it is a single atom.
-    pub fn kind_of(&self, poly: &Poly) -> Option<&Kind> {
+    pub fn kind_of(&self, poly: &Poly) -> Option<&AtomKind> {
         poly.as_atom().map(|atom| self.kind(atom))
     }
 
@@ -135,18 +135,18 @@ impl Terms {
     pub fn name(
         &mut self,
         name: &str,
-        interval: Interval,
+        interval: WideInterval,
         depends: Dependence,
         uppers: Vec<Poly>,
     ) -> Poly {
-        let kind = Kind::Name(name.into());
+        let kind = AtomKind::Name(name.into());
         if let Some(index) = self.kinds.get_index_of(&kind) {
             return Poly::atom(Atom(index as u32));
         }
         let atom = Atom(self.kinds.len() as u32);
         let launch = ["$lid_", "$local_", "$group_", "$groups_"];
         let launch = launch.iter().any(|start| name.starts_with(start));
-        let likely = if launch { Interval::new(0, LIKELY) } else { interval };
+        let likely = if launch { WideInterval::new(0, LIKELY) } else { interval };
         let (leaves, names) = (Rc::from([]), Rc::from([atom]));
         let info = Info {
             interval,
@@ -162,26 +162,26 @@ impl Terms {
 
     /// Looks a name up that was made before.
     pub fn find_name(&self, name: &str) -> Option<Poly> {
-        self.kinds.get_index_of(&Kind::Name(name.into())).map(|i| Poly::atom(Atom(i as u32)))
+        self.kinds.get_index_of(&AtomKind::Name(name.into())).map(|i| Poly::atom(Atom(i as u32)))
     }
 
     /// The atom of a kind that was made before.
-    pub fn known(&self, kind: &Kind) -> Option<Atom> {
+    pub fn known(&self, kind: &AtomKind) -> Option<Atom> {
         self.kinds.get_index_of(kind).map(|i| Atom(i as u32))
     }
 
     /// A new leaf.
-    pub fn leaf(&mut self, interval: Interval, depends: Dependence, uppers: Vec<Poly>) -> Poly {
+    pub fn leaf(&mut self, interval: WideInterval, depends: Dependence, uppers: Vec<Poly>) -> Poly {
         let leaf = Leaf(self.leaves);
         self.leaves += 1;
         let (leaves, names) = (Rc::from([leaf]), Rc::from([]));
         let info = Info { interval, likely: interval, uppers, depends, leaves, names, size: 1 };
-        self.insert(Kind::Leaf(leaf), info)
+        self.insert(AtomKind::Leaf(leaf), info)
     }
 
     /// A whole number made of a multiple of another, by a real number of which only the dependence
     /// is known.
-    pub fn scaled(&mut self, interval: Interval, depends: Dependence, number: &Poly) -> Poly {
+    pub fn scaled(&mut self, interval: WideInterval, depends: Dependence, number: &Poly) -> Poly {
         let leaf = self.leaf(interval, depends, Vec::new());
         self.multiples.extend(leaf.as_atom().map(|atom| (atom, number.clone())));
         leaf
@@ -198,7 +198,12 @@ impl Terms {
 
     /// A new leaf that counts something; where it likely lies decides whether unsigned arithmetic
     /// is taken to wrap around.
-    pub fn counter(&mut self, interval: Interval, likely: Interval, uppers: Vec<Poly>) -> Poly {
+    pub fn counter(
+        &mut self,
+        interval: WideInterval,
+        likely: WideInterval,
+        uppers: Vec<Poly>,
+    ) -> Poly {
         let leaf = self.leaf(interval, Dependence::Uniform, uppers);
         if let Some(info) = self.infos.last_mut() {
             info.likely = likely;
@@ -208,7 +213,7 @@ impl Terms {
 
     /// The atom of a leaf.
     pub fn atom_of(&self, leaf: Leaf) -> Option<Atom> {
-        self.kinds.get_index_of(&Kind::Leaf(leaf)).map(|i| Atom(i as u32))
+        self.kinds.get_index_of(&AtomKind::Leaf(leaf)).map(|i| Atom(i as u32))
     }
 
     /// The number that the next leaf will have.
@@ -218,11 +223,16 @@ impl Terms {
 
     /// A value of which nothing is known but its dependence.
     pub fn unknown(&mut self, depends: Dependence) -> Poly {
-        self.leaf(Interval::ALL, depends, Vec::new())
+        self.leaf(WideInterval::ALL, depends, Vec::new())
     }
 
     /// The atom of a kind that is neither a name nor a leaf.
-    pub(super) fn composed(&mut self, kind: Kind, interval: Interval, likely: Interval) -> Poly {
+    pub(super) fn composed(
+        &mut self,
+        kind: AtomKind,
+        interval: WideInterval,
+        likely: WideInterval,
+    ) -> Poly {
         if let Some(index) = self.kinds.get_index_of(&kind) {
             return Poly::atom(Atom(index as u32));
         }
@@ -235,14 +245,14 @@ impl Terms {
         let leaves = gather(parts.iter().flat_map(|p| self.leaves(p)));
         let names = gather(parts.iter().flat_map(|p| self.names(p)));
         let uppers = match &kind {
-            Kind::Remainder(_, divisor) => divisor.sub(&Poly::int(1)).into_iter().collect(),
-            Kind::Min(a, b) => vec![a.clone(), b.clone()],
+            AtomKind::Remainder(_, divisor) => divisor.sub(&Poly::int(1)).into_iter().collect(),
+            AtomKind::Min(a, b) => vec![a.clone(), b.clone()],
             _ => Vec::new(),
         };
         self.insert(kind, Info { interval, likely, uppers, depends, leaves, names, size })
     }
 
-    fn insert(&mut self, kind: Kind, info: Info) -> Poly {
+    fn insert(&mut self, kind: AtomKind, info: Info) -> Poly {
         let atom = Atom(self.kinds.len() as u32);
         self.kinds.insert(kind);
         self.infos.push(info);
@@ -285,7 +295,7 @@ impl Terms {
     }
 
     /// Where the value lies.
-    pub fn interval(&self, poly: &Poly) -> Interval {
+    pub fn interval(&self, poly: &Poly) -> WideInterval {
         self.range(poly, |info| info.interval)
     }
 
@@ -307,21 +317,21 @@ impl Terms {
     }
 
     /// Where the value lies if launches are of 2^16 items.
-    pub fn likely(&self, poly: &Poly) -> Interval {
+    pub fn likely(&self, poly: &Poly) -> WideInterval {
         self.range(poly, |info| info.likely)
     }
 
-    fn range(&self, poly: &Poly, of: impl Fn(&Info) -> Interval) -> Interval {
-        poly.terms().iter().fold(Interval::point(0), |sum, (monomial, coefficient)| {
+    fn range(&self, poly: &Poly, of: impl Fn(&Info) -> WideInterval) -> WideInterval {
+        poly.terms().iter().fold(WideInterval::point(0), |sum, (monomial, coefficient)| {
             let product = monomial
                 .chunk_by(|a, b| a == b)
                 .map(|power| {
                     let base = of(self.info(power[0]));
                     let product = power[1..].iter().fold(base, |p, _| p.mul(base));
                     let even = power.len() % 2 == 0;
-                    if even { product.meet(Interval::new(0, FAR)) } else { product }
+                    if even { product.meet(WideInterval::new(0, FAR)) } else { product }
                 })
-                .fold(Interval::point(*coefficient), Interval::mul);
+                .fold(WideInterval::point(*coefficient), WideInterval::mul);
             sum.add(product)
         })
     }
@@ -332,17 +342,17 @@ impl Terms {
 }
 
 /// The values that an atom is made of, in order.
-pub(super) fn parts(kind: &Kind) -> Vec<&Poly> {
+pub(super) fn parts(kind: &AtomKind) -> Vec<&Poly> {
     match kind {
-        Kind::Name(_) | Kind::Leaf(_) => Vec::new(),
-        Kind::Negative(a) | Kind::Zero(a) | Kind::Power(a) => vec![a],
-        Kind::Quotient(a, b)
-        | Kind::Remainder(a, b)
-        | Kind::And(a, b)
-        | Kind::Or(a, b)
-        | Kind::Min(a, b)
-        | Kind::Max(a, b) => vec![a, b],
-        Kind::Choice(a, b, c) => vec![a, b, c],
+        AtomKind::Name(_) | AtomKind::Leaf(_) => Vec::new(),
+        AtomKind::Negative(a) | AtomKind::Zero(a) | AtomKind::Power(a) => vec![a],
+        AtomKind::Quotient(a, b)
+        | AtomKind::Remainder(a, b)
+        | AtomKind::And(a, b)
+        | AtomKind::Or(a, b)
+        | AtomKind::Min(a, b)
+        | AtomKind::Max(a, b) => vec![a, b],
+        AtomKind::Choice(a, b, c) => vec![a, b, c],
     }
 }
 

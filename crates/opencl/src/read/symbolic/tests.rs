@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 
-use super::{Interval, Kind, Poly, Terms};
+use super::{AtomKind, Poly, PolyTerms, WideInterval};
 use crate::read::trips::trips;
 use crate::steps::Dependence;
 
@@ -112,8 +112,8 @@ fn run(e: &Written, values: &[i64; 4]) -> Option<i64> {
 }
 
 /// The names, as the reader makes them.
-fn names(terms: &mut Terms) -> [Poly; 4] {
-    let range = |i: usize| Interval::new(RANGES[i].1, RANGES[i].2);
+fn names(terms: &mut PolyTerms) -> [Poly; 4] {
+    let range = |i: usize| WideInterval::new(RANGES[i].1, RANGES[i].2);
     let local = terms.name(RANGES[1].0, range(1), Dependence::Uniform, Vec::new());
     let below = local.sub(&Poly::int(1)).unwrap();
     let lid = terms.name(RANGES[0].0, range(0), Dependence::Item, vec![below]);
@@ -122,7 +122,7 @@ fn names(terms: &mut Terms) -> [Poly; 4] {
     [lid, local, n, z]
 }
 
-fn symbolic(terms: &mut Terms, e: &Written, names: &[Poly; 4]) -> Poly {
+fn symbolic(terms: &mut PolyTerms, e: &Written, names: &[Poly; 4]) -> Poly {
     match e {
         Written::Int(v) => Poly::int(*v),
         Written::Name(i) => names[*i].clone(),
@@ -159,7 +159,7 @@ fn symbolic(terms: &mut Terms, e: &Written, names: &[Poly; 4]) -> Poly {
 }
 
 /// The value of what is printed, if it can be.
-fn printed(terms: &Terms, poly: &Poly, values: &[i64; 4]) -> Option<i64> {
+fn printed(terms: &PolyTerms, poly: &Poly, values: &[i64; 4]) -> Option<i64> {
     let number = terms.number(poly)?;
     // Through the text, so that printing is tested as well.
     let text = number.to_string().replace('$', "");
@@ -174,7 +174,7 @@ proptest! {
     #[test]
     fn canonical_forms_have_the_value_of_what_was_written(e in written(), values in values()) {
         let Some(expected) = run(&e, &values) else { return Ok(()) };
-        let mut terms = Terms::new();
+        let mut terms = PolyTerms::new();
         let names = names(&mut terms);
         let poly = symbolic(&mut terms, &e, &names);
         if let Some(value) = printed(&terms, &poly, &values) {
@@ -200,7 +200,7 @@ proptest! {
         if holds == 0 {
             return Ok(());
         }
-        let mut terms = Terms::new();
+        let mut terms = PolyTerms::new();
         let names = names(&mut terms);
         let fact = symbolic(&mut terms, &fact, &names);
         let fact = terms.truth(&fact);
@@ -220,7 +220,7 @@ proptest! {
             return Ok(());
         }
         let Some(expected) = run(&e, &other) else { return Ok(()) };
-        let mut terms = Terms::new();
+        let mut terms = PolyTerms::new();
         let names = names(&mut terms);
         let poly = symbolic(&mut terms, &e, &names);
         let by = symbolic(&mut terms, &by, &names);
@@ -258,10 +258,10 @@ proptest! {
         if iterations >= 2000 {
             return Ok(()); // a loop without end
         }
-        let mut terms = Terms::new();
+        let mut terms = PolyTerms::new();
         let names = names(&mut terms);
         let (a, b) = (symbolic(&mut terms, &start, &names), symbolic(&mut terms, &end, &names));
-        let iteration = terms.counter(Interval::new(0, i64::MAX), Interval::new(0, 9), Vec::new());
+        let iteration = terms.counter(WideInterval::new(0, i64::MAX), WideInterval::new(0, 9), Vec::new());
         let distance = terms.mul(&iteration, &Poly::int(step));
         let v = terms.add(&a, &distance);
         let condition = match op {
@@ -281,7 +281,7 @@ proptest! {
 
 #[test]
 fn equal_values_have_equal_forms() {
-    let mut terms = Terms::new();
+    let mut terms = PolyTerms::new();
     let [lid, local, n, z] = names(&mut terms);
     let same = |a: Poly, b: Poly| assert_eq!(a, b);
     // (lid + local * n) / local = n, and the remainder is lid
@@ -311,10 +311,10 @@ fn equal_values_have_equal_forms() {
 
 #[test]
 fn what_does_not_fit_is_a_leaf() {
-    let mut terms = Terms::new();
+    let mut terms = PolyTerms::new();
     let [_, _, n, _] = names(&mut terms);
     let large = terms.mul(&n, &Poly::int(i64::MAX));
     let larger = terms.add(&large, &large);
-    assert!(matches!(terms.kind_of(&larger), Some(Kind::Leaf(_))));
+    assert!(matches!(terms.kind_of(&larger), Some(AtomKind::Leaf(_))));
     assert!(terms.number(&larger).is_none());
 }

@@ -21,12 +21,13 @@ use super::traffic::{at_work, held};
 use super::unroll::{Unroll, Unrolling, macros_only};
 use super::vectors::Unrolled;
 use super::{Device, PLAIN_REGISTERS};
-use crate::ast::{At, Space};
+use crate::ast::{AddressSpace, SourcePlace};
 use crate::error::ReadError;
 use crate::lower::{Item, Names};
 use crate::preprocess::Said;
 use crate::steps::{
-    Access, Arithmetic, Dependence, Number, Step, StepKind, Steps, accesses, picks_one,
+    Arithmetic, Dependence, KernelStep, KernelStepKind, KernelSteps, MemoryAccess, SymbolExpr,
+    accesses, picks_one,
 };
 
 /// Instructions of one division of whole numbers: compilers make sequences of them.
@@ -47,7 +48,7 @@ pub(super) type Line = (Arc<str>, u32);
 
 /// The parts that the steps of one variant add to what is used.
 pub(super) fn parts(
-    steps: &Steps,
+    steps: &KernelSteps,
     names: &Names,
     device: &Device<'_>,
     said: &[Said],
@@ -100,13 +101,13 @@ struct Walk<'a> {
     privates: Arrays,
     /// Different bytes of each array in global memory that are loaded or stored, of a group and of
     /// the launch, and where it is first done.
-    arrays: IndexMap<(String, bool), (Expr, Expr, At)>,
+    arrays: IndexMap<(String, bool), (Expr, Expr, SourcePlace)>,
 }
 
 impl Walk<'_> {
     fn steps(
         &mut self,
-        steps: &[Step],
+        steps: &[KernelStep],
         around: &Around,
         batch: &mut Batch,
     ) -> Result<(), ReadError> {
@@ -114,20 +115,22 @@ impl Walk<'_> {
         let filled = arrays::filled(steps);
         for step in steps {
             match &step.kind {
-                StepKind::Access(access) => {
+                KernelStepKind::Access(access) => {
                     let fills = filled.contains(&access.array.as_str());
                     self.access(access, (&step.at, around), fills, batch)?;
                 }
-                StepKind::Atomic { space, shared, .. } => {
+                KernelStepKind::Atomic { space, shared, .. } => {
                     self.atomic((*space, *shared), &step.at, around)?;
                 }
-                StepKind::Compute { .. } => {}
-                StepKind::Barrier => self.add("barriers", Some(&step.at), "", around.executed()),
-                StepKind::Repeat { count, whole, body } => {
+                KernelStepKind::Compute { .. } => {}
+                KernelStepKind::Barrier => {
+                    self.add("barriers", Some(&step.at), "", around.executed())
+                }
+                KernelStepKind::Repeat { count, whole, body } => {
                     let whole = whole.as_ref().unwrap_or(count);
                     self.repeat((count, whole, &step.at), body, around, batch)?;
                 }
-                StepKind::If { condition, depends, then, otherwise } => {
+                KernelStepKind::If { condition, depends, then, otherwise } => {
                     if !macros_only(condition) && !step.is_private() {
                         self.add("branches", Some(&step.at), "", around.rolled());
                     }
@@ -144,7 +147,7 @@ impl Walk<'_> {
     /// What stands around one side of a branch.
     fn side(
         &self,
-        (condition, depends, at): (&Number, Dependence, &At),
+        (condition, depends, at): (&SymbolExpr, Dependence, &SourcePlace),
         holds: bool,
         around: &Around,
     ) -> Result<Around, ReadError> {
@@ -158,8 +161,8 @@ impl Walk<'_> {
 
     fn repeat(
         &mut self,
-        (count, whole, at): (&Number, &Number, &At),
-        body: &[Step],
+        (count, whole, at): (&SymbolExpr, &SymbolExpr, &SourcePlace),
+        body: &[KernelStep],
         around: &Around,
         batch: &mut Batch,
     ) -> Result<(), ReadError> {
@@ -173,7 +176,7 @@ impl Walk<'_> {
             true => around.clone(),
             false => around.on_side(less(Expr::Int(0), trips.clone()), true),
         };
-        batch.around_any |= !body.iter().all(Step::is_private);
+        batch.around_any |= !body.iter().all(KernelStep::is_private);
         let known = macros_only(whole);
         let Unrolling { whole, body: said } = self.unroll.of(whole, at, body)?;
         let outermost = around.loops.iter().all(|l| !l.unrolled);
@@ -203,8 +206,8 @@ impl Walk<'_> {
     /// how far it is; `again`: 1 if it has more than one iteration.
     fn rolled_loop(
         &mut self,
-        (at, said, again): (&At, bool, Expr),
-        body: &[Step],
+        (at, said, again): (&SourcePlace, bool, Expr),
+        body: &[KernelStep],
         inside: &Around,
         batch: &mut Batch,
     ) -> Result<(), ReadError> {
@@ -231,18 +234,18 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn wait(&mut self, Waits { far, near, local }: Waits, at: Option<&At>) {
+    fn wait(&mut self, Waits { far, near, local }: Waits, at: Option<&SourcePlace>) {
         for (what, times) in [("far_steps", far), ("near_steps", near), ("local_steps", local)] {
             self.add(what, at, "", times);
         }
     }
 
     /// The arithmetic of one block; whether some of it is real.
-    fn arithmetic(&mut self, steps: &[Step], around: &Around) -> Result<bool, ReadError> {
+    fn arithmetic(&mut self, steps: &[KernelStep], around: &Around) -> Result<bool, ReadError> {
         let (mut adds, mut multiplies) = (0i64, 0i64);
         let (mut integer, mut convert, mut special) = (0i64, 0i64, 0i64);
         for step in steps {
-            let StepKind::Compute { kind, amount, width } = &step.kind else { continue };
+            let KernelStepKind::Compute { kind, amount, width } = &step.kind else { continue };
             let vector = self.device.vectors.instructions(4 * i64::from(*width));
             let n = i64::from(*amount).saturating_mul(vector);
             match kind {
@@ -279,13 +282,12 @@ impl Walk<'_> {
     }
 
     /// How often a block is executed, with iterations that vectors take together counted once.
-    fn packed(&self, steps: &[Step], around: &Around) -> Result<Expr, ReadError> {
-        let scalar =
-            |step: &Step| !matches!(step.kind, StepKind::Compute { width, .. } if width > 1);
+    fn packed(&self, steps: &[KernelStep], around: &Around) -> Result<Expr, ReadError> {
+        let scalar = |step: &KernelStep| !matches!(step.kind, KernelStepKind::Compute { width, .. } if width > 1);
         if !self.device.vectors.are_wide() || around.guarded || !steps.iter().all(scalar) {
             return Ok(around.executed());
         }
-        let unrolled = |(access, at): (&Access, &At)| {
+        let unrolled = |(access, at): (&MemoryAccess, &SourcePlace)| {
             let (axes, _) = bodies(&self.loop_axes(access, at, around)?, around);
             Ok(Unrolled { store: access.store, bytes: access.bytes(), axes })
         };
@@ -295,7 +297,7 @@ impl Walk<'_> {
     }
 
     /// Adds to a part.
-    fn add(&mut self, what: &'static str, at: Option<&At>, array: &str, more: Expr) {
+    fn add(&mut self, what: &'static str, at: Option<&SourcePlace>, array: &str, more: Expr) {
         if more != Expr::Int(0) {
             let line = at.map(|at| (Arc::clone(&at.file), at.line));
             let part = self.parts.entry((what, line, array.to_owned())).or_insert(Expr::Int(0));
@@ -318,7 +320,7 @@ impl Walk<'_> {
         if self.is_at_least(least, &number) { number } else { max(Expr::Int(least), number) }
     }
 
-    fn finish(mut self, steps: &Steps) -> Result<IndexMap<Origin, Expr>, ReadError> {
+    fn finish(mut self, steps: &KernelSteps) -> Result<IndexMap<Origin, Expr>, ReadError> {
         for ((array, _), (group, launch, at)) in std::mem::take(&mut self.arrays) {
             let whole = self.names.bytes_of(&array).cloned();
             let launch = whole.map_or(launch.clone(), |whole| min(launch, whole));
@@ -354,22 +356,27 @@ fn bodies(loops: &[Axis], around: &Around) -> (Vec<Axis>, Vec<Axis>) {
 }
 
 /// Sizes of a group (`local`) or of the launch in groups (`groups`), by dimension.
-fn sizes(names: &Names, what: &str, at: &At) -> Result<Vec<Expr>, ReadError> {
-    let size = |d: usize| Ok(names.put_in(&Number::Name(format!("${what}_{d}")), at)?.simplified());
+fn sizes(names: &Names, what: &str, at: &SourcePlace) -> Result<Vec<Expr>, ReadError> {
+    let size =
+        |d: usize| Ok(names.put_in(&SymbolExpr::Name(format!("${what}_{d}")), at)?.simplified());
     (0..3).map(size).collect()
 }
 
 /// Items of a group (`local`) or groups of the launch (`groups`).
-fn product(names: &Names, what: &str, at: &At) -> Result<Expr, ReadError> {
+fn product(names: &Names, what: &str, at: &SourcePlace) -> Result<Expr, ReadError> {
     Ok(sizes(names, what, at)?.into_iter().fold(Expr::Int(1), mul))
 }
 
 /// Whether something in global memory is stored behind a condition on the item.
-fn stores_guarded(steps: &[Step], guarded: bool) -> bool {
+fn stores_guarded(steps: &[KernelStep], guarded: bool) -> bool {
     steps.iter().any(|step| match &step.kind {
-        StepKind::Access(access) => guarded && access.store && access.space == Space::Global,
-        StepKind::Repeat { whole, body, .. } => stores_guarded(body, guarded || whole.is_some()),
-        StepKind::If { depends, then, otherwise, .. } => {
+        KernelStepKind::Access(access) => {
+            guarded && access.store && access.space == AddressSpace::Global
+        }
+        KernelStepKind::Repeat { whole, body, .. } => {
+            stores_guarded(body, guarded || whole.is_some())
+        }
+        KernelStepKind::If { depends, then, otherwise, .. } => {
             let guarded = guarded || *depends > Dependence::Uniform;
             stores_guarded(then, guarded) || stores_guarded(otherwise, guarded)
         }

@@ -12,9 +12,9 @@ use super::super::number::{
     add, all, choice, is_zero, less, max, min, mul, quotient, remainder, sub,
 };
 use super::Walk;
-use crate::ast::At;
+use crate::ast::SourcePlace;
 use crate::error::ReadError;
-use crate::steps::{Access, Digit, Number, Stride};
+use crate::steps::{Digit, MemoryAccess, Stride, SymbolExpr};
 
 impl Walk<'_> {
     /// 1 if all that moves the first lane of an access moves it by whole lines, or, where a row of
@@ -23,8 +23,8 @@ impl Walk<'_> {
     /// the bytes of such a row, or of a line.
     pub(super) fn aligned(
         &self,
-        access: &Access,
-        at: &At,
+        access: &MemoryAccess,
+        at: &SourcePlace,
         loops: &[Axis],
         lanes: Option<&[Lane]>,
     ) -> Result<(Expr, Expr), ReadError> {
@@ -85,8 +85,8 @@ impl Walk<'_> {
     /// The loops around an access, inner ones first, as repetitions of its address.
     pub(super) fn loop_axes(
         &self,
-        access: &Access,
-        at: &At,
+        access: &MemoryAccess,
+        at: &SourcePlace,
         around: &Around,
     ) -> Result<Vec<Axis>, ReadError> {
         let mut strides = access.iterations.iter();
@@ -105,8 +105,8 @@ impl Walk<'_> {
     pub(super) fn distance(
         &self,
         stride: &Stride,
-        access: &Access,
-        at: &At,
+        access: &MemoryAccess,
+        at: &SourcePlace,
     ) -> Result<Option<Expr>, ReadError> {
         match stride {
             Stride::Elements(n) | Stride::Shifted(n) => self.bytes(n, access, at).map(Some),
@@ -116,15 +116,19 @@ impl Walk<'_> {
 
     pub(super) fn bytes(
         &self,
-        elements: &Number,
-        access: &Access,
-        at: &At,
+        elements: &SymbolExpr,
+        access: &MemoryAccess,
+        at: &SourcePlace,
     ) -> Result<Expr, ReadError> {
         let elements = self.unsigned(self.names.put_in(elements, at)?.simplified());
         Ok(mul(Expr::Int(i64::from(access.element)), elements))
     }
 
-    pub(super) fn lanes(&self, access: &Access, at: &At) -> Result<Option<Vec<Lane>>, ReadError> {
+    pub(super) fn lanes(
+        &self,
+        access: &MemoryAccess,
+        at: &SourcePlace,
+    ) -> Result<Option<Vec<Lane>>, ReadError> {
         let Some(digits) = &access.digits else { return Ok(None) };
         let lane = |digit: &Digit| {
             let distance = self.bytes(&digit.stride, access, at)?;

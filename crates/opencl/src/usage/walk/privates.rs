@@ -10,16 +10,16 @@ use super::super::footprint::Axis;
 use super::super::number::{add, ceil_div, choice, mul};
 use super::requests::repeated;
 use super::{Walk, product};
-use crate::ast::At;
+use crate::ast::SourcePlace;
 use crate::error::ReadError;
-use crate::steps::{Access, Steps};
+use crate::steps::{KernelSteps, MemoryAccess};
 
 impl Walk<'_> {
     /// An access of a private array, which counts if the array lives in memory.
     pub(super) fn private(
         &mut self,
-        access: &Access,
-        (at, around): (&At, &Around),
+        access: &MemoryAccess,
+        (at, around): (&SourcePlace, &Around),
         (unrolled, rolled): (&[Axis], &[Axis]),
         fills: bool,
         batch: &mut Batch,
@@ -47,7 +47,7 @@ impl Walk<'_> {
     }
 
     /// Private arrays take registers, or requests and room where they live in memory.
-    pub(super) fn finish_privates(&mut self, steps: &Steps) -> Result<(), ReadError> {
+    pub(super) fn finish_privates(&mut self, steps: &KernelSteps) -> Result<(), ReadError> {
         let privates = std::mem::take(&mut self.privates);
         let mut live = Vec::new();
         for array in &steps.privates {

@@ -9,9 +9,9 @@ use super::super::kept::window;
 use super::super::lanes::{Lane, lines, passes};
 use super::super::number::{SHARES, min, mul, part_of};
 use super::{Walk, bodies, product};
-use crate::ast::{At, Space};
+use crate::ast::{AddressSpace, SourcePlace};
 use crate::error::ReadError;
-use crate::steps::Access;
+use crate::steps::MemoryAccess;
 
 /// How the lanes of one request are served.
 struct Request<'l> {
@@ -32,8 +32,8 @@ impl Walk<'_> {
     /// the launch L2 does those of all items one after the other.
     pub(super) fn atomic(
         &mut self,
-        (space, shared): (Space, bool),
-        at: &At,
+        (space, shared): (AddressSpace, bool),
+        at: &SourcePlace,
         around: &Around,
     ) -> Result<(), ReadError> {
         let executed = around.executed();
@@ -41,7 +41,7 @@ impl Walk<'_> {
         let (requests, wavefronts) = of_memory(space);
         self.add(requests, Some(at), "", executed.clone());
         self.add(wavefronts, Some(at), "", passes);
-        if shared && space != Space::Local {
+        if shared && space != AddressSpace::Local {
             let groups = product(self.names, "groups", at)?;
             let of_group = match around.executed_alone() {
                 Some(alone) => alone,
@@ -55,14 +55,14 @@ impl Walk<'_> {
     /// An access; `fills`: it is of a private array that global memory fills.
     pub(super) fn access(
         &mut self,
-        access: &Access,
-        (at, around): (&At, &Around),
+        access: &MemoryAccess,
+        (at, around): (&SourcePlace, &Around),
         fills: bool,
         batch: &mut Batch,
     ) -> Result<(), ReadError> {
         let loops = self.loop_axes(access, at, around)?;
         let (unrolled, rolled) = bodies(&loops, around);
-        if access.space == Space::Private {
+        if access.space == AddressSpace::Private {
             let fills = fills && !self.device.source_order;
             self.private(access, (at, around), (&unrolled, &rolled), fills, batch);
             return Ok(());
@@ -70,7 +70,7 @@ impl Walk<'_> {
         let lanes = self.lanes(access, at)?;
         let same = lanes.as_ref().is_some_and(|l| l.iter().all(|l| l.distance == Expr::Int(0)));
         // From the cache for constants it is an operand.
-        if access.space == Space::Constant && same {
+        if access.space == AddressSpace::Constant && same {
             return Ok(());
         }
         let bytes = access.bytes();
@@ -97,7 +97,7 @@ impl Walk<'_> {
             let each = mul(around.taken.clone(), each);
             batch.load(access, rolled.first(), each);
         }
-        if access.space != Space::Local {
+        if access.space != AddressSpace::Local {
             self.touch((access, at, around), lanes, loops, (aligned, row))?;
         }
         Ok(())
@@ -117,8 +117,8 @@ impl Walk<'_> {
     /// Registers for elements of loads in unrolled loops.
     fn keep(
         &mut self,
-        access: &Access,
-        (at, around): (&At, &Around),
+        access: &MemoryAccess,
+        (at, around): (&SourcePlace, &Around),
         unrolled: &[Axis],
         (words, each): (i64, &Expr),
     ) {
@@ -139,7 +139,13 @@ impl Walk<'_> {
         }
     }
 
-    fn request(&mut self, access: &Access, at: &At, request: &Request<'_>, requests: Expr) {
+    fn request(
+        &mut self,
+        access: &MemoryAccess,
+        at: &SourcePlace,
+        request: &Request<'_>,
+        requests: Expr,
+    ) {
         // What cannot be said: no conflicts among banks, and a line for each lane.
         let Request { words, bytes, lanes, most, aligned } = request;
         let (wavefronts, touched) = match lanes {
@@ -155,7 +161,7 @@ impl Walk<'_> {
             self.add("read_only_requests", Some(at), &access.array, requests.clone());
         }
         self.add(passed, Some(at), &access.array, part_of(requests.clone(), wavefronts));
-        if access.space != Space::Local {
+        if access.space != AddressSpace::Local {
             self.add("global_lines", Some(at), &access.array, part_of(requests, touched));
         }
     }
@@ -172,9 +178,9 @@ pub(super) fn repeated(around: &Around, each: Expr, one: Expr) -> Expr {
 }
 
 /// What requests to a memory, and their passes, are parts of.
-fn of_memory(space: Space) -> (&'static str, &'static str) {
+fn of_memory(space: AddressSpace) -> (&'static str, &'static str) {
     match space {
-        Space::Local => ("local_requests", "local_wavefronts"),
+        AddressSpace::Local => ("local_requests", "local_wavefronts"),
         _ => ("global_requests", "global_wavefronts"),
     }
 }

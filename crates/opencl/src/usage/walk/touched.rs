@@ -10,9 +10,9 @@ use super::super::lanes::Lane;
 use super::super::number::{all, ceil_div, choice, is_zero, less, max, min, mul, remainder, sub};
 use super::super::traffic::{Moved, Traffic, gap};
 use super::{Walk, product, sizes};
-use crate::ast::At;
+use crate::ast::SourcePlace;
 use crate::error::ReadError;
-use crate::steps::{Access, Digit, Number};
+use crate::steps::{Digit, MemoryAccess, SymbolExpr};
 
 impl Walk<'_> {
     /// Bytes that pieces of a sweep take more than they have, as caches move whole sectors: one
@@ -47,7 +47,7 @@ impl Walk<'_> {
     /// Adds the bytes that differ to those of the array.
     pub(super) fn touch(
         &mut self,
-        (access, at, around): (&Access, &At, &Around),
+        (access, at, around): (&MemoryAccess, &SourcePlace, &Around),
         lanes: Option<Vec<Lane>>,
         loops: Vec<Axis>,
         (aligned, row): (Expr, Expr),
@@ -91,7 +91,12 @@ impl Walk<'_> {
     }
 
     /// Raises the bytes of an array that a group and the launch touch.
-    fn raise_touched(&mut self, access: &Access, at: &At, (group, launch): (Expr, Expr)) {
+    fn raise_touched(
+        &mut self,
+        access: &MemoryAccess,
+        at: &SourcePlace,
+        (group, launch): (Expr, Expr),
+    ) {
         let key = (access.array.clone(), access.store);
         let known = match self.arrays.get(&key) {
             Some((least, most, first)) => {
@@ -106,11 +111,11 @@ impl Walk<'_> {
     /// whole.
     pub(super) fn items_in_rows(
         &self,
-        access: &Access,
-        at: &At,
+        access: &MemoryAccess,
+        at: &SourcePlace,
     ) -> Result<Option<Expr>, ReadError> {
         let is_local = |name: &str| name.starts_with("$local_");
-        let plain = |d: &Digit| matches!(&d.extent, Number::Name(name) if is_local(name));
+        let plain = |d: &Digit| matches!(&d.extent, SymbolExpr::Name(name) if is_local(name));
         let digits = access.digits.as_deref().unwrap_or_default();
         match digits.iter().all(plain) {
             true => Ok(None),

@@ -1,12 +1,12 @@
 //! Calls of functions of the file and of builtins.
 
-use tickbound_opencl::ast::{Expr, Function};
+use tickbound_opencl::ast::{CExpr, CFunction};
 
 use super::types::convert;
 use super::{Flow, Machine, Run, Value};
 
 impl<'u> Machine<'u> {
-    pub(super) fn call(&mut self, name: &str, arguments: &'u [Expr], e: &'u Expr) -> Run<Value> {
+    pub(super) fn call(&mut self, name: &str, arguments: &'u [CExpr], e: &'u CExpr) -> Run<Value> {
         let mut values = Vec::new();
         for argument in arguments {
             values.push(self.value(argument)?);
@@ -63,7 +63,7 @@ impl<'u> Machine<'u> {
         Value::Other
     }
 
-    fn function(&mut self, function: &'u Function, values: Vec<Value>, e: &Expr) -> Run<Value> {
+    fn function(&mut self, function: &'u CFunction, values: Vec<Value>, e: &CExpr) -> Run<Value> {
         for (parameter, value) in function.parameters.iter().zip(values) {
             let value = convert(value, &parameter.ty)?;
             self.fill(parameter.id, value);

@@ -11,10 +11,10 @@ mod types;
 use std::collections::HashMap;
 
 use tickbound_opencl::ast::{
-    BinaryOp, Expr, ExprKind, Label, Scalar, Space, Stmt, StmtKind, Type, UnaryOp, Unit, Variable,
-    VariableId,
+    AddressSpace, CBinaryOp, CExpr, CStmt, CStmtKind, CVariable, ExprKind, Label, ScalarType, Type,
+    UnaryOp, Unit, VariableId,
 };
-use tickbound_opencl::steps::Counts;
+use tickbound_opencl::steps::StepCounts;
 
 use crate::random::Random;
 use types::convert;
@@ -44,7 +44,7 @@ enum Value {
     /// A vector, a structure or an array: its number among all of which parts were put down.
     Whole(usize),
     /// Into memory, or to a private variable with an offset.
-    Memory(Space),
+    Memory(AddressSpace),
     Private(VariableId, i64),
 }
 
@@ -57,8 +57,8 @@ enum Place {
     /// An element of a private array, a member, or a component of a private vector: of which
     /// variable and where, as far as that can be followed.
     Part(Option<VariableId>, Option<Way>),
-    Memory(Space),
-    Lane(Space),
+    Memory(AddressSpace),
+    Lane(AddressSpace),
 }
 
 enum Flow {
@@ -74,10 +74,10 @@ pub struct Machine<'u> {
     pub unit: &'u Unit,
     pub symbols: &'u HashMap<String, i64>,
     pub item: Item,
-    pub counts: Counts,
+    pub counts: StepCounts,
     pub random: Random,
     values: HashMap<VariableId, Value>,
-    spaces: HashMap<VariableId, Space>,
+    spaces: HashMap<VariableId, AddressSpace>,
     arrays: HashMap<VariableId, bool>,
     /// What was last put into parts of private variables.
     parts: HashMap<(VariableId, Way), Value>,
@@ -96,7 +96,7 @@ impl<'u> Machine<'u> {
             unit,
             symbols,
             item,
-            counts: Counts::default(),
+            counts: StepCounts::default(),
             random,
             values: HashMap::new(),
             spaces: HashMap::new(),
@@ -124,7 +124,7 @@ impl<'u> Machine<'u> {
         self.block(&kernel.body).map(drop)
     }
 
-    fn block(&mut self, stmts: &'u [Stmt]) -> Run<Flow> {
+    fn block(&mut self, stmts: &'u [CStmt]) -> Run<Flow> {
         for stmt in stmts {
             match self.stmt(stmt)? {
                 Flow::Next => {}
@@ -134,38 +134,38 @@ impl<'u> Machine<'u> {
         Ok(Flow::Next)
     }
 
-    fn stmt(&mut self, stmt: &'u Stmt) -> Run<Flow> {
+    fn stmt(&mut self, stmt: &'u CStmt) -> Run<Flow> {
         match &stmt.kind {
-            StmtKind::Block(body) => return self.block(body),
-            StmtKind::Declare(variables) => {
+            CStmtKind::Block(body) => return self.block(body),
+            CStmtKind::Declare(variables) => {
                 for variable in variables {
                     self.declare(variable)?;
                 }
             }
-            StmtKind::Expr(e) => {
+            CStmtKind::Expr(e) => {
                 self.value(e)?;
             }
-            StmtKind::If(c, then, otherwise) => {
+            CStmtKind::If(c, then, otherwise) => {
                 return if self.truth(c)? { self.block(then) } else { self.block(otherwise) };
             }
-            StmtKind::For { init, condition, step, body } => {
+            CStmtKind::For { init, condition, step, body } => {
                 self.block(init)?;
                 return self.repeat(condition.as_ref(), step.as_ref(), body, false);
             }
-            StmtKind::While(c, body) => return self.repeat(Some(c), None, body, false),
-            StmtKind::DoWhile(body, c) => return self.repeat(Some(c), None, body, true),
-            StmtKind::Switch(value, labels, body) => return self.switch(value, labels, body),
-            StmtKind::Return(None) => return Ok(Flow::Return(Value::Other)),
-            StmtKind::Return(Some(e)) => return Ok(Flow::Return(self.value(e)?)),
-            StmtKind::Break => return Ok(Flow::Break),
-            StmtKind::Continue => return Ok(Flow::Continue),
-            StmtKind::Empty => {}
-            StmtKind::Unread(what) => panic!("{what}"),
+            CStmtKind::While(c, body) => return self.repeat(Some(c), None, body, false),
+            CStmtKind::DoWhile(body, c) => return self.repeat(Some(c), None, body, true),
+            CStmtKind::Switch(value, labels, body) => return self.switch(value, labels, body),
+            CStmtKind::Return(None) => return Ok(Flow::Return(Value::Other)),
+            CStmtKind::Return(Some(e)) => return Ok(Flow::Return(self.value(e)?)),
+            CStmtKind::Break => return Ok(Flow::Break),
+            CStmtKind::Continue => return Ok(Flow::Continue),
+            CStmtKind::Empty => {}
+            CStmtKind::Unread(what) => panic!("{what}"),
         }
         Ok(Flow::Next)
     }
 
-    fn switch(&mut self, value: &'u Expr, labels: &'u [Label], body: &'u [Stmt]) -> Run<Flow> {
+    fn switch(&mut self, value: &'u CExpr, labels: &'u [Label], body: &'u [CStmt]) -> Run<Flow> {
         let number = match self.value(value)? {
             Value::Int(number) => number,
             // A program that depends on it is refused.
@@ -191,9 +191,9 @@ impl<'u> Machine<'u> {
 
     fn repeat(
         &mut self,
-        condition: Option<&'u Expr>,
-        step: Option<&'u Expr>,
-        body: &'u [Stmt],
+        condition: Option<&'u CExpr>,
+        step: Option<&'u CExpr>,
+        body: &'u [CStmt],
         after: bool,
     ) -> Run<Flow> {
         let mut first = true;
@@ -220,7 +220,7 @@ impl<'u> Machine<'u> {
         }
     }
 
-    fn declare(&mut self, variable: &'u Variable) -> Run<()> {
+    fn declare(&mut self, variable: &'u CVariable) -> Run<()> {
         self.spaces.insert(variable.id, variable.space);
         let array = matches!(variable.ty, Type::Array(..));
         self.arrays.insert(variable.id, array);
@@ -235,7 +235,7 @@ impl<'u> Machine<'u> {
         Ok(())
     }
 
-    fn truth(&mut self, e: &'u Expr) -> Run<bool> {
+    fn truth(&mut self, e: &'u CExpr) -> Run<bool> {
         Ok(match self.value(e)? {
             Value::Int(v) => v != 0,
             Value::Other | Value::Whole(_) => self.random.below(2) == 0,
@@ -245,17 +245,17 @@ impl<'u> Machine<'u> {
 
     fn drawn(&mut self, ty: &Type) -> Value {
         match ty {
-            Type::Scalar(Scalar::Int { .. }) => Value::Int(self.random.below(12)),
+            Type::Scalar(ScalarType::Int { .. }) => Value::Int(self.random.below(12)),
             _ => Value::Other,
         }
     }
 
-    fn place(&mut self, e: &'u Expr) -> Run<Place> {
+    fn place(&mut self, e: &'u CExpr) -> Run<Place> {
         match &e.kind {
             ExprKind::Variable(id, _) => Ok(match self.spaces.get(id) {
-                Some(space @ (Space::Local | Space::Global | Space::Constant)) => {
-                    Place::Memory(*space)
-                }
+                Some(
+                    space @ (AddressSpace::Local | AddressSpace::Global | AddressSpace::Constant),
+                ) => Place::Memory(*space),
                 _ => Place::Variable(*id),
             }),
             ExprKind::Unary(UnaryOp::Deref, a) => {
@@ -375,7 +375,7 @@ impl<'u> Machine<'u> {
     }
 
     /// The numbers of a list, with the way to each.
-    fn list(&mut self, items: &'u [Expr], ty: &Type) -> Run<Value> {
+    fn list(&mut self, items: &'u [CExpr], ty: &Type) -> Run<Value> {
         let values: Vec<Value> = items.iter().map(|item| self.value(item)).collect::<Run<_>>()?;
         let mut parts = Vec::new();
         let mut lanes = 0;
@@ -407,7 +407,7 @@ impl<'u> Machine<'u> {
         Ok(Value::Whole(self.wholes.len() - 1))
     }
 
-    fn value(&mut self, e: &'u Expr) -> Run<Value> {
+    fn value(&mut self, e: &'u CExpr) -> Run<Value> {
         self.work += 1;
         if self.work > 200_000 {
             return Err(Undefined::Endless);
@@ -422,13 +422,13 @@ impl<'u> Machine<'u> {
                 self.fixed(e).unwrap_or(value)
             }
             ExprKind::Unary(op, a) => self.unary(*op, a, e)?,
-            ExprKind::Binary(BinaryOp::And, a, b) => {
+            ExprKind::Binary(CBinaryOp::And, a, b) => {
                 Value::Int(i64::from(self.truth(a)? && self.truth(b)?))
             }
-            ExprKind::Binary(BinaryOp::Or, a, b) => {
+            ExprKind::Binary(CBinaryOp::Or, a, b) => {
                 Value::Int(i64::from(self.truth(a)? || self.truth(b)?))
             }
-            ExprKind::Binary(BinaryOp::Comma, a, b) => {
+            ExprKind::Binary(CBinaryOp::Comma, a, b) => {
                 self.value(a)?;
                 self.value(b)?
             }
@@ -471,7 +471,7 @@ impl<'u> Machine<'u> {
     }
 
     /// The value of a constant of program scope.
-    fn fixed(&self, e: &Expr) -> Option<Value> {
+    fn fixed(&self, e: &CExpr) -> Option<Value> {
         let ExprKind::Variable(id, _) = &e.kind else { return None };
         let global = self.unit.globals.iter().find(|global| global.id == *id)?;
         match global.init.as_ref()?.kind {

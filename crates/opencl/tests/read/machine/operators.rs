@@ -1,12 +1,12 @@
 //! Operators on values.
 
-use tickbound_opencl::ast::{BinaryOp, Expr, Type, UnaryOp};
+use tickbound_opencl::ast::{CBinaryOp, CExpr, Type, UnaryOp};
 
 use super::types::{common, convert, promoted, wrapped};
 use super::{Machine, Place, Run, Undefined, Value};
 
 impl<'u> Machine<'u> {
-    pub(super) fn unary(&mut self, op: UnaryOp, a: &'u Expr, e: &'u Expr) -> Run<Value> {
+    pub(super) fn unary(&mut self, op: UnaryOp, a: &'u CExpr, e: &'u CExpr) -> Run<Value> {
         let step = |delta: i64, before: bool, m: &mut Self| {
             let place = m.place(a)?;
             let old = m.load(&place, &a.ty);
@@ -55,7 +55,7 @@ impl<'u> Machine<'u> {
 
     pub(super) fn binary(
         &mut self,
-        op: BinaryOp,
+        op: CBinaryOp,
         (a, ta): (Value, &Type),
         (b, tb): (Value, &Type),
         result: &Type,
@@ -63,18 +63,18 @@ impl<'u> Machine<'u> {
         let (x, y) = match (a, b) {
             (Value::Int(x), Value::Int(y)) => (x, y),
             (Value::Private(id, at), Value::Int(by)) => {
-                let by = if op == BinaryOp::Sub { -by } else { by };
+                let by = if op == CBinaryOp::Sub { -by } else { by };
                 return Ok(Value::Private(id, at + by));
             }
             (Value::Memory(space), _) | (_, Value::Memory(space))
-                if matches!(op, BinaryOp::Add | BinaryOp::Sub) =>
+                if matches!(op, CBinaryOp::Add | CBinaryOp::Sub) =>
             {
                 return Ok(Value::Memory(space));
             }
             _ => return Ok(self.drawn(result)),
         };
         let common = common(ta, tb);
-        let shift = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
+        let shift = matches!(op, CBinaryOp::Shl | CBinaryOp::Shr);
         let ty = if shift { promoted(ta) } else { common };
         let (bits, signed) = ty;
         let x = wrapped(x, ty)?;
@@ -82,33 +82,38 @@ impl<'u> Machine<'u> {
         let unsigned = |v: i64| if bits == 64 { v as u64 } else { v as u64 & 0xFFFF_FFFF };
         let less = if signed { x < y } else { unsigned(x) < unsigned(y) };
         let value = match op {
-            BinaryOp::Add => x.wrapping_add(y),
-            BinaryOp::Sub => x.wrapping_sub(y),
-            BinaryOp::Mul if signed => x.checked_mul(y).ok_or(Undefined::Overflow)?,
-            BinaryOp::Mul => x.wrapping_mul(y),
-            BinaryOp::Div | BinaryOp::Rem if y == 0 => return Err(Undefined::DivisionByZero),
-            BinaryOp::Div if signed => x / y,
-            BinaryOp::Rem if signed => x % y,
-            BinaryOp::Div => (unsigned(x) / unsigned(y)) as i64,
-            BinaryOp::Rem => (unsigned(x) % unsigned(y)) as i64,
-            BinaryOp::Shl if signed => x.checked_mul(1 << y.min(62)).ok_or(Undefined::Shift)?,
-            BinaryOp::Shl => x << y,
-            BinaryOp::Shr if signed => x >> y,
-            BinaryOp::Shr => (unsigned(x) >> y) as i64,
-            BinaryOp::BitAnd => x & y,
-            BinaryOp::BitOr => x | y,
-            BinaryOp::BitXor => x ^ y,
-            BinaryOp::Eq => i64::from(x == y),
-            BinaryOp::Ne => i64::from(x != y),
-            BinaryOp::Lt => i64::from(less),
-            BinaryOp::Ge => i64::from(!less),
-            BinaryOp::Gt => i64::from(!less && x != y),
-            BinaryOp::Le => i64::from(less || x == y),
-            BinaryOp::And | BinaryOp::Or | BinaryOp::Comma => unreachable!(),
+            CBinaryOp::Add => x.wrapping_add(y),
+            CBinaryOp::Sub => x.wrapping_sub(y),
+            CBinaryOp::Mul if signed => x.checked_mul(y).ok_or(Undefined::Overflow)?,
+            CBinaryOp::Mul => x.wrapping_mul(y),
+            CBinaryOp::Div | CBinaryOp::Rem if y == 0 => return Err(Undefined::DivisionByZero),
+            CBinaryOp::Div if signed => x / y,
+            CBinaryOp::Rem if signed => x % y,
+            CBinaryOp::Div => (unsigned(x) / unsigned(y)) as i64,
+            CBinaryOp::Rem => (unsigned(x) % unsigned(y)) as i64,
+            CBinaryOp::Shl if signed => x.checked_mul(1 << y.min(62)).ok_or(Undefined::Shift)?,
+            CBinaryOp::Shl => x << y,
+            CBinaryOp::Shr if signed => x >> y,
+            CBinaryOp::Shr => (unsigned(x) >> y) as i64,
+            CBinaryOp::BitAnd => x & y,
+            CBinaryOp::BitOr => x | y,
+            CBinaryOp::BitXor => x ^ y,
+            CBinaryOp::Eq => i64::from(x == y),
+            CBinaryOp::Ne => i64::from(x != y),
+            CBinaryOp::Lt => i64::from(less),
+            CBinaryOp::Ge => i64::from(!less),
+            CBinaryOp::Gt => i64::from(!less && x != y),
+            CBinaryOp::Le => i64::from(less || x == y),
+            CBinaryOp::And | CBinaryOp::Or | CBinaryOp::Comma => unreachable!(),
         };
         let compares = matches!(
             op,
-            BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge
+            CBinaryOp::Eq
+                | CBinaryOp::Ne
+                | CBinaryOp::Lt
+                | CBinaryOp::Le
+                | CBinaryOp::Gt
+                | CBinaryOp::Ge
         );
         Ok(Value::Int(if compares { value } else { wrapped(value, ty)? }))
     }

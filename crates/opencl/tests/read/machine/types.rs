@@ -1,13 +1,13 @@
 //! C's integer types.
 
-use tickbound_opencl::ast::{Scalar, Type};
+use tickbound_opencl::ast::{ScalarType, Type};
 
 use super::{Run, Undefined, Value};
 
 /// Bits and sign after promotion.
 pub fn promoted(ty: &Type) -> (u32, bool) {
     match ty {
-        Type::Scalar(Scalar::Int { bytes, signed }) if *bytes >= 4 => {
+        Type::Scalar(ScalarType::Int { bytes, signed }) if *bytes >= 4 => {
             (8 * u32::from(*bytes), *signed)
         }
         _ => (32, true),
@@ -39,8 +39,8 @@ pub fn wrapped(value: i64, (bits, signed): (u32, bool)) -> Run<i64> {
 pub fn convert(value: Value, ty: &Type) -> Run<Value> {
     let Value::Int(v) = value else { return Ok(value) };
     Ok(match ty {
-        Type::Scalar(Scalar::Bool) => Value::Int(i64::from(v != 0)),
-        Type::Scalar(Scalar::Int { bytes, signed }) => {
+        Type::Scalar(ScalarType::Bool) => Value::Int(i64::from(v != 0)),
+        Type::Scalar(ScalarType::Int { bytes, signed }) => {
             let bits = 8 * u32::from(*bytes);
             let rest = if bits >= 64 { v } else { v & ((1 << bits) - 1) };
             let negative = *signed && bits < 64 && rest >= 1 << (bits - 1);

@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 
 use super::error::DenseError;
 use super::word::{EMPTY, MAX_NAMES};
-use crate::symbol::Name;
+use crate::symbol::NameId;
 
 /// Two sorted alphabets and their union.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Union {
-    pub alphabet: Vec<Name>,
+    pub alphabet: Vec<NameId>,
     /// Bits of the union that both alphabets have.
     pub common: u64,
     left: Places,
@@ -27,7 +27,7 @@ struct Places {
 impl Union {
     /// # Errors
     /// More than [`MAX_NAMES`] names.
-    pub fn new(left: &[Name], right: &[Name]) -> Result<Union, DenseError> {
+    pub fn new(left: &[NameId], right: &[NameId]) -> Result<Union, DenseError> {
         let mut alphabet = Vec::with_capacity(left.len() + right.len());
         let mut places = [Places::none(), Places::none()];
         let mut common = 0;

@@ -10,15 +10,15 @@ use super::matrix::Matrix;
 use super::memory;
 use super::sizes::{Sizes, initial};
 use super::word::EMPTY;
-use crate::limits::{Limits, Progress};
-use crate::symbol::Name;
+use crate::limits::{ProductLimits, ProductProgress};
+use crate::symbol::NameId;
 
 /// Products that a thread makes before it looks whether to stop.
 const BLOCK: usize = 32;
 
 /// One product of a batch. Offsets are in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
+pub struct BatchPart {
     /// The sizes.
     pub sizes: Sizes,
     /// Bits on which two labels must agree.
@@ -31,7 +31,7 @@ pub struct Part {
     pub cells: usize,
 }
 
-impl Part {
+impl BatchPart {
     /// Words of its cells.
     pub fn words(&self) -> usize {
         self.sizes.row() * self.sizes.states()
@@ -41,8 +41,8 @@ impl Part {
 /// Many products that are ready to be made.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BatchPlan {
-    parts: Vec<Part>,
-    names: Vec<(Vec<Name>, Vec<u32>)>,
+    parts: Vec<BatchPart>,
+    names: Vec<(Vec<NameId>, Vec<u32>)>,
     left: Vec<u64>,
     right: Vec<u64>,
     words: usize,
@@ -53,7 +53,10 @@ impl BatchPlan {
     ///
     /// # Errors
     /// Of the first pair that has too many names or states, or more memory than allowed.
-    pub fn new(pairs: &[(&Matrix, &Matrix)], limits: &Limits) -> Result<BatchPlan, DenseError> {
+    pub fn new(
+        pairs: &[(&Matrix, &Matrix)],
+        limits: &ProductLimits,
+    ) -> Result<BatchPlan, DenseError> {
         let words = |(a, b): &(&Matrix, &Matrix)| Sizes::of(a, b).words();
         let total = pairs.iter().map(words).fold(0, u128::saturating_add);
         let inputs: u128 = pairs.iter().map(|(a, b)| (a.cells.len() + b.cells.len()) as u128).sum();
@@ -76,7 +79,7 @@ impl BatchPlan {
     }
 
     fn push(&mut self, left: &Matrix, right: &Matrix, union: &Union) -> Result<(), DenseError> {
-        let part = Part {
+        let part = BatchPart {
             sizes: Sizes::of(left, right),
             mask: union.common | EMPTY,
             left: self.left.len(),
@@ -92,7 +95,7 @@ impl BatchPlan {
     }
 
     /// The products, in the order of the pairs; their cells follow each other without gaps.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[BatchPart] {
         &self.parts
     }
 
@@ -115,7 +118,7 @@ impl BatchPlan {
     ///
     /// # Errors
     /// Too little memory, or it was stopped.
-    pub fn run(self, limits: &Limits) -> Result<Batch, DenseError> {
+    pub fn run(self, limits: &ProductLimits) -> Result<Batch, DenseError> {
         let mut cells = memory::zeroed("a batch of dense products", self.words)?;
         self.fill(&mut cells, limits)?;
         self.batch(cells)
@@ -126,14 +129,14 @@ impl BatchPlan {
     /// # Errors
     /// `cells` has another length than [`BatchPlan::words`], or it was stopped: then some cells are
     /// made and others are not.
-    pub fn fill(&self, cells: &mut [u64], limits: &Limits) -> Result<(), DenseError> {
+    pub fn fill(&self, cells: &mut [u64], limits: &ProductLimits) -> Result<(), DenseError> {
         if cells.len() != self.words {
             return Err(DenseError::Cells { found: cells.len(), needed: self.words });
         }
         let mut rest = cells;
         let mut blocks = Vec::with_capacity(self.parts.len().div_ceil(BLOCK));
         for parts in self.parts.chunks(BLOCK) {
-            let (here, after) = rest.split_at_mut(parts.iter().map(Part::words).sum());
+            let (here, after) = rest.split_at_mut(parts.iter().map(BatchPart::words).sum());
             blocks.push((parts, here));
             rest = after;
         }
@@ -144,12 +147,12 @@ impl BatchPlan {
                 self.fill_part(part, here);
                 out = after;
             }
-            (limits.progress)(Progress::default());
+            (limits.progress)(ProductProgress::default());
             Ok(())
         })
     }
 
-    fn fill_part(&self, part: &Part, out: &mut [u64]) {
+    fn fill_part(&self, part: &BatchPart, out: &mut [u64]) {
         if out.is_empty() {
             return;
         }
@@ -158,7 +161,7 @@ impl BatchPlan {
     }
 
     /// The cells of a product's factors.
-    fn factors(&self, part: &Part) -> (&[u64], &[u64]) {
+    fn factors(&self, part: &BatchPart) -> (&[u64], &[u64]) {
         let sizes = part.sizes;
         let left = sizes.left_states * sizes.left_states * sizes.left_slots;
         let right = sizes.right_states * sizes.right_states * sizes.right_slots;
@@ -166,7 +169,7 @@ impl BatchPlan {
     }
 
     /// The checksum that the cells of each product must have, its first slot counted as 0.
-    pub fn checksum(&self, part: &Part) -> Checksum {
+    pub fn checksum(&self, part: &BatchPart) -> Checksum {
         let (left, right) = self.factors(part);
         checksum::of_product(part.sizes, part.mask, left, right)
     }
@@ -186,8 +189,8 @@ impl BatchPlan {
 /// Many products in one buffer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
-    parts: Vec<Part>,
-    names: Vec<(Vec<Name>, Vec<u32>)>,
+    parts: Vec<BatchPart>,
+    names: Vec<(Vec<NameId>, Vec<u32>)>,
     cells: Vec<u64>,
 }
 
@@ -217,6 +220,6 @@ impl Batch {
 }
 
 /// The products of all pairs, in one call.
-pub fn batch(pairs: &[(&Matrix, &Matrix)], limits: &Limits) -> Result<Batch, DenseError> {
+pub fn batch(pairs: &[(&Matrix, &Matrix)], limits: &ProductLimits) -> Result<Batch, DenseError> {
     BatchPlan::new(pairs, limits)?.run(limits)
 }

@@ -12,7 +12,7 @@ use std::ops::Add;
 
 use rayon::prelude::*;
 
-use super::plan::Plan;
+use super::plan::DensePlan;
 use super::sizes::Sizes;
 use super::word::EMPTY;
 
@@ -93,7 +93,7 @@ impl Sums {
 
 type Groups = HashMap<u64, Sums>;
 
-impl Plan {
+impl DensePlan {
     /// The checksum that the product's cells must have.
     pub fn checksum(&self) -> Checksum {
         of_product(self.sizes, self.mask, &self.left, &self.right)

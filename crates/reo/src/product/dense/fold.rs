@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use super::error::DenseError;
 use super::matrix::Matrix;
-use super::plan::{Plan, product};
-use super::sparse::Form;
+use super::plan::{DensePlan, product};
+use super::sparse::SparseForm;
 use crate::automaton::Automaton;
-use crate::limits::{Limits, Stopped};
+use crate::limits::{ProductLimits, Stopped};
 
 /// Bytes of the cells of a product of matrices; [`u128::MAX`] if that many cannot be counted.
 pub fn need(parts: &[Matrix]) -> u128 {
@@ -24,18 +24,22 @@ pub fn need(parts: &[Matrix]) -> u128 {
 /// # Errors
 /// More memory than allowed, seen before any is taken, or than there is; more than
 /// [`super::MAX_NAMES`] names together; or it was stopped.
-pub fn fold(parts: &[Matrix], limits: &Limits) -> Result<Matrix, DenseError> {
+pub fn fold(parts: &[Matrix], limits: &ProductLimits) -> Result<Matrix, DenseError> {
     limits.fits("the dense product", need(parts))?;
     Ok(folded(parts, limits)?.into_owned())
 }
 
 /// As [`fold`], with the result as sparse rows: only the halves are dense.
-pub fn compose(parts: &[Matrix], form: Form, limits: &Limits) -> Result<Automaton, DenseError> {
+pub fn compose(
+    parts: &[Matrix],
+    form: SparseForm,
+    limits: &ProductLimits,
+) -> Result<Automaton, DenseError> {
     let (plan, halves) = (plan(parts, limits)?, need_of_halves(parts));
     // What the halves take is gone from what the rows may take; checked above.
     let rest = limits.memory.saturating_sub(u64::try_from(halves).unwrap_or(u64::MAX));
     let outer = limits.memory;
-    plan.automaton(form, &Limits { memory: rest, ..*limits }).map_err(|e| {
+    plan.automaton(form, &ProductLimits { memory: rest, ..*limits }).map_err(|e| {
         match e {
             // Both sides of the message again as the caller knows them.
             DenseError::Stopped(Stopped::Memory { what, needed, .. }) => {
@@ -48,10 +52,10 @@ pub fn compose(parts: &[Matrix], form: Form, limits: &Limits) -> Result<Automato
 }
 
 /// The product of any number of matrices, not yet made: only its halves are.
-pub fn plan(parts: &[Matrix], limits: &Limits) -> Result<Plan, DenseError> {
+pub fn plan(parts: &[Matrix], limits: &ProductLimits) -> Result<DensePlan, DenseError> {
     limits.fits("the halves of the dense product", need_of_halves(parts))?;
     let (left, right) = halves(parts);
-    Plan::new(&*folded(left, limits)?, &*folded(right, limits)?)
+    DensePlan::new(&*folded(left, limits)?, &*folded(right, limits)?)
 }
 
 /// Bytes of the cells of both halves of a product; [`u128::MAX`] if that many cannot be counted.
@@ -64,7 +68,7 @@ fn halves(parts: &[Matrix]) -> (&[Matrix], &[Matrix]) {
     parts.split_at(parts.len().div_ceil(2))
 }
 
-fn folded<'a>(parts: &'a [Matrix], limits: &Limits) -> Result<Cow<'a, Matrix>, DenseError> {
+fn folded<'a>(parts: &'a [Matrix], limits: &ProductLimits) -> Result<Cow<'a, Matrix>, DenseError> {
     match parts {
         [] => Ok(Cow::Owned(unit())),
         [only] => Ok(Cow::Borrowed(only)),

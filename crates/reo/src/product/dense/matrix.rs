@@ -6,14 +6,14 @@ use super::error::DenseError;
 use super::memory::zeroed;
 use super::rows::{STEP_BYTES, assemble};
 use super::word::{EMPTY, MAX_NAMES};
-use crate::automaton::{Automaton, Rows};
+use crate::automaton::{Automaton, AutomatonRows};
 use crate::label;
-use crate::limits::Limits;
-use crate::symbol::Name;
+use crate::limits::ProductLimits;
+use crate::symbol::NameId;
 
 /// What becomes of data constraints, which a matrix cannot hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Data {
+pub enum CellData {
     /// An automaton with any is refused.
     Refuse,
     /// They are taken to be `true`; steps that are then alike become one.
@@ -24,7 +24,7 @@ pub enum Data {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matrix {
     /// Sorted; bit i of a label is the i-th.
-    pub(super) alphabet: Vec<Name>,
+    pub(super) alphabet: Vec<NameId>,
     pub(super) initial: Vec<u32>,
     pub(super) states: usize,
     /// At least 1.
@@ -40,12 +40,16 @@ impl Matrix {
     /// # Errors
     /// More than [`MAX_NAMES`] names, constraints that `data` refuses, a silent step to another
     /// state, too little memory.
-    pub fn new(automaton: &Automaton, data: Data, limits: &Limits) -> Result<Matrix, DenseError> {
+    pub fn new(
+        automaton: &Automaton,
+        data: CellData,
+        limits: &ProductLimits,
+    ) -> Result<Matrix, DenseError> {
         if automaton.alphabet().len() > MAX_NAMES {
             return Err(DenseError::Names(automaton.alphabet().len()));
         }
         let constrained = automaton.all_steps().find(|s| !automaton.constraint(s).is_true());
-        if let (Data::Refuse, Some(step)) = (data, constrained) {
+        if let (CellData::Refuse, Some(step)) = (data, constrained) {
             return Err(DenseError::Data { from: step.from });
         }
         let plain = automaton.without_data().with_idle();
@@ -57,7 +61,7 @@ impl Matrix {
     }
 
     /// Names, sorted; bit i of a label is the i-th.
-    pub fn alphabet(&self) -> &[Name] {
+    pub fn alphabet(&self) -> &[NameId] {
         &self.alphabet
     }
 
@@ -91,11 +95,11 @@ impl Matrix {
     ///
     /// # Errors
     /// More memory than allowed.
-    pub fn to_automaton(&self, limits: &Limits) -> Result<Automaton, DenseError> {
+    pub fn to_automaton(&self, limits: &ProductLimits) -> Result<Automaton, DenseError> {
         let steps = u128::from(self.transitions());
         let bytes = steps * STEP_BYTES + 8 * (self.states as u128 + 1);
         limits.fits("the sparse rows", bytes)?;
-        let mut rows = Rows { rows: vec![0], ..Rows::default() };
+        let mut rows = AutomatonRows { rows: vec![0], ..AutomatonRows::default() };
         let mut row: Vec<(u64, u32)> = Vec::new();
         for cells in self.cells.chunks_exact((self.states * self.slots).max(1)) {
             row.clear();
@@ -111,7 +115,7 @@ impl Matrix {
 }
 
 /// The matrix of an automaton without data, with idle loops and without other silent steps.
-fn filled(plain: &Automaton, limits: &Limits) -> Result<Matrix, DenseError> {
+fn filled(plain: &Automaton, limits: &ProductLimits) -> Result<Matrix, DenseError> {
     let states = plain.states();
     let slots = (0..states as u32).map(|state| most_parallel(plain, state)).max().unwrap_or(1);
     let needed = (states as u128).pow(2) * slots as u128 * 8;

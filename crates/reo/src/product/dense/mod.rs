@@ -6,7 +6,7 @@
 //! nothing else: `a | b` where the two labels agree on the names that both automata know, no step
 //! where they contradict each other. All cells can be made at once, in any order, by any number of
 //! workers - here by threads, in the root crate by OpenCL devices, which fill the same matrix from
-//! the same [`Plan`].
+//! the same [`DensePlan`].
 //!
 //! A [`Matrix`] of n states has n * n cells of k slots, one 64-bit word a slot: the names that fire
 //! as bits over its alphabet of at most [`MAX_NAMES`] names, or [`EMPTY`]. State (p, q) of a
@@ -15,13 +15,13 @@
 //!
 //! The form is plain: it has no data constraints, and no silent step but idling. It is also as
 //! large as it looks, n * n * k * 8 bytes: [`fold`] checks the limit before it takes any memory.
-//! What is only to be counted, checked or written need not be whole: [`Stream`] makes it in blocks
-//! of rows.
+//! What is only to be counted, checked or written need not be whole: [`DenseStream`] makes it in
+//! blocks of rows.
 //!
 //! ```
-//! use tickbound_reo::limits::Limits;
+//! use tickbound_reo::limits::ProductLimits;
 //! use tickbound_reo::primitive::{Content, fifo1};
-//! use tickbound_reo::product::dense::{Data, Matrix, fold};
+//! use tickbound_reo::product::dense::{CellData, Matrix, fold};
 //! use tickbound_reo::symbol::Symbols;
 //!
 //! let mut symbols = Symbols::new();
@@ -55,14 +55,14 @@ mod stream;
 mod tally;
 mod word;
 
-pub use batch::{Batch, BatchPlan, Part, batch};
+pub use batch::{Batch, BatchPart, BatchPlan, batch};
 pub use checksum::Checksum;
 pub use error::DenseError;
 pub use fold::{compose, fold, need, need_of_halves, plan};
-pub use matrix::{Data, Matrix};
-pub use plan::{Plan, product};
+pub use matrix::{CellData, Matrix};
+pub use plan::{DensePlan, product};
 pub use sizes::Sizes;
-pub use sparse::Form;
-pub use stream::{Block, Columns, RowsOf, Stream, in_turn};
-pub use tally::{Condition, Tally, mixed};
+pub use sparse::SparseForm;
+pub use stream::{BlockColumns, DenseStream, RowBlock, RowsOf, in_turn};
+pub use tally::{CellCondition, CellTally, mixed};
 pub use word::{EMPTY, MAX_NAMES};

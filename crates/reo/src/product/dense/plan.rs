@@ -11,16 +11,16 @@ use super::matrix::Matrix;
 use super::memory;
 use super::sizes::{Sizes, initial};
 use super::word::EMPTY;
-use crate::limits::{Limits, Progress};
-use crate::symbol::Name;
+use crate::limits::{ProductLimits, ProductProgress};
+use crate::symbol::NameId;
 
 /// Words that a thread fills before it looks whether to stop: 512 KiB.
 const BLOCK: usize = 1 << 16;
 
 /// A product that is ready to be made, by whatever fills its cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
-    pub(super) alphabet: Vec<Name>,
+pub struct DensePlan {
+    pub(super) alphabet: Vec<NameId>,
     pub(super) initial: Vec<u32>,
     pub(super) sizes: Sizes,
     pub(super) mask: u64,
@@ -28,14 +28,14 @@ pub struct Plan {
     pub(super) right: Vec<u64>,
 }
 
-impl Plan {
+impl DensePlan {
     /// The product of two matrices, not yet made.
     ///
     /// # Errors
     /// More than [`super::MAX_NAMES`] names together, or more states than can be numbered.
-    pub fn new(left: &Matrix, right: &Matrix) -> Result<Plan, DenseError> {
+    pub fn new(left: &Matrix, right: &Matrix) -> Result<DensePlan, DenseError> {
         let union = Union::new(&left.alphabet, &right.alphabet)?;
-        let mut plan = Plan {
+        let mut plan = DensePlan {
             initial: initial(left, right)?,
             sizes: Sizes::of(left, right),
             mask: union.common | EMPTY,
@@ -50,7 +50,7 @@ impl Plan {
     }
 
     /// Names of the product, sorted; bit i of a label is the i-th.
-    pub fn alphabet(&self) -> &[Name] {
+    pub fn alphabet(&self) -> &[NameId] {
         &self.alphabet
     }
 
@@ -83,7 +83,7 @@ impl Plan {
     ///
     /// # Errors
     /// More memory than allowed or there is, or it was stopped.
-    pub fn run(&self, limits: &Limits) -> Result<Matrix, DenseError> {
+    pub fn run(&self, limits: &ProductLimits) -> Result<Matrix, DenseError> {
         let mut cells = self.allocate(limits)?;
         self.fill(&mut cells, limits)?;
         self.matrix(cells)
@@ -93,7 +93,7 @@ impl Plan {
     ///
     /// # Errors
     /// More than allowed, or more than there is.
-    pub fn allocate(&self, limits: &Limits) -> Result<Vec<u64>, DenseError> {
+    pub fn allocate(&self, limits: &ProductLimits) -> Result<Vec<u64>, DenseError> {
         let words = self.sizes.words();
         let bytes = words.saturating_mul(8);
         limits.fits("the dense product", bytes)?;
@@ -107,7 +107,7 @@ impl Plan {
     /// # Errors
     /// `cells` has another length than the product, or it was stopped: then some cells are made
     /// and others are not.
-    pub fn fill(&self, cells: &mut [u64], limits: &Limits) -> Result<(), DenseError> {
+    pub fn fill(&self, cells: &mut [u64], limits: &ProductLimits) -> Result<(), DenseError> {
         self.sizes.check(cells)?;
         if cells.is_empty() {
             return Ok(());
@@ -127,7 +127,7 @@ impl Plan {
             cells::rows(&factors, block * rows, out);
             let more = (out.len() / self.sizes.row()) as u64;
             let states = done.fetch_add(more, Ordering::Relaxed) + more;
-            (limits.progress)(Progress { states, ..Progress::default() });
+            (limits.progress)(ProductProgress { states, ..ProductProgress::default() });
             Ok(())
         })
     }
@@ -143,6 +143,10 @@ impl Plan {
 }
 
 /// The product of two matrices.
-pub fn product(left: &Matrix, right: &Matrix, limits: &Limits) -> Result<Matrix, DenseError> {
-    Plan::new(left, right)?.run(limits)
+pub fn product(
+    left: &Matrix,
+    right: &Matrix,
+    limits: &ProductLimits,
+) -> Result<Matrix, DenseError> {
+    DensePlan::new(left, right)?.run(limits)
 }

@@ -1,19 +1,19 @@
 //! Sparse rows of matrices, as automata.
 
-use crate::automaton::{Automaton, Rows};
-use crate::constraint::Constraints;
-use crate::symbol::Name;
+use crate::automaton::{Automaton, AutomatonRows};
+use crate::constraint::ConstraintStore;
+use crate::symbol::NameId;
 
 /// Bytes of one step in sparse rows: its label and its target.
 pub(super) const STEP_BYTES: u128 = 12;
 
 /// The automaton of rows whose labels are of one word.
-pub(super) fn assemble(alphabet: &[Name], initial: &[u32], rows: Rows) -> Automaton {
+pub(super) fn assemble(alphabet: &[NameId], initial: &[u32], rows: AutomatonRows) -> Automaton {
     let made = Automaton::from_rows(
         alphabet.to_vec(),
         initial.to_vec(),
         rows,
-        Constraints::default(),
+        ConstraintStore::default(),
         Vec::new(),
     );
     // Rows of matrices fit: they are as many as there are states, targets are columns, labels have

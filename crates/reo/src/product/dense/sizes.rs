@@ -4,7 +4,7 @@ use super::error::DenseError;
 use super::matrix::Matrix;
 use crate::automaton::MAX_STATES;
 use crate::limits::Stopped;
-use crate::symbol::Name;
+use crate::symbol::NameId;
 
 /// The sizes of a product and its factors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Sizes {
     }
 
     /// The product with these cells, as many as it has.
-    pub(super) fn matrix(&self, alphabet: &[Name], initial: &[u32], cells: Vec<u64>) -> Matrix {
+    pub(super) fn matrix(&self, alphabet: &[NameId], initial: &[u32], cells: Vec<u64>) -> Matrix {
         Matrix {
             alphabet: alphabet.to_vec(),
             initial: initial.to_vec(),

@@ -3,15 +3,15 @@
 use rayon::prelude::*;
 
 use super::error::DenseError;
-use super::plan::Plan;
+use super::plan::DensePlan;
 use super::rows::{STEP_BYTES, assemble};
 use super::word::EMPTY;
-use crate::automaton::{Automaton, Rows};
-use crate::limits::{Limits, Stopped};
+use crate::automaton::{Automaton, AutomatonRows};
+use crate::limits::{ProductLimits, Stopped};
 
 /// With idle loops or without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum SparseForm {
     /// Each state has a loop in which no name fires.
     Algebraic,
     /// No state has.
@@ -46,11 +46,11 @@ struct Lister {
     right: Sparse,
     right_states: usize,
     mask: u64,
-    form: Form,
+    form: SparseForm,
 }
 
 impl Lister {
-    fn new(plan: &Plan, form: Form) -> Lister {
+    fn new(plan: &DensePlan, form: SparseForm) -> Lister {
         let sizes = plan.sizes;
         Lister {
             left: Sparse::new(&plan.left, sizes.left_states, sizes.left_slots),
@@ -70,18 +70,18 @@ impl Lister {
             agree.map(move |(q, b)| (a | b, p * m as u32 + q))
         });
         // Without names nothing but idling is left.
-        joint.filter(|(label, _)| self.form == Form::Algebraic || *label != 0)
+        joint.filter(|(label, _)| self.form == SparseForm::Algebraic || *label != 0)
     }
 }
 
 /// States that a thread lists before it looks whether to stop.
 const BLOCK: usize = 256;
 
-impl Plan {
+impl DensePlan {
     /// How many transitions the product has, idle loops among them: in closed form, no cell is
     /// made.
-    pub fn transitions(&self, form: Form) -> u64 {
-        let idle = if form == Form::Standard { self.sizes.states() as u64 } else { 0 };
+    pub fn transitions(&self, form: SparseForm) -> u64 {
+        let idle = if form == SparseForm::Standard { self.sizes.states() as u64 } else { 0 };
         self.checksum().steps.saturating_sub(idle)
     }
 
@@ -90,13 +90,17 @@ impl Plan {
     ///
     /// # Errors
     /// More memory than allowed or there is, or it was stopped.
-    pub fn automaton(&self, form: Form, limits: &Limits) -> Result<Automaton, DenseError> {
+    pub fn automaton(
+        &self,
+        form: SparseForm,
+        limits: &ProductLimits,
+    ) -> Result<Automaton, DenseError> {
         let states = self.sizes.states();
         let bytes = u128::from(self.transitions(form)) * STEP_BYTES + 8 * (states as u128 + 1);
         limits.fits("the sparse rows", bytes)?;
         let lister = Lister::new(self, form);
         let counts = count(&lister, states, limits)?;
-        let mut rows = Rows { rows: counts, ..Rows::default() };
+        let mut rows = AutomatonRows { rows: counts, ..AutomatonRows::default() };
         let steps = rows.rows.last().copied().unwrap_or(0);
         let full = |_| DenseError::Allocation { what: "the sparse rows", bytes };
         rows.targets.try_reserve_exact(steps).map_err(full)?;
@@ -109,7 +113,7 @@ impl Plan {
 }
 
 /// Where each state's steps begin, and where the last one's end.
-fn count(lister: &Lister, states: usize, limits: &Limits) -> Result<Vec<usize>, Stopped> {
+fn count(lister: &Lister, states: usize, limits: &ProductLimits) -> Result<Vec<usize>, Stopped> {
     let mut ends = vec![0; states + 1];
     ends[1..].par_chunks_mut(BLOCK).enumerate().try_for_each(|(block, counts)| {
         limits.go_on()?;
@@ -134,7 +138,7 @@ struct Block<'a> {
     labels: &'a mut [u64],
 }
 
-fn list(lister: &Lister, rows: &mut Rows, limits: &Limits) -> Result<(), Stopped> {
+fn list(lister: &Lister, rows: &mut AutomatonRows, limits: &ProductLimits) -> Result<(), Stopped> {
     let (mut targets, mut labels) = (rows.targets.as_mut_slice(), rows.labels.as_mut_slice());
     let mut blocks = Vec::new();
     let states = rows.rows.len() - 1;

@@ -1,15 +1,15 @@
 //! A product that is never whole: its rows in blocks of bounded size.
 //!
-//! A [`Block`] is a range of rows, and a row is all steps of one state. What a block holds follows
-//! from its range alone, and states and cells have the numbers that they have in the whole product:
-//! so blocks may be made in any order, of any size, by any number of workers - threads, devices,
-//! machines - and what is summed over them ([`super::Tally`]) is the same. Whoever makes a block
-//! hands its rows, some at a time, to a function that sees them as [`RowsOf`] and keeps what it
-//! wants of them.
+//! A [`RowBlock`] is a range of rows, and a row is all steps of one state. What a block holds
+//! follows from its range alone, and states and cells have the numbers that they have in the whole
+//! product: so blocks may be made in any order, of any size, by any number of workers - threads,
+//! devices, machines - and what is summed over them ([`super::CellTally`]) is the same. Whoever
+//! makes a block hands its rows, some at a time, to a function that sees them as [`RowsOf`] and
+//! keeps what it wants of them.
 //!
 //! Threads make some rows, have them seen while they are in the processor's cache, and make the
-//! next in their place ([`Stream::each`]); what a device has made is seen as it lies in memory
-//! ([`Stream::pieces`]). [`in_turn`] makes one block while the one before is consumed.
+//! next in their place ([`DenseStream::each`]); what a device has made is seen as it lies in memory
+//! ([`DenseStream::pieces`]). [`in_turn`] makes one block while the one before is consumed.
 
 use std::sync::mpsc::sync_channel;
 use std::thread;
@@ -19,17 +19,17 @@ use rayon::prelude::*;
 use super::cells::{self, Factors};
 use super::error::DenseError;
 use super::memory;
-use super::plan::Plan;
+use super::plan::DensePlan;
 use super::sizes::Sizes;
 use super::word::EMPTY;
-use crate::limits::Limits;
+use crate::limits::ProductLimits;
 
 /// Words that are made and seen at once, as far as a row is not longer: 512 KiB, which caches hold.
 const PIECE: usize = 1 << 16;
 
 /// Rows of a product that are made together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Block {
+pub struct RowBlock {
     /// Its number, counted from 0 in the order of the rows.
     pub number: usize,
     /// Its first row.
@@ -40,24 +40,24 @@ pub struct Block {
 
 /// A product that is ready to be made block by block.
 #[derive(Debug)]
-pub struct Stream<'p> {
-    plan: &'p Plan,
+pub struct DenseStream<'p> {
+    plan: &'p DensePlan,
     factors: Factors<'p>,
     /// Rows of each block but the last.
     rows: usize,
 }
 
-impl<'p> Stream<'p> {
+impl<'p> DenseStream<'p> {
     /// The product in blocks of `bytes` bytes of cells or a little less, but at least one row.
-    pub fn new(plan: &'p Plan, bytes: u64) -> Stream<'p> {
+    pub fn new(plan: &'p DensePlan, bytes: u64) -> DenseStream<'p> {
         let words = usize::try_from(bytes / 8).unwrap_or(usize::MAX);
         let rows = (words / plan.sizes.row().max(1)).clamp(1, plan.sizes.states().max(1));
         let factors = Factors::new(plan.sizes, plan.mask, &plan.left, &plan.right);
-        Stream { plan, factors, rows }
+        DenseStream { plan, factors, rows }
     }
 
     /// The product.
-    pub fn plan(&self) -> &'p Plan {
+    pub fn plan(&self) -> &'p DensePlan {
         self.plan
     }
 
@@ -77,9 +77,9 @@ impl<'p> Stream<'p> {
     }
 
     /// The blocks, in order.
-    pub fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
+    pub fn blocks(&self) -> impl Iterator<Item = RowBlock> + use<> {
         let (states, rows) = (self.plan.sizes.states(), self.rows);
-        (0..states).step_by(rows).enumerate().map(move |(number, first)| Block {
+        (0..states).step_by(rows).enumerate().map(move |(number, first)| RowBlock {
             number,
             first,
             rows: rows.min(states - first),
@@ -93,8 +93,8 @@ impl<'p> Stream<'p> {
     /// The system has no memory for some rows, or it was stopped.
     pub fn each<T: Send>(
         &self,
-        block: Block,
-        limits: &Limits,
+        block: RowBlock,
+        limits: &ProductLimits,
         see: impl Fn(RowsOf) -> T + Sync,
     ) -> Result<Vec<T>, DenseError> {
         let (row, at_once) = (self.plan.sizes.row(), self.piece());
@@ -118,9 +118,9 @@ impl<'p> Stream<'p> {
     /// `cells` are not as many as the block has, or it was stopped.
     pub fn pieces<T: Send>(
         &self,
-        block: Block,
+        block: RowBlock,
         cells: &[u64],
-        limits: &Limits,
+        limits: &ProductLimits,
         see: impl Fn(RowsOf) -> T + Sync,
     ) -> Result<Vec<T>, DenseError> {
         let (row, at_once) = (self.plan.sizes.row(), self.piece());
@@ -152,7 +152,7 @@ pub struct RowsOf<'a> {
 
 /// Steps in the order of their places in the matrix, a column for each thing that is said of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Columns {
+pub struct BlockColumns {
     /// The states that they leave.
     pub from: Vec<u32>,
     /// The states that they reach.
@@ -163,9 +163,9 @@ pub struct Columns {
 
 impl RowsOf<'_> {
     /// The steps of these rows, idle loops among them.
-    pub fn columns(&self) -> Columns {
+    pub fn columns(&self) -> BlockColumns {
         let steps = self.cells.iter().filter(|label| **label != EMPTY).count();
-        let mut columns = Columns {
+        let mut columns = BlockColumns {
             from: Vec::with_capacity(steps),
             to: Vec::with_capacity(steps),
             labels: Vec::with_capacity(steps),
@@ -191,9 +191,9 @@ impl RowsOf<'_> {
 /// # Errors
 /// The first that either gives. What was made before an error of `make` is still taken.
 pub fn in_turn<T: Send, E: Send>(
-    blocks: impl IntoIterator<Item = Block>,
-    mut make: impl FnMut(Block) -> Result<T, E>,
-    mut take: impl FnMut(Block, T) -> Result<(), E> + Send,
+    blocks: impl IntoIterator<Item = RowBlock>,
+    mut make: impl FnMut(RowBlock) -> Result<T, E>,
+    mut take: impl FnMut(RowBlock, T) -> Result<(), E> + Send,
 ) -> Result<(), E> {
     thread::scope(|scope| {
         let (sender, receiver) = sync_channel(0);

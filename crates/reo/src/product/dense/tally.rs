@@ -5,20 +5,20 @@ use std::ops::Add;
 
 use super::checksum::Checksum;
 use super::sizes::Sizes;
-use super::stream::{Columns, RowsOf};
+use super::stream::{BlockColumns, RowsOf};
 use super::word::EMPTY;
 
 /// A condition on the names that fire in a step, as bits over the product's alphabet.
-pub type Condition<'a> = dyn Fn(u64) -> bool + Sync + 'a;
+pub type CellCondition<'a> = dyn Fn(u64) -> bool + Sync + 'a;
 
 /// What some rows of a product come to; that of all rows is the sum of their parts', whatever the
 /// parts are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tally {
+pub struct CellTally {
     /// How many rows, that is states.
     pub states: u64,
-    /// The steps counted, idle loops among them, and summed: what [`super::Plan::checksum`] knows
-    /// beforehand.
+    /// The steps counted, idle loops among them, and summed: what [`super::DensePlan::checksum`]
+    /// knows beforehand.
     pub checksum: Checksum,
     /// The steps mixed; see [`mixed`].
     pub digest: u64,
@@ -32,10 +32,11 @@ pub struct Tally {
     pub first_broken: Option<(u32, u32, u64)>,
 }
 
-impl Tally {
+impl CellTally {
     /// The same as numbers, to be told to another process.
     pub fn to_words(&self) -> [u64; 11] {
-        let Tally { states, checksum, digest, stuck, first_stuck, broken, first_broken } = *self;
+        let CellTally { states, checksum, digest, stuck, first_stuck, broken, first_broken } =
+            *self;
         let (from, to, label) = first_broken.unwrap_or_default();
         let stuck_at = first_stuck.map_or(u64::MAX, u64::from);
         let is_broken = u64::from(first_broken.is_some());
@@ -44,11 +45,11 @@ impl Tally {
         [states, steps, sum, digest, stuck, stuck_at, broken, is_broken, from, to, label]
     }
 
-    /// What [`Tally::to_words`] gave the numbers of.
-    pub fn from_words(words: [u64; 11]) -> Tally {
+    /// What [`CellTally::to_words`] gave the numbers of.
+    pub fn from_words(words: [u64; 11]) -> CellTally {
         let [states, steps, sum, digest, stuck, stuck_at, broken, is_broken, from, to, label] =
             words;
-        Tally {
+        CellTally {
             states,
             checksum: Checksum { steps, sum },
             digest,
@@ -60,11 +61,11 @@ impl Tally {
     }
 }
 
-impl Add for Tally {
-    type Output = Tally;
+impl Add for CellTally {
+    type Output = CellTally;
 
-    fn add(self, other: Tally) -> Tally {
-        Tally {
+    fn add(self, other: CellTally) -> CellTally {
+        CellTally {
             states: self.states + other.states,
             checksum: self.checksum + other.checksum,
             digest: self.digest.wrapping_add(other.digest),
@@ -76,9 +77,9 @@ impl Add for Tally {
     }
 }
 
-impl Sum for Tally {
-    fn sum<I: Iterator<Item = Tally>>(all: I) -> Tally {
-        all.fold(Tally::default(), Add::add)
+impl Sum for CellTally {
+    fn sum<I: Iterator<Item = CellTally>>(all: I) -> CellTally {
+        all.fold(CellTally::default(), Add::add)
     }
 }
 
@@ -101,8 +102,8 @@ pub fn mixed(cell: u64, label: u64) -> u64 {
 
 impl RowsOf<'_> {
     /// What these rows come to. The steps that break `condition`, if there is one, are counted.
-    pub fn tally(&self, condition: Option<&Condition>) -> Tally {
-        let mut all = Tally::default();
+    pub fn tally(&self, condition: Option<&CellCondition>) -> CellTally {
+        let mut all = CellTally::default();
         for (from, cells) in (self.first..).zip(self.cells.chunks_exact(self.sizes.row().max(1))) {
             let sums = sums(self.sizes, from as u64, cells);
             let stuck = sums.labels & !EMPTY == 0;
@@ -118,7 +119,7 @@ impl RowsOf<'_> {
         all
     }
 
-    fn weigh(&self, from: usize, cells: &[u64], condition: &Condition, all: &mut Tally) {
+    fn weigh(&self, from: usize, cells: &[u64], condition: &CellCondition, all: &mut CellTally) {
         let slots = self.sizes.slots();
         for (to, cell) in cells.chunks_exact(slots).enumerate() {
             let steps = cell.iter().filter(|label| !matches!(**label, EMPTY | 0));
@@ -132,9 +133,9 @@ impl RowsOf<'_> {
     }
 }
 
-impl Columns {
+impl BlockColumns {
     /// Keeps the steps whose names fulfil a condition.
-    pub fn keep(&mut self, condition: &Condition<'_>) {
+    pub fn keep(&mut self, condition: &CellCondition<'_>) {
         let mut kept = 0;
         for at in 0..self.labels.len() {
             if condition(self.labels[at]) {

@@ -14,8 +14,8 @@ use num_bigint::BigUint;
 
 use crate::automaton::Automaton;
 use crate::label;
-use crate::limits::{Limits, Progress, Stopped};
-use crate::symbol::Name;
+use crate::limits::{ProductLimits, ProductProgress, Stopped};
+use crate::symbol::NameId;
 
 /// How often each set of names fires. Sets are sorted lists of the names' numbers.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ struct Table {
 const ROW_BYTES: u128 = 96;
 
 /// All steps of the full product: joint ones and idling, and silent ones taken alone.
-pub(super) fn algebraic(factors: &[Automaton], limits: &Limits) -> Result<BigUint, Stopped> {
+pub(super) fn algebraic(factors: &[Automaton], limits: &ProductLimits) -> Result<BigUint, Stopped> {
     let plain: Vec<Automaton> = factors.iter().map(|f| f.without_data().without_idle()).collect();
     let joint = Elimination::new(&plain).run(limits)?;
     Ok(joint + silent(&plain))
@@ -87,7 +87,7 @@ impl Elimination {
     }
 
     /// Eliminates all names, the cheapest first; of equals the first.
-    fn run(mut self, limits: &Limits) -> Result<BigUint, Stopped> {
+    fn run(mut self, limits: &ProductLimits) -> Result<BigUint, Stopped> {
         let all = 0..self.having.len();
         let mut queue: BinaryHeap<Reverse<(u128, usize)>> =
             all.map(|name| Reverse((self.cost(name), name))).collect();
@@ -105,13 +105,13 @@ impl Elimination {
             let changed = joined.scope.clone();
             self.push(joined);
             queue.extend(changed.iter().map(|n| Reverse((self.cost(*n as usize), *n as usize))));
-            (limits.progress)(Progress::default());
+            (limits.progress)(ProductProgress::default());
         }
         Ok(self.total)
     }
 
     /// Joins the tables that have a name, smallest first, and forgets what only they have.
-    fn eliminate(&mut self, name: usize, limits: &Limits) -> Result<Table, Stopped> {
+    fn eliminate(&mut self, name: usize, limits: &ProductLimits) -> Result<Table, Stopped> {
         let mut numbers = std::mem::take(&mut self.having[name]);
         numbers.sort_by_key(|at| self.tables[*at].as_ref().map_or(0, |t| t.rows.len()));
         let mut joined: Option<Table> = None;
@@ -141,16 +141,16 @@ impl Elimination {
 }
 
 /// Names that more than one factor has, sorted.
-fn shared_names(factors: &[Automaton]) -> Vec<Name> {
-    let mut all: Vec<Name> = factors.iter().flat_map(|f| f.alphabet()).copied().collect();
+fn shared_names(factors: &[Automaton]) -> Vec<NameId> {
+    let mut all: Vec<NameId> = factors.iter().flat_map(|f| f.alphabet()).copied().collect();
     all.sort_unstable();
     all.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).map(|same| same[0]).collect()
 }
 
 /// The table of a factor without data and idle loops. Doing nothing is one of the choices of each
 /// state; silent steps are not, as nothing else happens with them.
-fn table(factor: &Automaton, shared: &[Name]) -> Table {
-    let number = |name: &Name| shared.binary_search(name).ok().map(|at| at as u32);
+fn table(factor: &Automaton, shared: &[NameId]) -> Table {
+    let number = |name: &NameId| shared.binary_search(name).ok().map(|at| at as u32);
     let numbers: Vec<Option<u32>> = factor.alphabet().iter().map(number).collect();
     let mut table =
         Table { scope: numbers.iter().flatten().copied().collect(), rows: HashMap::new() };
@@ -163,7 +163,7 @@ fn table(factor: &Automaton, shared: &[Name]) -> Table {
 }
 
 /// The join of two tables.
-fn join(left: &Table, right: &Table, limits: &Limits) -> Result<Table, Stopped> {
+fn join(left: &Table, right: &Table, limits: &ProductLimits) -> Result<Table, Stopped> {
     let common: Vec<u32> =
         left.scope.iter().filter(|n| right.scope.binary_search(n).is_ok()).copied().collect();
     let part = |names: &[u32]| -> Vec<u32> {

@@ -7,8 +7,8 @@ use thiserror::Error;
 use super::count;
 use crate::automaton::Automaton;
 use crate::label::Map;
-use crate::limits::{Limits, Stopped};
-use crate::symbol::{Cell, Name, Symbol};
+use crate::limits::{ProductLimits, Stopped};
+use crate::symbol::{Cell, NameId, SymbolId};
 
 /// A state that the product does not have.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -39,19 +39,19 @@ pub enum StateError {
 #[derive(Debug, Clone)]
 pub struct Implicit {
     pub(super) factors: Vec<Automaton>,
-    pub(super) alphabet: Vec<Name>,
+    pub(super) alphabet: Vec<NameId>,
     /// Where each factor's names stand in the alphabet.
     pub(super) maps: Vec<Map>,
-    contents: Vec<(Cell, Symbol)>,
+    contents: Vec<(Cell, SymbolId)>,
 }
 
 impl Implicit {
     /// The product of `factors`; without any, one state that only idles.
     pub fn new(factors: Vec<Automaton>) -> Implicit {
-        let alphabet: Vec<Name> =
+        let alphabet: Vec<NameId> =
             factors.iter().flat_map(|f| f.alphabet()).copied().sorted_unstable().dedup().collect();
         let maps = factors.iter().map(|f| Map::new(f.alphabet(), &alphabet)).collect();
-        let contents: Vec<(Cell, Symbol)> =
+        let contents: Vec<(Cell, SymbolId)> =
             factors.iter().flat_map(|f| f.contents()).copied().sorted_unstable().dedup().collect();
         Implicit { factors, alphabet, maps, contents }
     }
@@ -62,12 +62,12 @@ impl Implicit {
     }
 
     /// The names of all factors, sorted; bit i of a label of the product is the i-th.
-    pub fn alphabet(&self) -> &[Name] {
+    pub fn alphabet(&self) -> &[NameId] {
         &self.alphabet
     }
 
     /// What is in cells at the start.
-    pub fn contents(&self) -> &[(Cell, Symbol)] {
+    pub fn contents(&self) -> &[(Cell, SymbolId)] {
         &self.contents
     }
 
@@ -82,12 +82,12 @@ impl Implicit {
     /// # Errors
     /// The names shared at one time are so many that the tables need more memory than allowed, or
     /// it was stopped.
-    pub fn transitions(&self, limits: &Limits) -> Result<BigUint, Stopped> {
+    pub fn transitions(&self, limits: &ProductLimits) -> Result<BigUint, Stopped> {
         Ok(self.algebraic(limits)? - self.states())
     }
 
     /// As [`Implicit::transitions`], with one idle loop for each state: the algebraic form.
-    pub fn algebraic(&self, limits: &Limits) -> Result<BigUint, Stopped> {
+    pub fn algebraic(&self, limits: &ProductLimits) -> Result<BigUint, Stopped> {
         count::algebraic(&self.factors, limits)
     }
 

@@ -12,7 +12,7 @@
 //! count is that of [`super::textbook`] without data. A silent step is taken alone.
 //!
 //! ```
-//! use tickbound_reo::limits::Limits;
+//! use tickbound_reo::limits::ProductLimits;
 //! use tickbound_reo::primitive::{Content, fifo1};
 //! use tickbound_reo::product::implicit::Implicit;
 //! use tickbound_reo::symbol::Symbols;
@@ -36,4 +36,4 @@ mod factors;
 mod row;
 
 pub use factors::{Implicit, StateError};
-pub use row::{Row, Step};
+pub use row::{ProductRow, ProductStep};

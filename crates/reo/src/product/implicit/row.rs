@@ -1,16 +1,16 @@
 //! The steps of one product state, found by going through the factors with what they agree on.
 
 use super::factors::{Implicit, StateError};
-use crate::constraint::Constraint;
+use crate::constraint::DataConstraint;
 use crate::label;
 
 /// A step of the product.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Step {
+pub struct ProductStep {
     /// The names that fire, over [`Implicit::alphabet`].
     pub label: Vec<u64>,
     /// The conjunction of the parts' constraints.
-    pub constraint: Constraint,
+    pub constraint: DataConstraint,
     /// The states of the factors after it.
     pub to: Vec<u32>,
 }
@@ -22,7 +22,7 @@ struct FactorStep<'a> {
     fires: Vec<bool>,
     /// Over the product's alphabet.
     label: Vec<u64>,
-    constraint: Option<&'a Constraint>,
+    constraint: Option<&'a DataConstraint>,
     to: u32,
 }
 
@@ -42,10 +42,10 @@ struct Factor<'a> {
 /// Factors are gone through such that each, where possible, shares a name with one before it, so
 /// that choices that do not agree are given up early.
 #[derive(Debug)]
-pub struct Row<'a> {
+pub struct ProductRow<'a> {
     state: Vec<u32>,
     words: usize,
-    silent: std::vec::IntoIter<Step>,
+    silent: std::vec::IntoIter<ProductStep>,
     factors: Vec<Factor<'a>>,
     /// The choice of each factor so far.
     taken: Vec<usize>,
@@ -56,21 +56,21 @@ pub struct Row<'a> {
 
 impl Implicit {
     /// The steps that leave a state, one after another as they are asked for; there may be
-    /// exponentially many. See [`Row`] for their order.
+    /// exponentially many. See [`ProductRow`] for their order.
     ///
     /// # Errors
     /// The product has no such state.
-    pub fn row(&self, state: &[u32]) -> Result<Row<'_>, StateError> {
+    pub fn row(&self, state: &[u32]) -> Result<ProductRow<'_>, StateError> {
         self.check(state)?;
-        Ok(Row::new(self, state))
+        Ok(ProductRow::new(self, state))
     }
 }
 
-impl<'a> Row<'a> {
-    fn new(product: &'a Implicit, state: &[u32]) -> Row<'a> {
+impl<'a> ProductRow<'a> {
+    fn new(product: &'a Implicit, state: &[u32]) -> ProductRow<'a> {
         let order = order(product);
         let factors = order.iter().map(|number| factor(product, *number, state[*number]));
-        Row {
+        ProductRow {
             state: state.to_vec(),
             words: label::words_for(product.alphabet.len()),
             silent: silent(product, state).into_iter(),
@@ -135,10 +135,10 @@ impl<'a> Row<'a> {
         true
     }
 
-    fn step(&self) -> Step {
-        let mut step = Step {
+    fn step(&self) -> ProductStep {
+        let mut step = ProductStep {
             label: vec![0; self.words],
-            constraint: Constraint::default(),
+            constraint: DataConstraint::default(),
             to: self.state.clone(),
         };
         for (factor, at) in self.factors.iter().zip(&self.taken) {
@@ -153,10 +153,10 @@ impl<'a> Row<'a> {
     }
 }
 
-impl Iterator for Row<'_> {
-    type Item = Step;
+impl Iterator for ProductRow<'_> {
+    type Item = ProductStep;
 
-    fn next(&mut self) -> Option<Step> {
+    fn next(&mut self) -> Option<ProductStep> {
         if let Some(step) = self.silent.next() {
             return Some(step);
         }
@@ -227,7 +227,7 @@ fn factor(product: &Implicit, number: usize, state: u32) -> Factor<'_> {
 }
 
 /// The silent steps of the factors, each alone; not those that do nothing.
-fn silent(product: &Implicit, state: &[u32]) -> Vec<Step> {
+fn silent(product: &Implicit, state: &[u32]) -> Vec<ProductStep> {
     let mut steps = Vec::new();
     for (number, automaton) in product.factors.iter().enumerate() {
         let silent = automaton.steps(state[number]).filter(|s| label::is_silent(s.label));
@@ -236,7 +236,7 @@ fn silent(product: &Implicit, state: &[u32]) -> Vec<Step> {
             to[number] = step.to;
             let constraint = automaton.constraint(&step).clone();
             let label = vec![0; label::words_for(product.alphabet.len())];
-            steps.push(Step { label, constraint, to });
+            steps.push(ProductStep { label, constraint, to });
         }
     }
     steps

@@ -3,7 +3,7 @@
 
 use super::layout::{Layout, add};
 use super::plan::Plan;
-use crate::constraint::Constraint;
+use crate::constraint::DataConstraint;
 use crate::constraint::simplify::is_possible;
 
 /// One worker's questions.
@@ -39,7 +39,7 @@ impl Guard {
 pub(super) fn allows(plan: &Plan, layout: impl Layout, sum: &[u64]) -> bool {
     let key = &sum[layout.label() + layout.state()..];
     plan.known.find(key, || {
-        let mut whole = Constraint::default();
+        let mut whole = DataConstraint::default();
         plan.conditions.unpack(key, |part, number| {
             whole = whole.and(&plan.guards[part][number as usize]);
         });

@@ -15,7 +15,7 @@ use super::layout::Layout;
 use super::plan::Plan;
 use super::worker::{Listed, Worker};
 use super::write::{Notes, Out, Pen};
-use crate::limits::{Limits, Stopped};
+use crate::limits::{ProductLimits, Stopped};
 
 /// Steps, or rows, after which a worker's piece ends: large beside the cost of handing it out.
 pub(super) const PIECE: usize = 1 << 14;
@@ -57,7 +57,7 @@ pub(super) struct Written {
 }
 
 impl<'a, S: Layout> Crew<'a, S> {
-    pub fn new(plan: &'a Plan, layout: S, limits: &'a Limits<'a>) -> Self {
+    pub fn new(plan: &'a Plan, layout: S, limits: &'a ProductLimits<'a>) -> Self {
         Crew { layout, worker: Worker::new(plan, layout, limits) }
     }
 

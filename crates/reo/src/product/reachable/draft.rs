@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::automaton::Automaton;
 use crate::constraint::simplify::is_possible;
 use crate::label;
-use crate::symbol::Name;
+use crate::symbol::NameId;
 
 /// A step of a part.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -32,7 +32,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    pub fn new(part: &Automaton, alphabet: &[Name], words: usize) -> Draft {
+    pub fn new(part: &Automaton, alphabet: &[NameId], words: usize) -> Draft {
         let map = label::Map::new(part.alphabet(), alphabet);
         let mut names = vec![0; words];
         let places = part.alphabet().iter().filter_map(|name| alphabet.binary_search(name).ok());

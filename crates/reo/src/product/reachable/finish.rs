@@ -5,9 +5,9 @@ use rayon::prelude::*;
 use super::index::Budget;
 use super::plan::Plan;
 use super::search::Found;
-use crate::automaton::{Automaton, Rows};
-use crate::constraint::{Constraint, Constraints, Literal};
-use crate::limits::{Limits, Stopped};
+use crate::automaton::{Automaton, AutomatonRows};
+use crate::constraint::{ConstraintStore, DataConstraint, Literal};
+use crate::limits::{ProductLimits, Stopped};
 
 /// The product.
 ///
@@ -19,7 +19,7 @@ pub(super) fn automaton(
     parts: &[&Automaton],
 ) -> Result<Automaton, Stopped> {
     let Found { limits, mut budget, mut rows, conditions } = found;
-    let mut constraints = Constraints::default();
+    let mut constraints = ConstraintStore::default();
     if plan.layout.condition > 0 {
         let made = conjunctions(&conditions, plan, parts, &mut budget, limits)?;
         // Different tuples may have the same conjunction.
@@ -59,8 +59,8 @@ fn conjunctions(
     plan: &Plan,
     parts: &[&Automaton],
     budget: &mut Budget<'_>,
-    limits: &Limits<'_>,
-) -> Result<Vec<Constraint>, Stopped> {
+    limits: &ProductLimits<'_>,
+) -> Result<Vec<DataConstraint>, Stopped> {
     let words = plan.conditions.words;
     let key = |number: u32| &keys[number as usize * words..][..words];
     let many = keys.len() / words;
@@ -83,17 +83,22 @@ fn conjunctions(
         let made = numbers.iter().map(|n| (*n, stack.conjunction(key(*n))));
         Ok(made.collect())
     };
-    let made: Result<Vec<Vec<(u32, Constraint)>>, Stopped> =
+    let made: Result<Vec<Vec<(u32, DataConstraint)>>, Stopped> =
         order.par_chunks(RUN).map(run).collect();
     let made = made?;
-    let mut all = vec![Constraint::default(); many];
+    let mut all = vec![DataConstraint::default(); many];
     for (number, constraint) in made.into_iter().flatten() {
         all[number as usize] = constraint;
     }
     Ok(all)
 }
 
-fn constraint<'a>(plan: &Plan, parts: &[&'a Automaton], part: usize, value: u64) -> &'a Constraint {
+fn constraint<'a>(
+    plan: &Plan,
+    parts: &[&'a Automaton],
+    part: usize,
+    value: u64,
+) -> &'a DataConstraint {
     parts[part].constraints().get(plan.used[part][value as usize])
 }
 
@@ -103,17 +108,17 @@ struct Stack<'a> {
     parts: &'a [&'a Automaton],
     tuple: Vec<u64>,
     next: Vec<u64>,
-    fronts: Vec<Constraint>,
+    fronts: Vec<DataConstraint>,
 }
 
 impl<'a> Stack<'a> {
     fn new(plan: &'a Plan, parts: &'a [&'a Automaton]) -> Self {
         let places = parts.len();
-        let fronts = vec![Constraint::default(); places + 1];
+        let fronts = vec![DataConstraint::default(); places + 1];
         Stack { plan, parts, tuple: vec![0; places], next: vec![0; places], fronts }
     }
 
-    fn conjunction(&mut self, key: &[u64]) -> Constraint {
+    fn conjunction(&mut self, key: &[u64]) -> DataConstraint {
         self.plan.conditions.unpack(key, |part, value| self.next[part] = value);
         let mut same = true;
         for (part, value) in self.next.iter().enumerate() {
@@ -129,8 +134,8 @@ impl<'a> Stack<'a> {
 }
 
 /// Takes away steps that a row has already, without a change of the order.
-fn only_once(rows: &mut Rows, words: usize) {
-    let Rows { rows: ends, targets, labels, conditions } = rows;
+fn only_once(rows: &mut AutomatonRows, words: usize) {
+    let AutomatonRows { rows: ends, targets, labels, conditions } = rows;
     let step = |at: usize| {
         let condition = conditions.get(at).copied().unwrap_or(0);
         (&labels[at * words..][..words], targets[at], condition)

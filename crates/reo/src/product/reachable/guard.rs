@@ -13,24 +13,24 @@ use rustc_hash::FxHashMap as HashMap;
 
 use crate::automaton::Automaton;
 use crate::constraint::simplify::may_conflict;
-use crate::constraint::{Constraint, Literal, Term};
+use crate::constraint::{DataConstraint, DataTerm, Literal};
 
 /// So many answers are remembered in one place before they are all forgotten.
 const REMEMBERED: usize = 1 << 14;
 
 /// For each part its constraints, in the order of `used`; nothing if all conjunctions of them can
 /// be fulfilled.
-pub(super) fn guards(parts: &[&Automaton], used: &[Vec<u32>]) -> Vec<Vec<Constraint>> {
-    let of = |(part, used): (&&Automaton, &Vec<u32>)| -> Vec<Constraint> {
+pub(super) fn guards(parts: &[&Automaton], used: &[Vec<u32>]) -> Vec<Vec<DataConstraint>> {
+    let of = |(part, used): (&&Automaton, &Vec<u32>)| -> Vec<DataConstraint> {
         used.iter().map(|number| part.constraints().get(*number).clone()).collect()
     };
-    let all: Vec<Vec<Constraint>> = parts.iter().zip(used).map(of).collect();
+    let all: Vec<Vec<DataConstraint>> = parts.iter().zip(used).map(of).collect();
     if may_conflict(all.iter().flatten()) { all } else { Vec::new() }
 }
 
 /// Whether parts that share no name may exclude each other: they speak of functions or predicates
 /// of constants, or of one cell.
-pub(super) fn ground(guards: &[Vec<Constraint>]) -> bool {
+pub(super) fn ground(guards: &[Vec<DataConstraint>]) -> bool {
     let (mut constant, mut call) = (false, false);
     let mut owner = HashMap::default();
     let mut shared = false;
@@ -46,24 +46,24 @@ pub(super) fn ground(guards: &[Vec<Constraint>]) -> bool {
                     terms.iter().collect()
                 }
             };
-            call |= sides.iter().any(|t| matches!(t, Term::Call(..)));
+            call |= sides.iter().any(|t| matches!(t, DataTerm::Call(..)));
             sides.iter().for_each(|t| constant |= has_nullary(t));
         }
         constraint.visit(|leaf| match leaf {
-            Term::Constant(_) => constant = true,
-            Term::Before(cell) | Term::After(cell) => {
+            DataTerm::Constant(_) => constant = true,
+            DataTerm::Before(cell) | DataTerm::After(cell) => {
                 shared |= *owner.entry(*cell).or_insert(part) != part;
             }
-            Term::Datum(_) | Term::Some(_) | Term::Call(..) => {}
+            DataTerm::Datum(_) | DataTerm::Some(_) | DataTerm::Call(..) => {}
         });
     }
     shared || constant && call
 }
 
 /// Whether a function of nothing is in a term: as good as a constant.
-fn has_nullary(term: &Term) -> bool {
+fn has_nullary(term: &DataTerm) -> bool {
     match term {
-        Term::Call(_, terms) => terms.is_empty() || terms.iter().any(has_nullary),
+        DataTerm::Call(_, terms) => terms.is_empty() || terms.iter().any(has_nullary),
         _ => false,
     }
 }

@@ -6,21 +6,21 @@
 
 use std::ops::Range;
 
-use crate::limits::{Limits, Stopped};
+use crate::limits::{ProductLimits, Stopped};
 
 /// The bytes that are taken, against the limit.
 pub(super) struct Budget<'a> {
-    limits: &'a Limits<'a>,
+    limits: &'a ProductLimits<'a>,
     used: u128,
 }
 
 impl<'a> Budget<'a> {
-    pub fn new(limits: &'a Limits<'a>) -> Self {
+    pub fn new(limits: &'a ProductLimits<'a>) -> Self {
         Budget { limits, used: 0 }
     }
 
     /// The same where only so many of the bytes are allowed.
-    pub fn within(limits: &'a Limits<'a>, bytes: u64) -> Self {
+    pub fn within(limits: &'a ProductLimits<'a>, bytes: u64) -> Self {
         Budget { limits, used: u128::from(limits.memory.saturating_sub(bytes)) }
     }
 

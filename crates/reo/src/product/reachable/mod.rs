@@ -22,7 +22,7 @@
 //! 4. `finish.rs`: constraints are made from the numbers of conditions, steps that have become
 //!    alike are one.
 //!
-//! **Larger than memory.** [`Stream`] makes the same states and steps some rows at a time
+//! **Larger than memory.** [`StepStream`] makes the same states and steps some rows at a time
 //! (`rounds.rs`), hands them on, and keeps none; the states that memory has no room for are on disk
 //! (`shelf.rs`), or with other processes that make the product together with this one (`owners.rs`,
 //! [`compose_shared`]).
@@ -66,16 +66,16 @@ mod write;
 
 pub use far::StreamError;
 pub use owners::Exchange;
-pub use search::Count;
+pub use search::ProductCount;
 pub use shared::{compose_shared, total};
 pub use shelf::{Store, Stored};
-pub use stream::{Keeps, Steps, Stream};
+pub use stream::{Keeps, StepBatch, StepStream};
 
 use self::layout::{Fixed, Layout, Wide};
 use self::plan::Plan;
 use self::search::Search;
 use crate::automaton::Automaton;
-use crate::limits::{Limits, Stopped};
+use crate::limits::{ProductLimits, Stopped};
 
 /// The product of `parts`, which share one table of symbols, over the sorted union of their
 /// alphabets, without steps that no data fulfil: the states that can be reached, numbered and with
@@ -87,7 +87,7 @@ use crate::limits::{Limits, Stopped};
 /// # Errors
 /// [`Stopped::Memory`] before more than `limits.memory` bytes are taken, for the result and for
 /// what is needed to make it; [`Stopped::States`] at 2^32 states; [`Stopped::Interrupted`].
-pub fn compose(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Automaton, Stopped> {
+pub fn compose(parts: &[&Automaton], limits: &ProductLimits<'_>) -> Result<Automaton, Stopped> {
     let plan = Plan::new(parts, limits)?;
     with_layout(&plan, Compose { plan: &plan, parts, limits })
 }
@@ -98,12 +98,12 @@ pub fn compose(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Automaton, S
 /// share no name reach together, they reach one after the other. Where steps may be alike (see the
 /// [module](self)) or parts that share no name may exclude each other by their data, the product is
 /// made and measured.
-pub fn count(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Count, Stopped> {
+pub fn count(parts: &[&Automaton], limits: &ProductLimits<'_>) -> Result<ProductCount, Stopped> {
     let plan = Plan::new(parts, limits)?;
     if plan.twins || plan.ground {
         let whole = with_layout(&plan, Compose { plan: &plan, parts, limits })?;
         let transitions = whole.transitions() as u128;
-        return Ok(Count { states: whole.states() as u64, transitions });
+        return Ok(ProductCount { states: whole.states() as u64, transitions });
     }
     with_layout(&plan, Measure { plan: &plan, limits })
 }
@@ -128,7 +128,7 @@ fn with_layout<W: Work<Result: Send> + Send>(plan: &Plan, work: W) -> W::Result 
 struct Compose<'a> {
     plan: &'a Plan,
     parts: &'a [&'a Automaton],
-    limits: &'a Limits<'a>,
+    limits: &'a ProductLimits<'a>,
 }
 
 impl Work for Compose<'_> {
@@ -143,11 +143,11 @@ impl Work for Compose<'_> {
 
 struct Measure<'a> {
     plan: &'a Plan,
-    limits: &'a Limits<'a>,
+    limits: &'a ProductLimits<'a>,
 }
 
 impl Work for Measure<'_> {
-    type Result = Result<Count, Stopped>;
+    type Result = Result<ProductCount, Stopped>;
 
     fn with<S: Layout>(self, layout: S) -> Self::Result {
         Search::new(self.plan, layout, self.limits)?.count()

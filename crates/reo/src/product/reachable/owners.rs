@@ -17,7 +17,7 @@ use std::io;
 
 use super::far::{Far, Offer, StreamError, UNKNOWN};
 use super::index::{Budget, Digits, Index, hash};
-use crate::limits::{Limits, Stopped};
+use crate::limits::{ProductLimits, Stopped};
 
 /// Processes, or threads, that make one product together. Each has a number, its rank, counted from
 /// 0. They do the same in the same order: each call of one is answered only when the others make
@@ -68,7 +68,7 @@ impl<'a, 'e> Owners<'a, 'e> {
     /// No state yet; of `limits` all memory is for states.
     pub fn new(
         digits: &Digits,
-        limits: &'a Limits<'a>,
+        limits: &'a ProductLimits<'a>,
         exchange: &'e mut dyn Exchange,
     ) -> Result<Self, Stopped> {
         let mut budget = Budget::new(limits);

@@ -8,15 +8,15 @@ use super::index::Digits;
 use super::layout::{Layout, Wide};
 use super::order;
 use crate::automaton::Automaton;
-use crate::constraint::Constraint;
+use crate::constraint::DataConstraint;
 use crate::label;
-use crate::limits::{Limits, Stopped};
-use crate::symbol::Name;
+use crate::limits::{ProductLimits, Stopped};
+use crate::symbol::NameId;
 
 /// What the engine knows of the parts. Labels and masks are over the union alphabet and have
 /// `layout.label` words; vectors have `layout.all()`.
 pub(super) struct Plan {
-    pub alphabet: Vec<Name>,
+    pub alphabet: Vec<NameId>,
     pub layout: Wide,
     /// How the tuple of the parts' states, in the parts' order, is packed.
     pub states: Digits,
@@ -27,7 +27,7 @@ pub(super) struct Plan {
     pub used: Vec<Vec<u32>>,
     /// For each part its constraints, in the order of `used`; empty if all joint steps are
     /// possible.
-    pub guards: Vec<Vec<Constraint>>,
+    pub guards: Vec<Vec<DataConstraint>>,
     /// What is known of their conjunctions.
     pub known: Known,
     /// Whether steps of parts that share no name may exclude each other by their data.
@@ -74,8 +74,8 @@ pub(super) struct Part {
 impl Plan {
     /// # Errors
     /// [`Stopped::Memory`] if the plan itself or the initial states are too large.
-    pub fn new(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Plan, Stopped> {
-        let alphabet: Vec<Name> =
+    pub fn new(parts: &[&Automaton], limits: &ProductLimits<'_>) -> Result<Plan, Stopped> {
+        let alphabet: Vec<NameId> =
             parts.iter().flat_map(|p| p.alphabet()).copied().sorted_unstable().dedup().collect();
         let words = label::words_for(alphabet.len());
         let steps: usize = parts.iter().map(|p| p.transitions() + p.states()).sum();
@@ -191,7 +191,7 @@ impl Plan {
 fn initial(
     parts: &[&Automaton],
     states: &Digits,
-    limits: &Limits<'_>,
+    limits: &ProductLimits<'_>,
 ) -> Result<Vec<Vec<u64>>, Stopped> {
     let sizes = parts.iter().map(|p| p.initial().len() as u128);
     // No factor after one that is 0 may saturate the product.

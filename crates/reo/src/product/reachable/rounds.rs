@@ -19,7 +19,7 @@ use super::search::note_bytes;
 use super::shelf;
 use super::worker::KEPT;
 use super::write::{Conditions, Out};
-use crate::limits::{Limits, Progress, Stopped};
+use crate::limits::{ProductLimits, ProductProgress, Stopped};
 
 use rayon::prelude::*;
 
@@ -90,7 +90,7 @@ pub(super) type Take<'t, F> =
 /// The rounds of a product.
 pub(super) struct Rounds<'a, S, F> {
     crew: Crew<'a, S>,
-    limits: &'a Limits<'a>,
+    limits: &'a ProductLimits<'a>,
     room: Room,
     /// The states that memory knows, numbered by itself.
     near: Index,
@@ -113,7 +113,7 @@ impl<'a, S: Layout, F: Far> Rounds<'a, S, F> {
     pub fn new(
         plan: &'a Plan,
         layout: S,
-        limits: &'a Limits<'a>,
+        limits: &'a ProductLimits<'a>,
         keys: bool,
         initial: &[Vec<u64>],
         far: F,
@@ -280,7 +280,7 @@ impl<'a, S: Layout, F: Far> Rounds<'a, S, F> {
     fn tell(&self) -> Result<(), StreamError> {
         self.limits.go_on()?;
         let states = self.far.states() as u64;
-        (self.limits.progress)(Progress { blocks: None, states, transitions: self.steps });
+        (self.limits.progress)(ProductProgress { blocks: None, states, transitions: self.steps });
         Ok(())
     }
 }

@@ -8,12 +8,12 @@
 use super::allowed::Guard;
 use super::layout::Layout;
 use super::plan::Plan;
-use crate::limits::Limits;
+use crate::limits::ProductLimits;
 
 /// The state in work, with its memory, which is used again for the next one.
 pub(super) struct Row<'a, S> {
     pub(super) plan: &'a Plan,
-    pub(super) limits: &'a Limits<'a>,
+    pub(super) limits: &'a ProductLimits<'a>,
     pub(super) layout: S,
     /// For each part, in search order, its state, as numbered in the plan.
     at: Vec<usize>,
@@ -81,7 +81,7 @@ pub(super) struct Rest {
 }
 
 impl<'a, S: Layout> Row<'a, S> {
-    pub fn new(plan: &'a Plan, layout: S, limits: &'a Limits<'a>) -> Self {
+    pub fn new(plan: &'a Plan, layout: S, limits: &'a ProductLimits<'a>) -> Self {
         Row {
             plan,
             limits,

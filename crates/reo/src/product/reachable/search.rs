@@ -16,8 +16,8 @@ use super::layout::Layout;
 use super::plan::Plan;
 use super::worker::KEPT;
 use super::write::{Conditions, Notes, Out};
-use crate::automaton::Rows;
-use crate::limits::{Limits, Progress, Stopped};
+use crate::automaton::AutomatonRows;
+use crate::limits::{ProductLimits, ProductProgress, Stopped};
 
 /// Rows that are counted together.
 const BLOCK: usize = 1024;
@@ -25,7 +25,7 @@ const BLOCK: usize = 1024;
 const BATCH: usize = 1 << 20;
 /// How large a product is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Count {
+pub struct ProductCount {
     /// States that can be reached.
     pub states: u64,
     /// Steps that leave them; `u128::MAX` stands for that many or more.
@@ -35,26 +35,26 @@ pub struct Count {
 /// The search, and what it has found.
 pub(super) struct Search<'a, S> {
     layout: S,
-    limits: &'a Limits<'a>,
+    limits: &'a ProductLimits<'a>,
     budget: Budget<'a>,
     states: Index,
     conditions: Index,
-    rows: Rows,
+    rows: AutomatonRows,
     crew: Crew<'a, S>,
 }
 
 /// What a search has found; the conditions of the rows are numbers of `conditions`.
 pub(super) struct Found<'a> {
-    pub limits: &'a Limits<'a>,
+    pub limits: &'a ProductLimits<'a>,
     pub budget: Budget<'a>,
-    pub rows: Rows,
+    pub rows: AutomatonRows,
     /// The keys of the conditions, in the order of their numbers.
     pub conditions: Vec<u64>,
 }
 
 impl<'a, S: Layout> Search<'a, S> {
     /// A search that knows the initial states.
-    pub fn new(plan: &'a Plan, layout: S, limits: &'a Limits<'a>) -> Result<Self, Stopped> {
+    pub fn new(plan: &'a Plan, layout: S, limits: &'a ProductLimits<'a>) -> Result<Self, Stopped> {
         let mut budget = Budget::new(limits);
         budget.take("the parts of the product", plan.bytes())?;
         let mut states = Index::new(&plan.states, "the states of the product", &mut budget)?;
@@ -65,7 +65,7 @@ impl<'a, S: Layout> Search<'a, S> {
         let mut conditions = Index::new(&plan.conditions, what, &mut budget)?;
         // Number 0 is `true`.
         conditions.number(&vec![0; plan.conditions.words], &mut budget)?;
-        let rows = Rows { rows: vec![0], ..Rows::default() };
+        let rows = AutomatonRows { rows: vec![0], ..AutomatonRows::default() };
         let crew = Crew::new(plan, layout, limits);
         Ok(Search { layout, limits, budget, states, conditions, rows, crew })
     }
@@ -103,7 +103,7 @@ impl<'a, S: Layout> Search<'a, S> {
     }
 
     /// Finds all states and counts their steps.
-    pub fn count(&mut self) -> Result<Count, Stopped> {
+    pub fn count(&mut self) -> Result<ProductCount, Stopped> {
         let (mut next, mut transitions) = (0, 0_u128);
         while next < self.states.len() {
             let block = next..self.states.len().min(next + BLOCK);
@@ -120,13 +120,13 @@ impl<'a, S: Layout> Search<'a, S> {
             }
             self.tell(u64::try_from(transitions).unwrap_or(u64::MAX))?;
         }
-        Ok(Count { states: self.states.len() as u64, transitions })
+        Ok(ProductCount { states: self.states.len() as u64, transitions })
     }
 
     fn tell(&self, transitions: u64) -> Result<(), Stopped> {
         self.limits.go_on()?;
         let states = self.states.len() as u64;
-        (self.limits.progress)(Progress { blocks: None, states, transitions });
+        (self.limits.progress)(ProductProgress { blocks: None, states, transitions });
         Ok(())
     }
 
@@ -159,7 +159,7 @@ impl<'a, S: Layout> Search<'a, S> {
         self.budget.take("the new states of the product", notes)?;
         self.make_room(counts, total)?;
         let (states, conditions) = (&self.states, &self.conditions);
-        let (Rows { targets, labels, conditions: numbers, .. }, layout) =
+        let (AutomatonRows { targets, labels, conditions: numbers, .. }, layout) =
             (&mut self.rows, self.layout);
         let out = Out {
             targets: &mut targets[before..],
@@ -183,7 +183,7 @@ impl<'a, S: Layout> Search<'a, S> {
     /// Takes the memory for more rows, and enters where they end.
     fn make_room(&mut self, counts: &[u128], total: usize) -> Result<(), Stopped> {
         let (what, words) = ("the steps of the product", self.layout.label());
-        let Rows { rows, targets, labels, conditions } = &mut self.rows;
+        let AutomatonRows { rows, targets, labels, conditions } = &mut self.rows;
         self.budget.room("the rows of the product", rows, counts.len())?;
         self.budget.room(what, targets, total)?;
         self.budget.room(what, labels, total * words)?;

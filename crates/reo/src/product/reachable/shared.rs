@@ -9,9 +9,9 @@ use super::plan::Plan;
 use super::rounds::{Made, Rounds};
 use super::search::Found;
 use super::{Work, with_layout};
-use crate::automaton::{Automaton, Rows};
-use crate::limits::{Limits, Stopped};
-use crate::product::dense::Tally;
+use crate::automaton::{Automaton, AutomatonRows};
+use crate::limits::{ProductLimits, Stopped};
+use crate::product::dense::CellTally;
 
 /// The rank that holds what is whole.
 const FIRST: usize = 0;
@@ -29,7 +29,7 @@ pub(super) struct Wanted {
 /// are.
 pub(super) fn share(
     plan: &Plan,
-    limits: &Limits<'_>,
+    limits: &ProductLimits<'_>,
     exchange: &mut (dyn Exchange + Send),
     wanted: Wanted,
     take: &mut (dyn FnMut(usize, &Made) -> bool + Send),
@@ -46,11 +46,11 @@ pub(super) fn share(
 /// process the others do not hear: all must be ended.
 pub fn compose_shared(
     parts: &[&Automaton],
-    limits: &Limits<'_>,
+    limits: &ProductLimits<'_>,
     exchange: &mut (dyn Exchange + Send),
 ) -> Result<Option<Automaton>, StreamError> {
     let plan = Plan::new(parts, limits)?;
-    let half = Limits { memory: limits.memory / 2, ..*limits };
+    let half = ProductLimits { memory: limits.memory / 2, ..*limits };
     let mut whole = Whole::new(&plan, &half)?;
     let mut failed = None;
     let is_first = exchange.rank() == FIRST;
@@ -67,18 +67,21 @@ pub fn compose_shared(
 ///
 /// # Errors
 /// Others cannot be reached.
-pub fn total(exchange: &mut dyn Exchange, tally: Tally) -> Result<Option<Tally>, StreamError> {
+pub fn total(
+    exchange: &mut dyn Exchange,
+    tally: CellTally,
+) -> Result<Option<CellTally>, StreamError> {
     let mut words = vec![Vec::new(); exchange.size()];
     words[FIRST] = tally.to_words().to_vec();
     let all = exchange.all_to_all(words).map_err(StreamError::Exchange)?;
     let all = all.iter().filter_map(|words| words.first_chunk::<11>());
-    let sum = all.map(|words| Tally::from_words(*words)).sum();
+    let sum = all.map(|words| CellTally::from_words(*words)).sum();
     Ok((exchange.rank() == FIRST).then_some(sum))
 }
 
 struct Share<'a, 't> {
     plan: &'a Plan,
-    limits: &'a Limits<'a>,
+    limits: &'a ProductLimits<'a>,
     exchange: &'a mut (dyn Exchange + Send),
     wanted: Wanted,
     take: &'a mut (dyn FnMut(usize, &Made) -> bool + Send + 't),
@@ -90,7 +93,7 @@ impl Work for Share<'_, '_> {
     fn with<S: Layout>(self, layout: S) -> Self::Result {
         let Share { plan, limits, exchange, wanted, take } = self;
         // One half for the states that this rank owns, the other for the steps in work.
-        let half = Limits { memory: limits.memory / 2, ..*limits };
+        let half = ProductLimits { memory: limits.memory / 2, ..*limits };
         let (rank, size) = (exchange.rank(), exchange.size());
         let owners = Owners::new(&plan.states, &half, exchange)?;
         let initial = if rank == FIRST { &plan.initial[..] } else { &[] };
@@ -158,23 +161,28 @@ fn unpack(words: &[u64]) -> Option<(usize, Made)> {
 struct Whole<'a> {
     plan: &'a Plan,
     budget: Budget<'a>,
-    rows: Rows,
+    rows: AutomatonRows,
     conditions: Index,
 }
 
 impl<'a> Whole<'a> {
-    fn new(plan: &'a Plan, limits: &'a Limits<'a>) -> Result<Self, Stopped> {
+    fn new(plan: &'a Plan, limits: &'a ProductLimits<'a>) -> Result<Self, Stopped> {
         let mut budget = Budget::new(limits);
         let what = "the conditions of the product";
         let mut conditions = Index::new(&plan.conditions, what, &mut budget)?;
         // Number 0 is `true`.
         conditions.number(&vec![0; plan.conditions.words], &mut budget)?;
-        Ok(Whole { plan, budget, rows: Rows { rows: vec![0], ..Rows::default() }, conditions })
+        Ok(Whole {
+            plan,
+            budget,
+            rows: AutomatonRows { rows: vec![0], ..AutomatonRows::default() },
+            conditions,
+        })
     }
 
     fn add(&mut self, made: &Made) -> Result<(), Stopped> {
         let (what, budget) = ("the steps of the product", &mut self.budget);
-        let Rows { rows, targets, labels, conditions } = &mut self.rows;
+        let AutomatonRows { rows, targets, labels, conditions } = &mut self.rows;
         budget.room("the rows of the product", rows, made.ends.len())?;
         budget.room(what, targets, made.targets.len())?;
         budget.room(what, labels, made.labels.len())?;
@@ -192,7 +200,7 @@ impl<'a> Whole<'a> {
         Ok(())
     }
 
-    fn done(self, limits: &'a Limits<'a>) -> Found<'a> {
+    fn done(self, limits: &'a ProductLimits<'a>) -> Found<'a> {
         let Whole { budget, rows, conditions, .. } = self;
         Found { limits, budget, rows, conditions: conditions.into_keys() }
     }

@@ -15,23 +15,23 @@ use super::layout::{Layout, Wide};
 use super::owners::Exchange;
 use super::plan::Plan;
 use super::rounds::{Made, Rounds};
-use super::search::Count;
+use super::search::ProductCount;
 use super::shared::{Wanted, share};
 use super::shelf::{Shelf, Store};
 use super::{Work, with_layout};
 use crate::automaton::Automaton;
-use crate::limits::Limits;
-use crate::product::dense::{Checksum, Tally, mixed};
-use crate::symbol::Name;
+use crate::limits::ProductLimits;
+use crate::product::dense::{CellTally, Checksum, mixed};
+use crate::symbol::NameId;
 
 /// A reachable product that is ready to be made, some rows at a time.
-pub struct Stream {
+pub struct StepStream {
     plan: Plan,
 }
 
 /// The steps that leave some states with consecutive numbers, in the order of the states.
 #[derive(Debug, Clone, Copy)]
-pub struct Steps<'a> {
+pub struct StepBatch<'a> {
     /// The number of the first state.
     pub first: usize,
     /// Where the steps of the first state begin among those of `targets`.
@@ -40,27 +40,30 @@ pub struct Steps<'a> {
     pub ends: &'a [usize],
     /// The state that each step reaches.
     pub targets: &'a [u32],
-    /// The names that fire in each step, so many words each as [`Stream::words`] says.
+    /// The names that fire in each step, so many words each as [`StepStream::words`] says.
     pub labels: &'a [u64],
 }
 
-impl Stream {
+impl StepStream {
     /// The product of `parts`, which share one table of symbols, not yet made.
     ///
     /// # Errors
     /// The parts do not fit into memory, or [`StreamError::Data`]: whether two steps are alike, or
     /// one is possible at all, is to be seen only when they are whole.
-    pub fn new(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Stream, StreamError> {
+    pub fn new(
+        parts: &[&Automaton],
+        limits: &ProductLimits<'_>,
+    ) -> Result<StepStream, StreamError> {
         let plan = Plan::new(parts, limits)?;
         // Steps can be alike only where data tell others apart.
         if plan.ground || plan.twins {
             return Err(StreamError::Data);
         }
-        Ok(Stream { plan })
+        Ok(StepStream { plan })
     }
 
     /// Names of the product, sorted; bit i of a label is the i-th.
-    pub fn alphabet(&self) -> &[Name] {
+    pub fn alphabet(&self) -> &[NameId] {
         &self.plan.alphabet
     }
 
@@ -84,22 +87,22 @@ impl Stream {
     /// `take` by then is right.
     pub fn run<E: From<StreamError> + Send>(
         &self,
-        limits: &Limits<'_>,
+        limits: &ProductLimits<'_>,
         store: Option<&dyn Store>,
-        mut take: impl FnMut(Steps<'_>) -> Result<(), E> + Send,
-    ) -> Result<Count, E> {
+        mut take: impl FnMut(StepBatch<'_>) -> Result<(), E> + Send,
+    ) -> Result<ProductCount, E> {
         let mut failed = None;
         let mut take = |first, made: &Made| {
-            failed = take(Steps::of(first, made)).err();
+            failed = take(StepBatch::of(first, made)).err();
             failed.is_none()
         };
         let made = self.make(limits, store, &mut take)?;
         let (states, transitions) = made.unwrap_or_default();
-        let count = Count { states, transitions: u128::from(transitions) };
+        let count = ProductCount { states, transitions: u128::from(transitions) };
         failed.map_or(Ok(count), Err)
     }
 
-    /// As [`Stream::run`], by several processes together, each of which calls this with its own
+    /// As [`StepStream::run`], by several processes together, each of which calls this with its own
     /// `exchange`. The states that `limits.memory` of one has no room for are with the others. With
     /// `first`, the first rank takes all steps, in order, and the others none; without it each
     /// takes those that it has made, in order, but for those that others have made between. States
@@ -107,29 +110,29 @@ impl Stream {
     /// are, and how many steps were taken here.
     ///
     /// # Errors
-    /// As [`Stream::run`], or others cannot be reached. What fails in one process the others do not
-    /// hear: all must be ended.
+    /// As [`StepStream::run`], or others cannot be reached. What fails in one process the others do
+    /// not hear: all must be ended.
     pub fn share<E: From<StreamError> + Send>(
         &self,
-        limits: &Limits<'_>,
+        limits: &ProductLimits<'_>,
         exchange: &mut (dyn Exchange + Send),
         first: bool,
-        mut take: impl FnMut(Steps<'_>) -> Result<(), E> + Send,
-    ) -> Result<Count, E> {
+        mut take: impl FnMut(StepBatch<'_>) -> Result<(), E> + Send,
+    ) -> Result<ProductCount, E> {
         let (mut failed, mut transitions) = (None, 0);
         let mut take = |first, made: &Made| {
             transitions += made.targets.len() as u128;
-            failed = take(Steps::of(first, made)).err();
+            failed = take(StepBatch::of(first, made)).err();
             failed.is_none()
         };
         let states = share(&self.plan, limits, exchange, Wanted { first, keys: false }, &mut take)?;
-        failed.map_or(Ok(Count { states, transitions }), Err)
+        failed.map_or(Ok(ProductCount { states, transitions }), Err)
     }
 
     /// Not generic, so that the search is compiled here, and as this crate is.
     fn make(
         &self,
-        limits: &Limits<'_>,
+        limits: &ProductLimits<'_>,
         store: Option<&dyn Store>,
         take: &mut TakeMade<'_>,
     ) -> Result<Option<(u64, u64)>, StreamError> {
@@ -142,7 +145,7 @@ pub(super) type TakeMade<'t> = dyn FnMut(usize, &Made) -> bool + Send + 't;
 
 struct Make<'a, 't> {
     plan: &'a Plan,
-    limits: &'a Limits<'a>,
+    limits: &'a ProductLimits<'a>,
     store: Option<&'a dyn Store>,
     take: &'a mut TakeMade<'t>,
 }
@@ -166,18 +169,23 @@ pub type Keeps<'a> = dyn Fn(&[u64]) -> bool + Sync + 'a;
 /// Rows that a thread sums up at once.
 const ROWS: usize = 256;
 
-impl<'a> Steps<'a> {
+impl<'a> StepBatch<'a> {
     fn of(first: usize, made: &'a Made) -> Self {
         let Made { ends, targets, labels, .. } = made;
-        Steps { first, begin: 0, ends, targets, labels }
+        StepBatch { first, begin: 0, ends, targets, labels }
     }
 }
 
-impl Steps<'_> {
+impl StepBatch<'_> {
     /// The steps of some of these states alone, counted from the first of them.
     pub fn part(&self, states: Range<usize>) -> Self {
         let before = states.start.checked_sub(1).map_or(self.begin, |before| self.ends[before]);
-        Steps { first: self.first + states.start, begin: before, ends: &self.ends[states], ..*self }
+        StepBatch {
+            first: self.first + states.start,
+            begin: before,
+            ends: &self.ends[states],
+            ..*self
+        }
     }
 
     /// How many steps there are.
@@ -207,25 +215,30 @@ impl Steps<'_> {
     /// as the number of which they are the digits, the last the lowest, at a base of 2^61 - 1. All
     /// modulo 2^64. Steps that break `condition` are counted; the first of them is told with the
     /// first word of its label.
-    pub fn tally(&self, condition: Option<&Keeps<'_>>) -> Tally {
+    pub fn tally(&self, condition: Option<&Keeps<'_>>) -> CellTally {
         let pieces = (0..self.ends.len()).into_par_iter().step_by(ROWS);
         let piece = |from: usize| {
             let rows = self.part(from..self.ends.len().min(from + ROWS));
             let row = |(from, steps)| self.tally_row(from as u64, steps, condition);
-            rows.rows().map(row).sum::<Tally>()
+            rows.rows().map(row).sum::<CellTally>()
         };
         pieces.map(piece).sum()
     }
 
-    fn tally_row(&self, from: u64, steps: Range<usize>, condition: Option<&Keeps<'_>>) -> Tally {
+    fn tally_row(
+        &self,
+        from: u64,
+        steps: Range<usize>,
+        condition: Option<&Keeps<'_>>,
+    ) -> CellTally {
         let words = self.labels.len() / self.targets.len().max(1);
         let stuck = steps.is_empty();
-        let mut all = Tally {
+        let mut all = CellTally {
             states: 1,
             checksum: Checksum { steps: steps.len() as u64, sum: 0 },
             stuck: u64::from(stuck),
             first_stuck: stuck.then_some(from as u32),
-            ..Tally::default()
+            ..CellTally::default()
         };
         for (place, at) in (1_u64..).zip(steps) {
             let (to, label) = (self.targets[at], &self.labels[at * words..][..words]);
@@ -247,7 +260,8 @@ impl Steps<'_> {
     }
 }
 
-/// What [`Steps::tally`] makes of a label of several words in a place, and the number that it is.
+/// What [`StepBatch::tally`] makes of a label of several words in a place, and the number that it
+/// is.
 fn wide(cell: u64, label: &[u64]) -> (u64, u64) {
     let digest = label.iter().fold(cell, |cell, word| mixed(cell, *word));
     let digits = label.iter();
@@ -255,7 +269,7 @@ fn wide(cell: u64, label: &[u64]) -> (u64, u64) {
     (digest, number)
 }
 
-impl std::fmt::Debug for Stream {
+impl std::fmt::Debug for StepStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Wide { label, state, condition } = self.plan.layout;
         write!(f, "Stream of {} parts, words {label}, {state}, {condition}", self.plan.parts.len())

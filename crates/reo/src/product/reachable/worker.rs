@@ -9,7 +9,7 @@ use super::plan::Plan;
 use super::row::Row;
 use super::walk::Visit;
 use super::write::{Combiner, New, Pen, Write};
-use crate::limits::{Limits, Stopped};
+use crate::limits::{ProductLimits, Stopped};
 
 /// Most steps of groups that are listed; of one group with more they are found while they are
 /// written. In words of vectors, for all groups of a row.
@@ -38,14 +38,14 @@ pub(super) struct Listed {
 pub(super) struct Worker<'a, S> {
     pub plan: &'a Plan,
     pub layout: S,
-    pub limits: &'a Limits<'a>,
+    pub limits: &'a ProductLimits<'a>,
     row: Row<'a, S>,
     lists: Lists,
     combiner: Combiner<S>,
 }
 
 impl<'a, S: Layout> Worker<'a, S> {
-    pub fn new(plan: &'a Plan, layout: S, limits: &'a Limits<'a>) -> Self {
+    pub fn new(plan: &'a Plan, layout: S, limits: &'a ProductLimits<'a>) -> Self {
         Worker {
             plan,
             layout,

@@ -9,7 +9,7 @@ use super::index::{Index, Table};
 use super::layout::{Layout, add};
 use super::plan::Plan;
 use super::walk::Visit;
-use crate::limits::{Limits, Stopped};
+use crate::limits::{ProductLimits, Stopped};
 
 /// Most steps of the block of combinations that is made once for a row: fits in a near cache.
 const COMBINED: usize = 1 << 11;
@@ -143,7 +143,7 @@ pub(super) struct Write<'b, 'c, S> {
     pub combiner: &'b mut Combiner<S>,
     pub lists: &'b [u64],
     pub plan: &'b Plan,
-    pub limits: &'b Limits<'b>,
+    pub limits: &'b ProductLimits<'b>,
     pub pen: &'b mut Pen<'c, S>,
     /// Words of the block not to be written the next time.
     pub skip: usize,

@@ -25,7 +25,7 @@ mod read;
 mod write;
 
 pub(crate) use claim::constant_of;
-pub use claim::{Claim, Claimed, Value, constraint};
+pub use claim::{ClaimValue, Claimed, GuardClaim, constraint};
 pub(crate) use read::all_of;
 pub use read::{Cases, Dialect, cases, parse, value};
 pub use write::text;

@@ -16,10 +16,10 @@
 
 use std::fmt::Write;
 
-use super::claim::{Claim, Claimed, RESERVED, Value};
+use super::claim::{ClaimValue, Claimed, GuardClaim, RESERVED};
 use crate::constant::{OPERATORS, RELATIONS, constant_word};
-use crate::syntax::lex::{self, Cursor, Kind, MAX_NAMELESS, OWN, nameless};
-use crate::syntax::{At, Fault, Read, Source, Spot};
+use crate::syntax::lex::{self, Cursor, MAX_NAMELESS, OWN, TokenKind, nameless};
+use crate::syntax::{Read, Source, Spot, SyntaxFault, WithPlace};
 
 /// How a language writes conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub fn parse(text: &str) -> Read<Cases> {
     let tokens = lex::tokens(&source, OWN)?;
     let mut cursor = Cursor::new(&source, &tokens);
     let cases = cases(&mut cursor, Dialect::Own)?;
-    if *cursor.peek(0) == Kind::End { Ok(cases) } else { Err(cursor.expected("`&` or `|`")) }
+    if *cursor.peek(0) == TokenKind::End { Ok(cases) } else { Err(cursor.expected("`&` or `|`")) }
 }
 
 /// The cases of a condition, up to the first token that cannot go on with it.
@@ -74,10 +74,10 @@ fn either(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
     let mut cases = all(c, dialect)?;
     // Behind another `|` the next section of an atom begins: `#WA`, `Java : "..."`.
     let section = |c: &Cursor<'_>| {
-        matches!(c.peek(1), Kind::Sign("#")) || matches!(c.peek(2), Kind::Sign(":"))
+        matches!(c.peek(1), TokenKind::Sign("#")) || matches!(c.peek(2), TokenKind::Sign(":"))
     };
     while c.is("|") && !section(c) || c.is_word("or") {
-        if *c.take() == Kind::Sign("|") {
+        if *c.take() == TokenKind::Sign("|") {
             c.eat("|");
         }
         cases.extend(all(c, dialect)?);
@@ -88,7 +88,7 @@ fn either(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
 fn all(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
     let mut cases = c.nested(|c| one(c, dialect))?;
     while c.is("&") || c.is_word("and") {
-        if *c.take() == Kind::Sign("&") {
+        if *c.take() == TokenKind::Sign("&") {
             c.eat("&");
         }
         let more = c.nested(|c| one(c, dialect))?;
@@ -98,11 +98,11 @@ fn all(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
 }
 
 fn within(c: &Cursor<'_>, cases: Cases) -> Read<Cases> {
-    if cases.len() > MAX_CASES { Err(c.fault(Fault::Condition(CASES))) } else { Ok(cases) }
+    if cases.len() > MAX_CASES { Err(c.fault(SyntaxFault::Condition(CASES))) } else { Ok(cases) }
 }
 
 fn both(c: &Cursor<'_>, one: &Cases, other: &Cases) -> Read<Cases> {
-    all_of(one, other).ok_or_else(|| c.fault(Fault::Condition(CASES)))
+    all_of(one, other).ok_or_else(|| c.fault(SyntaxFault::Condition(CASES)))
 }
 
 /// Each case of one with each of the other, unless there are too many.
@@ -133,7 +133,7 @@ fn one(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
         *c = inside;
         return inner;
     };
-    let at = |fault: &At<Fault>| (fault.place.line, fault.place.column);
+    let at = |fault: &WithPlace<SyntaxFault>| (fault.place.line, fault.place.column);
     claim(c, dialect, spot).map_err(|other| if at(&other) > at(&fault) { other } else { fault })
 }
 
@@ -145,7 +145,7 @@ fn bracket(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
 
 /// One claim, or a word for one.
 fn claim(c: &mut Cursor<'_>, dialect: Dialect, spot: Spot) -> Read<Cases> {
-    let alone = !matches!(c.peek(1), Kind::Sign("=" | "!=" | "<" | "<=" | ">" | ">="));
+    let alone = !matches!(c.peek(1), TokenKind::Sign("=" | "!=" | "<" | "<=" | ">" | ">="));
     for (word, cases) in [("true", vec![Vec::new()]), ("false", Vec::new())] {
         if alone && c.is_word(word) {
             c.take();
@@ -155,13 +155,13 @@ fn claim(c: &mut Cursor<'_>, dialect: Dialect, spot: Spot) -> Read<Cases> {
     let left = value(c, dialect)?;
     if let Some(sign) = RELATIONS.into_iter().find(|sign| c.eat(sign)) {
         let right = value(c, dialect)?;
-        return Ok(vec![vec![(spot, Claim::relation(sign, left, right))]]);
+        return Ok(vec![vec![(spot, GuardClaim::relation(sign, left, right))]]);
     }
     let different = c.is("!=");
     if !different && !c.is("=") {
         return match left {
-            Value::Call(word, values) if !OPERATORS.contains(&word.as_str()) => {
-                Ok(vec![vec![(spot, Claim::Predicate(true, word, values))]])
+            ClaimValue::Call(word, values) if !OPERATORS.contains(&word.as_str()) => {
+                Ok(vec![vec![(spot, GuardClaim::Predicate(true, word, values))]])
             }
             _ => Err(c.expected("`=`, `!=` or `<`")),
         };
@@ -170,7 +170,8 @@ fn claim(c: &mut Cursor<'_>, dialect: Dialect, spot: Spot) -> Read<Cases> {
     // `.cat` files tell tests, `==`, from what is put somewhere; both say the same.
     _ = dialect == Dialect::Cat && !different && c.eat("=");
     let right = value(c, dialect)?;
-    let claim = if different { Claim::Different(left, right) } else { Claim::Equal(left, right) };
+    let claim =
+        if different { GuardClaim::Different(left, right) } else { GuardClaim::Equal(left, right) };
     Ok(vec![vec![(spot, claim)]])
 }
 
@@ -187,7 +188,7 @@ fn negated(c: &Cursor<'_>, spot: Spot, cases: &Cases) -> Read<Cases> {
 /// Without claims that are there twice, and without cases in which another one holds as well.
 fn absorbed(mut cases: Cases) -> Cases {
     for case in &mut cases {
-        let mut seen: Vec<Claim> = Vec::new();
+        let mut seen: Vec<GuardClaim> = Vec::new();
         case.retain(|(_, claim)| {
             let new = !seen.contains(claim);
             seen.push(claim.clone());
@@ -204,11 +205,11 @@ fn absorbed(mut cases: Cases) -> Cases {
     kept
 }
 
-fn not(claim: &Claim) -> Claim {
+fn not(claim: &GuardClaim) -> GuardClaim {
     match claim.clone() {
-        Claim::Equal(a, b) => Claim::Different(a, b),
-        Claim::Different(a, b) => Claim::Equal(a, b),
-        Claim::Predicate(holds, p, values) => Claim::Predicate(!holds, p, values),
+        GuardClaim::Equal(a, b) => GuardClaim::Different(a, b),
+        GuardClaim::Different(a, b) => GuardClaim::Equal(a, b),
+        GuardClaim::Predicate(holds, p, values) => GuardClaim::Predicate(!holds, p, values),
     }
 }
 
@@ -216,7 +217,7 @@ fn not(claim: &Claim) -> Claim {
 ///
 /// # Errors
 /// What is wrong with the text and where.
-pub fn value(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Value> {
+pub fn value(c: &mut Cursor<'_>, dialect: Dialect) -> Read<ClaimValue> {
     chain(c, &["+", "-"], |c| chain(c, &["*", "/", "%"], |c| signed(c, dialect)))
 }
 
@@ -224,64 +225,65 @@ pub fn value(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Value> {
 fn chain(
     c: &mut Cursor<'_>,
     signs: &[&'static str],
-    mut operand: impl FnMut(&mut Cursor<'_>) -> Read<Value>,
-) -> Read<Value> {
+    mut operand: impl FnMut(&mut Cursor<'_>) -> Read<ClaimValue>,
+) -> Read<ClaimValue> {
     let mut left = operand(c)?;
     while let Some(sign) = signs.iter().find(|s| c.is(s)) {
         // `$m = *` may stand before anything.
-        if left == Value::Null {
+        if left == ClaimValue::Null {
             break;
         }
         c.take();
         let right = operand(c)?;
-        left = Value::of_sign(sign, vec![left, right]);
+        left = ClaimValue::of_sign(sign, vec![left, right]);
     }
     Ok(left)
 }
 
-fn signed(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Value> {
+fn signed(c: &mut Cursor<'_>, dialect: Dialect) -> Read<ClaimValue> {
     if c.eat("-") {
-        if let Kind::Number(digits) = c.peek(0) {
+        if let TokenKind::Number(digits) = c.peek(0) {
             c.take();
-            return Ok(Value::Constant(format!("-{digits}")));
+            return Ok(ClaimValue::Constant(format!("-{digits}")));
         }
         let inner = c.nested(|c| signed(c, dialect))?;
-        return Ok(Value::of_sign("-", vec![inner]));
+        return Ok(ClaimValue::of_sign("-", vec![inner]));
     }
     if c.eat("(") {
         let inner = c.nested(|c| value(c, dialect))?;
         return c.need(")").map(|()| inner);
     }
     if dialect == Dialect::Rules && c.eat("*") {
-        return Ok(Value::Null);
+        return Ok(ClaimValue::Null);
     }
     leaf(c, dialect)
 }
 
-fn leaf(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Value> {
-    let here = c.fault(Fault::Condition(NULL));
+fn leaf(c: &mut Cursor<'_>, dialect: Dialect) -> Read<ClaimValue> {
+    let here = c.fault(SyntaxFault::Condition(NULL));
     if c.eat("$") {
         return cell(c, dialect);
     }
     match c.peek(0) {
-        Kind::Sign("?") if dialect == Dialect::Cat => {
-            let any = Value::Some(MAX_NAMELESS.saturating_add(c.spot().0 as u32));
+        TokenKind::Sign("?") if dialect == Dialect::Cat => {
+            let any = ClaimValue::Some(MAX_NAMELESS.saturating_add(c.spot().0 as u32));
             c.take();
             Ok(any)
         }
-        Kind::Number(constant) => {
+        TokenKind::Number(constant) => {
             c.take();
-            Ok(Value::Constant(constant.clone()))
+            Ok(ClaimValue::Constant(constant.clone()))
         }
-        Kind::Text(constant) => {
+        TokenKind::Text(constant) => {
             c.take();
-            Ok(Value::Constant(constant_word(constant)))
+            Ok(ClaimValue::Constant(constant_word(constant)))
         }
-        Kind::Word(word) => {
+        TokenKind::Word(word) => {
             c.take();
             let mut word = word.clone();
             // The function of a class of foreign code.
-            while dialect == Dialect::Rules && c.is(".") && matches!(c.peek(1), Kind::Word(_)) {
+            while dialect == Dialect::Rules && c.is(".") && matches!(c.peek(1), TokenKind::Word(_))
+            {
                 c.take();
                 word = format!("{word}.{}", c.word("a word")?);
             }
@@ -292,46 +294,46 @@ fn leaf(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Value> {
                 return indexed(c, word);
             }
             match word.as_str() {
-                "true" | "false" => Ok(Value::Constant(word)),
-                "null" if dialect == Dialect::Rules => Ok(Value::Null),
+                "true" | "false" => Ok(ClaimValue::Constant(word)),
+                "null" if dialect == Dialect::Rules => Ok(ClaimValue::Null),
                 "null" if dialect == Dialect::Own => Err(here),
-                _ => Ok(nameless(&word).map_or_else(|| Value::Word(word), Value::Some)),
+                _ => Ok(nameless(&word).map_or_else(|| ClaimValue::Word(word), ClaimValue::Some)),
             }
         }
-        Kind::Quoted(word) => {
+        TokenKind::Quoted(word) => {
             c.take();
-            if c.is("(") { call(c, dialect, word) } else { Ok(Value::Word(word.clone())) }
+            if c.is("(") { call(c, dialect, word) } else { Ok(ClaimValue::Word(word.clone())) }
         }
         _ => Err(c.expected("a value (a name, a constant, `$cell` or `f(...)`)")),
     }
 }
 
-fn call(c: &mut Cursor<'_>, dialect: Dialect, word: &str) -> Read<Value> {
+fn call(c: &mut Cursor<'_>, dialect: Dialect, word: &str) -> Read<ClaimValue> {
     c.need("(")?;
     let values = c.nested(|c| c.list(")", |c| value(c, dialect)))?;
-    Ok(Value::Call(word.to_owned(), values))
+    Ok(ClaimValue::Call(word.to_owned(), values))
 }
 
 /// A word with indices that are numbers: `a[1]`.
-fn indexed(c: &mut Cursor<'_>, mut word: String) -> Read<Value> {
+fn indexed(c: &mut Cursor<'_>, mut word: String) -> Read<ClaimValue> {
     while c.eat("[") {
-        let Kind::Number(at) = c.peek(0) else { return Err(c.expected("a number")) };
+        let TokenKind::Number(at) = c.peek(0) else { return Err(c.expected("a number")) };
         _ = write!(word, "[{at}]");
         c.take();
         c.need("]")?;
     }
-    Ok(Value::Word(word))
+    Ok(ClaimValue::Word(word))
 }
 
-fn cell(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Value> {
-    let wrong = c.fault(Fault::Condition(CELL));
+fn cell(c: &mut Cursor<'_>, dialect: Dialect) -> Read<ClaimValue> {
+    let wrong = c.fault(SyntaxFault::Condition(CELL));
     let word = c.word("the name of a cell")?;
     if dialect != Dialect::Cat {
-        return Ok(if c.eat("'") { Value::After(word) } else { Value::Before(word) });
+        return Ok(if c.eat("'") { ClaimValue::After(word) } else { ClaimValue::Before(word) });
     }
     match word.split_once('.') {
-        Some(("s", cell)) if !cell.is_empty() => Ok(Value::Before(cell.to_owned())),
-        Some(("t", cell)) if !cell.is_empty() => Ok(Value::After(cell.to_owned())),
+        Some(("s", cell)) if !cell.is_empty() => Ok(ClaimValue::Before(cell.to_owned())),
+        Some(("t", cell)) if !cell.is_empty() => Ok(ClaimValue::After(cell.to_owned())),
         _ => Err(wrong),
     }
 }

@@ -4,43 +4,43 @@ use std::fmt::Write;
 
 use itertools::Itertools;
 
-use super::claim::{Claim, Claimed, RESERVED, Value};
+use super::claim::{ClaimValue, Claimed, GuardClaim, RESERVED};
 use crate::constant::{LESS, OPERATORS, constant_text};
-use crate::constraint::{Constraint, Literal, Term};
+use crate::constraint::{DataConstraint, DataTerm, Literal};
 use crate::symbol::Symbols;
 use crate::syntax::lex::OWN;
 
-/// A constraint as text that reads back, whatever its words: as [`Constraint::text`], and words
+/// A constraint as text that reads back, whatever its words: as [`DataConstraint::text`], and words
 /// that are none by their characters stand in back quotes.
-pub fn text(constraint: &Constraint, symbols: &Symbols) -> String {
+pub fn text(constraint: &DataConstraint, symbols: &Symbols) -> String {
     let literals = constraint.literals().iter();
     let literals: Vec<String> =
         literals.map(|l| claim_text(&claim_of(l, symbols), false)).collect();
     if literals.is_empty() { "true".into() } else { literals.join(" & ") }
 }
 
-fn claim_of(literal: &Literal, symbols: &Symbols) -> Claim {
-    let value = |t: &Term| value_of(t, symbols);
+fn claim_of(literal: &Literal, symbols: &Symbols) -> GuardClaim {
+    let value = |t: &DataTerm| value_of(t, symbols);
     match literal {
-        Literal::Equal(a, b) => Claim::Equal(value(a), value(b)),
-        Literal::Different(a, b) => Claim::Different(value(a), value(b)),
+        Literal::Equal(a, b) => GuardClaim::Equal(value(a), value(b)),
+        Literal::Different(a, b) => GuardClaim::Different(value(a), value(b)),
         Literal::Predicate(holds, p, terms) => {
             let terms = terms.iter().map(value).collect();
-            Claim::Predicate(*holds, symbols.word(*p).to_owned(), terms)
+            GuardClaim::Predicate(*holds, symbols.word(*p).to_owned(), terms)
         }
     }
 }
 
-fn value_of(term: &Term, symbols: &Symbols) -> Value {
+fn value_of(term: &DataTerm, symbols: &Symbols) -> ClaimValue {
     let word = |symbol| symbols.word(symbol).to_owned();
     match term {
-        Term::Constant(c) => Value::Constant(word(*c)),
-        Term::Datum(name) => Value::Word(word(name.0)),
-        Term::Before(cell) => Value::Before(word(cell.0)),
-        Term::After(cell) => Value::After(word(cell.0)),
-        Term::Some(k) => Value::Some(*k),
-        Term::Call(f, terms) => {
-            Value::Call(word(*f), terms.iter().map(|t| value_of(t, symbols)).collect())
+        DataTerm::Constant(c) => ClaimValue::Constant(word(*c)),
+        DataTerm::Datum(name) => ClaimValue::Word(word(name.0)),
+        DataTerm::Before(cell) => ClaimValue::Before(word(cell.0)),
+        DataTerm::After(cell) => ClaimValue::After(word(cell.0)),
+        DataTerm::Some(k) => ClaimValue::Some(*k),
+        DataTerm::Call(f, terms) => {
+            ClaimValue::Call(word(*f), terms.iter().map(|t| value_of(t, symbols)).collect())
         }
     }
 }
@@ -51,11 +51,13 @@ pub(crate) fn claims_text(claims: &[Claimed], rules: bool) -> String {
     if claims.is_empty() { "true".into() } else { claims.join(if rules { ", " } else { " & " }) }
 }
 
-fn claim_text(claim: &Claim, rules: bool) -> String {
+fn claim_text(claim: &GuardClaim, rules: bool) -> String {
     match claim {
-        Claim::Equal(a, b) => format!("{} = {}", value_text(a, rules), value_text(b, rules)),
-        Claim::Different(a, b) => format!("{} != {}", value_text(a, rules), value_text(b, rules)),
-        Claim::Predicate(holds, p, values) => match &values[..] {
+        GuardClaim::Equal(a, b) => format!("{} = {}", value_text(a, rules), value_text(b, rules)),
+        GuardClaim::Different(a, b) => {
+            format!("{} != {}", value_text(a, rules), value_text(b, rules))
+        }
+        GuardClaim::Predicate(holds, p, values) => match &values[..] {
             [a, b] if p == LESS => {
                 let sign = if *holds { LESS } else { ">=" };
                 format!("{} {sign} {}", value_text(a, rules), value_text(b, rules))
@@ -68,34 +70,34 @@ fn claim_text(claim: &Claim, rules: bool) -> String {
     }
 }
 
-fn values_text(values: &[Value], rules: bool) -> String {
+fn values_text(values: &[ClaimValue], rules: bool) -> String {
     values.iter().map(|v| value_text(v, rules)).join(", ")
 }
 
-fn value_text(value: &Value, rules: bool) -> String {
+fn value_text(value: &ClaimValue, rules: bool) -> String {
     match value {
-        Value::Word(word) => word_text(word, rules),
-        Value::Constant(word) => constant_text(word),
-        Value::Null => "null".into(),
-        Value::Some(k) => format!("_{k}"),
-        Value::Before(word) => format!("${}", word_text(word, rules)),
-        Value::After(word) => format!("${}'", word_text(word, rules)),
-        Value::Call(f, values) if OPERATORS.contains(&f.as_str()) => match &values[..] {
+        ClaimValue::Word(word) => word_text(word, rules),
+        ClaimValue::Constant(word) => constant_text(word),
+        ClaimValue::Null => "null".into(),
+        ClaimValue::Some(k) => format!("_{k}"),
+        ClaimValue::Before(word) => format!("${}", word_text(word, rules)),
+        ClaimValue::After(word) => format!("${}'", word_text(word, rules)),
+        ClaimValue::Call(f, values) if OPERATORS.contains(&f.as_str()) => match &values[..] {
             [one] if f == "-" => format!("-{}", operand_text(one, rules)),
             [a, b] => format!("{} {f} {}", operand_text(a, rules), operand_text(b, rules)),
             _ => format!("{}({})", word_text(f, rules), values_text(values, rules)),
         },
-        Value::Call(f, values) => {
+        ClaimValue::Call(f, values) => {
             format!("{}({})", word_text(f, rules), values_text(values, rules))
         }
     }
 }
 
 /// A side of an operation, in brackets if it is one itself.
-fn operand_text(value: &Value, rules: bool) -> String {
+fn operand_text(value: &ClaimValue, rules: bool) -> String {
     let text = value_text(value, rules);
     match value {
-        Value::Call(f, _) if OPERATORS.contains(&f.as_str()) => format!("({text})"),
+        ClaimValue::Call(f, _) if OPERATORS.contains(&f.as_str()) => format!("({text})"),
         _ => text,
     }
 }

@@ -23,15 +23,15 @@ use super::search::{Domain, Joint, Search, after_cells, leaves};
 use super::template::{Template, Words};
 use crate::constant::predicate_word;
 use crate::syntax::Spot;
-use crate::syntax::condition::{Claim, Value};
-use crate::treo::ast::{Rule, Rules};
+use crate::syntax::condition::{ClaimValue, GuardClaim};
+use crate::treo::ast::{Rules, TreoRule};
 use crate::treo::error::{MAX_RULE_SETS, TreoError, TreoFault};
 
 /// A rule over the atom's own words.
 struct Known {
     positive: BTreeSet<usize>,
     negative: BTreeSet<usize>,
-    claims: Vec<Claim>,
+    claims: Vec<GuardClaim>,
     /// Cells whose after form is mentioned.
     touched: BTreeSet<usize>,
 }
@@ -109,14 +109,14 @@ impl Reader<'_> {
         Err(self.words.source().fault(spot, fault))
     }
 
-    fn initial(&mut self, spot: Spot, value: &Value) -> Result<Option<String>, TreoError> {
+    fn initial(&mut self, spot: Spot, value: &ClaimValue) -> Result<Option<String>, TreoError> {
         let constant = match value {
-            Value::Word(word) => self.words.parameter(word)?.map(Value::Constant),
+            ClaimValue::Word(word) => self.words.parameter(word)?.map(ClaimValue::Constant),
             other => Some(other.clone()),
         };
         match constant {
-            Some(Value::Constant(held)) => Ok(Some(held)),
-            Some(Value::Null) => Ok(None),
+            Some(ClaimValue::Constant(held)) => Ok(Some(held)),
+            Some(ClaimValue::Null) => Ok(None),
             _ => {
                 let what = "a cell begins with something that is no constant".to_owned();
                 let fix = "write `null`, a number, a text in quotes or a parameter";
@@ -126,7 +126,7 @@ impl Reader<'_> {
     }
 
     /// A rule, unless it never holds.
-    fn rule(&mut self, rule: &Rule) -> Result<Option<Known>, TreoError> {
+    fn rule(&mut self, rule: &TreoRule) -> Result<Option<Known>, TreoError> {
         let [mut positive, mut negative] = self.named(rule)?;
         if let Some(both) = positive.intersection(&negative).next() {
             let what = format!("`{0}` and `~{0}` in one rule never hold", self.ports[*both]);
@@ -167,14 +167,14 @@ impl Reader<'_> {
                 }
             }
         }
-        let claims: Vec<Claim> = claims.into_iter().map(|(_, claim)| claim).collect();
+        let claims: Vec<GuardClaim> = claims.into_iter().map(|(_, claim)| claim).collect();
         let touched =
             claims.iter().flat_map(after_cells).filter_map(|c| self.cells.get_index_of(c));
         Ok(Some(Known { touched: touched.collect(), positive, negative, claims }))
     }
 
     /// The nodes in the braces of a rule: those that fire, those that do not.
-    fn named(&mut self, rule: &Rule) -> Result<[BTreeSet<usize>; 2], TreoError> {
+    fn named(&mut self, rule: &TreoRule) -> Result<[BTreeSet<usize>; 2], TreoError> {
         let mut named = [BTreeSet::new(), BTreeSet::new()];
         for (spot, variable, fires) in rule.nodes.iter().flatten() {
             for name in self.words.names(variable)? {
@@ -189,14 +189,14 @@ impl Reader<'_> {
 
     /// The node of which a claim says no more than whether it fires, and whether it does, where
     /// those of `negative` do not.
-    fn presence(&self, claim: &Claim, negative: &BTreeSet<usize>) -> Option<(usize, bool)> {
+    fn presence(&self, claim: &GuardClaim, negative: &BTreeSet<usize>) -> Option<(usize, bool)> {
         let (a, b, fires) = match claim {
-            Claim::Equal(a, b) => (a, b, false),
-            Claim::Different(a, b) => (a, b, true),
-            Claim::Predicate(..) => return None,
+            GuardClaim::Equal(a, b) => (a, b, false),
+            GuardClaim::Different(a, b) => (a, b, true),
+            GuardClaim::Predicate(..) => return None,
         };
-        let null = |v: &Value| match v {
-            Value::Null => true,
+        let null = |v: &ClaimValue| match v {
+            ClaimValue::Null => true,
             _ => self.port(v).is_some_and(|at| negative.contains(&at)),
         };
         match (self.port(a), self.port(b)) {
@@ -207,8 +207,8 @@ impl Reader<'_> {
     }
 
     /// The port whose datum a value is.
-    fn port(&self, value: &Value) -> Option<usize> {
-        if let Value::Word(word) = value { self.at(word) } else { None }
+    fn port(&self, value: &ClaimValue) -> Option<usize> {
+        if let ClaimValue::Word(word) = value { self.at(word) } else { None }
     }
 
     /// The number of a port.
@@ -217,11 +217,11 @@ impl Reader<'_> {
     }
 
     /// Puts `null` for the data of nodes that do not fire, but not within functions and predicates.
-    fn without_datum(&self, claim: &mut Claim, negative: &BTreeSet<usize>) {
-        let (Claim::Equal(a, b) | Claim::Different(a, b)) = claim else { return };
+    fn without_datum(&self, claim: &mut GuardClaim, negative: &BTreeSet<usize>) {
+        let (GuardClaim::Equal(a, b) | GuardClaim::Different(a, b)) = claim else { return };
         for side in [a, b] {
             if self.port(side).is_some_and(|at| negative.contains(&at)) {
-                *side = Value::Null;
+                *side = ClaimValue::Null;
             }
         }
     }
@@ -231,41 +231,51 @@ impl Reader<'_> {
         self.fault(spot, TreoFault::Unknown { word: word.into(), what, fix })
     }
 
-    fn claim(&mut self, rule: &Rule, spot: Spot, claim: &Claim) -> Result<Claim, TreoError> {
-        let mut value = |v: &Value| self.value(rule, spot, v);
+    fn claim(
+        &mut self,
+        rule: &TreoRule,
+        spot: Spot,
+        claim: &GuardClaim,
+    ) -> Result<GuardClaim, TreoError> {
+        let mut value = |v: &ClaimValue| self.value(rule, spot, v);
         Ok(match claim {
-            Claim::Equal(a, b) => Claim::Equal(value(a)?, value(b)?),
-            Claim::Different(a, b) => Claim::Different(value(a)?, value(b)?),
-            Claim::Predicate(holds, p, values) => {
+            GuardClaim::Equal(a, b) => GuardClaim::Equal(value(a)?, value(b)?),
+            GuardClaim::Different(a, b) => GuardClaim::Different(value(a)?, value(b)?),
+            GuardClaim::Predicate(holds, p, values) => {
                 let values = values.iter().map(value).collect::<Result<Vec<_>, _>>()?;
                 let p = self.function(p)?;
                 let (passes, p) = predicate_word(&p);
-                Claim::Predicate(*holds == passes, p.to_owned(), values).decided()
+                GuardClaim::Predicate(*holds == passes, p.to_owned(), values).decided()
             }
         })
     }
 
-    fn value(&mut self, rule: &Rule, spot: Spot, value: &Value) -> Result<Value, TreoError> {
+    fn value(
+        &mut self,
+        rule: &TreoRule,
+        spot: Spot,
+        value: &ClaimValue,
+    ) -> Result<ClaimValue, TreoError> {
         Ok(match value {
-            Value::Word(word) if self.ports.contains(word) => value.clone(),
-            Value::Word(word) => match self.words.parameter(word)? {
-                Some(constant) => Value::Constant(constant),
+            ClaimValue::Word(word) if self.ports.contains(word) => value.clone(),
+            ClaimValue::Word(word) => match self.words.parameter(word)? {
+                Some(constant) => ClaimValue::Constant(constant),
                 None => return self.unknown(spot, word, "node or parameter of the atom"),
             },
-            Value::Before(cell) | Value::After(cell) => {
+            ClaimValue::Before(cell) | ClaimValue::After(cell) => {
                 self.cells.insert(cell.clone());
                 value.clone()
             }
-            Value::Some(k) => {
+            ClaimValue::Some(k) => {
                 let next = self.nameless.len() as u32;
-                Value::Some(*self.nameless.entry((rule.spot.0, *k)).or_insert(next))
+                ClaimValue::Some(*self.nameless.entry((rule.spot.0, *k)).or_insert(next))
             }
-            Value::Call(f, values) => {
+            ClaimValue::Call(f, values) => {
                 let values = values.iter().map(|v| self.value(rule, spot, v));
                 let values = values.collect::<Result<Vec<_>, _>>()?;
-                Value::of_sign(&self.function(f)?, values)
+                ClaimValue::of_sign(&self.function(f)?, values)
             }
-            Value::Constant(_) | Value::Null => value.clone(),
+            ClaimValue::Constant(_) | ClaimValue::Null => value.clone(),
         })
     }
 
@@ -275,8 +285,8 @@ impl Reader<'_> {
     }
 }
 
-fn data(claim: &Claim) -> Vec<&str> {
-    leaves(claim, |v| if let Value::Word(w) = v { Some(w) } else { None })
+fn data(claim: &GuardClaim) -> Vec<&str> {
+    leaves(claim, |v| if let ClaimValue::Word(w) = v { Some(w) } else { None })
 }
 
 fn domains(
@@ -300,21 +310,21 @@ fn domains(
 
 /// Whether a claim puts nothing but a constant into `cell`, if anything; and which constants it
 /// compares it with.
-fn puts_constant(claim: &Claim, cell: &str, constants: &mut IndexSet<String>) -> bool {
-    let is = |v: &Value, after: bool| match v {
-        Value::Before(c) => !after && c == cell,
-        Value::After(c) => after && c == cell,
+fn puts_constant(claim: &GuardClaim, cell: &str, constants: &mut IndexSet<String>) -> bool {
+    let is = |v: &ClaimValue, after: bool| match v {
+        ClaimValue::Before(c) => !after && c == cell,
+        ClaimValue::After(c) => after && c == cell,
         _ => false,
     };
-    if let Claim::Equal(a, b) | Claim::Different(a, b) = claim {
-        let equal = matches!(claim, Claim::Equal(..));
+    if let GuardClaim::Equal(a, b) | GuardClaim::Different(a, b) = claim {
+        let equal = matches!(claim, GuardClaim::Equal(..));
         for (one, other) in [(a, b), (b, a)] {
             match other {
-                Value::Constant(held) if is(one, false) || (equal && is(one, true)) => {
+                ClaimValue::Constant(held) if is(one, false) || (equal && is(one, true)) => {
                     constants.insert(held.clone());
                     return true;
                 }
-                Value::Null if is(one, false) || (equal && is(one, true)) => return true,
+                ClaimValue::Null if is(one, false) || (equal && is(one, true)) => return true,
                 _ if equal && is(one, true) && is(other, false) => return true,
                 _ => {}
             }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use indexmap::IndexSet;
 
 use super::template::TemplateStep;
-use crate::syntax::condition::{Claim, Value};
+use crate::syntax::condition::{ClaimValue, GuardClaim};
 use crate::treo::error::{MAX_ATOM_STATES, MAX_ATOM_STEPS};
 
 /// Most choices of next contents that are looked at for one atom, times their claims.
@@ -29,7 +29,7 @@ impl Domain {
 /// Some rules together.
 pub(super) struct Joint {
     pub fire: Vec<usize>,
-    pub claims: Vec<Claim>,
+    pub claims: Vec<GuardClaim>,
     pub touched: Vec<usize>,
 }
 
@@ -52,7 +52,7 @@ type Passed = (&'static str, usize);
 enum Decided {
     Always,
     Never,
-    Later(Claim),
+    Later(GuardClaim),
 }
 
 impl<'a> Search<'a> {
@@ -66,7 +66,7 @@ impl<'a> Search<'a> {
         let by_guide = HashMap::new();
         let mut search = Search { cells, domains, joints, nameless, guide, by_guide };
         if let Some(word) = cells.get_index(guide) {
-            let before = Value::Before(word.clone());
+            let before = ClaimValue::Before(word.clone());
             for (at, joint) in joints.iter().enumerate() {
                 let all = 0..domains[guide].len();
                 let wanted = search.wanted(joint, guide, &before);
@@ -79,24 +79,24 @@ impl<'a> Search<'a> {
     }
 
     /// The only value of a cell's form that the claims of a joint leave, if an equation says so.
-    fn wanted(&self, joint: &Joint, cell: usize, form: &Value) -> Option<u32> {
-        let value = |v: &Value| match (v, &self.domains[cell]) {
-            (Value::Null, _) => Some(0),
-            (Value::Constant(held), Domain::Constants(all)) => {
+    fn wanted(&self, joint: &Joint, cell: usize, form: &ClaimValue) -> Option<u32> {
+        let value = |v: &ClaimValue| match (v, &self.domains[cell]) {
+            (ClaimValue::Null, _) => Some(0),
+            (ClaimValue::Constant(held), Domain::Constants(all)) => {
                 all.get_index_of(held).map(|k| k as u32 + 1)
             }
             _ => None,
         };
         joint.claims.iter().find_map(|claim| match claim {
-            Claim::Equal(a, b) if a == form => value(b),
-            Claim::Equal(a, b) if b == form => value(a),
+            GuardClaim::Equal(a, b) if a == form => value(b),
+            GuardClaim::Equal(a, b) if b == form => value(a),
             _ => None,
         })
     }
 
     /// The number of states, and the steps; or the limit that is passed.
     pub fn run(&self, start: Vec<u32>) -> Result<Found, Passed> {
-        let after = |cell: &usize| Value::After(self.cells[*cell].clone());
+        let after = |cell: &usize| ClaimValue::After(self.cells[*cell].clone());
         let fixed = |j: &Joint| j.touched.iter().map(|c| self.wanted(j, *c, &after(c))).collect();
         let fixed: Vec<Vec<Option<u32>>> = self.joints.iter().map(fixed).collect();
         let every: Vec<usize> = (0..self.joints.len()).collect();
@@ -143,7 +143,7 @@ impl<'a> Search<'a> {
     }
 
     /// What is left of the claims of `joint` as data constraints; nothing if they fail.
-    fn claims(&self, joint: &Joint, before: &[u32], after: &[u32]) -> Option<Vec<Claim>> {
+    fn claims(&self, joint: &Joint, before: &[u32], after: &[u32]) -> Option<Vec<GuardClaim>> {
         let mut left = Vec::new();
         for claim in &joint.claims {
             match self.decide(claim, before, after) {
@@ -156,54 +156,54 @@ impl<'a> Search<'a> {
             let written = matches!(self.domains[*cell], Domain::Full) && after[*cell] == 1;
             let word = &self.cells[*cell];
             if written && !left.iter().any(|c| after_cells(c).contains(&word.as_str())) {
-                let any = Value::Some(self.nameless + *cell as u32);
-                left.push(Claim::Equal(Value::After(word.clone()), any));
+                let any = ClaimValue::Some(self.nameless + *cell as u32);
+                left.push(GuardClaim::Equal(ClaimValue::After(word.clone()), any));
             }
         }
         Some(left)
     }
 
-    fn decide(&self, claim: &Claim, before: &[u32], after: &[u32]) -> Decided {
-        let value = |v: &Value| self.value(v, before, after);
+    fn decide(&self, claim: &GuardClaim, before: &[u32], after: &[u32]) -> Decided {
+        let value = |v: &ClaimValue| self.value(v, before, after);
         let (equal, a, b) = match claim {
-            Claim::Equal(a, b) => (true, value(a), value(b)),
-            Claim::Different(a, b) => (false, value(a), value(b)),
-            Claim::Predicate(holds, p, values) => {
+            GuardClaim::Equal(a, b) => (true, value(a), value(b)),
+            GuardClaim::Different(a, b) => (false, value(a), value(b)),
+            GuardClaim::Predicate(holds, p, values) => {
                 let values = values.iter().map(value).collect();
-                return match Claim::Predicate(*holds, p.clone(), values).decided() {
-                    Claim::Equal(..) => Decided::Always,
-                    Claim::Different(..) => Decided::Never,
-                    open @ Claim::Predicate(..) => Decided::Later(open),
+                return match GuardClaim::Predicate(*holds, p.clone(), values).decided() {
+                    GuardClaim::Equal(..) => Decided::Always,
+                    GuardClaim::Different(..) => Decided::Never,
+                    open @ GuardClaim::Predicate(..) => Decided::Later(open),
                 };
             }
         };
         let same = match (&a, &b) {
-            (Value::Null, Value::Null) => true,
-            (Value::Null, _) | (_, Value::Null) => false,
-            (Value::Constant(x), Value::Constant(y)) => x == y,
+            (ClaimValue::Null, ClaimValue::Null) => true,
+            (ClaimValue::Null, _) | (_, ClaimValue::Null) => false,
+            (ClaimValue::Constant(x), ClaimValue::Constant(y)) => x == y,
             _ if a == b => true,
-            _ if equal => return Decided::Later(Claim::Equal(a, b)),
-            _ => return Decided::Later(Claim::Different(a, b)),
+            _ if equal => return Decided::Later(GuardClaim::Equal(a, b)),
+            _ => return Decided::Later(GuardClaim::Different(a, b)),
         };
         if same == equal { Decided::Always } else { Decided::Never }
     }
 
     /// A value as far as the states know it.
-    fn value(&self, value: &Value, before: &[u32], after: &[u32]) -> Value {
+    fn value(&self, value: &ClaimValue, before: &[u32], after: &[u32]) -> ClaimValue {
         let cell = |word: &String, contents: &[u32]| {
             let at = self.cells.get_index_of(word).unwrap_or_default();
             match (&self.domains[at], contents[at]) {
-                (_, 0) => Value::Null,
-                (Domain::Constants(all), k) => Value::Constant(all[k as usize - 1].clone()),
+                (_, 0) => ClaimValue::Null,
+                (Domain::Constants(all), k) => ClaimValue::Constant(all[k as usize - 1].clone()),
                 (Domain::Full, _) => value.clone(),
             }
         };
         match value {
-            Value::Before(word) => cell(word, before),
-            Value::After(word) => cell(word, after),
-            Value::Call(f, values) => {
+            ClaimValue::Before(word) => cell(word, before),
+            ClaimValue::After(word) => cell(word, after),
+            ClaimValue::Call(f, values) => {
                 let values = values.iter().map(|v| self.value(v, before, after));
-                Value::Call(f.clone(), values.collect())
+                ClaimValue::Call(f.clone(), values.collect())
             }
             other => other.clone(),
         }
@@ -224,17 +224,17 @@ fn within(choices: usize, states: usize, steps: usize) -> Result<(), Passed> {
 }
 
 /// The cells whose after form a claim mentions.
-pub(super) fn after_cells(claim: &Claim) -> Vec<&str> {
-    leaves(claim, |v| if let Value::After(c) = v { Some(c) } else { None })
+pub(super) fn after_cells(claim: &GuardClaim) -> Vec<&str> {
+    leaves(claim, |v| if let ClaimValue::After(c) = v { Some(c) } else { None })
 }
 
 /// The words that `pick` finds among the values of a claim that are no calls.
 pub(super) fn leaves<'c>(
-    claim: &'c Claim,
-    pick: impl Fn(&'c Value) -> Option<&'c String>,
+    claim: &'c GuardClaim,
+    pick: impl Fn(&'c ClaimValue) -> Option<&'c String>,
 ) -> Vec<&'c str> {
     let mut all = Vec::new();
-    let mut see = |v: &'c Value| all.extend(pick(v).map(String::as_str));
+    let mut see = |v: &'c ClaimValue| all.extend(pick(v).map(String::as_str));
     claim.values().into_iter().for_each(|v| v.visit(&mut see));
     all
 }

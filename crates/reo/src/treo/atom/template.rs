@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::automaton::{Automaton, Builder};
-use crate::constraint::{Constraint, Term};
+use crate::automaton::{Automaton, AutomatonBuilder};
+use crate::constraint::{DataConstraint, DataTerm};
 use crate::label;
-use crate::symbol::{Cell, Name, Symbols};
+use crate::symbol::{Cell, NameId, Symbols};
 use crate::syntax::Source;
-use crate::syntax::condition::Claim;
-use crate::treo::ast::Variable;
+use crate::syntax::condition::GuardClaim;
+use crate::treo::ast::TreoVariable;
 use crate::treo::error::TreoError;
 
 /// An automaton over words.
@@ -27,7 +27,7 @@ pub(crate) struct Template {
 pub(crate) struct TemplateStep {
     pub from: u32,
     pub fire: Vec<usize>,
-    pub claims: Vec<Claim>,
+    pub claims: Vec<GuardClaim>,
     pub to: u32,
 }
 
@@ -36,7 +36,7 @@ pub(crate) trait Words {
     /// The value of a parameter, if there is one called so.
     fn parameter(&mut self, word: &str) -> Result<Option<String>, TreoError>;
     /// The words of a variable with its indices.
-    fn names(&mut self, variable: &Variable) -> Result<Vec<String>, TreoError>;
+    fn names(&mut self, variable: &TreoVariable) -> Result<Vec<String>, TreoError>;
     /// Says something about how the text was read.
     fn note(&mut self, note: String);
     /// Where errors are.
@@ -53,25 +53,26 @@ impl Template {
     }
 
     /// The automaton over `names`, one for each port; cells are called `prefix` and their word.
-    pub fn automaton(&self, names: &[Name], prefix: &str, symbols: &mut Symbols) -> Automaton {
+    pub fn automaton(&self, names: &[NameId], prefix: &str, symbols: &mut Symbols) -> Automaton {
         let cells =
             self.cells.iter().map(|c| (c.as_str(), symbols.fresh_cell(&format!("{prefix}{c}"))));
         let cells: HashMap<&str, Cell> = cells.collect();
-        let ports: HashMap<&str, Name> =
+        let ports: HashMap<&str, NameId> =
             self.ports.iter().map(String::as_str).zip(names.iter().copied()).collect();
         let contents =
             self.contents.iter().map(|(c, held)| (cells[c.as_str()], symbols.intern(held)));
-        let mut builder = Builder::over(names.iter().copied(), self.states, self.initial.clone());
+        let mut builder =
+            AutomatonBuilder::over(names.iter().copied(), self.states, self.initial.clone());
         builder.contents(contents.collect::<Vec<_>>());
         let word = |word: &str, symbols: &mut Symbols| match ports.get(word) {
-            Some(name) => Term::Datum(*name),
-            None => Term::Constant(symbols.intern(word)),
+            Some(name) => DataTerm::Datum(*name),
+            None => DataTerm::Constant(symbols.intern(word)),
         };
         let cell = |word: &str, _: &mut Symbols| cells[word];
         for step in &self.steps {
-            let fire: Vec<Name> = step.fire.iter().map(|at| names[*at]).collect();
+            let fire: Vec<NameId> = step.fire.iter().map(|at| names[*at]).collect();
             let literals = step.claims.iter().map(|c| c.literal(symbols, &word, &cell));
-            builder.step(step.from, &fire, Constraint::new(literals), step.to);
+            builder.step(step.from, &fire, DataConstraint::new(literals), step.to);
         }
         builder.done()
     }

@@ -6,7 +6,9 @@ use super::scope::{Scope, Value};
 use super::sizes::Fit;
 use super::text::counted;
 use super::value::is_range;
-use crate::treo::ast::{Body, Comparison, Parameter, ParameterKind, Predicate, Value as Written};
+use crate::treo::ast::{
+    Body, ComponentParameter, ParameterKind, Predicate, TermComparison, TreoValue as Written,
+};
 use crate::treo::error::TreoFault;
 
 impl Expander<'_> {
@@ -57,7 +59,7 @@ impl Expander<'_> {
         &mut self,
         f: &Frame,
         scope: &mut Scope<'_>,
-        parameter: &Parameter,
+        parameter: &ComponentParameter,
         value: &Value,
     ) -> Result<(), TreoFault> {
         let expected = match &parameter.kind {
@@ -88,7 +90,7 @@ impl Expander<'_> {
         &mut self,
         f: &Frame,
         scope: &mut Scope<'_>,
-        parameter: &Parameter,
+        parameter: &ComponentParameter,
         items: Vec<Value>,
     ) -> Option<()> {
         if self.solve(f, scope, &[&parameter.name], items.len()) != Fit::Yes {
@@ -103,7 +105,8 @@ impl Expander<'_> {
     pub(super) fn equations(&mut self, f: &Frame, scope: &mut Scope<'_>) {
         let Body::Block(block) = &f.definition().body else { return };
         for (_, predicate) in &block.predicates {
-            let Predicate::Compare(Comparison::Equal, Written::Variable(word), value) = predicate
+            let Predicate::Compare(TermComparison::Equal, Written::Variable(word), value) =
+                predicate
             else {
                 continue;
             };

@@ -13,9 +13,9 @@ use super::leaf::{Key, Leaf, Make};
 use super::scope::{Component, Scope, Unresolved};
 use super::text::listed;
 use crate::catalog::{CatalogError, MAX_ENDS, Primitive, TICK};
-use crate::connector::{Connector, End, Wiring};
+use crate::connector::{ChannelEnd, Connector, Wiring};
 use crate::syntax::{Source, Spot};
-use crate::treo::ast::{Direction, Meaning, PrimitiveUse, Variable};
+use crate::treo::ast::{Direction, Meaning, PrimitiveUse, TreoVariable};
 use crate::treo::atom::{self, Template, Words};
 use crate::treo::error::{MAX_PARTS, MAX_SIZE, TreoError, TreoFault};
 
@@ -75,7 +75,7 @@ impl Expander<'_> {
     }
 
     /// The ends of an atom. Nodes without a mark are inputs, or outputs if all marks are `?`.
-    fn ends(&mut self, f: &Frame, foreign: bool) -> Vec<End> {
+    fn ends(&mut self, f: &Frame, foreign: bool) -> Vec<ChannelEnd> {
         let marks = || f.ports.iter().filter_map(|(_, direction)| *direction);
         let unmarked: Vec<&str> =
             f.ports.iter().filter(|(_, d)| d.is_none()).map(|(n, _)| n.as_str()).collect();
@@ -90,7 +90,7 @@ impl Expander<'_> {
         }
         let end = |(name, direction): &(String, Option<Direction>)| {
             let writes = direction.map_or(writes, |d| d == Direction::Out);
-            End { node: f.node(name), writes }
+            ChannelEnd { node: f.node(name), writes }
         };
         f.ports.iter().map(end).collect()
     }
@@ -181,7 +181,7 @@ impl Expander<'_> {
             nodes.push(TICK.to_owned());
         }
         let writes = primitive.ends(nodes.len()).map_err(|error| f.fault(spot, error.into()))?;
-        let ends = nodes.into_iter().zip(writes).map(|(node, writes)| End { node, writes });
+        let ends = nodes.into_iter().zip(writes).map(|(node, writes)| ChannelEnd { node, writes });
         let (ends, make) = (ends.collect(), Make::Primitive(primitive.clone()));
         let (kind, prefix, open) = (kind.to_owned(), prefix.to_owned(), None);
         let arguments = primitive.argument().into_iter().collect();
@@ -259,11 +259,16 @@ struct Opening<'a> {
 impl Opening<'_> {
     /// Shows its nodes to the environment. An end that is not the only one to write to its node
     /// gets a node of its own, which the environment sees, with a channel to the node.
-    fn open(&self, ends: &mut [End], wiring: &mut Wiring<'_>, visible: &mut IndexSet<String>) {
+    fn open(
+        &self,
+        ends: &mut [ChannelEnd],
+        wiring: &mut Wiring<'_>,
+        visible: &mut IndexSet<String>,
+    ) {
         for (end, port) in ends.iter_mut().zip(self.ports) {
             if end.writes && self.writers[&end.node] > 1 {
                 let own = format!("{}{port}", self.prefix);
-                let channel = [End::reads(&own), End::writes(&end.node)];
+                let channel = [ChannelEnd::reads(&own), ChannelEnd::writes(&end.node)];
                 wiring.add("sync", &channel, |names, _| crate::primitive::sync(names[0], names[1]));
                 end.node = own;
             }
@@ -304,7 +309,7 @@ impl Words for AtomWords<'_, '_> {
         Err(f.unset(self.scope, missing))
     }
 
-    fn names(&mut self, variable: &Variable) -> Result<Vec<String>, TreoError> {
+    fn names(&mut self, variable: &TreoVariable) -> Result<Vec<String>, TreoError> {
         let (f, scope) = (self.f, self.scope);
         self.x.names(f, scope, variable).map_err(|t| f.unset(scope, t))
     }

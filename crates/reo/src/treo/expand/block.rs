@@ -8,7 +8,10 @@ use super::frame::Frame;
 use super::scope::{Component, Scope, Unresolved, Value};
 use super::sizes::Fit;
 use super::value::is_range;
-use crate::treo::ast::{Block, Comparison, Item, Parameter, Predicate, Value as Written, Variable};
+use crate::treo::ast::{
+    BlockItem, ComponentParameter, Predicate, TermBlock, TermComparison, TreoValue as Written,
+    TreoVariable,
+};
 use crate::treo::error::TreoError;
 use crate::treo::files::Target;
 
@@ -17,20 +20,26 @@ enum Resolved {
     /// Whether it holds.
     Test(bool),
     /// It gives a word, perhaps with a range, a value.
-    Give(Variable, Value),
+    Give(TreoVariable, Value),
     /// The word takes these values in turn.
     Each(String, Value),
 }
 
 impl Expander<'_> {
-    pub(super) fn block(&mut self, f: &mut Frame, scope: &Scope<'_>, block: &Block) -> Done {
+    pub(super) fn block(&mut self, f: &mut Frame, scope: &Scope<'_>, block: &TermBlock) -> Done {
         let all: Vec<usize> = (0..block.predicates.len()).collect();
         self.deeper(f, |x, f| x.items(f, scope, block, &all))
     }
 
     /// The items of `block`, for each choice of values that fulfils the predicates with the numbers
     /// `left`.
-    fn items(&mut self, f: &mut Frame, scope: &Scope<'_>, block: &Block, left: &[usize]) -> Done {
+    fn items(
+        &mut self,
+        f: &mut Frame,
+        scope: &Scope<'_>,
+        block: &TermBlock,
+        left: &[usize],
+    ) -> Done {
         self.work(f, f.spot, 1)?;
         if left.is_empty() && !block.definitions.is_empty() {
             let inner = self.definitions(f, scope, block);
@@ -62,15 +71,15 @@ impl Expander<'_> {
     }
 
     /// All items.
-    fn put(&mut self, f: &mut Frame, scope: &Scope<'_>, block: &Block) -> Done {
+    fn put(&mut self, f: &mut Frame, scope: &Scope<'_>, block: &TermBlock) -> Done {
         block.items.iter().try_for_each(|item| match item {
-            Item::Instance(instance) => self.instance(f, scope, instance),
-            Item::Block(block) => self.block(f, scope, block),
+            BlockItem::Instance(instance) => self.instance(f, scope, instance),
+            BlockItem::Block(block) => self.block(f, scope, block),
         })
     }
 
     /// The words of a block and the components that it defines. Each knows those before it.
-    fn definitions<'s>(&self, f: &Frame, scope: &'s Scope<'_>, block: &Block) -> Scope<'s> {
+    fn definitions<'s>(&self, f: &Frame, scope: &'s Scope<'_>, block: &TermBlock) -> Scope<'s> {
         let mut inner = Scope::inside(scope);
         for definition in &block.definitions {
             let Some(number) = f.loaded.number(definition) else { continue };
@@ -89,7 +98,7 @@ impl Expander<'_> {
         &mut self,
         f: &mut Frame,
         scope: &Scope<'_>,
-        block: &Block,
+        block: &TermBlock,
         left: &[usize],
     ) -> Result<(usize, Resolved), TreoError> {
         let mut unresolved = None;
@@ -148,7 +157,7 @@ impl Expander<'_> {
         &mut self,
         f: &Frame,
         scope: &Scope<'_>,
-        word: &Variable,
+        word: &TreoVariable,
         list: &Written,
     ) -> Result<Resolved, Unresolved> {
         let list = self.value(f, scope, list)?;
@@ -169,7 +178,7 @@ impl Expander<'_> {
         &mut self,
         f: &Frame,
         scope: &Scope<'_>,
-        how: Comparison,
+        how: TermComparison,
         left: &Written,
         right: &Written,
     ) -> Result<Resolved, Unresolved> {
@@ -184,11 +193,11 @@ impl Expander<'_> {
             (Err(missing), Err(_)) => return Err(missing),
         };
         let holds = match how {
-            Comparison::Equal | Comparison::Different => {
+            TermComparison::Equal | TermComparison::Different => {
                 for side in [&a, &b] {
                     self.scalar(f, f.spot, side)?;
                 }
-                a.same(&b) == (how == Comparison::Equal)
+                a.same(&b) == (how == TermComparison::Equal)
             }
             _ => {
                 let (Value::Integer(x), Value::Integer(y)) = (&a, &b) else {
@@ -196,9 +205,9 @@ impl Expander<'_> {
                     return Err(f.kind(f.spot, wrong, "a whole number").into());
                 };
                 match how {
-                    Comparison::Less => x < y,
-                    Comparison::LessEqual => x <= y,
-                    Comparison::Greater => x > y,
+                    TermComparison::Less => x < y,
+                    TermComparison::LessEqual => x <= y,
+                    TermComparison::Greater => x > y,
                     _ => x >= y,
                 }
             }
@@ -207,12 +216,18 @@ impl Expander<'_> {
     }
 
     /// Gives a word its value, or the words of a range those of a list.
-    fn give(&mut self, f: &Frame, scope: &mut Scope<'_>, word: &Variable, value: Value) -> Done {
+    fn give(
+        &mut self,
+        f: &Frame,
+        scope: &mut Scope<'_>,
+        word: &TreoVariable,
+        value: Value,
+    ) -> Done {
         if is_range(word) {
             let Value::List(items) = &value else {
                 return Err(f.kind(word.spot, &value, "a list `<...>`"));
             };
-            let parameter = Parameter { name: word.clone(), kind: None };
+            let parameter = ComponentParameter { name: word.clone(), kind: None };
             return match self.solve(f, scope, &[word], items.len()) {
                 Fit::Yes => {
                     let _ = self.spread(f, scope, &parameter, items.to_vec());
@@ -229,13 +244,13 @@ impl Expander<'_> {
 
 /// What an equation with one side known gives.
 fn given(
-    how: Comparison,
+    how: TermComparison,
     side: &Written,
     value: Value,
     missing: Unresolved,
 ) -> Result<Resolved, Unresolved> {
     match (how, side, &missing) {
-        (Comparison::Equal, Written::Variable(word), Unresolved::Missing(_, name))
+        (TermComparison::Equal, Written::Variable(word), Unresolved::Missing(_, name))
             if is_range(word)
                 || word.indices.is_empty()
                 || name.starts_with(&format!("{}[", word.word)) =>

@@ -7,7 +7,7 @@ use tickbound_input::message::{excerpt, suggest};
 
 use super::scope::{Scope, Unresolved, Value};
 use crate::syntax::Spot;
-use crate::treo::ast::{Definition, Direction, Variable};
+use crate::treo::ast::{Definition, Direction, TreoVariable};
 use crate::treo::error::{TreoError, TreoFault};
 use crate::treo::files::Loaded;
 
@@ -42,7 +42,7 @@ impl Frame {
     }
 
     /// The variables of its interface.
-    pub fn formals(&self) -> Vec<&Variable> {
+    pub fn formals(&self) -> Vec<&TreoVariable> {
         self.definition().nodes.iter().filter_map(|n| n.name.as_ref()).collect()
     }
 

@@ -12,7 +12,7 @@ use super::sizes::Fit;
 use super::text::{counted, listed};
 use super::top::words_of_signature;
 use crate::syntax::Spot;
-use crate::treo::ast::{Body, Direction, Instance, Value as Written, Variable};
+use crate::treo::ast::{Body, ComponentInstance, Direction, TreoValue as Written, TreoVariable};
 use crate::treo::error::{TreoError, TreoFault};
 use crate::treo::files::Target;
 
@@ -22,7 +22,7 @@ impl Expander<'_> {
         &mut self,
         f: &mut Frame,
         scope: &Scope<'_>,
-        instance: &Instance,
+        instance: &ComponentInstance,
     ) -> Done {
         let spot = instance.component.spot;
         f.spot = spot;
@@ -68,7 +68,7 @@ impl Expander<'_> {
         &mut self,
         f: &Frame,
         scope: &Scope<'_>,
-        word: &Variable,
+        word: &TreoVariable,
     ) -> Result<Component, TreoError> {
         match self.value(f, scope, &Written::Variable(word.clone())) {
             Ok(Value::Component(component)) => Ok(component),

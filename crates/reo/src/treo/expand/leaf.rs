@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::catalog::Primitive;
-use crate::connector::End;
+use crate::connector::ChannelEnd;
 use crate::treo::atom::Template;
 
 /// What a template depends on: the definition, the values of its words, its number of ports.
@@ -15,7 +15,7 @@ pub(super) struct Leaf {
     /// What it is made with.
     pub arguments: Vec<String>,
     pub prefix: String,
-    pub ends: Vec<End>,
+    pub ends: Vec<ChannelEnd>,
     pub make: Make,
     /// The names of its ports, if foreign code takes part at them: the environment sees them.
     pub open: Option<Vec<String>>,

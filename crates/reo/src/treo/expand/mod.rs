@@ -17,7 +17,7 @@ mod value;
 use self::expander::Expander;
 use super::error::TreoError;
 use super::library::Library;
-use super::request::Request;
+use super::request::TreoRequest;
 use crate::connector::Connector;
 use crate::syntax::Source;
 
@@ -25,7 +25,7 @@ use crate::syntax::Source;
 pub(super) fn connector(
     source: &Source,
     library: &dyn Library,
-    request: &Request,
+    request: &TreoRequest,
 ) -> Result<Connector, TreoError> {
     Expander::new(source, library)?.top(request)
 }

@@ -3,7 +3,7 @@
 use super::expander::Expander;
 use super::frame::Frame;
 use super::scope::{Scope, Unresolved, Value};
-use crate::treo::ast::Variable;
+use crate::treo::ast::TreoVariable;
 
 /// Whether lengths fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Expander<'_> {
         &mut self,
         f: &Frame,
         scope: &mut Scope<'_>,
-        formals: &[&Variable],
+        formals: &[&TreoVariable],
         given: &[usize],
     ) -> Fit {
         let mut unknown = Fit::No;
@@ -48,10 +48,10 @@ impl Expander<'_> {
         &mut self,
         f: &Frame,
         scope: &mut Scope<'_>,
-        formals: &[&Variable],
+        formals: &[&TreoVariable],
         given: &[usize],
     ) -> Fit {
-        let mut left: Vec<(&Variable, usize)> =
+        let mut left: Vec<(&TreoVariable, usize)> =
             formals.iter().copied().zip(given.iter().copied()).collect();
         loop {
             let before = left.len();
@@ -78,7 +78,7 @@ impl Expander<'_> {
         &mut self,
         f: &Frame,
         scope: &mut Scope<'_>,
-        formals: &[&Variable],
+        formals: &[&TreoVariable],
         length: usize,
     ) -> Fit {
         let Ok(length) = i64::try_from(length) else { return Fit::No };
@@ -111,7 +111,7 @@ impl Expander<'_> {
         &mut self,
         f: &Frame,
         scope: &Scope<'_>,
-        formals: &[&Variable],
+        formals: &[&TreoVariable],
     ) -> Result<i64, Unresolved> {
         formals.iter().try_fold(0i64, |sum, formal| {
             // Ranges are far shorter than the numbers at which this would stick.

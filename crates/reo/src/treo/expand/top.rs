@@ -9,14 +9,14 @@ use super::frame::Frame;
 use super::scope::{Scope, Unresolved, Value};
 use crate::connector::Connector;
 use crate::syntax::Source;
-use crate::treo::ast::{Definition, File, Index, Value as Written, Variable};
+use crate::treo::ast::{Definition, File, Index, TreoValue as Written, TreoVariable};
 use crate::treo::error::{TreoError, TreoFault};
 use crate::treo::library::stem;
 use crate::treo::parse;
-use crate::treo::request::Request;
+use crate::treo::request::TreoRequest;
 
 impl Expander<'_> {
-    pub(super) fn top(mut self, request: &Request) -> Result<Connector, TreoError> {
+    pub(super) fn top(mut self, request: &TreoRequest) -> Result<Connector, TreoError> {
         let loaded = self.files.get(0);
         let fault = |fault| loaded.source.fault(crate::syntax::Spot(0), fault);
         let definition = chosen(&loaded.file, &loaded.source, request).map_err(fault)?;
@@ -107,7 +107,7 @@ impl Expander<'_> {
 
 /// The number of the component that is asked for: by default `main`, the one that is called as the
 /// file, or the last.
-fn chosen(file: &File, source: &Source, request: &Request) -> Result<usize, TreoFault> {
+fn chosen(file: &File, source: &Source, request: &TreoRequest) -> Result<usize, TreoFault> {
     let position = |word: &str| file.definitions.iter().position(|d| d.name == word);
     if let Some(word) = &request.component {
         return position(word).ok_or_else(|| TreoFault::Unknown {
@@ -135,7 +135,7 @@ pub(super) fn words_of_signature(definition: &Definition) -> IndexSet<&str> {
 }
 
 /// Words in the indices of a variable.
-fn words_of(variable: &Variable) -> Vec<&str> {
+fn words_of(variable: &TreoVariable) -> Vec<&str> {
     let mut words = Vec::new();
     for index in &variable.indices {
         match index {

@@ -6,7 +6,7 @@ use super::expander::Expander;
 use super::frame::Frame;
 use super::scope::{Component, Scope, Unresolved, Value};
 use crate::syntax::Spot;
-use crate::treo::ast::{self, Index, ListItem, Operator, Variable};
+use crate::treo::ast::{self, Index, ListItem, Operator, TreoVariable};
 use crate::treo::error::{MAX_RANGE, TreoError, TreoFault};
 
 type Tried<T> = Result<T, Unresolved>;
@@ -16,13 +16,13 @@ impl Expander<'_> {
         &mut self,
         f: &Frame,
         scope: &Scope<'_>,
-        value: &ast::Value,
+        value: &ast::TreoValue,
     ) -> Tried<Value> {
         match value {
-            ast::Value::Integer(k) => Ok(Value::Integer(*k)),
-            ast::Value::Text(text) => Ok(Value::Text(text.as_str().into())),
-            ast::Value::Variable(variable) => self.variable(f, scope, variable),
-            ast::Value::Component(word, arguments) => {
+            ast::TreoValue::Integer(k) => Ok(Value::Integer(*k)),
+            ast::TreoValue::Text(text) => Ok(Value::Text(text.as_str().into())),
+            ast::TreoValue::Variable(variable) => self.variable(f, scope, variable),
+            ast::TreoValue::Component(word, arguments) => {
                 let component = self.variable(f, scope, word)?;
                 let Value::Component(component) = component else {
                     return Err(f.kind(word.spot, &component, "a component").into());
@@ -32,8 +32,8 @@ impl Expander<'_> {
                 let arguments = component.arguments.iter().cloned().chain(more).collect();
                 Ok(Value::Component(Component { arguments, ..component }))
             }
-            ast::Value::List(items) => self.list(f, scope, items),
-            ast::Value::Negative(_) | ast::Value::Binary(..) => {
+            ast::TreoValue::List(items) => self.list(f, scope, items),
+            ast::TreoValue::Negative(_) | ast::TreoValue::Binary(..) => {
                 self.integer(f, scope, value).map(Value::Integer)
             }
         }
@@ -43,7 +43,7 @@ impl Expander<'_> {
         let mut all = Vec::new();
         for item in items {
             match item {
-                ListItem::One(ast::Value::Variable(v)) if is_range(v) => {
+                ListItem::One(ast::TreoValue::Variable(v)) if is_range(v) => {
                     for name in self.names(f, scope, v)? {
                         all.push(self.word(f, scope, v, &name)?);
                     }
@@ -63,7 +63,7 @@ impl Expander<'_> {
     }
 
     /// A variable's value: a list if it has a range.
-    fn variable(&mut self, f: &Frame, scope: &Scope<'_>, variable: &Variable) -> Tried<Value> {
+    fn variable(&mut self, f: &Frame, scope: &Scope<'_>, variable: &TreoVariable) -> Tried<Value> {
         let names = self.names(f, scope, variable)?;
         if !is_range(variable) {
             let name = names.first().map(String::as_str).unwrap_or_default();
@@ -73,7 +73,13 @@ impl Expander<'_> {
         Ok(Value::List(values.collect::<Tried<Vec<_>>>()?.into()))
     }
 
-    fn word(&mut self, f: &Frame, scope: &Scope<'_>, at: &Variable, name: &str) -> Tried<Value> {
+    fn word(
+        &mut self,
+        f: &Frame,
+        scope: &Scope<'_>,
+        at: &TreoVariable,
+        name: &str,
+    ) -> Tried<Value> {
         if let Some(value) = scope.get(name) {
             return Ok(value.clone());
         }
@@ -94,14 +100,19 @@ impl Expander<'_> {
         }
     }
 
-    pub(super) fn integer(&mut self, f: &Frame, scope: &Scope<'_>, v: &ast::Value) -> Tried<i64> {
+    pub(super) fn integer(
+        &mut self,
+        f: &Frame,
+        scope: &Scope<'_>,
+        v: &ast::TreoValue,
+    ) -> Tried<i64> {
         let fault = || f.fault(f.spot, TreoFault::Arithmetic(v.to_string()));
         match v {
-            ast::Value::Negative(inner) => {
+            ast::TreoValue::Negative(inner) => {
                 let inner = self.integer(f, scope, inner)?;
                 inner.checked_neg().ok_or_else(|| fault().into())
             }
-            ast::Value::Binary(operator, left, right) => {
+            ast::TreoValue::Binary(operator, left, right) => {
                 let left = self.integer(f, scope, left)?;
                 let right = self.integer(f, scope, right)?;
                 let result = match operator {
@@ -124,8 +135,8 @@ impl Expander<'_> {
         &mut self,
         f: &Frame,
         scope: &Scope<'_>,
-        from: &ast::Value,
-        to: &ast::Value,
+        from: &ast::TreoValue,
+        to: &ast::TreoValue,
     ) -> Tried<(i64, i64)> {
         let from = self.integer(f, scope, from)?;
         let to = self.integer(f, scope, to)?;
@@ -140,7 +151,7 @@ impl Expander<'_> {
         &mut self,
         f: &Frame,
         scope: &Scope<'_>,
-        variable: &Variable,
+        variable: &TreoVariable,
     ) -> Tried<Vec<String>> {
         let mut names = vec![variable.word.clone()];
         for index in &variable.indices {
@@ -170,7 +181,7 @@ impl Expander<'_> {
         &mut self,
         f: &Frame,
         scope: &Scope<'_>,
-        variable: &Variable,
+        variable: &TreoVariable,
     ) -> Tried<i64> {
         let mut length: i64 = 1;
         for index in &variable.indices {
@@ -191,7 +202,7 @@ impl Expander<'_> {
     }
 }
 
-pub(super) fn is_range(variable: &Variable) -> bool {
+pub(super) fn is_range(variable: &TreoVariable) -> bool {
     variable.indices.iter().any(|i| matches!(i, Index::Range(..)))
 }
 
@@ -207,9 +218,9 @@ fn range_limit() -> TreoFault {
     TreoFault::limit("values in one range", MAX_RANGE)
 }
 
-fn spot_of(value: &ast::Value, f: &Frame) -> Spot {
+fn spot_of(value: &ast::TreoValue, f: &Frame) -> Spot {
     match value {
-        ast::Value::Variable(v) | ast::Value::Component(v, _) => v.spot,
+        ast::TreoValue::Variable(v) | ast::TreoValue::Component(v, _) => v.spot,
         _ => f.spot,
     }
 }

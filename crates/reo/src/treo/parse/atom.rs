@@ -13,9 +13,9 @@ use tickbound_input::message::suggest;
 
 use super::value;
 use crate::syntax::condition::{self, Dialect};
-use crate::syntax::lex::{Cursor, Kind};
-use crate::syntax::{CLOCKS, Fault, Read, Spot};
-use crate::treo::ast::{Meaning, PrimitiveUse, Rule, Rules, StateStep, States, Variable};
+use crate::syntax::lex::{Cursor, TokenKind};
+use crate::syntax::{CLOCKS, Read, Spot, SyntaxFault};
+use crate::treo::ast::{Meaning, PrimitiveUse, Rules, StateStep, States, TreoRule, TreoVariable};
 
 /// The kinds of atoms that are read.
 const READ: [&str; 4] = ["RBA", "WA", "SCA", "PR"];
@@ -31,11 +31,11 @@ pub(super) fn begins(c: &Cursor<'_>) -> bool {
 
 /// Whether `Java : "..."` stands here, the newer way to name foreign code.
 fn begins_reference(c: &Cursor<'_>) -> bool {
-    language(c) && matches!((c.peek(1), c.peek(2)), (Kind::Sign(":"), Kind::Text(_)))
+    language(c) && matches!((c.peek(1), c.peek(2)), (TokenKind::Sign(":"), TokenKind::Text(_)))
 }
 
 fn language(c: &Cursor<'_>) -> bool {
-    matches!(c.peek(0), Kind::Word(w) if LANGUAGES.iter().any(|l| l.eq_ignore_ascii_case(w)))
+    matches!(c.peek(0), TokenKind::Word(w) if LANGUAGES.iter().any(|l| l.eq_ignore_ascii_case(w)))
 }
 
 /// `#TAG ...` any number of times, with `|` between or without.
@@ -61,15 +61,18 @@ fn meaning(c: &mut Cursor<'_>) -> Read<Meaning> {
         return Ok(foreign(c, tag));
     }
     let unknown = |c: &Cursor<'_>| {
-        let Kind::Word(tag) = c.peek(0) else { return c.expected("the kind of an atom, `RBA`") };
+        let TokenKind::Word(tag) = c.peek(0) else {
+            return c.expected("the kind of an atom, `RBA`");
+        };
         if ["TA", "TCA"].contains(&tag.as_str()) {
-            return c.fault(Fault::Section(tag.clone(), CLOCKS.to_owned()));
+            return c.fault(SyntaxFault::Section(tag.clone(), CLOCKS.to_owned()));
         }
         if OUTSIDE.contains(&tag.as_str()) {
-            return c.fault(Fault::Section(tag.clone(), "write the atom with #RBA".to_owned()));
+            return c
+                .fault(SyntaxFault::Section(tag.clone(), "write the atom with #RBA".to_owned()));
         }
         let known = READ.into_iter().chain(LANGUAGES);
-        c.fault(Fault::Section(tag.clone(), suggest(tag, known)))
+        c.fault(SyntaxFault::Section(tag.clone(), suggest(tag, known)))
     };
     let refused = unknown(c);
     let tag = c.word("the kind of an atom, such as RBA")?;
@@ -87,11 +90,11 @@ fn foreign(c: &mut Cursor<'_>, tag: String) -> Meaning {
     let mut brackets = 0usize;
     loop {
         match c.peek(0) {
-            Kind::End | Kind::Sign("#") => break,
-            Kind::Sign("}" | "|") if brackets == 0 => break,
-            Kind::Word(_) if brackets == 0 && begins_reference(c) => break,
-            Kind::Sign("{") => brackets += 1,
-            Kind::Sign("}") => brackets -= 1,
+            TokenKind::End | TokenKind::Sign("#") => break,
+            TokenKind::Sign("}" | "|") if brackets == 0 => break,
+            TokenKind::Word(_) if brackets == 0 && begins_reference(c) => break,
+            TokenKind::Sign("{") => brackets += 1,
+            TokenKind::Sign("}") => brackets -= 1,
             _ => {}
         }
         c.take();
@@ -101,7 +104,9 @@ fn foreign(c: &mut Cursor<'_>, tag: String) -> Meaning {
 
 fn rules(c: &mut Cursor<'_>) -> Read<Rules> {
     let mut rules = Rules::default();
-    while !matches!(c.peek(0), Kind::End | Kind::Sign("}" | "#" | "|")) && !begins_reference(c) {
+    while !matches!(c.peek(0), TokenKind::End | TokenKind::Sign("}" | "#" | "|"))
+        && !begins_reference(c)
+    {
         let spot = c.spot();
         if rules.rules.is_empty()
             && let Some((cell, value)) = initial(c)?
@@ -109,13 +114,13 @@ fn rules(c: &mut Cursor<'_>) -> Read<Rules> {
             rules.initial.push((spot, cell, value));
         } else {
             let nodes = if c.eat("{") { Some(c.list("}", signed)?) } else { None };
-            let bare =
-                matches!(c.peek(0), Kind::Sign("{" | "}" | "#" | "|" | ";")) || begins_reference(c);
+            let bare = matches!(c.peek(0), TokenKind::Sign("{" | "}" | "#" | "|" | ";"))
+                || begins_reference(c);
             let cases = match &nodes {
                 Some(_) if bare => vec![Vec::new()],
                 _ => condition::cases(c, Dialect::Rules)?,
             };
-            let rule = |condition| Rule { spot, nodes: nodes.clone(), condition };
+            let rule = |condition| TreoRule { spot, nodes: nodes.clone(), condition };
             rules.rules.extend(cases.into_iter().map(rule));
         }
         c.eat(";");
@@ -124,7 +129,7 @@ fn rules(c: &mut Cursor<'_>) -> Read<Rules> {
 }
 
 /// `$cell = value`, unless a rule without braces begins so.
-fn initial(c: &mut Cursor<'_>) -> Read<Option<(String, condition::Value)>> {
+fn initial(c: &mut Cursor<'_>) -> Read<Option<(String, condition::ClaimValue)>> {
     let mut ahead = c.clone();
     if !ahead.eat("$") {
         return Ok(None);
@@ -142,7 +147,7 @@ fn initial(c: &mut Cursor<'_>) -> Read<Option<(String, condition::Value)>> {
 }
 
 /// A node in the braces of a rule, and whether it fires.
-fn signed(c: &mut Cursor<'_>) -> Read<(Spot, Variable, bool)> {
+fn signed(c: &mut Cursor<'_>) -> Read<(Spot, TreoVariable, bool)> {
     let spot = c.spot();
     let fires = !c.eat("~");
     Ok((spot, value::variable(c)?, fires))
@@ -150,7 +155,7 @@ fn signed(c: &mut Cursor<'_>) -> Read<(Spot, Variable, bool)> {
 
 fn states(c: &mut Cursor<'_>, tag: String) -> Read<States> {
     let mut states = States { tag, initial: Vec::new(), steps: Vec::new() };
-    while matches!(c.peek(0), Kind::Word(_)) {
+    while matches!(c.peek(0), TokenKind::Word(_)) {
         let spot = c.spot();
         let from = state(c, &mut states)?;
         if c.eat(":") {
@@ -166,7 +171,7 @@ fn states(c: &mut Cursor<'_>, tag: String) -> Read<States> {
         c.need(":")?;
         c.need("{")?;
         let nodes = c.list("}", value::variable)?;
-        let guard = if c.is(",") && !matches!(c.peek(1), Kind::Sign("{")) {
+        let guard = if c.is(",") && !matches!(c.peek(1), TokenKind::Sign("{")) {
             c.take();
             guard(c)?
         } else {
@@ -200,10 +205,10 @@ fn guard(c: &mut Cursor<'_>) -> Read<Option<String>> {
     let mut brackets = 0usize;
     loop {
         match c.peek(0) {
-            Kind::End | Kind::Sign("{" | "}" | "#") => break,
-            Kind::Sign(",") if brackets == 0 => break,
-            Kind::Sign("(") => brackets += 1,
-            Kind::Sign(")") => brackets = brackets.saturating_sub(1),
+            TokenKind::End | TokenKind::Sign("{" | "}" | "#") => break,
+            TokenKind::Sign(",") if brackets == 0 => break,
+            TokenKind::Sign("(") => brackets += 1,
+            TokenKind::Sign(")") => brackets = brackets.saturating_sub(1),
             _ => {}
         }
         c.take();
@@ -218,7 +223,7 @@ fn guard(c: &mut Cursor<'_>) -> Read<Option<String>> {
 fn jobs(c: &mut Cursor<'_>) -> Read<Option<String>> {
     c.need("{")?;
     let start = c.spot();
-    while !matches!(c.peek(0), Kind::End | Kind::Sign("{" | "}" | "#")) {
+    while !matches!(c.peek(0), TokenKind::End | TokenKind::Sign("{" | "}" | "#")) {
         c.take();
     }
     let jobs = c.text_from(start).to_owned();
@@ -231,9 +236,9 @@ fn primitive(c: &mut Cursor<'_>) -> Read<PrimitiveUse> {
     let word = c.word("the name of a primitive")?;
     let arguments = if c.eat("[") { c.list("]", value::argument)? } else { Vec::new() };
     c.need("(")?;
-    let nodes = |c: &mut Cursor<'_>| -> Read<Vec<Variable>> {
+    let nodes = |c: &mut Cursor<'_>| -> Read<Vec<TreoVariable>> {
         let mut nodes = Vec::new();
-        while matches!(c.peek(0), Kind::Word(_)) {
+        while matches!(c.peek(0), TokenKind::Word(_)) {
             nodes.push(value::variable(c)?);
             if !c.eat(",") {
                 break;

@@ -26,11 +26,11 @@ use std::sync::Arc;
 use tickbound_input::message::{excerpt, suggest_or};
 
 use super::ast::{
-    Block, Body, Definition, Direction, File, Instance, Item, ListItem, Node, Parameter,
-    ParameterKind, Predicate, Value, Variable,
+    BlockItem, Body, ComponentInstance, ComponentParameter, Definition, Direction, File, ListItem,
+    ParameterKind, Predicate, TermBlock, TreoNode, TreoValue, TreoVariable,
 };
-use crate::syntax::lex::{self, Cursor, Kind, TREO};
-use crate::syntax::{At, Fault, Read, Source};
+use crate::syntax::lex::{self, Cursor, TREO, TokenKind};
+use crate::syntax::{Read, Source, SyntaxFault, WithPlace};
 use crate::treo::error::TreoError;
 
 /// The tree of a text.
@@ -39,14 +39,18 @@ pub(super) fn file(source: &Source) -> Result<File, TreoError> {
 }
 
 /// The value of a setting: a text that stands where an argument could.
-pub(super) fn setting(source: &Source) -> Result<Value, TreoError> {
+pub(super) fn setting(source: &Source) -> Result<TreoValue, TreoError> {
     let read = || {
         let tokens = lex::tokens(source, TREO)?;
         let c = &mut Cursor::new(source, &tokens);
         let value = value::argument(c)?;
-        if *c.peek(0) == Kind::End { Ok(value) } else { Err(c.expected("the end of the value")) }
+        if *c.peek(0) == TokenKind::End {
+            Ok(value)
+        } else {
+            Err(c.expected("the end of the value"))
+        }
     };
-    read().map_err(|error: At<Fault>| error.map(Into::into))
+    read().map_err(|error: WithPlace<SyntaxFault>| error.map(Into::into))
 }
 
 fn read(source: &Source) -> Read<File> {
@@ -64,7 +68,7 @@ fn read(source: &Source) -> Read<File> {
         file.imports.push((spot, path(c)?));
         c.need(";")?;
     }
-    while *c.peek(0) != Kind::End {
+    while *c.peek(0) != TokenKind::End {
         file.definitions.push(Arc::new(definition(c)?));
     }
     Ok(file)
@@ -80,14 +84,16 @@ fn path(c: &mut Cursor<'_>) -> Read<Vec<String>> {
 
 fn definition(c: &mut Cursor<'_>) -> Read<Definition> {
     let spot = c.spot();
-    if let (Kind::Word(word), Kind::Word(_) | Kind::Text(_) | Kind::Sign("." | ";")) =
-        (c.peek(0), c.peek(1))
+    if let (
+        TokenKind::Word(word),
+        TokenKind::Word(_) | TokenKind::Text(_) | TokenKind::Sign("." | ";"),
+    ) = (c.peek(0), c.peek(1))
     {
         let fix = match word.as_str() {
             "section" | "import" => "`section`, then `import` stand before components".into(),
             _ => suggest_or(word, ["section", "import"], || "write `name(a?, b!) { ... }`".into()),
         };
-        return Err(c.fault(Fault::Begin(excerpt(word), fix)));
+        return Err(c.fault(SyntaxFault::Begin(excerpt(word), fix)));
     }
     let name = c.word("`section`, `import` or the name of a component")?;
     c.eat("=");
@@ -104,7 +110,7 @@ fn definition(c: &mut Cursor<'_>) -> Read<Definition> {
     Ok(Definition { spot, name, parameters, nodes, body })
 }
 
-fn parameter(c: &mut Cursor<'_>) -> Read<Parameter> {
+fn parameter(c: &mut Cursor<'_>) -> Read<ComponentParameter> {
     let name = value::variable(c)?;
     let kind = if c.eat(":") {
         Some(ParameterKind::Type(kind(c)?))
@@ -113,13 +119,13 @@ fn parameter(c: &mut Cursor<'_>) -> Read<Parameter> {
     } else {
         None
     };
-    Ok(Parameter { name, kind })
+    Ok(ComponentParameter { name, kind })
 }
 
-fn node(c: &mut Cursor<'_>) -> Read<Node> {
+fn node(c: &mut Cursor<'_>) -> Read<TreoNode> {
     let name = match c.peek(0) {
-        Kind::Word(_) => Some(value::variable(c)?),
-        Kind::Sign("?" | "!" | ":") => None,
+        TokenKind::Word(_) => Some(value::variable(c)?),
+        TokenKind::Sign("?" | "!" | ":") => None,
         _ => return Err(c.expected("a node")),
     };
     let direction = if c.eat("?") {
@@ -130,9 +136,9 @@ fn node(c: &mut Cursor<'_>) -> Read<Node> {
         c.eat(":");
         None
     };
-    let typed = matches!(c.peek(0), Kind::Word(_) | Kind::Sign("$" | "("));
+    let typed = matches!(c.peek(0), TokenKind::Word(_) | TokenKind::Sign("$" | "("));
     let kind = if typed { Some(kind(c)?) } else { None };
-    Ok(Node { name, direction, kind })
+    Ok(TreoNode { name, direction, kind })
 }
 
 /// The text of a type: types are not looked at.
@@ -153,9 +159,9 @@ fn kind(c: &mut Cursor<'_>) -> Read<String> {
 }
 
 /// What stands in braces, without them.
-fn block(c: &mut Cursor<'_>) -> Read<Block> {
-    let mut block = Block::default();
-    while matches!(c.peek(0), Kind::Word(_) | Kind::Sign("{")) {
+fn block(c: &mut Cursor<'_>) -> Read<TermBlock> {
+    let mut block = TermBlock::default();
+    while matches!(c.peek(0), TokenKind::Word(_) | TokenKind::Sign("{")) {
         if begins_definition(c) {
             block.definitions.push(Arc::new(definition(c)?));
         } else {
@@ -175,8 +181,8 @@ fn block(c: &mut Cursor<'_>) -> Read<Block> {
 }
 
 /// A predicate, or a component that is known in the block.
-fn said(c: &mut Cursor<'_>, block: &mut Block) -> Read<()> {
-    let open = matches!(c.peek(0), Kind::Word(_)) && matches!(c.peek(1), Kind::Sign("("));
+fn said(c: &mut Cursor<'_>, block: &mut TermBlock) -> Read<()> {
+    let open = matches!(c.peek(0), TokenKind::Word(_)) && matches!(c.peek(1), TokenKind::Sign("("));
     if open || begins_definition(c) {
         block.definitions.push(Arc::new(definition(c)?));
     } else {
@@ -188,19 +194,19 @@ fn said(c: &mut Cursor<'_>, block: &mut Block) -> Read<()> {
 /// Whether a definition begins here: `word =` and a signature, or a signature with marked nodes and
 /// a body.
 fn begins_definition(c: &Cursor<'_>) -> bool {
-    if !matches!(c.peek(0), Kind::Word(_)) {
+    if !matches!(c.peek(0), TokenKind::Word(_)) {
         return false;
     }
-    let named = matches!(c.peek(1), Kind::Sign("="));
+    let named = matches!(c.peek(1), TokenKind::Sign("="));
     let mut at = if named { 2 } else { 1 };
-    if matches!(c.peek(at), Kind::Sign("<")) {
+    if matches!(c.peek(at), TokenKind::Sign("<")) {
         at = behind(c, at, "<", ">").0;
     }
-    if !matches!(c.peek(at), Kind::Sign("(")) {
+    if !matches!(c.peek(at), TokenKind::Sign("(")) {
         return false;
     }
     let (end, marked) = behind(c, at, "(", ")");
-    (named || marked) && matches!(c.peek(end), Kind::Sign("{"))
+    (named || marked) && matches!(c.peek(end), TokenKind::Sign("{"))
 }
 
 /// Where the bracket that opens `at` tokens ahead has been closed, and whether `?` or `!` is in it.
@@ -208,11 +214,11 @@ fn behind(c: &Cursor<'_>, mut at: usize, open: &str, close: &str) -> (usize, boo
     let (mut depth, mut marked) = (0usize, false);
     loop {
         match c.peek(at) {
-            Kind::Sign(sign) if *sign == open => depth += 1,
-            Kind::Sign(sign) if *sign == close => depth -= 1,
-            Kind::Sign("?" | "!") => marked = true,
+            TokenKind::Sign(sign) if *sign == open => depth += 1,
+            TokenKind::Sign(sign) if *sign == close => depth -= 1,
+            TokenKind::Sign("?" | "!") => marked = true,
             // Neither is in a signature.
-            Kind::Sign("{" | "}") | Kind::End => return (at, false),
+            TokenKind::Sign("{" | "}") | TokenKind::End => return (at, false),
             _ => {}
         }
         at += 1;
@@ -223,44 +229,44 @@ fn behind(c: &Cursor<'_>, mut at: usize, open: &str, close: &str) -> (usize, boo
 }
 
 /// A part of a block; `if` gives one for each of its cases.
-fn item(c: &mut Cursor<'_>) -> Read<Vec<Item>> {
+fn item(c: &mut Cursor<'_>) -> Read<Vec<BlockItem>> {
     if c.eat("{") {
         let block = c.nested(block)?;
         c.need("}")?;
-        return Ok(vec![Item::Block(block)]);
+        return Ok(vec![BlockItem::Block(block)]);
     }
-    let spelled = !matches!(c.peek(1), Kind::Sign("(" | "<" | "["));
+    let spelled = !matches!(c.peek(1), TokenKind::Sign("(" | "<" | "["));
     if spelled && c.is_word("for") {
         c.take();
-        return c.nested(repeated).map(|block| vec![Item::Block(block)]);
+        return c.nested(repeated).map(|block| vec![BlockItem::Block(block)]);
     }
     if c.is_word("if") && (spelled || !is_instance(c)) {
         c.take();
         return c.nested(chosen);
     }
-    Ok(vec![Item::Instance(instance(c)?)])
+    Ok(vec![BlockItem::Instance(instance(c)?)])
 }
 
 /// Whether `if (` is a component called so, and no condition in brackets.
 fn is_instance(c: &Cursor<'_>) -> bool {
     let mut ahead = c.clone();
-    instance(&mut ahead).is_ok() && !matches!(ahead.peek(0), Kind::Sign("{"))
+    instance(&mut ahead).is_ok() && !matches!(ahead.peek(0), TokenKind::Sign("{"))
 }
 
 /// What stands behind `for`: `word = value .. value item`.
-fn repeated(c: &mut Cursor<'_>) -> Read<Block> {
+fn repeated(c: &mut Cursor<'_>) -> Read<TermBlock> {
     let spot = c.spot();
-    let word = Variable { spot, word: c.word("a word")?, indices: Vec::new() };
+    let word = TreoVariable { spot, word: c.word("a word")?, indices: Vec::new() };
     c.need("=")?;
     let from = value::argument(c)?;
     c.need("..")?;
-    let range = Value::List(vec![ListItem::Range(from, value::argument(c)?)]);
+    let range = TreoValue::List(vec![ListItem::Range(from, value::argument(c)?)]);
     let predicates = vec![(spot, Predicate::In(word, range))];
-    Ok(Block { items: item(c)?, predicates, ..Block::default() })
+    Ok(TermBlock { items: item(c)?, predicates, ..TermBlock::default() })
 }
 
 /// What stands behind `if`: the items under each condition, in none of the cases before.
-fn chosen(c: &mut Cursor<'_>) -> Read<Vec<Item>> {
+fn chosen(c: &mut Cursor<'_>) -> Read<Vec<BlockItem>> {
     let (mut cases, mut before) = (Vec::new(), Vec::new());
     loop {
         let spot = c.spot();
@@ -273,7 +279,11 @@ fn chosen(c: &mut Cursor<'_>) -> Read<Vec<Item>> {
             // Negated twice it only tests: no word gets its value from a condition.
             predicates.push((spot, not(not(test))));
         }
-        cases.push(Item::Block(Block { items: item(c)?, predicates, ..Block::default() }));
+        cases.push(BlockItem::Block(TermBlock {
+            items: item(c)?,
+            predicates,
+            ..TermBlock::default()
+        }));
         if last || !c.is_word("else") {
             return Ok(cases);
         }
@@ -281,10 +291,10 @@ fn chosen(c: &mut Cursor<'_>) -> Read<Vec<Item>> {
     }
 }
 
-fn instance(c: &mut Cursor<'_>) -> Read<Instance> {
+fn instance(c: &mut Cursor<'_>) -> Read<ComponentInstance> {
     let component = value::dotted(c)?;
     let arguments = if c.eat("<") { c.list(">", value::argument)? } else { Vec::new() };
     c.need("(")?;
     let nodes = c.list(")", value::variable)?;
-    Ok(Instance { component, arguments, nodes })
+    Ok(ComponentInstance { component, arguments, nodes })
 }

@@ -15,9 +15,11 @@
 //! `name<...>` is a component with arguments where an argument can stand, and a comparison in a
 //! predicate.
 
-use crate::syntax::lex::{Cursor, Kind};
-use crate::syntax::{Fault, Read};
-use crate::treo::ast::{Comparison, Index, ListItem, Operator, Predicate, Value, Variable};
+use crate::syntax::lex::{Cursor, TokenKind};
+use crate::syntax::{Read, SyntaxFault};
+use crate::treo::ast::{
+    Index, ListItem, Operator, Predicate, TermComparison, TreoValue, TreoVariable,
+};
 
 /// Most operators in one value: they nest, too.
 const MAX_OPERATORS: usize = 256;
@@ -29,21 +31,21 @@ struct Reader<'c, 't> {
 }
 
 /// A value where a component may stand.
-pub(super) fn argument(c: &mut Cursor<'_>) -> Read<Value> {
+pub(super) fn argument(c: &mut Cursor<'_>) -> Read<TreoValue> {
     Reader { c, operators: 0 }.sum(true)
 }
 
-fn plain(c: &mut Cursor<'_>) -> Read<Value> {
+fn plain(c: &mut Cursor<'_>) -> Read<TreoValue> {
     Reader { c, operators: 0 }.sum(false)
 }
 
 /// A word with its indices.
-pub(super) fn variable(c: &mut Cursor<'_>) -> Read<Variable> {
+pub(super) fn variable(c: &mut Cursor<'_>) -> Read<TreoVariable> {
     Reader { c, operators: 0 }.variable()
 }
 
 /// A word of a component, perhaps with those of its folders before it.
-pub(super) fn dotted(c: &mut Cursor<'_>) -> Read<Variable> {
+pub(super) fn dotted(c: &mut Cursor<'_>) -> Read<TreoVariable> {
     Reader { c, operators: 0 }.dotted()
 }
 
@@ -65,7 +67,8 @@ fn tests(
     join: fn(Vec<Predicate>) -> Predicate,
 ) -> Read<Predicate> {
     let first = part(c)?;
-    let twice = |c: &Cursor<'_>| c.is(sign) && matches!(c.peek(1), Kind::Sign(s) if *s == sign);
+    let twice =
+        |c: &Cursor<'_>| c.is(sign) && matches!(c.peek(1), TokenKind::Sign(s) if *s == sign);
     if !twice(c) {
         return Ok(first);
     }
@@ -86,9 +89,9 @@ fn one(c: &mut Cursor<'_>) -> Read<Predicate> {
         [("true", Predicate::All(Vec::new())), ("false", Predicate::Any(Vec::new()))]
     {
         if c.is_word(word)
-            && !Comparison::ALL
+            && !TermComparison::ALL
                 .iter()
-                .any(|how| matches!(c.peek(1), Kind::Sign(s) if *s == how.sign()))
+                .any(|how| matches!(c.peek(1), TokenKind::Sign(s) if *s == how.sign()))
         {
             c.take();
             return Ok(predicate);
@@ -114,28 +117,28 @@ fn bracket(c: &mut Cursor<'_>) -> Read<Predicate> {
 fn comparison(c: &mut Cursor<'_>) -> Read<Predicate> {
     let left = plain(c)?;
     if c.is(":") {
-        let Value::Variable(word) = left else { return Err(c.expected("`=` or a comparison")) };
+        let TreoValue::Variable(word) = left else { return Err(c.expected("`=` or a comparison")) };
         c.take();
         return Ok(Predicate::In(word, argument(c)?));
     }
-    let Some(how) = Comparison::ALL.into_iter().find(|how| c.eat(how.sign())) else {
+    let Some(how) = TermComparison::ALL.into_iter().find(|how| c.eat(how.sign())) else {
         return Err(c.expected("`:`, `=` or a comparison"));
     };
-    let right = if how == Comparison::Equal { argument(c)? } else { plain(c)? };
+    let right = if how == TermComparison::Equal { argument(c)? } else { plain(c)? };
     Ok(Predicate::Compare(how, left, right))
 }
 
 impl Reader<'_, '_> {
     fn count(&mut self) -> Read<()> {
         self.operators += 1;
-        if self.operators > MAX_OPERATORS { Err(self.c.fault(Fault::Deep)) } else { Ok(()) }
+        if self.operators > MAX_OPERATORS { Err(self.c.fault(SyntaxFault::Deep)) } else { Ok(()) }
     }
 
-    fn sum(&mut self, components: bool) -> Read<Value> {
+    fn sum(&mut self, components: bool) -> Read<TreoValue> {
         self.chain(&[Operator::Add, Operator::Subtract], |r| r.product(components))
     }
 
-    fn product(&mut self, components: bool) -> Read<Value> {
+    fn product(&mut self, components: bool) -> Read<TreoValue> {
         let operators = [Operator::Multiply, Operator::Divide, Operator::Remainder];
         self.chain(&operators, |r| r.signed(components))
     }
@@ -144,43 +147,43 @@ impl Reader<'_, '_> {
     fn chain(
         &mut self,
         operators: &[Operator],
-        mut operand: impl FnMut(&mut Self) -> Read<Value>,
-    ) -> Read<Value> {
+        mut operand: impl FnMut(&mut Self) -> Read<TreoValue>,
+    ) -> Read<TreoValue> {
         let mut left = operand(self)?;
         while let Some(operator) = operators.iter().find(|o| self.c.eat(o.sign())) {
             self.count()?;
             let right = operand(self)?;
-            left = Value::Binary(*operator, Box::new(left), Box::new(right));
+            left = TreoValue::Binary(*operator, Box::new(left), Box::new(right));
         }
         Ok(left)
     }
 
-    fn signed(&mut self, components: bool) -> Read<Value> {
+    fn signed(&mut self, components: bool) -> Read<TreoValue> {
         if self.c.eat("-") {
             self.count()?;
-            return Ok(Value::Negative(Box::new(self.signed(components)?)));
+            return Ok(TreoValue::Negative(Box::new(self.signed(components)?)));
         }
         match self.c.peek(0) {
-            Kind::Number(digits) => {
+            TokenKind::Number(digits) => {
                 let value = match digits.parse() {
-                    Ok(integer) => Value::Integer(integer),
-                    Err(_) if digits.contains('.') => Value::Text(digits.clone()),
-                    Err(_) => return Err(self.c.fault(Fault::Integer(digits.clone()))),
+                    Ok(integer) => TreoValue::Integer(integer),
+                    Err(_) if digits.contains('.') => TreoValue::Text(digits.clone()),
+                    Err(_) => return Err(self.c.fault(SyntaxFault::Integer(digits.clone()))),
                 };
                 self.c.take();
                 Ok(value)
             }
-            Kind::Text(text) => {
+            TokenKind::Text(text) => {
                 self.c.take();
-                Ok(Value::Text(text.clone()))
+                Ok(TreoValue::Text(text.clone()))
             }
-            Kind::Sign("(") => {
+            TokenKind::Sign("(") => {
                 self.c.take();
                 let value = self.deeper(|r| r.sum(components))?;
                 self.c.need(")").map(|()| value)
             }
-            Kind::Sign("<") => self.list(),
-            Kind::Word(_) => self.word(components),
+            TokenKind::Sign("<") => self.list(),
+            TokenKind::Word(_) => self.word(components),
             _ => Err(self.c.expected("a value")),
         }
     }
@@ -197,17 +200,17 @@ impl Reader<'_, '_> {
         read
     }
 
-    fn word(&mut self, components: bool) -> Read<Value> {
+    fn word(&mut self, components: bool) -> Read<TreoValue> {
         let variable = if components { self.dotted()? } else { self.variable()? };
         if !components || !self.c.is("<") {
-            return Ok(Value::Variable(variable));
+            return Ok(TreoValue::Variable(variable));
         }
         self.c.take();
         let arguments = self.deeper(|r| r.items(">", |r| r.sum(true)))?;
-        Ok(Value::Component(variable, arguments))
+        Ok(TreoValue::Component(variable, arguments))
     }
 
-    fn list(&mut self) -> Read<Value> {
+    fn list(&mut self) -> Read<TreoValue> {
         self.c.need("<")?;
         let item = |r: &mut Reader<'_, '_>| {
             let first = r.sum(true)?;
@@ -216,22 +219,22 @@ impl Reader<'_, '_> {
             }
             Ok(ListItem::Range(first, r.sum(true)?))
         };
-        Ok(Value::List(self.deeper(|r| r.items(">", item))?))
+        Ok(TreoValue::List(self.deeper(|r| r.items(">", item))?))
     }
 
-    fn dotted(&mut self) -> Read<Variable> {
+    fn dotted(&mut self) -> Read<TreoVariable> {
         let spot = self.c.spot();
         let mut path = String::new();
-        while matches!(self.c.peek(1), Kind::Sign(".")) {
+        while matches!(self.c.peek(1), TokenKind::Sign(".")) {
             path += &self.c.word("a name")?;
             self.c.need(".")?;
             path.push('.');
         }
         let variable = self.variable()?;
-        Ok(Variable { spot, word: path + &variable.word, indices: variable.indices })
+        Ok(TreoVariable { spot, word: path + &variable.word, indices: variable.indices })
     }
 
-    fn variable(&mut self) -> Read<Variable> {
+    fn variable(&mut self) -> Read<TreoVariable> {
         let spot = self.c.spot();
         let word = self.c.word("a name")?;
         let mut indices = Vec::new();
@@ -245,7 +248,7 @@ impl Reader<'_, '_> {
             };
             indices.extend(self.deeper(|r| r.items("]", index))?);
         }
-        Ok(Variable { spot, word, indices })
+        Ok(TreoVariable { spot, word, indices })
     }
 
     /// At least one item, with commas between, up to the sign `end`.

@@ -10,7 +10,7 @@ mod nodes;
 mod processes;
 
 use tickbound_model::{Problem, Space};
-use tickbound_simulator::{Options, simulate};
+use tickbound_simulator::{SimulateOptions, simulate};
 
 use super::error::PromelaError;
 use super::facts::Facts;
@@ -24,7 +24,7 @@ use common::Common;
 pub(super) fn times(problem: &Problem, space: &Space) -> Result<(i64, i64), PromelaError> {
     let (mut first, mut most) = (None, 0);
     for bound in &space.bound {
-        let time = simulate(problem, bound, &Options::default())?.time;
+        let time = simulate(problem, bound, &SimulateOptions::default())?.time;
         first.get_or_insert(time);
         most = most.max(time);
     }

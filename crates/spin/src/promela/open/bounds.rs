@@ -8,8 +8,8 @@
 use crate::promela::error::PromelaError;
 use crate::promela::layout::groups_alike;
 use tickbound_expr::Expr;
-use tickbound_model::{Access, Bound, LaunchSize, Problem, Stmt, StmtKind};
-use tickbound_simulator::{Options, simulate};
+use tickbound_model::{AccessKind, Bound, LaunchSize, Problem, Stmt, StmtKind};
+use tickbound_simulator::{SimulateOptions, simulate};
 
 /// Most statements of a run; each is a step of SPIN on the way from one state to the next.
 const MAX_STATEMENTS: i64 = 1 << 24;
@@ -56,7 +56,7 @@ pub(in crate::promela) fn times(
 ) -> Result<(i64, i64), PromelaError> {
     let (mut first, mut most) = (None, 0);
     for bound in bounds {
-        let time = simulate(problem, bound, &Options::default())?.time;
+        let time = simulate(problem, bound, &SimulateOptions::default())?.time;
         first.get_or_insert(time);
         let demand = Demands { problem, bound }.launch();
         if demand.statements > MAX_STATEMENTS {
@@ -146,9 +146,9 @@ impl Demands<'_> {
         demand
     }
 
-    fn price(&self, access: Access, warp: bool) -> (i64, i64) {
+    fn price(&self, access: AccessKind, warp: bool) -> (i64, i64) {
         match self.problem.platform.warps() {
-            Some(warps) if warp && access == Access::Global => {
+            Some(warps) if warp && access == AccessKind::Global => {
                 (warps.global_issue, warps.global_latency)
             }
             _ => (self.problem.platform.price(access), 0),

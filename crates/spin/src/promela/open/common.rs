@@ -9,7 +9,7 @@ use crate::promela::width::Width;
 use tickbound_expr::Expr;
 use tickbound_expr::{BinaryOp, Function};
 use tickbound_model::kernel::{has_barrier, has_until};
-use tickbound_model::{Access, Launch, ModelError, Platform, Stmt, StmtKind, Warps};
+use tickbound_model::{AccessKind, Launch, ModelError, Platform, Stmt, StmtKind, Warps};
 
 /// Most warps that a unit may hold at once, and most units: each is a line of the text.
 const MAX_OPTIONS: i64 = 255;
@@ -159,7 +159,9 @@ impl<'f, 'a> Common<'f, 'a> {
         let StmtKind::Access { access, amount } = &stmt.kind else { return Ok(None) };
         let scope = &self.facts.problem.scope;
         let price = match access {
-            Access::Global => scope.slot("global_issue").or_else(|| scope.slot("global_access")),
+            AccessKind::Global => {
+                scope.slot("global_issue").or_else(|| scope.slot("global_access"))
+            }
             other => Platform::price_name(*other).and_then(|name| scope.slot(name)),
         };
         let expr = match price {

@@ -1,6 +1,6 @@
 //! A warp's program as places.
 
-use tickbound_model::{Access, Stmt, StmtKind};
+use tickbound_model::{AccessKind, Stmt, StmtKind};
 
 use super::common::Common;
 use crate::promela::amounts::Amounts;
@@ -44,7 +44,7 @@ impl Program for Nodes<'_, '_, '_> {
     fn access(&mut self, stmt: &Stmt) -> Result<(), PromelaError> {
         let ticks = self.common.ticks(self.amounts, stmt)?;
         if let Some(ticks) = ticks.filter(|t| t.constant() != Some(0)) {
-            let load = matches!(stmt.kind, StmtKind::Access { access: Access::Global, .. });
+            let load = matches!(stmt.kind, StmtKind::Access { access: AccessKind::Global, .. });
             self.act(stmt, call("segment", &ticks.text, &format!(", {load}")));
         }
         Ok(())

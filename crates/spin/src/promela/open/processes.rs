@@ -17,7 +17,7 @@ use crate::promela::program::Written;
 use crate::promela::render::render;
 use crate::promela::width::Width;
 use tickbound_model::kernel::has_until;
-use tickbound_model::{Access, Stmt, StmtKind};
+use tickbound_model::{AccessKind, Stmt, StmtKind};
 
 /// Most processes that SPIN runs at a time, and most channels.
 const MAX_PROCESSES: i64 = 255;
@@ -51,7 +51,7 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         let (facts, problem) = (common.facts, common.facts.problem);
         let amounts = Amounts::of_warps(facts, common.warps.width)?;
         let access = |stmt: &Stmt| {
-            let global = matches!(stmt.kind, StmtKind::Access { access: Access::Global, .. });
+            let global = matches!(stmt.kind, StmtKind::Access { access: AccessKind::Global, .. });
             let inline = if global { "load" } else { "segment" };
             Ok(common.ticks(&amounts, stmt)?.map(|ticks| (inline, ticks)))
         };
