@@ -559,8 +559,8 @@ fn commands(of: &[&str]) -> Vec<String> {
     let help = text(&output.stdout);
     let about = of.join(" ");
     assert!(help.contains("Exit status:") && help.contains("--quiet"), "{about}: {help}");
-    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let listed = listed.take_while(|line| !line.is_empty());
+    let listed = help.lines().skip_while(|line| !line.starts_with("Usage:")).skip(1);
+    let listed = listed.take_while(|line| !["Options:", "Arguments:"].contains(line));
     let listed = listed.filter_map(|line| line.strip_prefix("  ")).filter(|l| !l.starts_with(' '));
     let names: Vec<&str> = listed.filter_map(|line| line.split_whitespace().next()).collect();
     let mut all = vec![["tickbound"].iter().chain(of).copied().collect::<Vec<_>>().join("-")];
