@@ -33,7 +33,7 @@
 //!         assert_eq!(x, [2, 4, 6, 8]);
 //!     }
 //! }
-//! # Ok::<(), device::DeviceError>(())
+//! # Ok::<(), tickbound_device::DeviceError>(())
 //! ```
 
 mod choice;

@@ -6,7 +6,7 @@
 //! outlined in white and black, which shows on every colour.
 //!
 //! ```
-//! use crate::{Axis, HeatMap};
+//! use tickbound_report::{Axis, HeatMap};
 //!
 //! let map = HeatMap {
 //!     title: "abstract kernel, size 8".into(),

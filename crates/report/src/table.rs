@@ -4,7 +4,7 @@
 //! written as they come, without separators, so that they can be copied and searched.
 //!
 //! ```
-//! use crate::Table;
+//! use tickbound_report::Table;
 //!
 //! let table = Table::new(["size", "T_min", "at"]).row(["8", "44", "WG=4"]).row(["1024", "533248", "WG=512"]);
 //! assert_eq!(table.to_string(), "\

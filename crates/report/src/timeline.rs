@@ -6,7 +6,7 @@
 //! run of a million spans needs no memory for them.
 //!
 //! ```
-//! use crate::{TimelineSpan, write_timeline};
+//! use tickbound_report::{TimelineSpan, write_timeline};
 //!
 //! let span = TimelineSpan {
 //!     process: "unit 0".into(),

@@ -22,10 +22,10 @@
 //! ```
 //! use tickbound_reo::draw::{circuit, svg};
 //! use tickbound_reo::syntax::Source;
-//! use tickbound_reo::treo::{Request, Shelf, connector};
+//! use tickbound_reo::treo::{TreoRequest, Shelf, connector};
 //!
 //! let source = Source::new("two.treo", "two(a, b) { fifo1(a, m) lossy(m, b) }");
-//! let two = connector(&source, &Shelf::default(), &Request::default())?;
+//! let two = connector(&source, &Shelf::default(), &TreoRequest::default())?;
 //! let picture = circuit(&two)?;
 //! assert!(svg("two", &[(vec![&picture], None)]).starts_with("<svg"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

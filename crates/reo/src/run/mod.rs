@@ -9,10 +9,10 @@
 //! ```
 //! use tickbound_reo::run::{Player, Wanted};
 //! use tickbound_reo::syntax::Source;
-//! use tickbound_reo::treo::{Request, Shelf, connector};
+//! use tickbound_reo::treo::{TreoRequest, Shelf, connector};
 //!
 //! let source = Source::new("two.treo", "two(a, b) { fifo1(a, m) fifo1(m, b) }");
-//! let two = connector(&source, &Shelf::default(), &Request::default())?;
+//! let two = connector(&source, &Shelf::default(), &TreoRequest::default())?;
 //! let mut player = Player::new(&two)?;
 //! for wanted in Wanted::all(&Source::new("steps", "{a = 7} 1 {m} {b}"))? {
 //!     player.follow(&wanted)?;

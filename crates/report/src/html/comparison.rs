@@ -1,7 +1,7 @@
 //! The page of `compare` and `report`: engines side by side.
 //!
 //! ```
-//! use crate::html;
+//! use tickbound_report::html;
 //!
 //! let tuned = r#"{ "time": 44, "status": "optimal", "lower": 44, "configuration": { "WG": 4 },
 //!                  "strategy": "race", "encoding": "summary", "seconds": 0.01 }"#;

@@ -16,7 +16,7 @@
 //! use tickbound_reo::limits::ProductLimits;
 //!
 //! let options = BenchOptions { products: vec![1, 2], kept: 2, dropped: 0, bytes: 1 << 12 };
-//! let report = run(&options, &[], &Limits::memory(1 << 20), &|_| {}).unwrap();
+//! let report = run(&options, &[], &ProductLimits::memory(1 << 20), &|_| {}).unwrap();
 //! assert_eq!(report.devices.len(), 1); // the processors
 //! assert!(report.markdown().contains("GTX570"));
 //! ```

@@ -20,17 +20,17 @@
 //!
 //! ```
 //! use tickbound_reo::limits::ProductLimits;
-//! use tickbound_reo::primitive::{Content, fifo1};
+//! use tickbound_reo::primitive::{BufferContent, fifo1};
 //! use tickbound_reo::product::dense::{CellData, Matrix, fold};
 //! use tickbound_reo::symbol::Symbols;
 //!
 //! let mut symbols = Symbols::new();
-//! let limits = Limits::memory(1 << 20);
+//! let limits = ProductLimits::memory(1 << 20);
 //! let buffers: Vec<Matrix> = ["x", "y"]
 //!     .map(|x| {
 //!         let (a, b) = (symbols.name(&format!("{x}in")), symbols.name(&format!("{x}out")));
-//!         let buffer = fifo1(a, b, symbols.cell(x), Content::Empty);
-//!         Matrix::new(&buffer, Data::Ignore, &limits).unwrap()
+//!         let buffer = fifo1(a, b, symbols.cell(x), BufferContent::Empty);
+//!         Matrix::new(&buffer, CellData::Ignore, &limits).unwrap()
 //!     })
 //!     .into();
 //! // The square of the thesis: 4 states, 16 algebraic transitions, 4 of them idle loops.

@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use tickbound_reo::limits::ProductLimits;
-//! use tickbound_reo::primitive::{Content, fifo1};
+//! use tickbound_reo::primitive::{BufferContent, fifo1};
 //! use tickbound_reo::product::implicit::Implicit;
 //! use tickbound_reo::symbol::Symbols;
 //!
@@ -21,10 +21,10 @@
 //! // A chain: what leaves buffer i enters buffer i + 1 in the same step.
 //! let chain = (0..100).map(|i| {
 //!     let (a, b) = (symbols.name(&format!("n{i}")), symbols.name(&format!("n{}", i + 1)));
-//!     fifo1(a, b, symbols.cell(&format!("m{i}")), Content::Empty)
+//!     fifo1(a, b, symbols.cell(&format!("m{i}")), BufferContent::Empty)
 //! });
 //! let product = Implicit::new(chain.collect());
-//! let limits = Limits::memory(1 << 20);
+//! let limits = ProductLimits::memory(1 << 20);
 //! assert_eq!(product.states().to_string(), (1u128 << 100).to_string());
 //! let row = product.row(&vec![0; 100]).unwrap();
 //! assert_eq!(row.count(), 1); // when all are empty, only the first can take something

@@ -7,13 +7,13 @@
 //! condition is read as its cases, for a step each.
 //!
 //! ```
-//! use tickbound_reo::constraint::{Constraint, Literal, Term};
+//! use tickbound_reo::constraint::{DataConstraint, DataTerm, Literal};
 //! use tickbound_reo::symbol::Symbols;
 //! use tickbound_reo::syntax::condition;
 //!
 //! let mut symbols = Symbols::new();
 //! let (a, m) = (symbols.name("a"), symbols.cell("m"));
-//! let put = Constraint::new([Literal::Equal(Term::Datum(a), Term::After(m))]);
+//! let put = DataConstraint::new([Literal::Equal(DataTerm::Datum(a), DataTerm::After(m))]);
 //! assert_eq!(condition::text(&put, &symbols), "a = $m'");
 //! let cases = condition::parse("a = $m'").map_err(|e| e.to_string())?;
 //! assert_eq!(condition::constraint(&cases[0], &mut symbols), put);
