@@ -39,14 +39,14 @@
 //!
 //! // The simulator says how long one configuration takes, in ticks.
 //! use tickbound_simulator::simulate;
-//! let run = simulate(&problem, &space.bound[5], &tickbound_simulator::Options::default())?;
+//! let run = simulate(&problem, &space.bound[5], &tickbound_simulator::SimulateOptions::default())?;
 //! assert_eq!((space.bound[5].configuration.0[0], run.time), (32, 291));
 //!
 //! // The search finds the least time over all of them, and says who proved that nothing is faster.
 //! use std::sync::atomic::AtomicBool;
 //! use tickbound_model::verdict::Status;
-//! use tickbound_solver::{Options, tune};
-//! let result = tune(&problem, &Options::default(), &AtomicBool::new(false), &|known| {
+//! use tickbound_solver::{SearchOptions, tune};
+//! let result = tune(&problem, &SearchOptions::default(), &AtomicBool::new(false), &|known| {
 //!     println!("at least {} ticks", known.bounds.lower);
 //! })?;
 //! assert_eq!((result.status, result.upper), (Status::Optimal, Some(88)));

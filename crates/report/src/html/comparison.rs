@@ -5,7 +5,7 @@
 //!
 //! let tuned = r#"{ "time": 44, "status": "optimal", "lower": 44, "configuration": { "WG": 4 },
 //!                  "strategy": "race", "encoding": "summary", "seconds": 0.01 }"#;
-//! let page = html::page(&[html::Source::read("a<b>.json", tuned).unwrap()]).unwrap();
+//! let page = html::page(&[html::PageSource::read("a<b>.json", tuned).unwrap()]).unwrap();
 //! assert!(page.contains("a&lt;b&gt;.json") && !page.contains("a<b>"));
 //! ```
 
