@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds and runs crates outside the workspace that use the optimiser alone, as somebody else's would: one on `tickbound-solver`,
-# one on `tickbound` without its features. Nothing of this folder's configuration reaches them but what docs/install.md says.
+# one on `tickbound-report` without its features. Nothing of this folder's configuration reaches them but what docs/install.md says.
 set -euo pipefail
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -37,7 +37,7 @@ cp "$project/examples/tune_kernel.rs" "$outside/alone/src/main.rs"
 run alone | tee "$outside/said" >&2
 grep -q "^proved: nothing is faster" "$outside/said" || { say "the optimiser alone proves no least time"; exit 1; }
 
-make_crate bare "tickbound = { path = \"$project\", default-features = false }"
+make_crate bare "tickbound-report = { path = \"$project/crates/report\", default-features = false }"
 cat >"$outside/bare/src/main.rs" <<'RUST'
 use std::error::Error;
 use std::sync::atomic::AtomicBool;
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let text = std::fs::read_to_string(std::env::args().nth(1).ok_or("name a problem file")?)?;
     let problem = Problem::from_json(&text, &IndexMap::new(), &platforms::find)?;
     let result = tickbound_solver::tune(&problem, &Default::default(), &AtomicBool::new(false), &|_| {})?;
-    println!("{}", tickbound::answer::tune::answer(&problem, &result).json());
+    println!("{}", tickbound_report::answer::tune::answer(&problem, &result).json());
     Ok(())
 }
 RUST
