@@ -38,8 +38,8 @@
 //! assert_eq!(space.bound.len(), 6);
 //!
 //! // The simulator says how long one configuration takes, in ticks.
-//! use tickbound_simulator::simulate;
-//! let run = simulate(&problem, &space.bound[5], &tickbound_simulator::SimulateOptions::default())?;
+//! use tickbound_simulator::{SimulateOptions, simulate};
+//! let run = simulate(&problem, &space.bound[5], &SimulateOptions::default())?;
 //! assert_eq!((space.bound[5].configuration.0[0], run.time), (32, 291));
 //!
 //! // The search finds the least time over all of them, and says who proved that nothing is faster.

@@ -8,7 +8,8 @@ use crate::resources::resource_time;
 use crate::run::{SimulateOptions, SimulatedRun};
 use crate::{engine, launch, schedule};
 
-/// Runs one configuration. If its schedule is open, this is the schedule of [`FirstCome`](crate::FirstCome).
+/// Runs one configuration. If its schedule is open, this is the schedule of
+/// [`FirstCome`](crate::FirstCome).
 ///
 /// # Errors
 /// An expression without a value, a negative amount, items that do not meet at their barriers, a
