@@ -17,8 +17,7 @@ use tickbound_encodings::bounds::lower_bounds;
 use tickbound_encodings::event;
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::system::run::run;
-use tickbound_model::Problem;
-use tickbound_model::platforms;
+use tickbound_model::{Problem, platforms};
 
 /// Odd and even items take turns, so each waits for the other at a barrier. A lower bound knows
 /// nothing of waiting: it is the time of the busier half alone.

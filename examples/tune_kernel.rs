@@ -14,9 +14,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use tickbound_model::Problem;
-use tickbound_model::platforms;
 use tickbound_model::verdict::Status;
+use tickbound_model::{Problem, platforms};
 use tickbound_solver::{Proof, SearchOptions, tune};
 
 /// Each item adds up `chunk` values, then item 0 of each group adds up its group's sums. The names

@@ -18,8 +18,7 @@ use tickbound_measure::calibrate::{
     Runner, Work, calibrate,
 };
 use tickbound_measure::sample::SampleRule;
-use tickbound_model::platforms;
-use tickbound_model::{Platform, Problem};
+use tickbound_model::{Platform, Problem, platforms};
 use tickbound_simulator::simulate;
 
 /// A device that takes as long as the model says.

@@ -1,8 +1,7 @@
 //! The shipped platforms: every one can be read, says what it should, and names its sources.
 
 use serde_json::Value;
-use tickbound_model::platforms;
-use tickbound_model::{AccessKind, Platform};
+use tickbound_model::{AccessKind, Platform, platforms};
 
 fn load(name: &str) -> Platform {
     let json = platforms::find(name).unwrap_or_else(|e| panic!("{e}"));

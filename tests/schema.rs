@@ -9,12 +9,10 @@ use jsonschema::Validator;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tickbound_model::platforms;
-use tickbound_model::{ModelError, Platform, Problem};
-use tickbound_report::answer::Measurement;
-use tickbound_report::answer::Scored;
+use tickbound_model::{ModelError, Platform, Problem, platforms};
 use tickbound_report::answer::comparison::Comparison;
 use tickbound_report::answer::{Answer, Checked, Explained, Simulated};
+use tickbound_report::answer::{Measurement, Scored};
 use tickbound_why::Why;
 
 fn schema() -> Value {

@@ -5,23 +5,18 @@ use super::stop;
 use super::values::Seconds;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use indexmap::IndexMap;
 use serde_json::Value;
 use tickbound_expr::{BinaryOp, Expr};
 use tickbound_model::problem::{SpaceConstraint, parse_json};
-use tickbound_model::t1;
-use tickbound_model::{Bound, Configuration, ModelError, Problem};
+use tickbound_model::{Bound, Configuration, ModelError, Problem, t1};
 use tickbound_opencl::{Child, Kept, KernelReading, ReaderSetup, attach_with, inputs_as_macros};
 
 use tickbound_measure::files::SourceFiles;
 use tickbound_model::platforms;
 use tickbound_opencl::compiler_log;
-
-/// A flag that stays unset.
-static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// The subcommand of the process that reads kernels.
 pub const READ_KERNEL: &str = "read-kernel";
@@ -421,7 +416,9 @@ impl Question {
         let values = problem.parameters.iter().map(|p| p.name.clone()).zip(&configuration.0);
         let all: Vec<_> = values.map(|(name, value)| Setting { name, value: *value }).collect();
         fix(&mut problem, &all)?;
-        self.chosen.attach_with(&mut problem, &ReaderSetup { interrupt: &NEVER, ..setup()? })?;
+        let ReaderSetup { kept, child, .. } = setup()?;
+        let unstoppable = ReaderSetup { kept, child, ..ReaderSetup::default() };
+        self.chosen.attach_with(&mut problem, &unstoppable)?;
         Ok(problem)
     }
 

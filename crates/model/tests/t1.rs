@@ -5,8 +5,7 @@ use std::path::Path;
 use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools;
 use serde_json::{Value, json};
-use tickbound_model::t1;
-use tickbound_model::{Bound, Configuration, Problem};
+use tickbound_model::{Bound, Configuration, Problem, t1};
 
 fn problem(value: &Value) -> Problem {
     let none = |name: &str| panic!("no platform `{name}` here");

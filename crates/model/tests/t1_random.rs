@@ -16,8 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
-use tickbound_model::t1;
-use tickbound_model::{ModelError, Problem};
+use tickbound_model::{ModelError, Problem, t1};
 
 use crate::random::Random;
 

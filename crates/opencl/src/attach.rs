@@ -5,8 +5,7 @@ use std::path::Path;
 use indexmap::IndexMap;
 use itertools::Itertools;
 use tickbound_elimination::TableLimits;
-use tickbound_expr::Expr;
-use tickbound_expr::{BinaryOp, EvalError};
+use tickbound_expr::{BinaryOp, EvalError, Expr};
 use tickbound_model::source::{ArgumentKind, Define, KernelArgument, QuestionKey};
 use tickbound_model::{
     Bound, Configurations, Dimension, GroupNeeds, KernelSource, Problem, Profile,

@@ -2,8 +2,7 @@
 
 use indexmap::IndexMap;
 use itertools::Itertools;
-use tickbound_expr::BinaryOp;
-use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, Expr};
 use tickbound_opencl::steps::SymbolExpr;
 
 use crate::domain;

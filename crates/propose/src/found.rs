@@ -1,7 +1,6 @@
 //! What the steps of a kernel have, and their numbers over the problem's names.
 
-use tickbound_expr::BinaryOp;
-use tickbound_expr::{Expr, parse};
+use tickbound_expr::{BinaryOp, Expr, parse};
 use tickbound_opencl::extract::Variant;
 use tickbound_opencl::reading::By;
 use tickbound_opencl::steps::{AddressSpace, KernelStep, KernelStepKind, MemoryAccess, SymbolExpr};

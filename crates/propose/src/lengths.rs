@@ -9,8 +9,7 @@
 use indexmap::IndexMap;
 use itertools::Itertools;
 use tickbound_elimination::TableLimits;
-use tickbound_expr::{BinaryOp, Function};
-use tickbound_expr::{Expr, parse};
+use tickbound_expr::{BinaryOp, Expr, Function, parse};
 use tickbound_model::Problem;
 use tickbound_opencl::KernelReading;
 use tickbound_opencl::extract::Variant;

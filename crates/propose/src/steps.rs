@@ -5,8 +5,7 @@
 //! a group; in a higher one they are its rows times the length of a row, which is an input.
 
 use itertools::Itertools;
-use tickbound_expr::BinaryOp;
-use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, Expr};
 use tickbound_opencl::KernelReading;
 use tickbound_opencl::extract::Variant;
 use tickbound_opencl::steps::{AddressSpace, SymbolExpr};

@@ -16,8 +16,7 @@ use std::fmt::Write;
 
 use itertools::Itertools;
 use tickbound_expr::Expr;
-use tickbound_model::Problem;
-use tickbound_model::{Program, StmtKind};
+use tickbound_model::{Problem, Program, StmtKind};
 use tickbound_opencl::ast::SourcePlace;
 use tickbound_opencl::steps::{
     AddressSpace, Arithmetic, Dependence, KernelStep, KernelStepKind, MemoryAccess, Stride,

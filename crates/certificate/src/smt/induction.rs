@@ -25,8 +25,7 @@ use std::fmt::Write;
 
 use indexmap::IndexMap;
 use itertools::Itertools;
-use tickbound_expr::BinaryOp;
-use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, Expr};
 use tickbound_model::Problem;
 
 use super::question::{of_product, space};

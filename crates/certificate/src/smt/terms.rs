@@ -10,8 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 use itertools::Itertools;
-use tickbound_expr::Expr;
-use tickbound_expr::{BinaryOp, Function};
+use tickbound_expr::{BinaryOp, Expr, Function};
 
 use crate::refusal::Refusal;
 use crate::walk::Walk;

@@ -8,8 +8,7 @@
 
 use std::collections::HashMap;
 
-use tickbound_expr::Expr;
-use tickbound_expr::{BinaryOp, Function};
+use tickbound_expr::{BinaryOp, Expr, Function};
 
 /// The numbers of a symbol's values, and which ones no general form covers.
 pub(super) struct General {

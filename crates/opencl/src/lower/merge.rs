@@ -12,8 +12,7 @@ use std::mem;
 
 use indexmap::IndexMap;
 use itertools::Itertools;
-use tickbound_expr::BinaryOp;
-use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, Expr};
 
 use super::general::{General, general};
 use super::tree::Node;

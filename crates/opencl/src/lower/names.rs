@@ -1,8 +1,7 @@
 //! What the names of steps stand for in a problem.
 
 use indexmap::IndexMap;
-use tickbound_expr::Expr;
-use tickbound_expr::{BinaryOp, Slot};
+use tickbound_expr::{BinaryOp, Expr, Slot};
 use tickbound_model::source::{ArgumentKind, Define};
 use tickbound_model::{Dimension, KernelSource, Problem};
 

@@ -1,8 +1,7 @@
 //! How many different addresses something that repeats has.
 
 use itertools::Itertools;
-use tickbound_expr::BinaryOp;
-use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, Expr};
 
 use super::known::{Inputs, Known};
 use super::number::{add, choice, less, min, mul, sub};

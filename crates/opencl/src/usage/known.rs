@@ -4,9 +4,8 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use tickbound_expr::Expr;
-use tickbound_expr::Slot;
 use tickbound_expr::interval::Interval;
+use tickbound_expr::{Expr, Slot};
 use tickbound_model::{Configurations, Problem};
 
 use super::occurring::{Narrow, Occurring};

@@ -5,8 +5,7 @@
 //! lanes are no multiple of a warp, nor a warp of them, some warps begin in one row and end in the
 //! next: the mean over all warps of a group is told, in 64ths.
 
-use tickbound_expr::BinaryOp;
-use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, Expr};
 
 use super::Device;
 use super::number::{

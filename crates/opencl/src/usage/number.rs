@@ -1,8 +1,7 @@
 //! Whole numbers as expressions, with what is constant put together at once so that they stay
 //! small.
 
-use tickbound_expr::Expr;
-use tickbound_expr::{BinaryOp, Function};
+use tickbound_expr::{BinaryOp, Expr, Function};
 
 /// In how many parts a part is told.
 pub(super) const SHARES: i64 = 64;

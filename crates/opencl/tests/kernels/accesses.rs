@@ -6,8 +6,7 @@ use tickbound_model::count::count;
 use tickbound_model::source::{ArgumentKind, Define};
 use tickbound_model::{AccessKind, Bound, Problem};
 use tickbound_opencl::ast::AddressSpace;
-use tickbound_opencl::steps;
-use tickbound_opencl::{KernelReading, attach};
+use tickbound_opencl::{KernelReading, attach, steps};
 
 use crate::kernels::example::Kernel;
 use crate::kernels::instrumented::{Counts, Outcome};

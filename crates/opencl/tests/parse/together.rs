@@ -1,8 +1,7 @@
 //! Many expansions in one run of the preprocessor are those of one run each.
 
 use indexmap::IndexMap;
-use tickbound_opencl::preprocess::Expanded;
-use tickbound_opencl::preprocess::Expander;
+use tickbound_opencl::preprocess::{Expanded, Expander};
 
 use crate::parse::tree::{Source, ready};
 

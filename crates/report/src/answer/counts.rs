@@ -1,8 +1,7 @@
 //! What a launch does, as counts.
 
 use indexmap::IndexMap;
-use tickbound_model::AccessKind;
-use tickbound_model::count;
+use tickbound_model::{AccessKind, count};
 
 use super::data::Tally;
 

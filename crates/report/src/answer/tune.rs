@@ -6,8 +6,7 @@ use tickbound_input::message::grouped;
 use tickbound_model::verdict::Status;
 use tickbound_model::{LeftOut, Problem};
 use tickbound_simulator::WarpTicks;
-use tickbound_solver::Proof;
-use tickbound_solver::{Encoding, Objective, TuneResult};
+use tickbound_solver::{Encoding, Objective, Proof, TuneResult};
 
 use super::data::{Answer, Folded, Optimum, Tally, tenth_of_millisecond, values};
 use super::resources::Resources;

@@ -6,8 +6,7 @@
 //! its parameters are eliminated. Both must come to the same least time; and what the second names
 //! as the best is simulated, as everything is that a search names.
 
-use tickbound_expr::BinaryOp;
-use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, Expr};
 use tickbound_model::kernel::{Program, Stmt, StmtKind};
 use tickbound_model::{AccessKind, Problem};
 use tickbound_timing::Cost;

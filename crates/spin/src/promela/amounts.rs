@@ -10,8 +10,7 @@ use std::collections::HashMap;
 use super::error::PromelaError;
 use super::facts::{Facts, Value, Who};
 use super::table::Key;
-use tickbound_expr::BinaryOp;
-use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, Expr};
 use tickbound_model::{Platform, Stmt, StmtKind};
 
 /// Most items that are sorted into masks.

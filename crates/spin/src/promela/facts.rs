@@ -10,8 +10,7 @@ use super::layout::Layout;
 use super::names::Names;
 use super::table::{Key, conditional};
 use super::width::Width;
-use tickbound_expr::Expr;
-use tickbound_expr::Slot;
+use tickbound_expr::{Expr, Slot};
 use tickbound_model::scope::NameKind;
 use tickbound_model::{Problem, Profile, Space};
 

@@ -1,8 +1,7 @@
 //! How a launch is laid out over units and elements, for every configuration.
 
 use super::error::PromelaError;
-use tickbound_expr::Expr;
-use tickbound_expr::{BinaryOp, Function};
+use tickbound_expr::{BinaryOp, Expr, Function};
 use tickbound_model::kernel::{expressions, has_barrier};
 use tickbound_model::{Bound, Launch, LaunchSize, ModelError, Problem, Profile, Space};
 

@@ -12,8 +12,7 @@
 //! published profiles an element, or a dispatcher, runs the whole program once for each of its
 //! items, or warps, and the mark is set at the beginning of each.
 
-use tickbound_expr::Expr;
-use tickbound_expr::{BinaryOp, Function};
+use tickbound_expr::{BinaryOp, Expr, Function};
 use tickbound_model::kernel::{has_barrier, has_until};
 use tickbound_model::{Launch, Problem, Profile, Stmt, StmtKind};
 

@@ -6,8 +6,7 @@
 //! the others, each of which ends the one before: what hangs over from an iteration must be the
 //! same each time.
 
-use tickbound_expr::Expr;
-use tickbound_expr::{BinaryOp, Function};
+use tickbound_expr::{BinaryOp, Expr, Function};
 use tickbound_model::kernel::{answered, barrier_condition, expressions, has_barrier};
 use tickbound_model::{AccessKind, Problem, Stmt, StmtKind};
 

@@ -1,7 +1,6 @@
 //! Steps: what an element does, one after another.
 
-use tickbound_expr::Expr;
-use tickbound_expr::{BinaryOp, Function};
+use tickbound_expr::{BinaryOp, Expr, Function};
 
 use crate::obligation::phase::PhaseWork;
 

@@ -12,8 +12,7 @@
 //!
 //! A loop that marks in one side of an `if` and not in the other is not covered.
 
-use tickbound_expr::Expr;
-use tickbound_expr::{BinaryOp, Function};
+use tickbound_expr::{BinaryOp, Expr, Function};
 
 use crate::obligation::product::{Factor, ObligationError, TimeProduct, uncovered};
 use crate::obligation::step::{PathStep, PathStepKind, waits};

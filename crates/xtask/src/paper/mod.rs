@@ -22,8 +22,7 @@ pub use page::page;
 use tickbound_compare::engine::{self, Engine};
 use tickbound_compare::{Input, SideBySide};
 use tickbound_model::platforms;
-use tickbound_report::answer::comparison::RowStatus;
-use tickbound_report::answer::comparison::{Case, Comparison, Row};
+use tickbound_report::answer::comparison::{Case, Comparison, Row, RowStatus};
 use tickbound_spin::Search;
 
 /// The problem of Table 1, from the root of the repository.

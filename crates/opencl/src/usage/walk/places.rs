@@ -2,8 +2,7 @@
 //! lines.
 
 use itertools::Itertools;
-use tickbound_expr::Expr;
-use tickbound_expr::{BinaryOp, Function};
+use tickbound_expr::{BinaryOp, Expr, Function};
 
 use super::super::around::{Around, Loop};
 use super::super::footprint::Axis;

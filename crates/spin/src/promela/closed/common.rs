@@ -1,7 +1,6 @@
 //! What both styles need of a problem with closed schedules.
 
-use tickbound_expr::Expr;
-use tickbound_expr::Function;
+use tickbound_expr::{Expr, Function};
 use tickbound_model::Problem;
 use tickbound_model::kernel::{has_barrier, has_until};
 

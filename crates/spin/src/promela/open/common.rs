@@ -6,8 +6,7 @@ use crate::promela::error::PromelaError;
 use crate::promela::facts::{Facts, Value, Who};
 use crate::promela::layout::{binary, platform};
 use crate::promela::width::Width;
-use tickbound_expr::Expr;
-use tickbound_expr::{BinaryOp, Function};
+use tickbound_expr::{BinaryOp, Expr, Function};
 use tickbound_model::kernel::{has_barrier, has_until};
 use tickbound_model::{AccessKind, Launch, ModelError, Platform, Stmt, StmtKind, Warps};
 
