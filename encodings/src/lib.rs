@@ -33,6 +33,8 @@ mod machine;
 pub mod max_plus;
 pub mod plan;
 mod queue;
+#[cfg(feature = "oracle")]
+#[path = "../tests/schedule/mod.rs"]
 pub mod schedule;
 pub mod summary;
 pub mod system;

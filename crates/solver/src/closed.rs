@@ -160,7 +160,7 @@ fn close(
     size.candidates = kept.len();
     let system = &encoded.system;
     size.steps = steps_needed(problem, space, system, encoding, &kept)?;
-    let of_kept = SmtFormula { system, steps: size.steps, pruned: &pruned, open: None };
+    let of_kept = SmtFormula { system, steps: size.steps, pruned: &pruned };
     strategy::search(&task.on(of_kept), options.strategy)?;
     if !bracket.closed() {
         return Ok(false);
@@ -195,9 +195,7 @@ fn confirm(
             task.bracket.refute(claimed - 1);
             Ok(true)
         }
-        SolverReply::Yes(_, found) | SolverReply::Scheduled(_, found, _) => {
-            Err(SolveError::Refuted { claimed, found })
-        }
+        SolverReply::Yes(_, found) => Err(SolveError::Refuted { claimed, found }),
         SolverReply::Nothing => {
             if !task.bracket.out_of_time() {
                 task.bracket.give_up("no answer to the confirming question".into());

@@ -7,34 +7,19 @@ use z3::{Context, Params, SatResult, Solver, Tactic};
 use crate::bracket::Bracket;
 use crate::formula::SmtFormula;
 use crate::unroll::Unrolled;
-use tickbound_simulator::Script;
 
 /// What a solver says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SolverReply {
     /// Some configuration takes at most as many ticks; its index in the space and its ticks.
     Yes(usize, i64),
-    /// As `Yes`, under this schedule.
-    Scheduled(usize, i64, Script),
     /// No configuration does.
     No,
     /// The search was stopped, or the solver gave up; the bracket knows which.
     Nothing,
 }
 
-/// A formula that can be asked for run times.
-pub trait Questions {
-    /// Asks whether some configuration takes at most `ticks`.
-    ///
-    /// # Errors
-    /// The system that the formula is made of is not one.
-    fn at_most(&mut self, ticks: i64) -> Result<SolverReply, InternalError>;
-
-    /// Tells the solver for good what the bracket knows by now.
-    fn learn(&mut self) -> Result<(), InternalError>;
-}
-
-/// A system without choices on a live solver.
+/// A formula on a live solver.
 pub struct SmtInstance<'a> {
     solver: Solver,
     unrolled: Unrolled<'a>,
@@ -121,22 +106,21 @@ impl<'a> SmtInstance<'a> {
             SolverReply::Nothing
         })
     }
-}
 
-impl Questions for SmtInstance<'_> {
-    fn at_most(&mut self, ticks: i64) -> Result<SolverReply, InternalError> {
+    /// Asks whether some configuration takes at most `ticks`.
+    pub fn at_most(&self, ticks: i64) -> SolverReply {
         let assumption = self.cost.le(ticks);
         self.bracket.count_call();
-        Ok(self.answer(self.solver.check_assumptions(&[assumption])))
+        self.answer(self.solver.check_assumptions(&[assumption]))
     }
 
-    fn learn(&mut self) -> Result<(), InternalError> {
+    /// Asserts the bounds of the bracket.
+    pub fn learn(&self) {
         let bounds = self.bracket.bounds();
         self.solver.assert(self.cost.ge(bounds.lower));
         if bounds.best.is_some() {
             self.solver.assert(self.cost.le(bounds.upper()));
         }
-        Ok(())
     }
 }
 

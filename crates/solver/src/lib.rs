@@ -13,9 +13,8 @@
 //!    configurations, so that the lower bounds need not be trusted;
 //! 5. simulate every configuration that may be optimal, so that all optima are listed.
 //!
-//! Nothing a solver says is believed before the simulator has run it. Where warps share dispatchers
-//! a configuration has many run times; [`open`] searches over schedules as well, and by default
-//! explores them all.
+//! The simulator runs every configuration that a solver proposes. Where warps share dispatchers a
+//! configuration has many run times; `schedule_search` explores the schedules as well.
 //!
 //! This crate holds Z3 and nothing else of weight: no command line, no plots, no devices.
 //!
@@ -40,19 +39,17 @@ mod against;
 pub mod bracket;
 pub mod closed;
 mod error;
-mod explored;
 mod fold;
 pub mod formula;
 mod guide;
 mod inquiry;
 pub mod instance;
-pub mod open;
-pub mod open_instance;
 mod options;
 pub mod prepare;
 mod proof;
 mod random;
 pub mod result;
+mod schedule_search;
 pub mod search;
 mod shortlist;
 mod simulated;
@@ -158,6 +155,11 @@ fn may_be_unlisted(options: &SearchOptions) -> bool {
     may && !strategy.entry().from_nothing
 }
 
+/// Whether an encoding is named, or a strategy that asks a solver about one.
+fn names_a_solver(SearchOptions { strategy, encoding, .. }: &SearchOptions) -> bool {
+    strategy.needs_encoding() && (encoding.is_some() || !strategy.leaves_choice())
+}
+
 /// Searches without a list, where the problem allows it.
 fn unlisted(
     problem: &Problem,
@@ -234,7 +236,8 @@ fn listed(
             }
             result => result,
         },
-        Err(PlanError::OpenSchedule) => open::tune(&inquiry),
+        Err(PlanError::OpenSchedule) if !names_a_solver(options) => schedule_search::tune(&inquiry),
+        Err(e @ PlanError::OpenSchedule) => Err(e.into()),
         Err(PlanError::Model(e)) => Err(e.into()),
         // Without a plan every configuration is simulated, unless an encoding was asked for.
         Err(e) if options.encoding.is_some() => Err(e.into()),

@@ -6,13 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tickbound_encodings::system::InternalError;
 use tickbound_model::{Problem, Space};
-use tickbound_simulator::Script;
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
 use crate::formula::SmtFormula;
-use crate::instance::{Questions, SmtInstance, SolverReply};
-use crate::open_instance::OpenInstance;
+use crate::instance::{SmtInstance, SolverReply};
 
 /// What strategies that ask a solver need of whatever they ask about.
 pub(crate) trait Asked: Sync {
@@ -50,8 +48,6 @@ pub struct Task<'a> {
     pub formula: Option<SmtFormula<'a>>,
     /// The shared bracket.
     pub bracket: &'a Bracket<'a>,
-    /// The schedule that led to the best time of each configuration, where schedules are open.
-    scripts: Mutex<HashMap<usize, (i64, Script)>>,
     /// Times of configurations that were simulated.
     times: Mutex<HashMap<usize, i64>>,
 }
@@ -64,46 +60,13 @@ impl<'a> Task<'a> {
         bracket: &'a Bracket<'a>,
         lower: &'a [i64],
     ) -> Task<'a> {
-        let (scripts, times) = (Mutex::default(), Mutex::default());
-        Task { problem, space, lower, formula: None, bracket, scripts, times }
+        Task { problem, space, lower, formula: None, bracket, times: Mutex::default() }
     }
 
     /// The same task with a formula.
     pub(crate) fn on(&self, formula: SmtFormula<'a>) -> Task<'a> {
         let Task { problem, space, lower, bracket, .. } = *self;
         Task { formula: Some(formula), ..Task::new(problem, space, bracket, lower) }
-    }
-
-    /// Follows a schedule in the simulator and offers the time to the bracket.
-    pub(crate) fn follow(&self, c: usize, claimed: i64, script: Script) -> Result<i64, SolveError> {
-        let bound = &self.space.bound[c];
-        let run =
-            script.run(self.problem, bound, &tickbound_simulator::SimulateOptions::default())?;
-        if run.as_ref().is_none_or(|run| run.time != claimed) {
-            return Err(SolveError::Disagreement {
-                configuration: self.problem.name_values(&bound.configuration).to_string(),
-                encoding: claimed,
-                simulator: run.map(|run| run.time),
-            });
-        }
-        self.keep(c, claimed, script);
-        self.bracket.offer(c, &bound.configuration, claimed);
-        Ok(claimed)
-    }
-
-    fn keep(&self, c: usize, time: i64, script: Script) {
-        let mut scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = scripts.entry(c).or_insert_with(|| (time, script.clone()));
-        if time < known.0 {
-            *known = (time, script);
-        }
-    }
-
-    /// The schedule that led to the best time of a configuration; `None` if that was first come,
-    /// first served.
-    pub(crate) fn script(&self, c: usize, time: i64) -> Option<Script> {
-        let scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
-        scripts.get(&c).filter(|(t, _)| *t == time).map(|(_, s)| s.clone())
     }
 
     /// Runs configuration `c` in the simulator and offers its time to the bracket. `claimed` is
@@ -212,11 +175,7 @@ impl Asked for Task<'_> {
     fn solver(&self) -> Result<Box<dyn Asking + '_>, SolveError> {
         let formula =
             self.formula.ok_or_else(|| InternalError("a question without a formula".into()))?;
-        let questions: Box<dyn Questions> = match formula.open {
-            Some(open) => Box::new(OpenInstance::new(open, self.bracket)?),
-            None => Box::new(SmtInstance::new(formula, self.bracket)?),
-        };
-        Ok(Box::new(Listed { task: self, questions }))
+        Ok(Box::new(Listed { task: self, solver: SmtInstance::new(formula, self.bracket)? }))
     }
 
     fn listed(&self) -> Option<(&Task<'_>, SmtFormula<'_>)> {
@@ -227,16 +186,13 @@ impl Asked for Task<'_> {
 /// A live solver for a list of configurations.
 struct Listed<'t> {
     task: &'t Task<'t>,
-    questions: Box<dyn Questions + 't>,
+    solver: SmtInstance<'t>,
 }
 
 impl Asking for Listed<'_> {
     fn ask(&mut self, ticks: i64) -> Result<bool, SolveError> {
-        match self.questions.at_most(ticks)? {
+        match self.solver.at_most(ticks) {
             SolverReply::Yes(c, cost) => self.task.replay(c, Some(cost)).map(|_| true),
-            SolverReply::Scheduled(c, cost, script) => {
-                self.task.follow(c, cost, script).map(|_| true)
-            }
             SolverReply::No => {
                 self.task.bracket.refute(ticks);
                 Ok(true)
@@ -246,6 +202,7 @@ impl Asking for Listed<'_> {
     }
 
     fn learn(&mut self) -> Result<(), SolveError> {
-        Ok(self.questions.learn()?)
+        self.solver.learn();
+        Ok(())
     }
 }

@@ -3,7 +3,8 @@
 mod bracket;
 mod faults;
 mod guards;
-mod open;
 mod problems;
+mod schedule_formula;
+mod schedules;
 mod solve;
 mod unlisted;

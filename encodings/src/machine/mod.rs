@@ -92,6 +92,7 @@ impl<'b, X: Clone> Control<'b, X> {
     }
 
     /// Threads `t` and `u` have as many iterations left of each loop.
+    #[cfg(feature = "oracle")]
     pub fn same_counters(&self, t: usize, u: usize) -> Bool<'b> {
         let counters = self.threads[t].counters.iter().zip(&self.threads[u].counters);
         self.build.all(counters.map(|(a, b)| a.now().equals(b.now())))

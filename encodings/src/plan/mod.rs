@@ -26,6 +26,7 @@ pub(crate) mod walk;
 
 use tickbound_model::{Problem, Space};
 
+#[cfg(feature = "oracle")]
 pub(crate) use frozen::frozen;
 pub use jump::{AmountOf, Jump, Scalar};
 pub use program::{Amount, AmountId, Op, Plan, PlanError, Queue, has_barrier};

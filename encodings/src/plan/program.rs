@@ -118,7 +118,9 @@ pub enum PlanError {
     #[error(transparent)]
     Model(#[from] ModelError),
     /// The schedule is open (warps under the `opencl` profile).
-    #[error("platform.warps: open schedules are not encoded yet; use --strategy enumerate")]
+    #[error(
+        "platform.warps: open schedules are explored, not encoded; leave --encoding and --strategy out"
+    )]
     OpenSchedule,
     /// The profile `resources` runs no items.
     #[error(

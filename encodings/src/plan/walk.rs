@@ -19,6 +19,7 @@ pub(crate) enum Step {
     /// Ticks of work: the amount times the price.
     Work {
         number: usize,
+        #[cfg_attr(not(feature = "oracle"), expect(dead_code, reason = "of the oracle alone"))]
         access: AccessKind,
     },
     Until {

@@ -15,11 +15,6 @@ pub(super) const ENTRY: Entry = Entry { rank: Some(4), ..Entry::on_formula(run) 
 
 fn run(asked: &dyn Asked) -> Result<(), SolveError> {
     let Some((task, formula)) = asked.listed() else { return super::descend::run(asked) };
-    // Z3's optimisation needs the goal within a fixed number of steps, which an open schedule does
-    // not have.
-    if formula.open.is_some() {
-        return super::descend::run(asked);
-    }
     let optimizer = Optimize::new();
     optimizer.set_params(&leave_ctrl_c());
     let (mut unrolled, goal, cost) = unrolled(formula.system, formula.steps)?;

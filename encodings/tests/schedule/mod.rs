@@ -1,4 +1,4 @@
-//! Open schedules: warps that share dispatchers and memory slots.
+//! Open schedules as a transition system: an oracle for tests of the schedule search.
 //!
 //! Under the `opencl` profile a platform with `warps` leaves open which ready warp a free
 //! dispatcher starts, and which unit takes a group when several are free for as long. A
@@ -21,15 +21,11 @@ mod encode;
 mod lanes;
 mod variables;
 
-use crate::Encoding;
 use crate::plan::PlanError;
 use crate::system::{ChoiceId, InternalError, System};
 use tickbound_model::{Problem, Space};
 
 pub use lanes::WarpLanes;
-
-/// The encoding that this is one of: a step leads to the next event.
-pub const ENCODING: Encoding = Encoding::Event;
 
 /// Most warps in a launch.
 pub const MAX_LANES: usize = 64;

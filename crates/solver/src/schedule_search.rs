@@ -1,12 +1,14 @@
 //! Open schedules by exploration: every schedule of every configuration that may matter.
 //!
+//! Where warps share dispatchers, a run time belongs to a configuration *and* a schedule.
 //! Configurations come in the order of what no schedule of theirs undercuts, until that is above
 //! the best that was found. What is too large to be explored, or comes after a stop, stays open:
 //! its bounds, its schedules made by rule and those of a beam search bound the answer, and close it
 //! where they meet.
 
 use rayon::prelude::*;
-use tickbound_model::verdict::TimedConfiguration;
+use tickbound_model::Configuration;
+use tickbound_model::verdict::{Status, TimedConfiguration};
 use tickbound_schedules::{
     ScheduleEnds, ScheduleError, ScheduleLimits, Tried, WarpLaunch, try_rules,
 };
@@ -14,7 +16,7 @@ use tickbound_simulator::{Script, SimulatedRun, WarpTicks};
 
 use crate::error::SolveError;
 use crate::inquiry::{Ending, Inquiry};
-use crate::options::Objective;
+use crate::options::{Objective, SearchOptions};
 use crate::result::{FormulaSize, OpenSchedule, TuneResult};
 
 /// Most states of a configuration, the first time it is explored, the second, and the last: so that
@@ -118,8 +120,34 @@ impl Case {
     }
 }
 
-/// Searches over configurations and schedules.
+/// Searches over configurations and schedules, for as many of the best as `top` states: after the
+/// best of all come those of the rest. A worst case is that of one configuration.
 pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
+    let mut result = best(inquiry)?;
+    let SearchOptions { objective, top, .. } = *inquiry.options;
+    while objective != Objective::Worst
+        && result.status == Status::Optimal
+        && result.optima.len() < top
+    {
+        let mut rest = inquiry.space.clone();
+        let listed = |of: &Configuration| result.optima.iter().any(|f| f.configuration == *of);
+        rest.bound.retain(|bound| !listed(&bound.configuration));
+        let bracket = inquiry.bracket.reopened();
+        if rest.bound.is_empty() || bracket.out_of_time() {
+            break;
+        }
+        let next = best(&Inquiry { space: &rest, bracket: &bracket, ..*inquiry })?;
+        if next.status != Status::Optimal || next.optima.is_empty() {
+            break;
+        }
+        result.optima.extend(next.optima);
+    }
+    result.seconds = inquiry.bracket.seconds();
+    Ok(result)
+}
+
+/// Searches for the best configuration and schedule.
+fn best(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let objective = inquiry.options.objective;
     let mut cases = bounded(inquiry)?;
     for case in cases.iter_mut().filter(|case| case.why.is_some()) {
