@@ -29,6 +29,7 @@ pub mod platforms;
 pub mod problem;
 mod read;
 pub mod region;
+pub mod resource_profile;
 pub mod resources;
 pub mod scope;
 mod settle;

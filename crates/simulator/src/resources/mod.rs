@@ -1,9 +1,7 @@
 //! The profile `resources`: a run time from what a kernel uses of a device's resources.
 //!
-//! This is the oracle of the cost of that profile (`docs/semantics.md` has the same in prose). All
-//! is in whole numbers. Times inside are in parts of a clock, [`PARTS`] to one; only the end is
-//! rounded to clocks. Every number on the way has at most 63 bits; one that would have more is an
-//! error.
+//! The formulas are those of [`tickbound_model::resource_profile`], in numbers. Every number on the
+//! way has at most 63 bits; one that would have more is an error.
 
 mod model;
 mod number;
@@ -14,7 +12,6 @@ use tickbound_expr::{EvalError, Expr};
 use tickbound_model::usage::{LineUsage, Usage};
 use tickbound_model::{Bound, Problem, Profile};
 
-use self::model::Model;
 pub use self::result::{Bottleneck, OccupancyLimit, PARTS, Resource, ResourceTime};
 use self::usage::Values;
 pub use self::usage::{used, used_of};
@@ -27,8 +24,8 @@ use super::{SimulateError, SimulateOptions, launch};
 /// A usage without a value or below 0, or a number beyond 63 bits.
 pub fn resource_time(problem: &Problem, bound: &Bound) -> Result<ResourceTime, SimulateError> {
     problem.usage().is_counted()?;
-    let model = Model::new(problem, bound, Values::new(problem, problem.usage(), &bound.env)?)?;
-    let launch = model.run().ok_or_else(|| overflow(problem, bound))?;
+    let used = Values::new(problem, problem.usage(), &bound.env)?;
+    let launch = model::launch(problem, bound, used)?.ok_or_else(|| overflow(problem, bound))?;
     let finish = finish(problem, bound)?;
     let time = launch.time.checked_add(finish).ok_or_else(|| overflow(problem, bound))?;
     Ok(ResourceTime { time, finish, ..launch })
@@ -78,7 +75,7 @@ pub fn of_lines(
         if let Some(name) = of_launch {
             return values.get(name).0.ok_or_else(|| overflow(problem, bound));
         }
-        let alone = Model::new(problem, bound, values)?.run();
+        let alone = model::launch(problem, bound, values)?;
         let group = alone.ok_or_else(|| overflow(problem, bound))?.group;
         Ok(group.iter().find(|(r, _)| Some(*r) == resource).map_or(0, |(_, parts)| *parts))
     };

@@ -1,29 +1,6 @@
 //! Results of the profile `resources`: the time of a launch, and what bounds it.
 
-/// Parts of a clock that times inside the profile are counted in.
-pub const PARTS: i64 = 64;
-
-tickbound_input::named! {
-    /// What a group keeps busy, or waits for.
-    pub enum Resource {
-        /// Lanes for real and whole numbers, and the issue of instructions.
-        Arithmetic = "arithmetic",
-        /// Lanes for conversions.
-        Conversions = "conversions",
-        /// Lanes for special functions.
-        Special = "special functions",
-        /// Local memory.
-        Local = "local memory",
-        /// L1.
-        L1 = "L1",
-        /// L2.
-        L2 = "L2",
-        /// The cache between L2 and the device's memory.
-        L3 = "L3",
-        /// Waiting for memory and barriers.
-        Latency = "latency",
-    }
-}
+pub use tickbound_model::resource_profile::{OccupancyLimit, PARTS, Resource};
 
 tickbound_input::named! {
     /// What bounds the time of a launch, beside the resources of a unit.
@@ -39,25 +16,7 @@ tickbound_input::named! {
     }
 }
 
-tickbound_input::named! {
-    /// What limits how many groups a unit holds at once.
-    pub enum OccupancyLimit {
-        /// The places for groups.
-        Groups = "groups",
-        /// The barriers of the unit.
-        Barriers = "barriers",
-        /// The places for warps.
-        Warps = "warps",
-        /// Local memory.
-        LocalMemory = "local memory",
-        /// Registers.
-        Registers = "registers",
-        /// There are no more groups.
-        Launch = "launch",
-    }
-}
-
-/// What the profile `resources` comes to for one configuration.
+/// What the profile `resources` gives for one configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResourceTime {
     /// Clocks of the launch and of what comes after it.

@@ -22,7 +22,7 @@ pub fn used_of(problem: &Problem, usage: &Usage, bound: &Bound) -> Result<Vec<i6
 }
 
 /// The values of a usage.
-pub(super) struct Values(Vec<(&'static str, Int)>);
+pub(super) struct Values(pub Vec<(&'static str, Int)>);
 
 impl Values {
     pub fn new(problem: &Problem, usage: &Usage, env: &[i64]) -> Result<Values, SimulateError> {
@@ -36,7 +36,7 @@ impl Values {
         let value = |(name, expr): (&'static str, &Expr)| match expr.eval(env) {
             Err(e) => Err(fault(name, e.to_string())),
             Ok(n) if n < 0 => Err(fault(name, format!("{n} is negative"))),
-            Ok(n) => Ok((name, Int::of(n))),
+            Ok(n) => Ok((name, n.into())),
         };
         usage.entries().map(value).collect::<Result<_, _>>().map(Values)
     }
