@@ -35,7 +35,7 @@ const TWO_HALVES: &str = r#"{
 }"#;
 
 /// Steps after which a run is given up.
-const MOST_STEPS: usize = 1_000_000;
+const MAX_STEPS: usize = 1_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let text = match std::env::args().nth(1) {
@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!("{name}: at least {} ticks, pruned", bounds[c]);
             continue;
         }
-        let run = run(&system, c, MOST_STEPS)?;
+        let run = run(&system, c, MAX_STEPS)?;
         let better = best.is_none_or(|time| run.cost < time);
         best = Some(best.map_or(run.cost, |time| time.min(run.cost)));
         let note = if better { ", best so far" } else { "" };

@@ -14,7 +14,7 @@ use tickbound_model::{Problem, Space, platforms};
 use tickbound_simulator::simulate;
 use tickbound_solver::bracket::Bracket;
 use tickbound_solver::formula::SmtFormula;
-use tickbound_solver::instance::{Questions, SmtInstance, SolverReply};
+use tickbound_solver::instance::{SmtInstance, SolverReply};
 use tickbound_solver::prepare::MAX_STEPS;
 use tickbound_solver::{Encoding, SearchOptions, SolveError, Strategy, TuneResult, tune};
 
@@ -120,9 +120,7 @@ impl Prepared {
     /// Unrolls a system and asks a plain solver for one tick less than the least time, which must
     /// not exist.
     pub fn refute(&self, system: &System, steps: usize) {
-        let answer = self
-            .instance(system, steps, |instance| instance.at_most(self.least - 1))
-            .unwrap_or_else(|e| panic!("{e}"));
+        let answer = self.instance(system, steps, |instance| instance.at_most(self.least - 1));
         assert_eq!(answer, SolverReply::No, "the least time is refuted");
     }
 
@@ -135,13 +133,13 @@ impl Prepared {
         &self,
         system: &System,
         steps: usize,
-        work: impl FnOnce(&mut SmtInstance<'_>) -> T,
+        work: impl FnOnce(&SmtInstance<'_>) -> T,
     ) -> T {
         let never = AtomicBool::new(false);
         let bracket = Bracket::new(None, &never, &|_| {});
         let pruned = |c: usize| self.pruned(c);
-        let formula = SmtFormula { system, steps, pruned: &pruned, open: None };
-        work(&mut SmtInstance::new(formula, &bracket).unwrap_or_else(|e| panic!("{e}")))
+        let formula = SmtFormula { system, steps, pruned: &pruned };
+        work(&SmtInstance::new(formula, &bracket).unwrap_or_else(|e| panic!("{e}")))
     }
 }
 

@@ -117,7 +117,7 @@ fn write_smt2(args: &ExportArgs) -> Result<(), CliError> {
 }
 
 /// Most steps of a run: those of `tick` go with the time.
-const MOST_STEPS: usize = 1_000_000;
+const MAX_STEPS: usize = 1_000_000;
 
 fn write_btor2(args: &ExportArgs) -> Result<(), CliError> {
     let problem = args.question.problem()?;
@@ -127,7 +127,7 @@ fn write_btor2(args: &ExportArgs) -> Result<(), CliError> {
     let plan = Plan::new(&problem, &space).map_err(without_steps)?;
     let encoded = encoding.encode(&plan);
     let system = encoded.map_err(|e| no_system(&problem, &space, encoding, e))?.system;
-    let survey = btor2::survey(&system, MOST_STEPS, &stop::is_due).map_err(|e| match e {
+    let survey = btor2::survey(&system, MAX_STEPS, &stop::is_due).map_err(|e| match e {
         SurveyError::Run(c, e) => no_run(&problem, &space, encoding, c, e).into(),
         SurveyError::Empty | SurveyError::Stopped => CliError::Input(format!("--to btor2: {e}")),
     })?;

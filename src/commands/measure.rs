@@ -27,13 +27,13 @@ use tickbound_measure::{
 use tickbound_report::MeasuredTimes;
 
 /// Most configurations that are measured if nobody says which.
-const MOST_UNASKED: usize = 500;
+const MAX_UNASKED: usize = 500;
 /// Most configurations of a space whose model is made only to be shown.
-const MOST_MODELLED: usize = 20_000;
+const MAX_MODELLED: usize = 20_000;
 /// How long the model's times may take after a stop, so that they stand beside what was measured.
 const AFTER_STOP: Duration = Duration::from_millis(200);
 /// Failures that are told one by one.
-const MOST_TOLD: usize = 20;
+const MAX_TOLD: usize = 20;
 
 /// Arguments of `measure`.
 #[derive(Debug, clap::Args)]
@@ -115,7 +115,7 @@ impl MeasureArgs {
         match (self.top, self.sample) {
             (Some(count), _) => Ok(Selection::Top(count)),
             (_, Some(count)) => Ok(Selection::Sample { count, seed: self.seed }),
-            _ if self.all || configurations <= MOST_UNASKED => Ok(Selection::All),
+            _ if self.all || configurations <= MAX_UNASKED => Ok(Selection::All),
             _ => Err(CliError::Input(format!(
                 "{}: {configurations} configurations; say which to measure: --sample N, --top K, \
                  --guided, or --all",
@@ -173,7 +173,7 @@ impl MeasureArgs {
     /// Puts the kernel program in, if it is needed or is there for little.
     fn add_model(&self, problem: &mut Problem, configurations: usize) -> Result<(), CliError> {
         let needed = self.top.is_some() || self.guided;
-        if !needed && configurations > MOST_MODELLED {
+        if !needed && configurations > MAX_MODELLED {
             return Ok(());
         }
         match self.question.chosen.attach(problem) {
@@ -317,8 +317,8 @@ impl Teller<'_> {
                 self.told += 1;
                 let named = self.problem.name_values(&bound.configuration);
                 match self.told {
-                    ..=MOST_TOLD => self.line(&format!("{named}: {}", failure.message)),
-                    told if told == MOST_TOLD + 1 => self.line("more failures are in the cache"),
+                    ..=MAX_TOLD => self.line(&format!("{named}: {}", failure.message)),
+                    told if told == MAX_TOLD + 1 => self.line("more failures are in the cache"),
                     _ => {}
                 }
             }

@@ -25,7 +25,7 @@ use tickbound_report::html::{
 /// Configurations drawn at random where there are too many to simulate them all.
 const DRAWN: usize = 2_000;
 /// Most events that are simulated for all of them together, which takes a minute at most.
-const MOST_EVENTS: u64 = 1_000_000_000;
+const MAX_EVENTS: u64 = 1_000_000_000;
 
 /// The page of a result; `seed` is what the choice of configurations depends on.
 ///
@@ -193,7 +193,7 @@ fn configurations(
     let all = total(&space);
     let interrupt = stop::flag();
     let (chosen, among) = shown(problem, &space, result, seed)?;
-    let each = MOST_EVENTS / (chosen.len() as u64).max(1);
+    let each = MAX_EVENTS / (chosen.len() as u64).max(1);
     let options = SimulateOptions::default();
     let options = SimulateOptions { max_events: options.max_events.min(each), ..options };
     let run = |bound: &Bound| {

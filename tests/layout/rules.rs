@@ -14,7 +14,7 @@ const MAX_COLUMNS: usize = 100;
 const MAX_COMMAND_LINES: usize = 200;
 
 /// Folders whose files start jobs and print results, and do nothing else.
-const COMMAND_FOLDERS: [&str; 2] = ["src/commands/", "src/commands/"];
+const COMMAND_FOLDERS: [&str; 1] = ["src/commands/"];
 
 /// Prefixes of constants that have a plainer name.
 const CONSTANT_PREFIXES: [&str; 3] = ["MOST_", "FEW_", "FIRST_"];

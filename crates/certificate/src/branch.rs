@@ -8,7 +8,7 @@ use crate::refusal::Refusal;
 use tickbound_timing::obligation::Obligation;
 
 /// Most boxes of a proof: a file of a few megabytes.
-const MOST_BOXES: usize = 1 << 18;
+const MAX_BOXES: usize = 1 << 18;
 
 /// A proof that nothing takes fewer than `time` ticks.
 ///
@@ -22,7 +22,7 @@ pub fn branch(
     let mut boxes = Vec::new();
     let mut open: Vec<Box> = root(obligation).into_iter().collect();
     while let Some(next) = open.pop() {
-        if boxes.len() >= MOST_BOXES {
+        if boxes.len() >= MAX_BOXES {
             return Err(Refusal::TooLarge("a tree of too many boxes"));
         }
         if stop() {

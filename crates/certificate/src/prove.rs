@@ -14,7 +14,7 @@ use crate::walk::Walk;
 use tickbound_timing::obligation::{Obligation, TimePart};
 
 /// Most rows of one relation or message.
-const MOST_ROWS: usize = 1 << 21;
+const MAX_ROWS: usize = 1 << 21;
 
 /// A proof of the least time, whatever it is; `by_group` is its form
 /// ([`InequalityProof::by_group`]).
@@ -40,7 +40,7 @@ pub fn prove(
         network.add(relation(obligation, &network, &over, None, stop)?);
     }
     let kept = at_the_end(obligation, by_group);
-    let limits = TableLimits { rows: MOST_ROWS, divide: false, stop };
+    let limits = TableLimits { rows: MAX_ROWS, divide: false, stop };
     let tree: Tree<Least> = network.eliminated(&kept, &limits).map_err(too_wide)?;
     Ok(InequalityProof { by_group, clusters: clusters(obligation, parts.len(), &tree) })
 }
@@ -58,7 +58,7 @@ fn relation(
         let cost = part.map_or(Ok(0), |part| part.value(env))?;
         let cost = i64::try_from(cost).map_err(|_| Refusal::TooLarge("a part beyond 63 bits"))?;
         relation.insert(relation.scope().key(indices), cost);
-        match relation.len() > MOST_ROWS {
+        match relation.len() > MAX_ROWS {
             true => Err(Refusal::TooLarge("a part or a condition over too many choices")),
             false => Ok(()),
         }

@@ -69,7 +69,7 @@ pub fn select(
 }
 
 /// Most configurations of which all are candidates.
-const MOST_CANDIDATES: u32 = 20_000;
+const MAX_CANDIDATES: u32 = 20_000;
 /// Candidates drawn from more.
 const DRAWN: usize = 5_000;
 
@@ -94,7 +94,7 @@ pub fn candidates(
     seed: u64,
     interrupt: &AtomicBool,
 ) -> Result<Candidates, SolveError> {
-    let sampled = configurations.count().is_none_or(|n| n > MOST_CANDIDATES.into());
+    let sampled = configurations.count().is_none_or(|n| n > MAX_CANDIDATES.into());
     let all = match sampled {
         false => problem.space()?.bound,
         true => {

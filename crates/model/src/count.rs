@@ -103,7 +103,7 @@ fn one_by_one(
 }
 
 /// Most regions that are looked at.
-const MOST_REGIONS: usize = 1 << 12;
+const MAX_REGIONS: usize = 1 << 12;
 
 /// The counts of a launch of these sizes, global and local, by regions; `None` where there are too
 /// many, or some item has no value.
@@ -116,7 +116,7 @@ fn by_regions(problem: &Problem, bound: &Bound, sizes: [i64; 2]) -> Option<Launc
     let axes = Axes::new(problem.first_item_slot(), &bound.env, sizes, &all);
     let mut open = vec![axes.whole()];
     let mut counts = LaunchCounts::default();
-    let mut left = MOST_REGIONS;
+    let mut left = MAX_REGIONS;
     while let Some(region) = open.pop() {
         left = left.checked_sub(1)?;
         let mut own = Regional {

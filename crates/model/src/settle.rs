@@ -25,7 +25,7 @@ use super::space::{Bound, Configurations, LaunchSize};
 use tickbound_expr::{BinaryOp, Expr, Slot};
 
 /// Most regions of items that are looked at for one expression; beyond, it stays as it is.
-const MOST_REGIONS: usize = 1 << 18;
+const MAX_REGIONS: usize = 1 << 18;
 
 /// Most combinations of the parameters of one expression; beyond, it stays as it is.
 const MAX_COMBINATIONS: usize = 1 << 18;
@@ -122,7 +122,7 @@ impl Settler<'_> {
 
     /// True if the items of each launch agree.
     fn same_in_launches(&self, expr: &Expr) -> bool {
-        let mut left = MOST_REGIONS;
+        let mut left = MAX_REGIONS;
         let all = self.distinct(expr);
         all.is_some_and(|all| all.iter().all(|b| self.same_in_launch(expr, b, &mut left)))
     }

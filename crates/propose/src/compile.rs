@@ -22,11 +22,11 @@ use crate::error::ProposeError;
 use crate::macros::{conversions, declare, reserved, vector};
 
 /// Most rounds of compiling and naming what is missing.
-const MOST_ROUNDS: usize = 16;
+const MAX_ROUNDS: usize = 16;
 /// Most names in a message.
-const MOST_NAMES: usize = 4;
+const MAX_NAMES: usize = 4;
 /// Most macros that are tried because the source asks whether they are defined.
-const MOST_SWITCHES: usize = 8;
+const MAX_SWITCHES: usize = 8;
 /// Values that are tried for a macro, besides those of its domain.
 const TRIED: [i64; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64, 128, 256, 512];
 
@@ -45,7 +45,7 @@ pub(crate) fn until_it_compiles(
     setup: &ReaderSetup<'_>,
 ) -> Result<Vec<KernelSignature>, ProposeError> {
     let compiler = Compiler { path, outline, setup };
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let error = match compiler.kernels(draft) {
             Ok(kernels) if kernels.is_empty() && compiler.switch(draft, &[]) => continue,
             Ok(kernels) => {
@@ -192,7 +192,7 @@ impl Compiler<'_> {
         let macros = self.outline.macros.iter();
         let asked = macros.filter(|(_, m)| m.asked && !m.defined && m.default.is_none());
         let names = asked.map(|(name, _)| name).filter(|name| !draft.knows(name));
-        let names = names.take(MOST_SWITCHES).cloned().collect_vec();
+        let names = names.take(MAX_SWITCHES).cloned().collect_vec();
         let has = |draft: &Draft| match self.kernels(draft) {
             Ok(kernels) => !kernels.is_empty(),
             Err(ReadError::Undeclared { values, types, .. }) => {
@@ -351,8 +351,8 @@ impl Compiler<'_> {
 
 /// Some names, the first ones of many.
 fn few(names: &[String]) -> String {
-    let first = names.iter().take(MOST_NAMES).map(|name| format!("`{name}`")).join(", ");
-    if names.len() > MOST_NAMES { format!("{first} and others") } else { first }
+    let first = names.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).join(", ");
+    if names.len() > MAX_NAMES { format!("{first} and others") } else { first }
 }
 
 /// What compiles the source: each macro has one value.

@@ -24,13 +24,13 @@ use crate::walk::{Arrays, Reached, walk, with_ids};
 /// Inputs are multiplied with these. Where there are more inputs, lengths are guesses.
 const FACTORS: [i64; 16] = [3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59];
 /// Most inputs that are multiplied for a length.
-const MOST_FACTORS: usize = 3;
+const MAX_FACTORS: usize = 3;
 /// Components of vectors, and other numbers of elements for each of what there is.
 const TIMES: [i64; 5] = [1, 2, 4, 8, 16];
 /// Bytes of local memory that every device has.
 const LOCAL: i64 = 32 << 10;
 /// Most forms of a length that follow from accesses.
-const MOST_CORNERS: usize = 4;
+const MAX_CORNERS: usize = 4;
 /// Configurations that are looked at.
 const CONFIGURATIONS: usize = 6;
 
@@ -237,7 +237,7 @@ fn forms(draft: &Draft, by: By, ends: &[(&IndexMap<String, i64>, i64)]) -> Vec<S
     let number = ends.iter().map(|(_, end)| *end).all_equal_value().ok().filter(|end| *end > 0);
     let names = if by == By::Local { &locals } else { &inputs };
     let products =
-        (1..=MOST_FACTORS.min(names.len())).flat_map(|n| names.iter().cloned().combinations(n));
+        (1..=MAX_FACTORS.min(names.len())).flat_map(|n| names.iter().cloned().combinations(n));
     let squares = names.iter().filter(|_| names.len() == 1).map(|name| vec![name.clone(); 2]);
     let launch = (1..=globals.len()).map(|n| globals[..n].to_vec());
     let single = inputs.iter().map(|input| vec![input.clone()]);
@@ -276,12 +276,8 @@ fn corners(draft: &Draft, seen: &[&Seen<'_>]) -> Vec<String> {
         let op = if number < 0 { BinaryOp::Sub } else { BinaryOp::Add };
         Some(Expr::folded(op, rest, Expr::Int(number.checked_abs()?)))
     };
-    let all = seen
-        .iter()
-        .filter_map(corner)
-        .unique_by(|e| e.to_string())
-        .take(MOST_CORNERS)
-        .collect_vec();
+    let all =
+        seen.iter().filter_map(corner).unique_by(|e| e.to_string()).take(MAX_CORNERS).collect_vec();
     let greatest = (all.len() > 1).then(|| Expr::Call(Function::Max, all.clone()));
     all.iter().chain(&greatest).map(ToString::to_string).collect()
 }

@@ -84,7 +84,7 @@ const NOTHING_LEFT: &str =
     "no configuration is valid; widen the domains that --parameter gives, or change --input";
 
 /// Most readings before it is given up.
-const MOST_READINGS: usize = 64;
+const MAX_READINGS: usize = 64;
 
 /// Proposes a problem file for the source at `path`. It is to lie in the folder of the source.
 ///
@@ -244,7 +244,7 @@ fn answered(draft: &mut Draft, outline: &Outline, read: Reader<'_>) -> Result<Re
             Err(ReadError::Model(error)) if wished(draft, &error.at) => return Err(error.into()),
             Err(error) => error,
         };
-        if readings == MOST_READINGS || !answers::answer(draft, &error, outline) {
+        if readings == MAX_READINGS || !answers::answer(draft, &error, outline) {
             return Ok(Read::Fault(error.to_string()));
         }
     }

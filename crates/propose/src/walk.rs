@@ -20,10 +20,10 @@ use crate::found::named;
 const GROUPS: usize = 3;
 const TURNS: usize = 6;
 /// Most loops inside each other, and most steps that are run.
-const MOST_LOOPS: usize = 10;
+const MAX_LOOPS: usize = 10;
 /// Most numbers in conditions next to which items are taken.
-const MOST_EDGES: usize = 4;
-const MOST_STEPS: usize = 40_000;
+const MAX_EDGES: usize = 4;
+const MAX_STEPS: usize = 40_000;
 
 /// What is reached of an array, in elements of one component.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Names<'_> {
             let slot = match id {
                 Some(("$lid", d)) => d,
                 Some(("$group", d)) => GROUPS + d,
-                Some(("$turn", k)) if k < MOST_LOOPS => TURNS + k,
+                Some(("$turn", k)) if k < MAX_LOOPS => TURNS + k,
                 Some(("$turn", _)) => return Err(()),
                 _ => return self.value(name).map(Expr::Int),
             };
@@ -188,7 +188,7 @@ fn limits(nodes: &[Node<'_>], found: &mut Vec<i64>) {
 struct Walk<'s> {
     /// How many of each dimension are taken.
     some: i64,
-    env: [i64; TURNS + MOST_LOOPS],
+    env: [i64; TURNS + MAX_LOOPS],
     /// Iterations of the loops around, outer ones first.
     turns: Vec<i64>,
     left: usize,
@@ -197,15 +197,15 @@ struct Walk<'s> {
 
 impl<'s> Walk<'s> {
     fn new(some: i64) -> Walk<'s> {
-        let env = [0; TURNS + MOST_LOOPS];
-        Walk { some, env, turns: Vec::new(), left: MOST_STEPS, arrays: Arrays::new() }
+        let env = [0; TURNS + MAX_LOOPS];
+        Walk { some, env, turns: Vec::new(), left: MAX_STEPS, arrays: Arrays::new() }
     }
 
     /// Runs the steps for items and groups, of which there are so many.
     fn all(mut self, nodes: &[Node<'s>], counts: &[i64]) -> Option<Arrays<'s>> {
         let mut edges = Vec::new();
         limits(nodes, &mut edges);
-        edges.truncate(if self.some > 2 { MOST_EDGES } else { 0 });
+        edges.truncate(if self.some > 2 { MAX_EDGES } else { 0 });
         let dimensions = counts.len() / 2;
         let range = |(k, n): (usize, &i64)| {
             let own = edges.iter().flat_map(|v| match k < dimensions {
@@ -230,7 +230,7 @@ impl<'s> Walk<'s> {
             self.left = self.left.checked_sub(1)?;
             match node {
                 Node::Access { array, offset, width, bytes } => {
-                    for (k, turn) in self.turns.iter().rev().take(MOST_LOOPS).enumerate() {
+                    for (k, turn) in self.turns.iter().rev().take(MAX_LOOPS).enumerate() {
                         self.env[TURNS + k] = *turn;
                     }
                     let at = offset.as_ref().and_then(|offset| offset.eval(&self.env).ok());

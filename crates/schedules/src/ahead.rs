@@ -22,7 +22,7 @@ use crate::ratio::{MOST, Ratio, least_ratio};
 use crate::record::{End, Range};
 
 /// Most ticks of a launch, and most work, in units: sums of some of them stay within 127 bits.
-const MOST_UNITS: i128 = 1 << 120;
+const MAX_UNITS: i128 = 1 << 120;
 
 /// How many times finer units are than what the ratio of the main part divides ticks by, as a power
 /// of 2: other ratios are rounded down to them.
@@ -118,7 +118,7 @@ impl Ahead {
             self.all = self.all.checked_add(group.checked_mul(i128::from(*count))?)?;
             self.longest = self.longest.max(group);
         }
-        let fits = |a: i128, b: i128| a.checked_mul(b).is_some_and(|ab| ab.abs() < MOST_UNITS);
+        let fits = |a: i128, b: i128| a.checked_mul(b).is_some_and(|ab| ab.abs() < MAX_UNITS);
         let work = fits(self.main, self.all) && self.rest.iter().all(|r| fits(*r, self.all));
         (work && fits(launch.most().into(), self.unit)).then_some(())
     }

@@ -9,7 +9,7 @@ use tickbound_model::kernel::{Program, Stmt, StmtKind, has_until};
 use tickbound_model::region::{Axes, LinearForm, Region, Stop, truth, value};
 
 /// How often items may be told apart in any group, beside four times each.
-const MOST_APART: usize = 1 << 18;
+const MAX_APART: usize = 1 << 18;
 
 /// Groups whose items take the same sides of all branches.
 pub(super) struct Alike {
@@ -208,7 +208,7 @@ struct Seen {
 impl Seen {
     fn new(region: &Region, items: Option<i64>) -> Seen {
         let items = usize::try_from(items.unwrap_or(0)).unwrap_or(0);
-        let left = MOST_APART + 4 * items;
+        let left = MAX_APART + 4 * items;
         Seen { varies: vec![false; region.sides.len()], kinds: vec![0; items], count: 1, left }
     }
 

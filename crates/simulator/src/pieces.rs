@@ -29,11 +29,11 @@ use tickbound_model::region::{Axes, IndexAxis};
 use tickbound_model::special;
 
 /// Most statements that are looked at, each in each box of groups and items.
-const MOST_LOOKS: usize = 1 << 20;
+const MAX_LOOKS: usize = 1 << 20;
 /// Most stretches of groups that are handed out.
-const MOST_STRETCHES: usize = 1 << 22;
+const MAX_STRETCHES: usize = 1 << 22;
 /// Most rows after which the units are remembered.
-const MOST_SEEN: usize = 1 << 10;
+const MAX_SEEN: usize = 1 << 10;
 
 /// Groups that lie in a box, and what they take: linear in their place.
 #[derive(Debug, Clone)]
@@ -78,7 +78,7 @@ pub(super) fn run<'p>(
     });
     // To look at items one by one is no better than to run them.
     let boxes = 8 + usize::try_from(local / 16).unwrap_or(0);
-    let most = if groups_differ { MOST_LOOKS } else { boxes * (all.len() + 1) };
+    let most = if groups_differ { MAX_LOOKS } else { boxes * (all.len() + 1) };
     let axes = Axes::new(first, &bound.env, [global, local], all);
     let Some(boxes) = Look::new(&kernel, bound, &axes, elements, most).boxes() else {
         return Ok(None);
@@ -97,7 +97,7 @@ pub(super) fn run<'p>(
         };
         straight(axes, &alike, &mut ticks, &mut pieces)?;
     }
-    let mut launch = Launch { axes, units, left: MOST_STRETCHES };
+    let mut launch = Launch { axes, units, left: MAX_STRETCHES };
     match launch.play(0, &pieces.iter().collect::<Vec<_>>(), &mut Vec::new()) {
         Ok(()) => Ok(Some(launch.units.last())),
         Err(TooMany::Groups) => Ok(None),
@@ -241,7 +241,7 @@ impl Launch<'_> {
             self.play(axis + 1, pieces, place)?;
             place.pop();
             at += 1;
-            if !same || seen.len() > MOST_SEEN {
+            if !same || seen.len() > MAX_SEEN {
                 continue;
             }
             // Rows that find the units as an earlier one did go on as that did.

@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 
 /// Most units for which rounds are looked at together.
-const MOST_UNITS: usize = 1 << 12;
+const MAX_UNITS: usize = 1 << 12;
 
 /// Groups one after another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +136,7 @@ impl Units {
     /// by i + w slopes more than a unit with place and w 0, and all distances change linearly from
     /// pair to pair.
     fn two_rounds(&mut self, ramp: &Ramp, count: i64) -> Option<i64> {
-        let units = usize::try_from(count).ok().filter(|n| (1..=MOST_UNITS).contains(n))?;
+        let units = usize::try_from(count).ok().filter(|n| (1..=MAX_UNITS).contains(n))?;
         if ramp.groups < 2 * count {
             return None;
         }

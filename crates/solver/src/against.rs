@@ -11,9 +11,9 @@ use crate::simulated::{Simulated, simulated};
 use crate::task::Task;
 
 /// Most configurations that are all simulated.
-const MOST_ALL: usize = 2_000;
+const MAX_ALL: usize = 2_000;
 /// Most events of all simulations together: about half a second.
-const MOST_EVENTS: u64 = 20_000_000;
+const MAX_EVENTS: u64 = 20_000_000;
 /// How many are simulated where there are more.
 const SAMPLE: usize = 64;
 
@@ -26,11 +26,11 @@ pub(crate) fn simulator(
 ) -> Result<u64, SolveError> {
     let all = task.space.bound.len();
     let mut random = Random(seed);
-    let chosen: Vec<usize> = match all <= MOST_ALL {
+    let chosen: Vec<usize> = match all <= MAX_ALL {
         true => (0..all).collect(),
         false => (0..SAMPLE).map(|_| random.next() as usize % all).collect(),
     };
-    let (mut left, mut compared) = (MOST_EVENTS, 0);
+    let (mut left, mut compared) = (MAX_EVENTS, 0);
     for c in chosen {
         if task.bracket.out_of_time() {
             break;

@@ -8,7 +8,7 @@
 use crate::search::{Eliminated, Search};
 
 /// Most rows of one of its relations.
-const MOST_ROWS: usize = 1 << 16;
+const MAX_ROWS: usize = 1 << 16;
 
 /// For each parameter the first and the last of its values, in increasing order.
 pub(crate) type Box = Vec<(u32, u32)>;
@@ -28,7 +28,7 @@ pub(crate) struct Guide<'s, 'a> {
 impl<'s, 'a> Guide<'s, 'a> {
     /// Makes one; `None` if even that is too large, or at a stop.
     pub(crate) fn new(search: &'s Search<'a>) -> Option<Guide<'s, 'a>> {
-        let found = search.guiding(MOST_ROWS)?;
+        let found = search.guiding(MAX_ROWS)?;
         let (order, values) = (found.tree.order(), search.configurations.values());
         let sorted = |values: &Vec<i64>| {
             let mut places: Vec<u32> = (0..values.len() as u32).collect();

@@ -121,7 +121,7 @@ pub fn tune(
     }
     bracket.fault()?;
     let stop = || bracket.out_of_time();
-    let limits = search::limits(search::MOST_ROWS, &stop);
+    let limits = search::limits(search::MAX_ROWS, &stop);
     // An answer without these counts is as good; more time is not asked for.
     result.left_out = problem.left_out(&limits).ok().flatten();
     if result.status == Status::Bounded && result.best.is_none() {
@@ -173,7 +173,7 @@ fn unlisted(
         return Ok(None);
     }
     let stop = || bracket.out_of_time();
-    let configurations = problem.configurations(&search::limits(search::MOST_ROWS, &stop))?;
+    let configurations = problem.configurations(&search::limits(search::MAX_ROWS, &stop))?;
     let count = configurations.count();
     if count == Some(num_bigint::BigUint::default()) {
         let none = TuneResult::begun(options, bracket);
@@ -200,7 +200,7 @@ fn unlisted(
     };
     // What few configurations come to is left to the encodings, where a solver was asked for by
     // name or the cost is only a bound.
-    let few = count.is_some_and(|n| n <= num_bigint::BigUint::from(MOST_LISTED));
+    let few = count.is_some_and(|n| n <= num_bigint::BigUint::from(MAX_LISTED));
     if few && !strategy.is_unlisted() && !strategy.leaves_choice() {
         return Ok(None);
     }
@@ -211,7 +211,7 @@ fn unlisted(
 }
 
 /// Most configurations that solvers are asked about one by one.
-const MOST_LISTED: u32 = 20_000;
+const MAX_LISTED: u32 = 20_000;
 
 /// Searches over a list of the configurations.
 fn listed(

@@ -17,7 +17,7 @@ use crate::error::SolveError;
 use crate::simulated::{Simulated, simulated};
 
 /// Most rows of a join: some hundred megabytes.
-pub(crate) const MOST_ROWS: usize = 1 << 22;
+pub(crate) const MAX_ROWS: usize = 1 << 22;
 
 /// Limits that divide nothing.
 pub(crate) fn limits<'a>(rows: usize, stop: &'a dyn Fn() -> bool) -> TableLimits<'a> {
@@ -78,7 +78,7 @@ impl<'a> Search<'a> {
             bracket,
             tried: Mutex::default(),
             simulated: AtomicU64::new(0),
-            rows: AtomicUsize::new(MOST_ROWS),
+            rows: AtomicUsize::new(MAX_ROWS),
             eliminated: OnceLock::new(),
             bounding: OnceLock::new(),
             guiding: OnceLock::new(),

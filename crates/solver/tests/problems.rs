@@ -37,7 +37,7 @@ impl Random {
 const NAMES: [&str; 6] = ["A", "B", "C", "D", "E", "F"];
 
 /// Most values of a domain, for so many parameters.
-const MOST_VALUES: [i64; 6] = [12, 8, 6, 4, 3, 3];
+const MAX_VALUES: [i64; 6] = [12, 8, 6, 4, 3, 3];
 
 /// What a problem is made of, as far as it is known.
 struct Writer {
@@ -67,7 +67,7 @@ impl Writer {
         let parameters = 1 + self.r.below(6) as usize;
         let mut problem = json!({ "name": format!("seed {seed}"), "inputs": { "size": 12 } });
         for name in &NAMES[..parameters] {
-            problem["parameters"][name] = self.domain(MOST_VALUES[parameters - 1]);
+            problem["parameters"][name] = self.domain(MAX_VALUES[parameters - 1]);
             self.names.push(name);
         }
         let published = self.r.percent(20);

@@ -591,7 +591,7 @@ fn statement(r: &mut Random, depth: u32, barriers: bool) -> String {
 }
 
 /// Most steps of an encoding that a random problem is given to Z3 with.
-const FEW_STEPS: usize = 40;
+const SMALL_STEPS: usize = 40;
 
 /// True if every configuration ends within few steps.
 fn is_small(problem: &Problem, encoding: Encoding) -> bool {
@@ -600,7 +600,7 @@ fn is_small(problem: &Problem, encoding: Encoding) -> bool {
         return true;
     }
     let system = encoding.encode(&plan).unwrap().system;
-    (0..system.configurations.len()).all(|c| run(&system, c, FEW_STEPS).is_ok())
+    (0..system.configurations.len()).all(|c| run(&system, c, SMALL_STEPS).is_ok())
 }
 
 #[test]

@@ -25,7 +25,7 @@ use crate::trail::SpinTrail;
 use crate::watch::Watch;
 
 /// The depth limit of the first run, in steps: the verifier's own default.
-const FIRST_DEPTH: u64 = 10_000;
+const INITIAL_DEPTH: u64 = 10_000;
 /// By how much a depth limit is raised.
 const DEEPER: u64 = 10;
 /// Bytes of the verifier's stack for each step, in any kind of search, rounded up.
@@ -98,7 +98,7 @@ impl<'a> SearchState<'a> {
                 (made.path().to_owned(), Some(made))
             }
         };
-        let depth = options.depth.unwrap_or(FIRST_DEPTH);
+        let depth = options.depth.unwrap_or(INITIAL_DEPTH);
         let known = Mutex::new(SpinBounds { depth, ..SpinBounds::default() });
         let started = Instant::now();
         let _temporary = temporary;

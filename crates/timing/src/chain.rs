@@ -47,7 +47,7 @@ struct Summand {
 const LEAST_KEPT: usize = 40;
 
 /// Most values of a summand that are kept.
-const MOST_KEPT: usize = 1 << 16;
+const MAX_KEPT: usize = 1 << 16;
 
 impl Chain {
     /// A chain whose first expression has slot `first`. Slots before `parameters` always have the
@@ -122,7 +122,7 @@ impl Summand {
         }
         let value = self.of.value(env)?;
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() < MOST_KEPT {
+        if known.len() < MAX_KEPT {
             known.insert(key.as_slice().into(), value);
         }
         Ok(value)

@@ -17,7 +17,7 @@ use tickbound_report::answer::why::{Finding, Verdict, Why};
 pub type Again<'a> = &'a dyn Fn(&str, i64) -> Result<Problem, String>;
 
 /// Most searches side by side; each takes memory of its own.
-const MOST_AT_ONCE: usize = 4;
+const MAX_AT_ONCE: usize = 4;
 
 /// What is asked about.
 pub struct WhyRequest<'a> {
@@ -129,7 +129,7 @@ impl Searches<'_> {
         let next = AtomicUsize::new(0);
         let (sender, findings) = mpsc::channel();
         std::thread::scope(|scope| {
-            for _ in 0..threads.min(MOST_AT_ONCE).min(all.len()) {
+            for _ in 0..threads.min(MAX_AT_ONCE).min(all.len()) {
                 let (sender, next) = (sender.clone(), &next);
                 scope.spawn(move || {
                     while let Some((place, one)) = {

@@ -15,7 +15,7 @@ use crate::walk::Walk;
 use tickbound_timing::obligation::{Obligation, TimePart};
 
 /// Most rows of all tables together.
-const MOST_ROWS: usize = 20_000;
+const MAX_ROWS: usize = 20_000;
 
 /// One cluster, by the numbers of parameters, parts and clusters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,7 +88,7 @@ impl ClusterTables {
                 let choice = shape.over.iter().map(|p| indices[*p]).collect();
                 own.push((choice, ticks(taken, env)?));
                 count += 1;
-                match count > MOST_ROWS {
+                match count > MAX_ROWS {
                     true => Err(Refusal::TooLarge("tables of too many rows for a formula")),
                     false => Ok(()),
                 }

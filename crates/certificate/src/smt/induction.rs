@@ -38,7 +38,7 @@ use tickbound_timing::obligation::step::{PathStep, PathStepKind, waits};
 use tickbound_timing::obligation::sum::marks;
 
 /// Most questions of one proof.
-const MOST_QUESTIONS: usize = 10_000;
+const MAX_QUESTIONS: usize = 10_000;
 
 /// The questions, one after another in one text.
 ///
@@ -240,7 +240,7 @@ impl Known {
         let mut all: Vec<Point> = Vec::new();
         for step in steps {
             self.looked_at += 1;
-            if self.looked_at > MOST_QUESTIONS {
+            if self.looked_at > MAX_QUESTIONS {
                 return uncovered(&step.at, "too many statements");
             }
             let point = self.of_step(step, &since)?;
@@ -395,7 +395,7 @@ impl Questions {
                 [one] => (*one).to_owned(),
                 many => format!("(+ {})", many.iter().format(" ")),
             };
-            if self.count > MOST_QUESTIONS {
+            if self.count > MAX_QUESTIONS {
                 return uncovered(&point.at, "too many statements");
             }
             self.point(point, &after, facts)?;

@@ -17,9 +17,9 @@ use crate::walk::Walk;
 use tickbound_timing::obligation::Obligation;
 
 /// Most values over which a product is taken apart.
-const MOST_VALUES: usize = 1 << 12;
+const MAX_VALUES: usize = 1 << 12;
 /// Most bytes of definitions.
-const MOST_BYTES: usize = 1 << 25;
+const MAX_BYTES: usize = 1 << 25;
 
 /// Terms of one question.
 pub struct SmtTerms<'o, 'p> {
@@ -75,7 +75,7 @@ impl<'o, 'p> SmtTerms<'o, 'p> {
         let name = format!("t{}", self.count);
         self.count += 1;
         let _ = writeln!(self.definitions, "(define-fun {name} () Int {term})");
-        match self.definitions.len() > MOST_BYTES {
+        match self.definitions.len() > MAX_BYTES {
             true => Err(Refusal::TooLarge("a question of too many bytes")),
             false => Ok(name),
         }
@@ -227,7 +227,7 @@ impl<'o, 'p> SmtTerms<'o, 'p> {
         let over = self.obligation.problem.parameters_of([e]);
         Walk::new(self.obligation, &over, self.stop).all(&mut |env, _| {
             values.extend(e.eval(env).ok());
-            match values.len() > MOST_VALUES {
+            match values.len() > MAX_VALUES {
                 true => Err(Refusal::TooLarge("a factor of too many values")),
                 false => Ok(()),
             }
@@ -267,7 +267,7 @@ impl<'o, 'p> SmtTerms<'o, 'p> {
                 format!("(= {} {value})", self.parameter(*p))
             };
             each(env, of_all("and", &over.iter().map(equal).collect_vec(), "true"));
-            match count > MOST_VALUES {
+            match count > MAX_VALUES {
                 true => Err(Refusal::TooLarge("a table of too many rows")),
                 false => Ok(()),
             }

@@ -10,7 +10,7 @@ use super::sample::{Sample, Sampler};
 use super::sizes::{Busy, Sizes};
 
 /// Items further apart in local memory than this do not meet more often on any device.
-const MOST_BANKS: usize = 64;
+const MAX_BANKS: usize = 64;
 
 /// What was measured, in seconds for one operation of all items together.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,7 +63,7 @@ pub(super) fn rates(
     if !facts.processor {
         lines = Some(sizes.load(sampler, Work::LoadLines)?);
         let mut apart = 1;
-        while apart <= MOST_BANKS {
+        while apart <= MAX_BANKS {
             banks.push((apart, sizes.load(sampler, Work::LoadBanks { apart })?));
             apart *= 2;
         }

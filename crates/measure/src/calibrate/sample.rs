@@ -15,9 +15,9 @@ use crate::sample::{SampleRule, interval, median};
 
 /// Most iterations of a launch. A kernel whose launches still take no time then costs nothing that
 /// can be measured.
-const MOST_ROUNDS: u32 = 1 << 20;
+const MAX_ROUNDS: u32 = 1 << 20;
 /// The same for launches that grow in groups, times those that they begin with.
-const MOST_GROUPS: u32 = 1 << 16;
+const MAX_GROUPS: u32 = 1 << 16;
 
 /// When a number is good enough.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -113,7 +113,7 @@ impl Sampler<'_> {
         if grow {
             let of = |quarters: u32| groups(run, quarters as usize);
             self.runner.verify(&run)?;
-            short = of(self.grow(MOST_GROUPS, of)?);
+            short = of(self.grow(MAX_GROUPS, of)?);
         } else {
             short.groups = (run.groups / 4).max(1);
             self.runner.verify(&short)?;
@@ -154,7 +154,7 @@ impl Sampler<'_> {
     }
 
     fn quarter(&mut self, run: CalibrationRun) -> Result<u32, CalibrateError> {
-        self.grow(MOST_ROUNDS, |iterations| run.iterations(iterations))
+        self.grow(MAX_ROUNDS, |iterations| run.iterations(iterations))
     }
 
     /// A quarter of the size at which a launch is long enough.

@@ -8,7 +8,7 @@ use super::sizes::{Busy, Sizes};
 /// Bytes of the least footprint of the chases through caches; each further one is twice as large.
 const LEAST_CHASE: usize = 4 << 10;
 /// More than any unit has; keeps what is made of it small.
-const MOST_ELEMENTS: usize = 1 << 20;
+const MAX_ELEMENTS: usize = 1 << 20;
 
 /// What was measured, in seconds. "Of all items together" is the time of a launch over the number
 /// of operations of all its items.
@@ -148,7 +148,7 @@ pub fn elements(single: Sample, full: &[Busy], units: usize) -> (usize, Option<B
         return (1, full.first().copied());
     };
     let ratio = single.seconds / (best.sample.seconds * units as f64);
-    ((ratio.round() as usize).clamp(1, MOST_ELEMENTS), Some(*best))
+    ((ratio.round() as usize).clamp(1, MAX_ELEMENTS), Some(*best))
 }
 
 /// `16 KiB`, `4 MiB`.

@@ -31,7 +31,7 @@ use program::{Parts, UNKNOWN_NAME, declaration, fault};
 /// How long compiling may take.
 const COMPILING: Duration = Duration::from_secs(120);
 /// Most bytes of outputs that are kept for other configurations.
-const MOST_KEPT: u64 = 8 << 30;
+const MAX_KEPT: u64 = 8 << 30;
 
 /// What compiling and running may take.
 #[derive(Debug, Clone, Copy)]
@@ -170,7 +170,7 @@ impl Reference {
     fn forget_to_make_room(&mut self, bytes: u64) {
         let mut kept = bytes + self.known.iter().map(|k| k.bytes).sum::<u64>();
         for known in self.known.iter_mut().filter(|k| k.bytes > 0) {
-            if kept <= MOST_KEPT {
+            if kept <= MAX_KEPT {
                 break;
             }
             let _ = std::fs::remove_file(&known.file);

@@ -3,7 +3,7 @@
 
 use tickbound_expr::{BinaryOp, Expr, Slot};
 
-use super::form::{LinearForm, MOST_AXES};
+use super::form::{LinearForm, MAX_AXES};
 
 /// One axis: whole numbers from 0 on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,10 +41,10 @@ impl Axes {
         let mut radices = Radices { first, local, env, lid: Vec::new(), group: Vec::new() };
         expressions.into_iter().for_each(|e| radices.collect(e));
         let Radices { lid, group, .. } = radices;
-        let groups = chain(group, global / local, MOST_AXES / 2);
+        let groups = chain(group, global / local, MAX_AXES / 2);
         let of_groups = groups.len();
         let all: Vec<IndexAxis> =
-            groups.into_iter().chain(chain(lid, local, MOST_AXES / 2)).collect();
+            groups.into_iter().chain(chain(lid, local, MAX_AXES / 2)).collect();
         let mut names = [LinearForm::constant(0); 3];
         for (axis, IndexAxis { stride, .. }) in all.iter().enumerate() {
             let stride = i128::from(*stride);

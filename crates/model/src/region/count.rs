@@ -7,12 +7,12 @@ use super::value::truth;
 use tickbound_expr::Expr;
 
 /// Most regions that are looked at.
-const MOST_REGIONS: usize = 1 << 12;
+const MAX_REGIONS: usize = 1 << 12;
 
 /// How many groups there are at least in which each condition comes out as wanted for every item;
 /// all of them, unless they lie in too many places.
 pub fn groups_where(wanted: &[(&Expr, bool)], env: &[i64], axes: &Axes) -> i64 {
-    let mut left = MOST_REGIONS;
+    let mut left = MAX_REGIONS;
     let mut open = vec![axes.whole()];
     let mut count = 0;
     while let Some(region) = open.pop() {

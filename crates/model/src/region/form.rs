@@ -1,7 +1,7 @@
 //! Linear forms over the axes of a launch.
 
 /// Most axes of a launch.
-pub const MOST_AXES: usize = 8;
+pub const MAX_AXES: usize = 8;
 
 /// A number that is linear in the place on each axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,13 +9,13 @@ pub struct LinearForm {
     /// What it is at the origin.
     pub constant: i128,
     /// What one more on each axis adds.
-    pub slopes: [i128; MOST_AXES],
+    pub slopes: [i128; MAX_AXES],
 }
 
 impl LinearForm {
     /// The same number everywhere.
     pub fn constant(value: i128) -> LinearForm {
-        LinearForm { constant: value, slopes: [0; MOST_AXES] }
+        LinearForm { constant: value, slopes: [0; MAX_AXES] }
     }
 
     /// The number, if it is the same everywhere.
@@ -30,7 +30,7 @@ impl LinearForm {
             0 => Some(a),
             _ => a.checked_add(b.checked_mul(times)?),
         };
-        let mut slopes = [0; MOST_AXES];
+        let mut slopes = [0; MAX_AXES];
         for (i, slope) in slopes.iter_mut().enumerate() {
             *slope = add(self.slopes[i], other.slopes[i])?;
         }

@@ -19,7 +19,7 @@ mod value;
 
 pub use axes::{Axes, IndexAxis};
 pub use count::groups_where;
-pub use form::{LinearForm, MOST_AXES};
+pub use form::{LinearForm, MAX_AXES};
 pub use known::Stop;
 pub use value::{truth, value};
 

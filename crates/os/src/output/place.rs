@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// Most links that are followed one after another, as many as Linux follows.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// Where a name leads, once all links are followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl OutputPlace {
     /// circle.
     pub fn of(path: &Path) -> io::Result<OutputPlace> {
         let mut path = path.to_owned();
-        for _ in 0..MOST_LINKS {
+        for _ in 0..MAX_LINKS {
             let name =
                 path.file_name().filter(|_| !path.as_os_str().as_encoded_bytes().ends_with(b"/"));
             let Some(name) = name else { return Err(is_folder(&path)) };

@@ -53,7 +53,7 @@ pub struct SourceLine {
 }
 
 /// Most lines of the source that are shown to people, and the least share of one.
-const MOST_LINES: usize = 6;
+const MAX_LINES: usize = 6;
 const LEAST_SHARE: f64 = 0.01;
 /// Characters of a bar for a whole.
 const BAR: f64 = 30.0;
@@ -110,7 +110,7 @@ impl Resources {
     /// of the source.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         let seen = self.source_lines.iter().filter(|line| line.share >= LEAST_SHARE);
-        let bars = seen.take(MOST_LINES).map(SourceLine::bar);
+        let bars = seen.take(MAX_LINES).map(SourceLine::bar);
         let bars = bars.enumerate().map(|(i, bar)| (if i == 0 { "by line:" } else { "" }, bar));
         self.facts().into_iter().chain(bars).collect()
     }

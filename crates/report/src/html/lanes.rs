@@ -15,7 +15,7 @@ const FEW: usize = 6_000;
 /// Where there are more, a block is at least so great a part of the run.
 const PARTS: i64 = 800;
 /// Most lanes that are drawn.
-const MOST_LANES: usize = 40;
+const MAX_LANES: usize = 40;
 /// The lanes of a timeline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LaneChart {
@@ -72,7 +72,7 @@ impl LaneChart {
             alike.entry(blocks).or_default().push(track);
         }
         let (mut kinds, mut steps) = (IndexSet::new(), IndexSet::new());
-        let drawn = alike.iter().take(MOST_LANES).map(|(blocks, tracks)| Lane {
+        let drawn = alike.iter().take(MAX_LANES).map(|(blocks, tracks)| Lane {
             name: named(tracks),
             blocks: blocks
                 .iter()
@@ -235,8 +235,8 @@ fn about(
     if alike.len() < elements {
         text += ", and those that do the same at the same time share a lane";
     }
-    if alike.len() > MOST_LANES {
-        text += &format!("; the first {MOST_LANES} of {} lanes", alike.len());
+    if alike.len() > MAX_LANES {
+        text += &format!("; the first {MAX_LANES} of {} lanes", alike.len());
     }
     text += ".";
     if truncated {

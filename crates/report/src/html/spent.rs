@@ -9,7 +9,7 @@ use super::lanes::kind;
 use crate::timeline::TimelineSpan;
 
 /// Most steps that are told apart where the time goes.
-const MOST_STEPS: usize = 12;
+const MAX_STEPS: usize = 12;
 /// The kind of the time in which an element does nothing.
 const IDLE: &str = "idle";
 
@@ -84,13 +84,13 @@ impl SpentChart {
         };
         let mut by_kind: Vec<Stripe> = kinds.iter().map(|(k, n)| stripe(k, k, *n)).collect();
         by_kind.extend((idle > 0).then(|| stripe(IDLE, IDLE, idle)));
-        let few = steps.iter().take(MOST_STEPS);
+        let few = steps.iter().take(MAX_STEPS);
         let called = |step: &str, kind: &str| {
             if step == kind { step.to_owned() } else { format!("{step} ({kind})") }
         };
         let mut by_step: Vec<Stripe> =
             few.map(|((s, k), n)| stripe(&called(s, k), k, *n)).collect();
-        let others: i128 = steps.values().skip(MOST_STEPS).sum();
+        let others: i128 = steps.values().skip(MAX_STEPS).sum();
         by_step.extend((others > 0).then(|| stripe("other steps", IDLE, others)));
         let counted = match truncated {
             false => format!(

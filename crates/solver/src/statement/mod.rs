@@ -31,7 +31,7 @@ use crate::error::SolveError;
 use crate::formula::SmtFormula;
 use crate::instance::{interruptible, leave_ctrl_c};
 use crate::proof::Proof;
-use crate::search::{Eliminated, MOST_ROWS, Search, limits};
+use crate::search::{Eliminated, MAX_ROWS, Search, limits};
 use crate::task::{Asked, Asking, Task};
 
 /// The shortest time that a confirmation is worth; making a context of Z3 takes longer than less.
@@ -52,7 +52,7 @@ impl<'s, 'a> Statement<'s, 'a> {
     }
 
     fn until(search: &'s Search<'a>, stop: &dyn Fn() -> bool) -> Option<Statement<'s, 'a>> {
-        let limits = limits(MOST_ROWS, stop);
+        let limits = limits(MAX_ROWS, stop);
         let tables = match search.tabulated() {
             Some(tables) => Cow::Borrowed(tables),
             None => Cow::Owned(search.tables(&limits)?),

@@ -57,7 +57,7 @@ pub(crate) fn best(
 ) -> Result<(Vec<TimedConfiguration>, bool), SolveError> {
     let list = RefCell::new(Shortlist::new(top, least));
     let worst = || list.borrow().worst();
-    let stop = |walk: &Walk<'_, '_>| walk.boxes > MOST_BOXES || walk.search.bracket.out_of_time();
+    let stop = |walk: &Walk<'_, '_>| walk.boxes > MAX_BOXES || walk.search.bracket.out_of_time();
     let complete = Walk::new(search, stop).walk(&worst, &|_| {}, &mut |walk, configuration| {
         if walk.search.claimed(&configuration)? > worst() {
             return Ok(true);
@@ -71,9 +71,9 @@ pub(crate) fn best(
 }
 
 /// Most boxes that are looked at to list the optima.
-const MOST_BOXES: u64 = 100_000;
+const MAX_BOXES: u64 = 100_000;
 /// Most boxes that wait: some hundred megabytes.
-const MOST_WAITING: usize = 1 << 20;
+const MAX_WAITING: usize = 1 << 20;
 
 struct Walk<'s, 'a> {
     search: &'s Search<'a>,
@@ -149,7 +149,7 @@ impl<'s, 'a> Walk<'s, 'a> {
                 };
                 let mut halves = self.halves(bound, &of, split);
                 let better = halves.pop();
-                match waiting.len() < MOST_WAITING {
+                match waiting.len() < MAX_WAITING {
                     true => waiting.extend(
                         halves.into_iter().map(|(b, half)| Reverse((b, Reverse(self.boxes), half))),
                     ),

@@ -9,9 +9,9 @@ use crate::search::Search;
 use crate::simulated::{Simulated, simulated};
 
 /// Most configurations that are all simulated.
-const MOST_LISTED: u64 = 20_000;
+const MAX_LISTED: u64 = 20_000;
 /// Most events of all these simulations together: about a tenth of a second.
-const MOST_EVENTS: u64 = 4_000_000;
+const MAX_EVENTS: u64 = 4_000_000;
 /// What starting a simulation is worth, in events.
 const OVERHEAD: u64 = 60;
 /// Configurations drawn at random.
@@ -22,12 +22,12 @@ const SAMPLE_EVENTS: u64 = 2_000_000;
 /// Simulates all configurations, if that is cheap, and closes the bracket; false if it is not.
 pub(super) fn all(search: &Search<'_>) -> Result<bool, SolveError> {
     let few = search.configurations.count().and_then(|n| u64::try_from(n).ok());
-    if few.is_none_or(|n| n > MOST_LISTED) {
+    if few.is_none_or(|n| n > MAX_LISTED) {
         return Ok(false);
     }
     let problem = search.problem();
     let Space { bound, .. } = problem.space()?;
-    let mut left = MOST_EVENTS.saturating_sub(OVERHEAD * bound.len() as u64);
+    let mut left = MAX_EVENTS.saturating_sub(OVERHEAD * bound.len() as u64);
     // Three of them tell whether it is worth a try.
     let three = [0, bound.len() / 2, bound.len().saturating_sub(1)];
     for b in three.iter().filter_map(|c| bound.get(*c)) {

@@ -36,15 +36,15 @@ use crate::error::SolveError;
 use crate::options::SearchOptions;
 use crate::proof::Proof;
 use crate::result::{FormulaSize, TuneResult};
-use crate::search::{MOST_ROWS, Search};
+use crate::search::{MAX_ROWS, Search};
 use crate::statement::{self, Statement};
 use crate::strategy::{self, Strategy};
 
 /// Most rows of a join that is tried before everything else: some milliseconds.
-const FEW_ROWS: usize = 1 << 12;
+const SMALL_ROWS: usize = 1 << 12;
 
 /// Most rows of a join at first, before other ways are tried as well.
-const FIRST_ROWS: usize = 1 << 19;
+const INITIAL_ROWS: usize = 1 << 19;
 
 /// Searches with a cost.
 pub fn tune(
@@ -78,11 +78,11 @@ pub fn tune_search(search: &Search<'_>, options: &SearchOptions) -> Result<TuneR
 
 /// Closes the bracket if small tables do.
 fn at_once(search: &Search<'_>) -> Result<(), SolveError> {
-    search.limit_rows(FEW_ROWS);
+    search.limit_rows(SMALL_ROWS);
     if search.eliminated().is_none() {
         return Ok(());
     }
-    search.limit_rows(FIRST_ROWS);
+    search.limit_rows(INITIAL_ROWS);
     match strategy::unlisted(search, Strategy::Eliminate) {
         // The problem is at fault. That is met again, first in the order of the space if all are
         // simulated.
@@ -126,11 +126,11 @@ fn confirmed(search: &Search<'_>, options: &SearchOptions) -> Result<Vec<Proof>,
 
 /// Closes the bracket with the strategy; says who has proved it.
 fn closed(search: &Search<'_>, options: &SearchOptions) -> Result<Option<Proof>, SolveError> {
-    search.limit_rows(FIRST_ROWS);
+    search.limit_rows(INITIAL_ROWS);
     if options.strategy.leaves_choice() && search.eliminated().is_some() {
         return strategy::unlisted(search, Strategy::Eliminate);
     }
-    search.limit_rows(MOST_ROWS);
+    search.limit_rows(MAX_ROWS);
     check::first(search, options.seed)?;
     strategy::unlisted(search, options.strategy)
 }
@@ -144,7 +144,7 @@ pub fn confirming_question(
 ) -> Result<Option<(i64, String)>, SolveError> {
     let cost = Cost::new(problem)?;
     let stop = || bracket.out_of_time();
-    let configurations = problem.configurations(&crate::search::limits(MOST_ROWS, &stop))?;
+    let configurations = problem.configurations(&crate::search::limits(MAX_ROWS, &stop))?;
     let search = Search::new(&configurations, &cost, bracket);
     if strategy::unlisted(&search, Strategy::Eliminate)?.is_none() {
         return Ok(None);

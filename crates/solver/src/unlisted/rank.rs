@@ -13,7 +13,7 @@ use crate::search::{Eliminated, Search};
 use crate::shortlist::Shortlist;
 
 /// Most rows of an elimination that is made a second time, to count the optima.
-const MOST_COUNTED: usize = 1 << 20;
+const MAX_COUNTED: usize = 1 << 20;
 
 /// What is known beside the least time.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ pub(super) fn ranking(search: &Search<'_>, top: usize) -> Result<Ranking, SolveE
     }
     let mut ranking = match search.eliminated() {
         Some(Eliminated { tables, tree, .. }) => {
-            let few = tree.rows() <= MOST_COUNTED;
+            let few = tree.rows() <= MAX_COUNTED;
             let (count, next) = if few { ties(search, tables)? } else { (None, None) };
             let mut ranking = Ranking { count, next, ..Ranking::default() };
             ranking.indifferent = indifferent(search, tables);
@@ -137,7 +137,7 @@ fn ascending(
 ) -> Result<(), SolveError> {
     let Some(Eliminated { tables, tree, root }) = search.eliminated() else { return Ok(()) };
     let stop = || search.bracket.out_of_time();
-    let limits = TableLimits { rows: crate::search::MOST_ROWS, divide: true, stop: &stop };
+    let limits = TableLimits { rows: crate::search::MAX_ROWS, divide: true, stop: &stop };
     let ticks = |indices: &[u32], sum| tables.ticks(&search.env(indices), sum);
     let mut fold = Fold::new(search.problem(), top);
     let (mut listing, mut whole) = (true, true);
@@ -184,7 +184,7 @@ fn offer(search: &Search<'_>, configuration: &Configuration, time: i64) -> Resul
 }
 
 /// Most configurations that are looked at in the order of their bounds.
-const MOST_BOUNDED: usize = 100_000;
+const MAX_BOUNDED: usize = 100_000;
 
 /// The ranking where bounds are all there is: those of an elimination if there is one, else those
 /// of boxes.
@@ -209,11 +209,11 @@ fn by_bounds(
     least: i64,
 ) -> Result<(Vec<TimedConfiguration>, bool), SolveError> {
     let stop = || search.bracket.out_of_time();
-    let limits = TableLimits { rows: crate::search::MOST_ROWS, divide: true, stop: &stop };
+    let limits = TableLimits { rows: crate::search::MAX_ROWS, divide: true, stop: &stop };
     let ticks = |indices: &[u32], sum| tables.ticks(&search.env(indices), sum);
     let mut list = Shortlist::new(top, least);
     for (looked, next) in tree.ascending_from(root, &limits, ticks).enumerate() {
-        let few = looked < MOST_BOUNDED && list.optimal() <= MAX_OPTIMA.max(top);
+        let few = looked < MAX_BOUNDED && list.optimal() <= MAX_OPTIMA.max(top);
         match next {
             Ok((bound, _)) if bound > list.worst() => break,
             Ok((_, indices)) if few => {

@@ -27,7 +27,7 @@ const TRAILS: u64 = 10;
 /// No round ends sooner than this for want of a result.
 const SHORTEST: Duration = Duration::from_secs(5);
 /// The first hash arrays have 2 to the power of this many bits: 128 MiB.
-const FIRST_BITS: u32 = 30;
+const INITIAL_BITS: u32 = 30;
 /// Hash arrays have 2 to the power of at least and at most this many bits; the verifier takes no
 /// more.
 const ARRAY_BITS: std::ops::RangeInclusive<u32> = 20..=34;
@@ -38,7 +38,7 @@ const POLL: Duration = Duration::from_millis(10);
 
 pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
     let started = Instant::now();
-    let mut bits = FIRST_BITS;
+    let mut bits = INITIAL_BITS;
     let claim = OrderClaim::NonTerm;
     let first = Round { number: 0, claim, bound: 0, errors: TRAILS, limit: None, bits };
     let Some(mut ended) = round(state, &first)? else { return Ok(cut(state.stop_reason())) };

@@ -20,7 +20,7 @@ use tickbound_reo_opencl::{Multiplier, MultiplierError};
 use tickbound_report::machine::Machine;
 
 /// Buffers of the largest product that is measured: 2^14 states, 2 GiB.
-const MOST_BUFFERS: u32 = 14;
+const MAX_BUFFERS: u32 = 14;
 
 /// Runs the experiment on the processors and on each of `devices`. `progress` is told what comes
 /// next, a line each; `limits` stops it and bounds its memory.
@@ -62,7 +62,7 @@ fn buffers(limits: &ProductLimits) -> Result<Vec<Matrix>, DenseError> {
             fifo1(a, b, symbols.cell(&format!("m{i}")), BufferContent::Empty);
         Matrix::new(&automaton, CellData::Ignore, limits)
     };
-    (0..MOST_BUFFERS).map(&mut buffer).collect()
+    (0..MAX_BUFFERS).map(&mut buffer).collect()
 }
 
 struct Bench<'a> {
@@ -177,7 +177,7 @@ impl Bench<'_> {
     ) -> Result<Option<Bandwidth>, MultiplierError> {
         let bytes = bytes.min(self.limits.memory / 2);
         // 2^n states have 4^n cells of 8 bytes.
-        let Some(n) = (2..=MOST_BUFFERS).rev().find(|n| 8 << (2 * n) <= bytes) else {
+        let Some(n) = (2..=MAX_BUFFERS).rev().find(|n| 8 << (2 * n) <= bytes) else {
             return Ok(None);
         };
         let (left, right) = self.parts[..n as usize].split_at(n as usize / 2);
