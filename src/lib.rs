@@ -29,7 +29,8 @@
 //!
 //! let text = r#"{ "name": "a group reads, then computes",
 //!   "inputs": { "size": 64 },
-//!   "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4, "group_start": 3 },
+//!   "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4,
+//!                 "group_start": 3 },
 //!   "parameters": { "WG": "powers_of_two(1, 32)" },
 //!   "launch": { "global_size": "size", "local_size": "WG" },
 //!   "kernel": [ { "global": 1 }, "barrier", { "compute": "WG" } ] }"#;

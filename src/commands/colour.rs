@@ -68,8 +68,10 @@ mod tests {
 
     #[test]
     fn headings_and_status() {
-        let text = "a kernel, 4 configurations\nleast time: 5 ticks at A=1\nties: A=2\nproved in the model: by Z3\n";
-        let expected = "\u{1b}[1ma kernel, 4 configurations\u{1b}[0m\n\u{1b}[1;32mleast time:\u{1b}[0m 5 ticks at A=1\n\
+        let text = "a kernel, 4 configurations\nleast time: 5 ticks at A=1\nties: A=2\nproved in \
+            the model: by Z3\n";
+        let expected = "\u{1b}[1ma kernel, 4 configurations\u{1b}[0m\n\u{1b}[1;32mleast \
+            time:\u{1b}[0m 5 ticks at A=1\n\
                         ties: A=2\n\u{1b}[1;32mproved in the model:\u{1b}[0m by Z3\n";
         assert_eq!(painted(text), expected);
         assert_eq!(painted("rejected:   no\n"), "\u{1b}[1;31mrejected:\u{1b}[0m   no\n");

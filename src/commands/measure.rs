@@ -61,7 +61,10 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "SEED", default_value_t = 0, requires = "drawn")]
     seed: u64,
     /// Most seconds for compiling and running one configuration
-    #[arg(long = "run-timeout", alias = "limit", value_name = "SECONDS", default_value_t = Seconds(10.0))]
+    #[arg(
+        long = "run-timeout", alias = "limit", value_name = "SECONDS",
+        default_value_t = Seconds(10.0)
+    )]
     limit: Seconds,
     /// Most seconds for one run of the host reference
     #[arg(

@@ -125,7 +125,8 @@ fn of_resources(resources: &Resources) -> Option<SpentChart> {
     let mut parts = vec![SpentPart { head: "resource", lines }];
     parts.extend(of_source_lines(resources));
     (most > 0.0).then(|| SpentChart {
-        about: "Clocks that one group takes of each resource of a unit, for the best configuration; they pass side by side, and \
+        about: "Clocks that one group takes of each resource of a unit, for the best \
+            configuration; they pass side by side, and \
                 shares are of the greatest. Lines of the source: by what a group would take of the \
                 resource that bounds the time \
                 if it ran the line alone."

@@ -32,13 +32,19 @@ pub struct TuneArgs {
     #[command(flatten)]
     question: Question,
     /// How time is encoded; auto takes summary
-    #[arg(long, value_parser = or_auto::<Encoding>(), default_value = "auto", help_heading = "Search")]
+    #[arg(
+        long, value_parser = or_auto::<Encoding>(), default_value = "auto", help_heading = "Search"
+    )]
     encoding: OrAuto<Encoding>,
     /// How the least time is searched for
-    #[arg(long, value_parser = named::<Strategy>(), default_value = "race", help_heading = "Search")]
+    #[arg(
+        long, value_parser = named::<Strategy>(), default_value = "race", help_heading = "Search"
+    )]
     strategy: Strategy,
     /// What is best where schedules are open
-    #[arg(long, value_parser = named::<Objective>(), default_value = "best", help_heading = "Search")]
+    #[arg(
+        long, value_parser = named::<Objective>(), default_value = "best", help_heading = "Search"
+    )]
     objective: Objective,
     /// Show at least this many of the best configurations; under the profile resources, this many
     /// of the best programs

@@ -35,7 +35,8 @@ pub enum DeviceError {
         most: u64,
     },
     /// An argument that the kernel does not take.
-    #[error("{device}: argument {index} of {bytes} bytes is refused: {} ({code})", error_text(*code))]
+    #[error("{device}: argument {index} of {bytes} bytes is refused: {} \
+        ({code})", error_text(*code))]
     Argument {
         /// The device's name.
         device: String,

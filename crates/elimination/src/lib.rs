@@ -28,14 +28,17 @@
 //!
 //! // x, y, z in 0..3; x + y <= 2, y <= z; cost 5 x + 3 y, and z (2 - z).
 //! let mut network = Network::new(vec![3, 3, 3]);
-//! network.add(Relation::of(&network.scope(&[0, 1])?, |v| (v[0] + v[1] <= 2).then(|| i64::from(5 * v[0] + 3 * v[1]))));
-//! network.add(Relation::of(&network.scope(&[1, 2])?, |v| (v[0] <= v[1]).then(|| i64::from(v[1] * (2 - v[1])))));
+//! let few = |v: &[u32]| (v[0] + v[1] <= 2).then(|| i64::from(5 * v[0] + 3 * v[1]));
+//! let rising = |v: &[u32]| (v[0] <= v[1]).then(|| i64::from(v[1] * (2 - v[1])));
+//! network.add(Relation::of(&network.scope(&[0, 1])?, few));
+//! network.add(Relation::of(&network.scope(&[1, 2])?, rising));
 //! let limits = TableLimits::default();
 //! let count = network.eliminated::<SolutionCount>(&[], &limits)?.total().expect("solutions");
 //! assert_eq!(count.to_string(), "14");
 //! let tree = network.eliminated::<Least>(&[], &limits)?;
 //! assert_eq!(tree.total(), Some(Least(0)));
-//! let ascending: Vec<_> = tree.ascending(&limits, |_, cost| cost)?.take(3).collect::<Result<_, _>>()?;
+//! let ascending = tree.ascending(&limits, |_, cost| cost)?.take(3);
+//! let ascending: Vec<_> = ascending.collect::<Result<_, _>>()?;
 //! assert_eq!(ascending[0], (0, vec![0, 0, 0]));
 //! assert_eq!(ascending[2], (1, vec![0, 0, 1]));
 //! # Ok::<(), tickbound_elimination::TooWide>(())

@@ -32,7 +32,8 @@ const MAX_COPIED: usize = 200;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseError {
     /// The text is no sentence of the grammar.
-    #[error("`{text}` is not {expected}: stuck at `{rest}` (column {column}){}", if fix.is_empty() { String::new() } else { format!("; {fix}") })]
+    #[error("`{text}` is not {expected}: stuck at `{rest}` (column \
+        {column}){}", if fix.is_empty() { String::new() } else { format!("; {fix}") })]
     Syntax {
         /// What was read.
         text: String,

@@ -16,10 +16,13 @@ impl Expr {
     ///
     /// ```
     /// use tickbound_expr::parse::parse;
+    /// let names = ["a", "b"];
     /// let over = |text: &str, values: &[[i64; 2]]| {
-    ///     let read = parse(text).unwrap().resolve(&mut |n| ["a", "b"].iter().position(|m| m == n));
+    ///     let slot = |n: &String| names.iter().position(|m| m == n);
+    ///     let read = parse(text).unwrap().resolve(&mut |n| slot(n));
     ///     let envs: Vec<&[i64]> = values.iter().map(|env| &env[..]).collect();
-    ///     let shown = read.unwrap().over(&envs).simplified().resolve(&mut |slot| ["a", "b"].get(*slot));
+    ///     let simple = read.unwrap().over(&envs).simplified();
+    ///     let shown = simple.resolve(&mut |slot| names.get(*slot));
     ///     shown.unwrap().to_string()
     /// };
     /// let values = [[32, 2], [64, 2], [96, 4]];

@@ -42,7 +42,8 @@ pub enum DataError {
         element: ElementType,
     },
     /// More bytes than there is memory.
-    #[error("`{name}` is {length} times {}, which does not fit into memory; take smaller inputs", element.name())]
+    #[error("`{name}` is {length} times {}, which does not fit into memory; take smaller \
+        inputs", element.name())]
     TooLarge {
         /// The argument.
         name: String,

@@ -260,7 +260,8 @@ mod tests {
         for kernel in [
             r#"[ { "if": "gid < 45", "then": [ { "global": "gid" } ] } ]"#,
             r#"[ { "repeat": "lid - 2", "body": [ { "local": 3 }, "barrier" ] } ]"#,
-            r#"[ { "if": "lid % 4 == 0 and group > 2", "then": [ { "global": 1 } ], "else": [ "barrier" ] } ]"#,
+            r#"[ { "if": "lid % 4 == 0 and group > 2", "then": [ { "global": 1 } ],
+                 "else": [ "barrier" ] } ]"#,
         ] {
             counts(kernel);
         }

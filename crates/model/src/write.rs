@@ -17,6 +17,8 @@ impl Problem {
     pub fn json(&self) -> Value {
         let show = |expr: &Expr| self.number(expr);
         let named = |all: &mut dyn Iterator<Item = (String, Value)>| Value::Object(all.collect());
+        let constraints = self.constraints.iter().map(|c| self.scope.show(&c.expr));
+        let constraints: Vec<_> = constraints.collect();
         let mut json = json!({
             "version": FORMAT_VERSION,
             "name": self.name,
@@ -26,7 +28,7 @@ impl Problem {
             "parameters": named(
                 &mut self.parameters.iter().map(|p| (p.name.clone(), self.domain_json(&p.domain)))
             ),
-            "constraints": self.constraints.iter().map(|c| self.scope.show(&c.expr)).collect::<Vec<_>>(),
+            "constraints": constraints,
             "definitions": named(&mut self.definitions.iter().map(|(n, e)| (n.clone(), show(e)))),
             "launch": self.launch_json(),
             "kernel": self.kernel_json(),
@@ -66,10 +68,14 @@ impl Problem {
     fn launch_json(&self) -> Value {
         match &self.launch {
             Launch::Activations { local_size, activations } => {
-                json!({ "local_size": self.number(local_size), "activations": self.number(activations) })
+                json!({
+                    "local_size": self.number(local_size), "activations": self.number(activations)
+                })
             }
             Launch::Range { global_size, local_size } if self.grid.is_empty() => {
-                json!({ "global_size": self.number(global_size), "local_size": self.number(local_size) })
+                json!({
+                    "global_size": self.number(global_size), "local_size": self.number(local_size)
+                })
             }
             Launch::Range { .. } => {
                 let all = |of: fn(&super::problem::Dimension) -> &Expr| {

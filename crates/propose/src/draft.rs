@@ -310,7 +310,8 @@ impl Draft {
 
     /// The parameter that is a group's size in a dimension.
     pub fn group(&self, d: usize) -> Option<&String> {
-        let sized = |name: &&String| matches!(role(name), Some(Role::Group(of)) if of == d || self.dimensions == 1);
+        let one = self.dimensions == 1;
+        let sized = |name: &&String| matches!(role(name), Some(Role::Group(of)) if of == d || one);
         self.parameters.keys().find(sized)
     }
 }

@@ -17,7 +17,8 @@ pub fn reference(kernel: &KernelSignature, outputs: &[String]) -> String {
     });
     let parameters: Vec<String> = parameters.collect();
     let mut text = String::from(
-        "/* What the kernel must compute. Outputs hold their first content when this is called.\n   \
+        "/* What the kernel must compute. Outputs hold their first content when this is \
+         called.\n   \
          value(\"NAME\") is the value of an input, a parameter or a definition. */\n\
          long value(const char *name);\n\n",
     );

@@ -40,7 +40,10 @@ pub(crate) fn conclude(draft: &mut Draft, reading: &KernelReading, constrained: 
         }
     }
     if all.iter().any(|found| found.atomics) {
-        draft.note("arguments: what only atomic operations change is not known to be an output; add \"output\": true");
+        draft.note(
+            "arguments: what only atomic operations change is not known to be an output; \
+            add \"output\": true",
+        );
     }
     let structural = &reading.extracted.structural;
     let samples = Samples::new(draft, structural);

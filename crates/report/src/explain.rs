@@ -4,7 +4,7 @@
 //! line  source                                   what a work item does
 //! ----  ---------------------------------------  ---------------------------------------------
 //!   13  for (int i = 0; i < TS; i++) {           repeat TS
-//!   14      best = min(best, input[first + i]);    global load input: int, TS between items, 1 between iterations
+//!   14      best = min(best, input[first + i]);    global load input: int, TS between items
 //!                                                  compute 1 integer
 //! ```
 //!

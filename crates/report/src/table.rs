@@ -6,7 +6,8 @@
 //! ```
 //! use tickbound_report::Table;
 //!
-//! let table = Table::new(["size", "T_min", "at"]).row(["8", "44", "WG=4"]).row(["1024", "533248", "WG=512"]);
+//! let table = Table::new(["size", "T_min", "at"]).row(["8", "44", "WG=4"]);
+//! let table = table.row(["1024", "533248", "WG=512"]);
 //! assert_eq!(table.to_string(), "\
 //! size   T_min  at
 //! ----  ------  ------

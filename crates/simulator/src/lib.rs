@@ -21,10 +21,12 @@
 //!
 //! // 8 items on 2 units of 2 elements: with groups of 4 each element runs 2 items, one after the
 //! // other, and the barrier waits for the last.
-//! let text = r#"{ "platform": { "units_per_device": 2, "elements_per_unit": 2, "global_access": 5 },
+//! let text = r#"{
+//!   "platform": { "units_per_device": 2, "elements_per_unit": 2, "global_access": 5 },
 //!   "parameters": { "WG": [4] },
 //!   "launch": { "global_size": 8, "local_size": "WG" },
-//!   "kernel": [ { "global": 1 }, "barrier", { "if": "lid == 0", "then": [ { "compute": 3 } ] } ] }"#;
+//!   "kernel": [ { "global": 1 }, "barrier",
+//!               { "if": "lid == 0", "then": [ { "compute": 3 } ] } ] }"#;
 //! let problem = Problem::from_json(text, &IndexMap::new(), &|_| unreachable!()).unwrap();
 //! let bound = problem.bind(&IndexMap::from([("WG".to_owned(), 4)])).unwrap();
 //! let run = simulate(&problem, &bound, &SimulateOptions::default()).unwrap();

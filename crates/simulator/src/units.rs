@@ -243,7 +243,9 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
 
         #[test]
-        fn many_groups_at_once(units in start(), groups in 0..200_i64, ticks in 0..90_i64, slope in -5..6_i64) {
+        fn many_groups_at_once(
+            units in start(), groups in 0..200_i64, ticks in 0..90_i64, slope in -5..6_i64
+        ) {
             let last = ticks + slope * (groups - 1).max(0);
             let ramp = Ramp { groups, ticks: ticks - last.min(0), slope };
             let mut quick = units.clone();

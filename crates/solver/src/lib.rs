@@ -25,7 +25,8 @@
 //! use tickbound_solver::{SearchOptions, tune};
 //!
 //! let text = r#"{ "inputs": { "size": 64 },
-//!   "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4, "group_start": 3 },
+//!   "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4,
+//!                 "group_start": 3 },
 //!   "parameters": { "WG": "powers_of_two(1, 32)" },
 //!   "launch": { "global_size": "size", "local_size": "WG" },
 //!   "kernel": [ { "global": 1 }, "barrier", { "compute": "WG" } ] }"#;

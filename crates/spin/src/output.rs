@@ -444,7 +444,8 @@ mod tests {
 
     #[test]
     fn progress_is_read() {
-        let line = "Depth=    1811 States=  1.4e+07 Transitions=  2.1e+07 Memory=   929.453\tt=   12 R=   1e+06";
+        let line = "Depth=    1811 States=  1.4e+07 Transitions=  2.1e+07 Memory=   929.453\tt=   \
+            12 R=   1e+06";
         let progress = ProgressLine::parse(line).unwrap();
         assert_eq!(
             (progress.depth, progress.states, progress.transitions),

@@ -55,7 +55,8 @@ fn saved(why: &Why) -> Option<SpentChart> {
     ];
     let parts = parts.into_iter().filter(|(_, lines)| !lines.is_empty());
     let parts: Vec<SpentPart> = parts.map(|(head, lines)| SpentPart { head, lines }).collect();
-    let about = "Ticks that are saved: by the best configuration if something is left out of it or is free, and by a new \
+    let about = "Ticks that are saved: by the best configuration if something is left out of it \
+        or is free, and by a new \
                  search if constraints are left out or a number of the platform is one unit \
                  better. They need not add up.";
     (!parts.is_empty()).then(|| SpentChart { about: about.to_owned(), unit: "ticks saved", parts })

@@ -12,7 +12,8 @@ use tickbound_report::table::wrapped;
 /// Most numbers that are named in a sentence.
 const NAMED: usize = 8;
 
-const EXPLAINED: &str = "A `free` row is the best configuration with that left out; the others are a new search each. \
+const EXPLAINED: &str = "A `free` row is the best configuration with that left out; the others \
+    are a new search each. \
                          `at` has what differs from the best configuration.";
 
 /// The answer in words; its lines have at most `width` columns, if that can be.

@@ -22,7 +22,8 @@ const SCRIPTS: [Script; 21] = [
     (
         "coverage",
         "how much of folders of kernels is read and tuned: docs/results/coverage.md",
-        r#"python3 scripts/coverage.py $PROGRAM docs/results/coverage.md --date $(date -I) "${@:-examples/kernels}""#,
+        r#"python3 scripts/coverage.py $PROGRAM docs/results/coverage.md \
+            --date $(date -I) "${@:-examples/kernels}""#,
     ),
     (
         "dist",

@@ -119,7 +119,8 @@ pub enum PlanError {
     Model(#[from] ModelError),
     /// The schedule is open (warps under the `opencl` profile).
     #[error(
-        "platform.warps: open schedules are explored, not encoded; leave --encoding and --strategy out"
+        "platform.warps: open schedules are explored, not encoded; leave --encoding and \
+         --strategy out"
     )]
     OpenSchedule,
     /// The profile `resources` runs no items.

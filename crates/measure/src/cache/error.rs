@@ -14,7 +14,8 @@ pub enum CacheError {
         error: std::io::Error,
     },
     /// It is something else.
-    #[error("{}: is no cache of measurements, or was cut within its first lines; remove it, or choose another file with --cache", path.display())]
+    #[error("{}: is no cache of measurements, or was cut within its first lines; remove it, or \
+        choose another file with --cache", path.display())]
     NoCache {
         /// The file.
         path: PathBuf,
@@ -34,7 +35,8 @@ pub enum CacheError {
     )]
     Name(String),
     /// Another process writes to it.
-    #[error("{}: another process measures into it; wait for it, or choose another file with --cache", path.display())]
+    #[error("{}: another process measures into it; wait for it, or choose another file with \
+        --cache", path.display())]
     Locked {
         /// The file.
         path: PathBuf,

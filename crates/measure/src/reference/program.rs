@@ -78,7 +78,9 @@ impl Parts {
         let mut environment = Environment::new();
         environment.set_trim_blocks(true);
         environment.set_lstrip_blocks(true);
-        let context = context! { prototype => self.prototype, arguments => self.arguments, unknown => UNKNOWN_NAME };
+        let context = context! {
+            prototype => self.prototype, arguments => self.arguments, unknown => UNKNOWN_NAME
+        };
         let text = environment.render_str(include_str!("main.c.j2"), context);
         text.map_err(|e| fault(path, None, e.to_string()))
     }

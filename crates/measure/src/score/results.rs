@@ -31,7 +31,8 @@ pub struct Results {
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
     /// The file cannot be read.
-    #[error("{}: {error}; give a cache of Kernel Tuner, a T4 file or KTT's output in JSON", path.display())]
+    #[error("{}: {error}; give a cache of Kernel Tuner, a T4 file or KTT's output in \
+        JSON", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -391,7 +392,8 @@ mod tests {
 
     fn t4(unit: &str, more: &Value) -> Value {
         let mut result = json!({ "configuration": { "WG": 4 }, "invalidity": "correct",
-            "objectives": ["time"], "measurements": [{ "name": "time", "value": 2.0, "unit": unit }] });
+            "objectives": ["time"],
+                "measurements": [{ "name": "time", "value": 2.0, "unit": unit }] });
         for (key, value) in more.as_object().unwrap() {
             result[key] = value.clone();
         }
@@ -437,7 +439,11 @@ mod tests {
 
     #[test]
     fn objectives_other_than_the_time() {
-        let measured = |name: &str, unit: &str| json!({ "objectives": [name], "measurements": [{ "name": name, "value": 3.0, "unit": unit }] });
+        let measured = |name: &str, unit: &str| {
+            json!({
+                "objectives": [name], "measurements": [{ "name": name, "value": 3.0, "unit": unit }]
+            })
+        };
         assert_eq!(time(&t4("", &measured("TotalDuration", "Microseconds"))), Ok(0.003));
         assert_eq!(time(&t4("", &measured("kernel time", ""))), Ok(3.0));
         let mut rate = measured("GFLOP/s", "GFLOP/s");
@@ -465,7 +471,8 @@ mod tests {
             "\"inf\"",
         ] {
             let cache = format!(
-                r#"{{"tune_params_keys": ["A"], "cache": {{"1": {{"A": 1, "time": {time}}}, "2": {{"A": 2, "time": 2}}"#
+                r#"{{"tune_params_keys": ["A"], "cache": {{"1": {{"A": 1, "time": {time}}}, "2":
+                    {{"A": 2, "time": 2}}"#
             );
             for end in ["}}", ","] {
                 let results = read(&format!("{cache}{end}")).unwrap();
@@ -483,7 +490,8 @@ mod tests {
     fn parameters_that_are_no_whole_numbers() {
         let cache = |second: &str| {
             format!(
-                r#"{{"tune_params_keys": ["A", "x"], "cache": {{"1,h": {{"A": 1, "x": "h", "time": 1}},
+                r#"{{"tune_params_keys": ["A", "x"], "cache": {{"1,h": {{"A": 1, "x": "h", "time":
+                    1}},
                    "2,h": {{"A": 2, "x": {second}, "time": 2}}}}}}"#
             )
         };
@@ -499,8 +507,10 @@ mod tests {
     #[test]
     fn a_key_given_twice() {
         for text in [
-            r#"{"tune_params_keys": ["A"], "cache": {"1": {"A": 1, "time": 1}, "1": {"A": 1, "time": 2}}}"#,
-            r#"{"tune_params_keys": ["A"], "cache": {"1": {"A": 1, "time": 1}, "1": {"A": 1, "time": 2},"#,
+            r#"{"tune_params_keys": ["A"], "cache": {"1": {"A": 1, "time": 1}, "1": {"A": 1,
+                "time": 2}}}"#,
+            r#"{"tune_params_keys": ["A"], "cache": {"1": {"A": 1, "time": 1}, "1": {"A": 1,
+                "time": 2},"#,
             r#"{"results": [{"configuration": {"1": 1, "1": 2}}]}"#,
         ] {
             let error = read(text).unwrap_err();

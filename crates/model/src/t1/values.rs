@@ -30,7 +30,8 @@ pub(super) struct Wrong {
 const WHOLE: &str = "write whole numbers, such as \"[16, 32]\"";
 const NUMBERED: &str = "number the texts, and write the numbers, such as \"[0, 1]\"";
 const SCALED: &str = "scale the values to whole numbers, such as \"[1, 2, 3]\" for quarters";
-const CONSTRUCTS: &str = "write a list, range(...), a comprehension `[i for i in range(1, 9) if ...]`, or a sum of these";
+const CONSTRUCTS: &str = "write a list, range(...), a comprehension `[i for i in range(1, 9) if \
+    ...]`, or a sum of these";
 
 /// The values of a text, in the order in which they are written.
 pub(super) fn values(text: &str) -> Result<Vec<i64>, Wrong> {

@@ -24,7 +24,8 @@
 //! let path = folder.join(format!("tickbound-output-{}", std::process::id()));
 //! tickbound_os::output::write(&path, b"results\n")?;
 //! assert_eq!(std::fs::read(&path)?, b"results\n");
-//! assert!(tickbound_os::output::write(&folder, b"").unwrap_err().to_string().contains("a folder"));
+//! let error = tickbound_os::output::write(&folder, b"").unwrap_err();
+//! assert!(error.to_string().contains("a folder"));
 //! # std::fs::remove_file(path)?;
 //! # Ok::<(), std::io::Error>(())
 //! ```

@@ -31,7 +31,8 @@
 //! use std::process::Command;
 //! use tickbound_os::process::{Ended, ProcessLimits, run};
 //!
-//! let finished = run(Command::new("sh").args(["-c", "cat; exit 3"]), "in", ProcessLimits::default())?;
+//! let mut command = Command::new("sh");
+//! let finished = run(command.args(["-c", "cat; exit 3"]), "in", ProcessLimits::default())?;
 //! assert_eq!((finished.stdout.as_str(), finished.ended), ("in", Ended::Exit(3)));
 //! # Ok::<(), std::io::Error>(())
 //! ```

@@ -127,7 +127,9 @@ mod tests {
                 let mut inputs = Map::new();
                 inputs.insert(word.clone(), json!(1));
                 let value = json!({ "inputs": inputs,
-                    "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 1 },
+                    "platform": {
+                "units_per_device": 1, "elements_per_unit": 1, "global_access": 1
+            },
                     "launch": { "global_size": 1, "local_size": 1 }, "kernel": [] });
                 let platform = |_: &str| -> Result<Value, _> { unreachable!("no names") };
                 let problem = Problem::from_value(&value, &IndexMap::new(), &platform);

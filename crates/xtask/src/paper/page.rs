@@ -37,12 +37,14 @@ pub fn page(comparison: &Comparison, pictures: &[String]) -> Result<String, Pape
     Ok(out)
 }
 
-const ABOUT_1: &str = "The paper's columns are as published. \"There\" is what our simulator takes at the \
+const ABOUT_1: &str = "The paper's columns are as published. \"There\" is what our simulator \
+    takes at the \
 published WG and TS. The least time is what the engines say together; where several configurations \
 take it, \
 one is named.";
 
-const ABOUT_3: &str = "The paper lists several configurations for each size; only the best of a size is \
+const ABOUT_3: &str = "The paper lists several configurations for each size; only the best of a \
+    size is \
 held against the least time.";
 
 const COSTS: &str = "In each cell: seconds from the start of the engine's process to its end, most \
