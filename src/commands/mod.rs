@@ -41,6 +41,7 @@ mod progress;
 mod reo;
 mod report;
 mod score;
+mod search;
 mod simulate;
 mod spin;
 mod stop;

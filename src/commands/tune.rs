@@ -18,29 +18,20 @@ use super::load::Question;
 use super::output::{Outputs, ranking, rows_width, say_answer, written};
 use super::plot::Drawing;
 use super::progress::Progress;
-use super::stop::{self, Stops};
-use super::values::{OrAuto, named, or_auto};
+use super::search::SearchArgs;
+use super::stop;
+use super::values::named;
 use super::{page, timeline};
 use tickbound_report::answer;
-use tickbound_solver::{
-    Encoding, Objective, ProgramClasses, SearchOptions, StopReason, Strategy, TuneResult, tune,
-};
+use tickbound_solver::{Objective, ProgramClasses, SearchOptions, StopReason, TuneResult, tune};
 
 /// Arguments of `tune`.
 #[derive(Debug, clap::Args)]
 pub struct TuneArgs {
     #[command(flatten)]
     question: Question,
-    /// How time is encoded; auto takes summary
-    #[arg(
-        long, value_parser = or_auto::<Encoding>(), default_value = "auto", help_heading = "Search"
-    )]
-    encoding: OrAuto<Encoding>,
-    /// How the least time is searched for
-    #[arg(
-        long, value_parser = named::<Strategy>(), default_value = "race", help_heading = "Search"
-    )]
-    strategy: Strategy,
+    #[command(flatten)]
+    search: SearchArgs,
     /// What is best where schedules are open
     #[arg(
         long, value_parser = named::<Objective>(), default_value = "best", help_heading = "Search"
@@ -50,11 +41,6 @@ pub struct TuneArgs {
     /// of the best programs
     #[arg(long, value_name = "K", default_value_t = 0, help_heading = "Output")]
     top: usize,
-    #[command(flatten)]
-    stops: Stops,
-    /// What the random choice of configurations depends on that are simulated as a check
-    #[arg(long, value_name = "SEED", default_value_t = 0, help_heading = "Search")]
-    seed: u64,
     /// Write the timeline of the best run to this file, a picture (.svg, .png) or Trace Event JSON
     /// for Perfetto; of open schedules the best and the worst
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -75,16 +61,7 @@ pub struct TuneArgs {
 
 impl TuneArgs {
     fn options(&self) -> Result<SearchOptions, CliError> {
-        Ok(SearchOptions {
-            encoding: self.encoding,
-            strategy: self.strategy,
-            objective: self.objective,
-            top: self.top,
-            timeout: self.stops.watched()?,
-            since: Some(stop::began()),
-            seed: self.seed,
-            ..SearchOptions::default()
-        })
+        Ok(SearchOptions { objective: self.objective, top: self.top, ..self.search.options()? })
     }
 
     /// Refuses outputs that cannot be written, before the search.
@@ -315,7 +292,7 @@ fn write_files(
         written(&drawing.write(path)?);
     }
     if let Some(path) = &args.html {
-        page::of(problem, result, args.seed)?.write(path)?;
+        page::of(problem, result, args.search.seed)?.write(path)?;
         written(&[path.into()]);
     }
     Ok(())

@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
 use tickbound_solver::bracket::Incumbent;
-use tickbound_solver::{Encoding, SearchOptions, Strategy, TuneResult};
+use tickbound_solver::{SearchOptions, TuneResult};
 
 use super::exit::{CliError, Exit, input};
 use super::load::Question;
 use super::output::{Outputs, say_answer, width, written};
 use super::progress::Progress;
-use super::stop::{self, Stops};
-use super::values::{OrAuto, named, or_auto};
+use super::search::SearchArgs;
+use super::stop;
 use tickbound_why::page::page;
 use tickbound_why::words::words;
 use tickbound_why::{Ears, Heard, Searches, Why, WhyRequest, why};
@@ -22,17 +22,8 @@ use tickbound_why::{Ears, Heard, Searches, Why, WhyRequest, why};
 pub struct WhyArgs {
     #[command(flatten)]
     question: Question,
-    /// How time is encoded; auto takes summary
-    #[arg(long, value_parser = or_auto::<Encoding>(), default_value = "auto")]
-    encoding: OrAuto<Encoding>,
-    /// How each least time is searched for
-    #[arg(long, value_parser = named::<Strategy>(), default_value = "race")]
-    strategy: Strategy,
     #[command(flatten)]
-    stops: Stops,
-    /// What the random choice of configurations depends on that are simulated as a check
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
-    seed: u64,
+    search: SearchArgs,
     /// Write a page with the answer and what each change saves
     #[arg(long, value_name = "FILE")]
     html: Option<String>,
@@ -48,14 +39,7 @@ struct Told {
 }
 
 pub(super) fn run(args: &WhyArgs) -> Result<Exit, CliError> {
-    let options = SearchOptions {
-        encoding: args.encoding,
-        strategy: args.strategy,
-        timeout: args.stops.watched()?,
-        since: Some(stop::began()),
-        seed: args.seed,
-        ..SearchOptions::default()
-    };
+    let options = args.search.options()?;
     let problem = args.question.problem()?;
     let outputs = Outputs::default().file("--html", args.html.as_ref());
     outputs.check(&args.question.chosen.files())?;
