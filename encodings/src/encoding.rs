@@ -18,7 +18,7 @@ tickbound_input::named! {
     }
 }
 
-/// What a name stands for.
+/// What a name represents.
 pub(crate) struct Entry {
     encode: fn(&Plan) -> Result<Encoded, EncodeError>,
     /// It can close a whole program; see [`Encoded::is_closed`].

@@ -1,6 +1,6 @@
 //! The `event` encoding: one step takes every thread to its next event.
 //!
-//! Threads meet only at barriers, so each keeps a clock of its own, and a step moves every thread
+//! Threads meet only at barriers, so each keeps its own clock, and a step moves every thread
 //! that is not waiting past the point where it stands: work adds to its clock, a wait for the mark
 //! is a maximum. At a barrier it waits for the others and all clocks become the greatest one. The
 //! number of steps is the number of points on the longest path, whatever the ticks are.

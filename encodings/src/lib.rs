@@ -1,7 +1,7 @@
 //! Encodings of tuning problems as bounded transition systems.
 //!
 //! A [`Problem`](tickbound_model::Problem) becomes a [`plan::Plan`], one program for a few threads
-//! that stand for all processing elements, and the plan becomes a [`system::System`] by one of the
+//! that represent all processing elements, and the plan becomes a [`system::System`] by one of the
 //! encodings of [`Encoding`]. This crate is pure: it starts no solver, opens no file and knows no
 //! device. The soundness arguments are in `docs/encodings.md`.
 //!

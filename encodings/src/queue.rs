@@ -8,8 +8,8 @@
 //!
 //! 1. Groups that take no time end where they begin: the rest of their stretch is passed.
 //! 2. If no unit is free later than a group takes after the first is, each unit takes one before
-//!    any takes a second, and so on. If there is one for each unit, so many are handed out: at the
-//!    beginning of a stretch as many for each unit as there are.
+//!    any takes a second, and so on. If there is one for each unit, this many are handed out: at
+//!    the beginning of a stretch as many for each unit as there are.
 //! 3. The units of the first level take a group each, as far as there are any, and become a level
 //!    of their own.
 //!
@@ -164,7 +164,7 @@ struct Levels<'b> {
 }
 
 impl<'b> Levels<'b> {
-    /// So many; one at least.
+    /// This many; one at least.
     fn new(build: &'b SystemBuilder, count: usize) -> Levels<'b> {
         let state =
             |k: usize| [format!("free[{k}]"), format!("units[{k}]")].map(|n| build.state(n));

@@ -21,7 +21,7 @@ use tickbound_opencl::compiler_log;
 /// The subcommand of the process that reads kernels.
 pub const READ_KERNEL: &str = "read-kernel";
 
-/// How commands read kernels: libclang in a process of its own.
+/// How commands read kernels: libclang in its own process.
 ///
 /// # Errors
 /// This program's own file is not known.
@@ -422,7 +422,7 @@ impl Question {
         Ok(problem)
     }
 
-    /// How many parameters are fixed; the last so many constraints of the problem do that.
+    /// How many parameters are fixed; the last this many constraints of the problem do that.
     pub fn fixed_parameters(&self) -> usize {
         self.set.len()
     }

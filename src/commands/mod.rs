@@ -78,7 +78,7 @@ struct Manner {
     quiet: bool,
 }
 
-/// What a process is asked for, by a person or by another process of this program.
+/// What a process is asked for, by a user or by another process of this program.
 #[derive(Debug, Subcommand)]
 enum Asked {
     #[command(flatten)]

@@ -58,7 +58,7 @@ pub fn of(problem: &Problem, result: &TuneResult, seed: u64) -> Result<Page, Cli
     Ok(page)
 }
 
-/// The number that was asked for, and what it is.
+/// The number that was requested, and what it is.
 fn told(units: &Units, result: &TuneResult, answer: &Answer) -> (String, String) {
     let sought = answer::tune::sought(result);
     let lower = answer.lower;

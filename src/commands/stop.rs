@@ -26,11 +26,11 @@ use super::values::{ByteSize, Seconds};
 /// How long a command may take to end by itself. What is left of a second is for giving back its
 /// memory: gigabytes of a formula take up to 0.2 s on a slow machine.
 const GRACE: Duration = Duration::from_millis(700);
-/// The clock sets the flag so much later than the time is over, so that who looks at both says that
-/// it was the clock.
+/// The clock sets the flag this much later than the time is over, so that who looks at both says
+/// that it was the clock.
 const AFTER: Duration = Duration::from_millis(10);
 
-/// How often the memory is looked at.
+/// How often the memory is examined.
 const SAMPLE: Duration = Duration::from_millis(20);
 
 static FLAG: AtomicBool = AtomicBool::new(false);
@@ -159,7 +159,7 @@ pub struct Timeout {
 }
 
 impl Timeout {
-    /// So many seconds.
+    /// This many seconds.
     pub(super) fn of(timeout: Option<Seconds>) -> Timeout {
         Timeout { timeout }
     }

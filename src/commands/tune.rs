@@ -241,7 +241,7 @@ fn listing(problem: &Problem, result: &TuneResult) -> String {
     )
 }
 
-/// Why fewer configurations are listed than were asked for, if there are more.
+/// Why fewer configurations are listed than were requested, if there are more.
 fn shortfall(top: usize, result: &TuneResult) -> Option<String> {
     let listed = result.optima.len();
     let there_are_more = result.configurations.as_ref().is_none_or(|n| *n > listed.into());

@@ -52,7 +52,7 @@ pub fn check(
 /// it.
 ///
 /// # Errors
-/// The first thing that is wrong, or cannot be looked at, or a stop.
+/// The first thing that is wrong, or cannot be examined, or a stop.
 pub fn reported(
     certificate: &Certificate,
     tools: Option<&ProofTools<'_>>,

@@ -80,7 +80,7 @@ pub struct Claim {
     pub written_by: String,
     /// The least time, in ticks.
     pub time: i64,
-    /// A configuration that takes so long, by the names of its parameters.
+    /// A configuration that takes this long, by the names of its parameters.
     pub configuration: IndexMap<String, i64>,
     /// Why nothing is faster.
     pub proof: CertificateKind,
@@ -90,9 +90,9 @@ pub struct Claim {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CertificateKind {
-    /// Local inequalities, in a file of their own.
+    /// Local inequalities, in their own file.
     Inequalities,
-    /// A tree of boxes, in a file of its own.
+    /// A tree of boxes, in its own file.
     Branches,
     /// All configurations are simulated, again by whoever checks.
     Simulation,

@@ -1,7 +1,7 @@
 //! The proof by local inequalities: its form in a file, and its checker.
 //!
 //! A [`InequalityProof`] is a list of [`Cluster`]s. Each takes some parts of the run time and some
-//! *messages* of earlier clusters, and gives a message of its own: a table over a few parameters.
+//! *messages* of earlier clusters, and gives its own message: a table over a few parameters.
 //! It claims one inequality for every choice of its parameters: the parts and messages that it
 //! takes are together at least what its message says. A choice without a row is claimed to belong
 //! to no valid configuration. Every part and message is taken once.
@@ -68,7 +68,7 @@ pub fn parts(obligation: &Obligation<'_>, by_group: bool) -> Vec<TimePart> {
     }
 }
 
-/// The parameters of what is looked at in the end.
+/// The parameters of what is examined in the end.
 pub fn at_the_end(obligation: &Obligation<'_>, by_group: bool) -> Vec<usize> {
     if !by_group {
         return Vec::new();

@@ -1,8 +1,8 @@
 //! Engines side by side on the same problem: Z3, enumeration, CP-SAT and SPIN.
 //!
-//! Each engine runs as a process of its own, the command that a user would type, so that its time
+//! Each engine runs as its own process, the command that a user would type, so that its time
 //! and its memory are those that a user would get, an engine that fails takes nothing with it, and
-//! a limit can be enforced from outside. Engines run one after another. Whatever they say is then
+//! a limit can be enforced from outside. Engines run in sequence. Whatever they say is then
 //! held against what the others say ([`comparison::disagreements`]): lower bounds and
 //! configurations of all engines must fit together.
 //!
@@ -69,7 +69,7 @@ pub type CompareObserver<'a> = &'a dyn Fn(CompareEvent<'_>);
 pub enum CompareEvent<'a> {
     /// An engine is about to run.
     Start(Engine),
-    /// The comparison as far as it is known now, after each engine.
+    /// The comparison if it is known now, after each engine.
     Known(&'a Comparison),
 }
 
@@ -84,7 +84,7 @@ pub struct SideBySide<'a> {
     cases: Vec<Case>,
 }
 
-/// What engines have said of a problem with so many configurations.
+/// What engines have said of a problem with this many configurations.
 fn case(input: &Input<'_>, configurations: Option<u64>, rows: Vec<Row>) -> Case {
     let numbers = input.problem.inputs.iter().chain(&input.replaced);
     Case {

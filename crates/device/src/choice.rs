@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::{Device, DeviceKind, Listing};
 
-/// What a person asked for.
+/// What a user asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceChoice {
     /// The processors, without OpenCL.
@@ -51,11 +51,11 @@ pub enum DeviceChoiceError {
 /// What a choice comes to on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Picked<'a> {
-    /// The processors were asked for.
+    /// The processors were requested.
     Cpu,
     /// This device.
     Device(&'a Device),
-    /// Any OpenCL device was asked for, and there is none: why, in one line.
+    /// Any OpenCL device was requested, and there is none: why, in one line.
     Absent(String),
 }
 

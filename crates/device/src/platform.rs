@@ -27,7 +27,7 @@ pub fn shipped(device: &str) -> Option<&'static str> {
     platforms::names().filter(|name| is_platform(device, name)).max_by_key(|name| words(name).len())
 }
 
-/// What a person should know who holds times of a device against a model of another platform;
+/// What a user should know who holds times of a device against a model of another platform;
 /// nothing if that is the device, or has no name.
 pub fn mismatch(device: &str, platform: &str) -> Option<String> {
     if platform.is_empty() || is_platform(device, platform) {

@@ -114,7 +114,7 @@ pub enum Arg<'a> {
     F32(f32),
     /// `double`
     F64(f64),
-    /// Local memory of so many bytes.
+    /// Local memory of this many bytes.
     Local(usize),
     /// A value of any other type, as the bytes that it has on this machine.
     Bytes(&'a [u8]),

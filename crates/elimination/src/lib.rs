@@ -12,7 +12,7 @@
 //! | [`Least`] | plus | minimum | the least cost |
 //! | [`Ties`] | plus | minimum | the least cost, how many have it, and the next |
 //!
-//! Variables go one after another. The relations that mention one are joined, and the variable is
+//! Variables go in sequence. The relations that mention one are joined, and the variable is
 //! summed out of the join; what is left is a *message*, a relation over the others. (Bucket
 //! elimination: R. Dechter, *Bucket elimination: a unifying framework for reasoning*, Artificial
 //! Intelligence 113, 1999.) Rows are sparse: what no relation allows takes no room. Under [`Least`]

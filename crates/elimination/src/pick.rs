@@ -21,7 +21,7 @@ impl<W: Weight> Tree<W> {
 
 impl Tree<SolutionCount> {
     /// The solution with this number, from 0, in an order that the tree fixes; `None` if there are
-    /// no so many. Meant for trees that are exact and keep no variable.
+    /// not this many. Meant for trees that are exact and keep no variable.
     pub fn solution(&self, number: &BigUint) -> Option<Vec<u32>> {
         let total: BigUint = self.total()?.into();
         let mut number = number.clone();
@@ -36,7 +36,7 @@ impl Tree<SolutionCount> {
             let message = groups().try_fold(SolutionCount::Small(1), |product, g| {
                 Some(product.times(self.relations[g.message].at(&values)?))
             })?;
-            // Each way to go on in this bucket stands for as many solutions of all the other open
+            // Each way to go on in this bucket represents as many solutions of all the other open
             // buckets.
             block /= BigUint::from(message);
             let mut found = false;

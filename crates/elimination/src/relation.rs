@@ -89,7 +89,7 @@ impl Relation {
     }
 
     /// The relation with a row for every combination of a scope to which `cost` gives one. Meant
-    /// for examples and tests: every combination is looked at.
+    /// for examples and tests: every combination is examined.
     pub fn of(scope: &VariableScope, cost: impl Fn(&[u32]) -> Option<i64>) -> Relation {
         let mut relation = Relation::new(scope.clone());
         let variables = scope.variables();

@@ -15,7 +15,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Variables with so many values each, at least 1, and no relation.
+    /// Variables with this many values each, at least 1, and no relation.
     pub fn new(sizes: Vec<u32>) -> Network {
         Network { sizes, relations: Vec::new() }
     }

@@ -71,7 +71,7 @@ impl Weight for SolutionCount {
 }
 
 /// The least cost. [`Least::FAILS`] is below all others and stays so in every product; the greatest
-/// number stands for everything beyond 63 bits.
+/// number represents everything beyond 63 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Least(pub i64);
 

@@ -7,8 +7,8 @@ use super::expr::{BinaryOp, Expr, Function};
 type Values = Vec<Option<i64>>;
 
 impl Expr {
-    /// The expression as far as these environments need it, one after the other the values of all
-    /// slots: an operation that comes to one number in all of them is that number, and sides that
+    /// The expression as far as these environments need it, each the values of all
+    /// slots: an operation that is one number in all of them is that number, and sides that
     /// none of them takes are left out.
     ///
     /// In each of them it has the same value, or none if the expression has none. Without an
@@ -77,7 +77,7 @@ fn of_sides((c, a, b): (&Expr, &Expr, &Expr), envs: &[&[i64]]) -> (Expr, Values)
     (Expr::Conditional(Box::new(condition), Box::new(then), Box::new(otherwise)), values)
 }
 
-/// Both true, or one: the second is not looked at where the first decides.
+/// Both true, or one: the second is not examined where the first decides.
 fn of_truths(op: BinaryOp, (a, b): (&Expr, &Expr), envs: &[&[i64]]) -> (Expr, Values) {
     let (first, holds) = of(a, envs);
     if holds.contains(&None) {

@@ -41,7 +41,7 @@ pub fn bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     within(MOST, file)
 }
 
-/// All that a reader gives, if it is at most so many bytes.
+/// All that a reader gives, if it is at most this many bytes.
 ///
 /// # Errors
 /// There is more, or the reader fails.

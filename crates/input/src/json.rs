@@ -1,7 +1,7 @@
 //! JSON in which no object has a key twice.
 //!
 //! Readers of JSON take the last of several values for one key, so that a file may say one thing to
-//! a person and another to a program. Here a repeated key is an error with its name.
+//! a user and another to a program. Here a repeated key is an error with its name.
 
 use std::collections::HashSet;
 use std::fmt;

@@ -41,7 +41,7 @@ pub trait Named: Copy + Eq + Send + Sync + 'static {
 
 /// Makes an enum that is [`Named`], one line a value. Each value may have an entry behind `=>`, all
 /// of one type, which `entry()` returns: that way a list of names is also the register of what they
-/// stand for. The crate that uses it needs `serde`.
+/// represent. The crate that uses it needs `serde`.
 #[macro_export]
 macro_rules! named {
     ($(#[$outer:meta])* pub enum $enum:ident $(: $type:ty)? {
@@ -86,7 +86,7 @@ macro_rules! named {
     (@entries $enum:ident; $($value:ident),+) => {};
     (@entries $enum:ident $type:ty; $($value:ident $entry:expr),+) => {
         impl $enum {
-            /// What the name stands for.
+            /// What the name represents.
             pub(crate) fn entry(self) -> $type {
                 match self { $($enum::$value => $entry),+ }
             }

@@ -5,7 +5,7 @@
 //! is timed, because a kernel may read what it writes. Outputs are compared after the first run and
 //! again after the last, so that a race that goes well once has a second chance to show.
 //!
-//! Each buffer lies between [`guarded`](super::guarded) zones, which are looked at when the outputs
+//! Each buffer lies between [`guarded`](super::guarded) zones, which are examined when the outputs
 //! are: a kernel that writes past its arguments has no time.
 
 use std::time::Instant;

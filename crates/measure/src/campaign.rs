@@ -1,4 +1,4 @@
-//! Measuring many configurations, one after another.
+//! Measuring many configurations, in sequence.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::utc;
 /// What is measured, in which order.
 #[derive(Debug)]
 pub enum MeasurePlan<'a> {
-    /// All of these, one after another.
+    /// All of these, in sequence.
     Listed(&'a [Bound]),
     /// Of these as many as the guide takes, whose candidates they are.
     Guided(&'a [Bound], Box<Guide>),
@@ -214,7 +214,7 @@ fn open_cache(
     };
     let wanted: HashMap<&[i64], &str> =
         tasks.iter().map(|task| (task.values(), task.fingerprint.as_str())).collect();
-    // Those that nobody asks for now are left as they are.
+    // Those that are not used now are left as they are.
     let keep = |record: &CacheRecord| {
         wanted.get(&record.values[..]).is_none_or(|wanted| *wanted == record.source)
     };

@@ -6,7 +6,7 @@
 //! whole does; the zone behind follows its last byte. What a kernel writes within the zones is
 //! found; what it writes further away, and what it reads out of bounds, is not.
 //!
-//! Every byte of a zone has a value of its own before the first run, and the complement of it
+//! Every byte of a zone has its own value before the first run, and the complement of it
 //! before the later ones: what writes the same value each time changes at least one of the two.
 
 use tickbound_device::{Buffer, DeviceError, Session};

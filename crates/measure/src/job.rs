@@ -33,7 +33,7 @@ pub struct Job {
     pub grid: Vec<[usize; 2]>,
     /// Greatest allowed `|got - expected| / max(1, |expected|)` of floating-point outputs.
     pub tolerance: f64,
-    /// A file with the bytes of all outputs as they should be, one after another.
+    /// A file with the bytes of all outputs as they should be, in sequence.
     pub expected: Option<PathBuf>,
     /// When to stop repeating.
     pub rule: SampleRule,
@@ -45,7 +45,7 @@ pub struct Job {
 pub enum JobArgument {
     /// A buffer.
     Buffer(BufferArgument),
-    /// Local memory of so many bytes.
+    /// Local memory of this many bytes.
     Local(usize),
     /// A value, as the bytes that it has on this machine.
     Value(Vec<u8>),

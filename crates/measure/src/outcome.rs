@@ -42,7 +42,7 @@ impl Timed {
 pub struct Failure {
     /// What kind of failure.
     pub kind: FailureKind,
-    /// One line for a person, without the configuration's name.
+    /// One line for a user, without the configuration's name.
     pub message: String,
 }
 

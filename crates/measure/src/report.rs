@@ -36,7 +36,7 @@ pub struct MeasureOptions {
 /// What is said while measuring.
 #[derive(Debug)]
 pub enum MeasureEvent<'a> {
-    /// Something a person should know.
+    /// Something a user should know.
     Note(String),
     /// The reference computes.
     Reference,
@@ -51,9 +51,9 @@ pub enum MeasureEvent<'a> {
 pub struct MeasureReport {
     /// The device.
     pub device: Described,
-    /// The results, in the order in which they were asked for.
+    /// The results, in the order in which they were requested.
     pub results: Vec<Measured>,
-    /// How many configurations were asked for.
+    /// How many configurations were requested.
     pub asked: usize,
     /// How many there were to choose from, where a guide chose.
     pub candidates: Option<usize>,

@@ -20,10 +20,10 @@ use super::random::{below, seeded};
 pub enum Selection {
     /// All of them.
     All,
-    /// So many of the best by the model; under the profile `resources`, of the best distinct
+    /// This many of the best by the model; under the profile `resources`, of the best distinct
     /// programs.
     Top(usize),
-    /// So many, chosen at random.
+    /// This many, chosen at random.
     Sample {
         /// How many.
         count: usize,
@@ -80,7 +80,7 @@ pub struct Candidates {
     pub bound: Vec<Bound>,
     /// The same with the model's ticks.
     pub candidates: Vec<Candidate>,
-    /// How many configurations were looked at; those without ticks are no candidates.
+    /// How many configurations were examined; those without ticks are no candidates.
     pub looked: usize,
     /// They are the model's best and a sample, as there are too many.
     pub sampled: bool,

@@ -67,7 +67,7 @@ impl Problem {
     }
 
     /// Puts in the registers of an item where parameters, by their places, have these values;
-    /// everywhere if there are none. What was put in before holds elsewhere.
+    /// everywhere if there are none. What was substituted before holds elsewhere.
     ///
     /// # Errors
     /// The profile does not ask for registers, a value is in no domain, or there are too many cases

@@ -3,7 +3,7 @@
 //! The time of a program is what its schedule makes of it; its accesses are the same under any
 //! schedule. They are summed over [regions](super::region) of items that do the same up to linear
 //! amounts. Where there are too many of those they are summed item by item, one group for all
-//! groups and one item for all items where the program does not tell them apart.
+//! groups and one item for all items where the program does not distinguish them.
 
 use indexmap::IndexMap;
 
@@ -15,7 +15,7 @@ use super::region::{Axes, LinearForm, Region, Stop, truth, value};
 use super::space::{Bound, LaunchSize};
 use tickbound_expr::{BinaryOp, Expr};
 
-/// Most items that are looked at one by one.
+/// Most items that are examined one by one.
 const MAX_ITEMS: i64 = 1 << 24;
 
 /// How often what happens in one launch of the kernel, all items together; `finish` is not counted.
@@ -102,7 +102,7 @@ fn one_by_one(
     Ok(all)
 }
 
-/// Most regions that are looked at.
+/// Most regions that are examined.
 const MAX_REGIONS: usize = 1 << 12;
 
 /// The counts of a launch of these sizes, global and local, by regions; `None` where there are too

@@ -19,7 +19,7 @@ pub struct Stmt {
 }
 
 impl Stmt {
-    /// A statement that stands in the place of this one.
+    /// A statement that replaces this one.
     pub fn with(&self, kind: StmtKind) -> Stmt {
         Stmt { at: self.at.clone(), label: self.label.clone(), kind }
     }
@@ -97,7 +97,7 @@ pub fn barrier_condition(program: &[Stmt]) -> Option<&Expr> {
     })
 }
 
-/// The program where a condition is known to come out so: the side taken stands for each `if` that
+/// The program where a condition is known to come out so: the side taken represents each `if` that
 /// asks it. It must have the same value wherever it is asked.
 pub fn answered(program: &[Stmt], known: &Expr, holds: bool) -> Program {
     let mut out = Program::new();

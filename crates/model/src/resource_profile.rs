@@ -125,7 +125,7 @@ pub trait Quantity: Clone + From<i64> {
         self.ceil(granule).times(granule)
     }
 
-    /// Parts of a clock for so many at `rate` a clock.
+    /// Parts of a clock for this many at `rate` a clock.
     fn at_rate(&self, rate: i64) -> Self {
         self.by(PARTS).ceil(&rate.into())
     }
@@ -170,7 +170,7 @@ pub struct ResourceQuantities<Q> {
 }
 
 /// The time of a launch. `name` is called with each result that several formulas use, and returns
-/// what stands for it; `clocks` is the last.
+/// what represents it; `clocks` is the last.
 pub fn resource_quantities<Q: Quantity>(
     problem: &Problem,
     launch: LaunchQuantities<Q>,
@@ -324,7 +324,7 @@ impl<Q: Quantity> Formulas<'_, Q> {
         bounds
     }
 
-    /// What a group takes of so many lanes for instructions of its warps.
+    /// What a group takes of this many lanes for instructions of its warps.
     fn lanes(&self, instructions: &Q, lanes: Option<i64>) -> Q {
         lanes.map_or(0.into(), |lanes| instructions.by(self.width()).at_rate(lanes))
     }
@@ -355,13 +355,13 @@ impl<Q: Quantity> Formulas<'_, Q> {
         busy
     }
 
-    /// What the addresses of so many requests take.
+    /// What the addresses of this many requests take.
     fn addresses(&self, requests: &Q) -> Q {
         let lanes = self.r.load_store_lanes.filter(|_| self.has(Part::Addresses));
         self.lanes(requests, lanes.or(self.r.warp_width))
     }
 
-    /// What so many passes take; each moves 4 bytes for every item of a warp.
+    /// What this many passes take; each moves 4 bytes for every item of a warp.
     fn passes(&self, passes: &Q, bytes_per_clock: Option<i64>) -> Q {
         self.lanes(&passes.by(4), bytes_per_clock)
     }

@@ -12,7 +12,7 @@ tickbound_input::named! {
         Addresses = "addresses",
         /// Lines that L1 looks up.
         Lines = "lines",
-        /// What requests take longer on the path for data that nobody writes.
+        /// What requests take longer on the path for data that is never written.
         ReadOnly = "read-only",
         /// That local memory and L1 are reached through one pipe.
         Pipe = "pipe",
@@ -97,7 +97,8 @@ resources! {
     l1_lines_per_clock: 1,
     /// 1 if local memory and L1 are reached through one pipe
     one_pipe: 0,
-    /// hundredths of its time that a request takes longer on the path for data that nobody writes
+    /// hundredths of its time that a request takes longer on the path for data that is never
+    /// written
     read_only_percent: 0,
     /// bytes that L2 moves in a clock of a unit, for all units
     l2_bytes_per_clock: 1,
@@ -126,7 +127,7 @@ resources! {
     barriers_per_unit: 1,
     /// most warps in a unit
     warps_per_unit: 1,
-    /// local memory is given out in multiples of so many bytes
+    /// local memory is given out in multiples of this many bytes
     local_granule: 1,
     /// 1 if compilers keep loads in the order of the source
     source_order: 0,

@@ -13,7 +13,7 @@ use tickbound_expr::{Expr, Slot};
 /// The names that differ between work items, in slot order.
 pub const ITEM_NAMES: [&str; 3] = ["lid", "gid", "group"];
 
-/// What a name stands for.
+/// What a name represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameKind {
     /// An input of the problem.
@@ -80,7 +80,7 @@ impl Scope {
         self.names.get_index(slot).map_or("?", |(n, _)| n)
     }
 
-    /// What the name in a slot stands for.
+    /// What the name in a slot represents.
     pub fn kind(&self, slot: Slot) -> Option<NameKind> {
         self.names.get_index(slot).map(|(_, k)| *k)
     }

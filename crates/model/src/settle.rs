@@ -7,7 +7,7 @@
 //!
 //! What goes in: a problem and its configurations, as a structure. What it promises: for every one
 //! of them, and every item of the launch, each statement of the kernel still has the value it had.
-//! An expression that names `lid`, `gid` or `group` is looked at over the whole launch of each
+//! An expression that names `lid`, `gid` or `group` is examined over the whole launch of each
 //! configuration ([`crate::region`]; those that agree in the names it uses count once). If no two
 //! items of a launch differ, the item's names are replaced by those of item 0. A branch whose
 //! condition then always comes out the same way gives way to its side.
@@ -24,7 +24,7 @@ use super::region::{Axes, Stop, value};
 use super::space::{Bound, Configurations, LaunchSize};
 use tickbound_expr::{BinaryOp, Expr, Slot};
 
-/// Most regions of items that are looked at for one expression; beyond, it stays as it is.
+/// Most regions of items that are examined for one expression; beyond, it stays as it is.
 const MAX_REGIONS: usize = 1 << 18;
 
 /// Most combinations of the parameters of one expression; beyond, it stays as it is.
@@ -56,7 +56,7 @@ struct Settler<'s> {
     configurations: &'s Configurations<'s>,
     /// For some parameters the configurations that differ in them.
     known: RefCell<HashMap<Vec<usize>, Distinct>>,
-    /// For expressions that were looked at whether the items of each launch agree.
+    /// For expressions that were examined whether the items of each launch agree.
     agree: RefCell<HashMap<Expr, bool>>,
     /// For conditions that were tried what they always come to.
     decided: RefCell<HashMap<Expr, Option<bool>>>,

@@ -140,7 +140,7 @@ tickbound_input::named! {
         Then = "then",
         /// The condition does not hold.
         Else = "else",
-        /// Both, one after the other, as items in lockstep do that disagree.
+        /// Both, in sequence, as items in lockstep do that disagree.
         Both = "both",
     }
 }

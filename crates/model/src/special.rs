@@ -2,8 +2,8 @@
 //!
 //! What goes in: a kernel program and the values of all names but those of the item. What comes out
 //! does the same for every item of that configuration, with the same faults: what names no item is
-//! a number, and sides that nobody takes and loops that nobody enters are left out. It pays where a
-//! program is looked at many times.
+//! a number, and sides that are never taken and loops that are never entered are left out. It pays
+//! where a program is examined many times.
 
 use super::kernel::{Program, Stmt, StmtKind};
 use tickbound_expr::{Expr, Slot};

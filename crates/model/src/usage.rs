@@ -71,11 +71,11 @@ usage! {
     l2_bytes,
     /// Of one group: bytes of local memory.
     local_bytes,
-    /// Of one group: steps that wait for global lines that are new, one after another.
+    /// Of one group: steps that wait for global lines that are new, in sequence.
     far_steps,
-    /// Of one group: steps that wait for lines that L1 has, one after another.
+    /// Of one group: steps that wait for lines that L1 has, in sequence.
     near_steps,
-    /// Of one group: steps that wait for local memory, one after another.
+    /// Of one group: steps that wait for local memory, in sequence.
     local_steps,
     /// Of one item: 32-bit registers that are live at once.
     registers,

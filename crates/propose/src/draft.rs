@@ -43,7 +43,7 @@ pub(crate) struct Draft {
     pub guesses: Vec<String>,
     /// Sizes of groups that the source requires, by kernel.
     pub required: IndexMap<String, Vec<String>>,
-    /// Names that stand for types, which are guesses.
+    /// Names that represent types, which are guesses.
     pub types: Vec<String>,
     /// The version of the language.
     pub standard: Standard,

@@ -64,7 +64,7 @@ pub enum ProposeError {
     UnknownKernel {
         /// The source.
         path: String,
-        /// The name that was asked for.
+        /// The name that was requested.
         wanted: String,
         /// Those that there are.
         known: String,

@@ -75,7 +75,7 @@ pub(crate) fn named(name: &str, draft: &Draft) -> Option<SymbolExpr> {
             "global" => return Some(global.unwrap_or(Expr::Int(1))),
             "groups" => {
                 return match global? {
-                    // So many groups of a size.
+                    // This many groups of a size.
                     Expr::Binary(BinaryOp::Mul, groups, size) if Some(&*size) == local.as_ref() => {
                         Some(*groups)
                     }

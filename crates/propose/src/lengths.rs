@@ -31,7 +31,7 @@ const TIMES: [i64; 5] = [1, 2, 4, 8, 16];
 const LOCAL: i64 = 32 << 10;
 /// Most forms of a length that follow from accesses.
 const MAX_CORNERS: usize = 4;
-/// Configurations that are looked at.
+/// Configurations that are examined.
 const CONFIGURATIONS: usize = 6;
 
 /// Values of inputs and parameters, and what is reached with them.

@@ -190,12 +190,12 @@ fn of_type(draft: &mut Draft, name: &str, outline: &Outline) {
     draft.defines.insert(name.to_owned(), json!({ "text": text }));
 }
 
-/// The type of so many components.
+/// The type of this many components.
 pub(crate) fn vector(scalar: &str, lanes: usize) -> String {
     if lanes > 1 { format!("{scalar}{lanes}") } else { scalar.to_owned() }
 }
 
-/// Inputs that nobody has given a value get one, as large as is common for a launch of so many
+/// Inputs that nobody has given a value get one, as large as is common for a launch of this many
 /// dimensions.
 pub(crate) fn sizes(draft: &mut Draft) {
     let open = draft.inputs.iter().filter(|(_, value)| **value == 0);

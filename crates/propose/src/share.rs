@@ -1,5 +1,5 @@
 //! How many elements a group has in a dimension: a product of macros, found by giving each name a
-//! value with a prime of its own.
+//! value with its own prime.
 
 use indexmap::IndexMap;
 use itertools::Itertools;

@@ -215,7 +215,7 @@ fn guard(draft: &Draft, d: usize, found: &Found<'_>) -> Option<(String, SymbolEx
 }
 
 /// Where rows are as long as the launch is wide (`i + j * get_global_size(0)`), the launch says how
-/// many elements there are, and no input does: for each dimension a new one that stands for it.
+/// many elements there are, and no input does: for each dimension a new one that represents it.
 fn own_sizes(draft: &mut Draft, found: &[Found<'_>]) -> Vec<Option<String>> {
     let mut rows = false;
     for seen in found.iter().flat_map(|found| &found.accesses) {

@@ -121,7 +121,7 @@ pub(crate) fn walk<'s>(
     [fine, 2].into_iter().find_map(|some| Walk::new(some).all(&nodes, &counts))
 }
 
-/// Some of `0..n`: so many at most, with the first and the last.
+/// Some of `0..n`: this many at most, with the first and the last.
 fn sampled(n: i64, some: i64) -> Vec<i64> {
     let between = (1..some - 3).map(|k| n * k / (some - 3)).flat_map(|at| [at - 1, at]);
     let more = [1].into_iter().filter(|_| some > 3).chain([n - 2].into_iter().filter(|_| some > 2));
@@ -201,7 +201,7 @@ impl<'s> Walk<'s> {
         Walk { some, env, turns: Vec::new(), left: MAX_STEPS, arrays: Arrays::new() }
     }
 
-    /// Runs the steps for items and groups, of which there are so many.
+    /// Runs the steps for items and groups, of which there are this many.
     fn all(mut self, nodes: &[Node<'s>], counts: &[i64]) -> Option<Arrays<'s>> {
         let mut edges = Vec::new();
         limits(nodes, &mut edges);

@@ -19,7 +19,7 @@ use super::picture::{self, Area, Drawn, FONT, Picture, line_colour};
 
 /// Width and height of a picture.
 const SIZE: (u32, u32) = (860, 520);
-/// Most lines that can be told apart.
+/// Most lines that can be distinguished.
 pub const MAX_LINES: usize = 12;
 
 /// A chart.
@@ -172,7 +172,7 @@ fn value_at(values: &[i64], place: &SegmentValue<usize>) -> String {
     }
 }
 
-/// How many spots points are told apart at, across and up, where there are more than [`FEW`].
+/// How many spots points are distinguished at, across and up, where there are more than [`FEW`].
 const SPOTS: (f64, f64) = (80.0, 50.0);
 /// Most points that are all drawn.
 const FEW: usize = 2_000;
@@ -240,7 +240,7 @@ impl<'b> Legend<'b> {
     }
 }
 
-/// The stroke of one of so many lines. Lines stand for the values of a parameter in order, and so
+/// The stroke of one of this many lines. Lines represent the values of a parameter in order, and so
 /// do their colours: viridis, less the end that is too light on white.
 fn stroke(number: usize, of: usize) -> ShapeStyle {
     const LIGHTEST: f64 = 0.85;

@@ -119,7 +119,7 @@ pub fn verdict(case: &Case) -> String {
     }
 }
 
-/// The comparison for a person.
+/// The comparison for a user.
 pub fn words(comparison: &Comparison) -> String {
     let mut out = String::new();
     for case in &comparison.cases {

@@ -1,4 +1,4 @@
-//! Measured times, for a person and as JSON.
+//! Measured times, for a user and as JSON.
 
 use tickbound_input::named::Named;
 use tickbound_model::Problem;
@@ -78,7 +78,7 @@ impl MeasuredTimes<'_> {
         timed.filter(|timed| !timed.steady).count()
     }
 
-    /// All for a person.
+    /// All for a user.
     pub fn words(&self) -> String {
         let (report, ranked) = (self.report, self.report.ranked());
         let inputs: Vec<String> =

@@ -91,7 +91,7 @@ impl MeasuredTimes<'_> {
     }
 }
 
-/// A rank correlation over so many configurations, in words.
+/// A rank correlation over this many configurations, in words.
 pub fn correlation(rho: Option<f64>, count: usize) -> String {
     let text = match rho {
         Some(rho) => format!("Spearman's rho = {rho:.3} over {count} configurations"),

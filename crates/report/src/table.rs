@@ -39,7 +39,7 @@ const GAP: usize = 2;
 /// How much further than its first line the other lines of a cell begin.
 const HANGS: usize = 2;
 
-/// Stands for "no value" and fits into a column of numbers.
+/// Represents "no value" and fits into a column of numbers.
 const NOTHING: [&str; 3] = ["", "-", "?"];
 
 /// A table: a line of headers and any number of rows of the same length.

@@ -60,7 +60,7 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// `None` if numbers grow too large, or `stop` said so.
+    /// `None` if numbers grow too large, or `stop` returns true.
     pub fn new(
         launch: &WarpLaunch,
         paths: &Paths,
@@ -137,7 +137,7 @@ impl Ahead {
         let [in_main, in_rest] = &self.to_end;
         let potentials = if main { in_main } else { in_rest };
         let mut to_end = (*potentials.get(node as usize)?)?;
-        // Of the work that was not counted, as much as can be is done by so many groups.
+        // Of the work that was not counted, as much as can be is done by this many groups.
         let mut left = work;
         for per_work in self.rest.iter().skip(1) {
             let here = left.min(self.longest);
@@ -155,7 +155,7 @@ impl Ahead {
     }
 }
 
-/// What a sweep drops: what cannot come to its end in time.
+/// What a sweep drops: what cannot end in time.
 #[derive(Clone, Copy)]
 pub(crate) struct Goal<'a> {
     pub ahead: &'a Ahead,
@@ -169,7 +169,7 @@ impl Goal<'_> {
         Range::at(self.ahead.end.of(range))
     }
 
-    /// Whether a run that is here with these ticks may come to its end by the goal; for the worst
+    /// Whether a run that is here with these ticks may end by the goal; for the worst
     /// end, not before it.
     pub fn may_reach(&self, range: Range, here: Here) -> bool {
         let Ahead { end, unit, .. } = self.ahead;
@@ -198,8 +198,8 @@ fn work(launch: &WarpLaunch) -> Option<Vec<i128>> {
     Some(work)
 }
 
-/// Lowers the lengths of paths to an end until no step makes one shorter; `None` if `stop` said so.
-/// There is no negative cycle.
+/// Lowers the lengths of paths to an end until no step makes one shorter; `None` if `stop` returns
+/// true. There is no negative cycle.
 fn settle(
     steps: &[Step],
     (unit, per_work): (i128, i128),

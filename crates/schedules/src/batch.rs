@@ -73,7 +73,7 @@ impl<T: Tick> Ranges<T> {
         Range { least: self.least[lane].tick(), greatest: self.greatest[lane].tick() }
     }
 
-    /// Takes in what is reached from these after so many ticks.
+    /// Takes in what is reached from these after this many ticks.
     fn join(&mut self, from: &Ranges<T>, ticks: T) {
         for (here, there) in self.least.iter_mut().zip(&from.least) {
             *here = (*here).min(*there + ticks);
@@ -99,7 +99,7 @@ pub(crate) struct Cell {
 
 const NOWHERE: u32 = u32::MAX;
 
-/// Where a lane goes when one of its groups comes to the end of its phase.
+/// Where a lane goes when one of its groups reaches the end of its phase.
 #[derive(Debug, Clone)]
 pub(crate) struct Advance {
     pub turn: Turn,
@@ -116,7 +116,7 @@ impl Advance {
     }
 }
 
-/// Families that are looked at together.
+/// Families that are examined together.
 #[derive(Debug)]
 pub(crate) struct Batch<T> {
     /// The positions of each family in ascending order.
@@ -126,13 +126,13 @@ pub(crate) struct Batch<T> {
     pub ranks: Vec<Vec<(u32, u32)>>,
     /// Of the states that were reached.
     pub ranges: Vec<Ranges<T>>,
-    /// By the place of the group that comes to the end of its phase, for each lane that has come
+    /// By the place of the group that reaches the end of its phase, for each lane that has come
     /// there.
     pub advances: FxHashMap<u32, Vec<Option<Advance>>>,
 }
 
 impl<T: Tick> Batch<T> {
-    /// Nothing, with memory of a batch that was looked at.
+    /// Nothing, with memory of a batch that was examined.
     pub fn new(ranges: Vec<Ranges<T>>) -> Batch<T> {
         Batch {
             lanes: Vec::new(),
@@ -165,7 +165,7 @@ impl<T: Tick> Batch<T> {
         at.and_then(|at| self.ranges.get(at as usize)).copied().unwrap_or(Ranges::NONE)
     }
 
-    /// All lanes reach a state after so many ticks.
+    /// All lanes reach a state after this many ticks.
     pub fn reach_all(
         &mut self,
         graph: &Graph<'_>,

@@ -38,8 +38,8 @@ struct Link {
 }
 
 impl WarpLaunch {
-    /// A good and a bad schedule by beams of `width` runs; `None` if `stop` said so, or that is too
-    /// much work.
+    /// A good and a bad schedule by beams of `width` runs; `None` if `stop` returns true or that is
+    /// too much work.
     ///
     /// # Errors
     /// The launch is too large, or a fault: a schedule cannot be followed.

@@ -9,7 +9,7 @@ struct Load {
     slots: Shared,
     /// Of the places.
     places: i64,
-    /// Everything one after another.
+    /// Everything in sequence.
     serial: i64,
     /// The longest group alone.
     longest: i64,
@@ -22,23 +22,23 @@ struct Load {
 struct Shared {
     /// Ticks of all who ask.
     ticks: i64,
-    /// From the begin of the launch, so long nobody can ask.
+    /// Ticks from the start of the launch before anything can ask.
     before: i64,
-    /// Whoever has it last takes at least so long from then to the end of the launch.
+    /// Whoever has it last takes at least this long from then to the end of the launch.
     after: i64,
 }
 
 impl Shared {
     const NONE: Shared = Shared { ticks: 0, before: i64::MAX, after: i64::MAX };
 
-    /// Someone asks for `ticks`, so long after the begin and before the end.
+    /// Someone asks for `ticks`, this long after the begin and before the end.
     fn ask(&mut self, ticks: i64, before: i64, after: i64) {
         self.ticks = self.ticks.saturating_add(ticks);
         self.before = self.before.min(before);
         self.after = self.after.min(after);
     }
 
-    /// Least ticks of the launch, if so many of the resource are there.
+    /// Least ticks of the launch, if this many of the resource are there.
     fn least(self, by: usize) -> i64 {
         if self.ticks == 0 {
             return 0;
@@ -82,7 +82,7 @@ impl WarpLaunch {
         self.begins.saturating_add(least).saturating_add(self.finish)
     }
 
-    /// A number of ticks that no schedule exceeds: everything one after another. As long as the
+    /// A number of ticks that no schedule exceeds: everything in sequence. As long as the
     /// launch has not ended, something of it is under way.
     pub fn most(&self) -> i64 {
         self.begins.saturating_add(self.load().serial).saturating_add(self.finish)

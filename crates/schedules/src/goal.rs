@@ -33,7 +33,7 @@ pub(crate) struct Reached<'a> {
 }
 
 impl Reached<'_> {
-    /// A schedule that takes so long.
+    /// A schedule that takes this long.
     ///
     /// # Errors
     /// A limit, the caller's stop, or a fault.

@@ -27,7 +27,7 @@ pub(crate) struct Edge {
 /// What comes next in a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// This group has come to the end of its phase.
+    /// This group has reached the end of its phase.
     Complete(usize),
     /// Something is open, or will be; see [`Graph::edges`].
     Open,
@@ -56,7 +56,7 @@ pub(crate) struct Node {
 /// What happens at the end of a phase, or when a place is free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Turn {
-    /// The group that has come to the end of its phase begins this one.
+    /// The group that has reached the end of its phase begins this one.
     Advance(u32),
     /// It ends.
     Finish,

@@ -24,11 +24,11 @@ pub(crate) struct Starts {
 
 /// What a state offers.
 pub(crate) enum Offer {
-    /// This group has come to the end of its phase.
+    /// This group has reached the end of its phase.
     Complete(usize),
     /// Exactly one of these is started; at least one.
     Starts(Vec<Starts>),
-    /// Nothing can be started; something ends after so many ticks.
+    /// Nothing can be started; something ends after this many ticks.
     Wait(u32),
     /// All groups have ended.
     End,

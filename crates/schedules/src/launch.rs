@@ -89,7 +89,7 @@ pub struct WarpLaunch {
     pub(crate) finish: i64,
     pub(crate) rests: Vec<Rest>,
     pub(crate) phases: Vec<Vec<Begin>>,
-    /// Where a group can stand: the phases of each kind of group, one after another.
+    /// Where a group can stand: the phases of each kind of group, in sequence.
     pub(crate) positions: Vec<Position>,
     /// The groups in their order: how many of one kind follow each other, and where these begin.
     pub(crate) queue: Vec<(u64, u32)>,

@@ -1,4 +1,4 @@
-//! What is still to be looked at in a level: batches, those with the most phases left first.
+//! What is still to be examined in a level: batches, those with the most phases left first.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::launch::WarpLaunch;
 use crate::record::{Entries, Range};
 use crate::state::Positions;
 
-/// What is still to be looked at in a level.
+/// What is still to be examined in a level.
 pub(crate) struct Level<'l, T> {
     launch: &'l WarpLaunch,
     batches: Vec<Batch<T>>,
@@ -20,7 +20,7 @@ pub(crate) struct Level<'l, T> {
     open: FxHashMap<(u64, Positions), u32>,
     /// Batch and lane of each family, by its positions in ascending order.
     lanes: FxHashMap<Positions, (u32, u32)>,
-    /// Memory of batches that were looked at.
+    /// Memory of batches that were examined.
     spare: Vec<Vec<Ranges<T>>>,
     /// Most lanes of a batch.
     width: usize,
@@ -31,7 +31,7 @@ pub(crate) struct Level<'l, T> {
 }
 
 impl<'l, T: Tick> Level<'l, T> {
-    /// Nothing is to be looked at. `states` were met so far: where these are many, few of them are
+    /// Nothing is to be examined. `states` were met so far: where these are many, few of them are
     /// the same for many positions.
     pub fn new(launch: &'l WarpLaunch, next: Option<u32>, states: usize) -> Level<'l, T> {
         let width = (1 << 20) / states.max(1);
@@ -95,7 +95,7 @@ impl<'l, T: Tick> Level<'l, T> {
         batch.reach(graph, (cell, node), lane, range);
     }
 
-    /// Where a lane goes when the group at a place comes to the end of its phase.
+    /// Where a lane goes when the group at a place reaches the end of its phase.
     pub fn advance(&mut self, positions: &Positions, place: usize) -> Advance {
         let next = self.launch.positions[positions[place] as usize].next;
         let mut moved = positions.clone();
@@ -117,13 +117,13 @@ impl<'l, T: Tick> Level<'l, T> {
         Advance { turn, to: self.lane(&sorted), places }
     }
 
-    /// Takes back the memory of a batch that was looked at.
+    /// Takes back the memory of a batch that was examined.
     pub fn reuse(&mut self, mut batch: Batch<T>) {
         batch.ranges.clear();
         self.spare.push(batch.ranges);
     }
 
-    /// A batch that was not looked at yet.
+    /// A batch that was not examined yet.
     pub fn batch(&mut self, batch: u32) -> &mut Batch<T> {
         &mut self.batches[batch as usize]
     }

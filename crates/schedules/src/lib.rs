@@ -14,7 +14,7 @@
 //! The modules, in the order of the work: `lower` makes a `launch` of a configuration; `state` is
 //! one instant of it, `instant` what can happen then; `graph` keeps the states that were met;
 //! `sweep` follows all runs through them, level by `level` and `batch` by batch. Where all are too
-//! many, `paths`, their cycles' `ratio`s and what is `ahead` tell which runs cannot come to an end
+//! many, `paths`, their cycles' `ratio`s and what is `ahead` tell which runs cannot end
 //! by a `goal`. `record` and `replay` make a schedule of the states on the way to an end. `bounds`,
 //! `rules` and `beam` need no exploration.
 //!
@@ -73,7 +73,7 @@ pub struct ScheduleEnds {
     /// Steps that were not followed, as they cannot lead to an end; 0 where both ends were looked
     /// for together.
     pub dropped: u64,
-    /// Groups that were not looked at one by one, in the order of the queue; where each end was
+    /// Groups that were not examined one by one, in the order of the queue; where each end was
     /// looked for by itself those of the best end, then those of the worst one.
     pub skipped: Vec<Skipped>,
     /// A best and a worst schedule, for the simulator to follow; `None` if they would take more
@@ -90,7 +90,7 @@ impl WarpLaunch {
         lower::lower(problem, bound)
     }
 
-    /// Whether an exploration with so many visits records schedules.
+    /// Whether an exploration with this many visits records schedules.
     pub fn is_recorded(&self, visits: u64, limits: &ScheduleLimits) -> bool {
         self.segments().saturating_add(visits) <= limits.max_recorded
     }
@@ -98,7 +98,7 @@ impl WarpLaunch {
     /// The least and the greatest time over all schedules.
     ///
     /// # Errors
-    /// A limit was reached, or `stop` has said so.
+    /// A limit was reached, or `stop` returns true.
     pub fn explore(
         &self,
         limits: &ScheduleLimits,
@@ -130,7 +130,7 @@ impl WarpLaunch {
 
     /// A number of ticks that no schedule undercuts, and one that none exceeds, by the cycles of
     /// the states; `None` if there are more than `states` of a unit, numbers grow too large, or
-    /// `stop` said so. Neither groups nor iterations matter for how long that takes.
+    /// `stop` returns true. Neither groups nor iterations matter for how long that takes.
     ///
     /// # Errors
     /// The launch is too large.

@@ -12,7 +12,7 @@ pub struct ScheduleLimits {
     /// then again both.
     pub max_together: u64,
     /// Longest period, in groups, after which a queue may be found to repeat itself; with 0 every
-    /// group is looked at.
+    /// group is examined.
     pub max_period: usize,
     /// Most visits, and starts of a segment, for which schedules are recorded. One takes about 100
     /// bytes.
@@ -34,9 +34,9 @@ impl Default for ScheduleLimits {
 /// Groups that were passed because the schedule of those before repeats itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Skipped {
-    /// After so many groups everything is as before, but later.
+    /// After this many groups everything is as before, but later.
     pub period: u64,
-    /// So many groups were passed.
+    /// This many groups were passed.
     pub groups: u64,
     /// Ticks that a period takes under the best schedules.
     pub least: i64,

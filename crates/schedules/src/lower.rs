@@ -19,7 +19,7 @@ use tickbound_simulator::{SimulateOptions, simulate};
 use crate::error::{ScheduleError, TooLarge};
 use crate::launch::{Begin, Memory, NamedWarps, Position, Step, Tables, WarpLaunch};
 
-/// Most steps of all warps that are looked at, loops unrolled.
+/// Most steps of all warps that are examined, loops unrolled.
 const MAX_STEPS: usize = 20_000_000;
 /// Most ticks of a warp between two barriers.
 const MAX_TICKS: i64 = 1 << 30;

@@ -49,7 +49,7 @@ impl WarpLaunch {
 
 impl Paths {
     /// All states that are reached, and the steps between them; `None` if there are more than
-    /// `states`, or `stop` said so.
+    /// `states`, or `stop` returns true.
     pub fn new(graph: &mut Graph<'_>, states: usize, stop: &dyn Fn() -> bool) -> Option<Paths> {
         let follow = Follow::new(graph.launch);
         let root = graph.root();
@@ -128,7 +128,7 @@ impl Follow {
         Follow { turns, work: (0..phases).map(|phase| launch.work(phase)).collect(), first }
     }
 
-    /// A group has come to the end of its phase.
+    /// A group has reached the end of its phase.
     fn complete(&self, graph: &mut Graph<'_>, (node, group): (u32, usize), out: &mut Vec<Step>) {
         let state = graph.state(node);
         let Some(phase) = state.groups().nth(group).map(|g| g.phase as usize) else { return };

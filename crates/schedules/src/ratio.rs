@@ -24,14 +24,14 @@ impl Ratio {
         self.ticks.abs() > MOST || self.work > MOST
     }
 
-    /// What work takes if a tick is so many units, at least.
+    /// What work takes if a tick is this many units, at least.
     pub fn in_units(self, unit: i128) -> i128 {
         (self.ticks * unit).div_euclid(self.work)
     }
 }
 
 /// The least ratio over all cycles, which all do work; `Some(None)` without cycles, `None` if
-/// `stop` said so or a cycle is too long.
+/// `stop` returns true or a cycle is too long.
 pub(crate) fn least_ratio(
     steps: &[Step],
     states: u32,

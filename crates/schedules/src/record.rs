@@ -120,7 +120,7 @@ impl Record {
         self.levels.push(Level { placed, period: None, inside, leaving });
     }
 
-    /// Levels are skipped that repeat the last ones, so many.
+    /// Levels are skipped that repeat the last ones, this many.
     pub fn skip(&mut self, period: u64) {
         if let Some(level) = self.levels.last_mut() {
             level.period = Some(period);
@@ -172,7 +172,7 @@ impl Record {
         Some(path)
     }
 
-    /// The level with so many groups placed, or the one that it repeats. What was skipped repeats
+    /// The level with this many groups placed, or the one that it repeats. What was skipped repeats
     /// the levels of the period before.
     fn level(&self, placed: u64) -> Option<&Level> {
         let after = self.levels.partition_point(|level| level.placed <= placed);

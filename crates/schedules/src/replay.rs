@@ -163,7 +163,7 @@ impl Run {
         turned(launch, &self.state, turn).into_iter().zip(units).map(place).collect()
     }
 
-    /// A group comes to the end of its phase.
+    /// A group reaches the end of its phase.
     fn complete(&self, launch: &WarpLaunch, group: usize) -> Run {
         let mut run = self.clone();
         match launch.positions[self.positions[group] as usize].next {

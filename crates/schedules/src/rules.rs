@@ -16,7 +16,7 @@ enum Rule {
     FirstCome,
     /// That which became ready last.
     LastCome,
-    /// Of the oldest group, so that groups end one after another.
+    /// Of the oldest group, so that groups end in sequence.
     OldGroup,
     /// Of the youngest group.
     YoungGroup,
@@ -66,14 +66,14 @@ impl Tried {
         }
     }
 
-    /// Whether one of the two takes so many ticks.
+    /// Whether one of the two takes this many ticks.
     pub fn takes(&self, ticks: i64) -> bool {
         self.least.0 == ticks || self.greatest.0 == ticks
     }
 }
 
-/// Follows schedules made by rule and at random, until `stop` says so; `None` if that was before
-/// the first had come to its end.
+/// Follows schedules made by rule and at random, until `stop` returns true; `None` if that was
+/// before the first had ended.
 ///
 /// # Errors
 /// The simulator refuses the configuration.
@@ -96,7 +96,7 @@ pub fn try_rules(
     Ok(Some(tried))
 }
 
-/// Ticks of the first-come schedule; `None` if `stop` said so.
+/// Ticks of the first-come schedule; `None` if `stop` returns true.
 ///
 /// # Errors
 /// The simulator refuses the configuration.

@@ -3,7 +3,7 @@
 //! A state says what the rest of the launch depends on, except for where in the program each group
 //! stands: that is told beside it, so that all iterations of a loop share their states. Two states
 //! that differ only in what has no name (units, places, dispatchers and warps that are alike) or in
-//! what nobody asks for any more have one canonical form; see [`State::canonical`].
+//! what is not used any more have one canonical form; see [`State::canonical`].
 
 use smallvec::{SmallVec, smallvec};
 
@@ -25,7 +25,7 @@ pub(crate) struct Warps {
     pub rest: u32,
     /// Ticks until they go on.
     pub ready: u32,
-    /// Ticks since the mark was set; 0 if nobody asks for it.
+    /// Ticks since the mark was set; 0 if it is not used.
     pub age: i32,
     /// How many; at least 1.
     pub count: u32,
@@ -69,7 +69,7 @@ impl Order {
     /// Nothing has moved.
     pub const SAME: Order = Order(0xfedc_ba98_7654_3210);
 
-    /// The old numbers of the groups, one after another.
+    /// The old numbers of the groups, in sequence.
     pub fn of(old: impl Iterator<Item = usize>) -> Order {
         let mut word = Order::SAME.0;
         for (n, old) in old.enumerate() {
@@ -111,12 +111,12 @@ impl State {
         })
     }
 
-    /// The first group that has come to the end of its phase.
+    /// The first group that has reached the end of its phase.
     pub fn complete(&self, launch: &WarpLaunch) -> Option<usize> {
         self.groups().position(|group| group.complete(launch))
     }
 
-    /// True if group `n` has come to the end of its phase.
+    /// True if group `n` has reached the end of its phase.
     pub fn is_complete(&self, launch: &WarpLaunch, n: usize) -> bool {
         self.groups().nth(n).is_some_and(|group| group.complete(launch))
     }
@@ -200,7 +200,7 @@ impl State {
     ///
     /// * an arrival that is *pending* and not later than that of a warp which is still to come;
     /// * how long a dispatcher or a slot is *taken*, if nobody can ask for it before: warps that
-    ///   are listed ask when they are ready, all others only after a group has come to the end of
+    ///   are listed ask when they are ready, all others only after a group has reached the end of
     ///   its phase.
     ///
     /// Then dispatchers take the order, of those that change no phase, that makes the unit least,
@@ -235,7 +235,7 @@ impl Unit {
         all.filter(|ticks| *ticks > 0).min()
     }
 
-    /// Forgets what nobody asks for any more.
+    /// Forgets what is not used any more.
     fn forget(&mut self, launch: &WarpLaunch) {
         self.groups.iter_mut().for_each(|group| group.forget(launch));
         let rest = |w: &Warps| launch.rests[w.rest as usize];
@@ -345,7 +345,7 @@ impl Group {
         self.tidy();
     }
 
-    /// Least ticks until it comes to the end of its phase.
+    /// Least ticks until it reaches the end of its phase.
     fn least(&self, launch: &WarpLaunch) -> u32 {
         let of = |w: &Warps| w.ready + launch.rests[w.rest as usize].least;
         self.warps.iter().map(of).max().unwrap_or(0).max(self.pending)

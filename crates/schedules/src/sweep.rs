@@ -4,7 +4,7 @@
 //! its groups the position in the program, with the least and the greatest tick at which some run
 //! is there. A run passes from level to level by placing a group, and in a level along edges and
 //! ends of phases. The phases that are left fall at each end of a phase, and ranks fall along
-//! edges, so in that order everything is looked at once, after all that leads to it.
+//! edges, so in that order everything is examined once, after all that leads to it.
 //!
 //! # Why levels may be skipped
 //!
@@ -264,7 +264,7 @@ impl<'a, 'l> Sweep<'a, 'l> {
         }
     }
 
-    /// A group comes to the end of its phase: each lane goes on to another batch.
+    /// A group reaches the end of its phase: each lane goes on to another batch.
     fn complete<T: Tick>(
         &mut self,
         batch: &mut Batch<T>,
@@ -385,7 +385,7 @@ impl<'a, 'l> Sweep<'a, 'l> {
         self.positions.insert_full(positions.into()).0 as u32
     }
 
-    /// Counts a state that is looked at in so many lanes.
+    /// Counts a state that is examined in this many lanes.
     fn visit(&mut self, lanes: u64) -> Result<(), ScheduleError> {
         let before = self.visits / 1024;
         self.visits += lanes;

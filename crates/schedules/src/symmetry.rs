@@ -2,7 +2,7 @@
 //!
 //! A canonical state can have groups in the same situation, units in the same situation, or an
 //! order of the dispatchers that makes the state the same again with other groups in each place.
-//! Positions in the program that differ only by such names mean the same, so one of them stands for
+//! Positions in the program that differ only by such names mean the same, so one of them represents
 //! all.
 
 use smallvec::SmallVec;
@@ -14,7 +14,7 @@ use crate::state::{Numbers, Positions, State, Unit};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Symmetry {
     units: Vec<InUnit>,
-    /// How many units, one after another, are in the same situation.
+    /// How many units, in sequence, are in the same situation.
     alike: Vec<usize>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Symmetry {
 struct InUnit {
     /// Where each group may have come from; the first is where it is.
     turns: Vec<Numbers>,
-    /// How many groups, one after another, are in the same situation.
+    /// How many groups, in sequence, are in the same situation.
     alike: Vec<usize>,
 }
 

@@ -1,7 +1,7 @@
 //! Every schedule of a small problem: the least and the greatest time.
 //!
 //! The search is exhaustive, depth first, over the states of [`Machine`] in which something is
-//! open. A state is looked at once. It leaves out only what cannot change a time:
+//! open. A state is examined once. It leaves out only what cannot change a time:
 //!
 //! 1. *Time is relative.* What follows depends on how long things still take, not on the time. So a
 //!    state is kept relative to now, with the ticks that remain up to the last group's end.
@@ -45,7 +45,7 @@ pub struct Explored {
     pub worst: i64,
     /// In how many different states something was open.
     pub states: u64,
-    /// What a [`Chooser`](super::Chooser) has to answer, one after another, for the least time.
+    /// What a [`Chooser`](super::Chooser) has to answer, in sequence, for the least time.
     pub best_choices: Vec<usize>,
     /// As `best_choices`, for the greatest time.
     pub worst_choices: Vec<usize>,

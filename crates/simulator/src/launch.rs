@@ -88,7 +88,7 @@ impl Launch {
         }
     }
 
-    /// Seed 000, Section 5: one unit stands for all of them. Listing 3, line 20: NWE elements. The
+    /// Seed 000, Section 5: one unit represents all of them. Listing 3, line 20: NWE elements. The
     /// unit starts its elements again until all items have run (Listing 6, lines 12 to 18), so each
     /// runs WG / NP times. Nothing but accesses takes time (Section 3.1).
     fn published_2023(self, p: &Platform, local: i64, activations: i64) -> Launch {
@@ -104,7 +104,7 @@ impl Launch {
     }
 
     /// Seed 001, Listing 7: a multiprocessor that is done takes the next group. Listing 5, line 6:
-    /// a dispatcher runs WG / (WR * ND) warps, one after another.
+    /// a dispatcher runs WG / (WR * ND) warps, in sequence.
     fn published_2021(
         self,
         p: &Platform,
@@ -122,7 +122,7 @@ impl Launch {
     /// Runs all groups; returns the tick at which the last has finished.
     ///
     /// Groups are taken in order, each by the unit that is free first; of several such units by
-    /// the one with the lowest number. Groups that differ are looked at in pieces, see [`pieces`].
+    /// the one with the lowest number. Groups that differ are examined in pieces, see [`pieces`].
     pub fn run_groups<'p>(&self, engine: &mut Engine<'p>) -> Result<i64, SimulateError> {
         let elements = match self.layout {
             Layout::Items { local, elements } => {

@@ -44,7 +44,7 @@
 //! 2. *The system is time-invariant.* What happens next depends on where each item stands (its
 //!    frames), on how many iterations its open loops still have to do, and on the *age* of its mark
 //!    (now minus mark); never on the time itself.
-//! 3. *A counter is looked at only at the end of an iteration*, and only to see whether it is 0.
+//! 3. *A counter is examined only at the end of an iteration*, and only to see whether it is 0.
 //!    The counters of an item, outermost first, decrease lexicographically. So if at two moments
 //!    all of an item's frames are equal but for one counter that is one less, then in between
 //!    exactly one iteration of that loop has passed: an outer loop would show in its own

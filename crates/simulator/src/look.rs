@@ -8,7 +8,7 @@ use tickbound_model::Bound;
 use tickbound_model::kernel::{Program, Stmt, StmtKind, has_until};
 use tickbound_model::region::{Axes, LinearForm, Region, Stop, truth, value};
 
-/// How often items may be told apart in any group, beside four times each.
+/// How often items may be distinguished in any group, beside four times each.
 const MAX_APART: usize = 1 << 18;
 
 /// Groups whose items take the same sides of all branches.
@@ -17,7 +17,7 @@ pub(super) struct Alike {
     pub sides: Vec<(i64, i64)>,
     /// On which of these axes amounts differ.
     pub varies: Vec<bool>,
-    /// Elements that stand for all others; `None` for all.
+    /// Elements that represent all others; `None` for all.
     pub elements: Option<Rc<[i64]>>,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Look<'l> {
     marks: bool,
     /// Elements of a unit, where element e runs items e, e + elements, and so on.
     elements: Option<i64>,
-    /// How many statements may still be looked at.
+    /// How many statements may still be examined.
     left: usize,
 }
 
@@ -201,7 +201,7 @@ struct Seen {
     kinds: Vec<usize>,
     /// How many kinds there are.
     count: usize,
-    /// How many items may still be told apart, each as often as that happens.
+    /// How many items may still be distinguished, each as often as that happens.
     left: usize,
 }
 

@@ -9,7 +9,7 @@
 //!    Items need not be alike.
 //! 2. In such a box the ticks of a group are a convex function of its place: sums and maxima of
 //!    linear functions, repeated as often everywhere. A loop may run differently often if what it
-//!    repeats is the same for all groups and nobody waits for a mark: after its first iteration
+//!    repeats is the same for all groups and nothing waits for a mark: after its first iteration
 //!    each takes as long as the one before.
 //! 3. A convex function that agrees with a linear one at the corners of a box and at one point
 //!    inside is that linear function. So a few groups are simulated, and the rest is known. Where
@@ -28,7 +28,7 @@ use tickbound_model::kernel::expressions;
 use tickbound_model::region::{Axes, IndexAxis};
 use tickbound_model::special;
 
-/// Most statements that are looked at, each in each box of groups and items.
+/// Most statements that are examined, each in each box of groups and items.
 const MAX_LOOKS: usize = 1 << 20;
 /// Most stretches of groups that are handed out.
 const MAX_STRETCHES: usize = 1 << 22;
@@ -55,7 +55,7 @@ impl Piece {
     }
 }
 
-/// Simulates one group on the elements that stand for all others; says how many ticks it takes.
+/// Simulates one group on the elements that represent all others; says how many ticks it takes.
 pub(super) type One<'o, 'p> =
     dyn FnMut(&mut Engine<'p>, i64, Option<&[i64]>) -> Result<i64, SimulateError> + 'o;
 

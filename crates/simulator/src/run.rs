@@ -39,7 +39,7 @@ impl Default for SimulateOptions {
 pub struct SimulatedRun {
     /// The tick at which everything has finished.
     pub time: i64,
-    /// What each element did when, if that was asked for.
+    /// What each element did when, if that was requested.
     pub trace: Option<Trace>,
     /// How many events were simulated one by one.
     pub events: u64,

@@ -13,10 +13,10 @@
 
 use std::collections::BTreeMap;
 
-/// Most units for which rounds are looked at together.
+/// Most units for which rounds are examined together.
 const MAX_UNITS: usize = 1 << 12;
 
-/// Groups one after another.
+/// Groups in sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ramp {
     /// How many.

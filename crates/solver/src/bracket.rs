@@ -73,7 +73,7 @@ pub struct Bracket<'a> {
 }
 
 impl<'a> Bracket<'a> {
-    /// A bracket that knows nothing yet. `interrupt` is looked at, never set.
+    /// A bracket that knows nothing yet. `interrupt` is examined, never set.
     pub fn new(
         timeout: Option<Duration>,
         interrupt: &'a AtomicBool,

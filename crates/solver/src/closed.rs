@@ -184,7 +184,7 @@ fn confirm(
     size: &mut FormulaSize,
 ) -> Result<bool, SolveError> {
     let claimed = task.bracket.bounds().upper();
-    // A bracket of its own: the shared one is closed, which would stop the solver at once.
+    // Its own bracket: the shared one is closed, which would stop the solver at once.
     let own = task.bracket.reopened();
     let instance = SmtInstance::for_one_question(formula, &own)?;
     (size.steps, size.variables) = (formula.steps, instance.size());

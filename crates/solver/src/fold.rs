@@ -8,7 +8,7 @@ use tickbound_simulator::program;
 use crate::error::SolveError;
 
 /// Configurations that use the same of a device in launches of the same size: the profile
-/// `resources` cannot tell them apart.
+/// `resources` cannot distinguish them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramClass {
     /// The first of them.
@@ -42,7 +42,7 @@ pub(crate) struct Fold<'p> {
 }
 
 impl<'p> Fold<'p> {
-    /// A fold for the `top` best programs; `None` where none were asked for, or under a profile
+    /// A fold for the `top` best programs; `None` where none were requested, or under a profile
     /// that has none.
     pub fn new(problem: &'p Problem, top: usize) -> Option<Fold<'p>> {
         let folds = top > 0 && problem.profile == Profile::Resources;
@@ -51,7 +51,7 @@ impl<'p> Fold<'p> {
     }
 
     /// Whether a configuration of this time can belong to one of the best programs. Those of equal
-    /// times are all looked at, so that no order among them matters.
+    /// times are all examined, so that no order among them matters.
     pub fn wants(&self, time: i64) -> bool {
         self.programs.len() < self.top || time == self.last
     }

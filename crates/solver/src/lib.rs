@@ -2,7 +2,7 @@
 //!
 //! In goes a [`Problem`], out comes a [`TuneResult`]: the least time over all configurations, the
 //! configurations that reach it, and what the proof is; or, if the search was stopped, the bracket
-//! it had reached. The five steps, which [`closed`] takes one after the other:
+//! it had reached. The five steps, which [`closed`] takes in sequence:
 //!
 //! 1. list the space, work out the plan, and bound every configuration from below by its critical
 //!    path;
@@ -240,7 +240,7 @@ fn listed(
         Err(PlanError::OpenSchedule) if !names_a_solver(options) => schedule_search::tune(&inquiry),
         Err(e @ PlanError::OpenSchedule) => Err(e.into()),
         Err(PlanError::Model(e)) => Err(e.into()),
-        // Without a plan every configuration is simulated, unless an encoding was asked for.
+        // Without a plan every configuration is simulated, unless an encoding was requested.
         Err(e) if options.encoding.is_some() => Err(e.into()),
         Err(e) => {
             let result = closed::tune(&inquiry, None)?;

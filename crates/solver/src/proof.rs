@@ -20,7 +20,7 @@ pub enum Proof {
     },
     /// Branch and bound over boxes.
     Branching {
-        /// How many boxes were looked at.
+        /// How many boxes were examined.
         boxes: u64,
     },
     /// Elimination too, of the time as it was derived a second way.

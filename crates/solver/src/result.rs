@@ -103,9 +103,9 @@ pub struct TuneResult {
     pub simulated_because: Option<String>,
     /// Encoding used; `None` if configurations were simulated one by one.
     pub encoding: Option<Encoding>,
-    /// Strategy asked for.
+    /// The requested strategy.
     pub strategy: Strategy,
-    /// What was asked for.
+    /// What was requested.
     pub objective: Objective,
     /// Where schedules are open: the schedules that matter for `best`.
     pub schedule: Option<OpenSchedule>,

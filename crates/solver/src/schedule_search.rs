@@ -42,7 +42,7 @@ struct Case {
     configuration: usize,
     /// No schedule takes fewer.
     least: i64,
-    /// What some schedules take; `None` if none was looked at.
+    /// What some schedules take; `None` if none was examined.
     some: Option<Tried>,
     /// No schedule takes more.
     most: i64,
@@ -77,7 +77,7 @@ impl Case {
         self.both.as_ref().map(|both| both.best).or_else(some)
     }
 
-    /// Ticks of the first-come schedule, if it is one of those that were looked at and kept.
+    /// Ticks of the first-come schedule, if it is one of those that were examined and kept.
     fn first_come(&self) -> Option<i64> {
         let some = self.some.as_ref()?;
         [&some.least, &some.greatest]
@@ -86,7 +86,7 @@ impl Case {
             .map(|(ticks, _)| *ticks)
     }
 
-    /// Whether nothing is open of what was asked for.
+    /// Whether nothing is open of what was requested.
     fn is_closed(&self, objective: Objective) -> bool {
         let met = |(least, most)| least == most;
         match objective {
@@ -385,7 +385,7 @@ fn answer(
 }
 
 /// What the warps spend their time on under the best and the worst schedule; one of them was run,
-/// that which was asked for.
+/// that which was requested.
 ///
 /// # Errors
 /// The other end takes another time in the simulator.
@@ -463,7 +463,7 @@ impl Case {
         })
     }
 
-    /// A schedule that takes what was asked for, as far as one is known.
+    /// A schedule that takes what was requested, if one is known.
     fn script(&self, objective: Objective) -> Script {
         let scripts = match (&self.both, &self.some) {
             (Some(both), _) => both.scripts.clone(),

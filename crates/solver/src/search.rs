@@ -86,7 +86,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The same with tables and a tree made elsewhere; they are not looked at before they are used.
+    /// The same with tables and a tree made elsewhere; they are not examined before they are used.
     /// Tests pass wrong ones.
     #[must_use]
     pub fn with_tables(self, tables: CostTables, tree: Tree<Least>) -> Search<'a> {
@@ -141,7 +141,7 @@ impl<'a> Search<'a> {
         Ok(self.bounding.get_or_init(|| found))
     }
 
-    /// An elimination with at most so many rows in a relation, whose costs may be lower bounds;
+    /// An elimination with at most this many rows in a relation, whose costs may be lower bounds;
     /// made once. `None` if even that is too large, or at a stop.
     pub(crate) fn guiding(&self, rows: usize) -> Option<&Eliminated> {
         let stop = || self.bracket.out_of_time();

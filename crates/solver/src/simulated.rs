@@ -8,7 +8,7 @@ use crate::error::SolveError;
 /// What a configuration comes to in the simulator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Simulated {
-    /// It takes so many ticks.
+    /// It takes this many ticks.
     Time {
         /// Its run time.
         ticks: i64,

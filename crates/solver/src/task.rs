@@ -106,7 +106,7 @@ impl<'a> Task<'a> {
         Ok(time)
     }
 
-    /// Simulates some configurations, each on a thread of its own, and offers their times in this
+    /// Simulates some configurations, each on its own thread, and offers their times in this
     /// order. Those that are too large to be simulated come back, with the reason.
     pub(crate) fn times_at_once(&self, some: &[usize]) -> Result<Vec<TooLarge>, SolveError> {
         let mut too_large = Vec::new();

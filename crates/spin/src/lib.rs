@@ -4,7 +4,7 @@
 //! least time that SPIN has found, what it rests on, and every run and trail on the way. No solver
 //! and none of the encodings is involved, so an answer that agrees with the solver's confirms both.
 //!
-//! A search generates verifiers (`spin -a`, a C compiler) in a folder of its own, runs them with
+//! A search generates verifiers (`spin -a`, a C compiler) in its own folder, runs them with
 //! limits of time and memory, and reads what they print:
 //!
 //! - [`Search::Bisect`] (Fig. 1 of seed 000): a first time from SPIN's simulator, then the property

@@ -74,7 +74,7 @@ pub enum SpinEvent {
         lower: i64,
         /// The best found.
         upper: Option<i64>,
-        /// Who takes so long.
+        /// Who takes this long.
         best: Option<TimedConfiguration>,
     },
     /// A run begins, or a verifier is made for it.

@@ -151,7 +151,7 @@ impl SearchState<'_> {
         oracle.confirm(&read, run)
     }
 
-    /// One random run in SPIN's simulator: a first time. `None` if it does not come to an end.
+    /// One random run in SPIN's simulator: a first time. `None` if it does not end.
     pub fn simulate(&self, seed: u64) -> Result<Option<i64>, SpinError> {
         (self.observer)(&SpinEvent::Started { what: "simulation", bound: None });
         let folder = self.new_folder("simulation")?;

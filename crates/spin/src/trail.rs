@@ -33,7 +33,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Reads everything that follows `tickbound:` on a line of its own; other lines are left out.
+    /// Reads everything that follows `tickbound:` on its own line; other lines are left out.
     ///
     /// # Errors
     /// A line that begins as ours does and goes on otherwise; the line.

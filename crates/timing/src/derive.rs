@@ -63,7 +63,7 @@ pub(crate) fn bound(problem: &Problem) -> Result<Term, Uncovered> {
     Ok(sum(vec![launch, group]))
 }
 
-/// `opencl`: groups one after another on each unit, all alike.
+/// `opencl`: groups in sequence on each unit, all alike.
 fn groups(problem: &Problem, kernel: &Program) -> Result<(Term, bool), Uncovered> {
     let Launch::Range { global_size, local_size } = &problem.launch else {
         return uncovered("launch", "activations belong to another profile");
@@ -97,7 +97,7 @@ fn groups(problem: &Problem, kernel: &Program) -> Result<(Term, bool), Uncovered
     Ok((Term::Product(vec![waves, sum(vec![start, group])]), exact && alike))
 }
 
-/// `published-2023`: activations one after another; in each every element runs the program some
+/// `published-2023`: activations in sequence; in each every element runs the program some
 /// times.
 fn activations(problem: &Problem, kernel: Program) -> Result<Term, Uncovered> {
     let Launch::Activations { local_size, activations } = &problem.launch else {
@@ -117,7 +117,7 @@ fn activations(problem: &Problem, kernel: Program) -> Result<Term, Uncovered> {
     ]))
 }
 
-/// `published-2021`: groups one after another; in each every dispatcher runs the program for its
+/// `published-2021`: groups in sequence; in each every dispatcher runs the program for its
 /// warps, `at_once` items at a time.
 fn warps_in_turn(problem: &Problem, kernel: Program, at_once: i64) -> Result<Term, Uncovered> {
     let Launch::Range { global_size, local_size } = &problem.launch else {

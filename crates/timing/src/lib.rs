@@ -13,7 +13,7 @@
 //! - [`obligation`]: a second, smaller derivation, which certificates are checked against;
 //! - [`max_plus`]: what an item does to its clock and its mark.
 //!
-//! Items that differ and wait for marks one after another in one element have no such expression:
+//! Items that differ and wait for marks in sequence in one element have no such expression:
 //! then the cost is a lower bound and says so ([`Cost::is_exact`]).
 
 mod at;

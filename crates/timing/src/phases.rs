@@ -9,7 +9,7 @@ use super::sums::{either, is_nothing, product, sum, work};
 use super::term::{Class, Items, LocatedExpr, Term};
 use super::uncovered::{Uncovered, uncovered};
 
-/// Most statements that phases may be made of; a loop around barriers doubles what hangs over.
+/// Most statements that phases may be made of; a loop around barriers doubles what is carried over.
 const MAX_STATEMENTS: usize = 20_000;
 
 /// The phases of a group under `opencl`.
@@ -22,14 +22,14 @@ pub(crate) struct Phases {
     pub first_item: usize,
 }
 
-/// What came of some statements: the phases that ended, and what hangs over into the next.
+/// What came of some statements: the phases that ended, and what is carried over into the next.
 struct Done {
     ended: Vec<Term>,
     open: Program,
 }
 
 impl Phases {
-    /// The ticks of a group in which nobody waits for a mark.
+    /// The ticks of a group in which nothing waits for a mark.
     pub fn group(&self, kernel: &Program) -> Result<Term, Uncovered> {
         if differing(kernel, self.first_item).is_none() {
             let work = product(vec![self.items_each(), work(kernel)]);
@@ -133,7 +133,8 @@ impl Phases {
         // The first iteration ends the phase that was open, each other the one before it.
         let first = self.sequence(body, before.clone())?;
         let next = self.sequence(body, first.open.clone())?;
-        // After one iteration or many the same hangs over: what stands behind the last barrier.
+        // After one iteration or many the same is carried over: what stands behind the last
+        // barrier.
         if next.open != first.open {
             return match barrier_condition(body).filter(|asked| never_fails(asked)) {
                 Some(asked) => self.sequence(&forked(stmt, asked), before),

@@ -79,8 +79,8 @@ pub(crate) fn inside(
     out
 }
 
-/// The program with definitions put in, work in ticks, and, if `merges`, branches gone whose sides
-/// are alike.
+/// The program with definitions substituted, work in ticks, and, if `merges`, branches gone whose
+/// sides are alike.
 pub(crate) fn priced(
     problem: &Problem,
     program: &[Stmt],

@@ -1,7 +1,7 @@
 //! The time of the profile `resources` as an expression: its formulas over expressions, step by
 //! step.
 //!
-//! What several formulas use is a step of its own, which later ones name. Written out in full the
+//! What several formulas use is its own step, which later ones name. Written out in full the
 //! expression would have some hundred thousand operations.
 
 use std::collections::{BTreeSet, HashMap};

@@ -3,7 +3,7 @@
 //! A product that depends on few parameters becomes a relation: a row for each of their
 //! combinations that the conditions of the space allow, as far as these parameters tell. A
 //! parameter on which none of its rows depends is dropped. A product over too many combinations
-//! stays out; its least value over the whole box stands for it, and the tables are then a lower
+//! stays out; its least value over the whole box represents it, and the tables are then a lower
 //! bound ([`CostTables::is_exact`]).
 //!
 //! A configuration for which some expression has no value costs [`Least::FAILS`], which is below
@@ -137,7 +137,7 @@ impl CostTables {
         let problem = configurations.problem();
         let parameters = products.first().map_or(Vec::new(), |p| p.parameters(problem));
         let mut factors = products.iter().flat_map(|p| &p.0);
-        // Where one factor takes all parameters, all combinations are looked at anyway: once, then.
+        // Where one factor takes all parameters, all combinations are examined anyway: once, then.
         if factors.any(|factor| factor.parameters(problem).len() == parameters.len()) {
             let one =
                 |product: &FactorProduct, env: &[i64]| product.value(env).unwrap_or(Least::FAILS.0);

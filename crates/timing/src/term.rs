@@ -13,7 +13,7 @@ use super::chain::Chain;
 use crate::max_plus::ClockMap;
 
 /// A number that depends on the parameters alone; never negative. Expressions have their
-/// definitions put in.
+/// definitions substituted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Term {
     /// A constant.
@@ -110,7 +110,7 @@ pub enum Class {
     Emptier,
 }
 
-/// Most items of a group that are looked at one by one.
+/// Most items of a group that are examined one by one.
 const MAX_ITEMS: i64 = 1 << 20;
 
 impl Term {
@@ -319,7 +319,7 @@ fn ticks(program: &[Stmt], env: &[i64]) -> Result<i64, TermFault> {
     Ok(sum)
 }
 
-/// The max-plus map of a program that nobody else delays.
+/// The max-plus map of a program that nothing else delays.
 fn run(program: &[Stmt], barrier: i64, env: &[i64]) -> Result<ClockMap, TermFault> {
     let mut map = ClockMap::IDENTITY;
     for stmt in program {

@@ -1,7 +1,7 @@
 //! Why the least time is what it is: what bounds it, and what would change it.
 //!
 //! The answer to a tuning problem is a number and a configuration. This module asks the questions
-//! that come after it, each by a search or a simulation of its own on a problem that is changed in
+//! that come after it, each by a search or its own simulation on a problem that is changed in
 //! one place:
 //!
 //! - [`spent`]: the best configuration again, with one kind of statement, or one part of the
@@ -10,7 +10,7 @@
 //! - [`numbers`]: the search again, with one number of the platform one unit better.
 //!
 //! Nothing is concluded from a search that was not finished: its [`Finding`] says so. [`words`]
-//! tells all of it to a person, [`page`] shows it.
+//! tells all of it to a user, [`page`] shows it.
 
 pub mod constraints;
 pub mod numbers;

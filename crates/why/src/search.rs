@@ -23,7 +23,7 @@ const MAX_AT_ONCE: usize = 4;
 pub struct WhyRequest<'a> {
     /// The problem.
     pub problem: &'a Problem,
-    /// So many of its constraints, the last, are not asked about.
+    /// This many of its constraints, the last, are not asked about.
     pub fixed: usize,
     /// How the problem is read with another platform.
     pub again: Again<'a>,

@@ -16,7 +16,7 @@ use tickbound_simulator::{SimulateOptions, simulate};
 use super::search::WhyRequest;
 use tickbound_report::answer::why::{Share, Spent, Why, percent};
 
-/// Prices that no statement stands for.
+/// Prices that no statement represents.
 const STARTS: [(&str, &str); 2] =
     [("group_start", "group start"), ("kernel_launch", "kernel launch")];
 

@@ -1,4 +1,4 @@
-//! What `why` answers, for a person: a paragraph and a table.
+//! What `why` answers, for a user: a paragraph and a table.
 
 use tickbound_input::message::grouped;
 use tickbound_model::verdict::Status;

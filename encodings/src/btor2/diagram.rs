@@ -3,7 +3,7 @@
 //! A diagram decides parameter by parameter, in their order. Values that lead to the same are one
 //! case; the case of most values is what is left when no other holds. Equal diagrams are one line,
 //! because equal expressions are ([`Lines::share`]), so the size goes with what the function really
-//! tells apart.
+//! distinguishes.
 
 use crate::system::{InternalError, SystemParameter};
 

@@ -22,7 +22,7 @@
 //! configurations, and the constraint excludes the others. The interpreter refuses what leaves 64
 //! bits, so `w` is at most 64.
 //!
-//! **What nobody reads** is unknown to the interpreter, and some number here, perhaps wrapped. A
+//! **What is never read** is unknown to the interpreter, and some number here, perhaps wrapped. A
 //! node that the interpreter knows although an operand is unknown is an `if` of a known condition,
 //! or a junction that another operand settles: its value does not depend on the unknown one. Goal
 //! and cost are known at the end of every run, or [`survey`] is a fault; the goal is known before,
@@ -76,7 +76,7 @@ pub enum SurveyError {
 /// asked before each.
 ///
 /// # Errors
-/// There is no configuration, `stop` said so, or a run has no result.
+/// There is no configuration, `stop` returns true, or a run has no result.
 pub fn survey(
     system: &System,
     limit: usize,

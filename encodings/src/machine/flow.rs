@@ -76,7 +76,7 @@ pub(crate) struct Flow<X> {
     pub counters: usize,
 }
 
-/// Most paths through branches that meet no point; each is an exit of its own.
+/// Most paths through branches that meet no point; each is its own exit.
 const MAX_PATHS: usize = 16;
 
 enum Instruction {

@@ -51,7 +51,7 @@ pub(crate) struct Control<'b, X> {
     pub build: &'b SystemBuilder,
     pub plan: &'b Plan<X>,
     pub flow: Flow<X>,
-    /// Items that a thread runs in a phase, as far as this system tells them apart.
+    /// Items that a thread runs in a phase, as far as this system distinguishes them.
     pub items: usize,
     threads: Vec<Thread<'b>>,
 }
@@ -66,7 +66,7 @@ enum View {
 
 impl<'b, X: Clone> Control<'b, X> {
     /// Positions, counters and items for the plan's program. If `alike`, the program does the same
-    /// in every thread and with all of its items at once, so one thread with one item stands for
+    /// in every thread and with all of its items at once, so one thread with one item represents
     /// all.
     pub fn new(build: &'b SystemBuilder, plan: &'b Plan<X>, alike: bool) -> Self {
         let (threads, items) = if alike { (1, 1) } else { (plan.threads, plan.items) };

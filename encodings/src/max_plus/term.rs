@@ -110,7 +110,7 @@ fn closed(
 
 /// egg's own account of what [`close`] does; see [`explain`].
 pub struct Rewriting {
-    /// The amount that each symbol stands for: `x0` is the first.
+    /// The amount that each symbol represents: `x0` is the first.
     pub names: Vec<AmountOf>,
     /// From the term to a closed form, by the rules of [`closing`].
     pub closing: Explanation<MaxPlus>,
@@ -209,7 +209,7 @@ impl CostFunction<MaxPlus> for ClosedOnly {
     }
 }
 
-/// The term as egg's expression, and which amount each symbol stands for.
+/// The term as egg's expression, and which amount each symbol represents.
 pub(crate) fn written(term: &MaxPlusTerm) -> (RecExpr<MaxPlus>, Names) {
     let (mut out, mut names) = (RecExpr::default(), Names::new());
     write_term(term, &mut out, &mut names);

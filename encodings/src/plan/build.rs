@@ -153,7 +153,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Groups, `count` of them one after another.
+    /// Groups, `count` of them in sequence.
     fn groups(&mut self, kernel: &Numbered, count: AmountId) {
         let problem = self.problem;
         let mut body;
@@ -205,7 +205,7 @@ impl<'a> Builder<'a> {
         has_until(&self.problem.kernel).then_some(Op::Mark)
     }
 
-    /// How many equal items each item of the plan stands for, where that is ever more than one.
+    /// How many equal items each item of the plan represents, where that is ever more than one.
     fn times(&mut self) -> Option<AmountId> {
         let more = |l: &Layout| l.threads.iter().flatten().any(|(_, times)| *times != 1);
         if !self.layouts.iter().any(more) {

@@ -16,7 +16,7 @@ const MAX_THREADS: usize = 64;
 /// Most items of one thread, or rounds of different warps.
 const MAX_ITEMS: usize = 64;
 /// Most work items that are sorted into classes where groups differ: each item of each group is
-/// looked at.
+/// examined.
 const MAX_ITEMS_OF_GROUPS: u64 = 2_000_000;
 /// Most stretches of equal groups in one configuration.
 const MAX_STRETCHES: usize = 256;
@@ -37,7 +37,7 @@ pub(super) struct Classifier<'a> {
     pub walker: Walker<'a>,
     /// Some expression of the kernel mentions a value that differs between items.
     pub items_differ: bool,
-    /// The group that is looked at; 0 where all are alike.
+    /// The group that is examined; 0 where all are alike.
     group: i64,
     walked: u64,
     limit: u64,
@@ -150,7 +150,7 @@ impl<'a> Classifier<'a> {
             .collect())
     }
 
-    /// `published-2021`: dispatcher `d` runs warps `d`, `d + dispatchers`, ... one after another.
+    /// `published-2021`: dispatcher `d` runs warps `d`, `d + dispatchers`, ... in sequence.
     fn rounds(
         &mut self,
         bound: &Bound,

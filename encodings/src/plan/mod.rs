@@ -1,4 +1,4 @@
-//! The plan of a problem: one program for a few *threads* that stand for all processing elements.
+//! The plan of a problem: one program for a few *threads* that represent all processing elements.
 //!
 //! Every encoding starts here. A plan takes a problem and its space and works out, for every
 //! configuration, which elements behave alike. What is left is a single program, common to all
@@ -13,7 +13,7 @@
 //! * Where no statement waits for a remembered time, the items of an element in one phase are a
 //!   plain sum, so equal items are one item, `times` as long.
 //! * Where the groups of a launch are alike the unit that is busy longest runs `ceil(groups /
-//!   units)` of them one after another. Where they differ the plan has a [`Queue`] of them.
+//!   units)` of them in sequence. Where they differ the plan has a [`Queue`] of them.
 //!
 //! The published profiles become programs too: their activations, runs and rounds are loops.
 

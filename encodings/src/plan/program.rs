@@ -20,7 +20,7 @@ pub enum Op<X = Infallible> {
     Work {
         /// Ticks for one item.
         amount: AmountId,
-        /// How many equal items of the element this stands for; `None`: one.
+        /// How many equal items of the element this represents; `None`: one.
         times: Option<AmountId>,
     },
     /// Waits until the time is greater than the mark plus this many ticks.
@@ -104,7 +104,7 @@ pub struct Queue {
     /// How many units take groups; each is free when the group that it has taken ends.
     pub units: i64,
     /// The plan of one group. Its configurations are the groups that differ, of all configurations
-    /// of the launch: one parameter more tells them apart.
+    /// of the launch: one parameter more distinguishes them.
     pub groups: Plan,
     /// For each configuration of the launch its groups in their order: which of the configurations
     /// of `groups`, and how many like it follow each other.

@@ -25,7 +25,7 @@ pub(super) fn program(
     report: &mut EncodingReport,
 ) -> Result<Vec<Op<Jump>>, InternalError> {
     if plan.items > 1 && plan.uses_marks {
-        // Each item has a mark of its own across barriers: left to events as it is.
+        // Each item has its own mark across barriers: left to events as it is.
         report.open += 1;
         return Ok(lifted(&plan.code));
     }
@@ -61,7 +61,7 @@ struct Shaper<'p> {
     options: SummaryOptions,
     /// The first scalar with given values over the shape, so that equal numbers have one name.
     canonical: HashMap<Vec<i64>, AmountOf>,
-    /// The code looked at is done once by each element.
+    /// The code examined is done once by each element.
     solo: bool,
     /// How many more pieces may be laid while loops are turned; each turn repeats a body.
     room: usize,
@@ -338,7 +338,7 @@ impl Shaper<'_> {
         Ok(out)
     }
 
-    /// What each thread does up to the next barrier, as a jump of its own.
+    /// What each thread does up to the next barrier, as its own jump.
     fn segment(
         &mut self,
         threads: &[Vec<MaxPlusTerm>],

@@ -193,7 +193,7 @@ impl SystemBuilder {
     pub fn state<'b, T: Sorted<'b>>(&'b self, name: impl Into<String>) -> StateVariable<'b, T> {
         let Parts { system, defined, .. } = &mut *self.parts.borrow_mut();
         let id = StateId(u32::try_from(system.states.len()).unwrap_or(u32::MAX));
-        // Stands for the values until `finish` puts them in, or refuses.
+        // Represents the values until `finish` puts them in, or refuses.
         let nothing = Ex(u32::MAX);
         system.states.push(SystemState {
             name: name.into(),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::evaluate::{Algebra, SystemValue, SystemValues, node};
 use super::{ChoiceId, Ex, InternalError, System, TableId};
 
-/// A value for each configuration: `None` where nobody reads one.
+/// A value for each configuration: `None` where one is never read.
 type Column<T> = Vec<Option<T>>;
 
 /// Integers for each configuration; `None` as a whole if one of them, or of what it is made of, is

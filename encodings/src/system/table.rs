@@ -59,7 +59,7 @@ fn distinct<'c>(
         support.iter().for_each(|p| hasher.write_u32(c[*p]));
         hasher.finish()
     };
-    // Configurations whose hashes collide are told apart by what they are.
+    // Configurations whose hashes collide are distinguished by what they are.
     let same = |a: &Vec<u32>, b: &Vec<u32>| support.iter().all(|p| a[*p] == b[*p]);
     let mut known: HashTable<(u64, usize)> = HashTable::new();
     let mut fewer: Vec<(&Vec<u32>, i64)> = Vec::new();

@@ -1,10 +1,10 @@
 //! The proof that a formula's least objective is the time claimed, for VeriPB 3.
 //!
 //! In go tables and a configuration, out comes one line of arithmetic: equations of the formula,
-//! each so many times, and truth values that are not below 0, add up to "the objective is at least
-//! so many ticks". How many times is what the elimination says: the least that a cluster and those
-//! before it come to, for each choice that a later one agrees on. The configuration shows that no
-//! more can be proved.
+//! each this many times, and truth values that are not below 0, add up to "the objective is at
+//! least this many ticks". How many times is what the elimination says: the least that a cluster
+//! and those before it come to, for each choice that a later one agrees on. The configuration shows
+//! that no more can be proved.
 //!
 //! The format is that of VeriPB, version 3.0; the idea is that of certifying dynamic programs (E.
 //! Demirović, C. McCreesh, M. McIlree, J. Nordström, A. Oertel, K. Sidorov: *Pseudo-Boolean

@@ -17,7 +17,7 @@
 //! can be wrong at the beginning, for some valid configuration. All answers must be `unsat`; then
 //! `t >= T` at the end.
 //!
-//! The first iteration of a loop that marks, and waits before it does, is a copy of its own: it is
+//! The first iteration of a loop that marks, and waits before it does, is its own copy: it is
 //! the only one that can begin otherwise. A loop that waits and does not mark is not covered.
 
 use std::collections::HashMap;
@@ -40,7 +40,7 @@ use tickbound_timing::obligation::sum::marks;
 /// Most questions of one proof.
 const MAX_QUESTIONS: usize = 10_000;
 
-/// The questions, one after another in one text.
+/// The questions, in sequence in one text.
 ///
 /// # Errors
 /// There is no path, a loop waits and does not mark, the text would be too long, or a stop.
@@ -95,7 +95,7 @@ fn whole(path: Path, problem: &Problem) -> Vec<PathStep> {
     all
 }
 
-/// What a symbol stands for.
+/// What a symbol represents.
 #[derive(PartialEq, Eq, Hash)]
 enum Meaning {
     /// The ticks of a step.
@@ -165,7 +165,7 @@ struct Loop {
 
 /// The most ticks since the mark at the head of a loop.
 enum Head {
-    /// So many, and with each iteration so many more.
+    /// This many, and with each iteration this many more.
     Grows(String, String),
     /// The first before the first iteration, the other before all others.
     First(String, String),
@@ -188,12 +188,12 @@ struct Known {
     /// True if somebody waits.
     since: bool,
     declarations: String,
-    /// Names by what they stand for: the same thing has one name, however often a body is looked
+    /// Names by what they represent: the same thing has one name, however often a body is looked
     /// at.
     meanings: IndexMap<Meaning, String>,
     terms: HashMap<String, String>,
     count: usize,
-    /// Steps looked at.
+    /// Steps examined.
     looked_at: usize,
 }
 
@@ -376,8 +376,8 @@ impl Questions {
         self.count += 1;
     }
 
-    /// The invariant where so much is still to come, and so many ticks at most have passed since
-    /// the mark.
+    /// The invariant where this much is still to come, and this many ticks at most have passed
+    /// since the mark.
     fn invariant(&self, t: &str, to_come: &str, (s, since): (&str, &str)) -> Vec<String> {
         let mut all = vec![format!("(>= (+ {t} {to_come}) T)")];
         if self.since {

@@ -213,7 +213,7 @@ pub fn solve(
     Ok(answer)
 }
 
-/// The answer for a person.
+/// The answer for a user.
 pub fn words(problem: &Problem, answer: &Answer) -> String {
     let count = |n: Option<u64>| n.unwrap_or_default();
     let by = format!(

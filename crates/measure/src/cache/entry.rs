@@ -34,7 +34,7 @@ pub(crate) fn milliseconds(seconds: f64) -> f64 {
     (seconds * 1e10).round() / 1e7
 }
 
-/// Milliseconds from which a time stands for a failure: Kernel Tuner wrote 1e20, in whatever unit.
+/// Milliseconds from which a time represents a failure: Kernel Tuner wrote 1e20, in whatever unit.
 pub(crate) const FAILED: f64 = 1e14;
 
 /// The fields of an entry beside the parameters, which can have none of these names.
@@ -69,7 +69,7 @@ fn error_name(kind: FailureKind) -> &'static str {
     }
 }
 
-/// The kind of failure that an error of Kernel Tuner's stands for.
+/// The kind of failure that an error of Kernel Tuner's represents.
 fn kind_of(error: &str, ours: Option<&str>) -> Option<FailureKind> {
     match (error, ours.and_then(FailureKind::find)) {
         (_, Some(kind)) => Some(kind),

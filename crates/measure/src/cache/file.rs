@@ -30,7 +30,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Takes the lock, and removes what a killed process left. What a person should know is added
+    /// Takes the lock, and removes what a killed process left. What a user should know is added
     /// to `notes`.
     pub(super) fn take(
         disk: Disk,

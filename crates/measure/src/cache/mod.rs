@@ -12,7 +12,7 @@
 //!   then costs nothing. An entry that is added is synced; one that cannot be written is taken
 //!   back, and the error says so.
 //! - One process at a time writes to a cache, whatever name it knows it by. The lock lies on
-//!   `FILE.lock`, a file of its own.
+//!   `FILE.lock`, its own file.
 //! - An entry counts only if its key is its parameters' values and its times are numbers above 0. A
 //!   byte that is none of UTF-8, or anything else that is no entry, costs its line and no other
 //!   ([`text`]). Of several entries with one key the last counts.
@@ -125,7 +125,7 @@ pub struct Cache {
 pub struct CacheContents {
     /// The results.
     pub records: Vec<CacheRecord>,
-    /// What a person should know, a line each.
+    /// What a user should know, a line each.
     pub notes: Vec<String>,
 }
 

@@ -47,7 +47,7 @@ fn values(found: &CacheContents) -> BTreeSet<i64> {
     found.records.iter().map(|record| record.values[0]).collect()
 }
 
-/// A cache with some entries, in a folder of its own.
+/// A cache with some entries, in its own folder.
 fn cache(values: impl IntoIterator<Item = i64>) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("c.json");

@@ -25,7 +25,7 @@ pub const MASK: u32 = 0x7FFF_FFFF;
 /// An odd number with bits all over.
 pub const ADDED: u32 = 0x9E37_79B1;
 
-/// So many dependent operations, from `x` on.
+/// This many dependent operations, from `x` on.
 pub fn chain(mut x: f32, operations: u64) -> f32 {
     let [a, b, c, d] = FACTORS;
     for _ in 0..operations / 2 {
@@ -34,7 +34,7 @@ pub fn chain(mut x: f32, operations: u64) -> f32 {
     x
 }
 
-/// So many steps of a chain of whole numbers, from `y` on.
+/// This many steps of a chain of whole numbers, from `y` on.
 pub fn steps(mut y: u32, steps: u64) -> u32 {
     for _ in 0..steps {
         y = (y & MASK).wrapping_add(ADDED);
@@ -42,8 +42,8 @@ pub fn steps(mut y: u32, steps: u64) -> u32 {
     y
 }
 
-/// So many roots, each of the square of the one before and [`FACTORS`]' first more: in closed form,
-/// as devices round their roots each in its own way.
+/// This many roots, each of the square of the one before and [`FACTORS`]' first more: in closed
+/// form, as devices round their roots each in its own way.
 pub fn roots(x: f32, roots: u64) -> f32 {
     let [a, ..] = FACTORS.map(f64::from);
     (f64::from(x).powi(2) + roots as f64 * a).sqrt() as f32
@@ -56,7 +56,7 @@ pub fn ends(table: &[u32], id: usize, end: impl Fn(u32) -> u32) -> u32 {
     starts.fold(0, |sum, start| sum.wrapping_add(end(start)))
 }
 
-/// Walks of `load_near` and `load_banks` by one lane: so many iterations of 16 loads, `vector`
+/// Walks of `load_near` and `load_banks` by one lane: this many iterations of 16 loads, `vector`
 /// cells from each other, from `first` on, one vector further after each.
 pub fn pairs(table: &[u32], start: u32, first: usize, vector: usize, iterations: u32) -> u32 {
     let get = |i: usize| table.get(i % table.len().max(1)).copied().unwrap_or(0);
@@ -70,7 +70,7 @@ pub fn pairs(table: &[u32], start: u32, first: usize, vector: usize, iterations:
     sums.into_iter().fold(0, u32::wrapping_add)
 }
 
-/// What an item of `sweep` has read that begins at vector `first`, in groups of so many, of
+/// What an item of `sweep` has read that begins at vector `first`, in groups of this many, of
 /// `vectors` in all.
 pub fn sweep(
     order: &[u32],
@@ -114,7 +114,7 @@ pub fn cycle(n: usize) -> Vec<u32> {
     next
 }
 
-/// Where so many steps along a cycle lead from place 0.
+/// Where this many steps along a cycle lead from place 0.
 pub fn follow(next: &[u32], steps: u64) -> u32 {
     let mut x = 0u32;
     // The cycle comes back after its length.
@@ -132,7 +132,7 @@ pub fn cell(order: &[u32], i: usize) -> u32 {
     }
 }
 
-/// What item `id` of `stream` has read, in groups of so many.
+/// What item `id` of `stream` has read, in groups of this many.
 pub fn stream(order: &[u32], group: usize, id: usize) -> u32 {
     let first = id / group * group * 8 + id % group;
     (0..8).fold(0, |sum, j| sum.wrapping_add(cell(order, first + j * group)))

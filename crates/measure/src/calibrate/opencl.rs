@@ -169,7 +169,7 @@ impl<'s> OpenCl<'s> {
         }
     }
 
-    /// Makes cells of so many bytes, unless they are there.
+    /// Makes cells of this many bytes, unless they are there.
     fn footprint(&mut self, run: &CalibrationRun, bytes: usize) -> Result<(), CalibrateError> {
         let cells = bytes.div_ceil(4 * LINE) * LINE;
         if cells == 0 || u32::try_from(cells).is_err() {

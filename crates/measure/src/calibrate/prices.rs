@@ -82,8 +82,8 @@ fn price(field: &'static str, sample: Sample, how: impl Into<String>) -> Calibra
 }
 
 /// Prices on an element: those with which the model takes as long as the device did. In the model a
-/// unit takes a group at a time, and its elements need so many iterations for one operation of each
-/// item.
+/// unit takes a group at a time, and its elements need this many iterations for one operation of
+/// each item.
 fn accesses(survey: &Survey, elements: usize, units: f64) -> Vec<CalibratedNumber> {
     let busy = |busy: Busy| {
         let iterations = busy.group.div_ceil(elements.max(1)).max(1);
@@ -121,7 +121,7 @@ fn accesses(survey: &Survey, elements: usize, units: f64) -> Vec<CalibratedNumbe
     numbers
 }
 
-/// Prices of atomic operations, each item with a counter of its own or all with one.
+/// Prices of atomic operations, each item with its own counter or all with one.
 fn atomics(survey: &Survey, busy: impl Fn(Busy) -> Sample) -> [CalibratedNumber; 4] {
     [
         price(

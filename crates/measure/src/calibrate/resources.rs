@@ -63,7 +63,7 @@ impl Making<'_> {
         1.0 / (sample.seconds * self.hertz * self.units)
     }
 
-    /// So many times an operation's rate; nothing where it was too fast to be seen.
+    /// This many times an operation's rate; nothing where it was too fast to be seen.
     fn rated(
         &self,
         field: &'static str,

@@ -18,7 +18,7 @@ pub enum Work {
     /// 8 of them with a barrier after each.
     Barriers,
     /// 16 loads from global memory by one item, each from the place that the one before read: a
-    /// cycle in random order over so many bytes.
+    /// cycle in random order over this many bytes.
     Chase {
         /// Bytes that the cycle lies in.
         bytes: usize,
@@ -60,7 +60,7 @@ pub enum Work {
     LoadNear,
     /// The same where 32 neighbouring items load from 32 lines.
     LoadLines,
-    /// 16 independent loads of 4 bytes from local memory by items so many cells from each other.
+    /// 16 independent loads of 4 bytes from local memory by items this many cells from each other.
     LoadBanks {
         /// Cells from an item to its neighbour, at least 1.
         apart: usize,
@@ -73,7 +73,7 @@ pub enum Work {
     },
     /// Nothing; there are no iterations.
     Start,
-    /// The driver's own fill of so many bytes, in place of a kernel.
+    /// The driver's own fill of this many bytes, in place of a kernel.
     Fill {
         /// Bytes that are written.
         bytes: usize,

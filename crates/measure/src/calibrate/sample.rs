@@ -1,9 +1,9 @@
 //! Numbers out of noisy times: slopes over iterations, repeated until steady.
 //!
-//! A launch takes a time of its own besides its iterations. Two launches that differ only in their
+//! A launch takes its own time besides its iterations. Two launches that differ only in their
 //! iterations have it alike, so the difference of their times over the difference of their
 //! iterations is the time of an iteration: a *slope*. The shorter launch has a quarter of the
-//! longer one's iterations. Both are run one after the other, each pair gives one slope, and the
+//! longer one's iterations. Both are run in sequence, each pair gives one slope, and the
 //! median of these is taken together with its interval ([`measure::sample`](crate::sample)): what
 //! drifts slowly is alike in a pair.
 
@@ -35,7 +35,7 @@ pub struct Sample {
     pub seconds: f64,
     /// Half the width of the median's interval over the median, if there is one of each.
     pub spread: Option<f64>,
-    /// Whether the spread is as small as was asked for.
+    /// Whether the spread is as small as was requested.
     pub steady: bool,
     /// How many values there were.
     pub runs: usize,

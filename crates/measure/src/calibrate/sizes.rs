@@ -3,7 +3,7 @@
 use super::run::{CalibrateError, CalibrationRun, Facts, Work};
 use super::sample::{Sample, Sampler};
 
-/// Groups for each unit where all units are to be busy: so many that it does not matter much where
+/// Groups for each unit where all units are to be busy: enough that it does not matter much where
 /// the last ones run.
 pub const GROUPS_PER_UNIT: usize = 64;
 /// Items of a group where nothing else decides; fewer where the device allows fewer.
@@ -11,7 +11,7 @@ pub const USUAL_GROUP: usize = 256;
 /// Items of a group where items are apart in local memory: whole warps, for which a unit has room.
 const BANKS_GROUP: usize = 64;
 
-/// An operation of all items together, in groups of so many.
+/// An operation of all items together, in groups of this many.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Busy {
     /// Items of a group.
@@ -41,7 +41,7 @@ impl Sizes {
         }
     }
 
-    /// Takes groups, where nothing else decides, that leave none of so many elements idle.
+    /// Takes groups, where nothing else decides, that leave none of this many elements idle.
     pub fn fill(&mut self, elements: usize) {
         self.busy_group = elements.next_power_of_two().max(USUAL_GROUP);
     }

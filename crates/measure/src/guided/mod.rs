@@ -30,7 +30,7 @@ pub use replay::{MOST, Replay, replay};
 
 /// How many of the model's best come first.
 pub const FIRST: usize = 5;
-/// Of so many measurements one is at random.
+/// Of this many measurements one is at random.
 pub const RANDOM: usize = 4;
 /// The expected gain below which a measurement is not worth it: a part of the best time so far.
 pub const GAIN: f64 = 0.01;

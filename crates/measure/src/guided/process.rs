@@ -251,7 +251,7 @@ mod tests {
         assert!(Process::new(vec![vec![0.5]; 6], &[1.0; 6]).is_some());
     }
 
-    /// The integral that it stands for, as a sum.
+    /// The integral that it represents, as a sum.
     #[test]
     fn improvement_is_what_is_expected() {
         for (mean, deviation, best) in [(1.0, 0.5, 1.2), (3.0, 0.7, 1.0), (0.0, 2.0, 1.0)] {

@@ -11,7 +11,7 @@ pub const MOST: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Replay {
-    /// How many searches, each with a seed of its own.
+    /// How many searches, each with its own seed.
     pub seeds: u64,
     /// Measurements until one takes at most 5 % more than the best; nothing if [`MOST`] do not
     /// suffice. The search does not stop before, whatever it expects.

@@ -16,7 +16,7 @@ use crate::job::Job;
 use crate::worker::Reply;
 use tickbound_device::DeviceChoice;
 
-/// How often the interrupt is looked at.
+/// How often the interrupt is examined.
 const POLL: Duration = Duration::from_millis(20);
 
 /// A worker process. It is killed when it is dropped, with the compilers that a driver starts; a

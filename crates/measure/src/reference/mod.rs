@@ -3,7 +3,7 @@
 //! The problem's C file is compiled with a small program of ours around it, `$CC` or `cc` with
 //! `-O2 -std=c99 -lm`, and run as a process with limits of time and memory. Our program reads the
 //! first contents of all buffers from a file, calls `reference`, and writes the outputs to another;
-//! it provides `value`, and writes down which names were asked for and what they were.
+//! it provides `value`, and writes down which names were requested and what they were.
 //!
 //! A reference is a function of its arguments and of the values that it asks for, so outputs are
 //! kept with these: for a later configuration with the same ones the reference is not run again. In
@@ -133,7 +133,7 @@ impl Reference {
         })
     }
 
-    /// The file with the outputs of a configuration, one after another.
+    /// The file with the outputs of a configuration, in sequence.
     ///
     /// # Errors
     /// The reference crashes, takes too long or too much memory, or asks for a name that is none.

@@ -8,7 +8,7 @@
 //!   C are ordered alike, D the other way round, Tx have equal ticks and Ty equal times (M. G.
 //!   Kendall, *The treatment of ties in ranking problems*, Biometrika 33, 1945);
 //! * the *fraction of the optimum* that the model's best k reach: the best measured time of all
-//!   over the best measured time among them. Configurations that the model cannot tell apart may
+//!   over the best measured time among them. Configurations that the model cannot distinguish may
 //!   come in any order, so the latter is the mean over all orders of equal ticks ([`reached`]);
 //! * the same for *distinct programs*, and how many measurements it takes until one is near the
 //!   best ([`programs`]);
@@ -47,9 +47,9 @@ pub struct Score {
 pub struct Reached {
     /// How many trials.
     pub trials: usize,
-    /// The model's best so many.
+    /// This many of the model's best.
     pub model: f64,
-    /// So many at random.
+    /// This many at random.
     pub random: f64,
 }
 

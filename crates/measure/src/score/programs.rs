@@ -11,7 +11,7 @@ use super::{Reached, reached};
 /// Numbers of programs that are reported.
 pub const TRIALS: [usize; 3] = [1, 10, 50];
 
-/// How near the best a time is that counts as found: within so many hundredths.
+/// How near the best a time is that counts as found: within this many hundredths.
 const NEAR: f64 = 5.0;
 
 /// How well a model ranks distinct programs.

@@ -147,7 +147,7 @@ impl Results {
         }
     }
 
-    /// Adds a result; a time that is no number above 0, or as good as infinite, stands for a
+    /// Adds a result; a time that is no number above 0, or as good as infinite, represents a
     /// failure.
     fn add<'v>(
         &mut self,

@@ -62,7 +62,7 @@ impl Axes {
         Axes { all, of_groups, first, names }
     }
 
-    /// What a slot stands for over the axes; `None` if it is the same for all items.
+    /// What a slot represents over the axes; `None` if it is the same for all items.
     pub fn name(&self, slot: Slot) -> Option<&LinearForm> {
         slot.checked_sub(self.first).and_then(|n| self.names.get(n))
     }

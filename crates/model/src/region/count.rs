@@ -6,7 +6,7 @@ use super::known::Stop;
 use super::value::truth;
 use tickbound_expr::Expr;
 
-/// Most regions that are looked at.
+/// Most regions that are examined.
 const MAX_REGIONS: usize = 1 << 12;
 
 /// How many groups there are at least in which each condition comes out as wanted for every item;

@@ -159,7 +159,7 @@ impl Over<'_> {
         match (self.fixed(a), self.fixed(b)) {
             (Some(n), _) => b.times(n).ok_or(Stop::Fault),
             (_, Some(n)) => a.times(n).ok_or(Stop::Fault),
-            // Where one of them depends on items alone, groups need not be told apart.
+            // Where one of them depends on items alone, groups need not be distinguished.
             (None, None) => {
                 let by_group =
                     |f: &LinearForm| f.slopes[..self.axes.of_groups].iter().any(|s| *s != 0);

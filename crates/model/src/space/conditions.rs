@@ -1,8 +1,9 @@
 //! What a choice of parameters must satisfy, as conditions over a few parameters each.
 //!
 //! The domains, the constraints and the launch of a problem come to the same kind of thing: an
-//! expression over a few parameters, definitions put in, that a valid configuration must satisfy. A
-//! conjunction is several conditions, so that each is over as few parameters as possible.
+//! expression over a few parameters, definitions substituted, that a valid configuration must
+//! satisfy. A conjunction is several conditions, so that each is over as few parameters as
+//! possible.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,7 @@ use tickbound_expr::domain::Domain;
 use tickbound_expr::interval::Interval;
 use tickbound_expr::{BinaryOp, Expr};
 
-/// Most nodes of an expression with its definitions put in.
+/// Most nodes of an expression with its definitions substituted.
 const MAX_NODES: usize = 20_000;
 
 /// A condition on a choice of parameters.
@@ -218,9 +219,9 @@ impl Condition {
 }
 
 impl Problem {
-    /// The expression with every definition put in, so that it mentions no definition any more. A
-    /// definition's `/` becomes `//`, since it rounds down even where the definition is used in a
-    /// constraint.
+    /// The expression with every definition substituted, so that it mentions no definition any
+    /// more. A definition's `/` becomes `//`, since it rounds down even where the definition is
+    /// used in a constraint.
     ///
     /// # Errors
     /// It becomes too large.
@@ -273,7 +274,7 @@ impl Problem {
     /// if then one has no value, the problem is at fault.
     ///
     /// # Errors
-    /// An expression that becomes too large with its definitions put in.
+    /// An expression that becomes too large with its definitions substituted.
     pub fn conditions(&self) -> Result<Vec<Condition>, ModelError> {
         let of = self.parameter_intervals();
         let mut all = Conditions { problem: self, of, list: Vec::new() };
@@ -330,7 +331,7 @@ impl Conditions<'_> {
 
     fn conjunction(&mut self, at: &str, expr: Expr) {
         match expr {
-            // The right side is looked at only if the left one holds; a choice for which it does
+            // The right side is examined only if the left one holds; a choice for which it does
             // not is not valid anyway.
             Expr::Binary(BinaryOp::And, a, b) => {
                 self.conjunction(at, *a);

@@ -12,7 +12,7 @@ use crate::launch_rule::LaunchRule;
 use crate::problem::{Launch, Problem};
 use tickbound_expr::{EvalError, Expr};
 
-/// Most choices that are looked at while the space is listed, valid or not.
+/// Most choices that are examined while the space is listed, valid or not.
 pub const MAX_CHOICES: u64 = 20_000_000;
 /// Most configurations a space may have.
 pub const MAX_CONFIGURATIONS: usize = 1_000_000;
@@ -49,7 +49,7 @@ impl LaunchSize {
     }
 }
 
-/// A problem with a configuration put in.
+/// A problem with a configuration substituted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bound {
     /// The configuration.
@@ -90,10 +90,10 @@ impl Problem {
         Ok(space)
     }
 
-    /// The first valid configuration, if it is among so many choices.
+    /// The first valid configuration, if it is among this many choices.
     pub fn first_configuration(&self, most: u64) -> Option<Bound> {
         let mut walk = Walk { wanted: 1, most, ..Walk::new(self).ok()? };
-        // What is at fault is said where the whole space is looked at.
+        // What is at fault is said where the whole space is examined.
         walk.choose(&mut self.base_env(), 0).ok()?;
         walk.space.bound.pop()
     }
@@ -341,7 +341,7 @@ struct Walk<'p> {
     /// Constraints that mention definitions, hence wait for all parameters.
     last: Vec<usize>,
     looked_at: u64,
-    /// Most choices that are looked at.
+    /// Most choices that are examined.
     most: u64,
     /// Configurations after which the walk ends.
     wanted: usize,

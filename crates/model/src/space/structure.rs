@@ -2,14 +2,14 @@
 //!
 //! In goes a problem, out come [`Configurations`]: for each parameter the values that it may have,
 //! and relations over a few parameters each that say which combinations the domains, the
-//! constraints and the launch allow. Eliminating the parameters one after another gives the exact
+//! constraints and the launch allow. Eliminating the parameters in sequence gives the exact
 //! number of valid configurations, the k-th of them, and which values any few parameters take
 //! together, in time that depends on how the conditions hang together and not on how many
 //! configurations there are.
 //!
 //! A choice for which no condition is false, but some has no value, is a fault of the problem.
 //!
-//! A condition over so many parameters, or so large domains, that its combinations cannot be
+//! A condition over too many parameters or too large domains, whose combinations cannot be
 //! tabulated is kept apart ([`Configurations::is_complete`]): then the structure says what may be
 //! valid, not what is.
 
@@ -24,7 +24,7 @@ use crate::problem::Problem;
 use tickbound_expr::Slot;
 use tickbound_expr::interval::Interval;
 
-/// Most combinations that are looked at for one relation.
+/// Most combinations that are examined for one relation.
 pub(super) const MAX_VISITS: u64 = 20_000_000;
 
 /// The valid configurations of a problem.
@@ -88,7 +88,7 @@ impl<'p> Configurations<'p> {
     }
 
     /// The valid configuration with this number, in an order that the problem fixes; `None` if
-    /// there are not so many, or they cannot be counted.
+    /// there are not this many, or they cannot be counted.
     pub fn nth(&self, number: &BigUint) -> Option<Configuration> {
         self.counted.as_ref()?.solution(number).map(|indices| self.configuration(&indices))
     }
@@ -120,7 +120,7 @@ impl<'p> Configurations<'p> {
         self.nth(&number)
     }
 
-    /// The configuration that a solution of the network stands for.
+    /// The configuration that a solution of the network represents.
     pub fn configuration(&self, indices: &[u32]) -> Configuration {
         let values = indices.iter().zip(&self.values);
         Configuration(values.map(|(i, values)| values[*i as usize]).collect())

@@ -1,4 +1,4 @@
-//! Our expressions in Python's notation, with everything but parameters put in.
+//! Our expressions in Python's notation, with everything but parameters substituted.
 
 use crate::scope::NameKind;
 use crate::{ModelError, Problem};

@@ -9,7 +9,7 @@ pub(super) fn size_name(dimension: usize) -> String {
     format!("problem_size_{dimension}")
 }
 
-/// An expression of a T1 file; `ProblemSize[0]` has a name of its own in ours.
+/// An expression of a T1 file; `ProblemSize[0]` has its own name in ours.
 pub(super) fn expression(at: &str, text: &str) -> Result<Expr<String>, ModelError> {
     let mut text = text.to_owned();
     for d in 0..3 {

@@ -14,7 +14,7 @@ use super::python::from_python;
 use tickbound_expr::Expr;
 use tickbound_expr::parse::parse_python;
 
-/// Most values that are looked at, those that a condition drops included.
+/// Most values that are examined, those that a condition drops included.
 const MAX_STEPS: u32 = 1 << 20;
 /// Most brackets that are open at once.
 const MAX_DEPTH: usize = 32;
@@ -143,7 +143,7 @@ fn expression(text: &str, truth: bool, names: &[String]) -> Result<Expr, Wrong> 
 struct Run {
     /// The value of each `for` around, the outermost first.
     env: Vec<i64>,
-    /// Values looked at so far.
+    /// Values examined so far.
     steps: u32,
 }
 

@@ -13,7 +13,7 @@ use crate::{Configurations, Launch, ModelError, Parameter, Problem, Profile};
 use tickbound_expr::domain::Domain;
 use tickbound_expr::{BinaryOp, Expr, Function};
 
-/// Writes the problem as a T1 file, with the inputs' and the platform's present values put in.
+/// Writes the problem as a T1 file, with the inputs' and the platform's present values substituted.
 ///
 /// Conditions are the constraints, what the domains of later parameters ask of earlier ones, and
 /// what a launch needs (whole groups, of a size that the platform allows), so that the file has

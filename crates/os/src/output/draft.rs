@@ -17,8 +17,8 @@ const DRAWN: usize = 6;
 /// Most bytes of a file's own name in that of the new one: file systems allow 255.
 const LONGEST: usize = 200;
 
-/// What [`Draft::direct`] asks of memory: that it begins at a multiple of so many bytes, and has a
-/// multiple of it. A page of most systems, and a multiple of what their disks ask for.
+/// What [`Draft::direct`] asks of memory: that it begins at a multiple of this many bytes, and has
+/// a multiple of it. A page of most systems, and a multiple of what their disks ask for.
 pub const PAGE: usize = 4096;
 
 /// A new file. It is removed when it is dropped, unless it is kept.

@@ -1,6 +1,6 @@
 //! A lock that one process at a time holds.
 //!
-//! It lies on a file of its own, which is never renamed, in contrast to the file that it is for: a
+//! It lies on its own file, which is never renamed, in contrast to the file that it is for: a
 //! lock on that one would be on what it was before, as soon as another is renamed into its place.
 //! The file is removed when the lock is given back. Another process may have opened it just before
 //! that; so whoever has a lock looks whether its file is still the one of this name, and begins

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Most links that are followed one after another, as many as Linux follows.
+/// Most links that are followed in sequence, as many as Linux follows.
 const MAX_LINKS: usize = 40;
 
 /// Where a name leads, once all links are followed.

@@ -10,7 +10,7 @@
 //! - When a call returns, the child has ended and been waited for, and nothing is left of its
 //!   process group. A call returns soon after the child has ended, even if a process that has left
 //!   the group still holds its output open.
-//! - The child leads a group of its own, so that what it starts ends with it, and a Ctrl-C at the
+//! - The child leads its own group, so that what it starts ends with it, and a Ctrl-C at the
 //!   terminal does not reach it before the caller has decided what to do.
 //! - At a limit the group is sent SIGINT, as Ctrl-C does, so that the child can still print what it
 //!   has. After [`ProcessLimits::grace`] the group, and every process that descends from the child
@@ -20,7 +20,7 @@
 //!
 //! - If the caller itself is killed, so is the child's group at once.
 //!
-//! Flags and limits are looked at every 10 ms, memory every 50 ms.
+//! Flags and limits are examined every 10 ms, memory every 50 ms.
 //!
 //! [`Scratch`] is a folder for as long as this process lives, also if it is killed.
 //!
@@ -64,9 +64,9 @@ pub use shell::{command_line, quoted};
 /// it could not print what it has found.
 pub const GRACE_VARIABLE: &str = "TICKBOUND_GRACE";
 
-/// How often flags and limits are looked at.
+/// How often flags and limits are examined.
 const POLL: Duration = Duration::from_millis(10);
-/// How often memory is looked at: each time reads several files of `/proc`.
+/// How often memory is examined: each time reads several files of `/proc`.
 const SAMPLE: Duration = Duration::from_millis(50);
 /// How long a child that has printed enough may take to end by itself: what it prints last would be
 /// cut off by an interrupt.

@@ -60,7 +60,7 @@ fn who_does_not_listen_is_killed_with_all_that_it_has_started() {
     let finished = run(&mut shell(script), "", within(200)).unwrap();
     assert!(out_of_time(&finished));
     assert_eq!(alive_in(finished.stdout.trim()), [""; 0]);
-    // The inner process is in a session of its own, and holds the output open for a minute.
+    // The inner process is in its own session, and holds the output open for a minute.
     let script = "trap '' INT; setsid sleep 60 & wait; sleep 60";
     let finished = run(&mut shell(script), "", within(100)).unwrap();
     assert!(out_of_time(&finished) && finished.time < Duration::from_secs(30));
@@ -137,7 +137,7 @@ fn output_is_limited() {
     assert_eq!(finished.ended.to_string(), "output limit of 2 MB");
 }
 
-/// Run by the test below in a process of its own, which is then killed.
+/// Run by the test below in its own process, which is then killed.
 #[test]
 #[ignore = "waits until it is killed"]
 fn starts_a_child_and_waits() {

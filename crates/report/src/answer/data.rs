@@ -63,7 +63,7 @@ pub struct Answer {
 
     /// `tune`: the optimal configurations, or a ranking.
     pub optima: Option<Vec<Optimum>>,
-    /// `tune`: the best distinct programs, if a ranking was asked for under the profile
+    /// `tune`: the best distinct programs, if a ranking was requested under the profile
     /// `resources`.
     pub programs: Option<Vec<Folded>>,
     /// `tune`: all configurations of each program were counted, and not only those that the search
@@ -97,7 +97,7 @@ pub struct Answer {
     pub strategy: Option<Strategy>,
     /// `tune`: checks that solvers made.
     pub solver_calls: Option<u64>,
-    /// `tune`: what was asked for.
+    /// `tune`: what was requested.
     #[cfg_attr(test, schemars(schema_with = "named::<Objective>"))]
     pub objective: Option<Objective>,
     /// `tune`: ticks of the configuration under its best schedule.
@@ -195,7 +195,7 @@ impl From<i128> for Tally {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Optimum {
-    /// An entry of a ranking, which has a time of its own.
+    /// An entry of a ranking, which has its own time.
     Ranked {
         /// Its ticks.
         time: i64,

@@ -8,7 +8,7 @@ use super::about::About;
 use super::counts::Counts;
 use super::data::{Tally, Values};
 
-/// The object that `explain` prints with `--json`; what was not asked for, or is not known, is
+/// The object that `explain` prints with `--json`; what was not requested, or is not known, is
 /// `null`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -27,7 +27,7 @@ pub struct Explained {
     /// What was read out of the kernel's source, where there is one.
     #[serde(flatten)]
     pub reading: Option<Reading>,
-    /// What all items of one launch do, of a configuration that was asked for.
+    /// What all items of one launch do, of a configuration that was requested.
     pub counts: Option<Counts>,
     /// What that launch uses of a device, under the profile `resources`.
     pub usage: Option<Values>,

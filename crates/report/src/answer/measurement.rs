@@ -20,7 +20,7 @@ pub struct Measurement {
     pub inputs: IndexMap<String, i64>,
     /// The device.
     pub device: Described,
-    /// How many configurations were asked for.
+    /// How many configurations were requested.
     pub asked: usize,
     /// How many there were to choose from, where a guide chose.
     pub candidates: Option<usize>,
@@ -44,7 +44,7 @@ pub struct Measurement {
     pub cache: Option<String>,
     /// Wall-clock seconds, all in all.
     pub seconds: f64,
-    /// The results, in the order in which they were asked for.
+    /// The results, in the order in which they were requested.
     pub results: Vec<Entry>,
 }
 
@@ -93,7 +93,7 @@ pub enum End {
         /// What failed.
         #[cfg_attr(test, schemars(schema_with = "crate::answer::names::named::<FailureKind>"))]
         failure: FailureKind,
-        /// One line for a person.
+        /// One line for a user.
         message: String,
     },
 }

@@ -73,7 +73,7 @@ impl Resources {
     /// It has no time.
     pub fn of_bound(problem: &Problem, bound: &Bound) -> Result<Resources, SimulateError> {
         let time = resource_time(problem, bound)?;
-        // A line alone may have no value where the whole has one; then lines are not told apart.
+        // A line alone may have no value where the whole has one; then lines are not distinguished.
         let asked = of_lines(problem, bound, &time).unwrap_or_default();
         Ok(Resources { source_lines: shares(problem, &asked), ..Resources::new(problem, &time) })
     }

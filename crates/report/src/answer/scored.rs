@@ -41,7 +41,7 @@ pub struct Scored {
     pub reached: Option<Vec<Reached>>,
     /// How well the model ranks distinct programs.
     pub distinct: Option<Programs>,
-    /// Guided searches on the measured times, if they were asked for.
+    /// Guided searches on the measured times, if they were requested.
     pub guided: Option<Replay>,
     /// What the best configurations of other results are worth here.
     pub others: Vec<Other>,

@@ -69,7 +69,7 @@ fn trail(problem: &Problem, trail: &trail::SpinTrail) -> Trail {
     }
 }
 
-/// The answer for a person.
+/// The answer for a user.
 pub fn words(problem: &Problem, r: &SpinResult) -> String {
     let answer = answer(problem, r);
     let heading = format!("{}, SPIN {}, {}", problem.name, r.spin, r.search.name());

@@ -78,7 +78,7 @@ fn folded(problem: &Problem, of: &tickbound_solver::ProgramClass) -> Folded {
     }
 }
 
-/// The answer for a person.
+/// The answer for a user.
 pub fn words(problem: &Problem, r: &TuneResult) -> String {
     let answer = answer(problem, r);
     let least = format!("{}:", sought(r));
@@ -102,7 +102,7 @@ pub fn sought(r: &TuneResult) -> &'static str {
     }
 }
 
-/// Whether a worst case was asked for and its configuration is not known yet.
+/// Whether a worst case was requested and its configuration is not known yet.
 fn is_worst_case_open(r: &TuneResult) -> bool {
     r.objective == Objective::Worst && r.schedule.is_some() && r.status != Status::Optimal
 }
@@ -146,7 +146,7 @@ fn bounded((least, most): (i64, i64)) -> [Option<i64>; 2] {
     [Some(least), Some(most).filter(|most| *most != i64::MAX)]
 }
 
-/// What is at least and at most so much.
+/// What is at least and at most this much.
 fn between((least, most): (i64, i64)) -> String {
     match most {
         i64::MAX => format!("{} or more", grouped(least)),

@@ -44,7 +44,7 @@ impl Layout {
 
         let y_values = widest(map.y.values.iter().copied());
         let left = MARGIN + AXIS_TITLE + 12 + width(y_values, TICK);
-        // The title has a line of its own above the caption of the colour bar.
+        // The title has its own line above the caption of the colour bar.
         let top = MARGIN + TITLE + TICK + 24;
         let bar_left = left + grid.0 + BAR_GAP;
         let bar_height = grid.1.max(LEAST_BAR);

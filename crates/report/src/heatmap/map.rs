@@ -2,7 +2,7 @@
 
 use crate::error::ReportError;
 
-/// Most values on one axis; more cells than this cannot be told apart in a picture.
+/// Most values on one axis; more cells than this cannot be distinguished in a picture.
 pub const MAX_VALUES: usize = 512;
 
 /// One parameter and the values it was given, in the order they are drawn.

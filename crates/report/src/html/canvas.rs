@@ -1,4 +1,4 @@
-//! What the plots have in common: text, marks, colours and axes, on an SVG of their own.
+//! What the plots have in common: text, marks, colours and axes, on their own SVG.
 //!
 //! Nothing is drawn behind a plot, and its colours are the few of [`Ink`]: a page gives them other
 //! values for dark screens by selecting `[fill="..."]` and `[stroke="..."]`.
@@ -19,7 +19,7 @@ pub(super) fn width(characters: usize) -> i32 {
     (characters as f64 * f64::from(TEXT) * 0.5).ceil() as i32
 }
 
-/// The colours of a plot. They stand for what they say; dark screens show others.
+/// The colours of a plot. They represent what they say; dark screens show others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ink {
     /// Text.
@@ -87,7 +87,7 @@ pub(super) trait Plot {
     fn draw(&self, canvas: &Canvas<'_, '_>) -> Drawn;
 }
 
-/// A plot on a canvas of its own.
+/// A plot on its own canvas.
 struct Framed<'p, P>(&'p P);
 
 impl<P: Plot> Picture for Framed<'_, P> {

@@ -65,7 +65,7 @@ impl PageSource {
     }
 }
 
-/// The answer of one engine as a case of its own.
+/// The answer of one engine as its own case.
 fn alone(name: &str, answer: Answer) -> Case {
     Case {
         about: answer.about.clone(),
@@ -214,7 +214,7 @@ pub fn write(path: impl AsRef<Path>, sources: &[PageSource]) -> Result<(), Repor
 }
 
 /// The plots of all series among the cases - one problem for growing values of an input - each as
-/// SVG text for a file of its own, on white paper.
+/// SVG text for its own file, on white paper.
 ///
 /// # Errors
 /// A failure of the drawing library.

@@ -18,7 +18,7 @@ const SHOWN: usize = 20;
 pub struct Page {
     /// What the answer is about.
     pub title: String,
-    /// The number that was asked for, such as `226296 ticks`.
+    /// The number that was requested, such as `226296 ticks`.
     pub figure: String,
     /// What that number is, such as `the least time, proved`.
     pub meaning: String,
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn best_come_first_and_what_is_missing_last() {
-        // Beyond what a double tells apart.
+        // Beyond what a double distinguishes.
         let ticks = [None, Some(i64::MAX), Some(5), Some(i64::MAX - 1), Some(5)];
         let order = |best, numbers: &[Option<FigureNumber>]| {
             let mut all = configurations(best, numbers);

@@ -8,7 +8,7 @@ use super::figures::numbers_grouped;
 use super::lanes::kind;
 use crate::timeline::TimelineSpan;
 
-/// Most steps that are told apart where the time goes.
+/// Most steps that are distinguished where the time goes.
 const MAX_STEPS: usize = 12;
 /// The kind of the time in which an element does nothing.
 const IDLE: &str = "idle";

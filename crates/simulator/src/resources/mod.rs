@@ -84,7 +84,7 @@ pub fn of_lines(
 
 /// What tells the program of a configuration from those of others under the profile `resources`:
 /// what it uses, the sizes of its launch, and the clocks of `finish`. `None` under other profiles,
-/// where every configuration counts as a program of its own.
+/// where every configuration counts as its own program.
 ///
 /// # Errors
 /// A usage without a value or below 0.

@@ -11,7 +11,7 @@ tickbound_input::named! {
         Chain = "chain",
         /// The device's memory.
         Dram = "dram",
-        /// Atomic operations on one address, one after the other.
+        /// Atomic operations on one address, in sequence.
         Contention = "contention",
     }
 }

@@ -3,7 +3,7 @@
 //! Each parameter is one truth value per value, of which exactly one holds. A condition forbids
 //! what its relation does not list. Each relation with costs has a number, which is at least what
 //! the relation says of the values chosen; the sum of these numbers, times the scale and plus the
-//! offset, is at most the time. The question is whether the time may be at most so many ticks. So
+//! offset, is at most the time. The question is whether the time may be at most this many ticks. So
 //! the formula grows with the tables and not with the number of configurations, and it is linear.
 //!
 //! Rows go in as a tree, one parameter after another, and a cost is bounded at each node by the
@@ -83,7 +83,7 @@ fn settings() -> Params {
 }
 
 /// Asks a new solver for one tick less than the best time in a bracket, by the cost of a search,
-/// for so much time.
+/// for this time.
 pub(crate) fn confirm(
     bracket: &Bracket<'_>,
     search: &Search<'_>,
@@ -97,7 +97,7 @@ pub(crate) fn confirm(
     let out = || bracket.out_of_time() || started.elapsed() >= time;
     let Some(statement) = Statement::until(search, &out) else { return Ok(None) };
     let stopped = AtomicBool::new(false);
-    // A bracket of its own: the shared one is closed, which would stop the solver at once.
+    // Its own bracket: the shared one is closed, which would stop the solver at once.
     let own = Bracket::new(Some(time), &stopped, &|_| {});
     let answer = std::thread::scope(|scope| {
         let asked = scope.spawn(|| {

@@ -2,7 +2,7 @@
 //!
 //! A box is a range of values for each parameter. It is dropped if some condition holds nowhere in
 //! it, or if no time in it can be below the best; otherwise it is halved along one parameter, and
-//! the half with the lower bound is looked at first. Bounds come from the messages of a small
+//! the half with the lower bound is examined first. Bounds come from the messages of a small
 //! elimination ([`Guide`]), where there is one, and from interval arithmetic on the expressions as
 //! they are, which needs neither tables nor lists, however large the domains.
 
@@ -70,7 +70,7 @@ pub(crate) fn best(
     Ok((list.into_inner().into_found(optima), complete))
 }
 
-/// Most boxes that are looked at to list the optima.
+/// Most boxes that are examined to list the optima.
 const MAX_BOXES: u64 = 100_000;
 /// Most boxes that wait: some hundred megabytes.
 const MAX_WAITING: usize = 1 << 20;

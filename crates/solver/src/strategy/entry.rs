@@ -6,7 +6,7 @@ use crate::proof::Proof;
 use crate::search::Search;
 use crate::task::{Asked, Task};
 
-/// What a name stands for.
+/// What a name represents.
 pub(crate) struct Entry {
     pub run: Run,
     /// Its place in a race, the most promising first; `None` if it takes no part.

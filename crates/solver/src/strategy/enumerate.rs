@@ -2,7 +2,7 @@
 //!
 //! As soon as the next lower bound reaches the best time, nothing that is left can be faster. Where
 //! one takes milliseconds several are simulated at a time; their times count in the same order. One
-//! that is too large to be simulated stays open: all others are looked at, and the answer is a
+//! that is too large to be simulated stays open: all others are examined, and the answer is a
 //! bracket unless its lower bound excludes it.
 
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::task::{Task, TooLarge};
 
 pub(super) const ENTRY: Entry = Entry::on_simulator(run);
 
-/// A configuration that takes longer is worth a thread of its own.
+/// A configuration that takes longer is worth its own thread.
 const SLOW: Duration = Duration::from_millis(2);
 
 pub(super) fn run(task: &Task<'_>) -> Result<(), SolveError> {

@@ -65,7 +65,7 @@ impl Strategy {
     }
 }
 
-/// Runs a strategy on a thread of its own, which gets a solver context of its own. Without a
+/// Runs a strategy on its own thread, which gets a solver context of its own. Without a
 /// formula configurations are simulated.
 pub(crate) fn search(task: &Task<'_>, strategy: Strategy) -> Result<(), SolveError> {
     // The bounds alone may have closed the bracket; what is left then is the confirmation.
@@ -80,7 +80,7 @@ pub(crate) fn search(task: &Task<'_>, strategy: Strategy) -> Result<(), SolveErr
     }
 }
 
-/// Runs a strategy that asks a solver on a thread of its own, which gets a solver context of its
+/// Runs a strategy that asks a solver on its own thread, which gets a solver context of its
 /// own.
 fn ask(asked: &dyn Asked, run: OnFormula) -> Result<(), SolveError> {
     std::thread::scope(|scope| {

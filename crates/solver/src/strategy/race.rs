@@ -1,4 +1,4 @@
-//! Several strategies at once, each with a solver of its own, on one bracket.
+//! Several strategies at once, each with its own solver, on one bracket.
 //!
 //! Each profits from the bounds of the others; the first that closes the bracket stops the rest.
 //! Which one that is may differ from run to run, the result does not.

@@ -91,7 +91,7 @@ fn at_once(search: &Search<'_>) -> Result<(), SolveError> {
     }
 }
 
-/// Simulates all configurations; `None` if that is not cheap, or another way was asked for.
+/// Simulates all configurations; `None` if that is not cheap, or another way was requested.
 pub fn simulated(
     search: &Search<'_>,
     options: &SearchOptions,

@@ -183,7 +183,7 @@ fn offer(search: &Search<'_>, configuration: &Configuration, time: i64) -> Resul
     search.offer(configuration.clone(), claimed).map(|_| ())
 }
 
-/// Most configurations that are looked at in the order of their bounds.
+/// Most configurations that are examined in the order of their bounds.
 const MAX_BOUNDED: usize = 100_000;
 
 /// The ranking where bounds are all there is: those of an elimination if there is one, else those

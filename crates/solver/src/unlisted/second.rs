@@ -3,7 +3,7 @@
 //! What no draw meets and no table shows is a cost that is too great at the one configuration that
 //! would be the best. So where the time is such a sum, it is taken from the
 //! [obligation](tickbound_timing::obligation) as well, which shares no code with [`Cost::new`], and
-//! its parameters are eliminated. Both must come to the same least time; and what the second names
+//! its parameters are eliminated. Both must have the same least time; and what the second names
 //! as the best is simulated, as everything is that a search names.
 
 use tickbound_expr::{BinaryOp, Expr};
@@ -24,8 +24,8 @@ pub(super) fn cost(problem: &Problem) -> Option<Cost> {
     Time::new(problem).ok().map(|time| Cost::of_term(term(&time), true))
 }
 
-/// Finds the least time by the second derivation, on a search with a bracket of its own; `None` if
-/// it comes to no end.
+/// Finds the least time by the second derivation, on a search with its own bracket; `None` if
+/// it does not end.
 ///
 /// # Errors
 /// It is another one, or the simulator disagrees: a fault of this program.

@@ -220,7 +220,7 @@ impl<'s> Unrolled<'s> {
         Ok(values)
     }
 
-    /// A state's value at a step, under a name of its own unless it is simple already.
+    /// A state's value at a step, under its own name unless it is simple already.
     fn name(
         &mut self,
         state: usize,

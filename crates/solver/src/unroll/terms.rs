@@ -45,7 +45,7 @@ impl Truth {
     }
 }
 
-/// Terms of Z3, with constants computed as far as they are known.
+/// Terms of Z3, with constants computed if they are known.
 pub(super) struct Terms<'s> {
     pub system: &'s System,
     /// For each parameter and each of its values: it is chosen.
@@ -75,7 +75,7 @@ impl Terms<'_> {
         }))
     }
 
-    /// The number that rows say; any at all if there are none, because then nobody reads it.
+    /// The number that rows say; any at all if there are none, because then it is never read.
     fn number(&self, support: &[usize], rows: &Rows) -> Result<Number, InternalError> {
         let mut distinct = rows.values();
         Ok(match distinct.next() {
@@ -91,7 +91,7 @@ impl Terms<'_> {
         Bool::and(&parts)
     }
 
-    /// A choice between the rows, nested parameter by parameter. The last row also stands for
+    /// A choice between the rows, nested parameter by parameter. The last row also represents
     /// combinations that no row has: those are of configurations that do not read it.
     pub fn choose(
         &self,
@@ -119,7 +119,7 @@ impl Terms<'_> {
     }
 }
 
-/// A number that nobody reads: left open, so that no proof can rest on it.
+/// A number that is never read: left open, so that no proof can rest on it.
 fn unread() -> Number {
     Number::Term(Int::fresh_const("unread"))
 }

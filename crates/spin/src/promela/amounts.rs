@@ -74,7 +74,7 @@ impl<'f, 'a> Amounts<'f, 'a> {
         self.value(stmt, &expr).map(Some)
     }
 
-    /// The last warp before warp `w` that does the same on the same of so many dispatchers; -1 if
+    /// The last warp before warp `w` that does the same on the same of this many dispatchers; -1 if
     /// there is none. `None` if no warp has one, or the text cannot say which.
     pub fn alike_before(&self, dispatchers: i64) -> Option<Value> {
         let value = self.warps.as_ref()?.alike_before(self.facts, dispatchers).ok()?;
@@ -107,7 +107,7 @@ impl<'f, 'a> Amounts<'f, 'a> {
     }
 }
 
-/// Every warp of every configuration and group that is told apart, and its masks.
+/// Every warp of every configuration and group that is distinguished, and its masks.
 struct Masks {
     rows: Vec<Warp>,
     keys: Vec<Key>,

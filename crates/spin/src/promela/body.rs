@@ -9,7 +9,7 @@ use super::facts::{Facts, Value};
 use super::lines::{IndentedLines, comment};
 use super::program::{Branch, Counters, Program, Written, call};
 
-/// Which inline stands for an access, and its ticks; `None` if nothing does.
+/// Which inline represents an access, and its ticks; `None` if nothing does.
 pub(crate) type AccessCall<'b> =
     dyn Fn(&Stmt) -> Result<Option<(&'static str, Value)>, PromelaError> + 'b;
 

@@ -54,7 +54,7 @@ fn call(f: Function, args: &[Expr], name: &dyn Fn(usize) -> String) -> Option<St
     let (first, rest) = args.split_first()?;
     let fold = |sign: &str| {
         let step = |a: String, b: &String| format!("({a} {sign} {b} -> {a} : {b})");
-        // Every step doubles the text, so long lists are left to tables.
+        // Every step doubles the text, so longer lists are left to tables.
         (rest.len() <= 3).then(|| rest.iter().fold(first.clone(), step))
     };
     match f {

@@ -14,7 +14,7 @@ pub(crate) enum Sharing {
     /// The element runs items `me`, `me + elements`, ... of a program without barriers, one after
     /// another.
     Strided,
-    /// Every item is a process or a row of its own; an element runs one of its items at a time and
+    /// Every item is a process or its own row; an element runs one of its items at a time and
     /// turns to the next where a phase ends.
     Items,
     /// The dispatcher runs warps `me`, `me + dispatchers`, ..., the whole program each
@@ -26,7 +26,7 @@ pub(crate) enum Sharing {
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
     pub sharing: Sharing,
-    /// All groups take the same time, so that one unit stands for all (seed 000, Section 5).
+    /// All groups take the same time, so that one unit represents all (seed 000, Section 5).
     pub groups_alike: bool,
     /// Units that the text has.
     pub units: i64,
@@ -94,7 +94,7 @@ impl Layout {
         if self.in_range { self.local[c] } else { 0 }
     }
 
-    /// Most items, or workers where items are not told apart, that one unit holds at once.
+    /// Most items, or workers where items are not distinguished, that one unit holds at once.
     pub fn slots(&self) -> i64 {
         let each = if self.sharing == Sharing::Items { &self.local } else { &self.workers };
         each.iter().copied().max().unwrap_or(1)

@@ -21,7 +21,7 @@ pub struct PromelaOptions {
     pub style: Style,
 }
 
-/// A name of the problem and the one that stands for it in the text.
+/// A name of the problem and the one that represents it in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromelaName {
     /// In the problem.

@@ -93,7 +93,7 @@ pub(crate) trait Program {
     /// Waits for the others.
     fn barrier(&mut self, stmt: &Stmt);
 
-    /// Runs `body` so many times.
+    /// Runs `body` this many times.
     fn repeat(&mut self, stmt: &Stmt, count: Value, body: &[Stmt]) -> Result<(), PromelaError>;
 
     /// Runs one of two programs, by a condition.
@@ -153,7 +153,7 @@ pub(crate) trait Program {
         if then.is_empty() && otherwise.is_empty() {
             return self.only(stmt, "nothing to do", &[]);
         }
-        // Seed 001, Section 3: a warp runs both sides, one after the other.
+        // Seed 001, Section 3: a warp runs both sides, in sequence.
         for (side, program) in [(first, then), (second, otherwise)] {
             match side.constant() {
                 _ if program.is_empty() => {}

@@ -57,7 +57,7 @@ pub struct Obligation<'p> {
 pub struct Time {
     /// Before the first group starts.
     pub launch: i64,
-    /// How many groups the busiest unit runs, one after another.
+    /// How many groups the busiest unit runs, in sequence.
     pub waves: Expr,
     /// To start a group.
     pub start: i64,

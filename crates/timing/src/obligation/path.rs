@@ -25,7 +25,7 @@ use crate::obligation::step::{PathStep, PathStepKind, always_has_a_value};
 pub struct Path {
     /// Ticks before the first group starts.
     pub launch: i64,
-    /// How many groups the busiest unit runs, one after another.
+    /// How many groups the busiest unit runs, in sequence.
     pub waves: Expr,
     /// Ticks to start a group.
     pub start: i64,
@@ -70,11 +70,11 @@ impl Path {
                 let waves = inlined("launch.activations", activations)?;
                 ([0; 2], waves, vec![again(runs, of.steps(kernel)?)])
             }
-            // [2021], Listing 5: a dispatcher runs its warps one after another.
+            // [2021], Listing 5: a dispatcher runs its warps in sequence.
             (Launch::Range { global_size, .. }, Profile::Published2021, Some(warps)) => {
                 let at_once = warps.width.saturating_mul(warps.dispatchers);
                 let runs = by(BinaryOp::FloorDiv, local.clone(), at_once);
-                // The two sides of an `if` are run one after the other where the items of a warp
+                // The two sides of an `if` are run in sequence where the items of a warp
                 // differ.
                 let of = Reader { problem, runs: Vec::new(), barrier: 0, merges: false };
                 ([0; 2], groups(global_size)?, vec![again(runs, of.steps(kernel)?)])

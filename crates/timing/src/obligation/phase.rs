@@ -1,6 +1,6 @@
 //! What the elements of a unit do between two barriers where their items differ.
 //!
-//! Element e runs items e, e + elements, and so on, one after another, and a phase ends when the
+//! Element e runs items e, e + elements, and so on, in sequence, and a phase ends when the
 //! last element is through. So it takes the greatest sum, over the elements, of what their items
 //! take: a [`PhaseWork`] has it for given values of the parameters.
 
@@ -14,7 +14,7 @@ const MAX_ITEMS: i64 = 1 << 20;
 /// The work of a group between two barriers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PhaseWork {
-    /// What each item does, definitions put in: no barrier, no wait for a mark.
+    /// What each item does, definitions substituted: no barrier, no wait for a mark.
     pub program: Vec<Stmt>,
     /// Ticks of one access of each kind.
     pub prices: Vec<(AccessKind, i64)>,

@@ -3,8 +3,8 @@
 //! In go statements, out come the steps of the element that is last at each barrier: a
 //! [`PhaseWork`] for what differs, and what does not as a sum where every element has equally many
 //! items. A loop around a barrier is its first iteration, which ends the phase that was open, and
-//! the others, each of which ends the one before: what hangs over from an iteration must be the
-//! same each time.
+//! the others, each of which ends the one before: what is carried over from an iteration must be
+//! the same each time.
 
 use tickbound_expr::{BinaryOp, Expr, Function};
 use tickbound_model::kernel::{answered, barrier_condition, expressions, has_barrier};
@@ -30,7 +30,7 @@ struct Read {
 }
 
 impl<'p> Phases<'p> {
-    /// For groups of so many items.
+    /// For groups of this many items.
     pub(crate) fn new(problem: &'p Problem, local: Expr) -> Phases<'p> {
         Phases { problem, local }
     }
@@ -42,7 +42,7 @@ impl<'p> Phases<'p> {
         Ok(steps)
     }
 
-    /// The program with definitions put in.
+    /// The program with definitions substituted.
     fn inlined(&self, program: &[Stmt]) -> Result<Vec<Stmt>, ObligationError> {
         let one = |stmt: &Stmt| {
             let of = |e: &Expr| match e.mentions(|slot| slot > self.problem.first_item_slot()) {

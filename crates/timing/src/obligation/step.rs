@@ -1,4 +1,4 @@
-//! Steps: what an element does, one after another.
+//! Steps: what an element does, in sequence.
 
 use tickbound_expr::{BinaryOp, Expr, Function};
 
@@ -28,7 +28,7 @@ pub enum PathStepKind {
     Phase(Box<PhaseWork>),
     /// Remembers the present tick.
     Mark,
-    /// Waits until more than so many ticks have passed since the mark.
+    /// Waits until more than this many ticks have passed since the mark.
     Until(Expr),
     /// The body so often; a count below 0 is not at all.
     Repeat {

@@ -76,7 +76,7 @@ struct Bench<'a> {
 type Run = (f64, Option<f64>);
 /// Makes the products of all pairs in one mode.
 type Products<'a> = &'a dyn Fn(Mode, &[(&Matrix, &Matrix)]) -> Result<Run, MultiplierError>;
-/// Seconds of fills and of products, for so many runs.
+/// Seconds of fills and of products, for this many runs.
 type AgainstFill<'a> = &'a dyn Fn(&DensePlan, usize) -> Result<Vec<[f64; 2]>, MultiplierError>;
 
 impl Bench<'_> {

@@ -54,7 +54,7 @@ impl<'f, 'a> Common<'f, 'a> {
         &self.facts.layout
     }
 
-    /// True if every item is a process or a row of its own.
+    /// True if every item is a process or its own row.
     pub fn items(&self) -> bool {
         self.layout().sharing == Sharing::Items
     }
@@ -64,7 +64,7 @@ impl<'f, 'a> Common<'f, 'a> {
         self.layout().sharing == Sharing::Warps
     }
 
-    /// True if groups are told apart.
+    /// True if groups are distinguished.
     pub fn groups_differ(&self) -> bool {
         !self.layout().groups_alike
     }

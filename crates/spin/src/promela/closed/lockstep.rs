@@ -2,7 +2,7 @@
 //!
 //! Time only advances when every running element has reported that it waits. Until then elements do
 //! not influence each other, except where all of a unit have arrived; so the order in which they
-//! act within a tick cannot be seen afterwards, and one order stands for all. A step lets
+//! act within a tick cannot be seen afterwards, and one order represents all. A step lets
 //! everything happen that happens at this tick, and then moves the time to the first tick at which
 //! an element goes on. What is left of the state space is one path for each configuration.
 //! `docs/promela.md` has the argument.

@@ -100,7 +100,7 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         let message = self.common.groups_differ().then(|| format!(", {group_type}"));
         Ok(context! {
             items, barriers => common.barriers, marks => common.marks || in_finish,
-            // The number that stands for none of an element's items.
+            // The number that represents none of an element's items.
             turn_type => self.counter(most_runs, "items of an element")?,
             nobody => most_runs.saturating_add(1),
             places => common.places(),
