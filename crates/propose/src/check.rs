@@ -10,10 +10,14 @@ use num_bigint::BigUint;
 use serde_json::{Value, json};
 use tickbound_elimination::TableLimits;
 use tickbound_model::{Configuration, Problem};
-use tickbound_opencl::{ReadError, ReaderSetup, attach_with, inputs_as_macros};
+use tickbound_opencl::reading::By;
+use tickbound_opencl::{KernelReading, ReadError, ReaderSetup, attach_with, inputs_as_macros};
 use tickbound_simulator::{SimulateOptions, simulate};
 
 use crate::Platforms;
+use crate::draft::Draft;
+use crate::lengths::{Point, points};
+use crate::walk::{Arrays, last_group_works};
 
 /// Events of the longest simulation; what takes more is not at fault.
 const MAX_EVENTS: u64 = 1_000_000;
@@ -43,6 +47,30 @@ pub(crate) fn fault(
         }
     }
     Ok(None)
+}
+
+/// Adds to the guesses what speaks against the launch: accesses before the start of a buffer, and
+/// last groups without work.
+pub(crate) fn launch(draft: &mut Draft, problem: &Problem, reading: &KernelReading) {
+    let points = points(draft, problem, reading);
+    let Some(first) = points.first() else { return };
+    let mut doubts = Vec::new();
+    for (argument, own) in draft.arguments.iter().zip(&first.variant.parameters) {
+        let before =
+            |arrays: &Arrays<'_>| arrays.get(own.as_str()).is_some_and(|r| r.surely_before);
+        if argument.by == By::Buffer && points.iter().any(|point| before(&point.arrays)) {
+            doubts.push(format!("that {} has elements before its first", argument.name));
+        }
+    }
+    for (d, axis) in ["x", "y", "z"].iter().enumerate().take(draft.globals.len()) {
+        let works = |point: &Point<'_>| {
+            last_group_works(draft, &point.variant.steps.body, &point.values, d)
+        };
+        if points.iter().all(|point| works(point) == Some(false)) {
+            doubts.push(format!("the global size in {axis}: its last group accesses nothing"));
+        }
+    }
+    doubts.into_iter().for_each(|doubt| draft.guess(doubt));
 }
 
 /// The problem file with constraints that leave one configuration.

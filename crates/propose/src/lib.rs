@@ -18,7 +18,8 @@
 //!    divide what.
 //! 5. It is read again with these. What then fails is taken back and noted.
 //! 6. Guessed sizes become smaller where the launch would take too long for a time.
-//! 7. Two configurations are simulated as `tune` does it; what stands in their way is reported.
+//! 7. Accesses before the start of a buffer and groups without work are reported, and two
+//!    configurations are simulated as `tune` does it.
 
 pub mod names;
 
@@ -122,11 +123,12 @@ pub fn propose(
         Read::Done(problem, reading) => {
             let before = draft.clone();
             let concluded = concluded(&before, &outline, (&problem, &reading), &read)?;
-            let (concluded, problem) = concluded.unwrap_or_else(|| {
+            let (mut concluded, problem, reading) = concluded.unwrap_or_else(|| {
                 let mut draft = before;
                 draft.guess("an item for each element, as what the source says of it does not fit");
-                (draft, problem)
+                (draft, problem, reading)
             });
+            check::launch(&mut concluded, &problem, &reading);
             draft = scale::scaled(concluded, *problem, &read);
             check::fault(&draft.value(), folder, platforms, setup)?
         }
@@ -215,13 +217,13 @@ fn concluded(
     outline: &Outline,
     (problem, reading): (&Problem, &KernelReading),
     read: Reader<'_>,
-) -> Result<Option<(Draft, Box<Problem>)>, ProposeError> {
+) -> Result<Option<(Draft, Box<Problem>, Box<KernelReading>)>, ProposeError> {
     for constrained in [true, false] {
         let mut draft = before.clone();
         steps::conclude(&mut draft, reading, constrained);
         lengths::lengths(&mut draft, problem, reading);
-        if let Read::Done(problem, _) = answered(&mut draft, outline, read)? {
-            return Ok(Some((draft, problem)));
+        if let Read::Done(problem, reading) = answered(&mut draft, outline, read)? {
+            return Ok(Some((draft, problem, reading)));
         }
     }
     Ok(None)

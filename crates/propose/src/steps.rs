@@ -89,24 +89,11 @@ fn launch(
 ) {
     let axis = AXES[d.min(2)];
     let Some(mut share) = share.filter(|share| !share.is_one() || share.of_group) else {
-        draft.guess(format!("an item for each element in {axis}"));
+        draft.guess(format!("an item for each element in {axis} (else give --global-size)"));
         return;
     };
-    if d > 0
-        && share.row.is_none()
-        && share.constant >= ROW
-        && sizes(draft).iter().all(|n| n.starts_with("items_"))
-    {
-        // The source has its sizes as numbers.
-        let (row, length) = (format!("items_{}", AXES[0]), share.constant);
-        let items = draft.inputs.iter_mut().filter(|(name, _)| name.starts_with("items_"));
-        items.for_each(|(_, size)| *size = length);
-        draft.note(format!(
-            "inputs: {row} = {length}, the length of a row in the source; as many in other \
-             dimensions"
-        ));
-        share.constant = 1;
-        share.row = Some(row);
+    if d > 0 && share.row.is_none() && share.constant >= ROW {
+        of_source_row(draft, &mut share);
     }
     let rows = || {
         let mut all = variants.iter().zip(all);
@@ -132,6 +119,21 @@ fn launch(
         "launch: in {axis} a group has {covered} of {elements} elements, by how far groups are \
          apart{which}"
     ));
+}
+
+/// Takes the length of a row in the source, if no input is a size.
+fn of_source_row(draft: &mut Draft, share: &mut Share) {
+    if !sizes(draft).iter().all(|n| n.starts_with("items_")) {
+        return;
+    }
+    let (row, length) = (format!("items_{}", AXES[0]), share.constant);
+    let items = draft.inputs.iter_mut().filter(|(name, _)| name.starts_with("items_"));
+    items.for_each(|(_, size)| *size = length);
+    draft.note(format!(
+        "inputs: {row} = {length}, the length of a row in the source; as many in other dimensions"
+    ));
+    share.constant = 1;
+    share.row = Some(row);
 }
 
 /// The global size in a dimension: as many groups as cover the elements.

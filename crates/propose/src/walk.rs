@@ -32,6 +32,8 @@ pub(crate) struct Reached {
     pub end: i64,
     /// Elements before the first one are accessed.
     pub before: bool,
+    /// They are, whatever conditions on data are.
+    pub surely_before: bool,
     /// Some accesses are not known.
     pub open: bool,
     /// Bytes of a component.
@@ -107,6 +109,16 @@ pub(crate) fn walk<'s>(
     steps: &'s [KernelStep],
     values: &IndexMap<String, i64>,
 ) -> Option<Arrays<'s>> {
+    walk_groups(draft, steps, values, None)
+}
+
+/// As [`walk`]; with `last` only the last group of that dimension.
+fn walk_groups<'s>(
+    draft: &Draft,
+    steps: &'s [KernelStep],
+    values: &IndexMap<String, i64>,
+    last: Option<usize>,
+) -> Option<Arrays<'s>> {
     let size = |text: &String| {
         with_ids(draft, &parse::parse(text).ok()?, values)?.eval(&[]).ok().filter(|n| *n > 0)
     };
@@ -118,7 +130,18 @@ pub(crate) fn walk<'s>(
     let nodes = nodes(&names, steps);
     let fine = if locals.len() == 1 { 9 } else { 3 };
     // Where there is much to run, the first and the last ones are taken alone.
-    [fine, 2].into_iter().find_map(|some| Walk::new(some).all(&nodes, &counts))
+    [fine, 2].into_iter().find_map(|some| Walk::new(some, last).all(&nodes, &counts))
+}
+
+/// Whether an item of the last group in dimension `d`, and of the first in others, accesses
+/// anything; `None` as for [`walk`].
+pub(crate) fn last_group_works(
+    draft: &Draft,
+    steps: &[KernelStep],
+    values: &IndexMap<String, i64>,
+    d: usize,
+) -> Option<bool> {
+    walk_groups(draft, steps, values, Some(d)).map(|arrays| !arrays.is_empty())
 }
 
 /// Some of `0..n`: this many at most, with the first and the last.
@@ -188,6 +211,10 @@ fn limits(nodes: &[Node<'_>], found: &mut Vec<i64>) {
 struct Walk<'s> {
     /// How many of each dimension are taken.
     some: i64,
+    /// The dimension of which the last group is taken alone.
+    last: Option<usize>,
+    /// Conditions around that are not known.
+    unknown: usize,
     env: [i64; TURNS + MAX_LOOPS],
     /// Iterations of the loops around, outer ones first.
     turns: Vec<i64>,
@@ -196,9 +223,10 @@ struct Walk<'s> {
 }
 
 impl<'s> Walk<'s> {
-    fn new(some: i64) -> Walk<'s> {
+    fn new(some: i64, last: Option<usize>) -> Walk<'s> {
         let env = [0; TURNS + MAX_LOOPS];
-        Walk { some, env, turns: Vec::new(), left: MAX_STEPS, arrays: Arrays::new() }
+        let (turns, arrays) = (Vec::new(), Arrays::new());
+        Walk { some, last, unknown: 0, env, turns, left: MAX_STEPS, arrays }
     }
 
     /// Runs the steps for items and groups, of which there are this many.
@@ -208,6 +236,9 @@ impl<'s> Walk<'s> {
         edges.truncate(if self.some > 2 { MAX_EDGES } else { 0 });
         let dimensions = counts.len() / 2;
         let range = |(k, n): (usize, &i64)| {
+            if let (Some(last), Some(group)) = (self.last, k.checked_sub(dimensions)) {
+                return vec![if group == last { n - 1 } else { 0 }];
+            }
             let own = edges.iter().flat_map(|v| match k < dimensions {
                 true => [v - 1, *v, (v - 1).rem_euclid(*n)],
                 false => [(v - 1) / counts[k - dimensions], v / counts[k - dimensions], 0],
@@ -240,6 +271,7 @@ impl<'s> Walk<'s> {
                         Some((at, end)) => {
                             reached.end = reached.end.max(end);
                             reached.before |= at < 0;
+                            reached.surely_before |= at < 0 && self.unknown == 0;
                         }
                         None => reached.open = true,
                     }
@@ -258,14 +290,15 @@ impl<'s> Walk<'s> {
                 }
                 Node::If { condition, then, otherwise } => {
                     let taken = condition.as_ref().and_then(|c| c.eval(&self.env).ok());
+                    self.unknown += usize::from(taken.is_none());
                     if taken != Some(0) {
                         self.run(then)?;
                     }
                     if taken.is_none_or(|taken| taken == 0) {
-                        self.run(otherwise)
-                    } else {
-                        Some(())
+                        self.run(otherwise)?;
                     }
+                    self.unknown -= usize::from(taken.is_none());
+                    Some(())
                 }
             }
         })

@@ -35,6 +35,34 @@ fn minimum() {
     insta::assert_snapshot!(reference(&proposal.kernel, &proposal.outputs));
 }
 
+/// What speaks against a proposal is among its guesses.
+#[test]
+fn doubts() {
+    let guesses = |text: &str, wishes: &Wishes| {
+        let proposal = of_text(text, wishes).unwrap();
+        assert_eq!(proposal.fault, None);
+        proposal
+            .notes
+            .iter()
+            .find(|note| note.starts_with("guesses: "))
+            .cloned()
+            .unwrap_or_default()
+    };
+    let stencil = |condition: &str| {
+        format!(
+            "__kernel void k(__global float *a, __global float *b, int n) \
+             {{ int i = get_global_id(0); if ({condition}) b[i] = a[i - 1] + a[i]; }}"
+        )
+    };
+    let doubt = "that a has elements before its first";
+    assert!(guesses(&stencil("i < n"), &wishes()).contains(doubt));
+    assert!(!guesses(&stencil("i > 0 && i < n"), &wishes()).contains(doubt));
+    let wide = Wishes { global: vec!["4 * n".into()], ..wishes() };
+    let doubt = "the global size in x: its last group accesses nothing";
+    assert!(guesses(&stencil("i > 0 && i < n"), &wide).contains(doubt));
+    assert!(!guesses(&stencil("i > 0 && i < n"), &wishes()).contains(doubt));
+}
+
 #[test]
 fn matrix_multiplication() {
     let proposal = of_file(&example("gemm.cl"), &wishes()).unwrap();

@@ -1,6 +1,6 @@
 //! What a configuration uses of a device: the values of its usage.
 
-use tickbound_expr::Expr;
+use tickbound_expr::{EvalError, Expr};
 use tickbound_model::usage::Usage;
 use tickbound_model::{Bound, Problem};
 
@@ -34,6 +34,10 @@ impl Values {
             }
         };
         let value = |(name, expr): (&'static str, &Expr)| match expr.eval(env) {
+            // Numbers of the problem are too large; nothing is wrong with how they are counted.
+            Err(e @ EvalError::Overflow) => {
+                Err(problem.fault(&format!("usage.{name}"), &e, env).into())
+            }
             Err(e) => Err(fault(name, e.to_string())),
             Ok(n) if n < 0 => Err(fault(name, format!("{n} is negative"))),
             Ok(n) => Ok((name, n.into())),
