@@ -399,9 +399,11 @@ pub struct Question {
 }
 
 impl Question {
-    /// The problem as [`Chosen::model`] reads it, with the parameters fixed.
+    /// The problem as [`Chosen::model`] reads it, with the parameters fixed. They are fixed first,
+    /// so that the kernel is read for fewer configurations.
     pub fn problem(&self) -> Result<Problem, CliError> {
-        self.fixed(self.chosen.model()?)
+        let fixed = self.fixed(self.chosen.with_kernel()?)?;
+        Ok(self.chosen.attached(fixed)?.0)
     }
 
     /// The problem as [`Chosen::read`] reads it, with the parameters fixed.
