@@ -153,6 +153,26 @@ fn commands_have_no_logic() {
     check(&["command_files_over_200_lines", "command_files_with_threads"]);
 }
 
+/// Pages name source files that exist, so that a reader finds them after a move.
+#[test]
+fn pages_name_files_that_exist() {
+    let (mut faults, mut named) = (Vec::new(), 0);
+    for (path, text) in &workspace().pages {
+        let other = |c: char| !c.is_ascii_alphanumeric() && !"_-./".contains(c);
+        for word in text.split(other).filter(|word| word.ends_with(".rs") && word.contains('/')) {
+            named += 1;
+            let word = word.trim_start_matches("../");
+            let end = format!("/{word}");
+            let is_it = |file: &str| file == word || file.ends_with(&end);
+            if !workspace().files.iter().any(|file| is_it(&file.path)) {
+                faults.push(format!("{path}: {word} does not exist: name the file it is in now"));
+            }
+        }
+    }
+    assert!(named > 20, "{named} files named");
+    assert_none(&faults);
+}
+
 #[test]
 fn each_ceiling_has_a_rule() {
     let real = RULES.iter().map(|rule| rule.0.to_owned()).collect();

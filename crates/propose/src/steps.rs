@@ -93,7 +93,7 @@ fn launch(
         return;
     };
     if d > 0 && share.row.is_none() && share.constant >= ROW {
-        of_source_row(draft, &mut share);
+        take_source_row(draft, &mut share);
     }
     let rows = || {
         let mut all = variants.iter().zip(all);
@@ -122,7 +122,7 @@ fn launch(
 }
 
 /// Takes the length of a row in the source, if no input is a size.
-fn of_source_row(draft: &mut Draft, share: &mut Share) {
+fn take_source_row(draft: &mut Draft, share: &mut Share) {
     if !sizes(draft).iter().all(|n| n.starts_with("items_")) {
         return;
     }

@@ -32,7 +32,7 @@ pub(crate) struct Reached {
     pub end: i64,
     /// Elements before the first one are accessed.
     pub before: bool,
-    /// They are, whatever conditions on data are.
+    /// They are under any conditions on data.
     pub surely_before: bool,
     /// Some accesses are not known.
     pub open: bool,
