@@ -1,8 +1,8 @@
 //! Lower bounds on a configuration's time, from its critical path.
 //!
-//! A barrier can only delay a thread. So the time a thread would need with nobody to wait for is a
+//! A barrier can only delay a thread. So the time a thread would need without waiting is a
 //! lower bound on the time of the whole, and so is the greatest of these over all threads. It costs
-//! a walk over the program, whatever the loop counts are: without barriers a thread's program is a
+//! a walk over the program, for any loop counts: without barriers a thread's program is a
 //! max-plus map of the pair (now, mark), and a loop is a power of it.
 //!
 //! The bound is exact where threads do not differ.

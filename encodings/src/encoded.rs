@@ -1,4 +1,4 @@
-//! What an encoding comes to.
+//! The result of an encoding.
 
 use thiserror::Error;
 

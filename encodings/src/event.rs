@@ -3,7 +3,7 @@
 //! Threads meet only at barriers, so each keeps its own clock, and a step moves every thread
 //! that is not waiting past the point where it stands: work adds to its clock, a wait for the mark
 //! is a maximum. At a barrier it waits for the others and all clocks become the greatest one. The
-//! number of steps is the number of points on the longest path, whatever the ticks are.
+//! number of steps is the number of points on the longest path, for any ticks.
 //!
 //! Sound and complete: the clocks at a barrier are those of the tick-by-tick run, because between
 //! barriers a thread's time depends on nothing outside it (`docs/encodings.md`).

@@ -10,7 +10,7 @@
 //! 2. If no unit is free later than a group takes after the first is, each unit takes one before
 //!    any takes a second, and so on. If there is one for each unit, this many are handed out: at
 //!    the beginning of a stretch as many for each unit as there are.
-//! 3. The units of the first level take a group each, as far as there are any, and become a level
+//! 3. The units of the first level take a group each, while there are any, and become a level
 //!    of their own.
 //!
 //! Only the third adds a level, where groups do not suffice for the first, and then the stretch
@@ -275,7 +275,7 @@ impl<'b> Line<'b> {
         self.pick(|s| Some(s.map_or(0, |s| s.groups)))
     }
 
-    /// Defines where the queue is after this step, and says how groups are handed out in it.
+    /// Defines where the queue is after this step, and how groups are handed out in it.
     fn define(&self, step: &Step<'b>) -> HandOut<'b> {
         let (build, units, given) = (self.build, self.units, self.given.now());
         let groups = self.groups();

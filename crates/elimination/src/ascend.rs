@@ -15,7 +15,7 @@ pub struct Ascending<'t, F> {
     /// Eliminated variables: the one that was eliminated last is chosen first.
     heap: BinaryHeap<Reverse<Begun>>,
     limits: TableLimits<'t>,
-    /// What a cost comes to for the values of the kept variables.
+    /// The final cost for the values of the kept variables.
     final_cost: F,
     taken: usize,
 }
@@ -34,7 +34,7 @@ struct Begun {
 
 impl Tree<Least> {
     /// The solutions with their costs, the least first. Where some variables were kept,
-    /// `final_cost` says what a cost comes to for a combination of them (given as values of all
+    /// `final_cost` computes the final cost for a combination of them (given as values of all
     /// variables, of which the others are 0); it must not decrease with the cost. Costs are lower
     /// bounds until a solution is complete, and exact then.
     ///
@@ -81,7 +81,7 @@ impl Tree<Least> {
     }
 }
 
-/// The sum with what was expected of a bucket replaced by what a value comes to.
+/// The sum with what was expected of a bucket replaced by the cost of a value.
 pub(crate) fn replaced(sum: Least, expected: Least, own: Least) -> Least {
     if sum == Least::FAILS || own == Least::FAILS {
         return if own == Least::FAILS || expected != Least::FAILS { Least::FAILS } else { own };

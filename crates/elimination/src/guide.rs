@@ -16,7 +16,7 @@ impl Tree<Least> {
         self.kept.iter().copied().chain(eliminated).collect()
     }
 
-    /// The least sum, as far as the messages tell, of solutions that have these values in the first
+    /// The least sum, by the messages, of solutions that have these values in the first
     /// `decided` variables of the order, all kept ones among them, and one of `next` in the
     /// variable after them; `None` if there is no such solution. The [root](Tree::root) is that of
     /// this tree; `values` are of all variables, and what stands behind the decided ones is written
@@ -54,7 +54,7 @@ impl Tree<Least> {
         weights.try_fold(Least(0), |sum, w| Some(sum.times(w?)))
     }
 
-    /// What the messages of a bucket said that it comes to.
+    /// The value of a bucket by its messages.
     pub(crate) fn expected_of(&self, bucket: usize, values: &[u32]) -> Least {
         let messages =
             self.buckets[bucket].groups.iter().map(|g| self.relations[g.message].at(values));

@@ -4,7 +4,7 @@
 //! them. A relation lists the combinations it allows, each with a *weight*. A *solution* is a value
 //! for every variable that all relations allow; its weight is the product of theirs. Out comes a
 //! [`Tree`]: the sum over all solutions, and enough to find any of them. What product and sum are
-//! is said by the [`Weight`]:
+//! is decided by the [`Weight`]:
 //!
 //! | weight | product | sum | so the sum over all solutions is |
 //! |---|---|---|---|
@@ -21,7 +21,8 @@
 //!
 //! Where a join would grow beyond [`TableLimits::rows`], its relations are divided among several
 //! joins, each of which sums the variable out by itself (mini-buckets: Dechter and Rina,
-//! *Mini-buckets*, J. ACM 50, 2003). Then the costs are lower bounds: [`Tree::is_exact`] tells.
+//! *Mini-buckets*, J. ACM 50, 2003). Then the costs are lower bounds, and [`Tree::is_exact`] is
+//! false.
 //!
 //! ```
 //! use tickbound_elimination::{SolutionCount, Least, TableLimits, Network, Relation};
@@ -72,7 +73,7 @@ pub enum TooWide {
     /// A join has more rows than allowed, and may not be divided.
     #[error("a join of more than {0} rows")]
     Rows(usize),
-    /// [`TableLimits::stop`] said so.
+    /// [`TableLimits::stop`] returned true.
     #[error("stopped")]
     Stopped,
 }

@@ -72,7 +72,7 @@ impl VariableScope {
         (shifted(key, self.places[i]) & mask(width)) as u32
     }
 
-    /// How keys of this scope become keys of `to`, as far as both have the variables.
+    /// How keys of this scope become keys of `to`, for the variables that both have.
     pub(crate) fn moves(&self, to: &VariableScope) -> Moves {
         let mut moves: Vec<Move> = Vec::new();
         for (i, v) in self.variables.iter().enumerate() {

@@ -44,7 +44,7 @@ impl Network {
     }
 
     /// Drops the variables of a relation on which no cost depends. What its rows do not allow must
-    /// be said by other relations too.
+    /// be in other relations too.
     pub fn reduced(&self, mut relation: Relation) -> Relation {
         for v in relation.scope.variables().to_vec() {
             let rest = relation.scope.variables().iter().copied().filter(|w| *w != v).collect();
@@ -140,7 +140,7 @@ impl<W: Weight> Tree<W> {
     }
 
     /// The messages, in the order in which they were made. To change one is to break the tree,
-    /// which tests do of whoever relies on it.
+    /// which tests do to what relies on it.
     pub fn messages_mut(&mut self) -> impl Iterator<Item = &mut Relation<W>> {
         let groups = self.buckets.iter().flat_map(|b| &b.groups);
         let messages: Vec<usize> = groups.map(|g| g.message).collect();

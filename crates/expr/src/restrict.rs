@@ -3,7 +3,7 @@
 use super::eval::{integer_binary, integer_call};
 use super::expr::{BinaryOp, Expr, Function};
 
-/// What an expression comes to in each of some environments; `None`: it has no value there.
+/// The values of an expression in some environments; `None`: it has no value there.
 type Values = Vec<Option<i64>>;
 
 impl Expr {
@@ -37,7 +37,7 @@ impl Expr {
     }
 }
 
-/// The expression over at least one environment, and what it comes to.
+/// The expression over at least one environment, and its values.
 fn of(e: &Expr, envs: &[&[i64]]) -> (Expr, Values) {
     let (e, values) = match e {
         Expr::Int(n) => return (e.clone(), vec![Some(*n); envs.len()]),
@@ -103,7 +103,7 @@ fn as_it_is(e: Expr, envs: &[&[i64]]) -> (Expr, Values) {
     (e, values)
 }
 
-/// The environments in which a condition that comes to this holds, or does not.
+/// The environments in which a condition with these values holds, or does not.
 fn where_it_is<'e>(taken: bool, holds: &[Option<i64>], envs: &[&'e [i64]]) -> Vec<&'e [i64]> {
     let those = envs.iter().zip(holds).filter(|(_, v)| (**v != Some(0)) == taken);
     those.map(|(env, _)| *env).collect()
@@ -132,7 +132,7 @@ fn of_parts(e: &Expr, envs: &[&[i64]]) -> (Expr, Values) {
     (e.with_parts(|_| own.next()).unwrap_or_else(|| e.clone()), values)
 }
 
-/// What an operation comes to, given what its parts come to.
+/// The values of an operation, given those of its parts.
 fn value(e: &Expr, parts: &[i64]) -> Option<i64> {
     match (e, parts) {
         (Expr::Neg(_), [a]) => a.checked_neg(),

@@ -1,4 +1,4 @@
-//! What is wrong with a problem, said so that it can be fixed.
+//! What is wrong with a problem, where, and the fix.
 
 use std::fmt;
 

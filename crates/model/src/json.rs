@@ -98,7 +98,7 @@ impl<'v> Object<'v> {
         self.map.iter().map(|(k, v)| (k.as_str(), Field::new(join(&self.path, k), v)))
     }
 
-    /// Refuses keys that were never asked for.
+    /// Refuses keys that were not read.
     pub fn finish(self) -> Result<(), ModelError> {
         match self.map.keys().find(|k| !self.known.contains(&k.as_str())) {
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! Kernel programs: what one work item does, as far as its time is concerned.
+//! Kernel programs: what one work item does that takes time.
 
 use super::platform::AccessKind;
 use tickbound_expr::Expr;

@@ -60,7 +60,7 @@ impl fmt::Display for LaunchLimit {
     }
 }
 
-/// What a group needs beside its items, as the source says it.
+/// What a group needs beside its items, as the source states it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GroupNeeds {
     /// The group that `reqd_work_group_size` requires: items in three dimensions.

@@ -2,7 +2,7 @@
 //!
 //! A problem comes in as JSON and goes out as a [`Problem`] whose names are resolved and whose
 //! shape is checked; [`Problem::space`] lists its valid configurations, [`Problem::bind`] puts one
-//! in. Nothing here knows how time passes: that is said once by the crate `tickbound-simulator` and
+//! in. Nothing here knows how time passes: that is in the crate `tickbound-simulator` and
 //! once by each encoding.
 //!
 //! ```

@@ -1,7 +1,7 @@
 //! The platform: how many units and elements there are, and what each kind of access costs.
 //!
 //! This is the one place that prices an access. All times are in ticks, the unit of the model's
-//! clock; what a tick is on a device is the platform file's business: its `tick` field says so. Two
+//! clock; what a tick is on a device is stated by the platform file's field `tick`. Two
 //! texts of it are understood ([`Platform::tick_microseconds`]), others are for people. A number
 //! may be written plain or as `{ "value": 132, "source": "..." }`.
 
@@ -96,7 +96,7 @@ const DERIVED: [&str; 5] = [
 pub struct Platform {
     /// What people call it; empty for a nameless one.
     pub name: String,
-    /// What a tick is, as the file says it.
+    /// What a tick is, as the file states it.
     tick: Option<String>,
     fields: IndexMap<&'static str, i64>,
     /// Names of the numbers that are given, and no defaults.
@@ -190,7 +190,7 @@ const CLOCK_TICK: &str = "one clock cycle of a unit";
 const MAX_FIELD: i64 = 1 << 40;
 
 impl Platform {
-    /// Reads a platform from JSON; `path` is where it stands in its file, for errors.
+    /// Reads a platform from JSON; `path` is its place in the file, for errors.
     ///
     /// # Errors
     /// An unknown, missing or impossible field.
@@ -325,7 +325,7 @@ impl Platform {
     }
 
     /// Makes clocks of a unit of ticks, the nearest number of each: under the profile `resources` a
-    /// tick is one, whatever a file says. Nothing changes where a tick is a clock, or the length of
+    /// tick is one for any file. Nothing changes where a tick is a clock, or the length of
     /// either is not known.
     pub(super) fn count_in_clocks(&mut self) {
         let (Some(tick), Some(clock)) = (self.tick_microseconds(), self.clock_microseconds())
@@ -345,7 +345,7 @@ impl Platform {
         self.fields.iter().map(|(k, v)| (*k, *v))
     }
 
-    /// Where a number comes from, if the platform says so.
+    /// Where a number comes from, if the platform states it.
     pub fn source(&self, name: &str) -> Option<&str> {
         self.sources.get(name).map(String::as_str)
     }
@@ -366,12 +366,12 @@ impl Platform {
         }
     }
 
-    /// What a tick is, as the file says it.
+    /// What a tick is, as the file states it.
     pub fn tick(&self) -> Option<&str> {
         self.tick.as_deref()
     }
 
-    /// Microseconds of a tick: where `tick` says that it is a clock cycle of a unit and the clock
+    /// Microseconds of a tick: where `tick` is a clock cycle of a unit and the clock
     /// is known, or gives its nanoseconds, as in `0.01 ns`.
     pub fn tick_microseconds(&self) -> Option<f64> {
         let tick = self.tick()?;
@@ -445,17 +445,17 @@ impl Platform {
         })
     }
 
-    /// Bytes of local memory in one unit, if the platform says so.
+    /// Bytes of local memory in one unit, if the platform states it.
     pub fn local_memory(&self) -> Option<i64> {
         self.get("local_memory")
     }
 
-    /// Clock of a unit in MHz, if the platform says so.
+    /// Clock of a unit in MHz, if the platform states it.
     pub fn clock_mhz(&self) -> Option<i64> {
         self.get("clock_mhz")
     }
 
-    /// What the platform says of its resources.
+    /// The resources of the platform.
     pub fn resources(&self) -> Resources {
         Resources::of(|name| self.get(name))
     }

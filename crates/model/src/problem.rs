@@ -130,7 +130,7 @@ pub struct Problem {
     pub grid: Vec<Dimension>,
     /// Named sets of input values.
     pub sizes: IndexMap<String, IndexMap<String, i64>>,
-    /// The kernel in OpenCL C, if the file names one. Its `kernel` is empty until whoever reads
+    /// The kernel in OpenCL C, if the file names one. Its `kernel` is empty until the reader
     /// the source calls [`Problem::set_kernel`].
     pub source: Option<KernelSource>,
     /// What each work item does.
@@ -140,7 +140,7 @@ pub struct Problem {
     /// Parts of the profile `resources` that are left out.
     pub without: Vec<Part>,
     pub(crate) usage: Usage,
-    /// What a group needs, as the source says it.
+    /// What a group needs, as the source states it.
     pub(crate) group_needs: GroupNeeds,
     /// What the kernel, its arguments and its source ask of a launch.
     pub(crate) launch_rules: Vec<LaunchRule>,

@@ -1,4 +1,4 @@
-//! The resources of a unit and of a device: what a platform says of them for the profile
+//! The resources of a unit and of a device: what a platform states of them for the profile
 //! `resources`.
 
 use tickbound_input::named::Named;
@@ -50,7 +50,7 @@ impl Part {
 
 macro_rules! resources {
     ($($(#[doc = $about:tt])+ $name:ident: $least:literal,)+) => {
-        /// What a platform says of its resources. All are optional: what is absent has no limit and
+        /// The resources of a platform. All are optional: what is absent has no limit and
         /// takes no time.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         pub struct Resources {
@@ -119,7 +119,7 @@ resources! {
     register_granule: 1,
     /// most registers of an item
     registers_per_item: 1,
-    /// items of the group for which the compiler makes registers suffice, whatever the group is
+    /// items of the group for which the compiler makes registers suffice, for any group
     assumed_group_items: 1,
     /// most groups in a unit
     groups_per_unit: 1,

@@ -168,7 +168,7 @@ impl Settler<'_> {
         ends.iter().flatten().any(|value| ends[0].is_some_and(|first| first != *value))
     }
 
-    /// What a condition comes to, if that is the same for all configurations and items.
+    /// The value of a condition, if that is the same for all configurations and items.
     fn always(&self, condition: &Expr) -> Option<bool> {
         if condition.mentions(|s| self.is_item(s)) {
             return None;

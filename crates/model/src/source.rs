@@ -1,9 +1,9 @@
 //! A kernel in OpenCL C: where its source is, how it is compiled, and what it is called with.
 //!
 //! A problem whose `kernel` is an object instead of a list of statements names a source file. What
-//! is said here is enough to read the source (the crate `tickbound-opencl` makes a kernel program
+//! is here is enough to read the source (the crate `tickbound-opencl` makes a kernel program
 //! of it) and to run it on a device: macros, arguments with their first content, the host
-//! reference that says what is right. Nothing here opens a file.
+//! reference that computes what is right. Nothing here opens a file.
 
 use std::fmt;
 

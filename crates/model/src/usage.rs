@@ -1,9 +1,10 @@
 //! What a kernel uses of a device, as named whole-number expressions.
 //!
-//! The profile `resources` computes a run time from these (`docs/semantics.md` says how). A problem
-//! file states them in its field `usage`; whoever reads a kernel's source adds those that the file
-//! does not state ([`Problem::set_usage`](crate::Problem::set_usage)). They are over inputs,
-//! platform numbers, parameters and definitions: what differs between items has no place here.
+//! The profile `resources` computes a run time from these (`docs/semantics.md` has the formulas). A
+//! problem file states them in its field `usage`; the reader of a kernel's source adds those that
+//! the file does not state ([`Problem::set_usage`](crate::Problem::set_usage)). They are over
+//! inputs, platform numbers, parameters and definitions: what differs between items has no place
+//! here.
 
 use super::error::ModelError;
 use super::json::Field;
@@ -65,7 +66,7 @@ usage! {
     /// Of one warp: those of the global requests that go through the path for data that nobody
     /// writes.
     read_only_requests,
-    /// Of one warp: barriers that it comes to.
+    /// Of one warp: barriers that it reaches.
     barriers,
     /// Of one group: bytes between L1 and L2.
     l2_bytes,
@@ -81,7 +82,7 @@ usage! {
     registers,
     /// Of one item: memory operations for each register above those it can have.
     spill_uses,
-    /// Of the whole launch: bytes that L2 does not have when they are asked for, if they are more
+    /// Of the whole launch: bytes that L2 does not have when they are read, if they are more
     /// than `dram_bytes`.
     beyond_l2_bytes,
     /// Of the whole launch: bytes between L2 and the cache behind it, if they are more than

@@ -1,4 +1,4 @@
-//! What a search for the least time comes to, whichever engine has made it.
+//! The outcome of a search for the least time, by any engine.
 
 use serde::{Deserialize, Serialize};
 

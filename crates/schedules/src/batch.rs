@@ -105,7 +105,7 @@ pub(crate) struct Advance {
     pub turn: Turn,
     /// The batch and the lane of the new positions.
     pub to: (u32, u32),
-    /// The new place of each position; that of a group which ends is not asked for.
+    /// The new place of each position; that of a group which ends is not used.
     pub places: Positions,
 }
 

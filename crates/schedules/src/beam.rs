@@ -3,7 +3,7 @@
 //! Many runs are followed side by side. Those that have as many segments left are compared: of runs
 //! that are in the same situation the earliest goes on (for the worst schedule the latest), and of
 //! all others as many as the beam is wide, by the ticks that they have taken and the least that
-//! they will take ([`Left`]). What is found is a schedule, and nothing is said of the others.
+//! they will take ([`Left`]). What is found is a schedule; it bounds no others.
 
 use std::collections::BTreeMap;
 

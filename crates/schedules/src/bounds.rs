@@ -24,7 +24,7 @@ struct Shared {
     ticks: i64,
     /// Ticks from the start of the launch before anything can ask.
     before: i64,
-    /// Whoever has it last takes at least this long from then to the end of the launch.
+    /// The last warp that has it takes at least this long from then to the end of the launch.
     after: i64,
 }
 

@@ -11,7 +11,7 @@
 //! # Why levels may be skipped
 //!
 //! With everything in a level `c` later than `p` levels before, and `w` the work of `p` groups,
-//! what is to come has fallen by no more than `r * w`. If `c` is at least that, whatever was
+//! what is to come has fallen by no more than `r * w`. If `c` is at least that, all that was
 //! dropped there would be dropped here. So what follows may be taken over, later by `c`; what more
 //! of it could be dropped does no harm, as it is of true runs.
 

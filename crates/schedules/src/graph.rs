@@ -1,9 +1,9 @@
 //! The states that were met, each once, and what they lead to.
 //!
-//! A state is worked out when it is asked for. Three kinds of steps lead on: *edges* stay in the
+//! A state is computed when it is first needed. Three kinds of steps lead on: *edges* stay in the
 //! phases where the groups are, and pass over everything that is not open; at the end of a phase a
 //! group goes on or ends, which depends on its place in the program; and a group is placed, which
-//! depends on how many are left. So the last two are asked for with what they depend on.
+//! depends on how many are left. So the last two are computed from what they depend on.
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};

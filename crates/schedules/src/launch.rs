@@ -3,7 +3,7 @@
 //! Expressions are constant, so each warp does a fixed sequence of steps. Barriers cut it into
 //! *phases*. What a warp has still to do in its phase is a [`Rest`]; equal rests are one, whatever
 //! warp, group or iteration they belong to. So two iterations of a loop are the same phase, and how
-//! many are left is told by the group's [`WarpLaunch::positions`] alone.
+//! many are left is in the group's [`WarpLaunch::positions`] alone.
 
 use std::rc::Rc;
 
@@ -44,7 +44,7 @@ pub(crate) struct Rest {
     pub first: Option<Step>,
     /// What is left then.
     pub next: u32,
-    /// Least ticks up to the end of the phase if nothing stands in its way.
+    /// Least ticks up to the end of the phase if nothing delays it.
     pub least: u32,
     /// Least ticks up to its next segment that needs a slot, if there is one.
     pub to_slot: Option<u32>,

@@ -6,7 +6,7 @@
 //! beyond the simulator's own exploration, which follows every schedule event by event, because
 //!
 //! * warps that are in the same situation are counted, not named (`state`);
-//! * a state says nothing of the iterations that are left, so that a loop has few states
+//! * a state does not have the iterations that are left, so that a loop has few states
 //!   (`launch`);
 //! * once the groups of a long queue repeat themselves, the rest of the queue is an addition
 //!   (`sweep`).

@@ -44,7 +44,7 @@ pub(crate) fn lower(problem: &Problem, bound: &Bound) -> Result<WarpLaunch, Sche
 
 /// Why there is no launch.
 enum Irregular {
-    /// The simulator says what is wrong.
+    /// The simulator reports what is wrong.
     NoLaunch,
     TooLarge(TooLarge),
 }
@@ -174,7 +174,7 @@ impl<'p> Lowering<'p> {
         }
         let rests: Vec<Rc<[u32]>> =
             traces.iter().zip(0..).map(|(trace, class)| self.rests(trace, class)).collect();
-        // Without marks nobody asks who has arrived.
+        // Without marks it does not matter which warps have arrived.
         let marks = has_until(&self.problem.kernel);
         let begins = (0..phases).map(|phase| {
             let mut counts: BTreeMap<(u32, u32, u32), u32> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! The state of a launch at one instant, relative to now, with warps counted instead of named.
 //!
-//! A state says what the rest of the launch depends on, except for where in the program each group
-//! stands: that is told beside it, so that all iterations of a loop share their states. Two states
+//! A state is what the rest of the launch depends on, except for where in the program each group
+//! stands: that is kept next to it, so that all iterations of a loop share their states. Two states
 //! that differ only in what has no name (units, places, dispatchers and warps that are alike) or in
 //! what is not used any more have one canonical form; see [`State::canonical`].
 
@@ -199,7 +199,7 @@ impl State {
     /// What is forgotten can never matter:
     ///
     /// * an arrival that is *pending* and not later than that of a warp which is still to come;
-    /// * how long a dispatcher or a slot is *taken*, if nobody can ask for it before: warps that
+    /// * how long a dispatcher or a slot is *taken*, if no warp can need it before: warps that
     ///   are listed ask when they are ready, all others only after a group has reached the end of
     ///   its phase.
     ///

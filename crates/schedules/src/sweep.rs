@@ -48,7 +48,7 @@ pub(crate) struct Sweep<'a, 'l> {
     dropped: u64,
     /// All combinations of positions that were met.
     positions: IndexSet<Box<[u32]>, FxBuildHasher>,
-    /// How everything was reached, if that is asked for.
+    /// How everything was reached, if schedules are recorded.
     pub record: Option<Record>,
     /// What need not be followed.
     pub goal: Option<Goal<'a>>,
@@ -245,7 +245,7 @@ impl<'a, 'l> Sweep<'a, 'l> {
         }
     }
 
-    /// Tells the record of an edge, lane by lane.
+    /// Records an edge, lane by lane.
     fn record_edge<T: Tick>(
         &mut self,
         batch: &Batch<T>,
@@ -360,7 +360,7 @@ impl<'a, 'l> Sweep<'a, 'l> {
         }
     }
 
-    /// Tells the record, if there is one.
+    /// Adds to the record, if there is one.
     fn note(&mut self, tell: impl FnOnce(&mut Record)) {
         if let Some(record) = &mut self.record {
             tell(record);

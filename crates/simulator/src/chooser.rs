@@ -38,7 +38,7 @@ pub trait Chooser {
     /// They are ordered: starts by unit, dispatcher, group and warp, places by unit.
     fn choose(&mut self, now: i64, options: &[Decision]) -> usize;
 
-    /// Is told of everything that happens, also where there was no choice.
+    /// Called for everything that happens, also where there was no choice.
     fn taken(&mut self, _now: i64, _decision: &Decision) {}
 }
 
@@ -64,7 +64,7 @@ impl Chooser for FirstCome {
     }
 }
 
-/// Follows a schedule that was found elsewhere, and says whether that was possible.
+/// Follows a schedule that was found elsewhere, and returns whether that was possible.
 ///
 /// Where the script has no entry that fits, it goes on as [`FirstCome`].
 #[derive(Debug, Clone)]

@@ -110,7 +110,7 @@ impl<'p> Engine<'p> {
         self.options.skip_repetition && (ticks == 0 || !self.trace_has_room())
     }
 
-    /// Says that something that took `ticks` was left out.
+    /// Notes that something that took `ticks` was left out.
     pub fn skipped(&mut self, ticks: i64) {
         if let Some(trace) = &mut self.trace {
             trace.truncated |= ticks > 0;

@@ -10,8 +10,8 @@
 //! 3. *What is alike has no name.* Units are alike. So are groups if the kernel mentions neither
 //!    `gid` nor `group`, and warps of one group on one dispatcher if it mentions neither `lid` nor
 //!    `gid`. States that differ only in the names of such things have the same future.
-//! 4. *Where a warp stands says what it will do*, because expressions are constant. Its mark counts
-//!    only if the kernel has an `until`.
+//! 4. *The place of a warp decides what it will do*, because expressions are constant. Its mark
+//!    counts only if the kernel has an `until`.
 
 use std::collections::HashMap;
 

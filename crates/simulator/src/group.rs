@@ -72,7 +72,7 @@ pub(super) fn common_stop<'p>(
 
 /// The state of a group when a barrier was released.
 ///
-/// The barrier says where all strands stand: its ancestors in the program are their frames.
+/// The barrier is where all strands are: its ancestors in the program are their frames.
 struct Release {
     now: i64,
     /// For each strand, the counter of each frame, outermost first.

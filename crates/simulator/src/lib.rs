@@ -1,8 +1,8 @@
-//! The reference semantics: runs one configuration of a problem and says when it ends.
+//! The reference semantics: runs one configuration of a problem up to its end.
 //!
 //! This module is the oracle of every encoding, so it is literal. It knows nothing of max-plus
 //! algebra or of closed forms; each rule stands beside its source in one of the papers
-//! (`docs/semantics.md` tells the same in prose, with a worked example per profile).
+//! (`docs/semantics.md` has the same in prose, with a worked example per profile).
 //!
 //! - `launch`: what each profile launches, on how many units, and which group a unit takes next;
 //! - `group`: the elements of one unit between two barriers, and the barriers;

@@ -84,7 +84,7 @@ impl<'l> Look<'l> {
         all
     }
 
-    /// Tells the items of a box apart from those of their kinds, and with `each` from each other.
+    /// Distinguishes the items of a box from those of their kinds, and with `each` from each other.
     fn tell_apart(&self, region: &Region, each: bool, seen: &mut Seen) -> Result<(), Stop> {
         match self.elements {
             Some(_) => seen.tell_apart(&self.lids(region), each),
@@ -93,7 +93,7 @@ impl<'l> Look<'l> {
     }
 
     /// Follows a program. Where items differ in what a statement does, they are followed apart
-    /// there; where groups do it says so. `fixed` says that groups repeat the program differently
+    /// there; where groups do, the result has that. `fixed`: groups repeat the program differently
     /// often, so that its numbers must not differ between them.
     fn program(
         &mut self,
@@ -197,7 +197,8 @@ impl<'l> Look<'l> {
 struct Seen {
     /// On which axes numbers differ.
     varies: Vec<bool>,
-    /// For each item of a group its kind: items of one kind do the same. Empty where nobody asks.
+    /// For each item of a group its kind: items of one kind do the same. Empty where it is not
+    /// needed.
     kinds: Vec<usize>,
     /// How many kinds there are.
     count: usize,
@@ -212,8 +213,8 @@ impl Seen {
         Seen { varies: vec![false; region.sides.len()], kinds: vec![0; items], count: 1, left }
     }
 
-    /// Tells some items apart from those of their kinds, and with `each` from each other. Gives up
-    /// where that would take longer than to run them.
+    /// Distinguishes some items from those of their kinds, and with `each` from each other. Gives
+    /// up where that would take longer than to run them.
     fn tell_apart(&mut self, lids: &[i64], each: bool) -> Result<(), Stop> {
         self.left = self.left.checked_sub(lids.len()).ok_or(Stop::Fault)?;
         let mut new: HashMap<usize, usize> = HashMap::new();

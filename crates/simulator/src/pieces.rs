@@ -55,7 +55,7 @@ impl Piece {
     }
 }
 
-/// Simulates one group on the elements that represent all others; says how many ticks it takes.
+/// Simulates one group on the elements that represent all others; returns its ticks.
 pub(super) type One<'o, 'p> =
     dyn FnMut(&mut Engine<'p>, i64, Option<&[i64]>) -> Result<i64, SimulateError> + 'o;
 
@@ -145,7 +145,7 @@ fn linear(
     let mut piece = Piece { sides: sides.to_vec(), ticks: first, slopes: vec![0; sides.len()] };
     for axis in differing {
         let (low, high) = sides[*axis];
-        // A box of which no point lies inside tells nothing, but for two groups.
+        // A box of which no point lies inside decides nothing, but for two groups.
         if high - low < 2 && differing.len() > 1 {
             return Ok(None);
         }
@@ -192,7 +192,7 @@ enum TooMany {
 
 impl Launch<'_> {
     /// Plays the groups of some pieces, which cover the same of every axis from `axis` on; `place`
-    /// says where on those before it.
+    /// has the places on those before it.
     fn play(
         &mut self,
         axis: usize,

@@ -13,7 +13,7 @@ pub const MAX_UNITS: i64 = 1 << 16;
 pub struct SimulateOptions {
     /// Records what each element does when.
     pub trace: bool,
-    /// Most spans the trace may have; what comes later is left out, and the trace says so.
+    /// Most spans the trace may have; what comes later is left out, and the trace is marked.
     pub max_spans: usize,
     /// Most events: statements that an item or a warp executes, iterations of its loops, and items
     /// that are started.

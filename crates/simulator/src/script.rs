@@ -18,7 +18,7 @@ pub enum Script {
         /// Which unit each group goes to.
         units: Vec<i64>,
     },
-    /// As the explorer found them: the index of each answer that a chooser is asked for.
+    /// As the explorer found them: the index of each answer of the chooser.
     Choices(Vec<usize>),
 }
 

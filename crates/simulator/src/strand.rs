@@ -29,7 +29,7 @@ struct Frame<'p> {
     head: Moment,
 }
 
-/// The state of a strand at one moment, as far as its frames do not tell it.
+/// The state of a strand at one moment, without what its frames have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Moment {
     /// Number of the phase, that is of barriers passed.
@@ -63,7 +63,7 @@ pub(super) struct Share {
     pub alike: bool,
 }
 
-/// What a strand does next, as far as it may take time.
+/// What a strand does next, that may take time.
 pub(super) enum Step<'p> {
     /// An access or work, of an amount that may be 0.
     Access {
@@ -84,7 +84,7 @@ pub(super) enum Step<'p> {
 pub(super) struct Strand<'p> {
     place: Place,
     share: Share,
-    /// True if nobody else has a say in how long it takes from one barrier to the next.
+    /// True if nothing else decides how long it takes from one barrier to the next.
     alone: bool,
     /// First item of the present run.
     first_lid: i64,
@@ -245,7 +245,7 @@ impl<'p> Strand<'p> {
         }
         let (before, here) = (self.frames[level].head, self.moment(now));
         let ticks = now - before.now;
-        // Both moments lie in one phase, so nobody else had a say in between; nobody ever has in
+        // Both moments lie in one phase, so nothing else decided in between; nothing ever does in
         // what takes no time.
         if before.phase == here.phase
             && (self.alone || ticks == 0)
@@ -413,7 +413,7 @@ impl<'p> Strand<'p> {
     }
 
     /// Where it stands, and how old its mark is if that counts. As the values of expressions do not
-    /// change, this tells all that it will do.
+    /// change, this decides all that it will do.
     pub fn fingerprint(&self, now: i64, with_mark: bool, out: &mut Vec<i64>) {
         out.push(self.frames.len() as i64);
         for frame in &self.frames {
@@ -438,7 +438,7 @@ impl<'p> Strand<'p> {
         Moment { phase: self.phase, now, mark_age: now - self.mark, mark_uses: self.mark_uses }
     }
 
-    /// True if iterations of the frame are alike as far as its items are concerned.
+    /// True if iterations of the frame are alike for its items.
     pub fn may_jump(&self, level: usize) -> bool {
         level > 0 || self.share.stride == 0 || self.share.alike
     }

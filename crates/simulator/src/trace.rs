@@ -52,7 +52,7 @@ impl SpanKind {
 /// group to their own end: ticks, summed over all warps.
 ///
 /// Between two segments a warp first waits for what it has loaded, then for a dispatcher or a slot.
-/// Which of the two is told by what kept it last: its dispatcher, if that ran another warp up to
+/// Which of the two follows from what kept it last: its dispatcher, if that ran another warp up to
 /// the moment at which this one was started, and a slot otherwise.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct WarpTicks {

@@ -9,7 +9,7 @@
 //! - Groups whose lengths rise or fall by the same from one to the next: if every unit takes one
 //!   group and then another, the next pair of rounds does the same as long as the units are free in
 //!   the same order. Each pair changes the distance between two units by the same amount, which
-//!   says for how long that is.
+//!   is for how long.
 
 use std::collections::BTreeMap;
 
@@ -164,7 +164,7 @@ impl Units {
             let last = order[units - 1];
             for (k, pair) in (0..).zip(order.windows(2)) {
                 let (i, j) = (pair[0], pair[1]);
-                // The order stays, and nobody is free again before the last has taken a group.
+                // The order stays, and none is free again before the last has taken a group.
                 let again = at[i] + a + (from + k) * s - at[last];
                 if !holds(at[j] - at[i], (moved[j] - moved[i]) * s)
                     || !holds(again, (moved[i] - moved[last] + 2 * n) * s)

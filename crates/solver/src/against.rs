@@ -1,4 +1,4 @@
-//! Holding what a plan says against the simulator.
+//! Checks of a plan against the simulator.
 //!
 //! Bounds, incumbents and encoding come from one plan, so a fault in it would show nowhere else.
 //! Where that is cheap all configurations are simulated, elsewhere some that a seed chooses.
@@ -18,7 +18,7 @@ const MAX_EVENTS: u64 = 20_000_000;
 const SAMPLE: usize = 64;
 
 /// Compares bounds and times with the simulator's; how many configurations were compared.
-/// `computed` is what an encoding says that one takes, where it says anything.
+/// `computed` is the time of a configuration by an encoding, where it has one.
 pub(crate) fn simulator(
     task: &Task<'_>,
     seed: u64,

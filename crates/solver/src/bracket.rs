@@ -131,7 +131,7 @@ impl<'a> Bracket<'a> {
         self.raise(lower.min(self.bounds().upper()));
     }
 
-    /// Whatever has not been offered cannot take less time than the best.
+    /// What has not been offered cannot take less time than the best.
     pub fn close(&self) {
         self.raise_rest(i64::MAX);
     }

@@ -98,7 +98,7 @@ fn proofs(ending: &Ending, size: FormulaSize, bounded: bool) -> Vec<Proof> {
 
 /// Closes the bracket on an encoding and confirms it; true if over all configurations, and how many
 /// the simulator was run on besides. The solver runs on a thread whose context nothing else uses:
-/// the search takes threads of its own, whose contexts a stop leaves interrupted.
+/// the search has its own threads, whose contexts a stop leaves interrupted.
 fn on_formula(
     task: &Task<'_>,
     inquiry: &Inquiry<'_>,
@@ -122,7 +122,7 @@ fn on_formula(
             let confirmed = close(task, inquiry, encoding, &encoded, size)?;
             Ok((confirmed, checked(task, &encoded, inquiry.options.seed)?))
         });
-        // Nobody takes it only if the thread has panicked, which its end tells.
+        // It is not received only if the thread has panicked, which `join` reports.
         let _ = hand_over.send(encoding.encode(plan));
         solver.join().unwrap_or(Err(SolveError::Panicked))
     })
@@ -206,7 +206,7 @@ fn confirm(
 }
 
 /// All optimal configurations, and the next best up to `top` in all, by simulating in order of
-/// their lower bounds whatever may be among them.
+/// their lower bounds all that may be among them.
 fn ranked(
     task: &Task<'_>,
     top: usize,

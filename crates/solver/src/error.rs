@@ -76,7 +76,7 @@ pub enum SolveError {
     Derivations {
         /// What was claimed.
         claimed: i64,
-        /// What the second derivation comes to.
+        /// The least time of the second derivation.
         found: i64,
     },
     /// What cannot be: a fault of this program.

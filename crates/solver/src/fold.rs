@@ -76,7 +76,7 @@ impl<'p> Fold<'p> {
         Ok(())
     }
 
-    /// The programs; `whole` says that nothing was left out that could belong to them.
+    /// The programs; `whole`: nothing was left out that could belong to them.
     pub fn programs(self, whole: bool) -> ProgramClasses {
         let names: Vec<&str> = self.problem.parameters.iter().map(|p| p.name.as_str()).collect();
         let mut list: Vec<ProgramClass> =
@@ -90,7 +90,7 @@ impl<'p> Fold<'p> {
     }
 }
 
-/// Folds what the search has listed, where it did not fold as it went; `whole` says that it has
+/// Folds what the search has listed, where it did not fold as it went; `whole`: it has
 /// listed everything.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 //!
 //! In goes a search, out comes a [`Guide`]: an elimination with few rows, whose joins are divided
 //! where they would have more. For a box in which the first parameters of its order are single
-//! values, it says what no configuration in it undercuts. The fewer joins were divided, the nearer
+//! values, it bounds all configurations in it from below. The fewer joins were divided, the nearer
 //! that is to the least time.
 
 use crate::search::{Eliminated, Search};

@@ -8,7 +8,7 @@ use crate::bracket::Bracket;
 use crate::formula::SmtFormula;
 use crate::unroll::Unrolled;
 
-/// What a solver says.
+/// The answer of a solver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SolverReply {
     /// Some configuration takes at most as many ticks; its index in the space and its ticks.
@@ -41,7 +41,7 @@ impl<'a> SmtInstance<'a> {
     }
 
     /// As [`SmtInstance::new`], for [`SmtInstance::at_most_for_good`] alone. A plain solver hands
-    /// what it is told to two solvers, one for a first question without assumptions and one for all
+    /// its assertions to two solvers, one for a first question without assumptions and one for all
     /// others; this is the first of them by itself.
     pub(crate) fn for_one_question(
         formula: SmtFormula<'a>,

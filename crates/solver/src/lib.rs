@@ -123,7 +123,7 @@ pub fn tune(
     bracket.fault()?;
     let stop = || bracket.out_of_time();
     let limits = search::limits(search::MAX_ROWS, &stop);
-    // An answer without these counts is as good; more time is not asked for.
+    // These counts are optional: they get no time beyond the limit.
     result.left_out = problem.left_out(&limits).ok().flatten();
     if result.status == Status::Bounded && result.best.is_none() {
         result.upper = early.as_ref().map(|found| found.time);
@@ -199,7 +199,7 @@ fn unlisted(
         }
         cost => cost?,
     };
-    // What few configurations come to is left to the encodings, where a solver was asked for by
+    // Few configurations are left to the encodings where a solver was chosen by
     // name or the cost is only a bound.
     let few = count.is_some_and(|n| n <= num_bigint::BigUint::from(MAX_LISTED));
     if few && !strategy.is_unlisted() && !strategy.leaves_choice() {
@@ -228,7 +228,7 @@ fn listed(
     }
     match Plan::new(problem, &space) {
         Ok(plan) => match closed::tune(&inquiry, Some(plan)) {
-            // Nobody asked for an encoding, and the one taken has grown too large, or a group has
+            // No encoding was named, and the one taken has grown too large, or a group has
             // no ticks in it.
             Err(SolveError::TooDeep { .. } | SolveError::Overflow { .. })
                 if options.encoding.is_none() =>

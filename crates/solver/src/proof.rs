@@ -28,7 +28,7 @@ pub enum Proof {
         /// Rows of all relations and messages.
         rows: u64,
     },
-    /// Z3 says that one tick less is unsatisfiable.
+    /// Z3 has refuted one tick less.
     Z3 {
         /// What the formula states: the space and the cost as they are, or a list of
         /// configurations.

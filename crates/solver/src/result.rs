@@ -13,7 +13,7 @@ use crate::options::{Objective, SearchOptions};
 use crate::proof::Proof;
 use crate::strategy::Strategy;
 
-/// Most optimal configurations that are listed, unless more are asked for.
+/// Most optimal configurations that are listed, unless `top` is more.
 pub const MAX_OPTIMA: usize = 64;
 
 /// How large the formula was.
@@ -132,7 +132,7 @@ impl TuneResult {
         TuneResult { solver_calls: bracket.calls(), ..begun }
     }
 
-    /// What is known of a search that did not come back, from what its observer was told last.
+    /// The result of a search that did not return, from its observer's last incumbent.
     pub fn cut(
         options: &SearchOptions,
         Incumbent { bounds, best }: Incumbent,

@@ -92,7 +92,7 @@ impl Case {
         match objective {
             Objective::Best => met(self.best()),
             Objective::Robust => met(self.worst()),
-            // Both are told.
+            // Both are reported.
             Objective::Worst => met(self.best()) && met(self.worst()),
         }
     }
@@ -154,7 +154,7 @@ fn best(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
         case.some = tried(inquiry, case.configuration)?;
     }
     let mut upper = i64::MAX;
-    // Nobody waits for a single one.
+    // A single one delays no others.
     let passes =
         if cases.len() == 1 { vec![0, STATES.len() - 1] } else { (0..STATES.len()).collect() };
     for pass in passes {
@@ -186,7 +186,7 @@ fn look_at(
 ) -> Result<(), SolveError> {
     let objective = inquiry.options.objective;
     let open = |case: &Case| {
-        // Both ends are told of what is small, also where one of them follows from bounds.
+        // Both ends of what is small are reported, also where one of them follows from bounds.
         let closed = pass > 0 && (case.is_closed(objective) || case.value(objective).0 > *upper);
         case.least <= *upper && !closed && case.both.is_none() && case.why.is_none()
     };

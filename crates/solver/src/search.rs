@@ -198,7 +198,7 @@ impl<'a> Search<'a> {
     }
 
     /// Simulates a configuration and offers its time to the bracket. `claimed` is what the cost
-    /// said it takes. `None` if it is too large to simulate and nothing was claimed.
+    /// gave for it. `None` if it is too large to simulate and nothing was claimed.
     ///
     /// # Errors
     /// It is not valid, has no time, or takes another time than claimed.
@@ -219,7 +219,7 @@ impl<'a> Search<'a> {
             }
             Simulated::Beyond => return self.beyond(&configuration, claimed),
             Simulated::TooLarge => match claimed.filter(|t| *t < i64::MAX) {
-                // The cost's word has to do, and the result says so.
+                // The cost is taken, and the result is marked as not replayed.
                 Some(time) => Tried { time, simulated: false },
                 None => return Ok(None),
             },
@@ -267,7 +267,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A configuration whose time leaves 63 bits; only a cost that says so too is believed.
+    /// A configuration whose time leaves 63 bits; the cost must do so too.
     fn beyond(
         &self,
         configuration: &Configuration,
@@ -331,7 +331,7 @@ impl<'a> Search<'a> {
         self.known(configuration).is_some_and(|t| t.simulated)
     }
 
-    /// What the cost says of a configuration, and the fault of the problem if it says nothing.
+    /// The cost of a configuration, or the fault of the problem if it has none.
     ///
     /// # Errors
     /// An expression without a value.

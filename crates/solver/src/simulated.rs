@@ -5,7 +5,7 @@ use tickbound_simulator::{SimulateError, SimulateOptions, simulate};
 
 use crate::error::SolveError;
 
-/// What a configuration comes to in the simulator.
+/// The result of simulating a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Simulated {
     /// It takes this many ticks.

@@ -12,7 +12,7 @@ use crate::error::SolveError;
 use crate::formula::SmtFormula;
 use crate::instance::{SmtInstance, SolverReply};
 
-/// What strategies that ask a solver need of whatever they ask about.
+/// What strategies that ask a solver need of the formula.
 pub(crate) trait Asked: Sync {
     /// The bracket that they close.
     fn bracket(&self) -> &Bracket<'_>;
@@ -29,7 +29,7 @@ pub(crate) trait Asking {
     /// Asks for at most `ticks`. False if there is no answer.
     fn ask(&mut self, ticks: i64) -> Result<bool, SolveError>;
 
-    /// Tells the solver for good what the bracket knows by now.
+    /// Asserts the bounds of the bracket.
     fn learn(&mut self) -> Result<(), SolveError>;
 }
 
@@ -70,7 +70,7 @@ impl<'a> Task<'a> {
     }
 
     /// Runs configuration `c` in the simulator and offers its time to the bracket. `claimed` is
-    /// what an encoding said it takes.
+    /// its time by an encoding.
     pub(crate) fn replay(&self, c: usize, claimed: Option<i64>) -> Result<i64, SolveError> {
         let bound = &self.space.bound[c];
         let time = match tickbound_simulator::simulate(
@@ -79,7 +79,7 @@ impl<'a> Task<'a> {
             &tickbound_simulator::SimulateOptions::default(),
         ) {
             Ok(run) => run.time,
-            // Too large to simulate: the encoding's word has to do, and the result says so.
+            // Too large to simulate: the encoding's time is taken, and marked as not replayed.
             Err(e) => match claimed.filter(|_| e.is_too_large()) {
                 Some(ticks) => ticks,
                 None => return Err(e.into()),

@@ -38,7 +38,7 @@ struct Summand {
     of: LocatedExpr,
     /// The names in it whose values differ.
     names: Vec<Slot>,
-    /// What it comes to for values of these names; `None`: too small to be kept.
+    /// Its values by those of these names; `None`: too small to be kept.
     known: Option<Mutex<HashMap<Box<[i64]>, i64>>>,
 }
 

@@ -40,8 +40,8 @@ impl Cost {
         derive::bound(problem).map(|term| Cost { term, exact: false })
     }
 
-    /// A cost that is known otherwise, or a wrong one for a test of what finds it out. `exact` says
-    /// that the term is the run time, not only a number of ticks that no run undercuts.
+    /// A cost that is known otherwise, or a wrong one for a test of what finds it out. `exact`
+    /// states that the term is the run time, not only a number of ticks that no run undercuts.
     pub fn of_term(term: Term, exact: bool) -> Cost {
         Cost { term, exact }
     }

@@ -14,7 +14,7 @@
 //! - [`max_plus`]: what an item does to its clock and its mark.
 //!
 //! Items that differ and wait for marks in sequence in one element have no such expression:
-//! then the cost is a lower bound and says so ([`Cost::is_exact`]).
+//! then the cost is a lower bound ([`Cost::is_exact`] is false).
 
 mod at;
 mod chain;

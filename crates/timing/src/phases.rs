@@ -172,7 +172,7 @@ impl Phases {
         if is_nothing(&same) {
             return items(Class::All);
         }
-        // With as many items in each element, what is the same for all of them is no matter of
+        // With as many items in each element, what is the same for all of them does not depend on
         // which is slowest.
         let at = |expr: Expr| LocatedExpr { at: self.local.at.clone(), expr };
         let (local, elements) = (&self.local.expr, Expr::Int(self.elements));

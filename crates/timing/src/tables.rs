@@ -1,13 +1,13 @@
 //! The factors of a cost over their parameters, as relations.
 //!
 //! A product that depends on few parameters becomes a relation: a row for each of their
-//! combinations that the conditions of the space allow, as far as these parameters tell. A
+//! combinations that the conditions of the space allow, as far as these parameters decide. A
 //! parameter on which none of its rows depends is dropped. A product over too many combinations
 //! stays out; its least value over the whole box represents it, and the tables are then a lower
 //! bound ([`CostTables::is_exact`]).
 //!
 //! A configuration for which some expression has no value costs [`Least::FAILS`], which is below
-//! everything: whoever looks for the least cost meets it.
+//! everything, so that a search for the least cost meets it.
 
 use tickbound_elimination::{Least, Network, Relation, TableLimits, TooWide, Weight};
 use tickbound_expr::interval::Interval;

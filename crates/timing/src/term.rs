@@ -22,7 +22,7 @@ pub enum Term {
     Work(LocatedExpr),
     /// How often something happens; below 0 counts as not at all.
     Count(LocatedExpr),
-    /// 1 where the condition comes out as `holds` says, else 0.
+    /// 1 where the condition has the value `holds`, else 0.
     Guard {
         /// The condition.
         condition: LocatedExpr,
@@ -40,7 +40,7 @@ pub enum Term {
     Rounds(Box<Rounds>),
     /// What the elements of a unit do with items that differ, until the last of them has done it.
     Items(Box<Items>),
-    /// One run of a program by an element that waits for nobody but itself, its mark set at the
+    /// One run of a program by an element that waits for nothing else, its mark set at the
     /// beginning.
     Run {
         /// The program; work in ticks.

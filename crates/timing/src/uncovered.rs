@@ -19,7 +19,7 @@ pub enum Uncovered {
     },
 }
 
-/// The error that says so.
+/// The error for it.
 pub(crate) fn uncovered<T>(at: &str, what: &'static str) -> Result<T, Uncovered> {
     Err(Uncovered::Statement { at: at.to_owned(), what })
 }

@@ -2,7 +2,7 @@
 //!
 //! BTOR2 (Niemetz, Preiner, Wolf, Biere, "Btor2, BtorMC and Boolector 3.0", CAV 2018) is a text of
 //! numbered lines over bit-vectors: states with first and next values, constraints that hold at
-//! every step, and *bad* states. [`write`](fn@write) says there that a run ends after fewer than
+//! every step, and *bad* states. [`write`](fn@write) states there that a run ends after fewer than
 //! `T` ticks. So "nothing is faster than `T`" is: no bad state can be reached.
 //!
 //! What goes in: a [`System`] without choices, and what [`survey`] finds in it. What comes out: the
@@ -151,7 +151,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// What the text says, and its sorts.
+    /// The content of the text, and its sorts.
     fn head(&mut self, survey: &Btor2Survey, title: &str) {
         let Btor2Survey { least: (_, least), steps, .. } = survey;
         let bound = self.bound;

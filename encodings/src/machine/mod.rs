@@ -1,7 +1,7 @@
 //! What the encodings share: where each thread is, which loop it is in, which item it runs.
 //!
 //! A [`Control`] is a transition system in the making. It holds the threads' positions (one truth
-//! value per point), loop counters and items; an encoding adds its clocks and says when a thread
+//! value per point), loop counters and items; an encoding adds its clocks and decides when a thread
 //! may leave a point. Everything that takes no time happens on the path from one point to the next.
 //!
 //! Threads that run several items (`opencl` with more items than elements) run a phase once for
@@ -51,7 +51,7 @@ pub(crate) struct Control<'b, X> {
     pub build: &'b SystemBuilder,
     pub plan: &'b Plan<X>,
     pub flow: Flow<X>,
-    /// Items that a thread runs in a phase, as far as this system distinguishes them.
+    /// Items that a thread runs in a phase, where this system distinguishes them.
     pub items: usize,
     threads: Vec<Thread<'b>>,
 }
@@ -202,7 +202,7 @@ impl<'b, X: Clone> Control<'b, X> {
         self.build.any((0..self.items).map(last).chain(alone))
     }
 
-    /// The paths thread `t` may take; `leave[p]` says whether it leaves point `p`, which must imply
+    /// The paths thread `t` may take; `leave[p]`: it leaves point `p`, which must imply
     /// that it is there. Barrier points follow the signals instead.
     pub fn moves(&self, t: usize, leave: &[Bool<'b>], signals: &Signals<'b>) -> Vec<Move<'b>> {
         let mut moves = Vec::new();

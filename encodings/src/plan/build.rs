@@ -102,7 +102,7 @@ fn apart<'a>(
     Ok((Cases { parameters, configurations, bounds }, layouts, order))
 }
 
-/// The program `finish`, and what it comes to in each configuration.
+/// The program `finish`, and its ticks in each configuration.
 struct Finish {
     program: Numbered,
     signatures: Vec<Signature>,
@@ -260,7 +260,7 @@ impl<'a> Builder<'a> {
         self.plan.code.extend(ops);
     }
 
-    /// A single thread with a single item waits for nobody.
+    /// A single thread with a single item waits for nothing.
     fn without_barriers(&mut self, code: Vec<Op>) -> Vec<Op> {
         let mut out = Vec::new();
         for op in code {

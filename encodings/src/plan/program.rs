@@ -202,7 +202,7 @@ impl<X> Plan<X> {
     }
 
     /// Changes the amounts of this name in one configuration, for all threads and items; how many
-    /// values that were. The plan is no longer that of its problem, which tests do of whoever
+    /// values that were. The plan is no longer that of its problem, which tests do to what
     /// checks.
     pub fn change(
         &mut self,

@@ -1,6 +1,6 @@
 //! Computing the expressions of a system, over any kind of value.
 //!
-//! An [`Algebra`] says what values are - numbers, columns of numbers, terms of a solver,
+//! An [`Algebra`] defines what values are - numbers, columns of numbers, terms of a solver,
 //! expressions of another system - and how each operation makes one of others. [`evaluate`] walks
 //! the nodes. It is the only place that does, so it is the only place where a value could be
 //! missing or of the wrong sort, and there it is a [`InternalError`] and never a value made up.
@@ -89,7 +89,7 @@ impl<I, B> SystemValue<I, B> {
     }
 }
 
-/// The value of each node, as far as it has been computed.
+/// The value of each node that has been computed.
 #[derive(Debug, Clone)]
 pub struct SystemValues<I, B>(Vec<Option<SystemValue<I, B>>>);
 

@@ -4,10 +4,10 @@
 //! changed), state variables with their first value and their next one, a goal, and a cost that is
 //! read when the goal is reached. Without *choices* it is deterministic once the parameters are
 //! chosen; with choices, every step picks their truth values such that the system's `constraint`
-//! holds. Whoever reads it - the unrolling for Z3, the interpreter in [`run`], an export - learns
+//! holds. What reads it - the unrolling for Z3, the interpreter in [`run`], an export - learns
 //! nothing about kernels.
 //!
-//! Whatever depends on the parameters alone is a [`SystemTable`]: its values over the parameters it
+//! What depends on the parameters alone is a [`SystemTable`]: its values over the parameters it
 //! really depends on (its *support*). Tables are how products of parameters stay linear for a
 //! solver: each factor is a table, and a product is split over the smaller one.
 //!
@@ -41,7 +41,7 @@ pub use build::{Bool, Choice, Int, Sorted, StateVariable, SystemBuilder};
 pub use evaluate::{Algebra, SystemValue, SystemValues};
 pub use table::SystemTable;
 
-/// What cannot be: a fault of this program. It ends whatever proof it is met in.
+/// What cannot be: a fault of this program. It ends any proof in which it is met.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{0}; this is a fault of tickbound, please report it with the problem file")]
 pub struct InternalError(pub String);

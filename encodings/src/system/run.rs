@@ -1,9 +1,9 @@
 //! Runs a system for one configuration: the encodings' own interpreter.
 //!
-//! It serves the tests, which hold it against the simulator, and tells how many steps a
+//! It serves the tests, which compare it with the simulator, and counts the steps a
 //! configuration needs, so that an unrolling is exactly as deep as it has to be. It is strict: a
 //! value that no configuration was to read is carried along as unknown, and a run that needs it is
-//! a [`InternalError`]. Systems with choices are run with all choices false, which only says
+//! a [`InternalError`]. Systems with choices are run with all choices false, which is only
 //! something where that satisfies the constraint.
 
 use thiserror::Error;
@@ -108,7 +108,7 @@ impl<'s> SystemRunner<'s> {
     }
 }
 
-/// Numbers, `None` where nobody is to read one. What depends on such a number is unknown itself,
+/// Numbers, `None` where none is to be read. What depends on such a number is unknown itself,
 /// but for a conjunction with something false and the like.
 struct Numbers {
     tables: Vec<Option<i64>>,
@@ -204,7 +204,7 @@ impl Algebra for Numbers {
     }
 }
 
-/// One item that equals `decisive` settles it, whatever the others are.
+/// One item that equals `decisive` settles it for any others.
 fn decided(
     items: impl Iterator<Item = Result<Truth, InternalError>>,
     decisive: bool,

@@ -2,7 +2,7 @@
 //!
 //! The ends of an interval do not say whether a point inside overflows: `1 / x + 1 / y` has small
 //! denominators at both ends and large ones between. So an interval carries a bound on its
-//! denominators, too, and an operation is sure not to overflow only if that bound says so.
+//! denominators, too, and an operation is sure not to overflow only by that bound.
 
 use num_rational::Ratio;
 use num_traits::{CheckedAdd, CheckedDiv, CheckedMul, CheckedSub};
@@ -250,7 +250,8 @@ impl Fractions {
         between(low, high, finest, largest())
     }
 
-    /// What `of` says of the negative part and of the positive part of a divisor; zero is a fault.
+    /// The result of `of` for the negative part and of the positive part of a divisor; zero is a
+    /// fault.
     fn by_sign(self, of: impl Fn(Fractions) -> Reach<Exact>) -> Reach<Exact> {
         if *self.low.numer() > 0 || is_negative(self.high) {
             return of(self);

@@ -2,9 +2,9 @@
 //! interval.
 //!
 //! A search over boxes of values drops a box as soon as a constraint can no longer hold in it. What
-//! is said here about a box is never too little: every value and every fault of a point in the box
-//! is included. At a box of one point nothing else is. Equal parts of an expression are taken as
-//! independent, so `x - x` is not known to be 0.
+//! is computed here for a box is never too little: every value and every fault of a point in the
+//! box is included. At a box of one point nothing else is. Equal parts of an expression are taken
+//! as independent, so `x - x` is not known to be 0.
 //!
 //! ```
 //! use tickbound_expr::interval::Interval;
@@ -29,7 +29,7 @@ pub use values::{Interval, Possible, Range};
 impl Expr<Slot> {
     /// What [`Expr::eval`] may come to where slot `s` has any value in `of[s]`.
     ///
-    /// Every value is in [`Range::values`]; where there is a fault, [`Range::may_fail`] says so.
+    /// Every value is in [`Range::values`]; where there is a fault, [`Range::may_fail`] is true.
     /// If all of `of` are points, there is either the one value or the fault, not both.
     ///
     /// # Panics

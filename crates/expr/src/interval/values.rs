@@ -61,7 +61,7 @@ impl Interval {
     }
 }
 
-/// What [`Range`] says, of values of any kind. No values and no fault does not occur.
+/// As [`Range`], of values of any kind. No values and no fault does not occur.
 #[derive(Clone, Copy)]
 pub(super) struct Reach<V> {
     pub(super) values: Option<V>,
@@ -145,7 +145,7 @@ impl Possible {
         Possible { may_hold: self.may_not_hold, may_not_hold: self.may_hold, ..self }
     }
 
-    /// `self and right`, where `right` is asked for only where `self` may be true.
+    /// `self and right`, where `right` is computed only where `self` may be true.
     pub(super) fn and(self, right: impl FnOnce() -> Possible) -> Possible {
         if !self.may_hold {
             return self;
@@ -185,7 +185,7 @@ pub(super) fn reach<V: Values>(e: &Expr<Slot>, of: &[Interval]) -> Reach<V> {
     }
 }
 
-/// What [`reach`] says, as a condition: spares the way over the values 0 and 1.
+/// As [`reach`], for conditions: spares the way over the values 0 and 1.
 pub(super) fn truth<V: Values>(e: &Expr<Slot>, of: &[Interval]) -> Possible {
     match e {
         Expr::Not(a) => truth::<V>(a, of).negated(),

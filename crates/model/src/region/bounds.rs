@@ -83,7 +83,7 @@ impl Over<'_> {
         best.unwrap_or(Err(Stop::Fault.into()))
     }
 
-    /// Where to cut the region so that an expression comes to lie on one side of a bound; `stop` is
+    /// Where to cut the region so that an expression is on one side of a bound; `stop` is
     /// why it has no form.
     fn crossing(&self, e: &Expr, bound: i128, stop: Stop) -> Stop {
         let Some((part, bound)) = self.within(e, bound) else { return stop };

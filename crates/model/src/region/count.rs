@@ -28,7 +28,7 @@ pub fn groups_where(wanted: &[(&Expr, bool)], env: &[i64], axes: &Axes) -> i64 {
     count
 }
 
-/// Whether all items of some groups have what is wanted; where groups differ in that it says so.
+/// Whether all items of some groups have what is wanted; where groups differ in that, an error.
 fn all_items(
     wanted: &[(&Expr, bool)],
     env: &[i64],

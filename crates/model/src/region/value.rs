@@ -14,7 +14,7 @@ pub fn value(e: &Expr, env: &[i64], axes: &Axes, region: &Region) -> Result<Line
     Over { env, axes, region }.value(e).map_err(|wide| wide.stop)
 }
 
-/// What a condition comes to, everywhere in a region.
+/// The value of a condition everywhere in a region.
 pub fn truth(e: &Expr, env: &[i64], axes: &Axes, region: &Region) -> Result<bool, Stop> {
     Over { env, axes, region }.truth(e).map_err(|wide| wide.stop)
 }

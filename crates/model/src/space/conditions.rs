@@ -84,7 +84,7 @@ impl ConditionFault {
     }
 }
 
-/// The size that an expression comes to, at least 1.
+/// The value of a size, at least 1.
 pub(super) fn size(e: &Expr, env: &[i64]) -> Result<i64, ConditionFault> {
     match e.eval(env) {
         Ok(size) if size < 1 => Err(ConditionFault::BelowOne(size)),
@@ -167,7 +167,7 @@ impl Condition {
         }
     }
 
-    /// True if it holds for whatever lies in these intervals.
+    /// True if it holds everywhere in these intervals.
     pub(super) fn surely_holds(&self, of: &[Interval]) -> bool {
         let never_fails = |e: &Expr| Some(e.range(of)).filter(|r| !r.may_fail)?.values;
         match &self.kind {

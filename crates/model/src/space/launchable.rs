@@ -118,7 +118,7 @@ impl Problem {
         rules.program("finish", &self.finish)
     }
 
-    /// Where the values of each slot lie, as far as domains say that depend on no parameter.
+    /// Where the values of each slot lie, by the domains that depend on no parameter.
     pub(super) fn parameter_intervals(&self) -> Vec<Interval> {
         let point = |v: &i64| Interval { low: *v, high: *v };
         let mut of: Vec<Interval> = self.base_env().iter().map(point).collect();

@@ -66,7 +66,7 @@ pub struct Space {
     /// The valid configurations with all their values.
     pub bound: Vec<Bound>,
     /// Configurations that satisfy the constraints but cannot be launched, or for which an
-    /// expression has no value; [`Problem::left_out`] says why.
+    /// expression has no value; [`Problem::left_out`] counts these.
     pub unlaunchable: usize,
 }
 
@@ -93,7 +93,7 @@ impl Problem {
     /// The first valid configuration, if it is among this many choices.
     pub fn first_configuration(&self, most: u64) -> Option<Bound> {
         let mut walk = Walk { wanted: 1, most, ..Walk::new(self).ok()? };
-        // What is at fault is said where the whole space is examined.
+        // Faults are reported where the whole space is examined.
         walk.choose(&mut self.base_env(), 0).ok()?;
         walk.space.bound.pop()
     }

@@ -10,8 +10,8 @@
 //! A choice for which no condition is false, but some has no value, is a fault of the problem.
 //!
 //! A condition over too many parameters or too large domains, whose combinations cannot be
-//! tabulated is kept apart ([`Configurations::is_complete`]): then the structure says what may be
-//! valid, not what is.
+//! tabulated is kept apart ([`Configurations::is_complete`]): then the structure contains what may
+//! be valid, not what is.
 
 use num_bigint::BigUint;
 use tickbound_elimination::{Least, Network, Relation, SolutionCount, TableLimits, TooWide, Tree};
@@ -186,7 +186,7 @@ impl<'p> Configurations<'p> {
         for (row, _) in root.sorted() {
             let mut indices = vec![0; self.values.len()];
             root.scope().variables().iter().zip(row).for_each(|(p, index)| indices[*p] = index);
-            // An exact tree completes whatever its root has.
+            // An exact tree completes all that its root has.
             if !tree.complete(&mut indices) {
                 return None;
             }
@@ -195,7 +195,7 @@ impl<'p> Configurations<'p> {
         Some(all)
     }
 
-    /// A relation over some parameters: of the combinations that the conditions allow as far as
+    /// A relation over some parameters: of the combinations that the conditions allow, as far as
     /// these parameters tell, those to which `cost` gives one, given their indices and the values
     /// of all slots.
     ///
@@ -242,7 +242,7 @@ impl<'p> Configurations<'p> {
     }
 
     /// Calls `each` with the combinations that pass the filters, as indices and as values of all
-    /// slots, until it says false.
+    /// slots, until it returns false.
     pub(super) fn enumerate(
         &self,
         parameters: &[usize],

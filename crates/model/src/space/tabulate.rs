@@ -120,8 +120,8 @@ fn stopped() -> ModelError {
     )
 }
 
-/// Calls `each` with every combination of the values of some parameters until it says false; true
-/// if it never did.
+/// Calls `each` with every combination of the values of some parameters until it returns false;
+/// true if it never did.
 fn combinations(values: &[Vec<i64>], of: &[usize], each: &mut impl FnMut(&[i64]) -> bool) -> bool {
     fn go(
         values: &[Vec<i64>],
@@ -150,7 +150,7 @@ impl Configurations<'_> {
         self.network = Network::new(sizes);
         for (place, values) in self.values.iter().enumerate() {
             if values.is_empty() {
-                // Without a value there is no configuration: an empty relation says so.
+                // Without a value there is no configuration: an empty relation.
                 self.network
                     .add(Relation::new(self.network.scope(&[place]).map_err(|_| stopped())?));
             }

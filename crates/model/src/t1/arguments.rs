@@ -197,7 +197,7 @@ fn argument(place: usize, field: &Field<'_>) -> Result<Value, ModelError> {
     Ok(argument)
 }
 
-/// The first content of a buffer; zeros if nothing is said.
+/// The first content of a buffer; zeros if the file has none.
 fn fill(field: &Field<'_>) -> Result<Value, ModelError> {
     let value = field.value.get("FillValue");
     let kind = field.value.get("FillType").and_then(Value::as_str);

@@ -8,7 +8,7 @@
 //!
 //! T1 has no platform and no timing model. A problem that was read from T1 has [`PLATFORM`] in its
 //! place, under which nothing costs anything, until another is chosen; and it has a kernel only if
-//! its language is OpenCL ([`without_program`] says why not). Values are lists, ranges,
+//! its language is OpenCL ([`without_program`] has the reason). Values are lists, ranges,
 //! comprehensions and sums of them, as Python writes them. All numbers are whole numbers: a
 //! parameter whose values are texts or fractions is refused by name.
 //!
@@ -43,5 +43,5 @@ mod write;
 pub use read::{is_t1, read, without_program};
 pub use write::write;
 
-/// Name of the platform that a T1 file gets, as it has none of its own.
+/// Name of the platform that a T1 file gets, as it has none.
 pub const PLATFORM: &str = "none";

@@ -35,7 +35,7 @@ pub fn without_program(file: &Value) -> Option<String> {
 /// Turns a T1 file into a problem file.
 ///
 /// # Errors
-/// A part that is missing, or that says what our format cannot: where, what, and the fix.
+/// A part that is missing, or that our format cannot express: where, what, and the fix.
 pub fn read(file: &Value) -> Result<Value, ModelError> {
     let space = part(file, "ConfigurationSpace")?;
     let kernel = file.get("KernelSpecification").unwrap_or(&Value::Null);
@@ -173,7 +173,7 @@ fn launch(
     Ok(json!({ "global_size": global, "local_size": locals }))
 }
 
-/// Whether the global size is in groups. Where nothing is said it means what it means to the
+/// Whether the global size is in groups. Without a statement it means what it means to the
 /// kernel's language.
 fn counts_groups(kernel: &Value) -> Result<bool, ModelError> {
     let Some(of) = kernel.get("GlobalSizeType").filter(|v| !v.is_null()) else {

@@ -82,7 +82,7 @@ pub fn of_lines(
     problem.usage_lines().iter().map(of).collect()
 }
 
-/// What tells the program of a configuration from those of others under the profile `resources`:
+/// What distinguishes the program of a configuration from others under the profile `resources`:
 /// what it uses, the sizes of its launch, and the clocks of `finish`. `None` under other profiles,
 /// where every configuration counts as its own program.
 ///

@@ -2,12 +2,12 @@
 //!
 //! Each parameter is one truth value per value, of which exactly one holds. A condition forbids
 //! what its relation does not list. Each relation with costs has a number, which is at least what
-//! the relation says of the values chosen; the sum of these numbers, times the scale and plus the
+//! the relation has for the values chosen; the sum of these numbers, times the scale and plus the
 //! offset, is at most the time. The question is whether the time may be at most this many ticks. So
 //! the formula grows with the tables and not with the number of configurations, and it is linear.
 //!
 //! Rows go in as a tree, one parameter after another, and a cost is bounded at each node by the
-//! least below it. This says nothing that the rows do not say, but lets Z3 turn down a choice of a
+//! least below it. This follows from the rows, but lets Z3 turn down a choice of a
 //! few parameters at once. It is what makes the formula fast: bounds are clauses over plain bounds
 //! of a number, and few conflicts need arithmetic.
 //!
@@ -183,7 +183,7 @@ fn total(terms: &[Int]) -> Int {
     }
 }
 
-/// What a solver says of a statement.
+/// The answer of a solver about a statement.
 enum Answer {
     /// For each parameter the index of its value, and the ticks of that choice.
     Yes(Vec<u32>, i64),
@@ -223,7 +223,7 @@ impl Asking for Live<'_> {
         }
     }
 
-    /// A configuration may take more than the least time, so only the lower bound is told.
+    /// A configuration may take more than the least time, so only the lower bound is asserted.
     fn learn(&mut self) -> Result<(), SolveError> {
         if let Some(stated) = &self.stated {
             self.solver.assert(stated.time.ge(stated.search.bracket.bounds().lower));
@@ -313,7 +313,7 @@ impl<'q> Stated<'q> {
         Some(asserted)
     }
 
-    /// Asserts that a number is at least what the row of the values chosen says.
+    /// Asserts that a number is at least the cost of the row of the values chosen.
     fn at_least(
         &self,
         number: &Int,
@@ -361,7 +361,7 @@ impl<'q> Stated<'q> {
             if node.rows.iter().any(|(_, both)| Some(*both) != first) {
                 return true;
             }
-            // Without a value it may be anything: whoever looks for the least time shall meet it.
+            // Without a value it may be anything, so that a search for the least time meets it.
             if let Some((scale, offset)) = first.flatten() {
                 let taken = Int::mul(&[Int::from_i64(scale), self.sum.clone()]);
                 node.imply(&Int::sub(&[self.time.clone(), taken]).ge(offset), solver);
@@ -382,7 +382,7 @@ impl<'q> Stated<'q> {
         Some((normal.scale.value(env).ok()?, offset?))
     }
 
-    /// Tells what an elimination, if there is one, says of the least sum for the parameters of the
+    /// Asserts what an elimination, if there is one, has as the least sum for the parameters of the
     /// scale.
     fn learn_least(&self, solver: &Solver, stop: &dyn Fn() -> bool) {
         let Some(Eliminated { root, .. }) = self.search.eliminated() else { return };

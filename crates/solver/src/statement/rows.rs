@@ -61,7 +61,7 @@ impl<W> Node<'_, W> {
 }
 
 impl Rows<'_> {
-    /// Visits the nodes from the root on, below those where `visit` says so; `None` at a stop.
+    /// Visits the nodes from the root on, below those where `visit` returns true; `None` at a stop.
     pub fn walk<W>(
         &self,
         mut rows: Vec<(u128, W)>,

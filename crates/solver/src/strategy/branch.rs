@@ -49,7 +49,7 @@ pub(super) fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
 }
 
 /// The configurations that take at most `least` ticks, up to `optima` of them, and the best of the
-/// others until there are `top`; the second value says that no other takes `least`.
+/// others until there are `top`; the second value states whether no other takes `least`.
 pub(crate) fn best(
     search: &Search<'_>,
     least: i64,
@@ -112,8 +112,8 @@ impl<'s, 'a> Walk<'s, 'a> {
         Walk { search, values, slots, first, boxes: 0, stop, guide, order }
     }
 
-    /// Visits every configuration whose bound is at most `most()`, until `each` says false. True if
-    /// none was left. `raised` is told what no configuration undercuts that is still to be visited.
+    /// Visits every configuration whose bound is at most `most()`, until `each` returns false. True
+    /// if none was left. `raised` gets a lower bound of all configurations still to be visited.
     ///
     /// The box with the least bound is taken next, and searched along the better halves down to a
     /// configuration; the others wait. Where too many wait, it is searched to the end.
@@ -187,7 +187,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     }
 
     /// What no configuration in the box undercuts; `None` if none is valid. An expression that may
-    /// lack a value says nothing.
+    /// lack a value gives no bound.
     fn bound(&mut self, of: &Box) -> Option<i64> {
         self.boxes += 1;
         for (place, (low, high)) in of.iter().enumerate() {

@@ -28,7 +28,7 @@ pub(crate) enum Run {
     Together(fn(&Task<'_>, SmtFormula<'_>, &[OnFormula]) -> Result<(), SolveError>),
 }
 
-/// Closes the bracket without a list, and says how; `None` if it did not.
+/// Closes the bracket without a list, and returns the proof; `None` if it did not.
 pub(crate) type OnStructure = fn(&Search<'_>) -> Result<Option<Proof>, SolveError>;
 
 /// Asks a solver until the bracket is closed.

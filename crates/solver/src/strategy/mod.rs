@@ -65,7 +65,7 @@ impl Strategy {
     }
 }
 
-/// Runs a strategy on its own thread, which gets a solver context of its own. Without a
+/// Runs a strategy on its own thread, which gets its own solver context. Without a
 /// formula configurations are simulated.
 pub(crate) fn search(task: &Task<'_>, strategy: Strategy) -> Result<(), SolveError> {
     // The bounds alone may have closed the bracket; what is left then is the confirmation.
@@ -89,7 +89,7 @@ fn ask(asked: &dyn Asked, run: OnFormula) -> Result<(), SolveError> {
     })
 }
 
-/// Runs a strategy on a space that is not listed; says what the proof is, if the bracket was
+/// Runs a strategy on a space that is not listed; returns the proof, if the bracket was
 /// closed.
 pub(crate) fn unlisted(
     search: &Search<'_>,

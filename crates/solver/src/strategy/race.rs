@@ -36,7 +36,7 @@ fn run(task: &Task<'_>, _: SmtFormula<'_>, racers: &[OnFormula]) -> Result<(), S
             .collect();
         runners.into_iter().map(|r| r.join().unwrap_or(Err(SolveError::Panicked))).collect()
     });
-    // One closed bracket is enough; an error counts only if nobody got there.
+    // One closed bracket is enough; an error counts only if none was closed.
     if task.bracket.closed() && !failed.load(Ordering::Relaxed) {
         return Ok(());
     }

@@ -61,7 +61,7 @@ pub(super) fn first(search: &Search<'_>, seed: u64) -> Result<(), SolveError> {
     };
     let bound = search.configurations.bind(&configuration)?;
     // One at fault or too large is left to the search, and so is one that closes the bracket:
-    // whoever closes it says why.
+    // the strategy that closes it has the proof.
     match simulated(search.problem(), &bound, SAMPLE_EVENTS) {
         Ok(Simulated::Time { ticks, .. }) if ticks > search.bracket.bounds().lower => {
             search.offer(configuration, None).map(|_| ())

@@ -11,11 +11,11 @@
 //! 3. Otherwise the costs are tabulated and the parameters eliminated. Every configuration that a
 //!    strategy proposes is simulated before it counts. Where tables would be large one drawn at
 //!    random comes first, so that there is something to show.
-//! 4. Configurations drawn at random are simulated too and held against the cost, so that a fault
+//! 4. Configurations drawn at random are simulated too and compared with the cost, so that a fault
 //!    in it shows outside the optimum as well.
 //! 5. Where the time can be derived a second way, its parameters are eliminated too; the least must
 //!    be the same.
-//! 6. Z3 is asked for one tick less, if it answers within the time that 1 to 4 have taken.
+//! 6. Z3 has to refute one tick less, if it answers within the time that 1 to 4 have taken.
 //!
 //! A configuration that is too large to simulate, or whose time leaves 63 bits, is excluded by its
 //! bound, or it stays open and is named as what keeps the bracket from closing.
@@ -117,14 +117,14 @@ fn confirmed(search: &Search<'_>, options: &SearchOptions) -> Result<Vec<Proof>,
         proofs.extend(second::confirm(claimed, second)?);
     }
     if options.strategy.leaves_choice() && search.cost.is_exact() {
-        // Z3 is told the second cost, if there is one. It is given as long as the search has taken.
+        // Z3 gets the second cost, if there is one, and as much time as the search has taken.
         let told = second.as_ref().filter(|_| !proofs.is_empty()).unwrap_or(search);
         proofs.extend(statement::confirm(search.bracket, told, taken)?);
     }
     Ok(proofs)
 }
 
-/// Closes the bracket with the strategy; says who has proved it.
+/// Closes the bracket with the strategy; returns the proof.
 fn closed(search: &Search<'_>, options: &SearchOptions) -> Result<Option<Proof>, SolveError> {
     search.limit_rows(INITIAL_ROWS);
     if options.strategy.leaves_choice() && search.eliminated().is_some() {
@@ -200,7 +200,7 @@ fn result(
     })
 }
 
-/// The number of configurations as a plain number, as far as it goes.
+/// The number of configurations, at most `i64::MAX`.
 fn listed(configurations: &Configurations<'_>) -> usize {
     let most = usize::try_from(i64::MAX).unwrap_or(usize::MAX);
     configurations.count().and_then(|n| usize::try_from(n).ok()).unwrap_or(most).min(most)

@@ -99,7 +99,7 @@ fn ties(
         root.scope().unpack(key, &mut indices);
         let env = search.env(&indices);
         let ticks = |sum: Least| Least(tables.ticks(&env, sum.0));
-        // The scale is positive, so what costs more comes to more.
+        // The scale is positive, so the order of costs is that of times.
         let own = Ties {
             least: ticks(ties.least),
             count: ties.count.clone(),
@@ -201,7 +201,7 @@ fn bounded(search: &Search<'_>, top: usize, least: i64) -> Result<Ranking, Solve
 }
 
 /// Simulates in the order of lower bounds, until none that is left can belong to the list; the
-/// second value says that all optima are in it.
+/// second value states whether all optima are in it.
 fn by_bounds(
     search: &Search<'_>,
     Eliminated { tables, tree, root }: &Eliminated,

@@ -1,7 +1,7 @@
 //! Unrolling a transition system into a formula over integers for Z3.
 //!
 //! Each tuning parameter is one-hot: one truth value per value, the same at every step. A table is
-//! a choice over these; whatever depends on few parameters is tabulated before the solver sees it,
+//! a choice over these; what depends on few parameters is tabulated before the solver sees it,
 //! and a product is split over its smaller factor, so the formula stays linear. State variables get
 //! one constant per step, unless their value is already a constant or another constant. Choices are
 //! fresh truth values at every step.
@@ -95,7 +95,7 @@ impl<'s> Unrolled<'s> {
     /// # Errors
     /// The system is not one.
     pub fn end(&mut self) -> Result<(Bool, Int), InternalError> {
-        // No further step is taken, so whatever it would pick is nothing.
+        // No further step is taken, so it picks nothing.
         let none = vec![Bool::from_bool(false); self.system.choices.len()];
         let values = self.values(&none)?;
         Ok((values.bool(self.system.goal)?.term(), values.int(self.system.cost)?.term()))

@@ -50,7 +50,7 @@ pub(super) struct Terms<'s> {
     pub system: &'s System,
     /// For each parameter and each of its values: it is chosen.
     pub chosen: Vec<Vec<Bool>>,
-    /// The term of each table, once it has been asked for.
+    /// The term of each table, once it was made.
     pub tables: Vec<Option<Number>>,
     /// What the present step picks.
     pub choices: Vec<Bool>,

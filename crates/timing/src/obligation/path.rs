@@ -7,7 +7,7 @@
 //! alone.
 //!
 //! Items are alike if no expression differs between them, but for the condition of an `if` whose
-//! two sides do the same. Under `opencl` without warps nobody may wait for a mark: all items of an
+//! two sides do the same. Under `opencl` without warps nothing may wait for a mark: all items of an
 //! element then stand at a statement together, which is one step for all of them. Under the
 //! published profiles an element, or a dispatcher, runs the whole program once for each of its
 //! items, or warps, and the mark is set at the beginning of each.
@@ -120,7 +120,7 @@ struct Reader<'p> {
     runs: Vec<Expr>,
     /// Ticks of a barrier.
     barrier: i64,
-    /// True if an `if` whose sides do the same is as one of them, whoever takes which.
+    /// True if an `if` whose sides do the same is as one of them, whichever items take it.
     merges: bool,
 }
 
@@ -175,7 +175,7 @@ impl Reader<'_> {
     }
 }
 
-/// True if two programs do the same, whatever their statements are called.
+/// True if two programs do the same; the places of statements do not count.
 fn same(a: &[Stmt], b: &[Stmt]) -> bool {
     let same_kind = |a: &StmtKind, b: &StmtKind| match (a, b) {
         (StmtKind::Repeat { count: m, body: a }, StmtKind::Repeat { count: n, body: b }) => {

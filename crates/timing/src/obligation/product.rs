@@ -8,7 +8,7 @@ use tickbound_model::ModelError;
 
 use crate::obligation::phase::PhaseWork;
 
-/// Factors in the order in which an item comes to them: what follows a 0 need not have a value.
+/// Factors in the order in which an item reaches them: what follows a 0 need not have a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TimeProduct {
     /// The statement, for messages.
