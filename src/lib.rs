@@ -21,7 +21,7 @@
 //!
 //! # From a problem to a proved answer
 //!
-//! A problem says what the kernel does, on which platform, and which parameters there are:
+//! A problem states what the kernel does, on which platform, and which parameters there are:
 //!
 //! ```
 //! use indexmap::IndexMap;
@@ -38,12 +38,12 @@
 //! let space = problem.space()?;
 //! assert_eq!(space.bound.len(), 6);
 //!
-//! // The simulator says how long one configuration takes, in ticks.
+//! // The simulator states how long one configuration takes, in ticks.
 //! use tickbound_simulator::{SimulateOptions, simulate};
 //! let run = simulate(&problem, &space.bound[5], &SimulateOptions::default())?;
 //! assert_eq!((space.bound[5].configuration.0[0], run.time), (32, 291));
 //!
-//! // The search finds the least time over all of them, and says who proved that nothing is faster.
+//! // The search finds the least time over all of them, and states who proved it.
 //! use std::sync::atomic::AtomicBool;
 //! use tickbound_model::verdict::Status;
 //! use tickbound_solver::{SearchOptions, tune};

@@ -60,7 +60,7 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit, CliError> {
     }
 }
 
-/// What is said at a stop.
+/// What is printed at a stop.
 fn stopped() -> String {
     stop::reason().map_or_else(
         || CalibrateError::Interrupted.to_string(),

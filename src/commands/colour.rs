@@ -6,8 +6,8 @@
 use std::ffi::OsStr;
 use std::io::IsTerminal;
 
-/// How a line is begun that says how much is known, and the number of its colour as terminals have
-/// them (ECMA-48, SGR).
+/// How a line is begun that states how much is known, and the number of its colour as terminals
+/// have them (ECMA-48, SGR).
 const STATUS: [(&str, &str); 14] = [
     ("least time:", GOOD),
     ("least worst case:", GOOD),

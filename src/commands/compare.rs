@@ -120,7 +120,7 @@ fn show(progress: &Progress, json: bool, event: CompareEvent<'_>) {
             let mut known = known.clone();
             stop::on_forced_end(move || {
                 known.interrupted = true;
-                // There is nobody left to tell what went wrong.
+                // An error can no longer be reported.
                 say_result(json, &known).unwrap_or_default();
             });
         }

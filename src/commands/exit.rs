@@ -6,7 +6,7 @@ use tickbound_compare::cp_sat::CpSatError;
 use tickbound_report::ReportError;
 use tickbound_report::answer::Answer;
 
-/// What the help says of [`Exit`].
+/// What the help states of [`Exit`].
 pub(super) const EXIT_STATUS: &str = "\
 Exit status:
   0  proved, or done
@@ -119,7 +119,7 @@ impl From<tickbound_simulator::SimulateError> for CliError {
     }
 }
 
-/// An error of a library as an error about the input: it says what, where and the fix itself.
+/// An error of a library as an error about the input: it states what, where and the fix itself.
 pub(crate) fn input(error: impl std::fmt::Display) -> CliError {
     CliError::Input(error.to_string())
 }

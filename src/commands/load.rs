@@ -283,7 +283,7 @@ impl Chosen {
         Ok(self.loaded()?.0)
     }
 
-    /// What `init` has guessed for this problem file, as it says itself.
+    /// What `init` has guessed for this problem file, as it states itself.
     pub fn guesses(&self) -> Option<String> {
         let file: Value = serde_json::from_str(&self.text().ok()?).ok()?;
         let notes = file.get("notes")?.as_array()?.iter().filter_map(Value::as_str);

@@ -26,7 +26,7 @@ use tickbound_measure::{
 };
 use tickbound_report::MeasuredTimes;
 
-/// Most configurations that are measured if nobody says which.
+/// Most configurations that are measured if nobody states which.
 const MAX_UNASKED: usize = 500;
 /// Most configurations of a space whose model is made only to be shown.
 const MAX_MODELLED: usize = 20_000;
@@ -289,7 +289,7 @@ fn ticks(problem: &Problem, bound: &Bound, is_late: &dyn Fn() -> bool) -> Option
         .map(|run| run.time)
 }
 
-/// Says on standard error what happens.
+/// Writes on standard error what happens.
 struct Teller<'a> {
     problem: &'a Problem,
     progress: &'a Progress,
@@ -328,7 +328,7 @@ impl Teller<'_> {
         }
     }
 
-    /// What is said if the campaign does not come back: nothing of it is lost.
+    /// What is printed if the campaign does not come back: nothing of it is lost.
     fn on_forced_end(&self) {
         let (kept, cache) = (self.kept, self.cache.unwrap_or_default().to_owned());
         stop::on_forced_end(move || {

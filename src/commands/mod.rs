@@ -1,9 +1,9 @@
 //! The command line: one file per subcommand, no logic of its own.
 //!
 //! Results go to standard output, progress and warnings to standard error. The exit status is an
-//! [`Exit`]; an error comes with one line that says what, where, and the fix.
+//! [`Exit`]; an error comes with one line that states what, where, and the fix.
 
-/// Says something beside the answer, a line on standard error, unless `--quiet` is given.
+/// Writes something beside the answer, a line on standard error, unless `--quiet` is given.
 macro_rules! eprintln {
     ($($text:tt)*) => {
         if !crate::commands::notes::are_hushed() {
@@ -12,7 +12,7 @@ macro_rules! eprintln {
     };
 }
 
-/// Says an error, a line on standard error.
+/// Writes an error, a line on standard error.
 macro_rules! complain {
     ($($text:tt)*) => {
         crate::commands::notes::line(&format!($($text)*))
@@ -177,7 +177,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(exit as u8)
 }
 
-/// What is wrong with the command line; what Rust says of numbers as what to write.
+/// What is wrong with the command line; what Rust states of numbers as what to write.
 fn complaint(e: &clap::Error) -> String {
     let whole = "write a whole number, such as 10";
     [

@@ -1,11 +1,11 @@
 //! What commands print and write.
 //!
 //! Results go to standard output and into the files that options name. Files are whole or absent
-//! ([`tickbound_os::output`]). Before a command works it says which it will write ([`Outputs`]): a
-//! name that cannot be written, that the command reads, or that two options share is refused while
-//! nothing is done. Files come before what is printed, so that a reader who closes the pipe loses
-//! no file. Standard output that is full or closed is an error, but for a pipe that its reader has
-//! closed.
+//! ([`tickbound_os::output`]). Before a command works it states which it will write ([`Outputs`]):
+//! a name that cannot be written, that the command reads, or that two options share is refused
+//! while nothing is done. Files come before what is printed, so that a reader who closes the pipe
+//! loses no file. Standard output that is full or closed is an error, but for a pipe that its
+//! reader has closed.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ use tickbound_report::{Table, picture};
 /// This process was started without standard output.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Says that this process was started without standard output. Rust then opens `/dev/null` in its
+/// Notes that this process was started without standard output. Rust then opens `/dev/null` in its
 /// place before `main`, where all that is printed would be lost without an error.
 pub fn standard_output_is_closed() {
     CLOSED.store(true, Ordering::Relaxed);
@@ -184,12 +184,12 @@ pub(crate) fn say_or_save(path: Option<&str>, text: &str) -> Result<(), CliError
     path.map_or_else(|| say(text), |path| save(path, text))
 }
 
-/// Says on standard error which files were written.
+/// Writes on standard error which files were written.
 pub(crate) fn written(files: &[PathBuf]) {
     files.iter().for_each(|path| eprintln!("tickbound: {} written", path.display()));
 }
 
-/// Configurations in order: their rank, what `columns` says of each, and the values of their
+/// Configurations in order: their rank, what `columns` states of each, and the values of their
 /// parameters.
 pub(crate) fn ranking<'f>(
     problem: &Problem,

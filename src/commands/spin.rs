@@ -111,7 +111,7 @@ fn say_result(json: bool, problem: &Problem, result: &SpinResult) -> Result<(), 
 /// The least time cannot be below the first, and the best run so far.
 type Bracket = (i64, Option<TimedConfiguration>);
 
-/// What is said of the bracket if the search does not come back.
+/// What is printed of the bracket if the search does not come back.
 fn on_forced_end(
     args: &SpinArgs,
     problem: &Problem,
@@ -124,7 +124,7 @@ fn on_forced_end(
         let (lower, best) = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let seconds = stop::began().elapsed().as_secs_f64();
         let result = nothing.cut(lower, best, seconds, stop::reason().and_then(as_spin_says));
-        // There is nobody left to tell what went wrong.
+        // An error can no longer be reported.
         say_result(json, &problem, &result).unwrap_or_default();
     });
 }

@@ -36,7 +36,7 @@ const SAMPLE: Duration = Duration::from_millis(20);
 static FLAG: AtomicBool = AtomicBool::new(false);
 static CLOCK: Clock = Clock { state: Mutex::new(State::new()), changed: Condvar::new() };
 
-/// What is said if the process must be ended.
+/// What is printed if the process must be ended.
 type Words = Box<dyn FnOnce() + Send>;
 
 struct Clock {
@@ -53,7 +53,7 @@ struct State {
     /// Bytes of resident memory that it may take.
     memory: Option<u64>,
     words: Option<Words>,
-    /// The command says itself what becomes of a stop.
+    /// The command states itself what becomes of a stop.
     quiet: bool,
     /// How much is being written that is to be whole.
     writing: usize,

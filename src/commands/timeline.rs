@@ -19,8 +19,8 @@ use tickbound_solver::{Objective, TuneResult};
 /// Most spans of a timeline: about 25 MB of JSON, which Perfetto opens at once.
 pub const MAX_SPANS: usize = 200_000;
 
-/// Refuses `--trace` where a problem has no timeline, and a name that says something else than what
-/// [`write`] would put there.
+/// Refuses `--trace` where a problem has no timeline, and a name that states something else than
+/// what [`write`] would put there.
 ///
 /// # Errors
 /// It was given, and there is none; or the name's extension is of neither a picture nor a trace

@@ -105,7 +105,7 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     if let Some(why) = shortfall(args.top, &result) {
         eprintln!("tickbound: {why}");
     }
-    // If a picture takes too long, this is still said.
+    // If a picture takes too long, this is still printed.
     let last = text(&result);
     stop::on_forced_end(move || say_answer(&last).unwrap_or_default());
     write_files(args, &problem, drawing.as_ref(), &result)?;
@@ -172,7 +172,7 @@ fn said(json: bool, problem: &Problem, result: &TuneResult) -> String {
     }
 }
 
-/// What is said of the bracket if the search does not come back.
+/// What is printed of the bracket if the search does not come back.
 fn on_forced_end(
     json: bool,
     problem: &Problem,
@@ -184,7 +184,7 @@ fn on_forced_end(
         let known = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let seconds = stop::began().elapsed().as_secs_f64();
         let result = TuneResult::cut(&options, known, seconds, stop::reason());
-        // There is nobody left to tell what went wrong.
+        // An error can no longer be reported.
         say_answer(&said(json, &problem, &result)).unwrap_or_default();
     });
 }
@@ -245,7 +245,7 @@ fn listing(problem: &Problem, result: &TuneResult) -> String {
 fn shortfall(top: usize, result: &TuneResult) -> Option<String> {
     let listed = result.optima.len();
     let there_are_more = result.configurations.as_ref().is_none_or(|n| *n > listed.into());
-    // The profile resources lists programs, and says itself what it lists.
+    // The profile resources lists programs, and states itself what it lists.
     if listed >= top || !there_are_more || !result.programs.list.is_empty() {
         return None;
     }

@@ -69,7 +69,7 @@ pub(super) fn run(args: &WhyArgs) -> Result<Exit, CliError> {
         answer.stopped_by = stop::reason().map(|why| why.to_string()).or(answer.stopped_by);
     }
     let text = said(args, &answer)?;
-    // If the page takes too long, this is still said.
+    // If the page takes too long, this is still printed.
     let last = text.clone();
     stop::on_forced_end(move || say_answer(&last).unwrap_or_default());
     if let Some(path) = &args.html {
@@ -107,7 +107,7 @@ fn again(
     }
 }
 
-/// What is said if a search does not come back.
+/// What is printed if a search does not come back.
 fn on_forced_end(
     args: &WhyArgs,
     problem: &Problem,
@@ -129,7 +129,7 @@ fn on_forced_end(
             true => serde_json::to_string(&answer).map(|text| text + "\n").unwrap_or_default(),
             false => words(&answer, width()),
         };
-        // There is nobody left to tell what went wrong.
+        // An error can no longer be reported.
         say_answer(&text).unwrap_or_default();
     });
 }

@@ -1,8 +1,8 @@
 //! Checking a certificate: by its files, the simulator, and programs of others where they are
 //! there.
 //!
-//! In goes a [`Certificate`], out comes a [`CheckReport`] that says what was checked, what was not,
-//! and what had to be trusted. Whatever is wrong is a [`Refusal`]; then nothing is proved.
+//! In goes a [`Certificate`], out comes a [`CheckReport`] that states what was checked, what was
+//! not, and what had to be trusted. Whatever is wrong is a [`Refusal`]; then nothing is proved.
 
 use indexmap::IndexMap;
 use num_bigint::BigUint;

@@ -94,7 +94,7 @@ pub enum CertificateKind {
     Inequalities,
     /// A tree of boxes, in its own file.
     Branches,
-    /// All configurations are simulated, again by whoever checks.
+    /// All configurations are simulated, again by the checker.
     Simulation,
 }
 

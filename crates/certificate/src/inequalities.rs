@@ -155,7 +155,7 @@ fn the_end(
     })
 }
 
-/// What parts and messages come to; `None` if a message says that there is no such configuration.
+/// What parts and messages come to; `None` if a message states that there is no such configuration.
 fn sum(
     parts: &[&TimePart],
     messages: &[&Message],

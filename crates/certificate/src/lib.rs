@@ -1,9 +1,9 @@
 //! Certificates: a least time that others can check.
 //!
-//! A certificate is a folder. It says which time is the least, gives a configuration that takes it,
-//! and a proof that no other takes less ([`folder`]). Whoever doubts it runs [`check::check`],
-//! which reads these files, runs the simulator, and uses none of the encodings and searches that
-//! found the time.
+//! A certificate is a folder. It states which time is the least, gives a configuration that takes
+//! it, and a proof that no other takes less ([`folder`]). It is checked by [`check::check`], which
+//! reads these files, runs the simulator, and uses none of the encodings and searches that found
+//! the time.
 //!
 //! What is to be proved of a problem, its conditions and its run time as a sum, is an
 //! [obligation](tickbound_timing::obligation).

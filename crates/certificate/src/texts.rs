@@ -1,7 +1,7 @@
 //! What a certificate holds for programs of others: questions for solvers, and a formula with its
 //! proof.
 //!
-//! Each text but the proof follows from the problem and the time, so whoever checks makes it anew
+//! Each text but the proof follows from the problem and the time, so the checker makes it anew
 //! and compares.
 
 use tickbound_model::{Configuration, Problem};

@@ -63,7 +63,7 @@ const TOOLS: [Tool; 4] = [
     Tool { name: "veripb", arguments: &[], reads: &[Text::FormulaProof] },
 ];
 
-/// Asks every program about every text that it reads; `each` is told what each has said.
+/// Asks every program about every text that it reads; `each` is called with what each has said.
 ///
 /// # Errors
 /// A program finds the claim wrong, no file can be written, or a stop.
@@ -185,7 +185,7 @@ fn verified(name: &str, finished: &Finished, time: i64) -> Result<ToolReport, Re
     }
 }
 
-/// Why there is no answer: what a program says first of it.
+/// Why there is no answer: what a program states first of it.
 fn why(finished: &Finished) -> String {
     let first = |text: &str| text.lines().map(str::trim).find(|l| !l.is_empty()).map(str::to_owned);
     match finished.ended {

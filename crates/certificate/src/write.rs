@@ -15,7 +15,7 @@ use tickbound_timing::obligation::Obligation;
 
 /// A certificate that no configuration takes fewer than `time` ticks, which one takes. It is a
 /// proof by inequalities where the time is a sum over the parameters, or by branch and bound,
-/// otherwise by simulation. The first two are checked here; simulation is what whoever checks does.
+/// otherwise by simulation. The first two are checked here; simulation is done by the checker.
 /// Where the time is a sum there are texts for programs of others, too.
 ///
 /// # Errors

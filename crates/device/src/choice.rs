@@ -29,7 +29,7 @@ pub enum DeviceChoiceError {
          them)"
     )]
     Text(String),
-    /// One device is asked for where it says all.
+    /// One device is asked for where it states all.
     #[error(
         "opencl:all is for products in blocks, `reo compose --mode dense --stream`; one device is \
          wanted here"

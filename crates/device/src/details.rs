@@ -1,4 +1,4 @@
-//! What a device says of itself beyond what is listed.
+//! What a device states of itself beyond what is listed.
 
 use opencl3::device::{
     CL_DEVICE_REGISTERS_PER_BLOCK_NV, CL_DEVICE_WARP_SIZE_NV, Device as Info, get_device_info,
@@ -19,7 +19,7 @@ pub struct Details {
     pub vector: u32,
     /// Bytes of a line of the cache of global memory; 0 if unknown.
     pub line: u32,
-    /// 32-bit registers that a workgroup can have, where the device says so: NVIDIA's.
+    /// 32-bit registers that a workgroup can have, where the device reports it: NVIDIA's.
     pub registers: Option<u32>,
 }
 

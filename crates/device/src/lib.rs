@@ -4,7 +4,7 @@
 //! elsewhere: the name `libOpenCL.so.1` that every ICD loader brings (the plain `libOpenCL.so` is
 //! there only for those who link; no set-up is needed), after the libraries of the variable
 //! `OPENCL_DYLIB_PATH`, if it is set, with `;` between. Where there is no library, no driver or no
-//! device, that is an answer, not an error: [`Listing::absent`] says it in one line.
+//! device, that is an answer, not an error: [`Listing::absent`] states it in one line.
 //!
 //! What goes wrong on a device is an error that names the device, the call and the code, and every
 //! call is checked. Handles are given back when they are dropped; a driver that refuses that is

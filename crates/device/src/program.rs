@@ -39,7 +39,7 @@ impl<'s> DeviceProgram<'s> {
         let options = CString::new(options).map_err(|_| DeviceError::Zero("options"))?;
         let program = create_program_with_source(session.context.get(), &[source])
             .map_err(session.fail("clCreateProgramWithSource"))?;
-        // SAFETY: the program is new, and nobody else gives it back.
+        // SAFETY: the program is new, and nothing else releases it.
         let program = unsafe { Owned::new(program, release_program) };
         let device = session.device().id.0;
         build_program(program.get(), &[device], &options, None, ptr::null_mut()).map_err(
@@ -64,7 +64,7 @@ impl<'s> DeviceProgram<'s> {
         let name = CString::new(name).map_err(|_| DeviceError::Zero("kernel's name"))?;
         let kernel = create_kernel(self.program.get(), &name);
         let kernel = kernel.map_err(self.session.fail("clCreateKernel"))?;
-        // SAFETY: the kernel is new, and nobody else gives it back.
+        // SAFETY: the kernel is new, and nothing else releases it.
         let kernel = unsafe { Owned::new(kernel, release_kernel) };
         let device = self.session.device().id.0;
         let most = get_kernel_work_group_data(kernel.get(), device, CL_KERNEL_WORK_GROUP_SIZE);

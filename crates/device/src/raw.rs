@@ -16,7 +16,7 @@ unsafe impl<T: Copy> Send for Owned<T> {}
 
 impl<T: Copy> Owned<T> {
     /// # Safety
-    /// `raw` is a handle that `release` gives back, and nobody else will.
+    /// `raw` is a handle that `release` gives back, and nothing else does.
     pub unsafe fn new(raw: T, release: unsafe fn(T) -> Result<(), cl_int>) -> Owned<T> {
         Owned { raw, release }
     }

@@ -102,13 +102,13 @@ impl Session {
         let fail = |call| error(device, call);
         let context = create_context(&[device.id.0], ptr::null(), None, ptr::null_mut())
             .map_err(fail("clCreateContext"))?;
-        // SAFETY: the context is new, and nobody else gives it back.
+        // SAFETY: the context is new, and nothing else releases it.
         let context = unsafe { Owned::new(context, release_context) };
         // SAFETY: the context is valid and was made for this device.
         let queue =
             unsafe { create_command_queue(context.get(), device.id.0, CL_QUEUE_PROFILING_ENABLE) };
         let queue = queue.map_err(fail("clCreateCommandQueue"))?;
-        // SAFETY: the queue is new, and nobody else gives it back.
+        // SAFETY: the queue is new, and nothing else releases it.
         let queue = unsafe { Owned::new(queue, release_command_queue) };
         Ok(Session { device: device.clone(), queue, context })
     }
@@ -135,7 +135,7 @@ impl Session {
         let memory =
             unsafe { create_buffer(self.context.get(), CL_MEM_READ_WRITE, bytes, ptr::null_mut()) };
         let memory = memory.map_err(self.fail("clCreateBuffer"))?;
-        // SAFETY: the buffer is new, and nobody else gives it back.
+        // SAFETY: the buffer is new, and nothing else releases it.
         let memory = unsafe { Owned::new(memory, release_mem_object) };
         Ok(Buffer { memory, len, element: PhantomData })
     }
@@ -168,7 +168,7 @@ impl Session {
             )
         };
         let memory = memory.map_err(self.fail("clCreateSubBuffer"))?;
-        // SAFETY: the buffer is new, and nobody else gives it back. It keeps the memory of `whole`
+        // SAFETY: the buffer is new, and nothing else releases it. It keeps the memory of `whole`
         // for as long as it lives.
         let memory = unsafe { Owned::new(memory, release_mem_object) };
         Ok(Buffer { memory, len, element: PhantomData })
@@ -247,11 +247,11 @@ impl Session {
 
     /// An event that a call of OpenCL has just made.
     pub(super) fn event(&self, event: cl_event) -> Owned<cl_event> {
-        // SAFETY: the event is new, and nobody else gives it back.
+        // SAFETY: the event is new, and nothing else releases it.
         unsafe { Owned::new(event, release_event) }
     }
 
-    /// Waits for a command, and says when it was where.
+    /// Waits for a command, and states when it was where.
     pub(super) fn wait(&self, event: &Owned<cl_event>) -> Result<Timing, DeviceError> {
         wait_for_events(&[event.get()]).map_err(self.fail("clWaitForEvents"))?;
         let time = |what| {

@@ -1,4 +1,4 @@
-//! What error messages are made of: the nearest known name for one that nobody knows, and text on
+//! What error messages are made of: the nearest known name for an unknown one, and text on
 //! one line.
 //!
 //! ```
@@ -59,7 +59,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     near.min().map(|(_, k)| k)
 }
 
-/// The fix for a name that nobody knows: the nearest known one, or some of the known ones.
+/// The fix for a name that is not known: the nearest known one, or some of the known ones.
 pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     suggest_or(name, known.iter().copied(), || match &known[..] {

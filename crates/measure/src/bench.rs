@@ -76,7 +76,7 @@ impl<'s> Bench<'s> {
         Bench { session, buffers: Vec::new(), expected: None }
     }
 
-    /// Runs a job. `stage` is told what is at work.
+    /// Runs a job. `stage` is called with what is at work.
     ///
     /// # Errors
     /// See [`JobError`].

@@ -265,7 +265,7 @@ impl Campaign<'_> {
         Ok(None)
     }
 
-    /// Measures one; the inner error says why measuring is over.
+    /// Measures one; the inner error states why measuring is over.
     fn measured(
         &mut self,
         task: &Task<'_>,
@@ -300,7 +300,7 @@ impl Campaign<'_> {
         Ok(Ok(Measured { bound: task.bound.clone(), record, cached: false }))
     }
 
-    /// Bytes and operations a second, where the problem says how many there are.
+    /// Bytes and operations a second, where the problem states how many there are.
     fn rates(&self, bound: &Bound, outcome: &Outcome) -> Result<Vec<(String, f64)>, MeasureError> {
         let source = source_of(self.problem)?;
         let Some(seconds) = outcome.timed().map(Timed::seconds) else {

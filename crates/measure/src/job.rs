@@ -1,7 +1,7 @@
 //! What is run: a kernel's source, its macros, arguments and launch, all worked out for one
 //! configuration.
 //!
-//! A [`Job`] is plain data that says everything a device needs, so that it can be sent to another
+//! A [`Job`] is plain data that states everything a device needs, so that it can be sent to another
 //! process, and so that two equal jobs are the same measurement: [`Job::fingerprint`] is what a
 //! cache remembers.
 

@@ -6,14 +6,14 @@
 //!
 //! 1. it becomes a [`job::Job`]: macros, arguments and launch worked out;
 //! 2. if the cache has a result for this very job, that is it;
-//! 3. the host [`mod@reference`] says what the outputs should be;
+//! 3. the host [`mod@reference`] states what the outputs should be;
 //! 4. a worker process ([`worker`], kept and watched by [`lab`]) builds the program, runs the
 //!    kernel once, compares, warms up, and repeats until the time is known well enough
 //!    ([`mod@bench`], [`sample`]); the buffers lie between zones that show what is written past
 //!    them ([`guarded`]);
 //! 5. the result goes into the cache.
 //!
-//! Before the first of these runs a note says whose code it is, and within which limits it runs.
+//! Before the first of these runs a note states whose code it is, and within which limits it runs.
 //!
 //! Nothing that a kernel does ends the measuring: one that does not compile, cannot be launched,
 //! crashes, hangs or computes wrong numbers is a [`outcome::Failure`] with one line that says so.

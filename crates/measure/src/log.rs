@@ -18,7 +18,7 @@ pub fn first_error(log: &str) -> Option<Diagnostic> {
     log.lines().find_map(|line| clang(line).or_else(|| pocl(line)).or_else(|| edg(line)))
 }
 
-/// The first line of a log that says something.
+/// The first line of a log that states something.
 pub fn first_line(log: &str) -> &str {
     log.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no reason given")
 }

@@ -47,7 +47,7 @@ pub struct Failure {
 }
 
 tickbound_input::named! {
-    /// A kind of failure, under the word that files have; `about` is what a summary says of
+    /// A kind of failure, under the word that files have; `about` is what a summary states of
     /// several.
     #[derive(PartialOrd, Ord)]
     pub enum FailureKind {

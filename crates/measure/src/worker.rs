@@ -6,7 +6,7 @@
 //! killed ([`super::lab`] does that). It ends when its input does: also when the process that
 //! started it was killed, and even while a kernel hangs.
 //!
-//! Before it says that it is ready, it runs its own kernel and checks the result, so that a
+//! Before it states that it is ready, it runs its own kernel and checks the result, so that a
 //! device that has vanished, or that answers and does nothing, is told from a kernel that is wrong.
 
 use std::fs::File;

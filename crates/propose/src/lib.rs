@@ -2,14 +2,14 @@
 //!
 //! In goes a source file, and what its user already knows: the kernel, sizes of inputs, domains of
 //! parameters. Out comes a problem file that `tickbound tune` takes as it is, with a note for each
-//! choice that was made. A choice is made by what the source says (a `#if` that compares a macro
+//! choice that was made. A choice is made by what the source states (a `#if` that compares a macro
 //! with 1, 2 and 4; `reqd_work_group_size`; how far apart the accesses of neighbouring groups are),
 //! else by what a name means to those who write kernels, else by what is common. Nothing here
 //! decides what is proved: the file is the user's, to be changed.
 //!
 //! It is done in these steps:
 //!
-//! 1. [`Outline`] lists what directives mention. [`names`] says what a macro is for.
+//! 1. [`Outline`] lists what directives mention. [`names`] states what a macro is for.
 //! 2. The source is compiled. Names that nobody declares are macros too; this is repeated until it
 //!    compiles.
 //! 3. It is read as a problem with a preliminary launch. Loops and branches that the reader asks

@@ -117,7 +117,7 @@ pub(crate) fn conversions(draft: &mut Draft, called: &[String]) -> bool {
     any
 }
 
-/// Makes macros of names that nobody declares. False if nothing is new.
+/// Makes macros of names without a declaration. False if nothing is new.
 pub(crate) fn declare(
     draft: &mut Draft,
     outline: &Outline,

@@ -172,7 +172,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Takes the dimension from the end of a name, if it says one.
+/// Takes the dimension from the end of a name, if it states one.
 fn dimension(words: &mut Vec<String>) -> Option<usize> {
     let last = words.last()?.clone();
     let known = [("X", 0), ("Y", 1), ("Z", 2), ("0", 0), ("1", 1), ("2", 2)];

@@ -62,7 +62,7 @@ pub(crate) fn conclude(draft: &mut Draft, reading: &KernelReading, constrained: 
             let (_, id) = guard(draft, d, found)?;
             Some((variant.values.as_slice(), samples.step(draft, &id, (d, &variant.values))?))
         });
-        // What an id is compared with says how many of that a group has, whatever is loaded for
+        // What an id is compared with states how many of that a group has, whatever is loaded for
         // each.
         let guarded = Share::together(structural, &guards.collect_vec());
         let share = match (share, guarded) {
@@ -168,11 +168,11 @@ struct Elements {
     guarded: bool,
     /// The input was chosen for its place among the others.
     guessed: bool,
-    /// The input that says how many, or a number.
+    /// The input that states how many, or a number.
     input: String,
 }
 
-/// The input that says how many elements there are in a dimension.
+/// The input that states how many elements there are in a dimension.
 fn elements(
     draft: &Draft,
     (d, share): (usize, &Share),
@@ -216,8 +216,8 @@ fn guard(draft: &Draft, d: usize, found: &Found<'_>) -> Option<(String, SymbolEx
     first
 }
 
-/// Where rows are as long as the launch is wide (`i + j * get_global_size(0)`), the launch says how
-/// many elements there are, and no input does: for each dimension a new one that represents it.
+/// Where rows are as long as the launch is wide (`i + j * get_global_size(0)`), the launch states
+/// how many elements there are, and no input does: for each dimension a new one that represents it.
 fn own_sizes(draft: &mut Draft, found: &[Found<'_>]) -> Vec<Option<String>> {
     let mut rows = false;
     for seen in found.iter().flat_map(|found| &found.accesses) {

@@ -1,4 +1,4 @@
-//! What the source says of the size of a group that it has no name for.
+//! What the source states of the size of a group that it has no name for.
 //!
 //! Where the items of a group are next to each other and groups are TS elements apart, a group has
 //! TS items: with fewer, elements are left out, with more, items are outside of their tile. Where

@@ -58,7 +58,7 @@ pub const COLUMNS: [(&str, &str); 10] = [
     ("note", "note"),
 ];
 
-/// What a row says in [`COLUMNS`]; empty where nothing is known.
+/// What a row states in [`COLUMNS`]; empty where nothing is known.
 pub fn cells(row: &Row) -> [String; 10] {
     let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
     let time = |s: Option<f64>| s.map(seconds).unwrap_or_default();

@@ -10,7 +10,7 @@ pub struct Machine {
     pub processor: String,
     /// Cores that the program may use.
     pub cores: usize,
-    /// Bytes of memory, where the system tells.
+    /// Bytes of memory, where the system reports it.
     pub memory: Option<u64>,
     /// Operating system and architecture.
     pub system: String,

@@ -1,7 +1,7 @@
 //! The picture of measured times.
 //!
 //! Over two parameters: a line for each value of the second, over the values of the first; bytes a
-//! second where the problem says how many there are, as in Table 2 of Garanina, Staroletov,
+//! second where the problem states how many there are, as in Table 2 of Garanina, Staroletov,
 //! Gorlatch (2023), else milliseconds. Over others: each configuration as a point, its time over
 //! the model's ticks; without a model, over its place in the order of times.
 

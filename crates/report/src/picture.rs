@@ -66,7 +66,7 @@ impl Sheet<'_, '_> {
         self.fill((x + width - thickness, y), (thickness, height), colour)
     }
 
-    /// One line of text whose middle line is at `y`; `h` says which end of it is at `x`.
+    /// One line of text whose middle line is at `y`; `h` states which end of it is at `x`.
     pub fn text(&self, text: &str, size: i32, (x, y): (i32, i32), h: HPos, ink: RGBColor) -> Drawn {
         let drop = (f64::from(size) * TEXT_DROP).round() as i32;
         let font = (FONT, size).into_font().color(&ink).pos(Pos::new(h, VPos::Center));

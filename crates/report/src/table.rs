@@ -203,7 +203,7 @@ pub fn wrapped(text: &str, width: usize) -> String {
 const NAME: usize = 16;
 
 /// An answer in lines of at most `width` columns, if no word is longer. What a line with a name
-/// says goes on below, what others say under two more blanks. Two blanks in a row are between
+/// states goes on below, what others say under two more blanks. Two blanks in a row are between
 /// columns: rows of tables stay.
 pub fn hanging(text: &str, width: usize) -> String {
     let line = |line: &str| {

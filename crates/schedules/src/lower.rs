@@ -3,7 +3,7 @@
 //! This shares no code with the simulator, which it is compared with: it evaluates the program
 //! itself, item by item, by the rules of `docs/semantics.md`, "Warps and segments". What has no
 //! launch - a negative amount, barriers that only some warps take - is left to the simulator, which
-//! says what is wrong.
+//! states what is wrong.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -33,7 +33,7 @@ pub struct VerifierReport {
     pub coverage: Option<Coverage>,
     /// The final figures were printed.
     pub summary: bool,
-    /// The verifier says that it did not search everything, as it does also after an error.
+    /// The verifier states that it did not search everything, as it does also after an error.
     pub unfinished: bool,
     /// Violations of assertions are looked for.
     pub assertions: bool,
@@ -43,7 +43,7 @@ pub struct VerifierReport {
     pub error_texts: Vec<String>,
     /// A state lay below the depth limit, so something was left out.
     pub depth_cut: bool,
-    /// The line that says that memory ran out.
+    /// The line that states that memory ran out.
     pub out_of_memory: Option<String>,
     /// The state vector is larger than the verifier was compiled for.
     pub vector_too_small: bool,

@@ -333,7 +333,7 @@ pub fn run_watched(
     Ok(finished)
 }
 
-/// The line in which a program says what it does not like.
+/// The line in which a program states what it does not like.
 pub fn complaint(finished: &Finished) -> String {
     let all = || finished.stderr.lines().chain(finished.stdout.lines()).map(str::trim);
     let error = |l: &&str| l.to_lowercase().contains("error") || l.contains("cannot");

@@ -29,7 +29,7 @@ pub struct SpinTools {
     pub compiler: PathBuf,
     /// Its first arguments, as in `CC="ccache gcc"`.
     pub compiler_args: Vec<String>,
-    /// What the compiler says of itself, in one line.
+    /// What the compiler states of itself, in one line.
     pub compiler_version: String,
 }
 

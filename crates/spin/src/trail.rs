@@ -1,11 +1,11 @@
-//! What a run of the model says of itself, and whether our simulator agrees.
+//! What a run of the model states of itself, and whether our simulator agrees.
 //!
 //! A run that reaches its end prints `tickbound: time=44 WG=4 TS=2`, and before that, where
 //! schedules are open, its decisions: `tickbound: start time=3 group=0 warp=1` and `tickbound:
 //! place group=2 unit=1`. The same lines come from SPIN's simulator and from a trail that the
 //! verifier replays.
 //!
-//! Nothing that SPIN says is believed before our simulator has run it: the configuration must
+//! Nothing that SPIN states is believed before our simulator has run it: the configuration must
 //! belong to the space, the schedule must be one that the simulator can follow decision by
 //! decision, and the time must be the same. If not, that is an error that shows both sides.
 

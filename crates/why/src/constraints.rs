@@ -1,9 +1,9 @@
 //! Which constraints stand in the way of something faster.
 //!
 //! Without a constraint there are only more configurations, so the least time falls or stays. Hence
-//! one search without all of them says that none matters, where it finds nothing faster; otherwise
-//! each is left out alone. If none of them alone is in the way, several are together: of those that
-//! the configuration found does not satisfy, each in turn is put back, unless that takes
+//! one search without all of them states that none matters, where it finds nothing faster;
+//! otherwise each is left out alone. If none of them alone is in the way, several are together: of
+//! those that the configuration found does not satisfy, each in turn is put back, unless that takes
 //! away all that is faster. What is left is smallest in the sense that each of it is needed, not
 //! that there is no other such set. Launch conditions and domains stay.
 //!

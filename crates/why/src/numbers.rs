@@ -159,7 +159,7 @@ fn of_source(source: &KernelSource, slot: usize) -> bool {
     defines.chain(arguments).chain(bounds).any(|e| e.mentions(|s| s == slot))
 }
 
-/// It prices a statement, or says how much runs at once.
+/// It prices a statement, or states how much runs at once.
 fn of_statements(problem: &Problem, name: &str) -> bool {
     let priced = |access: AccessKind| {
         is_price(&problem.kernel, access, name) || is_price(&problem.finish, access, name)

@@ -25,7 +25,7 @@ use super::clusters::{ClusterShape, ClusterTables};
 use crate::refusal::Refusal;
 use tickbound_timing::obligation::Obligation;
 
-/// The line of the text that says what the clusters are.
+/// The line of the text that states what the clusters are.
 const CLUSTERS: &str = "* clusters: ";
 
 /// A truth value.
@@ -130,8 +130,8 @@ impl PseudoBooleanFormula {
         format!("x{}", self.variables.get_index_of(variable).map_or(0, |i| i + 1))
     }
 
-    /// The number of the line that says an equation's left-hand side is at least the right one; the
-    /// next says at most.
+    /// The number of the line that states an equation's left-hand side is at least the right one;
+    /// the next states at most.
     pub fn at_least(&self, equation: &Equation) -> usize {
         self.equations.get_index_of(equation).map_or(0, |i| 2 * i + 1)
     }

@@ -98,8 +98,8 @@ fn everything_else() -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// Opens the cache, adds two entries, closes it; `done` is told what is said to be on the disk.
-/// What failed, and what was noted.
+/// Opens the cache, adds two entries, closes it; `done` is called with what is said to be on the
+/// disk. What failed, and what was noted.
 fn session(disk: Disk, path: &Path, done: &dyn Fn(i64)) -> Vec<String> {
     let mut said = Vec::new();
     match open(disk, path) {

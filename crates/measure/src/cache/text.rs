@@ -123,8 +123,8 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// Reads a field before the entries, and says whether another may come; nothing where no cache
-    /// can follow.
+    /// Reads a field before the entries, and states whether another may come; nothing where no
+    /// cache can follow.
     fn field(&mut self, parts: &mut CacheParts) -> Option<bool> {
         self.blanks();
         let (start, line) = (self.at, self.line());

@@ -90,7 +90,7 @@ impl CalibrateOptions {
     }
 }
 
-/// Calibrates a device. `progress` is told what is being measured.
+/// Calibrates a device. `progress` is called with what is being measured.
 ///
 /// # Errors
 /// The device fails or computes something wrong, or `interrupt` was set.

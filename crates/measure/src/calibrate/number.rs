@@ -43,7 +43,7 @@ pub(super) fn whole(x: f64) -> i64 {
     x.round().clamp(0.0, MOST) as i64
 }
 
-/// What the device says of itself.
+/// What the device states of itself.
 pub(super) fn fact(
     field: &'static str,
     value: i64,

@@ -78,7 +78,7 @@ impl<'s> OpenCl<'s> {
         })
     }
 
-    /// What the device says of itself.
+    /// What the device states of itself.
     pub fn facts(device: &Device) -> Facts {
         let details = device.details();
         let processor = device.kind == DeviceKind::Cpu;

@@ -1,4 +1,4 @@
-//! Numbers of a platform, made of what was measured. docs/calibrate.md says why these formulas.
+//! Numbers of a platform, made of what was measured. docs/calibrate.md states why these formulas.
 
 use super::number::{CalibratedNumber, MOST, Origin, fact, whole};
 use super::resources;

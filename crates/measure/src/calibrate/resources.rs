@@ -1,5 +1,5 @@
-//! Numbers of the profile `resources`, made of what was measured. docs/calibrate.md says why these
-//! formulas.
+//! Numbers of the profile `resources`, made of what was measured. docs/calibrate.md states why
+//! these formulas.
 //!
 //! Times become clocks of a unit: of the rate that the device tells, or on a processor of the rate
 //! that was measured. Rates are rounded to whole numbers and are at least 1, which is the least

@@ -188,7 +188,7 @@ pub trait Runner {
     fn verify(&mut self, run: &CalibrationRun) -> Result<(), CalibrateError>;
 }
 
-/// What a device says of itself.
+/// What a device states of itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
     /// Its name.
@@ -209,7 +209,7 @@ pub struct Facts {
     pub cache: u64,
     /// The greatest clock rate in MHz; 0 if unknown.
     pub clock_mhz: u32,
-    /// Items that move in lockstep (a warp, a wavefront), where the device says so.
+    /// Items that move in lockstep (a warp, a wavefront), where the device reports it.
     pub lockstep: Option<u32>,
     /// Whether it is a processor: it runs one item after another.
     pub processor: bool,
@@ -218,7 +218,7 @@ pub struct Facts {
     pub vector: usize,
     /// Bytes of a cache line; 0 if unknown.
     pub line: u32,
-    /// 32-bit registers that a group can have, where the device says so.
+    /// 32-bit registers that a group can have, where the device reports it.
     pub registers: Option<u32>,
 }
 

@@ -54,7 +54,7 @@ pub struct Survey {
     pub rates: Rates,
 }
 
-/// Measures everything. `progress` is told what comes next.
+/// Measures everything. `progress` is called with what comes next.
 ///
 /// # Errors
 /// The device fails or computes something wrong, or the user has had enough.

@@ -5,9 +5,9 @@
 //!
 //! 1. the [`FIRST`] best by the model;
 //! 2. then the one with the greatest expected improvement over the best time so far. A [Gaussian
-//!    process](process) over the parameters and the model's time says how far times are from the
+//!    process](process) over the parameters and the model's time states how far times are from the
 //!    model's, as the logarithm of their ratio, and how sure that is: where the model is wrong, it
-//!    often is as wrong for others of which it says the same;
+//!    often is as wrong for others of which it states the same;
 //! 3. but every [`RANDOM`]th measurement is at random, so that a region which the model misjudges
 //!    is not left out for good;
 //! 4. it stops where the greatest expected improvement was below [`GAIN`] [`IN_A_ROW`] times in a

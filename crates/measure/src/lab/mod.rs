@@ -50,7 +50,7 @@ impl<'a> Lab<'a> {
         &self.device
     }
 
-    /// Runs a job. `stage` is told what it is at.
+    /// Runs a job. `stage` is called with what it is at.
     ///
     /// # Errors
     /// The device is lost, or the user or the time says stop; then nothing is known of the job.

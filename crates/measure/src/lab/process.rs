@@ -74,7 +74,7 @@ impl Worker {
         stdin.write_all(line.as_bytes()).and_then(|()| stdin.flush())
     }
 
-    /// Waits for what it says next.
+    /// Waits for what it states next.
     pub(super) fn listen(
         &self,
         until: Option<Instant>,
@@ -101,7 +101,7 @@ impl Worker {
         }
     }
 
-    /// Waits for its end, and says how it ended in one line.
+    /// Waits for its end, and states how it ended in one line.
     pub(super) fn end(&mut self) -> String {
         self.stdin = None;
         let how = match self.group.wait() {

@@ -58,7 +58,7 @@ fn declared<'a>(
     format!("void reference({})", if typed.is_empty() { "void" } else { &typed })
 }
 
-/// What our program says about the arguments.
+/// What our program states about the arguments.
 pub(super) struct Parts {
     pub(super) prototype: String,
     arguments: Vec<minijinja::Value>,

@@ -14,7 +14,7 @@ use crate::cache::text;
 /// Measured times by configuration.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Results {
-    /// The device, if the file says.
+    /// The device, if the file reports it.
     pub device: Option<String>,
     /// Parameters by name, and milliseconds.
     pub entries: Vec<(IndexMap<String, i64>, f64)>,
@@ -49,7 +49,7 @@ pub enum ResultsError {
         /// The file.
         path: PathBuf,
     },
-    /// It says two things at once.
+    /// It states two things at once.
     #[error("{}: {error}; remove one of the two", path.display())]
     Twice {
         /// The file.

@@ -62,8 +62,8 @@ impl Disk {
         options.open(path)
     }
 
-    /// Takes the lock of a file, and says whether nobody else holds it; nothing if the file system
-    /// has no locks.
+    /// Takes the lock of a file, and states whether nobody else holds it; nothing if the file
+    /// system has no locks.
     pub(crate) fn lock(self, file: &File) -> io::Result<Option<bool>> {
         self.ask(Operation::Lock)?;
         lock(file)

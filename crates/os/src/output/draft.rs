@@ -123,7 +123,7 @@ pub fn leftovers(target: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Asks the system to copy nothing, or to copy again, and says whether it does what it was asked.
+/// Asks the system to copy nothing, or to copy again, and states whether it does what it was asked.
 #[cfg(target_os = "linux")]
 fn set_direct(file: &File, on: bool) -> bool {
     use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};

@@ -55,7 +55,7 @@ impl<'c> Output<'c> {
         let (stdin, stdout, stderr) = group.pipes();
         let (send, pieces) = sync_channel(WAITING);
         if let Some(mut stdin) = stdin {
-            // A child that does not read its input says why on its own.
+            // A child that does not read its input states why on its own.
             thread::spawn(move || stdin.write_all(&input));
         }
         if let Some(stdout) = stdout {

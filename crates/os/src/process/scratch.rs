@@ -1,9 +1,9 @@
 //! Folders for as long as a process lives.
 //!
 //! A folder is removed when it is dropped. A process that is killed cannot do that, so each folder
-//! holds a file that its process keeps locked: what is not locked belongs to nobody, and [`sweep`]
-//! removes it at the next start. Locks are used rather than process numbers, which mean nothing to
-//! another container that shares the temporary folder.
+//! holds a file that its process keeps locked: what is not locked belongs to no process, and
+//! [`sweep`] removes it at the next start. Locks are used rather than process numbers, which mean
+//! nothing to another container that shares the temporary folder.
 
 use std::fs::{DirEntry, File, OpenOptions};
 use std::io;

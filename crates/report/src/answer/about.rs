@@ -29,7 +29,7 @@ pub struct About {
 pub struct Units {
     /// Times of the model.
     pub model: String,
-    /// What a tick is, as the platform says it.
+    /// What a tick is, as the platform states it.
     pub tick: Option<String>,
     /// Microseconds of a tick, where that is known.
     pub tick_microseconds: Option<f64>,
@@ -77,7 +77,7 @@ impl Units {
 /// What a tick is under the profile `resources`, whatever the platform's prices count in.
 const CLOCK: &str = "one clock of a unit";
 
-/// Microseconds of a tick, where the platform tells.
+/// Microseconds of a tick, where the platform reports it.
 fn tick_microseconds(problem: &Problem) -> Option<f64> {
     match problem.profile {
         Profile::Resources => problem.platform.clock_microseconds(),

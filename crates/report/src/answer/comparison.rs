@@ -170,7 +170,7 @@ impl Row {
         self.status == RowStatus::Optimal
     }
 
-    /// The engine searched, whatever came of it: its time says something.
+    /// The engine searched, whatever came of it: its time states something.
     pub fn searched(&self) -> bool {
         matches!(self.status, RowStatus::Optimal | RowStatus::Bounded | RowStatus::Infeasible)
     }

@@ -81,10 +81,10 @@ pub enum End {
         checked: bool,
         /// Seconds of each run that counts, in order.
         runs: Vec<f64>,
-        /// 10^9 bytes a second, where the problem says how many it moves.
+        /// 10^9 bytes a second, where the problem states how many it moves.
         #[serde(rename = "GB/s", skip_serializing_if = "Option::is_none")]
         bytes: Option<f64>,
-        /// 10^9 operations a second, where the problem says how many there are.
+        /// 10^9 operations a second, where the problem states how many there are.
         #[serde(rename = "GOP/s", skip_serializing_if = "Option::is_none")]
         operations: Option<f64>,
     },

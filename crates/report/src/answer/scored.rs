@@ -31,7 +31,7 @@ pub struct Scored {
     /// Configurations that have no time in the model for another reason.
     pub faults: usize,
     /// The median of measured times over predicted ones, under the profile `resources` where the
-    /// platform says its clock.
+    /// platform states its clock.
     pub measured_over_predicted: Option<f64>,
     /// Spearman's rank correlation, if both sides vary.
     pub spearman: Option<f64>,

@@ -8,7 +8,7 @@ use super::data::{Answer, Values};
 /// A line under the first two: its name, such as `proved:`, and what it says.
 pub type AnswerLine = (&'static str, String);
 
-/// The label of what a proof rests on. It says what a proof is about: the model, not the device.
+/// The label of what a proof rests on. It states what a proof is about: the model, not the device.
 pub const PROVED: &str = "proved in the model:";
 
 /// A line as it is printed, with its text in the column that short names leave.

@@ -107,7 +107,7 @@ pub(super) fn svg(plot: &impl Plot) -> Result<String, ReportError> {
 }
 
 impl Canvas<'_, '_> {
-    /// A line of text whose middle line is at `y`; `h` says which end of it is at `x`.
+    /// A line of text whose middle line is at `y`; `h` states which end of it is at `x`.
     pub fn text(&self, text: &str, (x, y): (i32, i32), h: HPos, ink: Ink) -> Drawn {
         let drop = (f64::from(TEXT) * TEXT_DROP).round() as i32;
         let colour = ink.colour();

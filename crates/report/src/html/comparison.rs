@@ -28,7 +28,7 @@ use crate::error::ReportError;
 pub struct PageSource {
     /// The file; empty if the results come from this run.
     name: String,
-    /// What was measured where, if the file says so.
+    /// What was measured where, if the file reports it.
     comparison: Option<Comparison>,
     cases: Vec<Case>,
 }

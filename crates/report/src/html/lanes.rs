@@ -144,7 +144,7 @@ fn merged<'s>(blocks: &[Block<'s>], least: i64) -> Vec<Block<'s>> {
     })
 }
 
-/// The blocks, neighbours joined where `one` says that they are one.
+/// The blocks, neighbours joined where `one` states that they are one.
 fn folded<'s>(
     blocks: impl Iterator<Item = Block<'s>>,
     one: impl Fn(&Block<'s>, &Block<'s>) -> bool,

@@ -46,7 +46,7 @@ pub struct ConfigurationTable {
     pub indifferent: Vec<usize>,
     /// The parameters.
     pub parameters: Vec<String>,
-    /// The numbers; the first one says which configuration is best.
+    /// The numbers; the first one states which configuration is best.
     pub measures: Vec<Measure>,
     /// The model's time and the measured one are drawn over each other: their places in `measures`,
     /// and what is said of it.

@@ -13,7 +13,7 @@
 //!
 //! Promela is small, and silent about what it cannot hold. Types are chosen from the values that
 //! occur, every expression is compared with what C computes for every configuration and work item,
-//! and what does not fit is an error that says what to shrink ([`PromelaError`]).
+//! and what does not fit is an error that states what to shrink ([`PromelaError`]).
 //!
 //! The rooms: `layout` lays a launch out over units and elements; `facts`, `expression`, `table`
 //! and `amounts` carry numbers over; `names` and `width` choose names and types; `declarations`

@@ -43,7 +43,7 @@ impl Counters {
     /// Enters a loop at `at` whose counter is at most `most`; its depth, from 1 on.
     ///
     /// # Errors
-    /// If Promela cannot count so far; `fix` says what to shrink.
+    /// If Promela cannot count so far; `fix` states what to shrink.
     pub fn enter(&mut self, most: i64, at: &str, fix: &str) -> Result<usize, PromelaError> {
         let width = Width::holding((0, most), at, fix)?;
         match self.widths.get_mut(self.depth) {

@@ -17,7 +17,7 @@ impl Width {
     /// The type for `least..=greatest`, which is `what`.
     ///
     /// # Errors
-    /// If not even 32 bits are enough; `fix` says what to shrink.
+    /// If not even 32 bits are enough; `fix` states what to shrink.
     pub fn holding(
         (least, greatest): (i64, i64),
         what: &str,

@@ -9,7 +9,7 @@ use crate::state::{Ending, SearchState};
 const SEED: u64 = 1;
 
 /// A first time, `T_ini` of Fig. 1: one random run in SPIN's simulator, or, if that does not come
-/// to an end, the first run that the verifier finds. `Err` inside says how the search ended
+/// to an end, the first run that the verifier finds. `Err` inside states how the search ended
 /// instead.
 pub(super) fn first_time(state: &SearchState<'_>) -> Result<Result<i64, Ending>, SpinError> {
     if let Some(time) = state.simulate(SEED)? {

@@ -3,7 +3,7 @@
 //! Vilbergsson (2012, chapter 4) multiplies two automata of four states, each the product of two
 //! FIFO1 buffers, a hundred to a thousand times, on a graphics card and on two processors. Here the
 //! same products are made by this machine's threads and by each OpenCL device, one by one and all
-//! in one call; and one large product beside a plain fill of as many bytes, which says what the
+//! in one call; and one large product beside a plain fill of as many bytes, which states what the
 //! device's memory would take at best.
 //!
 //! The first runs do not count for the averages, as the thesis does for processors. Times are in

@@ -22,8 +22,8 @@ use tickbound_report::machine::Machine;
 /// Buffers of the largest product that is measured: 2^14 states, 2 GiB.
 const MAX_BUFFERS: u32 = 14;
 
-/// Runs the experiment on the processors and on each of `devices`. `progress` is told what comes
-/// next, a line each; `limits` stops it and bounds its memory.
+/// Runs the experiment on the processors and on each of `devices`. `progress` is called with what
+/// comes next, a line each; `limits` stops it and bounds its memory.
 ///
 /// # Errors
 /// No runs to keep, or no memory for two squares. A device that fails is in the report.

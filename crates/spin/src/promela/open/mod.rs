@@ -6,7 +6,7 @@
 //!
 //! - `processes` keeps the processes of the papers, with warps in place of processing elements;
 //! - `lockstep` has one process, whose states are the moments at which something is open;
-//! - `bounds` says how long a run can take at most.
+//! - `bounds` states how long a run can take at most.
 //!
 //! Every decision prints a line where a run is replayed, so that [`tickbound_simulator::Scripted`]
 //! can follow it.
