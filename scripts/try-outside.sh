@@ -8,7 +8,8 @@ say() { echo "try-outside: $*" >&2; }
 
 outside=$(mktemp -d)
 trap 'rm -rf "$outside"' EXIT
-target=${CARGO_TARGET_DIR:-$project/target}/outside
+# With the workspace's profile in its folder, so that what its tests have built is not built again.
+target=${CARGO_TARGET_DIR:-$project/target}
 
 # make_crate NAME DEPENDENCY
 make_crate() {
@@ -24,6 +25,7 @@ tickbound-model = { path = "$project/crates/model" }
 tickbound-solver = { path = "$project/crates/solver" }
 $2
 TOML
+    sed -n '/^\[profile\.dev\]/,/^\[profile\.release\]/{/^\[profile\.release\]/!p}' "$project/Cargo.toml" >>"$outside/$1/Cargo.toml"
     # The versions that are tried here.
     cp "$project/Cargo.lock" "$outside/$1/"
 }
