@@ -105,9 +105,6 @@ pub(crate) struct File {
 }
 
 /// The automata of a `.cat` text, as the parts of a connector.
-///
-/// # Errors
-/// The first fault of the text.
 pub fn connector(source: &Source) -> Result<Connector, CatError> {
     let tokens = lex::tokens(source, CAT).map_err(|e| e.map(CatFault::from))?;
     let cursor = &mut Cursor::new(source, &tokens);

@@ -51,9 +51,6 @@ pub enum ContextError {
 
 /// The connector as one part, whose steps are those that context allows. Names inside stay; the
 /// part is its reachable product.
-///
-/// # Errors
-/// [`ContextError`].
 pub fn in_context(
     connector: &Connector,
     limits: &ProductLimits<'_>,

@@ -48,8 +48,9 @@ use itertools::Itertools;
 use tickbound_input::message::excerpt;
 
 pub use self::automata::automata;
-pub use self::fault::{EctError, EctFault};
+pub use self::fault::EctError;
 
+use self::fault::EctFault;
 use self::xml::Element;
 use crate::catalog::{MAX_ENDS, Primitive, TICK};
 use crate::connector::{ChannelEnd, Connector, Wiring};
@@ -59,9 +60,6 @@ use crate::syntax::{Source, Spot};
 
 /// The connector of a `.reo` file: the one called `name`; without a name `main`, or the only one.
 /// The second of two that are called `name` is `name.2`.
-///
-/// # Errors
-/// The first thing that is wrong with it.
 pub fn connector(source: &Source, name: Option<&str>) -> Result<Connector, EctError> {
     let document = xml::read(source)?;
     let roots = xml::roots(&document);

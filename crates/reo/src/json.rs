@@ -13,7 +13,7 @@
 //!     "interface": ["a", "b"] } }
 //! ```
 //!
-//! A part is an `automaton` or, with `ends`, a built-in component ([`crate::catalog`]) with
+//! A part is an `automaton` or, with `ends`, a built-in component (`catalog.rs`) with
 //! `arguments`; ends meet at nodes as channels do, so that several that write to a node get a
 //! merger. `when` is a condition ([`crate::syntax::condition`]), `true` if left out; `contents`
 //! tells the constants in cells at the start. The environment sees the names of `interface`, or all
@@ -45,10 +45,10 @@ mod read;
 
 use tickbound_input::message::{excerpt, suggest};
 
-pub use self::fault::{FORMAT, JsonError, JsonFault, MAX_LABELS, MAX_STATES, VERSION};
+pub use self::fault::JsonError;
 
 use self::data::{AutomatonData, ConnectorData, Document, PartData, StepData};
-use self::fault::other;
+use self::fault::{FORMAT, JsonFault, VERSION, other};
 use crate::automaton::Automaton;
 use crate::connector::Connector;
 use crate::symbol::{NameId, SymbolId, Symbols};
@@ -56,9 +56,6 @@ use crate::syntax::condition;
 use crate::syntax::{CLOCKS, MAX_TEXT, Place, Source, SyntaxFault, WithPlace};
 
 /// The connector of a JSON text.
-///
-/// # Errors
-/// The first thing that is wrong with it.
 pub fn connector(source: &Source) -> Result<Connector, JsonError> {
     let document = document(source)?;
     let found = match document {
@@ -74,9 +71,6 @@ pub fn connector(source: &Source) -> Result<Connector, JsonError> {
 const NEITHER: &str = "neither a `connector` nor an `automaton`, or both";
 
 /// The automaton of a JSON text, over `symbols`.
-///
-/// # Errors
-/// The first thing that is wrong with it.
 pub fn automaton(source: &Source, symbols: &mut Symbols) -> Result<Automaton, JsonError> {
     let document = document(source)?;
     let found = match document {

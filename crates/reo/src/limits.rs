@@ -65,9 +65,6 @@ impl ProductLimits<'static> {
 
 impl ProductLimits<'_> {
     /// Whether so many bytes are still allowed.
-    ///
-    /// # Errors
-    /// [`Stopped::Memory`], naming `what`, if they are not.
     pub fn fits(&self, what: &'static str, bytes: u128) -> Result<(), Stopped> {
         if bytes > u128::from(self.memory) {
             return Err(Stopped::Memory { what, needed: bytes, limit: self.memory });
@@ -76,9 +73,6 @@ impl ProductLimits<'_> {
     }
 
     /// Whether to go on.
-    ///
-    /// # Errors
-    /// [`Stopped::Interrupted`] once the work has been stopped from outside.
     pub fn go_on(&self) -> Result<(), Stopped> {
         if self.stop.load(Ordering::Relaxed) { Err(Stopped::Interrupted) } else { Ok(()) }
     }

@@ -88,9 +88,6 @@ impl AutomatonBuilder {
 
     /// The automaton. Steps of a state are in the order of their labels, targets and constraints;
     /// steps that are alike are one.
-    ///
-    /// # Errors
-    /// The first thing that did not fit.
     pub fn finish(self) -> Result<Automaton, AutomatonError> {
         match self.error {
             Some(error) => Err(error),

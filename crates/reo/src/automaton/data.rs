@@ -73,7 +73,7 @@ pub struct AutomatonRows {
     pub rows: Vec<usize>,
     /// The state after each step.
     pub targets: Vec<u32>,
-    /// The label of each step, [`label::words_for`] the alphabet each.
+    /// The label of each step, as many words each as the alphabet needs.
     pub labels: Vec<u64>,
     /// The constraint of each step, or nothing if all are `true`.
     pub conditions: Vec<u32>,

@@ -2,7 +2,7 @@
 //!
 //! An [`Automaton`] is the standard form: states, an alphabet of names, and for each state the
 //! steps that leave it - which names fire, under which data constraint, and to which state. Steps
-//! stand in rows, one row a state (CSR), labels as bit sets ([`crate::label`]), constraints as
+//! stand in rows, one row a state (CSR), labels as bit sets (`label.rs`), constraints as
 //! numbers into a table of the automaton's own. A step in which no name fires is *silent*: only
 //! hiding makes them.
 //!

@@ -7,14 +7,16 @@ use rustc_hash::FxHashMap as HashMap;
 
 use crate::automaton::Automaton;
 
-/// What counts as the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Equivalence {
-    /// Every step is matched by a step.
-    #[default]
-    Strong,
-    /// Unconditional silent steps need not be matched.
-    Weak,
+tickbound_input::named! {
+    /// What counts as the same.
+    #[derive(Default)]
+    pub enum Equivalence {
+        /// Every step is matched by a step
+        #[default]
+        Strong = "strong",
+        /// Silent steps need not be matched
+        Weak = "weak",
+    }
 }
 
 /// The number of the silent action.

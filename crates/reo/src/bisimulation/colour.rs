@@ -22,9 +22,6 @@ const PIECE: usize = 1 << 9;
 
 /// Blocks by colours: the block of each state, numbered in the order of their first states, and how
 /// many there are.
-///
-/// # Errors
-/// When the work was stopped, or colours need more memory than allowed.
 pub(super) fn colours(
     automaton: &Automaton,
     limits: &ProductLimits<'_>,

@@ -51,9 +51,6 @@ pub enum Told {
 /// Names that only one of them has count as never firing in the other. Contents that are read
 /// belong to what is compared: where they differ, the trace is one step in which nothing fires and
 /// that puts them into the cells.
-///
-/// # Errors
-/// When the work was stopped or needs too much memory.
 pub fn compare(
     left: &Automaton,
     right: &Automaton,

@@ -17,9 +17,6 @@ pub struct Partition {
 }
 
 /// The coarsest partition of the states into bisimilar ones.
-///
-/// # Errors
-/// When the work was stopped, or signatures would need more memory than allowed.
 pub fn partition(
     automaton: &Automaton,
     kind: Equivalence,

@@ -28,9 +28,6 @@ pub struct Lasso {
 /// Each step is one step of the run, silent ones among them: in these no name fires. A step that
 /// does nothing at all is none. In a state without steps nothing fires for ever. Nothing is assumed
 /// to happen only because it can.
-///
-/// # Errors
-/// When the work was stopped or needs more memory than allowed.
 pub fn counterexample(
     automaton: &Automaton,
     formula: &Ltl,

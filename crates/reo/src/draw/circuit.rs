@@ -49,9 +49,6 @@ const NAME: usize = 18;
 ///
 /// Items are called `n0`, `n1` and so on in the order of `nodes`, and `c0`, `c1` in that of the
 /// channels; the line of end 1 of channel 0 is `c0.1`.
-///
-/// # Errors
-/// `Crowded`.
 pub fn circuit(connector: &Connector) -> Result<GraphPicture, Crowded> {
     let channels = channels(connector);
     let ends = channels.iter().map(|c| c.ends.len()).sum();

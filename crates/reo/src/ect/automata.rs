@@ -30,9 +30,6 @@ use crate::syntax::condition::{Cases, ClaimValue, GuardClaim, all_of};
 use crate::syntax::{Source, Spot};
 
 /// The connector of a `.ea` file: of the automata called `name`, or of all if they have one name.
-///
-/// # Errors
-/// The first thing that is wrong with it.
 pub fn automata(source: &Source, name: Option<&str>) -> Result<Connector, EctError> {
     let document = xml::read(source)?;
     let roots = xml::roots(&document);

@@ -87,9 +87,6 @@ impl<'a> Element<'a> {
 }
 
 /// The elements of a text.
-///
-/// # Errors
-/// It is no XML, too long, too deep, or has a document type.
 pub(super) fn read(source: &Source) -> Result<Document<'_>, EctError> {
     let wrong = |at: usize, what: String| source.fault(Spot(at), EctFault::Xml(what));
     if source.text.len() > MAX_TEXT {

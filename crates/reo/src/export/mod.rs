@@ -26,29 +26,27 @@ use crate::draw::{self, GraphPicture};
 /// Most steps or states that can still be told apart.
 const MAX_STEPS: usize = 300;
 
-/// What to write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// Graphviz.
-    Dot,
-    /// A drawing.
-    Svg,
-    /// Aldebaran's `.aut`.
-    Aut,
-    /// An mCRL2 specification.
-    Mcrl2,
-    /// A Promela model.
-    Promela,
-    /// A Treo component.
-    Treo,
-    /// Our JSON.
-    Json,
+tickbound_input::named! {
+    /// What to write.
+    pub enum Format {
+        /// A Treo component
+        Treo = "treo",
+        /// Graphviz
+        Dot = "dot",
+        /// A drawing
+        Svg = "svg",
+        /// Aldebaran, as CADP and mCRL2 read it
+        Aut = "aut",
+        /// JSON
+        Json = "json",
+        /// An mCRL2 specification
+        Mcrl2 = "mcrl2",
+        /// A Promela model
+        Promela = "promela",
+    }
 }
 
 /// The text.
-///
-/// # Errors
-/// What the format cannot say.
 pub fn write(subject: ExportSubject<'_>, format: Format) -> Result<String, ExportError> {
     match format {
         Format::Dot => Ok(dot::write(subject)),
@@ -62,9 +60,6 @@ pub fn write(subject: ExportSubject<'_>, format: Format) -> Result<String, Expor
 }
 
 /// An automaton as a picture.
-///
-/// # Errors
-/// [`ExportError::Large`] if it has more than 300 steps.
 pub fn picture(subject: ExportSubject<'_>) -> Result<GraphPicture, ExportError> {
     let automaton = subject.automaton;
     let size = automaton.transitions().max(automaton.states());

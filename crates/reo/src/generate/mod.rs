@@ -44,13 +44,14 @@ pub use error::GenerateError;
 use crate::export::ExportSubject;
 use plan::Plan;
 
-/// A programming language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
-    /// Rust, edition 2021 or later, with threads.
-    Rust,
-    /// C11, one file to be included.
-    C,
+tickbound_input::named! {
+    /// A programming language.
+    pub enum Language {
+        /// A module in Rust: steps one by one, and a driver for threads
+        Rust = "rust",
+        /// A file in C11 to be included: steps one by one
+        C = "c",
+    }
 }
 
 /// The program of an automaton without silent steps ([`crate::hide::close`] takes them away).
@@ -63,4 +64,15 @@ pub fn generate(subject: ExportSubject<'_>, language: Language) -> Result<String
         Language::Rust => rust::write(&plan),
         Language::C => c::write(&plan),
     })
+}
+
+/// A template in which `value` gives what stands for each `@key@`.
+fn filled(template: &str, value: impl Fn(&str) -> String) -> String {
+    let part = |(at, part): (usize, &str)| if at % 2 == 0 { part.to_owned() } else { value(part) };
+    template.split('@').enumerate().map(part).collect()
+}
+
+/// A line for each of `all`.
+fn lines<T>(all: impl IntoIterator<Item = T>, line: impl Fn(T) -> String) -> String {
+    all.into_iter().map(|one| line(one) + "\n").collect()
 }

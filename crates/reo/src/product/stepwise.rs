@@ -52,9 +52,6 @@ const FACTOR: u64 = 8;
 /// explode where the other does not: pieces of a ring do not know that only one token goes around,
 /// the whole of a chain has 2^n states. Both are tried in turn with growing memory; which one ends
 /// first does not depend on time.
-///
-/// # Errors
-/// When the work was stopped or needs more memory than allowed.
 pub fn compose(
     parts: &[&Automaton],
     options: &StepwiseOptions,
@@ -87,9 +84,6 @@ pub fn compose(
 }
 
 /// A whole product in which `names` are hidden, as [`compose`] does it without minimising.
-///
-/// # Errors
-/// When the work was stopped or needs more memory than allowed.
 pub fn hidden(
     whole: Automaton,
     names: &[NameId],

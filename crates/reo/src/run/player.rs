@@ -118,9 +118,6 @@ pub struct Player {
 impl Player {
     /// A run of `connector` in which nothing has happened. Of several initial states it begins in
     /// the first of each part; a cell of whose content nothing is known holds a fresh constant.
-    ///
-    /// # Errors
-    /// [`PlayError::Initial`].
     pub fn new(connector: &Connector) -> Result<Player, PlayError> {
         let parts = connector.parts.iter().map(|p| p.automaton.possible()).collect();
         let product = Implicit::new(parts);
@@ -224,9 +221,6 @@ impl Player {
     }
 
     /// Takes the step that is asked for.
-    ///
-    /// # Errors
-    /// There is no such step, several, or none with these data.
     pub fn follow(&mut self, wanted: &Wanted) -> Result<(), PlayError> {
         let (choices, _) = self.choices();
         let place = wanted.place.clone();

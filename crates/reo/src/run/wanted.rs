@@ -24,9 +24,6 @@ pub struct Wanted {
 
 impl Wanted {
     /// All steps of a text.
-    ///
-    /// # Errors
-    /// The first place at which it is no list of steps.
     pub fn all(source: &Source) -> Read<Vec<Wanted>> {
         let tokens = lex::tokens(source, OWN)?;
         let c = &mut Cursor::new(source, &tokens);

@@ -13,9 +13,7 @@ use super::{MAX_NESTING, MAX_TEXT, MAX_WORD, Read, Source, Spot, SyntaxFault, Wi
 /// What a token is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenKind {
-    /// A word.
     Word(String),
-    /// Digits, perhaps with a point and more digits.
     Number(String),
     /// Text in quotes, without them and with its escapes undone.
     Text(String),
@@ -23,20 +21,15 @@ pub enum TokenKind {
     Quoted(String),
     /// A sign, such as `{` or `->`.
     Sign(&'static str),
-    /// A character that begins no token.
     Other(char),
-    /// The end of the text.
     End,
 }
 
 /// A token and where it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
     pub kind: TokenKind,
-    /// Where it is.
     pub spot: Spot,
-    /// The byte behind it.
     pub end: Spot,
 }
 
@@ -93,9 +86,6 @@ type PResult<T> = Result<T, ErrMode<ContextError>>;
 
 /// The tokens of a text, the last of them [`TokenKind::End`]. White space, `// ...` and `/* ... */`
 /// separate tokens.
-///
-/// # Errors
-/// Text in quotes or a comment that does not end; a text or a word that is too long.
 pub fn tokens(source: &Source, words: Words) -> Read<Vec<Token>> {
     if source.text.len() > MAX_TEXT {
         return Err(source.fault(Spot(0), SyntaxFault::Long("text", source.text.len(), MAX_TEXT)));
@@ -244,9 +234,6 @@ impl<'t> Cursor<'t> {
     }
 
     /// Takes this sign.
-    ///
-    /// # Errors
-    /// Something else stands here.
     pub fn need(&mut self, sign: &str) -> Read<()> {
         if self.eat(sign) { Ok(()) } else { Err(self.expected(&format!("`{sign}`"))) }
     }
@@ -257,9 +244,6 @@ impl<'t> Cursor<'t> {
     }
 
     /// Takes a word.
-    ///
-    /// # Errors
-    /// Something else stands here; `what` tells what should.
     pub fn word(&mut self, what: &str) -> Read<String> {
         match self.peek(0) {
             TokenKind::Word(word) | TokenKind::Quoted(word) => {
@@ -297,9 +281,6 @@ impl<'t> Cursor<'t> {
     }
 
     /// One level deeper: what `inside` reads is nested in what is here.
-    ///
-    /// # Errors
-    /// Those of `inside`, and too deep a nesting.
     pub fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= MAX_NESTING {
             return Err(self.fault(SyntaxFault::Deep));
@@ -311,9 +292,6 @@ impl<'t> Cursor<'t> {
     }
 
     /// What `item` reads, any number of times, with commas between, up to the sign `end`.
-    ///
-    /// # Errors
-    /// Those of `item`; something else than a comma or `end` behind an item.
     pub fn list<T>(
         &mut self,
         end: &str,

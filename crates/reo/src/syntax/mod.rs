@@ -1,12 +1,12 @@
 //! What the input languages share: texts, places in them, tokens, and the text of conditions.
 //!
-//! A [`Source`] is cut into [`lex::Token`]s, each with its place; [`lex::Cursor`] walks over them.
+//! A [`Source`] is cut into tokens, each with its place, over which a cursor walks (`lex`).
 //! [`condition`] reads the conditions of rules, of `.cat` files and of JSON, and writes them.
 //! Errors say where they are, as `file:line:column`, what is wrong and the fix, in one line:
 //! [`WithPlace`].
 
 pub mod condition;
-pub mod lex;
+pub(crate) mod lex;
 
 use std::fmt;
 

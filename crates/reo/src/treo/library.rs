@@ -8,7 +8,7 @@
 //! 2. the folder of F and every folder above it, the nearest first;
 //! 3. `library` in each of those, in the same order;
 //! 4. the folders that [`Library::folders`] names (`--library`);
-//! 5. for `reo.*`, the built-in components ([`crate::catalog`]).
+//! 5. for `reo.*`, the built-in components (`catalog.rs`).
 //!
 //! In each folder it is `x/y/z` with one of the ends [`ENDS`], in their order: of several ways to
 //! say what an atom does, rules say most. The first file is taken that defines the component `z`

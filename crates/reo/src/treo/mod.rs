@@ -8,7 +8,7 @@
 //! has some become part of the connector's interface, and a note says so.
 //!
 //! A component is looked for in the file itself, among its imports (see [`Library`]; the order of
-//! the folders is at [`folders`]) and among the built-in ones ([`crate::catalog`]). Inner nodes and
+//! the folders is at [`folders`]) and among the built-in ones (`catalog.rs`). Inner nodes and
 //! cells are called after the uses that lead to them: `seqc.1/x[2]` is the node `x[2]` of the first
 //! `seqc`.
 //!
@@ -39,7 +39,7 @@
 //! # Ok::<(), tickbound_reo::treo::TreoError>(())
 //! ```
 
-pub mod ast;
+mod ast;
 mod atom;
 mod error;
 mod expand;
@@ -49,33 +49,14 @@ mod parse;
 mod print;
 mod request;
 
-pub use error::{
-    MAX_ATOM_STATES, MAX_ATOM_STEPS, MAX_DEPTH, MAX_FILES, MAX_PARTS, MAX_RANGE, MAX_RULE_SETS,
-    MAX_SIZE, MAX_WORK, TreoError, TreoFault,
-};
+pub use error::TreoError;
+pub use expand::connector;
 pub use library::{ENDS, Library, Shelf, candidates, folder, folders, root, stem};
 pub use request::TreoRequest;
 
-use crate::connector::Connector;
 use crate::syntax::Source;
 
 /// The tree of a text. It prints as text that has the same tree.
-///
-/// # Errors
-/// The first place at which the text is no sentence of Treo.
 pub fn parse(source: &Source) -> Result<ast::File, TreoError> {
     parse::file(source)
-}
-
-/// The connector that a component of a text describes, its imports read from `library`.
-///
-/// # Errors
-/// The first fault of the text or its imports; what is outside what is read here
-/// ([`TreoFault::is_outside`]); a limit that it passes.
-pub fn connector(
-    source: &Source,
-    library: &dyn Library,
-    request: &TreoRequest,
-) -> Result<Connector, TreoError> {
-    expand::connector(source, library, request)
 }

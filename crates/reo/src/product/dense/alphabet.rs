@@ -25,8 +25,6 @@ struct Places {
 }
 
 impl Union {
-    /// # Errors
-    /// More than [`MAX_NAMES`] names.
     pub fn new(left: &[NameId], right: &[NameId]) -> Result<Union, DenseError> {
         let mut alphabet = Vec::with_capacity(left.len() + right.len());
         let mut places = [Places::none(), Places::none()];

@@ -115,9 +115,6 @@ impl BatchPlan {
     }
 
     /// All products, made by this machine's threads.
-    ///
-    /// # Errors
-    /// Too little memory, or it was stopped.
     pub fn run(self, limits: &ProductLimits) -> Result<Batch, DenseError> {
         let mut cells = memory::zeroed("a batch of dense products", self.words)?;
         self.fill(&mut cells, limits)?;
@@ -175,9 +172,6 @@ impl BatchPlan {
     }
 
     /// The batch whose cells were made elsewhere.
-    ///
-    /// # Errors
-    /// Another number of words than [`BatchPlan::words`].
     pub fn batch(self, cells: Vec<u64>) -> Result<Batch, DenseError> {
         if cells.len() != self.words {
             return Err(DenseError::Cells { found: cells.len(), needed: self.words });

@@ -92,9 +92,6 @@ impl Matrix {
     }
 
     /// The automaton, idle loops among its steps.
-    ///
-    /// # Errors
-    /// More memory than allowed.
     pub fn to_automaton(&self, limits: &ProductLimits) -> Result<Automaton, DenseError> {
         let steps = u128::from(self.transitions());
         let bytes = steps * STEP_BYTES + 8 * (self.states as u128 + 1);

@@ -6,9 +6,6 @@ use super::error::DenseError;
 
 /// `len` zeros. The system gives fresh pages that are zero already, so that the threads that fill
 /// them touch them first.
-///
-/// # Errors
-/// [`DenseError::Allocation`] where the system has no such memory (`vec![0; len]` would abort).
 pub(super) fn zeroed(what: &'static str, len: usize) -> Result<Vec<u64>, DenseError> {
     let fail = || DenseError::Allocation { what, bytes: len as u128 * 8 };
     if len == 0 {

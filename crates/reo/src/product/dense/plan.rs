@@ -80,9 +80,6 @@ impl DensePlan {
     }
 
     /// The product, made by this machine's threads.
-    ///
-    /// # Errors
-    /// More memory than allowed or there is, or it was stopped.
     pub fn run(&self, limits: &ProductLimits) -> Result<Matrix, DenseError> {
         let mut cells = self.allocate(limits)?;
         self.fill(&mut cells, limits)?;
@@ -90,9 +87,6 @@ impl DensePlan {
     }
 
     /// Memory for the product, zero.
-    ///
-    /// # Errors
-    /// More than allowed, or more than there is.
     pub fn allocate(&self, limits: &ProductLimits) -> Result<Vec<u64>, DenseError> {
         let words = self.sizes.words();
         let bytes = words.saturating_mul(8);
@@ -133,9 +127,6 @@ impl DensePlan {
     }
 
     /// The matrix whose cells were made elsewhere.
-    ///
-    /// # Errors
-    /// Another number of words than the product has.
     pub fn matrix(&self, cells: Vec<u64>) -> Result<Matrix, DenseError> {
         self.sizes.check(&cells)?;
         Ok(self.sizes.matrix(&self.alphabet, &self.initial, cells))

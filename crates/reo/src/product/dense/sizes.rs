@@ -52,9 +52,6 @@ impl Sizes {
     }
 
     /// Whether there are as many words as the product has.
-    ///
-    /// # Errors
-    /// There are not.
     pub(super) fn check(&self, cells: &[u64]) -> Result<(), DenseError> {
         if cells.len() as u128 == self.words() {
             return Ok(());
@@ -76,9 +73,6 @@ impl Sizes {
 }
 
 /// The initial states of a product.
-///
-/// # Errors
-/// More states than can be numbered.
 pub(super) fn initial(left: &Matrix, right: &Matrix) -> Result<Vec<u32>, DenseError> {
     let states = left.states as u128 * right.states as u128;
     if states > MAX_STATES as u128 {

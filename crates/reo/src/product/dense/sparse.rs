@@ -87,9 +87,6 @@ impl DensePlan {
 
     /// The product as sparse rows, made by this machine's threads. Steps of a state are in the
     /// order of their labels and targets.
-    ///
-    /// # Errors
-    /// More memory than allowed or there is, or it was stopped.
     pub fn automaton(
         &self,
         form: SparseForm,

@@ -104,9 +104,6 @@ impl Implicit {
 
     /// The number of a state in the full product: the last factor's state counts ones, as in
     /// [`crate::product::textbook`] and [`crate::product::dense`].
-    ///
-    /// # Errors
-    /// The product has no such state.
     pub fn number(&self, state: &[u32]) -> Result<BigUint, StateError> {
         self.check(state)?;
         let digits = self.factors.iter().zip(state);

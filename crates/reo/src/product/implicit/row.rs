@@ -57,9 +57,6 @@ pub struct ProductRow<'a> {
 impl Implicit {
     /// The steps that leave a state, one after another as they are asked for; there may be
     /// exponentially many. See [`ProductRow`] for their order.
-    ///
-    /// # Errors
-    /// The product has no such state.
     pub fn row(&self, state: &[u32]) -> Result<ProductRow<'_>, StateError> {
         self.check(state)?;
         Ok(ProductRow::new(self, state))

@@ -18,13 +18,13 @@
 //! 3. `search.rs`: many states at once. Rows are counted, memory is taken, rows are written in
 //!    parallel (`worker.rs`, `write.rs`); then the states that are new are numbered one
 //!    after the other (`index.rs`).
-//!    All threads count and write rows: `crew.rs`.
+//!    All threads count and write rows: `worker_pool.rs`.
 //! 4. `finish.rs`: constraints are made from the numbers of conditions, steps that have become
 //!    alike are one.
 //!
 //! **Larger than memory.** [`StepStream`] makes the same states and steps some rows at a time
-//! (`rounds.rs`), hands them on, and keeps none; the states that memory has no room for are on disk
-//! (`shelf.rs`), or with other processes that make the product together with this one (`owners.rs`,
+//! (`supersteps.rs`), hands them on, and keeps none; the states that memory has no room for are on disk
+//! (`external.rs`), or with other processes that make the product together with this one (`owners.rs`,
 //! [`compose_shared`]).
 //!
 //! **Steps that no data fulfil** are left out before anything is counted: a part's own at the
@@ -44,31 +44,31 @@
 //! searched for them.
 
 mod allowed;
-mod crew;
-mod draft;
-mod far;
+mod external;
 mod finish;
 mod guard;
 mod index;
 mod layout;
 mod order;
 mod owners;
+mod part_steps;
 mod plan;
-mod rounds;
 mod row;
 mod search;
 mod shared;
-mod shelf;
+mod state_store;
 mod stream;
+mod supersteps;
 mod walk;
 mod worker;
+mod worker_pool;
 mod write;
 
-pub use far::StreamError;
+pub use external::{Store, Stored};
 pub use owners::Exchange;
 pub use search::ProductCount;
 pub use shared::{compose_shared, total};
-pub use shelf::{Store, Stored};
+pub use state_store::StreamError;
 pub use stream::{Keeps, StepBatch, StepStream};
 
 use self::layout::{Fixed, Layout, Wide};
@@ -137,7 +137,7 @@ impl Work for Compose<'_> {
     fn with<S: Layout>(self, layout: S) -> Self::Result {
         let mut search = Search::new(self.plan, layout, self.limits)?;
         search.compose()?;
-        finish::automaton(search.done(), self.plan, self.parts)
+        search.done().automaton(self.plan, self.parts)
     }
 }
 

@@ -15,8 +15,8 @@
 use std::collections::VecDeque;
 use std::io;
 
-use super::far::{Far, Offer, StreamError, UNKNOWN};
 use super::index::{Budget, Digits, Index, hash};
+use super::state_store::{StateBlock, StateStore, StreamError, UNKNOWN};
 use crate::limits::{ProductLimits, Stopped};
 
 /// Processes, or threads, that make one product together. Each has a number, its rank, counted from
@@ -185,8 +185,8 @@ struct Answers {
     later: Vec<Vec<usize>>,
 }
 
-impl Far for Owners<'_, '_> {
-    fn next(&mut self, rows: usize) -> Result<Option<Offer>, StreamError> {
+impl StateStore for Owners<'_, '_> {
+    fn next(&mut self, rows: usize) -> Result<Option<StateBlock>, StreamError> {
         let (rank, size) = (self.exchange.rank(), self.exchange.size());
         let least = self.gather(rows as u64)?.into_iter().min().unwrap_or(1) as usize;
         let many = (self.total - self.next).min(least.saturating_mul(size));
@@ -199,7 +199,7 @@ impl Far for Owners<'_, '_> {
         let parts = self.hand_out(&ends);
         let parts = self.all_to_all(parts)?;
         self.next += many;
-        Ok(Some(Offer { first, keys: self.put_together(&parts) }))
+        Ok(Some(StateBlock { first, keys: self.put_together(&parts) }))
     }
 
     fn take(&mut self, _: usize, all: usize) -> usize {

@@ -2,11 +2,11 @@
 
 use itertools::Itertools;
 
-use super::draft::{Draft, Move};
 use super::guard::{self, Known};
 use super::index::Digits;
 use super::layout::{Layout, Wide};
 use super::order;
+use super::part_steps::{Move, PartSteps};
 use crate::automaton::Automaton;
 use crate::constraint::DataConstraint;
 use crate::label;
@@ -72,24 +72,23 @@ pub(super) struct Part {
 }
 
 impl Plan {
-    /// # Errors
-    /// [`Stopped::Memory`] if the plan itself or the initial states are too large.
     pub fn new(parts: &[&Automaton], limits: &ProductLimits<'_>) -> Result<Plan, Stopped> {
         let alphabet: Vec<NameId> =
             parts.iter().flat_map(|p| p.alphabet()).copied().sorted_unstable().dedup().collect();
         let words = label::words_for(alphabet.len());
         let steps: usize = parts.iter().map(|p| p.transitions() + p.states()).sum();
         limits.fits("the parts of the product", (steps * (words * 4 + 4) * 8) as u128)?;
-        let drafts: Vec<Draft> = parts.iter().map(|p| Draft::new(p, &alphabet, words)).collect();
+        let prepared: Vec<PartSteps> =
+            parts.iter().map(|p| PartSteps::new(p, &alphabet, words)).collect();
         let sizes: Vec<u64> = parts.iter().map(|p| p.states().max(1) as u64).collect();
         let states = Digits::new(&sizes);
-        let kinds: Vec<u64> = drafts.iter().map(|d| d.used.len() as u64).collect();
+        let kinds: Vec<u64> = prepared.iter().map(|d| d.used.len() as u64).collect();
         let conditions = Digits::new(&kinds);
         let plain = kinds.iter().all(|k| *k == 1);
         let condition = if plain { 0 } else { conditions.words };
         let layout = Wide { label: words, state: states.words, condition };
         let initial = initial(parts, &states, limits)?;
-        let used: Vec<Vec<u32>> = drafts.iter().map(|d| d.used.clone()).collect();
+        let used: Vec<Vec<u32>> = prepared.iter().map(|d| d.used.clone()).collect();
         let guards = guard::guards(parts, &used);
         let ground = guard::ground(&guards);
         let mut plan = Plan {
@@ -113,9 +112,10 @@ impl Plan {
             silent: vec![0],
             silent_vectors: Vec::new(),
             silent_parts: Vec::new(),
-            twins: drafts.iter().any(|d| d.twins) || drafts.iter().filter(|d| d.loops).count() > 1,
+            twins: prepared.iter().any(|d| d.twins)
+                || prepared.iter().filter(|d| d.loops).count() > 1,
         };
-        plan.fill(drafts);
+        plan.fill(prepared);
         Ok(plan)
     }
 
@@ -132,31 +132,32 @@ impl Plan {
         &self.vectors[option as usize * layout.all()..][..layout.all()]
     }
 
-    fn fill(&mut self, drafts: Vec<Draft>) {
-        let order = order::search_order(&drafts, self.alphabet.len());
+    fn fill(&mut self, prepared: Vec<PartSteps>) {
+        let order = order::search_order(&prepared, self.alphabet.len());
         self.tail = order.tail;
         let mut decided = vec![0; self.layout.label];
         for (place, given) in order.parts.into_iter().enumerate() {
-            let draft = &drafts[given];
+            let part_steps = &prepared[given];
             self.parts[given] = Part { place, base: self.options.len() - 1 };
-            let shared: Vec<u64> = draft.names.iter().zip(&decided).map(|(n, d)| n & d).collect();
-            for state in 0..draft.rows.len() {
-                self.fill_state(draft, given, state, &shared);
+            let shared: Vec<u64> =
+                part_steps.names.iter().zip(&decided).map(|(n, d)| n & d).collect();
+            for state in 0..part_steps.rows.len() {
+                self.fill_state(part_steps, given, state, &shared);
             }
             self.decided.extend_from_slice(&shared);
-            self.foreign.extend(draft.names.iter().map(|n| !n));
-            decided.iter_mut().zip(&draft.names).for_each(|(d, n)| *d |= n);
+            self.foreign.extend(part_steps.names.iter().map(|n| !n));
+            decided.iter_mut().zip(&part_steps.names).for_each(|(d, n)| *d |= n);
         }
-        let silent = |given: &usize| drafts[*given].silent.iter().any(|row| !row.is_empty());
-        self.silent_parts = (0..drafts.len()).filter(silent).collect();
+        let silent = |given: &usize| prepared[*given].silent.iter().any(|row| !row.is_empty());
+        self.silent_parts = (0..prepared.len()).filter(silent).collect();
     }
 
     /// One state of a part: its options in the order of the names that are decided before them, so
     /// that those which agree with what is decided lie side by side.
-    fn fill_state(&mut self, draft: &Draft, given: usize, state: usize, shared: &[u64]) {
-        let mut row: Vec<&Move> = draft.rows[state].iter().collect();
+    fn fill_state(&mut self, part_steps: &PartSteps, given: usize, state: usize, shared: &[u64]) {
+        let mut row: Vec<&Move> = part_steps.rows[state].iter().collect();
         row.sort_by(|a, b| order::on(&a.label, shared).cmp(order::on(&b.label, shared)));
-        let mut allowed: Vec<u64> = draft.names.iter().map(|n| !n).collect();
+        let mut allowed: Vec<u64> = part_steps.names.iter().map(|n| !n).collect();
         for step in row {
             allowed.iter_mut().zip(&step.label).for_each(|(a, l)| *a |= l);
             let own: Vec<u64> = step.label.iter().zip(shared).map(|(l, s)| l & !s).collect();
@@ -164,7 +165,7 @@ impl Plan {
             let vector = self.vector(&own, given, state, step);
             self.vectors.extend(vector);
         }
-        for step in &draft.silent[state] {
+        for step in &part_steps.silent[state] {
             let vector = self.vector(&step.label, given, state, step);
             self.silent_vectors.extend(vector);
         }

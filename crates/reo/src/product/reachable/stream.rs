@@ -10,14 +10,14 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::far::StreamError;
+use super::external::{ExternalVisited, Store};
 use super::layout::{Layout, Wide};
 use super::owners::Exchange;
 use super::plan::Plan;
-use super::rounds::{Made, Rounds};
 use super::search::ProductCount;
 use super::shared::{Wanted, share};
-use super::shelf::{Shelf, Store};
+use super::state_store::StreamError;
+use super::supersteps::{StepRows, Supersteps};
 use super::{Work, with_layout};
 use crate::automaton::Automaton;
 use crate::limits::ProductLimits;
@@ -92,7 +92,7 @@ impl StepStream {
         mut take: impl FnMut(StepBatch<'_>) -> Result<(), E> + Send,
     ) -> Result<ProductCount, E> {
         let mut failed = None;
-        let mut take = |first, made: &Made| {
+        let mut take = |first, made: &StepRows| {
             failed = take(StepBatch::of(first, made)).err();
             failed.is_none()
         };
@@ -120,7 +120,7 @@ impl StepStream {
         mut take: impl FnMut(StepBatch<'_>) -> Result<(), E> + Send,
     ) -> Result<ProductCount, E> {
         let (mut failed, mut transitions) = (None, 0);
-        let mut take = |first, made: &Made| {
+        let mut take = |first, made: &StepRows| {
             transitions += made.targets.len() as u128;
             failed = take(StepBatch::of(first, made)).err();
             failed.is_none()
@@ -141,7 +141,7 @@ impl StepStream {
 }
 
 /// Who takes steps, and says whether to go on.
-pub(super) type TakeMade<'t> = dyn FnMut(usize, &Made) -> bool + Send + 't;
+pub(super) type TakeMade<'t> = dyn FnMut(usize, &StepRows) -> bool + Send + 't;
 
 struct Make<'a, 't> {
     plan: &'a Plan,
@@ -155,9 +155,9 @@ impl Work for Make<'_, '_> {
 
     fn with<S: Layout>(self, layout: S) -> Self::Result {
         let Make { plan, limits, store, take } = self;
-        let shelf = Shelf::new(layout.state(), store);
-        let rounds = Rounds::new(plan, layout, limits, false, &plan.initial, shelf)?;
-        rounds.run(&mut |_: &mut Shelf<'_>, handed| {
+        let visited = ExternalVisited::new(layout.state(), store);
+        let supersteps = Supersteps::new(plan, layout, limits, false, &plan.initial, visited)?;
+        supersteps.run(&mut |_: &mut ExternalVisited<'_>, handed| {
             Ok(handed.is_none_or(|(first, made)| take(first, made)))
         })
     }
@@ -170,8 +170,8 @@ pub type Keeps<'a> = dyn Fn(&[u64]) -> bool + Sync + 'a;
 const ROWS: usize = 256;
 
 impl<'a> StepBatch<'a> {
-    fn of(first: usize, made: &'a Made) -> Self {
-        let Made { ends, targets, labels, .. } = made;
+    fn of(first: usize, made: &'a StepRows) -> Self {
+        let StepRows { ends, targets, labels, .. } = made;
         StepBatch { first, begin: 0, ends, targets, labels }
     }
 }

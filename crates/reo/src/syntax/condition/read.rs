@@ -44,9 +44,6 @@ const NULL: &str = "`null` stands for an empty cell in #RBA alone; write a const
 const CELL: &str = "a cell is written `$s.m` (before the step) or `$t.m` (after it)";
 
 /// The cases of a text in [`Dialect::Own`].
-///
-/// # Errors
-/// What is wrong with the text and where.
 pub fn parse(text: &str) -> Read<Cases> {
     let source = Source::new("condition", text);
     let tokens = lex::tokens(&source, OWN)?;
@@ -56,9 +53,6 @@ pub fn parse(text: &str) -> Read<Cases> {
 }
 
 /// The cases of a condition, up to the first token that cannot go on with it.
-///
-/// # Errors
-/// What is wrong with the text and where.
 pub fn cases(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
     let mut all = either(c, dialect)?;
     while dialect == Dialect::Rules && c.eat(",") {
@@ -214,9 +208,6 @@ fn not(claim: &GuardClaim) -> GuardClaim {
 }
 
 /// A value.
-///
-/// # Errors
-/// What is wrong with the text and where.
 pub fn value(c: &mut Cursor<'_>, dialect: Dialect) -> Read<ClaimValue> {
     chain(c, &["+", "-"], |c| chain(c, &["*", "/", "%"], |c| signed(c, dialect)))
 }

@@ -24,7 +24,7 @@ pub(super) const PIECE_ROWS: usize = 128;
 const ALONE_ROWS: usize = 32;
 
 /// The threads of the current pool.
-pub(super) struct Crew<'a, S> {
+pub(super) struct WorkerPool<'a, S> {
     pub layout: S,
     /// For small blocks, which this thread works on itself.
     pub worker: Worker<'a, S>,
@@ -56,9 +56,9 @@ pub(super) struct Written {
     pub notes: Notes,
 }
 
-impl<'a, S: Layout> Crew<'a, S> {
+impl<'a, S: Layout> WorkerPool<'a, S> {
     pub fn new(plan: &'a Plan, layout: S, limits: &'a ProductLimits<'a>) -> Self {
-        Crew { layout, worker: Worker::new(plan, layout, limits) }
+        WorkerPool { layout, worker: Worker::new(plan, layout, limits) }
     }
 
     /// Counts the steps of each of the states with these keys. Of a row at most `kept` words are

@@ -25,15 +25,12 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::far::{Far, Offer, StreamError, UNKNOWN};
+use super::state_store::{StateBlock, StateStore, StreamError, UNKNOWN};
 use crate::limits::Stopped;
 
 /// A place for files that are needed while a product is made, and not after it.
 pub trait Store: Sync {
     /// A new file, empty.
-    ///
-    /// # Errors
-    /// The system's.
     fn create(&self) -> io::Result<Box<dyn Stored>>;
 }
 
@@ -47,7 +44,7 @@ const BLOCK: usize = 1 << 10;
 /// Bytes that are read or written at once.
 const CHUNK: usize = 1 << 16;
 
-/// Bytes of memory that the shelf takes for each state since it was last filed: its key, and a
+/// Bytes of memory that are taken for each state since it was last filed: its key, and a
 /// place in an order.
 pub(super) fn bytes_each(words: usize) -> usize {
     8 * words + 4
@@ -58,7 +55,7 @@ pub(super) fn bytes_each(words: usize) -> usize {
 pub(super) const BYTES: usize = 5 * CHUNK;
 
 /// All states, in the order of their numbers; the last ones in memory, the others on disk.
-pub(super) struct Shelf<'a> {
+pub(super) struct ExternalVisited<'a> {
     store: Option<&'a dyn Store>,
     /// Words of a key.
     words: usize,
@@ -71,11 +68,11 @@ pub(super) struct Shelf<'a> {
     runs: Vec<Run>,
 }
 
-impl<'a> Shelf<'a> {
+impl<'a> ExternalVisited<'a> {
     /// An empty one, for keys of so many words. Without a store it cannot file anything.
     pub fn new(words: usize, store: Option<&'a dyn Store>) -> Self {
         let (recent, runs) = (Vec::new(), Vec::new());
-        Shelf { store, words, recent, filed: 0, next: 0, queue: None, runs }
+        ExternalVisited { store, words, recent, filed: 0, next: 0, queue: None, runs }
     }
 
     fn len(&self) -> usize {
@@ -146,13 +143,16 @@ impl<'a> Shelf<'a> {
     }
 }
 
-impl Far for Shelf<'_> {
-    fn next(&mut self, rows: usize) -> Result<Option<Offer>, StreamError> {
+impl StateStore for ExternalVisited<'_> {
+    fn next(&mut self, rows: usize) -> Result<Option<StateBlock>, StreamError> {
         let range = self.next..self.len().min(self.next.saturating_add(rows));
         if range.is_empty() {
             return Ok(None);
         }
-        Ok(Some(Offer { first: range.start, keys: self.keys(range).map_err(StreamError::Store)? }))
+        Ok(Some(StateBlock {
+            first: range.start,
+            keys: self.keys(range).map_err(StreamError::Store)?,
+        }))
     }
 
     fn take(&mut self, fitting: usize, _: usize) -> usize {

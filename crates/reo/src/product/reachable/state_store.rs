@@ -30,7 +30,7 @@ pub enum StreamError {
 }
 
 /// Some states that are to be worked on, with consecutive numbers.
-pub(super) struct Offer {
+pub(super) struct StateBlock {
     /// The number of the first.
     pub first: usize,
     /// Their keys, one after the other.
@@ -38,10 +38,10 @@ pub(super) struct Offer {
 }
 
 /// All states, those that memory knows and those that it has forgotten.
-pub(super) trait Far {
+pub(super) trait StateStore {
     /// States that have not been worked on, about so many, in the order of their numbers; none if
     /// there are no more, here or elsewhere.
-    fn next(&mut self, rows: usize) -> Result<Option<Offer>, StreamError>;
+    fn next(&mut self, rows: usize) -> Result<Option<StateBlock>, StreamError>;
 
     /// How many of the offered states are worked on now, where `fitting` of `all` have so few steps
     /// that memory takes them at once. The others are offered again.
