@@ -1,8 +1,13 @@
-//! What is wrong with a dataset.
+//! What is wrong with a dataset or a job.
 
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+use tickbound_reo::check::FormulaError;
+use tickbound_reo::limits::Stopped;
+use tickbound_reo::product::dense::{DenseError, MAX_NAMES};
+use tickbound_reo::product::reachable::StreamError;
+use tickbound_reo_opencl::MultiplierError;
 
 use crate::format::{FORMAT, MANIFEST, VERSION};
 
@@ -107,5 +112,61 @@ impl DatasetError {
     pub(crate) fn file(path: &Path) -> impl Fn(std::io::Error) -> DatasetError + use<> {
         let path = path.to_owned();
         move |error| DatasetError::File { path: path.clone(), error }
+    }
+}
+
+/// Why a product was not made, or not written.
+#[derive(Debug, Error)]
+pub enum StreamJobError {
+    /// The dense product cannot be made.
+    #[error(transparent)]
+    Dense(#[from] MultiplierError),
+    /// The reachable product cannot be made.
+    #[error(transparent)]
+    Reachable(#[from] StreamError),
+    /// The dataset cannot be written.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// Other ranks cannot be reached.
+    #[error("the exchange between ranks: {0}")]
+    Exchange(#[from] std::io::Error),
+    /// There is too little memory.
+    #[error("{error}{fix}")]
+    Memory {
+        /// For what.
+        error: Stopped,
+        /// What else helps.
+        fix: &'static str,
+    },
+    /// A formula cannot be read.
+    #[error("{option}: {error}")]
+    Formula {
+        /// The option that gives it.
+        option: &'static str,
+        /// What is wrong.
+        error: FormulaError,
+    },
+    /// More names than a label of one word has bits.
+    #[error("{connector}: {names} names; --dataset and --invariant take at most {MAX_NAMES}")]
+    Names {
+        /// The connector.
+        connector: String,
+        /// How many it has.
+        names: usize,
+    },
+    /// The writer has ended, and says itself why.
+    #[error("the writer has stopped")]
+    Writer,
+}
+
+impl StreamJobError {
+    /// Whether the work was stopped from outside.
+    pub(crate) fn is_interruption(&self) -> bool {
+        let why = match self {
+            StreamJobError::Dense(MultiplierError::Dense(DenseError::Stopped(why)))
+            | StreamJobError::Reachable(StreamError::Stopped(why)) => why,
+            _ => return false,
+        };
+        matches!(why, Stopped::Interrupted)
     }
 }

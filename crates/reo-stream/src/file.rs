@@ -37,9 +37,6 @@ pub struct Written {
 
 /// Writes the steps of a block, given in parts, to the draft of its file. What is encoded is
 /// written by another thread, while more is encoded.
-///
-/// # Errors
-/// The system's, where it cannot be written.
 pub(crate) fn write(draft: &mut Draft, steps: &[BlockColumns]) -> io::Result<Written> {
     draft.direct();
     let (full, to_write) = sync_channel::<Pages>(0);

@@ -81,9 +81,6 @@ impl Dataset {
     }
 
     /// Says that a block is there, whose file [`BlockFiles`] have written.
-    ///
-    /// # Errors
-    /// The manifest cannot be written.
     pub fn enter(&mut self, record: BlockRecord) -> Result<(), DatasetError> {
         self.manifest.add(record);
         self.save()
@@ -107,9 +104,6 @@ impl Dataset {
     }
 
     /// Says that every block of the product is there, where that was not known before.
-    ///
-    /// # Errors
-    /// The manifest cannot be written.
     pub fn finish(&mut self) -> Result<(), DatasetError> {
         self.manifest.finish();
         self.save()

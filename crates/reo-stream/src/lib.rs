@@ -22,18 +22,29 @@
 //! others may write files of blocks for it ([`BlockFiles`]). [`verify`] tells whether a dataset is
 //! what was written.
 //!
-//! Files are touched through [`tickbound_os::output`] alone; nothing is computed here.
+//! Files are touched through [`tickbound_os::output`] alone.
+//!
+//! A [`StreamJob`] makes a product in blocks, by threads, devices or several processes, counts,
+//! checks and sums them, and writes them if it is to. It tells a [`StreamObserver`] how far it is.
 
 mod error;
 mod file;
 mod files;
 mod folder;
 mod format;
+mod job;
 mod manifest;
+mod meter;
+mod ranks;
+mod search;
+mod writer;
 
-pub use error::DatasetError;
+pub use error::{DatasetError, StreamJobError};
 pub use file::{COLUMNS, Written};
 pub use files::BlockFiles;
 pub use folder::{Dataset, verify};
 pub use format::{FORMAT, MANIFEST, VERSION};
+pub use job::{StreamExtent, StreamJob, Streamed};
 pub use manifest::{BlockRecord, Manifest, ManifestHead, StreamedProduct};
+pub use meter::StreamObserver;
+pub use ranks::Ranks;

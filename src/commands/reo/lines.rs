@@ -26,9 +26,6 @@ pub(super) enum Next {
 
 impl Lines {
     /// Begins to read.
-    ///
-    /// # Errors
-    /// There is no thread left to read with.
     pub(super) fn new() -> Result<Lines, CliError> {
         let (send, read) = sync_channel(1);
         let reader = move || {
@@ -45,9 +42,6 @@ impl Lines {
     }
 
     /// Waits for the next line.
-    ///
-    /// # Errors
-    /// It cannot be read.
     pub(super) fn next(&self) -> Result<Next, CliError> {
         loop {
             if stop::is_due() {

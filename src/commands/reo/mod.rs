@@ -7,11 +7,10 @@ mod equal;
 mod generate;
 mod lines;
 mod load;
+mod product;
 mod ranks;
-mod reached;
 mod run;
 mod shared;
-mod store;
 mod stream;
 mod verify;
 

@@ -1,6 +1,5 @@
 //! What the commands about connectors share.
 
-use tickbound_reo::bisimulation::Equivalence;
 use tickbound_reo::limits::{ProductLimits, ProductProgress as Sizes};
 
 use crate::commands::exit::CliError;
@@ -13,24 +12,6 @@ pub(super) const DEFAULT_MEMORY: &str = "4G";
 
 /// Bytes that may be taken besides what is counted.
 const BESIDE: u64 = 256 << 20;
-
-/// Which states are equivalent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum KindArg {
-    /// Every step is matched by a step
-    Strong,
-    /// Silent steps need not be matched
-    Weak,
-}
-
-impl From<KindArg> for Equivalence {
-    fn from(choice: KindArg) -> Equivalence {
-        match choice {
-            KindArg::Strong => Equivalence::Strong,
-            KindArg::Weak => Equivalence::Weak,
-        }
-    }
-}
 
 /// Runs `work` within `memory`, stopped by Ctrl-C, with a line on standard error that shows how far
 /// it is.
