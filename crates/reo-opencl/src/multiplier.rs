@@ -1,9 +1,8 @@
 //! The dense product on an OpenCL device.
 //!
-//! A product is one launch, or one for each slab of rows if it is larger than a buffer may be; many
-//! small ones are one launch together, a workgroup each. Whatever comes back must have the
-//! checksum that follows from the factors ([`DensePlan::checksum`]): a device that left something
-//! out without saying so gives an error, not a wrong automaton.
+//! A product is one launch, or one for each slab of rows that fits a buffer; many small ones are
+//! one launch, a workgroup each. The result must have the checksum that follows from the factors
+//! ([`DensePlan::checksum`]), else it is an error.
 
 mod measure;
 

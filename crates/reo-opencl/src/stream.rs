@@ -1,11 +1,8 @@
 //! The dense product block by block, made by this machine's threads or by OpenCL devices.
 //!
-//! [`Maker::run`] is the path of a block from who makes it to who consumes it. Its rows are first
-//! seen some at a time and in parallel ([`RowsOf`]), then what was kept of them is taken, block by
-//! block, while the next block is made. Several devices take blocks from one queue, each when it is
-//! done with the one before: so each makes as many as its speed allows. Near the end a device
-//! leaves a block to others that will be done with all that is left before it would be with the one
-//! ([`Queue`]).
+//! [`Maker::run`] makes blocks, has their rows seen in parallel ([`RowsOf`]), and passes what was
+//! kept on, block by block, while the next is made. Devices take blocks from one [`Queue`], each
+//! when it is done; near the end a device leaves a block to others that are faster.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{SyncSender, sync_channel};

@@ -195,7 +195,6 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, DatasetError> {
     Ok(paths)
 }
 
-/// The manifest of a folder, if it has one.
 fn read(folder: &Path) -> Result<Option<Manifest>, DatasetError> {
     let path = folder.join(MANIFEST);
     let fail = DatasetError::file(&path);

@@ -260,7 +260,6 @@ impl Manifest {
         self.checksum = hex(self.tally().digest);
     }
 
-    /// Reads a manifest.
     pub(crate) fn parse(path: &Path, text: &str) -> Result<Manifest, DatasetError> {
         let wrong = |why: String| DatasetError::Manifest { path: path.to_owned(), why };
         let value: Value = tickbound_input::json(text).map_err(|e| wrong(e.to_string()))?;
@@ -277,7 +276,6 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Whether its parts agree.
     fn check(&self) -> Result<(), String> {
         let ordered = self.written.windows(2).all(|two| two[0].block < two[1].block);
         for record in &self.written {

@@ -23,7 +23,6 @@ pub(crate) struct Meter<'a> {
     shown: Instant,
     /// Blocks and states of the product.
     size: Option<(usize, u64)>,
-    /// What was there before.
     before: CellTally,
 }
 

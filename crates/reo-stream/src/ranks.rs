@@ -18,7 +18,6 @@ impl Ranks<'_> {
         self.0.as_ref().map_or(0, |others| others.rank())
     }
 
-    /// How many there are.
     pub(crate) fn size(&self) -> usize {
         self.0.as_ref().map_or(1, |others| others.size())
     }

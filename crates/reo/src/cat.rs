@@ -78,7 +78,6 @@ pub enum CatFault {
     Large,
 }
 
-/// A state as written.
 pub(crate) struct State {
     pub spot: Spot,
     pub cells: IndexSet<String>,
@@ -95,7 +94,6 @@ pub(crate) struct Step {
     pub to: (Spot, String),
 }
 
-/// An automaton as written.
 pub(crate) struct File {
     pub name: String,
     pub names: IndexSet<String>,

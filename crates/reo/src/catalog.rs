@@ -1,9 +1,7 @@
-//! The built-in components by name: which words mean which primitive, with which arguments and
-//! ends.
+//! The built-in components by name, with their arguments and ends.
 //!
 //! Treo uses them where no file defines a component, `#PR` atoms and JSON name them directly.
-//! Capital letters do not matter, nor do `_` and `-`: `LossySync`, `lossy_sync` and `lossysync` are
-//! one.
+//! `LossySync`, `lossy_sync` and `lossysync` are one.
 
 use thiserror::Error;
 use tickbound_input::message::suggest;
@@ -192,7 +190,6 @@ impl Primitive {
         })
     }
 
-    /// Which ends it has.
     pub fn kind_of_ends(&self) -> Ends {
         match self {
             Primitive::SyncDrain | Primitive::AsyncDrain => Ends::Fixed(&[false, false]),
@@ -220,7 +217,6 @@ impl Primitive {
         }
     }
 
-    /// Its name.
     pub fn word(&self) -> &'static str {
         match self {
             Primitive::Sync => "sync",

@@ -1,10 +1,8 @@
 //! A connector: parts that share names, and which names its environment sees.
 //!
-//! A [`Wiring`] is what a circuit's text describes: channels and components whose ends meet at
-//! nodes. A datum that reaches a node through exactly one of the ends that write to it goes at once
-//! to all ends that read from it (Arbab 2004, section 4: a mixed node merges and replicates). Ends
-//! that read therefore share the node's name; a single end that writes shares it too; several
-//! writing ends get names of their own and a merger.
+//! A [`Wiring`] is a circuit: channels and components whose ends meet at nodes. A node merges and
+//! replicates (Arbab 2004, section 4): ends that read share the node's name, and so does a single
+//! end that writes; several writing ends get own names and a merger.
 //!
 //! ```
 //! use tickbound_reo::connector::{ChannelEnd, Wiring};
@@ -137,7 +135,6 @@ pub(crate) struct Notes(IndexSet<String>);
 const MAX_NOTES: usize = 20;
 
 impl Notes {
-    /// Adds a note.
     pub(crate) fn add(&mut self, note: String) {
         let more = self.0.len() >= MAX_NOTES;
         self.0.insert(if more { "there would be more notes".into() } else { note });

@@ -1,8 +1,7 @@
 //! Constants: how their words are spelled, and arithmetic on those that are integers.
 //!
-//! All data are constants or made of them by functions. A number and a text of the same digits
-//! differ, as in Treo. The word of a text that would look like a number or like a text in quotes
-//! keeps its quotes; the word of any other is the text itself.
+//! A number and a text of the same digits differ, as in Treo: the word of a text that looks like a
+//! number or like a text in quotes keeps its quotes.
 
 /// Signs of arithmetic: functions with these names stand between their arguments.
 pub const OPERATORS: [&str; 5] = ["+", "-", "*", "/", "%"];

@@ -1,13 +1,9 @@
-//! A partition to begin with, by colours: numbers that follow from what a state does in so many
-//! steps.
+//! A first partition, by colours: hashes of what a state does in a number of steps.
 //!
-//! What goes in is an automaton of which each step is compared as it is (strong bisimulation); what
-//! comes out is a partition that parts no two bisimilar states. In each round a state's colour is a
-//! hash of its own colour and of the set of its steps, each with the colour of its target one round
-//! before. So it follows from what the state can do, and bisimilar states have equal colours;
-//! others mostly part after a few rounds. Where two hashes meet by chance the partition is only
-//! coarser than it could be: [`super::partition`] refines it by the signatures themselves. A colour
-//! costs two multiplications a step, no sorting, and no memory but its own.
+//! For strong bisimulation. In each round a state's colour is a hash of its colour and of the set
+//! of its steps with the colours of their targets. Bisimilar states have equal colours; a collision
+//! only makes the partition coarser, and [`super::partition`] refines it by signatures. A colour
+//! costs two multiplications a step, and no sorting.
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;

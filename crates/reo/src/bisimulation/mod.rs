@@ -1,17 +1,13 @@
-//! Bisimulation: which states do the same, the least automaton that does so, and what tells two
-//! apart.
+//! Bisimulation: which states do the same, the least automaton, and what tells two apart.
 //!
-//! Two steps are alike if the same names fire under the same constraint, both compared as written
-//! once simplified; constraints that mean the same but are written differently keep states apart,
-//! which is sound. Partitions are refined by signatures (Blom and Orzan, A distributed algorithm
-//! for strong bisimulation reduction of state spaces, 2005): in each iteration a state's signature
-//! is the set of its kinds of steps and the blocks they lead to, until no iteration splits a block.
-//! Where steps are compared as they are, hashes of signatures go ahead (`colour.rs`), so that few
-//! iterations are left.
+//! Two steps are alike if the same names fire under the same constraint, as written once
+//! simplified; equivalent constraints written differently keep states apart, which is sound.
+//! Partitions are refined by signatures (Blom and Orzan, A distributed algorithm for strong
+//! bisimulation reduction of state spaces, 2005): the kinds of a state's steps and the blocks they
+//! lead to. In the strong case hashes of signatures go first (`colour.rs`).
 //!
-//! [`Equivalence::Weak`] is Milner's weak bisimulation with unconditional silent steps as the
-//! silent ones; silent steps with a condition or an effect on memory are compared like others. Weak
-//! bisimilarity is kept by product and hiding (`docs/reo.md`), so it may be used between them.
+//! [`Equivalence::Weak`] is Milner's weak bisimulation with unconditional silent steps; silent
+//! steps with a condition or an effect are compared like others. Product and hiding preserve it.
 
 mod actions;
 mod colour;

@@ -48,7 +48,6 @@ pub enum FormulaError {
 type Input<'s> = &'s str;
 type PResult<T> = Result<T, ErrMode<ContextError>>;
 
-/// A formula over words.
 #[derive(Debug, Clone)]
 pub(super) enum Text {
     Word(String),

@@ -1,9 +1,7 @@
-//! The case of [`super::simplify`] that long chains of buffers are made of: equations of leaves
-//! only.
+//! [`super::simplify`] for equations of leaves only, which long chains of buffers are made of.
 //!
-//! Without calls and predicates the congruence is the equivalence that the equations generate, so
-//! that sorted classes do what the e-graph does, many times faster. Both must give the same
-//! constraint; a test compares them on random ones.
+//! Without calls and predicates the congruence is the equivalence that the equations generate:
+//! sorted classes give the same constraint as the e-graph, faster. A test compares both.
 
 use super::gone::Gone;
 use super::{DataConstraint, DataTerm, Literal};

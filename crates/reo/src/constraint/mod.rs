@@ -1,14 +1,11 @@
 //! Data constraints: what a step says about data and memory, as a conjunction of literals.
 //!
-//! A step of a constraint automaton carries, beside the names that fire, a condition on the data
-//! seen at them and on the memory before and after (Baier et al. 2006, section 3, with memory cells
-//! as in constraint automata with memory). Predicates and functions are uninterpreted: `even(a)` is
-//! a word with an argument, and what is said here holds whatever it means. Different constants
-//! differ. A cell that a step does not mention in its *after* form keeps its value, whether or not
-//! the part that owns it takes part in the step.
+//! Conditions are on the data at names that fire, and on memory before and after (Baier et al.
+//! 2006, section 3, with memory cells). Predicates and functions are uninterpreted; different
+//! constants differ. A cell whose *after* form is not mentioned keeps its value.
 //!
-//! Constraints are kept in a normal order, without repetitions, so that equal ones are found by
-//! comparing; [`simplify`](mod@simplify) makes equivalent ones equal.
+//! Literals are kept in a normal order, so that equal constraints are found by comparing;
+//! [`simplify`](mod@simplify) makes equivalent ones equal.
 
 mod flat;
 mod gone;
@@ -265,7 +262,6 @@ fn list_text(terms: &[DataTerm], symbols: &Symbols) -> String {
 }
 
 impl DataTerm {
-    /// With other symbols.
     fn renamed(&self, to: &dyn Fn(SymbolId) -> SymbolId) -> DataTerm {
         match self {
             DataTerm::Constant(c) => DataTerm::Constant(to(*c)),

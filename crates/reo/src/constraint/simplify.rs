@@ -1,15 +1,13 @@
-//! Equivalent constraints made equal, and data that nobody sees any more taken out.
+//! Constraints in their simplest form, with hidden data eliminated.
 //!
-//! All terms of a constraint go into an e-graph of [`egg`]; equations are unions, and a predicate
-//! is a term that equals *holds* or *fails*. Congruence does the rest: two names that equal a third
-//! equal each other, and so do functions of them. What is to be taken out - the datum of a hidden
-//! name, the value between two steps, a cell that nothing reads again - is a term that no
-//! representative may contain; if its class has another term, that one stands for it.
+//! All terms go into an e-graph of [`egg`]: equations are unions, a predicate is a term that equals
+//! *holds* or *fails*. What is to be eliminated (the datum of a hidden name, a value between two
+//! steps, a cell that nothing reads again) may not occur in a representative; another term of its
+//! class replaces it.
 //!
 //! **Promise.** The result holds for exactly the data and memory for which some values of what was
-//! taken out make the input hold, functions and predicates being whatever they are. The input is
-//! found unsatisfiable if congruence alone shows it: two constants are equal, both sides of `!=`
-//! are, or a predicate both holds and fails. The argument is in `docs/reo.md`.
+//! eliminated make the input hold, for any functions and predicates. The input is found
+//! unsatisfiable if congruence alone shows it. The argument is in `docs/reo.md`.
 //!
 //! ```
 //! use tickbound_reo::constraint::simplify::{Gone, simplify};

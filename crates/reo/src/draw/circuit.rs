@@ -21,9 +21,7 @@ const MAX_ENDS: usize = 1_200;
      {MAX_CHANNELS} and {MAX_ENDS}); draw a smaller size of it"
 )]
 pub struct Crowded {
-    /// How many there are.
     pub channels: usize,
-    /// How many ends they have.
     pub ends: usize,
 }
 

@@ -1,15 +1,12 @@
 //! Boxes in columns, and lines between them that meet no box.
 //!
-//! What goes in are boxes, each with its column, and links between boxes of different columns. A
-//! link that passes columns gets a place of its own in each. What comes out promises: boxes and
-//! places of one column have no height in common; a line is horizontal, at a height of its own box
-//! or place, while it is within a column, and bends only between columns, where there are no boxes.
-//! So no line meets a box but those it joins.
+//! A link that passes columns gets a place in each. Boxes and places of one column have no height
+//! in common; a line is horizontal within a column, at a height of its own box or place, and bends
+//! only between columns. So no line meets a box but those it joins.
 //!
 //! Columns are ordered by barycentres (Sugiyama, Tagawa, Toda, *Methods for visual understanding of
-//! hierarchical system structures*, 1981), keeping the order with the fewest crossings. Heights are
-//! means of those of the neighbours, as near as the order and the distances allow: isotonic
-//! regression by pooling adjacent violators.
+//! hierarchical system structures*, 1981). Heights are means of those of the neighbours, by
+//! isotonic regression (pooling adjacent violators).
 
 use super::picture::{PicturePoint, Piece, at};
 
@@ -32,7 +29,6 @@ pub(super) struct Route {
     pub pieces: Vec<Piece>,
 }
 
-/// Where everything is.
 #[derive(Debug)]
 pub(super) struct Placed {
     /// For each box the middle of its width at the height at which lines join it.
@@ -54,7 +50,6 @@ const ORDERINGS: usize = 24;
 const HEIGHTS: usize = 24;
 
 impl Route {
-    /// The end.
     pub fn end(&self) -> PicturePoint {
         match self.pieces.last() {
             Some(Piece::Line(p) | Piece::Curve(_, _, p)) => *p,

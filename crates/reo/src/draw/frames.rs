@@ -74,7 +74,6 @@ impl<'a> Trace<'a> {
         self.at.iter().map(|state| format!("s{state}")).collect()
     }
 
-    /// Silent steps lead on.
     fn close(&mut self) {
         let mut open: Vec<u32> = self.at.iter().copied().collect();
         while let Some(state) = open.pop() {

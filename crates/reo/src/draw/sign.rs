@@ -10,19 +10,28 @@ use crate::constant::constant_text;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
     /// Its line alone, dashed where data may be lost.
-    Line { dashed: bool },
+    Line {
+        dashed: bool,
+    },
     /// Heads that face each other; with bars between if never both.
-    Facing { bars: bool },
+    Facing {
+        bars: bool,
+    },
     /// Heads at the ends; with bars in the middle if never both.
-    Parting { bars: bool },
-    /// A buffer.
-    Buffer { places: bool, full: bool, lossy: bool },
-    /// A zigzag.
+    Parting {
+        bars: bool,
+    },
+    Buffer {
+        places: bool,
+        full: bool,
+        lossy: bool,
+    },
     Filter,
-    /// A triangle.
     Transformer,
     /// A ring in which lines meet, perhaps with a cross.
-    Ring { cross: bool },
+    Ring {
+        cross: bool,
+    },
     /// A box with its name.
     Component,
 }

@@ -205,7 +205,6 @@ fn both<'a>(at: Element<'a>, one: &Cases, other: &Cases) -> Made<'a, Cases> {
 
 const CASES: &str = "a condition of more than 256 cases; draw several transitions";
 
-/// The cases of a condition.
 fn condition(element: Element<'_>) -> Made<'_, Cases> {
     let claim = |claim| Ok(vec![vec![(element.spot(), claim)]]);
     match element.kind() {
@@ -243,7 +242,6 @@ fn side<'a>(element: Element<'a>, what: &str) -> Made<'a, ClaimValue> {
 
 const SIDE: &str = "an equation has one side only; complete it in the editor";
 
-/// A value.
 fn value(element: Element<'_>) -> Made<'_, ClaimValue> {
     let word = || element.value("value").unwrap_or_default().to_owned();
     Ok(match (element.kind(), element.value("type").unwrap_or("IDENTIFIER")) {

@@ -1,5 +1,4 @@
-//! XML as the Eclipse Modeling Framework writes it, read by `roxmltree`: elements and attributes. A
-//! document type is refused, as nothing here is looked up or expanded.
+//! XML as the Eclipse Modeling Framework writes it, by `roxmltree`; document types are refused.
 
 use std::collections::HashMap;
 
@@ -41,12 +40,10 @@ impl<'a> Element<'a> {
         self.0.attributes().find(is).map(|a| a.value())
     }
 
-    /// The text in it.
     pub fn text(self) -> &'a str {
         self.0.text().unwrap_or_default()
     }
 
-    /// The elements in it of this name.
     pub fn named(self, name: &str) -> impl Iterator<Item = Element<'a>> {
         let is = move |node: &Node<'_, '_>| node.is_element() && node.tag_name().name() == name;
         self.0.children().filter(is).map(Element)

@@ -1,9 +1,9 @@
 //! An mCRL2 specification: one process for each state, with the memory cells as parameters.
 //!
-//! A step is a multi-action of the names that fire, each with its datum; a sum ranges over the
-//! data, over cells after the step where they change, and over values without a name. Data are of a
-//! sort `Data` of which only the constants are known; functions and predicates are declared and not
-//! defined. Cells begin with their contents, or with the value `nothing`.
+//! A step is a multi-action of the names that fire, each with its datum, summed over the data, the
+//! changed cells and the values without a name. Of the sort `Data` only the constants are known;
+//! functions and predicates are declared and not defined. Cells begin with their contents, or with
+//! `nothing`.
 
 use std::fmt::Write;
 

@@ -67,7 +67,6 @@ impl<'a> ExportSubject<'a> {
         self.automaton.fires(step).map(|n| symbols.word(n.0)).collect()
     }
 
-    /// The one initial state.
     pub(super) fn initial(&self, format: &'static str) -> Result<u32, ExportError> {
         match self.automaton.initial() {
             [one] => Ok(*one),

@@ -1,20 +1,19 @@
 //! Connectors as programs: a module in Rust or C that depends on nothing.
 //!
-//! The names that the automaton still has are *ports*. At a port into which the environment writes
-//! ([`ExportSubject::inputs`]) it puts data, at any other it takes them. A step fires when a datum
-//! waits at each put port of it, somebody waits at each take port of it, and its constraint holds;
-//! all its ports fire together, what waits elsewhere goes on waiting. Where several steps are
-//! enabled, the caller chooses. Cells that no run reads again are emptied.
+//! The names that the automaton still has are *ports*; the environment puts data at
+//! [`ExportSubject::inputs`] and takes them at the others. A step fires when all its ports have an
+//! offer and its constraint holds; where several are enabled, the caller chooses. Cells that no run
+//! reads again are emptied.
 //!
-//! Data are of one type, which the user chooses; functions, predicates and constants are what the
-//! user says (a trait in Rust, a struct of function pointers in C). They must be pure, and
-//! different constants must differ: then the program does what [`crate::run`] does with the same
-//! data. A cell whose content is not known at the start is an argument of the constructor.
+//! Data are of one type, which the user chooses with the meaning of functions, predicates and
+//! constants (a trait in Rust, function pointers in C). They must be pure, and different constants
+//! must differ: then the program does what [`crate::run`] does. A cell of unknown content at the
+//! start is an argument of the constructor.
 //!
-//! Both writers write one `plan`: for each step what is compared and what is moved, found class by
-//! class in the simplest form of its constraint, as [`crate::run::settle`] finds values. **Nothing
-//! is invented**: where no equation determines a datum that is taken or a cell that is read again,
-//! or a test speaks of such a value, [`GenerateError::Open`] tells the step.
+//! Both writers write one `plan`: what each step compares and moves, class by class in the simplest
+//! form of its constraint. **Nothing is invented**: where no equation determines a datum that is
+//! taken, a cell that is read again or a value that is tested, [`GenerateError::Open`] names the
+//! step.
 //!
 //! ```
 //! use tickbound_reo::export::ExportSubject;

@@ -13,7 +13,6 @@ use crate::hide::live::{self, Live};
 use crate::label;
 use crate::symbol::{Cell, NameId, SymbolId};
 
-/// A program.
 pub(super) struct Plan {
     /// What the connector is called, as an identifier.
     pub name: String,
@@ -54,7 +53,6 @@ pub(super) struct Memory {
 
 /// What is in a cell at the start.
 pub(super) enum Start {
-    /// Nothing that is read.
     Empty,
     /// The constant with this number.
     Constant(usize),
@@ -69,7 +67,6 @@ pub(super) struct Word {
     pub arguments: usize,
 }
 
-/// What a step does.
 pub(super) struct Step {
     /// The step for people.
     pub text: String,
@@ -95,9 +92,7 @@ pub(super) enum Act {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum After {
-    /// Nobody reads it again.
     Gone,
-    /// It keeps its value.
     Kept,
     /// It gets the value of its [`Place::New`].
     New,
@@ -125,7 +120,6 @@ pub(super) enum Value {
 struct Words(IndexMap<(SymbolId, usize), Word>);
 
 impl Plan {
-    /// The variable of a place.
     pub fn variable(&self, place: Place) -> String {
         match place {
             Place::Port(p) => self.ports[p].variable(),

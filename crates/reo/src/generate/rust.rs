@@ -162,7 +162,6 @@ fn done(plan: &Plan, step: &Step) -> String {
     )
 }
 
-/// A value to keep.
 fn value(plan: &Plan, value: &Value) -> String {
     match value {
         Value::Place(_) => format!("{}.clone()", compared(plan, value)),

@@ -1,14 +1,11 @@
 //! Silent steps that decide nothing, taken at once.
 //!
-//! A silent step `q -> r` with the effect `u` on memory, which no condition guards, is *confluent*
-//! if whatever else `q` can do, `r` can do as well, with the same outcome up to another confluent
-//! step: for each other step `q -N,g-> p` there is a step `r -N,g'-> p'` such that `u` then `g'` is
-//! the same as `g` (and `p' = p`), or as `g` then the effect of a confluent step `p -> p'`. Being
-//! there or having taken the step is then branching bisimilar, so that `q` can be left out (Groote
-//! and van de Pol, State space reduction using partial tau-confluence, 2000; here with effects on
-//! memory, see `docs/reo.md`). Cycles of confluent steps are cut at their least state.
-//!
-//! This is what keeps chains of buffers linear when they are composed piece by piece, data and all.
+//! A silent step `q -> r` with the unguarded effect `u` on memory is *confluent* if for each other
+//! step `q -N,g-> p` there is a step `r -N,g'-> p'` such that `u` then `g'` is the same as `g` (and
+//! `p' = p`), or as `g` then the effect of a confluent step `p -> p'`. Then `q` and `r` are
+//! branching bisimilar, and `q` can be left out (Groote and van de Pol, State space reduction using
+//! partial tau-confluence, 2000; with effects on memory: `docs/reo.md`). Cycles of confluent steps
+//! are cut at their least state. This keeps chains of buffers linear when composed piece by piece.
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 

@@ -1,14 +1,11 @@
 //! Hiding names: what the environment does not see becomes silent, and data nobody reads goes.
 //!
-//! [`hide`] takes names out of the labels; steps in which nothing else fires become silent. What is
-//! then done about silent steps is one of
+//! [`hide`] removes names from labels; steps in which nothing else fires become silent. Then either
 //!
-//! * [`close`]: the definition of Baier, Sirjani, Arbab and Rutten 2006 (section 4.2): a step may
-//!   be preceded by silent ones, which then vanish. It keeps what can be seen step by step, not
-//!   which choices are made silently;
-//! * [`confluence::reduce`]: silent steps that decide nothing are taken at once. It keeps branching
-//!   bisimilarity and works with data: along a chain of buffers each datum moves as far as it can;
-//! * [`crate::bisimulation`]: the weak quotient.
+//! * [`close`] takes silent steps into those behind them (Baier, Sirjani, Arbab and Rutten 2006,
+//!   section 4.2): keeps what is seen step by step, not which choices are made silently;
+//! * [`confluence::reduce`] takes silent steps that decide nothing: keeps branching bisimilarity;
+//! * [`crate::bisimulation`] gives the weak quotient.
 
 pub mod confluence;
 pub(crate) mod live;

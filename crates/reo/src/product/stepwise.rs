@@ -1,10 +1,8 @@
-//! A connector put together piece by piece, hidden and minimised between the steps.
+//! A connector composed piece by piece, hidden and minimised between the steps.
 //!
-//! A name that no part still to come has can be hidden at once, and the piece replaced by a smaller
-//! one that does the same: product and hiding keep strong and weak bisimilarity, so that the end is
-//! bisimilar to hiding and minimising the whole product (the argument is in `docs/reo.md`). What
-//! would have 2^n states at the end then often never has more than a few n: a chain of buffers, the
-//! alternator, the sequencer.
+//! A name that no later part has is hidden at once, and the piece minimised: product and hiding
+//! preserve strong and weak bisimilarity (`docs/reo.md`), so that the result is bisimilar to hiding
+//! and minimising the whole. Chains and sequencers stay linear where the whole has 2^n states.
 
 use super::order::order;
 use super::reachable;

@@ -1,8 +1,7 @@
 //! Runs of a connector, step by step, with the data that flow.
 //!
-//! The product is not made: the steps of the state that the run is in are found when they are asked
-//! for ([`crate::product::implicit`]). Data are constants, and functions of them of which nothing
-//! more is known. A datum that nobody gives is a new constant, `d1`, `d2` and so on. Functions and
+//! Steps are found when asked for ([`crate::product::implicit`]). Data are constants and functions
+//! of them; a datum that nobody gives is a new constant, `d1`, `d2` and so on. Functions and
 //! predicates mean nothing until a step says something of them: once a datum has passed a filter,
 //! it passes every time ([`settle`]). So a run shows what may happen for some meaning of them.
 //!

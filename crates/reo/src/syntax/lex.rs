@@ -10,7 +10,6 @@ use winnow::{LocatingSlice, Stateful};
 
 use super::{MAX_NESTING, MAX_TEXT, MAX_WORD, Read, Source, Spot, SyntaxFault, WithPlace};
 
-/// What a token is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenKind {
     Word(String),
@@ -43,7 +42,6 @@ const SIGNS: [&str; 35] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Words(pub &'static str);
 
-/// Words of Treo.
 pub const TREO: Words = Words("");
 /// Words of `.cat` files.
 pub const CAT: Words = Words(".~/@#");
@@ -187,7 +185,6 @@ fn escape(i: &mut Input<'_>) -> PResult<char> {
     alt((simple, hex.verify_map(code), one_of(['"', '\'', '`', '\\']))).parse_next(i)
 }
 
-/// A walk over tokens.
 #[derive(Debug, Clone)]
 pub struct Cursor<'t> {
     source: &'t Source,
@@ -243,7 +240,6 @@ impl<'t> Cursor<'t> {
         matches!(self.peek(0), TokenKind::Word(w) if w == word)
     }
 
-    /// Takes a word.
     pub fn word(&mut self, what: &str) -> Read<String> {
         match self.peek(0) {
             TokenKind::Word(word) | TokenKind::Quoted(word) => {

@@ -1,9 +1,8 @@
 //! What the input languages share: texts, places in them, tokens, and the text of conditions.
 //!
-//! A [`Source`] is cut into tokens, each with its place, over which a cursor walks (`lex`).
-//! [`condition`] reads the conditions of rules, of `.cat` files and of JSON, and writes them.
-//! Errors say where they are, as `file:line:column`, what is wrong and the fix, in one line:
-//! [`WithPlace`].
+//! A [`Source`] is cut into tokens, each with its place, over which a cursor walks (`lex`);
+//! [`condition`] reads and writes conditions. Errors are one line: `file:line:column`, what is
+//! wrong, and the fix ([`WithPlace`]).
 
 pub mod condition;
 pub(crate) mod lex;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::syntax::Spot;
 use crate::syntax::condition::{ClaimValue as RuleValue, Claimed};
 
-/// A file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct File {
     /// `section a.b;`, or nothing.
@@ -25,7 +24,6 @@ pub struct Definition {
     pub body: Body,
 }
 
-/// What a component is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
     Block(TermBlock),
@@ -101,7 +99,6 @@ pub struct TreoVariable {
     pub indices: Vec<Index>,
 }
 
-/// One index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Index {
     /// `[i]`.
@@ -143,7 +140,6 @@ pub enum Operator {
     Remainder,
 }
 
-/// What a predicate says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Predicate {
     /// `i : list`: the word takes each value of the list in turn.
@@ -182,7 +178,6 @@ pub enum Meaning {
     Foreign(String, String),
 }
 
-/// A rule-based automaton.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rules {
     /// `$m = k;`: what is in cells at the start.
@@ -233,7 +228,6 @@ pub struct PrimitiveUse {
 }
 
 impl Operator {
-    /// How it is written.
     pub fn sign(self) -> &'static str {
         ["+", "-", "*", "/", "%"][self as usize]
     }
@@ -246,7 +240,6 @@ impl TermComparison {
         [Equal, Different, Less, LessEqual, Greater, GreaterEqual]
     };
 
-    /// How it is written.
     pub fn sign(self) -> &'static str {
         ["=", "!=", "<", "<=", ">", ">="][self as usize]
     }

@@ -160,7 +160,6 @@ impl<'l> Files<'l> {
         Err(from.source.fault(*spot, TreoFault::Import { import: import.join("."), tried }))
     }
 
-    /// The file at a path, if there is one.
     fn at(&mut self, path: &str, from: &Loaded, spot: Spot) -> Result<Option<usize>, TreoError> {
         if let Some(known) = self.by_path.get(path) {
             return Ok(*known);

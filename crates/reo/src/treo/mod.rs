@@ -1,16 +1,14 @@
 //! Treo, the text language of Reo: read, put together, printed.
 //!
-//! A file has components, each with parameters, an interface of nodes and a body. The body of a
-//! composite one uses other components; sizes that are not written down follow from the number of
-//! nodes at which a component is used. The body of an atom says what it does, as rules (`#RBA`), as
-//! an automaton (`#WA`, `#SCA`), or as a primitive (`#PR`); of several the first is taken. Foreign
-//! code (`#JAVA`, `#PROMELA`, `#MAUDE`, `#C`) is left to the environment: the nodes of an atom that
-//! has some become part of the connector's interface, and a note says so.
+//! A component has parameters, an interface of nodes and a body. A composite body uses other
+//! components; sizes that are not written follow from the nodes at which a component is used. An
+//! atom is rules (`#RBA`), an automaton (`#WA`, `#SCA`) or a primitive (`#PR`); of several the
+//! first is taken. Foreign code (`#JAVA`, `#PROMELA`, `#MAUDE`, `#C`) is left to the environment:
+//! the nodes of such an atom become part of the interface, with a note.
 //!
-//! A component is looked for in the file itself, among its imports (see [`Library`]; the order of
-//! the folders is at [`folders`]) and among the built-in ones (`catalog.rs`). Inner nodes and
-//! cells are called after the uses that lead to them: `seqc.1/x[2]` is the node `x[2]` of the first
-//! `seqc`.
+//! A component is looked for in the file, among its imports ([`Library`], [`folders`]) and among
+//! the built-in ones (`catalog.rs`). Inner nodes and cells are called after the uses that lead to
+//! them: `seqc.1/x[2]` is the node `x[2]` of the first `seqc`.
 //!
 //! ```
 //! use tickbound_reo::syntax::Source;

@@ -1,15 +1,11 @@
 //! A product that is never whole: its rows in blocks of bounded size.
 //!
-//! A [`RowBlock`] is a range of rows, and a row is all steps of one state. What a block holds
-//! follows from its range alone, and states and cells have the numbers that they have in the whole
-//! product: so blocks may be made in any order, of any size, by any number of workers - threads,
-//! devices, machines - and what is summed over them ([`super::CellTally`]) is the same. Whoever
-//! makes a block hands its rows, some at a time, to a function that sees them as [`RowsOf`] and
-//! keeps what it wants of them.
-//!
-//! Threads make some rows, have them seen while they are in the processor's cache, and make the
-//! next in their place ([`DenseStream::each`]); what a device has made is seen as it lies in memory
-//! ([`DenseStream::pieces`]). [`in_turn`] makes one block while the one before is consumed.
+//! The content of a [`RowBlock`] follows from its range of rows, and numbers are those of the whole
+//! product: blocks may be made in any order, of any size, by threads, devices or machines, and sums
+//! over them ([`super::CellTally`]) are the same. The rows of a block are passed in parts to a
+//! function that keeps what it wants ([`RowsOf`]): as threads make them, while they are in the
+//! processor's cache ([`DenseStream::each`]), or from a device's memory ([`DenseStream::pieces`]).
+//! [`in_turn`] makes one block while the one before is consumed.
 
 use std::sync::mpsc::sync_channel;
 use std::thread;

@@ -1,10 +1,9 @@
 //! How many steps the full product has, by variable elimination.
 //!
-//! A joint step of the product takes from each factor a step in which names fire, or idling, such
-//! that all factors that have a name agree whether it fires. So what matters of a factor is a
-//! [`Table`]: for each set of its shared names, how many steps of it - over all its states - fire
-//! exactly these. Two tables join to one: sets that agree on the names of both, counts multiplied.
-//! A name that no other table has is forgotten, and sets that are then alike are added up.
+//! A joint step takes from each factor a step or idling, such that all agree on each name. Of a
+//! factor a [`Table`] matters: for each set of its shared names, how many of its steps fire exactly
+//! these. Tables join on equal names, counts multiplied; a name that no other table has is
+//! eliminated, counts added.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};

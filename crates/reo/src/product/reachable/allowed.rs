@@ -6,7 +6,6 @@ use super::plan::Plan;
 use crate::constraint::DataConstraint;
 use crate::constraint::simplify::is_possible;
 
-/// One worker's questions.
 #[derive(Default)]
 pub(super) struct Guard {
     sum: Vec<u64>,

@@ -1,23 +1,12 @@
-//! The states of a product that is larger than memory: kept on disk, and looked up there.
+//! An external visited set: the states that memory does not hold, on disk.
 //!
-//! What goes in is the keys of states that memory does not know, in the order in which rows lead to
-//! them; what comes out is their numbers: those that they have, and the next ones for those that
-//! are new.
+//! The *queue* has the keys of all states in the order of their numbers; it is appended to, and
+//! read once. A *run* has keys and numbers sorted by key. A batch of keys is sorted and read off
+//! each run block by block; the first key of each block is in memory, so that blocks are skipped. A
+//! run that is not at least twice as long as the next one is merged with it: there are at most
+//! log2 n runs, and a state is written at most as often.
 //!
-//! States lie in two kinds of files. The *queue* has the keys of all states in the order of their
-//! numbers; it is written at its end and read once, front to back, as states come to be worked on.
-//! A *run* has the keys and numbers of some states in the order of their keys. What is asked comes
-//! in batches: a batch is sorted, and read off each run front to back, block by block, where a
-//! table in memory has the first key of each block, so that a block in which nothing that is asked
-//! can be is passed over. A run that is not at least twice as long as the one after it becomes one
-//! with it: so of n states there are at most log2 n runs, and each state is written so often at
-//! most.
-//!
-//! Sorted runs, rather than files by hash, as a batch reads them in order, whatever the keys are,
-//! and writing them is merging. Nothing of it can be seen in the result: numbers are given in the
-//! order in which keys come, whatever lies on the disk.
-//!
-//! This file opens nothing: files come from a [`Store`].
+//! Files come from a [`Store`]; nothing is opened here.
 
 use std::cmp::Ordering;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -220,7 +209,6 @@ impl Run {
         Ok(())
     }
 
-    /// The block that has a key if the run has it.
     fn block_of(&self, key: &[u64]) -> Option<usize> {
         let words = self.words;
         let first = |block: usize| &self.firsts[block * words..][..words];

@@ -1,11 +1,9 @@
 //! Which joint steps data may forbid, and what is known of them.
 //!
-//! A choice of steps of some parts is impossible if their conjunction is, whatever the other parts
-//! do. So the search asks at each stage, and remembers the answer by the numbers of the conditions.
-//! Parts of different groups share no name that fires, so that their data are not compared: they
-//! exclude each other only by what they say of constants alone, such as `P("1")` and `!P("1")`, or
-//! of a cell that both have. Where that may be, [`ground`], the whole conjunctions are looked at in
-//! the end.
+//! A choice of steps is impossible if its conjunction is. The search asks at each stage and caches
+//! the answer by the numbers of the conditions. Parts of different groups share no name that fires:
+//! they exclude each other only by claims on constants, such as `P("1")` and `!P("1")`, or on a
+//! cell that both have. Where that may be ([`ground`]), whole conjunctions are checked at the end.
 
 use std::sync::{PoisonError, RwLock};
 

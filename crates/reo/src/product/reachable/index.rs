@@ -138,7 +138,6 @@ const SMALL_SPACE: u64 = 1 << 20;
 /// And later, when at least one key in so many has a number.
 const SPARSE: u64 = 16;
 
-/// Keys and their numbers.
 pub(super) struct Index {
     words: usize,
     space: Option<u64>,
@@ -178,7 +177,6 @@ impl Index {
         self.len
     }
 
-    /// The key with a number.
     pub fn key(&self, number: usize) -> &[u64] {
         &self.keys[number * self.words..(number + 1) * self.words]
     }

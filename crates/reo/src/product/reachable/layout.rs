@@ -5,7 +5,6 @@
 
 /// Numbers of words, and where they stand in a vector: label, state, condition.
 pub(super) trait Layout: Copy + Send + Sync {
-    /// Words of a label.
     fn label(self) -> usize;
     /// Words of the number of a state.
     fn state(self) -> usize;
@@ -34,7 +33,6 @@ impl<const L: usize, const S: usize, const C: usize> Layout for Fixed<L, S, C> {
     }
 }
 
-/// Any layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wide {
     pub label: usize,

@@ -1,47 +1,31 @@
-//! The reachable product of any number of automata, state by state.
+//! The reachable product of any number of automata, breadth first.
 //!
-//! What is made is the product of [`crate::product`] over the sorted union of the alphabets, with
-//! only those states that can be reached, in the order of a breadth-first search: first the
-//! initial states, in lexicographic order of the parts' initial states, then each state where a
-//! row first leads to it. Idle loops of the parts do not matter. The same parts give the same
-//! automaton at any number of threads.
+//! The result is the product of [`crate::product`] over the sorted union of the alphabets, without
+//! idle loops. States are numbered breadth first: the initial ones in lexicographic order of the
+//! parts' states, then each where a row first leads to it. The result does not depend on threads.
 //!
-//! How (each stage is a file):
+//! 1. `plan.rs`: each step of a part becomes a vector of words (names, change of the state's
+//!    number, change of the condition's number) such that the vector of a joint step is the *sum*
+//!    of those of its parts. `order.rs`: parts in an order in which names are decided early.
+//! 2. `row.rs`, `walk.rs`: one state; the row is the Cartesian product of the steps of groups of
+//!    parts that share names.
+//! 3. `search.rs`: rows are counted, memory is taken, rows are written in parallel (`worker.rs`,
+//!    `write.rs`, `worker_pool.rs`); then new states are numbered in order (`index.rs`).
+//! 4. `finish.rs`: constraints, and equal steps merged.
 //!
-//! 1. `plan.rs`: each part's steps become short vectors of words - the names that fire, what is
-//!    added to the number of the state, what is added to the number of the condition - such that
-//!    the vector of a joint step is the *sum* of those of its parts. `order.rs` puts the parts in
-//!    an order in which names are decided early.
-//! 2. `row.rs`: one state. Names that some part cannot fire here are struck out until nothing
-//!    changes; the parts that are left fall into groups that share no name; the steps of each group
-//!    are found by a depth-first search (`walk.rs`). The row is the Cartesian product of them.
-//! 3. `search.rs`: many states at once. Rows are counted, memory is taken, rows are written in
-//!    parallel (`worker.rs`, `write.rs`); then the states that are new are numbered one
-//!    after the other (`index.rs`).
-//!    All threads count and write rows: `worker_pool.rs`.
-//! 4. `finish.rs`: constraints are made from the numbers of conditions, steps that have become
-//!    alike are one.
+//! **Larger than memory.** [`StepStream`] hands steps on and keeps none (`supersteps.rs`); states
+//! go to disk (`external.rs`) or to other processes (`owners.rs`, [`compose_shared`]).
 //!
-//! **Larger than memory.** [`StepStream`] makes the same states and steps some rows at a time
-//! (`supersteps.rs`), hands them on, and keeps none; the states that memory has no room for are on disk
-//! (`external.rs`), or with other processes that make the product together with this one (`owners.rs`,
-//! [`compose_shared`]).
+//! **Impossible steps**, which no data fulfil, are removed before anything is counted: a part's own
+//! at the start, joint ones during the search (`guard.rs`, `allowed.rs`).
 //!
-//! **Steps that no data fulfil** are left out before anything is counted: a part's own at the
-//! start, joint ones where the search meets them (`guard.rs`, `allowed.rs`), so that neither they
-//! nor what only they lead to costs anything.
+//! **Order of a row.** Groups are the digits of a number; the group of the part that is first in
+//! search order changes fastest; in each group "no step" is first. Groups whose steps no longer fit
+//! into 65,536 words come behind the others, the first of them slowest; silent steps come last,
+//! part by part. The order depends on the parts, as given, and on the state only.
 //!
-//! **Order of the steps of a row.** Groups take turns like the digits of a number, the group of the
-//! part that is first in the search order the fastest, each group with "no step" first and then its
-//! steps in the order of the search; groups whose steps no longer fit beside those of the groups
-//! before them into 65,536 words come behind the others, the first of them as the slowest. After
-//! these come the silent steps, part by part. The order depends on the parts, as they were given,
-//! and the state, and on nothing else.
-//!
-//! **Steps that are alike.** Label and target of a joint step tell the label and the target of each
-//! part's step. So two steps of a row can be alike only where a part has two steps with the same
-//! label and target and different conditions, or two parts have silent loops; only then rows are
-//! searched for them.
+//! **Equal steps** arise only where a part has two steps with the same label and target and
+//! different conditions, or two parts have silent loops; only then are rows searched for them.
 
 mod allowed;
 mod external;

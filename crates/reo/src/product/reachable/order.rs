@@ -1,11 +1,8 @@
-//! In which order the parts are asked for their steps.
+//! The search order of the parts: greedy, so that little is guessed before much is decided.
 //!
-//! A step of one part decides names for the parts that share them. The order is chosen, greedily,
-//! so that little has to be guessed before much is decided. First of all come parts that have no
-//! choice once the names decided so far are known: they only carry on or refuse. Else comes the
-//! part that has the fewest bits of choice for each name that it decides for others: a merger of
-//! twenty before the twenty channels that lead to it. Parts whose choice concerns no other part
-//! come last, the *tail*; whether they refuse is asked before the first of them chooses.
+//! First come parts that have no choice once the names so far are decided, then the part with the
+//! fewest bits of choice for each name that it decides for others. Parts whose choice concerns no
+//! other part come last, the *tail*; whether they refuse is asked before the first of them chooses.
 
 use std::cmp::Ordering;
 
@@ -14,7 +11,6 @@ use itertools::Itertools;
 use super::part_steps::{Move, PartSteps};
 use crate::label;
 
-/// An order of parts.
 pub(super) struct Order {
     /// Numbers of the parts, as given.
     pub parts: Vec<usize>,

@@ -1,16 +1,11 @@
-//! The states of a product that several processes make together: each knows those that it owns.
+//! The states of a product that several processes make together, each owned by one of them.
 //!
-//! Who owns a state follows from a hash of its key. A round works on the next states in the order
-//! of their numbers, cut into pieces of the same length, one for each rank: the piece of a rank
-//! comes before that of the next one. Each rank asks the owners for the numbers of the states that
-//! its own table does not know, in the order in which its rows lead to them. Of a state that nobody
-//! knew yet the lowest rank that asks is the *finder*: in the order of the product nobody met it
-//! before. The finders count what they have found; the sums over the ranks before give them their
-//! first numbers; they tell the owners, and these tell the others who asked. So a state gets the
-//! number that one process alone gives it, whatever the number of ranks is.
-//!
-//! A rank keeps the keys of the states that it has found until they are worked on; then they go to
-//! the rank whose piece they are in.
+//! A hash of its key gives the owner of a state. A superstep takes the next states in the order of
+//! their numbers, cut into one piece for each rank. Each rank asks the owners for the numbers of
+//! states that its table does not know. Of a new state the lowest rank that asks is the *finder*;
+//! finders number what they have found, offset by the counts of lower ranks, and report the numbers
+//! to the owners, who answer the others. So numbers do not depend on the number of ranks. A rank
+//! keeps the keys it has found until the state is worked on.
 
 use std::collections::VecDeque;
 use std::io;
@@ -161,7 +156,6 @@ impl<'a, 'e> Owners<'a, 'e> {
         Ok(answers)
     }
 
-    /// The keys of each owner, and the owner of each key.
     fn by_owner(&self, keys: &[u64]) -> (Vec<Vec<u64>>, Vec<usize>) {
         let size = self.exchange.size();
         let mut of_owners = vec![Vec::new(); size];

@@ -17,7 +17,6 @@ pub(super) struct Move {
 
 /// A part on its way into the plan.
 pub(super) struct PartSteps {
-    /// Its names.
     pub names: Vec<u64>,
     /// For each state the steps in which names fire, none twice.
     pub rows: Vec<Vec<Move>>,

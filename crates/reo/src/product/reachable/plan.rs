@@ -62,7 +62,6 @@ pub(super) struct Plan {
     pub twins: bool,
 }
 
-/// One part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part {
     /// Its place in the search order.
@@ -126,7 +125,6 @@ impl Plan {
         (long * 8 + (self.options.len() + self.silent.len()) * 4) as u128
     }
 
-    /// The vector of an option.
     #[inline]
     pub fn vector_of(&self, layout: impl Layout, option: u32) -> &[u64] {
         &self.vectors[option as usize * layout.all()..][..layout.all()]

@@ -104,7 +104,6 @@ impl<'a, S: Layout> Row<'a, S> {
         }
     }
 
-    /// How many groups there are.
     pub fn groups(&self) -> usize {
         self.groups.len() - 1
     }

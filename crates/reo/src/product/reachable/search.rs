@@ -1,12 +1,9 @@
-//! All states: breadth first, many at a time.
+//! All states in memory: breadth first, in blocks.
 //!
-//! A block of states that are numbered but have no row yet is worked on in three passes. First the
-//! rows are counted, in parallel; so the memory for them is known before it is taken. Then they are
-//! written in parallel, each worker into its own piece of the result; numbers of states and
-//! conditions that are known already are written at once, the others are noted. Last, one thread
-//! goes through the notes in the order of the rows and gives the new ones their numbers. As numbers
-//! are given in the order of the rows and rows depend on nothing but their state, neither the
-//! threads nor the size of the blocks can be seen in the result.
+//! A block of states without rows takes three passes: rows are counted in parallel, so that their
+//! memory is known before it is taken; they are written in parallel, each worker into its part of
+//! the result, with notes of states and conditions without numbers; one thread numbers these in the
+//! order of the rows. So neither threads nor block sizes show in the result.
 
 use std::ops::Range;
 
@@ -135,7 +132,6 @@ impl<'a, S: Layout> Search<'a, S> {
         Ok(block)
     }
 
-    /// Writes some of the rows of a block.
     fn write_rows(&mut self, block: &Counted, range: Range<usize>) -> Result<(), Stopped> {
         let counts = &block.counts[range.clone()];
         let (total, before) = (counts.iter().sum::<u128>() as usize, self.whole.rows.targets.len());

@@ -1,10 +1,8 @@
-//! The reachable product that is never whole: its steps in the order of the product, some rows at a
-//! time.
+//! The reachable product that is never whole: its steps in order, some rows at a time.
 //!
-//! States have the numbers, and steps the order, that they have in the whole product
-//! ([`super::compose`]). Memory holds some steps and some states; what it has no room for of the
-//! states goes to a [`Store`]. Conditions on data are left out of the steps; steps that no data
-//! fulfil are not there, as in the whole product.
+//! Numbers of states and order of steps are those of [`super::compose`]. Conditions on data are
+//! left out of the steps; steps that no data fulfil are not there. States that memory does not hold
+//! go to a [`Store`].
 
 use std::ops::Range;
 

@@ -1,12 +1,9 @@
-//! The states of a product and their steps, some at a time, without keeping the steps.
+//! The states of a product and their steps in supersteps, without keeping the steps.
 //!
-//! As many states as have steps for which there is room are worked on together. Their steps are
-//! written with a number of memory's own for the state that each leads to: a table has such a
-//! number for the states that were met lately, and gives the next one to those that it does not
-//! know. Of these it is asked where all states are ([`StateStore`]) which numbers they have, all at once
-//! and in the order in which they were met; then all steps get the numbers of states. The table is
-//! emptied when it is full. So what is numbered, and in which order, is the same whatever the table
-//! has room for.
+//! A superstep takes as many states as have steps for which there is room. Targets are first
+//! numbered by a table of recently seen states; the [`StateStore`] resolves those that the table
+//! does not know, all at once and in the order found. The table is emptied when full, so the
+//! numbers do not depend on its size.
 
 use std::ops::Range;
 
@@ -68,10 +65,8 @@ fn step_bytes(layout: impl Layout, keys: bool) -> usize {
     4 + 8 * layout.label() + condition + note_bytes(layout) as usize
 }
 
-/// The steps of some rows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StepRows {
-    /// Where each row ends.
     pub ends: Vec<usize>,
     pub targets: Vec<u32>,
     pub labels: Vec<u64>,
@@ -95,7 +90,6 @@ pub(super) struct Supersteps<'a, S, F> {
     /// The states that memory knows, numbered by itself.
     near: Index,
     table: Budget<'a>,
-    /// Their numbers.
     numbers: Vec<u32>,
     /// Knows none: conditions are not numbered here.
     conditions: Index,

@@ -7,7 +7,6 @@ use super::layout::Layout;
 use super::row::{Active, Path, Pending, Row, Stage, each};
 use crate::limits::Stopped;
 
-/// What propagation leads to.
 enum Propagated {
     Conflict,
     /// All stages agree without a choice.

@@ -34,7 +34,6 @@ pub(super) struct Listed {
     pub rows: Vec<Option<Range<usize>>>,
 }
 
-/// One thread's memory.
 pub(super) struct Worker<'a, S> {
     pub plan: &'a Plan,
     pub layout: S,
@@ -207,7 +206,6 @@ impl<'a, S: Layout> Worker<'a, S> {
     }
 }
 
-/// Counts.
 struct Tally {
     many: u64,
     most: u64,

@@ -1,9 +1,7 @@
-//! Many rows at once: counted and written by all threads, with the same result at any number of
-//! them.
+//! Rows counted and written by all threads, with the same result at any number of them.
 //!
-//! What goes in is the keys of some states; what comes out is the vectors of their steps, with
-//! numbers for the states and conditions that an index knows, and notes of the others in the order
-//! of the rows.
+//! Input are keys of states; output are the vectors of their steps, with numbers of the states and
+//! conditions that an index knows, and notes of the others in the order of the rows.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;

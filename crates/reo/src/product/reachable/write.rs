@@ -25,7 +25,6 @@ pub(super) struct Out<'b> {
 pub(super) enum Conditions<'b> {
     /// Nowhere: there are none, or nobody asks.
     Left,
-    /// As numbers.
     Numbers(&'b mut [u32]),
     /// As they are packed, word by word.
     Keys(&'b mut [u64]),

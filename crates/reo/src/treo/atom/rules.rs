@@ -1,18 +1,16 @@
 //! `#RBA`: rules and cells as an automaton.
 //!
-//! Of each cell the automaton's states know so much as control needs: whether it is empty and, if
-//! only constants are ever put into it, which. Claims that this decides vanish; the others are data
-//! constraints. A claim that a cell or datum is `null` is always decided. A cell whose after form a
-//! step does not mention keeps what it holds.
+//! The states know of each cell whether it is empty and, if only constants are ever put into it,
+//! which. Claims that this decides vanish; the others, never about `null`, are data constraints. A
+//! cell whose after form a step does not mention keeps its content.
 //!
-//! A node that a condition says to be `null` does not fire, one that it says not to be fires. The
-//! datum of a node that does not fire is `null`: with `b = *`, `$m = b` says that the cell is
-//! empty. In a rule without braces the other nodes whose data it speaks of fire as well. A note
-//! tells of a rule that holds in none of the cases of its condition.
+//! A node that a condition says to be `null` does not fire, one that it says not to be fires; the
+//! datum of a node that does not fire is `null`. In a rule without braces the other nodes of which
+//! it speaks fire. A note reports a rule that never holds.
 //!
-//! A rule speaks about the nodes it names; the others are free. So a step is a set of rules, at
-//! least one, of which none wants a node to fire that another wants not to, and each fires a node
-//! that no other of them does. Rules that name every node are therefore taken one by one.
+//! A rule leaves nodes free that it does not name. So a step is a set of rules, at least one, that
+//! agree on their nodes, each of which fires a node that no other does. Rules that name every node
+//! are therefore taken alone.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -26,14 +26,12 @@ impl Domain {
     }
 }
 
-/// Some rules together.
 pub(super) struct Joint {
     pub fire: Vec<usize>,
     pub claims: Vec<GuardClaim>,
     pub touched: Vec<usize>,
 }
 
-/// The search for states.
 pub(super) struct Search<'a> {
     cells: &'a IndexSet<String>,
     domains: &'a [Domain],

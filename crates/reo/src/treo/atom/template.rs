@@ -39,7 +39,6 @@ pub(crate) trait Words {
     fn names(&mut self, variable: &TreoVariable) -> Result<Vec<String>, TreoError>;
     /// Says something about how the text was read.
     fn note(&mut self, note: String);
-    /// Where errors are.
     fn source(&self) -> &Source;
     /// The name of the atom.
     fn atom(&self) -> &str;

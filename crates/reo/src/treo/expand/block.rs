@@ -17,7 +17,6 @@ use crate::treo::files::Target;
 
 /// What a predicate comes to, once its words have values.
 enum Resolved {
-    /// Whether it holds.
     Test(bool),
     /// It gives a word, perhaps with a range, a value.
     Give(TreoVariable, Value),
@@ -70,7 +69,6 @@ impl Expander<'_> {
         Ok(())
     }
 
-    /// All items.
     fn put(&mut self, f: &mut Frame, scope: &Scope<'_>, block: &TermBlock) -> Done {
         block.items.iter().try_for_each(|item| match item {
             BlockItem::Instance(instance) => self.instance(f, scope, instance),

@@ -24,7 +24,6 @@ pub(super) struct Frame {
     pub outer: HashMap<String, String>,
     /// How often it has used each component.
     pub uses: HashMap<Arc<str>, usize>,
-    /// Where it is read.
     pub spot: Spot,
     /// Whether it is what was asked for, whose parameters are settings.
     pub top: bool,

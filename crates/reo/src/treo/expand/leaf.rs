@@ -24,6 +24,5 @@ pub(super) struct Leaf {
 pub(super) enum Make {
     Primitive(Primitive),
     Template(Arc<Template>),
-    /// Nothing is known.
     Foreign,
 }

@@ -10,7 +10,6 @@ use crate::syntax::Spot;
 use crate::treo::error::TreoError;
 use crate::treo::files::Target;
 
-/// A value.
 #[derive(Debug, Clone)]
 pub(super) enum Value {
     Integer(i64),
@@ -109,7 +108,6 @@ impl<'p> Scope<'p> {
 pub(super) enum Unresolved {
     /// A word has none, so far.
     Missing(Spot, String),
-    /// There cannot be one.
     Fault(TreoError),
 }
 

@@ -5,12 +5,9 @@ use super::frame::Frame;
 use super::scope::{Scope, Unresolved, Value};
 use crate::treo::ast::TreoVariable;
 
-/// Whether lengths fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// They do.
     Yes,
-    /// They cannot.
     No,
     /// Words without a value keep it from being known.
     Unknown,

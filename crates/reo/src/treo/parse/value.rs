@@ -49,7 +49,6 @@ pub(super) fn dotted(c: &mut Cursor<'_>) -> Read<TreoVariable> {
     Reader { c, operators: 0 }.dotted()
 }
 
-/// A condition on words.
 pub(super) fn predicate(c: &mut Cursor<'_>) -> Read<Predicate> {
     let left = tests(c, "|", |c| tests(c, "&", one, Predicate::All), Predicate::Any)?;
     if !c.eat("->") {
