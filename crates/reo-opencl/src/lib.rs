@@ -6,5 +6,5 @@
 mod multiplier;
 mod stream;
 
-pub use multiplier::{Multiplier, MultiplierError, RowsIn, agree};
+pub use multiplier::{Multiplier, MultiplierError, MultiplierResult, RowsIn, agree};
 pub use stream::Maker;

@@ -65,6 +65,9 @@ impl From<Stopped> for MultiplierError {
     }
 }
 
+/// A result that may be a [`MultiplierError`].
+pub type MultiplierResult<T> = Result<T, MultiplierError>;
+
 /// How long a device took for something.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MultiplierTimes {
@@ -111,18 +114,14 @@ impl Multiplier {
         left: &Matrix,
         right: &Matrix,
         limits: &ProductLimits,
-    ) -> Result<Matrix, MultiplierError> {
+    ) -> MultiplierResult<Matrix> {
         let plan = DensePlan::new(left, right)?;
         let cells = self.cells(&plan, limits)?;
         Ok(plan.matrix(cells)?)
     }
 
     /// The product of any number of matrices, neighbours first.
-    pub fn fold(
-        &self,
-        parts: &[Matrix],
-        limits: &ProductLimits,
-    ) -> Result<Matrix, MultiplierError> {
+    pub fn fold(&self, parts: &[Matrix], limits: &ProductLimits) -> MultiplierResult<Matrix> {
         limits.fits("the dense product", need(parts))?;
         match parts {
             [] => Ok(tickbound_reo::product::dense::fold(parts, limits)?),
@@ -136,7 +135,7 @@ impl Multiplier {
     }
 
     /// The cells of a product, slab by slab.
-    fn cells(&self, plan: &DensePlan, limits: &ProductLimits) -> Result<Vec<u64>, MultiplierError> {
+    fn cells(&self, plan: &DensePlan, limits: &ProductLimits) -> MultiplierResult<Vec<u64>> {
         let mut cells = plan.allocate(limits)?;
         if cells.is_empty() {
             return Ok(cells);
@@ -150,11 +149,7 @@ impl Multiplier {
     ///
     /// # Errors
     /// A row is too large, or the device has no memory for the factors and some rows.
-    pub fn rows<'a>(
-        &'a self,
-        plan: &'a DensePlan,
-        words: usize,
-    ) -> Result<RowsIn<'a>, MultiplierError> {
+    pub fn rows<'a>(&'a self, plan: &'a DensePlan, words: usize) -> MultiplierResult<RowsIn<'a>> {
         let sizes = plan.sizes();
         fits32("a row of the product", sizes.row() as u128)?;
         let most = (SLAB.min(self.device().max_alloc) / 8).min(words as u64);
@@ -172,7 +167,7 @@ impl Multiplier {
         &self,
         pairs: &[(&Matrix, &Matrix)],
         limits: &ProductLimits,
-    ) -> Result<Batch, MultiplierError> {
+    ) -> MultiplierResult<Batch> {
         let plan = BatchPlan::new(pairs, limits)?;
         let (cells, _) = self.batch_cells(&plan, limits)?;
         Ok(plan.batch(cells)?)
@@ -184,7 +179,7 @@ impl Multiplier {
         &self,
         plan: &BatchPlan,
         limits: &ProductLimits,
-    ) -> Result<(Vec<u64>, MultiplierTimes), MultiplierError> {
+    ) -> MultiplierResult<(Vec<u64>, MultiplierTimes)> {
         let start = Instant::now();
         let mut times = MultiplierTimes::default();
         let mut cells = vec![EMPTY; plan.words()];
@@ -201,7 +196,7 @@ impl Multiplier {
     }
 
     /// The products of a batch in runs whose cells fit into one buffer, as do their factors.
-    fn slabs<'p>(&self, plan: &'p BatchPlan) -> Result<Vec<&'p [BatchPart]>, MultiplierError> {
+    fn slabs<'p>(&self, plan: &'p BatchPlan) -> MultiplierResult<Vec<&'p [BatchPart]>> {
         let most = SLAB.min(self.device().max_alloc) as usize / 8;
         let (mut slabs, mut begin, mut words) = (Vec::new(), 0, 0);
         let parts = plan.parts();
@@ -225,7 +220,7 @@ impl Multiplier {
         plan: &BatchPlan,
         parts: &[BatchPart],
         out: &mut [u64],
-    ) -> Result<f64, MultiplierError> {
+    ) -> MultiplierResult<f64> {
         let (Some(first), Some(last), false) = (parts.first(), parts.last(), out.is_empty()) else {
             return Ok(0.0);
         };
@@ -272,7 +267,7 @@ impl Multiplier {
         part: &BatchPart,
         first: usize,
         rows: usize,
-    ) -> Result<KernelLaunch<'a>, MultiplierError> {
+    ) -> MultiplierResult<KernelLaunch<'a>> {
         let Sizes { left_states, left_slots, right_states, right_slots } = part.sizes;
         let row = part.sizes.row();
         buffers.check(part, rows)?;
@@ -301,14 +296,14 @@ impl Multiplier {
         Ok(unsafe { self.session.enqueue(&self.product, &arguments, &global, Some(&local))? })
     }
 
-    fn check_batch(&self, plan: &BatchPlan, cells: &[u64]) -> Result<(), MultiplierError> {
+    fn check_batch(&self, plan: &BatchPlan, cells: &[u64]) -> MultiplierResult<()> {
         plan.parts().iter().try_for_each(|part| {
             let found = Checksum::of(&cells[part.cells..][..part.words()], 0);
             self.check(plan.checksum(part), found)
         })
     }
 
-    fn check(&self, expected: Checksum, found: Checksum) -> Result<(), MultiplierError> {
+    fn check(&self, expected: Checksum, found: Checksum) -> MultiplierResult<()> {
         agree(&self.device().name, expected, found)
     }
 }
@@ -334,7 +329,7 @@ impl RowsIn<'_> {
         first: usize,
         out: &mut [u64],
         limits: &ProductLimits,
-    ) -> Result<(), MultiplierError> {
+    ) -> MultiplierResult<()> {
         let sizes = self.plan.sizes();
         let row = sizes.row().max(1);
         let needed = sizes.states().saturating_sub(first).saturating_mul(row);
@@ -379,7 +374,7 @@ impl Buffers {
 ///
 /// # Errors
 /// [`MultiplierError::Wrong`] if it is not.
-pub fn agree(device: &str, expected: Checksum, found: Checksum) -> Result<(), MultiplierError> {
+pub fn agree(device: &str, expected: Checksum, found: Checksum) -> MultiplierResult<()> {
     let device = || device.to_owned();
     match expected == found {
         true => Ok(()),
@@ -399,7 +394,7 @@ fn grid(width: usize, rows: usize, max_group: usize) -> ([usize; 2], [usize; 2])
     ([width.next_multiple_of(group), rows.div_ceil(EACH)], [group, 1])
 }
 
-fn fits32(what: &'static str, words: u128) -> Result<(), MultiplierError> {
+fn fits32(what: &'static str, words: u128) -> MultiplierResult<()> {
     // A little less, so that rounding up to whole groups stays within 32 bits.
     let most = u128::from(u32::MAX) - GROUP as u128;
     if words <= most { Ok(()) } else { Err(MultiplierError::TooLarge { what, words }) }

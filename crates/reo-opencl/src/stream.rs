@@ -13,7 +13,7 @@ use std::time::Instant;
 use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::dense::{DenseError, DenseStream, RowBlock, RowsOf, in_turn};
 
-use super::multiplier::{Multiplier, MultiplierError};
+use super::multiplier::{Multiplier, MultiplierError, MultiplierResult};
 use tickbound_device::Device;
 
 /// Who makes the blocks.
@@ -95,7 +95,7 @@ impl Maker<'_> {
 }
 
 /// A block and its cells, or why there are none.
-type Made = Result<(RowBlock, Vec<u64>), MultiplierError>;
+type Made = MultiplierResult<(RowBlock, Vec<u64>)>;
 
 /// What a device works on.
 struct Work<'a> {
@@ -116,7 +116,7 @@ impl Work<'_> {
         }
     }
 
-    fn blocks(&self, device: &Device, sender: &SyncSender<Made>) -> Result<(), MultiplierError> {
+    fn blocks(&self, device: &Device, sender: &SyncSender<Made>) -> MultiplierResult<()> {
         // Handles of OpenCL stay with the thread that has them.
         let engine = Multiplier::new(device)?;
         let rows = engine.rows(self.stream.plan(), self.stream.words())?;

@@ -11,6 +11,12 @@ use tickbound_reo_opencl::MultiplierError;
 
 use crate::format::{FORMAT, MANIFEST, VERSION};
 
+/// A result that may be a [`DatasetError`].
+pub type DatasetResult<T> = Result<T, DatasetError>;
+
+/// A result that may be a [`StreamJobError`].
+pub type JobResult<T> = Result<T, StreamJobError>;
+
 /// What is wrong with a dataset.
 #[derive(Debug, Error)]
 pub enum DatasetError {

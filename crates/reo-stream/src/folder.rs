@@ -9,7 +9,7 @@ use flate2::Crc;
 use tickbound_os::output::{Disk, Draft, Lock, leftovers};
 use tickbound_reo::product::dense::{CellTally, RowBlock};
 
-use crate::error::DatasetError;
+use crate::error::{DatasetError, DatasetResult};
 use crate::file::Written;
 use crate::files::BlockFiles;
 use crate::format::{MANIFEST, block_of_draft};
@@ -45,7 +45,7 @@ impl Dataset {
         folder: &Path,
         head: ManifestHead,
         go_on: &dyn Fn(usize) -> bool,
-    ) -> Result<Dataset, DatasetError> {
+    ) -> DatasetResult<Dataset> {
         std::fs::create_dir_all(folder).map_err(DatasetError::file(folder))?;
         let lock = folder.join(LOCK);
         let lock = Lock::take(disk, &lock).map_err(DatasetError::file(&lock))?;
@@ -81,7 +81,7 @@ impl Dataset {
     }
 
     /// Says that a block is there, whose file [`BlockFiles`] have written.
-    pub fn enter(&mut self, record: BlockRecord) -> Result<(), DatasetError> {
+    pub fn enter(&mut self, record: BlockRecord) -> DatasetResult<()> {
         self.manifest.add(record);
         self.save()
     }
@@ -90,7 +90,7 @@ impl Dataset {
     ///
     /// # Errors
     /// It is not: the folder holds another product.
-    pub fn agree(&self, block: RowBlock, tally: &CellTally) -> Result<(), DatasetError> {
+    pub fn agree(&self, block: RowBlock, tally: &CellTally) -> DatasetResult<()> {
         let at = self.manifest.written.binary_search_by_key(&block.number, |record| record.block);
         let record = at.ok().map(|at| &self.manifest.written[at]);
         let same = |record: &BlockRecord| {
@@ -104,13 +104,13 @@ impl Dataset {
     }
 
     /// Says that every block of the product is there, where that was not known before.
-    pub fn finish(&mut self) -> Result<(), DatasetError> {
+    pub fn finish(&mut self) -> DatasetResult<()> {
         self.manifest.finish();
         self.save()
     }
 
     /// Removes what was half written by a run that was killed.
-    fn clean(&self) -> Result<(), DatasetError> {
+    fn clean(&self) -> DatasetResult<()> {
         let block = |path: PathBuf| {
             let name = path.file_name()?.to_str()?;
             block_of_draft(name).map(str::to_owned)
@@ -127,7 +127,7 @@ impl Dataset {
     }
 
     /// Forgets blocks that are not what was written.
-    fn keep_whole(&mut self, go_on: &dyn Fn(usize) -> bool) -> Result<(), DatasetError> {
+    fn keep_whole(&mut self, go_on: &dyn Fn(usize) -> bool) -> DatasetResult<()> {
         let mut whole = Vec::new();
         for record in std::mem::take(&mut self.manifest.written) {
             match check(&self.folder, &record, go_on) {
@@ -141,7 +141,7 @@ impl Dataset {
         Ok(())
     }
 
-    fn save(&self) -> Result<(), DatasetError> {
+    fn save(&self) -> DatasetResult<()> {
         let path = self.folder.join(MANIFEST);
         let fail = DatasetError::file(&path);
         let mut text = serde_json::to_vec_pretty(&self.manifest).map_err(|e| fail(e.into()))?;
@@ -157,7 +157,7 @@ impl Dataset {
 ///
 /// # Errors
 /// What is missing, damaged, or does not belong to it; or it was stopped.
-pub fn verify(folder: &Path, go_on: &dyn Fn(usize) -> bool) -> Result<Manifest, DatasetError> {
+pub fn verify(folder: &Path, go_on: &dyn Fn(usize) -> bool) -> DatasetResult<Manifest> {
     let absent = || DatasetError::Absent { path: folder.to_owned() };
     let manifest = read(folder)?.ok_or_else(absent)?;
     manifest.written.iter().try_for_each(|record| check(folder, record, go_on))?;
@@ -176,7 +176,7 @@ pub fn verify(folder: &Path, go_on: &dyn Fn(usize) -> bool) -> Result<Manifest, 
 }
 
 /// The manifest of a dataset that is to be made.
-fn new(folder: &Path, head: ManifestHead) -> Result<Manifest, DatasetError> {
+fn new(folder: &Path, head: ManifestHead) -> DatasetResult<Manifest> {
     // A draft of the manifest is all that a killed run may have left before it.
     let drafts = leftovers(&folder.join(MANIFEST)).map_err(DatasetError::file(folder))?;
     let other = |path: &PathBuf| !path.ends_with(LOCK) && !drafts.contains(path);
@@ -187,7 +187,7 @@ fn new(folder: &Path, head: ManifestHead) -> Result<Manifest, DatasetError> {
 }
 
 /// All that is in a folder, in order.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, DatasetError> {
+fn files(folder: &Path) -> DatasetResult<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).map_err(DatasetError::file(folder))?;
     let paths = entries.map(|entry| entry.map(|entry| entry.path()));
     let mut paths = paths.collect::<Result<Vec<_>, _>>().map_err(DatasetError::file(folder))?;
@@ -195,7 +195,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, DatasetError> {
     Ok(paths)
 }
 
-fn read(folder: &Path) -> Result<Option<Manifest>, DatasetError> {
+fn read(folder: &Path) -> DatasetResult<Option<Manifest>> {
     let path = folder.join(MANIFEST);
     let fail = DatasetError::file(&path);
     let mut text = String::new();
@@ -213,11 +213,7 @@ fn read(folder: &Path) -> Result<Option<Manifest>, DatasetError> {
 }
 
 /// Whether a block's file is what was written.
-fn check(
-    folder: &Path,
-    record: &BlockRecord,
-    go_on: &dyn Fn(usize) -> bool,
-) -> Result<(), DatasetError> {
+fn check(folder: &Path, record: &BlockRecord, go_on: &dyn Fn(usize) -> bool) -> DatasetResult<()> {
     let path = folder.join(&record.file);
     let damaged = |why: String| DatasetError::Damaged { path: path.clone(), why };
     let mut file = match File::open(&path) {

@@ -14,7 +14,7 @@ use tickbound_reo::product::reachable::StepStream;
 use tickbound_reo::symbol::NameId;
 use tickbound_reo_opencl::{Maker, MultiplierError, agree};
 
-use crate::error::StreamJobError;
+use crate::error::{JobResult, StreamJobError};
 use crate::files::BlockFiles;
 use crate::folder::Dataset;
 use crate::manifest::ManifestHead;
@@ -132,7 +132,7 @@ impl Conditions<'_> {
 impl StreamJob<'_> {
     /// Bytes that a dense product in blocks of `block` bytes takes: its halves twice, as they are
     /// and over one alphabet, and the blocks. With `keep` they are written.
-    pub fn need(block: u64, keep: bool, matrices: &[Matrix], maker: Maker<'_>) -> u128 {
+    pub fn need(block: u64, keep: bool, matrices: &[Matrix], maker: Maker) -> u128 {
         let states = matrices.iter().map(|m| m.states() as u128).fold(1, u128::saturating_mul);
         let slots = matrices.iter().map(|m| m.slots() as u128).fold(1, u128::saturating_mul);
         let row = states.saturating_mul(slots).saturating_mul(8);
@@ -153,9 +153,9 @@ impl StreamJob<'_> {
     pub fn dense(
         &self,
         matrices: &[Matrix],
-        maker: Maker<'_>,
-        ranks: &mut Ranks<'_>,
-    ) -> Result<Streamed, StreamJobError> {
+        maker: Maker,
+        ranks: &mut Ranks,
+    ) -> JobResult<Streamed> {
         let keep = self.dataset.is_some();
         let need = StreamJob::need(self.block, keep, matrices, maker);
         let smaller = maker.blocks() > 0 || keep;
@@ -176,12 +176,12 @@ impl StreamJob<'_> {
     /// Makes the blocks that are missing. What all come to, and how many are there.
     fn blocks(
         &self,
-        stream: &DenseStream<'_>,
-        maker: Maker<'_>,
-        conditions: &Conditions<'_>,
+        stream: &DenseStream,
+        maker: Maker,
+        conditions: &Conditions,
         dataset: Option<Dataset>,
-        ranks: &mut Ranks<'_>,
-    ) -> Result<(CellTally, usize), StreamJobError> {
+        ranks: &mut Ranks,
+    ) -> JobResult<(CellTally, usize)> {
         let size = ranks.size();
         let missing = missing(stream, dataset.as_ref(), ranks)?;
         let known = dataset.as_ref().map(|dataset| dataset.manifest().tally());
@@ -231,7 +231,7 @@ impl StreamJob<'_> {
     ///
     /// # Errors
     /// As [`StreamJob::dense`]; which steps there are depends on data.
-    pub fn reachable(&self, ranks: &mut Ranks<'_>) -> Result<Streamed, StreamJobError> {
+    pub fn reachable(&self, ranks: &mut Ranks) -> JobResult<Streamed> {
         let parts: Vec<&Automaton> =
             self.connector.parts.iter().map(|part| &part.automaton).collect();
         let limits = ProductLimits { memory: self.left()?, ..*self.limits };
@@ -253,7 +253,7 @@ impl StreamJob<'_> {
 
     /// Bytes that the search may take beside what a dataset needs: a block that is filled, one that
     /// waits and one that is encoded.
-    fn left(&self) -> Result<u64, StreamJobError> {
+    fn left(&self) -> JobResult<u64> {
         let blocks = self.block.saturating_mul(3).saturating_add(PART as u64 * STEP_BYTES);
         let needed = if self.dataset.is_some() { blocks } else { 0 };
         let fits = self.limits.fits("three blocks of the dataset", needed.into());
@@ -267,7 +267,7 @@ impl StreamJob<'_> {
         &self,
         alphabet: &[NameId],
         head: impl FnOnce(Vec<String>) -> ManifestHead,
-    ) -> Result<Option<Dataset>, StreamJobError> {
+    ) -> JobResult<Option<Dataset>> {
         let Some(folder) = self.dataset else { return Ok(None) };
         let word = |name: &NameId| self.connector.symbols.word(name.0).to_owned();
         let go_on = |block: usize| {
@@ -279,7 +279,7 @@ impl StreamJob<'_> {
         Ok(Some(Dataset::open(Disk::real(), folder, head, &go_on)?))
     }
 
-    fn conditions<'p>(&self, alphabet: &'p [NameId]) -> Result<Conditions<'p>, StreamJobError> {
+    fn conditions<'p>(&self, alphabet: &'p [NameId]) -> JobResult<Conditions<'p>> {
         let read = |option, text: &str| {
             LtlFormula::parse(text, alphabet, &self.connector.symbols)
                 .map_err(|error| StreamJobError::Formula { option, error })
@@ -295,10 +295,10 @@ impl StreamJob<'_> {
 
 /// The blocks of a product that the first rank's dataset does not have.
 fn missing(
-    stream: &DenseStream<'_>,
+    stream: &DenseStream,
     dataset: Option<&Dataset>,
-    ranks: &mut Ranks<'_>,
-) -> Result<Vec<RowBlock>, StreamJobError> {
+    ranks: &mut Ranks,
+) -> JobResult<Vec<RowBlock>> {
     let has = |number: &usize| dataset.is_some_and(|dataset| dataset.has(*number));
     let there = (0..stream.len()).filter(has).map(|number| number as u64);
     let there = ranks.told_by_first(there.collect())?;
@@ -308,7 +308,7 @@ fn missing(
 
 fn streamed(
     tally: CellTally,
-    conditions: &Conditions<'_>,
+    conditions: &Conditions,
     idle: bool,
     extent: StreamExtent,
 ) -> Streamed {

@@ -39,7 +39,7 @@ mod ranks;
 mod search;
 mod writer;
 
-pub use error::{DatasetError, StreamJobError};
+pub use error::{DatasetError, DatasetResult, JobResult, StreamJobError};
 pub use file::{COLUMNS, Written};
 pub use files::BlockFiles;
 pub use folder::{Dataset, verify};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tickbound_reo::product::dense::{CellTally, Checksum, DenseStream, RowBlock};
 
-use crate::error::DatasetError;
+use crate::error::{DatasetError, DatasetResult};
 use crate::file::Written;
 use crate::format::{FORMAT, VERSION, name};
 
@@ -260,7 +260,7 @@ impl Manifest {
         self.checksum = hex(self.tally().digest);
     }
 
-    pub(crate) fn parse(path: &Path, text: &str) -> Result<Manifest, DatasetError> {
+    pub(crate) fn parse(path: &Path, text: &str) -> DatasetResult<Manifest> {
         let wrong = |why: String| DatasetError::Manifest { path: path.to_owned(), why };
         let value: Value = tickbound_input::json(text).map_err(|e| wrong(e.to_string()))?;
         if value["format"] != FORMAT {

@@ -29,7 +29,7 @@ pub(crate) struct Meter<'a> {
 impl<'a> Meter<'a> {
     pub(crate) fn new(
         observer: &'a dyn StreamObserver,
-        stream: Option<&DenseStream<'_>>,
+        stream: Option<&DenseStream>,
         before: CellTally,
     ) -> Meter<'a> {
         let now = Instant::now();

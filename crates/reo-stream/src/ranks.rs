@@ -5,7 +5,7 @@ use std::io;
 use tickbound_reo::product::dense::CellTally;
 use tickbound_reo::product::reachable::{Exchange, total};
 
-use crate::error::StreamJobError;
+use crate::error::JobResult;
 use crate::manifest::BlockRecord;
 
 /// The processes that make one product together; often this one is alone. The first opens the
@@ -24,7 +24,7 @@ impl Ranks<'_> {
 
     /// The sum of what all have counted, for the first; of the others what they have counted
     /// themselves.
-    pub(crate) fn total(&mut self, tally: CellTally) -> Result<CellTally, StreamJobError> {
+    pub(crate) fn total(&mut self, tally: CellTally) -> JobResult<CellTally> {
         let Some(others) = &mut self.0 else { return Ok(tally) };
         Ok(total(&mut **others, tally)?.unwrap_or(tally))
     }

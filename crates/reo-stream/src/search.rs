@@ -9,7 +9,7 @@ use tickbound_os::process::Scratch;
 use tickbound_reo::product::dense::{BlockColumns, CellTally, RowBlock};
 use tickbound_reo::product::reachable::{Keeps, StepBatch, StepStream, Store, Stored};
 
-use crate::error::StreamJobError;
+use crate::error::{JobResult, StreamJobError};
 use crate::folder::Dataset;
 use crate::job::{Conditions, StreamJob};
 use crate::meter::{Meter, StreamObserver};
@@ -27,13 +27,13 @@ type Full = (RowBlock, CellTally, Vec<BlockColumns>);
 
 /// Makes a product in blocks of `block_steps` steps. What it comes to, and whether it is all.
 pub(crate) fn searched(
-    job: &StreamJob<'_>,
+    job: &StreamJob,
     product: &StepStream,
     block_steps: u64,
-    conditions: &Conditions<'_>,
+    conditions: &Conditions,
     dataset: Option<Dataset>,
-    ranks: &mut Ranks<'_>,
-) -> Result<(CellTally, bool), StreamJobError> {
+    ranks: &mut Ranks,
+) -> JobResult<(CellTally, bool)> {
     let holds = |label: &[u64]| conditions.hold(label[0]);
     let condition: Option<&Keeps<'_>> = if conditions.is_some() { Some(&holds) } else { None };
     let mut tally = CellTally::default();
@@ -75,8 +75,8 @@ pub(crate) fn searched(
 fn written(
     dataset: Option<Dataset>,
     observer: &dyn StreamObserver,
-    make: impl FnOnce(Option<&SyncSender<Full>>) -> Result<(), StreamJobError>,
-) -> Result<(), StreamJobError> {
+    make: impl FnOnce(Option<&SyncSender<Full>>) -> JobResult<()>,
+) -> JobResult<()> {
     let Some(dataset) = dataset else { return make(None) };
     thread::scope(|scope| {
         let (sender, blocks) = sync_channel::<Full>(0);
@@ -136,7 +136,7 @@ impl Cutter {
     /// Adds steps, and hands on each block that is full. What the steps come to.
     fn add<E>(
         &mut self,
-        steps: StepBatch<'_>,
+        steps: StepBatch,
         mut full: impl FnMut(Full) -> Result<(), E>,
     ) -> Result<CellTally, E> {
         let (mut all, mut from, states) = (CellTally::default(), 0, steps.ends.len());
@@ -173,7 +173,7 @@ impl Cutter {
     }
 
     /// Keeps steps as columns, in parts of equal length.
-    fn keep(&mut self, steps: StepBatch<'_>) {
+    fn keep(&mut self, steps: StepBatch) {
         for (from, mut range) in steps.rows() {
             while !range.is_empty() {
                 if self.columns.last().is_none_or(|part| part.labels.len() == PART) {

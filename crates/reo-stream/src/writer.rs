@@ -4,7 +4,7 @@ use std::any::Any;
 
 use tickbound_reo::product::dense::{BlockColumns, CellTally, RowBlock};
 
-use crate::error::StreamJobError;
+use crate::error::JobResult;
 use crate::files::BlockFiles;
 use crate::folder::Dataset;
 use crate::manifest::BlockRecord;
@@ -37,8 +37,8 @@ impl<'a> Writer<'a> {
         block: RowBlock,
         tally: CellTally,
         columns: Vec<BlockColumns>,
-        ranks: &mut Ranks<'_>,
-    ) -> Result<(), StreamJobError> {
+        ranks: &mut Ranks,
+    ) -> JobResult<()> {
         let Some(files) = &mut self.files else { return Ok(()) };
         let whole = self.observer.writing();
         let before = files.write(block, tally, columns)?;
@@ -50,7 +50,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Enters the last block, and the blocks of ranks that have more of them.
-    pub(crate) fn rest(&mut self, ranks: &mut Ranks<'_>) -> Result<(), StreamJobError> {
+    pub(crate) fn rest(&mut self, ranks: &mut Ranks) -> JobResult<()> {
         let Some(files) = &mut self.files else { return Ok(()) };
         if let Some(last) = files.rest()? {
             self.enter(Some(last), ranks)?;
@@ -62,11 +62,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn enter(
-        &mut self,
-        record: Option<BlockRecord>,
-        ranks: &mut Ranks<'_>,
-    ) -> Result<(), StreamJobError> {
+    fn enter(&mut self, record: Option<BlockRecord>, ranks: &mut Ranks) -> JobResult<()> {
         self.rounds = self.rounds.saturating_sub(1);
         let all = ranks.records(record)?;
         if let Some(dataset) = &mut self.dataset {

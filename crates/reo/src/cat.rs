@@ -150,7 +150,7 @@ pub(crate) fn of_automata(
     })
 }
 
-fn file(source: &Source, c: &mut Cursor<'_>) -> Result<File, CatError> {
+fn file(source: &Source, c: &mut Cursor) -> Result<File, CatError> {
     let syntax = |e: WithPlace<SyntaxFault>| e.map(CatFault::from);
     let TokenKind::Text(name) = c.peek(0) else {
         return Err(syntax(c.expected("the name of the automaton in quotes")));
@@ -188,12 +188,12 @@ fn once(source: &Source, words: Vec<(Spot, String)>) -> Result<IndexSet<String>,
     Ok(all)
 }
 
-fn word(c: &mut Cursor<'_>) -> Read<(Spot, String)> {
+fn word(c: &mut Cursor) -> Read<(Spot, String)> {
     Ok((c.spot(), c.word("a name")?))
 }
 
 /// A name, and whether it is `IN`.
-fn port(c: &mut Cursor<'_>) -> Read<((Spot, String), bool)> {
+fn port(c: &mut Cursor) -> Read<((Spot, String), bool)> {
     let port = word(c)?;
     if !c.eat("::") {
         return Ok((port, false));
@@ -215,7 +215,7 @@ struct Listed {
     steps: Vec<Step>,
 }
 
-fn state(c: &mut Cursor<'_>) -> Read<(String, Listed)> {
+fn state(c: &mut Cursor) -> Read<(String, Listed)> {
     let (spot, name) = word(c)?;
     let mut initial = c.eat("*");
     let (mut cells, mut contents) = (Vec::new(), Vec::new());
@@ -235,7 +235,7 @@ fn state(c: &mut Cursor<'_>) -> Read<(String, Listed)> {
 }
 
 /// A cell, and what it holds at the start.
-fn cell(c: &mut Cursor<'_>, contents: &mut Vec<(Spot, String, String)>) -> Read<(Spot, String)> {
+fn cell(c: &mut Cursor, contents: &mut Vec<(Spot, String, String)>) -> Read<(Spot, String)> {
     let (spot, name) = word(c)?;
     if c.eat("::") {
         let fault = c.expected("a constant");
@@ -248,7 +248,7 @@ fn cell(c: &mut Cursor<'_>, contents: &mut Vec<(Spot, String, String)>) -> Read<
 }
 
 /// A step for each case of its condition.
-fn steps(c: &mut Cursor<'_>) -> Read<Vec<Step>> {
+fn steps(c: &mut Cursor) -> Read<Vec<Step>> {
     c.need("[")?;
     let fire = c.list("]", |c| port(c).map(|port| port.0))?;
     c.need("::")?;

@@ -49,7 +49,7 @@ pub enum ContextError {
 /// part is its reachable product.
 pub fn in_context(
     connector: &Connector,
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<Connector, ContextError> {
     let mut made = connector.clone();
     let moment = made.symbols.fresh_name("moment");
@@ -122,7 +122,7 @@ fn coloured(automaton: &Automaton, reasons: &[NameId]) -> Option<Automaton> {
     Some(builder.done())
 }
 
-fn fires(automaton: &Automaton, step: &Transition<'_>) -> BTreeSet<NameId> {
+fn fires(automaton: &Automaton, step: &Transition) -> BTreeSet<NameId> {
     automaton.fires(step).collect()
 }
 

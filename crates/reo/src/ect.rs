@@ -225,10 +225,10 @@ impl<'a> Drawn<'a> {
     /// then competes with the others.
     fn leave_open(
         &self,
-        (number, element): (usize, Element<'_>),
+        (number, element): (usize, Element),
         joined: &[(usize, bool)],
         ends: &mut [ChannelEnd],
-        wiring: &mut Wiring<'_>,
+        wiring: &mut Wiring,
     ) {
         let kind = element.value("name").filter(|name| !name.is_empty());
         let kind = kind.unwrap_or_else(|| element.kind());
@@ -276,7 +276,7 @@ impl<'a> Drawn<'a> {
     fn joints(
         &self,
         inner: IndexMap<(usize, bool), Vec<String>>,
-        wiring: &mut Wiring<'_>,
+        wiring: &mut Wiring,
     ) -> Result<(), EctFault> {
         for ((at, writes), all) in inner {
             let Some(node) = self.nodes.get(&at) else { continue };
@@ -310,7 +310,7 @@ const TIMEOUT: &str = "it has no `timeout`; give it a number of ticks";
 /// Whether a primitive is a channel, not a component: a prefix may be any word, and what it stands
 /// for tells, `http://www.cwi.nl/reo/channels`. A prefix that stands for nothing is taken by its
 /// word.
-fn is_channel(element: Element<'_>) -> Result<bool, EctFault> {
+fn is_channel(element: Element) -> Result<bool, EctFault> {
     let namespace = element.type_namespace().unwrap_or_default();
     if namespace.trim_end_matches('/').rsplit(['/', '.', '#']).next() == Some("channels") {
         return Ok(true);
@@ -322,7 +322,7 @@ fn is_channel(element: Element<'_>) -> Result<bool, EctFault> {
 }
 
 /// The built-in component that a channel is.
-fn channel(element: Element<'_>) -> Result<Primitive, EctFault> {
+fn channel(element: Element) -> Result<Primitive, EctFault> {
     let is = |attribute: &str| element.value(attribute) == Some("true");
     let given = |attribute: &str| element.value(attribute).filter(|text| !text.trim().is_empty());
     let named = |word: &str| {

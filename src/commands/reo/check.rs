@@ -84,7 +84,7 @@ fn unending<'a>(
     args: &'a Args,
     connector: &Connector,
     whole: &Automaton,
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<Option<Broken<'a>>, CliError> {
     for text in &args.ltl {
         let formula = Ltl::parse(text, whole.alphabet(), &connector.symbols)

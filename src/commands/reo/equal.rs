@@ -118,7 +118,7 @@ fn differ(
 fn whole(
     args: &Args,
     connector: &Connector,
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<tickbound_reo::automaton::Automaton, CliError> {
     let (hidden, minimise) = (connector.inner(), Some(args.kind));
     let options = stepwise::StepwiseOptions { hidden, minimise };

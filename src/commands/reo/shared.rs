@@ -18,7 +18,7 @@ const BESIDE: u64 = 256 << 20;
 pub(super) fn within<T>(
     what: &str,
     memory: ByteSize,
-    work: impl FnOnce(&ProductLimits<'_>) -> Result<T, CliError>,
+    work: impl FnOnce(&ProductLimits) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
     within_line(what, memory, |limits, _| work(limits))
 }
@@ -27,7 +27,7 @@ pub(super) fn within<T>(
 pub(super) fn within_line<T>(
     what: &str,
     memory: ByteSize,
-    work: impl FnOnce(&ProductLimits<'_>, &Progress) -> Result<T, CliError>,
+    work: impl FnOnce(&ProductLimits, &Progress) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
     let stop = stop::flag();
     // What the engine does not count, such as the e-graph of constraints, has room besides.

@@ -221,7 +221,7 @@ impl Automaton {
     }
 
     /// Whether no name fires in a step, and nothing is said of data and memory.
-    pub fn is_silent(&self, step: &Transition<'_>) -> bool {
+    pub fn is_silent(&self, step: &Transition) -> bool {
         label::is_silent(step.label) && self.constraint(step).is_true()
     }
 
@@ -231,7 +231,7 @@ impl Automaton {
     }
 
     /// Whether a step does nothing.
-    pub fn is_idle(&self, step: &Transition<'_>) -> bool {
+    pub fn is_idle(&self, step: &Transition) -> bool {
         step.from == step.to && self.is_silent(step)
     }
 

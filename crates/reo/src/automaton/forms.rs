@@ -127,7 +127,7 @@ impl Automaton {
         builder
     }
 
-    fn copy(&self, step: &Transition<'_>, builder: &mut AutomatonBuilder) {
+    fn copy(&self, step: &Transition, builder: &mut AutomatonBuilder) {
         builder.push(step.from, step.label, self.constraint(step).clone(), step.to);
     }
 }

@@ -20,7 +20,7 @@ const PIECE: usize = 1 << 9;
 /// many there are.
 pub(super) fn colours(
     automaton: &Automaton,
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<(Vec<u32>, usize), Stopped> {
     let states = automaton.states();
     // Two colours, a block, and a colour's place in a table.

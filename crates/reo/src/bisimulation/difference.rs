@@ -55,7 +55,7 @@ pub fn compare(
     left: &Automaton,
     right: &Automaton,
     kind: Equivalence,
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<BisimulationVerdict, Stopped> {
     let begin = [contents(left), contents(right)];
     if begin[0] != begin[1] {

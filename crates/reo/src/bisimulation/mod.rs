@@ -30,7 +30,7 @@ use crate::limits::{ProductLimits, Stopped};
 pub fn minimise(
     automaton: &Automaton,
     kind: Equivalence,
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<Automaton, Stopped> {
     least(automaton.clone(), kind, limits)
 }
@@ -40,7 +40,7 @@ pub fn minimise(
 pub fn least(
     automaton: Automaton,
     kind: Equivalence,
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<Automaton, Stopped> {
     let reachable = automaton.into_reachable();
     let states = reachable.states();

@@ -21,7 +21,7 @@ pub fn partition(
     automaton: &Automaton,
     kind: Equivalence,
     keep_iterations: bool,
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<Partition, Stopped> {
     let begin = (vec![0u32; automaton.states()], usize::from(automaton.states() > 0));
     refined(automaton, &Actions::new(automaton), kind, begin, keep_iterations, limits)
@@ -35,7 +35,7 @@ pub(super) fn refined(
     kind: Equivalence,
     (mut block, mut blocks): (Vec<u32>, usize),
     keep_iterations: bool,
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<Partition, Stopped> {
     let signer = Signer::new(automaton, actions, kind);
     let mut iterations = Vec::new();

@@ -32,7 +32,7 @@ impl<'a> Signer<'a> {
     pub(super) fn refine(
         &self,
         block: &[u32],
-        limits: &ProductLimits<'_>,
+        limits: &ProductLimits,
     ) -> Result<(Vec<u32>, usize), Stopped> {
         let weak = match &self.weak {
             Some(silent) => {
@@ -156,7 +156,7 @@ impl Known {
         (signature, hash): (&[u64], u64),
         next: u32,
         first: impl Fn(u32) -> Signatures,
-        limits: &ProductLimits<'_>,
+        limits: &ProductLimits,
     ) -> Result<u32, Stopped> {
         let stored = self.words.len() as u128 * 8 + (self.all.len() as u128 + 1) * 48;
         limits.fits("signatures of bisimulation", stored)?;
@@ -230,7 +230,7 @@ impl Saturated {
         actions: &Actions,
         cycles: &Silent,
         block: &[u32],
-        limits: &ProductLimits<'_>,
+        limits: &ProductLimits,
     ) -> Result<Saturated, Stopped> {
         let count = cycles.members.len();
         let mut all = Saturated {

@@ -24,10 +24,7 @@ pub(super) struct Cover<'f> {
 }
 
 /// All ways to fulfil what is due, each once.
-pub(super) fn covers<'f>(
-    due: &Due<'f>,
-    limits: &ProductLimits<'_>,
-) -> Result<Vec<Cover<'f>>, Stopped> {
+pub(super) fn covers<'f>(due: &Due<'f>, limits: &ProductLimits) -> Result<Vec<Cover<'f>>, Stopped> {
     let mut open = vec![Attempt { due: due.iter().copied().collect(), ..Attempt::default() }];
     let mut found = BTreeSet::new();
     while let Some(mut attempt) = open.pop() {

@@ -31,7 +31,7 @@ pub struct Lasso {
 pub fn counterexample(
     automaton: &Automaton,
     formula: &Ltl,
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<Option<Lasso>, Stopped> {
     let automaton = automaton.without_idle();
     let broken = formula.clone().negated();
@@ -64,7 +64,7 @@ impl<'a, 'f> Graph<'a, 'f> {
     fn new(
         automaton: &'a Automaton,
         formula: &'f Ltl,
-        limits: &ProductLimits<'_>,
+        limits: &ProductLimits,
     ) -> Result<Self, Stopped> {
         let mut due: IndexSet<Due<'f>> = IndexSet::from([Due::from([formula])]);
         let nodes: IndexSet<(u32, u32)> = automaton.initial().iter().map(|s| (*s, 0)).collect();
@@ -206,6 +206,6 @@ fn back<'a>(mut node: u32, from: impl Fn(u32) -> Option<(u32, Edge<'a>)>) -> Vec
     path
 }
 
-fn fires(automaton: &Automaton, step: Option<&Transition<'_>>) -> Vec<NameId> {
+fn fires(automaton: &Automaton, step: Option<&Transition>) -> Vec<NameId> {
     step.map(|s| automaton.fires(s).collect()).unwrap_or_default()
 }

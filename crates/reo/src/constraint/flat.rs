@@ -8,7 +8,7 @@ use super::{DataConstraint, DataTerm, Literal};
 
 /// The conjunction in its simplest form, `Some(None)` if nothing fulfils it, and `None` if it is
 /// not flat.
-pub(super) fn simplify(all: &[Literal], gone: &Gone<'_>) -> Option<Option<DataConstraint>> {
+pub(super) fn simplify(all: &[Literal], gone: &Gone) -> Option<Option<DataConstraint>> {
     let mut equations = Vec::with_capacity(all.len());
     for literal in all {
         match literal {

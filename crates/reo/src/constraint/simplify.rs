@@ -76,12 +76,12 @@ type Graph = EGraph<Node, ()>;
 ///
 /// Values of the input that have no name ([`DataTerm::Some`]) are taken out as well; the result has
 /// some of its own where a condition on them is left.
-pub fn simplify(constraint: &DataConstraint, gone: &Gone<'_>) -> Option<DataConstraint> {
+pub fn simplify(constraint: &DataConstraint, gone: &Gone) -> Option<DataConstraint> {
     conjunction(constraint.literals(), gone)
 }
 
 /// As [`simplify`], for literals in any order.
-pub fn conjunction(literals: &[Literal], gone: &Gone<'_>) -> Option<DataConstraint> {
+pub fn conjunction(literals: &[Literal], gone: &Gone) -> Option<DataConstraint> {
     if literals.is_empty() {
         return Some(DataConstraint::default());
     }
@@ -93,11 +93,7 @@ pub fn conjunction(literals: &[Literal], gone: &Gone<'_>) -> Option<DataConstrai
 /// do with what goes: classes in which neither something gone nor a term of `touched` (sorted)
 /// occurs stay as they are. What goes is still gone everywhere; the form is the simplest if it was
 /// before.
-pub fn around(
-    literals: Vec<Literal>,
-    gone: &Gone<'_>,
-    touched: &[DataTerm],
-) -> Option<DataConstraint> {
+pub fn around(literals: Vec<Literal>, gone: &Gone, touched: &[DataTerm]) -> Option<DataConstraint> {
     let moves = |t: &DataTerm| gone.takes(t) || touched.binary_search(t).is_ok();
     let mut moving: Vec<&DataTerm> = Vec::new();
     for literal in &literals {
@@ -139,7 +135,7 @@ pub fn around(
 }
 
 /// As [`simplify`], always with the e-graph: what the short way for equations is compared with.
-pub fn simplify_any(constraint: &DataConstraint, gone: &Gone<'_>) -> Option<DataConstraint> {
+pub fn simplify_any(constraint: &DataConstraint, gone: &Gone) -> Option<DataConstraint> {
     let (graph, apart) = closure(constraint.literals())?;
     Some(Reading::new(&graph, gone).constraint(constraint, &apart))
 }

@@ -62,7 +62,7 @@ pub fn automaton(automaton: &Automaton, symbols: &Symbols) -> GraphPicture {
 /// Boxes around the states and then the labels of the steps, and the links between them.
 fn boxes(
     automaton: &Automaton,
-    steps: &[Transition<'_>],
+    steps: &[Transition],
     labels: &[Vec<String>],
 ) -> (Vec<Vertex>, Vec<[usize; 2]>) {
     let levels = levels(automaton);
@@ -116,7 +116,7 @@ fn shown(automaton: &Automaton, state: usize, place: PicturePoint) -> PictureIte
 }
 
 /// The names that fire in a step, as words.
-fn fires<'a>(automaton: &Automaton, symbols: &'a Symbols, step: &Transition<'_>) -> Vec<&'a str> {
+fn fires<'a>(automaton: &Automaton, symbols: &'a Symbols, step: &Transition) -> Vec<&'a str> {
     automaton.fires(step).map(|name| symbols.word(name.0)).collect()
 }
 
@@ -124,8 +124,8 @@ fn fires<'a>(automaton: &Automaton, symbols: &'a Symbols, step: &Transition<'_>)
 fn lines(
     automaton: &Automaton,
     symbols: &Symbols,
-    step: &Transition<'_>,
-    brief: &Brief<'_>,
+    step: &Transition,
+    brief: &Brief,
 ) -> Vec<String> {
     let mut lines = Vec::new();
     let names = fires(automaton, symbols, step);
@@ -139,7 +139,7 @@ fn lines(
     label(lines)
 }
 
-fn title(automaton: &Automaton, symbols: &Symbols, step: &Transition<'_>) -> String {
+fn title(automaton: &Automaton, symbols: &Symbols, step: &Transition) -> String {
     let constraint = automaton.constraint(step);
     let names = fires(automaton, symbols, step).join(", ");
     let text = constraint.text(symbols);

@@ -130,10 +130,7 @@ pub(super) fn identified<'a>(roots: &[Element<'a>]) -> HashMap<&'a str, Spot> {
 
 /// The nodes of ends that nodes list as theirs (`<nodes sourceEnds="//@connectors.0/...">`), by the
 /// place of the end.
-pub(super) fn listed_ends(
-    roots: &[Element<'_>],
-    known: &HashMap<&str, Spot>,
-) -> HashMap<usize, Spot> {
+pub(super) fn listed_ends(roots: &[Element], known: &HashMap<&str, Spot>) -> HashMap<usize, Spot> {
     let all = roots.iter().flat_map(|root| root.0.descendants()).map(Element);
     let nodes = all.filter(|element| element.0.has_tag_name("nodes"));
     let mut listed = HashMap::new();
@@ -151,7 +148,7 @@ pub(super) fn listed_ends(
 /// The element that a reference means: an `xmi:id`, or a path from a root such as
 /// `//@connectors.0/@nodes.2`.
 pub(super) fn resolved(
-    roots: &[Element<'_>],
+    roots: &[Element],
     known: &HashMap<&str, Spot>,
     reference: &str,
 ) -> Option<Spot> {
@@ -185,7 +182,7 @@ pub(super) fn called<'a>(all: &[Element<'a>], name: Option<&str>) -> Vec<Element
 }
 
 /// The names of elements by which [`called`] finds each.
-pub(super) fn numbered(all: &[Element<'_>]) -> Vec<String> {
+pub(super) fn numbered(all: &[Element]) -> Vec<String> {
     let same = |at: usize, range: std::ops::Range<usize>| {
         all[range].iter().filter(|other| other.title() == all[at].title()).count()
     };

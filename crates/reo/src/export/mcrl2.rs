@@ -22,7 +22,7 @@ const RESERVED: [&str; 40] = [
     "yaled", "Data", "nothing", "delta", "nil", "dist",
 ];
 
-pub(super) fn write(subject: ExportSubject<'_>) -> String {
+pub(super) fn write(subject: ExportSubject) -> String {
     let mut writer =
         Writer { subject, words: Identifiers::new(RESERVED), plain: subject.automaton.is_plain() };
     let processes = writer.processes();
@@ -111,7 +111,7 @@ impl Writer<'_> {
         out
     }
 
-    fn step(&mut self, step: &Transition<'_>) -> String {
+    fn step(&mut self, step: &Transition) -> String {
         let automaton = self.subject.automaton;
         let constraint = automaton.constraint(step);
         let fire: Vec<_> = automaton.fires(step).collect();

@@ -47,7 +47,7 @@ tickbound_input::named! {
 }
 
 /// The text.
-pub fn write(subject: ExportSubject<'_>, format: Format) -> Result<String, ExportError> {
+pub fn write(subject: ExportSubject, format: Format) -> Result<String, ExportError> {
     match format {
         Format::Dot => Ok(dot::write(subject)),
         Format::Svg => picture(subject).map(|p| draw::svg(subject.name, &[(vec![&p], None)])),
@@ -60,7 +60,7 @@ pub fn write(subject: ExportSubject<'_>, format: Format) -> Result<String, Expor
 }
 
 /// An automaton as a picture.
-pub fn picture(subject: ExportSubject<'_>) -> Result<GraphPicture, ExportError> {
+pub fn picture(subject: ExportSubject) -> Result<GraphPicture, ExportError> {
     let automaton = subject.automaton;
     let size = automaton.transitions().max(automaton.states());
     if size > MAX_STEPS {

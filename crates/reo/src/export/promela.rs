@@ -14,7 +14,7 @@ use super::words::Identifiers;
 use crate::label;
 use crate::symbol::NameId;
 
-pub(super) fn write(subject: ExportSubject<'_>) -> String {
+pub(super) fn write(subject: ExportSubject) -> String {
     let automaton = subject.automaton;
     let mut words = Identifiers::new(promela().chain(["connector"]));
     let name = |name: &NameId| {

@@ -62,7 +62,7 @@ pub struct ExportSubject<'a> {
 
 impl<'a> ExportSubject<'a> {
     /// The names that fire in a step, as words.
-    pub(super) fn fires(&self, step: &Transition<'_>) -> Vec<&'a str> {
+    pub(super) fn fires(&self, step: &Transition) -> Vec<&'a str> {
         let symbols = self.symbols;
         self.automaton.fires(step).map(|n| symbols.word(n.0)).collect()
     }

@@ -16,7 +16,7 @@ use crate::hide::live;
 use crate::label;
 use crate::symbol::{Cell, NameId};
 
-pub(super) fn write(subject: ExportSubject<'_>) -> Result<String, ExportError> {
+pub(super) fn write(subject: ExportSubject) -> Result<String, ExportError> {
     if subject.automaton.all_steps().any(|s| label::is_silent(s.label)) {
         return Err(ExportError::Silent);
     }
@@ -50,7 +50,7 @@ pub(super) fn write(subject: ExportSubject<'_>) -> Result<String, ExportError> {
 
 /// What stands in the braces of the atom.
 fn atom(
-    subject: ExportSubject<'_>,
+    subject: ExportSubject,
     initial: u32,
     words: &mut Identifiers,
 ) -> Result<String, ExportError> {
@@ -69,16 +69,12 @@ fn atom(
     Ok(out)
 }
 
-fn fires(
-    subject: ExportSubject<'_>,
-    step: &Transition<'_>,
-    words: &mut Identifiers,
-) -> Vec<String> {
+fn fires(subject: ExportSubject, step: &Transition, words: &mut Identifiers) -> Vec<String> {
     subject.fires(step).into_iter().map(|w| words.node(w)).collect()
 }
 
 fn rules(
-    subject: ExportSubject<'_>,
+    subject: ExportSubject,
     initial: u32,
     words: &mut Identifiers,
     out: &mut String,
@@ -135,7 +131,7 @@ fn is_given(constraint: &DataConstraint, cell: Cell) -> bool {
 }
 
 fn literals(
-    subject: ExportSubject<'_>,
+    subject: ExportSubject,
     constraint: &DataConstraint,
     words: &mut Identifiers,
 ) -> Result<String, ExportError> {
@@ -165,7 +161,7 @@ fn literals(
 }
 
 fn term(
-    subject: ExportSubject<'_>,
+    subject: ExportSubject,
     term: &DataTerm,
     words: &mut Identifiers,
 ) -> Result<String, ExportError> {
@@ -188,7 +184,7 @@ fn term(
 }
 
 fn list(
-    subject: ExportSubject<'_>,
+    subject: ExportSubject,
     terms: &[DataTerm],
     words: &mut Identifiers,
 ) -> Result<Vec<String>, ExportError> {

@@ -57,7 +57,7 @@ tickbound_input::named! {
 ///
 /// # Errors
 /// What cannot be a program, or would need values that nothing determines.
-pub fn generate(subject: ExportSubject<'_>, language: Language) -> Result<String, GenerateError> {
+pub fn generate(subject: ExportSubject, language: Language) -> Result<String, GenerateError> {
     let plan = Plan::new(subject)?;
     Ok(match language {
         Language::Rust => rust::write(&plan),

@@ -129,7 +129,7 @@ impl Plan {
     }
 
     /// The plan of an automaton.
-    pub(super) fn new(subject: ExportSubject<'_>) -> Result<Plan, GenerateError> {
+    pub(super) fn new(subject: ExportSubject) -> Result<Plan, GenerateError> {
         let automaton = subject.automaton;
         let [initial] = automaton.initial() else {
             return Err(GenerateError::Initial(automaton.initial().len()));
@@ -198,7 +198,7 @@ impl<'a> Planner<'a> {
     }
 
     /// What a step does; nothing if no data fulfil its constraint.
-    fn step(&mut self, step: &Arrow<'_>) -> Result<Option<Step>, GenerateError> {
+    fn step(&mut self, step: &Arrow) -> Result<Option<Step>, GenerateError> {
         let automaton = self.subject.automaton;
         let given = automaton.constraint(step);
         let dead = self.live.dead(given, step.to);
@@ -244,7 +244,7 @@ impl<'a> Planner<'a> {
         Ok(Some(Step { text, to: step.to, fires, reads, acts, after: self.after(step.to, &known) }))
     }
 
-    fn text(&self, step: &Arrow<'_>, constraint: &DataConstraint) -> String {
+    fn text(&self, step: &Arrow, constraint: &DataConstraint) -> String {
         let names = self.subject.automaton.fires(step);
         let words: Vec<&str> = names.map(|n| self.subject.symbols.word(n.0)).collect();
         let constraint = constraint.text(self.subject.symbols);
@@ -348,7 +348,7 @@ impl<'a> Planner<'a> {
 
 /// The ports: names of the interface in its order, then the others.
 fn ports(
-    subject: ExportSubject<'_>,
+    subject: ExportSubject,
     automaton: &Automaton,
     words: &mut Identifiers,
 ) -> IndexMap<NameId, Port> {
@@ -372,7 +372,7 @@ struct Known {
 
 impl Known {
     /// Data that are put by the environment.
-    fn of(planner: &Planner<'_>, names: &[NameId]) -> Known {
+    fn of(planner: &Planner, names: &[NameId]) -> Known {
         let put = |name: &&NameId| planner.ports.get(*name).is_some_and(|port| port.put);
         Known { places: names.iter().filter(put).map(|n| DataTerm::Datum(*n)).collect() }
     }

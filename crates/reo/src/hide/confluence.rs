@@ -117,12 +117,7 @@ impl<'a> Check<'a> {
     }
 
     /// Whether `other`, possible beside the silent step `taken`, is as well done after it.
-    fn meets(
-        &mut self,
-        taken: &Transition<'_>,
-        other: &Transition<'_>,
-        candidates: &HashSet<At>,
-    ) -> bool {
+    fn meets(&mut self, taken: &Transition, other: &Transition, candidates: &HashSet<At>) -> bool {
         let automaton = self.automaton;
         let onward: Vec<Transition<'_>> = automaton
             .steps(other.to)
@@ -157,7 +152,7 @@ struct Taken<'a> {
 }
 
 impl<'a> Taken<'a> {
-    fn new(automaton: &'a Automaton, candidates: &HashSet<At>, check: &mut Check<'_>) -> Self {
+    fn new(automaton: &'a Automaton, candidates: &HashSet<At>, check: &mut Check) -> Self {
         let mut next: Vec<Option<(u32, u32)>> = vec![None; automaton.states()];
         for state in 0..automaton.states() as u32 {
             let mut row = automaton.steps(state).enumerate();
@@ -174,7 +169,7 @@ impl<'a> Taken<'a> {
         taken
     }
 
-    fn along(automaton: &'a Automaton, next: &[Option<(u32, u32)>], check: &mut Check<'_>) -> Self {
+    fn along(automaton: &'a Automaton, next: &[Option<(u32, u32)>], check: &mut Check) -> Self {
         let mut end: Vec<u32> = (0..automaton.states() as u32).collect();
         let mut change = vec![0; automaton.states()];
         let mut done: Vec<bool> = next.iter().map(Option::is_none).collect();
@@ -201,7 +196,7 @@ impl<'a> Taken<'a> {
     ///
     /// That two cells hold the same cannot be said of a datum of which nothing else is known: such
     /// a datum may move, but not be in two cells that are read again.
-    fn move_contents(&mut self, check: &Check<'_>) -> bool {
+    fn move_contents(&mut self, check: &Check) -> bool {
         let [initial] = self.automaton.initial() else { return false };
         let end = self.end[*initial as usize];
         let before: HashMap<Cell, SymbolId> = self.contents.iter().copied().collect();
@@ -237,7 +232,7 @@ impl<'a> Taken<'a> {
         true
     }
 
-    fn automaton(&self, check: &mut Check<'_>) -> Automaton {
+    fn automaton(&self, check: &mut Check) -> Automaton {
         let automaton = self.automaton;
         let initial = automaton.initial().iter().map(|s| self.end[*s as usize]).collect();
         let names = automaton.alphabet().iter().copied();

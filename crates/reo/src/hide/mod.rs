@@ -81,7 +81,7 @@ fn is_simplest(
 
 /// What a step's simplest constraint depends on beside its constraint: the live cells of the
 /// target, by their class, unless all that it writes is live.
-fn left_of(live: &live::Live, step: &Transition<'_>) -> u32 {
+fn left_of(live: &live::Live, step: &Transition) -> u32 {
     if live.keeps_all(step.condition, step.to) { u32::MAX } else { live.class(step.to) }
 }
 
@@ -171,7 +171,7 @@ pub fn sequence(
 ///
 /// # Errors
 /// When the work was stopped or the paths of silent steps become too many for the memory.
-pub fn close(automaton: &Automaton, limits: &ProductLimits<'_>) -> Result<Automaton, Stopped> {
+pub fn close(automaton: &Automaton, limits: &ProductLimits) -> Result<Automaton, Stopped> {
     if automaton.all_steps().all(|s| !label::is_silent(s.label)) {
         return Ok(automaton.reachable().0);
     }
@@ -198,7 +198,7 @@ pub fn close(automaton: &Automaton, limits: &ProductLimits<'_>) -> Result<Automa
 fn silent_paths(
     automaton: &Automaton,
     state: u32,
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<Vec<(u32, DataConstraint)>, Stopped> {
     let mut paths = indexmap::IndexSet::from([(state, DataConstraint::default())]);
     let (mut next, mut stored) = (0, 0u128);

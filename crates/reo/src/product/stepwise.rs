@@ -53,7 +53,7 @@ const FACTOR: u64 = 8;
 pub fn compose(
     parts: &[&Automaton],
     options: &StepwiseOptions,
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<Composed, Stopped> {
     let Some(kind) = options.minimise else {
         let whole = reachable::compose(parts, limits)?;
@@ -85,7 +85,7 @@ pub fn compose(
 pub fn hidden(
     whole: Automaton,
     names: &[NameId],
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<Automaton, Stopped> {
     if names.is_empty() { Ok(whole) } else { close(&hide(&whole, names), limits) }
 }
@@ -94,7 +94,7 @@ pub fn hidden(
 /// one for each of `parts` where their data forbid no joint step, else their product.
 pub fn without_data(
     parts: &[&Automaton],
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<Vec<Automaton>, Stopped> {
     if may_conflict(parts.iter().flat_map(|part| part.constraints().iter())) {
         return Ok(vec![reachable::compose(parts, limits)?.without_data()]);
@@ -109,7 +109,7 @@ fn pieces(
     hidden: &[NameId],
     kind: Equivalence,
     least: usize,
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<Composed, Stopped> {
     let order = order(parts, hidden);
     let last_use = |name: &NameId| order.iter().rposition(|at| has(parts[*at], name));

@@ -40,11 +40,11 @@ pub fn product(left: &Automaton, right: &Automaton) -> Automaton {
     builder.done()
 }
 
-fn fires_none_of(automaton: &Automaton, step: &Transition<'_>, names: &[NameId]) -> bool {
+fn fires_none_of(automaton: &Automaton, step: &Transition, names: &[NameId]) -> bool {
     automaton.fires(step).all(|name| names.binary_search(&name).is_err())
 }
 
-fn agree(left: &Automaton, a: &Transition<'_>, right: &Automaton, b: &Transition<'_>) -> bool {
+fn agree(left: &Automaton, a: &Transition, right: &Automaton, b: &Transition) -> bool {
     if label::is_silent(a.label) || label::is_silent(b.label) {
         return false;
     }

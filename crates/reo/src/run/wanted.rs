@@ -47,14 +47,14 @@ impl Wanted {
     }
 }
 
-fn datum(c: &mut Cursor<'_>) -> Read<(String, Option<ClaimValue>)> {
+fn datum(c: &mut Cursor) -> Read<(String, Option<ClaimValue>)> {
     let name = c.word("a name")?;
     let value = if c.eat("=") { Some(value(c)?) } else { None };
     Ok((name, value))
 }
 
 /// A value without names and cells.
-fn value(c: &mut Cursor<'_>) -> Read<ClaimValue> {
+fn value(c: &mut Cursor) -> Read<ClaimValue> {
     let fault = c.expected("a constant, or a function of constants");
     let value = condition::value(c, Dialect::Own)?;
     let mut constant = true;

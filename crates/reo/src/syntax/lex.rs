@@ -122,42 +122,42 @@ fn check(kind: &TokenKind, words: Words, rest: &str) -> Result<(), SyntaxFault> 
     }
 }
 
-fn blank(i: &mut Input<'_>) -> PResult<()> {
+fn blank(i: &mut Input) -> PResult<()> {
     let space = take_while(1.., char::is_whitespace).void();
     let line = ("//", take_while(0.., |c| c != '\n')).void();
     let block = ("/*", take_until(0.., "*/"), "*/").void();
     repeat(0.., alt((space, line, block))).parse_next(i)
 }
 
-fn token(i: &mut Input<'_>) -> PResult<TokenKind> {
+fn token(i: &mut Input) -> PResult<TokenKind> {
     alt((word, number, text, quoted, sign, any.map(TokenKind::Other))).parse_next(i)
 }
 
-fn word(i: &mut Input<'_>) -> PResult<TokenKind> {
+fn word(i: &mut Input) -> PResult<TokenKind> {
     let words = i.state;
     let word = (one_of(begins), take_while(0.., move |c| words.goes_on(c))).take();
     word.map(|w: &str| TokenKind::Word(w.to_owned())).parse_next(i)
 }
 
-fn number(i: &mut Input<'_>) -> PResult<TokenKind> {
+fn number(i: &mut Input) -> PResult<TokenKind> {
     let digits = || take_while(1.., |c: char| c.is_ascii_digit());
     let number = (digits(), opt(('.', digits()))).take();
     number.map(|n: &str| TokenKind::Number(n.to_owned())).parse_next(i)
 }
 
 /// Only this crate writes words in back quotes.
-fn quoted(i: &mut Input<'_>) -> PResult<TokenKind> {
+fn quoted(i: &mut Input) -> PResult<TokenKind> {
     if i.state != OWN {
         return fail.parse_next(i);
     }
     between(i, '`').map(TokenKind::Quoted)
 }
 
-fn text(i: &mut Input<'_>) -> PResult<TokenKind> {
+fn text(i: &mut Input) -> PResult<TokenKind> {
     between(i, '"').map(TokenKind::Text)
 }
 
-fn sign(i: &mut Input<'_>) -> PResult<TokenKind> {
+fn sign(i: &mut Input) -> PResult<TokenKind> {
     let rest: &str = i.input.as_ref();
     match SIGNS.iter().find(|s| rest.starts_with(**s)) {
         Some(sign) => (*sign).value(TokenKind::Sign(sign)).parse_next(i),
@@ -165,7 +165,7 @@ fn sign(i: &mut Input<'_>) -> PResult<TokenKind> {
     }
 }
 
-fn between(i: &mut Input<'_>, quote: char) -> PResult<String> {
+fn between(i: &mut Input, quote: char) -> PResult<String> {
     let plain = || take_while(1.., move |c| c != quote && c != '\\').map(str::to_owned);
     let piece = alt((plain(), preceded('\\', escape).map(String::from), "\\".map(str::to_owned)));
     let join = |mut all: String, piece: String| {
@@ -177,7 +177,7 @@ fn between(i: &mut Input<'_>, quote: char) -> PResult<String> {
 }
 
 /// What stands behind a backslash, as Rust writes it; other backslashes stand for themselves.
-fn escape(i: &mut Input<'_>) -> PResult<char> {
+fn escape(i: &mut Input) -> PResult<char> {
     let hex = ("u{", take_while(1..7, |c: char| c.is_ascii_hexdigit()), "}");
     let code =
         |(_, hex, _): (_, &str, _)| u32::from_str_radix(hex, 16).ok().and_then(char::from_u32);

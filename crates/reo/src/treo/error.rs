@@ -9,6 +9,9 @@ use crate::syntax::{SyntaxFault, WithPlace};
 /// A fault and its place, on one line: `file:line:column: what; fix`.
 pub type TreoError = WithPlace<TreoFault>;
 
+/// A result that may be a [`TreoError`].
+pub type TreoResult<T> = Result<T, TreoError>;
+
 /// Most parts of one connector.
 pub const MAX_PARTS: usize = 100_000;
 /// Most pieces of work for one connector: uses of components, predicates tried, nodes of lists.

@@ -47,7 +47,7 @@ mod parse;
 mod print;
 mod request;
 
-pub use error::TreoError;
+pub use error::{TreoError, TreoResult};
 pub use expand::connector;
 pub use library::{ENDS, Library, Shelf, candidates, folder, folders, root, stem};
 pub use request::TreoRequest;
@@ -55,6 +55,6 @@ pub use request::TreoRequest;
 use crate::syntax::Source;
 
 /// The tree of a text. It prints as text that has the same tree.
-pub fn parse(source: &Source) -> Result<ast::File, TreoError> {
+pub fn parse(source: &Source) -> TreoResult<ast::File> {
     parse::file(source)
 }

@@ -2,11 +2,11 @@
 
 use std::alloc::{Layout, alloc_zeroed};
 
-use super::error::DenseError;
+use super::error::{DenseError, DenseResult};
 
 /// `len` zeros. The system gives fresh pages that are zero already, so that the threads that fill
 /// them touch them first.
-pub(super) fn zeroed(what: &'static str, len: usize) -> Result<Vec<u64>, DenseError> {
+pub(super) fn zeroed(what: &'static str, len: usize) -> DenseResult<Vec<u64>> {
     let fail = || DenseError::Allocation { what, bytes: len as u128 * 8 };
     if len == 0 {
         return Ok(Vec::new());

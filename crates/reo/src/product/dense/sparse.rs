@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::error::DenseError;
+use super::error::{DenseError, DenseResult};
 use super::plan::DensePlan;
 use super::rows::{STEP_BYTES, assemble};
 use super::word::EMPTY;
@@ -87,11 +87,7 @@ impl DensePlan {
 
     /// The product as sparse rows, made by this machine's threads. Steps of a state are in the
     /// order of their labels and targets.
-    pub fn automaton(
-        &self,
-        form: SparseForm,
-        limits: &ProductLimits,
-    ) -> Result<Automaton, DenseError> {
+    pub fn automaton(&self, form: SparseForm, limits: &ProductLimits) -> DenseResult<Automaton> {
         let states = self.sizes.states();
         let bytes = u128::from(self.transitions(form)) * STEP_BYTES + 8 * (states as u128 + 1);
         limits.fits("the sparse rows", bytes)?;

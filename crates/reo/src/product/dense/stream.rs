@@ -13,7 +13,7 @@ use std::thread;
 use rayon::prelude::*;
 
 use super::cells::{self, Factors};
-use super::error::DenseError;
+use super::error::{DenseError, DenseResult};
 use super::memory;
 use super::plan::DensePlan;
 use super::sizes::Sizes;
@@ -92,7 +92,7 @@ impl<'p> DenseStream<'p> {
         block: RowBlock,
         limits: &ProductLimits,
         see: impl Fn(RowsOf) -> T + Sync,
-    ) -> Result<Vec<T>, DenseError> {
+    ) -> DenseResult<Vec<T>> {
         let (row, at_once) = (self.plan.sizes.row(), self.piece());
         let pieces = (0..block.rows.div_ceil(at_once)).into_par_iter();
         let room = || memory::zeroed("some rows of the dense product", at_once * row);
@@ -118,7 +118,7 @@ impl<'p> DenseStream<'p> {
         cells: &[u64],
         limits: &ProductLimits,
         see: impl Fn(RowsOf) -> T + Sync,
-    ) -> Result<Vec<T>, DenseError> {
+    ) -> DenseResult<Vec<T>> {
         let (row, at_once) = (self.plan.sizes.row(), self.piece());
         if cells.len() != block.rows * row {
             return Err(DenseError::Cells { found: cells.len(), needed: block.rows * row });

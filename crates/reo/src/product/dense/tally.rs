@@ -135,7 +135,7 @@ impl RowsOf<'_> {
 
 impl BlockColumns {
     /// Keeps the steps whose names fulfil a condition.
-    pub fn keep(&mut self, condition: &CellCondition<'_>) {
+    pub fn keep(&mut self, condition: &CellCondition) {
         let mut kept = 0;
         for at in 0..self.labels.len() {
             if condition(self.labels[at]) {

@@ -109,8 +109,8 @@ fn conjunctions(
     keys: &[u64],
     plan: &Plan,
     parts: &[&Automaton],
-    budget: &mut Budget<'_>,
-    limits: &ProductLimits<'_>,
+    budget: &mut Budget,
+    limits: &ProductLimits,
 ) -> Result<Vec<DataConstraint>, Stopped> {
     let words = plan.conditions.words;
     let key = |number: u32| &keys[number as usize * words..][..words];

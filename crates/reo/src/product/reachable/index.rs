@@ -157,11 +157,7 @@ pub(super) enum Table {
 
 impl Index {
     /// An index without keys; `what` names it if memory runs out.
-    pub fn new(
-        digits: &Digits,
-        what: &'static str,
-        budget: &mut Budget<'_>,
-    ) -> Result<Index, Stopped> {
+    pub fn new(digits: &Digits, what: &'static str, budget: &mut Budget) -> Result<Index, Stopped> {
         let (words, space) = (digits.words, digits.space);
         let table = Table::Hash(Vec::new());
         let mut index = Index { words, space, keys: Vec::new(), len: 0, what, table };
@@ -220,7 +216,7 @@ impl Index {
     }
 
     /// The number of a key, the next one if it has none.
-    pub fn number(&mut self, key: &[u64], budget: &mut Budget<'_>) -> Result<u32, Stopped> {
+    pub fn number(&mut self, key: &[u64], budget: &mut Budget) -> Result<u32, Stopped> {
         let found = self.find(key);
         if found != 0 {
             return Ok(found - 1);
@@ -268,7 +264,7 @@ impl Index {
     }
 
     /// Makes room in the table for one more: at most half of a hash table is used.
-    fn grow(&mut self, budget: &mut Budget<'_>) -> Result<(), Stopped> {
+    fn grow(&mut self, budget: &mut Budget) -> Result<(), Stopped> {
         let Table::Hash(slots) = &self.table else { return Ok(()) };
         let before = slots.len();
         if (self.len + 1) * 2 <= before || self.go_direct(self.len as u64 * SPARSE, budget)? {
@@ -282,7 +278,7 @@ impl Index {
     }
 
     /// Takes a table with a place for each key if there are at most `most` and it fits.
-    fn go_direct(&mut self, most: u64, budget: &mut Budget<'_>) -> Result<bool, Stopped> {
+    fn go_direct(&mut self, most: u64, budget: &mut Budget) -> Result<bool, Stopped> {
         let Table::Hash(slots) = &self.table else { return Ok(true) };
         let before = slots.len() as u128 * 8;
         let Some(space) = self.space.filter(|space| *space <= most) else { return Ok(false) };

@@ -71,7 +71,7 @@ use crate::limits::{ProductLimits, Stopped};
 /// # Errors
 /// [`Stopped::Memory`] before more than `limits.memory` bytes are taken, for the result and for
 /// what is needed to make it; [`Stopped::States`] at 2^32 states; [`Stopped::Interrupted`].
-pub fn compose(parts: &[&Automaton], limits: &ProductLimits<'_>) -> Result<Automaton, Stopped> {
+pub fn compose(parts: &[&Automaton], limits: &ProductLimits) -> Result<Automaton, Stopped> {
     let plan = Plan::new(parts, limits)?;
     with_layout(&plan, Compose { plan: &plan, parts, limits })
 }
@@ -82,7 +82,7 @@ pub fn compose(parts: &[&Automaton], limits: &ProductLimits<'_>) -> Result<Autom
 /// share no name reach together, they reach one after the other. Where steps may be alike (see the
 /// [module](self)) or parts that share no name may exclude each other by their data, the product is
 /// made and measured.
-pub fn count(parts: &[&Automaton], limits: &ProductLimits<'_>) -> Result<ProductCount, Stopped> {
+pub fn count(parts: &[&Automaton], limits: &ProductLimits) -> Result<ProductCount, Stopped> {
     let plan = Plan::new(parts, limits)?;
     if plan.twins || plan.ground {
         let whole = with_layout(&plan, Compose { plan: &plan, parts, limits })?;

@@ -71,7 +71,7 @@ pub(super) struct Part {
 }
 
 impl Plan {
-    pub fn new(parts: &[&Automaton], limits: &ProductLimits<'_>) -> Result<Plan, Stopped> {
+    pub fn new(parts: &[&Automaton], limits: &ProductLimits) -> Result<Plan, Stopped> {
         let alphabet: Vec<NameId> =
             parts.iter().flat_map(|p| p.alphabet()).copied().sorted_unstable().dedup().collect();
         let words = label::words_for(alphabet.len());
@@ -190,7 +190,7 @@ impl Plan {
 fn initial(
     parts: &[&Automaton],
     states: &Digits,
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<Vec<Vec<u64>>, Stopped> {
     let sizes = parts.iter().map(|p| p.initial().len() as u128);
     // No factor after one that is 0 may saturate the product.

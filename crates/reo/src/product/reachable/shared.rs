@@ -28,7 +28,7 @@ pub(super) struct Wanted {
 /// are.
 pub(super) fn share(
     plan: &Plan,
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
     exchange: &mut (dyn Exchange + Send),
     wanted: Wanted,
     take: &mut (dyn FnMut(usize, &StepRows) -> bool + Send),
@@ -45,7 +45,7 @@ pub(super) fn share(
 /// process the others do not hear: all must be ended.
 pub fn compose_shared(
     parts: &[&Automaton],
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
     exchange: &mut (dyn Exchange + Send),
 ) -> Result<Option<Automaton>, StreamError> {
     let plan = Plan::new(parts, limits)?;

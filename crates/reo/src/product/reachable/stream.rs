@@ -48,10 +48,7 @@ impl StepStream {
     /// # Errors
     /// The parts do not fit into memory, or [`StreamError::Data`]: whether two steps are alike, or
     /// one is possible at all, is to be seen only when they are whole.
-    pub fn new(
-        parts: &[&Automaton],
-        limits: &ProductLimits<'_>,
-    ) -> Result<StepStream, StreamError> {
+    pub fn new(parts: &[&Automaton], limits: &ProductLimits) -> Result<StepStream, StreamError> {
         let plan = Plan::new(parts, limits)?;
         // Steps can be alike only where data tell others apart.
         if plan.ground || plan.twins {
@@ -85,9 +82,9 @@ impl StepStream {
     /// `take` by then is right.
     pub fn run<E: From<StreamError> + Send>(
         &self,
-        limits: &ProductLimits<'_>,
+        limits: &ProductLimits,
         store: Option<&dyn Store>,
-        mut take: impl FnMut(StepBatch<'_>) -> Result<(), E> + Send,
+        mut take: impl FnMut(StepBatch) -> Result<(), E> + Send,
     ) -> Result<ProductCount, E> {
         let mut failed = None;
         let mut take = |first, made: &StepRows| {
@@ -112,10 +109,10 @@ impl StepStream {
     /// not hear: all must be ended.
     pub fn share<E: From<StreamError> + Send>(
         &self,
-        limits: &ProductLimits<'_>,
+        limits: &ProductLimits,
         exchange: &mut (dyn Exchange + Send),
         first: bool,
-        mut take: impl FnMut(StepBatch<'_>) -> Result<(), E> + Send,
+        mut take: impl FnMut(StepBatch) -> Result<(), E> + Send,
     ) -> Result<ProductCount, E> {
         let (mut failed, mut transitions) = (None, 0);
         let mut take = |first, made: &StepRows| {
@@ -130,9 +127,9 @@ impl StepStream {
     /// Not generic, so that the search is compiled here, and as this crate is.
     fn make(
         &self,
-        limits: &ProductLimits<'_>,
+        limits: &ProductLimits,
         store: Option<&dyn Store>,
-        take: &mut TakeMade<'_>,
+        take: &mut TakeMade,
     ) -> Result<Option<(u64, u64)>, StreamError> {
         with_layout(&self.plan, Make { plan: &self.plan, limits, store, take })
     }
@@ -213,7 +210,7 @@ impl StepBatch<'_> {
     /// as the number of which they are the digits, the last the lowest, at a base of 2^61 - 1. All
     /// modulo 2^64. Steps that break `condition` are counted; the first of them is told with the
     /// first word of its label.
-    pub fn tally(&self, condition: Option<&Keeps<'_>>) -> CellTally {
+    pub fn tally(&self, condition: Option<&Keeps>) -> CellTally {
         let pieces = (0..self.ends.len()).into_par_iter().step_by(ROWS);
         let piece = |from: usize| {
             let rows = self.part(from..self.ends.len().min(from + ROWS));
@@ -223,12 +220,7 @@ impl StepBatch<'_> {
         pieces.map(piece).sum()
     }
 
-    fn tally_row(
-        &self,
-        from: u64,
-        steps: Range<usize>,
-        condition: Option<&Keeps<'_>>,
-    ) -> CellTally {
+    fn tally_row(&self, from: u64, steps: Range<usize>, condition: Option<&Keeps>) -> CellTally {
         let words = self.labels.len() / self.targets.len().max(1);
         let stuck = steps.is_empty();
         let mut all = CellTally {

@@ -86,7 +86,7 @@ impl<'a, S: Layout> WorkerPool<'a, S> {
         range: Range<usize>,
         states: &Index,
         conditions: &Index,
-        mut out: Out<'_>,
+        mut out: Out,
     ) -> Result<Vec<Written>, Stopped> {
         let (layout, words) = (self.layout, self.layout.state());
         let hand_out = |piece: Piece| (piece.rows, piece.steps, out.split(piece.steps, layout));

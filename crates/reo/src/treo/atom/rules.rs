@@ -23,7 +23,7 @@ use crate::constant::predicate_word;
 use crate::syntax::Spot;
 use crate::syntax::condition::{ClaimValue, GuardClaim};
 use crate::treo::ast::{Rules, TreoRule};
-use crate::treo::error::{MAX_RULE_SETS, TreoError, TreoFault};
+use crate::treo::error::{MAX_RULE_SETS, TreoFault, TreoResult};
 
 /// A rule over the atom's own words.
 struct Known {
@@ -40,7 +40,7 @@ pub(crate) fn of_rules(
     rules: &Rules,
     ports: &[String],
     words: &mut dyn Words,
-) -> Result<Template, TreoError> {
+) -> TreoResult<Template> {
     let spot = rules.rules.first().map_or(Spot(0), |r| r.spot);
     let mut reader = Reader { ports, words, cells: IndexSet::new(), nameless: HashMap::new() };
     let mut initial = IndexMap::new();
@@ -103,11 +103,11 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn fault<T>(&self, spot: Spot, fault: TreoFault) -> Result<T, TreoError> {
+    fn fault<T>(&self, spot: Spot, fault: TreoFault) -> TreoResult<T> {
         Err(self.words.source().fault(spot, fault))
     }
 
-    fn initial(&mut self, spot: Spot, value: &ClaimValue) -> Result<Option<String>, TreoError> {
+    fn initial(&mut self, spot: Spot, value: &ClaimValue) -> TreoResult<Option<String>> {
         let constant = match value {
             ClaimValue::Word(word) => self.words.parameter(word)?.map(ClaimValue::Constant),
             other => Some(other.clone()),
@@ -124,7 +124,7 @@ impl Reader<'_> {
     }
 
     /// A rule, unless it never holds.
-    fn rule(&mut self, rule: &TreoRule) -> Result<Option<Known>, TreoError> {
+    fn rule(&mut self, rule: &TreoRule) -> TreoResult<Option<Known>> {
         let [mut positive, mut negative] = self.named(rule)?;
         if let Some(both) = positive.intersection(&negative).next() {
             let what = format!("`{0}` and `~{0}` in one rule never hold", self.ports[*both]);
@@ -172,7 +172,7 @@ impl Reader<'_> {
     }
 
     /// The nodes in the braces of a rule: those that fire, those that do not.
-    fn named(&mut self, rule: &TreoRule) -> Result<[BTreeSet<usize>; 2], TreoError> {
+    fn named(&mut self, rule: &TreoRule) -> TreoResult<[BTreeSet<usize>; 2]> {
         let mut named = [BTreeSet::new(), BTreeSet::new()];
         for (spot, variable, fires) in rule.nodes.iter().flatten() {
             for name in self.words.names(variable)? {
@@ -224,17 +224,12 @@ impl Reader<'_> {
         }
     }
 
-    fn unknown<T>(&self, spot: Spot, word: &str, what: &'static str) -> Result<T, TreoError> {
+    fn unknown<T>(&self, spot: Spot, word: &str, what: &'static str) -> TreoResult<T> {
         let fix = suggest(word, self.ports.iter().map(String::as_str));
         self.fault(spot, TreoFault::Unknown { word: word.into(), what, fix })
     }
 
-    fn claim(
-        &mut self,
-        rule: &TreoRule,
-        spot: Spot,
-        claim: &GuardClaim,
-    ) -> Result<GuardClaim, TreoError> {
+    fn claim(&mut self, rule: &TreoRule, spot: Spot, claim: &GuardClaim) -> TreoResult<GuardClaim> {
         let mut value = |v: &ClaimValue| self.value(rule, spot, v);
         Ok(match claim {
             GuardClaim::Equal(a, b) => GuardClaim::Equal(value(a)?, value(b)?),
@@ -248,12 +243,7 @@ impl Reader<'_> {
         })
     }
 
-    fn value(
-        &mut self,
-        rule: &TreoRule,
-        spot: Spot,
-        value: &ClaimValue,
-    ) -> Result<ClaimValue, TreoError> {
+    fn value(&mut self, rule: &TreoRule, spot: Spot, value: &ClaimValue) -> TreoResult<ClaimValue> {
         Ok(match value {
             ClaimValue::Word(word) if self.ports.contains(word) => value.clone(),
             ClaimValue::Word(word) => match self.words.parameter(word)? {
@@ -278,7 +268,7 @@ impl Reader<'_> {
     }
 
     /// The name of a function or predicate: a parameter's value, or the word itself.
-    fn function(&mut self, word: &str) -> Result<String, TreoError> {
+    fn function(&mut self, word: &str) -> TreoResult<String> {
         Ok(self.words.parameter(word)?.unwrap_or_else(|| word.to_owned()))
     }
 }

@@ -9,7 +9,7 @@ use crate::symbol::{Cell, NameId, Symbols};
 use crate::syntax::Source;
 use crate::syntax::condition::GuardClaim;
 use crate::treo::ast::TreoVariable;
-use crate::treo::error::TreoError;
+use crate::treo::error::TreoResult;
 
 /// An automaton over words.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -34,9 +34,9 @@ pub(crate) struct TemplateStep {
 /// What a use of an atom says about its words.
 pub(crate) trait Words {
     /// The value of a parameter, if there is one called so.
-    fn parameter(&mut self, word: &str) -> Result<Option<String>, TreoError>;
+    fn parameter(&mut self, word: &str) -> TreoResult<Option<String>>;
     /// The words of a variable with its indices.
-    fn names(&mut self, variable: &TreoVariable) -> Result<Vec<String>, TreoError>;
+    fn names(&mut self, variable: &TreoVariable) -> TreoResult<Vec<String>>;
     /// Says something about how the text was read.
     fn note(&mut self, note: String);
     fn source(&self) -> &Source;

@@ -17,7 +17,7 @@ impl Expander<'_> {
     pub(super) fn arguments(
         &mut self,
         f: &Frame,
-        scope: &mut Scope<'_>,
+        scope: &mut Scope,
         given: &[Value],
     ) -> Result<(), TreoFault> {
         let parameters = &f.definition().parameters;
@@ -58,7 +58,7 @@ impl Expander<'_> {
     pub(super) fn one(
         &mut self,
         f: &Frame,
-        scope: &mut Scope<'_>,
+        scope: &mut Scope,
         parameter: &ComponentParameter,
         value: &Value,
     ) -> Result<(), TreoFault> {
@@ -89,7 +89,7 @@ impl Expander<'_> {
     pub(super) fn spread(
         &mut self,
         f: &Frame,
-        scope: &mut Scope<'_>,
+        scope: &mut Scope,
         parameter: &ComponentParameter,
         items: Vec<Value>,
     ) -> Option<()> {
@@ -102,7 +102,7 @@ impl Expander<'_> {
     }
 
     /// Values that the outermost block gives to words, so far as they can be had already.
-    pub(super) fn equations(&mut self, f: &Frame, scope: &mut Scope<'_>) {
+    pub(super) fn equations(&mut self, f: &Frame, scope: &mut Scope) {
         let Body::Block(block) = &f.definition().body else { return };
         for (_, predicate) in &block.predicates {
             let Predicate::Compare(TermComparison::Equal, Written::Variable(word), value) =

@@ -12,7 +12,7 @@ use crate::treo::ast::{
     BlockItem, ComponentParameter, Predicate, TermBlock, TermComparison, TreoValue as Written,
     TreoVariable,
 };
-use crate::treo::error::TreoError;
+use crate::treo::error::TreoResult;
 use crate::treo::files::Target;
 
 /// What a predicate comes to, once its words have values.
@@ -25,20 +25,14 @@ enum Resolved {
 }
 
 impl Expander<'_> {
-    pub(super) fn block(&mut self, f: &mut Frame, scope: &Scope<'_>, block: &TermBlock) -> Done {
+    pub(super) fn block(&mut self, f: &mut Frame, scope: &Scope, block: &TermBlock) -> Done {
         let all: Vec<usize> = (0..block.predicates.len()).collect();
         self.deeper(f, |x, f| x.items(f, scope, block, &all))
     }
 
     /// The items of `block`, for each choice of values that fulfils the predicates with the numbers
     /// `left`.
-    fn items(
-        &mut self,
-        f: &mut Frame,
-        scope: &Scope<'_>,
-        block: &TermBlock,
-        left: &[usize],
-    ) -> Done {
+    fn items(&mut self, f: &mut Frame, scope: &Scope, block: &TermBlock, left: &[usize]) -> Done {
         self.work(f, f.spot, 1)?;
         if left.is_empty() && !block.definitions.is_empty() {
             let inner = self.definitions(f, scope, block);
@@ -69,7 +63,7 @@ impl Expander<'_> {
         Ok(())
     }
 
-    fn put(&mut self, f: &mut Frame, scope: &Scope<'_>, block: &TermBlock) -> Done {
+    fn put(&mut self, f: &mut Frame, scope: &Scope, block: &TermBlock) -> Done {
         block.items.iter().try_for_each(|item| match item {
             BlockItem::Instance(instance) => self.instance(f, scope, instance),
             BlockItem::Block(block) => self.block(f, scope, block),
@@ -77,7 +71,7 @@ impl Expander<'_> {
     }
 
     /// The words of a block and the components that it defines. Each knows those before it.
-    fn definitions<'s>(&self, f: &Frame, scope: &'s Scope<'_>, block: &TermBlock) -> Scope<'s> {
+    fn definitions<'s>(&self, f: &Frame, scope: &'s Scope, block: &TermBlock) -> Scope<'s> {
         let mut inner = Scope::inside(scope);
         for definition in &block.definitions {
             let Some(number) = f.loaded.number(definition) else { continue };
@@ -95,10 +89,10 @@ impl Expander<'_> {
     fn first_ready(
         &mut self,
         f: &mut Frame,
-        scope: &Scope<'_>,
+        scope: &Scope,
         block: &TermBlock,
         left: &[usize],
-    ) -> Result<(usize, Resolved), TreoError> {
+    ) -> TreoResult<(usize, Resolved)> {
         let mut unresolved = None;
         for lists in [false, true] {
             for at in left {
@@ -124,12 +118,7 @@ impl Expander<'_> {
     }
 
     /// Whether a predicate holds whose words all have values.
-    fn test(
-        &mut self,
-        f: &Frame,
-        scope: &Scope<'_>,
-        tested: &Predicate,
-    ) -> Result<bool, Unresolved> {
+    fn test(&mut self, f: &Frame, scope: &Scope, tested: &Predicate) -> Result<bool, Unresolved> {
         let outcome = match tested {
             Predicate::Not(inner) => return self.test(f, scope, inner).map(|holds| !holds),
             Predicate::All(all) | Predicate::Any(all) => {
@@ -154,7 +143,7 @@ impl Expander<'_> {
     fn membership(
         &mut self,
         f: &Frame,
-        scope: &Scope<'_>,
+        scope: &Scope,
         word: &TreoVariable,
         list: &Written,
     ) -> Result<Resolved, Unresolved> {
@@ -175,7 +164,7 @@ impl Expander<'_> {
     fn compare(
         &mut self,
         f: &Frame,
-        scope: &Scope<'_>,
+        scope: &Scope,
         how: TermComparison,
         left: &Written,
         right: &Written,
@@ -214,13 +203,7 @@ impl Expander<'_> {
     }
 
     /// Gives a word its value, or the words of a range those of a list.
-    fn give(
-        &mut self,
-        f: &Frame,
-        scope: &mut Scope<'_>,
-        word: &TreoVariable,
-        value: Value,
-    ) -> Done {
+    fn give(&mut self, f: &Frame, scope: &mut Scope, word: &TreoVariable, value: Value) -> Done {
         if is_range(word) {
             let Value::List(items) = &value else {
                 return Err(f.kind(word.spot, &value, "a list `<...>`"));

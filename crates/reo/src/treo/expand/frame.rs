@@ -69,7 +69,7 @@ impl Frame {
     }
 
     /// The error for a word without a value where one is needed.
-    pub fn unset(&self, scope: &Scope<'_>, unresolved: Unresolved) -> TreoError {
+    pub fn unset(&self, scope: &Scope, unresolved: Unresolved) -> TreoError {
         let (spot, word) = match unresolved {
             Unresolved::Fault(error) => return error,
             Unresolved::Missing(spot, word) => (spot, word),

@@ -13,7 +13,7 @@ use super::text::{counted, listed};
 use super::top::words_of_signature;
 use crate::syntax::Spot;
 use crate::treo::ast::{Body, ComponentInstance, Direction, TreoValue as Written, TreoVariable};
-use crate::treo::error::{TreoError, TreoFault};
+use crate::treo::error::{TreoFault, TreoResult};
 use crate::treo::files::Target;
 
 impl Expander<'_> {
@@ -21,7 +21,7 @@ impl Expander<'_> {
     pub(super) fn instance(
         &mut self,
         f: &mut Frame,
-        scope: &Scope<'_>,
+        scope: &Scope,
         instance: &ComponentInstance,
     ) -> Done {
         let spot = instance.component.spot;
@@ -67,9 +67,9 @@ impl Expander<'_> {
     fn component(
         &mut self,
         f: &Frame,
-        scope: &Scope<'_>,
+        scope: &Scope,
         word: &TreoVariable,
-    ) -> Result<Component, TreoError> {
+    ) -> TreoResult<Component> {
         match self.value(f, scope, &Written::Variable(word.clone())) {
             Ok(Value::Component(component)) => Ok(component),
             Ok(other) => Err(f.kind(word.spot, &other, "a component")),
@@ -93,7 +93,7 @@ impl Expander<'_> {
         component: &Component,
         groups: &[Vec<String>],
         prefix: &str,
-    ) -> Result<(Frame, Scope<'static>), TreoError> {
+    ) -> TreoResult<(Frame, Scope<'static>)> {
         let mut f = Frame::new(self.files.get(file), file, definition, prefix.to_owned());
         let mut scope = Scope::default();
         // Words of its own signature are not those of the block around it.
@@ -124,11 +124,7 @@ impl Expander<'_> {
     }
 
     /// Lists the ports of a component, and tells how many there are.
-    pub(super) fn interface(
-        &mut self,
-        f: &mut Frame,
-        scope: &Scope<'_>,
-    ) -> Result<usize, TreoError> {
+    pub(super) fn interface(&mut self, f: &mut Frame, scope: &Scope) -> TreoResult<usize> {
         let mut ports = Vec::new();
         for node in &f.definition().nodes {
             let Some(variable) = &node.name else { continue };
@@ -143,7 +139,7 @@ impl Expander<'_> {
         Ok(f.ports.len())
     }
 
-    pub(super) fn body(&mut self, f: &mut Frame, scope: &Scope<'_>) -> Done {
+    pub(super) fn body(&mut self, f: &mut Frame, scope: &Scope) -> Done {
         let loaded = Arc::clone(&f.loaded);
         let begin = self.leaves.len();
         match &loaded.all[f.definition].body {

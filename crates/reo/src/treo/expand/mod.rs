@@ -15,7 +15,7 @@ mod top;
 mod value;
 
 use self::expander::Expander;
-use super::error::TreoError;
+use super::error::TreoResult;
 use super::library::Library;
 use super::request::TreoRequest;
 use crate::connector::Connector;
@@ -30,6 +30,6 @@ pub fn connector(
     source: &Source,
     library: &dyn Library,
     request: &TreoRequest,
-) -> Result<Connector, TreoError> {
+) -> TreoResult<Connector> {
     Expander::new(source, library)?.top(request)
 }

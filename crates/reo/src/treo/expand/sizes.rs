@@ -19,7 +19,7 @@ impl Expander<'_> {
     pub(super) fn fit(
         &mut self,
         f: &Frame,
-        scope: &mut Scope<'_>,
+        scope: &mut Scope,
         formals: &[&TreoVariable],
         given: &[usize],
     ) -> Fit {
@@ -44,7 +44,7 @@ impl Expander<'_> {
     fn one_by_one(
         &mut self,
         f: &Frame,
-        scope: &mut Scope<'_>,
+        scope: &mut Scope,
         formals: &[&TreoVariable],
         given: &[usize],
     ) -> Fit {
@@ -74,7 +74,7 @@ impl Expander<'_> {
     pub(super) fn solve(
         &mut self,
         f: &Frame,
-        scope: &mut Scope<'_>,
+        scope: &mut Scope,
         formals: &[&TreoVariable],
         length: usize,
     ) -> Fit {
@@ -107,7 +107,7 @@ impl Expander<'_> {
     fn lengths(
         &mut self,
         f: &Frame,
-        scope: &Scope<'_>,
+        scope: &Scope,
         formals: &[&TreoVariable],
     ) -> Result<i64, Unresolved> {
         formals.iter().try_fold(0i64, |sum, formal| {

@@ -10,13 +10,13 @@ use super::scope::{Scope, Unresolved, Value};
 use crate::connector::Connector;
 use crate::syntax::Source;
 use crate::treo::ast::{Definition, File, Index, TreoValue as Written, TreoVariable};
-use crate::treo::error::{TreoError, TreoFault};
+use crate::treo::error::{TreoFault, TreoResult};
 use crate::treo::library::stem;
 use crate::treo::parse;
 use crate::treo::request::TreoRequest;
 
 impl Expander<'_> {
-    pub(super) fn top(mut self, request: &TreoRequest) -> Result<Connector, TreoError> {
+    pub(super) fn top(mut self, request: &TreoRequest) -> TreoResult<Connector> {
         let loaded = self.files.get(0);
         let fault = |fault| loaded.source.fault(crate::syntax::Spot(0), fault);
         let definition = chosen(&loaded.file, &loaded.source, request).map_err(fault)?;
@@ -40,13 +40,7 @@ impl Expander<'_> {
         self.wire(&f)
     }
 
-    fn setting(
-        &mut self,
-        f: &Frame,
-        scope: &mut Scope<'_>,
-        word: &str,
-        text: &str,
-    ) -> Result<(), TreoError> {
+    fn setting(&mut self, f: &Frame, scope: &mut Scope, word: &str, text: &str) -> TreoResult<()> {
         let definition = f.definition();
         let source = Source::new(&format!("--set {word}"), text);
         let at = |fault| source.fault(crate::syntax::Spot(0), fault);
@@ -86,7 +80,7 @@ impl Expander<'_> {
     }
 
     /// Words that need a value before the interface is known, and parameters without one.
-    fn unset(&mut self, f: &Frame, scope: &Scope<'_>) -> Vec<String> {
+    fn unset(&mut self, f: &Frame, scope: &Scope) -> Vec<String> {
         let definition = f.definition();
         let mut unset: IndexSet<String> = IndexSet::new();
         let parameters = definition.parameters.iter().map(|p| &p.name);

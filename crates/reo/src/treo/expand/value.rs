@@ -7,7 +7,7 @@ use super::frame::Frame;
 use super::scope::{Component, Scope, Unresolved, Value};
 use crate::syntax::Spot;
 use crate::treo::ast::{self, Index, ListItem, Operator, TreoVariable};
-use crate::treo::error::{MAX_RANGE, TreoError, TreoFault};
+use crate::treo::error::{MAX_RANGE, TreoFault, TreoResult};
 
 type Tried<T> = Result<T, Unresolved>;
 
@@ -15,7 +15,7 @@ impl Expander<'_> {
     pub(super) fn value(
         &mut self,
         f: &Frame,
-        scope: &Scope<'_>,
+        scope: &Scope,
         value: &ast::TreoValue,
     ) -> Tried<Value> {
         match value {
@@ -39,7 +39,7 @@ impl Expander<'_> {
         }
     }
 
-    fn list(&mut self, f: &Frame, scope: &Scope<'_>, items: &[ListItem]) -> Tried<Value> {
+    fn list(&mut self, f: &Frame, scope: &Scope, items: &[ListItem]) -> Tried<Value> {
         let mut all = Vec::new();
         for item in items {
             match item {
@@ -63,7 +63,7 @@ impl Expander<'_> {
     }
 
     /// A variable's value: a list if it has a range.
-    fn variable(&mut self, f: &Frame, scope: &Scope<'_>, variable: &TreoVariable) -> Tried<Value> {
+    fn variable(&mut self, f: &Frame, scope: &Scope, variable: &TreoVariable) -> Tried<Value> {
         let names = self.names(f, scope, variable)?;
         if !is_range(variable) {
             let name = names.first().map(String::as_str).unwrap_or_default();
@@ -73,13 +73,7 @@ impl Expander<'_> {
         Ok(Value::List(values.collect::<Tried<Vec<_>>>()?.into()))
     }
 
-    fn word(
-        &mut self,
-        f: &Frame,
-        scope: &Scope<'_>,
-        at: &TreoVariable,
-        name: &str,
-    ) -> Tried<Value> {
+    fn word(&mut self, f: &Frame, scope: &Scope, at: &TreoVariable, name: &str) -> Tried<Value> {
         if let Some(value) = scope.get(name) {
             return Ok(value.clone());
         }
@@ -100,12 +94,7 @@ impl Expander<'_> {
         }
     }
 
-    pub(super) fn integer(
-        &mut self,
-        f: &Frame,
-        scope: &Scope<'_>,
-        v: &ast::TreoValue,
-    ) -> Tried<i64> {
+    pub(super) fn integer(&mut self, f: &Frame, scope: &Scope, v: &ast::TreoValue) -> Tried<i64> {
         let fault = || f.fault(f.spot, TreoFault::Arithmetic(v.to_string()));
         match v {
             ast::TreoValue::Negative(inner) => {
@@ -134,7 +123,7 @@ impl Expander<'_> {
     fn range(
         &mut self,
         f: &Frame,
-        scope: &Scope<'_>,
+        scope: &Scope,
         from: &ast::TreoValue,
         to: &ast::TreoValue,
     ) -> Tried<(i64, i64)> {
@@ -150,7 +139,7 @@ impl Expander<'_> {
     pub(super) fn names(
         &mut self,
         f: &Frame,
-        scope: &Scope<'_>,
+        scope: &Scope,
         variable: &TreoVariable,
     ) -> Tried<Vec<String>> {
         let mut names = vec![variable.word.clone()];
@@ -180,7 +169,7 @@ impl Expander<'_> {
     pub(super) fn length(
         &mut self,
         f: &Frame,
-        scope: &Scope<'_>,
+        scope: &Scope,
         variable: &TreoVariable,
     ) -> Tried<i64> {
         let mut length: i64 = 1;
@@ -197,7 +186,7 @@ impl Expander<'_> {
     }
 
     /// A number or text, as text.
-    pub(super) fn scalar(&self, f: &Frame, spot: Spot, value: &Value) -> Result<String, TreoError> {
+    pub(super) fn scalar(&self, f: &Frame, spot: Spot, value: &Value) -> TreoResult<String> {
         value.scalar().ok_or_else(|| f.kind(spot, value, "a number or a text in quotes"))
     }
 }

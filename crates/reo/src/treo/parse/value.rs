@@ -31,25 +31,25 @@ struct Reader<'c, 't> {
 }
 
 /// A value where a component may stand.
-pub(super) fn argument(c: &mut Cursor<'_>) -> Read<TreoValue> {
+pub(super) fn argument(c: &mut Cursor) -> Read<TreoValue> {
     Reader { c, operators: 0 }.sum(true)
 }
 
-fn plain(c: &mut Cursor<'_>) -> Read<TreoValue> {
+fn plain(c: &mut Cursor) -> Read<TreoValue> {
     Reader { c, operators: 0 }.sum(false)
 }
 
 /// A word with its indices.
-pub(super) fn variable(c: &mut Cursor<'_>) -> Read<TreoVariable> {
+pub(super) fn variable(c: &mut Cursor) -> Read<TreoVariable> {
     Reader { c, operators: 0 }.variable()
 }
 
 /// A word of a component, perhaps with those of its folders before it.
-pub(super) fn dotted(c: &mut Cursor<'_>) -> Read<TreoVariable> {
+pub(super) fn dotted(c: &mut Cursor) -> Read<TreoVariable> {
     Reader { c, operators: 0 }.dotted()
 }
 
-pub(super) fn predicate(c: &mut Cursor<'_>) -> Read<Predicate> {
+pub(super) fn predicate(c: &mut Cursor) -> Read<Predicate> {
     let left = tests(c, "|", |c| tests(c, "&", one, Predicate::All), Predicate::Any)?;
     if !c.eat("->") {
         return Ok(left);
@@ -60,9 +60,9 @@ pub(super) fn predicate(c: &mut Cursor<'_>) -> Read<Predicate> {
 
 /// Predicates with `sign` twice between.
 fn tests(
-    c: &mut Cursor<'_>,
+    c: &mut Cursor,
     sign: &str,
-    mut part: impl FnMut(&mut Cursor<'_>) -> Read<Predicate>,
+    mut part: impl FnMut(&mut Cursor) -> Read<Predicate>,
     join: fn(Vec<Predicate>) -> Predicate,
 ) -> Read<Predicate> {
     let first = part(c)?;
@@ -80,7 +80,7 @@ fn tests(
     Ok(join(all))
 }
 
-fn one(c: &mut Cursor<'_>) -> Read<Predicate> {
+fn one(c: &mut Cursor) -> Read<Predicate> {
     if c.eat("!") {
         return Ok(Predicate::Not(Box::new(c.nested(one)?)));
     }
@@ -107,13 +107,13 @@ fn one(c: &mut Cursor<'_>) -> Read<Predicate> {
     comparison(c)
 }
 
-fn bracket(c: &mut Cursor<'_>) -> Read<Predicate> {
+fn bracket(c: &mut Cursor) -> Read<Predicate> {
     c.need("(")?;
     let inner = c.nested(predicate)?;
     c.need(")").map(|()| inner)
 }
 
-fn comparison(c: &mut Cursor<'_>) -> Read<Predicate> {
+fn comparison(c: &mut Cursor) -> Read<Predicate> {
     let left = plain(c)?;
     if c.is(":") {
         let TreoValue::Variable(word) = left else { return Err(c.expected("`=` or a comparison")) };
