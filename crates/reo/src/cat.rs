@@ -33,6 +33,8 @@
 //! # Ok::<(), tickbound_reo::cat::CatError>(())
 //! ```
 
+use std::convert::Infallible;
+
 use indexmap::{IndexMap, IndexSet};
 use thiserror::Error;
 use tickbound_input::message::suggest;
@@ -412,14 +414,8 @@ impl<'f> Maker<'f, '_> {
         claim: &GuardClaim,
         nameless: &mut IndexSet<u32>,
     ) -> GuardClaim {
-        let mut value = |v: &ClaimValue| self.value(spot, v, nameless);
-        match claim {
-            GuardClaim::Equal(a, b) => GuardClaim::Equal(value(a), value(b)),
-            GuardClaim::Different(a, b) => GuardClaim::Different(value(a), value(b)),
-            GuardClaim::Predicate(holds, p, values) => {
-                GuardClaim::Predicate(*holds, p.clone(), values.iter().map(value).collect())
-            }
-        }
+        let Ok(claim) = claim.map(|v| Ok::<_, Infallible>(self.value(spot, v, nameless)));
+        claim
     }
 
     fn value(

@@ -22,7 +22,7 @@ use thiserror::Error;
 
 use crate::automaton::{Automaton, AutomatonBuilder, Transition};
 use crate::connector::{Connector, ConnectorPart};
-use crate::constraint::simplify::{Gone, is_possible, simplify};
+use crate::constraint::simplify::{Gone, is_possible, simplify, written};
 use crate::constraint::{DataConstraint, DataTerm, Literal};
 use crate::limits::{ProductLimits, Stopped};
 use crate::product::reachable;
@@ -230,15 +230,7 @@ fn all_larger(
 /// What a step asks of data but those at the names `besides` and what it stores, which can be
 /// chosen as it wants.
 fn asked(step: &DataConstraint, besides: &[NameId]) -> Option<DataConstraint> {
-    let mut cells = Vec::new();
-    step.visit(|leaf| {
-        if let DataTerm::After(cell) = leaf {
-            cells.push(*cell);
-        }
-    });
-    cells.sort_unstable();
-    cells.dedup();
-    simplify(step, &Gone { names: besides, cells: &cells })
+    simplify(step, &Gone { names: besides, cells: &written(step) })
 }
 
 /// Whether a literal is about a value that nothing names.

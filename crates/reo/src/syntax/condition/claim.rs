@@ -88,6 +88,21 @@ impl GuardClaim {
         }
     }
 
+    /// With other values on its sides, or as arguments.
+    pub(crate) fn map<E>(
+        &self,
+        mut value: impl FnMut(&ClaimValue) -> Result<ClaimValue, E>,
+    ) -> Result<GuardClaim, E> {
+        Ok(match self {
+            GuardClaim::Equal(a, b) => GuardClaim::Equal(value(a)?, value(b)?),
+            GuardClaim::Different(a, b) => GuardClaim::Different(value(a)?, value(b)?),
+            GuardClaim::Predicate(holds, p, values) => {
+                let values = values.iter().map(value).collect::<Result<_, E>>()?;
+                GuardClaim::Predicate(*holds, p.clone(), values)
+            }
+        })
+    }
+
     /// The values on its sides, or its arguments.
     pub fn values(&self) -> Vec<&ClaimValue> {
         match self {

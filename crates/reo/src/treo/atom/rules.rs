@@ -230,17 +230,11 @@ impl Reader<'_> {
     }
 
     fn claim(&mut self, rule: &TreoRule, spot: Spot, claim: &GuardClaim) -> TreoResult<GuardClaim> {
-        let mut value = |v: &ClaimValue| self.value(rule, spot, v);
-        Ok(match claim {
-            GuardClaim::Equal(a, b) => GuardClaim::Equal(value(a)?, value(b)?),
-            GuardClaim::Different(a, b) => GuardClaim::Different(value(a)?, value(b)?),
-            GuardClaim::Predicate(holds, p, values) => {
-                let values = values.iter().map(value).collect::<Result<Vec<_>, _>>()?;
-                let p = self.function(p)?;
-                let (passes, p) = predicate_word(&p);
-                GuardClaim::Predicate(*holds == passes, p.to_owned(), values).decided()
-            }
-        })
+        let claim = claim.map(|v| self.value(rule, spot, v))?;
+        let GuardClaim::Predicate(holds, p, values) = claim else { return Ok(claim) };
+        let p = self.function(&p)?;
+        let (passes, p) = predicate_word(&p);
+        Ok(GuardClaim::Predicate(holds == passes, p.to_owned(), values).decided())
     }
 
     fn value(&mut self, rule: &TreoRule, spot: Spot, value: &ClaimValue) -> TreoResult<ClaimValue> {
