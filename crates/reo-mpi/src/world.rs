@@ -42,7 +42,7 @@ impl World {
         Ok(Some(World { _universe: universe, rank, size }))
     }
 
-    /// Ends all processes, this one with exit status `code`. What is to be said was said before.
+    /// Ends all processes, this one with exit status `code`. The reason was reported before.
     pub fn abort(&self, code: i32) -> ! {
         SimpleCommunicator::world().abort(code)
     }

@@ -319,8 +319,8 @@ pub struct RowsIn<'a> {
 
 impl RowsIn<'_> {
     /// Fills `out`, whole rows of the product from row `first` on; progress counts rows as states.
-    /// Nobody has checked then that the device left nothing out: [`DensePlan::checksum`] tells what
-    /// all rows come to.
+    /// It is not checked that the device left nothing out: [`DensePlan::checksum`] is the sum of
+    /// all rows.
     ///
     /// # Errors
     /// The device failed, it was stopped, or the product has no such rows.

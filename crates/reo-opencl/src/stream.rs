@@ -53,7 +53,7 @@ impl Maker<'_> {
     /// are ready.
     ///
     /// # Errors
-    /// A device failed, there is too little memory, it was stopped, or what `take` says. What was
+    /// A device failed, there is too little memory, it was stopped, or an error of `take`. What was
     /// taken by then are whole blocks.
     pub fn run<T: Send, E: Send + From<MultiplierError>>(
         self,
@@ -82,7 +82,7 @@ impl Maker<'_> {
                 scope.spawn(move || work.make(device, &sender));
             }
             drop(sender);
-            // Whoever makes a block gives up once nobody takes it.
+            // A device gives up once its blocks are not taken.
             for made in made {
                 let (block, cells) = made?;
                 let kept = stream.pieces(block, &cells, limits, &see).map_err(dense)?;
@@ -111,7 +111,7 @@ impl Work<'_> {
     /// Makes blocks as long as there are any, and somebody takes them.
     fn make(&self, device: &Device, sender: &SyncSender<Made>) {
         if let Err(error) = self.blocks(device, sender) {
-            // Nobody listens after another error.
+            // There is no receiver after another error.
             let _ = sender.send(Err(error));
         }
     }
@@ -172,7 +172,7 @@ impl Queue {
         self.blocks.pop_front()
     }
 
-    /// A device has made a block in so many seconds.
+    /// A device has made a block in this time.
     fn done(&mut self, device: usize, block: RowBlock, seconds: f64) {
         self.speeds[device] = Some(block.rows as f64 / seconds.max(1e-9));
     }

@@ -58,7 +58,7 @@ pub enum DatasetError {
     Version {
         /// The manifest.
         path: PathBuf,
-        /// The version that it says.
+        /// The version in it.
         found: u64,
     },
     /// The folder has the blocks of another product, or other blocks of this one.
@@ -160,7 +160,7 @@ pub enum StreamJobError {
         /// How many it has.
         names: usize,
     },
-    /// The writer has ended, and says itself why.
+    /// The writer has ended with an error.
     #[error("the writer has stopped")]
     Writer,
 }

@@ -65,7 +65,7 @@ impl Dataset {
         Ok(dataset)
     }
 
-    /// What it says of itself.
+    /// Its manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -80,13 +80,13 @@ impl Dataset {
         BlockFiles::new(self.disk, &self.folder)
     }
 
-    /// Says that a block is there, whose file [`BlockFiles`] have written.
+    /// Enters a block whose file [`BlockFiles`] have written.
     pub fn enter(&mut self, record: BlockRecord) -> DatasetResult<()> {
         self.manifest.add(record);
         self.save()
     }
 
-    /// Whether a block that is there is the one that comes to `tally`.
+    /// Whether a block that is there has this `tally`.
     ///
     /// # Errors
     /// It is not: the folder holds another product.
@@ -103,7 +103,7 @@ impl Dataset {
         Err(DatasetError::Other { path: self.folder.join(MANIFEST), what: "what a block comes to" })
     }
 
-    /// Says that every block of the product is there, where that was not known before.
+    /// Enters that every block of the product is there, where that was not known before.
     pub fn finish(&mut self) -> DatasetResult<()> {
         self.manifest.finish();
         self.save()
@@ -152,7 +152,7 @@ impl Dataset {
     }
 }
 
-/// Reads all of a dataset, and says what it is if it is complete and every block is what was
+/// Reads all of a dataset; gives its manifest if it is complete and every block is what was
 /// written. `go_on` is asked now and then, with the number of a block, whether to go on.
 ///
 /// # Errors

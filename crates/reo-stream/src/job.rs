@@ -38,7 +38,7 @@ pub struct StreamJob<'a> {
     pub filter: Option<&'a str>,
     /// Memory, and whether to go on.
     pub limits: &'a ProductLimits<'a>,
-    /// Who is told how far it is.
+    /// Receives the progress.
     pub observer: &'a dyn StreamObserver,
 }
 
@@ -221,7 +221,7 @@ impl StreamJob<'_> {
                 }
                 Ok((tally, stream.len()))
             }
-            // What is counted by then is worth saying, if nobody else counts.
+            // The count so far is a result, if there are no other ranks.
             Err(error) if stopped(&error) => Ok((tally, done)),
             Err(error) => Err(error),
         }

@@ -1,4 +1,4 @@
-//! What a dataset says of itself: `manifest.json`.
+//! The manifest of a dataset, `manifest.json`.
 
 use std::path::Path;
 
@@ -50,8 +50,8 @@ pub struct ManifestHead {
     /// Of a dense product, states of each block but the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_states: Option<u64>,
-    /// Of a reachable product, steps of a block: it ends with the state that brings it to so many,
-    /// or more.
+    /// Of a reachable product, steps of a block: it ends with the state that brings it to that
+    /// many, or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_steps: Option<u64>,
     /// Blocks of the product.
@@ -113,7 +113,7 @@ impl ManifestHead {
         }
     }
 
-    /// What differs from another one, as far as it is known.
+    /// What differs from another one, where both are known.
     pub(crate) fn difference(&self, other: &ManifestHead) -> Option<&'static str> {
         let size = |head: &ManifestHead| (head.block_states, head.block_steps);
         let known = |head: &ManifestHead| ManifestHead {
@@ -167,7 +167,7 @@ pub struct BlockRecord {
 }
 
 impl BlockRecord {
-    /// Of a block whose file has so many `rows`.
+    /// Of a block whose file has that many `rows`.
     pub(crate) fn new(
         block: RowBlock,
         file: String,
@@ -191,7 +191,7 @@ impl BlockRecord {
         }
     }
 
-    /// What it comes to; nothing if its sums are no numbers.
+    /// Its sums; nothing if they are no numbers.
     pub(crate) fn tally(&self) -> Option<CellTally> {
         let number = |text: &str| u64::from_str_radix(text, 16).ok();
         Some(CellTally {

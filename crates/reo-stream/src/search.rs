@@ -64,7 +64,7 @@ pub(crate) fn searched(
     });
     match made {
         Ok(()) => Ok((ranks.total(tally)?, true)),
-        // What is counted by then is worth saying, if nobody else counts.
+        // The count so far is a result, if there are no other ranks.
         Err(error) if ranks.size() == 1 && error.is_interruption() => Ok((tally, false)),
         Err(error) => Err(error),
     }
@@ -102,7 +102,7 @@ fn written(
 }
 
 /// Files in a locked folder of the system's temporary folder, which is made with the first of them
-/// and removed with the process, or by the next start. They have no names, so that what nobody has
+/// and removed with the process, or by the next start. They have no names, so that what is not
 /// open any more takes no room.
 #[derive(Default)]
 struct Temporary(Mutex<Option<Scratch>>);

@@ -7,7 +7,7 @@
 //! step  := [ name [:: (IN | OUT)], ... ] :: condition :: state
 //! ```
 //!
-//! `OUT` and `IN` are said of the environment, as in the samples: what it puts out the automaton
+//! `OUT` and `IN` are seen from the environment, as in the samples: what it puts out the automaton
 //! takes, and what it takes in the automaton gives; so does a name of which nothing is known. `*`
 //! marks initial states. Each state lists the cells that hold something in it, the initial state
 //! perhaps with what they hold at the start. Conditions are those of [`crate::syntax::condition`],
@@ -16,11 +16,11 @@
 //! lacks it.
 //!
 //! Several automata in one file are the parts of one connector, called as the first: a name that
-//! two of them list fires in both at once, and each has cells of its own. Where one of them gives a
+//! two of them list fires in both at once, and each has its own cells. Where one of them gives a
 //! datum (`IN`), the environment takes it.
 //!
 //! Files in use say more than they mean: claims about cells that a state lacks and about names that
-//! do not fire are left out, words that are no names are taken as constants, and a note says so.
+//! do not fire are left out, words that are no names are taken as constants, with a note.
 //!
 //! ```
 //! use tickbound_reo::cat::connector;

@@ -39,7 +39,7 @@ pub enum Primitive {
     Fifo1,
     /// [`primitive::fifo1`], full; the constant in it, if known.
     FifoFull(Option<String>),
-    /// [`primitive::fifo`] of so many places.
+    /// [`primitive::fifo`] of that many places.
     Fifo(u32),
     /// [`primitive::overflow_lossy_fifo1`].
     OverflowLossyFifo1,
@@ -59,7 +59,7 @@ pub enum Primitive {
     Router,
     /// [`primitive::join`] with a function: the last end is its output.
     Join(String),
-    /// [`primitive::timer`] with so many ticks; its third end is [`TICK`].
+    /// [`primitive::timer`] with that many ticks; its third end is [`TICK`].
     Timer(u32),
 }
 
@@ -253,7 +253,7 @@ impl Primitive {
         }
     }
 
-    /// About how many numbers its automaton takes over so many ends, for limits.
+    /// About how many numbers its automaton takes, for limits.
     pub fn size(&self, ends: usize) -> usize {
         match self {
             Primitive::Fifo(places) => 8 * (*places as usize).pow(2),

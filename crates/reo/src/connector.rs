@@ -47,7 +47,7 @@ pub struct Channel {
     pub names: Vec<NameId>,
 }
 
-/// Automata over shared names. Two are equal if they do the same by the same names, whatever
+/// Automata over shared names. Two are equal if they do the same by the same names, for any
 /// circuit they were read from.
 #[derive(Debug, Clone)]
 pub struct Connector {

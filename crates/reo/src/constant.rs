@@ -6,7 +6,7 @@
 /// Signs of arithmetic: functions with these names stand between their arguments.
 pub const OPERATORS: [&str; 5] = ["+", "-", "*", "/", "%"];
 
-/// The predicate that says which of two data is less.
+/// The predicate `<`: which of two data is less.
 pub const LESS: &str = "<";
 
 /// Relations of an order: all of them say that [`LESS`] holds or fails.

@@ -101,7 +101,7 @@ fn coloured(automaton: &Automaton, reasons: &[NameId]) -> Option<Automaton> {
         for (fire, constraint, to) in steps.iter().chain([&idle]) {
             let silent = fire.is_empty() && !(constraint.is_true() && *to == state);
             if silent {
-                // A part's own silent step waits for nobody.
+                // A part's own silent step waits for nothing.
                 builder.step(state, &[], (*constraint).clone(), *to);
                 continue;
             }

@@ -20,7 +20,7 @@
 //!
 //! The environment sees the nodes at which no channel ends, or none begins. Sub-connectors belong
 //! to the connector around them. What is a channel follows from the namespace that the prefix
-//! stands for, `http://www.cwi.nl/reo/channels`.
+//! is declared as, `http://www.cwi.nl/reo/channels`.
 //!
 //! ```
 //! use tickbound_reo::ect::connector;
@@ -221,7 +221,7 @@ impl<'a> Drawn<'a> {
     }
 
     /// Leaves a component to the environment. An end of it that is not the only one to write to its
-    /// node gets a node of its own, with a channel to the node: the environment, which sees it,
+    /// node gets its own node, with a channel to the node: the environment, which sees it,
     /// then competes with the others.
     fn leave_open(
         &self,
@@ -251,7 +251,7 @@ impl<'a> Drawn<'a> {
         wiring.note(format!("`{kind}` is a component; {what}"));
     }
 
-    /// Where an end joins: the node, or a node of its own behind a router or before a join.
+    /// Where an end joins: the node, or a separate node behind a router or before a join.
     fn place(
         &self,
         at: usize,
@@ -308,7 +308,7 @@ const EXPRESSION: &str = "it has no `expression`; give it the name of a predicat
 const TIMEOUT: &str = "it has no `timeout`; give it a number of ticks";
 
 /// Whether a primitive is a channel, not a component: a prefix may be any word, and what it stands
-/// for tells, `http://www.cwi.nl/reo/channels`. A prefix that stands for nothing is taken by its
+/// for tells, `http://www.cwi.nl/reo/channels`. A prefix that is not declared is taken by its
 /// word.
 fn is_channel(element: Element) -> Result<bool, EctFault> {
     let namespace = element.type_namespace().unwrap_or_default();

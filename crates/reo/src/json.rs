@@ -16,7 +16,7 @@
 //! A part is an `automaton` or, with `ends`, a built-in component (`catalog.rs`) with
 //! `arguments`; ends meet at nodes as channels do, so that several that write to a node get a
 //! merger. `when` is a condition ([`crate::syntax::condition`]), `true` if left out; `contents`
-//! tells the constants in cells at the start. The environment sees the names of `interface`, or all
+//! has the constants in cells at the start. The environment sees the names of `interface`, or all
 //! but those of `hide`, or all; `written` lists names that the parts write to, beside those that
 //! follow from ends. With `automaton` in place of `connector` it is a single automaton. `words`
 //! lists all words in the order of their numbers, so that what is written reads back as the same
@@ -182,7 +182,7 @@ const EXAMPLES: [(&str, &str); 12] = [
     ("to", r#""to": 1, a state counted from 0"#),
 ];
 
-/// What serde says, without the place, and with the nearest known field or an example.
+/// Serde's message, without the place, and with the nearest known field or an example.
 fn syntax(message: &str) -> String {
     let message = message.rsplit_once(" at line ").map_or(message, |(m, _)| m);
     let missing = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));

@@ -1,4 +1,4 @@
-//! What long work may use, how it is stopped, and whom it tells how far it is.
+//! What long work may use, how it is stopped, and who follows its progress.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,7 +39,7 @@ pub enum Stopped {
     Memory {
         /// What would need it.
         what: &'static str,
-        /// Bytes, as far as known.
+        /// Bytes, where known.
         needed: u128,
         /// The limit, in bytes.
         limit: u64,
@@ -57,14 +57,14 @@ pub enum Stopped {
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl ProductLimits<'static> {
-    /// Only the memory is limited; nobody stops it or listens.
+    /// Only the memory is limited; there is no stop flag and no observer.
     pub fn memory(bytes: u64) -> Self {
         ProductLimits { memory: bytes, stop: &NEVER, progress: &|_| {} }
     }
 }
 
 impl ProductLimits<'_> {
-    /// Whether so many bytes are still allowed.
+    /// Whether that many bytes are still allowed.
     pub fn fits(&self, what: &'static str, bytes: u128) -> Result<(), Stopped> {
         if bytes > u128::from(self.memory) {
             return Err(Stopped::Memory { what, needed: bytes, limit: self.memory });

@@ -42,7 +42,7 @@ pub fn lossy_sync(a: NameId, b: NameId) -> Automaton {
     stateless(&[a, b], &[(&[a, b], same(a, b)), (&[a], DataConstraint::default())])
 }
 
-/// SyncDrain, and SyncSpout: `a` and `b` fire together, whatever their data.
+/// SyncDrain, and SyncSpout: `a` and `b` fire together, with any data.
 pub fn sync_drain(a: NameId, b: NameId) -> Automaton {
     stateless(&[a, b], &[(&[a, b], DataConstraint::default())])
 }

@@ -96,7 +96,7 @@ fn compose(args: &Args, ranks: &mut Ranks) -> Result<Exit, CliError> {
     }
 }
 
-/// Writes what was asked for, and says what was made.
+/// Writes what was requested, and reports what was made.
 fn tell(args: &Args, connector: &Connector, made: &Made, begin: Instant) -> Result<Exit, CliError> {
     let seconds = begin.elapsed().as_secs_f64();
     if let (Some(format), Some(automaton)) = (args.to, &made.automaton) {
@@ -130,7 +130,7 @@ fn tell(args: &Args, connector: &Connector, made: &Made, begin: Instant) -> Resu
     );
     let streamed = made.streamed.as_ref();
     let line = line + &streamed.map(|s| stream::text(s, connector)).unwrap_or_default();
-    // What was asked for goes to standard output, the line beside it elsewhere.
+    // What was requested goes to standard output, the line beside it elsewhere.
     if args.to.is_some() && args.output.is_none() {
         eprintln!("tickbound: {}", line.trim_end());
     } else {

@@ -140,7 +140,7 @@ pub(super) fn parts(connector: &Connector) -> Vec<&Automaton> {
     connector.parts.iter().map(|part| &part.automaton).collect()
 }
 
-/// Says what is worth saying about how the text was read.
+/// Prints the notes about how the text was read.
 pub(super) fn notes(connector: &Connector) {
     connector.notes.iter().for_each(|note| eprintln!("tickbound: {note}"));
 }

@@ -153,7 +153,7 @@ impl Work<'_> {
         Ok(whole(self.composed(&[&made])?, device))
     }
 
-    /// What is said of a product that cannot be whole: also that it could be made in blocks, if so.
+    /// The error for a product that cannot be whole: also that it could be made in blocks, if so.
     fn too_large(&self, matrices: &[Matrix], error: MultiplierError) -> CliError {
         let memory =
             matches!(error, MultiplierError::Dense(DenseError::Stopped(Stopped::Memory { .. })));

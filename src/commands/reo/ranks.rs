@@ -1,4 +1,4 @@
-//! Several processes that make one product: who says what, and how they end.
+//! Several processes that make one product: what each reports, and how they end.
 
 use tickbound_reo::product::reachable::Exchange;
 use tickbound_reo_mpi::World;
@@ -41,7 +41,7 @@ impl Ranks {
         Others(self.0.as_mut().map(|world| world as _))
     }
 
-    /// What is said of where a product was made.
+    /// Where a product was made, for people.
     pub fn name(&self, device: &str) -> String {
         match self.size() {
             1 => device.to_owned(),

@@ -7,7 +7,7 @@ use crate::commands::progress::Progress;
 use crate::commands::stop;
 use crate::commands::values::ByteSize;
 
-/// Bytes that a composition may take if nobody says otherwise.
+/// Bytes that a composition may take by default.
 pub(super) const DEFAULT_MEMORY: &str = "4G";
 
 /// Bytes that may be taken besides what is counted.
@@ -23,7 +23,7 @@ pub(super) fn within<T>(
     within_line(what, memory, |limits, _| work(limits))
 }
 
-/// As [`within`], with the line itself, for work that says more of how far it is.
+/// As [`within`], with the line itself, for work that shows more.
 pub(super) fn within_line<T>(
     what: &str,
     memory: ByteSize,

@@ -220,7 +220,7 @@ impl Automaton {
         &self.conditions
     }
 
-    /// Whether no name fires in a step, and nothing is said of data and memory.
+    /// Whether no name fires in a step, and there is no condition on data and memory.
     pub fn is_silent(&self, step: &Transition) -> bool {
         label::is_silent(step.label) && self.constraint(step).is_true()
     }

@@ -186,7 +186,7 @@ mod tests {
     use crate::constraint::DataConstraint;
     use crate::symbol::Symbols;
 
-    /// A walk of so many steps under one name, in which each state may have its step twice.
+    /// A walk of that many steps under one name, in which each state may have its step twice.
     fn walk(steps: u32, twice: bool) -> Automaton {
         let mut symbols = Symbols::new();
         let name = symbols.name("a");

@@ -22,7 +22,7 @@ pub enum BisimulationVerdict {
     Different(Difference),
 }
 
-/// A play that tells two automata apart: after all steps of `trace` but the last, which both can
+/// A play that distinguishes two automata: after all steps of `trace` but the last, which both can
 /// take, one side is in a state in which it can take the last one, the other in a state in which it
 /// cannot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,11 +31,11 @@ pub struct Difference {
     pub trace: Vec<(Vec<NameId>, DataConstraint)>,
     /// Whether it is the left side that can take the last step of `trace` in its state.
     pub left_only: bool,
-    /// What the play says of all states that the steps may lead to.
+    /// What holds for all states that the steps may lead to.
     pub told: Told,
 }
 
-/// What tells two automata apart, whatever states the same steps lead to.
+/// What distinguishes two automata, for all states that the same steps lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Told {
     /// Only one side can take all steps.
@@ -130,8 +130,8 @@ struct Play<'a> {
 }
 
 impl Play<'_> {
-    /// Plays from two states that are not bisimilar; `left` tells whose the first is. The actions,
-    /// and whether the left side can take the last of them.
+    /// Plays from two states that are not bisimilar; `left` if the first is the left side's. The
+    /// actions, and whether the left side can take the last of them.
     fn difference(&self, mut one: u32, mut other: u32, mut left: bool) -> (Vec<u32>, bool) {
         let mut trace = Vec::new();
         loop {

@@ -1,4 +1,4 @@
-//! Bisimulation: which states do the same, the least automaton, and what tells two apart.
+//! Bisimulation: which states do the same, the least automaton, and what distinguishes two.
 //!
 //! Two steps are alike if the same names fire under the same constraint, as written once
 //! simplified; equivalent constraints written differently keep states apart, which is sound.

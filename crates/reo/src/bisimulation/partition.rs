@@ -12,7 +12,7 @@ pub struct Partition {
     pub block: Vec<u32>,
     /// How many blocks there are.
     pub blocks: usize,
-    /// The partition after each iteration, the coarsest first; empty unless asked for.
+    /// The partition after each iteration, the coarsest first; empty unless requested.
     pub iterations: Vec<Vec<u32>>,
 }
 

@@ -71,7 +71,7 @@ impl LtlFormula {
         }
     }
 
-    /// Whether it holds in a step in which exactly the names fire of which `fires` says so.
+    /// Whether it holds in a step in which exactly the names fire for which `fires` holds.
     pub fn holds(&self, fires: &dyn Fn(NameId) -> bool) -> bool {
         match self {
             LtlFormula::True => true,

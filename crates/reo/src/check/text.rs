@@ -159,7 +159,7 @@ fn depth(text: &str) -> usize {
     deepest
 }
 
-// What must follow a sign is cut, so that errors are told where they are.
+// What must follow a sign is cut, so that errors are reported where they are.
 fn implication(input: &mut Input) -> PResult<Text> {
     let all = |i: &mut Input<'_>| chain(i, ["&&", "&"], until, Text::And);
     let left = chain(input, ["||", "|"], all, Text::Or)?;

@@ -1,4 +1,4 @@
-//! Data constraints: what a step says about data and memory, as a conjunction of literals.
+//! Data constraints: conditions of a step on data and memory, as conjunctions of literals.
 //!
 //! Conditions are on the data at names that fire, and on memory before and after (Baier et al.
 //! 2006, section 3, with memory cells). Predicates and functions are uninterpreted; different

@@ -75,7 +75,7 @@ type Graph = EGraph<Node, ()>;
 /// The constraint in its simplest form without what is `gone`, or `None` if nothing fulfils it.
 ///
 /// Values of the input that have no name ([`DataTerm::Some`]) are taken out as well; the result has
-/// some of its own where a condition on them is left.
+/// new ones where a condition on them is left.
 pub fn simplify(constraint: &DataConstraint, gone: &Gone) -> Option<DataConstraint> {
     conjunction(constraint.literals(), gone)
 }
@@ -273,7 +273,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The term of a node, if it can be said with what is not gone.
+    /// The term of a node, if it needs nothing that is gone.
     fn term(&self, node: &Node) -> Option<Best> {
         match node {
             Node::Leaf(leaf) => (!self.gone.takes(leaf)).then(|| (1, leaf.clone())),
@@ -352,7 +352,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The leaves among some nodes, in order: what tells classes apart that have no other name.
+/// The leaves among some nodes, in order: distinguishes classes that have no other name.
 fn leaves(nodes: &[Node]) -> Vec<Node> {
     let mut leaves: Vec<Node> =
         nodes.iter().filter(|n| matches!(n, Node::Leaf(_))).cloned().collect();

@@ -10,7 +10,7 @@ use super::sign::{self, RING, Sign};
 use super::words::{self, LINE, size};
 use crate::connector::{Channel, ChannelEnd, Connector};
 
-/// Most channels and components that can be told apart, and most ends of all together.
+/// Most channels and components that are readable, and most ends of all together.
 pub const MAX_CHANNELS: usize = 300;
 const MAX_ENDS: usize = 1_200;
 

@@ -439,7 +439,7 @@ mod tests {
     fn a_link_that_passes_a_column_meets_no_box_of_it() {
         let boxes: Vec<Vertex> = [0, 1, 2].map(slim).to_vec();
         let placed = place(&boxes, &[[0, 1], [1, 2], [2, 0]]);
-        // From the right to the left, as the link says.
+        // From the right to the left, as the link goes.
         let (left, right) = (placed.places[0].x + 5.0, placed.places[2].x - 5.0);
         assert_eq!((placed.routes[2].start.x, placed.routes[2].end().x), (right, left));
         let passing = placed.routes[2].pieces.iter().filter_map(|piece| match piece {

@@ -1,7 +1,7 @@
 //! Automata of the Extensible Coordination Tools: the `.ea` files of their editor, read.
 //!
 //! Such a file is a `Module` with `automata`, each with `states` and `transitions`. What these mean
-//! stands in `extensions`, told apart by the last word of their `id`:
+//! stands in `extensions`, distinguished by the last word of their `id`:
 //!
 //! | extension | here |
 //! |---|---|

@@ -54,13 +54,13 @@ impl<'a> Element<'a> {
         self.prefixed("type").map_or_else(|| self.0.tag_name().name(), local)
     }
 
-    /// The namespace of its type; the prefix, if it stands for none.
+    /// The namespace of its type; the prefix, if it has none.
     pub fn type_namespace(self) -> Option<&'a str> {
         let prefix = self.prefixed("type")?.split_once(':').map(|(prefix, _)| prefix);
         self.0.lookup_namespace_uri(prefix).or(prefix)
     }
 
-    /// The name of a connector or automaton, or the word that stands for it.
+    /// The name of a connector or automaton, or the word used instead.
     pub fn title(self) -> &'a str {
         let word = if self.0.has_tag_name("automata") { "automaton" } else { "connector" };
         self.value("name").filter(|name| !name.trim().is_empty()).unwrap_or(word)
@@ -113,7 +113,7 @@ pub(super) fn read(source: &Source) -> Result<Document<'_>, EctError> {
     Ok(document)
 }
 
-/// The module, or all that stands in an `xmi:XMI` element.
+/// The module, or the elements of an `xmi:XMI` element.
 pub(super) fn roots<'a>(document: &'a Document<'a>) -> Vec<Element<'a>> {
     let root = document.root_element();
     match root.tag_name().name() {
@@ -193,7 +193,7 @@ pub(super) fn numbered(all: &[Element]) -> Vec<String> {
     (0..all.len().min(MAX_LISTED)).map(number).collect()
 }
 
-/// There are several elements of these names, or none of the name that was asked for.
+/// There are several elements of these names, or none of the requested name.
 pub(super) fn several<T: AsRef<str>>(what: &'static str, names: &[T]) -> EctFault {
     let names = names.iter().take(MAX_LISTED).map(|name| format!("`{}`", excerpt(name.as_ref())));
     EctFault::Several(what, names.collect::<Vec<_>>().join(", "))

@@ -5,11 +5,11 @@
 //! | [`Format::Dot`], [`Format::Svg`] | people | as text at the steps |
 //! | [`Format::Aut`] | Aldebaran's format: CADP, mCRL2, merc | in the labels, as text |
 //! | [`Format::Mcrl2`] | mCRL2: labels are multi-actions with data | kept, functions undefined |
-//! | [`Format::Promela`] | SPIN: names are bits, for LTL | left out, as a comment says |
+//! | [`Format::Promela`] | SPIN: names are bits, for LTL | left out, with a comment |
 //! | [`Format::Treo`] | Treo: states as `#WA`, with data rules as `#RBA` | kept |
 //! | [`Format::Json`] | ourselves, see [`crate::json`] | kept |
 //!
-//! Every writer refuses what its format cannot say and tells what else to do.
+//! Every writer refuses what its format cannot express, with advice.
 
 mod aut;
 mod dot;
@@ -23,7 +23,7 @@ pub use subject::{ExportError, ExportSubject};
 
 use crate::draw::{self, GraphPicture};
 
-/// Most steps or states that can still be told apart.
+/// Most steps or states that are readable.
 const MAX_STEPS: usize = 300;
 
 tickbound_input::named! {

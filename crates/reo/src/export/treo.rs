@@ -100,7 +100,7 @@ impl Writer<'_> {
             let moves = format!("$state = \"q{}\", $state' = \"q{}\"", step.from, step.to);
             let constraint = automaton.constraint(&step);
             let mut condition = self.literals(constraint)?;
-            // A reader that tells empty cells from full ones must not find states that differ in
+            // A reader that distinguishes empty cells must not find states that differ in
             // nothing else: what nothing will read is empty.
             let written = written(constraint);
             // What may be anything is not to be read as nothing.
@@ -163,7 +163,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether an equation says what a cell holds after a step, and not only that two cells hold the
+/// Whether an equation gives what a cell holds after a step, and not only that two cells hold the
 /// same.
 fn is_given(constraint: &DataConstraint, cell: Cell) -> bool {
     constraint.literals().iter().any(|literal| match literal {

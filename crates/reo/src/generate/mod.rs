@@ -65,7 +65,7 @@ pub fn generate(subject: ExportSubject, language: Language) -> Result<String, Ge
     })
 }
 
-/// A template in which `value` gives what stands for each `@key@`.
+/// A template in which `value` replaces each `@key@`.
 fn filled(template: &str, value: impl Fn(&str) -> String) -> String {
     let part = |(at, part): (usize, &str)| if at % 2 == 0 { part.to_owned() } else { value(part) };
     template.split('@').enumerate().map(part).collect()

@@ -1,4 +1,4 @@
-//! What a program does in each step, whatever the language.
+//! What a program does in each step, in any language.
 
 use indexmap::IndexMap;
 
@@ -388,7 +388,7 @@ impl Known {
 }
 
 impl Words {
-    /// The number of a word with so many arguments.
+    /// The number of a word with that many arguments.
     fn number(
         &mut self,
         prefix: &str,

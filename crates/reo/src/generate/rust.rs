@@ -32,7 +32,7 @@ fn method(to: &str, word: &Word) -> String {
     format!("    /// `{}`\n    fn {}(&self{arguments}) -> {to};", word.text, word.word)
 }
 
-/// What a key of the template stands for that has something for each cell.
+/// The text for a key of the template that concerns cells.
 fn cells(plan: &Plan, key: &str) -> String {
     let given = plan.cells.iter().filter(|c| matches!(c.start, Start::Given));
     let held = |Memory { word, start, .. }: &Memory| match start {

@@ -143,7 +143,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// For each state the state that stands for it, and what happens to memory on the path there.
+/// For each state its representative, and what happens to memory on the path there.
 struct Taken<'a> {
     automaton: &'a Automaton,
     end: Vec<u32>,
@@ -192,10 +192,8 @@ impl<'a> Taken<'a> {
         Taken { automaton, end, change, contents: automaton.contents().to_vec() }
     }
 
-    /// Does to the contents what happens before the first step; `false` if that cannot be said.
-    ///
-    /// That two cells hold the same cannot be said of a datum of which nothing else is known: such
-    /// a datum may move, but not be in two cells that are read again.
+    /// Does to the contents what happens before the first step; `false` if contents cannot express
+    /// it: a datum of which nothing is known may move, but not be in two cells that are read again.
     fn move_contents(&mut self, check: &Check) -> bool {
         let [initial] = self.automaton.initial() else { return false };
         let end = self.end[*initial as usize];

@@ -91,7 +91,7 @@ fn plane(automaton: &Automaton, reads: &[u64], writes: &[u64]) -> Vec<u64> {
     let condition = |at: usize| automaton.conditions().get(at).map_or(0, |c| *c as usize);
     // The least solution does not depend on the order in which threads come to it.
     let live: Vec<AtomicU64> = (0..automaton.states()).map(|_| AtomicU64::new(0)).collect();
-    // The last sweep in which a state's set has grown; all are looked at in the first.
+    // The last sweep in which a state's set has grown; all are visited in the first.
     let grown: Vec<AtomicU32> = (0..automaton.states()).map(|_| AtomicU32::new(0)).collect();
     let grow = |state: usize, sweep: u32| {
         let row = rows[state]..rows[state + 1];
@@ -120,7 +120,7 @@ fn plane(automaton: &Automaton, reads: &[u64], writes: &[u64]) -> Vec<u64> {
     live.into_iter().map(AtomicU64::into_inner).collect()
 }
 
-/// For each constraint the cells it reads and those it writes, as sets of so many words.
+/// For each constraint the cells it reads and those it writes, as sets of that many words.
 fn touched(automaton: &Automaton, cells: &[Cell], words: usize) -> (Vec<u64>, Vec<u64>) {
     let all = automaton.constraints();
     let (mut reads, mut writes) = (vec![0; words * all.len()], vec![0; words * all.len()]);

@@ -1,4 +1,4 @@
-//! Hiding names: what the environment does not see becomes silent, and data nobody reads goes.
+//! Hiding names: what the environment does not see becomes silent, and data that nothing reads go.
 //!
 //! [`hide`] removes names from labels; steps in which nothing else fires become silent. Then either
 //!
@@ -54,7 +54,7 @@ pub fn simplified(automaton: Automaton) -> Automaton {
 const PIECE: usize = 1 << 14;
 
 /// Whether the steps of some states have their simplest constraints, and none does nothing.
-/// `simplest` says it of each constraint where all that it writes is read again, once somebody has
+/// `simplest` has it for each constraint where all that it writes is read again, once it has
 /// found it out.
 fn is_simplest(
     automaton: &Automaton,
@@ -162,7 +162,7 @@ pub fn sequence(
     around(all, &Gone { names: &[], cells: dead }, &touched)
 }
 
-/// Silent steps taken into the steps behind them, as the definition of hiding says; states that can
+/// Silent steps taken into the steps behind them, as hiding is defined; states that can
 /// no longer be reached are gone.
 ///
 /// A state has the steps of all states that it reaches silently, with the constraints on the path.

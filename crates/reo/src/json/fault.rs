@@ -7,9 +7,9 @@ use crate::automaton::AutomatonError;
 use crate::catalog::CatalogError;
 use crate::syntax::{SyntaxFault, WithPlace};
 
-/// What `format` says.
+/// The value of `format`.
 pub const FORMAT: &str = "tickbound-reo";
-/// What `version` says.
+/// The value of `version`.
 pub const VERSION: u32 = 1;
 /// Most states of all automata of a file.
 pub const MAX_STATES: usize = 1 << 24;

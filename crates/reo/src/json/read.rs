@@ -189,7 +189,7 @@ fn seen(data: &ConnectorData, parts: &[Ready], symbols: &Symbols) -> Made<Vec<St
     }
     let hide = match (&data.interface, &data.hide) {
         (Some(interface), None) => {
-            // Automata alone are what is written here, whatever their names.
+            // Automata alone are what is written here, for any names.
             if parts.iter().any(|part| matches!(part, Ready::Primitive(..))) {
                 known(interface, "`interface`", &all)?;
             }

@@ -1,4 +1,4 @@
-//! The product of two automata as the definition says it: the oracle of the engines.
+//! The product of two automata as it is defined: the oracle of the engines.
 //!
 //! All pairs of states, each pair of steps compared name by name; no cleverness, so that one can
 //! see that it is right. Quadratic in everything; for tests and small automata.
@@ -10,7 +10,7 @@ use crate::symbol::NameId;
 /// The full product of two automata: state (p, q) has number `p * right.states() + q`.
 ///
 /// A joint step of two silent steps, or of a silent step with another, is left out: the same is
-/// done by one after the other.
+/// done in sequence.
 pub fn product(left: &Automaton, right: &Automaton) -> Automaton {
     let names = left.alphabet().iter().chain(right.alphabet()).copied();
     let number = |p: u32, q: u32| p * right.states() as u32 + q;

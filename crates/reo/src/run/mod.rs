@@ -1,8 +1,8 @@
 //! Runs of a connector, step by step, with the data that flow.
 //!
-//! Steps are found when asked for ([`crate::product::implicit`]). Data are constants and functions
-//! of them; a datum that nobody gives is a new constant, `d1`, `d2` and so on. Functions and
-//! predicates mean nothing until a step says something of them: once a datum has passed a filter,
+//! Steps are found when needed ([`crate::product::implicit`]). Data are constants and functions
+//! of them; a datum that is not given is a new constant, `d1`, `d2` and so on. Functions and
+//! predicates mean nothing until a step has a condition on them: once a datum has passed a filter,
 //! it passes every time ([`settle`]). So a run shows what may happen for some meaning of them.
 //!
 //! ```

@@ -30,7 +30,7 @@ pub enum PlayError {
     /// A number that no choice has.
     #[error("{place}: there is no step {number}; {choices} can be taken here{}", listed(steps))]
     Number {
-        /// Where it was asked for.
+        /// Where it was requested.
         place: String,
         /// The number.
         number: usize,
@@ -42,7 +42,7 @@ pub enum PlayError {
     /// No step, or several, with these names.
     #[error("{place}: {found}; give the number of a step and its names{}", listed(steps))]
     Names {
-        /// Where it was asked for.
+        /// Where it was requested.
         place: String,
         /// What there is instead.
         found: String,
@@ -52,7 +52,7 @@ pub enum PlayError {
     /// Data with which the step is impossible.
     #[error("{place}: {step} is not possible with these data")]
     Data {
-        /// Where it was asked for.
+        /// Where it was requested.
         place: String,
         /// The step.
         step: String,
@@ -220,7 +220,7 @@ impl Player {
         Some(Enabled { names, data, step, next })
     }
 
-    /// Takes the step that is asked for.
+    /// Takes the requested step.
     pub fn follow(&mut self, wanted: &Wanted) -> Result<(), PlayError> {
         let (choices, _) = self.choices();
         let place = wanted.place.clone();
@@ -270,7 +270,7 @@ impl Player {
         Ok(())
     }
 
-    /// The data that are asked for.
+    /// The requested data.
     fn given(&mut self, wanted: &Wanted) -> Vec<(NameId, DataTerm)> {
         let mut given = Vec::new();
         for (word, value) in wanted.names.iter().flatten() {

@@ -11,10 +11,10 @@ use crate::syntax::condition::{self, ClaimValue, Dialect};
 use crate::syntax::lex::{self, Cursor, OWN, TokenKind};
 use crate::syntax::{Read, Source};
 
-/// A step that is asked for.
+/// A requested step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// Where it is asked for, for errors.
+    /// Where it is requested, for errors.
     pub place: String,
     /// The number of the choice, from 1.
     pub number: Option<usize>,

@@ -92,7 +92,7 @@ pub fn tokens(source: &Source, words: Words) -> Read<Vec<Token>> {
     let mut input = Stateful { input, state: words };
     let mut all = Vec::new();
     loop {
-        // Neither parser fails: what begins no token is a token of its own.
+        // Neither parser fails: what begins no token is a separate token.
         _ = blank(&mut input);
         let spot = Spot(input.current_token_start());
         let kind = token(&mut input).unwrap_or(TokenKind::End);

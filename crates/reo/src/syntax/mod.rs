@@ -30,7 +30,7 @@ pub struct Source {
     pub name: String,
     /// Its path, best from the root of the file system: imports are looked for around it.
     pub path: String,
-    /// What it says.
+    /// The text.
     pub text: String,
 }
 

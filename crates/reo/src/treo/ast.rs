@@ -1,4 +1,4 @@
-//! What a Treo file says, as a tree.
+//! Treo files as trees.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub struct Definition {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
     Block(TermBlock),
-    /// What it does, said once or several times, which ought to agree.
+    /// What it does, in one or several forms, which ought to agree.
     Atom(Vec<Meaning>),
 }
 
@@ -78,7 +78,7 @@ pub struct TreoNode {
     /// Its name, with a range if there are several.
     pub name: Option<TreoVariable>,
     pub direction: Option<Direction>,
-    /// The type of its data; not looked at.
+    /// The type of its data; not used.
     pub kind: Option<String>,
 }
 

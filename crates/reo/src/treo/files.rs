@@ -97,7 +97,7 @@ impl<'l> Files<'l> {
         Ok(self.loaded.len() - 1)
     }
 
-    /// What `word` means in a file: a definition of its own, an import, a built-in component.
+    /// What `word` means in a file: its own definition, an import, a built-in component.
     pub fn target(&mut self, file: usize, word: &str) -> TreoResult<Option<Target>> {
         let key = (file, word.to_owned());
         if let Some(known) = self.targets.get(&key) {

@@ -201,7 +201,7 @@ impl Batch {
         &self.cells
     }
 
-    /// Product `number`, counted from 0, as a matrix of its own; none if there are not as many.
+    /// Product `number`, counted from 0, as a separate matrix; none if there are not as many.
     pub fn matrix(&self, number: usize) -> Option<Matrix> {
         let part = self.parts.get(number)?;
         let (alphabet, initial) = &self.names[number];

@@ -1,4 +1,4 @@
-//! Large buffers whose failure is a value, and which nobody has to write twice.
+//! Large buffers whose failure is a value, and which are not written twice.
 
 use std::alloc::{Layout, alloc_zeroed};
 

@@ -17,7 +17,7 @@ use crate::symbol::NameId;
 /// Words that a thread fills before it looks whether to stop: 512 KiB.
 const BLOCK: usize = 1 << 16;
 
-/// A product that is ready to be made, by whatever fills its cells.
+/// A product that is ready to be made, by any engine that fills its cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DensePlan {
     pub(super) alphabet: Vec<NameId>,

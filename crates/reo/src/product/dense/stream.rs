@@ -20,7 +20,7 @@ use super::sizes::Sizes;
 use super::word::EMPTY;
 use crate::limits::ProductLimits;
 
-/// Words that are made and seen at once, as far as a row is not longer: 512 KiB, which caches hold.
+/// Words that are made and seen at once, unless a row is longer: 512 KiB, which caches hold.
 const PIECE: usize = 1 << 16;
 
 /// Rows of a product that are made together.
@@ -146,7 +146,7 @@ pub struct RowsOf<'a> {
     pub(super) cells: &'a [u64],
 }
 
-/// Steps in the order of their places in the matrix, a column for each thing that is said of them.
+/// Steps in the order of their places in the matrix, a column for each of their properties.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BlockColumns {
     /// The states that they leave.
@@ -201,7 +201,7 @@ pub fn in_turn<T: Send, E: Send>(
         for block in blocks {
             match make(block) {
                 Ok(one) => {
-                    // Nobody listens after `take` has failed, which it will say.
+                    // There is no receiver after `take` has failed, which it reports.
                     if sender.send((block, one)).is_err() {
                         break;
                     }

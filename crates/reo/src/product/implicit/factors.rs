@@ -28,7 +28,7 @@ pub enum StateError {
     State {
         /// The factor, numbered from 0.
         factor: usize,
-        /// The state asked for.
+        /// The requested state.
         state: u32,
         /// How many it has.
         states: usize,
@@ -80,8 +80,7 @@ impl Implicit {
     /// name fires and nothing changes are not counted.
     ///
     /// # Errors
-    /// The names shared at one time are so many that the tables need more memory than allowed, or
-    /// it was stopped.
+    /// The tables of the names shared at one time need more memory than allowed, or it was stopped.
     pub fn transitions(&self, limits: &ProductLimits) -> Result<BigUint, Stopped> {
         Ok(self.algebraic(limits)? - self.states())
     }

@@ -1,4 +1,4 @@
-//! Choices that no data fulfil, cut off while steps are searched (`guard.rs` tells where there may
+//! Choices that no data fulfil, cut off while steps are searched (`guard.rs`: where there may
 //! be some).
 
 use super::layout::{Layout, add};

@@ -39,7 +39,7 @@ pub(super) fn bytes_each(words: usize) -> usize {
     8 * words + 4
 }
 
-/// Bytes of memory that it takes whatever it holds: both ends of the queue, and two runs that
+/// Bytes of memory that it always takes: both ends of the queue, and two runs that
 /// become a third.
 pub(super) const BYTES: usize = 5 * CHUNK;
 
@@ -58,7 +58,7 @@ pub(super) struct ExternalVisited<'a> {
 }
 
 impl<'a> ExternalVisited<'a> {
-    /// An empty one, for keys of so many words. Without a store it cannot file anything.
+    /// An empty one, for keys of that many words. Without a store it cannot file anything.
     pub fn new(words: usize, store: Option<&'a dyn Store>) -> Self {
         let (recent, runs) = (Vec::new(), Vec::new());
         ExternalVisited { store, words, recent, filed: 0, next: 0, queue: None, runs }

@@ -98,7 +98,7 @@ impl<'a> Whole<'a> {
     }
 }
 
-/// So many conjunctions are made by one worker in a row.
+/// Conjunctions that one worker makes in a row.
 const RUN: usize = 1024;
 
 /// The conjunction for each key, in the order of the keys.
@@ -212,7 +212,7 @@ fn only_once(rows: &mut AutomatonRows, words: usize) {
     keep(labels, words, &goes);
 }
 
-/// Keeps the items, of so many words each, that do not go.
+/// Keeps the items, of that many words each, that do not go.
 fn keep<T>(items: &mut Vec<T>, words: usize, goes: &impl Fn(usize) -> bool) {
     let mut at = 0;
     items.retain(|_| {

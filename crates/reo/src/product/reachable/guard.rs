@@ -13,7 +13,7 @@ use crate::automaton::Automaton;
 use crate::constraint::simplify::may_conflict;
 use crate::constraint::{DataConstraint, DataTerm, Literal};
 
-/// So many answers are remembered in one place before they are all forgotten.
+/// Answers that are cached in one place before all are dropped.
 const REMEMBERED: usize = 1 << 14;
 
 /// For each part its constraints, in the order of `used`; nothing if all conjunctions of them can
@@ -72,7 +72,7 @@ fn has_nullary(term: &DataTerm) -> bool {
 pub(super) struct Known([RwLock<HashMap<Box<[u64]>, bool>>; 16]);
 
 impl Known {
-    /// What is known of a key; what `decide` says if that is nothing.
+    /// The cached answer for a key, or that of `decide`.
     pub fn find(&self, key: &[u64], decide: impl FnOnce() -> bool) -> bool {
         let shard = &self.0[key.iter().fold(0, |sum: u64, w| sum.wrapping_add(*w)) as usize % 16];
         if let Some(known) = shard.read().unwrap_or_else(PoisonError::into_inner).get(key) {

@@ -19,7 +19,7 @@ impl<'a> Budget<'a> {
         Budget { limits, used: 0 }
     }
 
-    /// The same where only so many of the bytes are allowed.
+    /// The same where only that many of the bytes are allowed.
     pub fn within(limits: &'a ProductLimits<'a>, bytes: u64) -> Self {
         Budget { limits, used: u128::from(limits.memory.saturating_sub(bytes)) }
     }
@@ -34,7 +34,7 @@ impl<'a> Budget<'a> {
         self.used
     }
 
-    /// Counts bytes as taken, or says that `what` cannot have them.
+    /// Counts bytes as taken, or fails, naming `what`.
     pub fn take(&mut self, what: &'static str, bytes: u128) -> Result<(), Stopped> {
         self.limits.fits(what, self.used.saturating_add(bytes))?;
         self.used += bytes;
@@ -89,7 +89,7 @@ pub(super) struct Digits {
 }
 
 impl Digits {
-    /// For tuples with so many values at each place, none of them 0.
+    /// For tuples with these numbers of values at the places, none of them 0.
     pub fn new(sizes: &[u64]) -> Digits {
         let mut digits: Vec<Digit> = Vec::with_capacity(sizes.len());
         let (mut word, mut weight) = (0, 1_u64);
@@ -133,9 +133,9 @@ impl Digits {
     }
 }
 
-/// Up to so many keys there is a table with a place for each from the start.
+/// Up to this number of keys there is a table with a place for each from the start.
 const SMALL_SPACE: u64 = 1 << 20;
-/// And later, when at least one key in so many has a number.
+/// And later, when at least one key in this number has a number.
 const SPARSE: u64 = 16;
 
 pub(super) struct Index {
@@ -147,7 +147,7 @@ pub(super) struct Index {
     pub table: Table,
 }
 
-/// Where numbers are looked up; 0 stands for none and n + 1 for n.
+/// Where numbers are looked up; 0 is none and n + 1 is n.
 pub(super) enum Table {
     /// At the key itself.
     Direct(Vec<u32>),
@@ -177,7 +177,7 @@ impl Index {
         &self.keys[number * self.words..(number + 1) * self.words]
     }
 
-    /// The keys with some numbers, one after the other.
+    /// The keys with some numbers, in order.
     pub fn keys(&self, numbers: Range<usize>) -> &[u64] {
         &self.keys[numbers.start * self.words..numbers.end * self.words]
     }
@@ -201,7 +201,7 @@ impl Index {
         }
     }
 
-    /// The keys in the order of their numbers, one after the other.
+    /// The keys in the order of their numbers, in order.
     pub fn into_keys(self) -> Vec<u64> {
         self.keys
     }

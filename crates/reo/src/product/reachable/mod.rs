@@ -63,7 +63,7 @@ use crate::limits::{ProductLimits, Stopped};
 
 /// The product of `parts`, which share one table of symbols, over the sorted union of their
 /// alphabets, without steps that no data fulfil: the states that can be reached, numbered and with
-/// their steps in the order that the [module](self) tells. Of no part at all it is one state
+/// their steps in the order of the [module](self). Of no part at all it is one state
 /// without steps.
 ///
 /// Runs on the threads of the current rayon pool.
@@ -79,7 +79,7 @@ pub fn compose(parts: &[&Automaton], limits: &ProductLimits) -> Result<Automaton
 /// How many states and steps [`compose`] gives, without keeping the steps.
 ///
 /// Takes memory for states only. To find them it need not take all steps: what groups of parts that
-/// share no name reach together, they reach one after the other. Where steps may be alike (see the
+/// share no name reach together, they reach in sequence. Where steps may be alike (see the
 /// [module](self)) or parts that share no name may exclude each other by their data, the product is
 /// made and measured.
 pub fn count(parts: &[&Automaton], limits: &ProductLimits) -> Result<ProductCount, Stopped> {

@@ -18,7 +18,7 @@ pub(super) struct Order {
     pub tail: usize,
 }
 
-/// What a label says about the names of a mask, word by word.
+/// The bits of a label on the names of a mask, word by word.
 pub(super) fn on<'a>(label: &'a [u64], mask: &'a [u64]) -> impl Iterator<Item = u64> + 'a {
     label.iter().zip(mask).map(|(l, m)| l & m)
 }

@@ -51,7 +51,7 @@ pub(super) struct Owners<'a, 'e> {
     owned: Index,
     numbers: Vec<u32>,
     budget: Budget<'a>,
-    /// States that this rank has found and nobody has worked on: the number of the first of some,
+    /// States that this rank has found and no rank has worked on: the number of the first of some,
     /// and their keys.
     found: VecDeque<(usize, Vec<u64>)>,
     /// Of all ranks: the state to be worked on next, and how many states there are.
@@ -170,7 +170,7 @@ impl<'a, 'e> Owners<'a, 'e> {
     }
 }
 
-/// What an owner says to each rank, and which of its states it has still to say or to hear the
+/// What an owner answers each rank, and of which of its states it has still to send or receive the
 /// numbers of.
 #[derive(Default)]
 struct Answers {

@@ -27,7 +27,7 @@ const BATCH: usize = 1 << 20;
 pub struct ProductCount {
     /// States that can be reached.
     pub states: u64,
-    /// Steps that leave them; `u128::MAX` stands for that many or more.
+    /// Steps that leave them; `u128::MAX` means that many or more.
     pub transitions: u128,
 }
 
@@ -123,7 +123,7 @@ impl<'a, S: Layout> Search<'a, S> {
         let most = u64::try_from(self.whole.budget.left() / step).unwrap_or(u64::MAX);
         let block = self.pool.count(self.states.keys(range).to_vec(), KEPT, most)?;
         // More than `most` in all is seen by every order of the workers, if not by the same one; so
-        // the answer tells no more than that, but for a row that was alone.
+        // the answer means no more than that, but for a row that was alone.
         let known = if rows == 1 { block.counts[0] } else { u128::from(most) + 1 };
         if block.counts.iter().fold(0, |sum: u128, c| sum.saturating_add(*c)) > u128::from(most) {
             let bytes = self.whole.budget.used().saturating_add(known.saturating_mul(step));

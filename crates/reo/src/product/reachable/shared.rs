@@ -24,8 +24,8 @@ pub(super) struct Wanted {
     pub keys: bool,
 }
 
-/// Makes a product with others. `take` gets steps, and says whether to go on. How many states there
-/// are.
+/// Makes a product with others. `take` gets steps, and returns whether to go on. The number of
+/// states.
 pub(super) fn share(
     plan: &Plan,
     limits: &ProductLimits,

@@ -6,10 +6,10 @@ use thiserror::Error;
 
 use crate::limits::Stopped;
 
-/// Stands for a number that is not known.
+/// A number that is not known.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
-/// Why a product that is not kept did not come to its end.
+/// Why a product that is not kept was not made.
 #[derive(Debug, Error)]
 pub enum StreamError {
     /// It was stopped, or memory does not suffice.
@@ -33,13 +33,13 @@ pub enum StreamError {
 pub(super) struct StateBlock {
     /// The number of the first.
     pub first: usize,
-    /// Their keys, one after the other.
+    /// Their keys, in order.
     pub keys: Vec<u64>,
 }
 
 /// All states, those that memory knows and those that it has forgotten.
 pub(super) trait StateStore {
-    /// States that have not been worked on, about so many, in the order of their numbers; none if
+    /// States that have not been worked on, about that many, in the order of their numbers; none if
     /// there are no more, here or elsewhere.
     fn next(&mut self, rows: usize) -> Result<Option<StateBlock>, StreamError>;
 

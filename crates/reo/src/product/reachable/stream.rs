@@ -38,7 +38,7 @@ pub struct StepBatch<'a> {
     pub ends: &'a [usize],
     /// The state that each step reaches.
     pub targets: &'a [u32],
-    /// The names that fire in each step, so many words each as [`StepStream::words`] says.
+    /// The names that fire in each step, [`StepStream::words`] words each.
     pub labels: &'a [u64],
 }
 
@@ -78,7 +78,7 @@ impl StepStream {
     ///
     /// # Errors
     /// It was stopped; more memory is needed, for the steps of one state or, without a `store`, for
-    /// the states; the store cannot be written or read; or what `take` says. What was given to
+    /// the states; the store cannot be written or read; or an error of `take`. What was given to
     /// `take` by then is right.
     pub fn run<E: From<StreamError> + Send>(
         &self,
@@ -135,7 +135,7 @@ impl StepStream {
     }
 }
 
-/// Who takes steps, and says whether to go on.
+/// Takes steps, and returns whether to go on.
 pub(super) type TakeMade<'t> = dyn FnMut(usize, &StepRows) -> bool + Send + 't;
 
 struct Make<'a, 't> {
@@ -208,7 +208,7 @@ impl StepBatch<'_> {
     /// number for the next. The sum is that of (label + 1) times (p 2^32 + k + 1) for the k-th step
     /// of a row, counted from 0, so that it depends on the order; a label of several words is taken
     /// as the number of which they are the digits, the last the lowest, at a base of 2^61 - 1. All
-    /// modulo 2^64. Steps that break `condition` are counted; the first of them is told with the
+    /// modulo 2^64. Steps that break `condition` are counted; the first of them is given with the
     /// first word of its label.
     pub fn tally(&self, condition: Option<&Keeps>) -> CellTally {
         let pieces = (0..self.ends.len()).into_par_iter().step_by(ROWS);

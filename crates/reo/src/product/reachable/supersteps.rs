@@ -22,7 +22,7 @@ use rayon::prelude::*;
 
 /// Most rows that are worked on together.
 const ROWS: usize = 1 << 10;
-/// So many to begin with, when nothing is known of how long they are.
+/// Rows to begin with, when nothing is known of how long they are.
 const FIRST_ROWS: usize = 64;
 /// Words for what is kept of rows from when they are counted until they are written.
 const KEPT_WORDS: usize = KEPT << 10;
@@ -70,7 +70,7 @@ pub(super) struct StepRows {
     pub ends: Vec<usize>,
     pub targets: Vec<u32>,
     pub labels: Vec<u64>,
-    /// Conditions as they are packed, if they are asked for.
+    /// Conditions as they are packed, if they are requested.
     pub conditions: Vec<u64>,
 }
 
@@ -78,7 +78,7 @@ pub(super) struct StepRows {
 /// over.
 pub(super) type Handed<'m> = Option<(usize, &'m StepRows)>;
 
-/// Who takes what is handed on, and says whether to go on.
+/// Takes what is handed on, and returns whether to go on.
 pub(super) type Take<'t, F> =
     dyn FnMut(&mut F, Handed<'_>) -> Result<bool, StreamError> + Send + 't;
 
@@ -93,7 +93,7 @@ pub(super) struct Supersteps<'a, S, F> {
     numbers: Vec<u32>,
     /// Knows none: conditions are not numbered here.
     conditions: Index,
-    /// Whether conditions are asked for.
+    /// Whether conditions are requested.
     keys: bool,
     store: F,
     made: StepRows,
@@ -103,7 +103,7 @@ pub(super) struct Supersteps<'a, S, F> {
 
 impl<'a, S: Layout, F: StateStore> Supersteps<'a, S, F> {
     /// Begins with the states `initial`, which get the first numbers. With `keys` conditions are
-    /// asked for.
+    /// requested.
     pub fn new(
         plan: &'a Plan,
         layout: S,
@@ -186,7 +186,7 @@ impl<'a, S: Layout, F: StateStore> Supersteps<'a, S, F> {
         (self.room.steps / mean).clamp(1, ROWS)
     }
 
-    /// Parts of the rows that fit into memory one after the other.
+    /// Parts of the rows that fit into memory in turn.
     fn batches(&self, block: &Counted, rows: usize) -> Result<Vec<Range<usize>>, StreamError> {
         let counts = &block.counts[..rows];
         let mut batches = Vec::new();
@@ -279,7 +279,7 @@ impl<'a, S: Layout, F: StateStore> Supersteps<'a, S, F> {
     }
 }
 
-/// Makes so many zeros of what is there.
+/// Makes that many zeros of what is there.
 fn renew<T: Copy + Default + Send + Sync>(vec: &mut Vec<T>, many: usize) {
     if vec.len() >= many {
         // All of it is written anew.

@@ -23,7 +23,7 @@ pub(super) trait Visit {
     fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Result<bool, Stopped>;
 }
 
-/// So many stages of a search between two looks at the stop flag, less one.
+/// Stages of a search between two looks at the stop flag, less one.
 const POLL: usize = (1 << 16) - 1;
 
 impl<S: Layout> Row<'_, S> {

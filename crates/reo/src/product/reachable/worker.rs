@@ -107,7 +107,7 @@ impl<'a, S: Layout> Worker<'a, S> {
     }
 
     /// Lists the steps of the groups of the row in work, and the silent ones; returns the groups
-    /// after which there would be more than so many words.
+    /// after which there would be more than that many words.
     fn list(&mut self, most: usize, lists: &mut Lists) -> Result<Vec<usize>, Stopped> {
         let (layout, plan, start) = (self.layout, self.plan, lists.words.len());
         let mut large = Vec::new();

@@ -18,7 +18,7 @@ use crate::limits::{ProductLimits, Stopped};
 /// Steps, or rows, after which a worker's piece ends: large beside the cost of handing it out.
 pub(super) const PIECE: usize = 1 << 14;
 pub(super) const PIECE_ROWS: usize = 128;
-/// Up to so many rows with so many steps are not handed out at all.
+/// Up to that many rows with few steps are not handed out at all.
 const ALONE_ROWS: usize = 32;
 
 /// The threads of the current pool.
@@ -30,11 +30,11 @@ pub(super) struct WorkerPool<'a, S> {
 
 /// Rows that have been counted.
 pub(super) struct Counted {
-    /// The keys of their states, one after the other.
+    /// The keys of their states, in order.
     pub keys: Vec<u64>,
-    /// How many steps each has; `u128::MAX` stands for that many or more.
+    /// How many steps each has; `u128::MAX` means that many or more.
     pub counts: Vec<u128>,
-    /// What was found when they were counted, so many rows in each piece but the last.
+    /// What was found when they were counted, `size` rows in each piece but the last.
     pieces: Vec<Listed>,
     size: usize,
 }
@@ -48,7 +48,7 @@ impl Counted {
     }
 }
 
-/// What a worker has written: so many steps, and what it found new.
+/// What a worker has written: how many steps, and what it found new.
 pub(super) struct Written {
     pub steps: usize,
     pub notes: Notes,
@@ -140,7 +140,7 @@ fn cut(block: &Counted, range: Range<usize>) -> Vec<Piece> {
     pieces
 }
 
-/// How many of the first rows have at most so many steps, or one if it alone has more.
+/// How many of the first rows have at most that many steps, or one if it alone has more.
 pub(super) fn fitting(counts: &[u128], steps: usize, rows: usize) -> usize {
     let mut sum = 0_u128;
     let fits = |count: &&u128| {

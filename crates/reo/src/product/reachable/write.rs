@@ -23,7 +23,7 @@ pub(super) struct Out<'b> {
 
 /// Where the conditions of a piece go.
 pub(super) enum Conditions<'b> {
-    /// Nowhere: there are none, or nobody asks.
+    /// Nowhere: there are none, or they are not needed.
     Left,
     Numbers(&'b mut [u32]),
     /// As they are packed, word by word.
@@ -31,7 +31,7 @@ pub(super) enum Conditions<'b> {
 }
 
 impl<'b> Out<'b> {
-    /// Takes the place of so many steps off the front.
+    /// Takes the place of that many steps off the front.
     pub fn split(&mut self, steps: usize, layout: impl Layout) -> Out<'b> {
         Out {
             targets: front(&mut self.targets, steps),

@@ -1,4 +1,4 @@
-//! What a condition says.
+//! Conditions as claims on values.
 
 use crate::constant::{LESS, integer, worked_out};
 use crate::constraint::{DataConstraint, DataTerm, Literal};
@@ -70,7 +70,7 @@ impl GuardClaim {
         }
     }
 
-    /// The claim as a literal; `word` tells what a word is, `cell` which cell it is as one.
+    /// The claim as a literal; `word` gives the term of a word, `cell` its cell.
     pub(crate) fn literal(
         &self,
         symbols: &mut Symbols,

@@ -120,7 +120,7 @@ fn one(c: &mut Cursor, dialect: Dialect) -> Read<Cases> {
     if !c.is("(") {
         return claim(c, dialect, spot);
     }
-    // A bracket may hold a condition, or begin a value. Of two faults the later one tells more.
+    // A bracket may hold a condition, or begin a value. Of two faults the later one is reported.
     let mut inside = c.clone();
     let inner = bracket(&mut inside, dialect);
     let Err(fault) = inner else {

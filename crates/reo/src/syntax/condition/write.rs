@@ -10,7 +10,7 @@ use crate::constraint::{DataConstraint, Spelling};
 use crate::symbol::Symbols;
 use crate::syntax::lex::OWN;
 
-/// A constraint as text that reads back, whatever its words: as [`DataConstraint::text`], and words
+/// A constraint as text that reads back for any words: as [`DataConstraint::text`], and words
 /// that are none by their characters stand in back quotes.
 pub fn text(constraint: &DataConstraint, symbols: &Symbols) -> String {
     constraint.spelled(&Spelling { symbols, word: own_word })

@@ -1,4 +1,4 @@
-//! What an atom does, as a [`Template`]: an automaton over the words of its own interface, from
+//! An atom as a [`Template`]: an automaton over the words of its interface, from
 //! which every use of the atom gets its copy.
 
 mod rules;

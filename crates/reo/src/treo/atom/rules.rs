@@ -4,7 +4,7 @@
 //! which. Claims that this decides vanish; the others, never about `null`, are data constraints. A
 //! cell whose after form a step does not mention keeps its content.
 //!
-//! A node that a condition says to be `null` does not fire, one that it says not to be fires; the
+//! A node that a condition equates with `null` does not fire, one that differs from it fires; the
 //! datum of a node that does not fire is `null`. In a rule without braces the other nodes of which
 //! it speaks fire. A note reports a rule that never holds.
 //!
@@ -185,7 +185,7 @@ impl Reader<'_> {
         Ok(named)
     }
 
-    /// The node of which a claim says no more than whether it fires, and whether it does, where
+    /// The node of which a claim means only whether it fires, and whether it does, where
     /// those of `negative` do not.
     fn presence(&self, claim: &GuardClaim, negative: &BTreeSet<usize>) -> Option<(usize, bool)> {
         let (a, b, fires) = match claim {
@@ -318,7 +318,7 @@ fn puts_constant(claim: &GuardClaim, cell: &str, constants: &mut IndexSet<String
 /// All sets of rules that can fire together; nothing if there are too many.
 fn joints(rules: &[Known], ports: usize) -> Option<Vec<Joint>> {
     let mut sets: Vec<Vec<usize>> = Vec::new();
-    // Rules in which no node fires are taken alone, as are those that name every node: whatever
+    // Rules in which no node fires are taken alone, as are those that name every node: what
     // agrees with them fires nothing more.
     let free = |rule: &Known| {
         !rule.positive.is_empty() && rule.positive.len() + rule.negative.len() < ports

@@ -31,13 +31,13 @@ pub(crate) struct TemplateStep {
     pub to: u32,
 }
 
-/// What a use of an atom says about its words.
+/// The words of one use of an atom.
 pub(crate) trait Words {
     /// The value of a parameter, if there is one called so.
     fn parameter(&mut self, word: &str) -> TreoResult<Option<String>>;
     /// The words of a variable with its indices.
     fn names(&mut self, variable: &TreoVariable) -> TreoResult<Vec<String>>;
-    /// Says something about how the text was read.
+    /// Adds a note about how the text was read.
     fn note(&mut self, note: String);
     fn source(&self) -> &Source;
     /// The name of the atom.

@@ -24,7 +24,7 @@ impl Expander<'_> {
         let foreign = all.iter().any(|m| matches!(m, Meaning::Foreign(..)));
         let says = |m: &&Meaning| match m {
             Meaning::Foreign(..) => false,
-            // Beside foreign code it lists the nodes of the code, and says no more.
+            // Beside foreign code it lists the nodes of the code, and has no other meaning.
             Meaning::Primitive(it) => !(foreign && it.word.eq_ignore_ascii_case("identity")),
             Meaning::Rules(_) | Meaning::States(_) => true,
         };
@@ -258,7 +258,7 @@ struct Opening<'a> {
 
 impl Opening<'_> {
     /// Shows its nodes to the environment. An end that is not the only one to write to its node
-    /// gets a node of its own, which the environment sees, with a channel to the node.
+    /// gets its own node, which the environment sees, with a channel to the node.
     fn open(&self, ends: &mut [ChannelEnd], wiring: &mut Wiring, visible: &mut IndexSet<String>) {
         for (end, port) in ends.iter_mut().zip(self.ports) {
             if end.writes && self.writers[&end.node] > 1 {

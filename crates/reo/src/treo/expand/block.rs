@@ -15,7 +15,7 @@ use crate::treo::ast::{
 use crate::treo::error::TreoResult;
 use crate::treo::files::Target;
 
-/// What a predicate comes to, once its words have values.
+/// The meaning of a predicate, once its words have values.
 enum Resolved {
     Test(bool),
     /// It gives a word, perhaps with a range, a value.

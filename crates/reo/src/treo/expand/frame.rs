@@ -25,7 +25,7 @@ pub(super) struct Frame {
     /// How often it has used each component.
     pub uses: HashMap<Arc<str>, usize>,
     pub spot: Spot,
-    /// Whether it is what was asked for, whose parameters are settings.
+    /// Whether it is the requested component, whose parameters are settings.
     pub top: bool,
 }
 

@@ -96,7 +96,7 @@ impl Expander<'_> {
     ) -> TreoResult<(Frame, Scope<'static>)> {
         let mut f = Frame::new(self.files.get(file), file, definition, prefix.to_owned());
         let mut scope = Scope::default();
-        // Words of its own signature are not those of the block around it.
+        // Words of its signature are not those of the block around it.
         let own = words_of_signature(f.definition());
         let outer = component.words.iter().filter(|(word, _)| !own.contains(&word.as_str()));
         outer.for_each(|(word, value)| scope.set(word.clone(), value.clone()));
@@ -123,7 +123,7 @@ impl Expander<'_> {
         Ok((f, scope))
     }
 
-    /// Lists the ports of a component, and tells how many there are.
+    /// Lists the ports of a component; returns how many there are.
     pub(super) fn interface(&mut self, f: &mut Frame, scope: &Scope) -> TreoResult<usize> {
         let mut ports = Vec::new();
         for node in &f.definition().nodes {

@@ -1,4 +1,4 @@
-//! Sizes that nobody wrote down: which number a word must be for a list to have its length.
+//! Sizes that are not written: which number a word must be for a list to have its length.
 
 use super::expander::Expander;
 use super::frame::Frame;

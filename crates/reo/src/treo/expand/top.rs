@@ -1,4 +1,4 @@
-//! What is asked for: which component of a file, and with which settings.
+//! The request: which component of a file, and with which settings.
 
 use indexmap::IndexSet;
 use itertools::Itertools;
@@ -99,7 +99,7 @@ impl Expander<'_> {
     }
 }
 
-/// The number of the component that is asked for: by default `main`, the one that is called as the
+/// The number of the requested component: by default `main`, the one that is called as the
 /// file, or the last.
 fn chosen(file: &File, source: &Source, request: &TreoRequest) -> Result<usize, TreoFault> {
     let position = |word: &str| file.definitions.iter().position(|d| d.name == word);

@@ -1,4 +1,4 @@
-//! What values, variables and ranges come to.
+//! Values, variables and ranges, evaluated.
 
 use std::sync::Arc;
 
@@ -135,7 +135,7 @@ impl Expander<'_> {
         Ok((from, to))
     }
 
-    /// The words that a variable stands for: one, or one for each value of its ranges.
+    /// The words of a variable: one, or one for each value of its ranges.
     pub(super) fn names(
         &mut self,
         f: &Frame,
@@ -165,7 +165,7 @@ impl Expander<'_> {
         Ok(names)
     }
 
-    /// How many words a variable stands for, not below zero only if its ranges are not.
+    /// How many words a variable has, not below zero only if its ranges are not.
     pub(super) fn length(
         &mut self,
         f: &Frame,

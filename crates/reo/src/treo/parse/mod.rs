@@ -14,9 +14,8 @@
 //! ```
 //!
 //! `*`, `+` and `;` between the parts of a block name the operator with which Treo composes them.
-//! Rules and automata have only one, so that they say nothing here. A definition among the parts of
-//! a block is told from an instance with a block behind it by `=` or by the `?` and `!` of its
-//! nodes.
+//! Rules and automata have only one, so that they mean nothing here. Among the parts of a
+//! block, `=` or the `?` and `!` of its nodes distinguish a definition from an instance.
 
 mod atom;
 mod value;
@@ -141,7 +140,7 @@ fn node(c: &mut Cursor) -> Read<TreoNode> {
     Ok(TreoNode { name, direction, kind })
 }
 
-/// The text of a type: types are not looked at.
+/// The text of a type: types are not used.
 fn kind(c: &mut Cursor) -> Read<String> {
     let start = c.spot();
     loop {
@@ -158,7 +157,7 @@ fn kind(c: &mut Cursor) -> Read<String> {
     }
 }
 
-/// What stands in braces, without them.
+/// The content of braces.
 fn block(c: &mut Cursor) -> Read<TermBlock> {
     let mut block = TermBlock::default();
     while matches!(c.peek(0), TokenKind::Word(_) | TokenKind::Sign("{")) {
