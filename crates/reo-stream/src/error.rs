@@ -31,17 +31,11 @@ pub enum DatasetError {
         error: std::io::Error,
     },
     /// There is no dataset.
-    #[error("{path}: there is no {FORMAT} here, as {MANIFEST} is missing")]
-    Absent {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error("{0}: there is no {FORMAT} here, as {MANIFEST} is missing")]
+    Absent(PathBuf),
     /// A new dataset is to be made where something else is.
-    #[error("{path}: the folder is not empty and has no {FORMAT}; choose a new or an empty one")]
-    Occupied {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error("{0}: the folder is not empty and has no {FORMAT}; choose a new or an empty one")]
+    Occupied(PathBuf),
     /// The manifest is none.
     #[error("{path}: not the manifest of a {FORMAT}: {why}")]
     Manifest {
@@ -73,11 +67,8 @@ pub enum DatasetError {
         what: &'static str,
     },
     /// A file that the manifest does not know.
-    #[error("{path}: does not belong to the dataset; remove it")]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{0}: does not belong to the dataset; remove it")]
+    Foreign(PathBuf),
     /// A block is not what was written.
     #[error(
         "{path}: damaged: {why}; run the composition again with this folder to make the block anew"
@@ -103,11 +94,8 @@ pub enum DatasetError {
         blocks: Option<usize>,
     },
     /// Another process writes to the folder.
-    #[error("{path}: another process writes to this folder; wait for it, or choose another folder")]
-    Busy {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error("{0}: another process writes to this folder; wait for it, or choose another folder")]
+    Busy(PathBuf),
     /// Somebody stopped it.
     #[error("stopped")]
     Stopped,

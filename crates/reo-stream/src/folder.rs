@@ -49,7 +49,7 @@ impl Dataset {
         std::fs::create_dir_all(folder).map_err(DatasetError::file(folder))?;
         let lock = folder.join(LOCK);
         let lock = Lock::take(disk, &lock).map_err(DatasetError::file(&lock))?;
-        let Some(lock) = lock else { return Err(DatasetError::Busy { path: folder.to_owned() }) };
+        let Some(lock) = lock else { return Err(DatasetError::Busy(folder.to_owned())) };
         let path = folder.join(MANIFEST);
         let manifest = match read(folder)? {
             None => new(folder, head)?,
@@ -158,7 +158,7 @@ impl Dataset {
 /// # Errors
 /// What is missing, damaged, or does not belong to it; or it was stopped.
 pub fn verify(folder: &Path, go_on: &dyn Fn(usize) -> bool) -> DatasetResult<Manifest> {
-    let absent = || DatasetError::Absent { path: folder.to_owned() };
+    let absent = || DatasetError::Absent(folder.to_owned());
     let manifest = read(folder)?.ok_or_else(absent)?;
     manifest.written.iter().try_for_each(|record| check(folder, record, go_on))?;
     if !manifest.complete {
@@ -169,7 +169,7 @@ pub fn verify(folder: &Path, go_on: &dyn Fn(usize) -> bool) -> DatasetResult<Man
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let known = |record: &BlockRecord| record.file == name;
         if ![MANIFEST, LOCK].contains(&name) && !manifest.written.iter().any(known) {
-            return Err(DatasetError::Foreign { path });
+            return Err(DatasetError::Foreign(path));
         }
     }
     Ok(manifest)
@@ -181,7 +181,7 @@ fn new(folder: &Path, head: ManifestHead) -> DatasetResult<Manifest> {
     let drafts = leftovers(&folder.join(MANIFEST)).map_err(DatasetError::file(folder))?;
     let other = |path: &PathBuf| !path.ends_with(LOCK) && !drafts.contains(path);
     if files(folder)?.iter().any(other) {
-        return Err(DatasetError::Occupied { path: folder.to_owned() });
+        return Err(DatasetError::Occupied(folder.to_owned()));
     }
     Ok(Manifest::new(head))
 }

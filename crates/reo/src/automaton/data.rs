@@ -10,21 +10,12 @@ use crate::symbol::{Cell, NameId, SymbolId, Symbols};
 /// What is wrong with the parts of an automaton.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AutomatonError {
-    /// A state that does not exist.
     #[error("state {state} is mentioned, but there are only {states} (numbered from 0)")]
-    State {
-        /// Its number.
-        state: u32,
-        /// How many there are.
-        states: usize,
-    },
-    /// A name fires that the alphabet lacks.
+    State { state: u32, states: usize },
     #[error("a step fires a name that the automaton's alphabet lacks")]
     Name,
-    /// Too many states.
     #[error("{0} states; at most {MAX_STATES} can be numbered")]
     States(usize),
-    /// Rows, targets, labels and conditions do not fit together.
     #[error("the rows of an automaton do not fit together: {0}")]
     Rows(&'static str),
 }

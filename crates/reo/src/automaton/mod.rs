@@ -13,4 +13,5 @@ mod data;
 mod forms;
 
 pub use build::AutomatonBuilder;
-pub use data::{Automaton, AutomatonError, AutomatonRows, MAX_STATES, Transition};
+pub use data::{Automaton, AutomatonRows, Transition};
+pub(crate) use data::{AutomatonError, MAX_STATES};

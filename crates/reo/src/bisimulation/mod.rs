@@ -18,7 +18,7 @@ mod signature;
 
 pub use actions::Equivalence;
 pub use difference::{BisimulationVerdict, Difference, Told, compare};
-pub use partition::{Partition, partition};
+pub use partition::partition;
 
 use actions::Actions;
 

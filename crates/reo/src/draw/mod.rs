@@ -39,5 +39,5 @@ mod words;
 pub use automaton::automaton;
 pub use circuit::{MAX_CHANNELS, circuit};
 pub use frames::{Frame, frames};
-pub use picture::{GraphPicture, PictureItem, PicturePoint, Piece, Shape};
+pub use picture::{GraphPicture, PicturePoint, Shape};
 pub use svg::{content, svg};

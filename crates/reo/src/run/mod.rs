@@ -25,7 +25,7 @@ mod random;
 mod settle;
 mod wanted;
 
-pub use player::{Enabled, PlayError, Player, Taken};
+pub use player::{Enabled, Player, Taken};
 pub use random::Random;
 pub use settle::{Settled, settle};
 pub use wanted::Wanted;

@@ -24,39 +24,14 @@ const MAX_TRIED: usize = 20_000;
 /// Why a run does not go on.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PlayError {
-    /// No state to begin in.
     #[error("the connector has no initial state; mark one")]
     Initial,
-    /// A number that no choice has.
     #[error("{place}: there is no step {number}; {choices} can be taken here{}", listed(steps))]
-    Number {
-        /// Where it was requested.
-        place: String,
-        /// The number.
-        number: usize,
-        /// How many choices there are.
-        choices: usize,
-        /// The choices.
-        steps: Vec<String>,
-    },
-    /// No step, or several, with these names.
+    Number { place: String, number: usize, choices: usize, steps: Vec<String> },
     #[error("{place}: {found}; give the number of a step and its names{}", listed(steps))]
-    Names {
-        /// Where it was requested.
-        place: String,
-        /// What there is instead.
-        found: String,
-        /// The choices.
-        steps: Vec<String>,
-    },
-    /// Data with which the step is impossible.
+    Names { place: String, found: String, steps: Vec<String> },
     #[error("{place}: {step} is not possible with these data")]
-    Data {
-        /// Where it was requested.
-        place: String,
-        /// The step.
-        step: String,
-    },
+    Data { place: String, step: String },
 }
 
 fn listed(steps: &[String]) -> String {

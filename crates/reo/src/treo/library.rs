@@ -67,13 +67,6 @@ pub fn stem(path: &str) -> &str {
 
 /// The folder that the section of the file at `path` starts from: its folder, less the words of
 /// `section` where they match the end of it.
-///
-/// ```
-/// use tickbound_reo::treo::root;
-/// assert_eq!(root("/lib/reo/fifo.treo", &["reo"]), "/lib");
-/// assert_eq!(root("/lib/reo/fifo.treo", &["slides", "fifo"]), "/lib/reo");
-/// assert_eq!(root("/lib/slides/fifo/fifo.treo", &["slides", "fifo"]), "/lib");
-/// ```
 pub fn root<'p>(path: &'p str, section: &[&str]) -> &'p str {
     let mut at = folder(path);
     for word in section.iter().rev() {
@@ -155,6 +148,9 @@ mod tests {
     #[test]
     fn a_section_that_only_ends_alike_is_kept() {
         assert_eq!(root("/x/myreo/f.treo", &["reo"]), "/x/myreo");
+        assert_eq!(root("/lib/reo/fifo.treo", &["reo"]), "/lib");
+        assert_eq!(root("/lib/reo/fifo.treo", &["slides", "fifo"]), "/lib/reo");
+        assert_eq!(root("/lib/slides/fifo/fifo.treo", &["slides", "fifo"]), "/lib");
         assert_eq!(root("reo/f.treo", &["reo"]), "");
         assert_eq!(root("/reo/f.treo", &["reo"]), "/");
         assert_eq!(root("f.treo", &["reo"]), "");

@@ -6,7 +6,7 @@
 //! first is taken. Foreign code (`#JAVA`, `#PROMELA`, `#MAUDE`, `#C`) is left to the environment:
 //! the nodes of such an atom become part of the interface, with a note.
 //!
-//! A component is looked for in the file, among its imports ([`Library`], [`folders`]) and among
+//! A component is looked for in the file, among its imports (`library.rs`) and among
 //! the built-in ones (`catalog.rs`). Inner nodes and cells are called after the uses that lead to
 //! them: `seqc.1/x[2]` is the node `x[2]` of the first `seqc`.
 //!
@@ -49,7 +49,7 @@ mod request;
 
 pub use error::{TreoError, TreoResult};
 pub use expand::connector;
-pub use library::{ENDS, Library, Shelf, candidates, folder, folders, root, stem};
+pub use library::{Library, Shelf};
 pub use request::TreoRequest;
 
 use crate::syntax::Source;

@@ -55,7 +55,7 @@ pub use shared::{compose_shared, total};
 pub use state_store::StreamError;
 pub use stream::{Keeps, StepBatch, StepStream};
 
-use self::layout::{Fixed, Layout, Wide};
+use self::layout::with_layout;
 use self::plan::Plan;
 use self::search::Search;
 use crate::automaton::Automaton;
@@ -72,8 +72,15 @@ use crate::limits::{ProductLimits, Stopped};
 /// [`Stopped::Memory`] before more than `limits.memory` bytes are taken, for the result and for
 /// what is needed to make it; [`Stopped::States`] at 2^32 states; [`Stopped::Interrupted`].
 pub fn compose(parts: &[&Automaton], limits: &ProductLimits) -> Result<Automaton, Stopped> {
-    let plan = Plan::new(parts, limits)?;
-    with_layout(&plan, Compose { plan: &plan, parts, limits })
+    whole(&Plan::new(parts, limits)?, parts, limits)
+}
+
+fn whole(plan: &Plan, parts: &[&Automaton], limits: &ProductLimits) -> Result<Automaton, Stopped> {
+    with_layout!(plan, layout => {
+        let mut search = Search::new(plan, layout, limits)?;
+        search.compose()?;
+        search.done().automaton(plan, parts)
+    })
 }
 
 /// How many states and steps [`compose`] gives, without keeping the steps.
@@ -83,57 +90,11 @@ pub fn compose(parts: &[&Automaton], limits: &ProductLimits) -> Result<Automaton
 /// [module](self)) or parts that share no name may exclude each other by their data, the product is
 /// made and measured.
 pub fn count(parts: &[&Automaton], limits: &ProductLimits) -> Result<ProductCount, Stopped> {
-    let plan = Plan::new(parts, limits)?;
+    let plan = &Plan::new(parts, limits)?;
     if plan.twins || plan.ground {
-        let whole = with_layout(&plan, Compose { plan: &plan, parts, limits })?;
+        let whole = whole(plan, parts, limits)?;
         let transitions = whole.transitions() as u128;
         return Ok(ProductCount { states: whole.states() as u64, transitions });
     }
-    with_layout(&plan, Measure { plan: &plan, limits })
-}
-
-/// Work that is compiled once for each layout of vectors.
-trait Work {
-    type Result;
-    fn with<S: Layout>(self, layout: S) -> Self::Result;
-}
-
-/// Works on a thread of the pool: to enter it anew for each block would cost more than small
-/// blocks.
-fn with_layout<W: Work<Result: Send> + Send>(plan: &Plan, work: W) -> W::Result {
-    let Wide { label, state, condition } = plan.layout;
-    rayon::scope(|_| match (label, state, condition) {
-        (1, 1, 0) => work.with(Fixed::<1, 1, 0>),
-        (1, 1, 1) => work.with(Fixed::<1, 1, 1>),
-        _ => work.with(plan.layout),
-    })
-}
-
-struct Compose<'a> {
-    plan: &'a Plan,
-    parts: &'a [&'a Automaton],
-    limits: &'a ProductLimits<'a>,
-}
-
-impl Work for Compose<'_> {
-    type Result = Result<Automaton, Stopped>;
-
-    fn with<S: Layout>(self, layout: S) -> Self::Result {
-        let mut search = Search::new(self.plan, layout, self.limits)?;
-        search.compose()?;
-        search.done().automaton(self.plan, self.parts)
-    }
-}
-
-struct Measure<'a> {
-    plan: &'a Plan,
-    limits: &'a ProductLimits<'a>,
-}
-
-impl Work for Measure<'_> {
-    type Result = Result<ProductCount, Stopped>;
-
-    fn with<S: Layout>(self, layout: S) -> Self::Result {
-        Search::new(self.plan, layout, self.limits)?.count()
-    }
+    with_layout!(plan, layout => Search::new(plan, layout, limits)?.count())
 }

@@ -2,12 +2,11 @@
 
 use super::finish::Whole;
 use super::index::Budget;
-use super::layout::Layout;
+use super::layout::with_layout;
 use super::owners::{Exchange, Owners};
 use super::plan::Plan;
 use super::state_store::StreamError;
 use super::supersteps::{StepRows, Supersteps};
-use super::{Work, with_layout};
 use crate::automaton::Automaton;
 use crate::limits::ProductLimits;
 use crate::product::dense::CellTally;
@@ -22,18 +21,6 @@ pub(super) struct Wanted {
     pub first: bool,
     /// Conditions, packed.
     pub keys: bool,
-}
-
-/// Makes a product with others. `take` gets steps, and returns whether to go on. The number of
-/// states.
-pub(super) fn share(
-    plan: &Plan,
-    limits: &ProductLimits,
-    exchange: &mut (dyn Exchange + Send),
-    wanted: Wanted,
-    take: &mut (dyn FnMut(usize, &StepRows) -> bool + Send),
-) -> Result<u64, StreamError> {
-    with_layout(plan, Share { plan, limits, exchange, wanted, take })
 }
 
 /// The product of `parts` as [`super::compose`] gives it, made by several processes together, each
@@ -74,19 +61,16 @@ pub fn total(
     Ok((exchange.rank() == FIRST).then_some(sum))
 }
 
-struct Share<'a, 't> {
-    plan: &'a Plan,
-    limits: &'a ProductLimits<'a>,
-    exchange: &'a mut (dyn Exchange + Send),
+/// Makes a product with others. `take` gets steps, and returns whether to go on. The number of
+/// states.
+pub(super) fn share(
+    plan: &Plan,
+    limits: &ProductLimits,
+    exchange: &mut (dyn Exchange + Send),
     wanted: Wanted,
-    take: &'a mut (dyn FnMut(usize, &StepRows) -> bool + Send + 't),
-}
-
-impl Work for Share<'_, '_> {
-    type Result = Result<u64, StreamError>;
-
-    fn with<S: Layout>(self, layout: S) -> Self::Result {
-        let Share { plan, limits, exchange, wanted, take } = self;
+    take: &mut (dyn FnMut(usize, &StepRows) -> bool + Send),
+) -> Result<u64, StreamError> {
+    with_layout!(plan, layout => {
         // One half for the states that this rank owns, the other for the steps in work.
         let half = ProductLimits { memory: limits.memory / 2, ..*limits };
         let (rank, size) = (exchange.rank(), exchange.size());
@@ -120,7 +104,7 @@ impl Work for Share<'_, '_> {
             }
         })?;
         Ok(made.map_or(0, |(states, _)| states))
-    }
+    })
 }
 
 /// Steps as words: the number of the first state, how many states, steps, words of all labels and

@@ -9,14 +9,13 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::external::{ExternalVisited, Store};
-use super::layout::{Layout, Wide};
+use super::layout::{Layout, Wide, with_layout};
 use super::owners::Exchange;
 use super::plan::Plan;
 use super::search::ProductCount;
 use super::shared::{Wanted, share};
 use super::state_store::StreamError;
 use super::supersteps::{StepRows, Supersteps};
-use super::{Work, with_layout};
 use crate::automaton::Automaton;
 use crate::limits::ProductLimits;
 use crate::product::dense::{CellTally, Checksum, mixed};
@@ -129,31 +128,15 @@ impl StepStream {
         &self,
         limits: &ProductLimits,
         store: Option<&dyn Store>,
-        take: &mut TakeMade,
+        take: &mut (dyn FnMut(usize, &StepRows) -> bool + Send),
     ) -> Result<Option<(u64, u64)>, StreamError> {
-        with_layout(&self.plan, Make { plan: &self.plan, limits, store, take })
-    }
-}
-
-/// Takes steps, and returns whether to go on.
-pub(super) type TakeMade<'t> = dyn FnMut(usize, &StepRows) -> bool + Send + 't;
-
-struct Make<'a, 't> {
-    plan: &'a Plan,
-    limits: &'a ProductLimits<'a>,
-    store: Option<&'a dyn Store>,
-    take: &'a mut TakeMade<'t>,
-}
-
-impl Work for Make<'_, '_> {
-    type Result = Result<Option<(u64, u64)>, StreamError>;
-
-    fn with<S: Layout>(self, layout: S) -> Self::Result {
-        let Make { plan, limits, store, take } = self;
-        let visited = ExternalVisited::new(layout.state(), store);
-        let supersteps = Supersteps::new(plan, layout, limits, false, &plan.initial, visited)?;
-        supersteps.run(&mut |_: &mut ExternalVisited<'_>, handed| {
-            Ok(handed.is_none_or(|(first, made)| take(first, made)))
+        let plan = &self.plan;
+        with_layout!(plan, layout => {
+            let visited = ExternalVisited::new(layout.state(), store);
+            let supersteps = Supersteps::new(plan, layout, limits, false, &plan.initial, visited)?;
+            supersteps.run(&mut |_: &mut ExternalVisited<'_>, handed| {
+                Ok(handed.is_none_or(|(first, made)| take(first, made)))
+            })
         })
     }
 }
