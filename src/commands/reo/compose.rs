@@ -81,7 +81,7 @@ fn compose(args: &Args, ranks: &mut Ranks) -> Result<Exit, CliError> {
     if ranks.is_first() {
         notes(&connector);
         let outputs = Outputs::default().file("--output", args.output.as_ref());
-        outputs.check(&args.choice.files())?;
+        outputs.check(&args.choice.files_and(None))?;
     }
     let names = hidden(&connector, args.hide.as_deref(), args.hide_inner)?;
     streamable(args, &names)?;

@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let connector = load::connector(&args.file, &args.choice)?;
     notes(&connector);
     let outputs = Outputs::default().file("--output", args.output.as_ref());
-    outputs.check(&args.choice.files())?;
+    outputs.check(&args.choice.files_and(None))?;
     let hidden = hidden(&connector, args.hide.as_deref(), true)?;
     let automaton = within("composing", args.memory, |limits| {
         let options = stepwise::StepwiseOptions { hidden, minimise: Some(Equivalence::Weak) };

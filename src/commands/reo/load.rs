@@ -54,9 +54,9 @@ impl ConnectorArgs {
         }
     }
 
-    /// The files that the connector was read from, once it is.
-    pub(super) fn files(&self) -> Vec<PathBuf> {
-        self.files.borrow().clone()
+    /// The files that the connector was read from, once it is, and another one.
+    pub(super) fn files_and(&self, other: Option<&str>) -> Vec<PathBuf> {
+        self.files.borrow().iter().cloned().chain(other.map(PathBuf::from)).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The product that `tickbound reo compose` makes.
 
-use tickbound_device::{self, Device, DeviceChoice, DeviceChoiceError, Picked};
+use tickbound_device::DeviceChoice;
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::connector::Connector;
 use tickbound_reo::limits::{ProductLimits, Stopped};
@@ -9,12 +9,13 @@ use tickbound_reo::product::implicit::Implicit;
 use tickbound_reo::product::reachable::compose_shared;
 use tickbound_reo::product::stepwise;
 use tickbound_reo::symbol::NameId;
-use tickbound_reo_opencl::{Maker, Multiplier, MultiplierError};
+use tickbound_reo_opencl::{Maker, MultiplierError};
 use tickbound_reo_stream::{StreamJob, Streamed};
 
 use super::compose::{Args, Mode};
 use super::load::parts;
 use super::ranks::Ranks;
+use super::shared::{devices, engine};
 use super::stream::Line;
 use crate::commands::exit::{CliError, input};
 
@@ -192,33 +193,4 @@ impl Work<'_> {
             streamed: None,
         })
     }
-}
-
-/// The devices that were chosen; none if it is the processors, also as there is no other.
-fn devices(choice: DeviceChoice) -> Result<Vec<Device>, CliError> {
-    if choice == DeviceChoice::Cpu {
-        return Ok(Vec::new());
-    }
-    let listing = tickbound_device::list();
-    if choice == DeviceChoice::All && !listing.devices.is_empty() {
-        return Ok(listing.devices);
-    }
-    // Of none at all the best is absent.
-    let choice = if choice == DeviceChoice::All { DeviceChoice::OpenCl } else { choice };
-    match listing.pick(choice).map_err(input)? {
-        Picked::Device(device) => Ok(vec![device.clone()]),
-        Picked::Absent(why) => {
-            eprintln!("tickbound: {why}; using the CPU");
-            Ok(Vec::new())
-        }
-        Picked::Cpu => Ok(Vec::new()),
-    }
-}
-
-/// The device that was chosen for a whole product.
-fn engine(choice: DeviceChoice) -> Result<Option<Multiplier>, CliError> {
-    if choice == DeviceChoice::All {
-        return Err(input(DeviceChoiceError::Several));
-    }
-    devices(choice)?.first().map(|device| Multiplier::new(device).map_err(input)).transpose()
 }

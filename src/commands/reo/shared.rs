@@ -1,8 +1,10 @@
 //! What the commands about connectors share.
 
+use tickbound_device::{self, Device, DeviceChoice, DeviceChoiceError, Picked};
 use tickbound_reo::limits::{ProductLimits, ProductProgress as Sizes};
+use tickbound_reo_opencl::Multiplier;
 
-use crate::commands::exit::CliError;
+use crate::commands::exit::{CliError, input};
 use crate::commands::progress::Progress;
 use crate::commands::stop;
 use crate::commands::values::ByteSize;
@@ -42,4 +44,33 @@ pub(super) fn within_line<T>(
         });
     };
     work(&ProductLimits { memory: memory.0, stop, progress: &show }, &line)
+}
+
+/// The devices that were chosen; none if it is the processors, also as there is no other.
+pub(super) fn devices(choice: DeviceChoice) -> Result<Vec<Device>, CliError> {
+    if choice == DeviceChoice::Cpu {
+        return Ok(Vec::new());
+    }
+    let listing = tickbound_device::list();
+    if choice == DeviceChoice::All && !listing.devices.is_empty() {
+        return Ok(listing.devices);
+    }
+    // Of none at all the best is absent.
+    let choice = if choice == DeviceChoice::All { DeviceChoice::OpenCl } else { choice };
+    match listing.pick(choice).map_err(input)? {
+        Picked::Device(device) => Ok(vec![device.clone()]),
+        Picked::Absent(why) => {
+            eprintln!("tickbound: {why}; using the CPU");
+            Ok(Vec::new())
+        }
+        Picked::Cpu => Ok(Vec::new()),
+    }
+}
+
+/// The device that was chosen for a whole product.
+pub(super) fn engine(choice: DeviceChoice) -> Result<Option<Multiplier>, CliError> {
+    if choice == DeviceChoice::All {
+        return Err(input(DeviceChoiceError::Several));
+    }
+    devices(choice)?.first().map(|device| Multiplier::new(device).map_err(input)).transpose()
 }
