@@ -32,8 +32,7 @@ pub enum WorldError {
     Start(&'static str),
 }
 
-/// What starters of MPI programs tell each process: Open MPI and PRRTE, MPICH and Intel MPI,
-/// Slurm's `srun --mpi=pmix`.
+/// Variables of starters of MPI programs: Open MPI, PRRTE, MPICH, Intel MPI, `srun --mpi=pmix`.
 const STARTED: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"];
 
 /// Whether this process was started as one of several that are to work together.

@@ -20,8 +20,8 @@ pub struct World {
 }
 
 impl World {
-    /// Joins the others; nothing if this process was started alone. To be called once, and before
-    /// threads call MPI.
+    /// Joins the others; nothing if this process is alone. To be called once, before threads use
+    /// MPI.
     ///
     /// # Errors
     /// MPI does not start, or lets only one thread call it: the search calls it from one at a time,

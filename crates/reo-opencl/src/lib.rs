@@ -1,7 +1,7 @@
 //! The dense product of constraint automata on OpenCL devices.
 //!
-//! [`Multiplier`] makes the same cells as [`tickbound_reo`], bit for bit; [`Maker`] hands a product
-//! on block by block.
+//! [`Multiplier`] makes the same cells as [`tickbound_reo`]; [`Maker`] hands a product on in
+//! blocks.
 
 mod multiplier;
 mod stream;

@@ -173,8 +173,8 @@ impl Multiplier {
         Ok(plan.batch(cells)?)
     }
 
-    /// The cells of a batch, made by one launch - or by one for as many products as fit into a
-    /// buffer - and how long that took.
+    /// The cells of a batch, by one launch for as many products as fit a buffer, and how long it
+    /// took.
     pub fn batch_cells(
         &self,
         plan: &BatchPlan,

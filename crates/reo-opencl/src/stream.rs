@@ -42,8 +42,7 @@ impl Maker<'_> {
         match self {
             // Rows of a block are seen as they are made.
             Maker::Threads => 0,
-            // One that is seen; of each device one that comes back, and one in its memory, which
-            // may be this machine's.
+            // One that is seen; of each device one that comes back and one in its memory.
             Maker::Devices(devices) => 1 + 2 * devices.len(),
         }
     }
@@ -144,7 +143,7 @@ struct Queue {
     blocks: VecDeque<RowBlock>,
     /// Rows of these.
     rows: usize,
-    /// Rows a second that each device made last; `None` before its first block, and once it gets no
+    /// Rows a second of each device's last block; `None` before the first, and when it gets no
     /// more.
     speeds: Vec<Option<f64>>,
 }

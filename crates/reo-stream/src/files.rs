@@ -28,9 +28,8 @@ impl BlockFiles {
         BlockFiles { disk, folder: folder.to_owned(), last: None }
     }
 
-    /// Begins to write a block: its steps in parts, in their order - or those of them that fulfil
-    /// the dataset's filter -, and what all its steps come to. Gives the record of the block
-    /// before, once its file is there.
+    /// Begins to write a block: its steps in parts, in order, or those that fulfil the filter, and
+    /// the tally of all its steps. Gives the record of the block before, once its file is there.
     ///
     /// # Errors
     /// The block before cannot be written; then there is no such file, or what was there before.

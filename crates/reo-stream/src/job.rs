@@ -136,8 +136,8 @@ impl StreamJob<'_> {
         let states = matrices.iter().map(|m| m.states() as u128).fold(1, u128::saturating_mul);
         let slots = matrices.iter().map(|m| m.slots() as u128).fold(1, u128::saturating_mul);
         let row = states.saturating_mul(slots).saturating_mul(8);
-        // Of columns, which are twice as large as cells, one block that is made, one that waits
-        // and one that is encoded.
+        // Of columns, twice as large as cells: one block each that is made, that waits, that is
+        // encoded.
         let columns = if keep { 6 } else { 0 };
         let blocks = row.max(block.into()).saturating_mul(columns + maker.blocks() as u128);
         let rows = row.max(1 << 19).saturating_mul(rayon::current_num_threads() as u128);

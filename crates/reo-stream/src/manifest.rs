@@ -14,15 +14,13 @@ use crate::format::{FORMAT, VERSION, name};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StreamedProduct {
-    /// Every cell of the product of the matrices: idle loops among the steps, in the order of the
-    /// matrix.
+    /// Every cell of the product of the matrices, idle loops too, in the order of the matrix.
     Dense,
     /// What can be reached: without idle loops, state by state, in the order of the search.
     Reachable,
 }
 
-/// What is known of a dataset before any block is made; of a reachable product some of it is known
-/// when all are made.
+/// What is known of a dataset in advance; of a reachable product some of it only at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ManifestHead {
     /// [`FORMAT`].
@@ -44,14 +42,12 @@ pub struct ManifestHead {
     pub columns: Vec<[String; 2]>,
     /// Steps of the product; of a dense one as the factors say.
     pub steps: Option<u64>,
-    /// Their sum as in [`CellTally::checksum`], in hexadecimal; of a dense product as the factors
-    /// say.
+    /// Their sum as in [`CellTally::checksum`], in hexadecimal; of a dense product in advance.
     pub sum: Option<String>,
     /// Of a dense product, states of each block but the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_states: Option<u64>,
-    /// Of a reachable product, steps of a block: it ends with the state that brings it to that
-    /// many, or more.
+    /// Of a reachable product, steps of a block, which ends with the state that reaches them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_steps: Option<u64>,
     /// Blocks of the product.

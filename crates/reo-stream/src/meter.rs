@@ -11,8 +11,7 @@ pub trait StreamObserver: Sync {
     /// How far the job is, as a sentence, now and then.
     fn say(&self, text: String);
 
-    /// Something is written that is to be whole: the process should not be ended before what is
-    /// returned is dropped.
+    /// Something is written as a whole: the process should not end before the result is dropped.
     fn writing(&self) -> Box<dyn Any + Send>;
 }
 

@@ -8,8 +8,7 @@ use tickbound_reo::product::reachable::{Exchange, total};
 use crate::error::JobResult;
 use crate::manifest::BlockRecord;
 
-/// The processes that make one product together; often this one is alone. The first opens the
-/// dataset and enters the blocks of all.
+/// The processes that make one product together, or this one alone. The first has the dataset.
 pub struct Ranks<'a>(pub Option<&'a mut (dyn Exchange + Send)>);
 
 impl Ranks<'_> {
@@ -22,8 +21,7 @@ impl Ranks<'_> {
         self.0.as_ref().map_or(1, |others| others.size())
     }
 
-    /// The sum of what all have counted, for the first; of the others what they have counted
-    /// themselves.
+    /// The sum of what all have counted, for the first; for others, their own count.
     pub(crate) fn total(&mut self, tally: CellTally) -> JobResult<CellTally> {
         let Some(others) = &mut self.0 else { return Ok(tally) };
         Ok(total(&mut **others, tally)?.unwrap_or(tally))
@@ -37,8 +35,7 @@ impl Ranks<'_> {
         Ok(others.all_to_all(words)?.swap_remove(0))
     }
 
-    /// Gives the record of a block to the first rank, if there is one, and returns all that the
-    /// ranks give to this one.
+    /// Gives the record of a block to the first rank; returns all that ranks give to this one.
     pub(crate) fn records(&mut self, record: Option<BlockRecord>) -> io::Result<Vec<BlockRecord>> {
         let Some(others) = &mut self.0 else { return Ok(record.into_iter().collect()) };
         let bytes = record.as_ref().map(serde_json::to_vec).transpose()?.unwrap_or_default();

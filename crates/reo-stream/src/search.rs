@@ -18,8 +18,7 @@ use crate::writer::Writer;
 
 /// Bytes of a step in a file.
 pub(crate) const STEP_BYTES: u64 = 16;
-/// Steps of the parts in which a block is handed on, whatever the product's pieces were: files
-/// depend on it.
+/// Steps of the parts in which a block is handed on; files depend on it.
 pub(crate) const PART: usize = 1 << 20;
 
 /// A block of steps, with what they come to.
@@ -70,8 +69,7 @@ pub(crate) fn searched(
     }
 }
 
-/// Runs `make` on this thread while another writes the blocks that it sends to the dataset, if
-/// there is one.
+/// Runs `make` here while another thread writes the blocks that it sends to the dataset, if any.
 fn written(
     dataset: Option<Dataset>,
     observer: &dyn StreamObserver,

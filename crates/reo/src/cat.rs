@@ -406,8 +406,7 @@ impl<'f> Maker<'f, '_> {
         why
     }
 
-    /// The claim with constants for words that are no names, and values without a name numbered
-    /// from 0.
+    /// The claim with constants for unknown words, and values without a name numbered from 0.
     fn with_constants(
         &mut self,
         spot: Spot,

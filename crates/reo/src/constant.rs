@@ -27,8 +27,7 @@ pub fn constant_text(word: &str) -> String {
     }
 }
 
-/// Whether a word is written without quotes: digits, perhaps with a point and more digits, perhaps
-/// negative.
+/// Whether a word is written without quotes: digits, perhaps with a point or a minus.
 fn is_number(word: &str) -> bool {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     let size = word.strip_prefix('-').unwrap_or(word);
@@ -36,8 +35,7 @@ fn is_number(word: &str) -> bool {
     digits(whole) && digits(rest)
 }
 
-/// A predicate as a parameter names it: whether it has to hold, and the predicate. `!P` is the
-/// opposite of `P`.
+/// A predicate as a parameter names it: whether it has to hold (`P`, not `!P`), and its name.
 pub fn predicate_word(word: &str) -> (bool, &str) {
     let (mut holds, mut rest) = (true, word.trim());
     while let Some(inner) = rest.strip_prefix('!') {

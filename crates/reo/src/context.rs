@@ -45,8 +45,7 @@ pub enum ContextError {
     Ways(String),
 }
 
-/// The connector as one part, whose steps are those that context allows. Names inside stay; the
-/// part is its reachable product.
+/// The connector as one part, its reachable product in context. Names inside stay.
 pub fn in_context(
     connector: &Connector,
     limits: &ProductLimits,
@@ -227,8 +226,7 @@ fn all_larger(
     rests.into_iter().map(made).collect()
 }
 
-/// What a step asks of data but those at the names `besides` and what it stores, which can be
-/// chosen as it wants.
+/// What a step asks of data but those at `besides` and what it stores, which are free.
 fn asked(step: &DataConstraint, besides: &[NameId]) -> Option<DataConstraint> {
     simplify(step, &Gone { names: besides, cells: &written(step) })
 }

@@ -127,8 +127,7 @@ impl<'a> Drawn<'a> {
         connector.named("subConnectors").for_each(|inner| self.collect(inner));
     }
 
-    /// Lists what else has ends at the connector's nodes: components of the module, or inside
-    /// others.
+    /// Lists what else has ends at the connector's nodes: components of the module or of others.
     fn collect_components(&mut self, connector: Element<'a>) {
         let known = xml::identified(self.roots);
         let listed: HashSet<usize> = self.primitives.iter().map(|(e, _)| e.spot().0).collect();

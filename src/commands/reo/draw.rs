@@ -68,8 +68,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     say_or_save(args.output.as_deref(), &text).map(|()| Exit::Done)
 }
 
-/// The automaton with what is inside hidden and states that do the same merged; none if it needs
-/// more memory than allowed.
+/// The automaton, hidden and minimised; none if it needs more memory than allowed.
 fn small(args: &Args, connector: &Connector) -> Result<Option<Automaton>, CliError> {
     within("composing", args.memory, |limits| {
         let options = stepwise::StepwiseOptions {

@@ -84,8 +84,7 @@ impl Library for Disk<'_> {
     }
 }
 
-/// The connector in the file at `path`: Treo, `.cat`, `.reo`, `.ea` or JSON, by the end of its
-/// name.
+/// The connector in the file at `path`: Treo, `.cat`, `.reo`, `.ea` or JSON, by its ending.
 pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector, CliError> {
     let unreadable = |error| {
         CliError::Input(format!("{path}: {error}; give a .treo, .cat, .reo, .ea or .json file"))

@@ -86,8 +86,7 @@ impl Work<'_> {
         Ok(whole(self.composed(&parts(self.connector))?, "cpu".into()))
     }
 
-    /// The reachable product by all ranks, whole on the first one, where names are hidden; as
-    /// [`Work::reachable`] without others.
+    /// The reachable product by all ranks, whole on the first one; else as [`Work::reachable`].
     fn together(&self, ranks: &mut Ranks) -> Result<Option<Made>, CliError> {
         let device = ranks.name("cpu");
         let Some(world) = ranks.world() else { return self.reachable().map(Some) };

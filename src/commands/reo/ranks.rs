@@ -6,8 +6,7 @@ use tickbound_reo_stream::Ranks as Others;
 
 use crate::commands::exit::{CliError, Exit, input};
 
-/// The processes that `mpirun` has started; often this one is alone. The first reads, writes and
-/// speaks for all.
+/// The processes that `mpirun` has started, or this one alone. The first reads and writes.
 pub(super) struct Ranks(Option<World>);
 
 impl Ranks {

@@ -158,8 +158,8 @@ fn play(player: &mut Player, args: &Args) -> Result<bool, CliError> {
             ("u" | "r", _) => show(player)?,
             _ => match follow(player, &line) {
                 Ok(()) => show(player)?,
-                // A slip must not end a long run; a script's later lines are meant for another
-                // state than this one.
+                // A slip must not end a long run; later lines of a script are meant for another
+                // state.
                 Err(why) if prompt => say_folded(&format!("{why}\n"))?,
                 Err(why) => {
                     return Err(input(format!("standard input, line {number}: {why}")));

@@ -15,8 +15,7 @@ pub(super) const DEFAULT_MEMORY: &str = "4G";
 /// Bytes that may be taken besides what is counted.
 const BESIDE: u64 = 256 << 20;
 
-/// Runs `work` within `memory`, stopped by Ctrl-C, with a line on standard error that shows how far
-/// it is.
+/// Runs `work` within `memory`, stopped by Ctrl-C, with a line that shows how far it is.
 pub(super) fn within<T>(
     what: &str,
     memory: ByteSize,

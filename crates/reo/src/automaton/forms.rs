@@ -79,8 +79,7 @@ impl Automaton {
         (builder.done(), old)
     }
 
-    /// As [`Automaton::reachable`], of an automaton that is no longer needed: itself, if its states
-    /// are reachable and numbered so.
+    /// As [`Automaton::reachable`], of an owned automaton: itself, if it is numbered so.
     #[must_use]
     pub fn into_reachable(self) -> Automaton {
         if self.is_breadth_first() { self } else { self.reachable().0 }

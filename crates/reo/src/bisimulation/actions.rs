@@ -25,8 +25,7 @@ pub(super) const SILENT: u32 = 0;
 /// Steps that one thread numbers at a time.
 const CHUNK: usize = 1 << 16;
 
-/// Kinds of steps as numbers: a label with a constraint each. Number 0 is the unconditional silent
-/// one, whether it occurs or not.
+/// Kinds of steps as numbers: a label with a constraint each. 0 is the unconditional silent one.
 pub(super) struct Actions {
     pub of_step: Vec<u32>,
 }
@@ -46,8 +45,7 @@ impl Actions {
         Actions { of_step }
     }
 
-    /// Whether there are unconditional silent steps: without any, weak bisimulation is the strong
-    /// one.
+    /// Whether there are unconditional silent steps: without any, weak bisimulation is strong.
     pub fn has_silent(&self) -> bool {
         self.of_step.contains(&SILENT)
     }

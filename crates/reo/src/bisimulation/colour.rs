@@ -16,8 +16,7 @@ use crate::limits::{ProductLimits, ProductProgress, Stopped};
 /// States of which one thread makes the colours.
 const PIECE: usize = 1 << 9;
 
-/// Blocks by colours: the block of each state, numbered in the order of their first states, and how
-/// many there are.
+/// The block of each state, numbered in the order of their first states, and how many there are.
 pub(super) fn colours(
     automaton: &Automaton,
     limits: &ProductLimits,

@@ -27,8 +27,7 @@ pub fn partition(
     refined(automaton, &Actions::new(automaton), kind, begin, keep_iterations, limits)
 }
 
-/// As [`partition`], of an automaton whose actions are known, from blocks and their number on that
-/// part no two bisimilar states.
+/// As [`partition`], with known actions, from blocks that part no two bisimilar states.
 pub(super) fn refined(
     automaton: &Automaton,
     actions: &Actions,

@@ -27,8 +27,7 @@ impl<'a> Signer<'a> {
         Signer { automaton, actions, weak }
     }
 
-    /// The partition in which states are together that were together and have equal signatures,
-    /// and its number of blocks.
+    /// The partition by blocks and signatures, and its number of blocks.
     pub(super) fn refine(
         &self,
         block: &[u32],
@@ -68,8 +67,7 @@ impl<'a> Signer<'a> {
         Ok((next, count as usize))
     }
 
-    /// The signatures of some states: nothing for those that are alone in their block, which cannot
-    /// be split.
+    /// The signatures of some states; nothing for those alone in their block.
     fn signatures(
         &self,
         states: Range<u32>,
@@ -148,8 +146,7 @@ struct Seen {
 }
 
 impl Known {
-    /// The block of a signature with its hash, which `state` has; `next` if it is new. `first`
-    /// makes the signature of a state again.
+    /// The block of a signature, which `state` has; `next` if it is new. `first` makes one again.
     fn number(
         &mut self,
         state: u32,
@@ -196,8 +193,7 @@ pub(super) fn pair(action: u32, block: u32) -> u64 {
 
 /// The cycles of unconditional silent steps.
 pub(super) struct Silent {
-    /// The cycle of each state. Silent steps lead from a cycle to itself or to one with a smaller
-    /// number.
+    /// The cycle of each state. Silent steps lead to the same cycle or one with a smaller number.
     pub(super) cycle: Vec<u32>,
     /// The states of each cycle.
     pub(super) members: Vec<Vec<u32>>,

@@ -6,8 +6,7 @@
 use super::gone::Gone;
 use super::{DataConstraint, DataTerm, Literal};
 
-/// The conjunction in its simplest form, `Some(None)` if nothing fulfils it, and `None` if it is
-/// not flat.
+/// The simplest form of the conjunction; `Some(None)` if nothing fulfils it, `None` if not flat.
 pub(super) fn simplify(all: &[Literal], gone: &Gone) -> Option<Option<DataConstraint>> {
     let mut equations = Vec::with_capacity(all.len());
     for literal in all {

@@ -341,8 +341,7 @@ impl DataTerm {
         }
     }
 
-    /// The text of it, see [`DataConstraint::text`]. Constants that are not numbers stand in
-    /// quotes.
+    /// The text of it, see [`DataConstraint::text`]; constants that are not numbers have quotes.
     pub fn text(&self, symbols: &Symbols) -> String {
         Spelling { symbols, word: str::to_owned }.term(self)
     }

@@ -180,8 +180,7 @@ pub fn may_conflict<'c>(constraints: impl IntoIterator<Item = &'c DataConstraint
     false
 }
 
-/// The classes of all terms of a conjunction, and the pairs that differ; `None` if nothing fulfils
-/// it.
+/// The classes of all terms, and the pairs that differ; `None` if nothing fulfils them.
 fn closure(literals: &[Literal]) -> Option<(Graph, Vec<(Id, Id)>)> {
     let mut graph = Graph::default();
     let truth = [graph.add(Node::Fails), graph.add(Node::Holds)];

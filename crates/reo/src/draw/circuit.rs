@@ -25,16 +25,14 @@ pub struct Crowded {
     pub ends: usize,
 }
 
-/// Pixels: the radius of a node, how far from it lines begin to lean, between lines that meet
-/// there.
+/// Pixels: the radius of a node, where lines begin to lean, between lines that meet there.
 const NODE: f64 = 5.0;
 const LEAN: f64 = 18.0;
 const NODE_GAP: f64 = 8.0;
 /// Between lines at a component, around its word.
 const PORT_GAP: f64 = 14.0;
 const PADDING: f64 = 8.0;
-/// The length of a channel that goes on; of one that turns back: how far it goes before it turns,
-/// its length.
+/// The length of a straight channel; of one that turns back, before the turn and after it.
 const STRAIGHT: f64 = 44.0;
 const TURN: f64 = 16.0;
 const TURNED: f64 = 48.0;
@@ -259,8 +257,7 @@ fn node_side(end: &ChannelEnd, route: &Route) -> PicturePoint {
     if end.writes { route.end() } else { route.start }
 }
 
-/// From the border of a round thing's box to the thing: straight on, then towards its middle.
-/// It bends `distance` pixels before.
+/// From the border of a round thing's box to the thing, bent `distance` pixels before it.
 pub(super) fn lean(
     middle: PicturePoint,
     border: PicturePoint,
@@ -368,8 +365,7 @@ impl Site {
     }
 }
 
-/// The column between those of nodes in which a channel is, as an odd number where nodes have even
-/// ones.
+/// The column of a channel between those of nodes: an odd number, where nodes have even ones.
 fn middle(reads: &[usize], writes: &[usize], ranks: &[i64]) -> i64 {
     let least = |all: &[usize]| all.iter().map(|n| ranks[*n]).min();
     let most = |all: &[usize]| all.iter().map(|n| ranks[*n]).max();
@@ -386,8 +382,7 @@ fn middle(reads: &[usize], writes: &[usize], ranks: &[i64]) -> i64 {
     }
 }
 
-/// For each node how many nodes data pass before they come to it, on the longest way that does not
-/// go in circles.
+/// For each node the length of the longest way of data to it that does not go in circles.
 fn ranks(nodes: &IndexMap<String, bool>, channels: &[Channel]) -> Vec<i64> {
     let number = |end: &ChannelEnd| nodes.get_index_of(&end.node).unwrap_or(0);
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];

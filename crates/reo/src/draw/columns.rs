@@ -206,8 +206,7 @@ impl Work {
         }
     }
 
-    /// Lets lines go straight on where there is room: runs of cells with one line on each side get
-    /// the same height.
+    /// Straightens lines where there is room: runs of cells with one line on each side.
     fn straighten(&mut self) {
         let single = |work: &Work, cell: usize| work.sides.iter().all(|side| side[cell].len() == 1);
         for start in 0..self.cells.len() {
@@ -321,8 +320,7 @@ impl Work {
         Placed { places, routes, width, height }
     }
 
-    /// For each part of each link the heights at which it leaves the left cell and reaches the
-    /// right one.
+    /// For each part of each link the heights at which it leaves and reaches its cells.
     fn ports(&self) -> Vec<Vec<[f64; 2]>> {
         // For each side of each cell: the other cell, the link, its part.
         let mut ends = [vec![Vec::new(); self.cells.len()], vec![Vec::new(); self.cells.len()]];

@@ -126,8 +126,7 @@ impl Sign {
         }
     }
 
-    /// Its shapes around `middle`, with data going in direction (x, y), of length 1 and along an
-    /// axis.
+    /// Its shapes around `middle`, with data going in direction (x, y), a unit along an axis.
     pub fn shapes(self, middle: PicturePoint, (x, y): (f64, f64)) -> Vec<Shape> {
         let to =
             |along: f64, across: f64| middle.by(along * x - across * y, along * y + across * x);

@@ -128,8 +128,7 @@ pub(super) fn identified<'a>(roots: &[Element<'a>]) -> HashMap<&'a str, Spot> {
     all.filter_map(|element| Some((element.prefixed("id")?, element.spot()))).collect()
 }
 
-/// The nodes of ends that nodes list as theirs (`<nodes sourceEnds="//@connectors.0/...">`), by the
-/// place of the end.
+/// The nodes that list an end as theirs (`<nodes sourceEnds="...">`), by the place of the end.
 pub(super) fn listed_ends(roots: &[Element], known: &HashMap<&str, Spot>) -> HashMap<usize, Spot> {
     let all = roots.iter().flat_map(|root| root.0.descendants()).map(Element);
     let nodes = all.filter(|element| element.0.has_tag_name("nodes"));
@@ -145,8 +144,7 @@ pub(super) fn listed_ends(roots: &[Element], known: &HashMap<&str, Spot>) -> Has
     listed
 }
 
-/// The element that a reference means: an `xmi:id`, or a path from a root such as
-/// `//@connectors.0/@nodes.2`.
+/// The element of a reference: an `xmi:id`, or a path such as `//@connectors.0/@nodes.2`.
 pub(super) fn resolved(
     roots: &[Element],
     known: &HashMap<&str, Spot>,
@@ -168,8 +166,7 @@ pub(super) fn resolved(
     Some(element.spot())
 }
 
-/// The elements called `name`, or all. The second of two of one name is called `name.2`, unless
-/// another is.
+/// The elements called `name`, or all; `name.2` is the second of two, unless one is called so.
 pub(super) fn called<'a>(all: &[Element<'a>], name: Option<&str>) -> Vec<Element<'a>> {
     let Some(name) = name else { return all.to_vec() };
     let is = |word: &str| all.iter().copied().filter(|e| e.title() == word).collect::<Vec<_>>();

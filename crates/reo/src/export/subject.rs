@@ -55,8 +55,7 @@ pub struct ExportSubject<'a> {
     pub symbols: &'a Symbols,
     /// Names into which the environment writes; the others it reads. For formats that tell.
     pub inputs: &'a [NameId],
-    /// Names that the environment sees, in the order of the interface; the automaton may have
-    /// others. For formats that can hide.
+    /// Names that the environment sees, in the order of the interface. For formats that can hide.
     pub interface: &'a [NameId],
 }
 

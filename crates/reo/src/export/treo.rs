@@ -163,8 +163,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether an equation gives what a cell holds after a step, and not only that two cells hold the
-/// same.
+/// Whether an equation gives what a cell holds after a step, other than another new content.
 fn is_given(constraint: &DataConstraint, cell: Cell) -> bool {
     constraint.literals().iter().any(|literal| match literal {
         Literal::Equal(DataTerm::After(_), DataTerm::After(_)) => false,

@@ -102,8 +102,7 @@ pub fn without_data(
     Ok(parts.iter().map(|part| part.without_data()).collect())
 }
 
-/// Puts parts together until there are new states and `least` hidden names that can go, hides
-/// them, and so on.
+/// Composes parts until `least` hidden names can go, hides them, and so on.
 fn pieces(
     parts: &[&Automaton],
     hidden: &[NameId],
@@ -165,8 +164,7 @@ impl Piece<'_> {
             if self.kind == Equivalence::Weak {
                 piece = confluence::reduce(&piece);
             }
-            // Confluence does most of it; bisimulation is dearer, and worth its price only from
-            // time to time.
+            // Confluence does most of it; bisimulation is dearer, and worth its price now and then.
             if piece.states() > 2 * self.settled + SMALL {
                 piece = minimise(&piece, self.kind, self.limits)?;
                 self.settled = piece.states();

@@ -9,8 +9,7 @@ use crate::symbol::NameId;
 
 /// The full product of two automata: state (p, q) has number `p * right.states() + q`.
 ///
-/// A joint step of two silent steps, or of a silent step with another, is left out: the same is
-/// done in sequence.
+/// Joint steps of silent steps are left out: the same is done in sequence.
 pub fn product(left: &Automaton, right: &Automaton) -> Automaton {
     let names = left.alphabet().iter().chain(right.alphabet()).copied();
     let number = |p: u32, q: u32| p * right.states() as u32 + q;

@@ -85,8 +85,7 @@ pub struct Player {
     now: Moment,
     /// For each step taken what was before, and all names that fired.
     past: Vec<(Moment, Vec<NameId>)>,
-    /// The steps of `past` as text, made when they are taken: who is stopped has no time to make a
-    /// long run's.
+    /// The steps of `past` as text, made when taken: a stopped process has no time for it.
     lines: Vec<String>,
 }
 
@@ -306,8 +305,7 @@ impl Player {
         Some(format!("${} = {held}", self.symbols.word(cell.0)))
     }
 
-    /// A step as text: the names of the interface that fire, with their data; those inside where it
-    /// is a step inside.
+    /// A step as text: the names of the interface with their data; all names of a step inside.
     pub fn text(&self, choice: &Enabled) -> String {
         let pair = |name: NameId| {
             let datum = choice.data.get(&name).map(|d| d.text(&self.symbols));

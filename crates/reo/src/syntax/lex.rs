@@ -37,8 +37,7 @@ const SIGNS: [&str; 35] = [
     "=", "!", "?", ".", "+", "-", "*", "/", "%", "$", "'", "&", "~", "#", "@", "^", "\\",
 ];
 
-/// Which words a language has: a letter or `_` begins one, letters, digits, `_` and these
-/// characters go on.
+/// Which words a language has: letters, digits, `_`, and behind the first these characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Words(pub &'static str);
 

@@ -64,8 +64,7 @@ impl Source {
     }
 }
 
-/// A byte of a text. All spots are equal, so that two trees of one text laid out in different
-/// ways are.
+/// A byte of a text. All spots are equal, so that trees laid out in different ways are.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spot(pub usize);
 

@@ -189,8 +189,7 @@ pub struct Rules {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreoRule {
     pub spot: Spot,
-    /// Nodes that fire (`true`) or do not; nothing if the rule has no braces: then the nodes of
-    /// which its condition speaks fire.
+    /// Nodes that fire (`true`) or not; nothing without braces: then those of the condition fire.
     pub nodes: Option<Vec<(Spot, TreoVariable, bool)>>,
     pub condition: Vec<Claimed>,
 }

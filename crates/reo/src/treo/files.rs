@@ -55,8 +55,7 @@ fn locals(block: &TermBlock, into: &mut Vec<Arc<Definition>>) {
 /// A component, before its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Target {
-    /// One of a file's definitions; if it was imported, the file that imports it and the number of
-    /// the import.
+    /// One of a file's definitions; if imported, the importing file and number of the import.
     Defined { file: usize, definition: usize, import: Option<(usize, usize)> },
     /// One of [`crate::catalog`].
     BuiltIn(Arc<str>),

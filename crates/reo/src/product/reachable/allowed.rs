@@ -1,5 +1,4 @@
-//! Choices that no data fulfil, cut off while steps are searched (`guard.rs`: where there may
-//! be some).
+//! Choices that no data fulfil, cut off while steps are searched (see `guard.rs`).
 
 use super::layout::{Layout, add};
 use super::plan::Plan;

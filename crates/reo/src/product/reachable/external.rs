@@ -33,8 +33,7 @@ const BLOCK: usize = 1 << 10;
 /// Bytes that are read or written at once.
 const CHUNK: usize = 1 << 16;
 
-/// Bytes of memory that are taken for each state since it was last filed: its key, and a
-/// place in an order.
+/// Bytes of memory for each state since it was last filed: its key, and a place in an order.
 pub(super) fn bytes_each(words: usize) -> usize {
     8 * words + 4
 }
@@ -188,8 +187,7 @@ struct Run {
 }
 
 impl Run {
-    /// Enters the numbers of those keys that it has; `order` has their places in the order of the
-    /// keys.
+    /// Enters the numbers of those keys that it has; `order` sorts the keys.
     fn look_up(&mut self, keys: &[u64], order: &[u32], numbers: &mut [u32]) -> io::Result<()> {
         let (words, entry) = (self.words, self.words + 1);
         let (mut loaded, mut block) = (usize::MAX, Vec::new());

@@ -103,8 +103,7 @@ const RUN: usize = 1024;
 
 /// The conjunction for each key, in the order of the keys.
 ///
-/// They are made in the order of their tuples, so that what two neighbours have in common at the
-/// front is made once.
+/// They are made in the order of their tuples, so that common prefixes are made once.
 fn conjunctions(
     keys: &[u64],
     plan: &Plan,

@@ -16,8 +16,7 @@ use crate::constraint::{DataConstraint, DataTerm, Literal};
 /// Answers that are cached in one place before all are dropped.
 const REMEMBERED: usize = 1 << 14;
 
-/// For each part its constraints, in the order of `used`; nothing if all conjunctions of them can
-/// be fulfilled.
+/// For each part its constraints, in the order of `used`; nothing if none can conflict.
 pub(super) fn guards(parts: &[&Automaton], used: &[Vec<u32>]) -> Vec<Vec<DataConstraint>> {
     let of = |(part, used): (&&Automaton, &Vec<u32>)| -> Vec<DataConstraint> {
         used.iter().map(|number| part.constraints().get(*number).clone()).collect()
@@ -26,8 +25,7 @@ pub(super) fn guards(parts: &[&Automaton], used: &[Vec<u32>]) -> Vec<Vec<DataCon
     if may_conflict(all.iter().flatten()) { all } else { Vec::new() }
 }
 
-/// Whether parts that share no name may exclude each other: they speak of functions or predicates
-/// of constants, or of one cell.
+/// Whether parts that share no name may exclude each other: by claims on constants or one cell.
 pub(super) fn ground(guards: &[Vec<DataConstraint>]) -> bool {
     let (mut constant, mut call) = (false, false);
     let mut owner = HashMap::default();
@@ -66,8 +64,7 @@ fn has_nullary(term: &DataTerm) -> bool {
     }
 }
 
-/// What is known of conjunctions, by the numbers of their conditions, packed: whether they can be
-/// fulfilled. All workers share it.
+/// Cache, shared by all workers: whether conjunctions, by their packed numbers, can be fulfilled.
 #[derive(Default)]
 pub(super) struct Known([RwLock<HashMap<Box<[u64]>, bool>>; 16]);
 

@@ -24,8 +24,7 @@ pub trait Exchange {
     /// How many there are, at least 1.
     fn size(&self) -> usize;
 
-    /// Gives words to each rank, in the order of the ranks, and returns what each has given to this
-    /// one.
+    /// Gives words to each rank, in their order, and returns what each has given to this one.
     ///
     /// # Errors
     /// Another rank cannot be reached, as it has ended.
@@ -38,8 +37,7 @@ pub trait Exchange {
     fn receive(&mut self, from: usize) -> io::Result<Vec<u64>>;
 }
 
-/// Answers of an owner that are no number of a state: the rank that asks has found it; another has,
-/// whose number follows.
+/// Answers of an owner other than a number: the asker has found it; another has, number later.
 const FOUND: u64 = u64::MAX;
 const LATER: u64 = u64::MAX - 1;
 
@@ -51,8 +49,7 @@ pub(super) struct Owners<'a, 'e> {
     owned: Index,
     numbers: Vec<u32>,
     budget: Budget<'a>,
-    /// States that this rank has found and no rank has worked on: the number of the first of some,
-    /// and their keys.
+    /// States that this rank has found and none has worked on: first number and keys of some.
     found: VecDeque<(usize, Vec<u64>)>,
     /// Of all ranks: the state to be worked on next, and how many states there are.
     next: usize,
@@ -170,8 +167,7 @@ impl<'a, 'e> Owners<'a, 'e> {
     }
 }
 
-/// What an owner answers each rank, and of which of its states it has still to send or receive the
-/// numbers of.
+/// What an owner answers each rank, and the states whose numbers are still to be exchanged.
 #[derive(Default)]
 struct Answers {
     said: Vec<Vec<u64>>,

@@ -22,11 +22,9 @@ pub(super) struct Plan {
     pub states: Digits,
     /// How the tuple of the parts' conditions is packed.
     pub conditions: Digits,
-    /// For each part, the number in its own table of each of its conditions that steps have; the
-    /// first is `true`.
+    /// For each part, the numbers in its table of the conditions of its steps; first `true`.
     pub used: Vec<Vec<u32>>,
-    /// For each part its constraints, in the order of `used`; empty if all joint steps are
-    /// possible.
+    /// For each part its constraints, in the order of `used`; empty if all steps are possible.
     pub guards: Vec<Vec<DataConstraint>>,
     /// What is known of their conjunctions.
     pub known: Known,
@@ -42,15 +40,13 @@ pub(super) struct Plan {
     pub decided: Vec<u64>,
     /// For each part, in search order, the names that it does not have.
     pub foreign: Vec<u64>,
-    /// For each state of each part, the names that it allows: those that it may fire in it, and
-    /// those that the part does not have.
+    /// For each state of each part, the names that it may fire or does not have.
     pub allowed: Vec<u64>,
     /// For each state of each part, where its options begin, and the end of the last.
     pub options: Vec<u32>,
     /// Names that fire in each option.
     pub labels: Vec<u64>,
-    /// The vector of each option. Of its label only those names that no earlier part decides, so
-    /// that sums are right.
+    /// The vector of each option, of its label only names that no earlier part decides.
     pub vectors: Vec<u64>,
     /// As `options`, of the silent steps.
     pub silent: Vec<u32>,

@@ -61,8 +61,7 @@ pub(super) struct Stage {
     free: bool,
 }
 
-/// Where the search stands: for each choice its stage, the vectors and names before it, and what is
-/// still to be chosen.
+/// The state of the search: for each choice its stage, vectors and names before it, and the rest.
 #[derive(Default)]
 pub(super) struct Path {
     pub(super) at: Vec<usize>,

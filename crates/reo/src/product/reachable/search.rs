@@ -191,8 +191,7 @@ impl<'a, S: Layout> Search<'a, S> {
     }
 }
 
-/// Bytes for each step that may be needed to note what is new; a vector may have twice the
-/// room that it uses.
+/// Bytes for each step to note what is new; a vector may have twice the room that it uses.
 pub(super) fn note_bytes(layout: impl Layout) -> u128 {
     let note = |words: usize| if words > 0 { 2 * 8 * (1 + words) } else { 0 };
     (note(layout.state()) + note(layout.condition())) as u128

@@ -61,8 +61,7 @@ pub fn total(
     Ok((exchange.rank() == FIRST).then_some(sum))
 }
 
-/// Makes a product with others. `take` gets steps, and returns whether to go on. The number of
-/// states.
+/// Makes a product with others; `take` returns whether to go on. The number of states.
 pub(super) fn share(
     plan: &Plan,
     limits: &ProductLimits,

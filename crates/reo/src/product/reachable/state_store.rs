@@ -52,8 +52,7 @@ pub(super) trait StateStore {
     /// next numbers, in this order.
     fn resolve(&mut self, keys: &[u64], numbers: &mut [u32]) -> Result<(), StreamError>;
 
-    /// Memory forgets all states; those with numbers must be known hereafter. If that cannot be,
-    /// `full` is the reason.
+    /// Memory forgets all states, which must stay known; if that cannot be, `full` is the reason.
     fn forget(&mut self, full: Stopped) -> Result<(), StreamError>;
 
     /// How many states have a number.

@@ -183,8 +183,7 @@ impl StepBatch<'_> {
         (self.first..).zip(ranges)
     }
 
-    /// What these steps come to, on all threads. That of the whole product does not depend on how
-    /// it was cut.
+    /// The tally of these steps, on all threads; that of the whole does not depend on the parts.
     ///
     /// The digest is the sum of [`mixed`] over the steps, with number p 2^32 + q for a step from
     /// state p to state q, and its label; with a label of several words what comes of one is the
@@ -233,8 +232,7 @@ impl StepBatch<'_> {
     }
 }
 
-/// What [`StepBatch::tally`] makes of a label of several words in a place, and the number that it
-/// is.
+/// The digest of a label of several words in a place, and the number that it is.
 fn wide(cell: u64, label: &[u64]) -> (u64, u64) {
     let digest = label.iter().fold(cell, |cell, word| mixed(cell, *word));
     let digits = label.iter();

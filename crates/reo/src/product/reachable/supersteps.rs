@@ -42,8 +42,7 @@ struct Room {
 }
 
 impl Room {
-    /// An eighth for what is kept of rows, three for steps, three for states, and one is left; the
-    /// first two may need less.
+    /// In eighths: one for what is kept of rows, three for steps, three for states.
     fn new(layout: impl Layout, memory: u128, keys: bool) -> Room {
         let eighth = usize::try_from(memory / 8).unwrap_or(usize::MAX / 8);
         let kept = (eighth / (3 * 8)).min(KEPT_WORDS);
@@ -74,8 +73,7 @@ pub(super) struct StepRows {
     pub conditions: Vec<u64>,
 }
 
-/// What is handed on: the steps of some states, with the number of the first, or that a round is
-/// over.
+/// The steps of some states, with the number of the first; or that a superstep is over.
 pub(super) type Handed<'m> = Option<(usize, &'m StepRows)>;
 
 /// Takes what is handed on, and returns whether to go on.
@@ -102,8 +100,7 @@ pub(super) struct Supersteps<'a, S, F> {
 }
 
 impl<'a, S: Layout, F: StateStore> Supersteps<'a, S, F> {
-    /// Begins with the states `initial`, which get the first numbers. With `keys` conditions are
-    /// requested.
+    /// Begins with the states `initial`, which get the first numbers; `keys` requests conditions.
     pub fn new(
         plan: &'a Plan,
         layout: S,
@@ -176,8 +173,7 @@ impl<'a, S: Layout, F: StateStore> Supersteps<'a, S, F> {
         Ok(self.pool.count(keys, kept, most)?)
     }
 
-    /// As many rows as may have the steps for which there is room, if they are as long as those
-    /// before.
+    /// As many rows as may have the steps for which there is room, judged by those before.
     fn rows_wanted(&self) -> usize {
         if self.rows == 0 {
             return FIRST_ROWS;

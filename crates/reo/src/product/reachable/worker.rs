@@ -22,8 +22,7 @@ pub(super) const KEPT: usize = 256;
 #[derive(Default)]
 pub(super) struct Lists {
     pub words: Vec<u64>,
-    /// Where in `words` each group's vectors are, "no step" first. Of a row the last one is not a
-    /// group, but the silent steps.
+    /// Where each group's vectors are in `words`, "no step" first. The last are the silent steps.
     pub groups: Vec<Range<usize>>,
 }
 
@@ -127,8 +126,7 @@ impl<'a, S: Layout> Worker<'a, S> {
         Ok(large)
     }
 
-    /// How many steps leave some states, and the states that are new among those which a step of
-    /// one group leads to.
+    /// How many steps leave some states, and the new states that a step of one group leads to.
     pub fn reach(&mut self, rows: Range<usize>, states: &Index) -> Result<(u128, New), Stopped> {
         let (mut steps, mut new) = (0_u128, New::default());
         for row in rows {

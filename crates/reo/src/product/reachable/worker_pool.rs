@@ -101,8 +101,7 @@ impl<'a, S: Layout> WorkerPool<'a, S> {
         written.into_iter().collect()
     }
 
-    /// Does `work` on each item, in parallel if there are several; results are in the order of
-    /// items.
+    /// Does `work` on each item, in parallel if there are several; results are in order.
     pub fn each<T: Send, R: Send>(
         &mut self,
         items: Vec<T>,
@@ -155,8 +154,7 @@ pub(super) fn pieces_of(range: Range<usize>, size: usize) -> Vec<Range<usize>> {
     range.step_by(size.max(1)).map(|from| from..end.min(from + size)).collect()
 }
 
-/// Adds zeros, in parallel if there are many: most of the cost is the system's, for memory that is
-/// touched for the first time.
+/// Adds zeros, in parallel if there are many: touching fresh memory is most of the cost.
 pub(super) fn extend<T: Copy + Default + Send + Sync>(vec: &mut Vec<T>, many: usize) {
     if many <= PIECE {
         vec.resize(vec.len() + many, T::default());

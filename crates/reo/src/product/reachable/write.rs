@@ -124,8 +124,7 @@ impl<S: Layout> Combiner<S> {
     }
 }
 
-/// The next combination of those who take turns; false after the last, when all are at their start
-/// again.
+/// The next combination of those who take turns; false after the last, all at their start.
 fn turn(turns: &mut [Turn], all: usize) -> bool {
     for turn in turns {
         turn.at += all;

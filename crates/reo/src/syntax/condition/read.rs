@@ -26,8 +26,7 @@ use crate::syntax::{Read, Source, Spot, SyntaxFault, WithPlace};
 pub enum Dialect {
     /// `#RBA`: cells `$m` and `$m'`, `null` or `*` for an empty cell, `,` as a loose `&`.
     Rules,
-    /// `.cat`: cells `$s.m` (before) and `$t.m` (after); `?` is any value, another one wherever it
-    /// stands.
+    /// `.cat`: cells `$s.m` (before) and `$t.m` (after); each `?` is any value.
     Cat,
     /// As this crate writes: cells `$m` and `$m'`.
     Own,

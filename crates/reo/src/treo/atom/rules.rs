@@ -34,8 +34,7 @@ struct Known {
     touched: BTreeSet<usize>,
 }
 
-/// The template of rules over `ports`. States are numbered as they are found, from the initial one
-/// on.
+/// The template of rules over `ports`. States are numbered as they are found.
 pub(crate) fn of_rules(
     rules: &Rules,
     ports: &[String],
@@ -185,8 +184,7 @@ impl Reader<'_> {
         Ok(named)
     }
 
-    /// The node of which a claim means only whether it fires, and whether it does, where
-    /// those of `negative` do not.
+    /// The node of which a claim means only whether it fires (and whether), given `negative`.
     fn presence(&self, claim: &GuardClaim, negative: &BTreeSet<usize>) -> Option<(usize, bool)> {
         let (a, b, fires) = match claim {
             GuardClaim::Equal(a, b) => (a, b, false),
@@ -290,8 +288,7 @@ fn domains(
     cells.iter().enumerate().map(domain).collect()
 }
 
-/// Whether a claim puts nothing but a constant into `cell`, if anything; and which constants it
-/// compares it with.
+/// Whether a claim puts at most a constant into `cell`; and the constants it compares it with.
 fn puts_constant(claim: &GuardClaim, cell: &str, constants: &mut IndexSet<String>) -> bool {
     let is = |v: &ClaimValue, after: bool| match v {
         ClaimValue::Before(c) => !after && c == cell,
@@ -318,8 +315,7 @@ fn puts_constant(claim: &GuardClaim, cell: &str, constants: &mut IndexSet<String
 /// All sets of rules that can fire together; nothing if there are too many.
 fn joints(rules: &[Known], ports: usize) -> Option<Vec<Joint>> {
     let mut sets: Vec<Vec<usize>> = Vec::new();
-    // Rules in which no node fires are taken alone, as are those that name every node: what
-    // agrees with them fires nothing more.
+    // Rules in which no node fires, or that name every node, are taken alone.
     let free = |rule: &Known| {
         !rule.positive.is_empty() && rule.positive.len() + rule.negative.len() < ports
     };
@@ -345,8 +341,7 @@ fn joints(rules: &[Known], ports: usize) -> Option<Vec<Joint>> {
     Some(sets.iter().map(|set| Joint::new(rules, set)).collect())
 }
 
-/// Whether all nodes that a rule of a set fires are fired by others of it. Then so they are in
-/// every larger set.
+/// Whether others of a set fire all nodes that a rule of it fires, as in every larger set.
 fn is_spare(rules: &[Known], set: &[usize], rule: usize) -> bool {
     let others = || set.iter().filter(|other| **other != rule);
     rules[rule].positive.iter().all(|port| others().any(|o| rules[*o].positive.contains(port)))

@@ -12,8 +12,7 @@ use crate::treo::ast::{
 use crate::treo::error::TreoFault;
 
 impl Expander<'_> {
-    /// Gives the parameters of a component the values `given`, in order. Those that are left over
-    /// stay without one: lengths may tell.
+    /// Gives the parameters of a component the values `given`, in order; lengths may give the rest.
     pub(super) fn arguments(
         &mut self,
         f: &Frame,

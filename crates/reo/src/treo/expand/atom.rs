@@ -1,5 +1,4 @@
-//! Atoms, built-in components and foreign code: what is left when all else has been replaced; and
-//! how it is wired.
+//! Atoms, built-in components and foreign code, which are left at the end, and their wiring.
 
 use std::sync::Arc;
 

@@ -30,8 +30,7 @@ impl Expander<'_> {
         self.deeper(f, |x, f| x.items(f, scope, block, &all))
     }
 
-    /// The items of `block`, for each choice of values that fulfils the predicates with the numbers
-    /// `left`.
+    /// The items of `block`, for each choice of values that fulfils the predicates `left`.
     fn items(&mut self, f: &mut Frame, scope: &Scope, block: &TermBlock, left: &[usize]) -> Done {
         self.work(f, f.spot, 1)?;
         if left.is_empty() && !block.definitions.is_empty() {
@@ -84,8 +83,7 @@ impl Expander<'_> {
         inner
     }
 
-    /// The first predicate whose words have the values that it needs; comparisons and equations
-    /// before lists.
+    /// The first predicate that has the values that it needs; comparisons before lists.
     fn first_ready(
         &mut self,
         f: &mut Frame,

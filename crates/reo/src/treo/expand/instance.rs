@@ -83,8 +83,7 @@ impl Expander<'_> {
         }
     }
 
-    /// A component that a file defines, with its arguments and at the nodes `groups`, and its
-    /// words.
+    /// A component of a file, with its arguments and at the nodes `groups`, and its words.
     fn fitted(
         &mut self,
         caller: &Frame,

@@ -99,8 +99,7 @@ impl Expander<'_> {
     }
 }
 
-/// The number of the requested component: by default `main`, the one that is called as the
-/// file, or the last.
+/// The number of the requested component, else `main`, the one called as the file, or the last.
 fn chosen(file: &File, source: &Source, request: &TreoRequest) -> Result<usize, TreoFault> {
     let position = |word: &str| file.definitions.iter().position(|d| d.name == word);
     if let Some(word) = &request.component {
@@ -122,8 +121,7 @@ fn settable(definition: &Definition) -> IndexSet<&str> {
     own.chain(parameters.chain(nodes).flat_map(words_of)).collect()
 }
 
-/// Words that the signature of a component gives values: its parameters, and the words of its
-/// sizes.
+/// Words that the signature of a component gives values: parameters and words of sizes.
 pub(super) fn words_of_signature(definition: &Definition) -> IndexSet<&str> {
     settable(definition)
 }

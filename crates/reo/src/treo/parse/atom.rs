@@ -198,8 +198,7 @@ fn state(c: &mut Cursor, states: &mut States) -> Read<String> {
     Ok(state)
 }
 
-/// The text up to the next comma that no bracket holds; none for `true`. A bracket that stays open
-/// would hold what follows.
+/// The text up to the next comma outside brackets; none for `true`.
 fn guard(c: &mut Cursor) -> Read<Option<String>> {
     let start = c.spot();
     let mut brackets = 0usize;

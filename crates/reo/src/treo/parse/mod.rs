@@ -190,8 +190,7 @@ fn said(c: &mut Cursor, block: &mut TermBlock) -> Read<()> {
     Ok(())
 }
 
-/// Whether a definition begins here: `word =` and a signature, or a signature with marked nodes and
-/// a body.
+/// Whether a definition begins here: `word =` or marked nodes, in a signature with a body.
 fn begins_definition(c: &Cursor) -> bool {
     if !matches!(c.peek(0), TokenKind::Word(_)) {
         return false;

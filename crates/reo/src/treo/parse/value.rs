@@ -12,8 +12,7 @@
 //! variable  := word ([ value [.. value], ... ])*, and as a component or argument word (. word)*
 //! ```
 //!
-//! `name<...>` is a component with arguments where an argument can stand, and a comparison in a
-//! predicate.
+//! `name<...>` is a component with arguments where one can stand, else a comparison.
 
 use crate::syntax::lex::{Cursor, TokenKind};
 use crate::syntax::{Read, SyntaxFault};
