@@ -11,17 +11,18 @@ use crate::file::Written;
 use crate::format::{FORMAT, VERSION, name};
 
 /// Which product a dataset holds, and so what its steps are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StreamedProduct {
     /// Every cell of the product of the matrices, idle loops too, in the order of the matrix.
+    #[default]
     Dense,
     /// What can be reached: without idle loops, state by state, in the order of the search.
     Reachable,
 }
 
 /// What is known of a dataset in advance; of a reachable product some of it only at the end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ManifestHead {
     /// [`FORMAT`].
     pub format: String,
@@ -97,15 +98,8 @@ impl ManifestHead {
             product,
             connector: connector.into(),
             names,
-            states: None,
-            initial: Vec::new(),
             columns: columns.map(|[name, kind]| [(*name).into(), (*kind).into()]).collect(),
-            steps: None,
-            sum: None,
-            block_states: None,
-            block_steps: None,
-            blocks: None,
-            filter: None,
+            ..ManifestHead::default()
         }
     }
 

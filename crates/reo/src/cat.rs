@@ -164,9 +164,9 @@ fn file(source: &Source, c: &mut Cursor) -> Result<File, CatError> {
     let names = once(source, ports.into_iter().map(|p| p.0).collect())?;
     let mut states = IndexMap::new();
     loop {
-        let (word, listed) = state(c).map_err(syntax)?;
-        let Listed { spot, cells, contents, initial, steps } = listed;
-        let state = State { spot, cells: once(source, cells)?, contents, initial, steps };
+        let (word, cells, mut state) = state(c).map_err(syntax)?;
+        let spot = state.spot;
+        state.cells = once(source, cells)?;
         if states.insert(word.clone(), state).is_some() {
             return Err(source.fault(spot, CatFault::Twice(word)));
         }
@@ -208,16 +208,8 @@ fn port(c: &mut Cursor) -> Read<((Spot, String), bool)> {
     Ok((port, takes))
 }
 
-/// A state, its cells as they are listed.
-struct Listed {
-    spot: Spot,
-    cells: Vec<(Spot, String)>,
-    contents: Vec<(Spot, String, String)>,
-    initial: bool,
-    steps: Vec<Step>,
-}
-
-fn state(c: &mut Cursor) -> Read<(String, Listed)> {
+/// A state but for its cells, which are listed, and its name.
+fn state(c: &mut Cursor) -> Read<(String, Vec<(Spot, String)>, State)> {
     let (spot, name) = word(c)?;
     let mut initial = c.eat("*");
     let (mut cells, mut contents) = (Vec::new(), Vec::new());
@@ -233,7 +225,7 @@ fn state(c: &mut Cursor) -> Read<(String, Listed)> {
         c.need("[")?;
     }
     let steps = if listed { c.list("]", steps)?.concat() } else { Vec::new() };
-    Ok((name, Listed { spot, cells, contents, initial, steps }))
+    Ok((name, cells, State { spot, cells: IndexSet::new(), contents, initial, steps }))
 }
 
 /// A cell, and what it holds at the start.

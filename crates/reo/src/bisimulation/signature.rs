@@ -33,12 +33,9 @@ impl<'a> Signer<'a> {
         block: &[u32],
         limits: &ProductLimits,
     ) -> Result<(Vec<u32>, usize), Stopped> {
-        let weak = match &self.weak {
-            Some(silent) => {
-                Some(Saturated::new(self.automaton, self.actions, silent, block, limits)?)
-            }
-            None => None,
-        };
+        let saturated =
+            |silent| Saturated::new(self.automaton, self.actions, silent, block, limits);
+        let weak = self.weak.as_ref().map(saturated).transpose()?;
         let mut known = Known::default();
         let mut next: Vec<u32> = Vec::with_capacity(block.len());
         let (alone, mut count) = (alone(block), 0u32);

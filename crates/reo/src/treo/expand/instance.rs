@@ -10,7 +10,7 @@ use super::frame::Frame;
 use super::scope::{Component, Scope, Unresolved, Value};
 use super::sizes::Fit;
 use super::text::{counted, listed};
-use super::top::words_of_signature;
+use super::top::settable;
 use crate::syntax::Spot;
 use crate::treo::ast::{Body, ComponentInstance, Direction, TreoValue as Written, TreoVariable};
 use crate::treo::error::{TreoFault, TreoResult};
@@ -96,7 +96,7 @@ impl Expander<'_> {
         let mut f = Frame::new(self.files.get(file), file, definition, prefix.to_owned());
         let mut scope = Scope::default();
         // Words of its signature are not those of the block around it.
-        let own = words_of_signature(f.definition());
+        let own = settable(f.definition());
         let outer = component.words.iter().filter(|(word, _)| !own.contains(&word.as_str()));
         outer.for_each(|(word, value)| scope.set(word.clone(), value.clone()));
         let arguments = self.arguments(&f, &mut scope, &component.arguments);

@@ -114,16 +114,11 @@ fn chosen(file: &File, source: &Source, request: &TreoRequest) -> Result<usize, 
 }
 
 /// Words that can be set: parameters, and words in the sizes of the interface.
-fn settable(definition: &Definition) -> IndexSet<&str> {
+pub(super) fn settable(definition: &Definition) -> IndexSet<&str> {
     let parameters = definition.parameters.iter().map(|p| &p.name);
     let nodes = definition.nodes.iter().filter_map(|n| n.name.as_ref());
     let own = parameters.clone().map(|v| v.word.as_str());
     own.chain(parameters.chain(nodes).flat_map(words_of)).collect()
-}
-
-/// Words that the signature of a component gives values: parameters and words of sizes.
-pub(super) fn words_of_signature(definition: &Definition) -> IndexSet<&str> {
-    settable(definition)
 }
 
 /// Words in the indices of a variable.
