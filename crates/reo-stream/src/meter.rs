@@ -26,7 +26,7 @@ pub(crate) struct Meter<'a> {
 }
 
 impl<'a> Meter<'a> {
-    pub(crate) fn new(
+    pub fn new(
         observer: &'a dyn StreamObserver,
         stream: Option<&DenseStream>,
         before: CellTally,
@@ -37,7 +37,7 @@ impl<'a> Meter<'a> {
     }
 
     /// Shows that `done` blocks are there, which come to `tally`.
-    pub(crate) fn show(&mut self, done: usize, tally: CellTally) {
+    pub fn show(&mut self, done: usize, tally: CellTally) {
         if self.shown.elapsed() < Duration::from_millis(100) {
             return;
         }

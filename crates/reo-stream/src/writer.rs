@@ -24,7 +24,7 @@ pub(crate) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub(crate) fn new(
+    pub fn new(
         files: Option<BlockFiles>,
         dataset: Option<Dataset>,
         observer: &'a dyn StreamObserver,
@@ -32,7 +32,7 @@ impl<'a> Writer<'a> {
         Writer { files, whole: None, dataset, observer, rounds: 0 }
     }
 
-    pub(crate) fn write(
+    pub fn write(
         &mut self,
         block: RowBlock,
         tally: CellTally,
@@ -50,7 +50,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Enters the last block, and the blocks of ranks that have more of them.
-    pub(crate) fn rest(&mut self, ranks: &mut Ranks) -> JobResult<()> {
+    pub fn rest(&mut self, ranks: &mut Ranks) -> JobResult<()> {
         let Some(files) = &mut self.files else { return Ok(()) };
         if let Some(last) = files.rest()? {
             self.enter(Some(last), ranks)?;

@@ -54,6 +54,9 @@ pub enum Stopped {
     Interrupted,
 }
 
+/// A result that may be [`Stopped`].
+pub type Limited<T> = Result<T, Stopped>;
+
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl ProductLimits<'static> {
@@ -65,7 +68,7 @@ impl ProductLimits<'static> {
 
 impl ProductLimits<'_> {
     /// Whether that many bytes are still allowed.
-    pub fn fits(&self, what: &'static str, bytes: u128) -> Result<(), Stopped> {
+    pub fn fits(&self, what: &'static str, bytes: u128) -> Limited<()> {
         if bytes > u128::from(self.memory) {
             return Err(Stopped::Memory { what, needed: bytes, limit: self.memory });
         }
@@ -73,7 +76,7 @@ impl ProductLimits<'_> {
     }
 
     /// Whether to go on.
-    pub fn go_on(&self) -> Result<(), Stopped> {
+    pub fn go_on(&self) -> Limited<()> {
         if self.stop.load(Ordering::Relaxed) { Err(Stopped::Interrupted) } else { Ok(()) }
     }
 }

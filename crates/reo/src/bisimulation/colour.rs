@@ -11,16 +11,13 @@ use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
 use crate::automaton::Automaton;
-use crate::limits::{ProductLimits, ProductProgress, Stopped};
+use crate::limits::{Limited, ProductLimits, ProductProgress};
 
 /// States of which one thread makes the colours.
 const PIECE: usize = 1 << 9;
 
 /// The block of each state, numbered in the order of their first states, and how many there are.
-pub(super) fn colours(
-    automaton: &Automaton,
-    limits: &ProductLimits,
-) -> Result<(Vec<u32>, usize), Stopped> {
+pub(super) fn colours(automaton: &Automaton, limits: &ProductLimits) -> Limited<(Vec<u32>, usize)> {
     let states = automaton.states();
     // Two colours, a block, and a colour's place in a table.
     limits.fits("colours of bisimulation", states as u128 * 56)?;
@@ -183,6 +180,7 @@ mod tests {
     use super::*;
     use crate::automaton::AutomatonBuilder;
     use crate::constraint::DataConstraint;
+    use crate::limits::Stopped;
     use crate::symbol::Symbols;
 
     /// A walk of that many steps under one name, in which each state may have its step twice.

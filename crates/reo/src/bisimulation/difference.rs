@@ -7,7 +7,7 @@ use super::partition::{Partition, partition};
 use crate::automaton::{Automaton, AutomatonBuilder};
 use crate::constraint::{DataConstraint, DataTerm, Literal};
 use crate::hide::live;
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 use crate::symbol::{Cell, NameId};
 
 /// What a comparison found.
@@ -56,7 +56,7 @@ pub fn compare(
     right: &Automaton,
     kind: Equivalence,
     limits: &ProductLimits,
-) -> Result<BisimulationVerdict, Stopped> {
+) -> Limited<BisimulationVerdict> {
     let begin = [contents(left), contents(right)];
     if begin[0] != begin[1] {
         let [left, right] = begin;

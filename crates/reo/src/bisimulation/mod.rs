@@ -23,7 +23,7 @@ pub use partition::partition;
 use actions::Actions;
 
 use crate::automaton::Automaton;
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 
 /// The least automaton, in states and then in transitions, that does the same as `automaton`; only
 /// states that can be reached, numbered breadth first.
@@ -31,7 +31,7 @@ pub fn minimise(
     automaton: &Automaton,
     kind: Equivalence,
     limits: &ProductLimits,
-) -> Result<Automaton, Stopped> {
+) -> Limited<Automaton> {
     least(automaton.clone(), kind, limits)
 }
 
@@ -41,7 +41,7 @@ pub fn least(
     automaton: Automaton,
     kind: Equivalence,
     limits: &ProductLimits,
-) -> Result<Automaton, Stopped> {
+) -> Limited<Automaton> {
     let reachable = automaton.into_reachable();
     let states = reachable.states();
     if kind == Equivalence::Weak && has_silent(&reachable) {

@@ -3,7 +3,7 @@
 use super::actions::{Actions, Equivalence};
 use super::signature::Signer;
 use crate::automaton::Automaton;
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 
 /// A partition of the states, iteration by iteration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub fn partition(
     kind: Equivalence,
     keep_iterations: bool,
     limits: &ProductLimits,
-) -> Result<Partition, Stopped> {
+) -> Limited<Partition> {
     let begin = (vec![0u32; automaton.states()], usize::from(automaton.states() > 0));
     refined(automaton, &Actions::new(automaton), kind, begin, keep_iterations, limits)
 }
@@ -35,7 +35,7 @@ pub(super) fn refined(
     (mut block, mut blocks): (Vec<u32>, usize),
     keep_iterations: bool,
     limits: &ProductLimits,
-) -> Result<Partition, Stopped> {
+) -> Limited<Partition> {
     let signer = Signer::new(automaton, actions, kind);
     let mut iterations = Vec::new();
     loop {

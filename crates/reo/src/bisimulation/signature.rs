@@ -10,7 +10,7 @@ use rustc_hash::FxBuildHasher;
 use super::actions::{Actions, Equivalence, SILENT};
 use crate::automaton::Automaton;
 use crate::components::components;
-use crate::limits::{ProductLimits, ProductProgress, Stopped};
+use crate::limits::{Limited, ProductLimits, ProductProgress};
 
 /// Makes signatures of one automaton's states.
 pub(super) struct Signer<'a> {
@@ -21,18 +21,14 @@ pub(super) struct Signer<'a> {
 }
 
 impl<'a> Signer<'a> {
-    pub(super) fn new(automaton: &'a Automaton, actions: &'a Actions, kind: Equivalence) -> Self {
+    pub fn new(automaton: &'a Automaton, actions: &'a Actions, kind: Equivalence) -> Self {
         let weak = (kind == Equivalence::Weak && actions.has_silent())
             .then(|| Silent::new(automaton, actions));
         Signer { automaton, actions, weak }
     }
 
     /// The partition by blocks and signatures, and its number of blocks.
-    pub(super) fn refine(
-        &self,
-        block: &[u32],
-        limits: &ProductLimits,
-    ) -> Result<(Vec<u32>, usize), Stopped> {
+    pub fn refine(&self, block: &[u32], limits: &ProductLimits) -> Limited<(Vec<u32>, usize)> {
         let saturated =
             |silent| Saturated::new(self.automaton, self.actions, silent, block, limits);
         let weak = self.weak.as_ref().map(saturated).transpose()?;
@@ -151,7 +147,7 @@ impl Known {
         next: u32,
         first: impl Fn(u32) -> Signatures,
         limits: &ProductLimits,
-    ) -> Result<u32, Stopped> {
+    ) -> Limited<u32> {
         let stored = self.words.len() as u128 * 8 + (self.all.len() as u128 + 1) * 48;
         limits.fits("signatures of bisimulation", stored)?;
         for (_, at) in self.table.iter_hash(hash).filter(|(known, _)| *known == hash) {
@@ -198,7 +194,7 @@ pub(super) struct Silent {
 
 impl Silent {
     /// Cycles come out with their successors first.
-    pub(super) fn new(automaton: &Automaton, actions: &Actions) -> Silent {
+    pub fn new(automaton: &Automaton, actions: &Actions) -> Silent {
         let silent = |s: u32| {
             let steps = actions.of(automaton, s).filter(|(a, _)| *a == SILENT);
             steps.map(|(_, to)| to).collect::<Vec<u32>>()
@@ -218,13 +214,13 @@ pub(super) struct Saturated {
 }
 
 impl Saturated {
-    pub(super) fn new(
+    pub fn new(
         automaton: &Automaton,
         actions: &Actions,
         cycles: &Silent,
         block: &[u32],
         limits: &ProductLimits,
-    ) -> Result<Saturated, Stopped> {
+    ) -> Limited<Saturated> {
         let count = cycles.members.len();
         let mut all = Saturated {
             silent: Vec::with_capacity(count),

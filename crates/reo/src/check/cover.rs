@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use super::formula::{Ltl, LtlFormula};
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 
 pub(super) type Due<'f> = BTreeSet<&'f Ltl>;
 
@@ -24,7 +24,7 @@ pub(super) struct Cover<'f> {
 }
 
 /// All ways to fulfil what is due, each once.
-pub(super) fn covers<'f>(due: &Due<'f>, limits: &ProductLimits) -> Result<Vec<Cover<'f>>, Stopped> {
+pub(super) fn covers<'f>(due: &Due<'f>, limits: &ProductLimits) -> Limited<Vec<Cover<'f>>> {
     let mut open = vec![Attempt { due: due.iter().copied().collect(), ..Attempt::default() }];
     let mut found = BTreeSet::new();
     while let Some(mut attempt) = open.pop() {

@@ -10,7 +10,7 @@ use super::run::AutomatonRun;
 use crate::automaton::{Automaton, Transition};
 use crate::components::components;
 use crate::constraint::DataConstraint;
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 use crate::symbol::NameId;
 
 /// An infinite run: a run, and then a cycle of steps for ever.
@@ -32,7 +32,7 @@ pub fn counterexample(
     automaton: &Automaton,
     formula: &Ltl,
     limits: &ProductLimits,
-) -> Result<Option<Lasso>, Stopped> {
+) -> Limited<Option<Lasso>> {
     let automaton = automaton.without_idle();
     let broken = formula.clone().negated();
     let graph = Graph::new(&automaton, &broken, limits)?;
@@ -61,11 +61,7 @@ struct Graph<'a, 'f> {
 }
 
 impl<'a, 'f> Graph<'a, 'f> {
-    fn new(
-        automaton: &'a Automaton,
-        formula: &'f Ltl,
-        limits: &ProductLimits,
-    ) -> Result<Self, Stopped> {
+    fn new(automaton: &'a Automaton, formula: &'f Ltl, limits: &ProductLimits) -> Limited<Self> {
         let mut due: IndexSet<Due<'f>> = IndexSet::from([Due::from([formula])]);
         let nodes: IndexSet<(u32, u32)> = automaton.initial().iter().map(|s| (*s, 0)).collect();
         let from = vec![None; nodes.len()];

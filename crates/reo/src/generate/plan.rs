@@ -129,7 +129,7 @@ impl Plan {
     }
 
     /// The plan of an automaton.
-    pub(super) fn new(subject: ExportSubject) -> Result<Plan, GenerateError> {
+    pub fn new(subject: ExportSubject) -> Result<Plan, GenerateError> {
         let automaton = subject.automaton;
         let [initial] = automaton.initial() else {
             return Err(GenerateError::Initial(automaton.initial().len()));

@@ -23,7 +23,7 @@ pub(crate) struct Live {
 
 impl Live {
     /// The number of the state's set of live cells: states with equal sets have equal numbers.
-    pub(crate) fn class(&self, state: u32) -> u32 {
+    pub fn class(&self, state: u32) -> u32 {
         self.class[state as usize]
     }
 
@@ -33,19 +33,19 @@ impl Live {
 
     /// Whether each cell that the automaton's constraint with this number writes is live in
     /// `state`.
-    pub(crate) fn keeps_all(&self, condition: u32, state: u32) -> bool {
+    pub fn keeps_all(&self, condition: u32, state: u32) -> bool {
         let words = self.planes.len();
         let writes = &self.writes[condition as usize * words..][..words];
         writes.iter().zip(&self.planes).all(|(writes, live)| writes & !live[state as usize] == 0)
     }
 
     /// Whether some run from `state` reads a cell before it is overwritten.
-    pub(crate) fn is_live(&self, cell: Cell, state: u32) -> bool {
+    pub fn is_live(&self, cell: Cell, state: u32) -> bool {
         self.cells.binary_search(&cell).is_ok_and(|bit| self.has(state, bit))
     }
 
     /// Cells that a constraint writes and that nothing reads after `state`, sorted.
-    pub(crate) fn dead(&self, constraint: &DataConstraint, state: u32) -> Vec<Cell> {
+    pub fn dead(&self, constraint: &DataConstraint, state: u32) -> Vec<Cell> {
         let dead = |cell: &Cell| self.cells.binary_search(cell).is_ok_and(|b| !self.has(state, b));
         written(constraint).into_iter().filter(dead).collect()
     }

@@ -20,7 +20,7 @@ use crate::automaton::{Automaton, AutomatonBuilder, Transition};
 use crate::constraint::simplify::{Gone, around, read, simplify, written};
 use crate::constraint::{DataConstraint, DataTerm, Literal};
 use crate::label::{self, Map};
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 use crate::symbol::{Cell, NameId};
 
 /// Without `names` in labels and constraints, and without steps that do nothing or whose constraint
@@ -171,7 +171,7 @@ pub fn sequence(
 ///
 /// # Errors
 /// When the work was stopped or the paths of silent steps become too many for the memory.
-pub fn close(automaton: &Automaton, limits: &ProductLimits) -> Result<Automaton, Stopped> {
+pub fn close(automaton: &Automaton, limits: &ProductLimits) -> Limited<Automaton> {
     if automaton.all_steps().all(|s| !label::is_silent(s.label)) {
         return Ok(automaton.reachable().0);
     }
@@ -199,7 +199,7 @@ fn silent_paths(
     automaton: &Automaton,
     state: u32,
     limits: &ProductLimits,
-) -> Result<Vec<(u32, DataConstraint)>, Stopped> {
+) -> Limited<Vec<(u32, DataConstraint)>> {
     let mut paths = indexmap::IndexSet::from([(state, DataConstraint::default())]);
     let (mut next, mut stored) = (0, 0u128);
     while let Some((at, before)) = paths.get_index(next).cloned() {

@@ -10,7 +10,7 @@ use crate::automaton::Automaton;
 use crate::bisimulation::{Equivalence, least, minimise};
 use crate::constraint::simplify::may_conflict;
 use crate::hide::{close, confluence, hide, hide_between, simplified};
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits, Stopped};
 use crate::symbol::NameId;
 
 /// What is done to the product.
@@ -54,7 +54,7 @@ pub fn compose(
     parts: &[&Automaton],
     options: &StepwiseOptions,
     limits: &ProductLimits,
-) -> Result<Composed, Stopped> {
+) -> Limited<Composed> {
     let Some(kind) = options.minimise else {
         let whole = reachable::compose(parts, limits)?;
         let most = (whole.states(), whole.transitions());
@@ -82,20 +82,13 @@ pub fn compose(
 }
 
 /// A whole product in which `names` are hidden, as [`compose`] does it without minimising.
-pub fn hidden(
-    whole: Automaton,
-    names: &[NameId],
-    limits: &ProductLimits,
-) -> Result<Automaton, Stopped> {
+pub fn hidden(whole: Automaton, names: &[NameId], limits: &ProductLimits) -> Limited<Automaton> {
     if names.is_empty() { Ok(whole) } else { close(&hide(&whole, names), limits) }
 }
 
 /// Parts that together do what `parts` do with data left out, without steps that no data fulfil:
 /// one for each of `parts` where their data forbid no joint step, else their product.
-pub fn without_data(
-    parts: &[&Automaton],
-    limits: &ProductLimits,
-) -> Result<Vec<Automaton>, Stopped> {
+pub fn without_data(parts: &[&Automaton], limits: &ProductLimits) -> Limited<Vec<Automaton>> {
     if may_conflict(parts.iter().flat_map(|part| part.constraints().iter())) {
         return Ok(vec![reachable::compose(parts, limits)?.without_data()]);
     }
@@ -109,7 +102,7 @@ fn pieces(
     kind: Equivalence,
     least: usize,
     limits: &ProductLimits,
-) -> Result<Composed, Stopped> {
+) -> Limited<Composed> {
     let order = order(parts, hidden);
     let last_use = |name: &NameId| order.iter().rposition(|at| has(parts[*at], name));
     let mut last_used: Vec<Vec<NameId>> = vec![Vec::new(); order.len()];
@@ -152,7 +145,7 @@ struct Piece<'a> {
 }
 
 impl Piece<'_> {
-    fn add(&mut self, group: &[&Automaton], names: &[NameId]) -> Result<(), Stopped> {
+    fn add(&mut self, group: &[&Automaton], names: &[NameId]) -> Limited<()> {
         let all: Vec<&Automaton> = self.automaton.iter().chain(group.iter().copied()).collect();
         let mut piece = match all[..] {
             [one] => one.clone(),
@@ -174,7 +167,7 @@ impl Piece<'_> {
         Ok(())
     }
 
-    fn finish(self, hidden: bool) -> Result<Composed, Stopped> {
+    fn finish(self, hidden: bool) -> Limited<Composed> {
         let Some(mut whole) = self.automaton else {
             return Ok(composed(reachable::compose(&[], self.limits)?, self.most));
         };

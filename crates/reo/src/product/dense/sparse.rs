@@ -7,7 +7,7 @@ use super::plan::DensePlan;
 use super::rows::{STEP_BYTES, assemble};
 use super::word::EMPTY;
 use crate::automaton::{Automaton, AutomatonRows};
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 
 /// With idle loops or without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +106,7 @@ impl DensePlan {
 }
 
 /// Where each state's steps begin, and where the last one's end.
-fn count(lister: &Lister, states: usize, limits: &ProductLimits) -> Result<Vec<usize>, Stopped> {
+fn count(lister: &Lister, states: usize, limits: &ProductLimits) -> Limited<Vec<usize>> {
     let mut ends = vec![0; states + 1];
     ends[1..].par_chunks_mut(BLOCK).enumerate().try_for_each(|(block, counts)| {
         limits.go_on()?;
@@ -131,7 +131,7 @@ struct Block<'a> {
     labels: &'a mut [u64],
 }
 
-fn list(lister: &Lister, rows: &mut AutomatonRows, limits: &ProductLimits) -> Result<(), Stopped> {
+fn list(lister: &Lister, rows: &mut AutomatonRows, limits: &ProductLimits) -> Limited<()> {
     let (mut targets, mut labels) = (rows.targets.as_mut_slice(), rows.labels.as_mut_slice());
     let mut blocks = Vec::new();
     let states = rows.rows.len() - 1;

@@ -13,7 +13,7 @@ use num_bigint::BigUint;
 
 use crate::automaton::Automaton;
 use crate::label;
-use crate::limits::{ProductLimits, ProductProgress, Stopped};
+use crate::limits::{Limited, ProductLimits, ProductProgress};
 use crate::symbol::NameId;
 
 /// How often each set of names fires. Sets are sorted lists of the names' numbers.
@@ -28,7 +28,7 @@ struct Table {
 const ROW_BYTES: u128 = 96;
 
 /// All steps of the full product: joint ones and idling, and silent ones taken alone.
-pub(super) fn algebraic(factors: &[Automaton], limits: &ProductLimits) -> Result<BigUint, Stopped> {
+pub(super) fn algebraic(factors: &[Automaton], limits: &ProductLimits) -> Limited<BigUint> {
     let plain: Vec<Automaton> = factors.iter().map(|f| f.without_data().without_idle()).collect();
     let joint = Elimination::new(&plain).run(limits)?;
     Ok(joint + silent(&plain))
@@ -86,7 +86,7 @@ impl Elimination {
     }
 
     /// Eliminates all names, the cheapest first; of equals the first.
-    fn run(mut self, limits: &ProductLimits) -> Result<BigUint, Stopped> {
+    fn run(mut self, limits: &ProductLimits) -> Limited<BigUint> {
         let all = 0..self.having.len();
         let mut queue: BinaryHeap<Reverse<(u128, usize)>> =
             all.map(|name| Reverse((self.cost(name), name))).collect();
@@ -110,7 +110,7 @@ impl Elimination {
     }
 
     /// Joins the tables that have a name, smallest first, and forgets what only they have.
-    fn eliminate(&mut self, name: usize, limits: &ProductLimits) -> Result<Table, Stopped> {
+    fn eliminate(&mut self, name: usize, limits: &ProductLimits) -> Limited<Table> {
         let mut numbers = std::mem::take(&mut self.having[name]);
         numbers.sort_by_key(|at| self.tables[*at].as_ref().map_or(0, |t| t.rows.len()));
         let mut joined: Option<Table> = None;
@@ -162,7 +162,7 @@ fn table(factor: &Automaton, shared: &[NameId]) -> Table {
 }
 
 /// The join of two tables.
-fn join(left: &Table, right: &Table, limits: &ProductLimits) -> Result<Table, Stopped> {
+fn join(left: &Table, right: &Table, limits: &ProductLimits) -> Limited<Table> {
     let common: Vec<u32> =
         left.scope.iter().filter(|n| right.scope.binary_search(n).is_ok()).copied().collect();
     let part = |names: &[u32]| -> Vec<u32> {

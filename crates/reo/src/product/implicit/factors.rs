@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::count;
 use crate::automaton::Automaton;
 use crate::label::Map;
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 use crate::symbol::{Cell, NameId, SymbolId};
 
 /// A state that the product does not have.
@@ -81,12 +81,12 @@ impl Implicit {
     ///
     /// # Errors
     /// The tables of the names shared at one time need more memory than allowed, or it was stopped.
-    pub fn transitions(&self, limits: &ProductLimits) -> Result<BigUint, Stopped> {
+    pub fn transitions(&self, limits: &ProductLimits) -> Limited<BigUint> {
         Ok(self.algebraic(limits)? - self.states())
     }
 
     /// As [`Implicit::transitions`], with one idle loop for each state: the algebraic form.
-    pub fn algebraic(&self, limits: &ProductLimits) -> Result<BigUint, Stopped> {
+    pub fn algebraic(&self, limits: &ProductLimits) -> Limited<BigUint> {
         count::algebraic(&self.factors, limits)
     }
 

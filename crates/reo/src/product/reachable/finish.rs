@@ -8,7 +8,7 @@ use super::plan::Plan;
 use super::supersteps::StepRows;
 use crate::automaton::{Automaton, AutomatonRows};
 use crate::constraint::{ConstraintStore, DataConstraint, Literal};
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits, Stopped};
 
 /// A product as it grows; its conditions are numbers of `conditions`.
 pub(super) struct Whole<'a> {
@@ -24,7 +24,7 @@ impl<'a> Whole<'a> {
         plan: &Plan,
         limits: &'a ProductLimits<'a>,
         mut budget: Budget<'a>,
-    ) -> Result<Self, Stopped> {
+    ) -> Limited<Self> {
         let what = "the conditions of the product";
         let mut conditions = Index::new(&plan.conditions, what, &mut budget)?;
         // Number 0 is `true`.
@@ -39,7 +39,7 @@ impl<'a> Whole<'a> {
         ends: impl ExactSizeIterator<Item = usize>,
         steps: usize,
         layout: impl Layout,
-    ) -> Result<(), Stopped> {
+    ) -> Limited<()> {
         let (what, budget) = ("the steps of the product", &mut self.budget);
         let AutomatonRows { rows, targets, labels, conditions } = &mut self.rows;
         budget.room("the rows of the product", rows, ends.len())?;
@@ -54,7 +54,7 @@ impl<'a> Whole<'a> {
     }
 
     /// Adds rows that were made with their conditions packed.
-    pub fn add(&mut self, made: &StepRows, layout: impl Layout) -> Result<(), Stopped> {
+    pub fn add(&mut self, made: &StepRows, layout: impl Layout) -> Limited<()> {
         self.room(made.ends.iter().copied(), made.targets.len(), layout)?;
         self.rows.targets.extend_from_slice(&made.targets);
         self.rows.labels.extend_from_slice(&made.labels);
@@ -65,7 +65,7 @@ impl<'a> Whole<'a> {
     }
 
     /// The automaton: constraints are made, and steps that are alike become one.
-    pub fn automaton(self, plan: &Plan, parts: &[&Automaton]) -> Result<Automaton, Stopped> {
+    pub fn automaton(self, plan: &Plan, parts: &[&Automaton]) -> Limited<Automaton> {
         let Whole { limits, mut budget, mut rows, conditions } = self;
         let conditions = conditions.into_keys();
         let mut constraints = ConstraintStore::default();
@@ -110,7 +110,7 @@ fn conjunctions(
     parts: &[&Automaton],
     budget: &mut Budget,
     limits: &ProductLimits,
-) -> Result<Vec<DataConstraint>, Stopped> {
+) -> Limited<Vec<DataConstraint>> {
     let words = plan.conditions.words;
     let key = |number: u32| &keys[number as usize * words..][..words];
     let many = keys.len() / words;
@@ -133,8 +133,7 @@ fn conjunctions(
         let made = numbers.iter().map(|n| (*n, stack.conjunction(key(*n))));
         Ok(made.collect())
     };
-    let made: Result<Vec<Vec<(u32, DataConstraint)>>, Stopped> =
-        order.par_chunks(RUN).map(run).collect();
+    let made: Limited<Vec<Vec<(u32, DataConstraint)>>> = order.par_chunks(RUN).map(run).collect();
     let made = made?;
     let mut all = vec![DataConstraint::default(); many];
     for (number, constraint) in made.into_iter().flatten() {

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits, Stopped};
 
 /// The bytes that are taken, against the limit.
 pub(super) struct Budget<'a> {
@@ -35,7 +35,7 @@ impl<'a> Budget<'a> {
     }
 
     /// Counts bytes as taken, or fails, naming `what`.
-    pub fn take(&mut self, what: &'static str, bytes: u128) -> Result<(), Stopped> {
+    pub fn take(&mut self, what: &'static str, bytes: u128) -> Limited<()> {
         self.limits.fits(what, self.used.saturating_add(bytes))?;
         self.used += bytes;
         Ok(())
@@ -48,12 +48,7 @@ impl<'a> Budget<'a> {
 
     /// Makes room for `more` elements: half as much again as before where that fits, else exactly
     /// enough. A large block is grown in place (`mremap`), so the old one is not counted beside it.
-    pub fn room<T>(
-        &mut self,
-        what: &'static str,
-        vec: &mut Vec<T>,
-        more: usize,
-    ) -> Result<(), Stopped> {
+    pub fn room<T>(&mut self, what: &'static str, vec: &mut Vec<T>, more: usize) -> Limited<()> {
         let (len, old) = (vec.len(), vec.capacity());
         if old - len >= more {
             return Ok(());
@@ -157,7 +152,7 @@ pub(super) enum Table {
 
 impl Index {
     /// An index without keys; `what` names it if memory runs out.
-    pub fn new(digits: &Digits, what: &'static str, budget: &mut Budget) -> Result<Index, Stopped> {
+    pub fn new(digits: &Digits, what: &'static str, budget: &mut Budget) -> Limited<Index> {
         let (words, space) = (digits.words, digits.space);
         let table = Table::Hash(Vec::new());
         let mut index = Index { words, space, keys: Vec::new(), len: 0, what, table };
@@ -216,7 +211,7 @@ impl Index {
     }
 
     /// The number of a key, the next one if it has none.
-    pub fn number(&mut self, key: &[u64], budget: &mut Budget) -> Result<u32, Stopped> {
+    pub fn number(&mut self, key: &[u64], budget: &mut Budget) -> Limited<u32> {
         let found = self.find(key);
         if found != 0 {
             return Ok(found - 1);
@@ -264,7 +259,7 @@ impl Index {
     }
 
     /// Makes room in the table for one more: at most half of a hash table is used.
-    fn grow(&mut self, budget: &mut Budget) -> Result<(), Stopped> {
+    fn grow(&mut self, budget: &mut Budget) -> Limited<()> {
         let Table::Hash(slots) = &self.table else { return Ok(()) };
         let before = slots.len();
         if (self.len + 1) * 2 <= before || self.go_direct(self.len as u64 * SPARSE, budget)? {
@@ -278,7 +273,7 @@ impl Index {
     }
 
     /// Takes a table with a place for each key if there are at most `most` and it fits.
-    fn go_direct(&mut self, most: u64, budget: &mut Budget) -> Result<bool, Stopped> {
+    fn go_direct(&mut self, most: u64, budget: &mut Budget) -> Limited<bool> {
         let Table::Hash(slots) = &self.table else { return Ok(true) };
         let before = slots.len() as u128 * 8;
         let Some(space) = self.space.filter(|space| *space <= most) else { return Ok(false) };

@@ -59,7 +59,7 @@ use self::layout::with_layout;
 use self::plan::Plan;
 use self::search::Search;
 use crate::automaton::Automaton;
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 
 /// The product of `parts`, which share one table of symbols, over the sorted union of their
 /// alphabets, without steps that no data fulfil: the states that can be reached, numbered and with
@@ -69,13 +69,13 @@ use crate::limits::{ProductLimits, Stopped};
 /// Runs on the threads of the current rayon pool.
 ///
 /// # Errors
-/// [`Stopped::Memory`] before more than `limits.memory` bytes are taken, for the result and for
-/// what is needed to make it; [`Stopped::States`] at 2^32 states; [`Stopped::Interrupted`].
-pub fn compose(parts: &[&Automaton], limits: &ProductLimits) -> Result<Automaton, Stopped> {
+/// `Stopped::Memory` before more than `limits.memory` bytes are taken, for the result and for
+/// what is needed to make it; `Stopped::States` at 2^32 states; `Stopped::Interrupted`.
+pub fn compose(parts: &[&Automaton], limits: &ProductLimits) -> Limited<Automaton> {
     whole(&Plan::new(parts, limits)?, parts, limits)
 }
 
-fn whole(plan: &Plan, parts: &[&Automaton], limits: &ProductLimits) -> Result<Automaton, Stopped> {
+fn whole(plan: &Plan, parts: &[&Automaton], limits: &ProductLimits) -> Limited<Automaton> {
     with_layout!(plan, layout => {
         let mut search = Search::new(plan, layout, limits)?;
         search.compose()?;
@@ -89,7 +89,7 @@ fn whole(plan: &Plan, parts: &[&Automaton], limits: &ProductLimits) -> Result<Au
 /// share no name reach together, they reach in sequence. Where steps may be alike (see the
 /// [module](self)) or parts that share no name may exclude each other by their data, the product is
 /// made and measured.
-pub fn count(parts: &[&Automaton], limits: &ProductLimits) -> Result<ProductCount, Stopped> {
+pub fn count(parts: &[&Automaton], limits: &ProductLimits) -> Limited<ProductCount> {
     let plan = &Plan::new(parts, limits)?;
     if plan.twins || plan.ground {
         let whole = whole(plan, parts, limits)?;

@@ -12,7 +12,7 @@ use std::io;
 
 use super::index::{Budget, Digits, Index, hash};
 use super::state_store::{StateBlock, StateStore, StreamError, UNKNOWN};
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits, Stopped};
 
 /// Processes, or threads, that make one product together. Each has a number, its rank, counted from
 /// 0. They do the same in the same order: each call of one is answered only when the others make
@@ -62,7 +62,7 @@ impl<'a, 'e> Owners<'a, 'e> {
         digits: &Digits,
         limits: &'a ProductLimits<'a>,
         exchange: &'e mut dyn Exchange,
-    ) -> Result<Self, Stopped> {
+    ) -> Limited<Self> {
         let mut budget = Budget::new(limits);
         let owned = Index::new(digits, "the states of this rank", &mut budget)?;
         let (words, numbers, found) = (digits.words, Vec::new(), VecDeque::new());

@@ -10,7 +10,7 @@ use super::part_steps::{Move, PartSteps};
 use crate::automaton::Automaton;
 use crate::constraint::DataConstraint;
 use crate::label;
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 use crate::symbol::NameId;
 
 /// What the engine knows of the parts. Labels and masks are over the union alphabet and have
@@ -67,7 +67,7 @@ pub(super) struct Part {
 }
 
 impl Plan {
-    pub fn new(parts: &[&Automaton], limits: &ProductLimits) -> Result<Plan, Stopped> {
+    pub fn new(parts: &[&Automaton], limits: &ProductLimits) -> Limited<Plan> {
         let alphabet: Vec<NameId> =
             parts.iter().flat_map(|p| p.alphabet()).copied().sorted_unstable().dedup().collect();
         let words = label::words_for(alphabet.len());
@@ -187,7 +187,7 @@ fn initial(
     parts: &[&Automaton],
     states: &Digits,
     limits: &ProductLimits,
-) -> Result<Vec<Vec<u64>>, Stopped> {
+) -> Limited<Vec<Vec<u64>>> {
     let sizes = parts.iter().map(|p| p.initial().len() as u128);
     // No factor after one that is 0 may saturate the product.
     let many = if parts.iter().any(|p| p.initial().is_empty()) {

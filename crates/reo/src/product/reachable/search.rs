@@ -15,7 +15,7 @@ use super::worker::KEPT;
 use super::worker_pool::{Counted, PIECE_ROWS, WorkerPool, extend, fitting, pieces_of};
 use super::write::{Conditions, Notes, Out};
 use crate::automaton::AutomatonRows;
-use crate::limits::{ProductLimits, ProductProgress, Stopped};
+use crate::limits::{Limited, ProductLimits, ProductProgress};
 
 /// Rows that are counted together.
 const BLOCK: usize = 1024;
@@ -41,7 +41,7 @@ pub(super) struct Search<'a, S> {
 
 impl<'a, S: Layout> Search<'a, S> {
     /// A search that knows the initial states.
-    pub fn new(plan: &'a Plan, layout: S, limits: &'a ProductLimits<'a>) -> Result<Self, Stopped> {
+    pub fn new(plan: &'a Plan, layout: S, limits: &'a ProductLimits<'a>) -> Limited<Self> {
         let mut budget = Budget::new(limits);
         budget.take("the parts of the product", plan.bytes())?;
         let mut states = Index::new(&plan.states, "the states of the product", &mut budget)?;
@@ -53,7 +53,7 @@ impl<'a, S: Layout> Search<'a, S> {
     }
 
     /// Finds all states and their rows.
-    pub fn compose(&mut self) -> Result<(), Stopped> {
+    pub fn compose(&mut self) -> Limited<()> {
         let mut next = 0;
         while next < self.states.len() {
             let block = next..self.states.len().min(next + BLOCK);
@@ -84,7 +84,7 @@ impl<'a, S: Layout> Search<'a, S> {
     }
 
     /// Finds all states and counts their steps.
-    pub fn count(&mut self) -> Result<ProductCount, Stopped> {
+    pub fn count(&mut self) -> Limited<ProductCount> {
         let (mut next, mut transitions) = (0, 0_u128);
         while next < self.states.len() {
             let block = next..self.states.len().min(next + BLOCK);
@@ -104,7 +104,7 @@ impl<'a, S: Layout> Search<'a, S> {
         Ok(ProductCount { states: self.states.len() as u64, transitions })
     }
 
-    fn tell(&self, transitions: u64) -> Result<(), Stopped> {
+    fn tell(&self, transitions: u64) -> Limited<()> {
         self.whole.limits.go_on()?;
         let states = self.states.len() as u64;
         (self.whole.limits.progress)(ProductProgress { blocks: None, states, transitions });
@@ -118,7 +118,7 @@ impl<'a, S: Layout> Search<'a, S> {
     }
 
     /// How many steps each of some rows has, if there is memory for them.
-    fn count_rows(&mut self, range: Range<usize>) -> Result<Counted, Stopped> {
+    fn count_rows(&mut self, range: Range<usize>) -> Limited<Counted> {
         let (step, rows) = (self.step_bytes() as u128, range.len());
         let most = u64::try_from(self.whole.budget.left() / step).unwrap_or(u64::MAX);
         let block = self.pool.count(self.states.keys(range).to_vec(), KEPT, most)?;
@@ -132,7 +132,7 @@ impl<'a, S: Layout> Search<'a, S> {
         Ok(block)
     }
 
-    fn write_rows(&mut self, block: &Counted, range: Range<usize>) -> Result<(), Stopped> {
+    fn write_rows(&mut self, block: &Counted, range: Range<usize>) -> Limited<()> {
         let counts = &block.counts[range.clone()];
         let (total, before) = (counts.iter().sum::<u128>() as usize, self.whole.rows.targets.len());
         let notes = total as u128 * note_bytes(self.layout);
@@ -161,7 +161,7 @@ impl<'a, S: Layout> Search<'a, S> {
     }
 
     /// Takes the memory for more rows, and enters where they end.
-    fn make_room(&mut self, counts: &[u128], total: usize) -> Result<(), Stopped> {
+    fn make_room(&mut self, counts: &[u128], total: usize) -> Limited<()> {
         let mut end = 0;
         let ends = counts.iter().map(|count| {
             end += *count as usize;
@@ -176,7 +176,7 @@ impl<'a, S: Layout> Search<'a, S> {
     }
 
     /// Gives numbers to what a piece that begins at `at` found new, and enters them.
-    fn enter(&mut self, at: usize, notes: &Notes) -> Result<(), Stopped> {
+    fn enter(&mut self, at: usize, notes: &Notes) -> Limited<()> {
         let states = notes.states.keys.chunks_exact(self.layout.state());
         for (place, key) in notes.states.places.iter().zip(states) {
             self.whole.rows.targets[at + place] =

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::allowed::{Guard, allows};
 use super::layout::Layout;
 use super::row::{Active, Path, Pending, Row, Stage, each};
-use crate::limits::Stopped;
+use crate::limits::Limited;
 
 enum Propagated {
     Conflict,
@@ -20,7 +20,7 @@ pub(super) trait Visit {
     /// Steps that have `sum` in common: with `nothing` the sum itself, and the sum with each of
     /// `options`. The very first sum, of a group's first call, is to do nothing at all. Returns
     /// whether to go on.
-    fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Result<bool, Stopped>;
+    fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Limited<bool>;
 }
 
 /// Stages of a search between two looks at the stop flag, less one.
@@ -29,7 +29,7 @@ const POLL: usize = (1 << 16) - 1;
 impl<S: Layout> Row<'_, S> {
     /// Finds all steps of a group, and to do nothing first of all. Returns whether it came to the
     /// end, and not to a visitor that did not go on.
-    pub fn walk(&mut self, group: usize, visitor: &mut impl Visit) -> Result<bool, Stopped> {
+    pub fn walk(&mut self, group: usize, visitor: &mut impl Visit) -> Limited<bool> {
         let stages: Range<usize> = self.groups[group]..self.groups[group + 1];
         let (all, words, deep) = (self.layout.all(), self.layout.label(), stages.len());
         let mut path = std::mem::take(&mut self.path);
@@ -60,7 +60,7 @@ impl<S: Layout> Row<'_, S> {
         path: &mut Path,
         guard: &mut Guard,
         visitor: &mut impl Visit,
-    ) -> Result<bool, Stopped> {
+    ) -> Limited<bool> {
         let (all, last) = (self.layout.all(), stages.len() - 1);
         let stages = &self.stages[stages];
         let (plan, layout) = (self.plan, self.layout);
@@ -110,7 +110,7 @@ impl<S: Layout> Row<'_, S> {
         pending: Pending,
         guard: &mut Guard,
         visitor: &mut impl Visit,
-    ) -> Result<bool, Stopped> {
+    ) -> Limited<bool> {
         let mut options = &self.candidates[pending.candidates.0..pending.candidates.1];
         if !self.plan.guards.is_empty() {
             options = guard.among(self.plan, self.layout, sum, options);

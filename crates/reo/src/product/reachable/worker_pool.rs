@@ -13,7 +13,7 @@ use super::layout::Layout;
 use super::plan::Plan;
 use super::worker::{Listed, Worker};
 use super::write::{Notes, Out, Pen};
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 
 /// Steps, or rows, after which a worker's piece ends: large beside the cost of handing it out.
 pub(super) const PIECE: usize = 1 << 14;
@@ -61,7 +61,7 @@ impl<'a, S: Layout> WorkerPool<'a, S> {
 
     /// Counts the steps of each of the states with these keys. Of a row at most `kept` words are
     /// kept until it is written. Beyond `most` in all the answer is only that there are more.
-    pub fn count(&mut self, keys: Vec<u64>, kept: usize, most: u64) -> Result<Counted, Stopped> {
+    pub fn count(&mut self, keys: Vec<u64>, kept: usize, most: u64) -> Limited<Counted> {
         let (words, total) = (self.layout.state(), AtomicU64::new(0));
         let rows = keys.len() / words;
         let size = if rows > ALONE_ROWS { PIECE_ROWS.min(rows.div_ceil(4)) } else { rows };
@@ -87,7 +87,7 @@ impl<'a, S: Layout> WorkerPool<'a, S> {
         states: &Index,
         conditions: &Index,
         mut out: Out,
-    ) -> Result<Vec<Written>, Stopped> {
+    ) -> Limited<Vec<Written>> {
         let (layout, words) = (self.layout, self.layout.state());
         let hand_out = |piece: Piece| (piece.rows, piece.steps, out.split(piece.steps, layout));
         let work: Vec<_> = cut(block, range).into_iter().map(hand_out).collect();

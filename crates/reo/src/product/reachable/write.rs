@@ -9,7 +9,7 @@ use super::index::{Index, Table};
 use super::layout::{Layout, add};
 use super::plan::Plan;
 use super::walk::Visit;
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 
 /// Most steps of the block of combinations that is made once for a row: fits in a near cache.
 const COMBINED: usize = 1 << 11;
@@ -148,7 +148,7 @@ pub(super) struct Write<'b, 'c, S> {
 }
 
 impl<S: Layout> Write<'_, '_, S> {
-    pub fn combine(&mut self, sum: &[u64], more: &[u64]) -> Result<(), Stopped> {
+    pub fn combine(&mut self, sum: &[u64], more: &[u64]) -> Limited<()> {
         let Combiner { layout, base, with, block, turns } = &mut *self.combiner;
         loop {
             with.clone_from(base);
@@ -167,7 +167,7 @@ impl<S: Layout> Write<'_, '_, S> {
 }
 
 impl<S: Layout> Visit for Write<'_, '_, S> {
-    fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Result<bool, Stopped> {
+    fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Limited<bool> {
         if nothing {
             self.combine(sum, &[])?;
         }

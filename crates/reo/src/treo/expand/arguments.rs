@@ -13,7 +13,7 @@ use crate::treo::error::TreoFault;
 
 impl Expander<'_> {
     /// Gives the parameters of a component the values `given`, in order; lengths may give the rest.
-    pub(super) fn arguments(
+    pub fn arguments(
         &mut self,
         f: &Frame,
         scope: &mut Scope,
@@ -54,7 +54,7 @@ impl Expander<'_> {
     }
 
     /// Gives a parameter without a range its value.
-    pub(super) fn one(
+    pub fn one(
         &mut self,
         f: &Frame,
         scope: &mut Scope,
@@ -85,7 +85,7 @@ impl Expander<'_> {
     }
 
     /// Gives a parameter with a range its values, and the words of the range theirs.
-    pub(super) fn spread(
+    pub fn spread(
         &mut self,
         f: &Frame,
         scope: &mut Scope,
@@ -101,7 +101,7 @@ impl Expander<'_> {
     }
 
     /// Values that the outermost block gives to words, so far as they can be had already.
-    pub(super) fn equations(&mut self, f: &Frame, scope: &mut Scope) {
+    pub fn equations(&mut self, f: &Frame, scope: &mut Scope) {
         let Body::Block(block) = &f.definition().body else { return };
         for (_, predicate) in &block.predicates {
             let Predicate::Compare(TermComparison::Equal, Written::Variable(word), value) =

@@ -19,7 +19,7 @@ use crate::treo::atom::{self, Template, Words};
 use crate::treo::error::{MAX_PARTS, MAX_SIZE, TreoFault, TreoResult};
 
 impl Expander<'_> {
-    pub(super) fn atom(&mut self, f: &mut Frame, scope: &Scope, all: &[Meaning]) -> Done {
+    pub fn atom(&mut self, f: &mut Frame, scope: &Scope, all: &[Meaning]) -> Done {
         let foreign = all.iter().any(|m| matches!(m, Meaning::Foreign(..)));
         let says = |m: &&Meaning| match m {
             Meaning::Foreign(..) => false,
@@ -148,7 +148,7 @@ impl Expander<'_> {
     }
 
     /// A built-in component that is used in a block.
-    pub(super) fn built_in(
+    pub fn built_in(
         &mut self,
         f: &Frame,
         spot: Spot,
@@ -206,7 +206,7 @@ impl Expander<'_> {
     }
 
     /// The connector, with nodes made of the leaves' ends.
-    pub(super) fn wire(self, f: &Frame) -> TreoResult<Connector> {
+    pub fn wire(self, f: &Frame) -> TreoResult<Connector> {
         let mut writers: IndexMap<String, usize> = IndexMap::new();
         for end in self.leaves.iter().flat_map(|l| &l.ends).filter(|e| e.writes) {
             *writers.entry(end.node.clone()).or_default() += 1;

@@ -5,7 +5,7 @@
 
 use super::expander::{Done, Expander};
 use super::frame::Frame;
-use super::scope::{Component, Scope, Unresolved, Value};
+use super::scope::{Component, Scope, Tried, Unresolved, Value};
 use super::sizes::Fit;
 use super::value::is_range;
 use crate::treo::ast::{
@@ -25,7 +25,7 @@ enum Resolved {
 }
 
 impl Expander<'_> {
-    pub(super) fn block(&mut self, f: &mut Frame, scope: &Scope, block: &TermBlock) -> Done {
+    pub fn block(&mut self, f: &mut Frame, scope: &Scope, block: &TermBlock) -> Done {
         let all: Vec<usize> = (0..block.predicates.len()).collect();
         self.deeper(f, |x, f| x.items(f, scope, block, &all))
     }
@@ -116,7 +116,7 @@ impl Expander<'_> {
     }
 
     /// Whether a predicate holds whose words all have values.
-    fn test(&mut self, f: &Frame, scope: &Scope, tested: &Predicate) -> Result<bool, Unresolved> {
+    fn test(&mut self, f: &Frame, scope: &Scope, tested: &Predicate) -> Tried<bool> {
         let outcome = match tested {
             Predicate::Not(inner) => return self.test(f, scope, inner).map(|holds| !holds),
             Predicate::All(all) | Predicate::Any(all) => {
@@ -144,7 +144,7 @@ impl Expander<'_> {
         scope: &Scope,
         word: &TreoVariable,
         list: &Written,
-    ) -> Result<Resolved, Unresolved> {
+    ) -> Tried<Resolved> {
         let list = self.value(f, scope, list)?;
         let names = self.names(f, scope, word)?;
         let name = match names.as_slice() {
@@ -166,7 +166,7 @@ impl Expander<'_> {
         how: TermComparison,
         left: &Written,
         right: &Written,
-    ) -> Result<Resolved, Unresolved> {
+    ) -> Tried<Resolved> {
         let (a, b) = (self.value(f, scope, left), self.value(f, scope, right));
         let (a, b) = match (a, b) {
             (Ok(a), Ok(b)) => (a, b),
@@ -227,7 +227,7 @@ fn given(
     side: &Written,
     value: Value,
     missing: Unresolved,
-) -> Result<Resolved, Unresolved> {
+) -> Tried<Resolved> {
     match (how, side, &missing) {
         (TermComparison::Equal, Written::Variable(word), Unresolved::Missing(_, name))
             if is_range(word)

@@ -18,12 +18,7 @@ use crate::treo::files::Target;
 
 impl Expander<'_> {
     /// A component that is used in a block.
-    pub(super) fn instance(
-        &mut self,
-        f: &mut Frame,
-        scope: &Scope,
-        instance: &ComponentInstance,
-    ) -> Done {
+    pub fn instance(&mut self, f: &mut Frame, scope: &Scope, instance: &ComponentInstance) -> Done {
         let spot = instance.component.spot;
         f.spot = spot;
         self.work(f, spot, 1)?;
@@ -123,7 +118,7 @@ impl Expander<'_> {
     }
 
     /// Lists the ports of a component; returns how many there are.
-    pub(super) fn interface(&mut self, f: &mut Frame, scope: &Scope) -> TreoResult<usize> {
+    pub fn interface(&mut self, f: &mut Frame, scope: &Scope) -> TreoResult<usize> {
         let mut ports = Vec::new();
         for node in &f.definition().nodes {
             let Some(variable) = &node.name else { continue };
@@ -138,7 +133,7 @@ impl Expander<'_> {
         Ok(f.ports.len())
     }
 
-    pub(super) fn body(&mut self, f: &mut Frame, scope: &Scope) -> Done {
+    pub fn body(&mut self, f: &mut Frame, scope: &Scope) -> Done {
         let loaded = Arc::clone(&f.loaded);
         let begin = self.leaves.len();
         match &loaded.all[f.definition].body {

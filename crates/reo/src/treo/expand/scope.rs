@@ -111,6 +111,9 @@ pub(super) enum Unresolved {
     Fault(TreoError),
 }
 
+/// A result that may be [`Unresolved`].
+pub(super) type Tried<T> = Result<T, Unresolved>;
+
 impl From<TreoError> for Unresolved {
     fn from(error: TreoError) -> Unresolved {
         Unresolved::Fault(error)

@@ -2,7 +2,7 @@
 
 use super::expander::Expander;
 use super::frame::Frame;
-use super::scope::{Scope, Unresolved, Value};
+use super::scope::{Scope, Tried, Unresolved, Value};
 use crate::treo::ast::TreoVariable;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum Fit {
 impl Expander<'_> {
     /// Gives words of `formals` values such that they take lists of the lengths `given`: one by
     /// one if there are as many of both, else all together.
-    pub(super) fn fit(
+    pub fn fit(
         &mut self,
         f: &Frame,
         scope: &mut Scope,
@@ -71,7 +71,7 @@ impl Expander<'_> {
     }
 
     /// Solves for the one word without a value, if there is one; lengths must be linear in it.
-    pub(super) fn solve(
+    pub fn solve(
         &mut self,
         f: &Frame,
         scope: &mut Scope,
@@ -104,12 +104,7 @@ impl Expander<'_> {
         Fit::Yes
     }
 
-    fn lengths(
-        &mut self,
-        f: &Frame,
-        scope: &Scope,
-        formals: &[&TreoVariable],
-    ) -> Result<i64, Unresolved> {
+    fn lengths(&mut self, f: &Frame, scope: &Scope, formals: &[&TreoVariable]) -> Tried<i64> {
         formals.iter().try_fold(0i64, |sum, formal| {
             // Ranges are far shorter than the numbers at which this would stick.
             Ok(sum.saturating_add(self.length(f, scope, formal)?))

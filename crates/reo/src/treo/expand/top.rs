@@ -16,7 +16,7 @@ use crate::treo::parse;
 use crate::treo::request::TreoRequest;
 
 impl Expander<'_> {
-    pub(super) fn top(mut self, request: &TreoRequest) -> TreoResult<Connector> {
+    pub fn top(mut self, request: &TreoRequest) -> TreoResult<Connector> {
         let loaded = self.files.get(0);
         let fault = |fault| loaded.source.fault(crate::syntax::Spot(0), fault);
         let definition = chosen(&loaded.file, &loaded.source, request).map_err(fault)?;

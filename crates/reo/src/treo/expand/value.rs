@@ -4,20 +4,13 @@ use std::sync::Arc;
 
 use super::expander::Expander;
 use super::frame::Frame;
-use super::scope::{Component, Scope, Unresolved, Value};
+use super::scope::{Component, Scope, Tried, Unresolved, Value};
 use crate::syntax::Spot;
 use crate::treo::ast::{self, Index, ListItem, Operator, TreoVariable};
 use crate::treo::error::{MAX_RANGE, TreoFault, TreoResult};
 
-type Tried<T> = Result<T, Unresolved>;
-
 impl Expander<'_> {
-    pub(super) fn value(
-        &mut self,
-        f: &Frame,
-        scope: &Scope,
-        value: &ast::TreoValue,
-    ) -> Tried<Value> {
+    pub fn value(&mut self, f: &Frame, scope: &Scope, value: &ast::TreoValue) -> Tried<Value> {
         match value {
             ast::TreoValue::Integer(k) => Ok(Value::Integer(*k)),
             ast::TreoValue::Text(text) => Ok(Value::Text(text.as_str().into())),
@@ -94,7 +87,7 @@ impl Expander<'_> {
         }
     }
 
-    pub(super) fn integer(&mut self, f: &Frame, scope: &Scope, v: &ast::TreoValue) -> Tried<i64> {
+    pub fn integer(&mut self, f: &Frame, scope: &Scope, v: &ast::TreoValue) -> Tried<i64> {
         let fault = || f.fault(f.spot, TreoFault::Arithmetic(v.to_string()));
         match v {
             ast::TreoValue::Negative(inner) => {
@@ -136,7 +129,7 @@ impl Expander<'_> {
     }
 
     /// The words of a variable: one, or one for each value of its ranges.
-    pub(super) fn names(
+    pub fn names(
         &mut self,
         f: &Frame,
         scope: &Scope,
@@ -166,12 +159,7 @@ impl Expander<'_> {
     }
 
     /// How many words a variable has, not below zero only if its ranges are not.
-    pub(super) fn length(
-        &mut self,
-        f: &Frame,
-        scope: &Scope,
-        variable: &TreoVariable,
-    ) -> Tried<i64> {
+    pub fn length(&mut self, f: &Frame, scope: &Scope, variable: &TreoVariable) -> Tried<i64> {
         let mut length: i64 = 1;
         for index in &variable.indices {
             if let Index::Range(from, to) = index {
@@ -186,7 +174,7 @@ impl Expander<'_> {
     }
 
     /// A number or text, as text.
-    pub(super) fn scalar(&self, f: &Frame, spot: Spot, value: &Value) -> TreoResult<String> {
+    pub fn scalar(&self, f: &Frame, spot: Spot, value: &Value) -> TreoResult<String> {
         value.scalar().ok_or_else(|| f.kind(spot, value, "a number or a text in quotes"))
     }
 }
