@@ -88,9 +88,6 @@ pub struct Multiplier {
 
 impl Multiplier {
     /// Opens a device and builds the kernels for it.
-    ///
-    /// # Errors
-    /// The device cannot be opened or refuses the kernels.
     pub fn new(device: &Device) -> Result<Multiplier, DeviceError> {
         let session = Session::open(device)?;
         let program = DeviceProgram::build(&session, include_str!("dense.cl"), "")?;
@@ -106,9 +103,6 @@ impl Multiplier {
     }
 
     /// The product of two matrices.
-    ///
-    /// # Errors
-    /// There is none, it needs more memory than allowed, it was stopped, or the device failed.
     pub fn product(
         &self,
         left: &Matrix,
@@ -146,9 +140,6 @@ impl Multiplier {
     }
 
     /// A product whose rows the device will make, up to `words` words at a time.
-    ///
-    /// # Errors
-    /// A row is too large, or the device has no memory for the factors and some rows.
     pub fn rows<'a>(&'a self, plan: &'a DensePlan, words: usize) -> MultiplierResult<RowsIn<'a>> {
         let sizes = plan.sizes();
         fits32("a row of the product", sizes.row() as u128)?;
@@ -371,15 +362,9 @@ impl Buffers {
 }
 
 /// Whether what `device` has made is what follows from the factors.
-///
-/// # Errors
-/// [`MultiplierError::Wrong`] if it is not.
 pub fn agree(device: &str, expected: Checksum, found: Checksum) -> MultiplierResult<()> {
-    let device = || device.to_owned();
-    match expected == found {
-        true => Ok(()),
-        false => Err(MultiplierError::Wrong { device: device(), expected, found }),
-    }
+    let wrong = || MultiplierError::Wrong { device: device.to_owned(), expected, found };
+    if expected == found { Ok(()) } else { Err(wrong()) }
 }
 
 /// Words of the left and of the right factor.

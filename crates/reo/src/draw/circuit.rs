@@ -112,8 +112,10 @@ impl<'a> Plan<'a> {
         let links = channels.iter().enumerate().flat_map(|(k, channel)| {
             let number = |end: &ChannelEnd| nodes.get_index_of(&end.node).unwrap_or(0);
             let at = nodes.len() + k;
-            let link =
-                move |end| if end_writes(end) { [at, number(end)] } else { [number(end), at] };
+            let link = move |end: &ChannelEnd| match end.writes {
+                true => [at, number(end)],
+                false => [number(end), at],
+            };
             channel.ends.iter().map(link).collect::<Vec<_>>()
         });
         let links: Vec<[usize; 2]> = links.collect();
@@ -246,10 +248,6 @@ impl<'a> Plan<'a> {
         items.push(PictureItem { key: format!("c{k}"), title, shapes });
         items
     }
-}
-
-fn end_writes(end: &ChannelEnd) -> bool {
-    end.writes
 }
 
 /// Where a line meets the box of a node.

@@ -106,17 +106,8 @@ impl Player {
         let now = Moment { states, cells, facts: Vec::new(), fresh: 0 };
         let (symbols, visible) = (connector.symbols.clone(), connector.interface.clone());
         let own = symbols.len();
-        let mut player = Player {
-            product,
-            symbols,
-            visible,
-            live,
-            owner,
-            own,
-            now,
-            past: Vec::new(),
-            lines: Vec::new(),
-        };
+        let (past, lines) = <_>::default();
+        let mut player = Player { product, symbols, visible, live, owner, own, now, past, lines };
         let held = player.held(&player.now);
         let unknown: Vec<Cell> = held.filter(|c| !player.now.cells.contains_key(c)).collect();
         for cell in unknown {

@@ -33,7 +33,7 @@ impl<const L: usize, const S: usize, const C: usize> Layout for Fixed<L, S, C> {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Wide {
     pub label: usize,
     pub state: usize,

@@ -15,6 +15,7 @@ use crate::symbol::NameId;
 
 /// What the engine knows of the parts. Labels and masks are over the union alphabet and have
 /// `layout.label` words; vectors have `layout.all()`.
+#[derive(Default)]
 pub(super) struct Plan {
     pub alphabet: Vec<NameId>,
     pub layout: Wide,
@@ -93,22 +94,14 @@ impl Plan {
             conditions,
             used,
             guards,
-            known: Known::default(),
             ground,
             initial,
             parts: vec![Part { place: 0, base: 0 }; parts.len()],
-            tail: 0,
-            decided: Vec::new(),
-            foreign: Vec::new(),
-            allowed: Vec::new(),
             options: vec![0],
-            labels: Vec::new(),
-            vectors: Vec::new(),
             silent: vec![0],
-            silent_vectors: Vec::new(),
-            silent_parts: Vec::new(),
             twins: prepared.iter().any(|d| d.twins)
                 || prepared.iter().filter(|d| d.loops).count() > 1,
+            ..Plan::default()
         };
         plan.fill(prepared);
         Ok(plan)
