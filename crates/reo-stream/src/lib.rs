@@ -36,6 +36,7 @@ mod job;
 mod manifest;
 mod meter;
 mod ranks;
+mod request;
 mod search;
 mod writer;
 
@@ -44,7 +45,7 @@ pub use file::{COLUMNS, Written};
 pub use files::BlockFiles;
 pub use folder::{Dataset, verify};
 pub use format::{FORMAT, MANIFEST, VERSION};
-pub use job::{StreamExtent, StreamJob, Streamed};
 pub use manifest::{BlockRecord, Manifest, ManifestHead, StreamedProduct};
 pub use meter::StreamObserver;
 pub use ranks::Ranks;
+pub use request::{StreamExtent, StreamJob, Streamed};

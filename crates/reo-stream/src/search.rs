@@ -11,9 +11,9 @@ use tickbound_reo::product::reachable::{Keeps, StepBatch, StepStream, Store, Sto
 
 use crate::error::{JobResult, StreamJobError};
 use crate::folder::Dataset;
-use crate::job::{Conditions, StreamJob};
 use crate::meter::{Meter, StreamObserver};
 use crate::ranks::Ranks;
+use crate::request::{Conditions, StreamJob};
 use crate::writer::Writer;
 
 /// Bytes of a step in a file.

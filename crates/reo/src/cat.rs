@@ -208,8 +208,11 @@ fn port(c: &mut Cursor) -> Read<((Spot, String), bool)> {
     Ok((port, takes))
 }
 
+/// A word, and where it is.
+type Placed = (Spot, String);
+
 /// A state but for its cells, which are listed, and its name.
-fn state(c: &mut Cursor) -> Read<(String, Vec<(Spot, String)>, State)> {
+fn state(c: &mut Cursor) -> Read<(String, Vec<Placed>, State)> {
     let (spot, name) = word(c)?;
     let mut initial = c.eat("*");
     let (mut cells, mut contents) = (Vec::new(), Vec::new());

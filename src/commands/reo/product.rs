@@ -12,7 +12,7 @@ use tickbound_reo::symbol::NameId;
 use tickbound_reo_opencl::{Maker, MultiplierError};
 use tickbound_reo_stream::{StreamJob, Streamed};
 
-use super::compose::{Args, Mode};
+use super::compose_args::{Args, Mode};
 use super::load::parts;
 use super::ranks::Ranks;
 use super::shared::{devices, engine};

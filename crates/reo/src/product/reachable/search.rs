@@ -13,7 +13,7 @@ use super::layout::Layout;
 use super::plan::Plan;
 use super::worker::KEPT;
 use super::worker_pool::{Counted, PIECE_ROWS, WorkerPool, extend, fitting, pieces_of};
-use super::write::{Conditions, Notes, Out};
+use super::write::{Conditions, Notes, Out, note_bytes};
 use crate::automaton::AutomatonRows;
 use crate::limits::{Limited, ProductLimits, ProductProgress};
 
@@ -189,10 +189,4 @@ impl<'a, S: Layout> Search<'a, S> {
         }
         Ok(())
     }
-}
-
-/// Bytes for each step to note what is new; a vector may have twice the room that it uses.
-pub(super) fn note_bytes(layout: impl Layout) -> u128 {
-    let note = |words: usize| if words > 0 { 2 * 8 * (1 + words) } else { 0 };
-    (note(layout.state()) + note(layout.condition())) as u128
 }

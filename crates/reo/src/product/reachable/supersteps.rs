@@ -11,11 +11,10 @@ use super::external;
 use super::index::{Budget, Index};
 use super::layout::Layout;
 use super::plan::Plan;
-use super::search::note_bytes;
 use super::state_store::{StateStore, StreamError, UNKNOWN};
 use super::worker::KEPT;
 use super::worker_pool::{Counted, WorkerPool, extend, fitting};
-use super::write::{Conditions, Out};
+use super::write::{Conditions, Out, note_bytes};
 use crate::limits::{ProductLimits, ProductProgress, Stopped};
 
 use rayon::prelude::*;

@@ -14,6 +14,12 @@ use crate::limits::{Limited, ProductLimits};
 /// Most steps of the block of combinations that is made once for a row: fits in a near cache.
 const COMBINED: usize = 1 << 11;
 
+/// Bytes for each step to note what is new; a vector may have twice the room that it uses.
+pub(super) fn note_bytes(layout: impl Layout) -> u128 {
+    let note = |words: usize| if words > 0 { 2 * 8 * (1 + words) } else { 0 };
+    (note(layout.state()) + note(layout.condition())) as u128
+}
+
 /// Where a piece of the result goes.
 pub(super) struct Out<'b> {
     pub targets: &'b mut [u32],
