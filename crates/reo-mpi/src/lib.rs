@@ -1,16 +1,10 @@
 //! Products made by several processes together, over MPI.
 //!
-//! [`World::start`] joins the processes that `mpirun` or a batch system has started, if there are
-//! any; a [`World`] is the [`Exchange`](tickbound_reo::product::reachable::Exchange) that the
-//! engines of [`tickbound_reo`] ask for. Nothing else is here: which states a rank has and what
-//! ranks tell each other is decided there, and tested there without MPI.
+//! [`World::start`] joins the processes that `mpirun` or a batch system has started; a [`World`] is
+//! the [`Exchange`](tickbound_reo::product::reachable::Exchange) of [`tickbound_reo`], where the
+//! protocol is, and its tests. Without the feature `mpi` nothing of the system is needed.
 //!
-//! The feature `mpi` brings MPI itself. Without it this crate needs nothing of the system, and says
-//! so where it is started by `mpirun`.
-//!
-//! **A rank that fails ends all.** MPI knows no way to take a process out: whoever fails says why,
-//! and calls [`World::abort`]. A process that panics does so too. What is killed is noticed by
-//! `mpirun`, which ends the others.
+//! **A rank that fails ends all**: it reports why and calls [`World::abort`]; so does a panic.
 
 use thiserror::Error;
 
@@ -38,8 +32,7 @@ pub enum WorldError {
     Start(&'static str),
 }
 
-/// What starters of MPI programs tell each process: Open MPI and PRRTE, MPICH and Intel MPI,
-/// Slurm's `srun --mpi=pmix`.
+/// Variables of starters of MPI programs: Open MPI, PRRTE, MPICH, Intel MPI, `srun --mpi=pmix`.
 const STARTED: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"];
 
 /// Whether this process was started as one of several that are to work together.

@@ -20,8 +20,8 @@ pub struct World {
 }
 
 impl World {
-    /// Joins the others; nothing if this process was started alone. To be called once, and before
-    /// threads call MPI.
+    /// Joins the others; nothing if this process is alone. To be called once, before threads use
+    /// MPI.
     ///
     /// # Errors
     /// MPI does not start, or lets only one thread call it: the search calls it from one at a time,
@@ -42,7 +42,7 @@ impl World {
         Ok(Some(World { _universe: universe, rank, size }))
     }
 
-    /// Ends all processes, this one with exit status `code`. What is to be said was said before.
+    /// Ends all processes, this one with exit status `code`. The reason was reported before.
     pub fn abort(&self, code: i32) -> ! {
         SimpleCommunicator::world().abort(code)
     }

@@ -1,10 +1,10 @@
 //! The dense product of constraint automata on OpenCL devices.
 //!
-//! [`Multiplier`] makes the same cells as [`tickbound_reo`], bit for bit; [`Maker`] hands a product
-//! on block by block.
+//! [`Multiplier`] makes the same cells as [`tickbound_reo`]; [`Maker`] hands a product on in
+//! blocks.
 
 mod multiplier;
 mod stream;
 
-pub use multiplier::{Multiplier, MultiplierError, RowsIn, agree};
+pub use multiplier::{Multiplier, MultiplierError, MultiplierResult, RowsIn, agree};
 pub use stream::Maker;

@@ -1,9 +1,8 @@
 //! The dense product on an OpenCL device.
 //!
-//! A product is one launch, or one for each slab of rows if it is larger than a buffer may be; many
-//! small ones are one launch together, a workgroup each. Whatever comes back must have the
-//! checksum that follows from the factors ([`DensePlan::checksum`]): a device that left something
-//! out without saying so gives an error, not a wrong automaton.
+//! A product is one launch, or one for each slab of rows that fits a buffer; many small ones are
+//! one launch, a workgroup each. The result must have the checksum that follows from the factors
+//! ([`DensePlan::checksum`]), else it is an error.
 
 mod measure;
 
@@ -66,6 +65,9 @@ impl From<Stopped> for MultiplierError {
     }
 }
 
+/// A result that may be a [`MultiplierError`].
+pub type MultiplierResult<T> = Result<T, MultiplierError>;
+
 /// How long a device took for something.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MultiplierTimes {
@@ -86,9 +88,6 @@ pub struct Multiplier {
 
 impl Multiplier {
     /// Opens a device and builds the kernels for it.
-    ///
-    /// # Errors
-    /// The device cannot be opened or refuses the kernels.
     pub fn new(device: &Device) -> Result<Multiplier, DeviceError> {
         let session = Session::open(device)?;
         let program = DeviceProgram::build(&session, include_str!("dense.cl"), "")?;
@@ -104,26 +103,19 @@ impl Multiplier {
     }
 
     /// The product of two matrices.
-    ///
-    /// # Errors
-    /// There is none, it needs more memory than allowed, it was stopped, or the device failed.
     pub fn product(
         &self,
         left: &Matrix,
         right: &Matrix,
         limits: &ProductLimits,
-    ) -> Result<Matrix, MultiplierError> {
+    ) -> MultiplierResult<Matrix> {
         let plan = DensePlan::new(left, right)?;
         let cells = self.cells(&plan, limits)?;
         Ok(plan.matrix(cells)?)
     }
 
     /// The product of any number of matrices, neighbours first.
-    pub fn fold(
-        &self,
-        parts: &[Matrix],
-        limits: &ProductLimits,
-    ) -> Result<Matrix, MultiplierError> {
+    pub fn fold(&self, parts: &[Matrix], limits: &ProductLimits) -> MultiplierResult<Matrix> {
         limits.fits("the dense product", need(parts))?;
         match parts {
             [] => Ok(tickbound_reo::product::dense::fold(parts, limits)?),
@@ -137,7 +129,7 @@ impl Multiplier {
     }
 
     /// The cells of a product, slab by slab.
-    fn cells(&self, plan: &DensePlan, limits: &ProductLimits) -> Result<Vec<u64>, MultiplierError> {
+    fn cells(&self, plan: &DensePlan, limits: &ProductLimits) -> MultiplierResult<Vec<u64>> {
         let mut cells = plan.allocate(limits)?;
         if cells.is_empty() {
             return Ok(cells);
@@ -148,14 +140,7 @@ impl Multiplier {
     }
 
     /// A product whose rows the device will make, up to `words` words at a time.
-    ///
-    /// # Errors
-    /// A row is too large, or the device has no memory for the factors and some rows.
-    pub fn rows<'a>(
-        &'a self,
-        plan: &'a DensePlan,
-        words: usize,
-    ) -> Result<RowsIn<'a>, MultiplierError> {
+    pub fn rows<'a>(&'a self, plan: &'a DensePlan, words: usize) -> MultiplierResult<RowsIn<'a>> {
         let sizes = plan.sizes();
         fits32("a row of the product", sizes.row() as u128)?;
         let most = (SLAB.min(self.device().max_alloc) / 8).min(words as u64);
@@ -173,19 +158,19 @@ impl Multiplier {
         &self,
         pairs: &[(&Matrix, &Matrix)],
         limits: &ProductLimits,
-    ) -> Result<Batch, MultiplierError> {
+    ) -> MultiplierResult<Batch> {
         let plan = BatchPlan::new(pairs, limits)?;
         let (cells, _) = self.batch_cells(&plan, limits)?;
         Ok(plan.batch(cells)?)
     }
 
-    /// The cells of a batch, made by one launch - or by one for as many products as fit into a
-    /// buffer - and how long that took.
+    /// The cells of a batch, by one launch for as many products as fit a buffer, and how long it
+    /// took.
     pub fn batch_cells(
         &self,
         plan: &BatchPlan,
         limits: &ProductLimits,
-    ) -> Result<(Vec<u64>, MultiplierTimes), MultiplierError> {
+    ) -> MultiplierResult<(Vec<u64>, MultiplierTimes)> {
         let start = Instant::now();
         let mut times = MultiplierTimes::default();
         let mut cells = vec![EMPTY; plan.words()];
@@ -202,7 +187,7 @@ impl Multiplier {
     }
 
     /// The products of a batch in runs whose cells fit into one buffer, as do their factors.
-    fn slabs<'p>(&self, plan: &'p BatchPlan) -> Result<Vec<&'p [BatchPart]>, MultiplierError> {
+    fn slabs<'p>(&self, plan: &'p BatchPlan) -> MultiplierResult<Vec<&'p [BatchPart]>> {
         let most = SLAB.min(self.device().max_alloc) as usize / 8;
         let (mut slabs, mut begin, mut words) = (Vec::new(), 0, 0);
         let parts = plan.parts();
@@ -226,7 +211,7 @@ impl Multiplier {
         plan: &BatchPlan,
         parts: &[BatchPart],
         out: &mut [u64],
-    ) -> Result<f64, MultiplierError> {
+    ) -> MultiplierResult<f64> {
         let (Some(first), Some(last), false) = (parts.first(), parts.last(), out.is_empty()) else {
             return Ok(0.0);
         };
@@ -273,7 +258,7 @@ impl Multiplier {
         part: &BatchPart,
         first: usize,
         rows: usize,
-    ) -> Result<KernelLaunch<'a>, MultiplierError> {
+    ) -> MultiplierResult<KernelLaunch<'a>> {
         let Sizes { left_states, left_slots, right_states, right_slots } = part.sizes;
         let row = part.sizes.row();
         buffers.check(part, rows)?;
@@ -302,14 +287,14 @@ impl Multiplier {
         Ok(unsafe { self.session.enqueue(&self.product, &arguments, &global, Some(&local))? })
     }
 
-    fn check_batch(&self, plan: &BatchPlan, cells: &[u64]) -> Result<(), MultiplierError> {
+    fn check_batch(&self, plan: &BatchPlan, cells: &[u64]) -> MultiplierResult<()> {
         plan.parts().iter().try_for_each(|part| {
             let found = Checksum::of(&cells[part.cells..][..part.words()], 0);
             self.check(plan.checksum(part), found)
         })
     }
 
-    fn check(&self, expected: Checksum, found: Checksum) -> Result<(), MultiplierError> {
+    fn check(&self, expected: Checksum, found: Checksum) -> MultiplierResult<()> {
         agree(&self.device().name, expected, found)
     }
 }
@@ -325,8 +310,8 @@ pub struct RowsIn<'a> {
 
 impl RowsIn<'_> {
     /// Fills `out`, whole rows of the product from row `first` on; progress counts rows as states.
-    /// Nobody has checked then that the device left nothing out: [`DensePlan::checksum`] tells what
-    /// all rows come to.
+    /// It is not checked that the device left nothing out: [`DensePlan::checksum`] is the sum of
+    /// all rows.
     ///
     /// # Errors
     /// The device failed, it was stopped, or the product has no such rows.
@@ -335,7 +320,7 @@ impl RowsIn<'_> {
         first: usize,
         out: &mut [u64],
         limits: &ProductLimits,
-    ) -> Result<(), MultiplierError> {
+    ) -> MultiplierResult<()> {
         let sizes = self.plan.sizes();
         let row = sizes.row().max(1);
         let needed = sizes.states().saturating_sub(first).saturating_mul(row);
@@ -377,15 +362,9 @@ impl Buffers {
 }
 
 /// Whether what `device` has made is what follows from the factors.
-///
-/// # Errors
-/// [`MultiplierError::Wrong`] if it is not.
-pub fn agree(device: &str, expected: Checksum, found: Checksum) -> Result<(), MultiplierError> {
-    let device = || device.to_owned();
-    match expected == found {
-        true => Ok(()),
-        false => Err(MultiplierError::Wrong { device: device(), expected, found }),
-    }
+pub fn agree(device: &str, expected: Checksum, found: Checksum) -> MultiplierResult<()> {
+    let wrong = || MultiplierError::Wrong { device: device.to_owned(), expected, found };
+    if expected == found { Ok(()) } else { Err(wrong()) }
 }
 
 /// Words of the left and of the right factor.
@@ -400,7 +379,7 @@ fn grid(width: usize, rows: usize, max_group: usize) -> ([usize; 2], [usize; 2])
     ([width.next_multiple_of(group), rows.div_ceil(EACH)], [group, 1])
 }
 
-fn fits32(what: &'static str, words: u128) -> Result<(), MultiplierError> {
+fn fits32(what: &'static str, words: u128) -> MultiplierResult<()> {
     // A little less, so that rounding up to whole groups stays within 32 bits.
     let most = u128::from(u32::MAX) - GROUP as u128;
     if words <= most { Ok(()) } else { Err(MultiplierError::TooLarge { what, words }) }

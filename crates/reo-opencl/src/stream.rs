@@ -1,11 +1,8 @@
 //! The dense product block by block, made by this machine's threads or by OpenCL devices.
 //!
-//! [`Maker::run`] is the path of a block from who makes it to who consumes it. Its rows are first
-//! seen some at a time and in parallel ([`RowsOf`]), then what was kept of them is taken, block by
-//! block, while the next block is made. Several devices take blocks from one queue, each when it is
-//! done with the one before: so each makes as many as its speed allows. Near the end a device
-//! leaves a block to others that will be done with all that is left before it would be with the one
-//! ([`Queue`]).
+//! [`Maker::run`] makes blocks, has their rows seen in parallel ([`RowsOf`]), and passes what was
+//! kept on, block by block, while the next is made. Devices take blocks from one [`Queue`], each
+//! when it is done; near the end a device leaves a block to others that are faster.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -16,7 +13,7 @@ use std::time::Instant;
 use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::dense::{DenseError, DenseStream, RowBlock, RowsOf, in_turn};
 
-use super::multiplier::{Multiplier, MultiplierError};
+use super::multiplier::{Multiplier, MultiplierError, MultiplierResult};
 use tickbound_device::Device;
 
 /// Who makes the blocks.
@@ -45,8 +42,7 @@ impl Maker<'_> {
         match self {
             // Rows of a block are seen as they are made.
             Maker::Threads => 0,
-            // One that is seen; of each device one that comes back, and one in its memory, which
-            // may be this machine's.
+            // One that is seen; of each device one that comes back and one in its memory.
             Maker::Devices(devices) => 1 + 2 * devices.len(),
         }
     }
@@ -56,7 +52,7 @@ impl Maker<'_> {
     /// are ready.
     ///
     /// # Errors
-    /// A device failed, there is too little memory, it was stopped, or what `take` says. What was
+    /// A device failed, there is too little memory, it was stopped, or an error of `take`. What was
     /// taken by then are whole blocks.
     pub fn run<T: Send, E: Send + From<MultiplierError>>(
         self,
@@ -85,7 +81,7 @@ impl Maker<'_> {
                 scope.spawn(move || work.make(device, &sender));
             }
             drop(sender);
-            // Whoever makes a block gives up once nobody takes it.
+            // A device gives up once its blocks are not taken.
             for made in made {
                 let (block, cells) = made?;
                 let kept = stream.pieces(block, &cells, limits, &see).map_err(dense)?;
@@ -98,7 +94,7 @@ impl Maker<'_> {
 }
 
 /// A block and its cells, or why there are none.
-type Made = Result<(RowBlock, Vec<u64>), MultiplierError>;
+type Made = MultiplierResult<(RowBlock, Vec<u64>)>;
 
 /// What a device works on.
 struct Work<'a> {
@@ -114,12 +110,12 @@ impl Work<'_> {
     /// Makes blocks as long as there are any, and somebody takes them.
     fn make(&self, device: &Device, sender: &SyncSender<Made>) {
         if let Err(error) = self.blocks(device, sender) {
-            // Nobody listens after another error.
+            // There is no receiver after another error.
             let _ = sender.send(Err(error));
         }
     }
 
-    fn blocks(&self, device: &Device, sender: &SyncSender<Made>) -> Result<(), MultiplierError> {
+    fn blocks(&self, device: &Device, sender: &SyncSender<Made>) -> MultiplierResult<()> {
         // Handles of OpenCL stay with the thread that has them.
         let engine = Multiplier::new(device)?;
         let rows = engine.rows(self.stream.plan(), self.stream.words())?;
@@ -147,7 +143,7 @@ struct Queue {
     blocks: VecDeque<RowBlock>,
     /// Rows of these.
     rows: usize,
-    /// Rows a second that each device made last; `None` before its first block, and once it gets no
+    /// Rows a second of each device's last block; `None` before the first, and when it gets no
     /// more.
     speeds: Vec<Option<f64>>,
 }
@@ -175,7 +171,7 @@ impl Queue {
         self.blocks.pop_front()
     }
 
-    /// A device has made a block in so many seconds.
+    /// A device has made a block in this time.
     fn done(&mut self, device: usize, block: RowBlock, seconds: f64) {
         self.speeds[device] = Some(block.rows as f64 / seconds.max(1e-9));
     }

@@ -1,10 +1,21 @@
-//! What is wrong with a dataset.
+//! What is wrong with a dataset or a job.
 
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+use tickbound_reo::check::FormulaError;
+use tickbound_reo::limits::Stopped;
+use tickbound_reo::product::dense::{DenseError, MAX_NAMES};
+use tickbound_reo::product::reachable::StreamError;
+use tickbound_reo_opencl::MultiplierError;
 
 use crate::format::{FORMAT, MANIFEST, VERSION};
+
+/// A result that may be a [`DatasetError`].
+pub type DatasetResult<T> = Result<T, DatasetError>;
+
+/// A result that may be a [`StreamJobError`].
+pub type JobResult<T> = Result<T, StreamJobError>;
 
 /// What is wrong with a dataset.
 #[derive(Debug, Error)]
@@ -20,17 +31,11 @@ pub enum DatasetError {
         error: std::io::Error,
     },
     /// There is no dataset.
-    #[error("{path}: there is no {FORMAT} here, as {MANIFEST} is missing")]
-    Absent {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error("{0}: there is no {FORMAT} here, as {MANIFEST} is missing")]
+    Absent(PathBuf),
     /// A new dataset is to be made where something else is.
-    #[error("{path}: the folder is not empty and has no {FORMAT}; choose a new or an empty one")]
-    Occupied {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error("{0}: the folder is not empty and has no {FORMAT}; choose a new or an empty one")]
+    Occupied(PathBuf),
     /// The manifest is none.
     #[error("{path}: not the manifest of a {FORMAT}: {why}")]
     Manifest {
@@ -47,7 +52,7 @@ pub enum DatasetError {
     Version {
         /// The manifest.
         path: PathBuf,
-        /// The version that it says.
+        /// The version in it.
         found: u64,
     },
     /// The folder has the blocks of another product, or other blocks of this one.
@@ -62,11 +67,8 @@ pub enum DatasetError {
         what: &'static str,
     },
     /// A file that the manifest does not know.
-    #[error("{path}: does not belong to the dataset; remove it")]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{0}: does not belong to the dataset; remove it")]
+    Foreign(PathBuf),
     /// A block is not what was written.
     #[error(
         "{path}: damaged: {why}; run the composition again with this folder to make the block anew"
@@ -92,11 +94,8 @@ pub enum DatasetError {
         blocks: Option<usize>,
     },
     /// Another process writes to the folder.
-    #[error("{path}: another process writes to this folder; wait for it, or choose another folder")]
-    Busy {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error("{0}: another process writes to this folder; wait for it, or choose another folder")]
+    Busy(PathBuf),
     /// Somebody stopped it.
     #[error("stopped")]
     Stopped,
@@ -107,5 +106,61 @@ impl DatasetError {
     pub(crate) fn file(path: &Path) -> impl Fn(std::io::Error) -> DatasetError + use<> {
         let path = path.to_owned();
         move |error| DatasetError::File { path: path.clone(), error }
+    }
+}
+
+/// Why a product was not made, or not written.
+#[derive(Debug, Error)]
+pub enum StreamJobError {
+    /// The dense product cannot be made.
+    #[error(transparent)]
+    Dense(#[from] MultiplierError),
+    /// The reachable product cannot be made.
+    #[error(transparent)]
+    Reachable(#[from] StreamError),
+    /// The dataset cannot be written.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// Other ranks cannot be reached.
+    #[error("the exchange between ranks: {0}")]
+    Exchange(#[from] std::io::Error),
+    /// There is too little memory.
+    #[error("{error}{fix}")]
+    Memory {
+        /// For what.
+        error: Stopped,
+        /// What else helps.
+        fix: &'static str,
+    },
+    /// A formula cannot be read.
+    #[error("{option}: {error}")]
+    Formula {
+        /// The option that gives it.
+        option: &'static str,
+        /// What is wrong.
+        error: FormulaError,
+    },
+    /// More names than a label of one word has bits.
+    #[error("{connector}: {names} names; --dataset and --invariant take at most {MAX_NAMES}")]
+    Names {
+        /// The connector.
+        connector: String,
+        /// How many it has.
+        names: usize,
+    },
+    /// The writer has ended with an error.
+    #[error("the writer has stopped")]
+    Writer,
+}
+
+impl StreamJobError {
+    /// Whether the work was stopped from outside.
+    pub(crate) fn is_interruption(&self) -> bool {
+        let why = match self {
+            StreamJobError::Dense(MultiplierError::Dense(DenseError::Stopped(why)))
+            | StreamJobError::Reachable(StreamError::Stopped(why)) => why,
+            _ => return false,
+        };
+        matches!(why, Stopped::Interrupted)
     }
 }

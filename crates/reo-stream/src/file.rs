@@ -37,9 +37,6 @@ pub struct Written {
 
 /// Writes the steps of a block, given in parts, to the draft of its file. What is encoded is
 /// written by another thread, while more is encoded.
-///
-/// # Errors
-/// The system's, where it cannot be written.
 pub(crate) fn write(draft: &mut Draft, steps: &[BlockColumns]) -> io::Result<Written> {
     draft.direct();
     let (full, to_write) = sync_channel::<Pages>(0);
@@ -60,7 +57,7 @@ pub(crate) fn write(draft: &mut Draft, steps: &[BlockColumns]) -> io::Result<Wri
         let encoded = encoded.and_then(|()| sink.pass());
         let written = Written { bytes: sink.bytes, crc32: sink.crc.sum() };
         drop(sink);
-        // The writer's error is the reason of what the encoder says then.
+        // The writer's error is the reason of the encoder's.
         writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         encoded.map(|()| written)
     })
@@ -159,7 +156,7 @@ impl Pages {
         &self.memory[self.from..][..self.filled]
     }
 
-    /// Takes as many bytes as there is room for, and says how many.
+    /// Takes as many bytes as there is room for, and returns how many.
     fn take(&mut self, bytes: &[u8]) -> usize {
         let count = bytes.len().min(ROOM - self.filled);
         self.memory[self.from + self.filled..][..count].copy_from_slice(&bytes[..count]);

@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 use tickbound_os::output::{Disk, Draft};
 use tickbound_reo::product::dense::{BlockColumns, CellTally, RowBlock};
 
-use crate::error::DatasetError;
+use crate::error::{DatasetError, DatasetResult};
 use crate::file;
 use crate::format::name;
 use crate::manifest::BlockRecord;
@@ -19,7 +19,7 @@ use crate::manifest::BlockRecord;
 pub struct BlockFiles {
     disk: Disk,
     folder: PathBuf,
-    last: Option<JoinHandle<Result<BlockRecord, DatasetError>>>,
+    last: Option<JoinHandle<DatasetResult<BlockRecord>>>,
 }
 
 impl BlockFiles {
@@ -28,9 +28,8 @@ impl BlockFiles {
         BlockFiles { disk, folder: folder.to_owned(), last: None }
     }
 
-    /// Begins to write a block: its steps in parts, in their order - or those of them that fulfil
-    /// the dataset's filter -, and what all its steps come to. Gives the record of the block
-    /// before, once its file is there.
+    /// Begins to write a block: its steps in parts, in order, or those that fulfil the filter, and
+    /// the tally of all its steps. Gives the record of the block before, once its file is there.
     ///
     /// # Errors
     /// The block before cannot be written; then there is no such file, or what was there before.
@@ -39,14 +38,14 @@ impl BlockFiles {
         block: RowBlock,
         tally: CellTally,
         steps: Vec<BlockColumns>,
-    ) -> Result<Option<BlockRecord>, DatasetError> {
+    ) -> DatasetResult<Option<BlockRecord>> {
         let (disk, folder) = (self.disk, self.folder.clone());
         let this = thread::spawn(move || one(disk, &folder, block, &tally, steps));
         self.last.replace(this).map(end).transpose()
     }
 
     /// Waits for the last block.
-    pub fn rest(&mut self) -> Result<Option<BlockRecord>, DatasetError> {
+    pub fn rest(&mut self) -> DatasetResult<Option<BlockRecord>> {
         self.last.take().map(end).transpose()
     }
 }
@@ -60,7 +59,7 @@ impl Drop for BlockFiles {
     }
 }
 
-fn end(thread: JoinHandle<Result<BlockRecord, DatasetError>>) -> Result<BlockRecord, DatasetError> {
+fn end(thread: JoinHandle<DatasetResult<BlockRecord>>) -> DatasetResult<BlockRecord> {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
@@ -70,7 +69,7 @@ fn one(
     block: RowBlock,
     tally: &CellTally,
     steps: Vec<BlockColumns>,
-) -> Result<BlockRecord, DatasetError> {
+) -> DatasetResult<BlockRecord> {
     let name = name(block.number);
     let path = folder.join(&name);
     let fail = DatasetError::file(&path);

@@ -9,7 +9,7 @@ use flate2::Crc;
 use tickbound_os::output::{Disk, Draft, Lock, leftovers};
 use tickbound_reo::product::dense::{CellTally, RowBlock};
 
-use crate::error::DatasetError;
+use crate::error::{DatasetError, DatasetResult};
 use crate::file::Written;
 use crate::files::BlockFiles;
 use crate::format::{MANIFEST, block_of_draft};
@@ -45,11 +45,11 @@ impl Dataset {
         folder: &Path,
         head: ManifestHead,
         go_on: &dyn Fn(usize) -> bool,
-    ) -> Result<Dataset, DatasetError> {
+    ) -> DatasetResult<Dataset> {
         std::fs::create_dir_all(folder).map_err(DatasetError::file(folder))?;
         let lock = folder.join(LOCK);
         let lock = Lock::take(disk, &lock).map_err(DatasetError::file(&lock))?;
-        let Some(lock) = lock else { return Err(DatasetError::Busy { path: folder.to_owned() }) };
+        let Some(lock) = lock else { return Err(DatasetError::Busy(folder.to_owned())) };
         let path = folder.join(MANIFEST);
         let manifest = match read(folder)? {
             None => new(folder, head)?,
@@ -65,7 +65,7 @@ impl Dataset {
         Ok(dataset)
     }
 
-    /// What it says of itself.
+    /// Its manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -80,20 +80,17 @@ impl Dataset {
         BlockFiles::new(self.disk, &self.folder)
     }
 
-    /// Says that a block is there, whose file [`BlockFiles`] have written.
-    ///
-    /// # Errors
-    /// The manifest cannot be written.
-    pub fn enter(&mut self, record: BlockRecord) -> Result<(), DatasetError> {
+    /// Enters a block whose file [`BlockFiles`] have written.
+    pub fn enter(&mut self, record: BlockRecord) -> DatasetResult<()> {
         self.manifest.add(record);
         self.save()
     }
 
-    /// Whether a block that is there is the one that comes to `tally`.
+    /// Whether a block that is there has this `tally`.
     ///
     /// # Errors
     /// It is not: the folder holds another product.
-    pub fn agree(&self, block: RowBlock, tally: &CellTally) -> Result<(), DatasetError> {
+    pub fn agree(&self, block: RowBlock, tally: &CellTally) -> DatasetResult<()> {
         let at = self.manifest.written.binary_search_by_key(&block.number, |record| record.block);
         let record = at.ok().map(|at| &self.manifest.written[at]);
         let same = |record: &BlockRecord| {
@@ -106,17 +103,14 @@ impl Dataset {
         Err(DatasetError::Other { path: self.folder.join(MANIFEST), what: "what a block comes to" })
     }
 
-    /// Says that every block of the product is there, where that was not known before.
-    ///
-    /// # Errors
-    /// The manifest cannot be written.
-    pub fn finish(&mut self) -> Result<(), DatasetError> {
+    /// Enters that every block of the product is there, where that was not known before.
+    pub fn finish(&mut self) -> DatasetResult<()> {
         self.manifest.finish();
         self.save()
     }
 
     /// Removes what was half written by a run that was killed.
-    fn clean(&self) -> Result<(), DatasetError> {
+    fn clean(&self) -> DatasetResult<()> {
         let block = |path: PathBuf| {
             let name = path.file_name()?.to_str()?;
             block_of_draft(name).map(str::to_owned)
@@ -133,7 +127,7 @@ impl Dataset {
     }
 
     /// Forgets blocks that are not what was written.
-    fn keep_whole(&mut self, go_on: &dyn Fn(usize) -> bool) -> Result<(), DatasetError> {
+    fn keep_whole(&mut self, go_on: &dyn Fn(usize) -> bool) -> DatasetResult<()> {
         let mut whole = Vec::new();
         for record in std::mem::take(&mut self.manifest.written) {
             match check(&self.folder, &record, go_on) {
@@ -147,7 +141,7 @@ impl Dataset {
         Ok(())
     }
 
-    fn save(&self) -> Result<(), DatasetError> {
+    fn save(&self) -> DatasetResult<()> {
         let path = self.folder.join(MANIFEST);
         let fail = DatasetError::file(&path);
         let mut text = serde_json::to_vec_pretty(&self.manifest).map_err(|e| fail(e.into()))?;
@@ -158,13 +152,13 @@ impl Dataset {
     }
 }
 
-/// Reads all of a dataset, and says what it is if it is complete and every block is what was
+/// Reads all of a dataset; gives its manifest if it is complete and every block is what was
 /// written. `go_on` is asked now and then, with the number of a block, whether to go on.
 ///
 /// # Errors
 /// What is missing, damaged, or does not belong to it; or it was stopped.
-pub fn verify(folder: &Path, go_on: &dyn Fn(usize) -> bool) -> Result<Manifest, DatasetError> {
-    let absent = || DatasetError::Absent { path: folder.to_owned() };
+pub fn verify(folder: &Path, go_on: &dyn Fn(usize) -> bool) -> DatasetResult<Manifest> {
+    let absent = || DatasetError::Absent(folder.to_owned());
     let manifest = read(folder)?.ok_or_else(absent)?;
     manifest.written.iter().try_for_each(|record| check(folder, record, go_on))?;
     if !manifest.complete {
@@ -175,25 +169,25 @@ pub fn verify(folder: &Path, go_on: &dyn Fn(usize) -> bool) -> Result<Manifest, 
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let known = |record: &BlockRecord| record.file == name;
         if ![MANIFEST, LOCK].contains(&name) && !manifest.written.iter().any(known) {
-            return Err(DatasetError::Foreign { path });
+            return Err(DatasetError::Foreign(path));
         }
     }
     Ok(manifest)
 }
 
 /// The manifest of a dataset that is to be made.
-fn new(folder: &Path, head: ManifestHead) -> Result<Manifest, DatasetError> {
+fn new(folder: &Path, head: ManifestHead) -> DatasetResult<Manifest> {
     // A draft of the manifest is all that a killed run may have left before it.
     let drafts = leftovers(&folder.join(MANIFEST)).map_err(DatasetError::file(folder))?;
     let other = |path: &PathBuf| !path.ends_with(LOCK) && !drafts.contains(path);
     if files(folder)?.iter().any(other) {
-        return Err(DatasetError::Occupied { path: folder.to_owned() });
+        return Err(DatasetError::Occupied(folder.to_owned()));
     }
     Ok(Manifest::new(head))
 }
 
 /// All that is in a folder, in order.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, DatasetError> {
+fn files(folder: &Path) -> DatasetResult<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).map_err(DatasetError::file(folder))?;
     let paths = entries.map(|entry| entry.map(|entry| entry.path()));
     let mut paths = paths.collect::<Result<Vec<_>, _>>().map_err(DatasetError::file(folder))?;
@@ -201,8 +195,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, DatasetError> {
     Ok(paths)
 }
 
-/// The manifest of a folder, if it has one.
-fn read(folder: &Path) -> Result<Option<Manifest>, DatasetError> {
+fn read(folder: &Path) -> DatasetResult<Option<Manifest>> {
     let path = folder.join(MANIFEST);
     let fail = DatasetError::file(&path);
     let mut text = String::new();
@@ -220,11 +213,7 @@ fn read(folder: &Path) -> Result<Option<Manifest>, DatasetError> {
 }
 
 /// Whether a block's file is what was written.
-fn check(
-    folder: &Path,
-    record: &BlockRecord,
-    go_on: &dyn Fn(usize) -> bool,
-) -> Result<(), DatasetError> {
+fn check(folder: &Path, record: &BlockRecord, go_on: &dyn Fn(usize) -> bool) -> DatasetResult<()> {
     let path = folder.join(&record.file);
     let damaged = |why: String| DatasetError::Damaged { path: path.clone(), why };
     let mut file = match File::open(&path) {

@@ -1,7 +1,7 @@
 //! The steps of a product as a folder of files that other tools open, written block by block.
 //!
 //! A dataset is a folder with one Parquet file for each block of a dense or reachable product,
-//! `block-000000.parquet` and so on, and `manifest.json`, which says what they are. Each row of a
+//! `block-000000.parquet` and so on, and `manifest.json`, which describes them. Each row of a
 //! file is a step, in the order of the product; of a dense one idle loops are among them:
 //!
 //! | column | type | meaning |
@@ -19,21 +19,33 @@
 //! the manifest is renewed in the same way. So at every moment the blocks of which the manifest
 //! knows are whole, and a run that was killed goes on with the others ([`Dataset::open`]); what it
 //! leaves in the end is, byte for byte, what one run leaves. One process at a time holds a folder;
-//! others may write files of blocks for it ([`BlockFiles`]). [`verify`] tells whether a dataset is
+//! others may write files of blocks for it ([`BlockFiles`]). [`verify`] checks whether a dataset is
 //! what was written.
 //!
-//! Files are touched through [`tickbound_os::output`] alone; nothing is computed here.
+//! Files are touched through [`tickbound_os::output`] alone.
+//!
+//! A [`StreamJob`] makes a product in blocks, by threads, devices or several processes, counts,
+//! checks and sums them, and writes them if it is to. A [`StreamObserver`] receives the progress.
 
 mod error;
 mod file;
 mod files;
 mod folder;
 mod format;
+mod job;
 mod manifest;
+mod meter;
+mod ranks;
+mod request;
+mod search;
+mod writer;
 
-pub use error::DatasetError;
+pub use error::{DatasetError, DatasetResult, JobResult, StreamJobError};
 pub use file::{COLUMNS, Written};
 pub use files::BlockFiles;
 pub use folder::{Dataset, verify};
 pub use format::{FORMAT, MANIFEST, VERSION};
 pub use manifest::{BlockRecord, Manifest, ManifestHead, StreamedProduct};
+pub use meter::StreamObserver;
+pub use ranks::Ranks;
+pub use request::{StreamExtent, StreamJob, Streamed};

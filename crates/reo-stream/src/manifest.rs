@@ -1,4 +1,4 @@
-//! What a dataset says of itself: `manifest.json`.
+//! The manifest of a dataset, `manifest.json`.
 
 use std::path::Path;
 
@@ -6,24 +6,23 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tickbound_reo::product::dense::{CellTally, Checksum, DenseStream, RowBlock};
 
-use crate::error::DatasetError;
+use crate::error::{DatasetError, DatasetResult};
 use crate::file::Written;
 use crate::format::{FORMAT, VERSION, name};
 
 /// Which product a dataset holds, and so what its steps are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StreamedProduct {
-    /// Every cell of the product of the matrices: idle loops among the steps, in the order of the
-    /// matrix.
+    /// Every cell of the product of the matrices, idle loops too, in the order of the matrix.
+    #[default]
     Dense,
     /// What can be reached: without idle loops, state by state, in the order of the search.
     Reachable,
 }
 
-/// What is known of a dataset before any block is made; of a reachable product some of it is known
-/// when all are made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What is known of a dataset in advance; of a reachable product some of it only at the end.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ManifestHead {
     /// [`FORMAT`].
     pub format: String,
@@ -44,14 +43,12 @@ pub struct ManifestHead {
     pub columns: Vec<[String; 2]>,
     /// Steps of the product; of a dense one as the factors say.
     pub steps: Option<u64>,
-    /// Their sum as in [`CellTally::checksum`], in hexadecimal; of a dense product as the factors
-    /// say.
+    /// Their sum as in [`CellTally::checksum`], in hexadecimal; of a dense product in advance.
     pub sum: Option<String>,
     /// Of a dense product, states of each block but the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_states: Option<u64>,
-    /// Of a reachable product, steps of a block: it ends with the state that brings it to so many,
-    /// or more.
+    /// Of a reachable product, steps of a block, which ends with the state that reaches them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_steps: Option<u64>,
     /// Blocks of the product.
@@ -101,19 +98,12 @@ impl ManifestHead {
             product,
             connector: connector.into(),
             names,
-            states: None,
-            initial: Vec::new(),
             columns: columns.map(|[name, kind]| [(*name).into(), (*kind).into()]).collect(),
-            steps: None,
-            sum: None,
-            block_states: None,
-            block_steps: None,
-            blocks: None,
-            filter: None,
+            ..ManifestHead::default()
         }
     }
 
-    /// What differs from another one, as far as it is known.
+    /// What differs from another one, where both are known.
     pub(crate) fn difference(&self, other: &ManifestHead) -> Option<&'static str> {
         let size = |head: &ManifestHead| (head.block_states, head.block_steps);
         let known = |head: &ManifestHead| ManifestHead {
@@ -167,7 +157,7 @@ pub struct BlockRecord {
 }
 
 impl BlockRecord {
-    /// Of a block whose file has so many `rows`.
+    /// Of a block whose file has that many `rows`.
     pub(crate) fn new(
         block: RowBlock,
         file: String,
@@ -191,7 +181,7 @@ impl BlockRecord {
         }
     }
 
-    /// What it comes to; nothing if its sums are no numbers.
+    /// Its sums; nothing if they are no numbers.
     pub(crate) fn tally(&self) -> Option<CellTally> {
         let number = |text: &str| u64::from_str_radix(text, 16).ok();
         Some(CellTally {
@@ -260,8 +250,7 @@ impl Manifest {
         self.checksum = hex(self.tally().digest);
     }
 
-    /// Reads a manifest.
-    pub(crate) fn parse(path: &Path, text: &str) -> Result<Manifest, DatasetError> {
+    pub(crate) fn parse(path: &Path, text: &str) -> DatasetResult<Manifest> {
         let wrong = |why: String| DatasetError::Manifest { path: path.to_owned(), why };
         let value: Value = tickbound_input::json(text).map_err(|e| wrong(e.to_string()))?;
         if value["format"] != FORMAT {
@@ -277,7 +266,6 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Whether its parts agree.
     fn check(&self) -> Result<(), String> {
         let ordered = self.written.windows(2).all(|two| two[0].block < two[1].block);
         for record in &self.written {

@@ -7,7 +7,7 @@
 //! step  := [ name [:: (IN | OUT)], ... ] :: condition :: state
 //! ```
 //!
-//! `OUT` and `IN` are said of the environment, as in the samples: what it puts out the automaton
+//! `OUT` and `IN` are seen from the environment, as in the samples: what it puts out the automaton
 //! takes, and what it takes in the automaton gives; so does a name of which nothing is known. `*`
 //! marks initial states. Each state lists the cells that hold something in it, the initial state
 //! perhaps with what they hold at the start. Conditions are those of [`crate::syntax::condition`],
@@ -16,11 +16,11 @@
 //! lacks it.
 //!
 //! Several automata in one file are the parts of one connector, called as the first: a name that
-//! two of them list fires in both at once, and each has cells of its own. Where one of them gives a
+//! two of them list fires in both at once, and each has its own cells. Where one of them gives a
 //! datum (`IN`), the environment takes it.
 //!
 //! Files in use say more than they mean: claims about cells that a state lacks and about names that
-//! do not fire are left out, words that are no names are taken as constants, and a note says so.
+//! do not fire are left out, words that are no names are taken as constants, with a note.
 //!
 //! ```
 //! use tickbound_reo::cat::connector;
@@ -32,6 +32,8 @@
 //! assert_eq!(steps, "0 {A} A = $m' -> 1\n1 {B} B = $m -> 0\n");
 //! # Ok::<(), tickbound_reo::cat::CatError>(())
 //! ```
+
+use std::convert::Infallible;
 
 use indexmap::{IndexMap, IndexSet};
 use thiserror::Error;
@@ -78,7 +80,6 @@ pub enum CatFault {
     Large,
 }
 
-/// A state as written.
 pub(crate) struct State {
     pub spot: Spot,
     pub cells: IndexSet<String>,
@@ -95,7 +96,6 @@ pub(crate) struct Step {
     pub to: (Spot, String),
 }
 
-/// An automaton as written.
 pub(crate) struct File {
     pub name: String,
     pub names: IndexSet<String>,
@@ -105,9 +105,6 @@ pub(crate) struct File {
 }
 
 /// The automata of a `.cat` text, as the parts of a connector.
-///
-/// # Errors
-/// The first fault of the text.
 pub fn connector(source: &Source) -> Result<Connector, CatError> {
     let tokens = lex::tokens(source, CAT).map_err(|e| e.map(CatFault::from))?;
     let cursor = &mut Cursor::new(source, &tokens);
@@ -155,7 +152,7 @@ pub(crate) fn of_automata(
     })
 }
 
-fn file(source: &Source, c: &mut Cursor<'_>) -> Result<File, CatError> {
+fn file(source: &Source, c: &mut Cursor) -> Result<File, CatError> {
     let syntax = |e: WithPlace<SyntaxFault>| e.map(CatFault::from);
     let TokenKind::Text(name) = c.peek(0) else {
         return Err(syntax(c.expected("the name of the automaton in quotes")));
@@ -167,9 +164,9 @@ fn file(source: &Source, c: &mut Cursor<'_>) -> Result<File, CatError> {
     let names = once(source, ports.into_iter().map(|p| p.0).collect())?;
     let mut states = IndexMap::new();
     loop {
-        let (word, listed) = state(c).map_err(syntax)?;
-        let Listed { spot, cells, contents, initial, steps } = listed;
-        let state = State { spot, cells: once(source, cells)?, contents, initial, steps };
+        let (word, cells, mut state) = state(c).map_err(syntax)?;
+        let spot = state.spot;
+        state.cells = once(source, cells)?;
         if states.insert(word.clone(), state).is_some() {
             return Err(source.fault(spot, CatFault::Twice(word)));
         }
@@ -193,12 +190,12 @@ fn once(source: &Source, words: Vec<(Spot, String)>) -> Result<IndexSet<String>,
     Ok(all)
 }
 
-fn word(c: &mut Cursor<'_>) -> Read<(Spot, String)> {
+fn word(c: &mut Cursor) -> Read<(Spot, String)> {
     Ok((c.spot(), c.word("a name")?))
 }
 
 /// A name, and whether it is `IN`.
-fn port(c: &mut Cursor<'_>) -> Read<((Spot, String), bool)> {
+fn port(c: &mut Cursor) -> Read<((Spot, String), bool)> {
     let port = word(c)?;
     if !c.eat("::") {
         return Ok((port, false));
@@ -211,16 +208,11 @@ fn port(c: &mut Cursor<'_>) -> Read<((Spot, String), bool)> {
     Ok((port, takes))
 }
 
-/// A state, its cells as they are listed.
-struct Listed {
-    spot: Spot,
-    cells: Vec<(Spot, String)>,
-    contents: Vec<(Spot, String, String)>,
-    initial: bool,
-    steps: Vec<Step>,
-}
+/// A word, and where it is.
+type Placed = (Spot, String);
 
-fn state(c: &mut Cursor<'_>) -> Read<(String, Listed)> {
+/// A state but for its cells, which are listed, and its name.
+fn state(c: &mut Cursor) -> Read<(String, Vec<Placed>, State)> {
     let (spot, name) = word(c)?;
     let mut initial = c.eat("*");
     let (mut cells, mut contents) = (Vec::new(), Vec::new());
@@ -236,11 +228,11 @@ fn state(c: &mut Cursor<'_>) -> Read<(String, Listed)> {
         c.need("[")?;
     }
     let steps = if listed { c.list("]", steps)?.concat() } else { Vec::new() };
-    Ok((name, Listed { spot, cells, contents, initial, steps }))
+    Ok((name, cells, State { spot, cells: IndexSet::new(), contents, initial, steps }))
 }
 
 /// A cell, and what it holds at the start.
-fn cell(c: &mut Cursor<'_>, contents: &mut Vec<(Spot, String, String)>) -> Read<(Spot, String)> {
+fn cell(c: &mut Cursor, contents: &mut Vec<(Spot, String, String)>) -> Read<(Spot, String)> {
     let (spot, name) = word(c)?;
     if c.eat("::") {
         let fault = c.expected("a constant");
@@ -253,7 +245,7 @@ fn cell(c: &mut Cursor<'_>, contents: &mut Vec<(Spot, String, String)>) -> Read<
 }
 
 /// A step for each case of its condition.
-fn steps(c: &mut Cursor<'_>) -> Read<Vec<Step>> {
+fn steps(c: &mut Cursor) -> Read<Vec<Step>> {
     c.need("[")?;
     let fire = c.list("]", |c| port(c).map(|port| port.0))?;
     c.need("::")?;
@@ -409,22 +401,15 @@ impl<'f> Maker<'f, '_> {
         why
     }
 
-    /// The claim with constants for words that are no names, and values without a name numbered
-    /// from 0.
+    /// The claim with constants for unknown words, and values without a name numbered from 0.
     fn with_constants(
         &mut self,
         spot: Spot,
         claim: &GuardClaim,
         nameless: &mut IndexSet<u32>,
     ) -> GuardClaim {
-        let mut value = |v: &ClaimValue| self.value(spot, v, nameless);
-        match claim {
-            GuardClaim::Equal(a, b) => GuardClaim::Equal(value(a), value(b)),
-            GuardClaim::Different(a, b) => GuardClaim::Different(value(a), value(b)),
-            GuardClaim::Predicate(holds, p, values) => {
-                GuardClaim::Predicate(*holds, p.clone(), values.iter().map(value).collect())
-            }
-        }
+        let Ok(claim) = claim.map(|v| Ok::<_, Infallible>(self.value(spot, v, nameless)));
+        claim
     }
 
     fn value(

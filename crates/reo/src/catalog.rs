@@ -1,20 +1,7 @@
-//! The built-in components by name: which words mean which primitive, with which arguments and
-//! ends.
+//! The built-in components by name, with their arguments and ends.
 //!
 //! Treo uses them where no file defines a component, `#PR` atoms and JSON name them directly.
-//! Capital letters do not matter, nor do `_` and `-`: `LossySync`, `lossy_sync` and `lossysync` are
-//! one.
-//!
-//! ```
-//! use tickbound_reo::catalog::Primitive;
-//!
-//! let fifo = Primitive::find("fifo", &["3"])?;
-//! assert_eq!(fifo.ends(2)?, [false, true]); // reads from its first node, writes to its second
-//! assert_eq!(Primitive::find("Merger", &[])?.ends(3)?, [false, false, true]);
-//! let error = Primitive::find("fifo", &[]).map_err(|e| e.to_string());
-//! assert_eq!(error, Err("`fifo` takes 1 argument (its capacity), here are 0".into()));
-//! # Ok::<(), tickbound_reo::catalog::CatalogError>(())
-//! ```
+//! `LossySync`, `lossy_sync` and `lossysync` are one.
 
 use thiserror::Error;
 use tickbound_input::message::suggest;
@@ -52,7 +39,7 @@ pub enum Primitive {
     Fifo1,
     /// [`primitive::fifo1`], full; the constant in it, if known.
     FifoFull(Option<String>),
-    /// [`primitive::fifo`] of so many places.
+    /// [`primitive::fifo`] of that many places.
     Fifo(u32),
     /// [`primitive::overflow_lossy_fifo1`].
     OverflowLossyFifo1,
@@ -72,46 +59,21 @@ pub enum Primitive {
     Router,
     /// [`primitive::join`] with a function: the last end is its output.
     Join(String),
-    /// [`primitive::timer`] with so many ticks; its third end is [`TICK`].
+    /// [`primitive::timer`] with that many ticks; its third end is [`TICK`].
     Timer(u32),
 }
 
 /// Why a word and arguments are no built-in component.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CatalogError {
-    /// No such word.
     #[error("no built-in component is called `{0}`; {1}")]
     Unknown(String, String),
-    /// Too many or too few arguments.
     #[error("`{word}` takes {takes}, here are {given}")]
-    Arguments {
-        /// The component.
-        word: String,
-        /// What it takes.
-        takes: &'static str,
-        /// How many there are.
-        given: usize,
-    },
-    /// An argument that should be a number.
+    Arguments { word: String, takes: &'static str, given: usize },
     #[error("`{word}` takes a whole number from 1 to {most}, not `{given}`")]
-    Number {
-        /// The component.
-        word: String,
-        /// The greatest number.
-        most: u32,
-        /// The argument.
-        given: String,
-    },
-    /// Too many or too few ends.
+    Number { word: String, most: u32, given: String },
     #[error("`{word}` has {has}, here are {given}")]
-    Ends {
-        /// The component.
-        word: String,
-        /// What it has.
-        has: String,
-        /// How many there are.
-        given: usize,
-    },
+    Ends { word: String, has: String, given: usize },
 }
 
 /// Which ends a component has.
@@ -177,9 +139,6 @@ impl Primitive {
     }
 
     /// The component called `word`, with `arguments`.
-    ///
-    /// # Errors
-    /// An unknown word; arguments that it does not take.
     pub fn find(word: &str, arguments: &[&str]) -> Result<Primitive, CatalogError> {
         let known = plain(word);
         let Some((known, takes)) = WORDS.iter().find(|(w, _)| *w == known) else {
@@ -231,7 +190,6 @@ impl Primitive {
         })
     }
 
-    /// Which ends it has.
     pub fn kind_of_ends(&self) -> Ends {
         match self {
             Primitive::SyncDrain | Primitive::AsyncDrain => Ends::Fixed(&[false, false]),
@@ -244,9 +202,6 @@ impl Primitive {
     }
 
     /// For each of `count` ends whether it writes to its node.
-    ///
-    /// # Errors
-    /// It has not so many.
     pub fn ends(&self, count: usize) -> Result<Vec<bool>, CatalogError> {
         let fault =
             |has: String| CatalogError::Ends { word: self.word().into(), has, given: count };
@@ -262,7 +217,6 @@ impl Primitive {
         }
     }
 
-    /// Its name.
     pub fn word(&self) -> &'static str {
         match self {
             Primitive::Sync => "sync",
@@ -299,7 +253,7 @@ impl Primitive {
         }
     }
 
-    /// About how many numbers its automaton takes over so many ends, for limits.
+    /// About how many numbers its automaton takes, for limits.
     pub fn size(&self, ends: usize) -> usize {
         match self {
             Primitive::Fifo(places) => 8 * (*places as usize).pow(2),
@@ -388,6 +342,15 @@ mod tests {
             let text = text(word, arguments, &["a", "b", "c"][..names]);
             assert!(text.is_ok_and(|t| !t.is_empty()), "{word}");
         }
+    }
+
+    #[test]
+    fn ends_write_or_read() {
+        let ends = |word, arguments: &[&str], count| Primitive::find(word, arguments)?.ends(count);
+        assert_eq!(ends("fifo", &["3"], 2), Ok(vec![false, true]));
+        assert_eq!(ends("Merger", &[], 3), Ok(vec![false, false, true]));
+        let error = Primitive::find("fifo", &[]).map_err(|e| e.to_string());
+        assert_eq!(error, Err("`fifo` takes 1 argument (its capacity), here are 0".into()));
     }
 
     #[test]

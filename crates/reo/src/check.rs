@@ -1,8 +1,6 @@
-//! Questions about what a connector can do: can it get stuck, can something happen that must not,
-//! does something that is to happen always happen.
+//! Questions about connectors: deadlocks, broken invariants, and runs that break a formula.
 //!
-//! [`deadlock`] and [`violation`] answer with a shortest run to the place, [`counterexample`] with
-//! a run that ends in a cycle ([`Lasso`]).
+//! [`deadlock`] and [`violation`] give a shortest run, [`counterexample`] a [`Lasso`].
 
 mod cover;
 mod formula;

@@ -1,10 +1,8 @@
 //! A connector: parts that share names, and which names its environment sees.
 //!
-//! A [`Wiring`] is what a circuit's text describes: channels and components whose ends meet at
-//! nodes. A datum that reaches a node through exactly one of the ends that write to it goes at once
-//! to all ends that read from it (Arbab 2004, section 4: a mixed node merges and replicates). Ends
-//! that read therefore share the node's name; a single end that writes shares it too; several
-//! writing ends get names of their own and a merger.
+//! A [`Wiring`] is a circuit: channels and components whose ends meet at nodes. A node merges and
+//! replicates (Arbab 2004, section 4): ends that read share the node's name, and so does a single
+//! end that writes; several writing ends get own names and a merger.
 //!
 //! ```
 //! use tickbound_reo::connector::{ChannelEnd, Wiring};
@@ -49,8 +47,7 @@ pub struct Channel {
     pub names: Vec<NameId>,
 }
 
-/// Automata over shared names. Two are equal if they do the same by the same names, whatever
-/// circuit they were read from.
+/// Automata over shared names. Two are equal if they do the same by the same names.
 #[derive(Debug, Clone)]
 pub struct Connector {
     /// For people.
@@ -65,8 +62,7 @@ pub struct Connector {
     pub written: Vec<NameId>,
     /// Things worth saying about how the text was read, one line each.
     pub notes: Vec<String>,
-    /// The channels and components of the text, foreign code among them; empty if it has only
-    /// automata.
+    /// Channels and components of the text, and foreign code; empty if it has only automata.
     pub circuit: Vec<Channel>,
 }
 
@@ -92,15 +88,13 @@ impl Connector {
         inner
     }
 
-    /// Names of the interface into which the environment writes: no part has the datum at them from
-    /// itself.
+    /// Names of the interface to which no part writes: the environment does.
     pub fn inputs(&self) -> Vec<NameId> {
         let written: IndexSet<NameId> = self.written.iter().copied().collect();
         self.interface.iter().copied().filter(|name| !written.contains(name)).collect()
     }
 
-    /// The same over a table of words that begins with those of `symbols`, so that equal words of
-    /// two connectors are equal symbols.
+    /// The same over a table of words that begins with those of `symbols`.
     pub fn over(&self, symbols: &Symbols) -> Connector {
         let mut all = symbols.clone();
         let new: Vec<SymbolId> = (0..self.symbols.len() as u32)
@@ -137,7 +131,6 @@ pub(crate) struct Notes(IndexSet<String>);
 const MAX_NOTES: usize = 20;
 
 impl Notes {
-    /// Adds a note.
     pub(crate) fn add(&mut self, note: String) {
         let more = self.0.len() >= MAX_NOTES;
         self.0.insert(if more { "there would be more notes".into() } else { note });
@@ -158,8 +151,7 @@ impl IntoIterator for Notes {
 pub struct ChannelEnd {
     /// The node.
     pub node: String,
-    /// Whether data flow from the end into the node (a sink end of the channel) or from the node
-    /// into the end (a source end).
+    /// Whether data flow into the node (a sink end of the channel) or out of it (a source end).
     pub writes: bool,
 }
 
@@ -201,8 +193,7 @@ impl<'a> Wiring<'a> {
         &mut self.symbols
     }
 
-    /// Adds a channel or component. `make` gets a name for each end, in order, and makes its
-    /// automaton over them.
+    /// Adds a channel or component; `make` makes its automaton over a name for each end.
     pub fn add(
         &mut self,
         kind: &str,
@@ -249,8 +240,7 @@ impl<'a> Wiring<'a> {
     /// The connector, with a merger for each node that several ends write to. Nodes of `interface`
     /// that no end touches become names without a part.
     ///
-    /// A merger stands right behind the last channel that writes to its node, so that parts that
-    /// share names stay near each other.
+    /// A merger is right behind the last channel that writes to its node.
     pub fn finish(mut self, interface: &[&str]) -> Connector {
         let mut writers: IndexMap<String, usize> = IndexMap::new();
         for end in self.channels.iter().flat_map(|(_, ends, _)| ends).filter(|e| e.writes) {

@@ -1,13 +1,12 @@
 //! Constants: how their words are spelled, and arithmetic on those that are integers.
 //!
-//! All data are constants or made of them by functions. A number and a text of the same digits
-//! differ, as in Treo. The word of a text that would look like a number or like a text in quotes
-//! keeps its quotes; the word of any other is the text itself.
+//! A number and a text of the same digits differ, as in Treo: the word of a text that looks like a
+//! number or like a text in quotes keeps its quotes.
 
 /// Signs of arithmetic: functions with these names stand between their arguments.
 pub const OPERATORS: [&str; 5] = ["+", "-", "*", "/", "%"];
 
-/// The predicate that says which of two data is less.
+/// The predicate `<`: which of two data is less.
 pub const LESS: &str = "<";
 
 /// Relations of an order: all of them say that [`LESS`] holds or fails.
@@ -28,8 +27,7 @@ pub fn constant_text(word: &str) -> String {
     }
 }
 
-/// Whether a word is written without quotes: digits, perhaps with a point and more digits, perhaps
-/// negative.
+/// Whether a word is written without quotes: digits, perhaps with a point or a minus.
 fn is_number(word: &str) -> bool {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     let size = word.strip_prefix('-').unwrap_or(word);
@@ -37,8 +35,7 @@ fn is_number(word: &str) -> bool {
     digits(whole) && digits(rest)
 }
 
-/// A predicate as a parameter names it: whether it has to hold, and the predicate. `!P` is the
-/// opposite of `P`.
+/// A predicate as a parameter names it: whether it has to hold (`P`, not `!P`), and its name.
 pub fn predicate_word(word: &str) -> (bool, &str) {
     let (mut holds, mut rest) = (true, word.trim());
     while let Some(inner) = rest.strip_prefix('!') {

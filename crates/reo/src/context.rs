@@ -1,24 +1,20 @@
 //! Context: a connector in which nothing waits, and no datum is lost, without a reason.
 //!
 //! This is the semantics of Clarke, Costa, Arbab, *Connector colouring I: synchronisation and
-//! context dependency*, 2006, with its three colours at each place where two ends meet: data flow;
-//! or they do not, for a reason that one side or the other gives. In each step every place has a
-//! colour, so that a lossy channel loses a datum only if the other side has a reason not to take
-//! it. As automata know two colours, fire and do not fire, each end gets a second name that fires
-//! when the end gives a reason (Jongmans, Krause, Arbab, *Encoding context-sensitivity in Reo into
+//! context dependency*, 2006: at each place where two ends meet data flow, or do not for a reason
+//! that one side gives. As automata know two colours, each end gets a second name that fires when
+//! the end gives a reason (Jongmans, Krause, Arbab, *Encoding context-sensitivity in Reo into
 //! non-context-sensitive semantic models*, 2011).
 //!
 //! *Which reasons a part gives.* Its step that fires N is right with the ends E ready if N lies in
 //! E and no step of the state that fires more than N, and only ends of E, agrees with the data; it
 //! gives a reason at the ready ends that do not fire. For the channels of the paper these are its
-//! tables, closed under its flip rule: a reason that is given may as well come from the other side.
-//! So only the largest sets E count. Where another step would do more for some data only, the step
-//! stays for the others: negated literals are added to its constraint. Data that do not flow are
-//! not known: a filter whose output waits may be the reason why its input waits, whatever comes
-//! there.
+//! tables, closed under its flip rule, so that only the largest sets E count. Where another step
+//! would do more for some data only, negated literals are added to the constraint. Data that do not
+//! flow are not known: a filter whose output waits may be the reason why its input waits.
 //!
-//! *Which colours fit.* At a name that does not fire one of the parts that have it gives a reason,
-//! or the environment does, which may always be not ready.
+//! *Which colours fit.* At a name that does not fire one of its parts gives a reason, or the
+//! environment does, which may always be not ready.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +22,7 @@ use thiserror::Error;
 
 use crate::automaton::{Automaton, AutomatonBuilder, Transition};
 use crate::connector::{Connector, ConnectorPart};
-use crate::constraint::simplify::{Gone, is_possible, simplify};
+use crate::constraint::simplify::{Gone, is_possible, simplify, written};
 use crate::constraint::{DataConstraint, DataTerm, Literal};
 use crate::limits::{ProductLimits, Stopped};
 use crate::product::reachable;
@@ -49,14 +45,10 @@ pub enum ContextError {
     Ways(String),
 }
 
-/// The connector as one part, whose steps are those that context allows. Names inside stay; the
-/// part is its reachable product.
-///
-/// # Errors
-/// [`ContextError`].
+/// The connector as one part, its reachable product in context. Names inside stay.
 pub fn in_context(
     connector: &Connector,
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<Connector, ContextError> {
     let mut made = connector.clone();
     let moment = made.symbols.fresh_name("moment");
@@ -108,7 +100,7 @@ fn coloured(automaton: &Automaton, reasons: &[NameId]) -> Option<Automaton> {
         for (fire, constraint, to) in steps.iter().chain([&idle]) {
             let silent = fire.is_empty() && !(constraint.is_true() && *to == state);
             if silent {
-                // A part's own silent step waits for nobody.
+                // A part's own silent step waits for nothing.
                 builder.step(state, &[], (*constraint).clone(), *to);
                 continue;
             }
@@ -129,7 +121,7 @@ fn coloured(automaton: &Automaton, reasons: &[NameId]) -> Option<Automaton> {
     Some(builder.done())
 }
 
-fn fires(automaton: &Automaton, step: &Transition<'_>) -> BTreeSet<NameId> {
+fn fires(automaton: &Automaton, step: &Transition) -> BTreeSet<NameId> {
     automaton.fires(step).collect()
 }
 
@@ -234,18 +226,9 @@ fn all_larger(
     rests.into_iter().map(made).collect()
 }
 
-/// What a step asks of data but those at the names `besides` and what it stores, which can be
-/// chosen as it wants.
+/// What a step asks of data but those at `besides` and what it stores, which are free.
 fn asked(step: &DataConstraint, besides: &[NameId]) -> Option<DataConstraint> {
-    let mut cells = Vec::new();
-    step.visit(|leaf| {
-        if let DataTerm::After(cell) = leaf {
-            cells.push(*cell);
-        }
-    });
-    cells.sort_unstable();
-    cells.dedup();
-    simplify(step, &Gone { names: besides, cells: &cells })
+    simplify(step, &Gone { names: besides, cells: &written(step) })
 }
 
 /// Whether a literal is about a value that nothing names.

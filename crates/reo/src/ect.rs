@@ -20,7 +20,7 @@
 //!
 //! The environment sees the nodes at which no channel ends, or none begins. Sub-connectors belong
 //! to the connector around them. What is a channel follows from the namespace that the prefix
-//! stands for, `http://www.cwi.nl/reo/channels`.
+//! is declared as, `http://www.cwi.nl/reo/channels`.
 //!
 //! ```
 //! use tickbound_reo::ect::connector;
@@ -48,8 +48,9 @@ use itertools::Itertools;
 use tickbound_input::message::excerpt;
 
 pub use self::automata::automata;
-pub use self::fault::{EctError, EctFault};
+pub use self::fault::EctError;
 
+use self::fault::EctFault;
 use self::xml::Element;
 use crate::catalog::{MAX_ENDS, Primitive, TICK};
 use crate::connector::{ChannelEnd, Connector, Wiring};
@@ -59,9 +60,6 @@ use crate::syntax::{Source, Spot};
 
 /// The connector of a `.reo` file: the one called `name`; without a name `main`, or the only one.
 /// The second of two that are called `name` is `name.2`.
-///
-/// # Errors
-/// The first thing that is wrong with it.
 pub fn connector(source: &Source, name: Option<&str>) -> Result<Connector, EctError> {
     let document = xml::read(source)?;
     let roots = xml::roots(&document);
@@ -129,8 +127,7 @@ impl<'a> Drawn<'a> {
         connector.named("subConnectors").for_each(|inner| self.collect(inner));
     }
 
-    /// Lists what else has ends at the connector's nodes: components of the module, or inside
-    /// others.
+    /// Lists what else has ends at the connector's nodes: components of the module or of others.
     fn collect_components(&mut self, connector: Element<'a>) {
         let known = xml::identified(self.roots);
         let listed: HashSet<usize> = self.primitives.iter().map(|(e, _)| e.spot().0).collect();
@@ -223,14 +220,14 @@ impl<'a> Drawn<'a> {
     }
 
     /// Leaves a component to the environment. An end of it that is not the only one to write to its
-    /// node gets a node of its own, with a channel to the node: the environment, which sees it,
+    /// node gets its own node, with a channel to the node: the environment, which sees it,
     /// then competes with the others.
     fn leave_open(
         &self,
-        (number, element): (usize, Element<'_>),
+        (number, element): (usize, Element),
         joined: &[(usize, bool)],
         ends: &mut [ChannelEnd],
-        wiring: &mut Wiring<'_>,
+        wiring: &mut Wiring,
     ) {
         let kind = element.value("name").filter(|name| !name.is_empty());
         let kind = kind.unwrap_or_else(|| element.kind());
@@ -253,7 +250,7 @@ impl<'a> Drawn<'a> {
         wiring.note(format!("`{kind}` is a component; {what}"));
     }
 
-    /// Where an end joins: the node, or a node of its own behind a router or before a join.
+    /// Where an end joins: the node, or a separate node behind a router or before a join.
     fn place(
         &self,
         at: usize,
@@ -278,7 +275,7 @@ impl<'a> Drawn<'a> {
     fn joints(
         &self,
         inner: IndexMap<(usize, bool), Vec<String>>,
-        wiring: &mut Wiring<'_>,
+        wiring: &mut Wiring,
     ) -> Result<(), EctFault> {
         for ((at, writes), all) in inner {
             let Some(node) = self.nodes.get(&at) else { continue };
@@ -310,9 +307,9 @@ const EXPRESSION: &str = "it has no `expression`; give it the name of a predicat
 const TIMEOUT: &str = "it has no `timeout`; give it a number of ticks";
 
 /// Whether a primitive is a channel, not a component: a prefix may be any word, and what it stands
-/// for tells, `http://www.cwi.nl/reo/channels`. A prefix that stands for nothing is taken by its
+/// for tells, `http://www.cwi.nl/reo/channels`. A prefix that is not declared is taken by its
 /// word.
-fn is_channel(element: Element<'_>) -> Result<bool, EctFault> {
+fn is_channel(element: Element) -> Result<bool, EctFault> {
     let namespace = element.type_namespace().unwrap_or_default();
     if namespace.trim_end_matches('/').rsplit(['/', '.', '#']).next() == Some("channels") {
         return Ok(true);
@@ -324,7 +321,7 @@ fn is_channel(element: Element<'_>) -> Result<bool, EctFault> {
 }
 
 /// The built-in component that a channel is.
-fn channel(element: Element<'_>) -> Result<Primitive, EctFault> {
+fn channel(element: Element) -> Result<Primitive, EctFault> {
     let is = |attribute: &str| element.value(attribute) == Some("true");
     let given = |attribute: &str| element.value(attribute).filter(|text| !text.trim().is_empty());
     let named = |word: &str| {

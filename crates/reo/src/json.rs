@@ -13,10 +13,10 @@
 //!     "interface": ["a", "b"] } }
 //! ```
 //!
-//! A part is an `automaton` or, with `ends`, a built-in component ([`crate::catalog`]) with
+//! A part is an `automaton` or, with `ends`, a built-in component (`catalog.rs`) with
 //! `arguments`; ends meet at nodes as channels do, so that several that write to a node get a
 //! merger. `when` is a condition ([`crate::syntax::condition`]), `true` if left out; `contents`
-//! tells the constants in cells at the start. The environment sees the names of `interface`, or all
+//! has the constants in cells at the start. The environment sees the names of `interface`, or all
 //! but those of `hide`, or all; `written` lists names that the parts write to, beside those that
 //! follow from ends. With `automaton` in place of `connector` it is a single automaton. `words`
 //! lists all words in the order of their numbers, so that what is written reads back as the same
@@ -45,10 +45,10 @@ mod read;
 
 use tickbound_input::message::{excerpt, suggest};
 
-pub use self::fault::{FORMAT, JsonError, JsonFault, MAX_LABELS, MAX_STATES, VERSION};
+pub use self::fault::JsonError;
 
 use self::data::{AutomatonData, ConnectorData, Document, PartData, StepData};
-use self::fault::other;
+use self::fault::{FORMAT, JsonFault, VERSION, other};
 use crate::automaton::Automaton;
 use crate::connector::Connector;
 use crate::symbol::{NameId, SymbolId, Symbols};
@@ -56,9 +56,6 @@ use crate::syntax::condition;
 use crate::syntax::{CLOCKS, MAX_TEXT, Place, Source, SyntaxFault, WithPlace};
 
 /// The connector of a JSON text.
-///
-/// # Errors
-/// The first thing that is wrong with it.
 pub fn connector(source: &Source) -> Result<Connector, JsonError> {
     let document = document(source)?;
     let found = match document {
@@ -74,9 +71,6 @@ pub fn connector(source: &Source) -> Result<Connector, JsonError> {
 const NEITHER: &str = "neither a `connector` nor an `automaton`, or both";
 
 /// The automaton of a JSON text, over `symbols`.
-///
-/// # Errors
-/// The first thing that is wrong with it.
 pub fn automaton(source: &Source, symbols: &mut Symbols) -> Result<Automaton, JsonError> {
     let document = document(source)?;
     let found = match document {
@@ -188,7 +182,7 @@ const EXAMPLES: [(&str, &str); 12] = [
     ("to", r#""to": 1, a state counted from 0"#),
 ];
 
-/// What serde says, without the place, and with the nearest known field or an example.
+/// Serde's message, without the place, and with the nearest known field or an example.
 fn syntax(message: &str) -> String {
     let message = message.rsplit_once(" at line ").map_or(message, |(m, _)| m);
     let missing = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));

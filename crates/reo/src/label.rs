@@ -1,11 +1,11 @@
 //! Labels: which names of an alphabet fire in a step, as a bit set.
 //!
-//! Bit `i` stands for the `i`-th name of the automaton's alphabet. A label is as many 64-bit words
+//! Bit `i` is the `i`-th name of the automaton's alphabet. A label is as many 64-bit words
 //! as the alphabet needs, at least one; alphabets of at most 64 names, by far the most, are one.
 
 use crate::symbol::NameId;
 
-/// Words that a label over so many names takes: at least 1.
+/// Words that a label over that many names takes: at least 1.
 pub fn words_for(names: usize) -> usize {
     names.div_ceil(64).max(1)
 }
@@ -63,7 +63,7 @@ impl Map {
         }
     }
 
-    /// As [`Map::add`], into a label of its own.
+    /// As [`Map::add`], into a new label.
     pub fn apply(&self, label: &[u64]) -> Vec<u64> {
         let mut into = vec![0; self.words];
         self.add(label, &mut into);

@@ -1,4 +1,4 @@
-//! What long work may use, how it is stopped, and whom it tells how far it is.
+//! What long work may use, how it is stopped, and who follows its progress.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,7 +39,7 @@ pub enum Stopped {
     Memory {
         /// What would need it.
         what: &'static str,
-        /// Bytes, as far as known.
+        /// Bytes, where known.
         needed: u128,
         /// The limit, in bytes.
         limit: u64,
@@ -54,21 +54,21 @@ pub enum Stopped {
     Interrupted,
 }
 
+/// A result that may be [`Stopped`].
+pub type Limited<T> = Result<T, Stopped>;
+
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl ProductLimits<'static> {
-    /// Only the memory is limited; nobody stops it or listens.
+    /// Only the memory is limited; there is no stop flag and no observer.
     pub fn memory(bytes: u64) -> Self {
         ProductLimits { memory: bytes, stop: &NEVER, progress: &|_| {} }
     }
 }
 
 impl ProductLimits<'_> {
-    /// Whether so many bytes are still allowed.
-    ///
-    /// # Errors
-    /// [`Stopped::Memory`], naming `what`, if they are not.
-    pub fn fits(&self, what: &'static str, bytes: u128) -> Result<(), Stopped> {
+    /// Whether that many bytes are still allowed.
+    pub fn fits(&self, what: &'static str, bytes: u128) -> Limited<()> {
         if bytes > u128::from(self.memory) {
             return Err(Stopped::Memory { what, needed: bytes, limit: self.memory });
         }
@@ -76,10 +76,7 @@ impl ProductLimits<'_> {
     }
 
     /// Whether to go on.
-    ///
-    /// # Errors
-    /// [`Stopped::Interrupted`] once the work has been stopped from outside.
-    pub fn go_on(&self) -> Result<(), Stopped> {
+    pub fn go_on(&self) -> Limited<()> {
         if self.stop.load(Ordering::Relaxed) { Err(Stopped::Interrupted) } else { Ok(()) }
     }
 }

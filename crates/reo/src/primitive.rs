@@ -1,10 +1,9 @@
 //! The primitive channels and components of Reo, as constraint automata.
 //!
-//! Sources: Baier, Sirjani, Arbab, Rutten 2006, figure 2 (Sync, LossySync, SyncDrain, AsyncDrain,
-//! FIFO1, Filter) and section 3; Arbab, Reo: a channel-based coordination model, 2004 (spouts,
-//! lossy buffers); Arbab, Baier, de Boer, Rutten, Models and temporal logical specifications for
-//! timed component connectors, 2007 (Timer). A function here gives one automaton over given names;
-//! buffers own a memory cell, given by the caller, that no other part may write.
+//! Sources: Baier, Sirjani, Arbab, Rutten 2006, figure 2 and section 3; Arbab, Reo: a channel-based
+//! coordination model, 2004 (spouts, lossy buffers); Arbab, Baier, de Boer, Rutten, Models and
+//! temporal logical specifications for timed component connectors, 2007 (Timer). The caller gives
+//! names and memory cells; no other part may write a buffer's cell.
 
 use crate::automaton::{Automaton, AutomatonBuilder};
 use crate::constraint::{DataConstraint, DataTerm, Literal};
@@ -43,7 +42,7 @@ pub fn lossy_sync(a: NameId, b: NameId) -> Automaton {
     stateless(&[a, b], &[(&[a, b], same(a, b)), (&[a], DataConstraint::default())])
 }
 
-/// SyncDrain, and SyncSpout: `a` and `b` fire together, whatever their data.
+/// SyncDrain, and SyncSpout: `a` and `b` fire together, with any data.
 pub fn sync_drain(a: NameId, b: NameId) -> Automaton {
     stateless(&[a, b], &[(&[a, b], DataConstraint::default())])
 }

@@ -46,8 +46,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let connector = load::connector(&args.file, &args.choice)?;
     notes(&connector);
-    // Deadlocks and names do not depend on data unless a constraint cannot be fulfilled, and the
-    // product has no such steps.
+    // Names depend on data only where a constraint cannot be fulfilled: such steps are gone.
     let (whole, lasso) = within("composing", args.memory, |limits| {
         let options = stepwise::StepwiseOptions::default();
         let composed = stepwise::compose(&parts(&connector), &options, limits).map_err(input)?;
@@ -84,7 +83,7 @@ fn unending<'a>(
     args: &'a Args,
     connector: &Connector,
     whole: &Automaton,
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<Option<Broken<'a>>, CliError> {
     for text in &args.ltl {
         let formula = Ltl::parse(text, whole.alphabet(), &connector.symbols)

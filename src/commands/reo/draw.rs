@@ -1,7 +1,5 @@
 //! `tickbound reo draw`.
 
-use std::path::PathBuf;
-
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::bisimulation::Equivalence;
 use tickbound_reo::connector::Connector;
@@ -45,18 +43,13 @@ pub(super) struct Args {
     output: Option<String>,
 }
 
-impl Args {
-    /// The files that are read.
-    fn inputs(&self) -> Vec<PathBuf> {
-        self.choice.files().into_iter().chain(self.steps.as_ref().map(PathBuf::from)).collect()
-    }
-}
-
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let connector = load::connector(&args.file, &args.choice)?;
     notes(&connector);
     let outputs = Outputs::default().file("--output", args.output.as_ref());
-    outputs.file("--html", args.html.as_ref()).check(&args.inputs())?;
+    outputs
+        .file("--html", args.html.as_ref())
+        .check(&args.choice.files_and(args.steps.as_deref()))?;
     let circuit = draw::circuit(&connector).map_err(input)?;
     let automaton = if args.circuit { None } else { small(args, &connector)? };
     let beside = automaton.as_ref().and_then(|automaton| drawn(&connector, automaton));
@@ -75,8 +68,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     say_or_save(args.output.as_deref(), &text).map(|()| Exit::Done)
 }
 
-/// The automaton with what is inside hidden and states that do the same merged; none if it needs
-/// more memory than allowed.
+/// The automaton, hidden and minimised; none if it needs more memory than allowed.
 fn small(args: &Args, connector: &Connector) -> Result<Option<Automaton>, CliError> {
     within("composing", args.memory, |limits| {
         let options = stepwise::StepwiseOptions {

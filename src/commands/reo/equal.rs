@@ -8,10 +8,10 @@ use tickbound_reo::product::stepwise;
 
 use super::check::step;
 use super::load::{self, notes, parts};
-use super::shared::{DEFAULT_MEMORY, KindArg, within};
+use super::shared::{DEFAULT_MEMORY, within};
 use crate::commands::exit::{CliError, Exit, input};
 use crate::commands::output::{say_folded, say_json};
-use crate::commands::values::ByteSize;
+use crate::commands::values::{ByteSize, named};
 
 /// Arguments of `reo equal`.
 #[derive(Debug, clap::Args)]
@@ -28,8 +28,8 @@ pub(super) struct Args {
     /// What counts as the same: weak compares up to inner steps; strong takes inner steps into the
     /// visible steps behind them, as the definition of hiding says, and compares what is left step
     /// by step
-    #[arg(long, value_enum, default_value = "weak")]
-    kind: KindArg,
+    #[arg(long, value_parser = named::<Equivalence>(), default_value = "weak")]
+    kind: Equivalence,
     /// Compare data constraints as well, cells by their names
     #[arg(long, conflicts_with = "no_data")]
     data: bool,
@@ -53,9 +53,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     notes(&right);
     let verdict = within("comparing", args.memory, |limits| {
         let (one, other) = (whole(args, &left, limits)?, whole(args, &right, limits)?);
-        compare(&one, &other, args.kind.into(), limits).map_err(input)
+        compare(&one, &other, args.kind, limits).map_err(input)
     })?;
-    let how = match (args.data, Equivalence::from(args.kind)) {
+    let how = match (args.data, args.kind) {
         (true, Equivalence::Weak) => "with data",
         (false, Equivalence::Weak) => "data left out",
         (true, Equivalence::Strong) => {
@@ -118,10 +118,10 @@ fn differ(
 fn whole(
     args: &Args,
     connector: &Connector,
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
 ) -> Result<tickbound_reo::automaton::Automaton, CliError> {
-    let kind: Equivalence = args.kind.into();
-    let options = stepwise::StepwiseOptions { hidden: connector.inner(), minimise: Some(kind) };
+    let (hidden, minimise) = (connector.inner(), Some(args.kind));
+    let options = stepwise::StepwiseOptions { hidden, minimise };
     let with_data = parts(connector);
     if args.data {
         return Ok(stepwise::compose(&with_data, &options, limits).map_err(input)?.automaton);

@@ -10,16 +10,7 @@ use super::load::{self, hidden, notes, parts};
 use super::shared::{DEFAULT_MEMORY, within};
 use crate::commands::exit::{CliError, Exit, input};
 use crate::commands::output::{Outputs, say_or_save};
-use crate::commands::values::ByteSize;
-
-/// A programming language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Target {
-    /// A module in Rust: steps one by one, and a driver for threads
-    Rust,
-    /// A file in C11 to be included: steps one by one
-    C,
-}
+use crate::commands::values::{ByteSize, named};
 
 /// Arguments of `reo generate`.
 #[derive(Debug, clap::Args)]
@@ -30,8 +21,8 @@ pub(super) struct Args {
     #[command(flatten)]
     choice: load::ConnectorArgs,
     /// The language of the program
-    #[arg(long, value_enum)]
-    to: Target,
+    #[arg(long, value_parser = named::<Language>())]
+    to: Language,
     /// Names of the interface to hide as well, with commas between; those inside always are
     #[arg(long, value_name = "NAMES")]
     hide: Option<String>,
@@ -47,7 +38,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let connector = load::connector(&args.file, &args.choice)?;
     notes(&connector);
     let outputs = Outputs::default().file("--output", args.output.as_ref());
-    outputs.check(&args.choice.files())?;
+    outputs.check(&args.choice.files_and(None))?;
     let hidden = hidden(&connector, args.hide.as_deref(), true)?;
     let automaton = within("composing", args.memory, |limits| {
         let options = stepwise::StepwiseOptions { hidden, minimise: Some(Equivalence::Weak) };
@@ -63,11 +54,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         inputs: &inputs,
         interface: &connector.interface,
     };
-    let language = match args.to {
-        Target::Rust => Language::Rust,
-        Target::C => Language::C,
-    };
-    let text = generate::generate(subject, language)
+    let text = generate::generate(subject, args.to)
         .map_err(|error| input(format!("{}: {error}", args.file)))?;
     say_or_save(args.output.as_deref(), &text).map(|()| Exit::Done)
 }

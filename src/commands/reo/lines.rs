@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::commands::exit::{CliError, input};
 use crate::commands::stop;
 
-/// How often the flag is looked at while no line comes.
+/// How often the flag is read while no line comes.
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// Lines of standard input, in order.
@@ -26,13 +26,10 @@ pub(super) enum Next {
 
 impl Lines {
     /// Begins to read.
-    ///
-    /// # Errors
-    /// There is no thread left to read with.
     pub(super) fn new() -> Result<Lines, CliError> {
         let (send, read) = sync_channel(1);
         let reader = move || {
-            // Nobody may want the rest.
+            // The rest may not be needed.
             for line in stdin().lines() {
                 if send.send(line).is_err() {
                     return;
@@ -45,9 +42,6 @@ impl Lines {
     }
 
     /// Waits for the next line.
-    ///
-    /// # Errors
-    /// It cannot be read.
     pub(super) fn next(&self) -> Result<Next, CliError> {
         loop {
             if stop::is_due() {

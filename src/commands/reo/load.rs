@@ -54,9 +54,9 @@ impl ConnectorArgs {
         }
     }
 
-    /// The files that the connector was read from, once it is.
-    pub(super) fn files(&self) -> Vec<PathBuf> {
-        self.files.borrow().clone()
+    /// The files that the connector was read from, once it is, and another one.
+    pub(super) fn files_and(&self, other: Option<&str>) -> Vec<PathBuf> {
+        self.files.borrow().iter().cloned().chain(other.map(PathBuf::from)).collect()
     }
 }
 
@@ -84,8 +84,7 @@ impl Library for Disk<'_> {
     }
 }
 
-/// The connector in the file at `path`: Treo, `.cat`, `.reo`, `.ea` or JSON, by the end of its
-/// name.
+/// The connector in the file at `path`: Treo, `.cat`, `.reo`, `.ea` or JSON, by its ending.
 pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector, CliError> {
     let unreadable = |error| {
         CliError::Input(format!("{path}: {error}; give a .treo, .cat, .reo, .ea or .json file"))
@@ -140,7 +139,7 @@ pub(super) fn parts(connector: &Connector) -> Vec<&Automaton> {
     connector.parts.iter().map(|part| &part.automaton).collect()
 }
 
-/// Says what is worth saying about how the text was read.
+/// Prints the notes about how the text was read.
 pub(super) fn notes(connector: &Connector) {
     connector.notes.iter().for_each(|note| eprintln!("tickbound: {note}"));
 }

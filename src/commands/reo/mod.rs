@@ -2,16 +2,16 @@
 
 mod check;
 mod compose;
+mod compose_args;
 mod draw;
 mod equal;
 mod generate;
 mod lines;
 mod load;
+mod product;
 mod ranks;
-mod reached;
 mod run;
 mod shared;
-mod store;
 mod stream;
 mod verify;
 
@@ -33,7 +33,7 @@ pub struct ReoArgs {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Compose a connector into one constraint automaton
-    Compose(compose::Args),
+    Compose(compose_args::Args),
     /// Look for a deadlock, for a step that breaks an invariant, or for a run that breaks a formula
     /// of LTL
     Check(check::Args),

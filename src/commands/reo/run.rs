@@ -1,7 +1,6 @@
 //! `tickbound reo run`.
 
 use std::io::{IsTerminal, stdin};
-use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 use tickbound_reo::connector::Connector;
@@ -40,19 +39,12 @@ pub(super) struct Args {
     json: bool,
 }
 
-impl Args {
-    /// The files that are read.
-    fn inputs(&self) -> Vec<PathBuf> {
-        self.choice.files().into_iter().chain(self.steps.as_ref().map(PathBuf::from)).collect()
-    }
-}
-
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     args.memory.watched();
     let connector = load::connector(&args.file, &args.choice)?;
     notes(&connector);
     let outputs = Outputs::default().file("--save", args.save.as_ref());
-    outputs.check(&args.inputs())?;
+    outputs.check(&args.choice.files_and(args.steps.as_deref()))?;
     let mut player = match &args.steps {
         Some(path) => steps_of(&connector, path)?,
         None => Player::new(&connector).map_err(input)?,
@@ -156,7 +148,9 @@ fn play(player: &mut Player, args: &Args) -> Result<bool, CliError> {
             ("h", _) => say(HELP)?,
             ("l", _) => say_folded(&saved(player))?,
             ("s", path) if !path.trim().is_empty() => {
-                Outputs::default().file("s", Some(path.trim())).check(&args.inputs())?;
+                Outputs::default()
+                    .file("s", Some(path.trim()))
+                    .check(&args.choice.files_and(args.steps.as_deref()))?;
                 save(path.trim(), &saved(player))?;
             }
             ("u", _) if !player.undo() => say("nothing to undo\n")?,
@@ -164,8 +158,8 @@ fn play(player: &mut Player, args: &Args) -> Result<bool, CliError> {
             ("u" | "r", _) => show(player)?,
             _ => match follow(player, &line) {
                 Ok(()) => show(player)?,
-                // A slip must not end a long run; a script's later lines are meant for another
-                // state than this one.
+                // A slip must not end a long run; later lines of a script are meant for another
+                // state.
                 Err(why) if prompt => say_folded(&format!("{why}\n"))?,
                 Err(why) => {
                     return Err(input(format!("standard input, line {number}: {why}")));

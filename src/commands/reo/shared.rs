@@ -1,52 +1,34 @@
 //! What the commands about connectors share.
 
-use tickbound_reo::bisimulation::Equivalence;
+use tickbound_device::{self, Device, DeviceChoice, DeviceChoiceError, Picked};
 use tickbound_reo::limits::{ProductLimits, ProductProgress as Sizes};
+use tickbound_reo_opencl::Multiplier;
 
-use crate::commands::exit::CliError;
+use crate::commands::exit::{CliError, input};
 use crate::commands::progress::Progress;
 use crate::commands::stop;
 use crate::commands::values::ByteSize;
 
-/// Bytes that a composition may take if nobody says otherwise.
+/// Bytes that a composition may take by default.
 pub(super) const DEFAULT_MEMORY: &str = "4G";
 
 /// Bytes that may be taken besides what is counted.
 const BESIDE: u64 = 256 << 20;
 
-/// Which states are equivalent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum KindArg {
-    /// Every step is matched by a step
-    Strong,
-    /// Silent steps need not be matched
-    Weak,
-}
-
-impl From<KindArg> for Equivalence {
-    fn from(choice: KindArg) -> Equivalence {
-        match choice {
-            KindArg::Strong => Equivalence::Strong,
-            KindArg::Weak => Equivalence::Weak,
-        }
-    }
-}
-
-/// Runs `work` within `memory`, stopped by Ctrl-C, with a line on standard error that shows how far
-/// it is.
+/// Runs `work` within `memory`, stopped by Ctrl-C, with a line that shows how far it is.
 pub(super) fn within<T>(
     what: &str,
     memory: ByteSize,
-    work: impl FnOnce(&ProductLimits<'_>) -> Result<T, CliError>,
+    work: impl FnOnce(&ProductLimits) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
     within_line(what, memory, |limits, _| work(limits))
 }
 
-/// As [`within`], with the line itself, for work that says more of how far it is.
+/// As [`within`], with the line itself, for work that shows more.
 pub(super) fn within_line<T>(
     what: &str,
     memory: ByteSize,
-    work: impl FnOnce(&ProductLimits<'_>, &Progress) -> Result<T, CliError>,
+    work: impl FnOnce(&ProductLimits, &Progress) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
     let stop = stop::flag();
     // What the engine does not count, such as the e-graph of constraints, has room besides.
@@ -61,4 +43,33 @@ pub(super) fn within_line<T>(
         });
     };
     work(&ProductLimits { memory: memory.0, stop, progress: &show }, &line)
+}
+
+/// The devices that were chosen; none if it is the processors, also as there is no other.
+pub(super) fn devices(choice: DeviceChoice) -> Result<Vec<Device>, CliError> {
+    if choice == DeviceChoice::Cpu {
+        return Ok(Vec::new());
+    }
+    let listing = tickbound_device::list();
+    if choice == DeviceChoice::All && !listing.devices.is_empty() {
+        return Ok(listing.devices);
+    }
+    // Of none at all the best is absent.
+    let choice = if choice == DeviceChoice::All { DeviceChoice::OpenCl } else { choice };
+    match listing.pick(choice).map_err(input)? {
+        Picked::Device(device) => Ok(vec![device.clone()]),
+        Picked::Absent(why) => {
+            eprintln!("tickbound: {why}; using the CPU");
+            Ok(Vec::new())
+        }
+        Picked::Cpu => Ok(Vec::new()),
+    }
+}
+
+/// The device that was chosen for a whole product.
+pub(super) fn engine(choice: DeviceChoice) -> Result<Option<Multiplier>, CliError> {
+    if choice == DeviceChoice::All {
+        return Err(input(DeviceChoiceError::Several));
+    }
+    devices(choice)?.first().map(|device| Multiplier::new(device).map_err(input)).transpose()
 }

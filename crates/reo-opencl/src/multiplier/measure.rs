@@ -5,7 +5,7 @@ use std::time::Instant;
 use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::dense::{BatchPart, BatchPlan, Checksum, DensePlan, EMPTY};
 
-use super::{Buffers, EACH, Multiplier, MultiplierError, MultiplierTimes, fits32, grid};
+use super::{Buffers, EACH, Multiplier, MultiplierResult, MultiplierTimes, fits32, grid};
 use tickbound_device::{Arg, Buffer};
 
 /// Products that are put into the queue before the first is waited for.
@@ -17,7 +17,7 @@ impl Multiplier {
         &self,
         plan: &BatchPlan,
         limits: &ProductLimits,
-    ) -> Result<(Vec<u64>, MultiplierTimes), MultiplierError> {
+    ) -> MultiplierResult<(Vec<u64>, MultiplierTimes)> {
         let start = Instant::now();
         let mut times = MultiplierTimes::default();
         let buffers = Buffers {
@@ -45,11 +45,7 @@ impl Multiplier {
 
     /// How long the kernel takes for a product of one slab, and how long one that only writes as
     /// many words, in seconds by the device's clock.
-    pub fn against_fill(
-        &self,
-        plan: &DensePlan,
-        runs: usize,
-    ) -> Result<Vec<[f64; 2]>, MultiplierError> {
+    pub fn against_fill(&self, plan: &DensePlan, runs: usize) -> MultiplierResult<Vec<[f64; 2]>> {
         let sizes = plan.sizes();
         fits32("a row of the product", sizes.row() as u128)?;
         let words = usize::try_from(sizes.words()).unwrap_or(usize::MAX);
@@ -73,7 +69,7 @@ impl Multiplier {
     }
 
     /// Seconds of a launch that writes `rows` rows of `width` words.
-    fn plain(&self, out: &Buffer<u64>, width: usize, rows: usize) -> Result<f64, MultiplierError> {
+    fn plain(&self, out: &Buffer<u64>, width: usize, rows: usize) -> MultiplierResult<f64> {
         debug_assert!(out.len() >= width * rows);
         let number = |n: usize| Arg::U32(n as u32);
         let arguments = [Arg::buffer(out), Arg::U64(0), number(width), number(rows), number(EACH)];

@@ -86,11 +86,7 @@ impl AutomatonBuilder {
         }
     }
 
-    /// The automaton. Steps of a state are in the order of their labels, targets and constraints;
-    /// steps that are alike are one.
-    ///
-    /// # Errors
-    /// The first thing that did not fit.
+    /// The automaton: steps of a state in the order of labels, targets and constraints, none twice.
     pub fn finish(self) -> Result<Automaton, AutomatonError> {
         match self.error {
             Some(error) => Err(error),
@@ -112,8 +108,8 @@ impl AutomatonBuilder {
         order.dedup_by(|a, b| key(*a) == key(*b));
         let mut rows =
             AutomatonRows { rows: Vec::with_capacity(self.states + 1), ..AutomatonRows::default() };
-        // Constraints are numbered anew in the order of the steps, so that equal automata are
-        // equal as data.
+        // Constraints are numbered in the order of the steps, so that equal automata are equal
+        // data.
         let mut constraints = ConstraintStore::default();
         for at in order {
             let (from, to, condition) = self.steps[at];

@@ -10,21 +10,12 @@ use crate::symbol::{Cell, NameId, SymbolId, Symbols};
 /// What is wrong with the parts of an automaton.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AutomatonError {
-    /// A state that does not exist.
     #[error("state {state} is mentioned, but there are only {states} (numbered from 0)")]
-    State {
-        /// Its number.
-        state: u32,
-        /// How many there are.
-        states: usize,
-    },
-    /// A name fires that the alphabet lacks.
+    State { state: u32, states: usize },
     #[error("a step fires a name that the automaton's alphabet lacks")]
     Name,
-    /// Too many states.
     #[error("{0} states; at most {MAX_STATES} can be numbered")]
     States(usize),
-    /// Rows, targets, labels and conditions do not fit together.
     #[error("the rows of an automaton do not fit together: {0}")]
     Rows(&'static str),
 }
@@ -73,7 +64,7 @@ pub struct AutomatonRows {
     pub rows: Vec<usize>,
     /// The state after each step.
     pub targets: Vec<u32>,
-    /// The label of each step, [`label::words_for`] the alphabet each.
+    /// The label of each step, as many words each as the alphabet needs.
     pub labels: Vec<u64>,
     /// The constraint of each step, or nothing if all are `true`.
     pub conditions: Vec<u32>,
@@ -220,8 +211,8 @@ impl Automaton {
         &self.conditions
     }
 
-    /// Whether no name fires in a step, and nothing is said of data and memory.
-    pub fn is_silent(&self, step: &Transition<'_>) -> bool {
+    /// Whether no name fires in a step, and there is no condition on data and memory.
+    pub fn is_silent(&self, step: &Transition) -> bool {
         label::is_silent(step.label) && self.constraint(step).is_true()
     }
 
@@ -231,7 +222,7 @@ impl Automaton {
     }
 
     /// Whether a step does nothing.
-    pub fn is_idle(&self, step: &Transition<'_>) -> bool {
+    pub fn is_idle(&self, step: &Transition) -> bool {
         step.from == step.to && self.is_silent(step)
     }
 

@@ -22,8 +22,13 @@ impl Automaton {
 
     /// Without steps that do nothing: no name fires, no condition, no other state.
     pub fn without_idle(&self) -> Automaton {
+        self.with_steps(|step| !self.is_idle(step))
+    }
+
+    /// With some of the steps.
+    fn with_steps(&self, stays: impl Fn(&Transition<'_>) -> bool) -> Automaton {
         let mut builder = self.builder(self.states(), self.initial().to_vec());
-        self.all_steps().filter(|s| !self.is_idle(s)).for_each(|s| self.copy(&s, &mut builder));
+        self.all_steps().filter(stays).for_each(|step| self.copy(&step, &mut builder));
         builder.done()
     }
 
@@ -33,10 +38,7 @@ impl Automaton {
         if possible.iter().all(|p| *p) {
             return self.clone();
         }
-        let mut builder = self.builder(self.states(), self.initial().to_vec());
-        let steps = self.all_steps().filter(|s| possible[s.condition as usize]);
-        steps.for_each(|s| self.copy(&s, &mut builder));
-        builder.done()
+        self.with_steps(|step| possible[step.condition as usize])
     }
 
     /// Without data: every constraint becomes `true`, steps that are then alike become one.
@@ -79,8 +81,7 @@ impl Automaton {
         (builder.done(), old)
     }
 
-    /// As [`Automaton::reachable`], of an automaton that is no longer needed: itself, if its states
-    /// are reachable and numbered so.
+    /// As [`Automaton::reachable`], of an owned automaton: itself, if it is numbered so.
     #[must_use]
     pub fn into_reachable(self) -> Automaton {
         if self.is_breadth_first() { self } else { self.reachable().0 }
@@ -127,7 +128,7 @@ impl Automaton {
         builder
     }
 
-    fn copy(&self, step: &Transition<'_>, builder: &mut AutomatonBuilder) {
+    fn copy(&self, step: &Transition, builder: &mut AutomatonBuilder) {
         builder.push(step.from, step.label, self.constraint(step).clone(), step.to);
     }
 }

@@ -1,20 +1,17 @@
 //! Constraint automata, standard and algebraic.
 //!
-//! An [`Automaton`] is the standard form: states, an alphabet of names, and for each state the
-//! steps that leave it - which names fire, under which data constraint, and to which state. Steps
-//! stand in rows, one row a state (CSR), labels as bit sets ([`crate::label`]), constraints as
-//! numbers into a table of the automaton's own. A step in which no name fires is *silent*: only
-//! hiding makes them.
+//! An [`Automaton`] is the standard form: for each state the steps that leave it, with the names
+//! that fire, a data constraint, and the target. Rows are stored as CSR, labels as bit sets
+//! (`label.rs`), constraints as numbers into a table. A step in which no name fires is *silent*:
+//! only hiding makes them.
 //!
-//! The *algebraic* form of the thesis (Vilbergsson 2012, section 3.1, after Pourvatan and Rouhy
-//! 2007) gives every name of the alphabet a sign in every step and adds to each state an idle loop
-//! with all names negative. As a label already tells for every name of the alphabet whether it
-//! fires, the two forms differ in the idle loops alone: [`Automaton::with_idle`] adds them and
-//! [`Automaton::without_idle`] takes them away.
+//! The *algebraic* form (Vilbergsson 2012, section 3.1, after Pourvatan and Rouhy 2007) adds to
+//! each state an idle loop, in which no name fires: [`Automaton::with_idle`].
 
 mod build;
 mod data;
 mod forms;
 
 pub use build::AutomatonBuilder;
-pub use data::{Automaton, AutomatonError, AutomatonRows, MAX_STATES, Transition};
+pub use data::{Automaton, AutomatonRows, Transition};
+pub(crate) use data::{AutomatonError, MAX_STATES};

@@ -7,14 +7,16 @@ use rustc_hash::FxHashMap as HashMap;
 
 use crate::automaton::Automaton;
 
-/// What counts as the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Equivalence {
-    /// Every step is matched by a step.
-    #[default]
-    Strong,
-    /// Unconditional silent steps need not be matched.
-    Weak,
+tickbound_input::named! {
+    /// What counts as the same.
+    #[derive(Default)]
+    pub enum Equivalence {
+        /// Every step is matched by a step
+        #[default]
+        Strong = "strong",
+        /// Silent steps need not be matched
+        Weak = "weak",
+    }
 }
 
 /// The number of the silent action.
@@ -23,8 +25,7 @@ pub(super) const SILENT: u32 = 0;
 /// Steps that one thread numbers at a time.
 const CHUNK: usize = 1 << 16;
 
-/// Kinds of steps as numbers: a label with a constraint each. Number 0 is the unconditional silent
-/// one, whether it occurs or not.
+/// Kinds of steps as numbers: a label with a constraint each. 0 is the unconditional silent one.
 pub(super) struct Actions {
     pub of_step: Vec<u32>,
 }
@@ -44,8 +45,7 @@ impl Actions {
         Actions { of_step }
     }
 
-    /// Whether there are unconditional silent steps: without any, weak bisimulation is the strong
-    /// one.
+    /// Whether there are unconditional silent steps: without any, weak bisimulation is strong.
     pub fn has_silent(&self) -> bool {
         self.of_step.contains(&SILENT)
     }

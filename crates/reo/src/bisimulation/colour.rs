@@ -1,13 +1,9 @@
-//! A partition to begin with, by colours: numbers that follow from what a state does in so many
-//! steps.
+//! A first partition, by colours: hashes of what a state does in a number of steps.
 //!
-//! What goes in is an automaton of which each step is compared as it is (strong bisimulation); what
-//! comes out is a partition that parts no two bisimilar states. In each round a state's colour is a
-//! hash of its own colour and of the set of its steps, each with the colour of its target one round
-//! before. So it follows from what the state can do, and bisimilar states have equal colours;
-//! others mostly part after a few rounds. Where two hashes meet by chance the partition is only
-//! coarser than it could be: [`super::partition`] refines it by the signatures themselves. A colour
-//! costs two multiplications a step, no sorting, and no memory but its own.
+//! For strong bisimulation. In each round a state's colour is a hash of its colour and of the set
+//! of its steps with the colours of their targets. Bisimilar states have equal colours; a collision
+//! only makes the partition coarser, and [`super::partition`] refines it by signatures. A colour
+//! costs two multiplications a step, and no sorting.
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -15,20 +11,13 @@ use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
 use crate::automaton::Automaton;
-use crate::limits::{ProductLimits, ProductProgress, Stopped};
+use crate::limits::{Limited, ProductLimits, ProductProgress};
 
 /// States of which one thread makes the colours.
 const PIECE: usize = 1 << 9;
 
-/// Blocks by colours: the block of each state, numbered in the order of their first states, and how
-/// many there are.
-///
-/// # Errors
-/// When the work was stopped, or colours need more memory than allowed.
-pub(super) fn colours(
-    automaton: &Automaton,
-    limits: &ProductLimits<'_>,
-) -> Result<(Vec<u32>, usize), Stopped> {
+/// The block of each state, numbered in the order of their first states, and how many there are.
+pub(super) fn colours(automaton: &Automaton, limits: &ProductLimits) -> Limited<(Vec<u32>, usize)> {
     let states = automaton.states();
     // Two colours, a block, and a colour's place in a table.
     limits.fits("colours of bisimulation", states as u128 * 56)?;
@@ -191,9 +180,10 @@ mod tests {
     use super::*;
     use crate::automaton::AutomatonBuilder;
     use crate::constraint::DataConstraint;
+    use crate::limits::Stopped;
     use crate::symbol::Symbols;
 
-    /// A walk of so many steps under one name, in which each state may have its step twice.
+    /// A walk of that many steps under one name, in which each state may have its step twice.
     fn walk(steps: u32, twice: bool) -> Automaton {
         let mut symbols = Symbols::new();
         let name = symbols.name("a");

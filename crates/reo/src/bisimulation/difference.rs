@@ -7,7 +7,7 @@ use super::partition::{Partition, partition};
 use crate::automaton::{Automaton, AutomatonBuilder};
 use crate::constraint::{DataConstraint, DataTerm, Literal};
 use crate::hide::live;
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 use crate::symbol::{Cell, NameId};
 
 /// What a comparison found.
@@ -22,7 +22,7 @@ pub enum BisimulationVerdict {
     Different(Difference),
 }
 
-/// A play that tells two automata apart: after all steps of `trace` but the last, which both can
+/// A play that distinguishes two automata: after all steps of `trace` but the last, which both can
 /// take, one side is in a state in which it can take the last one, the other in a state in which it
 /// cannot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,11 +31,11 @@ pub struct Difference {
     pub trace: Vec<(Vec<NameId>, DataConstraint)>,
     /// Whether it is the left side that can take the last step of `trace` in its state.
     pub left_only: bool,
-    /// What the play says of all states that the steps may lead to.
+    /// What holds for all states that the steps may lead to.
     pub told: Told,
 }
 
-/// What tells two automata apart, whatever states the same steps lead to.
+/// What distinguishes two automata, for all states that the same steps lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Told {
     /// Only one side can take all steps.
@@ -51,15 +51,12 @@ pub enum Told {
 /// Names that only one of them has count as never firing in the other. Contents that are read
 /// belong to what is compared: where they differ, the trace is one step in which nothing fires and
 /// that puts them into the cells.
-///
-/// # Errors
-/// When the work was stopped or needs too much memory.
 pub fn compare(
     left: &Automaton,
     right: &Automaton,
     kind: Equivalence,
-    limits: &ProductLimits<'_>,
-) -> Result<BisimulationVerdict, Stopped> {
+    limits: &ProductLimits,
+) -> Limited<BisimulationVerdict> {
     let begin = [contents(left), contents(right)];
     if begin[0] != begin[1] {
         let [left, right] = begin;
@@ -133,8 +130,8 @@ struct Play<'a> {
 }
 
 impl Play<'_> {
-    /// Plays from two states that are not bisimilar; `left` tells whose the first is. The actions,
-    /// and whether the left side can take the last of them.
+    /// Plays from two states that are not bisimilar; `left` if the first is the left side's. The
+    /// actions, and whether the left side can take the last of them.
     fn difference(&self, mut one: u32, mut other: u32, mut left: bool) -> (Vec<u32>, bool) {
         let mut trace = Vec::new();
         loop {

@@ -1,17 +1,13 @@
-//! Bisimulation: which states do the same, the least automaton that does so, and what tells two
-//! apart.
+//! Bisimulation: which states do the same, the least automaton, and what distinguishes two.
 //!
-//! Two steps are alike if the same names fire under the same constraint, both compared as written
-//! once simplified; constraints that mean the same but are written differently keep states apart,
-//! which is sound. Partitions are refined by signatures (Blom and Orzan, A distributed algorithm
-//! for strong bisimulation reduction of state spaces, 2005): in each iteration a state's signature
-//! is the set of its kinds of steps and the blocks they lead to, until no iteration splits a block.
-//! Where steps are compared as they are, hashes of signatures go ahead (`colour.rs`), so that few
-//! iterations are left.
+//! Two steps are alike if the same names fire under the same constraint, as written once
+//! simplified; equivalent constraints written differently keep states apart, which is sound.
+//! Partitions are refined by signatures (Blom and Orzan, A distributed algorithm for strong
+//! bisimulation reduction of state spaces, 2005): the kinds of a state's steps and the blocks they
+//! lead to. In the strong case hashes of signatures go first (`colour.rs`).
 //!
-//! [`Equivalence::Weak`] is Milner's weak bisimulation with unconditional silent steps as the
-//! silent ones; silent steps with a condition or an effect on memory are compared like others. Weak
-//! bisimilarity is kept by product and hiding (`docs/reo.md`), so it may be used between them.
+//! [`Equivalence::Weak`] is Milner's weak bisimulation with unconditional silent steps; silent
+//! steps with a condition or an effect are compared like others. Product and hiding preserve it.
 
 mod actions;
 mod colour;
@@ -22,20 +18,20 @@ mod signature;
 
 pub use actions::Equivalence;
 pub use difference::{BisimulationVerdict, Difference, Told, compare};
-pub use partition::{Partition, partition};
+pub use partition::partition;
 
 use actions::Actions;
 
 use crate::automaton::Automaton;
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 
 /// The least automaton, in states and then in transitions, that does the same as `automaton`; only
 /// states that can be reached, numbered breadth first.
 pub fn minimise(
     automaton: &Automaton,
     kind: Equivalence,
-    limits: &ProductLimits<'_>,
-) -> Result<Automaton, Stopped> {
+    limits: &ProductLimits,
+) -> Limited<Automaton> {
     least(automaton.clone(), kind, limits)
 }
 
@@ -44,8 +40,8 @@ pub fn minimise(
 pub fn least(
     automaton: Automaton,
     kind: Equivalence,
-    limits: &ProductLimits<'_>,
-) -> Result<Automaton, Stopped> {
+    limits: &ProductLimits,
+) -> Limited<Automaton> {
     let reachable = automaton.into_reachable();
     let states = reachable.states();
     if kind == Equivalence::Weak && has_silent(&reachable) {

@@ -3,7 +3,7 @@
 use super::actions::{Actions, Equivalence};
 use super::signature::Signer;
 use crate::automaton::Automaton;
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 
 /// A partition of the states, iteration by iteration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,34 +12,30 @@ pub struct Partition {
     pub block: Vec<u32>,
     /// How many blocks there are.
     pub blocks: usize,
-    /// The partition after each iteration, the coarsest first; empty unless asked for.
+    /// The partition after each iteration, the coarsest first; empty unless requested.
     pub iterations: Vec<Vec<u32>>,
 }
 
 /// The coarsest partition of the states into bisimilar ones.
-///
-/// # Errors
-/// When the work was stopped, or signatures would need more memory than allowed.
 pub fn partition(
     automaton: &Automaton,
     kind: Equivalence,
     keep_iterations: bool,
-    limits: &ProductLimits<'_>,
-) -> Result<Partition, Stopped> {
+    limits: &ProductLimits,
+) -> Limited<Partition> {
     let begin = (vec![0u32; automaton.states()], usize::from(automaton.states() > 0));
     refined(automaton, &Actions::new(automaton), kind, begin, keep_iterations, limits)
 }
 
-/// As [`partition`], of an automaton whose actions are known, from blocks and their number on that
-/// part no two bisimilar states.
+/// As [`partition`], with known actions, from blocks that part no two bisimilar states.
 pub(super) fn refined(
     automaton: &Automaton,
     actions: &Actions,
     kind: Equivalence,
     (mut block, mut blocks): (Vec<u32>, usize),
     keep_iterations: bool,
-    limits: &ProductLimits<'_>,
-) -> Result<Partition, Stopped> {
+    limits: &ProductLimits,
+) -> Limited<Partition> {
     let signer = Signer::new(automaton, actions, kind);
     let mut iterations = Vec::new();
     loop {

@@ -10,7 +10,7 @@ use rustc_hash::FxBuildHasher;
 use super::actions::{Actions, Equivalence, SILENT};
 use crate::automaton::Automaton;
 use crate::components::components;
-use crate::limits::{ProductLimits, ProductProgress, Stopped};
+use crate::limits::{Limited, ProductLimits, ProductProgress};
 
 /// Makes signatures of one automaton's states.
 pub(super) struct Signer<'a> {
@@ -21,25 +21,17 @@ pub(super) struct Signer<'a> {
 }
 
 impl<'a> Signer<'a> {
-    pub(super) fn new(automaton: &'a Automaton, actions: &'a Actions, kind: Equivalence) -> Self {
+    pub fn new(automaton: &'a Automaton, actions: &'a Actions, kind: Equivalence) -> Self {
         let weak = (kind == Equivalence::Weak && actions.has_silent())
             .then(|| Silent::new(automaton, actions));
         Signer { automaton, actions, weak }
     }
 
-    /// The partition in which states are together that were together and have equal signatures,
-    /// and its number of blocks.
-    pub(super) fn refine(
-        &self,
-        block: &[u32],
-        limits: &ProductLimits<'_>,
-    ) -> Result<(Vec<u32>, usize), Stopped> {
-        let weak = match &self.weak {
-            Some(silent) => {
-                Some(Saturated::new(self.automaton, self.actions, silent, block, limits)?)
-            }
-            None => None,
-        };
+    /// The partition by blocks and signatures, and its number of blocks.
+    pub fn refine(&self, block: &[u32], limits: &ProductLimits) -> Limited<(Vec<u32>, usize)> {
+        let saturated =
+            |silent| Saturated::new(self.automaton, self.actions, silent, block, limits);
+        let weak = self.weak.as_ref().map(saturated).transpose()?;
         let mut known = Known::default();
         let mut next: Vec<u32> = Vec::with_capacity(block.len());
         let (alone, mut count) = (alone(block), 0u32);
@@ -68,8 +60,7 @@ impl<'a> Signer<'a> {
         Ok((next, count as usize))
     }
 
-    /// The signatures of some states: nothing for those that are alone in their block, which cannot
-    /// be split.
+    /// The signatures of some states; nothing for those alone in their block.
     fn signatures(
         &self,
         states: Range<u32>,
@@ -148,16 +139,15 @@ struct Seen {
 }
 
 impl Known {
-    /// The block of a signature with its hash, which `state` has; `next` if it is new. `first`
-    /// makes the signature of a state again.
+    /// The block of a signature, which `state` has; `next` if it is new. `first` makes one again.
     fn number(
         &mut self,
         state: u32,
         (signature, hash): (&[u64], u64),
         next: u32,
         first: impl Fn(u32) -> Signatures,
-        limits: &ProductLimits<'_>,
-    ) -> Result<u32, Stopped> {
+        limits: &ProductLimits,
+    ) -> Limited<u32> {
         let stored = self.words.len() as u128 * 8 + (self.all.len() as u128 + 1) * 48;
         limits.fits("signatures of bisimulation", stored)?;
         for (_, at) in self.table.iter_hash(hash).filter(|(known, _)| *known == hash) {
@@ -196,8 +186,7 @@ pub(super) fn pair(action: u32, block: u32) -> u64 {
 
 /// The cycles of unconditional silent steps.
 pub(super) struct Silent {
-    /// The cycle of each state. Silent steps lead from a cycle to itself or to one with a smaller
-    /// number.
+    /// The cycle of each state. Silent steps lead to the same cycle or one with a smaller number.
     pub(super) cycle: Vec<u32>,
     /// The states of each cycle.
     pub(super) members: Vec<Vec<u32>>,
@@ -205,7 +194,7 @@ pub(super) struct Silent {
 
 impl Silent {
     /// Cycles come out with their successors first.
-    pub(super) fn new(automaton: &Automaton, actions: &Actions) -> Silent {
+    pub fn new(automaton: &Automaton, actions: &Actions) -> Silent {
         let silent = |s: u32| {
             let steps = actions.of(automaton, s).filter(|(a, _)| *a == SILENT);
             steps.map(|(_, to)| to).collect::<Vec<u32>>()
@@ -225,13 +214,13 @@ pub(super) struct Saturated {
 }
 
 impl Saturated {
-    pub(super) fn new(
+    pub fn new(
         automaton: &Automaton,
         actions: &Actions,
         cycles: &Silent,
         block: &[u32],
-        limits: &ProductLimits<'_>,
-    ) -> Result<Saturated, Stopped> {
+        limits: &ProductLimits,
+    ) -> Limited<Saturated> {
         let count = cycles.members.len();
         let mut all = Saturated {
             silent: Vec::with_capacity(count),

@@ -1,24 +1,21 @@
 //! What a formula asks of one step, and what it leaves to the steps behind it.
 //!
-//! A set of formulas that are due at a step is fulfilled in one of several ways, its *covers*: some
-//! conditions on the step itself, and formulas that are due at the next one. `a U b` asks for `b`,
-//! or for `a` now and itself again; in the second way it is *postponed*. A run fulfils what is due
-//! at its beginning exactly if covers can be chosen along it such that no until is postponed for
-//! ever: where it is not postponed, `b` is due (Couvreur, *On-the-fly verification of linear
-//! temporal logic*, 1999; after Gerth, Peled, Vardi, Wolper 1995).
+//! A set of formulas that are due is fulfilled by one of its *covers*: conditions on this step, and
+//! formulas that are due at the next one. `a U b` asks for `b`, or for `a` now and itself again: it
+//! is *postponed*. A run fulfils what is due exactly if covers can be chosen along it such that no
+//! until is postponed for ever (Couvreur, *On-the-fly verification of linear temporal logic*, 1999;
+//! after Gerth, Peled, Vardi, Wolper 1995).
 
 use std::collections::BTreeSet;
 
 use super::formula::{Ltl, LtlFormula};
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 
-/// Formulas that are due.
 pub(super) type Due<'f> = BTreeSet<&'f Ltl>;
 
 /// One way to fulfil what is due.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Cover<'f> {
-    /// Conditions on the step.
     pub now: BTreeSet<&'f LtlFormula>,
     /// What is due at the next step.
     pub next: Due<'f>,
@@ -27,10 +24,7 @@ pub(super) struct Cover<'f> {
 }
 
 /// All ways to fulfil what is due, each once.
-pub(super) fn covers<'f>(
-    due: &Due<'f>,
-    limits: &ProductLimits<'_>,
-) -> Result<Vec<Cover<'f>>, Stopped> {
+pub(super) fn covers<'f>(due: &Due<'f>, limits: &ProductLimits) -> Limited<Vec<Cover<'f>>> {
     let mut open = vec![Attempt { due: due.iter().copied().collect(), ..Attempt::default() }];
     let mut found = BTreeSet::new();
     while let Some(mut attempt) = open.pop() {

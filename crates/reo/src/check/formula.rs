@@ -48,9 +48,6 @@ impl LtlFormula {
     /// Reads a formula over `names`. Loosest first: `->` (to the right), `|`, `&`, `!`; `true` and
     /// `false` are what they say unless a name is called so. Names are letters, digits and `_`,
     /// with `.`, `/`, `~` and indices in square brackets.
-    ///
-    /// # Errors
-    /// Where it could not be read, or which name is unknown.
     pub fn parse(
         text: &str,
         names: &[NameId],
@@ -74,7 +71,7 @@ impl LtlFormula {
         }
     }
 
-    /// Whether it holds in a step in which exactly the names fire of which `fires` says so.
+    /// Whether it holds in a step in which exactly the names fire for which `fires` holds.
     pub fn holds(&self, fires: &dyn Fn(NameId) -> bool) -> bool {
         match self {
             LtlFormula::True => true,
@@ -92,9 +89,6 @@ impl Ltl {
     /// time) and `G` (always) before, and `U` (until) and `R` (releases) between formulas; these
     /// bind closer than `&`. A name that is called like one of these letters may need brackets:
     /// `(F) U b`.
-    ///
-    /// # Errors
-    /// Where it could not be read, or which name is unknown.
     pub fn parse(text: &str, names: &[NameId], symbols: &Symbols) -> Result<Ltl, FormulaError> {
         bind(text::parse(text)?, names, symbols)
     }

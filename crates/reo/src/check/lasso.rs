@@ -10,7 +10,7 @@ use super::run::AutomatonRun;
 use crate::automaton::{Automaton, Transition};
 use crate::components::components;
 use crate::constraint::DataConstraint;
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 use crate::symbol::NameId;
 
 /// An infinite run: a run, and then a cycle of steps for ever.
@@ -28,14 +28,11 @@ pub struct Lasso {
 /// Each step is one step of the run, silent ones among them: in these no name fires. A step that
 /// does nothing at all is none. In a state without steps nothing fires for ever. Nothing is assumed
 /// to happen only because it can.
-///
-/// # Errors
-/// When the work was stopped or needs more memory than allowed.
 pub fn counterexample(
     automaton: &Automaton,
     formula: &Ltl,
-    limits: &ProductLimits<'_>,
-) -> Result<Option<Lasso>, Stopped> {
+    limits: &ProductLimits,
+) -> Limited<Option<Lasso>> {
     let automaton = automaton.without_idle();
     let broken = formula.clone().negated();
     let graph = Graph::new(&automaton, &broken, limits)?;
@@ -64,11 +61,7 @@ struct Graph<'a, 'f> {
 }
 
 impl<'a, 'f> Graph<'a, 'f> {
-    fn new(
-        automaton: &'a Automaton,
-        formula: &'f Ltl,
-        limits: &ProductLimits<'_>,
-    ) -> Result<Self, Stopped> {
+    fn new(automaton: &'a Automaton, formula: &'f Ltl, limits: &ProductLimits) -> Limited<Self> {
         let mut due: IndexSet<Due<'f>> = IndexSet::from([Due::from([formula])]);
         let nodes: IndexSet<(u32, u32)> = automaton.initial().iter().map(|s| (*s, 0)).collect();
         let from = vec![None; nodes.len()];
@@ -209,6 +202,6 @@ fn back<'a>(mut node: u32, from: impl Fn(u32) -> Option<(u32, Edge<'a>)>) -> Vec
     path
 }
 
-fn fires(automaton: &Automaton, step: Option<&Transition<'_>>) -> Vec<NameId> {
+fn fires(automaton: &Automaton, step: Option<&Transition>) -> Vec<NameId> {
     step.map(|s| automaton.fires(s).collect()).unwrap_or_default()
 }

@@ -16,16 +16,14 @@ pub struct AutomatonRun {
     pub state: u32,
 }
 
-/// A shortest run to a state that no step leaves, if there is one. A silent step from a state to
-/// itself does not count as leaving.
+/// A shortest run to a state that no step leaves, if any; a silent loop does not count as leaving.
 pub fn deadlock(automaton: &Automaton) -> Option<AutomatonRun> {
     let search = Search::new(automaton);
     let stuck = |s: &u32| automaton.steps(*s).all(|step| automaton.is_idle(&step));
     search.order.iter().find(|s| stuck(s)).map(|s| search.run(*s))
 }
 
-/// A shortest run whose last step breaks `invariant`, if there is one: the invariant is to hold in
-/// every step in which a name fires.
+/// A shortest run whose last step breaks `invariant`, if any. Silent steps do not count.
 pub fn violation(automaton: &Automaton, invariant: &LtlFormula) -> Option<AutomatonRun> {
     let search = Search::new(automaton);
     for state in &search.order {

@@ -48,7 +48,6 @@ pub enum FormulaError {
 type Input<'s> = &'s str;
 type PResult<T> = Result<T, ErrMode<ContextError>>;
 
-/// A formula over words.
 #[derive(Debug, Clone)]
 pub(super) enum Text {
     Word(String),
@@ -160,8 +159,8 @@ fn depth(text: &str) -> usize {
     deepest
 }
 
-// What must follow a sign is cut, so that errors are told where they are.
-fn implication(input: &mut Input<'_>) -> PResult<Text> {
+// What must follow a sign is cut, so that errors are reported where they are.
+fn implication(input: &mut Input) -> PResult<Text> {
     let all = |i: &mut Input<'_>| chain(i, ["&&", "&"], until, Text::And);
     let left = chain(input, ["||", "|"], all, Text::Or)?;
     let right = opt(preceded(token("->"), cut_err(implication))).parse_next(input)?;
@@ -172,9 +171,9 @@ fn implication(input: &mut Input<'_>) -> PResult<Text> {
 }
 
 fn chain(
-    input: &mut Input<'_>,
+    input: &mut Input,
     [twice, sign]: [&'static str; 2],
-    mut item: impl FnMut(&mut Input<'_>) -> PResult<Text>,
+    mut item: impl FnMut(&mut Input) -> PResult<Text>,
     make: fn(Box<Text>, Box<Text>) -> Text,
 ) -> PResult<Text> {
     let mut all = vec![item(input)?];
@@ -196,7 +195,7 @@ fn chain(
 }
 
 /// `U` and `R` have brackets around them where there are several.
-fn until(input: &mut Input<'_>) -> PResult<Text> {
+fn until(input: &mut Input) -> PResult<Text> {
     let left = unary(input)?;
     Ok(match opt((operator(&["U", "R"]), unary)).parse_next(input)? {
         Some(("U", right)) => Text::Until(Box::new(left), Box::new(right)),
@@ -205,14 +204,14 @@ fn until(input: &mut Input<'_>) -> PResult<Text> {
     })
 }
 
-fn unary(input: &mut Input<'_>) -> PResult<Text> {
+fn unary(input: &mut Input) -> PResult<Text> {
     let not = preceded(token("!"), cut_err(unary)).map(|inner| Text::Not(Box::new(inner)));
     let bracket = delimited(token("("), cut_err(implication), cut_err(token(")")));
     alt((not, bracket, temporal, word)).parse_next(input)
 }
 
 /// `X`, `F` or `G` before what they speak of; alone they are names.
-fn temporal(input: &mut Input<'_>) -> PResult<Text> {
+fn temporal(input: &mut Input) -> PResult<Text> {
     let (sign, inner) = (operator(&["X", "F", "G"]), unary).parse_next(input)?;
     let inner = Box::new(inner);
     Ok(match sign {
@@ -228,7 +227,7 @@ fn operator<'s>(
     letters.verify(|word: &str| signs.contains(&word))
 }
 
-fn word(input: &mut Input<'_>) -> PResult<Text> {
+fn word(input: &mut Input) -> PResult<Text> {
     letters.map(|word: &str| Text::Word(word.into())).parse_next(input)
 }
 

@@ -1,16 +1,13 @@
-//! The case of [`super::simplify`] that long chains of buffers are made of: equations of leaves
-//! only.
+//! [`super::simplify`] for equations of leaves only, which long chains of buffers are made of.
 //!
-//! Without calls and predicates the congruence is the equivalence that the equations generate, so
-//! that sorted classes do what the e-graph does, many times faster. Both must give the same
-//! constraint; a test compares them on random ones.
+//! Without calls and predicates the congruence is the equivalence that the equations generate:
+//! sorted classes give the same constraint as the e-graph, faster. A test compares both.
 
 use super::gone::Gone;
 use super::{DataConstraint, DataTerm, Literal};
 
-/// The conjunction in its simplest form, `Some(None)` if nothing fulfils it, and `None` if it is
-/// not flat.
-pub(super) fn simplify(all: &[Literal], gone: &Gone<'_>) -> Option<Option<DataConstraint>> {
+/// The simplest form of the conjunction; `Some(None)` if nothing fulfils it, `None` if not flat.
+pub(super) fn simplify(all: &[Literal], gone: &Gone) -> Option<Option<DataConstraint>> {
     let mut equations = Vec::with_capacity(all.len());
     for literal in all {
         match literal {

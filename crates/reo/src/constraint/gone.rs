@@ -3,7 +3,7 @@
 use super::{DataConstraint, DataTerm};
 use crate::symbol::{Cell, NameId};
 
-/// What nobody sees any more. Both lists are sorted.
+/// What is eliminated. Both lists are sorted.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Gone<'a> {
     /// Names whose datum is taken out.

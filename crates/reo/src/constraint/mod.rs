@@ -1,21 +1,17 @@
-//! Data constraints: what a step says about data and memory, as a conjunction of literals.
+//! Data constraints: conditions of a step on data and memory, as conjunctions of literals.
 //!
-//! A step of a constraint automaton carries, beside the names that fire, a condition on the data
-//! seen at them and on the memory before and after (Baier et al. 2006, section 3, with memory cells
-//! as in constraint automata with memory). Predicates and functions are uninterpreted: `even(a)` is
-//! a word with an argument, and what is said here holds whatever it means. Different constants
-//! differ. A cell that a step does not mention in its *after* form keeps its value, whether or not
-//! the part that owns it takes part in the step.
+//! Conditions are on the data at names that fire, and on memory before and after (Baier et al.
+//! 2006, section 3, with memory cells). Predicates and functions are uninterpreted; different
+//! constants differ. A cell whose *after* form is not mentioned keeps its value.
 //!
-//! Constraints are kept in a normal order, without repetitions, so that equal ones are found by
-//! comparing; [`simplify`](mod@simplify) makes equivalent ones equal.
+//! Literals are kept in a normal order, so that equal constraints are found by comparing;
+//! [`simplify`](mod@simplify) makes equivalent ones equal.
 
 mod flat;
 mod gone;
 pub mod simplify;
 
 use std::cmp::Ordering;
-use std::fmt::Write;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock};
 
@@ -198,15 +194,20 @@ impl DataConstraint {
     /// The text of it: literals with ` & ` between, `true` if there are none. A cell before a step
     /// is `$m`, after it `$m'`; a value without a name is `_1`.
     pub fn text(&self, symbols: &Symbols) -> String {
+        self.spelled(&Spelling { symbols, word: str::to_owned })
+    }
+
+    pub(crate) fn spelled(&self, spelling: &Spelling) -> String {
         if self.is_true() {
             return "true".into();
         }
-        self.lines(symbols).join(" & ")
+        self.literals().iter().map(|l| spelling.literal(l)).join(" & ")
     }
 
     /// The text of each literal, in order.
     pub fn lines(&self, symbols: &Symbols) -> Vec<String> {
-        self.literals().iter().map(|l| literal_text(l, symbols)).collect()
+        let spelling = Spelling { symbols, word: str::to_owned };
+        self.literals().iter().map(|l| spelling.literal(l)).collect()
     }
 }
 
@@ -243,29 +244,64 @@ fn ordered(literal: Literal) -> Literal {
     }
 }
 
-fn literal_text(literal: &Literal, symbols: &Symbols) -> String {
-    match literal {
-        Literal::Equal(a, b) => format!("{} = {}", a.text(symbols), b.text(symbols)),
-        Literal::Different(a, b) => format!("{} != {}", a.text(symbols), b.text(symbols)),
-        Literal::Predicate(holds, p, terms) => match &terms[..] {
-            [a, b] if symbols.word(*p) == LESS => {
-                let sign = if *holds { LESS } else { ">=" };
-                format!("{} {sign} {}", a.text(symbols), b.text(symbols))
+/// How constraints are written: `word` spells their words.
+pub(crate) struct Spelling<'a> {
+    pub symbols: &'a Symbols,
+    pub word: fn(&str) -> String,
+}
+
+impl Spelling<'_> {
+    fn literal(&self, literal: &Literal) -> String {
+        match literal {
+            Literal::Equal(a, b) => format!("{} = {}", self.term(a), self.term(b)),
+            Literal::Different(a, b) => format!("{} != {}", self.term(a), self.term(b)),
+            Literal::Predicate(holds, p, terms) => match &terms[..] {
+                [a, b] if self.symbols.word(*p) == LESS => {
+                    let sign = if *holds { LESS } else { ">=" };
+                    format!("{} {sign} {}", self.term(a), self.term(b))
+                }
+                _ => format!("{}{}", if *holds { "" } else { "!" }, self.call(*p, terms)),
+            },
+        }
+    }
+
+    fn term(&self, term: &DataTerm) -> String {
+        match term {
+            DataTerm::Constant(c) => constant_text(self.symbols.word(*c)),
+            DataTerm::Datum(name) => self.word(name.0),
+            DataTerm::Before(cell) => format!("${}", self.word(cell.0)),
+            DataTerm::After(cell) => format!("${}'", self.word(cell.0)),
+            DataTerm::Some(k) => format!("_{k}"),
+            // The signs of arithmetic stand between what they join.
+            DataTerm::Call(f, terms) => match (self.symbols.word(*f), &terms[..]) {
+                ("-", [one]) => format!("-{}", self.operand(one)),
+                (sign, [a, b]) if OPERATORS.contains(&sign) => {
+                    format!("{} {sign} {}", self.operand(a), self.operand(b))
+                }
+                _ => self.call(*f, terms),
+            },
+        }
+    }
+
+    fn operand(&self, term: &DataTerm) -> String {
+        match term {
+            DataTerm::Call(f, _) if OPERATORS.contains(&self.symbols.word(*f)) => {
+                format!("({})", self.term(term))
             }
-            _ => {
-                let sign = if *holds { "" } else { "!" };
-                format!("{sign}{}({})", symbols.word(*p), list_text(terms, symbols))
-            }
-        },
+            _ => self.term(term),
+        }
+    }
+
+    fn call(&self, word: SymbolId, terms: &[DataTerm]) -> String {
+        format!("{}({})", self.word(word), terms.iter().map(|t| self.term(t)).join(", "))
+    }
+
+    fn word(&self, symbol: SymbolId) -> String {
+        (self.word)(self.symbols.word(symbol))
     }
 }
 
-fn list_text(terms: &[DataTerm], symbols: &Symbols) -> String {
-    terms.iter().map(|t| t.text(symbols)).join(", ")
-}
-
 impl DataTerm {
-    /// With other symbols.
     fn renamed(&self, to: &dyn Fn(SymbolId) -> SymbolId) -> DataTerm {
         match self {
             DataTerm::Constant(c) => DataTerm::Constant(to(*c)),
@@ -305,33 +341,9 @@ impl DataTerm {
         }
     }
 
-    /// The text of it, see [`DataConstraint::text`]. Constants that are not numbers stand in
-    /// quotes.
+    /// The text of it, see [`DataConstraint::text`]; constants that are not numbers have quotes.
     pub fn text(&self, symbols: &Symbols) -> String {
-        let mut out = String::new();
-        match self {
-            DataTerm::Constant(c) => out = constant_text(symbols.word(*c)),
-            DataTerm::Datum(name) => out.push_str(symbols.word(name.0)),
-            DataTerm::Before(cell) => _ = write!(out, "${}", symbols.word(cell.0)),
-            DataTerm::After(cell) => _ = write!(out, "${}'", symbols.word(cell.0)),
-            DataTerm::Some(k) => _ = write!(out, "_{k}"),
-            DataTerm::Call(f, terms) => out = call_text(symbols.word(*f), terms, symbols),
-        }
-        out
-    }
-}
-
-/// A call as text; the signs of arithmetic stand between what they join.
-fn call_text(word: &str, terms: &[DataTerm], symbols: &Symbols) -> String {
-    let operator = |word: &str| OPERATORS.contains(&word);
-    let operand = |term: &DataTerm| match term {
-        DataTerm::Call(f, _) if operator(symbols.word(*f)) => format!("({})", term.text(symbols)),
-        _ => term.text(symbols),
-    };
-    match terms {
-        [one] if word == "-" => format!("-{}", operand(one)),
-        [a, b] if operator(word) => format!("{} {word} {}", operand(a), operand(b)),
-        _ => format!("{word}({})", list_text(terms, symbols)),
+        Spelling { symbols, word: str::to_owned }.term(self)
     }
 }
 

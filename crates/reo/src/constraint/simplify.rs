@@ -1,15 +1,13 @@
-//! Equivalent constraints made equal, and data that nobody sees any more taken out.
+//! Constraints in their simplest form, with hidden data eliminated.
 //!
-//! All terms of a constraint go into an e-graph of [`egg`]; equations are unions, and a predicate
-//! is a term that equals *holds* or *fails*. Congruence does the rest: two names that equal a third
-//! equal each other, and so do functions of them. What is to be taken out - the datum of a hidden
-//! name, the value between two steps, a cell that nothing reads again - is a term that no
-//! representative may contain; if its class has another term, that one stands for it.
+//! All terms go into an e-graph of [`egg`]: equations are unions, a predicate is a term that equals
+//! *holds* or *fails*. What is to be eliminated (the datum of a hidden name, a value between two
+//! steps, a cell that nothing reads again) may not occur in a representative; another term of its
+//! class replaces it.
 //!
 //! **Promise.** The result holds for exactly the data and memory for which some values of what was
-//! taken out make the input hold, functions and predicates being whatever they are. The input is
-//! found unsatisfiable if congruence alone shows it: two constants are equal, both sides of `!=`
-//! are, or a predicate both holds and fails. The argument is in `docs/reo.md`.
+//! eliminated make the input hold, for any functions and predicates. The input is found
+//! unsatisfiable if congruence alone shows it. The argument is in `docs/reo.md`.
 //!
 //! ```
 //! use tickbound_reo::constraint::simplify::{Gone, simplify};
@@ -77,13 +75,13 @@ type Graph = EGraph<Node, ()>;
 /// The constraint in its simplest form without what is `gone`, or `None` if nothing fulfils it.
 ///
 /// Values of the input that have no name ([`DataTerm::Some`]) are taken out as well; the result has
-/// some of its own where a condition on them is left.
-pub fn simplify(constraint: &DataConstraint, gone: &Gone<'_>) -> Option<DataConstraint> {
+/// new ones where a condition on them is left.
+pub fn simplify(constraint: &DataConstraint, gone: &Gone) -> Option<DataConstraint> {
     conjunction(constraint.literals(), gone)
 }
 
 /// As [`simplify`], for literals in any order.
-pub fn conjunction(literals: &[Literal], gone: &Gone<'_>) -> Option<DataConstraint> {
+pub fn conjunction(literals: &[Literal], gone: &Gone) -> Option<DataConstraint> {
     if literals.is_empty() {
         return Some(DataConstraint::default());
     }
@@ -95,11 +93,7 @@ pub fn conjunction(literals: &[Literal], gone: &Gone<'_>) -> Option<DataConstrai
 /// do with what goes: classes in which neither something gone nor a term of `touched` (sorted)
 /// occurs stay as they are. What goes is still gone everywhere; the form is the simplest if it was
 /// before.
-pub fn around(
-    literals: Vec<Literal>,
-    gone: &Gone<'_>,
-    touched: &[DataTerm],
-) -> Option<DataConstraint> {
+pub fn around(literals: Vec<Literal>, gone: &Gone, touched: &[DataTerm]) -> Option<DataConstraint> {
     let moves = |t: &DataTerm| gone.takes(t) || touched.binary_search(t).is_ok();
     let mut moving: Vec<&DataTerm> = Vec::new();
     for literal in &literals {
@@ -141,7 +135,7 @@ pub fn around(
 }
 
 /// As [`simplify`], always with the e-graph: what the short way for equations is compared with.
-pub fn simplify_any(constraint: &DataConstraint, gone: &Gone<'_>) -> Option<DataConstraint> {
+pub fn simplify_any(constraint: &DataConstraint, gone: &Gone) -> Option<DataConstraint> {
     let (graph, apart) = closure(constraint.literals())?;
     Some(Reading::new(&graph, gone).constraint(constraint, &apart))
 }
@@ -186,8 +180,7 @@ pub fn may_conflict<'c>(constraints: impl IntoIterator<Item = &'c DataConstraint
     false
 }
 
-/// The classes of all terms of a conjunction, and the pairs that differ; `None` if nothing fulfils
-/// it.
+/// The classes of all terms, and the pairs that differ; `None` if nothing fulfils them.
 fn closure(literals: &[Literal]) -> Option<(Graph, Vec<(Id, Id)>)> {
     let mut graph = Graph::default();
     let truth = [graph.add(Node::Fails), graph.add(Node::Holds)];
@@ -279,7 +272,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The term of a node, if it can be said with what is not gone.
+    /// The term of a node, if it needs nothing that is gone.
     fn term(&self, node: &Node) -> Option<Best> {
         match node {
             Node::Leaf(leaf) => (!self.gone.takes(leaf)).then(|| (1, leaf.clone())),
@@ -358,7 +351,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The leaves among some nodes, in order: what tells classes apart that have no other name.
+/// The leaves among some nodes, in order: distinguishes classes that have no other name.
 fn leaves(nodes: &[Node]) -> Vec<Node> {
     let mut leaves: Vec<Node> =
         nodes.iter().filter(|n| matches!(n, Node::Leaf(_))).cloned().collect();

@@ -1,5 +1,4 @@
-//! An automaton: states in columns by how many steps lead to them, and between the columns what
-//! stands at each step.
+//! An automaton: states in columns by their distance from the start, labels of steps between.
 
 use super::circuit::{Ends, lean};
 use super::columns::{Vertex, place};
@@ -8,8 +7,7 @@ use super::words::{Brief, label, short, size, wrapped};
 use crate::automaton::{Automaton, Transition};
 use crate::symbol::Symbols;
 
-/// Pixels: the radius of a state, how far from it lines begin to lean, between lines that meet
-/// there.
+/// Pixels: the radius of a state, where lines begin to lean, between lines that meet there.
 const STATE: f64 = 17.0;
 const LEAN: f64 = 16.0;
 const GAP: f64 = 9.0;
@@ -62,7 +60,7 @@ pub fn automaton(automaton: &Automaton, symbols: &Symbols) -> GraphPicture {
 /// Boxes around the states and then the labels of the steps, and the links between them.
 fn boxes(
     automaton: &Automaton,
-    steps: &[Transition<'_>],
+    steps: &[Transition],
     labels: &[Vec<String>],
 ) -> (Vec<Vertex>, Vec<[usize; 2]>) {
     let levels = levels(automaton);
@@ -73,8 +71,7 @@ fn boxes(
     let mut links = Vec::new();
     for (k, step) in steps.iter().enumerate() {
         let (from, to) = (level(step.from), level(step.to));
-        // A way back stands before the state that it leaves. Columns of states are 1, 3, 5 and so
-        // on.
+        // A way back is before the state that it leaves. Columns of states are odd.
         let column = if to < from { 2 * from } else { 2 * from + 2 };
         for state in [step.from, step.to] {
             joined[state as usize][usize::from(2 * level(state) + 1 < column)] += 1;
@@ -116,7 +113,7 @@ fn shown(automaton: &Automaton, state: usize, place: PicturePoint) -> PictureIte
 }
 
 /// The names that fire in a step, as words.
-fn fires<'a>(automaton: &Automaton, symbols: &'a Symbols, step: &Transition<'_>) -> Vec<&'a str> {
+fn fires<'a>(automaton: &Automaton, symbols: &'a Symbols, step: &Transition) -> Vec<&'a str> {
     automaton.fires(step).map(|name| symbols.word(name.0)).collect()
 }
 
@@ -124,8 +121,8 @@ fn fires<'a>(automaton: &Automaton, symbols: &'a Symbols, step: &Transition<'_>)
 fn lines(
     automaton: &Automaton,
     symbols: &Symbols,
-    step: &Transition<'_>,
-    brief: &Brief<'_>,
+    step: &Transition,
+    brief: &Brief,
 ) -> Vec<String> {
     let mut lines = Vec::new();
     let names = fires(automaton, symbols, step);
@@ -139,7 +136,7 @@ fn lines(
     label(lines)
 }
 
-fn title(automaton: &Automaton, symbols: &Symbols, step: &Transition<'_>) -> String {
+fn title(automaton: &Automaton, symbols: &Symbols, step: &Transition) -> String {
     let constraint = automaton.constraint(step);
     let names = fires(automaton, symbols, step).join(", ");
     let text = constraint.text(symbols);
@@ -147,8 +144,7 @@ fn title(automaton: &Automaton, symbols: &Symbols, step: &Transition<'_>) -> Str
     format!("{} {{{names}}}{condition} {}", step.from, step.to)
 }
 
-/// For each state the least number of steps that lead to it; where none do, from the first such
-/// state on.
+/// For each state its distance from the initial ones, or from the first state without one.
 fn levels(automaton: &Automaton) -> Vec<usize> {
     let mut levels = vec![usize::MAX; automaton.states()];
     let mut starts = automaton.initial().to_vec();

@@ -10,7 +10,7 @@ use super::sign::{self, RING, Sign};
 use super::words::{self, LINE, size};
 use crate::connector::{Channel, ChannelEnd, Connector};
 
-/// Most channels and components that can be told apart, and most ends of all together.
+/// Most channels and components that are readable, and most ends of all together.
 pub const MAX_CHANNELS: usize = 300;
 const MAX_ENDS: usize = 1_200;
 
@@ -21,22 +21,18 @@ const MAX_ENDS: usize = 1_200;
      {MAX_CHANNELS} and {MAX_ENDS}); draw a smaller size of it"
 )]
 pub struct Crowded {
-    /// How many there are.
     pub channels: usize,
-    /// How many ends they have.
     pub ends: usize,
 }
 
-/// Pixels: the radius of a node, how far from it lines begin to lean, between lines that meet
-/// there.
+/// Pixels: the radius of a node, where lines begin to lean, between lines that meet there.
 const NODE: f64 = 5.0;
 const LEAN: f64 = 18.0;
 const NODE_GAP: f64 = 8.0;
 /// Between lines at a component, around its word.
 const PORT_GAP: f64 = 14.0;
 const PADDING: f64 = 8.0;
-/// The length of a channel that goes on; of one that turns back: how far it goes before it turns,
-/// its length.
+/// The length of a straight channel; of one that turns back, before the turn and after it.
 const STRAIGHT: f64 = 44.0;
 const TURN: f64 = 16.0;
 const TURNED: f64 = 48.0;
@@ -49,9 +45,6 @@ const NAME: usize = 18;
 ///
 /// Items are called `n0`, `n1` and so on in the order of `nodes`, and `c0`, `c1` in that of the
 /// channels; the line of end 1 of channel 0 is `c0.1`.
-///
-/// # Errors
-/// `Crowded`.
 pub fn circuit(connector: &Connector) -> Result<GraphPicture, Crowded> {
     let channels = channels(connector);
     let ends = channels.iter().map(|c| c.ends.len()).sum();
@@ -119,8 +112,10 @@ impl<'a> Plan<'a> {
         let links = channels.iter().enumerate().flat_map(|(k, channel)| {
             let number = |end: &ChannelEnd| nodes.get_index_of(&end.node).unwrap_or(0);
             let at = nodes.len() + k;
-            let link =
-                move |end| if end_writes(end) { [at, number(end)] } else { [number(end), at] };
+            let link = move |end: &ChannelEnd| match end.writes {
+                true => [at, number(end)],
+                false => [number(end), at],
+            };
             channel.ends.iter().map(link).collect::<Vec<_>>()
         });
         let links: Vec<[usize; 2]> = links.collect();
@@ -255,17 +250,12 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn end_writes(end: &ChannelEnd) -> bool {
-    end.writes
-}
-
 /// Where a line meets the box of a node.
 fn node_side(end: &ChannelEnd, route: &Route) -> PicturePoint {
     if end.writes { route.end() } else { route.start }
 }
 
-/// From the border of a round thing's box to the thing: straight on, then towards its middle.
-/// It bends `distance` pixels before.
+/// From the border of a round thing's box to the thing, bent `distance` pixels before it.
 pub(super) fn lean(
     middle: PicturePoint,
     border: PicturePoint,
@@ -373,8 +363,7 @@ impl Site {
     }
 }
 
-/// The column between those of nodes in which a channel is, as an odd number where nodes have even
-/// ones.
+/// The column of a channel between those of nodes: an odd number, where nodes have even ones.
 fn middle(reads: &[usize], writes: &[usize], ranks: &[i64]) -> i64 {
     let least = |all: &[usize]| all.iter().map(|n| ranks[*n]).min();
     let most = |all: &[usize]| all.iter().map(|n| ranks[*n]).max();
@@ -391,8 +380,7 @@ fn middle(reads: &[usize], writes: &[usize], ranks: &[i64]) -> i64 {
     }
 }
 
-/// For each node how many nodes data pass before they come to it, on the longest way that does not
-/// go in circles.
+/// For each node the length of the longest way of data to it that does not go in circles.
 fn ranks(nodes: &IndexMap<String, bool>, channels: &[Channel]) -> Vec<i64> {
     let number = |end: &ChannelEnd| nodes.get_index_of(&end.node).unwrap_or(0);
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];

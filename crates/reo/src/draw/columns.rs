@@ -1,15 +1,12 @@
 //! Boxes in columns, and lines between them that meet no box.
 //!
-//! What goes in are boxes, each with its column, and links between boxes of different columns. A
-//! link that passes columns gets a place of its own in each. What comes out promises: boxes and
-//! places of one column have no height in common; a line is horizontal, at a height of its own box
-//! or place, while it is within a column, and bends only between columns, where there are no boxes.
-//! So no line meets a box but those it joins.
+//! A link that passes columns gets a place in each. Boxes and places of one column have no height
+//! in common; a line is horizontal within a column, at a height of its own box or place, and bends
+//! only between columns. So no line meets a box but those it joins.
 //!
 //! Columns are ordered by barycentres (Sugiyama, Tagawa, Toda, *Methods for visual understanding of
-//! hierarchical system structures*, 1981), keeping the order with the fewest crossings. Heights are
-//! means of those of the neighbours, as near as the order and the distances allow: isotonic
-//! regression by pooling adjacent violators.
+//! hierarchical system structures*, 1981). Heights are means of those of the neighbours, by
+//! isotonic regression (pooling adjacent violators).
 
 use super::picture::{PicturePoint, Piece, at};
 
@@ -32,7 +29,6 @@ pub(super) struct Route {
     pub pieces: Vec<Piece>,
 }
 
-/// Where everything is.
 #[derive(Debug)]
 pub(super) struct Placed {
     /// For each box the middle of its width at the height at which lines join it.
@@ -54,7 +50,6 @@ const ORDERINGS: usize = 24;
 const HEIGHTS: usize = 24;
 
 impl Route {
-    /// The end.
     pub fn end(&self) -> PicturePoint {
         match self.pieces.last() {
             Some(Piece::Line(p) | Piece::Curve(_, _, p)) => *p,
@@ -211,8 +206,7 @@ impl Work {
         }
     }
 
-    /// Lets lines go straight on where there is room: runs of cells with one line on each side get
-    /// the same height.
+    /// Straightens lines where there is room: runs of cells with one line on each side.
     fn straighten(&mut self) {
         let single = |work: &Work, cell: usize| work.sides.iter().all(|side| side[cell].len() == 1);
         for start in 0..self.cells.len() {
@@ -326,8 +320,7 @@ impl Work {
         Placed { places, routes, width, height }
     }
 
-    /// For each part of each link the heights at which it leaves the left cell and reaches the
-    /// right one.
+    /// For each part of each link the heights at which it leaves and reaches its cells.
     fn ports(&self) -> Vec<Vec<[f64; 2]>> {
         // For each side of each cell: the other cell, the link, its part.
         let mut ends = [vec![Vec::new(); self.cells.len()], vec![Vec::new(); self.cells.len()]];
@@ -444,7 +437,7 @@ mod tests {
     fn a_link_that_passes_a_column_meets_no_box_of_it() {
         let boxes: Vec<Vertex> = [0, 1, 2].map(slim).to_vec();
         let placed = place(&boxes, &[[0, 1], [1, 2], [2, 0]]);
-        // From the right to the left, as the link says.
+        // From the right to the left, as the link goes.
         let (left, right) = (placed.places[0].x + 5.0, placed.places[2].x - 5.0);
         assert_eq!((placed.routes[2].start.x, placed.routes[2].end().x), (right, left));
         let passing = placed.routes[2].pieces.iter().filter_map(|piece| match piece {

@@ -13,8 +13,7 @@ use crate::symbol::NameId;
 pub struct Frame {
     /// The step, and what the cells hold behind it.
     pub caption: String,
-    /// The items that are lit: what fires, the steps that the automaton may take, the states in
-    /// which it may then be.
+    /// The items that are lit: what fires, possible steps of the automaton, states behind them.
     pub on: BTreeSet<String>,
 }
 
@@ -74,7 +73,6 @@ impl<'a> Trace<'a> {
         self.at.iter().map(|state| format!("s{state}")).collect()
     }
 
-    /// Silent steps lead on.
     fn close(&mut self) {
         let mut open: Vec<u32> = self.at.iter().copied().collect();
         while let Some(state) = open.pop() {

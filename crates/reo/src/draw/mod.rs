@@ -1,13 +1,9 @@
-//! Connectors as pictures: the circuit in the usual signs of Reo, the automaton beside it, and the
-//! steps of a run.
+//! Connectors as pictures: the circuit in the usual signs, the automaton beside it, and runs.
 //!
-//! What goes in is a [`Connector`](crate::connector::Connector) (its circuit as the text has it) or
-//! an automaton; what comes out is a [`GraphPicture`]: shapes with their places, which [`svg`]
-//! writes. Both are laid out in columns (`columns`), with every sign and every label in a box of
-//! its own, so that these hold:
-//!
-//! * no label lies on a line or on another label, and none leaves the picture;
-//! * a line ends at the border of what it joins, with its head if it has one.
+//! A [`Connector`](crate::connector::Connector) (its circuit as the text has it) or an automaton
+//! becomes a [`GraphPicture`], shapes with places, which [`svg`] writes. Both are laid out in
+//! columns (`columns`): no label lies on a line or another label or leaves the picture, and a line
+//! ends at the border of what it joins.
 //!
 //! | sign | channel |
 //! |---|---|
@@ -43,5 +39,5 @@ mod words;
 pub use automaton::automaton;
 pub use circuit::{MAX_CHANNELS, circuit};
 pub use frames::{Frame, frames};
-pub use picture::{GraphPicture, PictureItem, PicturePoint, Piece, Shape};
+pub use picture::{GraphPicture, PicturePoint, Shape};
 pub use svg::{content, svg};

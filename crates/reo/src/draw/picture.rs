@@ -79,7 +79,6 @@ impl PicturePoint {
     }
 }
 
-/// A place.
 pub(super) fn at(x: f64, y: f64) -> PicturePoint {
     PicturePoint { x, y }
 }

@@ -10,19 +10,28 @@ use crate::constant::constant_text;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
     /// Its line alone, dashed where data may be lost.
-    Line { dashed: bool },
+    Line {
+        dashed: bool,
+    },
     /// Heads that face each other; with bars between if never both.
-    Facing { bars: bool },
+    Facing {
+        bars: bool,
+    },
     /// Heads at the ends; with bars in the middle if never both.
-    Parting { bars: bool },
-    /// A buffer.
-    Buffer { places: bool, full: bool, lossy: bool },
-    /// A zigzag.
+    Parting {
+        bars: bool,
+    },
+    Buffer {
+        places: bool,
+        full: bool,
+        lossy: bool,
+    },
     Filter,
-    /// A triangle.
     Transformer,
     /// A ring in which lines meet, perhaps with a cross.
-    Ring { cross: bool },
+    Ring {
+        cross: bool,
+    },
     /// A box with its name.
     Component,
 }
@@ -117,8 +126,7 @@ impl Sign {
         }
     }
 
-    /// Its shapes around `middle`, with data going in direction (x, y), of length 1 and along an
-    /// axis.
+    /// Its shapes around `middle`, with data going in direction (x, y), a unit along an axis.
     pub fn shapes(self, middle: PicturePoint, (x, y): (f64, f64)) -> Vec<Shape> {
         let to =
             |along: f64, across: f64| middle.by(along * x - across * y, along * y + across * x);

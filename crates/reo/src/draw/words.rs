@@ -1,8 +1,7 @@
 //! Texts in drawings. The font is one in which all letters are equally wide, so that the size of a
-//! text is known where it is laid out, whatever the font of the reader's machine is.
+//! text is known where it is laid out, for any font of the reader's machine.
 
-/// Pixels of the font, of one letter's width (0.602 of it in the widest common fonts of the kind),
-/// and of a line.
+/// Pixels of the font, of a letter's width (0.602 in the widest common fonts), of a line.
 pub(super) const FONT: f64 = 12.0;
 pub(super) const CELL: f64 = 7.3;
 pub(super) const LINE: f64 = 15.0;

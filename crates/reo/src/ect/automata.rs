@@ -1,7 +1,7 @@
 //! Automata of the Extensible Coordination Tools: the `.ea` files of their editor, read.
 //!
 //! Such a file is a `Module` with `automata`, each with `states` and `transitions`. What these mean
-//! stands in `extensions`, told apart by the last word of their `id`:
+//! stands in `extensions`, distinguished by the last word of their `id`:
 //!
 //! | extension | here |
 //! |---|---|
@@ -30,9 +30,6 @@ use crate::syntax::condition::{Cases, ClaimValue, GuardClaim, all_of};
 use crate::syntax::{Source, Spot};
 
 /// The connector of a `.ea` file: of the automata called `name`, or of all if they have one name.
-///
-/// # Errors
-/// The first thing that is wrong with it.
 pub fn automata(source: &Source, name: Option<&str>) -> Result<Connector, EctError> {
     let document = xml::read(source)?;
     let roots = xml::roots(&document);
@@ -208,7 +205,6 @@ fn both<'a>(at: Element<'a>, one: &Cases, other: &Cases) -> Made<'a, Cases> {
 
 const CASES: &str = "a condition of more than 256 cases; draw several transitions";
 
-/// The cases of a condition.
 fn condition(element: Element<'_>) -> Made<'_, Cases> {
     let claim = |claim| Ok(vec![vec![(element.spot(), claim)]]);
     match element.kind() {
@@ -246,7 +242,6 @@ fn side<'a>(element: Element<'a>, what: &str) -> Made<'a, ClaimValue> {
 
 const SIDE: &str = "an equation has one side only; complete it in the editor";
 
-/// A value.
 fn value(element: Element<'_>) -> Made<'_, ClaimValue> {
     let word = || element.value("value").unwrap_or_default().to_owned();
     Ok(match (element.kind(), element.value("type").unwrap_or("IDENTIFIER")) {

@@ -1,5 +1,4 @@
-//! XML as the Eclipse Modeling Framework writes it, read by `roxmltree`: elements and attributes. A
-//! document type is refused, as nothing here is looked up or expanded.
+//! XML as the Eclipse Modeling Framework writes it, by `roxmltree`; document types are refused.
 
 use std::collections::HashMap;
 
@@ -41,12 +40,10 @@ impl<'a> Element<'a> {
         self.0.attributes().find(is).map(|a| a.value())
     }
 
-    /// The text in it.
     pub fn text(self) -> &'a str {
         self.0.text().unwrap_or_default()
     }
 
-    /// The elements in it of this name.
     pub fn named(self, name: &str) -> impl Iterator<Item = Element<'a>> {
         let is = move |node: &Node<'_, '_>| node.is_element() && node.tag_name().name() == name;
         self.0.children().filter(is).map(Element)
@@ -57,13 +54,13 @@ impl<'a> Element<'a> {
         self.prefixed("type").map_or_else(|| self.0.tag_name().name(), local)
     }
 
-    /// The namespace of its type; the prefix, if it stands for none.
+    /// The namespace of its type; the prefix, if it has none.
     pub fn type_namespace(self) -> Option<&'a str> {
         let prefix = self.prefixed("type")?.split_once(':').map(|(prefix, _)| prefix);
         self.0.lookup_namespace_uri(prefix).or(prefix)
     }
 
-    /// The name of a connector or automaton, or the word that stands for it.
+    /// The name of a connector or automaton, or the word used instead.
     pub fn title(self) -> &'a str {
         let word = if self.0.has_tag_name("automata") { "automaton" } else { "connector" };
         self.value("name").filter(|name| !name.trim().is_empty()).unwrap_or(word)
@@ -87,9 +84,6 @@ impl<'a> Element<'a> {
 }
 
 /// The elements of a text.
-///
-/// # Errors
-/// It is no XML, too long, too deep, or has a document type.
 pub(super) fn read(source: &Source) -> Result<Document<'_>, EctError> {
     let wrong = |at: usize, what: String| source.fault(Spot(at), EctFault::Xml(what));
     if source.text.len() > MAX_TEXT {
@@ -119,7 +113,7 @@ pub(super) fn read(source: &Source) -> Result<Document<'_>, EctError> {
     Ok(document)
 }
 
-/// The module, or all that stands in an `xmi:XMI` element.
+/// The module, or the elements of an `xmi:XMI` element.
 pub(super) fn roots<'a>(document: &'a Document<'a>) -> Vec<Element<'a>> {
     let root = document.root_element();
     match root.tag_name().name() {
@@ -134,12 +128,8 @@ pub(super) fn identified<'a>(roots: &[Element<'a>]) -> HashMap<&'a str, Spot> {
     all.filter_map(|element| Some((element.prefixed("id")?, element.spot()))).collect()
 }
 
-/// The nodes of ends that nodes list as theirs (`<nodes sourceEnds="//@connectors.0/...">`), by the
-/// place of the end.
-pub(super) fn listed_ends(
-    roots: &[Element<'_>],
-    known: &HashMap<&str, Spot>,
-) -> HashMap<usize, Spot> {
+/// The nodes that list an end as theirs (`<nodes sourceEnds="...">`), by the place of the end.
+pub(super) fn listed_ends(roots: &[Element], known: &HashMap<&str, Spot>) -> HashMap<usize, Spot> {
     let all = roots.iter().flat_map(|root| root.0.descendants()).map(Element);
     let nodes = all.filter(|element| element.0.has_tag_name("nodes"));
     let mut listed = HashMap::new();
@@ -154,10 +144,9 @@ pub(super) fn listed_ends(
     listed
 }
 
-/// The element that a reference means: an `xmi:id`, or a path from a root such as
-/// `//@connectors.0/@nodes.2`.
+/// The element of a reference: an `xmi:id`, or a path such as `//@connectors.0/@nodes.2`.
 pub(super) fn resolved(
-    roots: &[Element<'_>],
+    roots: &[Element],
     known: &HashMap<&str, Spot>,
     reference: &str,
 ) -> Option<Spot> {
@@ -177,8 +166,7 @@ pub(super) fn resolved(
     Some(element.spot())
 }
 
-/// The elements called `name`, or all. The second of two of one name is called `name.2`, unless
-/// another is.
+/// The elements called `name`, or all; `name.2` is the second of two, unless one is called so.
 pub(super) fn called<'a>(all: &[Element<'a>], name: Option<&str>) -> Vec<Element<'a>> {
     let Some(name) = name else { return all.to_vec() };
     let is = |word: &str| all.iter().copied().filter(|e| e.title() == word).collect::<Vec<_>>();
@@ -191,7 +179,7 @@ pub(super) fn called<'a>(all: &[Element<'a>], name: Option<&str>) -> Vec<Element
 }
 
 /// The names of elements by which [`called`] finds each.
-pub(super) fn numbered(all: &[Element<'_>]) -> Vec<String> {
+pub(super) fn numbered(all: &[Element]) -> Vec<String> {
     let same = |at: usize, range: std::ops::Range<usize>| {
         all[range].iter().filter(|other| other.title() == all[at].title()).count()
     };
@@ -202,7 +190,7 @@ pub(super) fn numbered(all: &[Element<'_>]) -> Vec<String> {
     (0..all.len().min(MAX_LISTED)).map(number).collect()
 }
 
-/// There are several elements of these names, or none of the name that was asked for.
+/// There are several elements of these names, or none of the requested name.
 pub(super) fn several<T: AsRef<str>>(what: &'static str, names: &[T]) -> EctFault {
     let names = names.iter().take(MAX_LISTED).map(|name| format!("`{}`", excerpt(name.as_ref())));
     EctFault::Several(what, names.collect::<Vec<_>>().join(", "))

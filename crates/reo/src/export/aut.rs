@@ -8,7 +8,7 @@ use std::fmt::Write;
 use super::subject::{ExportError, ExportSubject};
 use crate::label;
 
-pub(super) fn write(subject: ExportSubject<'_>) -> Result<String, ExportError> {
+pub(super) fn write(subject: ExportSubject) -> Result<String, ExportError> {
     let automaton = subject.automaton;
     let initial = subject.initial("Aldebaran")?;
     let (steps, states) = (automaton.transitions(), automaton.states());

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::subject::ExportSubject;
 use crate::label;
 
-pub(super) fn write(subject: ExportSubject<'_>) -> String {
+pub(super) fn write(subject: ExportSubject) -> String {
     let automaton = subject.automaton;
     let mut out = format!("digraph {} {{\n", quoted(subject.name));
     out.push_str("  rankdir=LR;\n  node [shape=circle];\n");
@@ -24,7 +24,7 @@ pub(super) fn write(subject: ExportSubject<'_>) -> String {
 }
 
 /// What stands at a step: the names in brackets, below it the constraint.
-fn text(subject: ExportSubject<'_>, step: &crate::automaton::Transition<'_>) -> String {
+fn text(subject: ExportSubject, step: &crate::automaton::Transition) -> String {
     let mut text = if label::is_silent(step.label) {
         "τ".to_owned()
     } else {

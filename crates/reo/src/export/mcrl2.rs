@@ -1,9 +1,9 @@
 //! An mCRL2 specification: one process for each state, with the memory cells as parameters.
 //!
-//! A step is a multi-action of the names that fire, each with its datum; a sum ranges over the
-//! data, over cells after the step where they change, and over values without a name. Data are of a
-//! sort `Data` of which only the constants are known; functions and predicates are declared and not
-//! defined. Cells begin with their contents, or with the value `nothing`.
+//! A step is a multi-action of the names that fire, each with its datum, summed over the data, the
+//! changed cells and the values without a name. Of the sort `Data` only the constants are known;
+//! functions and predicates are declared and not defined. Cells begin with their contents, or with
+//! `nothing`.
 
 use std::fmt::Write;
 
@@ -14,6 +14,7 @@ use super::words::Identifiers;
 use crate::automaton::Transition;
 use crate::constraint::simplify::written;
 use crate::constraint::{DataConstraint, DataTerm, Literal};
+use crate::symbol::SymbolId;
 
 const RESERVED: [&str; 40] = [
     "act", "allow", "block", "comm", "cons", "delay", "div", "else", "end", "eqn", "exists",
@@ -22,7 +23,7 @@ const RESERVED: [&str; 40] = [
     "yaled", "Data", "nothing", "delta", "nil", "dist",
 ];
 
-pub(super) fn write(subject: ExportSubject<'_>) -> String {
+pub(super) fn write(subject: ExportSubject) -> String {
     let mut writer =
         Writer { subject, words: Identifiers::new(RESERVED), plain: subject.automaton.is_plain() };
     let processes = writer.processes();
@@ -37,7 +38,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn word(&mut self, prefix: &str, symbol: crate::symbol::SymbolId) -> String {
+    fn word(&mut self, prefix: &str, symbol: SymbolId) -> String {
         self.words.of(prefix, self.subject.symbols.word(symbol))
     }
 
@@ -88,7 +89,7 @@ impl Writer<'_> {
         }
     }
 
-    fn map(&mut self, prefix: &str, symbol: crate::symbol::SymbolId, n: usize, to: &str) -> String {
+    fn map(&mut self, prefix: &str, symbol: SymbolId, n: usize, to: &str) -> String {
         let word = self.word(&format!("{prefix}{n}_"), symbol);
         let from = vec!["Data"; n].join(" # ");
         if n == 0 { format!("{word}: {to}") } else { format!("{word}: {from} -> {to}") }
@@ -96,12 +97,8 @@ impl Writer<'_> {
 
     fn processes(&mut self) -> String {
         let automaton = self.subject.automaton;
-        let cells: Vec<String> = if self.plain {
-            Vec::new()
-        } else {
-            automaton.cells().iter().map(|c| format!("{}: Data", self.word("m_", c.0))).collect()
-        };
-        let head = if cells.is_empty() { String::new() } else { format!("({})", cells.join(", ")) };
+        let cells = if self.plain { &[] } else { automaton.cells() };
+        let head = list(cells.iter().map(|c| format!("{}: Data", self.word("m_", c.0))).collect());
         let mut out = String::new();
         for state in 0..automaton.states() as u32 {
             let steps: Vec<String> = automaton.steps(state).map(|s| self.step(&s)).collect();
@@ -111,7 +108,7 @@ impl Writer<'_> {
         out
     }
 
-    fn step(&mut self, step: &Transition<'_>) -> String {
+    fn step(&mut self, step: &Transition) -> String {
         let automaton = self.subject.automaton;
         let constraint = automaton.constraint(step);
         let fire: Vec<_> = automaton.fires(step).collect();
@@ -140,16 +137,11 @@ impl Writer<'_> {
                 summed.push(format!("some_{k}"));
             }
         });
-        let next: Vec<String> = automaton
-            .cells()
-            .iter()
-            .map(|c| self.word(if changed.contains(c) { "after_" } else { "m_" }, c.0))
-            .collect();
-        let next = if next.is_empty() { String::new() } else { format!("({})", next.join(", ")) };
-        let sum = if summed.is_empty() {
-            String::new()
-        } else {
-            format!("sum {}: Data . ", summed.join(", "))
+        let prefix = |c| if changed.contains(c) { "after_" } else { "m_" };
+        let next = list(automaton.cells().iter().map(|c| self.word(prefix(c), c.0)).collect());
+        let sum = match &summed[..] {
+            [] => String::new(),
+            all => format!("sum {}: Data . ", all.join(", ")),
         };
         format!("{sum}({}) -> {action} . P{}{next}", self.condition(constraint), step.to)
     }
@@ -169,15 +161,9 @@ impl Writer<'_> {
         if all.is_empty() { "true".into() } else { all.join(" && ") }
     }
 
-    fn call(
-        &mut self,
-        prefix: &str,
-        symbol: crate::symbol::SymbolId,
-        terms: &[DataTerm],
-    ) -> String {
+    fn call(&mut self, prefix: &str, symbol: SymbolId, terms: &[DataTerm]) -> String {
         let word = self.word(&format!("{prefix}{}_", terms.len()), symbol);
-        let terms: Vec<String> = terms.iter().map(|t| self.term(t)).collect();
-        if terms.is_empty() { word } else { format!("{word}({})", terms.join(", ")) }
+        word + &list(terms.iter().map(|t| self.term(t)).collect())
     }
 
     fn term(&mut self, term: &DataTerm) -> String {
@@ -193,18 +179,12 @@ impl Writer<'_> {
 
     fn init(&mut self) -> String {
         let automaton = self.subject.automaton;
-        let contents = automaton.contents().to_vec();
-        let value = |writer: &mut Self, cell| match contents.iter().find(|(c, _)| *c == cell) {
-            Some((_, constant)) => writer.word("c_", *constant),
+        let cells = if self.plain { &[] } else { automaton.cells() };
+        let value = |cell| match automaton.contents().iter().find(|(c, _)| c == cell) {
+            Some((_, constant)) => self.word("c_", *constant),
             None => "nothing".to_owned(),
         };
-        let cells: Vec<String> =
-            automaton.cells().to_vec().into_iter().map(|c| value(self, c)).collect();
-        let with = if self.plain || cells.is_empty() {
-            String::new()
-        } else {
-            format!("({})", cells.join(", "))
-        };
+        let with = list(cells.iter().map(value).collect());
         let starts: Vec<String> =
             automaton.initial().iter().map(|s| format!("P{s}{with}")).collect();
         let body = match &starts[..] {
@@ -214,4 +194,9 @@ impl Writer<'_> {
         };
         format!("init {body};\n")
     }
+}
+
+/// In brackets, if there is anything.
+fn list(all: Vec<String>) -> String {
+    if all.is_empty() { String::new() } else { format!("({})", all.join(", ")) }
 }

@@ -5,11 +5,11 @@
 //! | [`Format::Dot`], [`Format::Svg`] | people | as text at the steps |
 //! | [`Format::Aut`] | Aldebaran's format: CADP, mCRL2, merc | in the labels, as text |
 //! | [`Format::Mcrl2`] | mCRL2: labels are multi-actions with data | kept, functions undefined |
-//! | [`Format::Promela`] | SPIN: names are bits, for LTL | left out, as a comment says |
+//! | [`Format::Promela`] | SPIN: names are bits, for LTL | left out, with a comment |
 //! | [`Format::Treo`] | Treo: states as `#WA`, with data rules as `#RBA` | kept |
 //! | [`Format::Json`] | ourselves, see [`crate::json`] | kept |
 //!
-//! Every writer refuses what its format cannot say and tells what else to do.
+//! Every writer refuses what its format cannot express, with advice.
 
 mod aut;
 mod dot;
@@ -23,33 +23,31 @@ pub use subject::{ExportError, ExportSubject};
 
 use crate::draw::{self, GraphPicture};
 
-/// Most steps or states that can still be told apart.
+/// Most steps or states that are readable.
 const MAX_STEPS: usize = 300;
 
-/// What to write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// Graphviz.
-    Dot,
-    /// A drawing.
-    Svg,
-    /// Aldebaran's `.aut`.
-    Aut,
-    /// An mCRL2 specification.
-    Mcrl2,
-    /// A Promela model.
-    Promela,
-    /// A Treo component.
-    Treo,
-    /// Our JSON.
-    Json,
+tickbound_input::named! {
+    /// What to write.
+    pub enum Format {
+        /// A Treo component
+        Treo = "treo",
+        /// Graphviz
+        Dot = "dot",
+        /// A drawing
+        Svg = "svg",
+        /// Aldebaran, as CADP and mCRL2 read it
+        Aut = "aut",
+        /// JSON
+        Json = "json",
+        /// An mCRL2 specification
+        Mcrl2 = "mcrl2",
+        /// A Promela model
+        Promela = "promela",
+    }
 }
 
 /// The text.
-///
-/// # Errors
-/// What the format cannot say.
-pub fn write(subject: ExportSubject<'_>, format: Format) -> Result<String, ExportError> {
+pub fn write(subject: ExportSubject, format: Format) -> Result<String, ExportError> {
     match format {
         Format::Dot => Ok(dot::write(subject)),
         Format::Svg => picture(subject).map(|p| draw::svg(subject.name, &[(vec![&p], None)])),
@@ -62,10 +60,7 @@ pub fn write(subject: ExportSubject<'_>, format: Format) -> Result<String, Expor
 }
 
 /// An automaton as a picture.
-///
-/// # Errors
-/// [`ExportError::Large`] if it has more than 300 steps.
-pub fn picture(subject: ExportSubject<'_>) -> Result<GraphPicture, ExportError> {
+pub fn picture(subject: ExportSubject) -> Result<GraphPicture, ExportError> {
     let automaton = subject.automaton;
     let size = automaton.transitions().max(automaton.states());
     if size > MAX_STEPS {

@@ -1,8 +1,8 @@
-//! Promela: one process whose labels are the states; a bit for each name tells whether it fired in
+//! Promela: one process whose labels are the states; a bit for each name is set if it fired in
 //! the last step, so that LTL can speak of names (`[] (a -> !b)`).
 //!
 //! A state without steps is an invalid end state, which SPIN reports as a deadlock. Data are left
-//! out: a step is possible whatever the data, so what SPIN proves for all runs holds with data too.
+//! out: a step is possible for any data, so what SPIN proves for all runs holds with data too.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use super::words::Identifiers;
 use crate::label;
 use crate::symbol::NameId;
 
-pub(super) fn write(subject: ExportSubject<'_>) -> String {
+pub(super) fn write(subject: ExportSubject) -> String {
     let automaton = subject.automaton;
     let mut words = Identifiers::new(promela().chain(["connector"]));
     let name = |name: &NameId| {

@@ -55,19 +55,17 @@ pub struct ExportSubject<'a> {
     pub symbols: &'a Symbols,
     /// Names into which the environment writes; the others it reads. For formats that tell.
     pub inputs: &'a [NameId],
-    /// Names that the environment sees, in the order of the interface; the automaton may have
-    /// others. For formats that can hide.
+    /// Names that the environment sees, in the order of the interface. For formats that can hide.
     pub interface: &'a [NameId],
 }
 
 impl<'a> ExportSubject<'a> {
     /// The names that fire in a step, as words.
-    pub(super) fn fires(&self, step: &Transition<'_>) -> Vec<&'a str> {
+    pub(super) fn fires(&self, step: &Transition) -> Vec<&'a str> {
         let symbols = self.symbols;
         self.automaton.fires(step).map(|n| symbols.word(n.0)).collect()
     }
 
-    /// The one initial state.
     pub(super) fn initial(&self, format: &'static str) -> Result<u32, ExportError> {
         match self.automaton.initial() {
             [one] => Ok(*one),

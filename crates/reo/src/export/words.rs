@@ -13,13 +13,13 @@ pub(crate) struct Identifiers {
 
 impl Identifiers {
     /// Identifiers that are none of `reserved`.
-    pub(crate) fn new(reserved: impl IntoIterator<Item = &'static str>) -> Self {
+    pub fn new(reserved: impl IntoIterator<Item = &'static str>) -> Self {
         let taken = reserved.into_iter().map(str::to_owned).collect();
         Identifiers { given: IndexMap::new(), taken }
     }
 
     /// As [`Identifiers::of`], where a word with indices that are numbers, `p[1]`, stays as it is.
-    pub(super) fn node(&mut self, word: &str) -> String {
+    pub fn node(&mut self, word: &str) -> String {
         let key = format!(" {word}");
         let base = word.split('[').next().unwrap_or_default();
         let index = |part: &str| {
@@ -37,13 +37,13 @@ impl Identifiers {
     }
 
     /// The name of a function, which may have those of folders before it: `Function.parse`.
-    pub(super) fn function(&mut self, word: &str) -> String {
+    pub fn function(&mut self, word: &str) -> String {
         let plain = word.split('.').all(|part| TREO.is_word(part));
         if plain { word.to_owned() } else { self.of("f_", word) }
     }
 
     /// The identifier of `word`, with `prefix` where a bare word is not wanted.
-    pub(super) fn of(&mut self, prefix: &str, word: &str) -> String {
+    pub fn of(&mut self, prefix: &str, word: &str) -> String {
         let key = format!("{prefix} {word}");
         if let Some(known) = self.given.get(&key) {
             return known.clone();
@@ -54,7 +54,7 @@ impl Identifiers {
     }
 
     /// An identifier like `word` behind `prefix` that nothing else has, not even the same word.
-    pub(crate) fn fresh(&mut self, prefix: &str, word: &str) -> String {
+    pub fn fresh(&mut self, prefix: &str, word: &str) -> String {
         let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let plain: String = word.chars().map(letter).collect();
         let mut plain = format!("{prefix}{}", short(plain.trim_matches('_')));

@@ -1,4 +1,4 @@
-//! What a program does in each step, whatever the language.
+//! What a program does in each step, in any language.
 
 use indexmap::IndexMap;
 
@@ -13,7 +13,6 @@ use crate::hide::live::{self, Live};
 use crate::label;
 use crate::symbol::{Cell, NameId, SymbolId};
 
-/// A program.
 pub(super) struct Plan {
     /// What the connector is called, as an identifier.
     pub name: String,
@@ -54,7 +53,6 @@ pub(super) struct Memory {
 
 /// What is in a cell at the start.
 pub(super) enum Start {
-    /// Nothing that is read.
     Empty,
     /// The constant with this number.
     Constant(usize),
@@ -69,7 +67,6 @@ pub(super) struct Word {
     pub arguments: usize,
 }
 
-/// What a step does.
 pub(super) struct Step {
     /// The step for people.
     pub text: String,
@@ -95,9 +92,7 @@ pub(super) enum Act {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum After {
-    /// Nobody reads it again.
     Gone,
-    /// It keeps its value.
     Kept,
     /// It gets the value of its [`Place::New`].
     New,
@@ -125,7 +120,6 @@ pub(super) enum Value {
 struct Words(IndexMap<(SymbolId, usize), Word>);
 
 impl Plan {
-    /// The variable of a place.
     pub fn variable(&self, place: Place) -> String {
         match place {
             Place::Port(p) => self.ports[p].variable(),
@@ -135,7 +129,7 @@ impl Plan {
     }
 
     /// The plan of an automaton.
-    pub(super) fn new(subject: ExportSubject<'_>) -> Result<Plan, GenerateError> {
+    pub fn new(subject: ExportSubject) -> Result<Plan, GenerateError> {
         let automaton = subject.automaton;
         let [initial] = automaton.initial() else {
             return Err(GenerateError::Initial(automaton.initial().len()));
@@ -204,7 +198,7 @@ impl<'a> Planner<'a> {
     }
 
     /// What a step does; nothing if no data fulfil its constraint.
-    fn step(&mut self, step: &Arrow<'_>) -> Result<Option<Step>, GenerateError> {
+    fn step(&mut self, step: &Arrow) -> Result<Option<Step>, GenerateError> {
         let automaton = self.subject.automaton;
         let given = automaton.constraint(step);
         let dead = self.live.dead(given, step.to);
@@ -250,7 +244,7 @@ impl<'a> Planner<'a> {
         Ok(Some(Step { text, to: step.to, fires, reads, acts, after: self.after(step.to, &known) }))
     }
 
-    fn text(&self, step: &Arrow<'_>, constraint: &DataConstraint) -> String {
+    fn text(&self, step: &Arrow, constraint: &DataConstraint) -> String {
         let names = self.subject.automaton.fires(step);
         let words: Vec<&str> = names.map(|n| self.subject.symbols.word(n.0)).collect();
         let constraint = constraint.text(self.subject.symbols);
@@ -354,7 +348,7 @@ impl<'a> Planner<'a> {
 
 /// The ports: names of the interface in its order, then the others.
 fn ports(
-    subject: ExportSubject<'_>,
+    subject: ExportSubject,
     automaton: &Automaton,
     words: &mut Identifiers,
 ) -> IndexMap<NameId, Port> {
@@ -378,7 +372,7 @@ struct Known {
 
 impl Known {
     /// Data that are put by the environment.
-    fn of(planner: &Planner<'_>, names: &[NameId]) -> Known {
+    fn of(planner: &Planner, names: &[NameId]) -> Known {
         let put = |name: &&NameId| planner.ports.get(*name).is_some_and(|port| port.put);
         Known { places: names.iter().filter(put).map(|n| DataTerm::Datum(*n)).collect() }
     }
@@ -394,7 +388,7 @@ impl Known {
 }
 
 impl Words {
-    /// The number of a word with so many arguments.
+    /// The number of a word with that many arguments.
     fn number(
         &mut self,
         prefix: &str,

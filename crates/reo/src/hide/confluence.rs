@@ -1,14 +1,11 @@
 //! Silent steps that decide nothing, taken at once.
 //!
-//! A silent step `q -> r` with the effect `u` on memory, which no condition guards, is *confluent*
-//! if whatever else `q` can do, `r` can do as well, with the same outcome up to another confluent
-//! step: for each other step `q -N,g-> p` there is a step `r -N,g'-> p'` such that `u` then `g'` is
-//! the same as `g` (and `p' = p`), or as `g` then the effect of a confluent step `p -> p'`. Being
-//! there or having taken the step is then branching bisimilar, so that `q` can be left out (Groote
-//! and van de Pol, State space reduction using partial tau-confluence, 2000; here with effects on
-//! memory, see `docs/reo.md`). Cycles of confluent steps are cut at their least state.
-//!
-//! This is what keeps chains of buffers linear when they are composed piece by piece, data and all.
+//! A silent step `q -> r` with the unguarded effect `u` on memory is *confluent* if for each other
+//! step `q -N,g-> p` there is a step `r -N,g'-> p'` such that `u` then `g'` is the same as `g` (and
+//! `p' = p`), or as `g` then the effect of a confluent step `p -> p'`. Then `q` and `r` are
+//! branching bisimilar, and `q` can be left out (Groote and van de Pol, State space reduction using
+//! partial tau-confluence, 2000; with effects on memory: `docs/reo.md`). Cycles of confluent steps
+//! are cut at their least state. This keeps chains of buffers linear when composed piece by piece.
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
@@ -120,12 +117,7 @@ impl<'a> Check<'a> {
     }
 
     /// Whether `other`, possible beside the silent step `taken`, is as well done after it.
-    fn meets(
-        &mut self,
-        taken: &Transition<'_>,
-        other: &Transition<'_>,
-        candidates: &HashSet<At>,
-    ) -> bool {
+    fn meets(&mut self, taken: &Transition, other: &Transition, candidates: &HashSet<At>) -> bool {
         let automaton = self.automaton;
         let onward: Vec<Transition<'_>> = automaton
             .steps(other.to)
@@ -151,7 +143,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// For each state the state that stands for it, and what happens to memory on the path there.
+/// For each state its representative, and what happens to memory on the path there.
 struct Taken<'a> {
     automaton: &'a Automaton,
     end: Vec<u32>,
@@ -160,7 +152,7 @@ struct Taken<'a> {
 }
 
 impl<'a> Taken<'a> {
-    fn new(automaton: &'a Automaton, candidates: &HashSet<At>, check: &mut Check<'_>) -> Self {
+    fn new(automaton: &'a Automaton, candidates: &HashSet<At>, check: &mut Check) -> Self {
         let mut next: Vec<Option<(u32, u32)>> = vec![None; automaton.states()];
         for state in 0..automaton.states() as u32 {
             let mut row = automaton.steps(state).enumerate();
@@ -177,7 +169,7 @@ impl<'a> Taken<'a> {
         taken
     }
 
-    fn along(automaton: &'a Automaton, next: &[Option<(u32, u32)>], check: &mut Check<'_>) -> Self {
+    fn along(automaton: &'a Automaton, next: &[Option<(u32, u32)>], check: &mut Check) -> Self {
         let mut end: Vec<u32> = (0..automaton.states() as u32).collect();
         let mut change = vec![0; automaton.states()];
         let mut done: Vec<bool> = next.iter().map(Option::is_none).collect();
@@ -200,11 +192,9 @@ impl<'a> Taken<'a> {
         Taken { automaton, end, change, contents: automaton.contents().to_vec() }
     }
 
-    /// Does to the contents what happens before the first step; `false` if that cannot be said.
-    ///
-    /// That two cells hold the same cannot be said of a datum of which nothing else is known: such
-    /// a datum may move, but not be in two cells that are read again.
-    fn move_contents(&mut self, check: &Check<'_>) -> bool {
+    /// Does to the contents what happens before the first step; `false` if contents cannot express
+    /// it: a datum of which nothing is known may move, but not be in two cells that are read again.
+    fn move_contents(&mut self, check: &Check) -> bool {
         let [initial] = self.automaton.initial() else { return false };
         let end = self.end[*initial as usize];
         let before: HashMap<Cell, SymbolId> = self.contents.iter().copied().collect();
@@ -240,7 +230,7 @@ impl<'a> Taken<'a> {
         true
     }
 
-    fn automaton(&self, check: &mut Check<'_>) -> Automaton {
+    fn automaton(&self, check: &mut Check) -> Automaton {
         let automaton = self.automaton;
         let initial = automaton.initial().iter().map(|s| self.end[*s as usize]).collect();
         let names = automaton.alphabet().iter().copied();

@@ -23,7 +23,7 @@ pub(crate) struct Live {
 
 impl Live {
     /// The number of the state's set of live cells: states with equal sets have equal numbers.
-    pub(crate) fn class(&self, state: u32) -> u32 {
+    pub fn class(&self, state: u32) -> u32 {
         self.class[state as usize]
     }
 
@@ -33,19 +33,19 @@ impl Live {
 
     /// Whether each cell that the automaton's constraint with this number writes is live in
     /// `state`.
-    pub(crate) fn keeps_all(&self, condition: u32, state: u32) -> bool {
+    pub fn keeps_all(&self, condition: u32, state: u32) -> bool {
         let words = self.planes.len();
         let writes = &self.writes[condition as usize * words..][..words];
         writes.iter().zip(&self.planes).all(|(writes, live)| writes & !live[state as usize] == 0)
     }
 
     /// Whether some run from `state` reads a cell before it is overwritten.
-    pub(crate) fn is_live(&self, cell: Cell, state: u32) -> bool {
+    pub fn is_live(&self, cell: Cell, state: u32) -> bool {
         self.cells.binary_search(&cell).is_ok_and(|bit| self.has(state, bit))
     }
 
     /// Cells that a constraint writes and that nothing reads after `state`, sorted.
-    pub(crate) fn dead(&self, constraint: &DataConstraint, state: u32) -> Vec<Cell> {
+    pub fn dead(&self, constraint: &DataConstraint, state: u32) -> Vec<Cell> {
         let dead = |cell: &Cell| self.cells.binary_search(cell).is_ok_and(|b| !self.has(state, b));
         written(constraint).into_iter().filter(dead).collect()
     }
@@ -91,7 +91,7 @@ fn plane(automaton: &Automaton, reads: &[u64], writes: &[u64]) -> Vec<u64> {
     let condition = |at: usize| automaton.conditions().get(at).map_or(0, |c| *c as usize);
     // The least solution does not depend on the order in which threads come to it.
     let live: Vec<AtomicU64> = (0..automaton.states()).map(|_| AtomicU64::new(0)).collect();
-    // The last sweep in which a state's set has grown; all are looked at in the first.
+    // The last sweep in which a state's set has grown; all are visited in the first.
     let grown: Vec<AtomicU32> = (0..automaton.states()).map(|_| AtomicU32::new(0)).collect();
     let grow = |state: usize, sweep: u32| {
         let row = rows[state]..rows[state + 1];
@@ -120,7 +120,7 @@ fn plane(automaton: &Automaton, reads: &[u64], writes: &[u64]) -> Vec<u64> {
     live.into_iter().map(AtomicU64::into_inner).collect()
 }
 
-/// For each constraint the cells it reads and those it writes, as sets of so many words.
+/// For each constraint the cells it reads and those it writes, as sets of that many words.
 fn touched(automaton: &Automaton, cells: &[Cell], words: usize) -> (Vec<u64>, Vec<u64>) {
     let all = automaton.constraints();
     let (mut reads, mut writes) = (vec![0; words * all.len()], vec![0; words * all.len()]);

@@ -1,14 +1,11 @@
-//! Hiding names: what the environment does not see becomes silent, and data nobody reads goes.
+//! Hiding names: what the environment does not see becomes silent, and data that nothing reads go.
 //!
-//! [`hide`] takes names out of the labels; steps in which nothing else fires become silent. What is
-//! then done about silent steps is one of
+//! [`hide`] removes names from labels; steps in which nothing else fires become silent. Then either
 //!
-//! * [`close`]: the definition of Baier, Sirjani, Arbab and Rutten 2006 (section 4.2): a step may
-//!   be preceded by silent ones, which then vanish. It keeps what can be seen step by step, not
-//!   which choices are made silently;
-//! * [`confluence::reduce`]: silent steps that decide nothing are taken at once. It keeps branching
-//!   bisimilarity and works with data: along a chain of buffers each datum moves as far as it can;
-//! * [`crate::bisimulation`]: the weak quotient.
+//! * [`close`] takes silent steps into those behind them (Baier, Sirjani, Arbab and Rutten 2006,
+//!   section 4.2): keeps what is seen step by step, not which choices are made silently;
+//! * [`confluence::reduce`] takes silent steps that decide nothing: keeps branching bisimilarity;
+//! * [`crate::bisimulation`] gives the weak quotient.
 
 pub mod confluence;
 pub(crate) mod live;
@@ -23,7 +20,7 @@ use crate::automaton::{Automaton, AutomatonBuilder, Transition};
 use crate::constraint::simplify::{Gone, around, read, simplify, written};
 use crate::constraint::{DataConstraint, DataTerm, Literal};
 use crate::label::{self, Map};
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 use crate::symbol::{Cell, NameId};
 
 /// Without `names` in labels and constraints, and without steps that do nothing or whose constraint
@@ -57,7 +54,7 @@ pub fn simplified(automaton: Automaton) -> Automaton {
 const PIECE: usize = 1 << 14;
 
 /// Whether the steps of some states have their simplest constraints, and none does nothing.
-/// `simplest` says it of each constraint where all that it writes is read again, once somebody has
+/// `simplest` has it for each constraint where all that it writes is read again, once it has
 /// found it out.
 fn is_simplest(
     automaton: &Automaton,
@@ -84,7 +81,7 @@ fn is_simplest(
 
 /// What a step's simplest constraint depends on beside its constraint: the live cells of the
 /// target, by their class, unless all that it writes is live.
-fn left_of(live: &live::Live, step: &Transition<'_>) -> u32 {
+fn left_of(live: &live::Live, step: &Transition) -> u32 {
     if live.keeps_all(step.condition, step.to) { u32::MAX } else { live.class(step.to) }
 }
 
@@ -165,7 +162,7 @@ pub fn sequence(
     around(all, &Gone { names: &[], cells: dead }, &touched)
 }
 
-/// Silent steps taken into the steps behind them, as the definition of hiding says; states that can
+/// Silent steps taken into the steps behind them, as hiding is defined; states that can
 /// no longer be reached are gone.
 ///
 /// A state has the steps of all states that it reaches silently, with the constraints on the path.
@@ -174,7 +171,7 @@ pub fn sequence(
 ///
 /// # Errors
 /// When the work was stopped or the paths of silent steps become too many for the memory.
-pub fn close(automaton: &Automaton, limits: &ProductLimits<'_>) -> Result<Automaton, Stopped> {
+pub fn close(automaton: &Automaton, limits: &ProductLimits) -> Limited<Automaton> {
     if automaton.all_steps().all(|s| !label::is_silent(s.label)) {
         return Ok(automaton.reachable().0);
     }
@@ -201,8 +198,8 @@ pub fn close(automaton: &Automaton, limits: &ProductLimits<'_>) -> Result<Automa
 fn silent_paths(
     automaton: &Automaton,
     state: u32,
-    limits: &ProductLimits<'_>,
-) -> Result<Vec<(u32, DataConstraint)>, Stopped> {
+    limits: &ProductLimits,
+) -> Limited<Vec<(u32, DataConstraint)>> {
     let mut paths = indexmap::IndexSet::from([(state, DataConstraint::default())]);
     let (mut next, mut stored) = (0, 0u128);
     while let Some((at, before)) = paths.get_index(next).cloned() {

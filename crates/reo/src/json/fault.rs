@@ -7,9 +7,9 @@ use crate::automaton::AutomatonError;
 use crate::catalog::CatalogError;
 use crate::syntax::{SyntaxFault, WithPlace};
 
-/// What `format` says.
+/// The value of `format`.
 pub const FORMAT: &str = "tickbound-reo";
-/// What `version` says.
+/// The value of `version`.
 pub const VERSION: u32 = 1;
 /// Most states of all automata of a file.
 pub const MAX_STATES: usize = 1 << 24;
@@ -22,68 +22,22 @@ pub type JsonError = WithPlace<JsonFault>;
 /// What is wrong with a JSON text, and the fix.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum JsonFault {
-    /// It is no JSON, or its fields are others.
     #[error("{0}")]
     Syntax(String),
-    /// The text is too long.
     #[error(transparent)]
     Text(#[from] SyntaxFault),
-    /// It is something else.
     #[error("{what} is {found}; write {expected}")]
-    Other {
-        /// The field.
-        what: &'static str,
-        /// What it is.
-        found: String,
-        /// What it should be.
-        expected: String,
-    },
-    /// A condition that cannot be read.
+    Other { what: &'static str, found: String, expected: String },
     #[error("{place}: `{when}`: {fault} (column {column})")]
-    Condition {
-        /// Which step.
-        place: String,
-        /// The condition.
-        when: String,
-        /// The character in it.
-        column: usize,
-        /// What is wrong.
-        fault: SyntaxFault,
-    },
-    /// A name that is not listed.
+    Condition { place: String, when: String, column: usize, fault: SyntaxFault },
     #[error("{place}: `{name}` is none of the names; {fix}")]
-    Name {
-        /// Which step or field.
-        place: String,
-        /// The name.
-        name: String,
-        /// What to do.
-        fix: String,
-    },
-    /// Parts of an automaton that do not fit.
+    Name { place: String, name: String, fix: String },
     #[error("{place}: {error}; fix the numbers")]
-    Automaton {
-        /// Which part.
-        place: String,
-        /// What is wrong.
-        error: AutomatonError,
-    },
-    /// A part that is neither an automaton nor a component.
+    Automaton { place: String, error: AutomatonError },
     #[error("{place}: {error}")]
-    Component {
-        /// Which part.
-        place: String,
-        /// What is wrong.
-        error: CatalogError,
-    },
-    /// More than is allowed.
+    Component { place: String, error: CatalogError },
     #[error("more than {limit} {what}; split the file")]
-    Limit {
-        /// Of what.
-        what: &'static str,
-        /// How many are allowed.
-        limit: usize,
-    },
+    Limit { what: &'static str, limit: usize },
 }
 
 pub(super) type Made<T> = Result<T, JsonFault>;

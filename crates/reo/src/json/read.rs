@@ -54,10 +54,6 @@ pub(super) fn automaton(
 ) -> Made<Automaton> {
     sizes.add(data)?;
     let known: IndexSet<&str> = data.names.iter().map(String::as_str).collect();
-    let unknown = |place: String, name: &str| {
-        let fix = suggest(name, known.iter().copied());
-        JsonFault::Name { place, name: excerpt(name), fix }
-    };
     let names: Vec<_> = data.names.iter().map(|n| symbols.name(n)).collect();
     let mut builder = AutomatonBuilder::over(names, data.states, data.initial.clone());
     let contents = data.contents.iter().map(|(c, held)| (symbols.cell(c), symbols.intern(held)));
@@ -67,7 +63,7 @@ pub(super) fn automaton(
         let mut fire = Vec::with_capacity(step.fire.len());
         for name in &step.fire {
             if !known.contains(name.as_str()) {
-                return Err(unknown(place(), name));
+                return Err(unknown(place(), name, &known));
             }
             fire.push(symbols.name(name));
         }
@@ -102,10 +98,7 @@ fn cases(
     }
     match wrong {
         None => Ok(cases.iter().map(|claims| condition::constraint(claims, symbols)).collect()),
-        Some(name) => {
-            let fix = suggest(&name, known.iter().copied());
-            Err(JsonFault::Name { place: place(), name: excerpt(&name), fix })
-        }
+        Some(name) => Err(unknown(place(), &name, known)),
     }
 }
 
@@ -189,7 +182,7 @@ fn seen(data: &ConnectorData, parts: &[Ready], symbols: &Symbols) -> Made<Vec<St
     }
     let hide = match (&data.interface, &data.hide) {
         (Some(interface), None) => {
-            // Automata alone are what is written here, whatever their names.
+            // Automata alone are what is written here, for any names.
             if parts.iter().any(|part| matches!(part, Ready::Primitive(..))) {
                 known(interface, "`interface`", &all)?;
             }
@@ -208,9 +201,13 @@ fn seen(data: &ConnectorData, parts: &[Ready], symbols: &Symbols) -> Made<Vec<St
 
 /// Refuses a name of a list that no part has.
 fn known(list: &[String], place: &str, all: &IndexSet<&str>) -> Made<()> {
-    let Some(name) = list.iter().find(|n| !all.contains(n.as_str())) else { return Ok(()) };
-    let fix = suggest(name, all.iter().copied());
-    Err(JsonFault::Name { place: place.into(), name: excerpt(name), fix })
+    let lost = list.iter().find(|name| !all.contains(name.as_str()));
+    lost.map_or(Ok(()), |name| Err(unknown(place.into(), name, all)))
+}
+
+fn unknown(place: String, name: &str, known: &IndexSet<&str>) -> JsonFault {
+    let fix = suggest(name, known.iter().copied());
+    JsonFault::Name { place, name: excerpt(name), fix }
 }
 
 /// The connector, with nodes made of the ends of its components.

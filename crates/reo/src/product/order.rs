@@ -1,11 +1,9 @@
-//! In which order parts are put together when names are hidden between the steps.
+//! In which order parts are composed when names are hidden between the steps.
 //!
-//! A hidden name can go as soon as every part that has it is in; until then it keeps states
-//! apart. The order is greedy: next comes a part that shares a name with those that are in, the one
-//! with which most hidden names can go, then the one that brings fewest new ones, then the first in
-//! the text. It begins with the part that shares fewest hidden names: an end of a chain, where
-//! there is one. (State by state and in the same spirit: Jongmans, Kappe, Arbab, Constraint
-//! automata with memory cells and their composition, 2017.)
+//! A hidden name can go once every part that has it is in. Greedy: next comes a part that shares a
+//! name with those that are in, the one with which most hidden names can go, then the one that
+//! brings fewest new ones, then the first in the text. The first part shares fewest hidden names.
+//! (Cf. Jongmans, Kappe, Arbab, Constraint automata with memory cells and their composition, 2017.)
 
 use indexmap::{IndexMap, IndexSet};
 

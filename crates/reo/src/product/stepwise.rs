@@ -1,10 +1,8 @@
-//! A connector put together piece by piece, hidden and minimised between the steps.
+//! A connector composed piece by piece, hidden and minimised between the steps.
 //!
-//! A name that no part still to come has can be hidden at once, and the piece replaced by a smaller
-//! one that does the same: product and hiding keep strong and weak bisimilarity, so that the end is
-//! bisimilar to hiding and minimising the whole product (the argument is in `docs/reo.md`). What
-//! would have 2^n states at the end then often never has more than a few n: a chain of buffers, the
-//! alternator, the sequencer.
+//! A name that no later part has is hidden at once, and the piece minimised: product and hiding
+//! preserve strong and weak bisimilarity (`docs/reo.md`), so that the result is bisimilar to hiding
+//! and minimising the whole. Chains and sequencers stay linear where the whole has 2^n states.
 
 use super::order::order;
 use super::reachable;
@@ -12,7 +10,7 @@ use crate::automaton::Automaton;
 use crate::bisimulation::{Equivalence, least, minimise};
 use crate::constraint::simplify::may_conflict;
 use crate::hide::{close, confluence, hide, hide_between, simplified};
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits, Stopped};
 use crate::symbol::NameId;
 
 /// What is done to the product.
@@ -52,14 +50,11 @@ const FACTOR: u64 = 8;
 /// explode where the other does not: pieces of a ring do not know that only one token goes around,
 /// the whole of a chain has 2^n states. Both are tried in turn with growing memory; which one ends
 /// first does not depend on time.
-///
-/// # Errors
-/// When the work was stopped or needs more memory than allowed.
 pub fn compose(
     parts: &[&Automaton],
     options: &StepwiseOptions,
-    limits: &ProductLimits<'_>,
-) -> Result<Composed, Stopped> {
+    limits: &ProductLimits,
+) -> Limited<Composed> {
     let Some(kind) = options.minimise else {
         let whole = reachable::compose(parts, limits)?;
         let most = (whole.states(), whole.transitions());
@@ -87,38 +82,27 @@ pub fn compose(
 }
 
 /// A whole product in which `names` are hidden, as [`compose`] does it without minimising.
-///
-/// # Errors
-/// When the work was stopped or needs more memory than allowed.
-pub fn hidden(
-    whole: Automaton,
-    names: &[NameId],
-    limits: &ProductLimits<'_>,
-) -> Result<Automaton, Stopped> {
+pub fn hidden(whole: Automaton, names: &[NameId], limits: &ProductLimits) -> Limited<Automaton> {
     if names.is_empty() { Ok(whole) } else { close(&hide(&whole, names), limits) }
 }
 
 /// Parts that together do what `parts` do with data left out, without steps that no data fulfil:
 /// one for each of `parts` where their data forbid no joint step, else their product.
-pub fn without_data(
-    parts: &[&Automaton],
-    limits: &ProductLimits<'_>,
-) -> Result<Vec<Automaton>, Stopped> {
+pub fn without_data(parts: &[&Automaton], limits: &ProductLimits) -> Limited<Vec<Automaton>> {
     if may_conflict(parts.iter().flat_map(|part| part.constraints().iter())) {
         return Ok(vec![reachable::compose(parts, limits)?.without_data()]);
     }
     Ok(parts.iter().map(|part| part.without_data()).collect())
 }
 
-/// Puts parts together until there are new states and `least` hidden names that can go, hides
-/// them, and so on.
+/// Composes parts until `least` hidden names can go, hides them, and so on.
 fn pieces(
     parts: &[&Automaton],
     hidden: &[NameId],
     kind: Equivalence,
     least: usize,
-    limits: &ProductLimits<'_>,
-) -> Result<Composed, Stopped> {
+    limits: &ProductLimits,
+) -> Limited<Composed> {
     let order = order(parts, hidden);
     let last_use = |name: &NameId| order.iter().rposition(|at| has(parts[*at], name));
     let mut last_used: Vec<Vec<NameId>> = vec![Vec::new(); order.len()];
@@ -161,7 +145,7 @@ struct Piece<'a> {
 }
 
 impl Piece<'_> {
-    fn add(&mut self, group: &[&Automaton], names: &[NameId]) -> Result<(), Stopped> {
+    fn add(&mut self, group: &[&Automaton], names: &[NameId]) -> Limited<()> {
         let all: Vec<&Automaton> = self.automaton.iter().chain(group.iter().copied()).collect();
         let mut piece = match all[..] {
             [one] => one.clone(),
@@ -173,8 +157,7 @@ impl Piece<'_> {
             if self.kind == Equivalence::Weak {
                 piece = confluence::reduce(&piece);
             }
-            // Confluence does most of it; bisimulation is dearer, and worth its price only from
-            // time to time.
+            // Confluence does most of it; bisimulation is dearer, and worth its price now and then.
             if piece.states() > 2 * self.settled + SMALL {
                 piece = minimise(&piece, self.kind, self.limits)?;
                 self.settled = piece.states();
@@ -184,7 +167,7 @@ impl Piece<'_> {
         Ok(())
     }
 
-    fn finish(self, hidden: bool) -> Result<Composed, Stopped> {
+    fn finish(self, hidden: bool) -> Limited<Composed> {
         let Some(mut whole) = self.automaton else {
             return Ok(composed(reachable::compose(&[], self.limits)?, self.most));
         };

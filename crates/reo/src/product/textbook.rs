@@ -1,4 +1,4 @@
-//! The product of two automata as the definition says it: the oracle of the engines.
+//! The product of two automata as it is defined: the oracle of the engines.
 //!
 //! All pairs of states, each pair of steps compared name by name; no cleverness, so that one can
 //! see that it is right. Quadratic in everything; for tests and small automata.
@@ -9,8 +9,7 @@ use crate::symbol::NameId;
 
 /// The full product of two automata: state (p, q) has number `p * right.states() + q`.
 ///
-/// A joint step of two silent steps, or of a silent step with another, is left out: the same is
-/// done by one after the other.
+/// Joint steps of silent steps are left out: the same is done in sequence.
 pub fn product(left: &Automaton, right: &Automaton) -> Automaton {
     let names = left.alphabet().iter().chain(right.alphabet()).copied();
     let number = |p: u32, q: u32| p * right.states() as u32 + q;
@@ -40,11 +39,11 @@ pub fn product(left: &Automaton, right: &Automaton) -> Automaton {
     builder.done()
 }
 
-fn fires_none_of(automaton: &Automaton, step: &Transition<'_>, names: &[NameId]) -> bool {
+fn fires_none_of(automaton: &Automaton, step: &Transition, names: &[NameId]) -> bool {
     automaton.fires(step).all(|name| names.binary_search(&name).is_err())
 }
 
-fn agree(left: &Automaton, a: &Transition<'_>, right: &Automaton, b: &Transition<'_>) -> bool {
+fn agree(left: &Automaton, a: &Transition, right: &Automaton, b: &Transition) -> bool {
     if label::is_silent(a.label) || label::is_silent(b.label) {
         return false;
     }

@@ -1,9 +1,8 @@
 //! Runs of a connector, step by step, with the data that flow.
 //!
-//! The product is not made: the steps of the state that the run is in are found when they are asked
-//! for ([`crate::product::implicit`]). Data are constants, and functions of them of which nothing
-//! more is known. A datum that nobody gives is a new constant, `d1`, `d2` and so on. Functions and
-//! predicates mean nothing until a step says something of them: once a datum has passed a filter,
+//! Steps are found when needed ([`crate::product::implicit`]). Data are constants and functions
+//! of them; a datum that is not given is a new constant, `d1`, `d2` and so on. Functions and
+//! predicates mean nothing until a step has a condition on them: once a datum has passed a filter,
 //! it passes every time ([`settle`]). So a run shows what may happen for some meaning of them.
 //!
 //! ```
@@ -26,7 +25,7 @@ mod random;
 mod settle;
 mod wanted;
 
-pub use player::{Enabled, PlayError, Player, Taken};
+pub use player::{Enabled, Player, Taken};
 pub use random::Random;
 pub use settle::{Settled, settle};
 pub use wanted::Wanted;

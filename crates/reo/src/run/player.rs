@@ -24,39 +24,14 @@ const MAX_TRIED: usize = 20_000;
 /// Why a run does not go on.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PlayError {
-    /// No state to begin in.
     #[error("the connector has no initial state; mark one")]
     Initial,
-    /// A number that no choice has.
     #[error("{place}: there is no step {number}; {choices} can be taken here{}", listed(steps))]
-    Number {
-        /// Where it was asked for.
-        place: String,
-        /// The number.
-        number: usize,
-        /// How many choices there are.
-        choices: usize,
-        /// The choices.
-        steps: Vec<String>,
-    },
-    /// No step, or several, with these names.
+    Number { place: String, number: usize, choices: usize, steps: Vec<String> },
     #[error("{place}: {found}; give the number of a step and its names{}", listed(steps))]
-    Names {
-        /// Where it was asked for.
-        place: String,
-        /// What there is instead.
-        found: String,
-        /// The choices.
-        steps: Vec<String>,
-    },
-    /// Data with which the step is impossible.
+    Names { place: String, found: String, steps: Vec<String> },
     #[error("{place}: {step} is not possible with these data")]
-    Data {
-        /// Where it was asked for.
-        place: String,
-        /// The step.
-        step: String,
-    },
+    Data { place: String, step: String },
 }
 
 fn listed(steps: &[String]) -> String {
@@ -110,17 +85,13 @@ pub struct Player {
     now: Moment,
     /// For each step taken what was before, and all names that fired.
     past: Vec<(Moment, Vec<NameId>)>,
-    /// The steps of `past` as text, made when they are taken: who is stopped has no time to make a
-    /// long run's.
+    /// The steps of `past` as text, made when taken: a stopped process has no time for it.
     lines: Vec<String>,
 }
 
 impl Player {
     /// A run of `connector` in which nothing has happened. Of several initial states it begins in
     /// the first of each part; a cell of whose content nothing is known holds a fresh constant.
-    ///
-    /// # Errors
-    /// [`PlayError::Initial`].
     pub fn new(connector: &Connector) -> Result<Player, PlayError> {
         let parts = connector.parts.iter().map(|p| p.automaton.possible()).collect();
         let product = Implicit::new(parts);
@@ -135,17 +106,8 @@ impl Player {
         let now = Moment { states, cells, facts: Vec::new(), fresh: 0 };
         let (symbols, visible) = (connector.symbols.clone(), connector.interface.clone());
         let own = symbols.len();
-        let mut player = Player {
-            product,
-            symbols,
-            visible,
-            live,
-            owner,
-            own,
-            now,
-            past: Vec::new(),
-            lines: Vec::new(),
-        };
+        let (past, lines) = <_>::default();
+        let mut player = Player { product, symbols, visible, live, owner, own, now, past, lines };
         let held = player.held(&player.now);
         let unknown: Vec<Cell> = held.filter(|c| !player.now.cells.contains_key(c)).collect();
         for cell in unknown {
@@ -223,10 +185,7 @@ impl Player {
         Some(Enabled { names, data, step, next })
     }
 
-    /// Takes the step that is asked for.
-    ///
-    /// # Errors
-    /// There is no such step, several, or none with these data.
+    /// Takes the requested step.
     pub fn follow(&mut self, wanted: &Wanted) -> Result<(), PlayError> {
         let (choices, _) = self.choices();
         let place = wanted.place.clone();
@@ -276,7 +235,7 @@ impl Player {
         Ok(())
     }
 
-    /// The data that are asked for.
+    /// The requested data.
     fn given(&mut self, wanted: &Wanted) -> Vec<(NameId, DataTerm)> {
         let mut given = Vec::new();
         for (word, value) in wanted.names.iter().flatten() {
@@ -337,8 +296,7 @@ impl Player {
         Some(format!("${} = {held}", self.symbols.word(cell.0)))
     }
 
-    /// A step as text: the names of the interface that fire, with their data; those inside where it
-    /// is a step inside.
+    /// A step as text: the names of the interface with their data; all names of a step inside.
     pub fn text(&self, choice: &Enabled) -> String {
         let pair = |name: NameId| {
             let datum = choice.data.get(&name).map(|d| d.text(&self.symbols));

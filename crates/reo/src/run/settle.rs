@@ -19,11 +19,11 @@ pub struct Settled {
 }
 
 /// Values for everything in `literals` that has none, if there are some, functions and predicates
-/// being whatever the literals demand. Cells before the step must have been replaced by what they
+/// being what the literals demand. Cells before the step must have been replaced by what they
 /// hold. What is left open gets constants from `fresh`; so do those of `names` of which no
 /// literal speaks.
 ///
-/// In simplest form the least term of a class stands for it, so that a class with a constant gives
+/// In simplest form the least term of a class represents it, so that a class with a constant gives
 /// its value to the others. Of a class without any, one leaf gets a fresh constant: a model of the
 /// rest with one value more.
 pub fn settle(

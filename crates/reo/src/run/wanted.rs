@@ -11,10 +11,10 @@ use crate::syntax::condition::{self, ClaimValue, Dialect};
 use crate::syntax::lex::{self, Cursor, OWN, TokenKind};
 use crate::syntax::{Read, Source};
 
-/// A step that is asked for.
+/// A requested step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// Where it is asked for, for errors.
+    /// Where it is requested, for errors.
     pub place: String,
     /// The number of the choice, from 1.
     pub number: Option<usize>,
@@ -24,9 +24,6 @@ pub struct Wanted {
 
 impl Wanted {
     /// All steps of a text.
-    ///
-    /// # Errors
-    /// The first place at which it is no list of steps.
     pub fn all(source: &Source) -> Read<Vec<Wanted>> {
         let tokens = lex::tokens(source, OWN)?;
         let c = &mut Cursor::new(source, &tokens);
@@ -50,14 +47,14 @@ impl Wanted {
     }
 }
 
-fn datum(c: &mut Cursor<'_>) -> Read<(String, Option<ClaimValue>)> {
+fn datum(c: &mut Cursor) -> Read<(String, Option<ClaimValue>)> {
     let name = c.word("a name")?;
     let value = if c.eat("=") { Some(value(c)?) } else { None };
     Ok((name, value))
 }
 
 /// A value without names and cells.
-fn value(c: &mut Cursor<'_>) -> Read<ClaimValue> {
+fn value(c: &mut Cursor) -> Read<ClaimValue> {
     let fault = c.expected("a constant, or a function of constants");
     let value = condition::value(c, Dialect::Own)?;
     let mut constant = true;

@@ -10,12 +10,9 @@ use winnow::{LocatingSlice, Stateful};
 
 use super::{MAX_NESTING, MAX_TEXT, MAX_WORD, Read, Source, Spot, SyntaxFault, WithPlace};
 
-/// What a token is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenKind {
-    /// A word.
     Word(String),
-    /// Digits, perhaps with a point and more digits.
     Number(String),
     /// Text in quotes, without them and with its escapes undone.
     Text(String),
@@ -23,20 +20,15 @@ pub enum TokenKind {
     Quoted(String),
     /// A sign, such as `{` or `->`.
     Sign(&'static str),
-    /// A character that begins no token.
     Other(char),
-    /// The end of the text.
     End,
 }
 
 /// A token and where it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
     pub kind: TokenKind,
-    /// Where it is.
     pub spot: Spot,
-    /// The byte behind it.
     pub end: Spot,
 }
 
@@ -45,12 +37,10 @@ const SIGNS: [&str; 35] = [
     "=", "!", "?", ".", "+", "-", "*", "/", "%", "$", "'", "&", "~", "#", "@", "^", "\\",
 ];
 
-/// Which words a language has: a letter or `_` begins one, letters, digits, `_` and these
-/// characters go on.
+/// Which words a language has: letters, digits, `_`, and behind the first these characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Words(pub &'static str);
 
-/// Words of Treo.
 pub const TREO: Words = Words("");
 /// Words of `.cat` files.
 pub const CAT: Words = Words(".~/@#");
@@ -93,9 +83,6 @@ type PResult<T> = Result<T, ErrMode<ContextError>>;
 
 /// The tokens of a text, the last of them [`TokenKind::End`]. White space, `// ...` and `/* ... */`
 /// separate tokens.
-///
-/// # Errors
-/// Text in quotes or a comment that does not end; a text or a word that is too long.
 pub fn tokens(source: &Source, words: Words) -> Read<Vec<Token>> {
     if source.text.len() > MAX_TEXT {
         return Err(source.fault(Spot(0), SyntaxFault::Long("text", source.text.len(), MAX_TEXT)));
@@ -104,7 +91,7 @@ pub fn tokens(source: &Source, words: Words) -> Read<Vec<Token>> {
     let mut input = Stateful { input, state: words };
     let mut all = Vec::new();
     loop {
-        // Neither parser fails: what begins no token is a token of its own.
+        // Neither parser fails: what begins no token is a separate token.
         _ = blank(&mut input);
         let spot = Spot(input.current_token_start());
         let kind = token(&mut input).unwrap_or(TokenKind::End);
@@ -134,42 +121,42 @@ fn check(kind: &TokenKind, words: Words, rest: &str) -> Result<(), SyntaxFault> 
     }
 }
 
-fn blank(i: &mut Input<'_>) -> PResult<()> {
+fn blank(i: &mut Input) -> PResult<()> {
     let space = take_while(1.., char::is_whitespace).void();
     let line = ("//", take_while(0.., |c| c != '\n')).void();
     let block = ("/*", take_until(0.., "*/"), "*/").void();
     repeat(0.., alt((space, line, block))).parse_next(i)
 }
 
-fn token(i: &mut Input<'_>) -> PResult<TokenKind> {
+fn token(i: &mut Input) -> PResult<TokenKind> {
     alt((word, number, text, quoted, sign, any.map(TokenKind::Other))).parse_next(i)
 }
 
-fn word(i: &mut Input<'_>) -> PResult<TokenKind> {
+fn word(i: &mut Input) -> PResult<TokenKind> {
     let words = i.state;
     let word = (one_of(begins), take_while(0.., move |c| words.goes_on(c))).take();
     word.map(|w: &str| TokenKind::Word(w.to_owned())).parse_next(i)
 }
 
-fn number(i: &mut Input<'_>) -> PResult<TokenKind> {
+fn number(i: &mut Input) -> PResult<TokenKind> {
     let digits = || take_while(1.., |c: char| c.is_ascii_digit());
     let number = (digits(), opt(('.', digits()))).take();
     number.map(|n: &str| TokenKind::Number(n.to_owned())).parse_next(i)
 }
 
 /// Only this crate writes words in back quotes.
-fn quoted(i: &mut Input<'_>) -> PResult<TokenKind> {
+fn quoted(i: &mut Input) -> PResult<TokenKind> {
     if i.state != OWN {
         return fail.parse_next(i);
     }
     between(i, '`').map(TokenKind::Quoted)
 }
 
-fn text(i: &mut Input<'_>) -> PResult<TokenKind> {
+fn text(i: &mut Input) -> PResult<TokenKind> {
     between(i, '"').map(TokenKind::Text)
 }
 
-fn sign(i: &mut Input<'_>) -> PResult<TokenKind> {
+fn sign(i: &mut Input) -> PResult<TokenKind> {
     let rest: &str = i.input.as_ref();
     match SIGNS.iter().find(|s| rest.starts_with(**s)) {
         Some(sign) => (*sign).value(TokenKind::Sign(sign)).parse_next(i),
@@ -177,7 +164,7 @@ fn sign(i: &mut Input<'_>) -> PResult<TokenKind> {
     }
 }
 
-fn between(i: &mut Input<'_>, quote: char) -> PResult<String> {
+fn between(i: &mut Input, quote: char) -> PResult<String> {
     let plain = || take_while(1.., move |c| c != quote && c != '\\').map(str::to_owned);
     let piece = alt((plain(), preceded('\\', escape).map(String::from), "\\".map(str::to_owned)));
     let join = |mut all: String, piece: String| {
@@ -189,7 +176,7 @@ fn between(i: &mut Input<'_>, quote: char) -> PResult<String> {
 }
 
 /// What stands behind a backslash, as Rust writes it; other backslashes stand for themselves.
-fn escape(i: &mut Input<'_>) -> PResult<char> {
+fn escape(i: &mut Input) -> PResult<char> {
     let hex = ("u{", take_while(1..7, |c: char| c.is_ascii_hexdigit()), "}");
     let code =
         |(_, hex, _): (_, &str, _)| u32::from_str_radix(hex, 16).ok().and_then(char::from_u32);
@@ -197,7 +184,6 @@ fn escape(i: &mut Input<'_>) -> PResult<char> {
     alt((simple, hex.verify_map(code), one_of(['"', '\'', '`', '\\']))).parse_next(i)
 }
 
-/// A walk over tokens.
 #[derive(Debug, Clone)]
 pub struct Cursor<'t> {
     source: &'t Source,
@@ -244,9 +230,6 @@ impl<'t> Cursor<'t> {
     }
 
     /// Takes this sign.
-    ///
-    /// # Errors
-    /// Something else stands here.
     pub fn need(&mut self, sign: &str) -> Read<()> {
         if self.eat(sign) { Ok(()) } else { Err(self.expected(&format!("`{sign}`"))) }
     }
@@ -256,10 +239,6 @@ impl<'t> Cursor<'t> {
         matches!(self.peek(0), TokenKind::Word(w) if w == word)
     }
 
-    /// Takes a word.
-    ///
-    /// # Errors
-    /// Something else stands here; `what` tells what should.
     pub fn word(&mut self, what: &str) -> Read<String> {
         match self.peek(0) {
             TokenKind::Word(word) | TokenKind::Quoted(word) => {
@@ -297,9 +276,6 @@ impl<'t> Cursor<'t> {
     }
 
     /// One level deeper: what `inside` reads is nested in what is here.
-    ///
-    /// # Errors
-    /// Those of `inside`, and too deep a nesting.
     pub fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= MAX_NESTING {
             return Err(self.fault(SyntaxFault::Deep));
@@ -311,9 +287,6 @@ impl<'t> Cursor<'t> {
     }
 
     /// What `item` reads, any number of times, with commas between, up to the sign `end`.
-    ///
-    /// # Errors
-    /// Those of `item`; something else than a comma or `end` behind an item.
     pub fn list<T>(
         &mut self,
         end: &str,

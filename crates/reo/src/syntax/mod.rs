@@ -1,12 +1,11 @@
 //! What the input languages share: texts, places in them, tokens, and the text of conditions.
 //!
-//! A [`Source`] is cut into [`lex::Token`]s, each with its place; [`lex::Cursor`] walks over them.
-//! [`condition`] reads the conditions of rules, of `.cat` files and of JSON, and writes them.
-//! Errors say where they are, as `file:line:column`, what is wrong and the fix, in one line:
-//! [`WithPlace`].
+//! A [`Source`] is cut into tokens, each with its place, over which a cursor walks (`lex`);
+//! [`condition`] reads and writes conditions. Errors are one line: `file:line:column`, what is
+//! wrong, and the fix ([`WithPlace`]).
 
 pub mod condition;
-pub mod lex;
+pub(crate) mod lex;
 
 use std::fmt;
 
@@ -31,7 +30,7 @@ pub struct Source {
     pub name: String,
     /// Its path, best from the root of the file system: imports are looked for around it.
     pub path: String,
-    /// What it says.
+    /// The text.
     pub text: String,
 }
 
@@ -65,8 +64,7 @@ impl Source {
     }
 }
 
-/// A byte of a text. All spots are equal, so that two trees of one text laid out in different
-/// ways are.
+/// A byte of a text. All spots are equal, so that trees laid out in different ways are.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spot(pub usize);
 

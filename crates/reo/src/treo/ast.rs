@@ -1,51 +1,40 @@
-//! What a Treo file says, as a tree.
+//! Treo files as trees.
 
 use std::sync::Arc;
 
 use crate::syntax::Spot;
 use crate::syntax::condition::{ClaimValue as RuleValue, Claimed};
 
-/// A file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct File {
     /// `section a.b;`, or nothing.
     pub section: Vec<String>,
     /// `import a.b.c;`, each with its place.
     pub imports: Vec<(Spot, Vec<String>)>,
-    /// The components, in the order of the text.
     pub definitions: Vec<Arc<Definition>>,
 }
 
 /// A component: `name<parameters>(nodes) { body }`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
-    /// Where its name stands.
     pub spot: Spot,
-    /// Its name.
     pub name: String,
-    /// What can be chosen about it.
     pub parameters: Vec<ComponentParameter>,
-    /// Its interface.
     pub nodes: Vec<TreoNode>,
-    /// What it is.
     pub body: Body,
 }
 
-/// What a component is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
-    /// Other components, put together.
     Block(TermBlock),
-    /// What it does, said once or several times, which ought to agree.
+    /// What it does, in one or several forms, which ought to agree.
     Atom(Vec<Meaning>),
 }
 
 /// `{ items | predicates }`: the items, once for each choice of values that fulfils the predicates.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TermBlock {
-    /// Components that are known in this block alone.
     pub definitions: Vec<Arc<Definition>>,
-    /// What is put together.
     pub items: Vec<BlockItem>,
     /// Conditions on words, all of which hold.
     pub predicates: Vec<(Spot, Predicate)>,
@@ -56,18 +45,14 @@ pub struct TermBlock {
 pub enum BlockItem {
     /// `component<arguments>(nodes)`.
     Instance(ComponentInstance),
-    /// `{ ... }`.
     Block(TermBlock),
 }
 
 /// A component that is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComponentInstance {
-    /// Which.
     pub component: TreoVariable,
-    /// With which arguments.
     pub arguments: Vec<TreoValue>,
-    /// At which nodes.
     pub nodes: Vec<TreoVariable>,
 }
 
@@ -76,7 +61,6 @@ pub struct ComponentInstance {
 pub struct ComponentParameter {
     /// Its name, with a range if there are several.
     pub name: TreoVariable,
-    /// What may be given for it.
     pub kind: Option<ParameterKind>,
 }
 
@@ -85,7 +69,6 @@ pub struct ComponentParameter {
 pub enum ParameterKind {
     /// A value of a type, such as `int`.
     Type(String),
-    /// A component with these nodes.
     Component(Vec<TreoNode>),
 }
 
@@ -94,9 +77,8 @@ pub enum ParameterKind {
 pub struct TreoNode {
     /// Its name, with a range if there are several.
     pub name: Option<TreoVariable>,
-    /// `?` or `!`, if one is there.
     pub direction: Option<Direction>,
-    /// The type of its data; not looked at.
+    /// The type of its data; not used.
     pub kind: Option<String>,
 }
 
@@ -112,15 +94,11 @@ pub enum Direction {
 /// A word with indices: `a`, `a[i]`, `a[1..n]`, `a[i][j]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreoVariable {
-    /// Where it stands.
     pub spot: Spot,
-    /// The word.
     pub word: String,
-    /// Its indices.
     pub indices: Vec<Index>,
 }
 
-/// One index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Index {
     /// `[i]`.
@@ -132,11 +110,8 @@ pub enum Index {
 /// A value, or something that has one once its words do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TreoValue {
-    /// A whole number.
     Integer(i64),
-    /// A text in quotes.
     Text(String),
-    /// A word: a parameter, a word that a predicate gives a value, or a component.
     Variable(TreoVariable),
     /// A component with arguments: `fifo<3>`.
     Component(TreoVariable, Vec<TreoValue>),
@@ -151,28 +126,20 @@ pub enum TreoValue {
 /// A part of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListItem {
-    /// One value.
     One(TreoValue),
-    /// All whole numbers from the first to the second.
     Range(TreoValue, TreoValue),
 }
 
-/// What joins two whole numbers.
+/// What joins two whole numbers; division is towards zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
-    /// `+`.
     Add,
-    /// `-`.
     Subtract,
-    /// `*`.
     Multiply,
-    /// `/`, towards zero.
     Divide,
-    /// `%`, the rest of `/`.
     Remainder,
 }
 
-/// What a predicate says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Predicate {
     /// `i : list`: the word takes each value of the list in turn.
@@ -190,17 +157,11 @@ pub enum Predicate {
 /// How two values are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TermComparison {
-    /// `=`.
     Equal,
-    /// `!=`.
     Different,
-    /// `<`.
     Less,
-    /// `<=`.
     LessEqual,
-    /// `>`.
     Greater,
-    /// `>=`.
     GreaterEqual,
 }
 
@@ -217,24 +178,19 @@ pub enum Meaning {
     Foreign(String, String),
 }
 
-/// A rule-based automaton.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rules {
     /// `$m = k;`: what is in cells at the start.
     pub initial: Vec<(Spot, String, RuleValue)>,
-    /// The rules.
     pub rules: Vec<TreoRule>,
 }
 
 /// `{a, ~b} condition`: one case of the condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreoRule {
-    /// Where it stands.
     pub spot: Spot,
-    /// Nodes that fire (`true`) or do not; nothing if the rule has no braces, and the nodes of
-    /// which its condition speaks fire.
+    /// Nodes that fire (`true`) or not; nothing without braces: then those of the condition fire.
     pub nodes: Option<Vec<(Spot, TreoVariable, bool)>>,
-    /// The condition on data and cells.
     pub condition: Vec<Claimed>,
 }
 
@@ -243,77 +199,47 @@ pub struct TreoRule {
 pub struct States {
     /// `WA` or `SCA`.
     pub tag: String,
-    /// States marked as initial.
     pub initial: Vec<(Spot, String)>,
-    /// Its steps.
     pub steps: Vec<StateStep>,
 }
 
 /// `q -> p : {a}, guard, {jobs}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateStep {
-    /// Where it stands.
     pub spot: Spot,
-    /// The state before.
     pub from: String,
-    /// The state after.
     pub to: String,
-    /// Nodes that fire.
     pub nodes: Vec<TreoVariable>,
     /// The guard, if there is one other than `true`.
     pub guard: Option<String>,
-    /// The jobs, if there are some.
     pub jobs: Option<String>,
 }
 
 /// `Fifo[1](a; b)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrimitiveUse {
-    /// Where it stands.
     pub spot: Spot,
-    /// Its name.
     pub word: String,
-    /// What stands in brackets.
     pub arguments: Vec<TreoValue>,
     /// Nodes before the `;`.
     pub inputs: Vec<TreoVariable>,
-    /// Nodes behind it.
     pub outputs: Vec<TreoVariable>,
 }
 
 impl Operator {
-    /// How it is written.
     pub fn sign(self) -> &'static str {
-        match self {
-            Operator::Add => "+",
-            Operator::Subtract => "-",
-            Operator::Multiply => "*",
-            Operator::Divide => "/",
-            Operator::Remainder => "%",
-        }
+        ["+", "-", "*", "/", "%"][self as usize]
     }
 }
 
 impl TermComparison {
-    /// All of them.
-    pub const ALL: [TermComparison; 6] = [
-        TermComparison::Equal,
-        TermComparison::Different,
-        TermComparison::Less,
-        TermComparison::LessEqual,
-        TermComparison::Greater,
-        TermComparison::GreaterEqual,
-    ];
+    /// All of them, in the order of [`TermComparison::sign`].
+    pub const ALL: [TermComparison; 6] = {
+        use TermComparison::{Different, Equal, Greater, GreaterEqual, Less, LessEqual};
+        [Equal, Different, Less, LessEqual, Greater, GreaterEqual]
+    };
 
-    /// How it is written.
     pub fn sign(self) -> &'static str {
-        match self {
-            TermComparison::Equal => "=",
-            TermComparison::Different => "!=",
-            TermComparison::Less => "<",
-            TermComparison::LessEqual => "<=",
-            TermComparison::Greater => ">",
-            TermComparison::GreaterEqual => ">=",
-        }
+        ["=", "!=", "<", "<=", ">", ">="][self as usize]
     }
 }

@@ -9,6 +9,9 @@ use crate::syntax::{SyntaxFault, WithPlace};
 /// A fault and its place, on one line: `file:line:column: what; fix`.
 pub type TreoError = WithPlace<TreoFault>;
 
+/// A result that may be a [`TreoError`].
+pub type TreoResult<T> = Result<T, TreoError>;
+
 /// Most parts of one connector.
 pub const MAX_PARTS: usize = 100_000;
 /// Most pieces of work for one connector: uses of components, predicates tried, nodes of lists.
@@ -31,128 +34,44 @@ pub const MAX_SIZE: usize = 64 << 20;
 /// What is wrong, and the fix.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TreoFault {
-    /// The text is no sentence of Treo.
     #[error(transparent)]
     Syntax(#[from] SyntaxFault),
-    /// A word that nothing defines.
     #[error("`{word}` is no {what}; {fix}")]
-    Unknown {
-        /// The word.
-        word: String,
-        /// What it should be.
-        what: &'static str,
-        /// What to do.
-        fix: String,
-    },
-    /// A parameter or word without a value.
+    Unknown { word: String, what: &'static str, fix: String },
     #[error("{} without a value; {fix}", listed(words))]
-    Unset {
-        /// The words.
-        words: Vec<String>,
-        /// What to do.
-        fix: String,
-    },
-    /// An import that is nowhere.
+    Unset { words: Vec<String>, fix: String },
     #[error(
         "`{import}` is in no file ({tried} tried); define it, or name its folder with --library"
     )]
-    Import {
-        /// What is imported.
-        import: String,
-        /// How many paths were tried.
-        tried: usize,
-    },
-    /// A file that could not be read.
+    Import { import: String, tried: usize },
     #[error("cannot read {path}: {why}; fix the file, or import from another")]
-    Read {
-        /// The file.
-        path: String,
-        /// Why.
-        why: String,
-    },
-    /// Something that this reader knows and leaves out.
+    Read { path: String, why: String },
     #[error("{what} is outside what is read here; {fix}")]
-    Outside {
-        /// The feature.
-        what: String,
-        /// What to do.
-        fix: &'static str,
-    },
-    /// A second definition of one word.
+    Outside { what: String, fix: &'static str },
     #[error("`{0}` stands here a second time; rename one of them")]
     Twice(String),
-    /// Two imports with one name.
     #[error("`{0}` is imported from `{1}` and from `{2}`; keep one of them")]
     Ambiguous(String, String, String),
-    /// Nodes or arguments that do not fit.
     #[error("`{component}` has {has}, here are {given}; {fix}")]
-    Misfit {
-        /// The component.
-        component: String,
-        /// What it has.
-        has: String,
-        /// What is given.
-        given: String,
-        /// What to do.
-        fix: String,
-    },
-    /// Nodes of the interface that the body does not have.
+    Misfit { component: String, has: String, given: String, fix: String },
     #[error(
         "nothing in `{component}` joins its nodes {nodes}; leave them out, or join them ({fix})"
     )]
-    Unjoined {
-        /// The nodes.
-        nodes: String,
-        /// The component.
-        component: String,
-        /// What may be meant.
-        fix: String,
-    },
-    /// A value of the wrong kind.
+    Unjoined { nodes: String, component: String, fix: String },
     #[error("{value} where {expected} should stand")]
-    Kind {
-        /// The value.
-        value: String,
-        /// What should be there.
-        expected: &'static str,
-    },
-    /// Arithmetic that has no result.
+    Kind { value: String, expected: &'static str },
     #[error("`{0}` has no value that fits 64 bits; use smaller numbers")]
     Arithmetic(String),
-    /// No component to begin with.
     #[error("no component to begin with; define one: `name(a?, b!) {{ ... }}`")]
     Empty,
-    /// A built-in component used wrongly.
     #[error("{0}; see the list of built-in components")]
     Catalog(#[from] CatalogError),
-    /// A setting for what cannot be set.
     #[error("nothing called `{word}` can be set in `{component}`; {fix}")]
-    Setting {
-        /// The word.
-        word: String,
-        /// The component.
-        component: String,
-        /// What to do.
-        fix: String,
-    },
-    /// A rule that says something impossible.
+    Setting { word: String, component: String, fix: String },
     #[error("{what}; {fix}")]
-    Rule {
-        /// What is wrong.
-        what: String,
-        /// What to do.
-        fix: &'static str,
-    },
-    /// More than is allowed.
+    Rule { what: String, fix: &'static str },
     #[error("more than {limit} {what}; {fix}")]
-    Limit {
-        /// Of what.
-        what: &'static str,
-        /// How many are allowed.
-        limit: usize,
-        /// What to do.
-        fix: &'static str,
-    },
+    Limit { what: &'static str, limit: usize, fix: &'static str },
 }
 
 fn listed(words: &[String]) -> String {
@@ -168,10 +87,5 @@ impl TreoFault {
             _ => "split the component",
         };
         TreoFault::Limit { what, limit, fix }
-    }
-
-    /// Whether the text is right, but uses what this reader leaves out.
-    pub fn is_outside(&self) -> bool {
-        matches!(self, TreoFault::Outside { .. })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::ast::{BlockItem, Body, Definition, File, TermBlock};
-use super::error::{MAX_FILES, TreoError, TreoFault};
+use super::error::{MAX_FILES, TreoFault, TreoResult};
 use super::library::{Library, candidates, folders};
 use super::parse;
 use crate::catalog::Primitive;
@@ -55,8 +55,7 @@ fn locals(block: &TermBlock, into: &mut Vec<Arc<Definition>>) {
 /// A component, before its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Target {
-    /// One of a file's definitions; if it was imported, the file that imports it and the number of
-    /// the import.
+    /// One of a file's definitions; if imported, the importing file and number of the import.
     Defined { file: usize, definition: usize, import: Option<(usize, usize)> },
     /// One of [`crate::catalog`].
     BuiltIn(Arc<str>),
@@ -72,7 +71,7 @@ pub(super) struct Files<'l> {
 
 impl<'l> Files<'l> {
     /// With the file to begin with, which has number 0.
-    pub fn new(source: &Source, library: &'l dyn Library) -> Result<Self, TreoError> {
+    pub fn new(source: &Source, library: &'l dyn Library) -> TreoResult<Self> {
         let (by_path, targets) = <_>::default();
         let mut files = Files { library, loaded: Vec::new(), by_path, targets };
         files.load(source.clone(), Spot(0))?;
@@ -83,7 +82,7 @@ impl<'l> Files<'l> {
         Arc::clone(&self.loaded[file])
     }
 
-    fn load(&mut self, source: Source, spot: Spot) -> Result<usize, TreoError> {
+    fn load(&mut self, source: Source, spot: Spot) -> TreoResult<usize> {
         if self.loaded.len() >= MAX_FILES {
             return Err(source.fault(spot, TreoFault::limit("files", MAX_FILES)));
         }
@@ -97,8 +96,8 @@ impl<'l> Files<'l> {
         Ok(self.loaded.len() - 1)
     }
 
-    /// What `word` means in a file: a definition of its own, an import, a built-in component.
-    pub fn target(&mut self, file: usize, word: &str) -> Result<Option<Target>, TreoError> {
+    /// What `word` means in a file: its own definition, an import, a built-in component.
+    pub fn target(&mut self, file: usize, word: &str) -> TreoResult<Option<Target>> {
         let key = (file, word.to_owned());
         if let Some(known) = self.targets.get(&key) {
             return Ok(known.clone());
@@ -108,7 +107,7 @@ impl<'l> Files<'l> {
         Ok(target)
     }
 
-    fn find(&mut self, file: usize, word: &str) -> Result<Option<Target>, TreoError> {
+    fn find(&mut self, file: usize, word: &str) -> TreoResult<Option<Target>> {
         let here = self.get(file);
         if let Some(definition) = position(&here.file, word) {
             return Ok(Some(Target::Defined { file, definition, import: None }));
@@ -136,11 +135,7 @@ impl<'l> Files<'l> {
     }
 
     /// What an import of a file means, behind the file `after`.
-    fn import(
-        &mut self,
-        of: (usize, usize),
-        mut after: Option<usize>,
-    ) -> Result<Target, TreoError> {
+    fn import(&mut self, of: (usize, usize), mut after: Option<usize>) -> TreoResult<Target> {
         let from = self.get(of.0);
         let (spot, import) = &from.file.imports[of.1];
         let word = import.last().map(String::as_str).unwrap_or_default();
@@ -160,8 +155,7 @@ impl<'l> Files<'l> {
         Err(from.source.fault(*spot, TreoFault::Import { import: import.join("."), tried }))
     }
 
-    /// The file at a path, if there is one.
-    fn at(&mut self, path: &str, from: &Loaded, spot: Spot) -> Result<Option<usize>, TreoError> {
+    fn at(&mut self, path: &str, from: &Loaded, spot: Spot) -> TreoResult<Option<usize>> {
         if let Some(known) = self.by_path.get(path) {
             return Ok(*known);
         }
@@ -186,7 +180,7 @@ fn position(file: &File, word: &str) -> Option<usize> {
     file.definitions.iter().position(|d| d.name == word)
 }
 
-fn check(Loaded { source, file, all, .. }: &Loaded) -> Result<(), TreoError> {
+fn check(Loaded { source, file, all, .. }: &Loaded) -> TreoResult<()> {
     let mut seen = std::collections::HashSet::new();
     if let Some(again) = file.definitions.iter().find(|d| !seen.insert(&d.name)) {
         return Err(source.fault(again.spot, TreoFault::Twice(again.name.clone())));

@@ -1,18 +1,15 @@
-//! Where imports are looked for. Nothing here opens a file: paths are texts, and a [`Library`]
-//! tells which of them there are.
+//! Where imports are looked for; a [`Library`] reads the files.
 //!
-//! The order, for `import x.y.z;` in the file F with `section s.t;`:
+//! For `import x.y.z;` in the file F with `section s.t;`, in this order:
 //!
-//! 1. the root of F: its folder, less the words of its section where they match the end of it
-//!    (`/lib/s/t/F` has the root `/lib`);
+//! 1. the root of F: its folder, less the words of its section where they match the end of it;
 //! 2. the folder of F and every folder above it, the nearest first;
 //! 3. `library` in each of those, in the same order;
-//! 4. the folders that [`Library::folders`] names (`--library`);
-//! 5. for `reo.*`, the built-in components ([`crate::catalog`]).
+//! 4. the folders of [`Library::folders`] (`--library`);
+//! 5. for `reo.*`, the built-in components (`catalog.rs`).
 //!
-//! In each folder it is `x/y/z` with one of the ends [`ENDS`], in their order: of several ways to
-//! say what an atom does, rules say most. The first file is taken that defines the component `z`
-//! with parameters and nodes that fit the use.
+//! In each folder it is `x/y/z` with one of the ends [`ENDS`], in their order. The first file is
+//! taken that defines the component `z` with parameters and nodes that fit the use.
 
 use indexmap::IndexMap;
 
@@ -70,13 +67,6 @@ pub fn stem(path: &str) -> &str {
 
 /// The folder that the section of the file at `path` starts from: its folder, less the words of
 /// `section` where they match the end of it.
-///
-/// ```
-/// use tickbound_reo::treo::root;
-/// assert_eq!(root("/lib/reo/fifo.treo", &["reo"]), "/lib");
-/// assert_eq!(root("/lib/reo/fifo.treo", &["slides", "fifo"]), "/lib/reo");
-/// assert_eq!(root("/lib/slides/fifo/fifo.treo", &["slides", "fifo"]), "/lib");
-/// ```
 pub fn root<'p>(path: &'p str, section: &[&str]) -> &'p str {
     let mut at = folder(path);
     for word in section.iter().rev() {
@@ -158,6 +148,9 @@ mod tests {
     #[test]
     fn a_section_that_only_ends_alike_is_kept() {
         assert_eq!(root("/x/myreo/f.treo", &["reo"]), "/x/myreo");
+        assert_eq!(root("/lib/reo/fifo.treo", &["reo"]), "/lib");
+        assert_eq!(root("/lib/reo/fifo.treo", &["slides", "fifo"]), "/lib/reo");
+        assert_eq!(root("/lib/slides/fifo/fifo.treo", &["slides", "fifo"]), "/lib");
         assert_eq!(root("reo/f.treo", &["reo"]), "");
         assert_eq!(root("/reo/f.treo", &["reo"]), "/");
         assert_eq!(root("f.treo", &["reo"]), "");

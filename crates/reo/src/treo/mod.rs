@@ -1,16 +1,14 @@
 //! Treo, the text language of Reo: read, put together, printed.
 //!
-//! A file has components, each with parameters, an interface of nodes and a body. The body of a
-//! composite one uses other components; sizes that are not written down follow from the number of
-//! nodes at which a component is used. The body of an atom says what it does, as rules (`#RBA`), as
-//! an automaton (`#WA`, `#SCA`), or as a primitive (`#PR`); of several the first is taken. Foreign
-//! code (`#JAVA`, `#PROMELA`, `#MAUDE`, `#C`) is left to the environment: the nodes of an atom that
-//! has some become part of the connector's interface, and a note says so.
+//! A component has parameters, an interface of nodes and a body. A composite body uses other
+//! components; sizes that are not written follow from the nodes at which a component is used. An
+//! atom is rules (`#RBA`), an automaton (`#WA`, `#SCA`) or a primitive (`#PR`); of several the
+//! first is taken. Foreign code (`#JAVA`, `#PROMELA`, `#MAUDE`, `#C`) is left to the environment:
+//! the nodes of such an atom become part of the interface, with a note.
 //!
-//! A component is looked for in the file itself, among its imports (see [`Library`]; the order of
-//! the folders is at [`folders`]) and among the built-in ones ([`crate::catalog`]). Inner nodes and
-//! cells are called after the uses that lead to them: `seqc.1/x[2]` is the node `x[2]` of the first
-//! `seqc`.
+//! A component is looked for in the file, among its imports (`library.rs`) and among
+//! the built-in ones (`catalog.rs`). Inner nodes and cells are called after the uses that lead to
+//! them: `seqc.1/x[2]` is the node `x[2]` of the first `seqc`.
 //!
 //! ```
 //! use tickbound_reo::syntax::Source;
@@ -39,7 +37,7 @@
 //! # Ok::<(), tickbound_reo::treo::TreoError>(())
 //! ```
 
-pub mod ast;
+mod ast;
 mod atom;
 mod error;
 mod expand;
@@ -49,33 +47,14 @@ mod parse;
 mod print;
 mod request;
 
-pub use error::{
-    MAX_ATOM_STATES, MAX_ATOM_STEPS, MAX_DEPTH, MAX_FILES, MAX_PARTS, MAX_RANGE, MAX_RULE_SETS,
-    MAX_SIZE, MAX_WORK, TreoError, TreoFault,
-};
-pub use library::{ENDS, Library, Shelf, candidates, folder, folders, root, stem};
+pub use error::{TreoError, TreoResult};
+pub use expand::connector;
+pub use library::{Library, Shelf};
 pub use request::TreoRequest;
 
-use crate::connector::Connector;
 use crate::syntax::Source;
 
 /// The tree of a text. It prints as text that has the same tree.
-///
-/// # Errors
-/// The first place at which the text is no sentence of Treo.
-pub fn parse(source: &Source) -> Result<ast::File, TreoError> {
+pub fn parse(source: &Source) -> TreoResult<ast::File> {
     parse::file(source)
-}
-
-/// The connector that a component of a text describes, its imports read from `library`.
-///
-/// # Errors
-/// The first fault of the text or its imports; what is outside what is read here
-/// ([`TreoFault::is_outside`]); a limit that it passes.
-pub fn connector(
-    source: &Source,
-    library: &dyn Library,
-    request: &TreoRequest,
-) -> Result<Connector, TreoError> {
-    expand::connector(source, library, request)
 }

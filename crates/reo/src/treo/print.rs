@@ -39,7 +39,7 @@ impl Display for Definition {
 }
 
 impl Definition {
-    /// `sign` behind its name tells a definition in a block from a component that is used.
+    /// `sign` behind its name marks a definition in a block.
     fn write(&self, f: &mut Formatter<'_>, depth: usize, sign: &str) -> fmt::Result {
         write!(f, "{}{sign}", self.name)?;
         if !self.parameters.is_empty() {

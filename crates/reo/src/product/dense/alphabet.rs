@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::error::DenseError;
+use super::error::{DenseError, DenseResult};
 use super::word::{EMPTY, MAX_NAMES};
 use crate::symbol::NameId;
 
@@ -25,9 +25,7 @@ struct Places {
 }
 
 impl Union {
-    /// # Errors
-    /// More than [`MAX_NAMES`] names.
-    pub fn new(left: &[NameId], right: &[NameId]) -> Result<Union, DenseError> {
+    pub fn new(left: &[NameId], right: &[NameId]) -> DenseResult<Union> {
         let mut alphabet = Vec::with_capacity(left.len() + right.len());
         let mut places = [Places::none(), Places::none()];
         let mut common = 0;

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::alphabet::Union;
 use super::cells::{self, Factors};
 use super::checksum::{self, Checksum};
-use super::error::DenseError;
+use super::error::{DenseError, DenseResult};
 use super::matrix::Matrix;
 use super::memory;
 use super::sizes::{Sizes, initial};
@@ -53,10 +53,7 @@ impl BatchPlan {
     ///
     /// # Errors
     /// Of the first pair that has too many names or states, or more memory than allowed.
-    pub fn new(
-        pairs: &[(&Matrix, &Matrix)],
-        limits: &ProductLimits,
-    ) -> Result<BatchPlan, DenseError> {
+    pub fn new(pairs: &[(&Matrix, &Matrix)], limits: &ProductLimits) -> DenseResult<BatchPlan> {
         let words = |(a, b): &(&Matrix, &Matrix)| Sizes::of(a, b).words();
         let total = pairs.iter().map(words).fold(0, u128::saturating_add);
         let inputs: u128 = pairs.iter().map(|(a, b)| (a.cells.len() + b.cells.len()) as u128).sum();
@@ -78,7 +75,7 @@ impl BatchPlan {
         Ok(plan)
     }
 
-    fn push(&mut self, left: &Matrix, right: &Matrix, union: &Union) -> Result<(), DenseError> {
+    fn push(&mut self, left: &Matrix, right: &Matrix, union: &Union) -> DenseResult<()> {
         let part = BatchPart {
             sizes: Sizes::of(left, right),
             mask: union.common | EMPTY,
@@ -115,10 +112,7 @@ impl BatchPlan {
     }
 
     /// All products, made by this machine's threads.
-    ///
-    /// # Errors
-    /// Too little memory, or it was stopped.
-    pub fn run(self, limits: &ProductLimits) -> Result<Batch, DenseError> {
+    pub fn run(self, limits: &ProductLimits) -> DenseResult<Batch> {
         let mut cells = memory::zeroed("a batch of dense products", self.words)?;
         self.fill(&mut cells, limits)?;
         self.batch(cells)
@@ -129,7 +123,7 @@ impl BatchPlan {
     /// # Errors
     /// `cells` has another length than [`BatchPlan::words`], or it was stopped: then some cells are
     /// made and others are not.
-    pub fn fill(&self, cells: &mut [u64], limits: &ProductLimits) -> Result<(), DenseError> {
+    pub fn fill(&self, cells: &mut [u64], limits: &ProductLimits) -> DenseResult<()> {
         if cells.len() != self.words {
             return Err(DenseError::Cells { found: cells.len(), needed: self.words });
         }
@@ -175,10 +169,7 @@ impl BatchPlan {
     }
 
     /// The batch whose cells were made elsewhere.
-    ///
-    /// # Errors
-    /// Another number of words than [`BatchPlan::words`].
-    pub fn batch(self, cells: Vec<u64>) -> Result<Batch, DenseError> {
+    pub fn batch(self, cells: Vec<u64>) -> DenseResult<Batch> {
         if cells.len() != self.words {
             return Err(DenseError::Cells { found: cells.len(), needed: self.words });
         }
@@ -210,7 +201,7 @@ impl Batch {
         &self.cells
     }
 
-    /// Product `number`, counted from 0, as a matrix of its own; none if there are not as many.
+    /// Product `number`, counted from 0, as a separate matrix; none if there are not as many.
     pub fn matrix(&self, number: usize) -> Option<Matrix> {
         let part = self.parts.get(number)?;
         let (alphabet, initial) = &self.names[number];
@@ -220,6 +211,6 @@ impl Batch {
 }
 
 /// The products of all pairs, in one call.
-pub fn batch(pairs: &[(&Matrix, &Matrix)], limits: &ProductLimits) -> Result<Batch, DenseError> {
+pub fn batch(pairs: &[(&Matrix, &Matrix)], limits: &ProductLimits) -> DenseResult<Batch> {
     BatchPlan::new(pairs, limits)?.run(limits)
 }

@@ -1,8 +1,7 @@
 //! The inner loops: rows of a product, cell by cell.
 //!
 //! A row of the product is, for each cell of the left row, the right row joined with it. These runs
-//! lie one after another in memory and are all alike, so that the loops vectorise: five operations
-//! on four labels with AVX2. What bounds them then is how fast memory takes the result.
+//! are all alike, so that the loops vectorise; memory bandwidth is the limit.
 
 use std::borrow::Cow;
 
@@ -23,7 +22,6 @@ fn join(a: u64, b: u64, mask: u64) -> u64 {
 pub(super) struct Factors<'a> {
     sizes: Sizes,
     mask: u64,
-    /// The left matrix.
     left: &'a [u64],
     /// The right matrix, each cell's slots repeated as often as a left cell has slots.
     wide: Cow<'a, [u64]>,

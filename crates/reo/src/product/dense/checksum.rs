@@ -1,10 +1,9 @@
-//! What a product must come to, known before any of its cells is made.
+//! The checksum of a product, known before any of its cells is made.
 //!
-//! A device may leave cells out without saying so. How many steps a product has, and a sum over
-//! all of them in which each counts by its label and its place, follow from the factors alone: the
-//! label of a joint step is a sum of a part of each factor, and so is its place, and which steps
-//! join depends only on the names that both know. So the sum over all pairs splits into sums over
-//! each factor, one for each set of common names, and costs as much as reading the factors.
+//! A device may leave cells out without an error. The number of steps, and a sum over them by label
+//! and place, follow from the factors: label and place of a joint step are sums of a part of each
+//! factor, and whether steps join depends on the common names only. So the sum over all pairs
+//! splits into sums over each factor, one for each set of common names.
 
 use std::collections::HashMap;
 use std::iter::Sum;

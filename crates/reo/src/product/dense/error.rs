@@ -5,6 +5,9 @@ use thiserror::Error;
 use super::word::MAX_NAMES;
 use crate::limits::Stopped;
 
+/// A result that may be a [`DenseError`].
+pub type DenseResult<T> = Result<T, DenseError>;
+
 /// Why there is no dense product.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DenseError {

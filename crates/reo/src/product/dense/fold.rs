@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::error::DenseError;
+use super::error::{DenseError, DenseResult};
 use super::matrix::Matrix;
 use super::plan::{DensePlan, product};
 use super::sparse::SparseForm;
@@ -24,7 +24,7 @@ pub fn need(parts: &[Matrix]) -> u128 {
 /// # Errors
 /// More memory than allowed, seen before any is taken, or than there is; more than
 /// [`super::MAX_NAMES`] names together; or it was stopped.
-pub fn fold(parts: &[Matrix], limits: &ProductLimits) -> Result<Matrix, DenseError> {
+pub fn fold(parts: &[Matrix], limits: &ProductLimits) -> DenseResult<Matrix> {
     limits.fits("the dense product", need(parts))?;
     Ok(folded(parts, limits)?.into_owned())
 }
@@ -34,7 +34,7 @@ pub fn compose(
     parts: &[Matrix],
     form: SparseForm,
     limits: &ProductLimits,
-) -> Result<Automaton, DenseError> {
+) -> DenseResult<Automaton> {
     let (plan, halves) = (plan(parts, limits)?, need_of_halves(parts));
     // What the halves take is gone from what the rows may take; checked above.
     let rest = limits.memory.saturating_sub(u64::try_from(halves).unwrap_or(u64::MAX));
@@ -52,7 +52,7 @@ pub fn compose(
 }
 
 /// The product of any number of matrices, not yet made: only its halves are.
-pub fn plan(parts: &[Matrix], limits: &ProductLimits) -> Result<DensePlan, DenseError> {
+pub fn plan(parts: &[Matrix], limits: &ProductLimits) -> DenseResult<DensePlan> {
     limits.fits("the halves of the dense product", need_of_halves(parts))?;
     let (left, right) = halves(parts);
     DensePlan::new(&*folded(left, limits)?, &*folded(right, limits)?)
@@ -68,7 +68,7 @@ fn halves(parts: &[Matrix]) -> (&[Matrix], &[Matrix]) {
     parts.split_at(parts.len().div_ceil(2))
 }
 
-fn folded<'a>(parts: &'a [Matrix], limits: &ProductLimits) -> Result<Cow<'a, Matrix>, DenseError> {
+fn folded<'a>(parts: &'a [Matrix], limits: &ProductLimits) -> DenseResult<Cow<'a, Matrix>> {
     match parts {
         [] => Ok(Cow::Owned(unit())),
         [only] => Ok(Cow::Borrowed(only)),

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::error::DenseError;
+use super::error::{DenseError, DenseResult};
 use super::memory::zeroed;
 use super::rows::{STEP_BYTES, assemble};
 use super::word::{EMPTY, MAX_NAMES};
@@ -44,7 +44,7 @@ impl Matrix {
         automaton: &Automaton,
         data: CellData,
         limits: &ProductLimits,
-    ) -> Result<Matrix, DenseError> {
+    ) -> DenseResult<Matrix> {
         if automaton.alphabet().len() > MAX_NAMES {
             return Err(DenseError::Names(automaton.alphabet().len()));
         }
@@ -92,10 +92,7 @@ impl Matrix {
     }
 
     /// The automaton, idle loops among its steps.
-    ///
-    /// # Errors
-    /// More memory than allowed.
-    pub fn to_automaton(&self, limits: &ProductLimits) -> Result<Automaton, DenseError> {
+    pub fn to_automaton(&self, limits: &ProductLimits) -> DenseResult<Automaton> {
         let steps = u128::from(self.transitions());
         let bytes = steps * STEP_BYTES + 8 * (self.states as u128 + 1);
         limits.fits("the sparse rows", bytes)?;
@@ -115,7 +112,7 @@ impl Matrix {
 }
 
 /// The matrix of an automaton without data, with idle loops and without other silent steps.
-fn filled(plain: &Automaton, limits: &ProductLimits) -> Result<Matrix, DenseError> {
+fn filled(plain: &Automaton, limits: &ProductLimits) -> DenseResult<Matrix> {
     let states = plain.states();
     let slots = (0..states as u32).map(|state| most_parallel(plain, state)).max().unwrap_or(1);
     let needed = (states as u128).pow(2) * slots as u128 * 8;

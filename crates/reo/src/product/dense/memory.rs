@@ -1,15 +1,12 @@
-//! Large buffers whose failure is a value, and which nobody has to write twice.
+//! Large buffers whose failure is a value, and which are not written twice.
 
 use std::alloc::{Layout, alloc_zeroed};
 
-use super::error::DenseError;
+use super::error::{DenseError, DenseResult};
 
 /// `len` zeros. The system gives fresh pages that are zero already, so that the threads that fill
-/// them touch them first.
-///
-/// # Errors
-/// [`DenseError::Allocation`] where the system has no such memory (`vec![0; len]` would abort).
-pub(super) fn zeroed(what: &'static str, len: usize) -> Result<Vec<u64>, DenseError> {
+/// them touch them first. Without memory it is an error, where `vec![0; len]` would abort.
+pub(super) fn zeroed(what: &'static str, len: usize) -> DenseResult<Vec<u64>> {
     let fail = || DenseError::Allocation { what, bytes: len as u128 * 8 };
     if len == 0 {
         return Ok(Vec::new());

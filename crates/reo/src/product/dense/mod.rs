@@ -1,22 +1,17 @@
 //! The dense product of the thesis: every cell of the Kronecker product.
 //!
-//! Vilbergsson (2012, chapter 3) writes an automaton in the algebraic form as its adjacency matrix,
-//! in which each cell holds the labels of the steps from its row's state to its column's. Every
-//! name has a sign in every label, so a cell of the product needs one cell of each factor and
-//! nothing else: `a | b` where the two labels agree on the names that both automata know, no step
-//! where they contradict each other. All cells can be made at once, in any order, by any number of
-//! workers - here by threads, in the root crate by OpenCL devices, which fill the same matrix from
+//! Vilbergsson (2012, chapter 3) writes an automaton in the algebraic form as its adjacency matrix:
+//! each cell holds the labels of the steps from its row's state to its column's. A cell of the
+//! product needs one cell of each factor: `a | b` where the labels agree on the names that both
+//! know, else no step. So cells can be made in any order, by threads here or by OpenCL devices from
 //! the same [`DensePlan`].
 //!
-//! A [`Matrix`] of n states has n * n cells of k slots, one 64-bit word a slot: the names that fire
-//! as bits over its alphabet of at most [`MAX_NAMES`] names, or [`EMPTY`]. State (p, q) of a
-//! product of n and m states is p * m + q, and slots are numbered alike; both are associative, so
-//! any bracketing of several factors gives the same cells.
+//! A [`Matrix`] of n states has n * n cells of k slots, a 64-bit word each: the names that fire as
+//! bits, at most [`MAX_NAMES`], or [`EMPTY`]. State (p, q) of a product with m states on the right
+//! is p * m + q, and slots are numbered alike; both are associative.
 //!
-//! The form is plain: it has no data constraints, and no silent step but idling. It is also as
-//! large as it looks, n * n * k * 8 bytes: [`fold`] checks the limit before it takes any memory.
-//! What is only to be counted, checked or written need not be whole: [`DenseStream`] makes it in
-//! blocks of rows.
+//! There are no data constraints, and no silent step but idling. [`fold`] checks n * n * k * 8
+//! bytes before it takes memory; [`DenseStream`] makes a product in blocks of rows.
 //!
 //! ```
 //! use tickbound_reo::limits::ProductLimits;
@@ -57,7 +52,7 @@ mod word;
 
 pub use batch::{Batch, BatchPart, BatchPlan, batch};
 pub use checksum::Checksum;
-pub use error::DenseError;
+pub use error::{DenseError, DenseResult};
 pub use fold::{compose, fold, need, need_of_halves, plan};
 pub use matrix::{CellData, Matrix};
 pub use plan::{DensePlan, product};

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::alphabet::Union;
 use super::cells::{self, Factors};
-use super::error::DenseError;
+use super::error::{DenseError, DenseResult};
 use super::matrix::Matrix;
 use super::memory;
 use super::sizes::{Sizes, initial};
@@ -17,7 +17,7 @@ use crate::symbol::NameId;
 /// Words that a thread fills before it looks whether to stop: 512 KiB.
 const BLOCK: usize = 1 << 16;
 
-/// A product that is ready to be made, by whatever fills its cells.
+/// A product that is ready to be made, by any engine that fills its cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DensePlan {
     pub(super) alphabet: Vec<NameId>,
@@ -33,7 +33,7 @@ impl DensePlan {
     ///
     /// # Errors
     /// More than [`super::MAX_NAMES`] names together, or more states than can be numbered.
-    pub fn new(left: &Matrix, right: &Matrix) -> Result<DensePlan, DenseError> {
+    pub fn new(left: &Matrix, right: &Matrix) -> DenseResult<DensePlan> {
         let union = Union::new(&left.alphabet, &right.alphabet)?;
         let mut plan = DensePlan {
             initial: initial(left, right)?,
@@ -80,20 +80,14 @@ impl DensePlan {
     }
 
     /// The product, made by this machine's threads.
-    ///
-    /// # Errors
-    /// More memory than allowed or there is, or it was stopped.
-    pub fn run(&self, limits: &ProductLimits) -> Result<Matrix, DenseError> {
+    pub fn run(&self, limits: &ProductLimits) -> DenseResult<Matrix> {
         let mut cells = self.allocate(limits)?;
         self.fill(&mut cells, limits)?;
         self.matrix(cells)
     }
 
     /// Memory for the product, zero.
-    ///
-    /// # Errors
-    /// More than allowed, or more than there is.
-    pub fn allocate(&self, limits: &ProductLimits) -> Result<Vec<u64>, DenseError> {
+    pub fn allocate(&self, limits: &ProductLimits) -> DenseResult<Vec<u64>> {
         let words = self.sizes.words();
         let bytes = words.saturating_mul(8);
         limits.fits("the dense product", bytes)?;
@@ -107,7 +101,7 @@ impl DensePlan {
     /// # Errors
     /// `cells` has another length than the product, or it was stopped: then some cells are made
     /// and others are not.
-    pub fn fill(&self, cells: &mut [u64], limits: &ProductLimits) -> Result<(), DenseError> {
+    pub fn fill(&self, cells: &mut [u64], limits: &ProductLimits) -> DenseResult<()> {
         self.sizes.check(cells)?;
         if cells.is_empty() {
             return Ok(());
@@ -133,20 +127,13 @@ impl DensePlan {
     }
 
     /// The matrix whose cells were made elsewhere.
-    ///
-    /// # Errors
-    /// Another number of words than the product has.
-    pub fn matrix(&self, cells: Vec<u64>) -> Result<Matrix, DenseError> {
+    pub fn matrix(&self, cells: Vec<u64>) -> DenseResult<Matrix> {
         self.sizes.check(&cells)?;
         Ok(self.sizes.matrix(&self.alphabet, &self.initial, cells))
     }
 }
 
 /// The product of two matrices.
-pub fn product(
-    left: &Matrix,
-    right: &Matrix,
-    limits: &ProductLimits,
-) -> Result<Matrix, DenseError> {
+pub fn product(left: &Matrix, right: &Matrix, limits: &ProductLimits) -> DenseResult<Matrix> {
     DensePlan::new(left, right)?.run(limits)
 }

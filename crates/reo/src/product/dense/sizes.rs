@@ -1,6 +1,6 @@
 //! The sizes of a product, and what follows from them and its factors.
 
-use super::error::DenseError;
+use super::error::{DenseError, DenseResult};
 use super::matrix::Matrix;
 use crate::automaton::MAX_STATES;
 use crate::limits::Stopped;
@@ -52,10 +52,7 @@ impl Sizes {
     }
 
     /// Whether there are as many words as the product has.
-    ///
-    /// # Errors
-    /// There are not.
-    pub(super) fn check(&self, cells: &[u64]) -> Result<(), DenseError> {
+    pub(super) fn check(&self, cells: &[u64]) -> DenseResult<()> {
         if cells.len() as u128 == self.words() {
             return Ok(());
         }
@@ -76,10 +73,7 @@ impl Sizes {
 }
 
 /// The initial states of a product.
-///
-/// # Errors
-/// More states than can be numbered.
-pub(super) fn initial(left: &Matrix, right: &Matrix) -> Result<Vec<u32>, DenseError> {
+pub(super) fn initial(left: &Matrix, right: &Matrix) -> DenseResult<Vec<u32>> {
     let states = left.states as u128 * right.states as u128;
     if states > MAX_STATES as u128 {
         return Err(Stopped::States(states).into());

@@ -2,12 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::error::DenseError;
+use super::error::{DenseError, DenseResult};
 use super::plan::DensePlan;
 use super::rows::{STEP_BYTES, assemble};
 use super::word::EMPTY;
 use crate::automaton::{Automaton, AutomatonRows};
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 
 /// With idle loops or without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,14 +87,7 @@ impl DensePlan {
 
     /// The product as sparse rows, made by this machine's threads. Steps of a state are in the
     /// order of their labels and targets.
-    ///
-    /// # Errors
-    /// More memory than allowed or there is, or it was stopped.
-    pub fn automaton(
-        &self,
-        form: SparseForm,
-        limits: &ProductLimits,
-    ) -> Result<Automaton, DenseError> {
+    pub fn automaton(&self, form: SparseForm, limits: &ProductLimits) -> DenseResult<Automaton> {
         let states = self.sizes.states();
         let bytes = u128::from(self.transitions(form)) * STEP_BYTES + 8 * (states as u128 + 1);
         limits.fits("the sparse rows", bytes)?;
@@ -113,7 +106,7 @@ impl DensePlan {
 }
 
 /// Where each state's steps begin, and where the last one's end.
-fn count(lister: &Lister, states: usize, limits: &ProductLimits) -> Result<Vec<usize>, Stopped> {
+fn count(lister: &Lister, states: usize, limits: &ProductLimits) -> Limited<Vec<usize>> {
     let mut ends = vec![0; states + 1];
     ends[1..].par_chunks_mut(BLOCK).enumerate().try_for_each(|(block, counts)| {
         limits.go_on()?;
@@ -138,7 +131,7 @@ struct Block<'a> {
     labels: &'a mut [u64],
 }
 
-fn list(lister: &Lister, rows: &mut AutomatonRows, limits: &ProductLimits) -> Result<(), Stopped> {
+fn list(lister: &Lister, rows: &mut AutomatonRows, limits: &ProductLimits) -> Limited<()> {
     let (mut targets, mut labels) = (rows.targets.as_mut_slice(), rows.labels.as_mut_slice());
     let mut blocks = Vec::new();
     let states = rows.rows.len() - 1;

@@ -1,15 +1,11 @@
 //! A product that is never whole: its rows in blocks of bounded size.
 //!
-//! A [`RowBlock`] is a range of rows, and a row is all steps of one state. What a block holds
-//! follows from its range alone, and states and cells have the numbers that they have in the whole
-//! product: so blocks may be made in any order, of any size, by any number of workers - threads,
-//! devices, machines - and what is summed over them ([`super::CellTally`]) is the same. Whoever
-//! makes a block hands its rows, some at a time, to a function that sees them as [`RowsOf`] and
-//! keeps what it wants of them.
-//!
-//! Threads make some rows, have them seen while they are in the processor's cache, and make the
-//! next in their place ([`DenseStream::each`]); what a device has made is seen as it lies in memory
-//! ([`DenseStream::pieces`]). [`in_turn`] makes one block while the one before is consumed.
+//! The content of a [`RowBlock`] follows from its range of rows, and numbers are those of the whole
+//! product: blocks may be made in any order, of any size, by threads, devices or machines, and sums
+//! over them ([`super::CellTally`]) are the same. The rows of a block are passed in parts to a
+//! function that keeps what it wants ([`RowsOf`]): as threads make them, while they are in the
+//! processor's cache ([`DenseStream::each`]), or from a device's memory ([`DenseStream::pieces`]).
+//! [`in_turn`] makes one block while the one before is consumed.
 
 use std::sync::mpsc::sync_channel;
 use std::thread;
@@ -17,14 +13,14 @@ use std::thread;
 use rayon::prelude::*;
 
 use super::cells::{self, Factors};
-use super::error::DenseError;
+use super::error::{DenseError, DenseResult};
 use super::memory;
 use super::plan::DensePlan;
 use super::sizes::Sizes;
 use super::word::EMPTY;
 use crate::limits::ProductLimits;
 
-/// Words that are made and seen at once, as far as a row is not longer: 512 KiB, which caches hold.
+/// Words that are made and seen at once, unless a row is longer: 512 KiB, which caches hold.
 const PIECE: usize = 1 << 16;
 
 /// Rows of a product that are made together.
@@ -96,7 +92,7 @@ impl<'p> DenseStream<'p> {
         block: RowBlock,
         limits: &ProductLimits,
         see: impl Fn(RowsOf) -> T + Sync,
-    ) -> Result<Vec<T>, DenseError> {
+    ) -> DenseResult<Vec<T>> {
         let (row, at_once) = (self.plan.sizes.row(), self.piece());
         let pieces = (0..block.rows.div_ceil(at_once)).into_par_iter();
         let room = || memory::zeroed("some rows of the dense product", at_once * row);
@@ -122,7 +118,7 @@ impl<'p> DenseStream<'p> {
         cells: &[u64],
         limits: &ProductLimits,
         see: impl Fn(RowsOf) -> T + Sync,
-    ) -> Result<Vec<T>, DenseError> {
+    ) -> DenseResult<Vec<T>> {
         let (row, at_once) = (self.plan.sizes.row(), self.piece());
         if cells.len() != block.rows * row {
             return Err(DenseError::Cells { found: cells.len(), needed: block.rows * row });
@@ -150,7 +146,7 @@ pub struct RowsOf<'a> {
     pub(super) cells: &'a [u64],
 }
 
-/// Steps in the order of their places in the matrix, a column for each thing that is said of them.
+/// Steps in the order of their places in the matrix, a column for each of their properties.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BlockColumns {
     /// The states that they leave.
@@ -205,7 +201,7 @@ pub fn in_turn<T: Send, E: Send>(
         for block in blocks {
             match make(block) {
                 Ok(one) => {
-                    // Nobody listens after `take` has failed, which it will say.
+                    // There is no receiver after `take` has failed, which it reports.
                     if sender.send((block, one)).is_err() {
                         break;
                     }

@@ -11,7 +11,7 @@ use super::word::EMPTY;
 /// A condition on the names that fire in a step, as bits over the product's alphabet.
 pub type CellCondition<'a> = dyn Fn(u64) -> bool + Sync + 'a;
 
-/// What some rows of a product come to; that of all rows is the sum of their parts', whatever the
+/// What some rows of a product come to; that of all rows is the sum of their parts', for any
 /// parts are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CellTally {
@@ -33,7 +33,7 @@ pub struct CellTally {
 }
 
 impl CellTally {
-    /// The same as numbers, to be told to another process.
+    /// The same as numbers, to be sent to another process.
     pub fn to_words(&self) -> [u64; 11] {
         let CellTally { states, checksum, digest, stuck, first_stuck, broken, first_broken } =
             *self;
@@ -135,7 +135,7 @@ impl RowsOf<'_> {
 
 impl BlockColumns {
     /// Keeps the steps whose names fulfil a condition.
-    pub fn keep(&mut self, condition: &CellCondition<'_>) {
+    pub fn keep(&mut self, condition: &CellCondition) {
         let mut kept = 0;
         for at in 0..self.labels.len() {
             if condition(self.labels[at]) {

@@ -1,10 +1,9 @@
 //! How many steps the full product has, by variable elimination.
 //!
-//! A joint step of the product takes from each factor a step in which names fire, or idling, such
-//! that all factors that have a name agree whether it fires. So what matters of a factor is a
-//! [`Table`]: for each set of its shared names, how many steps of it - over all its states - fire
-//! exactly these. Two tables join to one: sets that agree on the names of both, counts multiplied.
-//! A name that no other table has is forgotten, and sets that are then alike are added up.
+//! A joint step takes from each factor a step or idling, such that all agree on each name. Of a
+//! factor a [`Table`] matters: for each set of its shared names, how many of its steps fire exactly
+//! these. Tables join on equal names, counts multiplied; a name that no other table has is
+//! eliminated, counts added.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -14,7 +13,7 @@ use num_bigint::BigUint;
 
 use crate::automaton::Automaton;
 use crate::label;
-use crate::limits::{ProductLimits, ProductProgress, Stopped};
+use crate::limits::{Limited, ProductLimits, ProductProgress};
 use crate::symbol::NameId;
 
 /// How often each set of names fires. Sets are sorted lists of the names' numbers.
@@ -29,7 +28,7 @@ struct Table {
 const ROW_BYTES: u128 = 96;
 
 /// All steps of the full product: joint ones and idling, and silent ones taken alone.
-pub(super) fn algebraic(factors: &[Automaton], limits: &ProductLimits) -> Result<BigUint, Stopped> {
+pub(super) fn algebraic(factors: &[Automaton], limits: &ProductLimits) -> Limited<BigUint> {
     let plain: Vec<Automaton> = factors.iter().map(|f| f.without_data().without_idle()).collect();
     let joint = Elimination::new(&plain).run(limits)?;
     Ok(joint + silent(&plain))
@@ -87,7 +86,7 @@ impl Elimination {
     }
 
     /// Eliminates all names, the cheapest first; of equals the first.
-    fn run(mut self, limits: &ProductLimits) -> Result<BigUint, Stopped> {
+    fn run(mut self, limits: &ProductLimits) -> Limited<BigUint> {
         let all = 0..self.having.len();
         let mut queue: BinaryHeap<Reverse<(u128, usize)>> =
             all.map(|name| Reverse((self.cost(name), name))).collect();
@@ -111,7 +110,7 @@ impl Elimination {
     }
 
     /// Joins the tables that have a name, smallest first, and forgets what only they have.
-    fn eliminate(&mut self, name: usize, limits: &ProductLimits) -> Result<Table, Stopped> {
+    fn eliminate(&mut self, name: usize, limits: &ProductLimits) -> Limited<Table> {
         let mut numbers = std::mem::take(&mut self.having[name]);
         numbers.sort_by_key(|at| self.tables[*at].as_ref().map_or(0, |t| t.rows.len()));
         let mut joined: Option<Table> = None;
@@ -163,7 +162,7 @@ fn table(factor: &Automaton, shared: &[NameId]) -> Table {
 }
 
 /// The join of two tables.
-fn join(left: &Table, right: &Table, limits: &ProductLimits) -> Result<Table, Stopped> {
+fn join(left: &Table, right: &Table, limits: &ProductLimits) -> Limited<Table> {
     let common: Vec<u32> =
         left.scope.iter().filter(|n| right.scope.binary_search(n).is_ok()).copied().collect();
     let part = |names: &[u32]| -> Vec<u32> {

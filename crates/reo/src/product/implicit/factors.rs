@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::count;
 use crate::automaton::Automaton;
 use crate::label::Map;
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 use crate::symbol::{Cell, NameId, SymbolId};
 
 /// A state that the product does not have.
@@ -28,7 +28,7 @@ pub enum StateError {
     State {
         /// The factor, numbered from 0.
         factor: usize,
-        /// The state asked for.
+        /// The requested state.
         state: u32,
         /// How many it has.
         states: usize,
@@ -80,14 +80,13 @@ impl Implicit {
     /// name fires and nothing changes are not counted.
     ///
     /// # Errors
-    /// The names shared at one time are so many that the tables need more memory than allowed, or
-    /// it was stopped.
-    pub fn transitions(&self, limits: &ProductLimits) -> Result<BigUint, Stopped> {
+    /// The tables of the names shared at one time need more memory than allowed, or it was stopped.
+    pub fn transitions(&self, limits: &ProductLimits) -> Limited<BigUint> {
         Ok(self.algebraic(limits)? - self.states())
     }
 
     /// As [`Implicit::transitions`], with one idle loop for each state: the algebraic form.
-    pub fn algebraic(&self, limits: &ProductLimits) -> Result<BigUint, Stopped> {
+    pub fn algebraic(&self, limits: &ProductLimits) -> Limited<BigUint> {
         count::algebraic(&self.factors, limits)
     }
 
@@ -104,9 +103,6 @@ impl Implicit {
 
     /// The number of a state in the full product: the last factor's state counts ones, as in
     /// [`crate::product::textbook`] and [`crate::product::dense`].
-    ///
-    /// # Errors
-    /// The product has no such state.
     pub fn number(&self, state: &[u32]) -> Result<BigUint, StateError> {
         self.check(state)?;
         let digits = self.factors.iter().zip(state);

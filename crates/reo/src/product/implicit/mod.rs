@@ -1,15 +1,12 @@
 //! The product kept as its factors: rows on demand, counts in closed form.
 //!
-//! The full product of n two-state buffers has 2^n states; what it says about them is in the n
-//! factors already. [`Implicit`] keeps these, gives the steps of one product state when asked
-//! ([`Implicit::row`]), and counts the whole exactly without visiting a state
-//! ([`Implicit::transitions`]): how often each set of shared names fires in a factor, joined factor
-//! by factor, a name forgotten once no other factor has it (variable elimination, as for the number
-//! of solutions of constraints; Dechter, Bucket elimination, 1999). The work grows with the names
-//! that are shared at one time, not with the states.
+//! [`Implicit`] gives the steps of one product state ([`Implicit::row`]) and counts the whole
+//! without visiting a state ([`Implicit::transitions`]): how often each set of shared names fires
+//! in a factor, joined by variable elimination (Dechter, Bucket elimination, 1999). The work grows
+//! with the names that are shared at one time, not with the states.
 //!
-//! What is counted is labels: steps that differ in their data constraints alone are one. So the
-//! count is that of [`super::textbook`] without data. A silent step is taken alone.
+//! Labels are counted: steps that differ in their constraints alone are one, as in
+//! [`super::textbook`] without data. A silent step is taken alone.
 //!
 //! ```
 //! use tickbound_reo::limits::ProductLimits;

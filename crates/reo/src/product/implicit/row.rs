@@ -55,11 +55,8 @@ pub struct ProductRow<'a> {
 }
 
 impl Implicit {
-    /// The steps that leave a state, one after another as they are asked for; there may be
+    /// The steps that leave a state, one after another as they are requested; there may be
     /// exponentially many. See [`ProductRow`] for their order.
-    ///
-    /// # Errors
-    /// The product has no such state.
     pub fn row(&self, state: &[u32]) -> Result<ProductRow<'_>, StateError> {
         self.check(state)?;
         Ok(ProductRow::new(self, state))
@@ -104,7 +101,7 @@ impl<'a> ProductRow<'a> {
         true
     }
 
-    /// Takes back the last choice, and says which it was.
+    /// Takes back the last choice, and returns which it was.
     fn give_up(&mut self) -> Option<usize> {
         let last = self.taken.pop()?;
         for name in &self.factors[self.taken.len()].names {

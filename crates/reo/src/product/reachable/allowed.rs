@@ -1,12 +1,10 @@
-//! Choices that no data fulfil, cut off while steps are searched (`guard.rs` tells where there may
-//! be some).
+//! Choices that no data fulfil, cut off while steps are searched (see `guard.rs`).
 
 use super::layout::{Layout, add};
 use super::plan::Plan;
 use crate::constraint::DataConstraint;
 use crate::constraint::simplify::is_possible;
 
-/// One worker's questions.
 #[derive(Default)]
 pub(super) struct Guard {
     sum: Vec<u64>,

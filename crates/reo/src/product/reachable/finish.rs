@@ -1,66 +1,116 @@
-//! From what the search found to an automaton: constraints, steps that are alike, the whole.
+//! The whole product: rows as they come, then constraints, and steps that are alike as one.
 
 use rayon::prelude::*;
 
-use super::index::Budget;
+use super::index::{Budget, Index};
+use super::layout::Layout;
 use super::plan::Plan;
-use super::search::Found;
+use super::supersteps::StepRows;
 use crate::automaton::{Automaton, AutomatonRows};
 use crate::constraint::{ConstraintStore, DataConstraint, Literal};
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits, Stopped};
 
-/// The product.
-///
-/// # Errors
-/// [`Stopped::Memory`] if the constraints do not fit, [`Stopped::Interrupted`].
-pub(super) fn automaton(
-    found: Found<'_>,
-    plan: &Plan,
-    parts: &[&Automaton],
-) -> Result<Automaton, Stopped> {
-    let Found { limits, mut budget, mut rows, conditions } = found;
-    let mut constraints = ConstraintStore::default();
-    if plan.layout.condition > 0 {
-        let made = conjunctions(&conditions, plan, parts, &mut budget, limits)?;
-        // Different tuples may have the same conjunction.
-        let number: Vec<u32> = made.into_iter().map(|c| constraints.intern(c)).collect();
-        if constraints.len() < number.len() {
-            rows.conditions.par_iter_mut().for_each(|c| *c = number[*c as usize]);
-        }
-    }
-    if plan.twins {
-        limits.go_on()?;
-        budget.take("the steps that are alike", rows.targets.len() as u128 * 16)?;
-        only_once(&mut rows, plan.layout.label);
-    }
-    let initial = (0..plan.initial.len() as u32).collect();
-    let contents = parts.iter().flat_map(|p| p.contents()).copied().collect();
-    let states = rows.rows.len() - 1;
-    // The rows fit together; all that may be refused is the number of states.
-    let whole = Automaton::from_rows(plan.alphabet.clone(), initial, rows, constraints, contents)
-        .map_err(|_| Stopped::States(states as u128))?;
-    if !plan.ground {
-        return Ok(whole);
-    }
-    let possible = whole.possible();
-    let all = possible.transitions() == whole.transitions();
-    Ok(if all { whole } else { possible.reachable().0 })
+/// A product as it grows; its conditions are numbers of `conditions`.
+pub(super) struct Whole<'a> {
+    pub limits: &'a ProductLimits<'a>,
+    pub budget: Budget<'a>,
+    pub rows: AutomatonRows,
+    pub conditions: Index,
 }
 
-/// So many conjunctions are made by one worker in a row.
+impl<'a> Whole<'a> {
+    /// Without rows; `budget` is what is taken so far.
+    pub fn new(
+        plan: &Plan,
+        limits: &'a ProductLimits<'a>,
+        mut budget: Budget<'a>,
+    ) -> Limited<Self> {
+        let what = "the conditions of the product";
+        let mut conditions = Index::new(&plan.conditions, what, &mut budget)?;
+        // Number 0 is `true`.
+        conditions.number(&vec![0; plan.conditions.words], &mut budget)?;
+        let rows = AutomatonRows { rows: vec![0], ..AutomatonRows::default() };
+        Ok(Whole { limits, budget, rows, conditions })
+    }
+
+    /// Takes the memory for more rows, and enters where they end, counted from the steps so far.
+    pub fn room(
+        &mut self,
+        ends: impl ExactSizeIterator<Item = usize>,
+        steps: usize,
+        layout: impl Layout,
+    ) -> Limited<()> {
+        let (what, budget) = ("the steps of the product", &mut self.budget);
+        let AutomatonRows { rows, targets, labels, conditions } = &mut self.rows;
+        budget.room("the rows of the product", rows, ends.len())?;
+        budget.room(what, targets, steps)?;
+        budget.room(what, labels, steps * layout.label())?;
+        if layout.condition() > 0 {
+            budget.room(what, conditions, steps)?;
+        }
+        let before = targets.len();
+        rows.extend(ends.map(|end| before + end));
+        Ok(())
+    }
+
+    /// Adds rows that were made with their conditions packed.
+    pub fn add(&mut self, made: &StepRows, layout: impl Layout) -> Limited<()> {
+        self.room(made.ends.iter().copied(), made.targets.len(), layout)?;
+        self.rows.targets.extend_from_slice(&made.targets);
+        self.rows.labels.extend_from_slice(&made.labels);
+        for key in made.conditions.chunks_exact(layout.condition().max(1)) {
+            self.rows.conditions.push(self.conditions.number(key, &mut self.budget)?);
+        }
+        Ok(())
+    }
+
+    /// The automaton: constraints are made, and steps that are alike become one.
+    pub fn automaton(self, plan: &Plan, parts: &[&Automaton]) -> Limited<Automaton> {
+        let Whole { limits, mut budget, mut rows, conditions } = self;
+        let conditions = conditions.into_keys();
+        let mut constraints = ConstraintStore::default();
+        if plan.layout.condition > 0 {
+            let made = conjunctions(&conditions, plan, parts, &mut budget, limits)?;
+            // Different tuples may have the same conjunction.
+            let number: Vec<u32> = made.into_iter().map(|c| constraints.intern(c)).collect();
+            if constraints.len() < number.len() {
+                rows.conditions.par_iter_mut().for_each(|c| *c = number[*c as usize]);
+            }
+        }
+        if plan.twins {
+            limits.go_on()?;
+            budget.take("the steps that are alike", rows.targets.len() as u128 * 16)?;
+            only_once(&mut rows, plan.layout.label);
+        }
+        let initial = (0..plan.initial.len() as u32).collect();
+        let contents = parts.iter().flat_map(|p| p.contents()).copied().collect();
+        let states = rows.rows.len() - 1;
+        // The rows fit together; all that may be refused is the number of states.
+        let whole =
+            Automaton::from_rows(plan.alphabet.clone(), initial, rows, constraints, contents)
+                .map_err(|_| Stopped::States(states as u128))?;
+        if !plan.ground {
+            return Ok(whole);
+        }
+        let possible = whole.possible();
+        let all = possible.transitions() == whole.transitions();
+        Ok(if all { whole } else { possible.reachable().0 })
+    }
+}
+
+/// Conjunctions that one worker makes in a row.
 const RUN: usize = 1024;
 
 /// The conjunction for each key, in the order of the keys.
 ///
-/// They are made in the order of their tuples, so that what two neighbours have in common at the
-/// front is made once.
+/// They are made in the order of their tuples, so that common prefixes are made once.
 fn conjunctions(
     keys: &[u64],
     plan: &Plan,
     parts: &[&Automaton],
-    budget: &mut Budget<'_>,
-    limits: &ProductLimits<'_>,
-) -> Result<Vec<DataConstraint>, Stopped> {
+    budget: &mut Budget,
+    limits: &ProductLimits,
+) -> Limited<Vec<DataConstraint>> {
     let words = plan.conditions.words;
     let key = |number: u32| &keys[number as usize * words..][..words];
     let many = keys.len() / words;
@@ -83,8 +133,7 @@ fn conjunctions(
         let made = numbers.iter().map(|n| (*n, stack.conjunction(key(*n))));
         Ok(made.collect())
     };
-    let made: Result<Vec<Vec<(u32, DataConstraint)>>, Stopped> =
-        order.par_chunks(RUN).map(run).collect();
+    let made: Limited<Vec<Vec<(u32, DataConstraint)>>> = order.par_chunks(RUN).map(run).collect();
     let made = made?;
     let mut all = vec![DataConstraint::default(); many];
     for (number, constraint) in made.into_iter().flatten() {
@@ -161,7 +210,7 @@ fn only_once(rows: &mut AutomatonRows, words: usize) {
     keep(labels, words, &goes);
 }
 
-/// Keeps the items, of so many words each, that do not go.
+/// Keeps the items, of that many words each, that do not go.
 fn keep<T>(items: &mut Vec<T>, words: usize, goes: &impl Fn(usize) -> bool) {
     let mut at = 0;
     items.retain(|_| {

@@ -1,11 +1,9 @@
 //! Which joint steps data may forbid, and what is known of them.
 //!
-//! A choice of steps of some parts is impossible if their conjunction is, whatever the other parts
-//! do. So the search asks at each stage, and remembers the answer by the numbers of the conditions.
-//! Parts of different groups share no name that fires, so that their data are not compared: they
-//! exclude each other only by what they say of constants alone, such as `P("1")` and `!P("1")`, or
-//! of a cell that both have. Where that may be, [`ground`], the whole conjunctions are looked at in
-//! the end.
+//! A choice of steps is impossible if its conjunction is. The search asks at each stage and caches
+//! the answer by the numbers of the conditions. Parts of different groups share no name that fires:
+//! they exclude each other only by claims on constants, such as `P("1")` and `!P("1")`, or on a
+//! cell that both have. Where that may be ([`ground`]), whole conjunctions are checked at the end.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -15,11 +13,10 @@ use crate::automaton::Automaton;
 use crate::constraint::simplify::may_conflict;
 use crate::constraint::{DataConstraint, DataTerm, Literal};
 
-/// So many answers are remembered in one place before they are all forgotten.
+/// Answers that are cached in one place before all are dropped.
 const REMEMBERED: usize = 1 << 14;
 
-/// For each part its constraints, in the order of `used`; nothing if all conjunctions of them can
-/// be fulfilled.
+/// For each part its constraints, in the order of `used`; nothing if none can conflict.
 pub(super) fn guards(parts: &[&Automaton], used: &[Vec<u32>]) -> Vec<Vec<DataConstraint>> {
     let of = |(part, used): (&&Automaton, &Vec<u32>)| -> Vec<DataConstraint> {
         used.iter().map(|number| part.constraints().get(*number).clone()).collect()
@@ -28,8 +25,7 @@ pub(super) fn guards(parts: &[&Automaton], used: &[Vec<u32>]) -> Vec<Vec<DataCon
     if may_conflict(all.iter().flatten()) { all } else { Vec::new() }
 }
 
-/// Whether parts that share no name may exclude each other: they speak of functions or predicates
-/// of constants, or of one cell.
+/// Whether parts that share no name may exclude each other: by claims on constants or one cell.
 pub(super) fn ground(guards: &[Vec<DataConstraint>]) -> bool {
     let (mut constant, mut call) = (false, false);
     let mut owner = HashMap::default();
@@ -68,13 +64,12 @@ fn has_nullary(term: &DataTerm) -> bool {
     }
 }
 
-/// What is known of conjunctions, by the numbers of their conditions, packed: whether they can be
-/// fulfilled. All workers share it.
+/// Cache, shared by all workers: whether conjunctions, by their packed numbers, can be fulfilled.
 #[derive(Default)]
 pub(super) struct Known([RwLock<HashMap<Box<[u64]>, bool>>; 16]);
 
 impl Known {
-    /// What is known of a key; what `decide` says if that is nothing.
+    /// The cached answer for a key, or that of `decide`.
     pub fn find(&self, key: &[u64], decide: impl FnOnce() -> bool) -> bool {
         let shard = &self.0[key.iter().fold(0, |sum: u64, w| sum.wrapping_add(*w)) as usize % 16];
         if let Some(known) = shard.read().unwrap_or_else(PoisonError::into_inner).get(key) {

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits, Stopped};
 
 /// The bytes that are taken, against the limit.
 pub(super) struct Budget<'a> {
@@ -19,7 +19,7 @@ impl<'a> Budget<'a> {
         Budget { limits, used: 0 }
     }
 
-    /// The same where only so many of the bytes are allowed.
+    /// The same where only that many of the bytes are allowed.
     pub fn within(limits: &'a ProductLimits<'a>, bytes: u64) -> Self {
         Budget { limits, used: u128::from(limits.memory.saturating_sub(bytes)) }
     }
@@ -34,8 +34,8 @@ impl<'a> Budget<'a> {
         self.used
     }
 
-    /// Counts bytes as taken, or says that `what` cannot have them.
-    pub fn take(&mut self, what: &'static str, bytes: u128) -> Result<(), Stopped> {
+    /// Counts bytes as taken, or fails, naming `what`.
+    pub fn take(&mut self, what: &'static str, bytes: u128) -> Limited<()> {
         self.limits.fits(what, self.used.saturating_add(bytes))?;
         self.used += bytes;
         Ok(())
@@ -48,12 +48,7 @@ impl<'a> Budget<'a> {
 
     /// Makes room for `more` elements: half as much again as before where that fits, else exactly
     /// enough. A large block is grown in place (`mremap`), so the old one is not counted beside it.
-    pub fn room<T>(
-        &mut self,
-        what: &'static str,
-        vec: &mut Vec<T>,
-        more: usize,
-    ) -> Result<(), Stopped> {
+    pub fn room<T>(&mut self, what: &'static str, vec: &mut Vec<T>, more: usize) -> Limited<()> {
         let (len, old) = (vec.len(), vec.capacity());
         if old - len >= more {
             return Ok(());
@@ -89,7 +84,7 @@ pub(super) struct Digits {
 }
 
 impl Digits {
-    /// For tuples with so many values at each place, none of them 0.
+    /// For tuples with these numbers of values at the places, none of them 0.
     pub fn new(sizes: &[u64]) -> Digits {
         let mut digits: Vec<Digit> = Vec::with_capacity(sizes.len());
         let (mut word, mut weight) = (0, 1_u64);
@@ -133,12 +128,11 @@ impl Digits {
     }
 }
 
-/// Up to so many keys there is a table with a place for each from the start.
+/// Up to this number of keys there is a table with a place for each from the start.
 const SMALL_SPACE: u64 = 1 << 20;
-/// And later, when at least one key in so many has a number.
+/// And later, when at least one key in this number has a number.
 const SPARSE: u64 = 16;
 
-/// Keys and their numbers.
 pub(super) struct Index {
     words: usize,
     space: Option<u64>,
@@ -148,7 +142,7 @@ pub(super) struct Index {
     pub table: Table,
 }
 
-/// Where numbers are looked up; 0 stands for none and n + 1 for n.
+/// Where numbers are looked up; 0 is none and n + 1 is n.
 pub(super) enum Table {
     /// At the key itself.
     Direct(Vec<u32>),
@@ -158,11 +152,7 @@ pub(super) enum Table {
 
 impl Index {
     /// An index without keys; `what` names it if memory runs out.
-    pub fn new(
-        digits: &Digits,
-        what: &'static str,
-        budget: &mut Budget<'_>,
-    ) -> Result<Index, Stopped> {
+    pub fn new(digits: &Digits, what: &'static str, budget: &mut Budget) -> Limited<Index> {
         let (words, space) = (digits.words, digits.space);
         let table = Table::Hash(Vec::new());
         let mut index = Index { words, space, keys: Vec::new(), len: 0, what, table };
@@ -178,12 +168,11 @@ impl Index {
         self.len
     }
 
-    /// The key with a number.
     pub fn key(&self, number: usize) -> &[u64] {
         &self.keys[number * self.words..(number + 1) * self.words]
     }
 
-    /// The keys with some numbers, one after the other.
+    /// The keys with some numbers, in order.
     pub fn keys(&self, numbers: Range<usize>) -> &[u64] {
         &self.keys[numbers.start * self.words..numbers.end * self.words]
     }
@@ -207,7 +196,7 @@ impl Index {
         }
     }
 
-    /// The keys in the order of their numbers, one after the other.
+    /// The keys in the order of their numbers, in order.
     pub fn into_keys(self) -> Vec<u64> {
         self.keys
     }
@@ -222,7 +211,7 @@ impl Index {
     }
 
     /// The number of a key, the next one if it has none.
-    pub fn number(&mut self, key: &[u64], budget: &mut Budget<'_>) -> Result<u32, Stopped> {
+    pub fn number(&mut self, key: &[u64], budget: &mut Budget) -> Limited<u32> {
         let found = self.find(key);
         if found != 0 {
             return Ok(found - 1);
@@ -270,7 +259,7 @@ impl Index {
     }
 
     /// Makes room in the table for one more: at most half of a hash table is used.
-    fn grow(&mut self, budget: &mut Budget<'_>) -> Result<(), Stopped> {
+    fn grow(&mut self, budget: &mut Budget) -> Limited<()> {
         let Table::Hash(slots) = &self.table else { return Ok(()) };
         let before = slots.len();
         if (self.len + 1) * 2 <= before || self.go_direct(self.len as u64 * SPARSE, budget)? {
@@ -284,7 +273,7 @@ impl Index {
     }
 
     /// Takes a table with a place for each key if there are at most `most` and it fits.
-    fn go_direct(&mut self, most: u64, budget: &mut Budget<'_>) -> Result<bool, Stopped> {
+    fn go_direct(&mut self, most: u64, budget: &mut Budget) -> Limited<bool> {
         let Table::Hash(slots) = &self.table else { return Ok(true) };
         let before = slots.len() as u128 * 8;
         let Some(space) = self.space.filter(|space| *space <= most) else { return Ok(false) };

@@ -5,7 +5,6 @@
 
 /// Numbers of words, and where they stand in a vector: label, state, condition.
 pub(super) trait Layout: Copy + Send + Sync {
-    /// Words of a label.
     fn label(self) -> usize;
     /// Words of the number of a state.
     fn state(self) -> usize;
@@ -34,8 +33,7 @@ impl<const L: usize, const S: usize, const C: usize> Layout for Fixed<L, S, C> {
     }
 }
 
-/// Any layout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Wide {
     pub label: usize,
     pub state: usize,
@@ -59,3 +57,22 @@ impl Layout for Wide {
 pub(super) fn add(sum: &mut [u64], term: &[u64]) {
     sum.iter_mut().zip(term).for_each(|(s, t)| *s = s.wrapping_add(*t));
 }
+
+/// Does `$work` with the layout of a plan, compiled once for each layout that most products have.
+/// On a thread of the pool: to enter it anew for each block would cost more than small blocks.
+macro_rules! with_layout {
+    ($plan:expr, $layout:ident => $work:expr) => {
+        rayon::scope(|_| match $plan.layout {
+            $crate::product::reachable::layout::Wide { label: 1, state: 1, condition: 0 } => {
+                let $layout = $crate::product::reachable::layout::Fixed::<1, 1, 0>;
+                $work
+            }
+            $crate::product::reachable::layout::Wide { label: 1, state: 1, condition: 1 } => {
+                let $layout = $crate::product::reachable::layout::Fixed::<1, 1, 1>;
+                $work
+            }
+            $layout => $work,
+        })
+    };
+}
+pub(super) use with_layout;

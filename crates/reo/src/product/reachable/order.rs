@@ -1,20 +1,16 @@
-//! In which order the parts are asked for their steps.
+//! The search order of the parts: greedy, so that little is guessed before much is decided.
 //!
-//! A step of one part decides names for the parts that share them. The order is chosen, greedily,
-//! so that little has to be guessed before much is decided. First of all come parts that have no
-//! choice once the names decided so far are known: they only carry on or refuse. Else comes the
-//! part that has the fewest bits of choice for each name that it decides for others: a merger of
-//! twenty before the twenty channels that lead to it. Parts whose choice concerns no other part
-//! come last, the *tail*; whether they refuse is asked before the first of them chooses.
+//! First come parts that have no choice once the names so far are decided, then the part with the
+//! fewest bits of choice for each name that it decides for others. Parts whose choice concerns no
+//! other part come last, the *tail*; whether they refuse is asked before the first of them chooses.
 
 use std::cmp::Ordering;
 
 use itertools::Itertools;
 
-use super::draft::{Draft, Move};
+use super::part_steps::{Move, PartSteps};
 use crate::label;
 
-/// An order of parts.
 pub(super) struct Order {
     /// Numbers of the parts, as given.
     pub parts: Vec<usize>,
@@ -22,7 +18,7 @@ pub(super) struct Order {
     pub tail: usize,
 }
 
-/// What a label says about the names of a mask, word by word.
+/// The bits of a label on the names of a mask, word by word.
 pub(super) fn on<'a>(label: &'a [u64], mask: &'a [u64]) -> impl Iterator<Item = u64> + 'a {
     label.iter().zip(mask).map(|(l, m)| l & m)
 }
@@ -31,34 +27,34 @@ pub(super) fn on<'a>(label: &'a [u64], mask: &'a [u64]) -> impl Iterator<Item = 
 const LAST: u64 = u64::MAX;
 
 /// The order for these parts; of equally good parts the first comes first.
-pub(super) fn search_order(drafts: &[Draft], names: usize) -> Order {
+pub(super) fn search_order(prepared: &[PartSteps], names: usize) -> Order {
     let mut owners: Vec<Vec<usize>> = vec![Vec::new(); names];
-    for (part, draft) in drafts.iter().enumerate() {
-        label::bits(&draft.names).for_each(|name| owners[name].push(part));
+    for (part, part_steps) in prepared.iter().enumerate() {
+        label::bits(&part_steps.names).for_each(|name| owners[name].push(part));
     }
     let mut decided = vec![0; label::words_for(names)];
-    let mut waiting = vec![true; drafts.len()];
+    let mut waiting = vec![true; prepared.len()];
     let others = |part: usize, name: usize, waiting: &[bool]| {
         owners[name].iter().any(|other| *other != part && waiting[*other])
     };
     let cost = |part: usize, decided: &[u64], waiting: &[bool]| {
-        let names = label::bits(&drafts[part].names).filter(|n| !label::has(decided, *n));
+        let names = label::bits(&prepared[part].names).filter(|n| !label::has(decided, *n));
         let fresh = names.filter(|name| others(part, *name, waiting)).count() as u64;
-        match (bits(choices(&drafts[part], decided)), fresh) {
+        match (bits(choices(&prepared[part], decided)), fresh) {
             (0, _) => 0,
             (_, 0) => LAST,
             (bits, fresh) => (bits << 16) / fresh,
         }
     };
-    let mut costs: Vec<u64> = (0..drafts.len()).map(|p| cost(p, &decided, &waiting)).collect();
-    let mut order = Order { parts: Vec::with_capacity(drafts.len()), tail: 0 };
-    while let Some(next) = (0..drafts.len()).filter(|p| waiting[*p]).min_by_key(|p| costs[*p]) {
+    let mut costs: Vec<u64> = (0..prepared.len()).map(|p| cost(p, &decided, &waiting)).collect();
+    let mut order = Order { parts: Vec::with_capacity(prepared.len()), tail: 0 };
+    while let Some(next) = (0..prepared.len()).filter(|p| waiting[*p]).min_by_key(|p| costs[*p]) {
         if costs[next] != LAST {
             order.tail = order.parts.len() + 1;
         }
         order.parts.push(next);
         waiting[next] = false;
-        let mine: Vec<usize> = label::bits(&drafts[next].names).collect();
+        let mine: Vec<usize> = label::bits(&prepared[next].names).collect();
         mine.iter().for_each(|name| label::set(&mut decided, *name));
         let near: Vec<usize> =
             mine.iter().flat_map(|n| &owners[*n]).copied().sorted_unstable().dedup().collect();
@@ -70,7 +66,7 @@ pub(super) fn search_order(drafts: &[Draft], names: usize) -> Order {
 }
 
 /// The most choices that a part has in a state when it is known which decided names fire.
-fn choices(draft: &Draft, decided: &[u64]) -> usize {
+fn choices(part_steps: &PartSteps, decided: &[u64]) -> usize {
     let compare = |a: &&Vec<u64>, b: &&Vec<u64>| on(a, decided).cmp(on(b, decided));
     let most = |row: &Vec<Move>| {
         let mut labels: Vec<&Vec<u64>> = row.iter().map(|step| &step.label).collect();
@@ -82,7 +78,7 @@ fn choices(draft: &Draft, decided: &[u64]) -> usize {
         };
         same.map(size).max().unwrap_or(1)
     };
-    draft.rows.iter().map(most).max().unwrap_or(1)
+    part_steps.rows.iter().map(most).max().unwrap_or(1)
 }
 
 /// log2, in sixteenths, nearly; 0 for 1.

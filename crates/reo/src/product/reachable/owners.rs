@@ -1,23 +1,18 @@
-//! The states of a product that several processes make together: each knows those that it owns.
+//! The states of a product that several processes make together, each owned by one of them.
 //!
-//! Who owns a state follows from a hash of its key. A round works on the next states in the order
-//! of their numbers, cut into pieces of the same length, one for each rank: the piece of a rank
-//! comes before that of the next one. Each rank asks the owners for the numbers of the states that
-//! its own table does not know, in the order in which its rows lead to them. Of a state that nobody
-//! knew yet the lowest rank that asks is the *finder*: in the order of the product nobody met it
-//! before. The finders count what they have found; the sums over the ranks before give them their
-//! first numbers; they tell the owners, and these tell the others who asked. So a state gets the
-//! number that one process alone gives it, whatever the number of ranks is.
-//!
-//! A rank keeps the keys of the states that it has found until they are worked on; then they go to
-//! the rank whose piece they are in.
+//! A hash of its key gives the owner of a state. A superstep takes the next states in the order of
+//! their numbers, cut into one piece for each rank. Each rank asks the owners for the numbers of
+//! states that its table does not know. Of a new state the lowest rank that asks is the *finder*;
+//! finders number what they have found, offset by the counts of lower ranks, and report the numbers
+//! to the owners, who answer the others. So numbers do not depend on the number of ranks. A rank
+//! keeps the keys it has found until the state is worked on.
 
 use std::collections::VecDeque;
 use std::io;
 
-use super::far::{Far, Offer, StreamError, UNKNOWN};
 use super::index::{Budget, Digits, Index, hash};
-use crate::limits::{ProductLimits, Stopped};
+use super::state_store::{StateBlock, StateStore, StreamError, UNKNOWN};
+use crate::limits::{Limited, ProductLimits, Stopped};
 
 /// Processes, or threads, that make one product together. Each has a number, its rank, counted from
 /// 0. They do the same in the same order: each call of one is answered only when the others make
@@ -29,8 +24,7 @@ pub trait Exchange {
     /// How many there are, at least 1.
     fn size(&self) -> usize;
 
-    /// Gives words to each rank, in the order of the ranks, and returns what each has given to this
-    /// one.
+    /// Gives words to each rank, in their order, and returns what each has given to this one.
     ///
     /// # Errors
     /// Another rank cannot be reached, as it has ended.
@@ -43,8 +37,7 @@ pub trait Exchange {
     fn receive(&mut self, from: usize) -> io::Result<Vec<u64>>;
 }
 
-/// Answers of an owner that are no number of a state: the rank that asks has found it; another has,
-/// whose number follows.
+/// Answers of an owner other than a number: the asker has found it; another has, number later.
 const FOUND: u64 = u64::MAX;
 const LATER: u64 = u64::MAX - 1;
 
@@ -56,8 +49,7 @@ pub(super) struct Owners<'a, 'e> {
     owned: Index,
     numbers: Vec<u32>,
     budget: Budget<'a>,
-    /// States that this rank has found and nobody has worked on: the number of the first of some,
-    /// and their keys.
+    /// States that this rank has found and none has worked on: first number and keys of some.
     found: VecDeque<(usize, Vec<u64>)>,
     /// Of all ranks: the state to be worked on next, and how many states there are.
     next: usize,
@@ -70,7 +62,7 @@ impl<'a, 'e> Owners<'a, 'e> {
         digits: &Digits,
         limits: &'a ProductLimits<'a>,
         exchange: &'e mut dyn Exchange,
-    ) -> Result<Self, Stopped> {
+    ) -> Limited<Self> {
         let mut budget = Budget::new(limits);
         let owned = Index::new(digits, "the states of this rank", &mut budget)?;
         let (words, numbers, found) = (digits.words, Vec::new(), VecDeque::new());
@@ -161,7 +153,6 @@ impl<'a, 'e> Owners<'a, 'e> {
         Ok(answers)
     }
 
-    /// The keys of each owner, and the owner of each key.
     fn by_owner(&self, keys: &[u64]) -> (Vec<Vec<u64>>, Vec<usize>) {
         let size = self.exchange.size();
         let mut of_owners = vec![Vec::new(); size];
@@ -176,8 +167,7 @@ impl<'a, 'e> Owners<'a, 'e> {
     }
 }
 
-/// What an owner says to each rank, and which of its states it has still to say or to hear the
-/// numbers of.
+/// What an owner answers each rank, and the states whose numbers are still to be exchanged.
 #[derive(Default)]
 struct Answers {
     said: Vec<Vec<u64>>,
@@ -185,8 +175,8 @@ struct Answers {
     later: Vec<Vec<usize>>,
 }
 
-impl Far for Owners<'_, '_> {
-    fn next(&mut self, rows: usize) -> Result<Option<Offer>, StreamError> {
+impl StateStore for Owners<'_, '_> {
+    fn next(&mut self, rows: usize) -> Result<Option<StateBlock>, StreamError> {
         let (rank, size) = (self.exchange.rank(), self.exchange.size());
         let least = self.gather(rows as u64)?.into_iter().min().unwrap_or(1) as usize;
         let many = (self.total - self.next).min(least.saturating_mul(size));
@@ -199,7 +189,7 @@ impl Far for Owners<'_, '_> {
         let parts = self.hand_out(&ends);
         let parts = self.all_to_all(parts)?;
         self.next += many;
-        Ok(Some(Offer { first, keys: self.put_together(&parts) }))
+        Ok(Some(StateBlock { first, keys: self.put_together(&parts) }))
     }
 
     fn take(&mut self, _: usize, all: usize) -> usize {

@@ -2,19 +2,20 @@
 
 use itertools::Itertools;
 
-use super::draft::{Draft, Move};
 use super::guard::{self, Known};
 use super::index::Digits;
 use super::layout::{Layout, Wide};
 use super::order;
+use super::part_steps::{Move, PartSteps};
 use crate::automaton::Automaton;
 use crate::constraint::DataConstraint;
 use crate::label;
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 use crate::symbol::NameId;
 
 /// What the engine knows of the parts. Labels and masks are over the union alphabet and have
 /// `layout.label` words; vectors have `layout.all()`.
+#[derive(Default)]
 pub(super) struct Plan {
     pub alphabet: Vec<NameId>,
     pub layout: Wide,
@@ -22,11 +23,9 @@ pub(super) struct Plan {
     pub states: Digits,
     /// How the tuple of the parts' conditions is packed.
     pub conditions: Digits,
-    /// For each part, the number in its own table of each of its conditions that steps have; the
-    /// first is `true`.
+    /// For each part, the numbers in its table of the conditions of its steps; first `true`.
     pub used: Vec<Vec<u32>>,
-    /// For each part its constraints, in the order of `used`; empty if all joint steps are
-    /// possible.
+    /// For each part its constraints, in the order of `used`; empty if all steps are possible.
     pub guards: Vec<Vec<DataConstraint>>,
     /// What is known of their conjunctions.
     pub known: Known,
@@ -42,15 +41,13 @@ pub(super) struct Plan {
     pub decided: Vec<u64>,
     /// For each part, in search order, the names that it does not have.
     pub foreign: Vec<u64>,
-    /// For each state of each part, the names that it allows: those that it may fire in it, and
-    /// those that the part does not have.
+    /// For each state of each part, the names that it may fire or does not have.
     pub allowed: Vec<u64>,
     /// For each state of each part, where its options begin, and the end of the last.
     pub options: Vec<u32>,
     /// Names that fire in each option.
     pub labels: Vec<u64>,
-    /// The vector of each option. Of its label only those names that no earlier part decides, so
-    /// that sums are right.
+    /// The vector of each option, of its label only names that no earlier part decides.
     pub vectors: Vec<u64>,
     /// As `options`, of the silent steps.
     pub silent: Vec<u32>,
@@ -62,7 +59,6 @@ pub(super) struct Plan {
     pub twins: bool,
 }
 
-/// One part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part {
     /// Its place in the search order.
@@ -72,24 +68,23 @@ pub(super) struct Part {
 }
 
 impl Plan {
-    /// # Errors
-    /// [`Stopped::Memory`] if the plan itself or the initial states are too large.
-    pub fn new(parts: &[&Automaton], limits: &ProductLimits<'_>) -> Result<Plan, Stopped> {
+    pub fn new(parts: &[&Automaton], limits: &ProductLimits) -> Limited<Plan> {
         let alphabet: Vec<NameId> =
             parts.iter().flat_map(|p| p.alphabet()).copied().sorted_unstable().dedup().collect();
         let words = label::words_for(alphabet.len());
         let steps: usize = parts.iter().map(|p| p.transitions() + p.states()).sum();
         limits.fits("the parts of the product", (steps * (words * 4 + 4) * 8) as u128)?;
-        let drafts: Vec<Draft> = parts.iter().map(|p| Draft::new(p, &alphabet, words)).collect();
+        let prepared: Vec<PartSteps> =
+            parts.iter().map(|p| PartSteps::new(p, &alphabet, words)).collect();
         let sizes: Vec<u64> = parts.iter().map(|p| p.states().max(1) as u64).collect();
         let states = Digits::new(&sizes);
-        let kinds: Vec<u64> = drafts.iter().map(|d| d.used.len() as u64).collect();
+        let kinds: Vec<u64> = prepared.iter().map(|d| d.used.len() as u64).collect();
         let conditions = Digits::new(&kinds);
         let plain = kinds.iter().all(|k| *k == 1);
         let condition = if plain { 0 } else { conditions.words };
         let layout = Wide { label: words, state: states.words, condition };
         let initial = initial(parts, &states, limits)?;
-        let used: Vec<Vec<u32>> = drafts.iter().map(|d| d.used.clone()).collect();
+        let used: Vec<Vec<u32>> = prepared.iter().map(|d| d.used.clone()).collect();
         let guards = guard::guards(parts, &used);
         let ground = guard::ground(&guards);
         let mut plan = Plan {
@@ -99,23 +94,16 @@ impl Plan {
             conditions,
             used,
             guards,
-            known: Known::default(),
             ground,
             initial,
             parts: vec![Part { place: 0, base: 0 }; parts.len()],
-            tail: 0,
-            decided: Vec::new(),
-            foreign: Vec::new(),
-            allowed: Vec::new(),
             options: vec![0],
-            labels: Vec::new(),
-            vectors: Vec::new(),
             silent: vec![0],
-            silent_vectors: Vec::new(),
-            silent_parts: Vec::new(),
-            twins: drafts.iter().any(|d| d.twins) || drafts.iter().filter(|d| d.loops).count() > 1,
+            twins: prepared.iter().any(|d| d.twins)
+                || prepared.iter().filter(|d| d.loops).count() > 1,
+            ..Plan::default()
         };
-        plan.fill(drafts);
+        plan.fill(prepared);
         Ok(plan)
     }
 
@@ -126,37 +114,37 @@ impl Plan {
         (long * 8 + (self.options.len() + self.silent.len()) * 4) as u128
     }
 
-    /// The vector of an option.
     #[inline]
     pub fn vector_of(&self, layout: impl Layout, option: u32) -> &[u64] {
         &self.vectors[option as usize * layout.all()..][..layout.all()]
     }
 
-    fn fill(&mut self, drafts: Vec<Draft>) {
-        let order = order::search_order(&drafts, self.alphabet.len());
+    fn fill(&mut self, prepared: Vec<PartSteps>) {
+        let order = order::search_order(&prepared, self.alphabet.len());
         self.tail = order.tail;
         let mut decided = vec![0; self.layout.label];
         for (place, given) in order.parts.into_iter().enumerate() {
-            let draft = &drafts[given];
+            let part_steps = &prepared[given];
             self.parts[given] = Part { place, base: self.options.len() - 1 };
-            let shared: Vec<u64> = draft.names.iter().zip(&decided).map(|(n, d)| n & d).collect();
-            for state in 0..draft.rows.len() {
-                self.fill_state(draft, given, state, &shared);
+            let shared: Vec<u64> =
+                part_steps.names.iter().zip(&decided).map(|(n, d)| n & d).collect();
+            for state in 0..part_steps.rows.len() {
+                self.fill_state(part_steps, given, state, &shared);
             }
             self.decided.extend_from_slice(&shared);
-            self.foreign.extend(draft.names.iter().map(|n| !n));
-            decided.iter_mut().zip(&draft.names).for_each(|(d, n)| *d |= n);
+            self.foreign.extend(part_steps.names.iter().map(|n| !n));
+            decided.iter_mut().zip(&part_steps.names).for_each(|(d, n)| *d |= n);
         }
-        let silent = |given: &usize| drafts[*given].silent.iter().any(|row| !row.is_empty());
-        self.silent_parts = (0..drafts.len()).filter(silent).collect();
+        let silent = |given: &usize| prepared[*given].silent.iter().any(|row| !row.is_empty());
+        self.silent_parts = (0..prepared.len()).filter(silent).collect();
     }
 
     /// One state of a part: its options in the order of the names that are decided before them, so
     /// that those which agree with what is decided lie side by side.
-    fn fill_state(&mut self, draft: &Draft, given: usize, state: usize, shared: &[u64]) {
-        let mut row: Vec<&Move> = draft.rows[state].iter().collect();
+    fn fill_state(&mut self, part_steps: &PartSteps, given: usize, state: usize, shared: &[u64]) {
+        let mut row: Vec<&Move> = part_steps.rows[state].iter().collect();
         row.sort_by(|a, b| order::on(&a.label, shared).cmp(order::on(&b.label, shared)));
-        let mut allowed: Vec<u64> = draft.names.iter().map(|n| !n).collect();
+        let mut allowed: Vec<u64> = part_steps.names.iter().map(|n| !n).collect();
         for step in row {
             allowed.iter_mut().zip(&step.label).for_each(|(a, l)| *a |= l);
             let own: Vec<u64> = step.label.iter().zip(shared).map(|(l, s)| l & !s).collect();
@@ -164,7 +152,7 @@ impl Plan {
             let vector = self.vector(&own, given, state, step);
             self.vectors.extend(vector);
         }
-        for step in &draft.silent[state] {
+        for step in &part_steps.silent[state] {
             let vector = self.vector(&step.label, given, state, step);
             self.silent_vectors.extend(vector);
         }
@@ -191,8 +179,8 @@ impl Plan {
 fn initial(
     parts: &[&Automaton],
     states: &Digits,
-    limits: &ProductLimits<'_>,
-) -> Result<Vec<Vec<u64>>, Stopped> {
+    limits: &ProductLimits,
+) -> Limited<Vec<Vec<u64>>> {
     let sizes = parts.iter().map(|p| p.initial().len() as u128);
     // No factor after one that is 0 may saturate the product.
     let many = if parts.iter().any(|p| p.initial().is_empty()) {

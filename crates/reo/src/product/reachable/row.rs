@@ -1,9 +1,9 @@
-//! One state of the product: which steps leave it.
+//! One state of the product, as a constraint problem: which steps leave it.
 //!
-//! [`Row::prepare`] finds the groups: it strikes out names that cannot fire here, because a part
-//! that has them has no step left that fires them, and with them the steps that fire them, until
-//! nothing changes; parts that still have steps and share a name that is left are of one group.
-//! [`Row::walk`] finds the steps of one group (`walk.rs`).
+//! [`Row::prepare`] eliminates names that cannot fire here, and the options that fire them, until
+//! nothing changes. The options left are *candidates*; parts that have some and share a name form a
+//! group. Each group gets *stages*, one for each part to choose or to be asked whether it has a
+//! choice, and names get *watch lists* of stages. [`Row::walk`] solves one group (`walk.rs`).
 
 use super::allowed::Guard;
 use super::layout::Layout;
@@ -20,26 +20,26 @@ pub(super) struct Row<'a, S> {
     /// Names that may fire.
     can: Vec<u64>,
     next: Vec<u64>,
-    /// Options that are left, part by part.
-    pub(super) live: Vec<u32>,
+    /// Options that are not eliminated, part by part.
+    pub(super) candidates: Vec<u32>,
     /// The parts that have some left.
     pub(super) active: Vec<Active>,
-    /// The names that fire in the live options of each active part.
+    /// The names that fire in the candidates of each active part.
     masks: Vec<u64>,
     /// The names of each group while groups are made; none if it has become part of another.
     group_masks: Vec<u64>,
     /// For each group how many of its parts are before the tail and in it.
     sizes: Vec<(usize, usize)>,
-    /// What the search does one after the other, group by group.
-    pub(super) acts: Vec<Act>,
-    /// Where each group begins in `acts`, and the end of the last.
+    /// The stages of the search, group by group.
+    pub(super) stages: Vec<Stage>,
+    /// Where each group begins in `stages`, and the end of the last.
     pub(super) groups: Vec<usize>,
-    /// Words of a set of acts of one group.
+    /// Words of a set of stages of one group.
     pub(super) sets: usize,
-    /// For each group its acts that are free.
+    /// For each group its stages that are free.
     pub(super) free: Vec<u64>,
-    /// For each name the acts of its group, in whose parts it is decided when they come.
-    pub(super) wakes: Vec<u64>,
+    /// For each name the stages of its group that have it decided before: firing makes them dirty.
+    pub(super) watch_lists: Vec<u64>,
     pub(super) path: Path,
     pub(super) guard: Guard,
 }
@@ -48,36 +48,35 @@ pub(super) struct Row<'a, S> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Active {
     pub(super) part: usize,
-    pub(super) live: (usize, usize),
+    pub(super) candidates: (usize, usize),
     group: usize,
 }
 
-/// One stage of the search: a part chooses, or is asked whether it has a choice.
+/// A part chooses, or is asked whether it has a choice.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Act {
+pub(super) struct Stage {
     pub(super) active: usize,
     pub(super) only_ask: bool,
     /// Whether the part has a choice even if none of its decided names fires.
     free: bool,
 }
 
-/// Where the search stands: for each choice its stage, the vectors and names before it, and what is
-/// still to be chosen.
+/// The state of the search: for each choice its stage, vectors and names before it, and the rest.
 #[derive(Default)]
 pub(super) struct Path {
     pub(super) at: Vec<usize>,
     pub(super) sums: Vec<u64>,
     pub(super) fired: Vec<u64>,
-    /// The acts that may do anything but nothing.
-    pub(super) awake: Vec<u64>,
-    pub(super) rest: Vec<Rest>,
+    /// Stages that must be visited: free ones, and those a decided name of which fires.
+    pub(super) dirty: Vec<u64>,
+    pub(super) pending: Vec<Pending>,
 }
 
-/// Choices at a depth that are still to be taken: to do nothing, and live options.
+/// Choices at a depth that are still to be taken: to do nothing, and candidates.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Rest {
+pub(super) struct Pending {
     pub(super) nothing: bool,
-    pub(super) live: (usize, usize),
+    pub(super) candidates: (usize, usize),
 }
 
 impl<'a, S: Layout> Row<'a, S> {
@@ -89,22 +88,21 @@ impl<'a, S: Layout> Row<'a, S> {
             at: vec![0; plan.parts.len()],
             can: vec![0; layout.label()],
             next: vec![0; layout.label()],
-            live: Vec::new(),
+            candidates: Vec::new(),
             active: Vec::new(),
             masks: Vec::new(),
             group_masks: Vec::new(),
             sizes: Vec::new(),
-            acts: Vec::new(),
+            stages: Vec::new(),
             groups: Vec::new(),
             sets: 1,
             free: Vec::new(),
-            wakes: Vec::new(),
+            watch_lists: Vec::new(),
             path: Path::default(),
             guard: Guard::default(),
         }
     }
 
-    /// How many groups there are.
     pub fn groups(&self) -> usize {
         self.groups.len() - 1
     }
@@ -120,55 +118,63 @@ impl<'a, S: Layout> Row<'a, S> {
             let allowed = &plan.allowed[state * words..][..words];
             self.can.iter_mut().zip(allowed).for_each(|(c, a)| *c &= a);
         });
-        while self.strike() {}
+        while self.eliminate() {}
         self.find_groups();
         self.schedule();
     }
 
-    /// Takes away options that fire a name which cannot fire, and then names that no option of a
+    /// Eliminates options that fire a name which cannot fire, and then names that no option of a
     /// part which has them fires any more. Whether there were such names.
-    fn strike(&mut self) -> bool {
+    fn eliminate(&mut self) -> bool {
         let (plan, words) = (self.plan, self.layout.label());
-        self.live.clear();
+        self.candidates.clear();
         self.active.clear();
         self.masks.clear();
         self.next.copy_from_slice(&self.can);
         for (part, &at) in self.at.iter().enumerate() {
             let options = plan.options[at]..plan.options[at + 1];
             if options.is_empty() {
-                // Its names were struck out to begin with.
+                // Its names were eliminated to begin with.
                 continue;
             }
-            let (from, base) = (self.live.len(), self.masks.len());
+            let (from, base) = (self.candidates.len(), self.masks.len());
             let foreign = &plan.foreign[part * words..][..words];
             let allowed = &plan.allowed[at * words..][..words];
             let known = allowed.iter().zip(foreign).map(|(a, f)| a & !f);
             if known.clone().zip(&self.can).all(|(m, c)| m & !c == 0) {
-                // All of them; what they do not fire was struck out to begin with.
+                // All of them; what they do not fire was eliminated to begin with.
                 self.masks.extend(known);
-                self.live.extend(options);
-                self.active.push(Active { part, live: (from, self.live.len()), group: 0 });
+                self.candidates.extend(options);
+                self.active.push(Active {
+                    part,
+                    candidates: (from, self.candidates.len()),
+                    group: 0,
+                });
                 continue;
             }
             self.masks.resize(base + words, 0);
             for option in options {
                 let label = &plan.labels[option as usize * words..][..words];
                 if label.iter().zip(&self.can).all(|(l, c)| l & !c == 0) {
-                    self.live.push(option);
+                    self.candidates.push(option);
                     self.masks[base..].iter_mut().zip(label).for_each(|(m, l)| *m |= l);
                 }
             }
             let mask = self.masks[base..].iter().zip(foreign);
             self.next.iter_mut().zip(mask).for_each(|(n, (m, f))| *n &= m | f);
-            if self.live.len() == from {
+            if self.candidates.len() == from {
                 self.masks.truncate(base);
             } else {
-                self.active.push(Active { part, live: (from, self.live.len()), group: 0 });
+                self.active.push(Active {
+                    part,
+                    candidates: (from, self.candidates.len()),
+                    group: 0,
+                });
             }
         }
-        let struck = self.next != self.can;
+        let eliminated = self.next != self.can;
         std::mem::swap(&mut self.next, &mut self.can);
-        struck
+        eliminated
     }
 
     /// Puts active parts that share a name into one group.
@@ -212,7 +218,7 @@ impl<'a, S: Layout> Row<'a, S> {
         }
     }
 
-    /// Lays down the stages of each group: parts in search order, and before the tail, if two or
+    /// Makes the stages of each group: parts in search order, and before the tail, if two or
     /// more of it are there, the question to each whether it agrees with what is decided.
     fn schedule(&mut self) {
         self.sizes.clear();
@@ -234,45 +240,45 @@ impl<'a, S: Layout> Row<'a, S> {
             // From now on: where the next stage of the group's core and of its tail goes.
             (*core, *tail) = (first, from + asked);
         }
-        self.acts.clear();
-        self.acts.resize(end, Act { active: 0, only_ask: true, free: false });
+        self.stages.clear();
+        self.stages.resize(end, Stage { active: 0, only_ask: true, free: false });
         let words = self.layout.label();
         for (number, active) in self.active.iter().enumerate() {
             let (core, tail) = &mut self.sizes[active.group];
             let at = if active.part < self.plan.tail { core } else { tail };
             // Options lie in the order of the decided names that they fire: those with none first.
-            let first = self.live[active.live.0] as usize * words;
+            let first = self.candidates[active.candidates.0] as usize * words;
             let decided = &self.plan.decided[active.part * words..][..words];
             let label = &self.plan.labels[first..][..words];
             let free = label.iter().zip(decided).all(|(l, d)| l & d == 0);
-            self.acts[*at] = Act { active: number, only_ask: false, free };
+            self.stages[*at] = Stage { active: number, only_ask: false, free };
             *at += 1;
         }
         self.ask();
-        self.wake();
+        self.watch();
     }
 
-    /// Enters which acts are free, and which a name wakes.
-    fn wake(&mut self) {
+    /// Enters which stages are free, and the watch lists.
+    fn watch(&mut self) {
         let words = self.layout.label();
         let longest = self.groups.windows(2).map(|group| group[1] - group[0]).max();
         self.sets = longest.unwrap_or(0).div_ceil(64).max(1);
         let sets = self.sets;
         self.free.clear();
         self.free.resize(self.groups() * sets, 0);
-        self.wakes.clear();
-        self.wakes.resize(words * 64 * sets, 0);
+        self.watch_lists.clear();
+        self.watch_lists.resize(words * 64 * sets, 0);
         for (group, free) in self.free.chunks_exact_mut(sets).enumerate() {
-            let acts = &self.acts[self.groups[group]..self.groups[group + 1]];
-            for (at, act) in acts.iter().enumerate() {
+            let stages = &self.stages[self.groups[group]..self.groups[group + 1]];
+            for (at, stage) in stages.iter().enumerate() {
                 let (word, bit) = (at / 64, 1 << (at % 64));
-                if act.free {
+                if stage.free {
                     free[word] |= bit;
                 }
-                let decided = &self.plan.decided[self.active[act.active].part * words..][..words];
+                let decided = &self.plan.decided[self.active[stage.active].part * words..][..words];
                 for (from, (decided, can)) in decided.iter().zip(&self.can).enumerate() {
                     each(decided & can, |name| {
-                        self.wakes[(from * 64 + name) * sets + word] |= bit;
+                        self.watch_lists[(from * 64 + name) * sets + word] |= bit;
                     });
                 }
             }
@@ -282,20 +288,21 @@ impl<'a, S: Layout> Row<'a, S> {
     /// Enters the questions, which stand before the tail that they ask.
     fn ask(&mut self) {
         for group in 0..self.groups() {
-            let acts = &mut self.acts[self.groups[group]..self.groups[group + 1]];
-            let in_tail =
-                |act: &&Act| !act.only_ask && self.active[act.active].part >= self.plan.tail;
-            let tail = acts.iter().rev().take_while(in_tail).count();
+            let stages = &mut self.stages[self.groups[group]..self.groups[group + 1]];
+            let in_tail = |stage: &&Stage| {
+                !stage.only_ask && self.active[stage.active].part >= self.plan.tail
+            };
+            let tail = stages.iter().rev().take_while(in_tail).count();
             if tail > 1 {
-                let (asks, last) = acts.split_at_mut(acts.len() - tail);
+                let (asks, last) = stages.split_at_mut(stages.len() - tail);
                 let asks = asks.iter_mut().rev().zip(last.iter().rev());
-                let question = |active| Act { active, only_ask: true, free: false };
-                asks.for_each(|(ask, act)| *ask = question(act.active));
+                let question = |active| Stage { active, only_ask: true, free: false };
+                asks.for_each(|(ask, stage)| *ask = question(stage.active));
             }
         }
     }
 
-    /// The vectors of the silent steps that leave the state, one after the other.
+    /// The vectors of the silent steps that leave the state.
     pub fn silent(&self) -> impl Iterator<Item = &'a [u64]> {
         let (plan, all) = (self.plan, self.layout.all());
         let at = plan.silent_parts.iter().map(|given| self.at[plan.parts[*given].place]);

@@ -1,16 +1,14 @@
 //! A product that several processes make together, as one of them sees it.
 
-use super::far::StreamError;
-use super::finish;
-use super::index::{Budget, Index};
-use super::layout::Layout;
+use super::finish::Whole;
+use super::index::Budget;
+use super::layout::with_layout;
 use super::owners::{Exchange, Owners};
 use super::plan::Plan;
-use super::rounds::{Made, Rounds};
-use super::search::Found;
-use super::{Work, with_layout};
-use crate::automaton::{Automaton, AutomatonRows};
-use crate::limits::{ProductLimits, Stopped};
+use super::state_store::StreamError;
+use super::supersteps::{StepRows, Supersteps};
+use crate::automaton::Automaton;
+use crate::limits::ProductLimits;
 use crate::product::dense::CellTally;
 
 /// The rank that holds what is whole.
@@ -25,18 +23,6 @@ pub(super) struct Wanted {
     pub keys: bool,
 }
 
-/// Makes a product with others. `take` gets steps, and says whether to go on. How many states there
-/// are.
-pub(super) fn share(
-    plan: &Plan,
-    limits: &ProductLimits<'_>,
-    exchange: &mut (dyn Exchange + Send),
-    wanted: Wanted,
-    take: &mut (dyn FnMut(usize, &Made) -> bool + Send),
-) -> Result<u64, StreamError> {
-    with_layout(plan, Share { plan, limits, exchange, wanted, take })
-}
-
 /// The product of `parts` as [`super::compose`] gives it, made by several processes together, each
 /// of which calls this; the first rank gets it. Half of the memory of each is for the search, and
 /// the other half of the first one's for the result.
@@ -46,27 +32,23 @@ pub(super) fn share(
 /// process the others do not hear: all must be ended.
 pub fn compose_shared(
     parts: &[&Automaton],
-    limits: &ProductLimits<'_>,
+    limits: &ProductLimits,
     exchange: &mut (dyn Exchange + Send),
 ) -> Result<Option<Automaton>, StreamError> {
     let plan = Plan::new(parts, limits)?;
     let half = ProductLimits { memory: limits.memory / 2, ..*limits };
-    let mut whole = Whole::new(&plan, &half)?;
+    let mut whole = Whole::new(&plan, &half, Budget::new(&half))?;
     let mut failed = None;
     let is_first = exchange.rank() == FIRST;
     share(&plan, &half, exchange, Wanted { first: true, keys: true }, &mut |_, made| {
-        failed = whole.add(made).err();
+        failed = whole.add(made, plan.layout).err();
         failed.is_none()
     })?;
     failed.map_or(Ok(()), Err)?;
-    let found = whole.done(limits);
-    Ok(is_first.then(|| finish::automaton(found, &plan, parts)).transpose()?)
+    Ok(is_first.then(|| whole.automaton(&plan, parts)).transpose()?)
 }
 
 /// The sum of what each rank has counted; the first rank gets it.
-///
-/// # Errors
-/// Others cannot be reached.
 pub fn total(
     exchange: &mut dyn Exchange,
     tally: CellTally,
@@ -79,26 +61,22 @@ pub fn total(
     Ok((exchange.rank() == FIRST).then_some(sum))
 }
 
-struct Share<'a, 't> {
-    plan: &'a Plan,
-    limits: &'a ProductLimits<'a>,
-    exchange: &'a mut (dyn Exchange + Send),
+/// Makes a product with others; `take` returns whether to go on. The number of states.
+pub(super) fn share(
+    plan: &Plan,
+    limits: &ProductLimits,
+    exchange: &mut (dyn Exchange + Send),
     wanted: Wanted,
-    take: &'a mut (dyn FnMut(usize, &Made) -> bool + Send + 't),
-}
-
-impl Work for Share<'_, '_> {
-    type Result = Result<u64, StreamError>;
-
-    fn with<S: Layout>(self, layout: S) -> Self::Result {
-        let Share { plan, limits, exchange, wanted, take } = self;
+    take: &mut (dyn FnMut(usize, &StepRows) -> bool + Send),
+) -> Result<u64, StreamError> {
+    with_layout!(plan, layout => {
         // One half for the states that this rank owns, the other for the steps in work.
         let half = ProductLimits { memory: limits.memory / 2, ..*limits };
         let (rank, size) = (exchange.rank(), exchange.size());
         let owners = Owners::new(&plan.states, &half, exchange)?;
         let initial = if rank == FIRST { &plan.initial[..] } else { &[] };
-        let rounds = Rounds::new(plan, layout, &half, wanted.keys, initial, owners)?;
-        let made = rounds.run(&mut |owners: &mut Owners<'_, '_>, handed| {
+        let supersteps = Supersteps::new(plan, layout, &half, wanted.keys, initial, owners)?;
+        let made = supersteps.run(&mut |owners: &mut Owners<'_, '_>, handed| {
             let own = !wanted.first || rank == FIRST;
             let exchange = owners.exchange();
             let fail = StreamError::Exchange;
@@ -125,13 +103,13 @@ impl Work for Share<'_, '_> {
             }
         })?;
         Ok(made.map_or(0, |(states, _)| states))
-    }
+    })
 }
 
 /// Steps as words: the number of the first state, how many states, steps, words of all labels and
 /// of all conditions, then where rows end, targets two by two, labels, conditions.
-fn pack(first: usize, made: &Made) -> Vec<u64> {
-    let Made { ends, targets, labels, conditions } = made;
+fn pack(first: usize, made: &StepRows) -> Vec<u64> {
+    let StepRows { ends, targets, labels, conditions } = made;
     let sizes = [first, ends.len(), targets.len(), labels.len(), conditions.len()];
     let mut words = Vec::with_capacity(5 + ends.len() + targets.len().div_ceil(2) + labels.len());
     words.extend(sizes.map(|size| size as u64));
@@ -144,7 +122,7 @@ fn pack(first: usize, made: &Made) -> Vec<u64> {
 }
 
 /// The steps of words; none of no words.
-fn unpack(words: &[u64]) -> Option<(usize, Made)> {
+fn unpack(words: &[u64]) -> Option<(usize, StepRows)> {
     let (sizes, rest) = words.split_first_chunk::<5>()?;
     let [first, rows, steps, labels, conditions] = sizes.map(|size| size as usize);
     let (ends, rest) = rest.split_at_checked(rows)?;
@@ -154,54 +132,8 @@ fn unpack(words: &[u64]) -> Option<(usize, Made)> {
         targets.iter().flat_map(|two| [*two as u32, (two >> 32) as u32]).collect();
     targets.truncate(steps);
     let ends = ends.iter().map(|end| *end as usize).collect();
-    Some((first, Made { ends, targets, labels: labels.to_vec(), conditions: conditions.to_vec() }))
-}
-
-/// What the first rank puts together.
-struct Whole<'a> {
-    plan: &'a Plan,
-    budget: Budget<'a>,
-    rows: AutomatonRows,
-    conditions: Index,
-}
-
-impl<'a> Whole<'a> {
-    fn new(plan: &'a Plan, limits: &'a ProductLimits<'a>) -> Result<Self, Stopped> {
-        let mut budget = Budget::new(limits);
-        let what = "the conditions of the product";
-        let mut conditions = Index::new(&plan.conditions, what, &mut budget)?;
-        // Number 0 is `true`.
-        conditions.number(&vec![0; plan.conditions.words], &mut budget)?;
-        Ok(Whole {
-            plan,
-            budget,
-            rows: AutomatonRows { rows: vec![0], ..AutomatonRows::default() },
-            conditions,
-        })
-    }
-
-    fn add(&mut self, made: &Made) -> Result<(), Stopped> {
-        let (what, budget) = ("the steps of the product", &mut self.budget);
-        let AutomatonRows { rows, targets, labels, conditions } = &mut self.rows;
-        budget.room("the rows of the product", rows, made.ends.len())?;
-        budget.room(what, targets, made.targets.len())?;
-        budget.room(what, labels, made.labels.len())?;
-        let before = targets.len();
-        rows.extend(made.ends.iter().map(|end| before + end));
-        targets.extend_from_slice(&made.targets);
-        labels.extend_from_slice(&made.labels);
-        let width = self.plan.layout.condition;
-        if width > 0 {
-            budget.room(what, conditions, made.targets.len())?;
-            for key in made.conditions.chunks_exact(width) {
-                conditions.push(self.conditions.number(key, budget)?);
-            }
-        }
-        Ok(())
-    }
-
-    fn done(self, limits: &'a ProductLimits<'a>) -> Found<'a> {
-        let Whole { budget, rows, conditions, .. } = self;
-        Found { limits, budget, rows, conditions: conditions.into_keys() }
-    }
+    Some((
+        first,
+        StepRows { ends, targets, labels: labels.to_vec(), conditions: conditions.to_vec() },
+    ))
 }

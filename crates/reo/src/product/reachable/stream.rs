@@ -1,24 +1,21 @@
-//! The reachable product that is never whole: its steps in the order of the product, some rows at a
-//! time.
+//! The reachable product that is never whole: its steps in order, some rows at a time.
 //!
-//! States have the numbers, and steps the order, that they have in the whole product
-//! ([`super::compose`]). Memory holds some steps and some states; what it has no room for of the
-//! states goes to a [`Store`]. Conditions on data are left out of the steps; steps that no data
-//! fulfil are not there, as in the whole product.
+//! Numbers of states and order of steps are those of [`super::compose`]. Conditions on data are
+//! left out of the steps; steps that no data fulfil are not there. States that memory does not hold
+//! go to a [`Store`].
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::far::StreamError;
-use super::layout::{Layout, Wide};
+use super::external::{ExternalVisited, Store};
+use super::layout::{Layout, Wide, with_layout};
 use super::owners::Exchange;
 use super::plan::Plan;
-use super::rounds::{Made, Rounds};
 use super::search::ProductCount;
 use super::shared::{Wanted, share};
-use super::shelf::{Shelf, Store};
-use super::{Work, with_layout};
+use super::state_store::StreamError;
+use super::supersteps::{StepRows, Supersteps};
 use crate::automaton::Automaton;
 use crate::limits::ProductLimits;
 use crate::product::dense::{CellTally, Checksum, mixed};
@@ -40,7 +37,7 @@ pub struct StepBatch<'a> {
     pub ends: &'a [usize],
     /// The state that each step reaches.
     pub targets: &'a [u32],
-    /// The names that fire in each step, so many words each as [`StepStream::words`] says.
+    /// The names that fire in each step, [`StepStream::words`] words each.
     pub labels: &'a [u64],
 }
 
@@ -50,10 +47,7 @@ impl StepStream {
     /// # Errors
     /// The parts do not fit into memory, or [`StreamError::Data`]: whether two steps are alike, or
     /// one is possible at all, is to be seen only when they are whole.
-    pub fn new(
-        parts: &[&Automaton],
-        limits: &ProductLimits<'_>,
-    ) -> Result<StepStream, StreamError> {
+    pub fn new(parts: &[&Automaton], limits: &ProductLimits) -> Result<StepStream, StreamError> {
         let plan = Plan::new(parts, limits)?;
         // Steps can be alike only where data tell others apart.
         if plan.ground || plan.twins {
@@ -83,16 +77,16 @@ impl StepStream {
     ///
     /// # Errors
     /// It was stopped; more memory is needed, for the steps of one state or, without a `store`, for
-    /// the states; the store cannot be written or read; or what `take` says. What was given to
+    /// the states; the store cannot be written or read; or an error of `take`. What was given to
     /// `take` by then is right.
     pub fn run<E: From<StreamError> + Send>(
         &self,
-        limits: &ProductLimits<'_>,
+        limits: &ProductLimits,
         store: Option<&dyn Store>,
-        mut take: impl FnMut(StepBatch<'_>) -> Result<(), E> + Send,
+        mut take: impl FnMut(StepBatch) -> Result<(), E> + Send,
     ) -> Result<ProductCount, E> {
         let mut failed = None;
-        let mut take = |first, made: &Made| {
+        let mut take = |first, made: &StepRows| {
             failed = take(StepBatch::of(first, made)).err();
             failed.is_none()
         };
@@ -114,13 +108,13 @@ impl StepStream {
     /// not hear: all must be ended.
     pub fn share<E: From<StreamError> + Send>(
         &self,
-        limits: &ProductLimits<'_>,
+        limits: &ProductLimits,
         exchange: &mut (dyn Exchange + Send),
         first: bool,
-        mut take: impl FnMut(StepBatch<'_>) -> Result<(), E> + Send,
+        mut take: impl FnMut(StepBatch) -> Result<(), E> + Send,
     ) -> Result<ProductCount, E> {
         let (mut failed, mut transitions) = (None, 0);
-        let mut take = |first, made: &Made| {
+        let mut take = |first, made: &StepRows| {
             transitions += made.targets.len() as u128;
             failed = take(StepBatch::of(first, made)).err();
             failed.is_none()
@@ -132,33 +126,17 @@ impl StepStream {
     /// Not generic, so that the search is compiled here, and as this crate is.
     fn make(
         &self,
-        limits: &ProductLimits<'_>,
+        limits: &ProductLimits,
         store: Option<&dyn Store>,
-        take: &mut TakeMade<'_>,
+        take: &mut (dyn FnMut(usize, &StepRows) -> bool + Send),
     ) -> Result<Option<(u64, u64)>, StreamError> {
-        with_layout(&self.plan, Make { plan: &self.plan, limits, store, take })
-    }
-}
-
-/// Who takes steps, and says whether to go on.
-pub(super) type TakeMade<'t> = dyn FnMut(usize, &Made) -> bool + Send + 't;
-
-struct Make<'a, 't> {
-    plan: &'a Plan,
-    limits: &'a ProductLimits<'a>,
-    store: Option<&'a dyn Store>,
-    take: &'a mut TakeMade<'t>,
-}
-
-impl Work for Make<'_, '_> {
-    type Result = Result<Option<(u64, u64)>, StreamError>;
-
-    fn with<S: Layout>(self, layout: S) -> Self::Result {
-        let Make { plan, limits, store, take } = self;
-        let shelf = Shelf::new(layout.state(), store);
-        let rounds = Rounds::new(plan, layout, limits, false, &plan.initial, shelf)?;
-        rounds.run(&mut |_: &mut Shelf<'_>, handed| {
-            Ok(handed.is_none_or(|(first, made)| take(first, made)))
+        let plan = &self.plan;
+        with_layout!(plan, layout => {
+            let visited = ExternalVisited::new(layout.state(), store);
+            let supersteps = Supersteps::new(plan, layout, limits, false, &plan.initial, visited)?;
+            supersteps.run(&mut |_: &mut ExternalVisited<'_>, handed| {
+                Ok(handed.is_none_or(|(first, made)| take(first, made)))
+            })
         })
     }
 }
@@ -170,8 +148,8 @@ pub type Keeps<'a> = dyn Fn(&[u64]) -> bool + Sync + 'a;
 const ROWS: usize = 256;
 
 impl<'a> StepBatch<'a> {
-    fn of(first: usize, made: &'a Made) -> Self {
-        let Made { ends, targets, labels, .. } = made;
+    fn of(first: usize, made: &'a StepRows) -> Self {
+        let StepRows { ends, targets, labels, .. } = made;
         StepBatch { first, begin: 0, ends, targets, labels }
     }
 }
@@ -205,17 +183,16 @@ impl StepBatch<'_> {
         (self.first..).zip(ranges)
     }
 
-    /// What these steps come to, on all threads. That of the whole product does not depend on how
-    /// it was cut.
+    /// The tally of these steps, on all threads; that of the whole does not depend on the parts.
     ///
     /// The digest is the sum of [`mixed`] over the steps, with number p 2^32 + q for a step from
     /// state p to state q, and its label; with a label of several words what comes of one is the
     /// number for the next. The sum is that of (label + 1) times (p 2^32 + k + 1) for the k-th step
     /// of a row, counted from 0, so that it depends on the order; a label of several words is taken
     /// as the number of which they are the digits, the last the lowest, at a base of 2^61 - 1. All
-    /// modulo 2^64. Steps that break `condition` are counted; the first of them is told with the
+    /// modulo 2^64. Steps that break `condition` are counted; the first of them is given with the
     /// first word of its label.
-    pub fn tally(&self, condition: Option<&Keeps<'_>>) -> CellTally {
+    pub fn tally(&self, condition: Option<&Keeps>) -> CellTally {
         let pieces = (0..self.ends.len()).into_par_iter().step_by(ROWS);
         let piece = |from: usize| {
             let rows = self.part(from..self.ends.len().min(from + ROWS));
@@ -225,12 +202,7 @@ impl StepBatch<'_> {
         pieces.map(piece).sum()
     }
 
-    fn tally_row(
-        &self,
-        from: u64,
-        steps: Range<usize>,
-        condition: Option<&Keeps<'_>>,
-    ) -> CellTally {
+    fn tally_row(&self, from: u64, steps: Range<usize>, condition: Option<&Keeps>) -> CellTally {
         let words = self.labels.len() / self.targets.len().max(1);
         let stuck = steps.is_empty();
         let mut all = CellTally {
@@ -260,8 +232,7 @@ impl StepBatch<'_> {
     }
 }
 
-/// What [`StepBatch::tally`] makes of a label of several words in a place, and the number that it
-/// is.
+/// The digest of a label of several words in a place, and the number that it is.
 fn wide(cell: u64, label: &[u64]) -> (u64, u64) {
     let digest = label.iter().fold(cell, |cell, word| mixed(cell, *word));
     let digits = label.iter();

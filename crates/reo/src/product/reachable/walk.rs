@@ -4,17 +4,15 @@ use std::ops::Range;
 
 use super::allowed::{Guard, allows};
 use super::layout::Layout;
-use super::row::{Act, Active, Path, Rest, Row, each};
-use crate::limits::Stopped;
+use super::row::{Active, Path, Pending, Row, Stage, each};
+use crate::limits::Limited;
 
-/// What is left when everything that has to be done is done.
-enum Settled {
-    /// Some part does not agree.
-    Not,
-    /// Nothing.
-    Whole,
-    /// A stage that has a choice.
-    Open(usize, Rest),
+enum Propagated {
+    Conflict,
+    /// All stages agree without a choice.
+    Solved,
+    /// A stage has a choice.
+    Choice(usize, Pending),
 }
 
 /// What is done with the steps of a group.
@@ -22,35 +20,35 @@ pub(super) trait Visit {
     /// Steps that have `sum` in common: with `nothing` the sum itself, and the sum with each of
     /// `options`. The very first sum, of a group's first call, is to do nothing at all. Returns
     /// whether to go on.
-    fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Result<bool, Stopped>;
+    fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Limited<bool>;
 }
 
-/// So many stages of a search between two looks at the stop flag, less one.
+/// Stages of a search between two looks at the stop flag, less one.
 const POLL: usize = (1 << 16) - 1;
 
 impl<S: Layout> Row<'_, S> {
     /// Finds all steps of a group, and to do nothing first of all. Returns whether it came to the
     /// end, and not to a visitor that did not go on.
-    pub fn walk(&mut self, group: usize, visitor: &mut impl Visit) -> Result<bool, Stopped> {
-        let acts: Range<usize> = self.groups[group]..self.groups[group + 1];
-        let (all, words, deep) = (self.layout.all(), self.layout.label(), acts.len());
+    pub fn walk(&mut self, group: usize, visitor: &mut impl Visit) -> Limited<bool> {
+        let stages: Range<usize> = self.groups[group]..self.groups[group + 1];
+        let (all, words, deep) = (self.layout.all(), self.layout.label(), stages.len());
         let mut path = std::mem::take(&mut self.path);
         // Each depth is written before it is read, but for the vector and the names to begin with.
         if path.at.len() < deep {
             path.at.resize(deep, 0);
             path.sums.resize((deep + 1) * all, 0);
             path.fired.resize((deep + 1) * words, 0);
-            path.rest.resize(deep, Rest::default());
+            path.pending.resize(deep, Pending::default());
         }
         let sets = self.sets;
-        if path.awake.len() < (deep + 1) * sets {
-            path.awake.resize((deep + 1) * sets, 0);
+        if path.dirty.len() < (deep + 1) * sets {
+            path.dirty.resize((deep + 1) * sets, 0);
         }
         path.sums[..all].fill(0);
         path.fired[..words].fill(0);
-        path.awake[..sets].copy_from_slice(&self.free[group * sets..][..sets]);
+        path.dirty[..sets].copy_from_slice(&self.free[group * sets..][..sets]);
         let mut guard = std::mem::take(&mut self.guard);
-        let done = self.search(acts, &mut path, &mut guard, visitor);
+        let done = self.search(stages, &mut path, &mut guard, visitor);
         self.path = path;
         self.guard = guard;
         done
@@ -58,13 +56,13 @@ impl<S: Layout> Row<'_, S> {
 
     fn search(
         &self,
-        acts: Range<usize>,
+        stages: Range<usize>,
         path: &mut Path,
         guard: &mut Guard,
         visitor: &mut impl Visit,
-    ) -> Result<bool, Stopped> {
-        let (all, last) = (self.layout.all(), acts.len() - 1);
-        let acts = &self.acts[acts];
+    ) -> Limited<bool> {
+        let (all, last) = (self.layout.all(), stages.len() - 1);
+        let stages = &self.stages[stages];
         let (plan, layout) = (self.plan, self.layout);
         let guarded = !plan.guards.is_empty();
         let (mut depth, mut next) = (0, 0);
@@ -72,24 +70,24 @@ impl<S: Layout> Row<'_, S> {
             if iteration & POLL == 0 {
                 self.limits.go_on()?;
             }
-            let found = self.settle(acts, next, path, depth);
+            let found = self.propagate(stages, next, path, depth);
             let sum = &path.sums[depth * all..][..all];
             match found {
-                Settled::Not => {}
+                Propagated::Conflict => {}
                 _ if guarded && !allows(plan, layout, sum) => {}
-                Settled::Whole => {
+                Propagated::Solved => {
                     if !visitor.visit(sum, true, &[])? {
                         return Ok(false);
                     }
                 }
-                Settled::Open(at, rest) if at == last => {
-                    if !self.visit_last(sum, rest, guard, visitor)? {
+                Propagated::Choice(at, pending) if at == last => {
+                    if !self.visit_last(sum, pending, guard, visitor)? {
                         return Ok(false);
                     }
                 }
-                Settled::Open(at, rest) => {
+                Propagated::Choice(at, pending) => {
                     path.at[depth] = at;
-                    path.rest[depth] = rest;
+                    path.pending[depth] = pending;
                     depth += 1;
                 }
             }
@@ -109,52 +107,58 @@ impl<S: Layout> Row<'_, S> {
     fn visit_last(
         &self,
         sum: &[u64],
-        rest: Rest,
+        pending: Pending,
         guard: &mut Guard,
         visitor: &mut impl Visit,
-    ) -> Result<bool, Stopped> {
-        let mut options = &self.live[rest.live.0..rest.live.1];
+    ) -> Limited<bool> {
+        let mut options = &self.candidates[pending.candidates.0..pending.candidates.1];
         if !self.plan.guards.is_empty() {
             options = guard.among(self.plan, self.layout, sum, options);
         }
-        let some = rest.nothing || !options.is_empty();
-        Ok(!some || visitor.visit(sum, rest.nothing, options)?)
+        let some = pending.nothing || !options.is_empty();
+        Ok(!some || visitor.visit(sum, pending.nothing, options)?)
     }
 
-    /// Takes what the stages from `from` on have to do, up to one that has a choice.
+    /// Visits the dirty stages from `from` on, up to one that has a choice.
     #[inline]
-    fn settle(&self, acts: &[Act], mut from: usize, path: &mut Path, depth: usize) -> Settled {
+    fn propagate(
+        &self,
+        stages: &[Stage],
+        mut from: usize,
+        path: &mut Path,
+        depth: usize,
+    ) -> Propagated {
         let (all, words, sets) = (self.layout.all(), self.layout.label(), self.sets);
         let sum = &mut path.sums[depth * all..][..all];
         let fired = &mut path.fired[depth * words..][..words];
-        let awake = &mut path.awake[depth * sets..][..sets];
-        while let Some(at) = stage(acts, awake, from) {
-            let rest = self.choices(acts[at], fired);
-            match (rest.nothing, rest.live.1 - rest.live.0) {
+        let dirty = &mut path.dirty[depth * sets..][..sets];
+        while let Some(at) = stage(stages, dirty, from) {
+            let pending = self.choices(stages[at], fired);
+            match (pending.nothing, pending.candidates.1 - pending.candidates.0) {
                 (true, 0) => {}
                 (false, 1) => {
-                    let option = self.live[rest.live.0] as usize;
+                    let option = self.candidates[pending.candidates.0] as usize;
                     let vector = &self.plan.vectors[option * all..][..all];
                     (0..all).for_each(|w| sum[w] = sum[w].wrapping_add(vector[w]));
-                    self.fire(option, fired, awake);
+                    self.fire(option, fired, dirty);
                 }
-                (false, 0) => return Settled::Not,
-                _ => return Settled::Open(at, rest),
+                (false, 0) => return Propagated::Conflict,
+                _ => return Propagated::Choice(at, pending),
             }
             from = at + 1;
         }
-        Settled::Whole
+        Propagated::Solved
     }
 
     /// Lets the names of an option fire.
     #[inline]
-    fn fire(&self, option: usize, fired: &mut [u64], awake: &mut [u64]) {
+    fn fire(&self, option: usize, fired: &mut [u64], dirty: &mut [u64]) {
         let (words, sets) = (self.layout.label(), self.sets);
         let label = &self.plan.labels[option * words..][..words];
         for word in 0..words {
             each(label[word] & !fired[word], |name| {
-                let woken = &self.wakes[(word * 64 + name) * sets..][..sets];
-                awake.iter_mut().zip(woken).for_each(|(a, w)| *a |= w);
+                let woken = &self.watch_lists[(word * 64 + name) * sets..][..sets];
+                dirty.iter_mut().zip(woken).for_each(|(a, w)| *a |= w);
             });
             fired[word] |= label[word];
         }
@@ -162,9 +166,9 @@ impl<S: Layout> Row<'_, S> {
 
     /// What a stage may choose when the names `fired` fire.
     #[inline]
-    fn choices(&self, act: Act, fired: &[u64]) -> Rest {
+    fn choices(&self, stage: Stage, fired: &[u64]) -> Pending {
         let words = self.layout.label();
-        let Active { part, live: (from, to), .. } = self.active[act.active];
+        let Active { part, candidates: (from, to), .. } = self.active[stage.active];
         let shared = &self.plan.decided[part * words..][..words];
         let label = |option: &u32| &self.plan.labels[*option as usize * words..][..words];
         let compare = |option: &u32| {
@@ -173,7 +177,7 @@ impl<S: Layout> Row<'_, S> {
         };
         let nothing = fired.iter().zip(shared).all(|(f, s)| f & s == 0);
         // Options lie in the order of the shared names that they fire.
-        let options = &self.live[from..to];
+        let options = &self.candidates[from..to];
         let (low, high) = if options.len() == 1 {
             let same = compare(&options[0]).is_none();
             (0, usize::from(same))
@@ -182,32 +186,32 @@ impl<S: Layout> Row<'_, S> {
             let same = options[low..].partition_point(|o| compare(o).is_none());
             (low, low + same)
         };
-        if act.only_ask {
-            return Rest { nothing: nothing || low < high, live: (to, to) };
+        if stage.only_ask {
+            return Pending { nothing: nothing || low < high, candidates: (to, to) };
         }
-        Rest { nothing, live: (from + low, from + high) }
+        Pending { nothing, candidates: (from + low, from + high) }
     }
 
     /// Takes the next choice at a depth, if there is one.
     #[inline]
     fn descend(&self, path: &mut Path, depth: usize) -> bool {
         let (all, words, sets) = (self.layout.all(), self.layout.label(), self.sets);
-        let rest = &mut path.rest[depth];
-        if !rest.nothing && rest.live.0 == rest.live.1 {
+        let pending = &mut path.pending[depth];
+        if !pending.nothing && pending.candidates.0 == pending.candidates.1 {
             return false;
         }
         let (sums, next) = path.sums[depth * all..][..2 * all].split_at_mut(all);
         let (fired, then) = path.fired[depth * words..][..2 * words].split_at_mut(words);
-        let (awake, woken) = path.awake[depth * sets..][..2 * sets].split_at_mut(sets);
+        let (dirty, woken) = path.dirty[depth * sets..][..2 * sets].split_at_mut(sets);
         (0..words).for_each(|w| then[w] = fired[w]);
-        (0..sets).for_each(|w| woken[w] = awake[w]);
-        if rest.nothing {
-            rest.nothing = false;
+        (0..sets).for_each(|w| woken[w] = dirty[w]);
+        if pending.nothing {
+            pending.nothing = false;
             (0..all).for_each(|w| next[w] = sums[w]);
             return true;
         }
-        let option = self.live[rest.live.0] as usize;
-        rest.live.0 += 1;
+        let option = self.candidates[pending.candidates.0] as usize;
+        pending.candidates.0 += 1;
         let vector = &self.plan.vectors[option * all..][..all];
         (0..all).for_each(|w| next[w] = sums[w].wrapping_add(vector[w]));
         self.fire(option, then, woken);
@@ -215,14 +219,13 @@ impl<S: Layout> Row<'_, S> {
     }
 }
 
-/// The first stage from `from` on that may do anything but nothing: its part may act by itself, or
-/// one of its decided names fires.
+/// The first dirty stage from `from` on: its part may act alone, or a decided name of it fires.
 #[inline]
-fn stage(acts: &[Act], awake: &[u64], from: usize) -> Option<usize> {
-    let at = first(awake, from)?;
+fn stage(stages: &[Stage], dirty: &[u64], from: usize) -> Option<usize> {
+    let at = first(dirty, from)?;
     // A question to the part that chooses next is answered by its choice.
-    let answered = |later: &usize| acts[*later].active == acts[at].active;
-    let choice = if acts[at].only_ask { first(awake, at + 1).filter(answered) } else { None };
+    let answered = |later: &usize| stages[*later].active == stages[at].active;
+    let choice = if stages[at].only_ask { first(dirty, at + 1).filter(answered) } else { None };
     choice.or(Some(at))
 }
 

@@ -9,7 +9,7 @@ use super::plan::Plan;
 use super::row::Row;
 use super::walk::Visit;
 use super::write::{Combiner, New, Pen, Write};
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 
 /// Most steps of groups that are listed; of one group with more they are found while they are
 /// written. In words of vectors, for all groups of a row.
@@ -22,8 +22,7 @@ pub(super) const KEPT: usize = 256;
 #[derive(Default)]
 pub(super) struct Lists {
     pub words: Vec<u64>,
-    /// Where in `words` each group's vectors are, "no step" first. Of a row the last one is not a
-    /// group, but the silent steps.
+    /// Where each group's vectors are in `words`, "no step" first. The last are the silent steps.
     pub groups: Vec<Range<usize>>,
 }
 
@@ -34,7 +33,6 @@ pub(super) struct Listed {
     pub rows: Vec<Option<Range<usize>>>,
 }
 
-/// One thread's memory.
 pub(super) struct Worker<'a, S> {
     pub plan: &'a Plan,
     pub layout: S,
@@ -64,7 +62,7 @@ impl<'a, S: Layout> Worker<'a, S> {
         kept: usize,
         most: u64,
         total: &AtomicU64,
-    ) -> Result<(Vec<u128>, Listed), Stopped> {
+    ) -> Limited<(Vec<u128>, Listed)> {
         let words = self.layout.state();
         let (mut counts, mut listed) = (Vec::with_capacity(keys.len() / words), Listed::default());
         for key in keys.chunks_exact(words) {
@@ -83,7 +81,7 @@ impl<'a, S: Layout> Worker<'a, S> {
         Ok((counts, listed))
     }
 
-    fn count_row(&mut self, kept: usize, most: u64, listed: &mut Listed) -> Result<u128, Stopped> {
+    fn count_row(&mut self, kept: usize, most: u64, listed: &mut Listed) -> Limited<u128> {
         let lists = &mut listed.lists;
         let (words, groups) = (lists.words.len(), lists.groups.len());
         let (all, mut product) = (self.layout.all(), 1_u128);
@@ -108,8 +106,8 @@ impl<'a, S: Layout> Worker<'a, S> {
     }
 
     /// Lists the steps of the groups of the row in work, and the silent ones; returns the groups
-    /// after which there would be more than so many words.
-    fn list(&mut self, most: usize, lists: &mut Lists) -> Result<Vec<usize>, Stopped> {
+    /// after which there would be more than that many words.
+    fn list(&mut self, most: usize, lists: &mut Lists) -> Limited<Vec<usize>> {
         let (layout, plan, start) = (self.layout, self.plan, lists.words.len());
         let mut large = Vec::new();
         for group in 0..self.row.groups() {
@@ -128,9 +126,8 @@ impl<'a, S: Layout> Worker<'a, S> {
         Ok(large)
     }
 
-    /// How many steps leave some states, and the states that are new among those which a step of
-    /// one group leads to.
-    pub fn reach(&mut self, rows: Range<usize>, states: &Index) -> Result<(u128, New), Stopped> {
+    /// How many steps leave some states, and the new states that a step of one group leads to.
+    pub fn reach(&mut self, rows: Range<usize>, states: &Index) -> Limited<(u128, New)> {
         let (mut steps, mut new) = (0_u128, New::default());
         for row in rows {
             let key = states.key(row);
@@ -159,7 +156,7 @@ impl<'a, S: Layout> Worker<'a, S> {
         key: &[u64],
         kept: Option<(&[u64], &[Range<usize>])>,
         pen: &mut Pen<'_, S>,
-    ) -> Result<(), Stopped> {
+    ) -> Limited<()> {
         self.limits.go_on()?;
         if let Some((words, groups)) = kept {
             return self.combine(key, words, groups, None, pen);
@@ -191,7 +188,7 @@ impl<'a, S: Layout> Worker<'a, S> {
         groups: &[Range<usize>],
         large: Option<usize>,
         pen: &mut Pen<'_, S>,
-    ) -> Result<(), Stopped> {
+    ) -> Limited<()> {
         let Some((silent, groups)) = groups.split_last() else { return Ok(()) };
         self.combiner.begin(key, words, groups);
         let (plan, limits, skip) = (self.plan, self.limits, self.layout.all());
@@ -207,7 +204,6 @@ impl<'a, S: Layout> Worker<'a, S> {
     }
 }
 
-/// Counts.
 struct Tally {
     many: u64,
     most: u64,
@@ -215,7 +211,7 @@ struct Tally {
 
 impl Visit for Tally {
     #[inline]
-    fn visit(&mut self, _: &[u64], nothing: bool, options: &[u32]) -> Result<bool, Stopped> {
+    fn visit(&mut self, _: &[u64], nothing: bool, options: &[u32]) -> Limited<bool> {
         self.many += options.len() as u64 + u64::from(nothing);
         Ok(self.many <= self.most)
     }
@@ -253,7 +249,7 @@ struct Reach<'b, 'c, S> {
 }
 
 impl<S: Layout> Visit for Reach<'_, '_, S> {
-    fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Result<bool, Stopped> {
+    fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Limited<bool> {
         self.many += options.len() as u128 + u128::from(nothing);
         if nothing {
             self.targets.look(sum, &[]);
@@ -276,7 +272,7 @@ struct List<'b, S> {
 
 impl<S: Layout> Visit for List<'_, S> {
     #[inline]
-    fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Result<bool, Stopped> {
+    fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Limited<bool> {
         let all = self.layout.all();
         let sum = &sum[..all];
         if nothing {

@@ -9,10 +9,16 @@ use super::index::{Index, Table};
 use super::layout::{Layout, add};
 use super::plan::Plan;
 use super::walk::Visit;
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 
 /// Most steps of the block of combinations that is made once for a row: fits in a near cache.
 const COMBINED: usize = 1 << 11;
+
+/// Bytes for each step to note what is new; a vector may have twice the room that it uses.
+pub(super) fn note_bytes(layout: impl Layout) -> u128 {
+    let note = |words: usize| if words > 0 { 2 * 8 * (1 + words) } else { 0 };
+    (note(layout.state()) + note(layout.condition())) as u128
+}
 
 /// Where a piece of the result goes.
 pub(super) struct Out<'b> {
@@ -23,16 +29,15 @@ pub(super) struct Out<'b> {
 
 /// Where the conditions of a piece go.
 pub(super) enum Conditions<'b> {
-    /// Nowhere: there are none, or nobody asks.
+    /// Nowhere: there are none, or they are not needed.
     Left,
-    /// As numbers.
     Numbers(&'b mut [u32]),
     /// As they are packed, word by word.
     Keys(&'b mut [u64]),
 }
 
 impl<'b> Out<'b> {
-    /// Takes the place of so many steps off the front.
+    /// Takes the place of that many steps off the front.
     pub fn split(&mut self, steps: usize, layout: impl Layout) -> Out<'b> {
         Out {
             targets: front(&mut self.targets, steps),
@@ -125,8 +130,7 @@ impl<S: Layout> Combiner<S> {
     }
 }
 
-/// The next combination of those who take turns; false after the last, when all are at their start
-/// again.
+/// The next combination of those who take turns; false after the last, all at their start.
 fn turn(turns: &mut [Turn], all: usize) -> bool {
     for turn in turns {
         turn.at += all;
@@ -150,7 +154,7 @@ pub(super) struct Write<'b, 'c, S> {
 }
 
 impl<S: Layout> Write<'_, '_, S> {
-    pub fn combine(&mut self, sum: &[u64], more: &[u64]) -> Result<(), Stopped> {
+    pub fn combine(&mut self, sum: &[u64], more: &[u64]) -> Limited<()> {
         let Combiner { layout, base, with, block, turns } = &mut *self.combiner;
         loop {
             with.clone_from(base);
@@ -169,7 +173,7 @@ impl<S: Layout> Write<'_, '_, S> {
 }
 
 impl<S: Layout> Visit for Write<'_, '_, S> {
-    fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Result<bool, Stopped> {
+    fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Limited<bool> {
         if nothing {
             self.combine(sum, &[])?;
         }

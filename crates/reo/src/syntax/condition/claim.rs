@@ -1,4 +1,4 @@
-//! What a condition says.
+//! Conditions as claims on values.
 
 use crate::constant::{LESS, integer, worked_out};
 use crate::constraint::{DataConstraint, DataTerm, Literal};
@@ -70,7 +70,7 @@ impl GuardClaim {
         }
     }
 
-    /// The claim as a literal; `word` tells what a word is, `cell` which cell it is as one.
+    /// The claim as a literal; `word` gives the term of a word, `cell` its cell.
     pub(crate) fn literal(
         &self,
         symbols: &mut Symbols,
@@ -86,6 +86,21 @@ impl GuardClaim {
                 Literal::Predicate(*holds, symbols.intern(p), terms)
             }
         }
+    }
+
+    /// With other values on its sides, or as arguments.
+    pub(crate) fn map<E>(
+        &self,
+        mut value: impl FnMut(&ClaimValue) -> Result<ClaimValue, E>,
+    ) -> Result<GuardClaim, E> {
+        Ok(match self {
+            GuardClaim::Equal(a, b) => GuardClaim::Equal(value(a)?, value(b)?),
+            GuardClaim::Different(a, b) => GuardClaim::Different(value(a)?, value(b)?),
+            GuardClaim::Predicate(holds, p, values) => {
+                let values = values.iter().map(value).collect::<Result<_, E>>()?;
+                GuardClaim::Predicate(*holds, p.clone(), values)
+            }
+        })
     }
 
     /// The values on its sides, or its arguments.

@@ -1,10 +1,9 @@
 //! The text of conditions: read in three dialects, written in one.
 //!
-//! A condition is made of claims `x = y`, `x != y`, `P(x, y)`, `true` and `false` with `&`, `|`,
-//! `!` and brackets. Values are names, constants (`"text"` or numbers), calls `f(x, y)`,
-//! arithmetic, `_1` (some value) and the content of a cell before and after the step. How the last
-//! is written, and whether there is `null` is the [`Dialect`]. A step says a conjunction, so that a
-//! condition is read as its cases, for a step each.
+//! Claims `x = y`, `x != y`, `x < y`, `P(x, y)`, `true` and `false` are joined by `&`, `|`, `!` and
+//! brackets. Values are names, constants (`"text"` or numbers), calls `f(x, y)`, arithmetic, `_1`
+//! (some value) and cells before and after the step, which each [`Dialect`] writes in its own way.
+//! A step has a conjunction: a condition is read as its cases, a step for each.
 //!
 //! ```
 //! use tickbound_reo::constraint::{DataConstraint, DataTerm, Literal};

@@ -26,8 +26,7 @@ use crate::syntax::{Read, Source, Spot, SyntaxFault, WithPlace};
 pub enum Dialect {
     /// `#RBA`: cells `$m` and `$m'`, `null` or `*` for an empty cell, `,` as a loose `&`.
     Rules,
-    /// `.cat`: cells `$s.m` (before) and `$t.m` (after); `?` is any value, another one wherever it
-    /// stands.
+    /// `.cat`: cells `$s.m` (before) and `$t.m` (after); each `?` is any value.
     Cat,
     /// As this crate writes: cells `$m` and `$m'`.
     Own,
@@ -44,9 +43,6 @@ const NULL: &str = "`null` stands for an empty cell in #RBA alone; write a const
 const CELL: &str = "a cell is written `$s.m` (before the step) or `$t.m` (after it)";
 
 /// The cases of a text in [`Dialect::Own`].
-///
-/// # Errors
-/// What is wrong with the text and where.
 pub fn parse(text: &str) -> Read<Cases> {
     let source = Source::new("condition", text);
     let tokens = lex::tokens(&source, OWN)?;
@@ -56,10 +52,7 @@ pub fn parse(text: &str) -> Read<Cases> {
 }
 
 /// The cases of a condition, up to the first token that cannot go on with it.
-///
-/// # Errors
-/// What is wrong with the text and where.
-pub fn cases(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
+pub fn cases(c: &mut Cursor, dialect: Dialect) -> Read<Cases> {
     let mut all = either(c, dialect)?;
     while dialect == Dialect::Rules && c.eat(",") {
         // `a = b, & c = d` is written, too.
@@ -70,7 +63,7 @@ pub fn cases(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
     Ok(all)
 }
 
-fn either(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
+fn either(c: &mut Cursor, dialect: Dialect) -> Read<Cases> {
     let mut cases = all(c, dialect)?;
     // Behind another `|` the next section of an atom begins: `#WA`, `Java : "..."`.
     let section = |c: &Cursor<'_>| {
@@ -85,7 +78,7 @@ fn either(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
     within(c, cases)
 }
 
-fn all(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
+fn all(c: &mut Cursor, dialect: Dialect) -> Read<Cases> {
     let mut cases = c.nested(|c| one(c, dialect))?;
     while c.is("&") || c.is_word("and") {
         if *c.take() == TokenKind::Sign("&") {
@@ -97,11 +90,11 @@ fn all(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
     Ok(cases)
 }
 
-fn within(c: &Cursor<'_>, cases: Cases) -> Read<Cases> {
+fn within(c: &Cursor, cases: Cases) -> Read<Cases> {
     if cases.len() > MAX_CASES { Err(c.fault(SyntaxFault::Condition(CASES))) } else { Ok(cases) }
 }
 
-fn both(c: &Cursor<'_>, one: &Cases, other: &Cases) -> Read<Cases> {
+fn both(c: &Cursor, one: &Cases, other: &Cases) -> Read<Cases> {
     all_of(one, other).ok_or_else(|| c.fault(SyntaxFault::Condition(CASES)))
 }
 
@@ -117,7 +110,7 @@ pub(crate) fn all_of(one: &Cases, other: &Cases) -> Option<Cases> {
     Some(one.iter().flat_map(with).collect())
 }
 
-fn one(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
+fn one(c: &mut Cursor, dialect: Dialect) -> Read<Cases> {
     let spot = c.spot();
     if c.eat("!") {
         let inner = c.nested(|c| one(c, dialect))?;
@@ -126,7 +119,7 @@ fn one(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
     if !c.is("(") {
         return claim(c, dialect, spot);
     }
-    // A bracket may hold a condition, or begin a value. Of two faults the later one tells more.
+    // A bracket may hold a condition, or begin a value. Of two faults the later one is reported.
     let mut inside = c.clone();
     let inner = bracket(&mut inside, dialect);
     let Err(fault) = inner else {
@@ -137,14 +130,14 @@ fn one(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
     claim(c, dialect, spot).map_err(|other| if at(&other) > at(&fault) { other } else { fault })
 }
 
-fn bracket(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
+fn bracket(c: &mut Cursor, dialect: Dialect) -> Read<Cases> {
     c.need("(")?;
     let inner = cases(c, dialect)?;
     c.need(")").map(|()| inner)
 }
 
 /// One claim, or a word for one.
-fn claim(c: &mut Cursor<'_>, dialect: Dialect, spot: Spot) -> Read<Cases> {
+fn claim(c: &mut Cursor, dialect: Dialect, spot: Spot) -> Read<Cases> {
     let alone = !matches!(c.peek(1), TokenKind::Sign("=" | "!=" | "<" | "<=" | ">" | ">="));
     for (word, cases) in [("true", vec![Vec::new()]), ("false", Vec::new())] {
         if alone && c.is_word(word) {
@@ -176,7 +169,7 @@ fn claim(c: &mut Cursor<'_>, dialect: Dialect, spot: Spot) -> Read<Cases> {
 }
 
 /// The cases in which none of `cases` holds: of each case some claim fails.
-fn negated(c: &Cursor<'_>, spot: Spot, cases: &Cases) -> Read<Cases> {
+fn negated(c: &Cursor, spot: Spot, cases: &Cases) -> Read<Cases> {
     let mut none = vec![Vec::new()];
     for case in cases {
         let fails = case.iter().map(|(_, claim)| vec![(spot, not(claim))]).collect();
@@ -214,18 +207,15 @@ fn not(claim: &GuardClaim) -> GuardClaim {
 }
 
 /// A value.
-///
-/// # Errors
-/// What is wrong with the text and where.
-pub fn value(c: &mut Cursor<'_>, dialect: Dialect) -> Read<ClaimValue> {
+pub fn value(c: &mut Cursor, dialect: Dialect) -> Read<ClaimValue> {
     chain(c, &["+", "-"], |c| chain(c, &["*", "/", "%"], |c| signed(c, dialect)))
 }
 
 /// Values with some of `signs` between, from the left.
 fn chain(
-    c: &mut Cursor<'_>,
+    c: &mut Cursor,
     signs: &[&'static str],
-    mut operand: impl FnMut(&mut Cursor<'_>) -> Read<ClaimValue>,
+    mut operand: impl FnMut(&mut Cursor) -> Read<ClaimValue>,
 ) -> Read<ClaimValue> {
     let mut left = operand(c)?;
     while let Some(sign) = signs.iter().find(|s| c.is(s)) {
@@ -240,7 +230,7 @@ fn chain(
     Ok(left)
 }
 
-fn signed(c: &mut Cursor<'_>, dialect: Dialect) -> Read<ClaimValue> {
+fn signed(c: &mut Cursor, dialect: Dialect) -> Read<ClaimValue> {
     if c.eat("-") {
         if let TokenKind::Number(digits) = c.peek(0) {
             c.take();
@@ -259,7 +249,7 @@ fn signed(c: &mut Cursor<'_>, dialect: Dialect) -> Read<ClaimValue> {
     leaf(c, dialect)
 }
 
-fn leaf(c: &mut Cursor<'_>, dialect: Dialect) -> Read<ClaimValue> {
+fn leaf(c: &mut Cursor, dialect: Dialect) -> Read<ClaimValue> {
     let here = c.fault(SyntaxFault::Condition(NULL));
     if c.eat("$") {
         return cell(c, dialect);
@@ -308,14 +298,14 @@ fn leaf(c: &mut Cursor<'_>, dialect: Dialect) -> Read<ClaimValue> {
     }
 }
 
-fn call(c: &mut Cursor<'_>, dialect: Dialect, word: &str) -> Read<ClaimValue> {
+fn call(c: &mut Cursor, dialect: Dialect, word: &str) -> Read<ClaimValue> {
     c.need("(")?;
     let values = c.nested(|c| c.list(")", |c| value(c, dialect)))?;
     Ok(ClaimValue::Call(word.to_owned(), values))
 }
 
 /// A word with indices that are numbers: `a[1]`.
-fn indexed(c: &mut Cursor<'_>, mut word: String) -> Read<ClaimValue> {
+fn indexed(c: &mut Cursor, mut word: String) -> Read<ClaimValue> {
     while c.eat("[") {
         let TokenKind::Number(at) = c.peek(0) else { return Err(c.expected("a number")) };
         _ = write!(word, "[{at}]");
@@ -325,7 +315,7 @@ fn indexed(c: &mut Cursor<'_>, mut word: String) -> Read<ClaimValue> {
     Ok(ClaimValue::Word(word))
 }
 
-fn cell(c: &mut Cursor<'_>, dialect: Dialect) -> Read<ClaimValue> {
+fn cell(c: &mut Cursor, dialect: Dialect) -> Read<ClaimValue> {
     let wrong = c.fault(SyntaxFault::Condition(CELL));
     let word = c.word("the name of a cell")?;
     if dialect != Dialect::Cat {

@@ -6,43 +6,14 @@ use itertools::Itertools;
 
 use super::claim::{ClaimValue, Claimed, GuardClaim, RESERVED};
 use crate::constant::{LESS, OPERATORS, constant_text};
-use crate::constraint::{DataConstraint, DataTerm, Literal};
+use crate::constraint::{DataConstraint, Spelling};
 use crate::symbol::Symbols;
 use crate::syntax::lex::OWN;
 
-/// A constraint as text that reads back, whatever its words: as [`DataConstraint::text`], and words
+/// A constraint as text that reads back for any words: as [`DataConstraint::text`], and words
 /// that are none by their characters stand in back quotes.
 pub fn text(constraint: &DataConstraint, symbols: &Symbols) -> String {
-    let literals = constraint.literals().iter();
-    let literals: Vec<String> =
-        literals.map(|l| claim_text(&claim_of(l, symbols), false)).collect();
-    if literals.is_empty() { "true".into() } else { literals.join(" & ") }
-}
-
-fn claim_of(literal: &Literal, symbols: &Symbols) -> GuardClaim {
-    let value = |t: &DataTerm| value_of(t, symbols);
-    match literal {
-        Literal::Equal(a, b) => GuardClaim::Equal(value(a), value(b)),
-        Literal::Different(a, b) => GuardClaim::Different(value(a), value(b)),
-        Literal::Predicate(holds, p, terms) => {
-            let terms = terms.iter().map(value).collect();
-            GuardClaim::Predicate(*holds, symbols.word(*p).to_owned(), terms)
-        }
-    }
-}
-
-fn value_of(term: &DataTerm, symbols: &Symbols) -> ClaimValue {
-    let word = |symbol| symbols.word(symbol).to_owned();
-    match term {
-        DataTerm::Constant(c) => ClaimValue::Constant(word(*c)),
-        DataTerm::Datum(name) => ClaimValue::Word(word(name.0)),
-        DataTerm::Before(cell) => ClaimValue::Before(word(cell.0)),
-        DataTerm::After(cell) => ClaimValue::After(word(cell.0)),
-        DataTerm::Some(k) => ClaimValue::Some(*k),
-        DataTerm::Call(f, terms) => {
-            ClaimValue::Call(word(*f), terms.iter().map(|t| value_of(t, symbols)).collect())
-        }
-    }
+    constraint.spelled(&Spelling { symbols, word: own_word })
 }
 
 /// Claims as text, as rules write them or as this crate does.

@@ -1,5 +1,4 @@
-//! What an atom does, as a [`Template`]: an automaton over the words of its own interface, from
-//! which every use of the atom gets its copy.
+//! An atom as a [`Template`]: an automaton over the words of its interface, copied by each use.
 
 mod rules;
 mod search;

@@ -1,18 +1,16 @@
 //! `#RBA`: rules and cells as an automaton.
 //!
-//! Of each cell the automaton's states know so much as control needs: whether it is empty and, if
-//! only constants are ever put into it, which. Claims that this decides vanish; the others are data
-//! constraints. A claim that a cell or datum is `null` is always decided. A cell whose after form a
-//! step does not mention keeps what it holds.
+//! The states know of each cell whether it is empty and, if only constants are ever put into it,
+//! which. Claims that this decides vanish; the others, never about `null`, are data constraints. A
+//! cell whose after form a step does not mention keeps its content.
 //!
-//! A node that a condition says to be `null` does not fire, one that it says not to be fires. The
-//! datum of a node that does not fire is `null`: with `b = *`, `$m = b` says that the cell is
-//! empty. In a rule without braces the other nodes whose data it speaks of fire as well. A note
-//! tells of a rule that holds in none of the cases of its condition.
+//! A node that a condition equates with `null` does not fire, one that differs from it fires; the
+//! datum of a node that does not fire is `null`. In a rule without braces the other nodes of which
+//! it speaks fire. A note reports a rule that never holds.
 //!
-//! A rule speaks about the nodes it names; the others are free. So a step is a set of rules, at
-//! least one, of which none wants a node to fire that another wants not to, and each fires a node
-//! that no other of them does. Rules that name every node are therefore taken one by one.
+//! A rule leaves nodes free that it does not name. So a step is a set of rules, at least one, that
+//! agree on their nodes, each of which fires a node that no other does. Rules that name every node
+//! are therefore taken alone.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -25,7 +23,7 @@ use crate::constant::predicate_word;
 use crate::syntax::Spot;
 use crate::syntax::condition::{ClaimValue, GuardClaim};
 use crate::treo::ast::{Rules, TreoRule};
-use crate::treo::error::{MAX_RULE_SETS, TreoError, TreoFault};
+use crate::treo::error::{MAX_RULE_SETS, TreoFault, TreoResult};
 
 /// A rule over the atom's own words.
 struct Known {
@@ -36,13 +34,12 @@ struct Known {
     touched: BTreeSet<usize>,
 }
 
-/// The template of rules over `ports`. States are numbered as they are found, from the initial one
-/// on.
+/// The template of rules over `ports`. States are numbered as they are found.
 pub(crate) fn of_rules(
     rules: &Rules,
     ports: &[String],
     words: &mut dyn Words,
-) -> Result<Template, TreoError> {
+) -> TreoResult<Template> {
     let spot = rules.rules.first().map_or(Spot(0), |r| r.spot);
     let mut reader = Reader { ports, words, cells: IndexSet::new(), nameless: HashMap::new() };
     let mut initial = IndexMap::new();
@@ -105,11 +102,11 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn fault<T>(&self, spot: Spot, fault: TreoFault) -> Result<T, TreoError> {
+    fn fault<T>(&self, spot: Spot, fault: TreoFault) -> TreoResult<T> {
         Err(self.words.source().fault(spot, fault))
     }
 
-    fn initial(&mut self, spot: Spot, value: &ClaimValue) -> Result<Option<String>, TreoError> {
+    fn initial(&mut self, spot: Spot, value: &ClaimValue) -> TreoResult<Option<String>> {
         let constant = match value {
             ClaimValue::Word(word) => self.words.parameter(word)?.map(ClaimValue::Constant),
             other => Some(other.clone()),
@@ -126,7 +123,7 @@ impl Reader<'_> {
     }
 
     /// A rule, unless it never holds.
-    fn rule(&mut self, rule: &TreoRule) -> Result<Option<Known>, TreoError> {
+    fn rule(&mut self, rule: &TreoRule) -> TreoResult<Option<Known>> {
         let [mut positive, mut negative] = self.named(rule)?;
         if let Some(both) = positive.intersection(&negative).next() {
             let what = format!("`{0}` and `~{0}` in one rule never hold", self.ports[*both]);
@@ -174,7 +171,7 @@ impl Reader<'_> {
     }
 
     /// The nodes in the braces of a rule: those that fire, those that do not.
-    fn named(&mut self, rule: &TreoRule) -> Result<[BTreeSet<usize>; 2], TreoError> {
+    fn named(&mut self, rule: &TreoRule) -> TreoResult<[BTreeSet<usize>; 2]> {
         let mut named = [BTreeSet::new(), BTreeSet::new()];
         for (spot, variable, fires) in rule.nodes.iter().flatten() {
             for name in self.words.names(variable)? {
@@ -187,8 +184,7 @@ impl Reader<'_> {
         Ok(named)
     }
 
-    /// The node of which a claim says no more than whether it fires, and whether it does, where
-    /// those of `negative` do not.
+    /// The node of which a claim means only whether it fires (and whether), given `negative`.
     fn presence(&self, claim: &GuardClaim, negative: &BTreeSet<usize>) -> Option<(usize, bool)> {
         let (a, b, fires) = match claim {
             GuardClaim::Equal(a, b) => (a, b, false),
@@ -226,36 +222,20 @@ impl Reader<'_> {
         }
     }
 
-    fn unknown<T>(&self, spot: Spot, word: &str, what: &'static str) -> Result<T, TreoError> {
+    fn unknown<T>(&self, spot: Spot, word: &str, what: &'static str) -> TreoResult<T> {
         let fix = suggest(word, self.ports.iter().map(String::as_str));
         self.fault(spot, TreoFault::Unknown { word: word.into(), what, fix })
     }
 
-    fn claim(
-        &mut self,
-        rule: &TreoRule,
-        spot: Spot,
-        claim: &GuardClaim,
-    ) -> Result<GuardClaim, TreoError> {
-        let mut value = |v: &ClaimValue| self.value(rule, spot, v);
-        Ok(match claim {
-            GuardClaim::Equal(a, b) => GuardClaim::Equal(value(a)?, value(b)?),
-            GuardClaim::Different(a, b) => GuardClaim::Different(value(a)?, value(b)?),
-            GuardClaim::Predicate(holds, p, values) => {
-                let values = values.iter().map(value).collect::<Result<Vec<_>, _>>()?;
-                let p = self.function(p)?;
-                let (passes, p) = predicate_word(&p);
-                GuardClaim::Predicate(*holds == passes, p.to_owned(), values).decided()
-            }
-        })
+    fn claim(&mut self, rule: &TreoRule, spot: Spot, claim: &GuardClaim) -> TreoResult<GuardClaim> {
+        let claim = claim.map(|v| self.value(rule, spot, v))?;
+        let GuardClaim::Predicate(holds, p, values) = claim else { return Ok(claim) };
+        let p = self.function(&p)?;
+        let (passes, p) = predicate_word(&p);
+        Ok(GuardClaim::Predicate(holds == passes, p.to_owned(), values).decided())
     }
 
-    fn value(
-        &mut self,
-        rule: &TreoRule,
-        spot: Spot,
-        value: &ClaimValue,
-    ) -> Result<ClaimValue, TreoError> {
+    fn value(&mut self, rule: &TreoRule, spot: Spot, value: &ClaimValue) -> TreoResult<ClaimValue> {
         Ok(match value {
             ClaimValue::Word(word) if self.ports.contains(word) => value.clone(),
             ClaimValue::Word(word) => match self.words.parameter(word)? {
@@ -280,7 +260,7 @@ impl Reader<'_> {
     }
 
     /// The name of a function or predicate: a parameter's value, or the word itself.
-    fn function(&mut self, word: &str) -> Result<String, TreoError> {
+    fn function(&mut self, word: &str) -> TreoResult<String> {
         Ok(self.words.parameter(word)?.unwrap_or_else(|| word.to_owned()))
     }
 }
@@ -308,8 +288,7 @@ fn domains(
     cells.iter().enumerate().map(domain).collect()
 }
 
-/// Whether a claim puts nothing but a constant into `cell`, if anything; and which constants it
-/// compares it with.
+/// Whether a claim puts at most a constant into `cell`; and the constants it compares it with.
 fn puts_constant(claim: &GuardClaim, cell: &str, constants: &mut IndexSet<String>) -> bool {
     let is = |v: &ClaimValue, after: bool| match v {
         ClaimValue::Before(c) => !after && c == cell,
@@ -336,8 +315,7 @@ fn puts_constant(claim: &GuardClaim, cell: &str, constants: &mut IndexSet<String
 /// All sets of rules that can fire together; nothing if there are too many.
 fn joints(rules: &[Known], ports: usize) -> Option<Vec<Joint>> {
     let mut sets: Vec<Vec<usize>> = Vec::new();
-    // Rules in which no node fires are taken alone, as are those that name every node: whatever
-    // agrees with them fires nothing more.
+    // Rules in which no node fires, or that name every node, are taken alone.
     let free = |rule: &Known| {
         !rule.positive.is_empty() && rule.positive.len() + rule.negative.len() < ports
     };
@@ -363,8 +341,7 @@ fn joints(rules: &[Known], ports: usize) -> Option<Vec<Joint>> {
     Some(sets.iter().map(|set| Joint::new(rules, set)).collect())
 }
 
-/// Whether all nodes that a rule of a set fires are fired by others of it. Then so they are in
-/// every larger set.
+/// Whether others of a set fire all nodes that a rule of it fires, as in every larger set.
 fn is_spare(rules: &[Known], set: &[usize], rule: usize) -> bool {
     let others = || set.iter().filter(|other| **other != rule);
     rules[rule].positive.iter().all(|port| others().any(|o| rules[*o].positive.contains(port)))

@@ -8,7 +8,7 @@ use super::template::TemplateStep;
 use crate::syntax::condition::{ClaimValue, GuardClaim};
 use crate::treo::error::{MAX_ATOM_STATES, MAX_ATOM_STEPS};
 
-/// Most choices of next contents that are looked at for one atom, times their claims.
+/// Most choices of next contents that are tried for one atom, times their claims.
 const MAX_CHOICES: usize = 10_000_000;
 
 /// What the states know of a cell: its constants, or whether it is full.
@@ -26,21 +26,19 @@ impl Domain {
     }
 }
 
-/// Some rules together.
 pub(super) struct Joint {
     pub fire: Vec<usize>,
     pub claims: Vec<GuardClaim>,
     pub touched: Vec<usize>,
 }
 
-/// The search for states.
 pub(super) struct Search<'a> {
     cells: &'a IndexSet<String>,
     domains: &'a [Domain],
     joints: &'a [Joint],
     /// Values without a name that the rules mention.
     nameless: u32,
-    /// The cell that tells most, and by its value the joints that want it so.
+    /// The cell with most values, and by its value the joints that need it.
     guide: usize,
     by_guide: HashMap<u32, Vec<usize>>,
 }
@@ -78,7 +76,7 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// The only value of a cell's form that the claims of a joint leave, if an equation says so.
+    /// The only value of a cell's form that the claims of a joint leave, if there is an equation.
     fn wanted(&self, joint: &Joint, cell: usize, form: &ClaimValue) -> Option<u32> {
         let value = |v: &ClaimValue| match (v, &self.domains[cell]) {
             (ClaimValue::Null, _) => Some(0),
@@ -188,7 +186,7 @@ impl<'a> Search<'a> {
         if same == equal { Decided::Always } else { Decided::Never }
     }
 
-    /// A value as far as the states know it.
+    /// A value, if the states know it.
     fn value(&self, value: &ClaimValue, before: &[u32], after: &[u32]) -> ClaimValue {
         let cell = |word: &String, contents: &[u32]| {
             let at = self.cells.get_index_of(word).unwrap_or_default();

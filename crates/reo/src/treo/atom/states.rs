@@ -6,14 +6,14 @@ use tickbound_input::message::{excerpt, suggest};
 use super::template::{Template, TemplateStep, Words};
 use crate::syntax::Spot;
 use crate::treo::ast::{StateStep, States};
-use crate::treo::error::{MAX_ATOM_STATES, MAX_ATOM_STEPS, TreoError, TreoFault};
+use crate::treo::error::{MAX_ATOM_STATES, MAX_ATOM_STEPS, TreoFault, TreoResult};
 
 /// The template of an automaton over `ports`. States are numbered in the order of the text.
 pub(crate) fn of_states(
     automaton: &States,
     ports: &[String],
     words: &mut dyn Words,
-) -> Result<Template, TreoError> {
+) -> TreoResult<Template> {
     let first = automaton.steps.first().map_or(Spot(0), |s| s.spot);
     let steps = automaton.steps.iter().flat_map(|s| [s.from.as_str(), &s.to]);
     let marked = automaton.initial.iter().map(|(_, s)| s.as_str());
@@ -52,7 +52,7 @@ fn fire(
     step: &StateStep,
     ports: &[String],
     words: &mut dyn Words,
-) -> Result<Vec<usize>, TreoError> {
+) -> TreoResult<Vec<usize>> {
     let tag = &automaton.tag;
     let outside = |what| TreoFault::Outside { what, fix: "write the atom with #RBA" };
     if let Some(guard) = &step.guard {

@@ -9,7 +9,7 @@ use crate::symbol::{Cell, NameId, Symbols};
 use crate::syntax::Source;
 use crate::syntax::condition::GuardClaim;
 use crate::treo::ast::TreoVariable;
-use crate::treo::error::TreoError;
+use crate::treo::error::TreoResult;
 
 /// An automaton over words.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -31,15 +31,14 @@ pub(crate) struct TemplateStep {
     pub to: u32,
 }
 
-/// What a use of an atom says about its words.
+/// The words of one use of an atom.
 pub(crate) trait Words {
     /// The value of a parameter, if there is one called so.
-    fn parameter(&mut self, word: &str) -> Result<Option<String>, TreoError>;
+    fn parameter(&mut self, word: &str) -> TreoResult<Option<String>>;
     /// The words of a variable with its indices.
-    fn names(&mut self, variable: &TreoVariable) -> Result<Vec<String>, TreoError>;
-    /// Says something about how the text was read.
+    fn names(&mut self, variable: &TreoVariable) -> TreoResult<Vec<String>>;
+    /// Adds a note about how the text was read.
     fn note(&mut self, note: String);
-    /// Where errors are.
     fn source(&self) -> &Source;
     /// The name of the atom.
     fn atom(&self) -> &str;

@@ -12,12 +12,11 @@ use crate::treo::ast::{
 use crate::treo::error::TreoFault;
 
 impl Expander<'_> {
-    /// Gives the parameters of a component the values `given`, in order. Those that are left over
-    /// stay without one: lengths may tell.
-    pub(super) fn arguments(
+    /// Gives the parameters of a component the values `given`, in order; lengths may give the rest.
+    pub fn arguments(
         &mut self,
         f: &Frame,
-        scope: &mut Scope<'_>,
+        scope: &mut Scope,
         given: &[Value],
     ) -> Result<(), TreoFault> {
         let parameters = &f.definition().parameters;
@@ -55,10 +54,10 @@ impl Expander<'_> {
     }
 
     /// Gives a parameter without a range its value.
-    pub(super) fn one(
+    pub fn one(
         &mut self,
         f: &Frame,
-        scope: &mut Scope<'_>,
+        scope: &mut Scope,
         parameter: &ComponentParameter,
         value: &Value,
     ) -> Result<(), TreoFault> {
@@ -86,10 +85,10 @@ impl Expander<'_> {
     }
 
     /// Gives a parameter with a range its values, and the words of the range theirs.
-    pub(super) fn spread(
+    pub fn spread(
         &mut self,
         f: &Frame,
-        scope: &mut Scope<'_>,
+        scope: &mut Scope,
         parameter: &ComponentParameter,
         items: Vec<Value>,
     ) -> Option<()> {
@@ -102,7 +101,7 @@ impl Expander<'_> {
     }
 
     /// Values that the outermost block gives to words, so far as they can be had already.
-    pub(super) fn equations(&mut self, f: &Frame, scope: &mut Scope<'_>) {
+    pub fn equations(&mut self, f: &Frame, scope: &mut Scope) {
         let Body::Block(block) = &f.definition().body else { return };
         for (_, predicate) in &block.predicates {
             let Predicate::Compare(TermComparison::Equal, Written::Variable(word), value) =

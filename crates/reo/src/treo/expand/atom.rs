@@ -1,5 +1,4 @@
-//! Atoms, built-in components and foreign code: what is left when all else has been replaced; and
-//! how it is wired.
+//! Atoms, built-in components and foreign code, which are left at the end, and their wiring.
 
 use std::sync::Arc;
 
@@ -17,14 +16,14 @@ use crate::connector::{ChannelEnd, Connector, Wiring};
 use crate::syntax::{Source, Spot};
 use crate::treo::ast::{Direction, Meaning, PrimitiveUse, TreoVariable};
 use crate::treo::atom::{self, Template, Words};
-use crate::treo::error::{MAX_PARTS, MAX_SIZE, TreoError, TreoFault};
+use crate::treo::error::{MAX_PARTS, MAX_SIZE, TreoFault, TreoResult};
 
 impl Expander<'_> {
-    pub(super) fn atom(&mut self, f: &mut Frame, scope: &Scope<'_>, all: &[Meaning]) -> Done {
+    pub fn atom(&mut self, f: &mut Frame, scope: &Scope, all: &[Meaning]) -> Done {
         let foreign = all.iter().any(|m| matches!(m, Meaning::Foreign(..)));
         let says = |m: &&Meaning| match m {
             Meaning::Foreign(..) => false,
-            // Beside foreign code it lists the nodes of the code, and says no more.
+            // Beside foreign code it lists the nodes of the code, and has no other meaning.
             Meaning::Primitive(it) => !(foreign && it.word.eq_ignore_ascii_case("identity")),
             Meaning::Rules(_) | Meaning::States(_) => true,
         };
@@ -54,10 +53,10 @@ impl Expander<'_> {
     fn template(
         &mut self,
         f: &Frame,
-        scope: &Scope<'_>,
+        scope: &Scope,
         meaning: &Meaning,
         ports: &[String],
-    ) -> Result<Arc<Template>, TreoError> {
+    ) -> TreoResult<Arc<Template>> {
         let values = scope.own().iter().filter_map(|(w, v)| Some((w.clone(), v.scalar()?)));
         let key: Key = (f.file, f.definition, values.collect(), ports.len());
         if let Some(known) = self.templates.get(&key) {
@@ -113,7 +112,7 @@ impl Expander<'_> {
     fn primitive(
         &mut self,
         f: &Frame,
-        scope: &Scope<'_>,
+        scope: &Scope,
         primitive: &PrimitiveUse,
         foreign: bool,
     ) -> Done {
@@ -149,7 +148,7 @@ impl Expander<'_> {
     }
 
     /// A built-in component that is used in a block.
-    pub(super) fn built_in(
+    pub fn built_in(
         &mut self,
         f: &Frame,
         spot: Spot,
@@ -174,7 +173,7 @@ impl Expander<'_> {
         primitive: &Primitive,
         nodes: &[String],
         prefix: &str,
-    ) -> Result<Leaf, TreoError> {
+    ) -> TreoResult<Leaf> {
         let mut nodes = nodes.to_vec();
         if matches!(primitive, Primitive::Timer(_)) && nodes.len() == 2 {
             self.notes.add(format!("timers share the node `{TICK}`, which fires when time passes"));
@@ -207,7 +206,7 @@ impl Expander<'_> {
     }
 
     /// The connector, with nodes made of the leaves' ends.
-    pub(super) fn wire(self, f: &Frame) -> Result<Connector, TreoError> {
+    pub fn wire(self, f: &Frame) -> TreoResult<Connector> {
         let mut writers: IndexMap<String, usize> = IndexMap::new();
         for end in self.leaves.iter().flat_map(|l| &l.ends).filter(|e| e.writes) {
             *writers.entry(end.node.clone()).or_default() += 1;
@@ -258,13 +257,8 @@ struct Opening<'a> {
 
 impl Opening<'_> {
     /// Shows its nodes to the environment. An end that is not the only one to write to its node
-    /// gets a node of its own, which the environment sees, with a channel to the node.
-    fn open(
-        &self,
-        ends: &mut [ChannelEnd],
-        wiring: &mut Wiring<'_>,
-        visible: &mut IndexSet<String>,
-    ) {
+    /// gets its own node, which the environment sees, with a channel to the node.
+    fn open(&self, ends: &mut [ChannelEnd], wiring: &mut Wiring, visible: &mut IndexSet<String>) {
         for (end, port) in ends.iter_mut().zip(self.ports) {
             if end.writes && self.writers[&end.node] > 1 {
                 let own = format!("{}{port}", self.prefix);
@@ -278,7 +272,7 @@ impl Opening<'_> {
 }
 
 /// A note about inner nodes that nothing writes to.
-fn unwritten(wiring: &Wiring<'_>, visible: &IndexSet<String>) -> Option<String> {
+fn unwritten(wiring: &Wiring, visible: &IndexSet<String>) -> Option<String> {
     let nodes = wiring.nodes();
     let mut dry = nodes.iter().filter(|(node, (written, _))| !written && !visible.contains(**node));
     let first = dry.by_ref().take(5).map(|(node, _)| node).collect::<Vec<_>>();
@@ -297,7 +291,7 @@ struct AtomWords<'a, 'l> {
 }
 
 impl Words for AtomWords<'_, '_> {
-    fn parameter(&mut self, word: &str) -> Result<Option<String>, TreoError> {
+    fn parameter(&mut self, word: &str) -> TreoResult<Option<String>> {
         let f = self.f;
         if let Some(value) = self.scope.get(word) {
             return self.x.scalar(f, f.spot, value).map(Some);
@@ -309,7 +303,7 @@ impl Words for AtomWords<'_, '_> {
         Err(f.unset(self.scope, missing))
     }
 
-    fn names(&mut self, variable: &TreoVariable) -> Result<Vec<String>, TreoError> {
+    fn names(&mut self, variable: &TreoVariable) -> TreoResult<Vec<String>> {
         let (f, scope) = (self.f, self.scope);
         self.x.names(f, scope, variable).map_err(|t| f.unset(scope, t))
     }

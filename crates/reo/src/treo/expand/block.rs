@@ -5,19 +5,18 @@
 
 use super::expander::{Done, Expander};
 use super::frame::Frame;
-use super::scope::{Component, Scope, Unresolved, Value};
+use super::scope::{Component, Scope, Tried, Unresolved, Value};
 use super::sizes::Fit;
 use super::value::is_range;
 use crate::treo::ast::{
     BlockItem, ComponentParameter, Predicate, TermBlock, TermComparison, TreoValue as Written,
     TreoVariable,
 };
-use crate::treo::error::TreoError;
+use crate::treo::error::TreoResult;
 use crate::treo::files::Target;
 
-/// What a predicate comes to, once its words have values.
+/// The meaning of a predicate, once its words have values.
 enum Resolved {
-    /// Whether it holds.
     Test(bool),
     /// It gives a word, perhaps with a range, a value.
     Give(TreoVariable, Value),
@@ -26,20 +25,13 @@ enum Resolved {
 }
 
 impl Expander<'_> {
-    pub(super) fn block(&mut self, f: &mut Frame, scope: &Scope<'_>, block: &TermBlock) -> Done {
+    pub fn block(&mut self, f: &mut Frame, scope: &Scope, block: &TermBlock) -> Done {
         let all: Vec<usize> = (0..block.predicates.len()).collect();
         self.deeper(f, |x, f| x.items(f, scope, block, &all))
     }
 
-    /// The items of `block`, for each choice of values that fulfils the predicates with the numbers
-    /// `left`.
-    fn items(
-        &mut self,
-        f: &mut Frame,
-        scope: &Scope<'_>,
-        block: &TermBlock,
-        left: &[usize],
-    ) -> Done {
+    /// The items of `block`, for each choice of values that fulfils the predicates `left`.
+    fn items(&mut self, f: &mut Frame, scope: &Scope, block: &TermBlock, left: &[usize]) -> Done {
         self.work(f, f.spot, 1)?;
         if left.is_empty() && !block.definitions.is_empty() {
             let inner = self.definitions(f, scope, block);
@@ -70,8 +62,7 @@ impl Expander<'_> {
         Ok(())
     }
 
-    /// All items.
-    fn put(&mut self, f: &mut Frame, scope: &Scope<'_>, block: &TermBlock) -> Done {
+    fn put(&mut self, f: &mut Frame, scope: &Scope, block: &TermBlock) -> Done {
         block.items.iter().try_for_each(|item| match item {
             BlockItem::Instance(instance) => self.instance(f, scope, instance),
             BlockItem::Block(block) => self.block(f, scope, block),
@@ -79,7 +70,7 @@ impl Expander<'_> {
     }
 
     /// The words of a block and the components that it defines. Each knows those before it.
-    fn definitions<'s>(&self, f: &Frame, scope: &'s Scope<'_>, block: &TermBlock) -> Scope<'s> {
+    fn definitions<'s>(&self, f: &Frame, scope: &'s Scope, block: &TermBlock) -> Scope<'s> {
         let mut inner = Scope::inside(scope);
         for definition in &block.definitions {
             let Some(number) = f.loaded.number(definition) else { continue };
@@ -92,15 +83,14 @@ impl Expander<'_> {
         inner
     }
 
-    /// The first predicate whose words have the values that it needs; comparisons and equations
-    /// before lists.
+    /// The first predicate that has the values that it needs; comparisons before lists.
     fn first_ready(
         &mut self,
         f: &mut Frame,
-        scope: &Scope<'_>,
+        scope: &Scope,
         block: &TermBlock,
         left: &[usize],
-    ) -> Result<(usize, Resolved), TreoError> {
+    ) -> TreoResult<(usize, Resolved)> {
         let mut unresolved = None;
         for lists in [false, true] {
             for at in left {
@@ -126,12 +116,7 @@ impl Expander<'_> {
     }
 
     /// Whether a predicate holds whose words all have values.
-    fn test(
-        &mut self,
-        f: &Frame,
-        scope: &Scope<'_>,
-        tested: &Predicate,
-    ) -> Result<bool, Unresolved> {
+    fn test(&mut self, f: &Frame, scope: &Scope, tested: &Predicate) -> Tried<bool> {
         let outcome = match tested {
             Predicate::Not(inner) => return self.test(f, scope, inner).map(|holds| !holds),
             Predicate::All(all) | Predicate::Any(all) => {
@@ -156,10 +141,10 @@ impl Expander<'_> {
     fn membership(
         &mut self,
         f: &Frame,
-        scope: &Scope<'_>,
+        scope: &Scope,
         word: &TreoVariable,
         list: &Written,
-    ) -> Result<Resolved, Unresolved> {
+    ) -> Tried<Resolved> {
         let list = self.value(f, scope, list)?;
         let names = self.names(f, scope, word)?;
         let name = match names.as_slice() {
@@ -177,11 +162,11 @@ impl Expander<'_> {
     fn compare(
         &mut self,
         f: &Frame,
-        scope: &Scope<'_>,
+        scope: &Scope,
         how: TermComparison,
         left: &Written,
         right: &Written,
-    ) -> Result<Resolved, Unresolved> {
+    ) -> Tried<Resolved> {
         let (a, b) = (self.value(f, scope, left), self.value(f, scope, right));
         let (a, b) = match (a, b) {
             (Ok(a), Ok(b)) => (a, b),
@@ -216,13 +201,7 @@ impl Expander<'_> {
     }
 
     /// Gives a word its value, or the words of a range those of a list.
-    fn give(
-        &mut self,
-        f: &Frame,
-        scope: &mut Scope<'_>,
-        word: &TreoVariable,
-        value: Value,
-    ) -> Done {
+    fn give(&mut self, f: &Frame, scope: &mut Scope, word: &TreoVariable, value: Value) -> Done {
         if is_range(word) {
             let Value::List(items) = &value else {
                 return Err(f.kind(word.spot, &value, "a list `<...>`"));
@@ -248,7 +227,7 @@ fn given(
     side: &Written,
     value: Value,
     missing: Unresolved,
-) -> Result<Resolved, Unresolved> {
+) -> Tried<Resolved> {
     match (how, side, &missing) {
         (TermComparison::Equal, Written::Variable(word), Unresolved::Missing(_, name))
             if is_range(word)

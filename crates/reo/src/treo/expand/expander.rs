@@ -8,11 +8,11 @@ use super::leaf::{Key, Leaf};
 use crate::connector::Notes;
 use crate::syntax::{Source, Spot};
 use crate::treo::atom::Template;
-use crate::treo::error::{MAX_DEPTH, MAX_WORK, TreoError, TreoFault};
+use crate::treo::error::{MAX_DEPTH, MAX_WORK, TreoFault, TreoResult};
 use crate::treo::files::Files;
 use crate::treo::library::Library;
 
-pub(super) type Done = Result<(), TreoError>;
+pub(super) type Done = TreoResult<()>;
 
 /// The state of the work.
 pub(super) struct Expander<'l> {
@@ -28,7 +28,7 @@ pub(super) struct Expander<'l> {
 }
 
 impl<'l> Expander<'l> {
-    pub fn new(source: &Source, library: &'l dyn Library) -> Result<Self, TreoError> {
+    pub fn new(source: &Source, library: &'l dyn Library) -> TreoResult<Self> {
         let files = Files::new(source, library)?;
         let (leaves, notes, templates, compared) = <_>::default();
         Ok(Expander { files, leaves, notes, templates, compared, worked: 0, depth: 0, size: 0 })

@@ -24,9 +24,8 @@ pub(super) struct Frame {
     pub outer: HashMap<String, String>,
     /// How often it has used each component.
     pub uses: HashMap<Arc<str>, usize>,
-    /// Where it is read.
     pub spot: Spot,
-    /// Whether it is what was asked for, whose parameters are settings.
+    /// Whether it is the requested component, whose parameters are settings.
     pub top: bool,
 }
 
@@ -70,7 +69,7 @@ impl Frame {
     }
 
     /// The error for a word without a value where one is needed.
-    pub fn unset(&self, scope: &Scope<'_>, unresolved: Unresolved) -> TreoError {
+    pub fn unset(&self, scope: &Scope, unresolved: Unresolved) -> TreoError {
         let (spot, word) = match unresolved {
             Unresolved::Fault(error) => return error,
             Unresolved::Missing(spot, word) => (spot, word),

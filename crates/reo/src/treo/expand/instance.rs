@@ -10,20 +10,15 @@ use super::frame::Frame;
 use super::scope::{Component, Scope, Unresolved, Value};
 use super::sizes::Fit;
 use super::text::{counted, listed};
-use super::top::words_of_signature;
+use super::top::settable;
 use crate::syntax::Spot;
 use crate::treo::ast::{Body, ComponentInstance, Direction, TreoValue as Written, TreoVariable};
-use crate::treo::error::{TreoError, TreoFault};
+use crate::treo::error::{TreoFault, TreoResult};
 use crate::treo::files::Target;
 
 impl Expander<'_> {
     /// A component that is used in a block.
-    pub(super) fn instance(
-        &mut self,
-        f: &mut Frame,
-        scope: &Scope<'_>,
-        instance: &ComponentInstance,
-    ) -> Done {
+    pub fn instance(&mut self, f: &mut Frame, scope: &Scope, instance: &ComponentInstance) -> Done {
         let spot = instance.component.spot;
         f.spot = spot;
         self.work(f, spot, 1)?;
@@ -67,9 +62,9 @@ impl Expander<'_> {
     fn component(
         &mut self,
         f: &Frame,
-        scope: &Scope<'_>,
+        scope: &Scope,
         word: &TreoVariable,
-    ) -> Result<Component, TreoError> {
+    ) -> TreoResult<Component> {
         match self.value(f, scope, &Written::Variable(word.clone())) {
             Ok(Value::Component(component)) => Ok(component),
             Ok(other) => Err(f.kind(word.spot, &other, "a component")),
@@ -83,8 +78,7 @@ impl Expander<'_> {
         }
     }
 
-    /// A component that a file defines, with its arguments and at the nodes `groups`, and its
-    /// words.
+    /// A component of a file, with its arguments and at the nodes `groups`, and its words.
     fn fitted(
         &mut self,
         caller: &Frame,
@@ -93,11 +87,11 @@ impl Expander<'_> {
         component: &Component,
         groups: &[Vec<String>],
         prefix: &str,
-    ) -> Result<(Frame, Scope<'static>), TreoError> {
+    ) -> TreoResult<(Frame, Scope<'static>)> {
         let mut f = Frame::new(self.files.get(file), file, definition, prefix.to_owned());
         let mut scope = Scope::default();
-        // Words of its own signature are not those of the block around it.
-        let own = words_of_signature(f.definition());
+        // Words of its signature are not those of the block around it.
+        let own = settable(f.definition());
         let outer = component.words.iter().filter(|(word, _)| !own.contains(&word.as_str()));
         outer.for_each(|(word, value)| scope.set(word.clone(), value.clone()));
         let arguments = self.arguments(&f, &mut scope, &component.arguments);
@@ -123,12 +117,8 @@ impl Expander<'_> {
         Ok((f, scope))
     }
 
-    /// Lists the ports of a component, and tells how many there are.
-    pub(super) fn interface(
-        &mut self,
-        f: &mut Frame,
-        scope: &Scope<'_>,
-    ) -> Result<usize, TreoError> {
+    /// Lists the ports of a component; returns how many there are.
+    pub fn interface(&mut self, f: &mut Frame, scope: &Scope) -> TreoResult<usize> {
         let mut ports = Vec::new();
         for node in &f.definition().nodes {
             let Some(variable) = &node.name else { continue };
@@ -143,7 +133,7 @@ impl Expander<'_> {
         Ok(f.ports.len())
     }
 
-    pub(super) fn body(&mut self, f: &mut Frame, scope: &Scope<'_>) -> Done {
+    pub fn body(&mut self, f: &mut Frame, scope: &Scope) -> Done {
         let loaded = Arc::clone(&f.loaded);
         let begin = self.leaves.len();
         match &loaded.all[f.definition].body {

@@ -9,7 +9,7 @@ use crate::treo::atom::Template;
 /// What a template depends on: the definition, the values of its words, its number of ports.
 pub(super) type Key = (usize, usize, Vec<(String, String)>, usize);
 
-/// A part, or something that stands for one.
+/// A part, or foreign code.
 pub(super) struct Leaf {
     pub kind: String,
     /// What it is made with.
@@ -24,6 +24,5 @@ pub(super) struct Leaf {
 pub(super) enum Make {
     Primitive(Primitive),
     Template(Arc<Template>),
-    /// Nothing is known.
     Foreign,
 }

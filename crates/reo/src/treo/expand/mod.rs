@@ -15,17 +15,21 @@ mod top;
 mod value;
 
 use self::expander::Expander;
-use super::error::TreoError;
+use super::error::TreoResult;
 use super::library::Library;
 use super::request::TreoRequest;
 use crate::connector::Connector;
 use crate::syntax::Source;
 
-/// The connector of a component of `source`.
-pub(super) fn connector(
+/// The connector that a component of a text describes, its imports read from `library`.
+///
+/// # Errors
+/// The first fault of the text or its imports; what is outside what is read here; a limit that it
+/// passes.
+pub fn connector(
     source: &Source,
     library: &dyn Library,
     request: &TreoRequest,
-) -> Result<Connector, TreoError> {
+) -> TreoResult<Connector> {
     Expander::new(source, library)?.top(request)
 }

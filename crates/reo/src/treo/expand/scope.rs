@@ -10,7 +10,6 @@ use crate::syntax::Spot;
 use crate::treo::error::TreoError;
 use crate::treo::files::Target;
 
-/// A value.
 #[derive(Debug, Clone)]
 pub(super) enum Value {
     Integer(i64),
@@ -109,9 +108,11 @@ impl<'p> Scope<'p> {
 pub(super) enum Unresolved {
     /// A word has none, so far.
     Missing(Spot, String),
-    /// There cannot be one.
     Fault(TreoError),
 }
+
+/// A result that may be [`Unresolved`].
+pub(super) type Tried<T> = Result<T, Unresolved>;
 
 impl From<TreoError> for Unresolved {
     fn from(error: TreoError) -> Unresolved {

@@ -1,16 +1,13 @@
-//! Sizes that nobody wrote down: which number a word must be for a list to have its length.
+//! Sizes that are not written: which number a word must be for a list to have its length.
 
 use super::expander::Expander;
 use super::frame::Frame;
-use super::scope::{Scope, Unresolved, Value};
+use super::scope::{Scope, Tried, Unresolved, Value};
 use crate::treo::ast::TreoVariable;
 
-/// Whether lengths fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// They do.
     Yes,
-    /// They cannot.
     No,
     /// Words without a value keep it from being known.
     Unknown,
@@ -19,10 +16,10 @@ pub(super) enum Fit {
 impl Expander<'_> {
     /// Gives words of `formals` values such that they take lists of the lengths `given`: one by
     /// one if there are as many of both, else all together.
-    pub(super) fn fit(
+    pub fn fit(
         &mut self,
         f: &Frame,
-        scope: &mut Scope<'_>,
+        scope: &mut Scope,
         formals: &[&TreoVariable],
         given: &[usize],
     ) -> Fit {
@@ -47,7 +44,7 @@ impl Expander<'_> {
     fn one_by_one(
         &mut self,
         f: &Frame,
-        scope: &mut Scope<'_>,
+        scope: &mut Scope,
         formals: &[&TreoVariable],
         given: &[usize],
     ) -> Fit {
@@ -74,10 +71,10 @@ impl Expander<'_> {
     }
 
     /// Solves for the one word without a value, if there is one; lengths must be linear in it.
-    pub(super) fn solve(
+    pub fn solve(
         &mut self,
         f: &Frame,
-        scope: &mut Scope<'_>,
+        scope: &mut Scope,
         formals: &[&TreoVariable],
         length: usize,
     ) -> Fit {
@@ -107,12 +104,7 @@ impl Expander<'_> {
         Fit::Yes
     }
 
-    fn lengths(
-        &mut self,
-        f: &Frame,
-        scope: &Scope<'_>,
-        formals: &[&TreoVariable],
-    ) -> Result<i64, Unresolved> {
+    fn lengths(&mut self, f: &Frame, scope: &Scope, formals: &[&TreoVariable]) -> Tried<i64> {
         formals.iter().try_fold(0i64, |sum, formal| {
             // Ranges are far shorter than the numbers at which this would stick.
             Ok(sum.saturating_add(self.length(f, scope, formal)?))

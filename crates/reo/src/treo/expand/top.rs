@@ -1,4 +1,4 @@
-//! What is asked for: which component of a file, and with which settings.
+//! The request: which component of a file, and with which settings.
 
 use indexmap::IndexSet;
 use itertools::Itertools;
@@ -10,13 +10,13 @@ use super::scope::{Scope, Unresolved, Value};
 use crate::connector::Connector;
 use crate::syntax::Source;
 use crate::treo::ast::{Definition, File, Index, TreoValue as Written, TreoVariable};
-use crate::treo::error::{TreoError, TreoFault};
+use crate::treo::error::{TreoFault, TreoResult};
 use crate::treo::library::stem;
 use crate::treo::parse;
 use crate::treo::request::TreoRequest;
 
 impl Expander<'_> {
-    pub(super) fn top(mut self, request: &TreoRequest) -> Result<Connector, TreoError> {
+    pub fn top(mut self, request: &TreoRequest) -> TreoResult<Connector> {
         let loaded = self.files.get(0);
         let fault = |fault| loaded.source.fault(crate::syntax::Spot(0), fault);
         let definition = chosen(&loaded.file, &loaded.source, request).map_err(fault)?;
@@ -40,13 +40,7 @@ impl Expander<'_> {
         self.wire(&f)
     }
 
-    fn setting(
-        &mut self,
-        f: &Frame,
-        scope: &mut Scope<'_>,
-        word: &str,
-        text: &str,
-    ) -> Result<(), TreoError> {
+    fn setting(&mut self, f: &Frame, scope: &mut Scope, word: &str, text: &str) -> TreoResult<()> {
         let definition = f.definition();
         let source = Source::new(&format!("--set {word}"), text);
         let at = |fault| source.fault(crate::syntax::Spot(0), fault);
@@ -86,7 +80,7 @@ impl Expander<'_> {
     }
 
     /// Words that need a value before the interface is known, and parameters without one.
-    fn unset(&mut self, f: &Frame, scope: &Scope<'_>) -> Vec<String> {
+    fn unset(&mut self, f: &Frame, scope: &Scope) -> Vec<String> {
         let definition = f.definition();
         let mut unset: IndexSet<String> = IndexSet::new();
         let parameters = definition.parameters.iter().map(|p| &p.name);
@@ -105,8 +99,7 @@ impl Expander<'_> {
     }
 }
 
-/// The number of the component that is asked for: by default `main`, the one that is called as the
-/// file, or the last.
+/// The number of the requested component, else `main`, the one called as the file, or the last.
 fn chosen(file: &File, source: &Source, request: &TreoRequest) -> Result<usize, TreoFault> {
     let position = |word: &str| file.definitions.iter().position(|d| d.name == word);
     if let Some(word) = &request.component {
@@ -121,17 +114,11 @@ fn chosen(file: &File, source: &Source, request: &TreoRequest) -> Result<usize, 
 }
 
 /// Words that can be set: parameters, and words in the sizes of the interface.
-fn settable(definition: &Definition) -> IndexSet<&str> {
+pub(super) fn settable(definition: &Definition) -> IndexSet<&str> {
     let parameters = definition.parameters.iter().map(|p| &p.name);
     let nodes = definition.nodes.iter().filter_map(|n| n.name.as_ref());
     let own = parameters.clone().map(|v| v.word.as_str());
     own.chain(parameters.chain(nodes).flat_map(words_of)).collect()
-}
-
-/// Words that the signature of a component gives values: its parameters, and the words of its
-/// sizes.
-pub(super) fn words_of_signature(definition: &Definition) -> IndexSet<&str> {
-    settable(definition)
 }
 
 /// Words in the indices of a variable.

@@ -1,23 +1,16 @@
-//! What values, variables and ranges come to.
+//! Values, variables and ranges, evaluated.
 
 use std::sync::Arc;
 
 use super::expander::Expander;
 use super::frame::Frame;
-use super::scope::{Component, Scope, Unresolved, Value};
+use super::scope::{Component, Scope, Tried, Unresolved, Value};
 use crate::syntax::Spot;
 use crate::treo::ast::{self, Index, ListItem, Operator, TreoVariable};
-use crate::treo::error::{MAX_RANGE, TreoError, TreoFault};
-
-type Tried<T> = Result<T, Unresolved>;
+use crate::treo::error::{MAX_RANGE, TreoFault, TreoResult};
 
 impl Expander<'_> {
-    pub(super) fn value(
-        &mut self,
-        f: &Frame,
-        scope: &Scope<'_>,
-        value: &ast::TreoValue,
-    ) -> Tried<Value> {
+    pub fn value(&mut self, f: &Frame, scope: &Scope, value: &ast::TreoValue) -> Tried<Value> {
         match value {
             ast::TreoValue::Integer(k) => Ok(Value::Integer(*k)),
             ast::TreoValue::Text(text) => Ok(Value::Text(text.as_str().into())),
@@ -39,7 +32,7 @@ impl Expander<'_> {
         }
     }
 
-    fn list(&mut self, f: &Frame, scope: &Scope<'_>, items: &[ListItem]) -> Tried<Value> {
+    fn list(&mut self, f: &Frame, scope: &Scope, items: &[ListItem]) -> Tried<Value> {
         let mut all = Vec::new();
         for item in items {
             match item {
@@ -63,7 +56,7 @@ impl Expander<'_> {
     }
 
     /// A variable's value: a list if it has a range.
-    fn variable(&mut self, f: &Frame, scope: &Scope<'_>, variable: &TreoVariable) -> Tried<Value> {
+    fn variable(&mut self, f: &Frame, scope: &Scope, variable: &TreoVariable) -> Tried<Value> {
         let names = self.names(f, scope, variable)?;
         if !is_range(variable) {
             let name = names.first().map(String::as_str).unwrap_or_default();
@@ -73,13 +66,7 @@ impl Expander<'_> {
         Ok(Value::List(values.collect::<Tried<Vec<_>>>()?.into()))
     }
 
-    fn word(
-        &mut self,
-        f: &Frame,
-        scope: &Scope<'_>,
-        at: &TreoVariable,
-        name: &str,
-    ) -> Tried<Value> {
+    fn word(&mut self, f: &Frame, scope: &Scope, at: &TreoVariable, name: &str) -> Tried<Value> {
         if let Some(value) = scope.get(name) {
             return Ok(value.clone());
         }
@@ -100,12 +87,7 @@ impl Expander<'_> {
         }
     }
 
-    pub(super) fn integer(
-        &mut self,
-        f: &Frame,
-        scope: &Scope<'_>,
-        v: &ast::TreoValue,
-    ) -> Tried<i64> {
+    pub fn integer(&mut self, f: &Frame, scope: &Scope, v: &ast::TreoValue) -> Tried<i64> {
         let fault = || f.fault(f.spot, TreoFault::Arithmetic(v.to_string()));
         match v {
             ast::TreoValue::Negative(inner) => {
@@ -134,7 +116,7 @@ impl Expander<'_> {
     fn range(
         &mut self,
         f: &Frame,
-        scope: &Scope<'_>,
+        scope: &Scope,
         from: &ast::TreoValue,
         to: &ast::TreoValue,
     ) -> Tried<(i64, i64)> {
@@ -146,11 +128,11 @@ impl Expander<'_> {
         Ok((from, to))
     }
 
-    /// The words that a variable stands for: one, or one for each value of its ranges.
-    pub(super) fn names(
+    /// The words of a variable: one, or one for each value of its ranges.
+    pub fn names(
         &mut self,
         f: &Frame,
-        scope: &Scope<'_>,
+        scope: &Scope,
         variable: &TreoVariable,
     ) -> Tried<Vec<String>> {
         let mut names = vec![variable.word.clone()];
@@ -176,13 +158,8 @@ impl Expander<'_> {
         Ok(names)
     }
 
-    /// How many words a variable stands for, not below zero only if its ranges are not.
-    pub(super) fn length(
-        &mut self,
-        f: &Frame,
-        scope: &Scope<'_>,
-        variable: &TreoVariable,
-    ) -> Tried<i64> {
+    /// How many words a variable has, not below zero only if its ranges are not.
+    pub fn length(&mut self, f: &Frame, scope: &Scope, variable: &TreoVariable) -> Tried<i64> {
         let mut length: i64 = 1;
         for index in &variable.indices {
             if let Index::Range(from, to) = index {
@@ -197,7 +174,7 @@ impl Expander<'_> {
     }
 
     /// A number or text, as text.
-    pub(super) fn scalar(&self, f: &Frame, spot: Spot, value: &Value) -> Result<String, TreoError> {
+    pub fn scalar(&self, f: &Frame, spot: Spot, value: &Value) -> TreoResult<String> {
         value.scalar().ok_or_else(|| f.kind(spot, value, "a number or a text in quotes"))
     }
 }

@@ -25,21 +25,21 @@ const LANGUAGES: [&str; 5] = ["JAVA", "PROMELA", "MAUDE", "C", "C11"];
 const OUTSIDE: [&str; 6] = ["CAM", "SA", "P", "PA", "SBA", "MCRL2"];
 
 /// Whether an atom begins here, and no block.
-pub(super) fn begins(c: &Cursor<'_>) -> bool {
+pub(super) fn begins(c: &Cursor) -> bool {
     c.is("#") || begins_reference(c)
 }
 
 /// Whether `Java : "..."` stands here, the newer way to name foreign code.
-fn begins_reference(c: &Cursor<'_>) -> bool {
+fn begins_reference(c: &Cursor) -> bool {
     language(c) && matches!((c.peek(1), c.peek(2)), (TokenKind::Sign(":"), TokenKind::Text(_)))
 }
 
-fn language(c: &Cursor<'_>) -> bool {
+fn language(c: &Cursor) -> bool {
     matches!(c.peek(0), TokenKind::Word(w) if LANGUAGES.iter().any(|l| l.eq_ignore_ascii_case(w)))
 }
 
 /// `#TAG ...` any number of times, with `|` between or without.
-pub(super) fn meanings(c: &mut Cursor<'_>) -> Read<Vec<Meaning>> {
+pub(super) fn meanings(c: &mut Cursor) -> Read<Vec<Meaning>> {
     let mut all = Vec::new();
     loop {
         c.eat("|");
@@ -55,7 +55,7 @@ pub(super) fn meanings(c: &mut Cursor<'_>) -> Read<Vec<Meaning>> {
     }
 }
 
-fn meaning(c: &mut Cursor<'_>) -> Read<Meaning> {
+fn meaning(c: &mut Cursor) -> Read<Meaning> {
     if language(c) {
         let tag = c.word("a language")?.to_uppercase();
         return Ok(foreign(c, tag));
@@ -85,7 +85,7 @@ fn meaning(c: &mut Cursor<'_>) -> Read<Meaning> {
 }
 
 /// Foreign code: all up to the next section, or the brace that ends the body.
-fn foreign(c: &mut Cursor<'_>, tag: String) -> Meaning {
+fn foreign(c: &mut Cursor, tag: String) -> Meaning {
     let start = c.spot();
     let mut brackets = 0usize;
     loop {
@@ -102,7 +102,7 @@ fn foreign(c: &mut Cursor<'_>, tag: String) -> Meaning {
     Meaning::Foreign(tag, c.text_from(start).to_owned())
 }
 
-fn rules(c: &mut Cursor<'_>) -> Read<Rules> {
+fn rules(c: &mut Cursor) -> Read<Rules> {
     let mut rules = Rules::default();
     while !matches!(c.peek(0), TokenKind::End | TokenKind::Sign("}" | "#" | "|"))
         && !begins_reference(c)
@@ -129,7 +129,7 @@ fn rules(c: &mut Cursor<'_>) -> Read<Rules> {
 }
 
 /// `$cell = value`, unless a rule without braces begins so.
-fn initial(c: &mut Cursor<'_>) -> Read<Option<(String, condition::ClaimValue)>> {
+fn initial(c: &mut Cursor) -> Read<Option<(String, condition::ClaimValue)>> {
     let mut ahead = c.clone();
     if !ahead.eat("$") {
         return Ok(None);
@@ -147,13 +147,13 @@ fn initial(c: &mut Cursor<'_>) -> Read<Option<(String, condition::ClaimValue)>> 
 }
 
 /// A node in the braces of a rule, and whether it fires.
-fn signed(c: &mut Cursor<'_>) -> Read<(Spot, TreoVariable, bool)> {
+fn signed(c: &mut Cursor) -> Read<(Spot, TreoVariable, bool)> {
     let spot = c.spot();
     let fires = !c.eat("~");
     Ok((spot, value::variable(c)?, fires))
 }
 
-fn states(c: &mut Cursor<'_>, tag: String) -> Read<States> {
+fn states(c: &mut Cursor, tag: String) -> Read<States> {
     let mut states = States { tag, initial: Vec::new(), steps: Vec::new() };
     while matches!(c.peek(0), TokenKind::Word(_)) {
         let spot = c.spot();
@@ -189,7 +189,7 @@ fn mark(states: &mut States, spot: Spot, state: &str) {
     }
 }
 
-fn state(c: &mut Cursor<'_>, states: &mut States) -> Read<String> {
+fn state(c: &mut Cursor, states: &mut States) -> Read<String> {
     let spot = c.spot();
     let state = c.word("a state")?;
     if c.eat("*") {
@@ -198,9 +198,8 @@ fn state(c: &mut Cursor<'_>, states: &mut States) -> Read<String> {
     Ok(state)
 }
 
-/// The text up to the next comma that no bracket holds; none for `true`. A bracket that stays open
-/// would hold what follows.
-fn guard(c: &mut Cursor<'_>) -> Read<Option<String>> {
+/// The text up to the next comma outside brackets; none for `true`.
+fn guard(c: &mut Cursor) -> Read<Option<String>> {
     let start = c.spot();
     let mut brackets = 0usize;
     loop {
@@ -220,7 +219,7 @@ fn guard(c: &mut Cursor<'_>) -> Read<Option<String>> {
     Ok(Some(guard).filter(|g| g != "true" && !g.is_empty()))
 }
 
-fn jobs(c: &mut Cursor<'_>) -> Read<Option<String>> {
+fn jobs(c: &mut Cursor) -> Read<Option<String>> {
     c.need("{")?;
     let start = c.spot();
     while !matches!(c.peek(0), TokenKind::End | TokenKind::Sign("{" | "}" | "#")) {
@@ -231,7 +230,7 @@ fn jobs(c: &mut Cursor<'_>) -> Read<Option<String>> {
     Ok(Some(jobs).filter(|j| !j.is_empty()))
 }
 
-fn primitive(c: &mut Cursor<'_>) -> Read<PrimitiveUse> {
+fn primitive(c: &mut Cursor) -> Read<PrimitiveUse> {
     let spot = c.spot();
     let word = c.word("the name of a primitive")?;
     let arguments = if c.eat("[") { c.list("]", value::argument)? } else { Vec::new() };

@@ -14,9 +14,8 @@
 //! ```
 //!
 //! `*`, `+` and `;` between the parts of a block name the operator with which Treo composes them.
-//! Rules and automata have only one, so that they say nothing here. A definition among the parts of
-//! a block is told from an instance with a block behind it by `=` or by the `?` and `!` of its
-//! nodes.
+//! Rules and automata have only one, so that they mean nothing here. Among the parts of a
+//! block, `=` or the `?` and `!` of its nodes distinguish a definition from an instance.
 
 mod atom;
 mod value;
@@ -31,15 +30,15 @@ use super::ast::{
 };
 use crate::syntax::lex::{self, Cursor, TREO, TokenKind};
 use crate::syntax::{Read, Source, SyntaxFault, WithPlace};
-use crate::treo::error::TreoError;
+use crate::treo::error::TreoResult;
 
 /// The tree of a text.
-pub(super) fn file(source: &Source) -> Result<File, TreoError> {
+pub(super) fn file(source: &Source) -> TreoResult<File> {
     read(source).map_err(|error| error.map(Into::into))
 }
 
 /// The value of a setting: a text that stands where an argument could.
-pub(super) fn setting(source: &Source) -> Result<TreoValue, TreoError> {
+pub(super) fn setting(source: &Source) -> TreoResult<TreoValue> {
     let read = || {
         let tokens = lex::tokens(source, TREO)?;
         let c = &mut Cursor::new(source, &tokens);
@@ -74,7 +73,7 @@ fn read(source: &Source) -> Read<File> {
     Ok(file)
 }
 
-fn path(c: &mut Cursor<'_>) -> Read<Vec<String>> {
+fn path(c: &mut Cursor) -> Read<Vec<String>> {
     let mut path = vec![c.word("a name")?];
     while c.eat(".") {
         path.push(c.word("a name")?);
@@ -82,7 +81,7 @@ fn path(c: &mut Cursor<'_>) -> Read<Vec<String>> {
     Ok(path)
 }
 
-fn definition(c: &mut Cursor<'_>) -> Read<Definition> {
+fn definition(c: &mut Cursor) -> Read<Definition> {
     let spot = c.spot();
     if let (
         TokenKind::Word(word),
@@ -110,7 +109,7 @@ fn definition(c: &mut Cursor<'_>) -> Read<Definition> {
     Ok(Definition { spot, name, parameters, nodes, body })
 }
 
-fn parameter(c: &mut Cursor<'_>) -> Read<ComponentParameter> {
+fn parameter(c: &mut Cursor) -> Read<ComponentParameter> {
     let name = value::variable(c)?;
     let kind = if c.eat(":") {
         Some(ParameterKind::Type(kind(c)?))
@@ -122,7 +121,7 @@ fn parameter(c: &mut Cursor<'_>) -> Read<ComponentParameter> {
     Ok(ComponentParameter { name, kind })
 }
 
-fn node(c: &mut Cursor<'_>) -> Read<TreoNode> {
+fn node(c: &mut Cursor) -> Read<TreoNode> {
     let name = match c.peek(0) {
         TokenKind::Word(_) => Some(value::variable(c)?),
         TokenKind::Sign("?" | "!" | ":") => None,
@@ -141,8 +140,8 @@ fn node(c: &mut Cursor<'_>) -> Read<TreoNode> {
     Ok(TreoNode { name, direction, kind })
 }
 
-/// The text of a type: types are not looked at.
-fn kind(c: &mut Cursor<'_>) -> Read<String> {
+/// The text of a type: types are not used.
+fn kind(c: &mut Cursor) -> Read<String> {
     let start = c.spot();
     loop {
         if c.eat("(") {
@@ -158,8 +157,8 @@ fn kind(c: &mut Cursor<'_>) -> Read<String> {
     }
 }
 
-/// What stands in braces, without them.
-fn block(c: &mut Cursor<'_>) -> Read<TermBlock> {
+/// The content of braces.
+fn block(c: &mut Cursor) -> Read<TermBlock> {
     let mut block = TermBlock::default();
     while matches!(c.peek(0), TokenKind::Word(_) | TokenKind::Sign("{")) {
         if begins_definition(c) {
@@ -181,7 +180,7 @@ fn block(c: &mut Cursor<'_>) -> Read<TermBlock> {
 }
 
 /// A predicate, or a component that is known in the block.
-fn said(c: &mut Cursor<'_>, block: &mut TermBlock) -> Read<()> {
+fn said(c: &mut Cursor, block: &mut TermBlock) -> Read<()> {
     let open = matches!(c.peek(0), TokenKind::Word(_)) && matches!(c.peek(1), TokenKind::Sign("("));
     if open || begins_definition(c) {
         block.definitions.push(Arc::new(definition(c)?));
@@ -191,9 +190,8 @@ fn said(c: &mut Cursor<'_>, block: &mut TermBlock) -> Read<()> {
     Ok(())
 }
 
-/// Whether a definition begins here: `word =` and a signature, or a signature with marked nodes and
-/// a body.
-fn begins_definition(c: &Cursor<'_>) -> bool {
+/// Whether a definition begins here: `word =` or marked nodes, in a signature with a body.
+fn begins_definition(c: &Cursor) -> bool {
     if !matches!(c.peek(0), TokenKind::Word(_)) {
         return false;
     }
@@ -210,7 +208,7 @@ fn begins_definition(c: &Cursor<'_>) -> bool {
 }
 
 /// Where the bracket that opens `at` tokens ahead has been closed, and whether `?` or `!` is in it.
-fn behind(c: &Cursor<'_>, mut at: usize, open: &str, close: &str) -> (usize, bool) {
+fn behind(c: &Cursor, mut at: usize, open: &str, close: &str) -> (usize, bool) {
     let (mut depth, mut marked) = (0usize, false);
     loop {
         match c.peek(at) {
@@ -229,7 +227,7 @@ fn behind(c: &Cursor<'_>, mut at: usize, open: &str, close: &str) -> (usize, boo
 }
 
 /// A part of a block; `if` gives one for each of its cases.
-fn item(c: &mut Cursor<'_>) -> Read<Vec<BlockItem>> {
+fn item(c: &mut Cursor) -> Read<Vec<BlockItem>> {
     if c.eat("{") {
         let block = c.nested(block)?;
         c.need("}")?;
@@ -248,13 +246,13 @@ fn item(c: &mut Cursor<'_>) -> Read<Vec<BlockItem>> {
 }
 
 /// Whether `if (` is a component called so, and no condition in brackets.
-fn is_instance(c: &Cursor<'_>) -> bool {
+fn is_instance(c: &Cursor) -> bool {
     let mut ahead = c.clone();
     instance(&mut ahead).is_ok() && !matches!(ahead.peek(0), TokenKind::Sign("{"))
 }
 
 /// What stands behind `for`: `word = value .. value item`.
-fn repeated(c: &mut Cursor<'_>) -> Read<TermBlock> {
+fn repeated(c: &mut Cursor) -> Read<TermBlock> {
     let spot = c.spot();
     let word = TreoVariable { spot, word: c.word("a word")?, indices: Vec::new() };
     c.need("=")?;
@@ -266,7 +264,7 @@ fn repeated(c: &mut Cursor<'_>) -> Read<TermBlock> {
 }
 
 /// What stands behind `if`: the items under each condition, in none of the cases before.
-fn chosen(c: &mut Cursor<'_>) -> Read<Vec<BlockItem>> {
+fn chosen(c: &mut Cursor) -> Read<Vec<BlockItem>> {
     let (mut cases, mut before) = (Vec::new(), Vec::new());
     loop {
         let spot = c.spot();
@@ -291,7 +289,7 @@ fn chosen(c: &mut Cursor<'_>) -> Read<Vec<BlockItem>> {
     }
 }
 
-fn instance(c: &mut Cursor<'_>) -> Read<ComponentInstance> {
+fn instance(c: &mut Cursor) -> Read<ComponentInstance> {
     let component = value::dotted(c)?;
     let arguments = if c.eat("<") { c.list(">", value::argument)? } else { Vec::new() };
     c.need("(")?;

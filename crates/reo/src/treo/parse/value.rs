@@ -12,8 +12,7 @@
 //! variable  := word ([ value [.. value], ... ])*, and as a component or argument word (. word)*
 //! ```
 //!
-//! `name<...>` is a component with arguments where an argument can stand, and a comparison in a
-//! predicate.
+//! `name<...>` is a component with arguments where one can stand, else a comparison.
 
 use crate::syntax::lex::{Cursor, TokenKind};
 use crate::syntax::{Read, SyntaxFault};
@@ -31,26 +30,25 @@ struct Reader<'c, 't> {
 }
 
 /// A value where a component may stand.
-pub(super) fn argument(c: &mut Cursor<'_>) -> Read<TreoValue> {
+pub(super) fn argument(c: &mut Cursor) -> Read<TreoValue> {
     Reader { c, operators: 0 }.sum(true)
 }
 
-fn plain(c: &mut Cursor<'_>) -> Read<TreoValue> {
+fn plain(c: &mut Cursor) -> Read<TreoValue> {
     Reader { c, operators: 0 }.sum(false)
 }
 
 /// A word with its indices.
-pub(super) fn variable(c: &mut Cursor<'_>) -> Read<TreoVariable> {
+pub(super) fn variable(c: &mut Cursor) -> Read<TreoVariable> {
     Reader { c, operators: 0 }.variable()
 }
 
 /// A word of a component, perhaps with those of its folders before it.
-pub(super) fn dotted(c: &mut Cursor<'_>) -> Read<TreoVariable> {
+pub(super) fn dotted(c: &mut Cursor) -> Read<TreoVariable> {
     Reader { c, operators: 0 }.dotted()
 }
 
-/// A condition on words.
-pub(super) fn predicate(c: &mut Cursor<'_>) -> Read<Predicate> {
+pub(super) fn predicate(c: &mut Cursor) -> Read<Predicate> {
     let left = tests(c, "|", |c| tests(c, "&", one, Predicate::All), Predicate::Any)?;
     if !c.eat("->") {
         return Ok(left);
@@ -61,9 +59,9 @@ pub(super) fn predicate(c: &mut Cursor<'_>) -> Read<Predicate> {
 
 /// Predicates with `sign` twice between.
 fn tests(
-    c: &mut Cursor<'_>,
+    c: &mut Cursor,
     sign: &str,
-    mut part: impl FnMut(&mut Cursor<'_>) -> Read<Predicate>,
+    mut part: impl FnMut(&mut Cursor) -> Read<Predicate>,
     join: fn(Vec<Predicate>) -> Predicate,
 ) -> Read<Predicate> {
     let first = part(c)?;
@@ -81,7 +79,7 @@ fn tests(
     Ok(join(all))
 }
 
-fn one(c: &mut Cursor<'_>) -> Read<Predicate> {
+fn one(c: &mut Cursor) -> Read<Predicate> {
     if c.eat("!") {
         return Ok(Predicate::Not(Box::new(c.nested(one)?)));
     }
@@ -108,13 +106,13 @@ fn one(c: &mut Cursor<'_>) -> Read<Predicate> {
     comparison(c)
 }
 
-fn bracket(c: &mut Cursor<'_>) -> Read<Predicate> {
+fn bracket(c: &mut Cursor) -> Read<Predicate> {
     c.need("(")?;
     let inner = c.nested(predicate)?;
     c.need(")").map(|()| inner)
 }
 
-fn comparison(c: &mut Cursor<'_>) -> Read<Predicate> {
+fn comparison(c: &mut Cursor) -> Read<Predicate> {
     let left = plain(c)?;
     if c.is(":") {
         let TreoValue::Variable(word) = left else { return Err(c.expected("`=` or a comparison")) };

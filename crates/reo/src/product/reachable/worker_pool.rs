@@ -1,9 +1,7 @@
-//! Many rows at once: counted and written by all threads, with the same result at any number of
-//! them.
+//! Rows counted and written by all threads, with the same result at any number of them.
 //!
-//! What goes in is the keys of some states; what comes out is the vectors of their steps, with
-//! numbers for the states and conditions that an index knows, and notes of the others in the order
-//! of the rows.
+//! Input are keys of states; output are the vectors of their steps, with numbers of the states and
+//! conditions that an index knows, and notes of the others in the order of the rows.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
@@ -15,16 +13,16 @@ use super::layout::Layout;
 use super::plan::Plan;
 use super::worker::{Listed, Worker};
 use super::write::{Notes, Out, Pen};
-use crate::limits::{ProductLimits, Stopped};
+use crate::limits::{Limited, ProductLimits};
 
 /// Steps, or rows, after which a worker's piece ends: large beside the cost of handing it out.
 pub(super) const PIECE: usize = 1 << 14;
 pub(super) const PIECE_ROWS: usize = 128;
-/// Up to so many rows with so many steps are not handed out at all.
+/// Up to that many rows with few steps are not handed out at all.
 const ALONE_ROWS: usize = 32;
 
 /// The threads of the current pool.
-pub(super) struct Crew<'a, S> {
+pub(super) struct WorkerPool<'a, S> {
     pub layout: S,
     /// For small blocks, which this thread works on itself.
     pub worker: Worker<'a, S>,
@@ -32,11 +30,11 @@ pub(super) struct Crew<'a, S> {
 
 /// Rows that have been counted.
 pub(super) struct Counted {
-    /// The keys of their states, one after the other.
+    /// The keys of their states, in order.
     pub keys: Vec<u64>,
-    /// How many steps each has; `u128::MAX` stands for that many or more.
+    /// How many steps each has; `u128::MAX` means that many or more.
     pub counts: Vec<u128>,
-    /// What was found when they were counted, so many rows in each piece but the last.
+    /// What was found when they were counted, `size` rows in each piece but the last.
     pieces: Vec<Listed>,
     size: usize,
 }
@@ -50,20 +48,20 @@ impl Counted {
     }
 }
 
-/// What a worker has written: so many steps, and what it found new.
+/// What a worker has written: how many steps, and what it found new.
 pub(super) struct Written {
     pub steps: usize,
     pub notes: Notes,
 }
 
-impl<'a, S: Layout> Crew<'a, S> {
+impl<'a, S: Layout> WorkerPool<'a, S> {
     pub fn new(plan: &'a Plan, layout: S, limits: &'a ProductLimits<'a>) -> Self {
-        Crew { layout, worker: Worker::new(plan, layout, limits) }
+        WorkerPool { layout, worker: Worker::new(plan, layout, limits) }
     }
 
     /// Counts the steps of each of the states with these keys. Of a row at most `kept` words are
     /// kept until it is written. Beyond `most` in all the answer is only that there are more.
-    pub fn count(&mut self, keys: Vec<u64>, kept: usize, most: u64) -> Result<Counted, Stopped> {
+    pub fn count(&mut self, keys: Vec<u64>, kept: usize, most: u64) -> Limited<Counted> {
         let (words, total) = (self.layout.state(), AtomicU64::new(0));
         let rows = keys.len() / words;
         let size = if rows > ALONE_ROWS { PIECE_ROWS.min(rows.div_ceil(4)) } else { rows };
@@ -88,8 +86,8 @@ impl<'a, S: Layout> Crew<'a, S> {
         range: Range<usize>,
         states: &Index,
         conditions: &Index,
-        mut out: Out<'_>,
-    ) -> Result<Vec<Written>, Stopped> {
+        mut out: Out,
+    ) -> Limited<Vec<Written>> {
         let (layout, words) = (self.layout, self.layout.state());
         let hand_out = |piece: Piece| (piece.rows, piece.steps, out.split(piece.steps, layout));
         let work: Vec<_> = cut(block, range).into_iter().map(hand_out).collect();
@@ -103,8 +101,7 @@ impl<'a, S: Layout> Crew<'a, S> {
         written.into_iter().collect()
     }
 
-    /// Does `work` on each item, in parallel if there are several; results are in the order of
-    /// items.
+    /// Does `work` on each item, in parallel if there are several; results are in order.
     pub fn each<T: Send, R: Send>(
         &mut self,
         items: Vec<T>,
@@ -142,7 +139,7 @@ fn cut(block: &Counted, range: Range<usize>) -> Vec<Piece> {
     pieces
 }
 
-/// How many of the first rows have at most so many steps, or one if it alone has more.
+/// How many of the first rows have at most that many steps, or one if it alone has more.
 pub(super) fn fitting(counts: &[u128], steps: usize, rows: usize) -> usize {
     let mut sum = 0_u128;
     let fits = |count: &&u128| {
@@ -157,8 +154,7 @@ pub(super) fn pieces_of(range: Range<usize>, size: usize) -> Vec<Range<usize>> {
     range.step_by(size.max(1)).map(|from| from..end.min(from + size)).collect()
 }
 
-/// Adds zeros, in parallel if there are many: most of the cost is the system's, for memory that is
-/// touched for the first time.
+/// Adds zeros, in parallel if there are many: touching fresh memory is most of the cost.
 pub(super) fn extend<T: Copy + Default + Send + Sync>(vec: &mut Vec<T>, many: usize) {
     if many <= PIECE {
         vec.resize(vec.len() + many, T::default());

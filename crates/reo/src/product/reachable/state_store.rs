@@ -6,10 +6,10 @@ use thiserror::Error;
 
 use crate::limits::Stopped;
 
-/// Stands for a number that is not known.
+/// A number that is not known.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
-/// Why a product that is not kept did not come to its end.
+/// Why a product that is not kept was not made.
 #[derive(Debug, Error)]
 pub enum StreamError {
     /// It was stopped, or memory does not suffice.
@@ -30,18 +30,18 @@ pub enum StreamError {
 }
 
 /// Some states that are to be worked on, with consecutive numbers.
-pub(super) struct Offer {
+pub(super) struct StateBlock {
     /// The number of the first.
     pub first: usize,
-    /// Their keys, one after the other.
+    /// Their keys, in order.
     pub keys: Vec<u64>,
 }
 
 /// All states, those that memory knows and those that it has forgotten.
-pub(super) trait Far {
-    /// States that have not been worked on, about so many, in the order of their numbers; none if
+pub(super) trait StateStore {
+    /// States that have not been worked on, about that many, in the order of their numbers; none if
     /// there are no more, here or elsewhere.
-    fn next(&mut self, rows: usize) -> Result<Option<Offer>, StreamError>;
+    fn next(&mut self, rows: usize) -> Result<Option<StateBlock>, StreamError>;
 
     /// How many of the offered states are worked on now, where `fitting` of `all` have so few steps
     /// that memory takes them at once. The others are offered again.
@@ -52,8 +52,7 @@ pub(super) trait Far {
     /// next numbers, in this order.
     fn resolve(&mut self, keys: &[u64], numbers: &mut [u32]) -> Result<(), StreamError>;
 
-    /// Memory forgets all states; those with numbers must be known hereafter. If that cannot be,
-    /// `full` is the reason.
+    /// Memory forgets all states, which must stay known; if that cannot be, `full` is the reason.
     fn forget(&mut self, full: Stopped) -> Result<(), StreamError>;
 
     /// How many states have a number.

@@ -16,8 +16,7 @@ pub(super) struct Move {
 }
 
 /// A part on its way into the plan.
-pub(super) struct Draft {
-    /// Its names.
+pub(super) struct PartSteps {
     pub names: Vec<u64>,
     /// For each state the steps in which names fire, none twice.
     pub rows: Vec<Vec<Move>>,
@@ -31,13 +30,13 @@ pub(super) struct Draft {
     pub loops: bool,
 }
 
-impl Draft {
-    pub fn new(part: &Automaton, alphabet: &[NameId], words: usize) -> Draft {
+impl PartSteps {
+    pub fn new(part: &Automaton, alphabet: &[NameId], words: usize) -> PartSteps {
         let map = label::Map::new(part.alphabet(), alphabet);
         let mut names = vec![0; words];
         let places = part.alphabet().iter().filter_map(|name| alphabet.binary_search(name).ok());
         places.for_each(|bit| label::set(&mut names, bit));
-        let mut draft = Draft {
+        let mut part_steps = PartSteps {
             names,
             rows: vec![Vec::new(); part.states()],
             silent: vec![Vec::new(); part.states()],
@@ -50,20 +49,20 @@ impl Draft {
         for step in part.all_steps().filter(|s| !part.is_idle(s)) {
             let condition = *seen.entry(step.condition).or_insert_with(|| {
                 is_possible(part.constraint(&step)).then(|| {
-                    draft.used.push(step.condition);
-                    draft.used.len() as u32 - 1
+                    part_steps.used.push(step.condition);
+                    part_steps.used.len() as u32 - 1
                 })
             });
             let Some(condition) = condition else { continue };
             let made = Move { label: map.apply(step.label), to: step.to, condition };
             let silent = label::is_silent(step.label);
-            draft.loops |= silent && step.from == step.to;
-            let rows = if silent { &mut draft.silent } else { &mut draft.rows };
+            part_steps.loops |= silent && step.from == step.to;
+            let rows = if silent { &mut part_steps.silent } else { &mut part_steps.rows };
             rows[step.from as usize].push(made);
         }
-        draft.rows.iter_mut().chain(&mut draft.silent).for_each(only_once);
-        draft.twins = draft.rows.iter().any(|row| has_twins(row));
-        draft
+        part_steps.rows.iter_mut().chain(&mut part_steps.silent).for_each(only_once);
+        part_steps.twins = part_steps.rows.iter().any(|row| has_twins(row));
+        part_steps
     }
 }
 

@@ -1,23 +1,12 @@
-//! The states of a product that is larger than memory: kept on disk, and looked up there.
+//! An external visited set: the states that memory does not hold, on disk.
 //!
-//! What goes in is the keys of states that memory does not know, in the order in which rows lead to
-//! them; what comes out is their numbers: those that they have, and the next ones for those that
-//! are new.
+//! The *queue* has the keys of all states in the order of their numbers; it is appended to, and
+//! read once. A *run* has keys and numbers sorted by key. A batch of keys is sorted and read off
+//! each run block by block; the first key of each block is in memory, so that blocks are skipped. A
+//! run that is not at least twice as long as the next one is merged with it: there are at most
+//! log2 n runs, and a state is written at most as often.
 //!
-//! States lie in two kinds of files. The *queue* has the keys of all states in the order of their
-//! numbers; it is written at its end and read once, front to back, as states come to be worked on.
-//! A *run* has the keys and numbers of some states in the order of their keys. What is asked comes
-//! in batches: a batch is sorted, and read off each run front to back, block by block, where a
-//! table in memory has the first key of each block, so that a block in which nothing that is asked
-//! can be is passed over. A run that is not at least twice as long as the one after it becomes one
-//! with it: so of n states there are at most log2 n runs, and each state is written so often at
-//! most.
-//!
-//! Sorted runs, rather than files by hash, as a batch reads them in order, whatever the keys are,
-//! and writing them is merging. Nothing of it can be seen in the result: numbers are given in the
-//! order in which keys come, whatever lies on the disk.
-//!
-//! This file opens nothing: files come from a [`Store`].
+//! Files come from a [`Store`]; nothing is opened here.
 
 use std::cmp::Ordering;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -25,15 +14,12 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::far::{Far, Offer, StreamError, UNKNOWN};
+use super::state_store::{StateBlock, StateStore, StreamError, UNKNOWN};
 use crate::limits::Stopped;
 
 /// A place for files that are needed while a product is made, and not after it.
 pub trait Store: Sync {
     /// A new file, empty.
-    ///
-    /// # Errors
-    /// The system's.
     fn create(&self) -> io::Result<Box<dyn Stored>>;
 }
 
@@ -47,18 +33,17 @@ const BLOCK: usize = 1 << 10;
 /// Bytes that are read or written at once.
 const CHUNK: usize = 1 << 16;
 
-/// Bytes of memory that the shelf takes for each state since it was last filed: its key, and a
-/// place in an order.
+/// Bytes of memory for each state since it was last filed: its key, and a place in an order.
 pub(super) fn bytes_each(words: usize) -> usize {
     8 * words + 4
 }
 
-/// Bytes of memory that it takes whatever it holds: both ends of the queue, and two runs that
+/// Bytes of memory that it always takes: both ends of the queue, and two runs that
 /// become a third.
 pub(super) const BYTES: usize = 5 * CHUNK;
 
 /// All states, in the order of their numbers; the last ones in memory, the others on disk.
-pub(super) struct Shelf<'a> {
+pub(super) struct ExternalVisited<'a> {
     store: Option<&'a dyn Store>,
     /// Words of a key.
     words: usize,
@@ -71,11 +56,11 @@ pub(super) struct Shelf<'a> {
     runs: Vec<Run>,
 }
 
-impl<'a> Shelf<'a> {
-    /// An empty one, for keys of so many words. Without a store it cannot file anything.
+impl<'a> ExternalVisited<'a> {
+    /// An empty one, for keys of that many words. Without a store it cannot file anything.
     pub fn new(words: usize, store: Option<&'a dyn Store>) -> Self {
         let (recent, runs) = (Vec::new(), Vec::new());
-        Shelf { store, words, recent, filed: 0, next: 0, queue: None, runs }
+        ExternalVisited { store, words, recent, filed: 0, next: 0, queue: None, runs }
     }
 
     fn len(&self) -> usize {
@@ -146,13 +131,16 @@ impl<'a> Shelf<'a> {
     }
 }
 
-impl Far for Shelf<'_> {
-    fn next(&mut self, rows: usize) -> Result<Option<Offer>, StreamError> {
+impl StateStore for ExternalVisited<'_> {
+    fn next(&mut self, rows: usize) -> Result<Option<StateBlock>, StreamError> {
         let range = self.next..self.len().min(self.next.saturating_add(rows));
         if range.is_empty() {
             return Ok(None);
         }
-        Ok(Some(Offer { first: range.start, keys: self.keys(range).map_err(StreamError::Store)? }))
+        Ok(Some(StateBlock {
+            first: range.start,
+            keys: self.keys(range).map_err(StreamError::Store)?,
+        }))
     }
 
     fn take(&mut self, fitting: usize, _: usize) -> usize {
@@ -199,8 +187,7 @@ struct Run {
 }
 
 impl Run {
-    /// Enters the numbers of those keys that it has; `order` has their places in the order of the
-    /// keys.
+    /// Enters the numbers of those keys that it has; `order` sorts the keys.
     fn look_up(&mut self, keys: &[u64], order: &[u32], numbers: &mut [u32]) -> io::Result<()> {
         let (words, entry) = (self.words, self.words + 1);
         let (mut loaded, mut block) = (usize::MAX, Vec::new());
@@ -220,7 +207,6 @@ impl Run {
         Ok(())
     }
 
-    /// The block that has a key if the run has it.
     fn block_of(&self, key: &[u64]) -> Option<usize> {
         let words = self.words;
         let first = |block: usize| &self.firsts[block * words..][..words];

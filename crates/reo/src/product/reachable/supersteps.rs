@@ -1,31 +1,27 @@
-//! The states of a product and their steps, some at a time, without keeping the steps.
+//! The states of a product and their steps in supersteps, without keeping the steps.
 //!
-//! As many states as have steps for which there is room are worked on together. Their steps are
-//! written with a number of memory's own for the state that each leads to: a table has such a
-//! number for the states that were met lately, and gives the next one to those that it does not
-//! know. Of these it is asked where all states are ([`Far`]) which numbers they have, all at once
-//! and in the order in which they were met; then all steps get the numbers of states. The table is
-//! emptied when it is full. So what is numbered, and in which order, is the same whatever the table
-//! has room for.
+//! A superstep takes as many states as have steps for which there is room. Targets are first
+//! numbered by a table of recently seen states; the [`StateStore`] resolves those that the table
+//! does not know, all at once and in the order found. The table is emptied when full, so the
+//! numbers do not depend on its size.
 
 use std::ops::Range;
 
-use super::crew::{Counted, Crew, extend, fitting};
-use super::far::{Far, StreamError, UNKNOWN};
+use super::external;
 use super::index::{Budget, Index};
 use super::layout::Layout;
 use super::plan::Plan;
-use super::search::note_bytes;
-use super::shelf;
+use super::state_store::{StateStore, StreamError, UNKNOWN};
 use super::worker::KEPT;
-use super::write::{Conditions, Out};
+use super::worker_pool::{Counted, WorkerPool, extend, fitting};
+use super::write::{Conditions, Out, note_bytes};
 use crate::limits::{ProductLimits, ProductProgress, Stopped};
 
 use rayon::prelude::*;
 
 /// Most rows that are worked on together.
 const ROWS: usize = 1 << 10;
-/// So many to begin with, when nothing is known of how long they are.
+/// Rows to begin with, when nothing is known of how long they are.
 const FIRST_ROWS: usize = 64;
 /// Words for what is kept of rows from when they are counted until they are written.
 const KEPT_WORDS: usize = KEPT << 10;
@@ -45,19 +41,18 @@ struct Room {
 }
 
 impl Room {
-    /// An eighth for what is kept of rows, three for steps, three for states, and one is left; the
-    /// first two may need less.
+    /// In eighths: one for what is kept of rows, three for steps, three for states.
     fn new(layout: impl Layout, memory: u128, keys: bool) -> Room {
         let eighth = usize::try_from(memory / 8).unwrap_or(usize::MAX / 8);
         let kept = (eighth / (3 * 8)).min(KEPT_WORDS);
         let words = layout.state();
         // A hash table has up to four places for each entry, and half as much again while it grows;
         // what it grows to is not known, so keys may have half as much room again as they need.
-        let each = 4 * 8 + 2 * 8 + 12 * words + 4 + shelf::bytes_each(words);
+        let each = 4 * 8 + 2 * 8 + 12 * words + 4 + external::bytes_each(words);
         // A table with a place for each key that there can be takes up to a quarter.
-        let states = (3 * eighth).saturating_sub(shelf::BYTES) / 4 * 3 / each;
+        let states = (3 * eighth).saturating_sub(external::BYTES) / 4 * 3 / each;
         let steps = (3 * eighth / step_bytes(layout, keys)).min(STEPS).min(states / 2);
-        let table = (3 * eighth - (3 * eighth).min(states * shelf::bytes_each(words))) as u64;
+        let table = (3 * eighth - (3 * eighth).min(states * external::bytes_each(words))) as u64;
         Room { steps, states, table, kept }
     }
 }
@@ -68,62 +63,57 @@ fn step_bytes(layout: impl Layout, keys: bool) -> usize {
     4 + 8 * layout.label() + condition + note_bytes(layout) as usize
 }
 
-/// The steps of some rows.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Made {
-    /// Where each row ends.
+pub(super) struct StepRows {
     pub ends: Vec<usize>,
     pub targets: Vec<u32>,
     pub labels: Vec<u64>,
-    /// Conditions as they are packed, if they are asked for.
+    /// Conditions as they are packed, if they are requested.
     pub conditions: Vec<u64>,
 }
 
-/// What is handed on: the steps of some states, with the number of the first, or that a round is
-/// over.
-pub(super) type Handed<'m> = Option<(usize, &'m Made)>;
+/// The steps of some states, with the number of the first; or that a superstep is over.
+pub(super) type Handed<'m> = Option<(usize, &'m StepRows)>;
 
-/// Who takes what is handed on, and says whether to go on.
+/// Takes what is handed on, and returns whether to go on.
 pub(super) type Take<'t, F> =
     dyn FnMut(&mut F, Handed<'_>) -> Result<bool, StreamError> + Send + 't;
 
-/// The rounds of a product.
-pub(super) struct Rounds<'a, S, F> {
-    crew: Crew<'a, S>,
+/// The supersteps of a product.
+pub(super) struct Supersteps<'a, S, F> {
+    pool: WorkerPool<'a, S>,
     limits: &'a ProductLimits<'a>,
     room: Room,
     /// The states that memory knows, numbered by itself.
     near: Index,
     table: Budget<'a>,
-    /// Their numbers.
     numbers: Vec<u32>,
     /// Knows none: conditions are not numbered here.
     conditions: Index,
-    /// Whether conditions are asked for.
+    /// Whether conditions are requested.
     keys: bool,
-    far: F,
-    made: Made,
+    store: F,
+    made: StepRows,
     rows: u64,
     steps: u64,
 }
 
-impl<'a, S: Layout, F: Far> Rounds<'a, S, F> {
-    /// Begins with the states `initial`, which get the first numbers. With `keys` conditions are
-    /// asked for.
+impl<'a, S: Layout, F: StateStore> Supersteps<'a, S, F> {
+    /// Begins with the states `initial`, which get the first numbers; `keys` requests conditions.
     pub fn new(
         plan: &'a Plan,
         layout: S,
         limits: &'a ProductLimits<'a>,
         keys: bool,
         initial: &[Vec<u64>],
-        far: F,
+        store: F,
     ) -> Result<Self, StreamError> {
         limits.fits("the parts of the product", plan.bytes())?;
         let keys = keys && layout.condition() > 0;
         let room = Room::new(layout, u128::from(limits.memory) - plan.bytes(), keys);
         let mut table = Budget::within(limits, room.table);
-        let mut rounds = Rounds {
-            crew: Crew::new(plan, layout, limits),
+        let mut supersteps = Supersteps {
+            pool: WorkerPool::new(plan, layout, limits),
             limits,
             room,
             near: Index::new(&plan.states, "the states of the product", &mut table)?,
@@ -131,26 +121,26 @@ impl<'a, S: Layout, F: Far> Rounds<'a, S, F> {
             table,
             numbers: Vec::new(),
             keys,
-            far,
-            made: Made::default(),
+            store,
+            made: StepRows::default(),
             rows: 0,
             steps: 0,
         };
         for key in initial {
-            rounds.near.number(key, &mut rounds.table)?;
+            supersteps.near.number(key, &mut supersteps.table)?;
         }
-        rounds.resolve()?;
-        Ok(rounds)
+        supersteps.resolve()?;
+        Ok(supersteps)
     }
 
     /// Makes all states and their steps, and gives them to `take` as long as it returns true. How
     /// many states there are, and how many steps were made here; nothing if it returned false.
     pub fn run(mut self, take: &mut Take<'_, F>) -> Result<Option<(u64, u64)>, StreamError> {
-        while let Some(offer) = self.far.next(self.rows_wanted())? {
-            let rows = offer.keys.len() / self.crew.layout.state();
+        while let Some(offer) = self.store.next(self.rows_wanted())? {
+            let rows = offer.keys.len() / self.pool.layout.state();
             let block = self.count(offer.keys, rows)?;
             let fitting = if rows == 0 { 0 } else { fitting(&block.counts, self.room.steps, rows) };
-            let rows = self.far.take(fitting, rows);
+            let rows = self.store.take(fitting, rows);
             let batches = self.batches(&block, rows)?;
             self.make_room(&block.counts[..rows])?;
             for batch in &batches {
@@ -165,25 +155,24 @@ impl<'a, S: Layout, F: Far> Rounds<'a, S, F> {
                 }
                 self.name();
                 self.tell()?;
-                if !take(&mut self.far, Some((first, &self.made)))? {
+                if !take(&mut self.store, Some((first, &self.made)))? {
                     return Ok(None);
                 }
             }
-            if !take(&mut self.far, None)? {
+            if !take(&mut self.store, None)? {
                 return Ok(None);
             }
         }
-        Ok(Some((self.far.states() as u64, self.steps)))
+        Ok(Some((self.store.states() as u64, self.steps)))
     }
 
     fn count(&mut self, keys: Vec<u64>, rows: usize) -> Result<Counted, StreamError> {
         let kept = (self.room.kept / rows.max(1)).min(KEPT);
         let most = (self.room.steps as u64).saturating_mul(rows as u64);
-        Ok(self.crew.count(keys, kept, most)?)
+        Ok(self.pool.count(keys, kept, most)?)
     }
 
-    /// As many rows as may have the steps for which there is room, if they are as long as those
-    /// before.
+    /// As many rows as may have the steps for which there is room, judged by those before.
     fn rows_wanted(&self) -> usize {
         if self.rows == 0 {
             return FIRST_ROWS;
@@ -192,7 +181,7 @@ impl<'a, S: Layout, F: Far> Rounds<'a, S, F> {
         (self.room.steps / mean).clamp(1, ROWS)
     }
 
-    /// Parts of the rows that fit into memory one after the other.
+    /// Parts of the rows that fit into memory in turn.
     fn batches(&self, block: &Counted, rows: usize) -> Result<Vec<Range<usize>>, StreamError> {
         let counts = &block.counts[..rows];
         let mut batches = Vec::new();
@@ -200,7 +189,7 @@ impl<'a, S: Layout, F: Far> Rounds<'a, S, F> {
         while from < rows {
             let to = from + fitting(&counts[from..], self.room.steps, rows);
             if counts[from] > self.room.steps as u128 {
-                let bytes = step_bytes(self.crew.layout, self.keys) as u128 * 8 / 3;
+                let bytes = step_bytes(self.pool.layout, self.keys) as u128 * 8 / 3;
                 let needed =
                     counts[from].saturating_mul(bytes).max(u128::from(self.limits.memory) + 1);
                 self.limits.fits("the steps of one state of the product", needed)?;
@@ -218,7 +207,7 @@ impl<'a, S: Layout, F: Far> Rounds<'a, S, F> {
             let needed = u128::from(self.limits.memory) + 1;
             let limit = self.limits.memory;
             let full = Stopped::Memory { what: "the states of the product", needed, limit };
-            self.far.forget(full)?;
+            self.store.forget(full)?;
             self.near.clear();
             self.numbers.clear();
         }
@@ -227,7 +216,7 @@ impl<'a, S: Layout, F: Far> Rounds<'a, S, F> {
 
     /// Writes the steps of some rows, with memory's own numbers of the states that they lead to.
     fn find(&mut self, block: &Counted, rows: Range<usize>) -> Result<(), StreamError> {
-        let (made, layout) = (&mut self.made, self.crew.layout);
+        let (made, layout) = (&mut self.made, self.pool.layout);
         let (mut end, counts) = (0, &block.counts[rows.clone()]);
         made.ends.clear();
         made.ends.extend(counts.iter().map(|count| {
@@ -247,7 +236,7 @@ impl<'a, S: Layout, F: Far> Rounds<'a, S, F> {
                 Conditions::Left
             },
         };
-        let written = self.crew.write(block, rows, &self.near, &self.conditions, out)?;
+        let written = self.pool.write(block, rows, &self.near, &self.conditions, out)?;
         let mut at = 0;
         for piece in written {
             let new = piece.notes.states;
@@ -264,14 +253,14 @@ impl<'a, S: Layout, F: Far> Rounds<'a, S, F> {
     fn resolve(&mut self) -> Result<(), StreamError> {
         let (before, after) = (self.numbers.len(), self.near.len());
         self.numbers.resize(after, UNKNOWN);
-        self.far.resolve(self.near.keys(before..after), &mut self.numbers[before..])
+        self.store.resolve(self.near.keys(before..after), &mut self.numbers[before..])
     }
 
     /// Puts the numbers of states in the place of memory's own.
     fn name(&mut self) {
         self.rows += self.made.ends.len() as u64;
         self.steps += self.made.targets.len() as u64;
-        if !self.far.is_whole() {
+        if !self.store.is_whole() {
             let numbers = &self.numbers;
             self.made.targets.par_iter_mut().for_each(|at| *at = numbers[*at as usize]);
         }
@@ -279,13 +268,13 @@ impl<'a, S: Layout, F: Far> Rounds<'a, S, F> {
 
     fn tell(&self) -> Result<(), StreamError> {
         self.limits.go_on()?;
-        let states = self.far.states() as u64;
+        let states = self.store.states() as u64;
         (self.limits.progress)(ProductProgress { blocks: None, states, transitions: self.steps });
         Ok(())
     }
 }
 
-/// Makes so many zeros of what is there.
+/// Makes that many zeros of what is there.
 fn renew<T: Copy + Default + Send + Sync>(vec: &mut Vec<T>, many: usize) {
     if vec.len() >= many {
         // All of it is written anew.
