@@ -1,10 +1,15 @@
 //! What can go wrong while a kernel is read.
 
+use serde::{Deserialize, Serialize};
+
 use crate::ast::SourcePlace;
 use crate::reading::MAX_VARIANTS;
 
+/// What reading yields.
+pub type Read<T> = Result<T, ReadError>;
+
 /// Why a kernel cannot be read. It prints as one line: `file:line: what; fix`.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum ReadError {
     /// Something in the source.
     #[error("{}:{}: {what}; {fix}", at.file, at.line)]
@@ -115,7 +120,11 @@ pub enum ReadError {
     },
     /// The program that was read does not fit the problem.
     #[error(transparent)]
-    Model(#[from] tickbound_model::ModelError),
+    Model(
+        #[from]
+        #[serde(with = "crate::codec::ModelErrorFields")]
+        tickbound_model::ModelError,
+    ),
 }
 
 /// The answer that lifts a [`ReadError::Differing`].

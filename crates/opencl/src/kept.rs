@@ -21,7 +21,7 @@ use crate::request::ReadRequest;
 pub const VARIABLE: &str = "TICKBOUND_CACHE";
 
 /// First in each entry: what it is, and the version of the format.
-const MAGIC: &[u8] = b"tickbound reading 4\n";
+const MAGIC: &[u8] = b"tickbound reading 5\n";
 /// Bytes of a checksum.
 const SUM: usize = 16;
 /// Largest entry, in bytes.
@@ -107,7 +107,7 @@ impl Kept {
 
     /// Keeps readings under a key, if that can be done.
     pub(crate) fn store(&self, key: Key, readings: &[One]) {
-        let payload = codec::write(&readings.to_vec());
+        let payload = codec::write(&readings);
         if let Some(path) = self.path(key)
             && payload.len() <= LARGEST.min(usize::try_from(self.most).unwrap_or(LARGEST))
         {

@@ -20,51 +20,38 @@ use super::tree::Node;
 /// Most alternatives that are told apart one after the other.
 const CHAIN: usize = 32;
 
-/// The program for some values of the structural symbols.
-#[derive(Debug, Clone)]
-pub(super) struct Alternative {
-    /// A value for each symbol.
-    pub values: Vec<i64>,
-    /// The program.
-    pub program: Vec<Node>,
-}
+/// Something for some values of the structural symbols: of each symbol its value, and a list.
+pub(crate) type Alternative<T> = (Vec<i64>, Vec<T>);
 
 /// Merges the programs of all `alternatives`; `symbols` are the structural symbols as expressions.
-pub(super) fn merge(symbols: &[Expr], alternatives: Vec<Alternative>) -> Vec<Node> {
-    let Some((symbol, rest)) = symbols.split_first() else {
-        return alternatives.into_iter().next().map_or_else(Vec::new, |a| a.program);
-    };
-    let mut by_value: Vec<(i64, Vec<Alternative>)> = Vec::new();
-    for mut alternative in alternatives {
-        let value = alternative.values.remove(0);
-        match by_value.iter_mut().find(|(v, _)| *v == value) {
-            Some((_, same)) => same.push(alternative),
-            None => by_value.push((value, vec![alternative])),
-        }
-    }
-    let choices = by_value.into_iter().map(|(value, some)| (value, merge(rest, some))).collect();
-    Merge { symbol }.lists(choices)
+pub(super) fn merge(symbols: &[Expr], alternatives: Vec<Alternative<Node>>) -> Vec<Node> {
+    by_symbol(symbols, alternatives, &|merge, lists| merge.lists(lists))
 }
 
-/// A value for each structural symbol, and numbers.
-pub(crate) type Numbers = (Vec<i64>, Vec<Expr>);
-
 /// One list of numbers out of those for some values of the structural symbols, place by place.
-pub(crate) fn numbers(symbols: &[Expr], alternatives: Vec<Numbers>) -> Vec<Expr> {
+pub(crate) fn numbers(symbols: &[Expr], alternatives: Vec<Alternative<Expr>>) -> Vec<Expr> {
+    by_symbol(symbols, alternatives, &|merge, lists| {
+        let place =
+            |i: usize| lists.iter().filter_map(move |(v, all)| Some((*v, all.get(i)?.clone())));
+        let places = lists.first().map_or(0, |(_, list)| list.len());
+        (0..places).map(|i| merge.numbers(place(i).collect())).collect()
+    })
+}
+
+fn by_symbol<T>(
+    symbols: &[Expr],
+    alternatives: Vec<Alternative<T>>,
+    join: &dyn Fn(Merge<'_>, Vec<(i64, Vec<T>)>) -> Vec<T>,
+) -> Vec<T> {
     let Some((symbol, rest)) = symbols.split_first() else {
-        return alternatives.into_iter().next().map_or_else(Vec::new, |(_, numbers)| numbers);
+        return alternatives.into_iter().next().map_or_else(Vec::new, |(_, list)| list);
     };
-    let mut by_value: IndexMap<i64, Vec<Numbers>> = IndexMap::new();
-    for (mut values, numbers) in alternatives {
-        let value = values.remove(0);
-        by_value.entry(value).or_default().push((values, numbers));
+    let mut by_value: IndexMap<i64, Vec<Alternative<T>>> = IndexMap::new();
+    for (mut values, list) in alternatives {
+        by_value.entry(values.remove(0)).or_default().push((values, list));
     }
-    let lists: Vec<(i64, Vec<Expr>)> =
-        by_value.into_iter().map(|(value, some)| (value, numbers(rest, some))).collect();
-    let places = lists.first().map_or(0, |(_, list)| list.len());
-    let place =
-        |i: usize| lists.iter().filter_map(move |(v, list)| Some((*v, list.get(i)?.clone())));
-    (0..places).map(|i| Merge { symbol }.numbers(place(i).collect())).collect()
+    let lists = by_value.into_iter().map(|(value, some)| (value, by_symbol(rest, some, join)));
+    join(Merge { symbol }, lists.collect())
 }
 
 /// What depends on one symbol.

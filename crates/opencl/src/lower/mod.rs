@@ -25,21 +25,20 @@ pub use names::Names;
 use itertools::Itertools;
 use tickbound_model::Program;
 
-use crate::error::ReadError;
+use crate::error::Read;
 use crate::extract::{Extracted, Variant};
-use merge::Alternative;
 
 /// One program for all variants.
 ///
 /// # Errors
 /// A step uses a name that the problem does not say anything about.
-pub fn lower(extracted: &Extracted, names: &Names) -> Result<Program, ReadError> {
+pub fn lower(extracted: &Extracted, names: &Names) -> Read<Program> {
     let alternative = |v: &Variant| {
         let program = tree::program(&v.steps.body, &names.of_parameters(&v.parameters))?;
-        Ok(Alternative { values: v.values.clone(), program })
+        Ok((v.values.clone(), program))
     };
     let alternatives = extracted.variants.iter().map(alternative);
-    let alternatives = alternatives.collect::<Result<Vec<_>, ReadError>>()?;
+    let alternatives = alternatives.collect::<Read<Vec<_>>>()?;
     let symbols: Vec<_> =
         extracted.structural.iter().map(|name| names.symbol(name)).try_collect()?;
     Ok(tree::statements(merge::merge(&symbols, alternatives)))

@@ -6,7 +6,7 @@ use tickbound_model::source::{ArgumentKind, Define};
 use tickbound_model::{Dimension, KernelSource, Problem};
 
 use crate::ast::SourcePlace;
-use crate::error::ReadError;
+use crate::error::{Read, ReadError};
 use crate::request::bound_name;
 use crate::steps::SymbolExpr;
 
@@ -105,14 +105,14 @@ impl Names {
     }
 
     /// A symbol as an expression over the problem's names.
-    pub(crate) fn symbol(&self, name: &str) -> Result<Expr, ReadError> {
+    pub(crate) fn symbol(&self, name: &str) -> Read<Expr> {
         self.known.get(name).cloned().ok_or_else(|| {
             ReadError::file("kernel.defines", format!("`{name}` is missing"), "add its value")
         })
     }
 
     /// An expression over the problem's names.
-    pub(crate) fn put_in(&self, number: &SymbolExpr, at: &SourcePlace) -> Result<Expr, ReadError> {
+    pub(crate) fn put_in(&self, number: &SymbolExpr, at: &SourcePlace) -> Read<Expr> {
         number.replace(&mut |name| {
             self.known.get(name).cloned().ok_or_else(|| {
                 let plain = name.trim_start_matches('$');

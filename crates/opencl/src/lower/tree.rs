@@ -7,7 +7,7 @@ use tickbound_model::{AccessKind, Program, Stmt, StmtKind};
 
 use super::names::Names;
 use crate::ast::{AddressSpace, SourcePlace};
-use crate::error::ReadError;
+use crate::error::Read;
 use crate::steps::{Arithmetic, KernelStep, KernelStepKind, picks_one};
 
 /// A statement of a kernel program, over the problem's names.
@@ -95,7 +95,7 @@ impl Lines {
 }
 
 /// The program of some steps; neighbours of one kind become one statement.
-pub(super) fn program(steps: &[KernelStep], names: &Names) -> Result<Vec<Node>, ReadError> {
+pub(super) fn program(steps: &[KernelStep], names: &Names) -> Read<Vec<Node>> {
     part(steps, names, false)
 }
 
@@ -110,7 +110,7 @@ fn atomic(space: AddressSpace, shared: bool) -> AccessKind {
 }
 
 /// The program of steps that all items come to, or `of_one` in a group.
-fn part(steps: &[KernelStep], names: &Names, of_one: bool) -> Result<Vec<Node>, ReadError> {
+fn part(steps: &[KernelStep], names: &Names, of_one: bool) -> Read<Vec<Node>> {
     let mut nodes = Vec::new();
     for step in steps {
         let lines = Lines::at(&step.at);

@@ -143,8 +143,13 @@ impl Outline {
         }
     }
 
+    /// All tokens of the code.
+    fn tokens(&self) -> Vec<&Token> {
+        self.code.iter().flatten().collect()
+    }
+
     fn groups(&self) -> Vec<(String, [String; 3])> {
-        let all: Vec<&Token> = self.code.iter().flatten().collect();
+        let all = self.tokens();
         let at = |i: usize| all.get(i).copied();
         let starts = (0..all.len()).filter(|i| all[*i].is("reqd_work_group_size"));
         let group = |i: usize| {
@@ -178,7 +183,7 @@ impl Outline {
 
     /// Dimensions of ids and sizes that the code asks for: 1 to 3, or 0 if it asks for none.
     pub fn dimensions(&self) -> usize {
-        let all: Vec<&Token> = self.code.iter().flatten().collect();
+        let all = self.tokens();
         let asks = |name: &str| {
             ["get_global_", "get_local_", "get_group_", "get_num_groups"]
                 .iter()
@@ -204,7 +209,7 @@ impl Outline {
 
     /// The kind of an undeclared name: a type is followed by a name, or is cast to.
     pub fn stands(&self, name: &str) -> Stands {
-        let all: Vec<&Token> = self.code.iter().flatten().collect();
+        let all = self.tokens();
         let mut stands = Stands::Value;
         for at in (0..all.len()).filter(|i| all[*i].is(name)) {
             let after = |n: usize| all.get(at + n);
@@ -230,7 +235,7 @@ impl Outline {
     /// Components that a type of this name has, as `.x` or `.s0` of its variables say; 1 if there
     /// are none.
     pub fn lanes(&self, name: &str) -> usize {
-        let all: Vec<&Token> = self.code.iter().flatten().collect();
+        let all = self.tokens();
         let declared = all.windows(3).filter(|w| w[0].is(name));
         let declared =
             declared.filter_map(|w| w[1].name().or_else(|| w[2].name().filter(|_| w[1].is("*"))));
@@ -267,7 +272,7 @@ impl Outline {
     /// variable, a parameter, a member, a function, a type. True also where that is not sure.
     pub fn declares(&self, name: &str) -> bool {
         self.macros.get(name).is_some_and(|m| m.defined) || {
-            let all: Vec<&Token> = self.code.iter().flatten().collect();
+            let all = self.tokens();
             (0..all.len()).any(|i| all[i].is(name) && may_declare(&all, i))
         }
     }

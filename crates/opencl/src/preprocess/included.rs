@@ -11,18 +11,14 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::ast::SourcePlace;
-use crate::error::ReadError;
+use crate::error::{Read, ReadError};
 
 /// The texts of all files that `text` includes, and that those include, by the names in their
 /// `#include` lines, as far as they are found in `folders`. `name` is the text's file in messages.
 ///
 /// # Errors
 /// One of them is no regular file, or is too large, or cannot be read.
-pub fn included(
-    name: &str,
-    text: &str,
-    folders: &[PathBuf],
-) -> Result<IndexMap<String, String>, ReadError> {
+pub fn included(name: &str, text: &str, folders: &[PathBuf]) -> Read<IndexMap<String, String>> {
     let mut found = IndexMap::new();
     let mut open = vec![(name.to_owned(), text.to_owned())];
     while let Some((file, text)) = open.pop() {

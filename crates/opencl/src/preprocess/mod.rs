@@ -22,9 +22,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use tickbound_os::process::ProcessLimits;
 
-use crate::error::ReadError;
+use crate::error::{Read, ReadError};
 use crate::libclang;
 use crate::outline::Outline;
 use crate::request::ReadRequest;
@@ -36,7 +37,7 @@ pub(crate) use text::SYMBOLS;
 pub use unroll::Said;
 
 /// A source without macros.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expanded {
     /// The text, with line markers; in front of it, the open symbols as enumeration constants.
     pub text: String,
@@ -58,7 +59,7 @@ pub fn expand(
     request: &ReadRequest,
     structural: &[String],
     values: &IndexMap<String, i64>,
-) -> Result<Expanded, ReadError> {
+) -> Read<Expanded> {
     Expander::new(request, structural)?.one(values)
 }
 
@@ -77,10 +78,7 @@ impl<'r> Expander<'r> {
     ///
     /// # Errors
     /// The source or a file that it includes cannot be read, or this machine lacks libclang.
-    pub fn new(
-        request: &'r ReadRequest,
-        structural: &'r [String],
-    ) -> Result<Expander<'r>, ReadError> {
+    pub fn new(request: &'r ReadRequest, structural: &'r [String]) -> Read<Expander<'r>> {
         let mut source = read(&request.name, &request.path)?;
         for (name, path) in &request.more {
             source += &format!("\n# 1 {}\n{}", text::quote(name), read(name, path)?);
@@ -106,7 +104,7 @@ impl<'r> Expander<'r> {
     ///
     /// # Errors
     /// The compiler rejects the source, or there is none.
-    pub fn one(&self, values: &IndexMap<String, i64>) -> Result<Expanded, ReadError> {
+    pub fn one(&self, values: &IndexMap<String, i64>) -> Read<Expanded> {
         let name = &self.request.name;
         let marked = format!("# 1 {}\n{}\n", text::quote(name), self.source);
         let structural = self.numbers(values).into_iter().map(|(name, n)| format!("{name}={n}"));
@@ -180,7 +178,7 @@ impl<'r> Expander<'r> {
         values.get(name).copied().or_else(least).unwrap_or_default()
     }
 
-    fn run(&self, marked: &str, defines: &[String]) -> Result<Preprocessed, ReadError> {
+    fn run(&self, marked: &str, defines: &[String]) -> Read<Preprocessed> {
         let (folders, language) = (self.folders(), (self.request.standard, defines));
         let places = (folder(self.request), &folders[1..]);
         let said = compiler::run(marked, places, &self.headers, language, self.limits);
@@ -228,7 +226,7 @@ fn folder(request: &ReadRequest) -> &Path {
     }
 }
 
-fn read(name: &str, path: &Path) -> Result<String, ReadError> {
+fn read(name: &str, path: &Path) -> Read<String> {
     let bytes = tickbound_input::bytes(path)
         .map_err(|error| ReadError::file(name, error.to_string(), "check kernel.opencl"))?;
     let text = String::from_utf8(bytes).map_err(|error| {

@@ -1,5 +1,6 @@
-//! Many readings of one source in one run of the preprocessor: starting a compiler takes far longer
-//! than expanding a kernel.
+//! Many copies of one source in one run of the preprocessor.
+//!
+//! Starting a compiler takes far longer than expanding a kernel.
 //!
 //! The copies stand one after the other, each under its own symbols. So that a copy finds what it
 //! would find alone, every macro that the source or a file it includes could define or undefine is

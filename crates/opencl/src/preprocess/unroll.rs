@@ -5,6 +5,7 @@
 //! looked for afterwards.
 
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use tickbound_expr::parse;
 
 use super::text::{Files, is_word, marker, name};
@@ -14,7 +15,7 @@ use crate::steps::SymbolExpr;
 const WORD: &str = "tickbound_unroll_";
 
 /// How far the source wants a loop to be unrolled.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
     /// The file where the loop begins, as messages name it.
     pub file: String,

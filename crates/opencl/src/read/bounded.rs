@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use super::form::Loop;
 use super::nodes::mention;
 use super::probe::{Probe, Walked};
+use super::scan::Loop;
 use super::symbolic::Poly;
 use super::{Read, Reader, scan};
 use crate::ast::VariableId;

@@ -5,9 +5,9 @@
 //! any loop. What follows is the test of one more, and if it holds, that iteration up to where it
 //! leaves. After a `return` the rest of the function is not walked.
 
-use super::form::{Exits, Loop};
 use super::nodes::mention;
 use super::probe::Walked;
+use super::scan::{Exits, Loop};
 use super::statements::Rest;
 use super::symbolic::Poly;
 use super::{Read, Reader, scan};

@@ -1,5 +1,6 @@
 //! Values of expressions.
 
+use super::builtins::Call;
 use super::symbolic::Poly;
 use super::types::{INT, Integer, scalar_bytes, width};
 use super::value::{ReadValue, VectorParts, holds_pointers};
@@ -37,7 +38,7 @@ impl<'a> Reader<'a> {
             ExprKind::Binary(op, a, b) => self.binary(*op, a, b, e),
             ExprKind::Assign(op, left, right) => self.assign(*op, left, right, e),
             ExprKind::Conditional(c, a, b) => self.conditional(c, a, b, e),
-            ExprKind::Call(name, arguments) => self.call(name, arguments, e),
+            ExprKind::Call(name, arguments) => self.call(Call { name, arguments, e }),
             ExprKind::Cast(a) => {
                 let value = self.value(a)?;
                 Ok(self.convert(value, &a.ty, &e.ty, &e.at))

@@ -1,6 +1,6 @@
-//! Addresses as most items have them: at a border, clamped and wrapped indices differ from those of
-//! all other items.
+//! Addresses as most items have them, away from borders.
 //!
+//! At a border, clamped and wrapped indices differ from those of all other items.
 //! `x[max(i - 1, 0)]`, `x[(i + 1) % n]` and `x[i == 0 ? 0 : i - 1]` are `x[i - 1]` and `x[i + 1]`
 //! but for one item of a row. What goes in: an offset, and the bounds of the launch. What comes
 //! out: the offset without what concerns at most a ninth of the values. It serves distances between
@@ -8,7 +8,6 @@
 
 use std::collections::HashMap;
 
-use super::growth::{growth, name};
 use super::symbolic::{Atom, AtomKind, Poly, PolyTerms, WideInterval};
 use crate::steps::Dependence;
 
@@ -158,8 +157,8 @@ fn same_row(terms: &mut PolyTerms, dividend: &Poly, by: &Poly, of: Neighbours) -
     }
     let mut apart: i128 = 0;
     for d in 0..terms.launch.len() {
-        let Some(lid) = name(terms, &format!("$lid_{d}")) else { continue };
-        let step = growth(terms, dividend, lid);
+        let Some(lid) = terms.find("lid", d) else { continue };
+        let step = terms.growth(dividend, lid);
         let step = terms.interval(&step);
         let step = step.greatest.abs().max(step.least.abs());
         apart += step.saturating_mul(i128::from(terms.launch[d].local - 1));

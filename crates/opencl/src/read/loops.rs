@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::form::{Exits, Loop};
 use super::interior::usual_truth;
 use super::nodes::{KernelNode, NodeKind, has_barrier, matter, mention};
 use super::probe::{Change, Probe, Walked};
-use super::refusals::MOST_ITERATIONS;
+use super::questions::MOST_ITERATIONS;
+use super::scan::{Exits, Loop};
 use super::strides::set_iterations;
 use super::symbolic::{Atom, AtomKind, Leaf, Poly, WideInterval};
 use super::types::Integer;

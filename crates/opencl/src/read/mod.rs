@@ -42,19 +42,12 @@
 //! one of these anywhere in the file. What consists of constants and macros alone costs nothing.
 
 mod access;
-mod answers;
-mod arithmetic;
-mod asked;
 mod bounded;
 mod branches;
 mod builtins;
 mod calls;
-mod counting;
 mod exits;
 mod expressions;
-mod feeds;
-mod form;
-mod growth;
 mod interior;
 mod loops;
 mod nodes;
@@ -62,14 +55,12 @@ mod operators;
 mod output;
 mod places;
 mod probe;
-mod refusals;
+mod questions;
 mod scan;
 mod split;
-mod spread;
 mod statements;
 mod strides;
 mod sums;
-mod switch;
 mod symbolic;
 mod trips;
 mod types;
@@ -82,19 +73,16 @@ use indexmap::IndexMap;
 use tickbound_expr::BinaryOp;
 
 use crate::ast::{AddressSpace, CExpr, CFunction, CVariable, SourcePlace, Type, Unit, VariableId};
-use crate::error::ReadError;
+use crate::error::{Read, ReadError};
 use crate::request::{Passed, ReadRequest, Symbol};
 use crate::steps::{Arithmetic, Assumed, Dependence, KernelSteps, SymbolExpr};
-use form::Exits;
 use nodes::{KernelNode, NodeKind};
+use scan::Exits;
 use symbolic::{Leaf, Poly, PolyTerms, WideInterval};
 use types::Integer;
 use value::{Pointer, ReadState, ReadValue, Target};
 
-pub use asked::matched;
-
-/// What reading yields.
-type Read<T> = Result<T, ReadError>;
+pub use questions::matched;
 
 /// Most expressions that are walked before reading gives up.
 const MOST_WORK: u64 = 5_000_000;
@@ -105,7 +93,7 @@ const MOST_TERMS: usize = 1 << 21;
 ///
 /// # Errors
 /// What cannot be read exactly, with its place and what to write instead.
-pub fn read(request: &ReadRequest, open: &[String], unit: &Unit) -> Result<KernelSteps, ReadError> {
+pub fn read(request: &ReadRequest, open: &[String], unit: &Unit) -> Read<KernelSteps> {
     let Some(entry) = unit.functions.get(&request.entry) else {
         let known: Vec<&str> =
             unit.functions.values().filter(|f| f.kernel).map(|f| f.name.as_str()).collect();
@@ -204,7 +192,7 @@ impl<'a> Reader<'a> {
             terms: PolyTerms::new(),
             state: ReadState::default(),
             nodes: Vec::new(),
-            feeding: feeds::feeding(unit, &variables),
+            feeding: scan::feeding(unit, &variables),
             lone_products: scan::lone_products(unit),
             lone: false,
             variables,

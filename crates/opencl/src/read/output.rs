@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::nodes::{KernelNode, NodeKind, Reach};
-use super::symbolic::{AtomKind, Monomial, Poly, WideInterval};
+use super::symbolic::{Monomial, Poly, WideInterval};
 use super::{Read, Reader, strides};
 use crate::ast::{AddressSpace, CExpr, CVariable, ExprKind, SourcePlace};
 use crate::error::ReadError;
@@ -90,7 +90,6 @@ impl<'a> Reader<'a> {
                 KernelStepKind::Repeat { count, whole, body: self.steps(body, left)? }
             }
             NodeKind::If { condition, then, otherwise } => KernelStepKind::If {
-                depends: self.branch_depends(&condition),
                 condition: self.number(&condition, &at)?,
                 then: self.steps(then, left)?,
                 otherwise: self.steps(otherwise, left)?,
@@ -145,13 +144,5 @@ impl<'a> Reader<'a> {
         self.terms.number(poly).ok_or_else(|| {
             ReadError::at(at, "a number here depends on data", "use macros and arguments")
         })
-    }
-
-    /// Whether a condition is the same for all items of a group.
-    fn branch_depends(&self, condition: &Poly) -> Dependence {
-        let own = self.terms.names(condition).iter().any(
-            |atom| matches!(self.terms.kind(*atom), AtomKind::Name(name) if name.starts_with("$lid_")),
-        );
-        if own { Dependence::Item } else { Dependence::Uniform }
     }
 }

@@ -75,16 +75,24 @@ impl<'a> Reader<'a> {
         }
         let value = self.value(base)?;
         let index = self.index(|r| r.whole(index))?;
-        let moved = match value {
-            ReadValue::Pointer(pointer) => {
-                let size = self.bytes(&e.ty)?;
-                let distance = self.terms.mul(&index, &size);
-                let offset = self.terms.add(&pointer.offset, &distance);
-                ReadValue::Pointer(Pointer { offset, ..pointer })
-            }
-            other => other,
+        let size = match value {
+            ReadValue::Pointer(_) => self.bytes(&e.ty)?,
+            _ => Poly::int(0),
         };
-        self.pointee(moved, &e.at)
+        self.pointee_at(value, (&index, &size), &e.at)
+    }
+
+    /// What a pointer points to, so many times a size behind it.
+    pub fn pointee_at(
+        &mut self,
+        value: ReadValue,
+        (index, size): (&Poly, &Poly),
+        at: &SourcePlace,
+    ) -> Read<ObjectPlace> {
+        let ReadValue::Pointer(pointer) = value else { return self.pointee(value, at) };
+        let distance = self.terms.mul(index, size);
+        let offset = self.terms.add(&pointer.offset, &distance);
+        self.pointee(ReadValue::Pointer(Pointer { offset, ..pointer }), at)
     }
 
     /// What a pointer points to.

@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::form::Loop;
 use super::nodes::KernelNode;
+use super::scan::Loop;
 use super::symbolic::{Atom, AtomKind, Leaf, Poly, WideInterval};
 use super::types::Integer;
 use super::value::{Pointer, ReadState, ReadValue, Target};

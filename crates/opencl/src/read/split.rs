@@ -15,14 +15,20 @@
 //! guarded tile, `if (t * TS + lid < n)`, they change from one piece to the next in a few
 //! neighbouring iterations ([`spread`]); these are taken out one by one, each item with its own
 //! condition.
+//!
+//! How far apart the items of a group are in a number.
+//!
+//! What goes in: a number that rises or falls with local ids, as a sum or inside one quotient:
+//! `ceil((n - lid) / TS)`. What comes out: its least and its greatest value in a group, which are
+//! the same for all items of it, and how far these are apart at most; or nothing, where that cannot
+//! be said, or is more than a few.
 
 use std::collections::HashMap;
 
 use super::Reader;
-use super::form::Loop;
 use super::nodes::{KernelNode, NodeKind, first_mention, has_barrier, mapped, numbers, size};
-use super::refusals::MOST_ITERATIONS;
-use super::spread;
+use super::questions::MOST_ITERATIONS;
+use super::scan::Loop;
 use super::strides::set_iterations;
 use super::sums::{Apart, Over};
 use super::symbolic::{Atom, AtomKind, Leaf, Poly, PolyTerms};
@@ -164,7 +170,7 @@ impl<'a> Reader<'a> {
         // Items of a group meet at a barrier in the same iteration of the same loop.
         let apart = has_barrier(nodes) && self.terms.depends(&edge.at) != Dependence::Uniform;
         let band = match apart {
-            true => Some(spread::band(&mut self.terms, &edge.at)?),
+            true => Some(band(&mut self.terms, &edge.at)?),
             false => None,
         };
         let mut with = |value: &Poly| {
@@ -314,13 +320,14 @@ fn sign_change(
             after: value,
         });
     }
-    let Some((step, start)) = linear(terms, poly, cut) else { return inner_edge(terms, poly, cut) };
+    let Some((step, start)) = terms.linear(poly, cut.atom) else {
+        return inner_edge(terms, poly, cut);
+    };
     let down = terms.neg(&step);
     if terms.interval(&step).least >= 1 {
         // start + step r < 0 before r = ceil(-start / step)
-        let raised = terms.sub(&step, &start);
-        let raised = terms.sub(&raised, &Poly::int(1));
-        let at = terms.quotient(&raised, &step);
+        let distance = terms.neg(&start);
+        let at = terms.ceil_quotient(&distance, &step);
         return Found::Edge(Edge { part, at, before: below, there: None, after: other });
     }
     if terms.interval(&down).least >= 1 {
@@ -350,7 +357,9 @@ fn lesser_edge(
 
 /// A part that is true where the polynomial is zero, which is in one iteration.
 fn zero_edge(terms: &mut PolyTerms, part: Atom, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
-    let Some((step, start)) = linear(terms, poly, cut) else { return inner_edge(terms, poly, cut) };
+    let Some((step, start)) = terms.linear(poly, cut.atom) else {
+        return inner_edge(terms, poly, cut);
+    };
     let Some(step) = step.constant().filter(|step| *step != 0) else { return Found::Other };
     let (sign, size) = (step.signum(), step.unsigned_abs());
     let Ok(size) = i64::try_from(size) else { return Found::Other };
@@ -372,9 +381,74 @@ fn inner_edge(terms: &mut PolyTerms, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
     first_edge(terms, &others.iter().collect::<Vec<_>>(), cut)
 }
 
-/// `(step, start)` with `poly = step * iteration + start`.
-fn linear(terms: &PolyTerms, poly: &Poly, cut: &Cut<'_, '_>) -> Option<(Poly, Poly)> {
-    let (step, start) = poly.linear_in(cut.atom)?;
-    let free = |p: &Poly| !terms.mentions(p, cut.iteration);
-    (free(&step) && free(&start)).then_some((step, start))
+/// Farthest that the items of a group may be apart.
+const FARTHEST: i128 = 8;
+
+/// Between which numbers the items of a group are.
+pub struct Band {
+    /// The least.
+    pub first: Poly,
+    /// The greatest.
+    pub last: Poly,
+    /// How far the greatest is above the least at most.
+    pub most: i64,
+}
+
+/// The band of a number.
+pub fn band(terms: &mut PolyTerms, number: &Poly) -> Option<Band> {
+    let differs = |terms: &PolyTerms, poly: &Poly| terms.depends(poly) != Dependence::Uniform;
+    let mut parts = number.distinct_atoms();
+    parts.retain(|atom| differs(terms, &Poly::atom(*atom)));
+    // A quotient that is all that differs, or a plain sum.
+    let (numerator, divisor, falls) = match parts.as_slice() {
+        [one] => match terms.kind(*one).clone() {
+            AtomKind::Quotient(a, d) => {
+                let (factor, _) = number.linear_in(*one)?;
+                let sign = factor.constant().filter(|f| f.abs() == 1)?;
+                (a, d, sign < 0)
+            }
+            _ => (number.clone(), Poly::int(1), false),
+        },
+        _ => (number.clone(), Poly::int(1), false),
+    };
+    if differs(terms, &divisor) || terms.interval(&divisor).least < 1 {
+        return None;
+    }
+    let (low, high) = ends(terms, &numerator)?;
+    let value = |terms: &mut PolyTerms, by: &HashMap<Atom, Poly>| terms.substitute(number, by);
+    let (first, last) = match falls {
+        true => (value(terms, &high), value(terms, &low)),
+        false => (value(terms, &low), value(terms, &high)),
+    };
+    // floor(a / d) - floor(b / d) is at most ceil((a - b) / d).
+    let (a, b) = (terms.substitute(&numerator, &high), terms.substitute(&numerator, &low));
+    let apart = terms.sub(&a, &b);
+    let steps = terms.ceil_quotient(&apart, &divisor);
+    let most = terms.interval(&steps).greatest;
+    let uniform = !differs(terms, &first) && !differs(terms, &last);
+    let most = i64::try_from(most).ok().filter(|n| i128::from(*n) <= FARTHEST && uniform)?;
+    Some(Band { first, last, most: most.max(0) })
+}
+
+/// Local ids for which a sum is least in a group, and for which it is greatest.
+fn ends(terms: &PolyTerms, sum: &Poly) -> Option<(HashMap<Atom, Poly>, HashMap<Atom, Poly>)> {
+    let (mut low, mut high) = (HashMap::new(), HashMap::new());
+    for id in
+        sum.distinct_atoms().into_iter().filter(|id| terms.info(*id).depends != Dependence::Uniform)
+    {
+        let AtomKind::Name(name) = terms.kind(id) else { return None };
+        // A local id has one bound: the size of its group, less one.
+        let greatest = terms.info(id).uppers.first().filter(|_| name.starts_with("$lid_"))?;
+        let (factor, _) = sum.linear_in(id)?;
+        let falling = factor.scale(-1)?;
+        let (zero, greatest) = (Poly::int(0), greatest.clone());
+        let (least, most) = match (terms.never_negative(&factor), terms.never_negative(&falling)) {
+            (true, _) => (zero, greatest),
+            (_, true) => (greatest, zero),
+            _ => return None,
+        };
+        low.insert(id, least);
+        high.insert(id, most);
+    }
+    Some((low, high))
 }

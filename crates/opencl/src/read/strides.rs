@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use tickbound_expr::{BinaryOp, Function};
 
-use super::growth::{growth, has, name};
 use super::interior::{Neighbours, interior};
 use super::nodes::{KernelNode, NodeKind, Reach};
 use super::symbolic::{Atom, AtomKind, Leaf, Monomial, Poly, PolyTerms};
@@ -19,7 +18,7 @@ pub fn items(terms: &mut PolyTerms, reach: &Reach) -> Stride {
         Dependence::Item if differs_unnamed(terms, &reach.offset) => return Stride::Irregular,
         _ => {}
     }
-    let atom = name(terms, "$lid_0");
+    let atom = terms.find("lid", 0);
     regular(terms, reach, Neighbours::Items, |terms, reach| stride(terms, reach, atom))
 }
 
@@ -33,7 +32,7 @@ fn regular(
     match between(terms, reach) {
         Stride::Irregular => {
             let offset = interior(terms, &reach.offset, of);
-            between(terms, &Reach { offset, ..reach.clone() })
+            between(terms, &reach.at(offset))
         }
         stride => stride,
     }
@@ -63,7 +62,7 @@ pub fn is_shared(terms: &PolyTerms, space: AddressSpace, offset: &Poly) -> bool 
 pub fn groups(terms: &mut PolyTerms, reach: &Reach) -> Vec<Stride> {
     let reach = unscaled(terms, reach);
     let dimension = |d: usize| {
-        let atom = name(terms, &format!("$group_{d}"));
+        let atom = terms.find("group", d);
         regular(terms, &reach, Neighbours::Any, |terms, reach| stride(terms, reach, atom))
     };
     (0..3).map(dimension).collect()
@@ -83,14 +82,14 @@ pub fn digits(terms: &mut PolyTerms, reach: &Reach) -> Option<Vec<Digit>> {
     };
     exact(terms, &reach).or_else(|| {
         let offset = interior(terms, &reach.offset, Neighbours::Items);
-        exact(terms, &Reach { offset, ..reach })
+        exact(terms, &reach.at(offset))
     })
 }
 
 /// An access with 1 for each real number that a part of its address is multiplied by, as neighbours
 /// of such a part are the same or next to each other, more or less.
 fn unscaled(terms: &mut PolyTerms, reach: &Reach) -> Reach {
-    Reach { offset: terms.unscaled(&reach.offset), ..reach.clone() }
+    reach.at(terms.unscaled(&reach.offset))
 }
 
 /// A digit of the count of items: the atom that has its value, and how many values there are.
@@ -102,7 +101,7 @@ struct Place {
 
 impl Place {
     fn of_dimension(terms: &PolyTerms, d: usize) -> Option<Place> {
-        let atom = name(terms, &format!("$lid_{d}"))?;
+        let atom = terms.find("lid", d)?;
         Some(Place { atom, extent: SymbolExpr::Name(format!("$local_{d}")) })
     }
 }
@@ -143,7 +142,7 @@ fn divided(terms: &mut PolyTerms, reach: &Reach, dimensions: &[Place]) -> Option
     let own = terms.sub(&whole, &others);
     let offset = terms.substitute(&reach.offset, &replaced);
     let offset = terms.substitute(&offset, &HashMap::from([(first, own)]));
-    if inside.iter().any(|place| has(terms, &offset, place.atom)) {
+    if inside.iter().any(|place| terms.has(&offset, place.atom)) {
         return None;
     }
     let by = terms.number(&by)?;
@@ -158,7 +157,7 @@ fn divided(terms: &mut PolyTerms, reach: &Reach, dimensions: &[Place]) -> Option
     let own = [(remainder, row), (quotient, rows)];
     let own = own.into_iter().map(|(atom, extent)| Some(Place { atom: atom.as_atom()?, extent }));
     let places: Vec<Place> = own.chain(outside.into_iter().map(Some)).collect::<Option<_>>()?;
-    plain(terms, &Reach { offset, ..reach.clone() }, &places)
+    plain(terms, &reach.at(offset), &places)
 }
 
 /// Quotients and remainders of what differs between items, with what is divided and by what.
@@ -198,23 +197,18 @@ fn counted(
             return None;
         }
         rest = others;
-        let size = match terms.local_sizes.get(&d) {
-            Some(size) => size.clone(),
-            None => terms.find_name(&format!("$local_{d}"))?,
-        };
+        let size = terms.local_size(d)?;
         weight = terms.mul(&weight, &size);
     }
     (rest == Poly::int(0)).then(|| (dimensions.to_vec(), Vec::new()))
 }
 
 fn has_items(terms: &PolyTerms, poly: &Poly, dimensions: &[Place]) -> bool {
-    dimensions.iter().any(|place| has(terms, poly, place.atom))
+    dimensions.iter().any(|place| terms.has(poly, place.atom))
 }
 
 fn has_any_item(terms: &PolyTerms, atom: Atom) -> bool {
-    (0..3).any(|d| {
-        name(terms, &format!("$lid_{d}")).is_some_and(|lid| has(terms, &Poly::atom(atom), lid))
-    })
+    (0..3).any(|d| terms.find("lid", d).is_some_and(|lid| terms.has(&Poly::atom(atom), lid)))
 }
 
 /// Whether there is an atom in it that depends on the item and cannot be said.
@@ -268,7 +262,7 @@ fn between_iterations(terms: &mut PolyTerms, reach: &Reach, iteration: Leaf) -> 
 /// What the offset grows by, in elements, if the atom grows by one.
 fn stride(terms: &mut PolyTerms, reach: &Reach, atom: Option<Atom>) -> Stride {
     let bytes = match atom {
-        Some(atom) => growth(terms, &reach.offset, atom),
+        Some(atom) => terms.growth(&reach.offset, atom),
         None => Poly::int(0),
     };
     let element = (&Monomial::new(), i64::from(reach.element.max(1)));
@@ -277,13 +271,9 @@ fn stride(terms: &mut PolyTerms, reach: &Reach, atom: Option<Atom>) -> Stride {
         // A pitch in bytes is a multiple of elements for the values that it has.
         (elements, rest) = terms.with_only_values(&bytes).split(element);
     }
-    if rest != Poly::int(0) || !smooth(terms, &elements, atom) {
+    // The distance is the same from wherever one starts.
+    if rest != Poly::int(0) || atom.is_some_and(|atom| terms.has(&elements, atom)) {
         return Stride::Irregular;
     }
     terms.number(&elements).map_or(Stride::Irregular, Stride::Elements)
-}
-
-/// Whether the distance is the same from wherever one starts.
-fn smooth(terms: &PolyTerms, poly: &Poly, atom: Option<Atom>) -> bool {
-    atom.is_none_or(|atom| !has(terms, poly, atom))
 }

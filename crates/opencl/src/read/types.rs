@@ -2,7 +2,7 @@
 
 use super::symbolic::{Poly, PolyTerms, WideInterval};
 use crate::ast::{ScalarType, Type};
-pub use crate::layout::{alignment, scalar_bytes, vector_bytes};
+pub(super) use crate::ast::{alignment, scalar_bytes, vector_bytes};
 
 /// An integer type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

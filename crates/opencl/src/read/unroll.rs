@@ -1,9 +1,9 @@
 //! Loops whose iterations differ: one iteration after the other.
 
-use super::form::Loop;
 use super::nodes::{KernelNode, NodeKind};
 use super::probe::{Change, Probe};
-use super::refusals::{MOST_ITERATIONS, too_many_iterations};
+use super::questions::{MOST_ITERATIONS, too_many_iterations};
+use super::scan::Loop;
 use super::symbolic::{AtomKind, Poly};
 use super::value::{ReadState, ReadValue};
 use super::{Read, Reader};

@@ -11,14 +11,12 @@
 //! (sizes), and `$line_N` for the bound of line N, `$bound_I` for that of another answer. None of
 //! these but symbols can clash with names of a problem, as `$` is no part of one.
 
-mod count;
-mod picks;
-mod print;
+mod conditions;
 
-pub use count::{StepCounts, count};
-pub use picks::picks_one;
-pub use print::print;
+pub(crate) use conditions::mentions;
+pub use conditions::{depends_on_item, picks_one};
 
+use serde::{Deserialize, Serialize};
 use tickbound_expr::Expr;
 
 use crate::ast::SourcePlace;
@@ -29,7 +27,7 @@ pub use crate::ast::AddressSpace;
 pub type SymbolExpr = Expr<String>;
 
 /// The steps of a kernel for one choice of the macros that its syntax depends on.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelSteps {
     /// What a work item does, in order.
     pub body: Vec<KernelStep>,
@@ -48,7 +46,7 @@ pub struct KernelSteps {
 }
 
 /// The group that `reqd_work_group_size` of a kernel requires.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RequiredGroup {
     /// Where the kernel is declared.
     pub at: SourcePlace,
@@ -57,7 +55,7 @@ pub struct RequiredGroup {
 }
 
 /// What is taken for granted where a kernel does something whose cost cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Assumed {
     /// A loop that tries an atomic exchange until it succeeds does so at once.
     Once {
@@ -74,7 +72,7 @@ pub enum Assumed {
 }
 
 /// A variable of several components.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Array {
     /// Its name.
     pub name: String,
@@ -85,7 +83,7 @@ pub struct Array {
 }
 
 /// One step.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelStep {
     /// What it is.
     pub kind: KernelStepKind,
@@ -99,17 +97,26 @@ impl KernelStep {
     pub fn is_private(&self) -> bool {
         match &self.kind {
             KernelStepKind::Access(access) => access.space == AddressSpace::Private,
-            KernelStepKind::Repeat { body, .. } => body.iter().all(KernelStep::is_private),
-            KernelStepKind::If { then, otherwise, .. } => {
-                then.iter().chain(otherwise).all(KernelStep::is_private)
+            KernelStepKind::Repeat { .. } | KernelStepKind::If { .. } => {
+                self.bodies().flatten().all(KernelStep::is_private)
             }
             _ => false,
         }
     }
+
+    /// The steps inside it: the body of a loop, or both sides of a branch.
+    pub(crate) fn bodies(&self) -> impl Iterator<Item = &[KernelStep]> {
+        let (first, second) = match &self.kind {
+            KernelStepKind::Repeat { body, .. } => (Some(body), None),
+            KernelStepKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
+            _ => (None, None),
+        };
+        first.into_iter().chain(second).map(Vec::as_slice)
+    }
 }
 
 /// What a step is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum KernelStepKind {
     /// One load or store of one scalar or vector.
     Access(MemoryAccess),
@@ -150,8 +157,6 @@ pub enum KernelStepKind {
     If {
         /// True if not zero.
         condition: SymbolExpr,
-        /// What it depends on.
-        depends: Dependence,
         /// Taken if true.
         then: Vec<KernelStep>,
         /// Taken if false.
@@ -160,7 +165,7 @@ pub enum KernelStepKind {
 }
 
 /// A load or a store.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MemoryAccess {
     /// Which memory.
     pub space: AddressSpace,
@@ -202,7 +207,7 @@ pub fn accesses(steps: &[KernelStep]) -> impl Iterator<Item = (&MemoryAccess, &S
 }
 
 /// A digit of the count of items in a group.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Digit {
     /// Elements (of one component each) between items that differ by one here.
     pub stride: SymbolExpr,
@@ -211,7 +216,7 @@ pub struct Digit {
 }
 
 /// Distance between two accesses.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Stride {
     /// So many elements (of one component each); 0: the same address.
     Elements(SymbolExpr),
@@ -224,7 +229,7 @@ pub enum Stride {
 }
 
 /// Kinds of arithmetic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Arithmetic {
     /// Addresses and loop counters: what only feeds an index, a pointer or a loop's condition.
     Index,
@@ -249,7 +254,7 @@ pub enum Arithmetic {
     Convert,
 }
 
-/// What a branch depends on; the later includes the earlier.
+/// What a value depends on; the later includes the earlier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Dependence {
     /// The same for all items of a group.

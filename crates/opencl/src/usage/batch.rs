@@ -3,7 +3,7 @@
 use tickbound_expr::Expr;
 
 use super::footprint::Axis;
-use super::number::{add, ceil_div, max, min, mul, sub};
+use super::number::{ceil_div, max, min};
 use crate::ast::AddressSpace;
 use crate::steps::{MemoryAccess, Stride};
 
@@ -60,7 +60,7 @@ impl Batch {
     pub fn load(&mut self, access: &MemoryAccess, axis: Option<&Axis>, requests: Expr) {
         let local = access.space == AddressSpace::Local;
         let sum = if local { &mut self.requests.1 } else { &mut self.requests.0 };
-        *sum = add(sum.clone(), requests);
+        *sum += requests;
         if local {
             return;
         }
@@ -76,33 +76,31 @@ impl Batch {
     /// Adds so many requests of a load from a private array in memory: what is its own the item has
     /// stored, and L1 has it.
     pub fn load_own(&mut self, requests: Expr) {
-        self.arrays = add(self.arrays.clone(), requests);
+        self.arrays = &self.arrays + requests;
     }
 
     /// What is waited for in a loop of so many iterations, in so many pieces, with lines of so many
     /// bytes.
     pub fn waits(self, line: i64, iterations: Expr, pieces: Expr) -> Waits {
-        let local = mul(pieces.clone(), together(self.requests.1));
-        let all = mul(pieces.clone(), together(add(self.requests.0, self.arrays)));
+        let local = &pieces * together(self.requests.1);
+        let all = &pieces * together(self.requests.0 + self.arrays);
         let Some(distance) = self.global else {
             return Waits { far: Expr::Int(0), near: all, local };
         };
         let new = match distance {
-            Some(distance) => {
-                min(pieces.clone(), ceil_div(mul(iterations, distance), Expr::Int(line)))
-            }
+            Some(distance) => min(&pieces, ceil_div(iterations * distance, line)),
             None => pieces.clone(),
         };
-        let far = min(all.clone(), new);
+        let far = min(&all, new);
         let before = if self.from_data { pieces } else { Expr::Int(0) };
-        let near = add(sub(all, far.clone()), before);
+        let near = all - &far + before;
         Waits { far, near, local }
     }
 }
 
 /// How often so many loads of one body are waited for.
 fn together(loads: Expr) -> Expr {
-    ceil_div(loads, Expr::Int(IN_FLIGHT))
+    ceil_div(loads, IN_FLIGHT)
 }
 
 /// Whether an address is computed from what was loaded before.

@@ -1,14 +1,14 @@
-//! What is known of a problem's names: which are inputs, between which values they are, and which
-//! values occur together.
+//! What is known of a problem's names: inputs, ranges, and values that occur together.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use itertools::Itertools;
+use tickbound_elimination::TableLimits;
 use tickbound_expr::interval::Interval;
 use tickbound_expr::{Expr, Slot};
 use tickbound_model::{Configurations, Problem};
-
-use super::occurring::{Narrow, Occurring};
 
 /// What is known of the names of a problem. By default, nothing.
 #[derive(Debug, Clone, Default)]
@@ -100,5 +100,118 @@ impl Inputs {
     /// Whether one of them is in a number.
     pub fn decide(&self, number: &Expr) -> bool {
         number.mentions(|slot| self.slots.contains(&slot))
+    }
+}
+
+/// Most combinations of values that are looked at for one number, over all variants.
+const MOST_COMBINATIONS: usize = 1 << 18;
+
+/// Most of them for one variant: each is looked at for every part of the number.
+const MOST_OF_A_VARIANT: usize = 1 << 9;
+
+/// The values of all names, for each choice of values of the structural symbols.
+type Environments = HashMap<Vec<i64>, Vec<Vec<i64>>>;
+
+/// Which values occur together.
+pub(crate) struct Occurring<'c> {
+    configurations: &'c Configurations<'c>,
+    /// The structural symbols.
+    symbols: &'c [Expr],
+    /// The parameters that each definition depends on, by their place; all where that is not known.
+    defined: Vec<Vec<usize>>,
+    /// For some parameters, where they are not too many.
+    known: Mutex<HashMap<Vec<usize>, Option<Arc<Environments>>>>,
+}
+
+/// The configurations of one variant.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Narrow<'c> {
+    /// All of them, and the variant's values of the structural symbols; `None`: nothing is known.
+    of: Option<(&'c Occurring<'c>, &'c [i64])>,
+}
+
+impl<'c> Narrow<'c> {
+    /// Those with these values of the structural symbols; all that one can think of where a space
+    /// is too large to tell.
+    pub fn to(occurring: &'c Occurring<'c>, values: &'c [i64]) -> Narrow<'c> {
+        let told = occurring.configurations.is_complete();
+        Narrow { of: told.then_some((occurring, values)) }
+    }
+
+    /// A number without what they do not need.
+    pub fn number(self, number: Expr) -> Expr {
+        match (self.of, &number) {
+            (None, _) | (_, Expr::Int(_) | Expr::Name(_)) => number,
+            (Some((occurring, values)), _) => occurring.narrowed(&number, values),
+        }
+    }
+}
+
+impl fmt::Debug for Narrow<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Narrow").field(&self.of.map(|(_, values)| values)).finish()
+    }
+}
+
+impl<'c> Occurring<'c> {
+    /// In these configurations.
+    pub fn new(configurations: &'c Configurations<'c>, symbols: &'c [Expr]) -> Occurring<'c> {
+        let problem = configurations.problem();
+        let defined = |(_, definition): &(String, Expr)| match problem.inlined("", definition) {
+            Ok(whole) => problem.parameters_of([&whole]),
+            Err(_) => (0..problem.parameters.len()).collect(),
+        };
+        let defined = problem.definitions.iter().map(defined).collect();
+        Occurring { configurations, symbols, defined, known: Mutex::default() }
+    }
+
+    /// A number without what configurations with these values of the symbols do not need. Where too
+    /// many values occur, its parts.
+    fn narrowed(&self, number: &Expr, values: &[i64]) -> Expr {
+        let known = self.environments(self.parameters(number));
+        let own = known.as_ref().and_then(|known| known.get(values));
+        match own.filter(|own| own.len() <= MOST_OF_A_VARIANT) {
+            Some(own) => {
+                let envs: Vec<&[i64]> = own.iter().map(Vec::as_slice).collect();
+                number.over(&envs).simplified()
+            }
+            None => {
+                let narrowed = number.with_parts(|part| Some(self.narrowed(part, values)));
+                narrowed.unwrap_or_else(|| number.clone())
+            }
+        }
+    }
+
+    /// The parameters that it and the symbols depend on, by their place.
+    fn parameters(&self, number: &Expr) -> Vec<usize> {
+        let problem = self.configurations.problem();
+        let (first, defined) = (problem.first_parameter(), problem.first_definition());
+        let mut places = BTreeSet::new();
+        for number in self.symbols.iter().chain([number]) {
+            number.names(&mut |slot| match slot.checked_sub(defined) {
+                Some(definition) => {
+                    places.extend(self.defined.get(definition).into_iter().flatten())
+                }
+                None => places.extend(slot.checked_sub(first)),
+            });
+        }
+        places.into_iter().collect()
+    }
+
+    fn environments(&self, parameters: Vec<usize>) -> Option<Arc<Environments>> {
+        // What is in it is whole even if a thread ended early.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(parameters).or_insert_with_key(|p| self.listed(p).map(Arc::new)).clone()
+    }
+
+    fn listed(&self, parameters: &[usize]) -> Option<Environments> {
+        let limits = TableLimits { rows: MOST_COMBINATIONS, ..TableLimits::default() };
+        let mut all = Environments::new();
+        for configuration in self.configurations.representatives(parameters, &limits)? {
+            let env = self.configurations.bind(&configuration).ok()?.env;
+            let values: Option<Vec<i64>> = self.symbols.iter().map(|s| s.eval(&env).ok()).collect();
+            all.entry(values?).or_default().push(env);
+        }
+        Some(all)
     }
 }

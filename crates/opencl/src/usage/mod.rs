@@ -30,12 +30,10 @@ mod around;
 mod arrays;
 mod batch;
 mod footprint;
-mod guards;
 mod kept;
 mod known;
 mod lanes;
 mod number;
-mod occurring;
 mod traffic;
 mod unroll;
 mod vectors;
@@ -49,11 +47,11 @@ use rayon::prelude::*;
 use tickbound_expr::Expr;
 use tickbound_model::{Configurations, LineUsage, Problem, Usage};
 
-use crate::error::ReadError;
+use crate::error::Read;
 use crate::extract::{Extracted, Variant};
 use crate::lower::{Names, numbers};
 use known::Known;
-use occurring::Occurring;
+use known::Occurring;
 use vectors::Vectors;
 
 /// Registers of an item for addresses, counters and temporaries: what the resource model that this
@@ -126,16 +124,13 @@ impl Device<'_> {
 }
 
 /// What a kernel with this source uses, in all and by lines.
-///
-/// # Errors
-/// A step uses a name that the problem does not define, or `go_on` ends the counting.
 pub(crate) fn usage(
     extracted: &Extracted,
     names: &Names,
     device: &Device<'_>,
     configurations: &Configurations<'_>,
-    go_on: &(dyn Fn() -> Result<(), ReadError> + Sync),
-) -> Result<(Usage, Vec<LineUsage>), ReadError> {
+    go_on: &(dyn Fn() -> Read<()> + Sync),
+) -> Read<(Usage, Vec<LineUsage>)> {
     let symbols: Vec<_> =
         extracted.structural.iter().map(|name| names.symbol(name)).try_collect()?;
     let occurring = Occurring::new(configurations, &symbols);
@@ -152,8 +147,8 @@ pub(crate) fn usage(
         Ok((variant.values.clone(), parts))
     };
     // The first fault, whatever thread finds one first.
-    let all: Vec<Result<_, ReadError>> = extracted.variants.par_iter().map(of).collect();
-    let all = all.into_iter().collect::<Result<Vec<_>, ReadError>>()?;
+    let all: Vec<Read<_>> = extracted.variants.par_iter().map(of).collect();
+    let all = all.into_iter().collect::<Read<Vec<_>>>()?;
     let mut whole = Usage::default();
     let mut lines: BTreeMap<walk::Line, Usage> = BTreeMap::new();
     // Part by part: each depends on few of the symbols.
@@ -180,6 +175,6 @@ pub(crate) fn usage(
 
 fn add_to(usage: &mut Usage, what: &str, more: Expr) {
     if let Some((_, sum)) = usage.entries_mut().find(|(name, _)| *name == what) {
-        *sum = number::add(std::mem::replace(sum, Expr::Int(0)), more);
+        *sum += more;
     }
 }

@@ -8,7 +8,7 @@
 use tickbound_expr::Expr;
 
 use super::footprint::Axis;
-use super::number::{all, ceil_div, choice, is_zero, less, mul, sub};
+use super::number::{all, ceil_div, choice, is_zero, less};
 
 /// Most bytes that one request moves for a lane without vectors.
 const WIDEST: i64 = 16;
@@ -70,7 +70,7 @@ impl Vectors {
     /// by side.
     pub fn registers(&self, bytes: Expr, element: i64) -> Expr {
         let element = if element <= WORD { self.bytes } else { element };
-        mul(ceil_div(bytes, Expr::Int(element)), Expr::Int(self.instructions(element)))
+        ceil_div(bytes, element) * self.instructions(element)
     }
 
     /// What remains of so many executions of a block with these accesses if iterations are packed:
@@ -86,10 +86,10 @@ impl Vectors {
         else {
             return executed;
         };
-        let bodies = ceil_div(axis.extent.clone(), Expr::Int(self.bytes / WORD));
-        let fewer = ceil_div(mul(executed.clone(), bodies), axis.extent.clone());
-        let enough = less(Expr::Int(LEAST_PACKED / WORD - 1), axis.extent.clone());
-        choice(enough, choice(packs, fewer, executed.clone()), executed)
+        let bodies = ceil_div(&axis.extent, self.bytes / WORD);
+        let fewer = ceil_div(&executed * bodies, &axis.extent);
+        let enough = less(LEAST_PACKED / WORD - 1, &axis.extent);
+        choice(enough, choice(packs, fewer, &executed), executed)
     }
 }
 
@@ -98,10 +98,10 @@ fn packs(accesses: &[Unrolled], axis: usize) -> Expr {
     let fits = |access: &Unrolled| {
         let distance = access.axes.get(axis).and_then(|axis| axis.distance.clone());
         let Some(distance) = distance else { return Expr::Int(0) };
-        let next = is_zero(sub(distance.clone(), Expr::Int(access.bytes)));
+        let next = is_zero(&distance - access.bytes);
         match access.store {
             true => next,
-            false => choice(is_zero(distance), Expr::Int(1), next),
+            false => choice(is_zero(distance), 1, next),
         }
     };
     all(accesses.iter().map(fits))

@@ -5,8 +5,10 @@ use std::io::Write as _;
 use indexmap::IndexMap;
 use tickbound_model::source::{QuestionKey, Side, Standard};
 use tickbound_opencl::extract::extract;
-use tickbound_opencl::steps::{KernelSteps, SymbolExpr, print};
+use tickbound_opencl::steps::{KernelSteps, SymbolExpr};
 use tickbound_opencl::{Passed, ReadError, ReadRequest, Symbol};
+
+use crate::steps::print;
 
 /// A source with what is known about it. The kernel is called `k`.
 pub struct Case {

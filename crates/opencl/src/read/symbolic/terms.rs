@@ -160,9 +160,15 @@ impl PolyTerms {
         self.insert(kind, info)
     }
 
-    /// Looks a name up that was made before.
-    pub fn find_name(&self, name: &str) -> Option<Poly> {
-        self.kinds.get_index_of(&AtomKind::Name(name.into())).map(|i| Poly::atom(Atom(i as u32)))
+    /// The atom of an id or a size in a dimension, such as `$lid_0`, if it was made before.
+    pub fn find(&self, what: &str, d: usize) -> Option<Atom> {
+        self.known(&AtomKind::Name(format!("${what}_{d}").into()))
+    }
+
+    /// The items of a group in a dimension, if they are said or have a name.
+    pub fn local_size(&self, d: usize) -> Option<Poly> {
+        let named = || self.find("local", d).map(Poly::atom);
+        self.local_sizes.get(&d).cloned().or_else(named)
     }
 
     /// The atom of a kind that was made before.
@@ -213,7 +219,7 @@ impl PolyTerms {
 
     /// The atom of a leaf.
     pub fn atom_of(&self, leaf: Leaf) -> Option<Atom> {
-        self.kinds.get_index_of(&AtomKind::Leaf(leaf)).map(|i| Atom(i as u32))
+        self.known(&AtomKind::Leaf(leaf))
     }
 
     /// The number that the next leaf will have.
