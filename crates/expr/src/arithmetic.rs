@@ -13,6 +13,13 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 
 use super::expr::{BinaryOp, Expr};
 
+/// Zero.
+impl<N> Default for Expr<N> {
+    fn default() -> Expr<N> {
+        Expr::Int(0)
+    }
+}
+
 impl<N> From<i64> for Expr<N> {
     fn from(value: i64) -> Expr<N> {
         Expr::Int(value)
@@ -64,7 +71,7 @@ operators!(Add add, Sub sub, Mul mul);
 
 impl<N, E: Into<Expr<N>>> AddAssign<E> for Expr<N> {
     fn add_assign(&mut self, more: E) {
-        *self = std::mem::replace(self, Expr::Int(0)) + more;
+        *self = std::mem::take(self) + more;
     }
 }
 

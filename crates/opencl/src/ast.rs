@@ -1,9 +1,9 @@
 //! The syntax tree of an OpenCL C file, as plain data; how its types lie in memory.
 //!
-//! [`parse`](crate::parse) makes it out of libclang's cursors; [`read`](crate::read) walks it. It holds
-//! what a reader of memory accesses needs: types with their address spaces, names resolved to
-//! declarations, places in the source as the user wrote it (macros are expanded, lines are those of the
-//! original file). Implicit conversions and parentheses are left out.
+//! [`parse`](crate::parse) makes it out of libclang's cursors; [`read`](crate::read) walks it. It
+//! holds what a reader of memory accesses needs: types with their address spaces, names resolved to
+//! declarations, places in the source as the user wrote it (macros are expanded, lines are those of
+//! the original file). Implicit conversions and parentheses are left out.
 
 use std::sync::Arc;
 
@@ -61,9 +61,9 @@ pub struct CVariable {
     pub name: String,
     /// Its type; that of an array has its lengths as expressions where they were written so.
     pub ty: Type,
-    /// In which memory it lies. Parameters are private, whatever they point to.
+    /// In which memory it is. Parameters are private, not depending on what they point to.
     pub space: AddressSpace,
-    /// Whether it is a pointer to what nobody writes: `restrict`, and to a `const` type.
+    /// Whether it is a pointer to memory that is never written: `restrict`, and to a `const` type.
     pub read_only: bool,
     /// Its first value.
     pub init: Option<CExpr>,
@@ -104,14 +104,14 @@ impl AddressSpace {
 pub enum ScalarType {
     /// `bool`.
     Bool,
-    /// An integer of so many bytes.
+    /// An integer.
     Int {
         /// 1, 2, 4 or 8.
         bytes: u8,
         /// Whether it has a sign.
         signed: bool,
     },
-    /// A real number of so many bytes: 2, 4 or 8.
+    /// A real number.
     Real {
         /// 2, 4 or 8.
         bytes: u8,
@@ -223,7 +223,7 @@ pub enum ExprKind {
     List(Vec<CExpr>),
     /// `sizeof`, evaluated.
     SizeOf(i64),
-    /// Something that is not read; the text says what (`block literal`, `asm`).
+    /// Something that is not read; with a description (`block literal`, `asm`).
     Unread(String),
 }
 

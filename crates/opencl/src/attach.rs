@@ -1,4 +1,4 @@
-//! Gives a problem the kernel program that its source says.
+//! Gives a problem the kernel program that its source describes.
 
 use std::path::Path;
 
@@ -37,16 +37,16 @@ pub struct KernelReading {
 ///
 /// # Errors
 /// What cannot be read in the source, what does not fit the problem, or what this machine lacks.
-pub fn attach(problem: &mut Problem, folder: &Path) -> Read<Option<KernelReading>> {
+pub fn attach(problem: &mut Problem, folder: &Path) -> Result<Option<KernelReading>, ReadError> {
     attach_with(problem, folder, &ReaderSetup::default())
 }
 
-/// As [`attach`], in the way that `setup` says.
+/// As [`attach`], in the way of `setup`.
 pub fn attach_with(
     problem: &mut Problem,
     folder: &Path,
     setup: &ReaderSetup<'_>,
-) -> Read<Option<KernelReading>> {
+) -> Result<Option<KernelReading>, ReadError> {
     let Some(source) = problem.source.clone() else { return Ok(None) };
     let before = problem.clone();
     let configurations = before.configurations(&TableLimits::default())?;
@@ -75,8 +75,7 @@ pub fn attach_with(
 
 /// What a group needs beside its items, over all variants.
 fn group_needs(extracted: &Extracted, names: &Names) -> Read<GroupNeeds> {
-    let symbols: Vec<_> =
-        extracted.structural.iter().map(|name| names.symbol(name)).try_collect()?;
+    let symbols = names.symbols(extracted)?;
     let merged = |of: &dyn Fn(&Variant) -> Read<Vec<Expr>>| {
         let each = extracted.variants.iter().map(|v| Ok((v.values.clone(), of(v)?)));
         Ok::<_, ReadError>(merged_numbers(&symbols, each.collect::<Read<_>>()?))

@@ -43,7 +43,7 @@ pub struct Child {
     pub arguments: Vec<String>,
 }
 
-/// A flag that nobody sets.
+/// A flag that is never set.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// How a kernel is read. By default in this process, nothing is kept, and nothing stops it.

@@ -6,7 +6,7 @@ use crate::ast::SourcePlace;
 use crate::reading::MAX_VARIANTS;
 
 /// What reading yields.
-pub type Read<T> = Result<T, ReadError>;
+pub(crate) type Read<T> = Result<T, ReadError>;
 
 /// Why a kernel cannot be read. It prints as one line: `file:line: what; fix`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ pub enum ReadError {
         /// Whether data decide how many there are.
         on_data: bool,
     },
-    /// Names that nobody gives a meaning: macros of the compiler's command line, often.
+    /// Names without a meaning: macros of the compiler's command line, often.
     #[error(
         "{}:{}: {what}; declare it, add it to kernel.defines, or set kernel.standard to the \
          version that has it",
@@ -45,7 +45,7 @@ pub enum ReadError {
     Undeclared {
         /// Where the first one is used.
         at: SourcePlace,
-        /// What libclang says of the first one.
+        /// The message of libclang for the first one.
         what: String,
         /// All of them that stand for values or functions.
         values: Vec<String>,
@@ -86,7 +86,7 @@ pub enum ReadError {
         most: i64,
     },
     /// Several of what the problem file has to answer, in the order in which they are met; the
-    /// first is told.
+    /// first is reported.
     #[error("{}", .0.first().map(ToString::to_string).unwrap_or_default())]
     Questions(Vec<ReadError>),
     /// The source's text depends on too many combinations of macros.

@@ -45,22 +45,17 @@ pub struct Variant {
 
 /// For the symbols in some places of the request every combination of values that occurs, each with
 /// values of all symbols that go with it.
-pub type Occurring<'a> = &'a dyn Fn(&[usize]) -> Read<IndexMap<Vec<i64>, Vec<i64>>>;
+pub type Occurring<'a> = &'a dyn Fn(&[usize]) -> Result<IndexMap<Vec<i64>, Vec<i64>>, ReadError>;
 
-/// Reads a kernel for whatever values of its symbols occur.
+/// Reads a kernel for all values of its symbols that occur, in the way of `setup`.
 ///
 /// # Errors
 /// What cannot be read in the source, or what this machine lacks.
-pub fn extract(request: &ReadRequest, occurring: Occurring<'_>) -> Read<Extracted> {
-    extract_with(request, occurring, &ReaderSetup::default())
-}
-
-/// As [`extract`], in the way that `setup` says.
 pub fn extract_with(
     request: &ReadRequest,
     occurring: Occurring<'_>,
     setup: &ReaderSetup<'_>,
-) -> Read<Extracted> {
+) -> Result<Extracted, ReadError> {
     let mut structural: IndexSet<String> = IndexSet::new();
     loop {
         let combinations = combinations(request, occurring, &structural)?;
@@ -92,7 +87,7 @@ pub fn kernels(
     mut structural: Vec<String>,
     values: &IndexMap<String, i64>,
     setup: &ReaderSetup<'_>,
-) -> Read<Vec<KernelSignature>> {
+) -> Result<Vec<KernelSignature>, ReadError> {
     let expand = |structural: &[String]| {
         Expander::new(request, structural)?.stopped_by(setup.interrupt).one(values)
     };
@@ -129,7 +124,7 @@ fn combinations(
     Ok(found)
 }
 
-/// What one pass over all combinations came to.
+/// The result of one pass over all combinations.
 enum Pass {
     /// All were read.
     Read(Vec<Variant>),
@@ -145,7 +140,7 @@ fn read_all(
 ) -> Read<Pass> {
     let combinations: Vec<(&Vec<i64>, &Vec<i64>)> = combinations.iter().collect();
     let expander = Expander::new(request, structural)?.stopped_by(setup.interrupt);
-    // The first one alone: it says most of what is asked.
+    // The first one alone: it shows most of what is needed.
     let (first, others) = combinations.split_at(combinations.len().min(1));
     let mut expanded = Vec::with_capacity(combinations.len());
     for some in [first, others] {

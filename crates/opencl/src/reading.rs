@@ -89,8 +89,8 @@ pub struct KernelSignature {
     pub name: String,
     /// Its parameters, in order.
     pub parameters: Vec<KernelParameter>,
-    /// Of the entry function, what `reqd_work_group_size` says in each of three dimensions, over
-    /// symbols that are open.
+    /// Of the entry function, the size that `reqd_work_group_size` requires in each of three
+    /// dimensions, over symbols that are open.
     pub group: Vec<SymbolExpr>,
 }
 

@@ -38,10 +38,10 @@ pub struct ReadRequest {
     pub dimensions: usize,
     /// Bounds of the launch in each dimension; empty where its sizes are not known.
     pub launch: Vec<LaunchBound>,
-    /// For each dimension the items of a group over symbols, if that can be said.
+    /// For each dimension the items of a group over symbols, if that is known.
     pub local: Vec<Option<SymbolExpr>>,
     /// For loops that cannot be read: between which bounds their most iterations are. A
-    /// [name](bound_name) stands for them.
+    /// [name](bound_name) represents them.
     #[serde(with = "crate::codec::answers")]
     pub bounds: Vec<(QuestionKey, Symbol)>,
     /// For branches that depend on data: which side counts.

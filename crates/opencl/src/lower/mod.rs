@@ -22,24 +22,22 @@ pub(crate) use merge::numbers;
 pub(crate) use names::Item;
 pub use names::Names;
 
-use itertools::Itertools;
 use tickbound_model::Program;
 
-use crate::error::Read;
+use crate::error::{Read, ReadError};
 use crate::extract::{Extracted, Variant};
 
 /// One program for all variants.
 ///
 /// # Errors
 /// A step uses a name that the problem does not say anything about.
-pub fn lower(extracted: &Extracted, names: &Names) -> Read<Program> {
+pub fn lower(extracted: &Extracted, names: &Names) -> Result<Program, ReadError> {
     let alternative = |v: &Variant| {
         let program = tree::program(&v.steps.body, &names.of_parameters(&v.parameters))?;
         Ok((v.values.clone(), program))
     };
     let alternatives = extracted.variants.iter().map(alternative);
     let alternatives = alternatives.collect::<Read<Vec<_>>>()?;
-    let symbols: Vec<_> =
-        extracted.structural.iter().map(|name| names.symbol(name)).try_collect()?;
+    let symbols = names.symbols(extracted)?;
     Ok(tree::statements(merge::merge(&symbols, alternatives)))
 }

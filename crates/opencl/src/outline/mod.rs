@@ -1,7 +1,7 @@
-//! What a source says at a glance: its macros and names, by its tokens alone.
+//! Token scan of a source: its macros and names, without parsing.
 //!
 //! Nothing is expanded and nothing is parsed, so that this needs neither a compiler nor libclang,
-//! and says something about sources that do not compile yet. It serves those who propose a problem
+//! and works on sources that do not compile yet. It serves those who propose a problem
 //! file for a source, and decides which [inputs become macros](crate::inputs_as_macros).
 
 mod tokens;
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use indexmap::IndexMap;
 use tokens::{Line, Token, lines};
 
-/// What a source says about a macro.
+/// How a source uses a macro.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Macro {
     /// The text of a `#define` that holds unless the macro is defined before: inside `#ifndef` of
@@ -45,7 +45,7 @@ pub enum Stands {
 pub struct Outline {
     /// Macros that directives mention, in the order in which they are met.
     pub macros: IndexMap<String, Macro>,
-    /// What `reqd_work_group_size` says, with the function that follows, for each place where it
+    /// The sizes of `reqd_work_group_size`, with the function that follows, for each place where it
     /// stands.
     pub groups: Vec<(String, [String; 3])>,
     /// There is an `#error`.
@@ -56,7 +56,7 @@ pub struct Outline {
     bodies: Vec<Vec<Token>>,
 }
 
-/// Bytes of the largest text that is looked at. Of a larger one nothing is said.
+/// Bytes of the largest text that is scanned. The outline of a larger one is empty.
 const LARGEST: usize = 1 << 20;
 /// How far back a declaration begins, and how far an attribute or the name after it goes, in
 /// tokens. What is farther counts as a declaration.
@@ -338,7 +338,7 @@ fn may_declare(all: &[&Token], i: usize) -> bool {
     (pointer && (!in_parentheses || is_type(words[0]))) || list || label || enumerated
 }
 
-/// Where the statement, or what stands in the parentheses, begins that the token at `i` belongs to;
+/// Where the statement, or the content of the parentheses, begins that the token at `i` belongs to;
 /// `None` if that is far.
 fn start_of(all: &[&Token], i: usize) -> Option<usize> {
     let mut depth = 0_usize;

@@ -30,7 +30,7 @@ use state::Tree;
 const FILE: &str = "kernel.cl";
 
 /// Makes the tree of a source that has been expanded.
-pub fn parse(request: &ReadRequest, expanded: &Expanded) -> Read<Unit> {
+pub fn parse(request: &ReadRequest, expanded: &Expanded) -> Result<Unit, ReadError> {
     let standard = format!("-cl-std={}", request.standard.name());
     libclang::lend(|clang, headers| {
         let headers = headers.to_string_lossy();
@@ -50,7 +50,7 @@ pub fn parse(request: &ReadRequest, expanded: &Expanded) -> Read<Unit> {
             "-Xclang",
             "-fdeclare-opencl-builtins",
             "-w",
-            // Names without a meaning are told all at once.
+            // Names without a meaning are reported all at once.
             "-ferror-limit=0",
         ];
         let index = Index::new(clang, false, false);
@@ -101,7 +101,7 @@ fn check<'tu>(unit: &'tu TranslationUnit<'tu>, request: &ReadRequest) -> Read<()
     Err(ReadError::Undeclared { at, what: text, values, types })
 }
 
-/// The name without a meaning that a message is about, and whether it stands for a type.
+/// The name without a meaning that a message is about, and whether it is that of a type.
 fn unknown(text: &str) -> Option<(bool, &str)> {
     let is_type = text.starts_with("unknown type name");
     let values = ["use of undeclared identifier", "implicit declaration of function"];

@@ -44,7 +44,7 @@ impl<'tu> Tree<'_, 'tu> {
             }
             known(POINTER, at)
         } else {
-            self.size_of_base(entity, name, at)?
+            self.base_size(entity, name, at)?
         };
         let mut lengths = lengths.to_vec();
         lengths.sort_by_key(|length| self.text.span(length).start);
@@ -54,12 +54,7 @@ impl<'tu> Tree<'_, 'tu> {
         Some(total)
     }
 
-    fn size_of_base(
-        &mut self,
-        entity: &Entity<'tu>,
-        name: &str,
-        at: &SourcePlace,
-    ) -> Option<CExpr> {
+    fn base_size(&mut self, entity: &Entity<'tu>, name: &str, at: &SourcePlace) -> Option<CExpr> {
         let named = entity.get_children().into_iter().find(|c| c.get_kind() == EntityKind::TypeRef);
         if let Some(declaration) = named.and_then(|named| named.get_reference()) {
             let known = declaration.get_type()?;

@@ -1,9 +1,9 @@
 //! The files that a source includes, found without running a preprocessor.
 //!
-//! A preprocessor opens whatever is named: a device that has no end, or a pipe that nobody writes
-//! to. So the files are looked at before. Lines in comments and in branches that are not taken
-//! count as well; names that are made by macros are not seen here, and are left to the limits of
-//! the compiler.
+//! A preprocessor opens any file that is named: a device that has no end, or a pipe without a
+//! writer at its end. So the files are checked before. Lines in comments and in branches that are
+//! not taken count as well; names that are made by macros are not seen here, and are left to the
+//! limits of the compiler.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,14 +11,18 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::ast::SourcePlace;
-use crate::error::{Read, ReadError};
+use crate::error::ReadError;
 
 /// The texts of all files that `text` includes, and that those include, by the names in their
-/// `#include` lines, as far as they are found in `folders`. `name` is the text's file in messages.
+/// `#include` lines, if they are found in `folders`. `name` is the text's file in messages.
 ///
 /// # Errors
 /// One of them is no regular file, or is too large, or cannot be read.
-pub fn included(name: &str, text: &str, folders: &[PathBuf]) -> Read<IndexMap<String, String>> {
+pub fn included(
+    name: &str,
+    text: &str,
+    folders: &[PathBuf],
+) -> Result<IndexMap<String, String>, ReadError> {
     let mut found = IndexMap::new();
     let mut open = vec![(name.to_owned(), text.to_owned())];
     while let Some((file, text)) = open.pop() {

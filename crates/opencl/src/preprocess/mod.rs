@@ -1,11 +1,11 @@
 //! Macros, expanded by the machine's C compiler.
 //!
-//! libclang tells where an expression came from, but not what a macro made of it. So the source is
+//! libclang knows where an expression came from, but not what a macro made of it. So the source is
 //! expanded before libclang sees it, by the C compiler that is there anyway, with the macros of
 //! OpenCL C and those of clang's own header. Line markers keep the lines of the user's file.
 //!
 //! A macro whose value stays open, a *symbol*, expands to itself and is declared in front as an
-//! enumeration constant: it may be the length of an array, and libclang says where it is used.
+//! enumeration constant: it may be the length of an array, and libclang finds where it is used.
 //! That cannot work where the preprocessor itself needs the value, in `#if` or in a token that is
 //! pasted together (`float##WIDTH`). Such symbols are reported; the caller gives them a value and
 //! expands again, once for each value: they are *structural*.
@@ -50,19 +50,6 @@ pub struct Expanded {
     pub unroll: Vec<Said>,
 }
 
-/// Expands the macros of a source. Symbols listed in `structural` have their value of `values`; the
-/// others stay open, and `values` only gives one for which the source compiles.
-///
-/// # Errors
-/// The source cannot be read, the compiler rejects it, or this machine lacks one.
-pub fn expand(
-    request: &ReadRequest,
-    structural: &[String],
-    values: &IndexMap<String, i64>,
-) -> Read<Expanded> {
-    Expander::new(request, structural)?.one(values)
-}
-
 /// A source whose macros are to be expanded for values of its structural symbols.
 pub struct Expander<'r> {
     request: &'r ReadRequest,
@@ -74,11 +61,14 @@ pub struct Expander<'r> {
 }
 
 impl<'r> Expander<'r> {
-    /// Symbols that are not structural stay open.
+    /// Symbols that are not structural stay open; others have the values that are expanded for.
     ///
     /// # Errors
     /// The source or a file that it includes cannot be read, or this machine lacks libclang.
-    pub fn new(request: &'r ReadRequest, structural: &'r [String]) -> Read<Expander<'r>> {
+    pub fn new(
+        request: &'r ReadRequest,
+        structural: &'r [String],
+    ) -> Result<Expander<'r>, ReadError> {
         let mut source = read(&request.name, &request.path)?;
         for (name, path) in &request.more {
             source += &format!("\n# 1 {}\n{}", text::quote(name), read(name, path)?);
@@ -104,7 +94,7 @@ impl<'r> Expander<'r> {
     ///
     /// # Errors
     /// The compiler rejects the source, or there is none.
-    pub fn one(&self, values: &IndexMap<String, i64>) -> Read<Expanded> {
+    pub fn one(&self, values: &IndexMap<String, i64>) -> Result<Expanded, ReadError> {
         let name = &self.request.name;
         let marked = format!("# 1 {}\n{}\n", text::quote(name), self.source);
         let structural = self.numbers(values).into_iter().map(|(name, n)| format!("{name}={n}"));

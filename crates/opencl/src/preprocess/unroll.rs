@@ -21,7 +21,7 @@ pub struct Said {
     pub file: String,
     /// Its line.
     pub line: u32,
-    /// So many iterations in one body; as a whole if none are said.
+    /// Iterations in one body; `None`: all.
     pub times: Option<SymbolExpr>,
 }
 
@@ -62,7 +62,7 @@ fn said(line: &str) -> Option<&str> {
     behind_word(line).or_else(|| directive(line))
 }
 
-/// What an expanded text says of its loops. Symbols have these values, or are open.
+/// The pragmas of the loops in an expanded text. Symbols have these values, or are open.
 pub(super) fn all(
     text: &str,
     files: &Files,

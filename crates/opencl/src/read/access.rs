@@ -7,7 +7,7 @@ use super::nodes::{NodeKind, Reach};
 use super::places::ObjectPlace;
 use super::symbolic::Poly;
 use super::types::{self, Integer};
-use super::value::{Pointer, ReadValue, Target, VectorParts, holds_pointers};
+use super::value::{Pointer, ReadValue, Target, VariableIds, VectorParts, holds_pointers};
 use super::{Read, Reader};
 use crate::ast::{AddressSpace, CExpr, ExprKind, SourcePlace, Type, VariableId};
 use crate::steps::Dependence;
@@ -90,13 +90,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Something in one of these private variables takes a new value.
-    fn store_part(
-        &mut self,
-        ids: &BTreeSet<VariableId>,
-        offset: &Poly,
-        ty: &Type,
-        value: ReadValue,
-    ) {
+    fn store_part(&mut self, ids: &VariableIds, offset: &Poly, ty: &Type, value: ReadValue) {
         match (only(ids), offset.constant()) {
             (Some(id), _) if self.type_of(*id).is_some_and(holds_pointers) => {
                 let value = match self.state.values.get(id).cloned() {
@@ -114,7 +108,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What the elements of an array of pointers point to, if that is known.
-    fn pointers_in(&self, ids: &BTreeSet<VariableId>) -> Option<ReadValue> {
+    fn pointers_in(&self, ids: &VariableIds) -> Option<ReadValue> {
         let id = only(ids)?;
         let value = self.state.values.get(id)?;
         let known =
@@ -138,12 +132,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A part of a private variable, if it is a known whole number.
-    fn known_part(
-        &self,
-        ids: &BTreeSet<VariableId>,
-        offset: &Poly,
-        ty: &Type,
-    ) -> Option<ReadValue> {
+    fn known_part(&self, ids: &VariableIds, offset: &Poly, ty: &Type) -> Option<ReadValue> {
         self.state
             .values
             .get(only(ids)?)?
@@ -182,7 +171,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What the contents of these variables depend on.
-    fn contents(&self, ids: &BTreeSet<VariableId>) -> Dependence {
+    fn contents(&self, ids: &VariableIds) -> Dependence {
         let values = ids.iter().map(|id| self.state.values.get(id));
         let depends = values.map(|v| v.map_or(Dependence::Data, |v| v.depends(&self.terms)));
         depends.max().unwrap_or(Dependence::Data)
@@ -226,7 +215,7 @@ impl<'a> Reader<'a> {
     fn access_private(
         &mut self,
         store: bool,
-        (ids, offset): (&BTreeSet<VariableId>, &Poly),
+        (ids, offset): (&VariableIds, &Poly),
         ty: &Type,
         at: &SourcePlace,
     ) {
@@ -285,7 +274,7 @@ impl<'a> Reader<'a> {
 }
 
 /// The variable, if there is one alone.
-fn only(ids: &BTreeSet<VariableId>) -> Option<&VariableId> {
+fn only(ids: &VariableIds) -> Option<&VariableId> {
     ids.first().filter(|_| ids.len() == 1)
 }
 

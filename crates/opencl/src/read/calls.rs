@@ -20,12 +20,9 @@ impl<'a> Reader<'a> {
         self.check_depth(&function.name, &e.at)?;
         let mut values = Vec::new();
         for (argument, parameter) in arguments.iter().zip(&function.parameters) {
-            let part = |r: &mut Self| {
-                let value = r.value(argument)?;
-                Ok(r.of(argument, |r| r.convert(value, &argument.ty, &parameter.ty, &argument.at)))
-            };
+            let feeds = self.feeding.contains(&parameter.id);
             let value =
-                if self.feeding.contains(&parameter.id) { self.index(part)? } else { part(self)? };
+                self.index_if(feeds, |r| r.value_as(argument, &parameter.ty, &argument.at))?;
             values.push((parameter.id, value));
         }
         self.state.values.extend(values);

@@ -17,6 +17,9 @@ pub struct KernelNode {
     pub at: SourcePlace,
 }
 
+/// Steps in sequence.
+pub type Nodes = Vec<KernelNode>;
+
 /// What a node is; see [`StepKind`](crate::steps::KernelStepKind).
 #[derive(Debug, Clone, PartialEq)]
 pub enum NodeKind {
@@ -29,12 +32,12 @@ pub enum NodeKind {
     /// A barrier.
     Barrier,
     /// A loop; `whole`: the iterations of the one that it was cut from.
-    Repeat { count: Poly, whole: Option<Poly>, body: Vec<KernelNode> },
+    Repeat { count: Poly, whole: Option<Poly>, body: Nodes },
     /// A branch.
-    If { condition: Poly, then: Vec<KernelNode>, otherwise: Vec<KernelNode> },
+    If { condition: Poly, then: Nodes, otherwise: Nodes },
 }
 
-/// A load, a store or an atomic operation whose address is known as far as it can be.
+/// A load, a store or an atomic operation whose address is as exact as possible.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reach {
     /// Which memory.
@@ -62,7 +65,7 @@ impl Reach {
 }
 
 impl NodeKind {
-    /// Whether two do the same to memory, whatever their addresses.
+    /// Whether two do the same to memory, apart from their addresses.
     fn same_effect(&self, other: &NodeKind) -> bool {
         match (self, other) {
             (NodeKind::Access(a), NodeKind::Access(b)) => {
@@ -128,15 +131,11 @@ pub fn same_effect(a: &[KernelNode], b: &[KernelNode]) -> bool {
 
 /// One for both of two lists with the same effect: what matters once, the arithmetic of both.
 /// Accesses to different addresses keep none of them.
-pub fn joined(
-    terms: &mut PolyTerms,
-    then: Vec<KernelNode>,
-    otherwise: Vec<KernelNode>,
-) -> Vec<KernelNode> {
-    let (matters, arithmetic): (Vec<KernelNode>, Vec<KernelNode>) =
+pub fn joined(terms: &mut PolyTerms, then: Nodes, otherwise: Nodes) -> Nodes {
+    let (matters, arithmetic): (Nodes, Nodes) =
         otherwise.into_iter().partition(|node| node.kind.matters());
     let mut others = matters.into_iter();
-    let mut nodes: Vec<KernelNode> = then
+    let mut nodes: Nodes = then
         .into_iter()
         .map(|node| if node.kind.matters() { join(terms, node, others.next()) } else { node })
         .collect();
@@ -198,7 +197,7 @@ pub fn numbers(nodes: &[KernelNode], visit: &mut dyn FnMut(&Poly)) {
 }
 
 /// The steps with other numbers; a branch that is decided gives way to its side.
-pub fn mapped(nodes: &[KernelNode], number: &mut dyn FnMut(&Poly) -> Poly) -> Vec<KernelNode> {
+pub fn mapped(nodes: &[KernelNode], number: &mut dyn FnMut(&Poly) -> Poly) -> Nodes {
     let mut all = Vec::new();
     for KernelNode { kind, at } in nodes {
         let kind = match kind {
@@ -245,7 +244,7 @@ pub fn has_barrier(nodes: &[KernelNode]) -> bool {
 
 /// Appends a node; arithmetic of the same kind, width and line becomes one, also across accesses of
 /// private arrays.
-pub fn push(nodes: &mut Vec<KernelNode>, node: KernelNode) {
+pub fn push(nodes: &mut Nodes, node: KernelNode) {
     if let NodeKind::Compute { kind, amount, width } = &node.kind
         && let Some(KernelNode { kind: NodeKind::Compute { kind: k, amount: sum, width: w }, at }) =
             nodes.iter_mut().rev().find(|node| !is_private(node))

@@ -40,18 +40,15 @@ impl<'a> Reader<'a> {
         match op {
             CBinaryOp::Add | CBinaryOp::Sub | CBinaryOp::Mul => self.ring(op, &a, &b, ty),
             CBinaryOp::Div | CBinaryOp::Rem => {
-                let a = ty.exact(&mut self.terms, &a);
-                let b = ty.exact(&mut self.terms, &b);
-                if op == CBinaryOp::Div {
-                    self.terms.truncated_quotient(&a, &b)
-                } else {
-                    self.terms.truncated_remainder(&a, &b)
+                let (a, b) = self.exact(ty, &a, &b);
+                match op {
+                    CBinaryOp::Div => self.terms.truncated_quotient(&a, &b),
+                    _ => self.terms.truncated_remainder(&a, &b),
                 }
             }
             CBinaryOp::BitAnd | CBinaryOp::BitOr | CBinaryOp::BitXor => self.bits(op, &a, &b, ty),
             CBinaryOp::And | CBinaryOp::Or => {
-                let a = self.terms.truth(&a);
-                let b = self.terms.truth(&b);
+                let (a, b) = (self.terms.truth(&a), self.terms.truth(&b));
                 if op == CBinaryOp::And { self.terms.and(&a, &b) } else { self.terms.or(&a, &b) }
             }
             CBinaryOp::Comma => b,
@@ -76,11 +73,7 @@ impl<'a> Reader<'a> {
 
     fn bits(&mut self, op: CBinaryOp, a: &Poly, b: &Poly, ty: Integer) -> Poly {
         let constant = a.constant().is_some() || b.constant().is_some();
-        let (a, b) = if constant {
-            (a.clone(), b.clone())
-        } else {
-            (ty.exact(&mut self.terms, a), ty.exact(&mut self.terms, b))
-        };
+        let (a, b) = if constant { (a.clone(), b.clone()) } else { self.exact(ty, a, b) };
         match op {
             CBinaryOp::BitAnd => self.terms.bit_and(&a, &b),
             CBinaryOp::BitOr => self.terms.bit_or(&a, &b),
@@ -112,30 +105,24 @@ impl<'a> Reader<'a> {
             let equal = if ty == SIZE {
                 self.terms.equal(a, b)
             } else {
-                let a = ty.exact(&mut self.terms, a);
-                let b = ty.exact(&mut self.terms, b);
+                let (a, b) = self.exact(ty, a, b);
                 self.terms.equal(&a, &b)
             };
             return if op == CBinaryOp::Eq { equal } else { self.terms.not(&equal) };
         }
-        match op {
-            CBinaryOp::Lt => self.less(a, b, ty),
-            CBinaryOp::Gt => self.less(b, a, ty),
-            CBinaryOp::Le => {
-                let less = self.less(b, a, ty);
-                self.terms.not(&less)
-            }
-            _ => {
-                let less = self.less(a, b, ty);
-                self.terms.not(&less)
-            }
-        }
+        let (a, b) = if let CBinaryOp::Gt | CBinaryOp::Le = op { (b, a) } else { (a, b) };
+        let less = self.less(a, b, ty);
+        if let CBinaryOp::Lt | CBinaryOp::Gt = op { less } else { self.terms.not(&less) }
+    }
+
+    /// Both numbers of a type, as they are.
+    fn exact(&mut self, ty: Integer, a: &Poly, b: &Poly) -> (Poly, Poly) {
+        (ty.exact(&mut self.terms, a), ty.exact(&mut self.terms, b))
     }
 
     fn less(&mut self, a: &Poly, b: &Poly, ty: Integer) -> Poly {
         if ty != SIZE {
-            let a = ty.exact(&mut self.terms, a);
-            let b = ty.exact(&mut self.terms, b);
+            let (a, b) = self.exact(ty, a, b);
             return self.terms.less(&a, &b);
         }
         // 64 bits have no room for what wraps around: below zero is above all else.
@@ -180,7 +167,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a comparison of two known real numbers comes to.
+/// The result of a comparison of two known real numbers.
 pub fn compared(op: CBinaryOp, a: Option<f64>, b: Option<f64>) -> Option<bool> {
     let (a, b) = (a?, b?);
     Some(match op {

@@ -1,23 +1,23 @@
-//! Lvalues: where an expression stands for.
+//! Lvalues: the places that expressions name.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::symbolic::Poly;
 use super::types::{self, Integer, alignment};
-use super::value::{Pointer, ReadValue, Target};
+use super::value::{Pointer, ReadValue, Target, VariableIds};
 use super::{Read, Reader, counts};
 use crate::ast::{AddressSpace, CExpr, ExprKind, SourcePlace, Type, UnaryOp, VariableId};
 use crate::error::ReadError;
 use crate::steps::Dependence;
 
-/// What an lvalue stands for.
+/// The place of an lvalue.
 #[derive(Debug, Clone)]
 pub enum ObjectPlace {
     /// A whole private variable.
     Variable(VariableId),
-    /// Something in one of these private variables, so many bytes behind its beginning.
-    Part(Rc<BTreeSet<VariableId>>, Poly),
+    /// Something in one of these private variables, at an offset in bytes.
+    Part(Rc<VariableIds>, Poly),
     /// Something in memory that counts.
     Memory(AddressSpace, Rc<str>, Poly),
     /// Components of a vector of this type; which one, if it is one and that is known.
@@ -27,7 +27,7 @@ pub enum ObjectPlace {
 }
 
 impl<'a> Reader<'a> {
-    /// The place that an expression stands for.
+    /// The place that an expression names.
     pub fn place(&mut self, e: &'a CExpr) -> Read<ObjectPlace> {
         self.tick(&e.at)?;
         match &e.kind {
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
         self.pointee_at(value, (&index, &size), &e.at)
     }
 
-    /// What a pointer points to, so many times a size behind it.
+    /// What a pointer points to, `index` times `size` behind it.
     pub fn pointee_at(
         &mut self,
         value: ReadValue,

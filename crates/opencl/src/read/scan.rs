@@ -1,7 +1,7 @@
-//! What a loop consists of, and what can be seen in statements and expressions without walking them.
+//! What is seen in statements and expressions without walking them.
 //!
-//! Which integer variables feed addresses and loops: also by way of other variables, and of
-//! functions.
+//! Parts and exits of loops, assigned variables, lone products, and the integer variables that feed
+//! addresses and loops, also by way of other variables and of functions.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 
 use super::symbolic::Poly;
 use super::types::{Integer, is_real};
+use super::value::VariableIds;
 use crate::ast::{
     CBinaryOp, CExpr, CFunction, CStmt, CStmtKind, CVariable, ExprKind, SourcePlace, Type, UnaryOp,
     Unit, VariableId,
@@ -228,7 +229,7 @@ pub fn lone_products(unit: &Unit) -> HashSet<*const CExpr> {
     found
 }
 
-/// Whether an expression consists of constants and macros alone. It is the syntax that tells, not
+/// Whether an expression consists of constants and macros alone. The syntax decides, not
 /// the value, so that the arithmetic of a kernel is the same for all configurations.
 pub fn is_constant(e: &CExpr) -> bool {
     match &e.kind {
@@ -254,7 +255,7 @@ fn root(e: &CExpr) -> Option<VariableId> {
 }
 
 /// Variables that an expression seems to change, or whose address it takes.
-pub fn assigned_by(e: &CExpr, found: &mut BTreeSet<VariableId>) {
+pub fn assigned_by(e: &CExpr, found: &mut VariableIds) {
     expressions(e, &mut |e| match &e.kind {
         ExprKind::Assign(_, left, _) => found.extend(root(left)),
         ExprKind::Unary(
@@ -270,7 +271,7 @@ pub fn assigned_by(e: &CExpr, found: &mut BTreeSet<VariableId>) {
 }
 
 /// Variables that statements seem to change.
-pub fn assigned(body: &[CStmt], found: &mut BTreeSet<VariableId>) {
+pub fn assigned(body: &[CStmt], found: &mut VariableIds) {
     statements(body, &mut |stmt| {
         for e in direct_expressions(stmt) {
             assigned_by(e, found);
@@ -432,7 +433,7 @@ fn mentioned(unit: &Functions, e: &CExpr) -> Vec<VariableId> {
     found.into_iter().collect()
 }
 
-fn gather(unit: &Functions, e: &CExpr, found: &mut BTreeSet<VariableId>) {
+fn gather(unit: &Functions, e: &CExpr, found: &mut VariableIds) {
     match &e.kind {
         ExprKind::Variable(id, _) => {
             found.insert(*id);

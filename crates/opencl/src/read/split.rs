@@ -11,22 +11,22 @@
 //! iterations to walk them, these loops stand beside the one around them then, with the
 //! [sums](super::sums) of their iterations.
 //!
-//! Where a barrier stands in the loop, all items of a group have to be in the same piece. In a
+//! Where a barrier is in the loop, all items of a group have to be in the same piece. In a
 //! guarded tile, `if (t * TS + lid < n)`, they change from one piece to the next in a few
-//! neighbouring iterations ([`spread`]); these are taken out one by one, each item with its own
+//! neighbouring iterations ([`band`]); these are taken out one by one, each item with its own
 //! condition.
 //!
-//! How far apart the items of a group are in a number.
-//!
-//! What goes in: a number that rises or falls with local ids, as a sum or inside one quotient:
-//! `ceil((n - lid) / TS)`. What comes out: its least and its greatest value in a group, which are
-//! the same for all items of it, and how far these are apart at most; or nothing, where that cannot
-//! be said, or is more than a few.
+//! What goes into [`band`]: a number that rises or falls with local ids, as a sum or inside one
+//! quotient: `ceil((n - lid) / TS)`. What comes out: its least and its greatest value in a group,
+//! which are the same for all items of it, and how far these are apart at most; or nothing, where
+//! that cannot be determined, or is more than a few.
 
 use std::collections::HashMap;
 
 use super::Reader;
-use super::nodes::{KernelNode, NodeKind, first_mention, has_barrier, mapped, numbers, size};
+use super::nodes::{
+    KernelNode, NodeKind, Nodes, first_mention, has_barrier, mapped, numbers, size,
+};
 use super::questions::MOST_ITERATIONS;
 use super::scan::Loop;
 use super::strides::set_iterations;
@@ -37,7 +37,7 @@ use crate::steps::Dependence;
 
 /// Most loops that one is cut into.
 const MOST_PIECES: usize = 12;
-/// To look for where a loop is cut takes about as long as to walk so many expressions.
+/// To look for where a loop is cut takes about as long as to walk this number of expressions.
 const PIECE_WORK: u64 = 1000;
 /// Most steps that they have together: loops inside have been cut already.
 const MOST_STEPS: usize = 1 << 14;
@@ -45,7 +45,7 @@ const MOST_STEPS: usize = 1 << 14;
 /// A loop that is being cut.
 struct Cut<'l, 'a> {
     l: &'l Loop<'a>,
-    /// Stands for the iteration.
+    /// The leaf of the iteration.
     iteration: Leaf,
     /// The iteration as a value.
     atom: Atom,
@@ -60,7 +60,7 @@ struct Cut<'l, 'a> {
 }
 
 impl Cut<'_, '_> {
-    /// One more piece of so many steps, if there may be one.
+    /// One more piece of these steps, if there may be one.
     fn takes(&mut self, nodes: &[KernelNode]) -> Option<()> {
         self.left = self.left.checked_sub(1)?;
         self.steps = self.steps.checked_sub(size(nodes))?;
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         nodes: &[KernelNode],
         iteration: Leaf,
         count: &Poly,
-    ) -> Option<Vec<KernelNode>> {
+    ) -> Option<Nodes> {
         let atom = self.terms.atom_of(iteration)?;
         let many = self.terms.interval(count).greatest > MOST_ITERATIONS.into();
         let end = self.terms.max(count, &Poly::int(0));
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
         cut: &mut Cut<'_, 'a>,
         nodes: &[KernelNode],
         (from, to): (&Poly, &Poly),
-    ) -> Option<Vec<KernelNode>> {
+    ) -> Option<Nodes> {
         self.work += PIECE_WORK;
         let length = self.terms.sub(to, from);
         if length.constant().is_some_and(|n| n <= 0) {
@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
         nodes: &[KernelNode],
         (from, to): (&Poly, &Poly),
         edge: &Edge,
-    ) -> Option<Vec<KernelNode>> {
+    ) -> Option<Nodes> {
         // Items of a group meet at a barrier in the same iteration of the same loop.
         let apart = has_barrier(nodes) && self.terms.depends(&edge.at) != Dependence::Uniform;
         let band = match apart {
@@ -209,7 +209,7 @@ impl<'a> Reader<'a> {
         Some(pieces)
     }
 
-    /// The iterations in which items differ, at most so many: each one by itself, with the
+    /// The iterations in which items differ, at most `most`: each one by itself, with the
     /// conditions that it has.
     fn in_band(
         &mut self,
@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
         nodes: &[KernelNode],
         (first, end): (&Poly, &Poly),
         most: i64,
-    ) -> Option<Vec<KernelNode>> {
+    ) -> Option<Nodes> {
         let mut pieces = Vec::new();
         for k in 0..most {
             let at = self.terms.add(first, &Poly::int(k));
@@ -236,14 +236,14 @@ impl<'a> Reader<'a> {
         Some(pieces)
     }
 
-    /// A loop of equal iterations, of which there are so many.
+    /// A loop of `count` equal iterations.
     fn piece(
         &mut self,
         cut: &Cut<'_, 'a>,
         nodes: &[KernelNode],
         from: &Poly,
         count: Poly,
-    ) -> Vec<KernelNode> {
+    ) -> Nodes {
         if count == Poly::int(1) {
             let by = HashMap::from([(cut.atom, from.clone())]);
             return mapped(nodes, &mut |poly| self.terms.substitute(poly, &by));
@@ -343,7 +343,7 @@ fn sign_edge(terms: &mut PolyTerms, part: Atom, poly: &Poly, cut: &Cut<'_, '_>) 
     sign_change(terms, part, poly, (Poly::int(1), Poly::int(0)), cut)
 }
 
-/// The lesser or the greater of two, which are told apart by the sign of their difference.
+/// The lesser or the greater of two, which the sign of their difference distinguishes.
 fn lesser_edge(
     terms: &mut PolyTerms,
     part: Atom,

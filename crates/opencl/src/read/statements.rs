@@ -1,9 +1,8 @@
 //! Statements.
 //!
-//! `switch`: a branch for each place that labels lead to.
-//!
-//! From a label on, the walk goes through all statements up to a `break`, also those behind other
-//! labels. Finding the label costs nothing: it is no operation of the abstract machine.
+//! A `switch` becomes a branch for each place that labels lead to. From a label on, the walk goes
+//! through all statements up to a `break`, also those behind other labels. Finding the label costs
+//! nothing: it is no operation of the abstract machine.
 
 use super::expressions::unread;
 use super::nodes::matter;
@@ -122,13 +121,9 @@ impl<'a> Reader<'a> {
 
     fn leave(&mut self, value: Option<&'a CExpr>) -> Read<()> {
         let Some(e) = value else { return Ok(()) };
-        let value = self.value(e)?;
-        let result = self.calls.last().and_then(|name| self.unit.functions.get(*name));
-        let value = match result {
-            Some(function) => self.of(e, |r| r.convert(value, &e.ty, &function.result, &e.at)),
-            None => value,
-        };
-        self.state.returned = Some(value);
+        let function = self.calls.last().and_then(|name| self.unit.functions.get(*name));
+        let result = function.map_or(&e.ty, |function| &function.result);
+        self.state.returned = Some(self.value_as(e, result, &e.at)?);
         Ok(())
     }
 
@@ -167,22 +162,19 @@ impl<'a> Reader<'a> {
     }
 
     fn initial(&mut self, variable: &'a CVariable, init: &'a CExpr) -> Read<ReadValue> {
-        let part = |r: &mut Self| {
-            let value = r.value(init)?;
-            Ok(match &variable.ty {
-                Type::Array(..) | Type::Struct(..) | Type::Union(..) => match value {
-                    ReadValue::Parts(..) => value,
-                    ReadValue::Pointer(..) if holds_pointers(&variable.ty) => value,
-                    value => ReadValue::Other(value.depends(&r.terms)),
-                },
-                ty => r.of(init, |r| r.convert(value, &init.ty, ty, &init.at)),
-            })
+        let part = |r: &mut Self| match &variable.ty {
+            Type::Array(..) | Type::Struct(..) | Type::Union(..) => Ok(match r.value(init)? {
+                value @ ReadValue::Parts(..) => value,
+                value @ ReadValue::Pointer(..) if holds_pointers(&variable.ty) => value,
+                value => ReadValue::Other(value.depends(&r.terms)),
+            }),
+            ty => r.value_as(init, ty, &init.at),
         };
         let index = match &variable.ty {
             Type::Pointer(..) => true,
             ty => Integer::of(ty).is_some() && self.feeding.contains(&variable.id),
         };
-        if index { self.index(part) } else { part(self) }
+        self.index_if(index, part)
     }
 }
 

@@ -7,7 +7,6 @@ use super::probe::{Change, Probe};
 use super::scan::Loop;
 use super::symbolic::{Atom, AtomKind, Leaf, Poly, PolyTerms, WideInterval};
 use super::types::Integer;
-use super::value::ReadValue;
 
 /// The number of iterations 0, 1, ... before the first one in which the condition, a truth value
 /// over the iteration, does not hold; `None` if it is not known.
@@ -194,7 +193,7 @@ fn safe(terms: &PolyTerms, poly: &Poly) -> bool {
 }
 
 impl<'a> Reader<'a> {
-    /// How many iterations there are, if that can be said.
+    /// The number of iterations, if it is known.
     pub fn count(&mut self, l: &Loop<'a>, probe: &Probe) -> Option<Poly> {
         let range = WideInterval::new(0, i64::MAX);
         let leaf = self.terms.counter(range, WideInterval::new(0, 1 << 16), Vec::new());
@@ -213,14 +212,7 @@ impl<'a> Reader<'a> {
     fn at_iteration(&mut self, probe: &Probe, value: &Poly, iteration: &Poly) -> Option<Poly> {
         let mut by = HashMap::new();
         for (id, atom) in &probe.placeholders {
-            let start = match probe.start.values.get(id)? {
-                ReadValue::Int(poly) => poly,
-                ReadValue::Pointer(pointer) => &pointer.offset,
-                ReadValue::Real(_)
-                | ReadValue::Scaled(..)
-                | ReadValue::Other(_)
-                | ReadValue::Parts(..) => continue,
-            };
+            let Some(start) = probe.start.values.get(id)?.number() else { continue };
             let value = match probe.changes.get(id) {
                 Some(Change::By(step)) => {
                     let distance = self.terms.mul(step, iteration);
@@ -242,7 +234,7 @@ impl<'a> Reader<'a> {
         for (id, atom) in &probe.placeholders {
             let Some(Change::By(step)) = probe.changes.get(id) else { continue };
             let unsigned = self.type_of(*id).and_then(Integer::of).is_some_and(|i| !i.signed);
-            let Some(ReadValue::Int(start)) = probe.start.values.get(id) else { continue };
+            let Some(start) = probe.start.int(*id) else { continue };
             let asked = self.terms.has(&probe.condition, *atom);
             if !unsigned || !asked || self.terms.never_negative(step) {
                 continue;

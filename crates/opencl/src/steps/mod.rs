@@ -35,7 +35,7 @@ pub struct KernelSteps {
     pub locals: Vec<Array>,
     /// Its private arrays, vectors and structures.
     pub privates: Vec<Array>,
-    /// Its pointer parameters to what nobody writes: `restrict`, and to a `const` type.
+    /// Its pointer parameters to memory that is never written: `restrict`, and to a `const` type.
     pub read_only: Vec<String>,
     /// What `reqd_work_group_size` requires.
     pub required: Option<RequiredGroup>,
@@ -61,7 +61,7 @@ pub enum Assumed {
     Once {
         /// Where it begins.
         at: SourcePlace,
-        /// What an answer in `kernel.bounds` is called that says otherwise.
+        /// What an answer in `kernel.bounds` is called that replaces this.
         key: String,
     },
     /// What `printf` prints costs nothing; its arguments cost what they do elsewhere.
@@ -87,7 +87,7 @@ pub struct Array {
 pub struct KernelStep {
     /// What it is.
     pub kind: KernelStepKind,
-    /// Where it stands in the source; inlined functions keep their own lines.
+    /// Where it is in the source; inlined functions keep their own lines.
     pub at: SourcePlace,
 }
 
@@ -132,7 +132,7 @@ pub enum KernelStepKind {
         /// or of the launch.
         shared: bool,
     },
-    /// So many operations of one kind, each on `width` components.
+    /// Operations of one kind, each on `width` components.
     Compute {
         /// The kind.
         kind: Arithmetic,
@@ -157,6 +157,8 @@ pub enum KernelStepKind {
     If {
         /// True if not zero.
         condition: SymbolExpr,
+        /// What it depends on.
+        depends: Dependence,
         /// Taken if true.
         then: Vec<KernelStep>,
         /// Taken if false.
@@ -177,7 +179,7 @@ pub struct MemoryAccess {
     pub element: u8,
     /// Components at once: 1 for scalars.
     pub width: u8,
-    /// How many elements (of one component each) behind the array's beginning, if that can be said:
+    /// How many elements (of one component each) behind the array's beginning, if that is known:
     /// over names, and `$turn_K` for the iteration of the loop around that has K others inside.
     pub offset: Option<SymbolExpr>,
     /// Between neighbouring work items (in dimension 0).
@@ -218,11 +220,11 @@ pub struct Digit {
 /// Distance between two accesses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Stride {
-    /// So many elements (of one component each); 0: the same address.
+    /// Elements (of one component each); 0: the same address.
     Elements(SymbolExpr),
     /// Not the same everywhere, or not to be read.
     Irregular,
-    /// So many elements, and what data add to both.
+    /// Elements, and what data add to both.
     Shifted(SymbolExpr),
     /// Depends on data.
     Data,
@@ -255,7 +257,7 @@ pub enum Arithmetic {
 }
 
 /// What a value depends on; the later includes the earlier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Dependence {
     /// The same for all items of a group.
     Uniform,

@@ -1,6 +1,7 @@
 //! How often a step is executed: the loops and branches around it.
 //!
-//! Some conditions hold for a part of the items of a launch, `place < n` where groups reach beyond `n`.
+//! Some conditions hold for a part of the items of a launch, `place < n` where groups reach beyond
+//! `n`.
 
 use tickbound_expr::{BinaryOp, Expr, Function};
 
@@ -41,7 +42,7 @@ impl Loop {
     }
 }
 
-/// Items that do something: so many in so many. A number that falls evenly from the first item of a
+/// Share of the items that do something. A number that falls evenly from the first item of a
 /// launch to the last one is above 0 for as large a part of them.
 #[derive(Debug, Clone)]
 pub(super) struct Share {
@@ -78,7 +79,7 @@ impl Around {
         self.shared(self.rolled_for_one())
     }
 
-    /// The same for an item that comes here, whatever the others do.
+    /// The same for an item that comes here, independent of the others.
     pub fn rolled_for_one(&self) -> Expr {
         let Some((innermost, outer)) = self.loops[..self.rolled_loops()].split_last() else {
             return self.taken.clone();
@@ -98,7 +99,7 @@ impl Around {
         self.loops.iter().rposition(|l| !l.unrolled).map_or(0, |i| i + 1)
     }
 
-    /// The share of the items that come here of so much.
+    /// The part of `all` for the share of items that come here.
     fn shared(&self, all: Expr) -> Expr {
         ceil_div(all * &self.share.0, &self.share.1)
     }
@@ -110,7 +111,7 @@ impl Around {
         inside
     }
 
-    /// Inside one more loop that stays one, with so many iterations in one body.
+    /// Inside one more loop that stays one, with `body` iterations in one body.
     pub fn in_loop(&self, trips: Expr, body: Expr) -> Around {
         let mut inside = self.clone();
         inside.loops.push(Loop { trips, unrolled: false, body });

@@ -4,7 +4,7 @@
 //! it stands, a place that the compiler knows, or one of a few, of which comparisons choose one; a
 //! place that it does not know puts the array into memory, with all that is done to it. There the
 //! elements of the lanes of a warp lie side by side, so that a word of each lane is a pass and
-//! lines of its own.
+//! separate lines.
 
 use indexmap::IndexMap;
 use tickbound_expr::Expr;
@@ -31,7 +31,7 @@ pub(super) struct Arrays {
 }
 
 /// An array, and its accesses.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Array {
     /// 1 if it lives in memory, else 0.
     pub in_memory: Expr,
@@ -75,9 +75,8 @@ impl Array {
 impl Arrays {
     /// Adds an access; `indexed`: 1 if its place is not known in its body.
     pub fn add(&mut self, array: &str, indexed: Expr, own: Own) {
-        let known = self.all.entry(array.to_owned());
-        let known = known.or_insert(Array { in_memory: Expr::Int(0), accesses: Vec::new() });
-        known.in_memory = either(known.in_memory.clone(), indexed);
+        let known = self.all.entry(array.to_owned()).or_default();
+        known.in_memory = either(std::mem::take(&mut known.in_memory), indexed);
         known.accesses.push(own);
     }
 
@@ -128,7 +127,7 @@ pub(super) fn places(rolled: &[Axis]) -> Expr {
     rolled.iter().map(of).product()
 }
 
-/// 1 if the place of an access, one of so many, is too uncertain for registers.
+/// 1 if the place of an access, one of `places`, is too uncertain for registers.
 pub(super) fn indexed(access: &MemoryAccess, places: Expr, device: &Device<'_>) -> Expr {
     // Processors reach an array in memory by its index as cheaply as any other.
     let few = if device.vectors.are_wide() { 1 } else { FEW };
@@ -138,7 +137,7 @@ pub(super) fn indexed(access: &MemoryAccess, places: Expr, device: &Device<'_>) 
     }
 }
 
-/// Instructions that choose one of so many places for so many words.
+/// Instructions that choose one of `places` places for `words` words.
 pub(super) fn choices(places: Expr, words: Expr) -> Expr {
     let all = CHOICE * &places * words;
     choice(less(1, places), all, 0)
@@ -155,7 +154,7 @@ pub(super) fn in_body(bytes: i64, unrolled: &[Axis], device: &Device<'_>) -> (Ex
     (requests, ((bytes + 3) / 4) * all.count)
 }
 
-/// The memory that arrays of so many bytes take for each item.
+/// The memory that arrays take for each item.
 #[derive(Debug)]
 pub(super) struct Room<'d> {
     pub device: &'d Device<'d>,
@@ -183,7 +182,7 @@ impl Room<'_> {
         bytes(stored) + part_of(bytes(loaded), share)
     }
 
-    /// Of so many bytes that all groups move, those that L2 and L3 have no room for.
+    /// Of the bytes that all groups move, those that L2 and L3 have no room for.
     pub fn beyond_l2(&self, moved: Expr) -> Expr {
         let Some(l2) = self.device.l2 else { return Expr::Int(0) };
         let room = Expr::Int(l2.saturating_add(self.device.l3));

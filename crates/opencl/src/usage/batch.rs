@@ -11,7 +11,7 @@ use crate::steps::{MemoryAccess, Stride};
 const IN_FLIGHT: i64 = 16;
 
 /// The loads of a body, and what else it is.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Batch {
     /// Whether there are loads from global memory, and how far these are from those of the
     /// iteration before: the greatest distance in bytes; `None`: anywhere.
@@ -42,20 +42,7 @@ pub(super) struct Waits {
 }
 
 impl Batch {
-    pub fn new() -> Batch {
-        let requests = (Expr::Int(0), Expr::Int(0));
-        Batch {
-            global: None,
-            requests,
-            arrays: Expr::Int(0),
-            from_data: false,
-            around_any: false,
-            real: false,
-            around_loop: false,
-        }
-    }
-
-    /// Adds so many requests of a load; `axis` is the repetition of the innermost loop around it
+    /// Adds requests of a load; `axis` is the repetition of the innermost loop around it
     /// that is not unrolled.
     pub fn load(&mut self, access: &MemoryAccess, axis: Option<&Axis>, requests: Expr) {
         let local = access.space == AddressSpace::Local;
@@ -73,14 +60,14 @@ impl Batch {
         });
     }
 
-    /// Adds so many requests of a load from a private array in memory: what is its own the item has
+    /// Adds requests of a load from a private array in memory: what is its own the item has
     /// stored, and L1 has it.
     pub fn load_own(&mut self, requests: Expr) {
-        self.arrays = &self.arrays + requests;
+        self.arrays += requests;
     }
 
-    /// What is waited for in a loop of so many iterations, in so many pieces, with lines of so many
-    /// bytes.
+    /// What is waited for in a loop of `iterations` iterations, in `pieces` pieces, with lines of
+    /// `line` bytes.
     pub fn waits(self, line: i64, iterations: Expr, pieces: Expr) -> Waits {
         let local = &pieces * together(self.requests.1);
         let all = &pieces * together(self.requests.0 + self.arrays);
@@ -98,7 +85,7 @@ impl Batch {
     }
 }
 
-/// How often so many loads of one body are waited for.
+/// How often `loads` loads of one body are waited for.
 fn together(loads: Expr) -> Expr {
     ceil_div(loads, IN_FLIGHT)
 }

@@ -13,7 +13,7 @@ const MOST_CONDITIONS: usize = 4;
 /// are.
 #[derive(Debug, Clone)]
 pub(super) struct Axis {
-    /// Not negative; `None`: each has an address of its own.
+    /// Not negative; `None`: each has a separate address.
     pub distance: Option<Expr>,
     /// How many, at least 1.
     pub extent: Expr,
@@ -152,7 +152,7 @@ fn from_coarse(mut known: Vec<(Expr, Addresses)>, of: &Known<'_>) -> Addresses {
     known.into_iter().fold(one, |all, (_, own)| all.times(own))
 }
 
-/// Puts one of the runs into another, whose distance is so many times less.
+/// Puts one of the runs into another, whose distance is `times` times less.
 fn join(
     known: &mut Vec<(Expr, Addresses)>,
     (fine, coarse, times): (usize, usize, Expr),
@@ -160,7 +160,7 @@ fn join(
 ) {
     let (_, repeated) = known[coarse].clone();
     let Addresses { count, pieces } = &mut known[fine].1;
-    // Each address is a piece of its own, and so is each that others add at the same distance.
+    // Each address is a separate piece, and so is each that others add at the same distance.
     let single = pieces == count && *count != Expr::Int(1);
     let gaps = less(&*count, &times);
     let all = &*pieces * choice(gaps, &repeated.count, 1);
@@ -171,7 +171,7 @@ fn join(
     known.remove(coarse);
 }
 
-/// The finest of the runs, and the finest of others whose distance is a multiple of its own.
+/// The finest of the runs, and the finest of others whose distance is a multiple of its distance.
 fn finest_pair(known: &[(Expr, Addresses)], of: &Known<'_>) -> Option<(usize, usize, Expr)> {
     let divides = |a: usize, b: usize| multiple(&known[b].0, &known[a].0);
     let strictly = |a: usize, b: usize| known[a].0 != known[b].0 && divides(a, b).is_some();
@@ -183,7 +183,7 @@ fn finest_pair(known: &[(Expr, Addresses)], of: &Known<'_>) -> Option<(usize, us
         (0..known.len()).any(|c| c != a && c != b && strictly(a, c) && strictly(c, b))
     };
     let nearest = pairs.into_iter().filter(|(a, b, _)| !between(*a, *b));
-    // Of several, what comes to the least at most: a number of the source may be a pitch of rows.
+    // Of several, the one with the least maximum: a number of the source may be a pitch of rows.
     let most = |times: &Expr| of.range(times).map_or(i64::MAX, |range| range.high);
     nearest.min_by_key(|(a, b, times)| (*times != Expr::Int(1), most(times), is_sum(times), *a, *b))
 }
@@ -206,7 +206,7 @@ fn is_sum(expr: &Expr) -> bool {
 }
 
 /// What `of` has to be multiplied by to give `whole`, if that can be seen from their factors. One
-/// that a choice is part of may be greater or less than others, and so may not be put in order with
+/// that a choice is part of may be greater or less than others, and so may not be ordered with
 /// them: it counts as none.
 pub(super) fn multiple(whole: &Expr, of: &Expr) -> Option<Expr> {
     let ((number, mut left), (by, others)) = (factors(whole), factors(of));

@@ -12,7 +12,7 @@ use super::footprint::{Axis, multiple};
 use super::number::{choice, less, max, min, quotient};
 
 /// What is kept of the loads at one line of the source.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Loads {
     /// Registers for elements that are used again.
     window: Expr,
@@ -30,15 +30,9 @@ pub(super) struct Kept {
     lines: IndexMap<u32, Loads>,
 }
 
-impl Default for Loads {
-    fn default() -> Loads {
-        let zero = || Expr::Int(0);
-        Loads { window: zero(), uses: zero(), early: zero(), times: zero() }
-    }
-}
-
 impl Kept {
-    /// Elements that are kept from the first use to the last: so many registers, used so often.
+    /// Elements that are kept from the first use to the last: `window` registers, used `uses`
+    /// times.
     pub fn window(&mut self, line: u32, window: Expr, uses: Expr) {
         let loads = self.lines.entry(line).or_default();
         loads.window += window;
@@ -55,7 +49,7 @@ impl Kept {
     /// Registers of the line that needs most.
     pub fn registers(&self) -> Expr {
         let registers = self.lines.values().map(|loads| &loads.window + &loads.early);
-        registers.reduce(max).unwrap_or(Expr::Int(0))
+        registers.reduce(max).unwrap_or_default()
     }
 
     /// Memory operations for each register that is missing, if elements are kept, else `otherwise`:
@@ -67,7 +61,7 @@ impl Kept {
         let times = self.lines.values().map(|n| n.times.clone()).reduce(max);
         let again = quotient(2 * uses + &window, 2 * max(1, &window));
         let late = choice(less(0, window), again, otherwise);
-        choice(less(0, early), 2 * times.unwrap_or(Expr::Int(0)), late)
+        choice(less(0, early), 2 * times.unwrap_or_default(), late)
     }
 }
 
@@ -75,7 +69,7 @@ impl Kept {
 ///
 /// Of two loops with the distances s and k s, of n and m iterations, the same elements come again
 /// where k is less than n. With the first one outside, an element comes again k of its iterations
-/// later, as far as there are so many left, up to m - 1 times; and in each of them the other loops
+/// later, within those that are left, up to m - 1 times; and in each of them the other loops
 /// inside bring as many. With the second one outside, the next iteration wants what this one has
 /// brought.
 pub(super) fn window(loops: &[Axis]) -> Expr {
@@ -102,7 +96,7 @@ pub(super) fn window(loops: &[Axis]) -> Expr {
         let kept = choice(less(times, within), inside(None), 0);
         Some(choice(less(one(), outside), kept, 0))
     });
-    pairs.reduce(max).unwrap_or(Expr::Int(0))
+    pairs.reduce(max).unwrap_or_default()
 }
 
 fn distance(axis: &Axis) -> Option<&Expr> {

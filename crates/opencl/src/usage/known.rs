@@ -1,7 +1,6 @@
 //! What is known of a problem's names: inputs, ranges, and values that occur together.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use itertools::Itertools;
@@ -17,18 +16,16 @@ pub(crate) struct Known<'c> {
     pub inputs: Inputs,
     /// Between which values each name is that items do not decide.
     ranges: Vec<Interval>,
-    /// The configurations that are looked at.
-    narrow: Narrow<'c>,
+    /// The configurations, and the variant's values of the structural symbols; `None` where they
+    /// are not known.
+    variant: Option<(&'c Occurring<'c>, &'c [i64])>,
 }
 
 impl Known<'_> {
-    /// Of a problem, whatever its structural symbols are.
+    /// Of a problem, for any values of its structural symbols.
     pub fn of(problem: &Problem, configurations: &Configurations<'_>) -> Known<'static> {
-        Known {
-            inputs: Inputs::of(problem),
-            ranges: ranges(problem, configurations),
-            narrow: Narrow::default(),
-        }
+        let (inputs, ranges) = (Inputs::of(problem), ranges(problem, configurations));
+        Known { inputs, ranges, variant: None }
     }
 
     /// That these slots are inputs.
@@ -43,13 +40,16 @@ impl Known<'_> {
         Known {
             inputs: self.inputs.clone(),
             ranges: self.ranges.clone(),
-            narrow: Narrow::to(occurring, values),
+            variant: occurring.configurations.is_complete().then_some((occurring, values)),
         }
     }
 
-    /// A number without what the configurations that are looked at do not need.
+    /// Restricts a number to the configurations of the variant.
     pub fn narrowed(&self, number: Expr) -> Expr {
-        self.narrow.number(number)
+        match (self.variant, &number) {
+            (None, _) | (_, Expr::Int(_) | Expr::Name(_)) => number,
+            (Some((occurring, values)), _) => occurring.narrowed(&number, values),
+        }
     }
 
     /// What a number is, between two values; `None` where that is not known.
@@ -61,7 +61,7 @@ impl Known<'_> {
     }
 }
 
-/// Between which values the names of a problem are, definitions included, as far as each can be
+/// Between which values the names of a problem are, definitions included, if each can be
 /// known by itself.
 fn ranges(problem: &Problem, configurations: &Configurations<'_>) -> Vec<Interval> {
     let inputs = problem.inputs.values().copied();
@@ -103,16 +103,17 @@ impl Inputs {
     }
 }
 
-/// Most combinations of values that are looked at for one number, over all variants.
+/// Most combinations of values for one number, over all variants.
 const MOST_COMBINATIONS: usize = 1 << 18;
 
-/// Most of them for one variant: each is looked at for every part of the number.
+/// Most of them for one variant: each is evaluated for every part of the number.
 const MOST_OF_A_VARIANT: usize = 1 << 9;
 
 /// The values of all names, for each choice of values of the structural symbols.
 type Environments = HashMap<Vec<i64>, Vec<Vec<i64>>>;
 
 /// Which values occur together.
+#[derive(Debug)]
 pub(crate) struct Occurring<'c> {
     configurations: &'c Configurations<'c>,
     /// The structural symbols.
@@ -121,36 +122,6 @@ pub(crate) struct Occurring<'c> {
     defined: Vec<Vec<usize>>,
     /// For some parameters, where they are not too many.
     known: Mutex<HashMap<Vec<usize>, Option<Arc<Environments>>>>,
-}
-
-/// The configurations of one variant.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Narrow<'c> {
-    /// All of them, and the variant's values of the structural symbols; `None`: nothing is known.
-    of: Option<(&'c Occurring<'c>, &'c [i64])>,
-}
-
-impl<'c> Narrow<'c> {
-    /// Those with these values of the structural symbols; all that one can think of where a space
-    /// is too large to tell.
-    pub fn to(occurring: &'c Occurring<'c>, values: &'c [i64]) -> Narrow<'c> {
-        let told = occurring.configurations.is_complete();
-        Narrow { of: told.then_some((occurring, values)) }
-    }
-
-    /// A number without what they do not need.
-    pub fn number(self, number: Expr) -> Expr {
-        match (self.of, &number) {
-            (None, _) | (_, Expr::Int(_) | Expr::Name(_)) => number,
-            (Some((occurring, values)), _) => occurring.narrowed(&number, values),
-        }
-    }
-}
-
-impl fmt::Debug for Narrow<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Narrow").field(&self.of.map(|(_, values)| values)).finish()
-    }
 }
 
 impl<'c> Occurring<'c> {

@@ -3,7 +3,7 @@
 //! The lanes of a warp are neighbouring items. Their places are digits, the fastest first, each
 //! with its distance; a distance of 0 means the same address, which is served once. Where rows of
 //! lanes are no multiple of a warp, nor a warp of them, some warps begin in one row and end in the
-//! next: the mean over all warps of a group is told, in 64ths.
+//! next: the mean over all warps of a group counts, in 64ths.
 
 use tickbound_expr::{BinaryOp, Expr};
 
@@ -36,7 +36,7 @@ struct Pieces {
 impl Pieces {
     /// A piece begins with each row and with each warp, but for those that begin together.
     ///
-    /// Where digits say more items than a group has, as its last row is not whole, `most` says how
+    /// Where digits count more items than a group has, as its last row is not whole, `most` is how
     /// many there are.
     fn of(warp: i64, lanes: &[Lane], most: Option<&Expr>) -> Pieces {
         let extent = lanes.first().map_or(Expr::Int(1), |lane| lane.extent.clone());
@@ -68,7 +68,7 @@ impl Pieces {
 /// A request of 2 or 4 words a lane is served in as many phases, each for half or a quarter of the
 /// lanes. Within a phase, lanes at a distance of `s` words meet in the same bank as often as `s`
 /// has powers of two with the number of banks. Rows (further digits) that meet in banks are served
-/// one after the other.
+/// in sequence.
 pub(super) fn passes(device: &Device<'_>, lanes: &[Lane], most: Option<&Expr>, words: i64) -> Expr {
     let places = (device.banks / words).max(1);
     let rows = SHARES * passes_of_rows(device, lanes, words, places);
@@ -125,7 +125,7 @@ fn passes_of_rows(device: &Device<'_>, lanes: &[Lane], words: i64, places: i64) 
     words * all
 }
 
-/// Whether rows of so many words meet in banks at this distance in bytes.
+/// Whether rows of `span` bytes meet in banks at this distance in bytes.
 fn meet(device: &Device<'_>, distance: Expr, span: Expr) -> Expr {
     let banks = Expr::Int(device.banks);
     let offset = remainder(quotient(distance, 4), &banks);
@@ -134,7 +134,7 @@ fn meet(device: &Device<'_>, distance: Expr, span: Expr) -> Expr {
     Expr::binary(BinaryOp::Or, below, less(banks - offset, span))
 }
 
-/// On how many rows of `extent` lanes are so many lanes: where a row is no multiple of them and
+/// On how many rows of `extent` lanes `lanes` lanes are: where a row is no multiple of them and
 /// they are no multiple of a row, they begin in the midst of one.
 fn rows(lanes: Expr, extent: Expr) -> Expr {
     let divided = |a: &Expr, by: &Expr| is_zero(remainder(a, by));
@@ -190,7 +190,7 @@ pub(super) fn lines(
     device.known.narrowed(min(apart, touched(span)))
 }
 
-/// Lines, in 64ths, that so many bytes touch, in elements of `element` bytes: the mean over where
+/// Lines, in 64ths, that bytes touch, in elements of `element` bytes: the mean over where
 /// they may begin.
 fn touched(line: i64, bytes: Expr, element: i64, aligned: &Expr) -> Expr {
     let parts = |bytes: Expr| quotient(SHARES * bytes, line);
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn lines_of_a_request_that_begins_anywhere() {
-        // A row of so many bytes: the mean over all elements of a line with which it may begin.
+        // A row of this length: the mean over all elements of a line with which it may begin.
         for (length, bytes) in itertools::iproduct!([1, 2, 8, 16, 31, 32], [1, 4, 8, 16]) {
             let own = lines(&device(), &lanes(&[(bytes, length)]), None, bytes, &Expr::Int(0));
             let of = |start: i64| (start * bytes + length * bytes - 1) / 128 + 1;

@@ -1,7 +1,7 @@
 //! What a kernel uses of a device, counted from its steps.
 //!
 //! What goes in: the [steps](crate::steps) of each variant, what their names are in the problem,
-//! and which loops the source says are to be unrolled. What comes out: the problem's [`Usage`],
+//! and which loops the source requests to be unrolled. What comes out: the problem's [`Usage`],
 //! which the time profile `resources` turns into a run time. What is promised: the numbers follow
 //! from the rules below, for any kernel; they are a compiler's likely choices and no counts of the
 //! abstract machine, so nothing that is proved about other profiles rests on them.
@@ -11,19 +11,16 @@
 //! `docs/opencl.md` has them all. Here is where each is kept:
 //!
 //! * `walk/`: what counts as an instruction (`mod.rs`) and as a request (`requests.rs`); where
-//!   accesses are (`places.rs`), which bytes they touch (`touched.rs`), and private arrays
-//!   (`privates.rs`).
+//!   accesses are and which bytes they touch (`places.rs`), and private arrays (`privates.rs`).
 //! * `unroll.rs`: which loops are unrolled, and how far.
 //! * `arrays.rs`: private arrays that live in memory.
 //! * `batch.rs`: which loads are waited for together.
-//! * `around.rs`, `guards.rs`: how often a step is executed, on average over the items of the
-//!   launch.
+//! * `around.rs`: how often a step is executed, on average over the items of the launch.
 //! * `lanes.rs`: passes of banked memories, and lines, of one request.
-//! * `footprint.rs`: how many different addresses repetitions have; `known.rs`: what is known of a
-//!   problem's names.
+//! * `footprint.rs`: how many different addresses repetitions have.
+//! * `known.rs`: inputs, ranges and values of a problem's names, and numbers restricted to them.
 //! * `traffic.rs`: bytes between caches, for a group and for the launch.
 //! * `vectors.rs`: what one instruction does to several numbers of an item.
-//! * `occurring.rs`: numbers without what no configuration needs.
 //! * `kept.rs`: registers for what is loaded once and used again.
 
 mod around;
@@ -131,8 +128,7 @@ pub(crate) fn usage(
     configurations: &Configurations<'_>,
     go_on: &(dyn Fn() -> Read<()> + Sync),
 ) -> Read<(Usage, Vec<LineUsage>)> {
-    let symbols: Vec<_> =
-        extracted.structural.iter().map(|name| names.symbol(name)).try_collect()?;
+    let symbols = names.symbols(extracted)?;
     let occurring = Occurring::new(configurations, &symbols);
     let of = |variant: &Variant| {
         go_on()?;
@@ -142,11 +138,11 @@ pub(crate) fn usage(
         let mut parts = walk::parts(&variant.steps, &names, &device, &variant.unroll)?;
         for part in parts.values_mut() {
             go_on()?;
-            *part = device.known.narrowed(std::mem::replace(part, Expr::Int(0)));
+            *part = device.known.narrowed(std::mem::take(part));
         }
         Ok((variant.values.clone(), parts))
     };
-    // The first fault, whatever thread finds one first.
+    // The first fault, independent of threads.
     let all: Vec<Read<_>> = extracted.variants.par_iter().map(of).collect();
     let all = all.into_iter().collect::<Read<Vec<_>>>()?;
     let mut whole = Usage::default();
@@ -155,7 +151,7 @@ pub(crate) fn usage(
     for origin in all.iter().flat_map(|(_, parts)| parts.keys()).unique() {
         go_on()?;
         let part = |parts: &IndexMap<walk::Origin, Expr>| {
-            vec![parts.get(origin).cloned().unwrap_or(Expr::Int(0))]
+            vec![parts.get(origin).cloned().unwrap_or_default()]
         };
         let alternatives = all.iter().map(|(values, parts)| (values.clone(), part(parts)));
         for merged in numbers(&symbols, alternatives.collect()) {

@@ -2,7 +2,7 @@
 
 use tickbound_expr::{BinaryOp, Expr, Function};
 
-/// In how many parts a part is told.
+/// Denominator of parts.
 pub(super) const SHARES: i64 = 64;
 
 /// `a // b`, for `b` of at least 1.
@@ -25,7 +25,7 @@ pub(super) fn ceil_div(a: impl Into<Expr>, b: impl Into<Expr>) -> Expr {
     }
 }
 
-/// So many 64ths of a number.
+/// `share` 64ths of a number.
 pub(super) fn part_of(all: impl Into<Expr>, share: impl Into<Expr>) -> Expr {
     match share.into() {
         Expr::Int(share) if share % SHARES == 0 => all.into() * (share / SHARES),

@@ -34,14 +34,14 @@ pub(super) struct Moved {
     pub group: Expr,
     /// Bytes of the launch that differ.
     pub launch: Expr,
-    /// By the launch, what L2 does not have any more when it is asked for again.
+    /// By the launch, what L2 does not have any more when it is needed again.
     pub beyond_l2: Expr,
     /// Into L2, by the launch, for that.
     pub l3: Expr,
 }
 
 impl Traffic<'_> {
-    /// What is moved, with so many groups at work at once, and so many of them in a unit.
+    /// What is moved, with `at_work` groups at work at once, `held` of them in a unit.
     pub fn moved(&self, at_work: &Expr, held: &Expr) -> Moved {
         let (group, mut axes) = self.of_group();
         let neighbours = self.of_neighbours(at_work);
@@ -102,7 +102,7 @@ impl Traffic<'_> {
         rows * length
     }
 
-    /// What a group moves, and all repetitions in it. An outer loop that comes to the same lines
+    /// What a group moves, and all repetitions in it. An outer loop that reaches the same lines
     /// again finds them in L1 if what the loops inside touch fits.
     fn of_group(&self) -> (Expr, Vec<Axis>) {
         let mut axes = self.sweep.clone();
@@ -127,7 +127,7 @@ impl Traffic<'_> {
         (moved, axes)
     }
 
-    /// The repetitions in a sweep of so many groups side by side.
+    /// The repetitions in a sweep of `groups` groups side by side.
     fn of_neighbours(&self, groups: &Expr) -> Vec<Axis> {
         let mut left = groups.clone();
         let mut axes = self.sweep.clone();
@@ -176,7 +176,7 @@ pub(super) fn gap(axes: &[Axis], piece: &Expr, device: &Device<'_>) -> Expr {
     device.known.narrowed(least)
 }
 
-/// Groups of so many items that are at work at once, of so many, as far as warps limit them.
+/// Of `groups` groups of `items` items those that are at work at once, within the limit of warps.
 pub(super) fn at_work(device: &Device<'_>, items: Expr, groups: Expr) -> Expr {
     let held = held(device, items, groups.clone());
     device.known.narrowed(min(groups, device.units * held))
@@ -192,7 +192,7 @@ pub(super) fn held(device: &Device<'_>, items: Expr, groups: Expr) -> Expr {
     device.known.narrowed(max(1, min(held, share)))
 }
 
-/// Of so many bytes the part, in 64ths, that there is no room for.
+/// The part of bytes, in 64ths, that there is no room for.
 pub(super) fn part_beyond(bytes: Expr, room: Expr) -> Expr {
     let missing = max(0, &bytes - room);
     quotient(SHARES * missing, max(1, bytes))

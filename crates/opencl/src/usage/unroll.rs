@@ -23,7 +23,7 @@ const MOST_IN_PART: i64 = 256;
 /// What decides it.
 pub(super) struct Unroll<'a> {
     pub names: &'a Names,
-    /// What the source says of its loops.
+    /// The pragmas of the source.
     pub said: &'a [Said],
 }
 
@@ -31,12 +31,12 @@ pub(super) struct Unroll<'a> {
 pub(super) struct Unrolling {
     /// 1 if as a whole, else 0.
     pub whole: Expr,
-    /// Iterations of one body, if not, where the source says so.
+    /// Iterations of one body, if not, where the source requests it.
     pub body: Option<Expr>,
 }
 
 impl Unroll<'_> {
-    /// How far a loop is unrolled that has so many iterations and this body.
+    /// How far a loop is unrolled that has `whole` iterations and this body.
     pub fn of(&self, whole: &SymbolExpr, at: &SourcePlace, body: &[KernelStep]) -> Read<Unrolling> {
         let known = match self.said(at) {
             None => macros_only(whole) && !self.keeps_rolled(body),
@@ -51,7 +51,7 @@ impl Unroll<'_> {
         Ok(Unrolling { whole: Expr::Int(i64::from(known)), body: None })
     }
 
-    /// What the source says of the loop at this place.
+    /// The pragma of the loop at this place.
     fn said(&self, at: &SourcePlace) -> Option<&Said> {
         self.said.iter().find(|said| said.line == at.line && *said.file == *at.file)
     }
@@ -91,7 +91,7 @@ impl Unroll<'_> {
                 } => Expr::Int(0),
                 KernelStepKind::Compute { amount, .. } => Expr::Int(i64::from(*amount)),
                 KernelStepKind::Atomic { .. } | KernelStepKind::Barrier => Expr::Int(1),
-                // Of the parts of a loop the first stands for all.
+                // Of the parts of a loop the first represents all.
                 KernelStepKind::Repeat { whole: Some(_), .. } if cut == Some(&step.at) => {
                     Expr::Int(0)
                 }

@@ -41,7 +41,7 @@ impl Default for Vectors {
 }
 
 impl Vectors {
-    /// Vectors of so many bytes; `None`: of one word.
+    /// Vectors of this size; `None`: of one word.
     pub fn of(bytes: Option<i64>) -> Vectors {
         Vectors { bytes: bytes.unwrap_or(WORD).max(WORD) }
     }
@@ -51,7 +51,7 @@ impl Vectors {
         self.bytes > WORD
     }
 
-    /// Instructions for so many bytes of an item.
+    /// Instructions for some bytes of an item.
     pub fn instructions(&self, bytes: i64) -> i64 {
         (bytes.max(1) + self.bytes - 1) / self.bytes
     }
@@ -61,19 +61,19 @@ impl Vectors {
         WIDEST.max(self.bytes)
     }
 
-    /// Requests for so many bytes of a lane.
+    /// Requests for some bytes of a lane.
     pub fn requests(&self, bytes: i64) -> i64 {
         (bytes + self.widest() - 1) / self.widest()
     }
 
-    /// Registers for an array of so many bytes with elements of so many: those of one word lie side
-    /// by side.
+    /// Registers for an array of `bytes` bytes with elements of `element`: those of one word lie
+    /// side by side.
     pub fn registers(&self, bytes: Expr, element: i64) -> Expr {
         let element = if element <= WORD { self.bytes } else { element };
         ceil_div(bytes, element) * self.instructions(element)
     }
 
-    /// What remains of so many executions of a block with these accesses if iterations are packed:
+    /// What remains of the executions of a block with these accesses if iterations are packed:
     /// those of a loop in which neighbours are stored, and neighbours or the same are loaded.
     pub(super) fn packed(&self, executed: Expr, accesses: &[Unrolled]) -> Expr {
         let words = accesses.iter().all(|access| access.bytes == WORD);

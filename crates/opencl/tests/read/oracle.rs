@@ -330,7 +330,7 @@ impl Case {
         &self,
     ) -> Result<(tickbound_opencl::steps::KernelSteps, Unit), tickbound_opencl::ReadError> {
         self.with_request(|request| {
-            let expanded = preprocess::expand(request, &[], &IndexMap::new())?;
+            let expanded = preprocess::Expander::new(request, &[])?.one(&IndexMap::new())?;
             let unit = parse::parse(request, &expanded)?;
             Ok((tickbound_opencl::read::read(request, &expanded.open, &unit)?, unit))
         })

@@ -42,7 +42,7 @@ fn block(steps: &[KernelStep], depth: usize, text: &mut String) {
                 let _ = writeln!(text, "repeat {count}");
                 block(body, depth + 1, text);
             }
-            KernelStepKind::If { condition, then, otherwise } => {
+            KernelStepKind::If { condition, then, otherwise, .. } => {
                 let by = if depends_on_item(condition) { " (item)" } else { "" };
                 let _ = writeln!(text, "if {condition}{by}");
                 block(then, depth + 1, text);

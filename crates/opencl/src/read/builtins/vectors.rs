@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The layout that the function's name says: `vload4`, `vloada_half3`, `vstore_half2_rte`.
+/// The layout in the function's name: `vload4`, `vloada_half3`, `vstore_half2_rte`.
 fn layout(name: &str, verb: &str) -> Option<Layout> {
     let rest = name.strip_prefix(verb)?;
     let (rest, aligned, half) = match (rest.strip_prefix("a_half"), rest.strip_prefix("_half")) {

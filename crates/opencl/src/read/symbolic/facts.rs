@@ -1,7 +1,7 @@
 //! What is known to hold.
 //!
-//! Facts of the path, bounds of atoms, and what follows from them; where values lie in the launches of a
-//! problem whose sizes are known.
+//! Facts of the path, bounds of atoms, and what follows from them; where values lie in the launches
+//! of a problem whose sizes are known.
 
 use std::collections::BTreeSet;
 
@@ -63,7 +63,7 @@ impl PolyTerms {
         }
     }
 
-    /// Forgets all but the first so many facts.
+    /// Forgets all but the first `keep` facts.
     pub fn forget(&mut self, keep: usize) {
         self.facts.truncate(keep);
     }
@@ -74,7 +74,7 @@ impl PolyTerms {
             return true;
         }
         let Some((_, last)) = self.facts.last() else { return false };
-        // The last fact says which others there are: they come and go like a stack.
+        // The last fact determines which others there are: they come and go like a stack.
         let known =
             self.under_facts.borrow().get(poly).and_then(|(at, is)| (at == last).then_some(*is));
         known.unwrap_or_else(|| {
@@ -84,7 +84,7 @@ impl PolyTerms {
         })
     }
 
-    /// Whether a fact says that the value is less than zero: from p < 0 follows q < 0 if q - p <=
+    /// Whether the value is less than zero by a fact: from p < 0 follows q < 0 if q - p <=
     /// 0.
     fn follows(&self, poly: &Poly) -> bool {
         let near = self.near(poly);

@@ -40,7 +40,7 @@ impl WideInterval {
         self.corners(other, i128::saturating_mul)
     }
 
-    /// Floor quotients, as far as the divisor is at least 1.
+    /// Floor quotients for the part of the divisor that is at least 1.
     pub fn quotient(self, divisor: WideInterval) -> WideInterval {
         if divisor.greatest < 1 {
             return WideInterval::ALL;
@@ -49,7 +49,7 @@ impl WideInterval {
         self.corners(divisor, i128::div_euclid)
     }
 
-    /// Floor remainders, as far as the divisor is at least 1.
+    /// Floor remainders for the part of the divisor that is at least 1.
     pub fn remainder(self, divisor: WideInterval) -> WideInterval {
         let greatest = (divisor.greatest - 1).max(0);
         let own = self.least >= 0 && divisor.greatest >= 1;

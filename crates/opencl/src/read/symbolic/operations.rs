@@ -1,4 +1,4 @@
-//! Arithmetic, comparisons, truth values, choices, and bits as far as they are arithmetic.
+//! Arithmetic, comparisons, truth values, choices, and arithmetic on bits.
 //!
 //! Numbers are in two's complement.
 
@@ -190,7 +190,7 @@ impl PolyTerms {
         self.extreme(a, b, AtomKind::Max, i128::max)
     }
 
-    /// The lesser or the greater of two that cannot be told apart. What both have in common stands
+    /// The lesser or the greater of two that cannot be ordered. What both have in common stands
     /// outside.
     fn extreme(
         &mut self,
@@ -232,7 +232,7 @@ impl PolyTerms {
 
     /// An unknown truth value.
     pub fn unknown_truth(&mut self, depends: Dependence) -> Poly {
-        self.leaf(WideInterval::TRUTH, depends, Vec::new())
+        self.leaf(WideInterval::TRUTH, depends)
     }
 }
 
@@ -274,7 +274,7 @@ impl PolyTerms {
             (None, None) => {
                 let range = self.not_negative_below(a).or(self.not_negative_below(b));
                 let depends = self.depends(a).max(self.depends(b));
-                self.leaf(range.unwrap_or(WideInterval::ALL), depends, Vec::new())
+                self.leaf(range.unwrap_or(WideInterval::ALL), depends)
             }
         }
     }

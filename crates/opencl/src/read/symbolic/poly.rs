@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Atom(pub(super) u32);
 
-/// A product of atoms, each as often as its exponent says, in ascending order; empty: 1.
+/// A product of atoms, each as often as its exponent, in ascending order; empty: 1.
 pub type Monomial = SmallVec<[Atom; 4]>;
 
 /// A polynomial: its monomials in ascending order with coefficients that are not zero.

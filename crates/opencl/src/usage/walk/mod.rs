@@ -72,14 +72,14 @@ pub(super) fn parts(
         privates: Arrays::default(),
         arrays: IndexMap::new(),
     };
-    let mut batch = Batch::new();
+    let mut batch = Batch::default();
     walk.steps(&steps.body, &Around::nothing(), &mut batch)?;
     walk.wait(batch.waits(device.line, Expr::Int(1), Expr::Int(1)), None);
     walk.finish(steps)
 }
 
 struct Walk<'a> {
-    /// Of the item in the middle, which stands for all.
+    /// Of the item in the middle, which represents all.
     names: &'a Names,
     ends: Ends,
     /// Groups that are at work at once, and those of one unit.
@@ -87,7 +87,7 @@ struct Walk<'a> {
     held: Expr,
     device: &'a Device<'a>,
     unroll: Unroll<'a>,
-    /// Arrays that nobody writes.
+    /// Arrays that are never written.
     read_only: &'a [String],
     /// Whether something is stored by some items only.
     stores_guarded: bool,
@@ -132,7 +132,7 @@ impl Walk<'_> {
                     let whole = whole.as_ref().unwrap_or(count);
                     self.repeat((count, whole, &step.at), body, around, batch)?;
                 }
-                KernelStepKind::If { condition, then, otherwise } => {
+                KernelStepKind::If { condition, then, otherwise, .. } => {
                     if !macros_only(condition) && !step.is_private() {
                         self.add("branches", Some(&step.at), "", around.rolled());
                     }
@@ -204,8 +204,8 @@ impl Walk<'_> {
         self.rolled_loop((at, said.is_some(), again), body, &inside, batch)
     }
 
-    /// A loop that is not unrolled as a whole, as the innermost one around; `said`: the source says
-    /// how far it is; `again`: 1 if it has more than one iteration.
+    /// A loop that is not unrolled as a whole, as the innermost one around; `said`: the source
+    /// requests how far it is; `again`: 1 if it has more than one iteration.
     fn rolled_loop(
         &mut self,
         (at, said, again): (&SourcePlace, bool, Expr),
@@ -213,7 +213,7 @@ impl Walk<'_> {
         inside: &Around,
         batch: &mut Batch,
     ) -> Read<()> {
-        let mut own = Batch::new();
+        let mut own = Batch::default();
         self.steps(body, inside, &mut own)?;
         let iterations = inside.rolled();
         // Compilers unroll a loop in part that is short: one without a loop in it, or that only
@@ -285,8 +285,10 @@ impl Walk<'_> {
 
     /// How often a block is executed, with iterations that vectors take together counted once.
     fn packed(&self, steps: &[KernelStep], around: &Around) -> Read<Expr> {
-        let scalar = |step: &KernelStep| !matches!(step.kind, KernelStepKind::Compute { width, .. } if width > 1);
-        if !self.device.vectors.are_wide() || around.guarded || !steps.iter().all(scalar) {
+        let wide =
+            |kind: &KernelStepKind| matches!(kind, KernelStepKind::Compute { width: 2.., .. });
+        let scalar = !steps.iter().any(|step| wide(&step.kind));
+        if !self.device.vectors.are_wide() || around.guarded || !scalar {
             return Ok(around.executed());
         }
         let unrolled = |(access, at): (&MemoryAccess, &SourcePlace)| {
@@ -301,7 +303,7 @@ impl Walk<'_> {
     fn add(&mut self, what: &'static str, at: Option<&SourcePlace>, array: &str, more: Expr) {
         if more != Expr::Int(0) {
             let line = at.map(|at| (Arc::clone(&at.file), at.line));
-            *self.parts.entry((what, line, array.to_owned())).or_insert(Expr::Int(0)) += more;
+            *self.parts.entry((what, line, array.to_owned())).or_default() += more;
         }
     }
 
@@ -381,7 +383,7 @@ fn stores_guarded(steps: &[KernelStep], guarded: bool) -> bool {
         KernelStepKind::Repeat { whole, body, .. } => {
             stores_guarded(body, guarded || whole.is_some())
         }
-        KernelStepKind::If { condition, then, otherwise } => {
+        KernelStepKind::If { condition, then, otherwise, .. } => {
             let guarded = guarded || depends_on_item(condition);
             stores_guarded(then, guarded) || stores_guarded(otherwise, guarded)
         }

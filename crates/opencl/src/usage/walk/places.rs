@@ -1,7 +1,7 @@
 //! Where accesses are.
 //!
-//! How far loops, lanes and groups move them, whether their rows stay in lines, and which bytes of arrays
-//! in global memory a group and the launch touch.
+//! How far loops, lanes and groups move them, whether their rows stay in lines, and which bytes of
+//! arrays in global memory a group and the launch touch.
 
 use itertools::Itertools;
 use tickbound_expr::{BinaryOp, Expr, Function};
@@ -136,7 +136,7 @@ impl Walk<'_> {
     }
 }
 
-/// 1 if the loops that move an access of so many bytes by less than lanes are apart go over no more
+/// 1 if the loops that move an access of `bytes` bytes by less than lanes are apart go over no more
 /// than that.
 fn between(loops: &[Axis], bytes: i64, apart: &Expr) -> Expr {
     let reach = |axis: &Axis| match &axis.distance {

@@ -18,7 +18,7 @@ struct Request<'l> {
     words: i64,
     /// Bytes of a lane.
     bytes: i64,
-    /// `None` where that cannot be said.
+    /// `None` where that is not known.
     lanes: Option<&'l [Lane]>,
     /// Items of a group, where its last row is not whole.
     most: Option<&'l Expr>,
@@ -27,8 +27,8 @@ struct Request<'l> {
 }
 
 impl Walk<'_> {
-    /// An atomic operation: one request that all lanes pass one after the other. On one address of
-    /// the launch L2 does those of all items one after the other.
+    /// An atomic operation: one request that all lanes pass in sequence. On one address of
+    /// the launch L2 does those of all items in sequence.
     pub(super) fn atomic(
         &mut self,
         (space, shared): (AddressSpace, bool),
@@ -130,7 +130,7 @@ impl Walk<'_> {
 
     fn request(&mut self, site: Site<'_>, request: &Request<'_>, requests: Expr) {
         let access = site.access;
-        // What cannot be said: no conflicts among banks, and a line for each lane.
+        // Where they are not known: no conflicts among banks, and a line for each lane.
         let Request { words, bytes, lanes, most, aligned } = request;
         let (wavefronts, touched) = match lanes {
             Some(lanes) => (
@@ -151,7 +151,7 @@ impl Walk<'_> {
     }
 }
 
-/// So much in each body, of `one` in each iteration: where the last body of a loop that is unrolled
+/// `each` in each body, of `one` in each iteration: where the last body of a loop that is unrolled
 /// in part is not whole, no more than all iterations have.
 pub(super) fn repeated(around: &Around, each: Expr, one: Expr) -> Expr {
     let all = around.rolled() * each;
