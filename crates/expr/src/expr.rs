@@ -18,11 +18,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Index of a named value in the slice an expression is evaluated against.
 pub type Slot = usize;
 
 /// A binary operator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BinaryOp {
     /// Sum.
     Add,
@@ -80,7 +82,7 @@ impl BinaryOp {
 }
 
 /// A built-in function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Function {
     /// `min(a, b, ...)`: the least of at least one argument.
     Min,
@@ -125,7 +127,7 @@ impl Function {
 }
 
 /// An integer expression over names of type `N`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Expr<N = Slot> {
     /// A constant.
     Int(i64),

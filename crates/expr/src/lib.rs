@@ -12,6 +12,7 @@
 //! assert_eq!(e.eval(&[100, 32]), Ok(128));
 //! ```
 
+mod arithmetic;
 pub mod domain;
 mod eval;
 mod expr;

@@ -1,4 +1,4 @@
-//! The syntax tree of an OpenCL C file, as plain data.
+//! The syntax tree of an OpenCL C file, as plain data; how its types lie in memory.
 //!
 //! [`parse`](crate::parse) makes it out of libclang's cursors; [`read`](crate::read) walks it. It
 //! holds what a reader of memory accesses needs: types with their address spaces, names resolved to
@@ -8,11 +8,13 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 
 /// A place in a source file.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SourcePlace {
     /// The file, as messages name it.
+    #[serde(with = "crate::codec::file")]
     pub file: Arc<str>,
     /// The line, from 1.
     pub line: u32,
@@ -59,9 +61,9 @@ pub struct CVariable {
     pub name: String,
     /// Its type; that of an array has its lengths as expressions where they were written so.
     pub ty: Type,
-    /// In which memory it lies. Parameters are private, whatever they point to.
+    /// In which memory it is. Parameters are private, not depending on what they point to.
     pub space: AddressSpace,
-    /// Whether it is a pointer to what nobody writes: `restrict`, and to a `const` type.
+    /// Whether it is a pointer to memory that is never written: `restrict`, and to a `const` type.
     pub read_only: bool,
     /// Its first value.
     pub init: Option<CExpr>,
@@ -70,7 +72,7 @@ pub struct CVariable {
 }
 
 /// Address spaces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum AddressSpace {
     /// Memory of one work item.
     Private,
@@ -102,14 +104,14 @@ impl AddressSpace {
 pub enum ScalarType {
     /// `bool`.
     Bool,
-    /// An integer of so many bytes.
+    /// An integer.
     Int {
         /// 1, 2, 4 or 8.
         bytes: u8,
         /// Whether it has a sign.
         signed: bool,
     },
-    /// A real number of so many bytes: 2, 4 or 8.
+    /// A real number.
     Real {
         /// 2, 4 or 8.
         bytes: u8,
@@ -221,7 +223,7 @@ pub enum ExprKind {
     List(Vec<CExpr>),
     /// `sizeof`, evaluated.
     SizeOf(i64),
-    /// Something that is not read; the text says what (`block literal`, `asm`).
+    /// Something that is not read; with a description (`block literal`, `asm`).
     Unread(String),
 }
 
@@ -273,6 +275,19 @@ pub enum CBinaryOp {
     Gt,
     Ge,
     Comma,
+}
+
+impl CBinaryOp {
+    /// Whether the result is a truth value.
+    pub(crate) fn is_truth(self) -> bool {
+        use CBinaryOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
+        matches!(self, And | Or | Eq | Ne | Lt | Le | Gt | Ge)
+    }
+
+    /// Whether it can stand in front of `=`.
+    pub(crate) fn is_arithmetic(self) -> bool {
+        !self.is_truth() && self != CBinaryOp::Comma
+    }
 }
 
 /// A statement.
@@ -331,4 +346,58 @@ pub struct Label {
     pub value: Option<CExpr>,
     /// The statement of the body that it leads to; as many as there are: the end.
     pub place: usize,
+}
+
+/// Size of a scalar in bytes.
+pub(crate) fn scalar_bytes(scalar: ScalarType) -> u8 {
+    match scalar {
+        ScalarType::Bool => 1,
+        ScalarType::Int { bytes, .. } | ScalarType::Real { bytes } => bytes,
+    }
+}
+
+/// Bytes of a vector in memory: three components take the room of four.
+pub(crate) fn vector_bytes(scalar: ScalarType, width: u8) -> i64 {
+    let width = if width == 3 { 4 } else { i64::from(width) };
+    i64::from(scalar_bytes(scalar)) * width
+}
+
+/// Alignment in bytes.
+pub(crate) fn alignment(ty: &Type) -> i64 {
+    match ty {
+        Type::Scalar(scalar) => i64::from(scalar_bytes(*scalar)),
+        Type::Vector(scalar, width) => vector_bytes(*scalar, *width),
+        Type::Array(element, _) => alignment(element),
+        Type::Struct(_, fields) | Type::Union(_, fields) => {
+            fields.iter().map(|(_, ty)| alignment(ty)).max().unwrap_or(1)
+        }
+        Type::Pointer(..) => 8,
+        Type::Void | Type::Other(_) => 1,
+    }
+}
+
+/// The size of a type in bytes, where no macro decides it.
+pub(crate) fn bytes(ty: &Type) -> Option<i64> {
+    match ty {
+        Type::Scalar(scalar) => Some(i64::from(scalar_bytes(*scalar))),
+        Type::Vector(scalar, width) => Some(vector_bytes(*scalar, *width)),
+        Type::Array(element, Some(length)) => match length.kind {
+            ExprKind::Int(length) => bytes(element)?.checked_mul(length),
+            _ => None,
+        },
+        Type::Struct(_, fields) => {
+            let up = |size: i64, to: i64| Some(size.checked_add(to - 1)? / to * to);
+            let mut size = 0_i64;
+            for (_, field) in fields.iter() {
+                size = up(size, alignment(field))?.checked_add(bytes(field)?)?;
+            }
+            up(size, alignment(ty))
+        }
+        Type::Union(_, fields) => {
+            let all: Option<Vec<i64>> = fields.iter().map(|(_, field)| bytes(field)).collect();
+            let (size, to) = (all?.into_iter().max()?, alignment(ty));
+            Some(size.checked_add(to - 1)? / to * to)
+        }
+        Type::Pointer(..) | Type::Array(..) | Type::Void | Type::Other(_) => None,
+    }
 }

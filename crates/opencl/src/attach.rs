@@ -1,4 +1,4 @@
-//! Gives a problem the kernel program that its source says.
+//! Gives a problem the kernel program that its source describes.
 
 use std::path::Path;
 
@@ -11,12 +11,12 @@ use tickbound_model::{
     Bound, Configurations, Dimension, GroupNeeds, KernelSource, Problem, Profile,
 };
 
-use crate::error::ReadError;
+use crate::child::ReaderSetup;
+use crate::error::{Read, ReadError};
 use crate::extract::{Extracted, Variant, extract_with};
 use crate::lower::{Names, lower, numbers as merged_numbers};
 use crate::reading::By;
 use crate::request::{LaunchBound, Passed, ReadRequest, Symbol};
-use crate::setup::ReaderSetup;
 use crate::steps::SymbolExpr;
 use crate::usage::{Device, usage};
 
@@ -41,7 +41,7 @@ pub fn attach(problem: &mut Problem, folder: &Path) -> Result<Option<KernelReadi
     attach_with(problem, folder, &ReaderSetup::default())
 }
 
-/// As [`attach`], in the way that `setup` says.
+/// As [`attach`], in the way of `setup`.
 pub fn attach_with(
     problem: &mut Problem,
     folder: &Path,
@@ -74,12 +74,11 @@ pub fn attach_with(
 }
 
 /// What a group needs beside its items, over all variants.
-fn group_needs(extracted: &Extracted, names: &Names) -> Result<GroupNeeds, ReadError> {
-    let symbols: Vec<_> =
-        extracted.structural.iter().map(|name| names.symbol(name)).try_collect()?;
-    let merged = |of: &dyn Fn(&Variant) -> Result<Vec<Expr>, ReadError>| {
+fn group_needs(extracted: &Extracted, names: &Names) -> Read<GroupNeeds> {
+    let symbols = names.symbols(extracted)?;
+    let merged = |of: &dyn Fn(&Variant) -> Read<Vec<Expr>>| {
         let each = extracted.variants.iter().map(|v| Ok((v.values.clone(), of(v)?)));
-        Ok::<_, ReadError>(merged_numbers(&symbols, each.collect::<Result<_, ReadError>>()?))
+        Ok::<_, ReadError>(merged_numbers(&symbols, each.collect::<Read<_>>()?))
     };
     let local = merged(&|v| {
         let names = names.of_parameters(&v.parameters);
@@ -107,10 +106,10 @@ fn check_arguments(
     request: &ReadRequest,
     source: &KernelSource,
     extracted: &Extracted,
-) -> Result<(), ReadError> {
+) -> Read<()> {
     if !source.arguments.is_empty() {
         let all = extracted.variants.iter().map(|v| check_types(request, source, v));
-        all.collect::<Result<(), ReadError>>()?;
+        all.collect::<Read<()>>()?;
     }
     let given = source.arguments.len();
     let wrong = extracted.variants.iter().find(|v| given != 0 && v.parameters.len() != given);
@@ -126,11 +125,7 @@ fn check_arguments(
 /// Arguments of the problem fit the parameters of the kernel function: numbers and buffers, global
 /// and local memory, real and whole elements, and their sizes. Elements of structures and of `void`
 /// may be given as any.
-fn check_types(
-    request: &ReadRequest,
-    source: &KernelSource,
-    variant: &Variant,
-) -> Result<(), ReadError> {
+fn check_types(request: &ReadRequest, source: &KernelSource, variant: &Variant) -> Read<()> {
     let parameters = variant.parameters.iter().zip(&variant.types);
     for (argument, (name, parameter)) in source.arguments.iter().zip(parameters) {
         let fault = |is: String, fix: String| {
@@ -179,7 +174,7 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    fn request(&self, folder: &Path) -> Result<ReadRequest, ReadError> {
+    fn request(&self, folder: &Path) -> Read<ReadRequest> {
         let mut symbols = IndexMap::new();
         let mut texts = IndexMap::new();
         for (name, define) in &self.source.defines {
@@ -210,13 +205,13 @@ impl Reader<'_> {
             dimensions: self.problem.grid.len().max(1),
             launch: self.problem.grid.iter().map(|d| self.launch_bound(d)).try_collect()?,
             local: self.problem.grid.iter().map(|d| self.in_symbols(&d.local)).collect(),
-            bounds: self.source.bounds.iter().map(bound).collect::<Result<_, ReadError>>()?,
+            bounds: self.source.bounds.iter().map(bound).collect::<Read<_>>()?,
             branches: self.source.branches.clone(),
         })
     }
 
     /// What a reading of the kernel knows of an argument.
-    fn passed(&self, argument: &KernelArgument) -> Result<Passed, ReadError> {
+    fn passed(&self, argument: &KernelArgument) -> Read<Passed> {
         let symbol = |value| self.symbol(&format!("kernel.arguments.{}", argument.name), value);
         Ok(match &argument.kind {
             ArgumentKind::Buffer { .. }
@@ -234,7 +229,7 @@ impl Reader<'_> {
     }
 
     /// The greatest sizes of the launch in one dimension.
-    fn launch_bound(&self, dimension: &Dimension) -> Result<LaunchBound, ReadError> {
+    fn launch_bound(&self, dimension: &Dimension) -> Read<LaunchBound> {
         let greatest = |size: &Expr| self.symbol("launch", size).map(|symbol| symbol.greatest);
         let (items, local) = (&dimension.global, &dimension.local);
         let groups = Expr::binary(BinaryOp::FloorDiv, items.clone(), local.clone());
@@ -261,7 +256,7 @@ impl Reader<'_> {
     }
 
     /// One configuration for each combination of what some parameters are in valid configurations.
-    fn occurring(&self, parameters: &[usize]) -> Result<Vec<Bound>, ReadError> {
+    fn occurring(&self, parameters: &[usize]) -> Read<Vec<Bound>> {
         let limits = TableLimits { rows: MAX_COMBINATIONS, ..TableLimits::default() };
         match self.configurations.representatives(parameters, &limits) {
             Some(all) => {
@@ -273,13 +268,13 @@ impl Reader<'_> {
     }
 
     /// The parameters that expressions depend on.
-    fn parameters<'e>(&self, of: impl Iterator<Item = &'e Expr>) -> Result<Vec<usize>, ReadError> {
+    fn parameters<'e>(&self, of: impl Iterator<Item = &'e Expr>) -> Read<Vec<usize>> {
         let inlined: Vec<Expr> = of.map(|e| self.problem.inlined("kernel", e)).try_collect()?;
         Ok(self.problem.parameters_of(&inlined))
     }
 
     /// Between which bounds an expression is over all configurations.
-    fn symbol(&self, at: &str, value: &Expr) -> Result<Symbol, ReadError> {
+    fn symbol(&self, at: &str, value: &Expr) -> Read<Symbol> {
         let mut bounds: Option<Symbol> = None;
         for bound in self.occurring(&self.parameters([value].into_iter())?)? {
             let value = self.eval(at, value, &bound)?;
@@ -290,7 +285,7 @@ impl Reader<'_> {
         Ok(bounds.unwrap_or(Symbol { least: 0, greatest: 0 }))
     }
 
-    fn eval(&self, at: &str, value: &Expr, bound: &Bound) -> Result<i64, ReadError> {
+    fn eval(&self, at: &str, value: &Expr, bound: &Bound) -> Read<i64> {
         value.eval(&bound.env).map_err(|e: EvalError| {
             ReadError::file(
                 at,
@@ -301,7 +296,7 @@ impl Reader<'_> {
     }
 
     /// What the symbols in some places are together, and the values of all symbols that go with it.
-    fn symbols(&self, places: &[usize]) -> Result<IndexMap<Vec<i64>, Vec<i64>>, ReadError> {
+    fn symbols(&self, places: &[usize]) -> Read<IndexMap<Vec<i64>, Vec<i64>>> {
         let open: Vec<(&String, &Expr)> = self
             .source
             .defines

@@ -1,4 +1,4 @@
-//! Texts read in a process of their own.
+//! How texts are read: in this process or in another one, what is kept, and what stops it.
 //!
 //! libclang may crash on a source, or grow without end; in this process it would take along what
 //! the user waits for. In go a request and its texts, on the child's standard input, out come the
@@ -6,18 +6,20 @@
 //! The program that is run must call [`serve`] and do nothing else: `tickbound` has a hidden
 //! subcommand for it.
 
-use std::io::{Read, Write};
+use std::io::{Read as _, Write};
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rayon::prelude::*;
+use serde::de::DeserializeOwned;
 use tickbound_os::process::{Ended, Finished, ProcessLimits, ProcessStop};
 
 use crate::ast::{CFunction, CVariable};
-use crate::codec::{self, Stored};
-use crate::error::ReadError;
+use crate::codec;
+use crate::error::{Read, ReadError};
+use crate::kept::Kept;
 use crate::preprocess::Expanded;
 use crate::reading::{KernelParameter, KernelSignature, One, ParameterType};
 use crate::request::ReadRequest;
@@ -41,14 +43,44 @@ pub struct Child {
     pub arguments: Vec<String>,
 }
 
+/// A flag that is never set.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// How a kernel is read. By default in this process, nothing is kept, and nothing stops it.
+#[derive(Debug, Clone)]
+pub struct ReaderSetup<'a> {
+    /// Where readings are kept for the next time.
+    pub kept: Kept,
+    /// The process that calls libclang; `None`: this one.
+    pub child: Option<Child>,
+    /// Ends the reading when it becomes true.
+    pub interrupt: &'a AtomicBool,
+}
+
+impl Default for ReaderSetup<'_> {
+    fn default() -> Self {
+        ReaderSetup { kept: Kept::off(), child: None, interrupt: &NEVER }
+    }
+}
+
+impl ReaderSetup<'_> {
+    /// An error if the reading is to end.
+    pub(crate) fn go_on(&self, name: &str) -> Read<()> {
+        match self.interrupt.load(Ordering::Relaxed) {
+            true => Err(ReadError::Stopped { name: name.to_owned() }),
+            false => Ok(()),
+        }
+    }
+}
+
 /// A text, with the values of the structural symbols that it is for.
 pub(crate) type Text = (Vec<i64>, Expanded);
 
 /// What is asked of a child: the names of the structural symbols, and the texts; and whether only
 /// the kernels that the texts declare are wanted.
-type Question = (ReadRequest, (Vec<String>, (Vec<Text>, bool)));
+type Question = (ReadRequest, Vec<String>, Vec<Text>, bool);
 /// What it answers, for each text.
-type Answer<T> = Vec<Result<T, ReadError>>;
+type Answer<T> = Vec<Read<T>>;
 
 /// Reads texts in this process.
 pub(crate) fn here(request: &ReadRequest, structural: &[String], texts: &[Text]) -> Answer<One> {
@@ -61,7 +93,7 @@ pub(crate) fn kernels_here(
     request: &ReadRequest,
     structural: &[String],
     (values, text): &Text,
-) -> Result<Vec<KernelSignature>, ReadError> {
+) -> Read<Vec<KernelSignature>> {
     let unit = parse::parse(request, text).map_err(|e| e.with_macros(structural, values))?;
     let kernels = unit.functions.values().filter(|function| function.kernel);
     let parameter =
@@ -82,7 +114,7 @@ fn read_one(
     request: &ReadRequest,
     text: &Expanded,
     (structural, values): (&[String], &[i64]),
-) -> Result<One, ReadError> {
+) -> Read<One> {
     let unit = parse::parse(request, text).map_err(|e| e.with_macros(structural, values))?;
     let steps = read::read(request, &text.open, &unit)?;
     let kernel = unit.functions.get(&request.entry);
@@ -95,16 +127,13 @@ fn read_one(
 
 impl Child {
     /// Reads texts in a child, which `interrupt` stops.
-    ///
-    /// # Errors
-    /// It crashes, exceeds its limits, or cannot be started.
     pub(crate) fn read(
         &self,
         request: &ReadRequest,
         (structural, texts): (&[String], Vec<Text>),
         interrupt: &AtomicBool,
-    ) -> Result<Answer<One>, ReadError> {
-        self.ask(&(request.clone(), (structural.to_vec(), (texts, false))), interrupt)
+    ) -> Read<Answer<One>> {
+        self.ask(&(request.clone(), structural.to_vec(), texts, false), interrupt)
     }
 
     /// The kernels that a text declares, read in a child, which `interrupt` stops.
@@ -113,17 +142,17 @@ impl Child {
         request: &ReadRequest,
         (structural, text): (&[String], Text),
         interrupt: &AtomicBool,
-    ) -> Result<Vec<KernelSignature>, ReadError> {
-        let question = (request.clone(), (structural.to_vec(), (vec![text], true)));
+    ) -> Read<Vec<KernelSignature>> {
+        let question = (request.clone(), structural.to_vec(), vec![text], true);
         let answer: Answer<Vec<KernelSignature>> = self.ask(&question, interrupt)?;
         answer.into_iter().next().unwrap_or_else(|| Ok(Vec::new()))
     }
 
-    fn ask<T: Stored>(
+    fn ask<T: DeserializeOwned>(
         &self,
         question: &Question,
         interrupt: &AtomicBool,
-    ) -> Result<Answer<T>, ReadError> {
+    ) -> Read<Answer<T>> {
         let request = &question.0;
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
@@ -160,7 +189,7 @@ impl Child {
     }
 }
 
-fn answer<T: Stored>(finished: &Finished) -> Option<Answer<T>> {
+fn answer<T: DeserializeOwned>(finished: &Finished) -> Option<Answer<T>> {
     let digits = finished.stdout.trim().as_bytes().chunks(2);
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let bytes: Vec<u8> = digits.map(byte).collect::<Option<_>>()?;
@@ -176,17 +205,16 @@ pub fn serve() -> std::io::Result<()> {
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes)?;
     let question: Option<Question> = codec::read(&bytes);
-    let (request, (structural, (texts, kernels))) =
+    let (request, structural, texts, kernels) =
         question.ok_or_else(|| std::io::Error::other("this is run by tickbound, not by people"))?;
     let threads = rayon::ThreadPoolBuilder::new().stack_size(STACK).build();
     let threads = threads.map_err(std::io::Error::other)?;
     let answer = threads.install(|| {
-        if !kernels {
-            return codec::write(&here(&request, &structural, &texts));
+        let kernels_of = |text| kernels_here(&request, &structural, text);
+        match kernels {
+            false => codec::write(&here(&request, &structural, &texts)),
+            true => codec::write(&texts.iter().map(kernels_of).collect::<Answer<_>>()),
         }
-        let answer: Answer<Vec<KernelSignature>> =
-            texts.iter().map(|text| kernels_here(&request, &structural, text)).collect();
-        codec::write(&answer)
     });
     let digits: String = answer.iter().map(|b| format!("{b:02x}")).collect();
     std::io::stdout().write_all(digits.as_bytes())

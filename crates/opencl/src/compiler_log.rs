@@ -57,14 +57,14 @@ fn number_before(line: &str, words: &str) -> Option<i64> {
     line.split_once(words)?.0.split_ascii_whitespace().last()?.parse().ok()
 }
 
-/// What stands in a line behind some words.
+/// The rest of a line behind some words.
 fn behind<'t>(line: &'t str, words: &str) -> Option<&'t str> {
     line.split_once(words).map(|(_, rest)| rest.trim())
 }
 
 fn of_nvidia(text: &str) -> IndexMap<&str, Registers> {
     let mut kernels: IndexMap<&str, Registers> = IndexMap::new();
-    // The kernel at hand, and the function whose properties are told: a kernel's, or one's that it
+    // The kernel at hand, and the function whose properties follow: a kernel's, or one's that it
     // calls.
     let (mut kernel, mut function, mut spilled) = (None, None, 0);
     for line in text.lines() {

@@ -1,10 +1,15 @@
 //! What can go wrong while a kernel is read.
 
+use serde::{Deserialize, Serialize};
+
 use crate::ast::SourcePlace;
 use crate::reading::MAX_VARIANTS;
 
+/// What reading yields.
+pub(crate) type Read<T> = Result<T, ReadError>;
+
 /// Why a kernel cannot be read. It prints as one line: `file:line: what; fix`.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum ReadError {
     /// Something in the source.
     #[error("{}:{}: {what}; {fix}", at.file, at.line)]
@@ -31,7 +36,7 @@ pub enum ReadError {
         /// Whether data decide how many there are.
         on_data: bool,
     },
-    /// Names that nobody gives a meaning: macros of the compiler's command line, often.
+    /// Names without a meaning: macros of the compiler's command line, often.
     #[error(
         "{}:{}: {what}; declare it, add it to kernel.defines, or set kernel.standard to the \
          version that has it",
@@ -40,7 +45,7 @@ pub enum ReadError {
     Undeclared {
         /// Where the first one is used.
         at: SourcePlace,
-        /// What libclang says of the first one.
+        /// The message of libclang for the first one.
         what: String,
         /// All of them that stand for values or functions.
         values: Vec<String>,
@@ -81,7 +86,7 @@ pub enum ReadError {
         most: i64,
     },
     /// Several of what the problem file has to answer, in the order in which they are met; the
-    /// first is told.
+    /// first is reported.
     #[error("{}", .0.first().map(ToString::to_string).unwrap_or_default())]
     Questions(Vec<ReadError>),
     /// The source's text depends on too many combinations of macros.
@@ -115,7 +120,11 @@ pub enum ReadError {
     },
     /// The program that was read does not fit the problem.
     #[error(transparent)]
-    Model(#[from] tickbound_model::ModelError),
+    Model(
+        #[from]
+        #[serde(with = "crate::codec::ModelErrorFields")]
+        tickbound_model::ModelError,
+    ),
 }
 
 /// The answer that lifts a [`ReadError::Differing`].

@@ -11,11 +11,11 @@ use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 
 use crate::child;
-use crate::error::ReadError;
+use crate::child::ReaderSetup;
+use crate::error::{Read, ReadError};
 use crate::preprocess::{Expanded, Expander, Said};
 use crate::reading::{KernelSignature, MAX_VARIANTS, One, ParameterType};
 use crate::request::ReadRequest;
-use crate::setup::ReaderSetup;
 use crate::steps::KernelSteps;
 
 /// The steps of a kernel for all configurations.
@@ -47,15 +47,10 @@ pub struct Variant {
 /// values of all symbols that go with it.
 pub type Occurring<'a> = &'a dyn Fn(&[usize]) -> Result<IndexMap<Vec<i64>, Vec<i64>>, ReadError>;
 
-/// Reads a kernel for whatever values of its symbols occur.
+/// Reads a kernel for all values of its symbols that occur, in the way of `setup`.
 ///
 /// # Errors
 /// What cannot be read in the source, or what this machine lacks.
-pub fn extract(request: &ReadRequest, occurring: Occurring<'_>) -> Result<Extracted, ReadError> {
-    extract_with(request, occurring, &ReaderSetup::default())
-}
-
-/// As [`extract`], in the way that `setup` says.
 pub fn extract_with(
     request: &ReadRequest,
     occurring: Occurring<'_>,
@@ -116,7 +111,7 @@ fn combinations(
     request: &ReadRequest,
     occurring: Occurring<'_>,
     structural: &IndexSet<String>,
-) -> Result<Combinations, ReadError> {
+) -> Read<Combinations> {
     let places: Vec<usize> =
         structural.iter().filter_map(|name| request.symbols.get_index_of(name)).collect();
     let found = occurring(&places)?;
@@ -129,7 +124,7 @@ fn combinations(
     Ok(found)
 }
 
-/// What one pass over all combinations came to.
+/// The result of one pass over all combinations.
 enum Pass {
     /// All were read.
     Read(Vec<Variant>),
@@ -142,10 +137,10 @@ fn read_all(
     structural: &[String],
     combinations: &Combinations,
     setup: &ReaderSetup<'_>,
-) -> Result<Pass, ReadError> {
+) -> Read<Pass> {
     let combinations: Vec<(&Vec<i64>, &Vec<i64>)> = combinations.iter().collect();
     let expander = Expander::new(request, structural)?.stopped_by(setup.interrupt);
-    // The first one alone: it says most of what is asked.
+    // The first one alone: it shows most of what is needed.
     let (first, others) = combinations.split_at(combinations.len().min(1));
     let mut expanded = Vec::with_capacity(combinations.len());
     for some in [first, others] {
@@ -166,10 +161,7 @@ fn read_all(
 const TOGETHER: usize = 32;
 
 /// What the source expands to for some values of its symbols: in one run, or each by itself.
-fn expand(
-    expander: &Expander<'_>,
-    some: &[(&Vec<i64>, &Vec<i64>)],
-) -> Vec<Result<Expanded, ReadError>> {
+fn expand(expander: &Expander<'_>, some: &[(&Vec<i64>, &Vec<i64>)]) -> Vec<Read<Expanded>> {
     let named = |(_, configuration): &(&Vec<i64>, &Vec<i64>)| expander.named(configuration);
     let values: Vec<_> = some.iter().map(named).collect();
     if some.len() > 1
@@ -196,7 +188,7 @@ impl Unused {
         self.1.retain(|i| !one.matched.1.contains(i));
     }
 
-    fn check(&self, request: &ReadRequest) -> Result<(), ReadError> {
+    fn check(&self, request: &ReadRequest) -> Read<()> {
         let bounds = self.0.iter().map(|i| ("bounds", "loop", &request.bounds[*i].0));
         let branches = self.1.iter().map(|i| ("branches", "branch", &request.branches[*i].0));
         let Some((field, what, asked)) = bounds.chain(branches).next() else { return Ok(()) };
@@ -219,7 +211,7 @@ fn read_texts(
     values: &[&Vec<i64>],
     expanded: &[Expanded],
     setup: &ReaderSetup<'_>,
-) -> Result<Vec<Variant>, ReadError> {
+) -> Read<Vec<Variant>> {
     let mut places: IndexMap<&str, usize> = IndexMap::new();
     for (i, text) in expanded.iter().enumerate() {
         places.entry(&text.text).or_insert(i);

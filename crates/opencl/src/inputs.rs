@@ -9,7 +9,7 @@ use tickbound_model::source::Define;
 use crate::outline::Outline;
 use crate::preprocess::included;
 
-/// The text of source files, one after the other, with what they include from their folder or the
+/// The text of source files, concatenated, with what they include from their folder or the
 /// other ones. `None` if one cannot be read.
 pub fn text_of(files: &mut dyn Iterator<Item = PathBuf>, include: &[PathBuf]) -> Option<String> {
     let (mut text, mut first) = (String::new(), None);

@@ -2,8 +2,8 @@
 //!
 //! The macros of a source are expanded each time. What comes out of that, with all else that the
 //! reading asks for (arguments, answers, the launch, the versions of this program and of libclang),
-//! is the key; so nothing has to be known of files that were included, and whatever changes makes
-//! another key. An entry is a file of its own, written beside its place and renamed, so that
+//! is the key; so nothing has to be known of files that were included, and each change makes
+//! another key. An entry is a separate file, written beside its place and renamed, so that
 //! processes do not disturb each other. One that is damaged is not used, and is written anew. Where
 //! the folder cannot be written to, nothing is kept.
 
@@ -17,11 +17,11 @@ use crate::libclang;
 use crate::reading::One;
 use crate::request::ReadRequest;
 
-/// The environment variable that says where readings are kept: a folder, or `off`.
+/// The environment variable for where readings are kept: a folder, or `off`.
 pub const VARIABLE: &str = "TICKBOUND_CACHE";
 
 /// First in each entry: what it is, and the version of the format.
-const MAGIC: &[u8] = b"tickbound reading 4\n";
+const MAGIC: &[u8] = b"tickbound reading 5\n";
 /// Bytes of a checksum.
 const SUM: usize = 16;
 /// Largest entry, in bytes.
@@ -54,13 +54,13 @@ impl Kept {
         Kept { folder: Some(folder.into()), most: MOST }
     }
 
-    /// The same with room for so many bytes.
+    /// The same with room for `most` bytes.
     #[must_use]
     pub fn with_most(self, most: u64) -> Kept {
         Kept { most, ..self }
     }
 
-    /// Where [`VARIABLE`] says; if it says nothing, in the user's folder for caches.
+    /// In the folder of [`VARIABLE`]; if that is not set, in the user's folder for caches.
     pub fn of_user() -> Kept {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         match variable(VARIABLE) {
@@ -68,7 +68,7 @@ impl Kept {
             Some(folder) => return Kept::at(folder),
             None => {}
         }
-        // A relative path in XDG_CACHE_HOME is to be ignored, says its specification.
+        // A relative path in XDG_CACHE_HOME is to be ignored by its specification.
         let folder = (variable("XDG_CACHE_HOME").map(PathBuf::from))
             .filter(|folder| folder.is_absolute())
             .or_else(|| Some(PathBuf::from(variable("HOME")?).join(".cache")));
@@ -99,7 +99,7 @@ impl Kept {
         let bytes = tickbound_input::bytes(&path).ok()?;
         let (sum, payload) = bytes.strip_prefix(MAGIC)?.split_at_checked(SUM)?;
         let readings = (sum == checksum(key, payload)).then(|| codec::read(payload))??;
-        // The time says when it was last used.
+        // The time is that of the last use.
         let touched = std::fs::File::options().append(true).open(path);
         touched.and_then(|file| file.set_modified(SystemTime::now())).ok();
         Some(readings)
@@ -107,7 +107,7 @@ impl Kept {
 
     /// Keeps readings under a key, if that can be done.
     pub(crate) fn store(&self, key: Key, readings: &[One]) {
-        let payload = codec::write(&readings.to_vec());
+        let payload = codec::write(&readings);
         if let Some(path) = self.path(key)
             && payload.len() <= LARGEST.min(usize::try_from(self.most).unwrap_or(LARGEST))
         {
@@ -167,7 +167,7 @@ fn checksum(key: Key, payload: &[u8]) -> [u8; SUM] {
     sum.value().to_le_bytes()
 }
 
-/// 128 bits out of whatever is added.
+/// 128 bits out of all that is added.
 struct Sum([DefaultHasher; 2]);
 
 impl Sum {

@@ -3,11 +3,11 @@
 //! A problem names a source file, its kernel function, and the macros that a configuration gives to
 //! the compiler. This crate makes of it the kernel program of the problem format: loops with their
 //! symbolic bounds, loads and stores by address space, barriers, atomics, arithmetic, branches. The
-//! values of tuning parameters stay open: one program stands for all configurations.
+//! values of tuning parameters stay open: one program represents all configurations.
 //!
 //! There are four stages. [`preprocess`] expands macros with the machine's C compiler. [`parse`]
 //! makes a [syntax tree](ast) out of libclang's cursors. [`read`] walks it symbolically and yields
-//! [`steps`]. [`lower`] turns these into a program. What cannot be bounded is an error that says
+//! [`steps`]. [`lower`] turns these into a program. What cannot be bounded is an error with
 //! what to write into the problem file; nothing is guessed.
 //!
 //! A source may be anybody's. The preprocessor runs with limits on time, memory and output, and
@@ -23,7 +23,6 @@ pub mod error;
 pub mod extract;
 pub mod inputs;
 pub mod kept;
-mod layout;
 mod libclang;
 pub mod lower;
 pub mod outline;
@@ -32,16 +31,14 @@ pub mod preprocess;
 pub mod read;
 pub mod reading;
 pub mod request;
-mod setup;
 pub mod steps;
 mod usage;
 pub mod written;
 
 pub use attach::{KernelReading, attach, attach_with};
-pub use child::{Child, serve};
+pub use child::{Child, ReaderSetup, serve};
 pub use error::ReadError;
 pub use extract::{Extracted, Variant};
 pub use inputs::inputs_as_macros;
 pub use kept::Kept;
 pub use request::{Passed, ReadRequest, Symbol};
-pub use setup::ReaderSetup;

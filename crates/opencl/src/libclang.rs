@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use clang::Clang;
 
-use crate::error::ReadError;
+use crate::error::{Read, ReadError};
 
 /// The header that declares OpenCL's types and macros.
 pub(crate) const HEADER: &str = "opencl-c-base.h";
@@ -26,12 +26,10 @@ unsafe impl Send for Held {}
 unsafe impl Sync for Held {}
 
 /// Loaded at the first question; a failure is kept, as `Clang` cannot be made a second time.
-static HELD: OnceLock<Result<Held, ReadError>> = OnceLock::new();
+static HELD: OnceLock<Read<Held>> = OnceLock::new();
 
 /// Runs `work` with libclang and the folder of its headers.
-pub(crate) fn lend<T>(
-    work: impl FnOnce(&Clang, &Path) -> Result<T, ReadError>,
-) -> Result<T, ReadError> {
+pub(crate) fn lend<T>(work: impl FnOnce(&Clang, &Path) -> Read<T>) -> Read<T> {
     match HELD.get_or_init(load) {
         Ok(held) => {
             clang_sys::set_library(Some(Arc::clone(&held.library)));
@@ -41,12 +39,12 @@ pub(crate) fn lend<T>(
     }
 }
 
-/// What libclang says of its version.
-pub(crate) fn version() -> Result<String, ReadError> {
+/// The version of libclang.
+pub(crate) fn version() -> Read<String> {
     lend(|_, _| Ok(clang::get_version()))
 }
 
-fn load() -> Result<Held, ReadError> {
+fn load() -> Read<Held> {
     let missing = || {
         ReadError::file(
             "libclang",

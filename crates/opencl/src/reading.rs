@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
 use tickbound_input::named::Named;
 use tickbound_model::source::ElementType;
 
+use crate::ast::bytes;
 use crate::ast::{AddressSpace, ScalarType, Type};
-use crate::layout::bytes;
 use crate::steps::{KernelSteps, SymbolExpr};
 use crate::written::{scalar_name, type_name};
 
@@ -14,7 +15,7 @@ use crate::written::{scalar_name, type_name};
 pub(crate) const MAX_VARIANTS: usize = 4096;
 
 /// What a parameter of the kernel function takes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParameterType {
     /// As C writes it.
     pub text: String,
@@ -28,7 +29,7 @@ pub struct ParameterType {
 }
 
 /// How an argument is passed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum By {
     /// A buffer in global or constant memory.
     Buffer,
@@ -82,19 +83,19 @@ fn element(ty: &Type) -> Option<ElementType> {
 }
 
 /// A kernel function that a source declares.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelSignature {
     /// Its name.
     pub name: String,
     /// Its parameters, in order.
     pub parameters: Vec<KernelParameter>,
-    /// Of the entry function, what `reqd_work_group_size` says in each of three dimensions, over
-    /// symbols that are open.
+    /// Of the entry function, the size that `reqd_work_group_size` requires in each of three
+    /// dimensions, over symbols that are open.
     pub group: Vec<SymbolExpr>,
 }
 
 /// A parameter of a kernel function.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelParameter {
     /// Its name.
     pub name: String,
@@ -103,7 +104,7 @@ pub struct KernelParameter {
 }
 
 /// One reading.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct One {
     /// The names of the kernel function's parameters.
     pub(crate) parameters: Vec<String>,

@@ -3,22 +3,26 @@
 use std::path::PathBuf;
 
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use tickbound_model::source::{QuestionKey, Side, Standard};
 
 use crate::steps::SymbolExpr;
 
 /// A kernel to be read.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ReadRequest {
-    /// The source file.
+    /// The source file. A child that reads gets none of the paths: it gets expanded texts.
+    #[serde(skip)]
     pub path: PathBuf,
     /// As messages name it.
     pub name: String,
     /// Further source files, which follow as if all were one file: as messages name them, and where
     /// they are.
+    #[serde(skip)]
     pub more: Vec<(String, PathBuf)>,
     /// Folders for `#include` besides that of the first source file: as messages name them, and
     /// where they are.
+    #[serde(skip)]
     pub include: Vec<(String, PathBuf)>,
     /// The kernel function.
     pub entry: String,
@@ -34,12 +38,14 @@ pub struct ReadRequest {
     pub dimensions: usize,
     /// Bounds of the launch in each dimension; empty where its sizes are not known.
     pub launch: Vec<LaunchBound>,
-    /// For each dimension the items of a group over symbols, if that can be said.
+    /// For each dimension the items of a group over symbols, if that is known.
     pub local: Vec<Option<SymbolExpr>>,
     /// For loops that cannot be read: between which bounds their most iterations are. A
-    /// [name](bound_name) stands for them.
+    /// [name](bound_name) represents them.
+    #[serde(with = "crate::codec::answers")]
     pub bounds: Vec<(QuestionKey, Symbol)>,
     /// For branches that depend on data: which side counts.
+    #[serde(with = "crate::codec::answers")]
     pub branches: Vec<(QuestionKey, Side)>,
 }
 
@@ -52,7 +58,7 @@ pub fn bound_name(index: usize, asked: &QuestionKey) -> String {
 }
 
 /// A number whose value is kept open: what it is between which bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symbol {
     /// Its least value over all configurations.
     pub least: i64,
@@ -61,7 +67,7 @@ pub struct Symbol {
 }
 
 /// The greatest sizes of a launch in one dimension, over all configurations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchBound {
     /// Work items.
     pub items: i64,
@@ -72,7 +78,7 @@ pub struct LaunchBound {
 }
 
 /// What is passed for a parameter of the kernel.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Passed {
     /// A buffer or local memory.
     Memory,

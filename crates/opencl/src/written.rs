@@ -1,5 +1,7 @@
-//! Expressions as C writes them, in one way: without macros, with single spaces and no needless
-//! parentheses. Answers in problem files name conditions so.
+//! Expressions as C writes them, in one way.
+//!
+//! There are no macros, single spaces and no needless parentheses. Answers in problem files name
+//! conditions so.
 
 use itertools::Itertools;
 
@@ -60,45 +62,56 @@ fn of(e: &CExpr) -> (String, u8) {
 }
 
 fn unary(op: UnaryOp, a: &CExpr) -> (String, u8) {
-    let before = |sign: &str| (format!("{sign}{}", text(a, 15)), 15);
     match op {
-        UnaryOp::Plus => before("+"),
-        UnaryOp::Minus => before("-"),
-        UnaryOp::Not => before("!"),
-        UnaryOp::Complement => before("~"),
-        UnaryOp::Deref => before("*"),
-        UnaryOp::Address => before("&"),
-        UnaryOp::PreIncrement => before("++"),
-        UnaryOp::PreDecrement => before("--"),
         UnaryOp::PostIncrement => (format!("{}++", text(a, CLOSEST)), CLOSEST),
         UnaryOp::PostDecrement => (format!("{}--", text(a, CLOSEST)), CLOSEST),
+        _ => {
+            let sign = PREFIX.iter().find(|(own, _)| *own == op).map_or("", |(_, sign)| sign);
+            (format!("{sign}{}", text(a, 15)), 15)
+        }
     }
 }
 
 /// The sign of an operator, and how closely it binds.
 fn binary(op: CBinaryOp) -> (&'static str, u8) {
-    match op {
-        CBinaryOp::Comma => (",", 1),
-        CBinaryOp::Or => ("||", 4),
-        CBinaryOp::And => ("&&", 5),
-        CBinaryOp::BitOr => ("|", 6),
-        CBinaryOp::BitXor => ("^", 7),
-        CBinaryOp::BitAnd => ("&", 8),
-        CBinaryOp::Eq => ("==", 9),
-        CBinaryOp::Ne => ("!=", 9),
-        CBinaryOp::Lt => ("<", 10),
-        CBinaryOp::Le => ("<=", 10),
-        CBinaryOp::Gt => (">", 10),
-        CBinaryOp::Ge => (">=", 10),
-        CBinaryOp::Shl => ("<<", 11),
-        CBinaryOp::Shr => (">>", 11),
-        CBinaryOp::Add => ("+", 12),
-        CBinaryOp::Sub => ("-", 12),
-        CBinaryOp::Mul => ("*", 13),
-        CBinaryOp::Div => ("/", 13),
-        CBinaryOp::Rem => ("%", 13),
-    }
+    let entry = BINARY.iter().find(|(own, ..)| *own == op);
+    entry.map_or((",", 1), |(_, sign, binds)| (*sign, *binds))
 }
+
+/// Operators in front of an operand; none begins with one behind it.
+pub(crate) const PREFIX: [(UnaryOp, &str); 8] = [
+    (UnaryOp::PreIncrement, "++"),
+    (UnaryOp::PreDecrement, "--"),
+    (UnaryOp::Plus, "+"),
+    (UnaryOp::Minus, "-"),
+    (UnaryOp::Not, "!"),
+    (UnaryOp::Complement, "~"),
+    (UnaryOp::Deref, "*"),
+    (UnaryOp::Address, "&"),
+];
+
+/// Operators between two operands, with how closely they bind.
+pub(crate) const BINARY: [(CBinaryOp, &str, u8); 19] = [
+    (CBinaryOp::Comma, ",", 1),
+    (CBinaryOp::Or, "||", 4),
+    (CBinaryOp::And, "&&", 5),
+    (CBinaryOp::BitOr, "|", 6),
+    (CBinaryOp::BitXor, "^", 7),
+    (CBinaryOp::BitAnd, "&", 8),
+    (CBinaryOp::Eq, "==", 9),
+    (CBinaryOp::Ne, "!=", 9),
+    (CBinaryOp::Lt, "<", 10),
+    (CBinaryOp::Le, "<=", 10),
+    (CBinaryOp::Gt, ">", 10),
+    (CBinaryOp::Ge, ">=", 10),
+    (CBinaryOp::Shl, "<<", 11),
+    (CBinaryOp::Shr, ">>", 11),
+    (CBinaryOp::Add, "+", 12),
+    (CBinaryOp::Sub, "-", 12),
+    (CBinaryOp::Mul, "*", 13),
+    (CBinaryOp::Div, "/", 13),
+    (CBinaryOp::Rem, "%", 13),
+];
 
 /// The name of a type.
 pub(crate) fn type_name(ty: &Type) -> String {

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use indexmap::IndexMap;
 use tickbound_model::source::{QuestionKey, Side};
-use tickbound_opencl::extract::{Extracted, extract, extract_with};
+use tickbound_opencl::extract::{Extracted, extract_with};
 use tickbound_opencl::{Kept, ReadError, ReadRequest, ReaderSetup, attach_with};
 
 use crate::kernels::KERNELS;
@@ -36,10 +36,8 @@ fn read(
             let key = |all: &Vec<i64>| places.iter().map(|p| all[*p]).collect::<Vec<i64>>();
             Ok(all.iter().map(|all| (key(all), all.clone())).collect::<IndexMap<_, _>>())
         };
-        match kept {
-            Some(kept) => extract_with(&request, &values, &keeping(kept)),
-            None => extract(&request, &values),
-        }
+        let setup = kept.map_or_else(ReaderSetup::default, keeping);
+        extract_with(&request, &values, &setup)
     })
 }
 

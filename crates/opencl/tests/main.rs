@@ -8,4 +8,5 @@ mod parse;
 mod problems;
 mod random;
 mod read;
+mod steps;
 mod usage;

@@ -73,7 +73,7 @@ fn several_files_are_one() {
         read(folder.path(), kernel(json!(["lib/first.cl", "last.cl"]))).unwrap();
     assert_eq!(counted(&problem, AccessKind::Global), 8 * 3);
     assert_eq!(reading.name, "lib/first.cl");
-    let steps = tickbound_opencl::steps::print(&reading.extracted.variants[0].steps);
+    let steps = crate::steps::print(&reading.extracted.variants[0].steps);
     insta::assert_snapshot!(steps, @r"
     2  load global a 4 items [0]
     2  load global a 4 items [0]

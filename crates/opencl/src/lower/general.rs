@@ -1,10 +1,10 @@
 //! One number out of the numbers that different values of a symbol gave.
 //!
-//! Where a symbol was put in as a number, the readings for its values differ in just these numbers:
-//! `MWG // 2` for 2, `MWG // 4` for 4. The general form `MWG // VWM` is found by laying the
-//! expressions beside each other: a constant that is the same multiple of the value everywhere, or
-//! the same number divided by it, becomes that. What was simplified away (`MWG` for 1) is checked
-//! by putting the value in.
+//! Where a number was substituted for a symbol, the readings for its values differ in just these
+//! numbers: `MWG // 2` for 2, `MWG // 4` for 4. The general form `MWG // VWM` is found by laying
+//! the expressions beside each other: a constant that is the same multiple of the value everywhere,
+//! or the same number divided by it, becomes that. What was simplified away (`MWG` for 1) is
+//! checked by putting the value in.
 
 use std::collections::HashMap;
 
@@ -124,7 +124,7 @@ fn constant(symbol: &Expr, family: &[(i64, &Expr)]) -> Option<Expr> {
         .then(|| Expr::binary(BinaryOp::FloorDiv, Expr::Int(product), symbol.clone()))
 }
 
-/// `form` with a value put in for the symbol.
+/// `form` with a value substituted for the symbol.
 fn put_in(form: &Expr, symbol: &Expr, value: i64) -> Expr {
     if form == symbol {
         return Expr::Int(value);

@@ -6,7 +6,7 @@
 //! == 1: ... else: ...`. A combination of values that does not occur takes any side.
 //!
 //! A symbol with many values would nest as many branches. So where more than [`CHAIN`] values
-//! differ, halves of them are told apart by `S < v` first.
+//! differ, halves of them are distinguished by `S < v` first.
 
 use std::mem;
 
@@ -15,56 +15,46 @@ use itertools::Itertools;
 use tickbound_expr::{BinaryOp, Expr};
 
 use super::general::{General, general};
-use super::tree::Node;
+use super::tree::{Node, NodeKind};
 
-/// Most alternatives that are told apart one after the other.
+/// Most alternatives that are distinguished in sequence.
 const CHAIN: usize = 32;
 
-/// The program for some values of the structural symbols.
-#[derive(Debug, Clone)]
-pub(super) struct Alternative {
-    /// A value for each symbol.
-    pub values: Vec<i64>,
-    /// The program.
-    pub program: Vec<Node>,
-}
+/// Something for some values of the structural symbols: of each symbol its value, and a list.
+pub(crate) type Alternative<T> = (Vec<i64>, Vec<T>);
+
+/// A list for each value of a symbol.
+type Lists<T> = Vec<(i64, Vec<T>)>;
 
 /// Merges the programs of all `alternatives`; `symbols` are the structural symbols as expressions.
-pub(super) fn merge(symbols: &[Expr], alternatives: Vec<Alternative>) -> Vec<Node> {
-    let Some((symbol, rest)) = symbols.split_first() else {
-        return alternatives.into_iter().next().map_or_else(Vec::new, |a| a.program);
-    };
-    let mut by_value: Vec<(i64, Vec<Alternative>)> = Vec::new();
-    for mut alternative in alternatives {
-        let value = alternative.values.remove(0);
-        match by_value.iter_mut().find(|(v, _)| *v == value) {
-            Some((_, same)) => same.push(alternative),
-            None => by_value.push((value, vec![alternative])),
-        }
-    }
-    let choices = by_value.into_iter().map(|(value, some)| (value, merge(rest, some))).collect();
-    Merge { symbol }.lists(choices)
+pub(super) fn merge(symbols: &[Expr], alternatives: Vec<Alternative<Node>>) -> Vec<Node> {
+    by_symbol(symbols, alternatives, &|merge, lists| merge.lists(lists))
 }
 
-/// A value for each structural symbol, and numbers.
-pub(crate) type Numbers = (Vec<i64>, Vec<Expr>);
-
 /// One list of numbers out of those for some values of the structural symbols, place by place.
-pub(crate) fn numbers(symbols: &[Expr], alternatives: Vec<Numbers>) -> Vec<Expr> {
+pub(crate) fn numbers(symbols: &[Expr], alternatives: Vec<Alternative<Expr>>) -> Vec<Expr> {
+    by_symbol(symbols, alternatives, &|merge, lists| {
+        let place =
+            |i: usize| lists.iter().filter_map(move |(v, all)| Some((*v, all.get(i)?.clone())));
+        let places = lists.first().map_or(0, |(_, list)| list.len());
+        (0..places).map(|i| merge.numbers(place(i).collect())).collect()
+    })
+}
+
+fn by_symbol<T>(
+    symbols: &[Expr],
+    alternatives: Vec<Alternative<T>>,
+    join: &dyn Fn(Merge<'_>, Lists<T>) -> Vec<T>,
+) -> Vec<T> {
     let Some((symbol, rest)) = symbols.split_first() else {
-        return alternatives.into_iter().next().map_or_else(Vec::new, |(_, numbers)| numbers);
+        return alternatives.into_iter().next().map_or_else(Vec::new, |(_, list)| list);
     };
-    let mut by_value: IndexMap<i64, Vec<Numbers>> = IndexMap::new();
-    for (mut values, numbers) in alternatives {
-        let value = values.remove(0);
-        by_value.entry(value).or_default().push((values, numbers));
+    let mut by_value: IndexMap<i64, Vec<Alternative<T>>> = IndexMap::new();
+    for (mut values, list) in alternatives {
+        by_value.entry(values.remove(0)).or_default().push((values, list));
     }
-    let lists: Vec<(i64, Vec<Expr>)> =
-        by_value.into_iter().map(|(value, some)| (value, numbers(rest, some))).collect();
-    let places = lists.first().map_or(0, |(_, list)| list.len());
-    let place =
-        |i: usize| lists.iter().filter_map(move |(v, list)| Some((*v, list.get(i)?.clone())));
-    (0..places).map(|i| Merge { symbol }.numbers(place(i).collect())).collect()
+    let lists = by_value.into_iter().map(|(value, some)| (value, by_symbol(rest, some, join)));
+    join(Merge { symbol }, lists.collect())
 }
 
 /// What depends on one symbol.
@@ -74,7 +64,7 @@ struct Merge<'s> {
 
 impl Merge<'_> {
     /// Merges lists of statements: what all of them have, in the same order, is shared.
-    fn lists(&self, mut lists: Vec<(i64, Vec<Node>)>) -> Vec<Node> {
+    fn lists(&self, mut lists: Lists<Node>) -> Vec<Node> {
         let mut merged = Vec::new();
         loop {
             if lists.windows(2).all(|pair| pair[0].1 == pair[1].1) {
@@ -101,29 +91,14 @@ impl Merge<'_> {
 
     /// Merges statements of the same shape.
     fn nodes(&self, mut nodes: Vec<(i64, Node)>) -> Node {
-        let numbers: Vec<(i64, Expr)> =
-            nodes.iter().filter_map(|(v, node)| Some((*v, number(node)?.clone()))).collect();
-        let bodies = |nodes: &mut Vec<(i64, Node)>, which: usize| {
-            let bodies = nodes.iter_mut().filter_map(|(v, n)| Some((*v, body(n, which)?)));
-            self.lists(bodies.collect())
-        };
-        let (first, second) = (bodies(&mut nodes, 0), bodies(&mut nodes, 1));
-        // Alike nodes are of one kind, so the first one stands for all.
-        let mut node = nodes.swap_remove(0).1;
-        match &mut node {
-            Node::Barrier { .. } => {}
-            Node::Amount { amount, .. } => *amount = self.numbers(numbers),
-            Node::Repeat { count, body, .. } => {
-                *count = self.numbers(numbers);
-                *body = first;
-            }
-            Node::If { condition, then, otherwise, .. } => {
-                *condition = self.numbers(numbers);
-                *then = first;
-                *otherwise = second;
-            }
-        }
-        node
+        let numbers = nodes.iter().map(|(value, node)| (*value, node.number.clone())).collect();
+        let bodies = [0, 1].map(|which| {
+            let take = |(v, node): &mut (i64, Node)| (*v, mem::take(&mut node.bodies[which]));
+            self.lists(nodes.iter_mut().map(take).collect())
+        });
+        // Alike nodes are of one kind, so the first one represents all.
+        let (_, node) = nodes.swap_remove(0);
+        Node { number: self.numbers(numbers), bodies, ..node }
     }
 
     /// A form for all values, such as `n // S`, or `a if S == 1 else b` with what no form covers.
@@ -151,7 +126,7 @@ impl Merge<'_> {
     }
 
     /// A branch for the values with the first list, and what the other lists have in common.
-    fn branches(&self, mut lists: Vec<(i64, Vec<Node>)>) -> Vec<Node> {
+    fn branches(&self, mut lists: Lists<Node>) -> Vec<Node> {
         let Some((_, first)) = lists.first() else { return Vec::new() };
         if lists.iter().map(|(_, list)| list).unique().count() > CHAIN {
             lists.sort_by_key(|(value, _)| *value);
@@ -179,10 +154,10 @@ fn conditional(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
 }
 
 fn branch(condition: Expr, then: Vec<Node>, otherwise: Vec<Node>) -> Node {
-    Node::If { condition, then, otherwise, lines: None }
+    Node { kind: NodeKind::If, number: condition, bodies: [then, otherwise], lines: None }
 }
 
-/// Truth values joined one after the other, or by halves if they are many.
+/// Truth values joined in sequence, or by halves if they are many.
 fn joined(op: BinaryOp, mut truths: Vec<Expr>) -> Expr {
     let pair = |a, b| Expr::binary(op, a, b);
     if truths.len() > CHAIN {
@@ -191,6 +166,7 @@ fn joined(op: BinaryOp, mut truths: Vec<Expr>) -> Expr {
     }
     truths.into_iter().reduce(pair).unwrap_or(Expr::Int(1))
 }
+
 /// The places of the first statement of the first list that all lists have.
 fn first_shared(lists: &[(i64, Vec<Node>)]) -> Option<Vec<usize>> {
     let (_, first) = lists.first()?;
@@ -200,37 +176,9 @@ fn first_shared(lists: &[(i64, Vec<Node>)]) -> Option<Vec<usize>> {
     })
 }
 
-/// Whether two statements are readings of one statement of the source.
+/// Whether two statements are readings of one statement of the source, or branches on one condition
+/// that come from merging.
 fn same_shape(a: &Node, b: &Node) -> bool {
-    let same_kind = match (a, b) {
-        (Node::Amount { access: a, .. }, Node::Amount { access: b, .. }) => a == b,
-        (
-            Node::If { condition: a, lines: None, .. },
-            Node::If { condition: b, lines: None, .. },
-        ) => a == b,
-        _ => mem::discriminant(a) == mem::discriminant(b),
-    };
-    same_kind && first_line(a) == first_line(b)
-}
-
-fn first_line(node: &Node) -> Option<u32> {
-    node.lines().map(|lines| lines.first)
-}
-
-fn number(node: &Node) -> Option<&Expr> {
-    match node {
-        Node::Amount { amount: number, .. }
-        | Node::Repeat { count: number, .. }
-        | Node::If { condition: number, .. } => Some(number),
-        Node::Barrier { .. } => None,
-    }
-}
-
-/// Takes the `which`th body out of a statement.
-fn body(node: &mut Node, which: usize) -> Option<Vec<Node>> {
-    match (node, which) {
-        (Node::Repeat { body, .. }, 0) | (Node::If { then: body, .. }, 0) => Some(mem::take(body)),
-        (Node::If { otherwise, .. }, 1) => Some(mem::take(otherwise)),
-        _ => None,
-    }
+    let line = |node: &Node| node.lines.as_ref().map(|lines| lines.first);
+    a.kind == b.kind && line(a) == line(b) && (a.lines.is_some() || a.number == b.number)
 }

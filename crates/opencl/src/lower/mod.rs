@@ -22,12 +22,10 @@ pub(crate) use merge::numbers;
 pub(crate) use names::Item;
 pub use names::Names;
 
-use itertools::Itertools;
 use tickbound_model::Program;
 
-use crate::error::ReadError;
+use crate::error::{Read, ReadError};
 use crate::extract::{Extracted, Variant};
-use merge::Alternative;
 
 /// One program for all variants.
 ///
@@ -36,11 +34,10 @@ use merge::Alternative;
 pub fn lower(extracted: &Extracted, names: &Names) -> Result<Program, ReadError> {
     let alternative = |v: &Variant| {
         let program = tree::program(&v.steps.body, &names.of_parameters(&v.parameters))?;
-        Ok(Alternative { values: v.values.clone(), program })
+        Ok((v.values.clone(), program))
     };
     let alternatives = extracted.variants.iter().map(alternative);
-    let alternatives = alternatives.collect::<Result<Vec<_>, ReadError>>()?;
-    let symbols: Vec<_> =
-        extracted.structural.iter().map(|name| names.symbol(name)).try_collect()?;
+    let alternatives = alternatives.collect::<Read<Vec<_>>>()?;
+    let symbols = names.symbols(extracted)?;
     Ok(tree::statements(merge::merge(&symbols, alternatives)))
 }

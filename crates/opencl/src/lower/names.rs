@@ -6,7 +6,8 @@ use tickbound_model::source::{ArgumentKind, Define};
 use tickbound_model::{Dimension, KernelSource, Problem};
 
 use crate::ast::SourcePlace;
-use crate::error::ReadError;
+use crate::error::{Read, ReadError};
+use crate::extract::Extracted;
 use crate::request::bound_name;
 use crate::steps::SymbolExpr;
 
@@ -99,20 +100,24 @@ impl Names {
         names
     }
 
-    /// The bytes of the buffer that a pointer parameter gets, if the problem says them.
+    /// The bytes of the buffer that a pointer parameter gets, if the problem has them.
     pub(crate) fn bytes_of(&self, parameter: &str) -> Option<&Expr> {
         self.sizes.get(parameter)
     }
 
-    /// A symbol as an expression over the problem's names.
-    pub(crate) fn symbol(&self, name: &str) -> Result<Expr, ReadError> {
+    fn symbol(&self, name: &str) -> Read<Expr> {
         self.known.get(name).cloned().ok_or_else(|| {
             ReadError::file("kernel.defines", format!("`{name}` is missing"), "add its value")
         })
     }
 
+    /// The structural symbols as expressions over the problem's names.
+    pub(crate) fn symbols(&self, extracted: &Extracted) -> Read<Vec<Expr>> {
+        extracted.structural.iter().map(|name| self.symbol(name)).collect()
+    }
+
     /// An expression over the problem's names.
-    pub(crate) fn put_in(&self, number: &SymbolExpr, at: &SourcePlace) -> Result<Expr, ReadError> {
+    pub(crate) fn put_in(&self, number: &SymbolExpr, at: &SourcePlace) -> Read<Expr> {
         number.replace(&mut |name| {
             self.known.get(name).cloned().ok_or_else(|| {
                 let plain = name.trim_start_matches('$');

@@ -7,49 +7,45 @@ use tickbound_model::{AccessKind, Program, Stmt, StmtKind};
 
 use super::names::Names;
 use crate::ast::{AddressSpace, SourcePlace};
-use crate::error::ReadError;
+use crate::error::Read;
 use crate::steps::{Arithmetic, KernelStep, KernelStepKind, picks_one};
 
 /// A statement of a kernel program, over the problem's names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Node {
-    /// So many accesses or operations.
-    Amount { access: AccessKind, amount: Expr, lines: Lines },
-    /// A barrier.
-    Barrier { lines: Lines },
-    /// A loop.
-    Repeat { count: Expr, body: Vec<Node>, lines: Lines },
-    /// A branch; one that comes from merging has no lines.
-    If { condition: Expr, then: Vec<Node>, otherwise: Vec<Node>, lines: Option<Lines> },
+pub(super) struct Node {
+    pub(super) kind: NodeKind,
+    /// How much, how often, or the condition; of a barrier 0.
+    pub(super) number: Expr,
+    /// The body of a loop; both sides of a branch.
+    pub(super) bodies: [Vec<Node>; 2],
+    /// The lines of the source that it comes from; `None` if it comes from merging.
+    pub(super) lines: Option<Lines>,
+}
+
+/// What a statement is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum NodeKind {
+    /// Accesses or operations.
+    Amount(AccessKind),
+    Barrier,
+    Repeat,
+    If,
 }
 
 impl Node {
-    /// The lines of the source that it comes from; `None` if it comes from merging.
-    pub(super) fn lines(&self) -> Option<&Lines> {
-        match self {
-            Node::Amount { lines, .. } | Node::Barrier { lines } | Node::Repeat { lines, .. } => {
-                Some(lines)
-            }
-            Node::If { lines, .. } => lines.as_ref(),
-        }
-    }
-
-    /// The statement. [`Problem::set_kernel`](tickbound_model::Problem::set_kernel) says where it
-    /// stands if it comes from no one file.
+    /// The statement. [`Problem::set_kernel`](tickbound_model::Problem::set_kernel) names where it
+    /// is if it comes from several files.
     fn statement(self) -> Stmt {
-        let label = self.lines().map(Lines::text);
-        let at = self.lines().and_then(Lines::place).unwrap_or_default();
-        let kind = match self {
-            Node::Amount { access, amount, .. } => StmtKind::Access { access, amount },
-            Node::Barrier { .. } => StmtKind::Barrier,
-            Node::Repeat { count, body, .. } => StmtKind::Repeat { count, body: statements(body) },
-            Node::If { condition, then, otherwise, .. } => {
-                let (then, otherwise) = (statements(then), statements(otherwise));
-                StmtKind::If { condition, then, otherwise }
-            }
+        let [body, otherwise] = self.bodies.map(statements);
+        let kind = match self.kind {
+            NodeKind::Amount(access) => StmtKind::Access { access, amount: self.number },
+            NodeKind::Barrier => StmtKind::Barrier,
+            NodeKind::Repeat => StmtKind::Repeat { count: self.number, body },
+            NodeKind::If => StmtKind::If { condition: self.number, then: body, otherwise },
         };
-        let label = label.unwrap_or_else(|| kind.name().to_owned());
-        Stmt { at, label, kind }
+        let lines = self.lines.as_ref();
+        let label = lines.map_or_else(|| kind.name().to_owned(), Lines::text);
+        Stmt { at: lines.and_then(Lines::place).unwrap_or_default(), label, kind }
     }
 }
 
@@ -95,7 +91,7 @@ impl Lines {
 }
 
 /// The program of some steps; neighbours of one kind become one statement.
-pub(super) fn program(steps: &[KernelStep], names: &Names) -> Result<Vec<Node>, ReadError> {
+pub(super) fn program(steps: &[KernelStep], names: &Names) -> Read<Vec<Node>> {
     part(steps, names, false)
 }
 
@@ -110,40 +106,43 @@ fn atomic(space: AddressSpace, shared: bool) -> AccessKind {
 }
 
 /// The program of steps that all items come to, or `of_one` in a group.
-fn part(steps: &[KernelStep], names: &Names, of_one: bool) -> Result<Vec<Node>, ReadError> {
+fn part(steps: &[KernelStep], names: &Names, of_one: bool) -> Read<Vec<Node>> {
     let mut nodes = Vec::new();
     for step in steps {
-        let lines = Lines::at(&step.at);
-        let amount =
-            |access, n| Node::Amount { access, amount: Expr::Int(n), lines: lines.clone() };
-        let node = match &step.kind {
-            KernelStepKind::Access(access) => priced(access.space).map(|access| amount(access, 1)),
+        let (mut number, mut bodies) = (Expr::Int(1), [Vec::new(), Vec::new()]);
+        let kind = match &step.kind {
+            KernelStepKind::Access(access) => priced(access.space).map(NodeKind::Amount),
             KernelStepKind::Atomic { space, shared, .. } => {
-                Some(amount(atomic(*space, *shared && !of_one), 1))
+                Some(NodeKind::Amount(atomic(*space, *shared && !of_one)))
             }
             KernelStepKind::Compute { kind: Arithmetic::Index, .. } => None,
-            KernelStepKind::Compute { amount: n, .. } => {
-                Some(amount(AccessKind::Compute, i64::from(*n)))
+            KernelStepKind::Compute { amount, .. } => {
+                number = Expr::Int(i64::from(*amount));
+                Some(NodeKind::Amount(AccessKind::Compute))
             }
-            KernelStepKind::Barrier => Some(Node::Barrier { lines }),
+            KernelStepKind::Barrier => {
+                number = Expr::Int(0);
+                Some(NodeKind::Barrier)
+            }
             KernelStepKind::Repeat { count, body, .. } => {
-                let body = part(body, names, of_one)?;
-                let count = names.put_in(count, &step.at)?;
-                (!body.is_empty()).then_some(Node::Repeat { count, body, lines })
+                bodies[0] = part(body, names, of_one)?;
+                number = names.put_in(count, &step.at)?;
+                (!bodies[0].is_empty()).then_some(NodeKind::Repeat)
             }
             KernelStepKind::If { condition, then, otherwise, .. } => {
                 let side = |steps, holds| part(steps, names, of_one || picks_one(condition, holds));
-                let (then, otherwise) = (side(then, true)?, side(otherwise, false)?);
-                if then == otherwise {
-                    then.into_iter().for_each(|node| push(&mut nodes, node));
+                bodies = [side(then, true)?, side(otherwise, false)?];
+                if bodies[0] == bodies[1] {
+                    let [both, _] = bodies;
+                    both.into_iter().for_each(|node| push(&mut nodes, node));
                     continue;
                 }
-                let condition = names.put_in(condition, &step.at)?;
-                Some(Node::If { condition, then, otherwise, lines: Some(lines) })
+                number = names.put_in(condition, &step.at)?;
+                Some(NodeKind::If)
             }
         };
-        if let Some(node) = node {
-            push(&mut nodes, node);
+        if let Some(kind) = kind {
+            push(&mut nodes, Node { kind, number, bodies, lines: Some(Lines::at(&step.at)) });
         }
     }
     Ok(nodes)
@@ -161,11 +160,10 @@ fn priced(space: AddressSpace) -> Option<AccessKind> {
 
 /// Appends a node, adding a plain amount to one of the same kind before it.
 fn push(nodes: &mut Vec<Node>, node: Node) {
-    if let (
-        Some(Node::Amount { access, amount: Expr::Int(before), lines }),
-        Node::Amount { access: new, amount: Expr::Int(more), lines: at },
-    ) = (nodes.last_mut(), &node)
-        && access == new
+    if let (Some(last), NodeKind::Amount(_)) = (nodes.last_mut(), node.kind)
+        && last.kind == node.kind
+        && let (Expr::Int(before), Expr::Int(more)) = (&mut last.number, &node.number)
+        && let (Some(lines), Some(at)) = (&mut last.lines, &node.lines)
     {
         *before += more;
         *lines = lines.with(at);

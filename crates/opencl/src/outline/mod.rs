@@ -1,7 +1,7 @@
-//! What a source says at a glance: its macros and names, by its tokens alone.
+//! Token scan of a source: its macros and names, without parsing.
 //!
 //! Nothing is expanded and nothing is parsed, so that this needs neither a compiler nor libclang,
-//! and says something about sources that do not compile yet. It serves those who propose a problem
+//! and works on sources that do not compile yet. It serves those who propose a problem
 //! file for a source, and decides which [inputs become macros](crate::inputs_as_macros).
 
 mod tokens;
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use indexmap::IndexMap;
 use tokens::{Line, Token, lines};
 
-/// What a source says about a macro.
+/// How a source uses a macro.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Macro {
     /// The text of a `#define` that holds unless the macro is defined before: inside `#ifndef` of
@@ -45,7 +45,7 @@ pub enum Stands {
 pub struct Outline {
     /// Macros that directives mention, in the order in which they are met.
     pub macros: IndexMap<String, Macro>,
-    /// What `reqd_work_group_size` says, with the function that follows, for each place where it
+    /// The sizes of `reqd_work_group_size`, with the function that follows, for each place where it
     /// stands.
     pub groups: Vec<(String, [String; 3])>,
     /// There is an `#error`.
@@ -56,7 +56,7 @@ pub struct Outline {
     bodies: Vec<Vec<Token>>,
 }
 
-/// Bytes of the largest text that is looked at. Of a larger one nothing is said.
+/// Bytes of the largest text that is scanned. The outline of a larger one is empty.
 const LARGEST: usize = 1 << 20;
 /// How far back a declaration begins, and how far an attribute or the name after it goes, in
 /// tokens. What is farther counts as a declaration.
@@ -143,8 +143,13 @@ impl Outline {
         }
     }
 
+    /// All tokens of the code.
+    fn tokens(&self) -> Vec<&Token> {
+        self.code.iter().flatten().collect()
+    }
+
     fn groups(&self) -> Vec<(String, [String; 3])> {
-        let all: Vec<&Token> = self.code.iter().flatten().collect();
+        let all = self.tokens();
         let at = |i: usize| all.get(i).copied();
         let starts = (0..all.len()).filter(|i| all[*i].is("reqd_work_group_size"));
         let group = |i: usize| {
@@ -178,7 +183,7 @@ impl Outline {
 
     /// Dimensions of ids and sizes that the code asks for: 1 to 3, or 0 if it asks for none.
     pub fn dimensions(&self) -> usize {
-        let all: Vec<&Token> = self.code.iter().flatten().collect();
+        let all = self.tokens();
         let asks = |name: &str| {
             ["get_global_", "get_local_", "get_group_", "get_num_groups"]
                 .iter()
@@ -204,7 +209,7 @@ impl Outline {
 
     /// The kind of an undeclared name: a type is followed by a name, or is cast to.
     pub fn stands(&self, name: &str) -> Stands {
-        let all: Vec<&Token> = self.code.iter().flatten().collect();
+        let all = self.tokens();
         let mut stands = Stands::Value;
         for at in (0..all.len()).filter(|i| all[*i].is(name)) {
             let after = |n: usize| all.get(at + n);
@@ -230,7 +235,7 @@ impl Outline {
     /// Components that a type of this name has, as `.x` or `.s0` of its variables say; 1 if there
     /// are none.
     pub fn lanes(&self, name: &str) -> usize {
-        let all: Vec<&Token> = self.code.iter().flatten().collect();
+        let all = self.tokens();
         let declared = all.windows(3).filter(|w| w[0].is(name));
         let declared =
             declared.filter_map(|w| w[1].name().or_else(|| w[2].name().filter(|_| w[1].is("*"))));
@@ -267,7 +272,7 @@ impl Outline {
     /// variable, a parameter, a member, a function, a type. True also where that is not sure.
     pub fn declares(&self, name: &str) -> bool {
         self.macros.get(name).is_some_and(|m| m.defined) || {
-            let all: Vec<&Token> = self.code.iter().flatten().collect();
+            let all = self.tokens();
             (0..all.len()).any(|i| all[i].is(name) && may_declare(&all, i))
         }
     }
@@ -333,7 +338,7 @@ fn may_declare(all: &[&Token], i: usize) -> bool {
     (pointer && (!in_parentheses || is_type(words[0]))) || list || label || enumerated
 }
 
-/// Where the statement, or what stands in the parentheses, begins that the token at `i` belongs to;
+/// Where the statement, or the content of the parentheses, begins that the token at `i` belongs to;
 /// `None` if that is far.
 fn start_of(all: &[&Token], i: usize) -> Option<usize> {
     let mut depth = 0_usize;

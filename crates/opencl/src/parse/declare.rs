@@ -123,7 +123,8 @@ impl<'tu> Tree<'_, 'tu> {
             (EntityKind::IfStmt, [condition, then, otherwise]) => {
                 CStmtKind::If(self.expression(condition), self.body(then), self.body(otherwise))
             }
-            (EntityKind::ForStmt, _) => self.for_loop(entity, &children),
+            (EntityKind::ForStmt, _) => (self.for_loop(entity, &children))
+                .unwrap_or_else(|| CStmtKind::Unread("a for loop".to_owned())),
             (EntityKind::WhileStmt, [condition, body]) => {
                 CStmtKind::While(self.expression(condition), self.body(body))
             }
@@ -187,14 +188,11 @@ impl<'tu> Tree<'_, 'tu> {
         if variables.is_empty() { CStmtKind::Empty } else { CStmtKind::Declare(variables) }
     }
 
-    /// libclang leaves out the parts that are not there; the semicolons tell which these are.
-    fn for_loop(&mut self, entity: &Entity<'tu>, children: &[Entity<'tu>]) -> CStmtKind {
-        let header = self.text.header(self.text.span(entity).start);
-        let (Some((semicolons, end)), [parts @ .., body]) = (header, children) else {
-            return CStmtKind::Unread("a for loop".to_owned());
-        };
-        let &[first, second] = semicolons.as_slice() else {
-            return CStmtKind::Unread("a for loop".to_owned());
+    /// libclang leaves out the parts that are not there; the semicolons show which these are.
+    fn for_loop(&mut self, entity: &Entity<'tu>, children: &[Entity<'tu>]) -> Option<CStmtKind> {
+        let (semicolons, end) = self.text.header(self.text.span(entity).start)?;
+        let (&[first, second], (body, parts)) = (&semicolons[..], children.split_last()?) else {
+            return None;
         };
         let (mut init, mut condition, mut step) = (Vec::new(), None, None);
         for part in parts {
@@ -202,14 +200,14 @@ impl<'tu> Tree<'_, 'tu> {
                 start if start < first => init.push(self.statement(part)),
                 start if start < second => condition = Some(self.expression(part)),
                 start if start < end => step = Some(self.expression(part)),
-                _ => return CStmtKind::Unread("a for loop".to_owned()),
+                _ => return None,
             }
         }
-        CStmtKind::For { init, condition, step, body: self.body(body) }
+        Some(CStmtKind::For { init, condition, step, body: self.body(body) })
     }
 }
 
-/// Whether a declaration is of a pointer to what nobody writes.
+/// Whether a declaration is of a pointer to memory that is never written.
 fn is_read_only(entity: &Entity<'_>) -> bool {
     entity.get_type().is_some_and(|ty| {
         let constant = ty.get_pointee_type().is_some_and(|ty| ty.is_const_qualified());

@@ -4,21 +4,21 @@
 //! between two operands is the operator itself: libclang before version 17 does not tell it.
 
 mod declare;
-mod diagnostics;
 mod express;
-mod literal;
-mod member;
-mod operator;
 mod size;
+mod spelling;
 mod state;
-mod symbolic;
 mod text;
 mod types;
 
-use clang::{Index, Unsaved};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use crate::ast::Unit;
-use crate::error::ReadError;
+use clang::diagnostic::Severity;
+use clang::{Index, TranslationUnit, Unsaved};
+
+use crate::ast::{SourcePlace, Unit};
+use crate::error::{Read, ReadError};
 use crate::libclang;
 use crate::preprocess::Expanded;
 use crate::request::ReadRequest;
@@ -50,7 +50,7 @@ pub fn parse(request: &ReadRequest, expanded: &Expanded) -> Result<Unit, ReadErr
             "-Xclang",
             "-fdeclare-opencl-builtins",
             "-w",
-            // Names without a meaning are told all at once.
+            // Names without a meaning are reported all at once.
             "-ferror-limit=0",
         ];
         let index = Index::new(clang, false, false);
@@ -63,7 +63,50 @@ pub fn parse(request: &ReadRequest, expanded: &Expanded) -> Result<Unit, ReadErr
                 "simplify the source, or install another version of libclang",
             )
         })?;
-        diagnostics::check(&unit, request)?;
+        check(&unit, request)?;
         Ok(Tree::new(&expanded.text, &expanded.open).unit(unit.get_entity()))
     })
+}
+
+/// The first error, if there is one; what follows from a name without a meaning is no error of its
+/// own.
+fn check<'tu>(unit: &'tu TranslationUnit<'tu>, request: &ReadRequest) -> Read<()> {
+    let diagnostics = unit.get_diagnostics();
+    let errors = || diagnostics.iter().filter(|d| d.get_severity() >= Severity::Error);
+    let Some(first) = errors().next() else { return Ok(()) };
+    let (file, line, column) = first.get_location().get_presumed_location();
+    let text = first.get_text();
+    if file.is_empty() || file.starts_with('<') {
+        return Err(ReadError::file(&request.name, text, "correct the source"));
+    }
+    let at = SourcePlace { file: Arc::from(file), line, column };
+    match unknown(&text) {
+        None => return Err(ReadError::at(&at, text, "correct the source")),
+        Some((_, "asm")) => {
+            let fix = "write in OpenCL C what it does";
+            return Err(ReadError::at(&at, "inline assembly cannot be read", fix));
+        }
+        Some(_) => {}
+    }
+    let (mut values, mut types) = (BTreeSet::new(), BTreeSet::new());
+    for text in errors().map(|d| d.get_text()) {
+        match unknown(&text) {
+            Some((true, name)) => types.insert(name.to_owned()),
+            Some((false, name)) => values.insert(name.to_owned()),
+            None => false,
+        };
+    }
+    values.remove("asm");
+    let (values, types) = (values.into_iter().collect(), types.into_iter().collect());
+    Err(ReadError::Undeclared { at, what: text, values, types })
+}
+
+/// The name without a meaning that a message is about, and whether it is that of a type.
+fn unknown(text: &str) -> Option<(bool, &str)> {
+    let is_type = text.starts_with("unknown type name");
+    let values = ["use of undeclared identifier", "implicit declaration of function"];
+    if !is_type && !values.iter().any(|words| text.starts_with(words)) {
+        return None;
+    }
+    Some((is_type, text.split('\'').nth(1)?))
 }

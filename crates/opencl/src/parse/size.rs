@@ -1,11 +1,10 @@
-//! `sizeof`, which may depend on symbols.
+//! `sizeof`, which may depend on symbols, and whether types and expressions do.
 
 use clang::{Entity, EntityKind};
 
-use crate::ast::{CBinaryOp, CExpr, ExprKind, SourcePlace, Type};
-
 use super::state::Tree;
 use super::types::ULONG;
+use crate::ast::{CBinaryOp, CExpr, ExprKind, SourcePlace, Type};
 
 /// Bytes of a pointer.
 const POINTER: i64 = 8;
@@ -45,7 +44,7 @@ impl<'tu> Tree<'_, 'tu> {
             }
             known(POINTER, at)
         } else {
-            self.size_of_base(entity, name, at)?
+            self.base_size(entity, name, at)?
         };
         let mut lengths = lengths.to_vec();
         lengths.sort_by_key(|length| self.text.span(length).start);
@@ -55,12 +54,7 @@ impl<'tu> Tree<'_, 'tu> {
         Some(total)
     }
 
-    fn size_of_base(
-        &mut self,
-        entity: &Entity<'tu>,
-        name: &str,
-        at: &SourcePlace,
-    ) -> Option<CExpr> {
+    fn base_size(&mut self, entity: &Entity<'tu>, name: &str, at: &SourcePlace) -> Option<CExpr> {
         let named = entity.get_children().into_iter().find(|c| c.get_kind() == EntityKind::TypeRef);
         if let Some(declaration) = named.and_then(|named| named.get_reference()) {
             let known = declaration.get_type()?;
@@ -108,4 +102,30 @@ fn times(length: CExpr, size: CExpr, at: &SourcePlace) -> CExpr {
     }
     let kind = ExprKind::Binary(CBinaryOp::Mul, Box::new(length), Box::new(size));
     CExpr { kind, ty: ULONG, at: at.clone() }
+}
+
+impl CExpr {
+    /// Whether its value depends on an open symbol, its own variables aside.
+    pub(super) fn has_symbol(&self) -> bool {
+        matches!(self.kind, ExprKind::Symbol(_)) || self.parts().into_iter().any(CExpr::has_symbol)
+    }
+}
+
+impl Type {
+    /// Whether its size depends on an open symbol, or on a length that is not known.
+    pub(super) fn has_symbol(&self) -> bool {
+        match self {
+            Type::Array(element, length) => {
+                element.has_symbol() || length.as_ref().is_none_or(|length| length.has_symbol())
+            }
+            Type::Struct(_, fields) | Type::Union(_, fields) => {
+                fields.iter().any(|(_, ty)| ty.has_symbol())
+            }
+            Type::Void
+            | Type::Scalar(_)
+            | Type::Vector(..)
+            | Type::Pointer(..)
+            | Type::Other(_) => false,
+        }
+    }
 }

@@ -95,7 +95,7 @@ pub(super) fn operands<'tu>(entity: &Entity<'tu>) -> Vec<Entity<'tu>> {
     entity.get_children().into_iter().filter(is_expression).collect()
 }
 
-/// Whether a cursor is an expression. Some expressions have kinds that are not told.
+/// Whether a cursor is an expression. Some expressions have unknown kinds.
 pub(super) fn is_expression(entity: &Entity<'_>) -> bool {
     entity.is_expression() || entity.get_kind() == EntityKind::NotImplemented
 }

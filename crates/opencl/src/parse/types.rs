@@ -51,7 +51,7 @@ fn scalar(kind: TypeKind) -> Option<ScalarType> {
     }
 }
 
-/// `_Atomic(int)` is an `int` to us; libclang only tells its name.
+/// `_Atomic(int)` is an `int` to us; libclang only has its name.
 fn atomic(name: &str) -> Option<ScalarType> {
     let at = name.find("_Atomic(")? + "_Atomic(".len();
     scalar(match &name[at..name.rfind(')')?] {
@@ -230,7 +230,7 @@ fn is_array(ty: clang::Type<'_>) -> bool {
     matches!(kind, TypeKind::ConstantArray | TypeKind::IncompleteArray | TypeKind::VariableArray)
 }
 
-/// How many arrays a type is made of, as far as it is written down where it is used.
+/// How many arrays a type is made of, without what a typedef hides.
 fn levels(ty: clang::Type<'_>) -> usize {
     match ty.get_kind() {
         _ if is_array(ty) => 1 + ty.get_element_type().map_or(0, levels),

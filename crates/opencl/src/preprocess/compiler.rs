@@ -9,7 +9,7 @@ use std::time::Duration;
 use tickbound_model::source::Standard;
 use tickbound_os::process::{Ended, Finished, ProcessLimits, ProcessStop};
 
-use crate::error::ReadError;
+use crate::error::{Read, ReadError};
 use crate::libclang::HEADER;
 
 /// How long it may take: an `#include` of a pipe would wait for ever.
@@ -78,7 +78,7 @@ pub(super) fn run(
     headers: &Path,
     (standard, defines): (Standard, &[String]),
     limits: ProcessLimits<'_>,
-) -> Result<Preprocessed, ReadError> {
+) -> Read<Preprocessed> {
     let mut arguments: Vec<OsString> = OPTIONS.map(Into::into).to_vec();
     arguments.extend(["-iquote", ".", "-I", "."].map(Into::into));
     for folder in include {
@@ -103,7 +103,7 @@ fn start(
     folder: &Path,
     source: &str,
     limits: ProcessLimits<'_>,
-) -> Result<Preprocessed, ReadError> {
+) -> Read<Preprocessed> {
     let wanted = std::env::var("CC").ok().filter(|cc| !cc.trim().is_empty());
     let candidates: Vec<&str> = match &wanted {
         Some(cc) => vec![cc.as_str()],

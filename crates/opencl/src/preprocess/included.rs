@@ -1,9 +1,9 @@
 //! The files that a source includes, found without running a preprocessor.
 //!
-//! A preprocessor opens whatever is named: a device that has no end, or a pipe that nobody writes
-//! to. So the files are looked at before. Lines in comments and in branches that are not taken
-//! count as well; names that are made by macros are not seen here, and are left to the limits of
-//! the compiler.
+//! A preprocessor opens any file that is named: a device that has no end, or a pipe without a
+//! writer at its end. So the files are checked before. Lines in comments and in branches that are
+//! not taken count as well; names that are made by macros are not seen here, and are left to the
+//! limits of the compiler.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::ast::SourcePlace;
 use crate::error::ReadError;
 
 /// The texts of all files that `text` includes, and that those include, by the names in their
-/// `#include` lines, as far as they are found in `folders`. `name` is the text's file in messages.
+/// `#include` lines, if they are found in `folders`. `name` is the text's file in messages.
 ///
 /// # Errors
 /// One of them is no regular file, or is too large, or cannot be read.

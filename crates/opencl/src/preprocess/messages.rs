@@ -48,7 +48,7 @@ fn at(place: &str, files: &Files) -> Option<SourcePlace> {
     (!file.starts_with('<')).then(|| SourcePlace { file: files.name(file), line, column })
 }
 
-/// Where the macro stands in whose text an error is: gcc's notes go outwards.
+/// Where the macro is used in whose text an error is: gcc's notes go outwards.
 fn expansion(rest: &[&str], files: &Files) -> Option<SourcePlace> {
     let notes = rest.iter().take_while(|line| split(line).is_none());
     let places = notes.filter_map(|line| Some(line.split_once(": note: in expansion of")?.0));

@@ -1,11 +1,11 @@
 //! Macros, expanded by the machine's C compiler.
 //!
-//! libclang tells where an expression came from, but not what a macro made of it. So the source is
+//! libclang knows where an expression came from, but not what a macro made of it. So the source is
 //! expanded before libclang sees it, by the C compiler that is there anyway, with the macros of
 //! OpenCL C and those of clang's own header. Line markers keep the lines of the user's file.
 //!
 //! A macro whose value stays open, a *symbol*, expands to itself and is declared in front as an
-//! enumeration constant: it may be the length of an array, and libclang says where it is used.
+//! enumeration constant: it may be the length of an array, and libclang finds where it is used.
 //! That cannot work where the preprocessor itself needs the value, in `#if` or in a token that is
 //! pasted together (`float##WIDTH`). Such symbols are reported; the caller gives them a value and
 //! expands again, once for each value: they are *structural*.
@@ -22,9 +22,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use tickbound_os::process::ProcessLimits;
 
-use crate::error::ReadError;
+use crate::error::{Read, ReadError};
 use crate::libclang;
 use crate::outline::Outline;
 use crate::request::ReadRequest;
@@ -36,7 +37,7 @@ pub(crate) use text::SYMBOLS;
 pub use unroll::Said;
 
 /// A source without macros.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expanded {
     /// The text, with line markers; in front of it, the open symbols as enumeration constants.
     pub text: String,
@@ -47,19 +48,6 @@ pub struct Expanded {
     pub asked: Vec<String>,
     /// How far it wants loops to be unrolled.
     pub unroll: Vec<Said>,
-}
-
-/// Expands the macros of a source. Symbols listed in `structural` have their value of `values`; the
-/// others stay open, and `values` only gives one for which the source compiles.
-///
-/// # Errors
-/// The source cannot be read, the compiler rejects it, or this machine lacks one.
-pub fn expand(
-    request: &ReadRequest,
-    structural: &[String],
-    values: &IndexMap<String, i64>,
-) -> Result<Expanded, ReadError> {
-    Expander::new(request, structural)?.one(values)
 }
 
 /// A source whose macros are to be expanded for values of its structural symbols.
@@ -73,7 +61,7 @@ pub struct Expander<'r> {
 }
 
 impl<'r> Expander<'r> {
-    /// Symbols that are not structural stay open.
+    /// Symbols that are not structural stay open; others have the values that are expanded for.
     ///
     /// # Errors
     /// The source or a file that it includes cannot be read, or this machine lacks libclang.
@@ -180,7 +168,7 @@ impl<'r> Expander<'r> {
         values.get(name).copied().or_else(least).unwrap_or_default()
     }
 
-    fn run(&self, marked: &str, defines: &[String]) -> Result<Preprocessed, ReadError> {
+    fn run(&self, marked: &str, defines: &[String]) -> Read<Preprocessed> {
         let (folders, language) = (self.folders(), (self.request.standard, defines));
         let places = (folder(self.request), &folders[1..]);
         let said = compiler::run(marked, places, &self.headers, language, self.limits);
@@ -228,7 +216,7 @@ fn folder(request: &ReadRequest) -> &Path {
     }
 }
 
-fn read(name: &str, path: &Path) -> Result<String, ReadError> {
+fn read(name: &str, path: &Path) -> Read<String> {
     let bytes = tickbound_input::bytes(path)
         .map_err(|error| ReadError::file(name, error.to_string(), "check kernel.opencl"))?;
     let text = String::from_utf8(bytes).map_err(|error| {

@@ -10,7 +10,8 @@ use crate::request::ReadRequest;
 pub(crate) const SYMBOLS: &str = "<symbols>";
 
 /// What a symbol expands to until its value is known not to matter. Its own name would do, but then
-/// a token that was pasted together with it could not be told from one that was written so.
+/// a token that was pasted together with it could not be distinguished from one that was written
+/// so.
 pub(super) fn stand_in(index: usize) -> String {
     format!("tickbound_symbol_{index}_")
 }

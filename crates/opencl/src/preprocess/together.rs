@@ -1,10 +1,11 @@
-//! Many readings of one source in one run of the preprocessor: starting a compiler takes far longer
-//! than expanding a kernel.
+//! Many copies of one source in one run of the preprocessor.
 //!
-//! The copies stand one after the other, each under its own symbols. So that a copy finds what it
+//! Starting a compiler takes far longer than expanding a kernel.
+//!
+//! The copies follow each other, each under its own symbols. So that a copy finds what it
 //! would find alone, every macro that the source or a file it includes could define or undefine is
 //! put aside before it and taken back after it (`push_macro`, `pop_macro`). What is not sure to be
-//! the same as alone is not done together: `None` says so, and then each copy is expanded by
+//! the same as alone is not done together: then it is `None`, and each copy is expanded by
 //! itself.
 
 use std::collections::BTreeSet;
@@ -20,7 +21,8 @@ const END: &str = "# 1 \"<end>\"";
 /// The last word of a copy. A call of a macro that the source leaves open would take it in.
 const LAST: &str = "tickbound_end_of_copy";
 
-/// Words of what lasts from one copy to the next, or differs between them, whatever is put aside.
+/// Words of what lasts from one copy to the next, or differs between them, even with macros put
+/// aside.
 const LASTING: [&str; 12] = [
     "push_macro",
     "pop_macro",
@@ -47,7 +49,7 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// For a source; `None` if copies of it cannot be told apart.
+    /// For a source; `None` if copies of it cannot be separated.
     pub(super) fn new(source: &str) -> Option<Copies> {
         let mut copies = Copies { names: BTreeSet::new(), files: BTreeSet::new() };
         copies.gather(source)?;
@@ -85,12 +87,7 @@ impl Copies {
     }
 
     /// All copies, each with its macros.
-    pub(super) fn text(
-        &self,
-        name: &str,
-        source: &str,
-        copies: &[Vec<(String, String)>],
-    ) -> String {
+    pub fn text(&self, name: &str, source: &str, copies: &[Vec<(String, String)>]) -> String {
         let mut text = String::new();
         for macros in copies {
             let names = macros.iter().map(|(name, _)| name).filter(|n| !self.names.contains(*n));
@@ -107,7 +104,7 @@ impl Copies {
         text
     }
 
-    /// Takes up the files that the preprocessor says it has read; `None` if one of them is not
+    /// Takes up the files that the preprocessor has read; `None` if one of them is not
     /// clear, otherwise whether there were any.
     pub(super) fn more_files(&mut self, said: &str, folder: &Path, own: &[&str]) -> Option<bool> {
         let files: BTreeSet<&str> =
@@ -129,7 +126,7 @@ impl Copies {
     }
 }
 
-/// What each copy expands to; `None` if it cannot be told which is which.
+/// What each copy expands to; `None` if it is unclear which is which.
 pub(super) fn apart(said: &str, copies: usize) -> Option<Vec<&str>> {
     let begin = format!("{BEGIN}\n");
     let parts: Option<Vec<&str>> = said.split(&begin).skip(1).map(up_to_end).collect();

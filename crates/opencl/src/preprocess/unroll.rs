@@ -5,6 +5,7 @@
 //! looked for afterwards.
 
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use tickbound_expr::parse;
 
 use super::text::{Files, is_word, marker, name};
@@ -14,13 +15,13 @@ use crate::steps::SymbolExpr;
 const WORD: &str = "tickbound_unroll_";
 
 /// How far the source wants a loop to be unrolled.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
     /// The file where the loop begins, as messages name it.
     pub file: String,
     /// Its line.
     pub line: u32,
-    /// So many iterations in one body; as a whole if none are said.
+    /// Iterations in one body; `None`: all.
     pub times: Option<SymbolExpr>,
 }
 
@@ -61,7 +62,7 @@ fn said(line: &str) -> Option<&str> {
     behind_word(line).or_else(|| directive(line))
 }
 
-/// What an expanded text says of its loops. Symbols have these values, or are open.
+/// The pragmas of the loops in an expanded text. Symbols have these values, or are open.
 pub(super) fn all(
     text: &str,
     files: &Files,

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use super::nodes::{NodeKind, Reach};
 use super::places::ObjectPlace;
 use super::symbolic::Poly;
-use super::types::Integer;
-use super::value::{Pointer, ReadValue, Target, VectorParts, holds_pointers};
+use super::types::{self, Integer};
+use super::value::{Pointer, ReadValue, Target, VariableIds, VectorParts, holds_pointers};
 use super::{Read, Reader};
 use crate::ast::{AddressSpace, CExpr, ExprKind, SourcePlace, Type, VariableId};
 use crate::steps::Dependence;
@@ -37,7 +37,7 @@ impl<'a> Reader<'a> {
                 }
             }
             ObjectPlace::Memory(space, name, offset) => {
-                self.access(false, (*space, name, offset), super::types::parts(ty), at);
+                self.access(false, (*space, name, offset), types::parts(ty), at);
                 match self.known_constant(*space, name, ty) {
                     Some(value) => value,
                     None => self.unknown(ty, Dependence::Data),
@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
                 self.store_part(ids, offset, ty, value);
             }
             ObjectPlace::Memory(space, name, offset) => {
-                self.access(true, (*space, name, offset), super::types::parts(ty), at);
+                self.access(true, (*space, name, offset), types::parts(ty), at);
             }
             ObjectPlace::Lane(whole, vector, lane) => match &**whole {
                 ObjectPlace::Variable(id) => match lane_offset(ty, *lane) {
@@ -90,15 +90,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Something in one of these private variables takes a new value.
-    fn store_part(
-        &mut self,
-        ids: &BTreeSet<VariableId>,
-        offset: &Poly,
-        ty: &Type,
-        value: ReadValue,
-    ) {
-        let only = ids.first().filter(|_| ids.len() == 1);
-        match (only, offset.constant()) {
+    fn store_part(&mut self, ids: &VariableIds, offset: &Poly, ty: &Type, value: ReadValue) {
+        match (only(ids), offset.constant()) {
             (Some(id), _) if self.type_of(*id).is_some_and(holds_pointers) => {
                 let value = match self.state.values.get(id).cloned() {
                     Some(before) => self.pointer_to_either(&before, &value),
@@ -115,8 +108,8 @@ impl<'a> Reader<'a> {
     }
 
     /// What the elements of an array of pointers point to, if that is known.
-    fn pointers_in(&self, ids: &BTreeSet<VariableId>) -> Option<ReadValue> {
-        let id = ids.first().filter(|_| ids.len() == 1)?;
+    fn pointers_in(&self, ids: &VariableIds) -> Option<ReadValue> {
+        let id = only(ids)?;
         let value = self.state.values.get(id)?;
         let known =
             matches!(value, ReadValue::Pointer(_)) && self.type_of(*id).is_some_and(holds_pointers);
@@ -139,14 +132,12 @@ impl<'a> Reader<'a> {
     }
 
     /// A part of a private variable, if it is a known whole number.
-    fn known_part(
-        &self,
-        ids: &BTreeSet<VariableId>,
-        offset: &Poly,
-        ty: &Type,
-    ) -> Option<ReadValue> {
-        let id = ids.first().filter(|_| ids.len() == 1)?;
-        self.state.values.get(id)?.part(offset.constant()?, Integer::of(ty)?).map(ReadValue::Int)
+    fn known_part(&self, ids: &VariableIds, offset: &Poly, ty: &Type) -> Option<ReadValue> {
+        self.state
+            .values
+            .get(only(ids)?)?
+            .part(offset.constant()?, Integer::of(ty)?)
+            .map(ReadValue::Int)
     }
 
     /// The part of a private variable that begins at a byte takes a new value; others keep theirs.
@@ -180,7 +171,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What the contents of these variables depend on.
-    fn contents(&self, ids: &BTreeSet<VariableId>) -> Dependence {
+    fn contents(&self, ids: &VariableIds) -> Dependence {
         let values = ids.iter().map(|id| self.state.values.get(id));
         let depends = values.map(|v| v.map_or(Dependence::Data, |v| v.depends(&self.terms)));
         depends.max().unwrap_or(Dependence::Data)
@@ -224,20 +215,14 @@ impl<'a> Reader<'a> {
     fn access_private(
         &mut self,
         store: bool,
-        (ids, offset): (&BTreeSet<VariableId>, &Poly),
+        (ids, offset): (&VariableIds, &Poly),
         ty: &Type,
         at: &SourcePlace,
     ) {
-        let Some(variable) = ids.first().and_then(|id| self.variables.get(id)) else { return };
-        if ids.len() == 1 && matches!(variable.ty, Type::Array(..)) && !holds_pointers(&variable.ty)
-        {
+        let Some(variable) = only(ids).and_then(|id| self.variables.get(id)) else { return };
+        if matches!(variable.ty, Type::Array(..)) && !holds_pointers(&variable.ty) {
             let array = variable.name.as_str().into();
-            self.access(
-                store,
-                (AddressSpace::Private, &array, offset),
-                super::types::parts(ty),
-                at,
-            );
+            self.access(store, (AddressSpace::Private, &array, offset), types::parts(ty), at);
         }
     }
 
@@ -258,7 +243,7 @@ impl<'a> Reader<'a> {
 
     /// An expression over macros and constants, walked for its value only.
     pub fn constant(&mut self, e: &CExpr) -> Read<Poly> {
-        let integer = |e: &CExpr| Integer::of(&e.ty).unwrap_or(super::types::INT);
+        let integer = |e: &CExpr| Integer::of(&e.ty).unwrap_or(types::INT);
         Ok(match &e.kind {
             ExprKind::Int(value) | ExprKind::SizeOf(value) => Poly::int(*value),
             ExprKind::Symbol(name) => self.symbol(name, &e.at)?,
@@ -286,6 +271,11 @@ impl<'a> Reader<'a> {
             _ => self.terms.unknown(Dependence::Data),
         })
     }
+}
+
+/// The variable, if there is one alone.
+fn only(ids: &VariableIds) -> Option<&VariableId> {
+    ids.first().filter(|_| ids.len() == 1)
 }
 
 /// Where a component of this type begins in its vector.

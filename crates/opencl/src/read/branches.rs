@@ -2,7 +2,7 @@
 
 use tickbound_model::source::Side;
 
-use super::nodes::{self, KernelNode, NodeKind, joined, matter, same_effect};
+use super::nodes::{self, NodeKind, Nodes, joined, matter, same_effect};
 use super::symbolic::{AtomKind, Poly};
 use super::value::ReadState;
 use super::{Read, Reader};
@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
         &mut self,
         condition: &Poly,
         part: impl FnOnce(&mut Self) -> Read<T>,
-    ) -> Read<(T, Vec<KernelNode>)> {
+    ) -> Read<(T, Nodes)> {
         let facts = self.terms.facts();
         self.terms.assume(condition);
         let result = self.capture(part);
@@ -53,8 +53,8 @@ impl<'a> Reader<'a> {
         &mut self,
         condition: &Poly,
         (at, asked): (&SourcePlace, &'a CExpr),
-        then: Vec<KernelNode>,
-        otherwise: Vec<KernelNode>,
+        then: Nodes,
+        otherwise: Nodes,
     ) -> Read<()> {
         if then.is_empty() && otherwise.is_empty() || self.probing > 0 {
             return Ok(());
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A condition with `unknown` for each part of it that is not said in names: what it implies
+    /// A condition with `unknown` for each part of it that is not made of names: what it implies
     /// for 1, and what implies it for 0.
     fn implied(&mut self, condition: &Poly, unknown: bool) -> Poly {
         if self.terms.sayable(condition) {
@@ -117,13 +117,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A branch whose condition may be a constant.
-    pub fn emit_if(
-        &mut self,
-        condition: &Poly,
-        then: Vec<KernelNode>,
-        otherwise: Vec<KernelNode>,
-        at: &SourcePlace,
-    ) {
+    pub fn emit_if(&mut self, condition: &Poly, then: Nodes, otherwise: Nodes, at: &SourcePlace) {
         match condition.constant() {
             Some(0) => self.append(otherwise),
             Some(_) => self.append(then),
@@ -138,7 +132,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the value is said in names and iterations of the loops around.
+    /// Whether the value is made of names and iterations of the loops around.
     pub fn says_iterations(&self, poly: &Poly) -> bool {
         self.terms.leaves(poly).iter().all(|leaf| self.iterations.contains(leaf))
     }
@@ -159,7 +153,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Appends steps that were captured.
-    pub fn append(&mut self, more: Vec<KernelNode>) {
+    pub fn append(&mut self, more: Nodes) {
         for node in more {
             nodes::push(&mut self.nodes, node);
         }

@@ -1,8 +1,9 @@
 //! Calls: functions of the file are walked where they are called.
 
+use super::builtins::Call;
 use super::value::{ReadState, ReadValue};
 use super::{Read, Reader, scan};
-use crate::ast::{CExpr, CFunction, CStmt, CStmtKind, SourcePlace};
+use crate::ast::{CFunction, CStmt, CStmtKind, SourcePlace};
 use crate::error::ReadError;
 use crate::steps::Dependence;
 
@@ -11,20 +12,17 @@ const DEEPEST: usize = 64;
 
 impl<'a> Reader<'a> {
     /// A call of a function of the file, or of a builtin.
-    pub fn call(&mut self, name: &'a str, arguments: &'a [CExpr], e: &'a CExpr) -> Read<ReadValue> {
-        let unit = self.unit;
+    pub fn call(&mut self, call: Call<'a>) -> Read<ReadValue> {
+        let (unit, Call { name, arguments, e }) = (self.unit, call);
         let Some(function) = unit.functions.get(name) else {
-            return self.builtin(name, arguments, e);
+            return self.builtin(call);
         };
         self.check_depth(&function.name, &e.at)?;
         let mut values = Vec::new();
         for (argument, parameter) in arguments.iter().zip(&function.parameters) {
-            let part = |r: &mut Self| {
-                let value = r.value(argument)?;
-                Ok(r.of(argument, |r| r.convert(value, &argument.ty, &parameter.ty, &argument.at)))
-            };
+            let feeds = self.feeding.contains(&parameter.id);
             let value =
-                if self.feeding.contains(&parameter.id) { self.index(part)? } else { part(self)? };
+                self.index_if(feeds, |r| r.value_as(argument, &parameter.ty, &argument.at))?;
             values.push((parameter.id, value));
         }
         self.state.values.extend(values);

@@ -1,15 +1,20 @@
-//! Loops that are left in the midst of an iteration: `if (i == last) break;`, `if (i >= n)
-//! return;`.
+//! Loops that are left in the midst of an iteration, and loops that cannot be counted.
 //!
+//! Left by `if (i == last) break;` or `if (i >= n) return;`.
 //! As many iterations are complete as neither end the loop nor leave it; they are read as those of
 //! any loop. What follows is the test of one more, and if it holds, that iteration up to where it
 //! leaves. After a `return` the rest of the function is not walked.
+//!
+//! The problem file gives the iterations of loops that cannot be counted. Each of them counts in
+//! full: where a branch that cannot be decided leaves the loop and does nothing else, the other
+//! side is taken.
 
-use super::form::{Exits, Loop};
 use super::nodes::mention;
-use super::probe::Walked;
+use super::probe::{Probe, Walked};
+use super::scan::{Exits, Loop};
 use super::statements::Rest;
 use super::symbolic::Poly;
+use super::value::VariableIds;
 use super::{Read, Reader, scan};
 use crate::ast::{CExpr, CStmt};
 
@@ -108,5 +113,41 @@ impl<'a> Reader<'a> {
         let own = self.exits.last_mut().filter(|exits| std::ptr::eq(exits.body, l.body));
         let stays = own.map(|exits| std::mem::take(&mut exits.stays));
         stays.into_iter().flatten().fold(condition, |all, stay| self.terms.and(&all, &stay))
+    }
+
+    /// A loop whose iterations the problem file gives.
+    pub fn bounded_loop(&mut self, l: &Loop<'a>, count: Poly) -> Read<()> {
+        self.bounded += 1;
+        let result = self.walk_bounded(l, count);
+        self.bounded -= 1;
+        result
+    }
+
+    fn walk_bounded(&mut self, l: &Loop<'a>, count: Poly) -> Read<()> {
+        let probe = self.probe(l)?;
+        if self.probing == 0 {
+            let Walked { nodes, iteration, .. } = self.one_iteration(l, &probe, &count)?;
+            if mention(&self.terms, &nodes, iteration) {
+                let question = self.iterations_differ(l.at, &nodes, iteration);
+                self.ask(question);
+            }
+            self.close(l, nodes, iteration, count);
+        }
+        self.blur(l, probe)
+    }
+
+    /// The state after a loop of which is only known what it may have changed.
+    pub fn blur(&mut self, l: &Loop<'a>, probe: Probe) -> Read<()> {
+        let mut variables: VariableIds = probe.changes.keys().copied().collect();
+        scan::assigned(l.body, &mut variables);
+        l.expressions().for_each(|e| scan::assigned_by(e, &mut variables));
+        self.state = probe.start;
+        for id in variables {
+            if let Some(value) = self.state.values.get(&id).cloned() {
+                let value = self.blurred(id, &value);
+                self.state.values.insert(id, value);
+            }
+        }
+        self.last_test(l)
     }
 }

@@ -1,5 +1,6 @@
 //! Values of expressions.
 
+use super::builtins::Call;
 use super::symbolic::Poly;
 use super::types::{INT, Integer, scalar_bytes, width};
 use super::value::{ReadValue, VectorParts, holds_pointers};
@@ -13,6 +14,12 @@ impl<'a> Reader<'a> {
     pub fn value(&mut self, e: &'a CExpr) -> Read<ReadValue> {
         self.tick(&e.at)?;
         self.of(e, |r| r.value_of(e))
+    }
+
+    /// The same as a value of another type.
+    pub fn value_as(&mut self, e: &'a CExpr, to: &Type, at: &SourcePlace) -> Read<ReadValue> {
+        let value = self.value(e)?;
+        Ok(self.of(e, |r| r.convert(value, &e.ty, to, at)))
     }
 
     fn value_of(&mut self, e: &'a CExpr) -> Read<ReadValue> {
@@ -34,10 +41,10 @@ impl<'a> Reader<'a> {
                 self.load(&place, &e.ty, &e.at)
             }
             ExprKind::Unary(op, a) => self.unary(*op, a, e),
-            ExprKind::Binary(op, a, b) => self.binary(*op, a, b, e),
+            ExprKind::Binary(op, a, b) => self.binary(*op, [a, b], e),
             ExprKind::Assign(op, left, right) => self.assign(*op, left, right, e),
-            ExprKind::Conditional(c, a, b) => self.conditional(c, a, b, e),
-            ExprKind::Call(name, arguments) => self.call(name, arguments, e),
+            ExprKind::Conditional(c, a, b) => self.conditional([c, a, b], e),
+            ExprKind::Call(name, arguments) => self.call(Call { name, arguments, e }),
             ExprKind::Cast(a) => {
                 let value = self.value(a)?;
                 Ok(self.convert(value, &a.ty, &e.ty, &e.at))
@@ -76,7 +83,7 @@ impl<'a> Reader<'a> {
         rest.iter().fold(first.clone(), |all, value| self.pointer_to_either(&all, value))
     }
 
-    /// The whole numbers of a list, each where it comes to lie. Behind an item that may take more
+    /// The whole numbers of a list, each with its offset. Behind an item that may take more
     /// or less room than it seems, as where braces are left out, nothing is known.
     fn parts_of_list(
         &mut self,
@@ -136,10 +143,10 @@ impl<'a> Reader<'a> {
                 let place = self.place(e)?;
                 self.load(&place, &e.ty, &e.at)
             }
-            UnaryOp::PreIncrement => self.step(a, CBinaryOp::Add, true, &e.at),
-            UnaryOp::PostIncrement => self.step(a, CBinaryOp::Add, false, &e.at),
-            UnaryOp::PreDecrement => self.step(a, CBinaryOp::Sub, true, &e.at),
-            UnaryOp::PostDecrement => self.step(a, CBinaryOp::Sub, false, &e.at),
+            UnaryOp::PreIncrement
+            | UnaryOp::PostIncrement
+            | UnaryOp::PreDecrement
+            | UnaryOp::PostDecrement => self.step(op, a, &e.at),
             UnaryOp::Plus => {
                 let value = self.value(a)?;
                 Ok(self.convert(value, &a.ty, &e.ty, &e.at))
@@ -158,7 +165,8 @@ impl<'a> Reader<'a> {
                 self.price(CBinaryOp::Sub, &a.ty, &e.at);
                 ReadValue::Int(result)
             }
-            (ReadValue::Pointer(_), _) => ReadValue::Int(Poly::int(0)), // `!p`: arrays have an address
+            // `!p`: arrays have an address.
+            (ReadValue::Pointer(_), _) => ReadValue::Int(Poly::int(0)),
             (ReadValue::Real(number), _) if op != UnaryOp::Complement => {
                 self.price(CBinaryOp::Sub, &a.ty, &e.at);
                 match op {
@@ -174,28 +182,21 @@ impl<'a> Reader<'a> {
     }
 
     /// `++` and `--`.
-    fn step(
-        &mut self,
-        a: &'a CExpr,
-        op: CBinaryOp,
-        before: bool,
-        at: &SourcePlace,
-    ) -> Read<ReadValue> {
-        let int = INT.ast();
-        let index = self.feeds(a);
+    fn step(&mut self, op: UnaryOp, a: &'a CExpr, at: &SourcePlace) -> Read<ReadValue> {
+        let (sum, before) = match op {
+            UnaryOp::PreIncrement => (CBinaryOp::Add, true),
+            UnaryOp::PreDecrement => (CBinaryOp::Sub, true),
+            UnaryOp::PostIncrement => (CBinaryOp::Add, false),
+            _ => (CBinaryOp::Sub, false),
+        };
+        let feeds = self.feeds(a);
         let place = self.place(a)?;
         let old = self.load(&place, &a.ty, at)?;
-        let sum = |r: &mut Self| {
-            let (value, ty) = r.arithmetic(
-                op,
-                (old.clone(), &a.ty),
-                (ReadValue::Int(Poly::int(1)), &int),
-                &a.ty,
-                at,
-            )?;
+        let new = self.index_if(feeds, |r| {
+            let (old, one) = ((old.clone(), &a.ty), (ReadValue::Int(Poly::int(1)), &INT.ast()));
+            let (value, ty) = r.arithmetic(sum, old, one, &a.ty, at)?;
             Ok(r.convert(value, &ty, &a.ty, at))
-        };
-        let new = if index { self.index(sum)? } else { sum(self)? };
+        })?;
         self.store(&place, &a.ty, new.clone(), at)?;
         Ok(if before { new } else { old })
     }
@@ -218,39 +219,32 @@ impl<'a> Reader<'a> {
         e: &'a CExpr,
     ) -> Read<ReadValue> {
         let part = |r: &mut Self| {
-            let value = r.value(right)?;
             let Some(op) = op else {
-                let value = r.of(right, |r| r.convert(value, &right.ty, &left.ty, &e.at));
+                let value = r.value_as(right, &left.ty, &e.at)?;
                 return Ok((r.place(left)?, value));
             };
+            let value = r.value(right)?;
             let place = r.place(left)?;
             let old = r.load(&place, &left.ty, &e.at)?;
             let operands = ((old, &left.ty), (value, &right.ty));
             let (value, ty) = r.arithmetic(op, operands.0, operands.1, &left.ty, &e.at)?;
             Ok((place, r.convert(value, &ty, &left.ty, &e.at)))
         };
-        let (place, value) = if self.feeds(left) { self.index(part)? } else { part(self)? };
+        let (place, value) = self.index_if(self.feeds(left), part)?;
         self.store(&place, &left.ty, value.clone(), &e.at)?;
         Ok(value)
     }
 
-    fn binary(
-        &mut self,
-        op: CBinaryOp,
-        a: &'a CExpr,
-        b: &'a CExpr,
-        e: &'a CExpr,
-    ) -> Read<ReadValue> {
+    fn binary(&mut self, op: CBinaryOp, [a, b]: [&'a CExpr; 2], e: &'a CExpr) -> Read<ReadValue> {
         match op {
             CBinaryOp::Comma => {
                 self.value(a)?;
                 self.value(b)
             }
-            CBinaryOp::And | CBinaryOp::Or if width(&e.ty) == 1 => self.logical(op, a, b, &e.at),
+            CBinaryOp::And | CBinaryOp::Or if width(&e.ty) == 1 => self.logical(op, [a, b], &e.at),
             _ => {
                 let pointers = matches!(e.ty, Type::Pointer(..));
-                let both = |r: &mut Self| Ok((r.value(a)?, r.value(b)?));
-                let (x, y) = if pointers { self.index(both)? } else { both(self)? };
+                let (x, y) = self.index_if(pointers, |r| Ok((r.value(a)?, r.value(b)?)))?;
                 self.lone = self.lone_products.contains(&std::ptr::from_ref(e));
                 let (value, ty) = self.arithmetic(op, (x, &a.ty), (y, &b.ty), &e.ty, &e.at)?;
                 Ok(self.convert(value, &ty, &e.ty, &e.at))
@@ -262,8 +256,7 @@ impl<'a> Reader<'a> {
     fn logical(
         &mut self,
         op: CBinaryOp,
-        a: &'a CExpr,
-        b: &'a CExpr,
+        [a, b]: [&'a CExpr; 2],
         at: &SourcePlace,
     ) -> Read<ReadValue> {
         let first = self.condition(a)?;
@@ -295,25 +288,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn conditional(
-        &mut self,
-        c: &'a CExpr,
-        a: &'a CExpr,
-        b: &'a CExpr,
-        e: &'a CExpr,
-    ) -> Read<ReadValue> {
+    fn conditional(&mut self, [c, a, b]: [&'a CExpr; 3], e: &'a CExpr) -> Read<ReadValue> {
         if matches!(c.ty, Type::Vector(..)) {
             let values = [self.value(c)?, self.value(a)?, self.value(b)?];
             let depends = values.iter().map(|v| v.depends(&self.terms)).max();
             return Ok(self.unknown(&e.ty, depends.unwrap_or(Dependence::Data)));
         }
         let condition = self.condition(c)?;
-        let side = |side: &'a CExpr| {
-            move |r: &mut Self| {
-                let value = r.value(side)?;
-                Ok(r.of(side, |r| r.convert(value, &side.ty, &e.ty, &e.at)))
-            }
-        };
+        let side = |side: &'a CExpr| move |r: &mut Self| r.value_as(side, &e.ty, &e.at);
         match self.fork(&condition, (&e.at, c), side(a), side(b))? {
             (Some(x), Some(y)) => Ok(ReadValue::choice(&mut self.terms, &condition, &x, &y)),
             (Some(x), None) | (None, Some(x)) => Ok(x),

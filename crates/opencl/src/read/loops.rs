@@ -2,24 +2,24 @@
 
 use std::collections::HashMap;
 
-use super::form::{Exits, Loop};
-use super::interior::usual_truth;
-use super::nodes::{KernelNode, NodeKind, has_barrier, matter, mention};
+use super::nodes::{NodeKind, Nodes, has_barrier, matter, mention};
 use super::probe::{Change, Probe, Walked};
-use super::refusals::MOST_ITERATIONS;
+use super::questions::MOST_ITERATIONS;
+use super::scan::{Exits, Loop};
 use super::strides::set_iterations;
+use super::strides::usual_truth;
 use super::symbolic::{Atom, AtomKind, Leaf, Poly, WideInterval};
 use super::types::Integer;
-use super::value::{Pointer, ReadState, ReadValue};
+use super::value::{ReadState, ReadValue};
 use super::{Read, Reader, range_of, scan};
 use crate::ast::{CStmt, VariableId};
 use crate::error::ReadError;
 use crate::steps::{Assumed, Dependence};
 
-/// How many iterations a loop may have whose number is asked for.
+/// How many iterations a loop may have whose number is unknown.
 const ANY_NUMBER: WideInterval = WideInterval { least: 0, greatest: 1 << 20 };
 
-/// Most conditions on the item that a number of iterations is told apart by.
+/// Most conditions on the item that a number of iterations is split by.
 const MOST_CHOICES: u32 = 2;
 
 impl<'a> Reader<'a> {
@@ -37,7 +37,7 @@ impl<'a> Reader<'a> {
                 let most = self.most_iterations(&l, &key).unwrap_or_else(|| {
                     let name = format!("$asked_{}", self.questions.len());
                     self.ask(ReadError::Unbounded { at, key, on_data });
-                    self.terms.name(&name, ANY_NUMBER, Dependence::Uniform, Vec::new())
+                    self.terms.uniform(&name, ANY_NUMBER)
                 });
                 self.state = before;
                 self.terms.forget(facts);
@@ -48,11 +48,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How often a loop runs that cannot be read: as the problem file says, or once if it is one
+    /// How often a loop runs that cannot be read: as in the problem file, or once if it is one
     /// that tries again until an atomic operation succeeds.
     fn most_iterations(&mut self, l: &Loop<'a>, key: &str) -> Option<Poly> {
         if let Some((name, bound)) = self.given_bound(l) {
-            return Some(self.terms.name(&name, range_of(bound), Dependence::Uniform, Vec::new()));
+            return Some(self.terms.uniform(&name, range_of(bound)));
         }
         if !l.tries_again() {
             return None;
@@ -80,13 +80,14 @@ impl<'a> Reader<'a> {
                 return Err(self.unbounded(l, self.terms.on_data(&probe.condition)));
             }
             self.state = probe.start.clone();
-            return self.unroll(l, None, Some(&probe));
+            return self.unroll(l, None, &probe);
         };
         match count.constant() {
-            Some(count) if count <= 0 => return self.no_iteration(l),
+            // Only the test is walked.
+            Some(count) if count <= 0 => return self.test(l).map(drop),
             Some(1) if self.probing == 0 => {
                 self.state = probe.start.clone();
-                return self.unroll(l, Some(&count), Some(&probe));
+                return self.unroll(l, Some(&count), &probe);
             }
             _ => {}
         }
@@ -132,7 +133,7 @@ impl<'a> Reader<'a> {
     /// Walks all iterations of a loop, each with the values that its counters have in it.
     fn one_by_one(&mut self, l: &Loop<'a>, probe: &Probe, count: &Poly) -> Read<()> {
         self.state = probe.start.clone();
-        self.unroll(l, Some(count), Some(probe))?;
+        self.unroll(l, Some(count), probe)?;
         self.final_values(probe, count)
     }
 
@@ -140,9 +141,9 @@ impl<'a> Reader<'a> {
     /// they did in the first one. To find that out by walking them would take their number to the
     /// power of the loops inside.
     fn goes_on(&mut self, probe: &Probe) -> bool {
-        let known = |id: &VariableId| match (probe.changes.get(id), probe.start.values.get(id)) {
-            (Some(Change::By(step)), Some(ReadValue::Int(start))) => Some((start, Some(step))),
-            (None, Some(ReadValue::Int(start))) => Some((start, None)),
+        let known = |id: &VariableId| match (probe.changes.get(id), probe.start.int(*id)?) {
+            (Some(Change::By(step)), start) => Some((start, Some(step))),
+            (None, start) => Some((start, None)),
             _ => None,
         };
         let numbers = probe.placeholders.iter().filter_map(|(id, atom)| {
@@ -165,7 +166,7 @@ impl<'a> Reader<'a> {
                 then.insert(*atom, moved);
             }
             let condition = self.terms.substitute(&probe.condition, &then);
-            // One that depends on something else is told from the iterations.
+            // One that depends on something else is seen in the iterations.
             if condition.constant() == Some(0) || self.terms.mentions_since(&condition, probe.mark)
             {
                 return false;
@@ -174,28 +175,19 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// What an iteration does, and how many there are, if that can be said.
+    /// What an iteration does, and how many there are, if that is known.
     pub fn counted(&mut self, l: &Loop<'a>) -> Read<(Probe, Option<Poly>)> {
         let probe = self.probe(l)?;
         let count = self.count(l, &probe);
-        if count.is_none()
-            && let Some(signed) = self.probe_signed(l, &probe)?
-        {
-            let count = self.count(l, &signed);
-            return Ok((signed, count));
-        }
-        if count.is_none()
-            && let Some(halved) = self.probe_halved(l, &probe)?
-        {
-            let count = self.count(l, &halved);
-            return Ok((halved, count));
+        if count.is_none() {
+            for knowing_more in [Reader::probe_signed, Reader::probe_halved] {
+                if let Some(probe) = knowing_more(self, l, &probe)? {
+                    let count = self.count(l, &probe);
+                    return Ok((probe, count));
+                }
+            }
         }
         Ok((probe, count))
-    }
-
-    /// The test of a loop that has no iteration.
-    fn no_iteration(&mut self, l: &Loop<'a>) -> Read<()> {
-        self.test(l).map(drop)
     }
 
     /// Whether there is another iteration.
@@ -259,18 +251,13 @@ impl<'a> Reader<'a> {
     fn state_at(&mut self, probe: &Probe, iteration: &Poly) -> ReadState {
         let mut state = probe.start.clone();
         for (id, change) in &probe.changes {
-            let value = match (change, probe.start.values.get(id)) {
-                (Change::By(step), Some(ReadValue::Int(start))) => {
+            let Some(value) = probe.start.values.get(id) else { continue };
+            let value = match (change, value.number()) {
+                (Change::By(step), Some(start)) => {
                     let distance = self.terms.mul(step, iteration);
-                    ReadValue::Int(self.terms.add(start, &distance))
+                    value.with_number(self.terms.add(start, &distance))
                 }
-                (Change::By(step), Some(ReadValue::Pointer(start))) => {
-                    let distance = self.terms.mul(step, iteration);
-                    let offset = self.terms.add(&start.offset, &distance);
-                    ReadValue::Pointer(Pointer { target: start.target.clone(), offset })
-                }
-                (_, Some(value)) => self.blurred(*id, &value.clone()),
-                (_, None) => continue,
+                _ => self.blurred(*id, value),
             };
             state.values.insert(*id, value);
         }
@@ -280,17 +267,14 @@ impl<'a> Reader<'a> {
     /// A value of the same kind of which nothing is known.
     pub fn blurred(&mut self, id: VariableId, value: &ReadValue) -> ReadValue {
         match (value, self.type_of(id)) {
-            (ReadValue::Pointer(pointer), _) => {
-                let offset = self.terms.unknown(Dependence::Data);
-                ReadValue::Pointer(Pointer { target: pointer.target.clone(), offset })
-            }
+            (ReadValue::Pointer(_), _) => value.with_number(self.terms.unknown(Dependence::Data)),
             (_, Some(ty)) => self.unknown(ty, Dependence::Data),
             (_, None) => ReadValue::Other(Dependence::Data),
         }
     }
 
     /// Makes a `Repeat` of a body.
-    pub fn close(&mut self, l: &Loop<'a>, mut body: Vec<KernelNode>, iteration: Leaf, count: Poly) {
+    pub fn close(&mut self, l: &Loop<'a>, mut body: Nodes, iteration: Leaf, count: Poly) {
         if body.is_empty() {
             return;
         }
@@ -301,7 +285,7 @@ impl<'a> Reader<'a> {
 
     /// A `Repeat`; where a condition on the item chooses between two numbers of iterations, a
     /// branch with one for each.
-    fn emit_repeat(&mut self, l: &Loop<'a>, body: Vec<KernelNode>, count: Poly, choices: u32) {
+    fn emit_repeat(&mut self, l: &Loop<'a>, body: Nodes, count: Poly, choices: u32) {
         let found = (choices > 0).then(|| self.item_choice(&count)).flatten();
         let Some((part, condition, [then, otherwise])) = found else {
             if count.constant() != Some(0) {
@@ -354,7 +338,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// The state after a loop with so many iterations, of which the end of any may be known; the
+    /// The state after a loop with `count` iterations, of which the end of any may be known; the
     /// test that fails is walked for its effects.
     fn leave_loop(
         &mut self,
@@ -367,7 +351,7 @@ impl<'a> Reader<'a> {
         self.last_test(l)
     }
 
-    /// The state after so many iterations.
+    /// The state after `count` iterations.
     pub fn after_iterations(
         &mut self,
         probe: &Probe,
@@ -387,10 +371,7 @@ impl<'a> Reader<'a> {
     /// Whole numbers that change in another way than by a step, such as `n *= 2`, computed from
     /// iteration to iteration.
     fn computed_values(&mut self, probe: &Probe, count: i64) {
-        let start = |(id, atom): (&VariableId, &Atom)| match probe.start.values.get(id) {
-            Some(ReadValue::Int(start)) => Some((*atom, start.clone())),
-            _ => None,
-        };
+        let start = |(id, atom): (&VariableId, &Atom)| Some((*atom, probe.start.int(*id)?.clone()));
         let mut now: HashMap<Atom, Poly> = probe.placeholders.iter().filter_map(start).collect();
         for _ in 0..count {
             let mut next = HashMap::new();
@@ -424,8 +405,8 @@ impl<'a> Reader<'a> {
         let by = HashMap::from([(atom, last)]);
         let entered = self.terms.less(&Poly::int(0), count);
         for (id, change) in &probe.changes {
-            let (Change::Somehow, Some(ReadValue::Int(value)), Some(before)) =
-                (change, end.values.get(id), probe.start.values.get(id))
+            let (Change::Somehow, Some(value), Some(before)) =
+                (change, end.int(*id), probe.start.values.get(id))
             else {
                 continue;
             };

@@ -4,7 +4,7 @@
 //!
 //! For every configuration and every work item, the steps, executed, have exactly the loads and
 //! stores in each memory that the kernel has on C's abstract machine; or reading ends with an error
-//! that says where and what to write. Taken for granted is what a kernel relies on that has a
+//! with the place and what to write. Taken for granted is what a kernel relies on that has a
 //! meaning at all: signed arithmetic does not overflow, loops end, pointers into different arrays
 //! differ, launches have groups of one size. Unsigned numbers may wrap around below zero; that they
 //! do so above is seen only if it could happen in a launch of 2^16 items in each dimension.
@@ -21,11 +21,11 @@
 //! the same to memory.
 //!
 //! *Loops* are walked once with a placeholder for each variable they change. What an iteration adds
-//! to a variable says which ones are counters; from the condition follows how many iterations there
-//! are. Then the body is walked again with the counters as `start + step * iteration`. If nothing
-//! inside depends on the iteration, that is a `Repeat`. If it does by comparisons with the counter,
-//! the loop is cut (`split.rs`) where they change; otherwise the iterations are walked one by one,
-//! up to 64.
+//! to a variable shows which ones are counters; from the condition follows how many iterations
+//! there are. Then the body is walked again with the counters as `start + step * iteration`. If
+//! nothing inside depends on the iteration, that is a `Repeat`. If it does by comparisons with the
+//! counter, the loop is cut (`split.rs`) where they change; otherwise the iterations are walked one
+//! by one, up to 64.
 //!
 //! # What counts as an access
 //!
@@ -42,34 +42,23 @@
 //! one of these anywhere in the file. What consists of constants and macros alone costs nothing.
 
 mod access;
-mod answers;
-mod arithmetic;
-mod asked;
-mod bounded;
 mod branches;
 mod builtins;
 mod calls;
-mod counting;
 mod exits;
 mod expressions;
-mod feeds;
-mod form;
-mod growth;
-mod interior;
 mod loops;
 mod nodes;
 mod operators;
 mod output;
 mod places;
 mod probe;
-mod refusals;
+mod questions;
 mod scan;
 mod split;
-mod spread;
 mod statements;
 mod strides;
 mod sums;
-mod switch;
 mod symbolic;
 mod trips;
 mod types;
@@ -82,19 +71,16 @@ use indexmap::IndexMap;
 use tickbound_expr::BinaryOp;
 
 use crate::ast::{AddressSpace, CExpr, CFunction, CVariable, SourcePlace, Type, Unit, VariableId};
-use crate::error::ReadError;
+use crate::error::{Read, ReadError};
 use crate::request::{Passed, ReadRequest, Symbol};
 use crate::steps::{Arithmetic, Assumed, Dependence, KernelSteps, SymbolExpr};
-use form::Exits;
-use nodes::{KernelNode, NodeKind};
+use nodes::{KernelNode, NodeKind, Nodes};
+use scan::Exits;
 use symbolic::{Leaf, Poly, PolyTerms, WideInterval};
 use types::Integer;
 use value::{Pointer, ReadState, ReadValue, Target};
 
-pub use asked::matched;
-
-/// What reading yields.
-type Read<T> = Result<T, ReadError>;
+pub use questions::matched;
 
 /// Most expressions that are walked before reading gives up.
 const MOST_WORK: u64 = 5_000_000;
@@ -122,25 +108,21 @@ pub fn read(request: &ReadRequest, open: &[String], unit: &Unit) -> Result<Kerne
     reader.know_sizes(open);
     reader.bind_arguments(entry)?;
     let walked = reader.run_function(entry);
-    // What was met first is told, and what else has to be answered with it.
+    // What was met first is reported, and what else has to be answered with it.
     let mut questions = std::mem::take(&mut reader.questions);
-    match (questions.len(), walked) {
-        (0, walked) => walked.and_then(|_| reader.finish()),
-        (1, Ok(_)) => Err(questions.remove(0)),
-        (_, Ok(_)) => Err(ReadError::Questions(questions)),
-        (n, Err(error)) => {
-            questions.extend(error.is_question().then_some(error));
-            Err(if n == 1 && questions.len() == 1 {
-                questions.remove(0)
-            } else {
-                ReadError::Questions(questions)
-            })
-        }
+    match walked {
+        walked if questions.is_empty() => return walked.and_then(|()| reader.finish()),
+        Ok(()) => {}
+        Err(error) => questions.extend(error.is_question().then_some(error)),
     }
+    Err(match questions.len() {
+        1 => questions.remove(0),
+        _ => ReadError::Questions(questions),
+    })
 }
 
-/// What `reqd_work_group_size` says of the entry function, over open symbols; empty if it says
-/// nothing, or what is no number.
+/// The group that `reqd_work_group_size` of the entry function requires, over open symbols; empty
+/// if it requires none, or not a number.
 pub fn group(request: &ReadRequest, unit: &Unit) -> Vec<SymbolExpr> {
     let entry = unit.functions.get(&request.entry);
     let required = entry.map(|entry| Reader::new(request, unit, entry).required_group());
@@ -155,7 +137,7 @@ struct Reader<'a> {
     entry: &'a CFunction,
     terms: PolyTerms,
     state: ReadState,
-    nodes: Vec<KernelNode>,
+    nodes: Nodes,
     variables: HashMap<VariableId, &'a CVariable>,
     /// Integer variables that feed addresses and loops.
     feeding: HashSet<VariableId>,
@@ -184,10 +166,10 @@ struct Reader<'a> {
     exits: Vec<Exits<'a>>,
     /// What is taken for granted.
     assumed: Vec<Assumed>,
-    /// What the problem file has to answer. The walk goes on with an answer of its own, to find all
+    /// What the problem file has to answer. The walk goes on with a default answer, to find all
     /// of it.
     questions: Vec<ReadError>,
-    /// Loops that were cut, each with what first asked for their counter, and whether that is a
+    /// Loops that were cut, each with what first depended on their counter, and whether that is a
     /// branch.
     cuts: HashMap<SourcePlace, (SourcePlace, bool)>,
     dimensions: usize,
@@ -204,7 +186,7 @@ impl<'a> Reader<'a> {
             terms: PolyTerms::new(),
             state: ReadState::default(),
             nodes: Vec::new(),
-            feeding: feeds::feeding(unit, &variables),
+            feeding: scan::feeding(unit, &variables),
             lone_products: scan::lone_products(unit),
             lone: false,
             variables,
@@ -260,18 +242,13 @@ impl<'a> Reader<'a> {
                         .unwrap_or_else(|| self.unknown(ty, Dependence::Uniform)),
                     (Some(integer), passed) if !matches!(passed, Some(Passed::Memory)) => {
                         // One that the problem does not list keeps its name too: where it decides
-                        // something, its value is asked for.
+                        // something, its value is required.
                         let range = match passed {
                             Some(Passed::Number(symbol)) => range_of(*symbol).meet(integer.range()),
                             _ => integer.range(),
                         };
                         let name = format!("${}", parameter.name);
-                        ReadValue::Int(self.terms.name(
-                            &name,
-                            range,
-                            Dependence::Uniform,
-                            Vec::new(),
-                        ))
+                        ReadValue::Int(self.terms.uniform(&name, range))
                     }
                     _ => self.unknown(ty, Dependence::Uniform),
                 },
@@ -281,7 +258,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Groups have the sizes that the launch says in symbols.
+    /// Groups have the sizes that the launch has in symbols.
     fn know_sizes(&mut self, open: &[String]) {
         self.terms.launch.clone_from(&self.request.launch);
         for (d, size) in self.request.local.iter().enumerate() {
@@ -298,7 +275,7 @@ impl<'a> Reader<'a> {
             SymbolExpr::Int(value) => Poly::int(*value),
             SymbolExpr::Name(name) if open.contains(name) => {
                 let range = range_of(*self.request.symbols.get(name)?);
-                self.terms.name(name, range, Dependence::Uniform, Vec::new())
+                self.terms.uniform(name, range)
             }
             SymbolExpr::Binary(op, a, b) => {
                 let (a, b) = (self.in_symbols(a, open)?, self.in_symbols(b, open)?);
@@ -315,7 +292,7 @@ impl<'a> Reader<'a> {
     /// A value of a type of which nothing is known but what it depends on.
     fn unknown(&mut self, ty: &Type, depends: Dependence) -> ReadValue {
         match Integer::of(ty) {
-            Some(integer) => ReadValue::Int(self.terms.leaf(integer.range(), depends, Vec::new())),
+            Some(integer) => ReadValue::Int(self.terms.leaf(integer.range(), depends)),
             None => ReadValue::Other(depends),
         }
     }
@@ -340,7 +317,7 @@ impl<'a> Reader<'a> {
                 "name it in kernel.defines",
             ));
         };
-        Ok(self.terms.name(name, range_of(*symbol), Dependence::Uniform, Vec::new()))
+        Ok(self.terms.uniform(name, range_of(*symbol)))
     }
 
     /// One more expression.
@@ -375,10 +352,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Steps of a part of the walk, apart from the others.
-    fn capture<T>(
-        &mut self,
-        part: impl FnOnce(&mut Self) -> Read<T>,
-    ) -> Read<(T, Vec<KernelNode>)> {
+    fn capture<T>(&mut self, part: impl FnOnce(&mut Self) -> Read<T>) -> Read<(T, Nodes)> {
         let before = std::mem::take(&mut self.nodes);
         let result = part(self);
         let nodes = std::mem::replace(&mut self.nodes, before);
@@ -387,9 +361,14 @@ impl<'a> Reader<'a> {
 
     /// A part of the walk whose arithmetic only feeds addresses or loops.
     fn index<T>(&mut self, part: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
-        self.indexing += 1;
+        self.index_if(true, part)
+    }
+
+    /// The same for a part that may be of another kind.
+    fn index_if<T>(&mut self, feeds: bool, part: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        self.indexing += u32::from(feeds);
         let result = part(self);
-        self.indexing -= 1;
+        self.indexing -= u32::from(feeds);
         result
     }
 

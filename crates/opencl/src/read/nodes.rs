@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use itertools::Itertools;
+
 use super::symbolic::{Leaf, Poly, PolyTerms};
 use crate::ast::{AddressSpace, SourcePlace};
 use crate::steps::{Arithmetic, Stride};
@@ -15,6 +17,9 @@ pub struct KernelNode {
     pub at: SourcePlace,
 }
 
+/// Steps in sequence.
+pub type Nodes = Vec<KernelNode>;
+
 /// What a node is; see [`StepKind`](crate::steps::KernelStepKind).
 #[derive(Debug, Clone, PartialEq)]
 pub enum NodeKind {
@@ -27,12 +32,12 @@ pub enum NodeKind {
     /// A barrier.
     Barrier,
     /// A loop; `whole`: the iterations of the one that it was cut from.
-    Repeat { count: Poly, whole: Option<Poly>, body: Vec<KernelNode> },
+    Repeat { count: Poly, whole: Option<Poly>, body: Nodes },
     /// A branch.
-    If { condition: Poly, then: Vec<KernelNode>, otherwise: Vec<KernelNode> },
+    If { condition: Poly, then: Nodes, otherwise: Nodes },
 }
 
-/// A load, a store or an atomic operation whose address is known as far as it can be.
+/// A load, a store or an atomic operation whose address is as exact as possible.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reach {
     /// Which memory.
@@ -52,8 +57,15 @@ pub struct Reach {
     pub iterations: Vec<(Leaf, Stride)>,
 }
 
+impl Reach {
+    /// The same at another offset.
+    pub fn at(&self, offset: Poly) -> Reach {
+        Reach { offset, ..self.clone() }
+    }
+}
+
 impl NodeKind {
-    /// Whether two do the same to memory, whatever their addresses.
+    /// Whether two do the same to memory, apart from their addresses.
     fn same_effect(&self, other: &NodeKind) -> bool {
         match (self, other) {
             (NodeKind::Access(a), NodeKind::Access(b)) => {
@@ -79,12 +91,30 @@ impl NodeKind {
     /// Whether it is more than arithmetic.
     fn matters(&self) -> bool {
         match self {
-            NodeKind::Compute { .. } => false,
             NodeKind::Access(reach) => reach.space != AddressSpace::Private,
-            NodeKind::Repeat { body, .. } => matter(body),
-            NodeKind::If { then, otherwise, .. } => matter(then) || matter(otherwise),
             NodeKind::Atomic { .. } | NodeKind::Barrier => true,
+            _ => self.bodies().any(matter),
         }
+    }
+
+    /// The steps inside it: the body of a loop, or both sides of a branch.
+    fn bodies(&self) -> impl Iterator<Item = &[KernelNode]> {
+        let (first, second) = match self {
+            NodeKind::Repeat { body, .. } => (Some(body), None),
+            NodeKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
+            _ => (None, None),
+        };
+        first.into_iter().chain(second).map(Vec::as_slice)
+    }
+
+    /// Its own numbers: of a loop, its counts; of a branch, its condition.
+    fn numbers(&self) -> impl Iterator<Item = &Poly> {
+        let (first, second) = match self {
+            NodeKind::Repeat { count, whole, .. } => (Some(count), whole.as_ref()),
+            NodeKind::If { condition, .. } => (Some(condition), None),
+            _ => (None, None),
+        };
+        first.into_iter().chain(second)
     }
 }
 
@@ -95,28 +125,17 @@ pub fn matter(nodes: &[KernelNode]) -> bool {
 
 /// Whether both have the same accesses, atomics and barriers in the same order.
 pub fn same_effect(a: &[KernelNode], b: &[KernelNode]) -> bool {
-    let mut a = a.iter().filter(|node| node.kind.matters());
-    let mut b = b.iter().filter(|node| node.kind.matters());
-    loop {
-        match (a.next(), b.next()) {
-            (None, None) => return true,
-            (Some(x), Some(y)) if x.kind.same_effect(&y.kind) => {}
-            _ => return false,
-        }
-    }
+    let [a, b] = [a, b].map(|nodes| nodes.iter().filter(|node| node.kind.matters()));
+    a.zip_longest(b).all(|pair| pair.both().is_some_and(|(x, y)| x.kind.same_effect(&y.kind)))
 }
 
 /// One for both of two lists with the same effect: what matters once, the arithmetic of both.
 /// Accesses to different addresses keep none of them.
-pub fn joined(
-    terms: &mut PolyTerms,
-    then: Vec<KernelNode>,
-    otherwise: Vec<KernelNode>,
-) -> Vec<KernelNode> {
-    let (matters, arithmetic): (Vec<KernelNode>, Vec<KernelNode>) =
+pub fn joined(terms: &mut PolyTerms, then: Nodes, otherwise: Nodes) -> Nodes {
+    let (matters, arithmetic): (Nodes, Nodes) =
         otherwise.into_iter().partition(|node| node.kind.matters());
     let mut others = matters.into_iter();
-    let mut nodes: Vec<KernelNode> = then
+    let mut nodes: Nodes = then
         .into_iter()
         .map(|node| if node.kind.matters() { join(terms, node, others.next()) } else { node })
         .collect();
@@ -161,47 +180,30 @@ pub fn first_mention<'n>(
     nodes: &'n [KernelNode],
     leaf: Leaf,
 ) -> Option<(&'n SourcePlace, bool)> {
-    nodes.iter().find_map(|node| match &node.kind {
-        NodeKind::Repeat { count, .. } if terms.mentions(count, leaf) => Some((&node.at, false)),
-        NodeKind::If { condition, .. } if terms.mentions(condition, leaf) => Some((&node.at, true)),
-        NodeKind::Repeat { body, .. } => first_mention(terms, body, leaf),
-        NodeKind::If { then, otherwise, .. } => {
-            first_mention(terms, then, leaf).or_else(|| first_mention(terms, otherwise, leaf))
+    nodes.iter().find_map(|node| match node.kind.numbers().next() {
+        Some(number) if terms.mentions(number, leaf) => {
+            Some((&node.at, matches!(node.kind, NodeKind::If { .. })))
         }
-        _ => None,
+        _ => node.kind.bodies().find_map(|body| first_mention(terms, body, leaf)),
     })
 }
 
 /// Visits all counts and conditions, outer ones first.
 pub fn numbers(nodes: &[KernelNode], visit: &mut dyn FnMut(&Poly)) {
     for node in nodes {
-        match &node.kind {
-            NodeKind::Repeat { count, whole, body } => {
-                visit(count);
-                whole.iter().for_each(&mut *visit);
-                numbers(body, visit);
-            }
-            NodeKind::If { condition, then, otherwise } => {
-                visit(condition);
-                numbers(then, visit);
-                numbers(otherwise, visit);
-            }
-            _ => {}
-        }
+        node.kind.numbers().for_each(&mut *visit);
+        node.kind.bodies().for_each(|body| numbers(body, visit));
     }
 }
 
 /// The steps with other numbers; a branch that is decided gives way to its side.
-pub fn mapped(nodes: &[KernelNode], number: &mut dyn FnMut(&Poly) -> Poly) -> Vec<KernelNode> {
+pub fn mapped(nodes: &[KernelNode], number: &mut dyn FnMut(&Poly) -> Poly) -> Nodes {
     let mut all = Vec::new();
     for KernelNode { kind, at } in nodes {
         let kind = match kind {
-            NodeKind::Access(reach) => {
-                NodeKind::Access(Reach { offset: number(&reach.offset), ..reach.clone() })
-            }
+            NodeKind::Access(reach) => NodeKind::Access(reach.at(number(&reach.offset))),
             NodeKind::Atomic { shared, reach } => {
-                let reach = Reach { offset: number(&reach.offset), ..reach.clone() };
-                NodeKind::Atomic { shared: *shared, reach }
+                NodeKind::Atomic { shared: *shared, reach: reach.at(number(&reach.offset)) }
             }
             NodeKind::Repeat { count, whole, body } => {
                 let count = number(count);
@@ -230,27 +232,19 @@ pub fn mapped(nodes: &[KernelNode], number: &mut dyn FnMut(&Poly) -> Poly) -> Ve
 
 /// How many steps there are.
 pub fn size(nodes: &[KernelNode]) -> usize {
-    let inside = |node: &KernelNode| match &node.kind {
-        NodeKind::Repeat { body, .. } => size(body),
-        NodeKind::If { then, otherwise, .. } => size(then) + size(otherwise),
-        _ => 0,
-    };
-    nodes.iter().map(|node| 1 + inside(node)).sum()
+    nodes.iter().map(|node| 1 + node.kind.bodies().map(size).sum::<usize>()).sum()
 }
 
 /// Whether there is a barrier.
 pub fn has_barrier(nodes: &[KernelNode]) -> bool {
-    nodes.iter().any(|node| match &node.kind {
-        NodeKind::Barrier => true,
-        NodeKind::Repeat { body, .. } => has_barrier(body),
-        NodeKind::If { then, otherwise, .. } => has_barrier(then) || has_barrier(otherwise),
-        _ => false,
-    })
+    let barrier =
+        |node: &KernelNode| node.kind == NodeKind::Barrier || node.kind.bodies().any(has_barrier);
+    nodes.iter().any(barrier)
 }
 
 /// Appends a node; arithmetic of the same kind, width and line becomes one, also across accesses of
 /// private arrays.
-pub fn push(nodes: &mut Vec<KernelNode>, node: KernelNode) {
+pub fn push(nodes: &mut Nodes, node: KernelNode) {
     if let NodeKind::Compute { kind, amount, width } = &node.kind
         && let Some(KernelNode { kind: NodeKind::Compute { kind: k, amount: sum, width: w }, at }) =
             nodes.iter_mut().rev().find(|node| !is_private(node))

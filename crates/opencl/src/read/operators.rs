@@ -1,10 +1,13 @@
-//! Operators on known integers, and what operations cost.
+//! Operators on values of any kind, what they cost, and conversions between types.
+
+use std::rc::Rc;
 
 use super::symbolic::{FAR, Poly};
 use super::types::{INT, Integer, SIZE, is_real, width};
-use super::{Reader, types};
+use super::value::{Pointer, ReadValue};
+use super::{Read, Reader, types};
 use crate::ast::{CBinaryOp, SourcePlace, Type, UnaryOp};
-use crate::steps::Arithmetic;
+use crate::steps::{Arithmetic, Dependence};
 
 impl<'a> Reader<'a> {
     /// A unary operator on an integer of a type; increments are binary.
@@ -37,18 +40,15 @@ impl<'a> Reader<'a> {
         match op {
             CBinaryOp::Add | CBinaryOp::Sub | CBinaryOp::Mul => self.ring(op, &a, &b, ty),
             CBinaryOp::Div | CBinaryOp::Rem => {
-                let a = ty.exact(&mut self.terms, &a);
-                let b = ty.exact(&mut self.terms, &b);
-                if op == CBinaryOp::Div {
-                    self.terms.truncated_quotient(&a, &b)
-                } else {
-                    self.terms.truncated_remainder(&a, &b)
+                let (a, b) = self.exact(ty, &a, &b);
+                match op {
+                    CBinaryOp::Div => self.terms.truncated_quotient(&a, &b),
+                    _ => self.terms.truncated_remainder(&a, &b),
                 }
             }
             CBinaryOp::BitAnd | CBinaryOp::BitOr | CBinaryOp::BitXor => self.bits(op, &a, &b, ty),
             CBinaryOp::And | CBinaryOp::Or => {
-                let a = self.terms.truth(&a);
-                let b = self.terms.truth(&b);
+                let (a, b) = (self.terms.truth(&a), self.terms.truth(&b));
                 if op == CBinaryOp::And { self.terms.and(&a, &b) } else { self.terms.or(&a, &b) }
             }
             CBinaryOp::Comma => b,
@@ -73,11 +73,7 @@ impl<'a> Reader<'a> {
 
     fn bits(&mut self, op: CBinaryOp, a: &Poly, b: &Poly, ty: Integer) -> Poly {
         let constant = a.constant().is_some() || b.constant().is_some();
-        let (a, b) = if constant {
-            (a.clone(), b.clone())
-        } else {
-            (ty.exact(&mut self.terms, a), ty.exact(&mut self.terms, b))
-        };
+        let (a, b) = if constant { (a.clone(), b.clone()) } else { self.exact(ty, a, b) };
         match op {
             CBinaryOp::BitAnd => self.terms.bit_and(&a, &b),
             CBinaryOp::BitOr => self.terms.bit_or(&a, &b),
@@ -109,30 +105,24 @@ impl<'a> Reader<'a> {
             let equal = if ty == SIZE {
                 self.terms.equal(a, b)
             } else {
-                let a = ty.exact(&mut self.terms, a);
-                let b = ty.exact(&mut self.terms, b);
+                let (a, b) = self.exact(ty, a, b);
                 self.terms.equal(&a, &b)
             };
             return if op == CBinaryOp::Eq { equal } else { self.terms.not(&equal) };
         }
-        match op {
-            CBinaryOp::Lt => self.less(a, b, ty),
-            CBinaryOp::Gt => self.less(b, a, ty),
-            CBinaryOp::Le => {
-                let less = self.less(b, a, ty);
-                self.terms.not(&less)
-            }
-            _ => {
-                let less = self.less(a, b, ty);
-                self.terms.not(&less)
-            }
-        }
+        let (a, b) = if let CBinaryOp::Gt | CBinaryOp::Le = op { (b, a) } else { (a, b) };
+        let less = self.less(a, b, ty);
+        if let CBinaryOp::Lt | CBinaryOp::Gt = op { less } else { self.terms.not(&less) }
+    }
+
+    /// Both numbers of a type, as they are.
+    fn exact(&mut self, ty: Integer, a: &Poly, b: &Poly) -> (Poly, Poly) {
+        (ty.exact(&mut self.terms, a), ty.exact(&mut self.terms, b))
     }
 
     fn less(&mut self, a: &Poly, b: &Poly, ty: Integer) -> Poly {
         if ty != SIZE {
-            let a = ty.exact(&mut self.terms, a);
-            let b = ty.exact(&mut self.terms, b);
+            let (a, b) = self.exact(ty, a, b);
             return self.terms.less(&a, &b);
         }
         // 64 bits have no room for what wraps around: below zero is above all else.
@@ -177,7 +167,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a comparison of two known real numbers comes to.
+/// The result of a comparison of two known real numbers.
 pub fn compared(op: CBinaryOp, a: Option<f64>, b: Option<f64>) -> Option<bool> {
     let (a, b) = (a?, b?);
     Some(match op {
@@ -205,14 +195,146 @@ pub fn operand_type<'t>(a: &'t Type, b: &'t Type) -> &'t Type {
 pub fn result_type(op: CBinaryOp, a: Integer, b: Integer) -> Type {
     match op {
         CBinaryOp::Shl | CBinaryOp::Shr => a.promoted().ast(),
-        CBinaryOp::Eq
-        | CBinaryOp::Ne
-        | CBinaryOp::Lt
-        | CBinaryOp::Le
-        | CBinaryOp::Gt
-        | CBinaryOp::Ge
-        | CBinaryOp::And
-        | CBinaryOp::Or => INT.ast(),
+        op if op.is_truth() => INT.ast(),
         _ => a.common(b).ast(),
+    }
+}
+
+/// A value with its type.
+pub type Typed<'t> = (ReadValue, &'t Type);
+
+impl<'a> Reader<'a> {
+    /// A binary operator on two values. The result's type is that of the computation, not yet that
+    /// of the expression.
+    pub fn arithmetic(
+        &mut self,
+        op: CBinaryOp,
+        (a, ta): Typed,
+        (b, tb): Typed,
+        result: &Type,
+        at: &SourcePlace,
+    ) -> Read<(ReadValue, Type)> {
+        match (a, b, Integer::of(ta), Integer::of(tb)) {
+            (ReadValue::Int(x), ReadValue::Int(y), Some(tx), Some(ty)) => {
+                let value = self.integer_binary(op, (&x, tx), (&y, ty));
+                self.price(op, ta, at);
+                Ok((ReadValue::Int(value), result_type(op, tx, ty)))
+            }
+            (ReadValue::Pointer(p), ReadValue::Int(y), _, Some(ty)) => {
+                let y = ty.exact(&mut self.terms, &y);
+                self.moved_pointer(op, p, &y, ta, at)
+            }
+            (ReadValue::Int(x), ReadValue::Pointer(p), Some(tx), _) => {
+                let x = tx.exact(&mut self.terms, &x);
+                self.moved_pointer(op, p, &x, tb, at)
+            }
+            (ReadValue::Pointer(p), ReadValue::Pointer(q), ..) => {
+                self.between(op, p, q, ta, result, at)
+            }
+            (a, b, ..) => {
+                self.price(op, operand_type(ta, tb), at);
+                if let Some(truth) = compared(op, a.as_real(), b.as_real()) {
+                    return Ok((ReadValue::Int(Poly::int(i64::from(truth))), INT.ast()));
+                }
+                let depends = a.depends(&self.terms).max(b.depends(&self.terms));
+                let product = match op {
+                    CBinaryOp::Mul if width(result) == 1 => ReadValue::product(depends, &a, &b),
+                    _ => None,
+                };
+                let value = product.unwrap_or_else(|| self.unknown(result, depends));
+                Ok((value, result.clone()))
+            }
+        }
+    }
+
+    /// A pointer and a number.
+    fn moved_pointer(
+        &mut self,
+        op: CBinaryOp,
+        p: Pointer,
+        by: &Poly,
+        ty: &Type,
+        at: &SourcePlace,
+    ) -> Read<(ReadValue, Type)> {
+        let element = ty.element().unwrap_or(ty);
+        let size = self.bytes(element)?;
+        let distance = self.terms.mul(by, &size);
+        self.compute(Arithmetic::Index, 1, at);
+        let offset = match op {
+            CBinaryOp::Add => self.terms.add(&p.offset, &distance),
+            CBinaryOp::Sub => self.terms.sub(&p.offset, &distance),
+            // compared with NULL
+            CBinaryOp::Eq => return Ok((ReadValue::Int(Poly::int(0)), INT.ast())),
+            CBinaryOp::Ne => return Ok((ReadValue::Int(Poly::int(1)), INT.ast())),
+            _ => return Ok((ReadValue::Other(Dependence::Data), ty.clone())),
+        };
+        Ok((ReadValue::Pointer(Pointer { offset, ..p }), ty.clone()))
+    }
+
+    /// Two pointers: their distance or their order.
+    fn between(
+        &mut self,
+        op: CBinaryOp,
+        p: Pointer,
+        q: Pointer,
+        ty: &Type,
+        result: &Type,
+        at: &SourcePlace,
+    ) -> Read<(ReadValue, Type)> {
+        self.compute(Arithmetic::Index, 1, at);
+        if p.target != q.target {
+            return Ok((self.unknown(result, Dependence::Data), result.clone()));
+        }
+        let element = ty.element().unwrap_or(ty);
+        let value = match op {
+            CBinaryOp::Sub => {
+                let size = self.bytes(element)?;
+                let distance = self.terms.sub(&p.offset, &q.offset);
+                self.terms.truncated_quotient(&distance, &size)
+            }
+            _ => {
+                let ty = Integer { bits: 64, signed: true };
+                self.compare(op, &p.offset, &q.offset, ty)
+            }
+        };
+        Ok((ReadValue::Int(value), result.clone()))
+    }
+
+    /// The value as one of another type.
+    pub fn convert(
+        &mut self,
+        value: ReadValue,
+        from: &Type,
+        to: &Type,
+        at: &SourcePlace,
+    ) -> ReadValue {
+        if from == to {
+            return value;
+        }
+        match (value, Integer::of(from), Integer::of(to)) {
+            (ReadValue::Int(poly), Some(a), Some(b)) => {
+                ReadValue::Int(a.convert(b, &mut self.terms, &poly))
+            }
+            (ReadValue::Pointer(pointer), ..) if matches!(to, Type::Pointer(..)) => {
+                ReadValue::Pointer(pointer)
+            }
+            (value, ..) => {
+                let changes = is_real(from) != is_real(to);
+                if changes && !matches!(to, Type::Void | Type::Pointer(..)) {
+                    self.compute(Arithmetic::Convert, width(to).max(width(from)), at);
+                }
+                match (ReadValue::real(value.as_real(), to), value) {
+                    (Some(real), _) => real,
+                    (None, ReadValue::Int(number)) if changes && width(to) == 1 => {
+                        ReadValue::Scaled(self.terms.depends(&number), Rc::new(number))
+                    }
+                    (None, ReadValue::Scaled(depends, number)) => match Integer::of(to) {
+                        Some(to) => ReadValue::Int(self.terms.scaled(to.range(), depends, &number)),
+                        None => ReadValue::Scaled(depends, number),
+                    },
+                    (None, value) => self.unknown_as(to, &value),
+                }
+            }
+        }
     }
 }

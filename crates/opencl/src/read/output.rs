@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::nodes::{KernelNode, NodeKind, Reach};
-use super::symbolic::{AtomKind, Monomial, Poly, WideInterval};
+use super::nodes::{KernelNode, NodeKind, Nodes, Reach};
+use super::symbolic::{Monomial, Poly, WideInterval};
 use super::{Read, Reader, strides};
 use crate::ast::{AddressSpace, CExpr, CVariable, ExprKind, SourcePlace};
 use crate::error::ReadError;
 use crate::preprocess::REQUIRED_GROUP;
 use crate::steps::{
     Array, Dependence, KernelStep, KernelStepKind, KernelSteps, MemoryAccess, RequiredGroup,
-    SymbolExpr,
+    SymbolExpr, depends_on_item,
 };
 
 /// Most steps.
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
         .collect()
     }
 
-    fn steps(&mut self, nodes: Vec<KernelNode>, left: &mut usize) -> Read<Vec<KernelStep>> {
+    fn steps(&mut self, nodes: Nodes, left: &mut usize) -> Read<Vec<KernelStep>> {
         nodes.into_iter().map(|node| self.output(node, left)).collect()
     }
 
@@ -89,12 +89,15 @@ impl<'a> Reader<'a> {
                 let whole = whole.map(|whole| self.number(&whole, &at)).transpose()?;
                 KernelStepKind::Repeat { count, whole, body: self.steps(body, left)? }
             }
-            NodeKind::If { condition, then, otherwise } => KernelStepKind::If {
-                depends: self.branch_depends(&condition),
-                condition: self.number(&condition, &at)?,
-                then: self.steps(then, left)?,
-                otherwise: self.steps(otherwise, left)?,
-            },
+            NodeKind::If { condition, then, otherwise } => {
+                let condition = self.number(&condition, &at)?;
+                let depends = match depends_on_item(&condition) {
+                    true => Dependence::Item,
+                    false => Dependence::Uniform,
+                };
+                let (then, otherwise) = (self.steps(then, left)?, self.steps(otherwise, left)?);
+                KernelStepKind::If { condition, depends, then, otherwise }
+            }
         };
         Ok(KernelStep { kind, at })
     }
@@ -132,7 +135,7 @@ impl<'a> Reader<'a> {
         for (k, (leaf, _)) in reach.iterations.iter().enumerate() {
             let range = WideInterval::new(0, i64::MAX);
             let name = format!("$turn_{k}");
-            let name = self.terms.name(&name, range, Dependence::Uniform, Vec::new());
+            let name = self.terms.uniform(&name, range);
             named.extend(self.terms.atom_of(*leaf).map(|atom| (atom, name)));
         }
         let element = i64::from(reach.element.max(1));
@@ -145,13 +148,5 @@ impl<'a> Reader<'a> {
         self.terms.number(poly).ok_or_else(|| {
             ReadError::at(at, "a number here depends on data", "use macros and arguments")
         })
-    }
-
-    /// Whether a condition is the same for all items of a group.
-    fn branch_depends(&self, condition: &Poly) -> Dependence {
-        let own = self.terms.names(condition).iter().any(
-            |atom| matches!(self.terms.kind(*atom), AtomKind::Name(name) if name.starts_with("$lid_")),
-        );
-        if own { Dependence::Item } else { Dependence::Uniform }
     }
 }

@@ -1,23 +1,23 @@
-//! Lvalues: where an expression stands for.
+//! Lvalues: the places that expressions name.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::symbolic::Poly;
 use super::types::{self, Integer, alignment};
-use super::value::{Pointer, ReadValue, Target};
+use super::value::{Pointer, ReadValue, Target, VariableIds};
 use super::{Read, Reader, counts};
 use crate::ast::{AddressSpace, CExpr, ExprKind, SourcePlace, Type, UnaryOp, VariableId};
 use crate::error::ReadError;
 use crate::steps::Dependence;
 
-/// What an lvalue stands for.
+/// The place of an lvalue.
 #[derive(Debug, Clone)]
 pub enum ObjectPlace {
     /// A whole private variable.
     Variable(VariableId),
-    /// Something in one of these private variables, so many bytes behind its beginning.
-    Part(Rc<BTreeSet<VariableId>>, Poly),
+    /// Something in one of these private variables, at an offset in bytes.
+    Part(Rc<VariableIds>, Poly),
     /// Something in memory that counts.
     Memory(AddressSpace, Rc<str>, Poly),
     /// Components of a vector of this type; which one, if it is one and that is known.
@@ -27,7 +27,7 @@ pub enum ObjectPlace {
 }
 
 impl<'a> Reader<'a> {
-    /// The place that an expression stands for.
+    /// The place that an expression names.
     pub fn place(&mut self, e: &'a CExpr) -> Read<ObjectPlace> {
         self.tick(&e.at)?;
         match &e.kind {
@@ -75,16 +75,24 @@ impl<'a> Reader<'a> {
         }
         let value = self.value(base)?;
         let index = self.index(|r| r.whole(index))?;
-        let moved = match value {
-            ReadValue::Pointer(pointer) => {
-                let size = self.bytes(&e.ty)?;
-                let distance = self.terms.mul(&index, &size);
-                let offset = self.terms.add(&pointer.offset, &distance);
-                ReadValue::Pointer(Pointer { offset, ..pointer })
-            }
-            other => other,
+        let size = match value {
+            ReadValue::Pointer(_) => self.bytes(&e.ty)?,
+            _ => Poly::int(0),
         };
-        self.pointee(moved, &e.at)
+        self.pointee_at(value, (&index, &size), &e.at)
+    }
+
+    /// What a pointer points to, `index` times `size` behind it.
+    pub fn pointee_at(
+        &mut self,
+        value: ReadValue,
+        (index, size): (&Poly, &Poly),
+        at: &SourcePlace,
+    ) -> Read<ObjectPlace> {
+        let ReadValue::Pointer(pointer) = value else { return self.pointee(value, at) };
+        let distance = self.terms.mul(index, size);
+        let offset = self.terms.add(&pointer.offset, &distance);
+        self.pointee(ReadValue::Pointer(Pointer { offset, ..pointer }), at)
     }
 
     /// What a pointer points to.

@@ -1,17 +1,17 @@
 //! What one iteration of a loop does to the variables.
 //!
-//! Each variable that the loop seems to change gets a placeholder, a leaf that stands for its value
+//! Each variable that the loop seems to change gets a placeholder, a leaf that represents its value
 //! at the start of any iteration. After one iteration has been walked, the difference from the
-//! placeholder says how the variable changes; the condition is known as a function of the
+//! placeholder shows how the variable changes; the condition is known as a function of the
 //! placeholders.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::form::Loop;
-use super::nodes::KernelNode;
+use super::nodes::Nodes;
+use super::scan::Loop;
 use super::symbolic::{Atom, AtomKind, Leaf, Poly, WideInterval};
 use super::types::Integer;
-use super::value::{Pointer, ReadState, ReadValue, Target};
+use super::value::{Pointer, ReadState, ReadValue, Target, VariableIds};
 use super::{Read, Reader, scan};
 use crate::ast::{Type, VariableId};
 use crate::steps::Dependence;
@@ -51,8 +51,8 @@ pub struct Probe {
 /// Any iteration of a loop, walked.
 pub struct Walked {
     /// Its steps.
-    pub nodes: Vec<KernelNode>,
-    /// Stands for the iteration.
+    pub nodes: Nodes,
+    /// The leaf of the iteration.
     pub iteration: Leaf,
     /// The state at its end.
     pub end: ReadState,
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
             let by = matches!(change, Change::By(step) if self.terms.never_negative(step));
             (from && by).then_some(*id)
         };
-        let known: BTreeSet<VariableId> = probe.changes.iter().filter_map(grows).collect();
+        let known: VariableIds = probe.changes.iter().filter_map(grows).collect();
         if known.is_empty() {
             return Ok(None);
         }
@@ -87,8 +87,7 @@ impl<'a> Reader<'a> {
     /// Whether a signed number begins at or above zero.
     fn is_signed_from_zero(&self, id: VariableId, probe: &Probe) -> bool {
         let signed = self.type_of(id).and_then(Integer::of).is_some_and(|ty| ty.signed);
-        let start = probe.start.values.get(&id);
-        signed && matches!(start, Some(ReadValue::Int(start)) if self.terms.never_negative(start))
+        signed && probe.start.int(id).is_some_and(|start| self.terms.never_negative(start))
     }
 
     /// The same where signed counters that the condition asks for begin at or above zero and are
@@ -104,7 +103,7 @@ impl<'a> Reader<'a> {
             };
             (from && mentioned && *change == Change::Somehow).then_some(*id)
         };
-        let known: BTreeSet<VariableId> = probe.changes.iter().filter_map(asked).collect();
+        let known: VariableIds = probe.changes.iter().filter_map(asked).collect();
         if known.is_empty() {
             return Ok(None);
         }
@@ -118,7 +117,7 @@ impl<'a> Reader<'a> {
         Ok(None)
     }
 
-    fn probe_knowing(&mut self, l: &Loop<'a>, not_negative: &BTreeSet<VariableId>) -> Read<Probe> {
+    fn probe_knowing(&mut self, l: &Loop<'a>, not_negative: &VariableIds) -> Read<Probe> {
         let mut variables = BTreeSet::new();
         scan::assigned(l.body, &mut variables);
         l.expressions().for_each(|e| scan::assigned_by(e, &mut variables));
@@ -141,7 +140,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The state with exact numbers in these variables.
-    fn exact_state(&mut self, variables: &BTreeSet<VariableId>) -> ReadState {
+    fn exact_state(&mut self, variables: &VariableIds) -> ReadState {
         for id in variables {
             if let Some(ReadValue::Int(poly)) = self.state.values.get(id).cloned()
                 && let Some(integer) = self.type_of(*id).and_then(Integer::of)
@@ -157,8 +156,8 @@ impl<'a> Reader<'a> {
     fn place_holders(
         &mut self,
         start: &ReadState,
-        variables: &BTreeSet<VariableId>,
-        not_negative: &BTreeSet<VariableId>,
+        variables: &VariableIds,
+        not_negative: &VariableIds,
     ) -> Vec<(VariableId, Atom)> {
         let mut found = Vec::new();
         self.state = start.clone();
@@ -176,15 +175,9 @@ impl<'a> Reader<'a> {
                 found.extend(leaf.as_atom().map(|atom| (*id, atom)));
                 leaf
             };
-            let value = match value {
-                ReadValue::Int(_) => ReadValue::Int(leaf()),
-                ReadValue::Pointer(p) => {
-                    ReadValue::Pointer(Pointer { target: p.target.clone(), offset: leaf() })
-                }
-                ReadValue::Real(_)
-                | ReadValue::Scaled(..)
-                | ReadValue::Other(_)
-                | ReadValue::Parts(..) => ReadValue::Other(Dependence::Data),
+            let value = match value.number() {
+                Some(_) => value.with_number(leaf()),
+                None => ReadValue::Other(Dependence::Data),
             };
             self.state.values.insert(*id, value);
         }
@@ -216,7 +209,7 @@ impl<'a> Reader<'a> {
         &mut self,
         head: &ReadState,
         after: &ReadState,
-        variables: &mut BTreeSet<VariableId>,
+        variables: &mut VariableIds,
         start: &mut ReadState,
     ) -> bool {
         let mut more = false;
@@ -258,7 +251,7 @@ impl<'a> Reader<'a> {
             *leaf < mark || placeholders.values().any(|placeholder| Some(*placeholder) == atom)
         };
         let end = |(id, change): (&VariableId, &Change)| {
-            let Some(ReadValue::Int(end)) = after.values.get(id) else { return None };
+            let end = after.int(*id)?;
             let stepped = !matches!(change, Change::By(_)) && placeholders.contains_key(id);
             (stepped && self.terms.leaves(end).iter().all(own)).then(|| (*id, end.clone()))
         };
@@ -267,7 +260,7 @@ impl<'a> Reader<'a> {
 
     fn changes(
         &self,
-        variables: &BTreeSet<VariableId>,
+        variables: &VariableIds,
         head: &ReadState,
         after: &ReadState,
         mark: Leaf,

@@ -1,11 +1,139 @@
-//! Looking through the tree without walking it.
+//! What is seen in statements and expressions without walking them.
+//!
+//! Parts and exits of loops, assigned variables, lone products, and the integer variables that feed
+//! addresses and loops, also by way of other variables and of functions.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::types::is_real;
+use indexmap::IndexMap;
+
+use super::symbolic::Poly;
+use super::types::{Integer, is_real};
+use super::value::VariableIds;
 use crate::ast::{
-    CBinaryOp, CExpr, CStmt, CStmtKind, CVariable, ExprKind, UnaryOp, Unit, VariableId,
+    CBinaryOp, CExpr, CFunction, CStmt, CStmtKind, CVariable, ExprKind, SourcePlace, Type, UnaryOp,
+    Unit, VariableId,
 };
+
+/// A loop of any kind.
+#[derive(Debug, Clone)]
+pub struct Loop<'a> {
+    /// Where it stands.
+    pub at: &'a SourcePlace,
+    /// Whether there is an iteration; absent: always.
+    pub test: Option<&'a CExpr>,
+    /// Conditions under which the body begins with a `break`.
+    pub breaks: Vec<&'a CExpr>,
+    /// Run after each iteration.
+    pub step: Option<&'a CExpr>,
+    /// What else is done in an iteration.
+    pub body: &'a [CStmt],
+    /// Whether the test comes after the body.
+    pub after: bool,
+}
+
+impl<'a> Loop<'a> {
+    /// The loop that a statement is; `None` for any other statement.
+    pub fn of(stmt: &'a CStmt) -> Option<Loop<'a>> {
+        let (test, step, body, after) = match &stmt.kind {
+            CStmtKind::For { condition, step, body, .. } => {
+                (condition.as_ref(), step.as_ref(), body, false)
+            }
+            CStmtKind::While(condition, body) => (Some(condition), None, body, false),
+            CStmtKind::DoWhile(body, condition) => (Some(condition), None, body, true),
+            _ => return None,
+        };
+        let (breaks, body) = if after { (Vec::new(), &body[..]) } else { leading_breaks(body) };
+        Some(Loop { at: &stmt.at, test, breaks, step, body, after })
+    }
+
+    /// The expressions that belong to the loop itself.
+    pub fn expressions(&self) -> impl Iterator<Item = &'a CExpr> + '_ {
+        self.test.into_iter().chain(self.breaks.iter().copied()).chain(self.step)
+    }
+
+    /// Whether it tries an atomic exchange until that succeeds.
+    pub fn tries_again(&self) -> bool {
+        let mut found = false;
+        let mut look = |e: &'a CExpr| {
+            expressions(e, &mut |e| {
+                let ExprKind::Call(name, _) = &e.kind else { return };
+                found |= name.contains("_cmpxchg") || name.contains("_compare_exchange");
+            });
+        };
+        self.expressions().for_each(&mut look);
+        statements(self.body, &mut |stmt| {
+            direct_expressions(stmt).into_iter().for_each(&mut look);
+        });
+        found
+    }
+}
+
+/// What is done at the statements of a loop that leave it.
+#[derive(Debug, Clone)]
+pub struct Exits<'a> {
+    /// What the loop does in an iteration.
+    pub body: &'a [CStmt],
+    /// These statements, in order.
+    pub at: Vec<&'a CStmt>,
+    /// Whether it is walked how the loop is left, or else iterations that do not leave.
+    pub leaving: bool,
+    /// The conditions under which an iteration goes on, as they were met.
+    pub stays: Vec<Poly>,
+}
+
+impl<'a> Exits<'a> {
+    /// The exits of a loop; `None` if some are inside other statements, or there are other ways to
+    /// end an iteration.
+    pub fn of(l: &Loop<'a>) -> Option<Exits<'a>> {
+        let mut at = Vec::new();
+        let body = match l.body {
+            [CStmt { kind: CStmtKind::Block(inner), .. }] => inner,
+            body => body,
+        };
+        for stmt in body.iter().filter(|stmt| escapes(std::slice::from_ref(stmt))) {
+            let CStmtKind::If(_, then, otherwise) = &stmt.kind else { return None };
+            if !always_ends_loop(then) || escapes(otherwise) {
+                return None;
+            }
+            at.push(stmt);
+        }
+        Some(Exits { body: l.body, at, leaving: false, stays: Vec::new() })
+    }
+
+    /// The first condition under which the loop ends the function.
+    pub fn returning(&self) -> Option<(&'a SourcePlace, &'a CExpr)> {
+        self.at.iter().find_map(|stmt| match &stmt.kind {
+            CStmtKind::If(condition, then, _) if returns(then) => Some((&stmt.at, condition)),
+            _ => None,
+        })
+    }
+}
+
+/// A body that begins with `if (c) break;` is one with a further condition.
+fn leading_breaks(body: &[CStmt]) -> (Vec<&CExpr>, &[CStmt]) {
+    let mut conditions = Vec::new();
+    let mut rest = body;
+    if let [CStmt { kind: CStmtKind::Block(inner), .. }] = rest {
+        rest = inner;
+    }
+    while let [first, others @ ..] = rest {
+        let CStmtKind::If(condition, then, otherwise) = &first.kind else { break };
+        let breaks = match then.as_slice() {
+            [CStmt { kind: CStmtKind::Break, .. }] => true,
+            [CStmt { kind: CStmtKind::Block(inner), .. }] => {
+                matches!(inner.as_slice(), [CStmt { kind: CStmtKind::Break, .. }])
+            }
+            _ => false,
+        };
+        if !breaks || !otherwise.is_empty() {
+            break;
+        }
+        conditions.push(condition);
+        rest = others;
+    }
+    (conditions, rest)
+}
 
 /// All variables of a file by their identity.
 pub fn variables(unit: &Unit) -> HashMap<VariableId, &CVariable> {
@@ -101,7 +229,7 @@ pub fn lone_products(unit: &Unit) -> HashSet<*const CExpr> {
     found
 }
 
-/// Whether an expression consists of constants and macros alone. It is the syntax that tells, not
+/// Whether an expression consists of constants and macros alone. The syntax decides, not
 /// the value, so that the arithmetic of a kernel is the same for all configurations.
 pub fn is_constant(e: &CExpr) -> bool {
     match &e.kind {
@@ -127,7 +255,7 @@ fn root(e: &CExpr) -> Option<VariableId> {
 }
 
 /// Variables that an expression seems to change, or whose address it takes.
-pub fn assigned_by(e: &CExpr, found: &mut BTreeSet<VariableId>) {
+pub fn assigned_by(e: &CExpr, found: &mut VariableIds) {
     expressions(e, &mut |e| match &e.kind {
         ExprKind::Assign(_, left, _) => found.extend(root(left)),
         ExprKind::Unary(
@@ -143,7 +271,7 @@ pub fn assigned_by(e: &CExpr, found: &mut BTreeSet<VariableId>) {
 }
 
 /// Variables that statements seem to change.
-pub fn assigned(body: &[CStmt], found: &mut BTreeSet<VariableId>) {
+pub fn assigned(body: &[CStmt], found: &mut VariableIds) {
     statements(body, &mut |stmt| {
         for e in direct_expressions(stmt) {
             assigned_by(e, found);
@@ -204,4 +332,125 @@ pub fn always_leaves(body: &[CStmt]) -> bool {
         CStmtKind::If(_, then, otherwise) => always_leaves(then) && always_leaves(otherwise),
         _ => false,
     })
+}
+
+/// Integer variables that stand in a subscript, in arithmetic on pointers or in a loop's condition
+/// or step, and those from which they are computed.
+pub fn feeding(unit: &Unit, variables: &HashMap<VariableId, &CVariable>) -> HashSet<VariableId> {
+    let integer = |id: &VariableId| variables.get(id).is_some_and(|v| Integer::of(&v.ty).is_some());
+    let functions = &unit.functions;
+    let mut found = HashSet::new();
+    let mut sources: Vec<(VariableId, Vec<VariableId>)> = Vec::new();
+    for function in unit.functions.values() {
+        statements(&function.body, &mut |stmt| {
+            match &stmt.kind {
+                CStmtKind::For { condition, step, .. } => {
+                    condition
+                        .iter()
+                        .chain(step)
+                        .for_each(|e| found.extend(mentioned(functions, e)));
+                }
+                CStmtKind::While(c, _) | CStmtKind::DoWhile(_, c) => {
+                    found.extend(mentioned(functions, c))
+                }
+                CStmtKind::Declare(declared) => {
+                    let given = declared.iter().filter_map(|v| Some((v.id, v.init.as_ref()?)));
+                    sources.extend(given.map(|(id, e)| (id, mentioned(functions, e))));
+                }
+                _ => {}
+            }
+            for e in direct_expressions(stmt) {
+                expressions(e, &mut |e| {
+                    look(functions, e, &mut found, &mut sources);
+                    if let ExprKind::Call(name, arguments) = &e.kind
+                        && let Some(called) = unit.functions.get(name)
+                    {
+                        let passed = called.parameters.iter().zip(arguments);
+                        sources
+                            .extend(passed.map(|(to, from)| (to.id, mentioned(functions, from))));
+                    }
+                });
+            }
+        });
+    }
+    found.retain(integer);
+    while grows(&mut found, &sources, &integer) {}
+    found
+}
+
+/// The functions of a file, by name.
+type Functions = IndexMap<String, CFunction>;
+
+fn look(
+    functions: &Functions,
+    e: &CExpr,
+    found: &mut HashSet<VariableId>,
+    sources: &mut Vec<(VariableId, Vec<VariableId>)>,
+) {
+    match &e.kind {
+        ExprKind::Index(base, index) => {
+            let index = if Integer::of(&index.ty).is_some() { index } else { base };
+            found.extend(mentioned(functions, index));
+        }
+        ExprKind::Binary(CBinaryOp::Add | CBinaryOp::Sub, a, b)
+            if matches!(e.ty, Type::Pointer(..)) =>
+        {
+            found.extend(mentioned(functions, a));
+            found.extend(mentioned(functions, b));
+        }
+        ExprKind::Assign(_, left, right) => {
+            if let ExprKind::Variable(id, _) = &left.kind {
+                sources.push((*id, mentioned(functions, right)));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn grows(
+    found: &mut HashSet<VariableId>,
+    sources: &[(VariableId, Vec<VariableId>)],
+    integer: &dyn Fn(&VariableId) -> bool,
+) -> bool {
+    let before = found.len();
+    for (id, from) in sources {
+        if found.contains(id) {
+            found.extend(from.iter().filter(|id| integer(id)));
+        }
+    }
+    found.len() > before
+}
+
+/// Functions that work on addresses as operators do.
+const WHOLE: [&str; 7] = ["min", "max", "clamp", "abs", "mul24", "mad24", "select"];
+
+/// Variables in an expression, but not those in subscripts inside it, nor in arguments of functions
+/// that read memory or work on real numbers. What a function of the file is given may lead to its
+/// result.
+fn mentioned(unit: &Functions, e: &CExpr) -> Vec<VariableId> {
+    let mut found = BTreeSet::new();
+    gather(unit, e, &mut found);
+    found.into_iter().collect()
+}
+
+fn gather(unit: &Functions, e: &CExpr, found: &mut VariableIds) {
+    match &e.kind {
+        ExprKind::Variable(id, _) => {
+            found.insert(*id);
+        }
+        ExprKind::Unary(..)
+        | ExprKind::Cast(_)
+        | ExprKind::Binary(..)
+        | ExprKind::Assign(..)
+        | ExprKind::Conditional(..) => {
+            e.parts().into_iter().for_each(|part| gather(unit, part, found))
+        }
+        ExprKind::Call(name, arguments)
+            if Integer::of(&e.ty).is_some()
+                && (unit.contains_key(name) || WHOLE.contains(&name.as_str())) =>
+        {
+            arguments.iter().for_each(|argument| gather(unit, argument, found));
+        }
+        _ => {}
+    }
 }

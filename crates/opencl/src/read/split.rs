@@ -11,18 +11,24 @@
 //! iterations to walk them, these loops stand beside the one around them then, with the
 //! [sums](super::sums) of their iterations.
 //!
-//! Where a barrier stands in the loop, all items of a group have to be in the same piece. In a
+//! Where a barrier is in the loop, all items of a group have to be in the same piece. In a
 //! guarded tile, `if (t * TS + lid < n)`, they change from one piece to the next in a few
-//! neighbouring iterations ([`spread`]); these are taken out one by one, each item with its own
+//! neighbouring iterations ([`band`]); these are taken out one by one, each item with its own
 //! condition.
+//!
+//! What goes into [`band`]: a number that rises or falls with local ids, as a sum or inside one
+//! quotient: `ceil((n - lid) / TS)`. What comes out: its least and its greatest value in a group,
+//! which are the same for all items of it, and how far these are apart at most; or nothing, where
+//! that cannot be determined, or is more than a few.
 
 use std::collections::HashMap;
 
 use super::Reader;
-use super::form::Loop;
-use super::nodes::{KernelNode, NodeKind, first_mention, has_barrier, mapped, numbers, size};
-use super::refusals::MOST_ITERATIONS;
-use super::spread;
+use super::nodes::{
+    KernelNode, NodeKind, Nodes, first_mention, has_barrier, mapped, numbers, size,
+};
+use super::questions::MOST_ITERATIONS;
+use super::scan::Loop;
 use super::strides::set_iterations;
 use super::sums::{Apart, Over};
 use super::symbolic::{Atom, AtomKind, Leaf, Poly, PolyTerms};
@@ -31,7 +37,7 @@ use crate::steps::Dependence;
 
 /// Most loops that one is cut into.
 const MOST_PIECES: usize = 12;
-/// To look for where a loop is cut takes about as long as to walk so many expressions.
+/// To look for where a loop is cut takes about as long as to walk this number of expressions.
 const PIECE_WORK: u64 = 1000;
 /// Most steps that they have together: loops inside have been cut already.
 const MOST_STEPS: usize = 1 << 14;
@@ -39,7 +45,7 @@ const MOST_STEPS: usize = 1 << 14;
 /// A loop that is being cut.
 struct Cut<'l, 'a> {
     l: &'l Loop<'a>,
-    /// Stands for the iteration.
+    /// The leaf of the iteration.
     iteration: Leaf,
     /// The iteration as a value.
     atom: Atom,
@@ -54,7 +60,7 @@ struct Cut<'l, 'a> {
 }
 
 impl Cut<'_, '_> {
-    /// One more piece of so many steps, if there may be one.
+    /// One more piece of these steps, if there may be one.
     fn takes(&mut self, nodes: &[KernelNode]) -> Option<()> {
         self.left = self.left.checked_sub(1)?;
         self.steps = self.steps.checked_sub(size(nodes))?;
@@ -96,7 +102,7 @@ impl<'a> Reader<'a> {
         nodes: &[KernelNode],
         iteration: Leaf,
         count: &Poly,
-    ) -> Option<Vec<KernelNode>> {
+    ) -> Option<Nodes> {
         let atom = self.terms.atom_of(iteration)?;
         let many = self.terms.interval(count).greatest > MOST_ITERATIONS.into();
         let end = self.terms.max(count, &Poly::int(0));
@@ -115,7 +121,7 @@ impl<'a> Reader<'a> {
         cut: &mut Cut<'_, 'a>,
         nodes: &[KernelNode],
         (from, to): (&Poly, &Poly),
-    ) -> Option<Vec<KernelNode>> {
+    ) -> Option<Nodes> {
         self.work += PIECE_WORK;
         let length = self.terms.sub(to, from);
         if length.constant().is_some_and(|n| n <= 0) {
@@ -160,11 +166,11 @@ impl<'a> Reader<'a> {
         nodes: &[KernelNode],
         (from, to): (&Poly, &Poly),
         edge: &Edge,
-    ) -> Option<Vec<KernelNode>> {
+    ) -> Option<Nodes> {
         // Items of a group meet at a barrier in the same iteration of the same loop.
         let apart = has_barrier(nodes) && self.terms.depends(&edge.at) != Dependence::Uniform;
         let band = match apart {
-            true => Some(spread::band(&mut self.terms, &edge.at)?),
+            true => Some(band(&mut self.terms, &edge.at)?),
             false => None,
         };
         let mut with = |value: &Poly| {
@@ -203,7 +209,7 @@ impl<'a> Reader<'a> {
         Some(pieces)
     }
 
-    /// The iterations in which items differ, at most so many: each one by itself, with the
+    /// The iterations in which items differ, at most `most`: each one by itself, with the
     /// conditions that it has.
     fn in_band(
         &mut self,
@@ -211,7 +217,7 @@ impl<'a> Reader<'a> {
         nodes: &[KernelNode],
         (first, end): (&Poly, &Poly),
         most: i64,
-    ) -> Option<Vec<KernelNode>> {
+    ) -> Option<Nodes> {
         let mut pieces = Vec::new();
         for k in 0..most {
             let at = self.terms.add(first, &Poly::int(k));
@@ -230,14 +236,14 @@ impl<'a> Reader<'a> {
         Some(pieces)
     }
 
-    /// A loop of equal iterations, of which there are so many.
+    /// A loop of `count` equal iterations.
     fn piece(
         &mut self,
         cut: &Cut<'_, 'a>,
         nodes: &[KernelNode],
         from: &Poly,
         count: Poly,
-    ) -> Vec<KernelNode> {
+    ) -> Nodes {
         if count == Poly::int(1) {
             let by = HashMap::from([(cut.atom, from.clone())]);
             return mapped(nodes, &mut |poly| self.terms.substitute(poly, &by));
@@ -314,13 +320,14 @@ fn sign_change(
             after: value,
         });
     }
-    let Some((step, start)) = linear(terms, poly, cut) else { return inner_edge(terms, poly, cut) };
+    let Some((step, start)) = terms.linear(poly, cut.atom) else {
+        return inner_edge(terms, poly, cut);
+    };
     let down = terms.neg(&step);
     if terms.interval(&step).least >= 1 {
         // start + step r < 0 before r = ceil(-start / step)
-        let raised = terms.sub(&step, &start);
-        let raised = terms.sub(&raised, &Poly::int(1));
-        let at = terms.quotient(&raised, &step);
+        let distance = terms.neg(&start);
+        let at = terms.ceil_quotient(&distance, &step);
         return Found::Edge(Edge { part, at, before: below, there: None, after: other });
     }
     if terms.interval(&down).least >= 1 {
@@ -336,7 +343,7 @@ fn sign_edge(terms: &mut PolyTerms, part: Atom, poly: &Poly, cut: &Cut<'_, '_>) 
     sign_change(terms, part, poly, (Poly::int(1), Poly::int(0)), cut)
 }
 
-/// The lesser or the greater of two, which are told apart by the sign of their difference.
+/// The lesser or the greater of two, which the sign of their difference distinguishes.
 fn lesser_edge(
     terms: &mut PolyTerms,
     part: Atom,
@@ -350,7 +357,9 @@ fn lesser_edge(
 
 /// A part that is true where the polynomial is zero, which is in one iteration.
 fn zero_edge(terms: &mut PolyTerms, part: Atom, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
-    let Some((step, start)) = linear(terms, poly, cut) else { return inner_edge(terms, poly, cut) };
+    let Some((step, start)) = terms.linear(poly, cut.atom) else {
+        return inner_edge(terms, poly, cut);
+    };
     let Some(step) = step.constant().filter(|step| *step != 0) else { return Found::Other };
     let (sign, size) = (step.signum(), step.unsigned_abs());
     let Ok(size) = i64::try_from(size) else { return Found::Other };
@@ -372,9 +381,74 @@ fn inner_edge(terms: &mut PolyTerms, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
     first_edge(terms, &others.iter().collect::<Vec<_>>(), cut)
 }
 
-/// `(step, start)` with `poly = step * iteration + start`.
-fn linear(terms: &PolyTerms, poly: &Poly, cut: &Cut<'_, '_>) -> Option<(Poly, Poly)> {
-    let (step, start) = poly.linear_in(cut.atom)?;
-    let free = |p: &Poly| !terms.mentions(p, cut.iteration);
-    (free(&step) && free(&start)).then_some((step, start))
+/// Farthest that the items of a group may be apart.
+const FARTHEST: i128 = 8;
+
+/// Between which numbers the items of a group are.
+pub struct Band {
+    /// The least.
+    pub first: Poly,
+    /// The greatest.
+    pub last: Poly,
+    /// How far the greatest is above the least at most.
+    pub most: i64,
+}
+
+/// The band of a number.
+pub fn band(terms: &mut PolyTerms, number: &Poly) -> Option<Band> {
+    let differs = |terms: &PolyTerms, poly: &Poly| terms.depends(poly) != Dependence::Uniform;
+    let mut parts = number.distinct_atoms();
+    parts.retain(|atom| differs(terms, &Poly::atom(*atom)));
+    // A quotient that is all that differs, or a plain sum.
+    let (numerator, divisor, falls) = match parts.as_slice() {
+        [one] => match terms.kind(*one).clone() {
+            AtomKind::Quotient(a, d) => {
+                let (factor, _) = number.linear_in(*one)?;
+                let sign = factor.constant().filter(|f| f.abs() == 1)?;
+                (a, d, sign < 0)
+            }
+            _ => (number.clone(), Poly::int(1), false),
+        },
+        _ => (number.clone(), Poly::int(1), false),
+    };
+    if differs(terms, &divisor) || terms.interval(&divisor).least < 1 {
+        return None;
+    }
+    let (low, high) = ends(terms, &numerator)?;
+    let value = |terms: &mut PolyTerms, by: &HashMap<Atom, Poly>| terms.substitute(number, by);
+    let (first, last) = match falls {
+        true => (value(terms, &high), value(terms, &low)),
+        false => (value(terms, &low), value(terms, &high)),
+    };
+    // floor(a / d) - floor(b / d) is at most ceil((a - b) / d).
+    let (a, b) = (terms.substitute(&numerator, &high), terms.substitute(&numerator, &low));
+    let apart = terms.sub(&a, &b);
+    let steps = terms.ceil_quotient(&apart, &divisor);
+    let most = terms.interval(&steps).greatest;
+    let uniform = !differs(terms, &first) && !differs(terms, &last);
+    let most = i64::try_from(most).ok().filter(|n| i128::from(*n) <= FARTHEST && uniform)?;
+    Some(Band { first, last, most: most.max(0) })
+}
+
+/// Local ids for which a sum is least in a group, and for which it is greatest.
+fn ends(terms: &PolyTerms, sum: &Poly) -> Option<(HashMap<Atom, Poly>, HashMap<Atom, Poly>)> {
+    let (mut low, mut high) = (HashMap::new(), HashMap::new());
+    for id in
+        sum.distinct_atoms().into_iter().filter(|id| terms.info(*id).depends != Dependence::Uniform)
+    {
+        let AtomKind::Name(name) = terms.kind(id) else { return None };
+        // A local id has one bound: the size of its group, less one.
+        let greatest = terms.info(id).uppers.first().filter(|_| name.starts_with("$lid_"))?;
+        let (factor, _) = sum.linear_in(id)?;
+        let falling = factor.scale(-1)?;
+        let (zero, greatest) = (Poly::int(0), greatest.clone());
+        let (least, most) = match (terms.never_negative(&factor), terms.never_negative(&falling)) {
+            (true, _) => (zero, greatest),
+            (_, true) => (greatest, zero),
+            _ => return None,
+        };
+        low.insert(id, least);
+        high.insert(id, most);
+    }
+    Some((low, high))
 }

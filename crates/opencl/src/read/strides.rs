@@ -1,13 +1,18 @@
 //! Distances between the addresses of neighbouring items and of neighbouring iterations.
+//!
+//! Where distances differ, [`interior`] takes addresses as most items have them, away from borders:
+//! at a border, clamped and wrapped indices differ from those of all other items.
+//! `x[max(i - 1, 0)]`, `x[(i + 1) % n]` and `x[i == 0 ? 0 : i - 1]` are `x[i - 1]` and `x[i + 1]`
+//! but for one item of a row. What goes in: an offset, and the bounds of the launch. What comes
+//! out: the offset without what concerns at most a ninth of the values. It serves distances between
+//! neighbours, which are estimates; counts of accesses do not rest on it.
 
 use std::collections::HashMap;
 
 use tickbound_expr::{BinaryOp, Function};
 
-use super::growth::{growth, has, name};
-use super::interior::{Neighbours, interior};
 use super::nodes::{KernelNode, NodeKind, Reach};
-use super::symbolic::{Atom, AtomKind, Leaf, Monomial, Poly, PolyTerms};
+use super::symbolic::{Atom, AtomKind, Leaf, Monomial, Poly, PolyTerms, WideInterval};
 use crate::ast::AddressSpace;
 use crate::steps::{Dependence, Digit, Stride, SymbolExpr};
 
@@ -19,7 +24,7 @@ pub fn items(terms: &mut PolyTerms, reach: &Reach) -> Stride {
         Dependence::Item if differs_unnamed(terms, &reach.offset) => return Stride::Irregular,
         _ => {}
     }
-    let atom = name(terms, "$lid_0");
+    let atom = terms.find("lid", 0);
     regular(terms, reach, Neighbours::Items, |terms, reach| stride(terms, reach, atom))
 }
 
@@ -33,7 +38,7 @@ fn regular(
     match between(terms, reach) {
         Stride::Irregular => {
             let offset = interior(terms, &reach.offset, of);
-            between(terms, &Reach { offset, ..reach.clone() })
+            between(terms, &reach.at(offset))
         }
         stride => stride,
     }
@@ -53,7 +58,7 @@ pub fn own(terms: &PolyTerms, reach: &Reach) -> Stride {
 /// Whether an address is the same for all items that share the memory: those of a group, or of the
 /// launch.
 pub fn is_shared(terms: &PolyTerms, space: AddressSpace, offset: &Poly) -> bool {
-    let of_group = |atom: &Atom| matches!(terms.kind(*atom), AtomKind::Name(name) if name.starts_with("$group_"));
+    let of_group = |atom: &Atom| (0..3).any(|d| terms.find("group", d) == Some(*atom));
     // What has no name may differ between groups.
     let of_launch = || terms.leaves(offset).is_empty() && !terms.names(offset).iter().any(of_group);
     terms.depends(offset) == Dependence::Uniform && (space == AddressSpace::Local || of_launch())
@@ -63,7 +68,7 @@ pub fn is_shared(terms: &PolyTerms, space: AddressSpace, offset: &Poly) -> bool 
 pub fn groups(terms: &mut PolyTerms, reach: &Reach) -> Vec<Stride> {
     let reach = unscaled(terms, reach);
     let dimension = |d: usize| {
-        let atom = name(terms, &format!("$group_{d}"));
+        let atom = terms.find("group", d);
         regular(terms, &reach, Neighbours::Any, |terms, reach| stride(terms, reach, atom))
     };
     (0..3).map(dimension).collect()
@@ -83,14 +88,14 @@ pub fn digits(terms: &mut PolyTerms, reach: &Reach) -> Option<Vec<Digit>> {
     };
     exact(terms, &reach).or_else(|| {
         let offset = interior(terms, &reach.offset, Neighbours::Items);
-        exact(terms, &Reach { offset, ..reach })
+        exact(terms, &reach.at(offset))
     })
 }
 
 /// An access with 1 for each real number that a part of its address is multiplied by, as neighbours
 /// of such a part are the same or next to each other, more or less.
 fn unscaled(terms: &mut PolyTerms, reach: &Reach) -> Reach {
-    Reach { offset: terms.unscaled(&reach.offset), ..reach.clone() }
+    reach.at(terms.unscaled(&reach.offset))
 }
 
 /// A digit of the count of items: the atom that has its value, and how many values there are.
@@ -102,7 +107,7 @@ struct Place {
 
 impl Place {
     fn of_dimension(terms: &PolyTerms, d: usize) -> Option<Place> {
-        let atom = name(terms, &format!("$lid_{d}"))?;
+        let atom = terms.find("lid", d)?;
         Some(Place { atom, extent: SymbolExpr::Name(format!("$local_{d}")) })
     }
 }
@@ -143,7 +148,7 @@ fn divided(terms: &mut PolyTerms, reach: &Reach, dimensions: &[Place]) -> Option
     let own = terms.sub(&whole, &others);
     let offset = terms.substitute(&reach.offset, &replaced);
     let offset = terms.substitute(&offset, &HashMap::from([(first, own)]));
-    if inside.iter().any(|place| has(terms, &offset, place.atom)) {
+    if inside.iter().any(|place| terms.has(&offset, place.atom)) {
         return None;
     }
     let by = terms.number(&by)?;
@@ -158,7 +163,7 @@ fn divided(terms: &mut PolyTerms, reach: &Reach, dimensions: &[Place]) -> Option
     let own = [(remainder, row), (quotient, rows)];
     let own = own.into_iter().map(|(atom, extent)| Some(Place { atom: atom.as_atom()?, extent }));
     let places: Vec<Place> = own.chain(outside.into_iter().map(Some)).collect::<Option<_>>()?;
-    plain(terms, &Reach { offset, ..reach.clone() }, &places)
+    plain(terms, &reach.at(offset), &places)
 }
 
 /// Quotients and remainders of what differs between items, with what is divided and by what.
@@ -198,26 +203,21 @@ fn counted(
             return None;
         }
         rest = others;
-        let size = match terms.local_sizes.get(&d) {
-            Some(size) => size.clone(),
-            None => terms.find_name(&format!("$local_{d}"))?,
-        };
+        let size = terms.local_size(d)?;
         weight = terms.mul(&weight, &size);
     }
     (rest == Poly::int(0)).then(|| (dimensions.to_vec(), Vec::new()))
 }
 
 fn has_items(terms: &PolyTerms, poly: &Poly, dimensions: &[Place]) -> bool {
-    dimensions.iter().any(|place| has(terms, poly, place.atom))
+    dimensions.iter().any(|place| terms.has(poly, place.atom))
 }
 
 fn has_any_item(terms: &PolyTerms, atom: Atom) -> bool {
-    (0..3).any(|d| {
-        name(terms, &format!("$lid_{d}")).is_some_and(|lid| has(terms, &Poly::atom(atom), lid))
-    })
+    (0..3).any(|d| terms.find("lid", d).is_some_and(|lid| terms.has(&Poly::atom(atom), lid)))
 }
 
-/// Whether there is an atom in it that depends on the item and cannot be said.
+/// Whether there is an atom in it that depends on the item and has no name.
 fn differs_unnamed(terms: &PolyTerms, poly: &Poly) -> bool {
     poly.atoms().any(|atom| {
         let info = terms.info(atom);
@@ -268,7 +268,7 @@ fn between_iterations(terms: &mut PolyTerms, reach: &Reach, iteration: Leaf) -> 
 /// What the offset grows by, in elements, if the atom grows by one.
 fn stride(terms: &mut PolyTerms, reach: &Reach, atom: Option<Atom>) -> Stride {
     let bytes = match atom {
-        Some(atom) => growth(terms, &reach.offset, atom),
+        Some(atom) => terms.growth(&reach.offset, atom),
         None => Poly::int(0),
     };
     let element = (&Monomial::new(), i64::from(reach.element.max(1)));
@@ -277,13 +277,164 @@ fn stride(terms: &mut PolyTerms, reach: &Reach, atom: Option<Atom>) -> Stride {
         // A pitch in bytes is a multiple of elements for the values that it has.
         (elements, rest) = terms.with_only_values(&bytes).split(element);
     }
-    if rest != Poly::int(0) || !smooth(terms, &elements, atom) {
+    // The distance is the same from wherever one starts.
+    if rest != Poly::int(0) || atom.is_some_and(|atom| terms.has(&elements, atom)) {
         return Stride::Irregular;
     }
     terms.number(&elements).map_or(Stride::Irregular, Stride::Elements)
 }
 
-/// Whether the distance is the same from wherever one starts.
-fn smooth(terms: &PolyTerms, poly: &Poly, atom: Option<Atom>) -> bool {
-    atom.is_none_or(|atom| !has(terms, poly, atom))
+/// A border concerns at most one of this number of values beside those inside.
+const BORDER: i128 = 8;
+
+/// Which neighbours an offset is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Neighbours {
+    /// Items of a group: what is the same for all of them does not count.
+    Items,
+    /// Groups, or iterations.
+    Any,
+}
+
+/// The offset with the value that most items have for each part that differs at a border.
+pub fn interior(terms: &mut PolyTerms, offset: &Poly, of: Neighbours) -> Poly {
+    let mut usual = HashMap::new();
+    for atom in offset.atoms() {
+        if let Some(value) = usual_value(terms, atom, of) {
+            usual.insert(atom, value);
+        }
+    }
+    if usual.is_empty() { offset.clone() } else { terms.substitute(offset, &usual) }
+}
+
+fn usual_value(terms: &mut PolyTerms, atom: Atom, of: Neighbours) -> Option<Poly> {
+    match terms.kind(atom).clone() {
+        AtomKind::Max(a, b) => unclamped(terms, (&a, &b), true, of),
+        AtomKind::Min(a, b) => unclamped(terms, (&a, &b), false, of),
+        AtomKind::Choice(condition, a, b) => {
+            let side = if usual_truth(terms, &condition)? { a } else { b };
+            Some(interior(terms, &side, of))
+        }
+        AtomKind::Zero(_) | AtomKind::Negative(_) | AtomKind::And(..) | AtomKind::Or(..) => {
+            let truth = usual_truth(terms, &Poly::atom(atom))?;
+            Some(Poly::int(i64::from(truth)))
+        }
+        AtomKind::Remainder(a, by) => {
+            let inside = interior(terms, &a, of);
+            (fits(terms, &a, &by) || same_row(terms, &inside, &by, of)).then_some(inside)
+        }
+        AtomKind::Quotient(a, by) => {
+            let inside = interior(terms, &a, of);
+            match fits(terms, &a, &by) {
+                true => Some(Poly::int(0)),
+                false if same_row(terms, &inside, &by, of) => {
+                    Some(terms.unknown(Dependence::Uniform))
+                }
+                false => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Whether a value differs between items, groups or iterations, and not because of data.
+fn moves(terms: &PolyTerms, poly: &Poly) -> bool {
+    let place = |atom: &Atom| {
+        let AtomKind::Name(name) = terms.kind(*atom) else { return false };
+        name.starts_with("$lid_") || name.starts_with("$group_")
+    };
+    let moving = !terms.leaves(poly).is_empty() || terms.names(poly).iter().any(place);
+    moving && terms.depends(poly) != Dependence::Data
+}
+
+/// Where a value lies in the launch.
+fn range(terms: &PolyTerms, poly: &Poly) -> WideInterval {
+    terms.in_launch(poly, &terms.launch)
+}
+
+/// Of the greater or the lesser of two, the one that moves, if the other bounds it at a border
+/// only.
+fn unclamped(
+    terms: &mut PolyTerms,
+    (a, b): (&Poly, &Poly),
+    greater: bool,
+    of: Neighbours,
+) -> Option<Poly> {
+    let (moving, bound) = match (moves(terms, a), moves(terms, b)) {
+        (true, false) => (a, b),
+        (false, true) => (b, a),
+        _ => return None,
+    };
+    let (of_moving, of_bound) = (range(terms, moving), range(terms, bound));
+    let clamped = match greater {
+        true => of_bound.greatest - of_moving.least,
+        false => of_moving.greatest - of_bound.least,
+    };
+    is_border(clamped, of_moving).then(|| interior(terms, moving, of))
+}
+
+/// Whether `values` values of a range are few.
+fn is_border(values: i128, of: WideInterval) -> bool {
+    values.saturating_mul(BORDER) <= of.greatest - of.least
+}
+
+/// How a condition comes out but for a border.
+pub fn usual_truth(terms: &mut PolyTerms, condition: &Poly) -> Option<bool> {
+    if !moves(terms, condition) {
+        return None;
+    }
+    match terms.kind_of(condition).cloned() {
+        Some(AtomKind::Zero(p)) => is_border(1, range(terms, &p)).then_some(false),
+        Some(AtomKind::Negative(p)) => {
+            let within = range(terms, &p);
+            let below = (-within.least).clamp(0, within.greatest - within.least + 1);
+            let others = within.greatest - within.least + 1 - below;
+            match (is_border(below, within), is_border(others, within)) {
+                (true, _) => Some(false),
+                (_, true) => Some(true),
+                _ => None,
+            }
+        }
+        Some(AtomKind::And(a, b)) => match (usual_truth(terms, &a), usual_truth(terms, &b)) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        },
+        Some(AtomKind::Or(a, b)) => match (usual_truth(terms, &a), usual_truth(terms, &b)) {
+            (Some(true), _) | (_, Some(true)) => Some(true),
+            (Some(false), Some(false)) => Some(false),
+            _ => None,
+        },
+        Some(_) => None,
+        None => {
+            let negated = terms.not(condition);
+            terms.kind_of(&negated)?;
+            usual_truth(terms, &negated).map(|truth| !truth)
+        }
+    }
+}
+
+/// Whether a dividend is from 0 to below the divisor, but for a border.
+fn fits(terms: &PolyTerms, dividend: &Poly, by: &Poly) -> bool {
+    let (within, by) = (range(terms, dividend), terms.interval(by));
+    let border = by.least / BORDER;
+    let moving = moves(terms, dividend);
+    moving && by.least > 1 && within.least >= -border && within.greatest < by.least + border
+}
+
+/// Whether the items of a group have dividends that are less than the divisor apart, so that they
+/// lie in one row, or in two neighbouring ones.
+fn same_row(terms: &mut PolyTerms, dividend: &Poly, by: &Poly, of: Neighbours) -> bool {
+    if of != Neighbours::Items || !moves(terms, dividend) || terms.launch.is_empty() {
+        return false;
+    }
+    let mut apart: i128 = 0;
+    for d in 0..terms.launch.len() {
+        let Some(lid) = terms.find("lid", d) else { continue };
+        let step = terms.growth(dividend, lid);
+        let step = terms.interval(&step);
+        let step = step.greatest.abs().max(step.least.abs());
+        apart += step.saturating_mul(i128::from(terms.launch[d].local - 1));
+    }
+    apart > 0 && apart < terms.interval(by).least
 }

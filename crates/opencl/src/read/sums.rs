@@ -11,7 +11,7 @@
 //! do between barriers takes each of them as long, and the sum of the longest is the longest of the
 //! sums.
 
-use super::nodes::{KernelNode, NodeKind, has_barrier, numbers};
+use super::nodes::{KernelNode, NodeKind, Nodes, has_barrier, numbers};
 use super::symbolic::{Atom, Leaf, Monomial, Poly, PolyTerms};
 use crate::steps::Dependence;
 
@@ -40,9 +40,9 @@ pub struct Over<'p> {
 #[derive(Default)]
 pub struct Apart {
     /// What each iteration does.
-    pub alike: Vec<KernelNode>,
+    pub alike: Nodes,
     /// What all iterations do beside that, in all.
-    pub summed: Vec<KernelNode>,
+    pub summed: Nodes,
 }
 
 impl Over<'_> {
@@ -72,30 +72,28 @@ impl Over<'_> {
                 }
                 NodeKind::Repeat { count, whole, body } => {
                     let inside = self.steps(terms, body)?;
-                    let close = |body: Vec<KernelNode>, to: &mut Vec<KernelNode>| {
+                    for (body, to) in
+                        [(inside.alike, &mut all.alike), (inside.summed, &mut all.summed)]
+                    {
                         if !body.is_empty() {
                             let (count, whole) = (count.clone(), whole.clone());
                             to.push(with(NodeKind::Repeat { count, whole, body }));
                         }
-                    };
-                    close(inside.alike, &mut all.alike);
-                    close(inside.summed, &mut all.summed);
+                    }
                 }
                 NodeKind::If { condition, .. } if terms.mentions(condition, self.iteration) => {
                     return None;
                 }
                 NodeKind::If { condition, then, otherwise } => {
                     let (a, b) = (self.steps(terms, then)?, self.steps(terms, otherwise)?);
-                    let close = |then: Vec<KernelNode>,
-                                 otherwise: Vec<KernelNode>,
-                                 to: &mut Vec<KernelNode>| {
+                    for (then, otherwise, to) in
+                        [(a.alike, b.alike, &mut all.alike), (a.summed, b.summed, &mut all.summed)]
+                    {
                         if !then.is_empty() || !otherwise.is_empty() {
                             let condition = condition.clone();
                             to.push(with(NodeKind::If { condition, then, otherwise }));
                         }
-                    };
-                    close(a.alike, b.alike, &mut all.alike);
-                    close(a.summed, b.summed, &mut all.summed);
+                    }
                 }
                 _ => all.alike.push(node.clone()),
             }
@@ -111,7 +109,7 @@ impl Over<'_> {
         node: &KernelNode,
         body: &[KernelNode],
         times: Times,
-    ) -> Option<Vec<KernelNode>> {
+    ) -> Option<Nodes> {
         let mut inside = Vec::new();
         let mut alike = Vec::new();
         for inner in body {

@@ -2,7 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::symbolic::{Atom, AtomKind, Poly, PolyTerms};
+use super::Reader;
+use super::probe::{Change, Probe};
+use super::scan::Loop;
+use super::symbolic::{Atom, AtomKind, Leaf, Poly, PolyTerms, WideInterval};
+use super::types::Integer;
 
 /// The number of iterations 0, 1, ... before the first one in which the condition, a truth value
 /// over the iteration, does not hold; `None` if it is not known.
@@ -12,7 +16,7 @@ pub fn trips(terms: &mut PolyTerms, condition: &Poly, iteration: Atom) -> Option
     }
     match terms.kind_of(condition).cloned() {
         Some(AtomKind::Negative(poly)) => {
-            let (step, start) = parts(terms, &poly, iteration)?;
+            let (step, start) = terms.linear(&poly, iteration)?;
             let grows = step != Poly::int(0) && terms.never_negative(&step);
             grows.then(|| iterations_below(terms, &start, &step))
         }
@@ -36,8 +40,7 @@ pub fn trips(terms: &mut PolyTerms, condition: &Poly, iteration: Atom) -> Option
 /// The iterations as long as one of two conditions holds: each of them once it failed stays so. One
 /// that the iteration does not change does not hold in a loop that ends.
 fn either(terms: &mut PolyTerms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> {
-    let AtomKind::Leaf(leaf) = terms.kind(iteration).clone() else { return None };
-    match (terms.mentions(a, leaf), terms.mentions(b, leaf)) {
+    match (terms.has(a, iteration), terms.has(b, iteration)) {
         (false, true) => trips(terms, b, iteration),
         (true, false) => trips(terms, a, iteration),
         (true, true) => {
@@ -48,20 +51,10 @@ fn either(terms: &mut PolyTerms, a: &Poly, b: &Poly, iteration: Atom) -> Option<
     }
 }
 
-/// `(step, start)` with `poly = step * iteration + start`.
-fn parts(terms: &PolyTerms, poly: &Poly, iteration: Atom) -> Option<(Poly, Poly)> {
-    let (step, start) = poly.linear_in(iteration)?;
-    let AtomKind::Leaf(leaf) = terms.kind(iteration) else { return None };
-    let free = !terms.mentions(&step, *leaf) && !terms.mentions(&start, *leaf);
-    free.then_some((step, start))
-}
-
 /// How many iterations r there are with `start + step * r < 0`, where the step is positive.
 fn iterations_below(terms: &mut PolyTerms, start: &Poly, step: &Poly) -> Poly {
     let distance = terms.neg(start);
-    let raised = terms.add(&distance, step);
-    let raised = terms.sub(&raised, &Poly::int(1));
-    let count = terms.quotient(&raised, step);
+    let count = terms.ceil_quotient(&distance, step);
     if terms.interval(step).least < 1 {
         // A step of zero is one of a loop that is not entered.
         let enters = terms.negative(start);
@@ -72,7 +65,7 @@ fn iterations_below(terms: &mut PolyTerms, start: &Poly, step: &Poly) -> Poly {
 
 /// How many iterations r there are until `start + step * r = 0`, for a loop that ends.
 fn iterations_until(terms: &mut PolyTerms, poly: &Poly, iteration: Atom) -> Option<Poly> {
-    let (step, start) = parts(terms, poly, iteration)?;
+    let (step, start) = terms.linear(poly, iteration)?;
     let negated = terms.neg(&step);
     if step == Poly::int(0) {
         return None;
@@ -86,8 +79,7 @@ fn iterations_until(terms: &mut PolyTerms, poly: &Poly, iteration: Atom) -> Opti
 
 /// The iterations as long as two conditions hold; one of them may not depend on the iteration.
 fn both(terms: &mut PolyTerms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> {
-    let AtomKind::Leaf(leaf) = terms.kind(iteration).clone() else { return None };
-    match (terms.mentions(a, leaf), terms.mentions(b, leaf)) {
+    match (terms.has(a, iteration), terms.has(b, iteration)) {
         (true, true) => both_change(terms, a, b, iteration),
         (false, true) => {
             let b = trips(terms, b, iteration)?;
@@ -150,7 +142,7 @@ fn is_until(terms: &mut PolyTerms, condition: &Poly) -> Option<Poly> {
 
 /// Whether there is an iteration in which the polynomial is zero, and which one.
 fn meets(terms: &mut PolyTerms, poly: &Poly, iteration: Atom) -> Option<(Poly, Poly)> {
-    let (step, start) = parts(terms, poly, iteration)?;
+    let (step, start) = terms.linear(poly, iteration)?;
     let step = step.constant().filter(|step| *step != 0 && *step != i64::MIN)?;
     let distance = terms.mul(&start, &Poly::int(-step.signum()));
     let size = Poly::int(step.abs());
@@ -172,7 +164,6 @@ fn with_free_side(
     condition: &Poly,
     iteration: Atom,
 ) -> Option<(Poly, Poly)> {
-    let AtomKind::Leaf(leaf) = terms.kind(iteration).clone() else { return None };
     let (a, b) = match terms.kind_of(condition).cloned() {
         Some(AtomKind::Or(a, b)) => (a, b),
         Some(_) => return None,
@@ -182,7 +173,7 @@ fn with_free_side(
             (terms.not(&a), terms.not(&b))
         }
     };
-    match (terms.mentions(&a, leaf), terms.mentions(&b, leaf)) {
+    match (terms.has(&a, iteration), terms.has(&b, iteration)) {
         (false, true) => Some((a, b)),
         (true, false) => Some((b, a)),
         _ => None,
@@ -199,4 +190,61 @@ fn safe(terms: &PolyTerms, poly: &Poly) -> bool {
         AtomKind::Choice(_, a, b) => safe(terms, a) && safe(terms, b),
         _ => true,
     })
+}
+
+impl<'a> Reader<'a> {
+    /// The number of iterations, if it is known.
+    pub fn count(&mut self, l: &Loop<'a>, probe: &Probe) -> Option<Poly> {
+        let range = WideInterval::new(0, i64::MAX);
+        let leaf = self.terms.counter(range, WideInterval::new(0, 1 << 16), Vec::new());
+        let iteration = leaf.as_atom()?;
+        let condition = self.at_iteration(probe, &probe.condition, &leaf)?;
+        let mut count = trips(&mut self.terms, &condition, iteration)?;
+        if l.after {
+            count = self.terms.add(&count, &Poly::int(1));
+        }
+        let fits = !self.terms.mentions_since(&count, probe.mark);
+        (fits && self.ends_above_zero(probe, &count)).then_some(count)
+    }
+
+    /// The value with `start + step * iteration` in the place of placeholders; `None` if other
+    /// variables of the loop are in it.
+    fn at_iteration(&mut self, probe: &Probe, value: &Poly, iteration: &Poly) -> Option<Poly> {
+        let mut by = HashMap::new();
+        for (id, atom) in &probe.placeholders {
+            let Some(start) = probe.start.values.get(id)?.number() else { continue };
+            let value = match probe.changes.get(id) {
+                Some(Change::By(step)) => {
+                    let distance = self.terms.mul(step, iteration);
+                    self.terms.add(start, &distance)
+                }
+                None => start.clone(),
+                Some(_) => continue,
+            };
+            by.insert(*atom, value);
+        }
+        let value = self.terms.substitute(value, &by);
+        let iteration = self.terms.leaves(iteration);
+        let own = |leaf: &Leaf| *leaf >= probe.mark && !iteration.contains(leaf);
+        (!self.terms.leaves(&value).iter().any(own)).then_some(value)
+    }
+
+    /// Whether no unsigned counter that the condition asks for falls below zero.
+    fn ends_above_zero(&mut self, probe: &Probe, count: &Poly) -> bool {
+        for (id, atom) in &probe.placeholders {
+            let Some(Change::By(step)) = probe.changes.get(id) else { continue };
+            let unsigned = self.type_of(*id).and_then(Integer::of).is_some_and(|i| !i.signed);
+            let Some(start) = probe.start.int(*id) else { continue };
+            let asked = self.terms.has(&probe.condition, *atom);
+            if !unsigned || !asked || self.terms.never_negative(step) {
+                continue;
+            }
+            let distance = self.terms.mul(step, count);
+            let end = self.terms.add(start, &distance);
+            if !self.terms.never_negative(&end) {
+                return false;
+            }
+        }
+        true
+    }
 }

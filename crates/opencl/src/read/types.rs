@@ -2,7 +2,7 @@
 
 use super::symbolic::{Poly, PolyTerms, WideInterval};
 use crate::ast::{ScalarType, Type};
-pub use crate::layout::{alignment, scalar_bytes, vector_bytes};
+pub(super) use crate::ast::{alignment, scalar_bytes, vector_bytes};
 
 /// An integer type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Integer {
 
 /// `int`
 pub const INT: Integer = Integer { bits: 32, signed: true };
-/// `size_t`, and what pointers are told apart by.
+/// `size_t`, and the type in which pointers are compared.
 pub const SIZE: Integer = Integer { bits: 64, signed: false };
 
 impl Integer {
@@ -77,7 +77,7 @@ impl Integer {
             return terms.remainder(value, &Poly::int(1 << self.bits));
         }
         let depends = terms.depends(value);
-        terms.leaf(self.range(), depends, Vec::new())
+        terms.leaf(self.range(), depends)
     }
 
     /// Whether a value of an unsigned type has not wrapped around. That it does not so upwards is

@@ -1,11 +1,11 @@
 //! Loops whose iterations differ: one iteration after the other.
 
-use super::form::Loop;
-use super::nodes::{KernelNode, NodeKind};
+use super::nodes::{KernelNode, NodeKind, Nodes};
 use super::probe::{Change, Probe};
-use super::refusals::{MOST_ITERATIONS, too_many_iterations};
+use super::questions::{MOST_ITERATIONS, too_many_iterations};
+use super::scan::Loop;
 use super::symbolic::{AtomKind, Poly};
-use super::value::{ReadState, ReadValue};
+use super::value::ReadState;
 use super::{Read, Reader};
 use crate::ast::VariableId;
 
@@ -16,24 +16,18 @@ struct Iteration {
     /// The state if it does not.
     left: ReadState,
     /// The steps of its test.
-    test: Vec<KernelNode>,
+    test: Nodes,
     /// What it does.
-    body: Vec<KernelNode>,
+    body: Nodes,
 }
 
 impl<'a> Reader<'a> {
     /// Walks a loop's iterations from the state at hand. Without a count each iteration asks the
     /// condition.
-    pub fn unroll(
-        &mut self,
-        l: &Loop<'a>,
-        count: Option<&Poly>,
-        probe: Option<&Probe>,
-    ) -> Read<()> {
+    pub fn unroll(&mut self, l: &Loop<'a>, count: Option<&Poly>, probe: &Probe) -> Read<()> {
         let facts = self.terms.facts();
-        let halved = probe
-            .filter(|_| count.is_none() && !l.after)
-            .and_then(|probe| self.halved_to_one(probe));
+        let conditional = count.is_none() && !l.after;
+        let halved = if conditional { self.halved_to_one(probe) } else { None };
         let result = self.iterations_of(l, count, halved);
         self.terms.forget(facts);
         let (iterations, last) = result?;
@@ -41,9 +35,7 @@ impl<'a> Reader<'a> {
         self.state = iterations.iter().rev().fold(end, |after, iteration| {
             ReadState::merge(&mut self.terms, &iteration.guard, &after, &iteration.left)
         });
-        let flat = count.is_some()
-            || halved.is_some()
-            || probe.is_some_and(|probe| self.stays_false(probe));
+        let flat = count.is_some() || halved.is_some() || self.stays_false(probe);
         let nodes = if flat { in_turn(l, iterations, last) } else { inside(l, iterations, last) };
         self.append(nodes);
         Ok(())
@@ -55,16 +47,15 @@ impl<'a> Reader<'a> {
         l: &Loop<'a>,
         count: Option<&Poly>,
         halved: Option<VariableId>,
-    ) -> Read<(Vec<Iteration>, Vec<KernelNode>)> {
+    ) -> Read<(Vec<Iteration>, Nodes)> {
         let mut iterations = Vec::new();
         let mut pending = Poly::int(1);
         for k in 0..=MOST_ITERATIONS {
             let (condition, test) =
                 if l.after { (pending.clone(), Vec::new()) } else { self.capture(|r| r.test(l))? };
-            let halved = halved.and_then(|id| self.state.values.get(&id).cloned());
-            let condition = match halved {
-                Some(ReadValue::Int(number)) => self.terms.less(&Poly::int(1), &number),
-                _ => condition,
+            let condition = match halved.and_then(|id| self.state.int(id)) {
+                Some(number) => self.terms.less(&Poly::int(1), number),
+                None => condition,
             };
             let guard = match count {
                 Some(count) => self.terms.less(&Poly::int(k), count),
@@ -102,11 +93,8 @@ impl<'a> Reader<'a> {
         });
         let (id, _) = found?;
         let halves = probe.changes.get(id) == Some(&Change::Shrinks(2));
-        let above = match probe.start.values.get(id) {
-            Some(ReadValue::Int(start)) => self.terms.interval(start).least >= 1,
-            _ => false,
-        };
-        (halves && above).then_some(*id)
+        let start = probe.start.int(*id)?;
+        (halves && self.terms.interval(start).least >= 1).then_some(*id)
     }
 
     /// Whether the condition, once it does not hold, would not hold later either.
@@ -114,22 +102,18 @@ impl<'a> Reader<'a> {
         let negated = Poly::int(1).sub(&probe.condition);
         let zero = negated.as_ref().and_then(|n| self.terms.kind_of(n));
         probe.placeholders.iter().any(|(id, atom)| {
-            let only = |poly: &Poly| {
-                poly.linear_in(*atom).is_some_and(|(factor, rest)| {
-                    factor.constant().is_some() && !self.terms.mentions_since(&rest, probe.mark)
-                })
+            let factor = |poly: &Poly| {
+                let (factor, rest) = poly.linear_in(*atom)?;
+                factor.constant().filter(|_| !self.terms.mentions_since(&rest, probe.mark))
             };
-            let sign = |poly: &Poly| poly.linear_in(*atom).map(|(factor, _)| factor);
-            let change = probe.changes.get(id).filter(|_| {
-                matches!(probe.start.values.get(id),
-                    Some(ReadValue::Int(start)) if self.terms.never_negative(start))
-            });
+            let start = probe.start.int(*id).filter(|start| self.terms.never_negative(start));
+            let change = start.and_then(|_| probe.changes.get(id));
             match (self.terms.kind_of(&probe.condition), zero, change) {
                 (Some(AtomKind::Negative(p)), _, Some(Change::Shrinks(_))) => {
-                    only(p) && sign(p).and_then(|s| s.constant()).is_some_and(|s| s < 0)
+                    factor(p).is_some_and(|factor| factor < 0)
                 }
                 (Some(AtomKind::Negative(p)), _, Some(Change::Grows)) => {
-                    only(p) && sign(p).and_then(|s| s.constant()).is_some_and(|s| s > 0)
+                    factor(p).is_some_and(|factor| factor > 0)
                 }
                 (_, Some(AtomKind::Zero(p)), Some(Change::Shrinks(_))) => {
                     p.as_atom() == Some(*atom)
@@ -140,18 +124,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Iterations one after the other, each with its own condition. A test that is not the first one
+/// Iterations in sequence, each with its own condition. A test that is not the first one
 /// belongs to the iteration before it.
-fn in_turn(l: &Loop<'_>, iterations: Vec<Iteration>, last: Vec<KernelNode>) -> Vec<KernelNode> {
-    let (mut nodes, mut guards) = (Vec::new(), Vec::new());
-    let mut tests: Vec<Vec<KernelNode>> = Vec::new();
-    for iteration in iterations {
-        tests.push(iteration.test);
-        guards.push((iteration.guard, iteration.body));
-    }
-    tests.push(last);
-    let mut tests = tests.into_iter();
-    nodes.extend(tests.next().unwrap_or_default());
+fn in_turn(l: &Loop<'_>, iterations: Vec<Iteration>, last: Nodes) -> Nodes {
+    let split = |iteration: Iteration| ((iteration.guard, iteration.body), iteration.test);
+    let (guards, tests): (Vec<_>, Vec<_>) = iterations.into_iter().map(split).unzip();
+    let mut tests = tests.into_iter().chain([last]);
+    let mut nodes = tests.next().unwrap_or_default();
     for ((guard, mut body), test) in guards.into_iter().zip(tests) {
         body.extend(test);
         nodes.extend(guarded(l, guard, body));
@@ -160,7 +139,7 @@ fn in_turn(l: &Loop<'_>, iterations: Vec<Iteration>, last: Vec<KernelNode>) -> V
 }
 
 /// Iterations one inside the other.
-fn inside(l: &Loop<'_>, iterations: Vec<Iteration>, last: Vec<KernelNode>) -> Vec<KernelNode> {
+fn inside(l: &Loop<'_>, iterations: Vec<Iteration>, last: Nodes) -> Nodes {
     iterations.into_iter().rev().fold(last, |rest, iteration| {
         let mut body = iteration.body;
         body.extend(rest);
@@ -171,7 +150,7 @@ fn inside(l: &Loop<'_>, iterations: Vec<Iteration>, last: Vec<KernelNode>) -> Ve
 }
 
 /// Steps of an iteration that takes place under a condition.
-pub fn guarded(l: &Loop<'_>, condition: Poly, body: Vec<KernelNode>) -> Vec<KernelNode> {
+pub fn guarded(l: &Loop<'_>, condition: Poly, body: Nodes) -> Nodes {
     if condition.constant().is_some() || body.is_empty() {
         return body;
     }

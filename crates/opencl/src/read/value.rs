@@ -30,6 +30,9 @@ pub enum ReadValue {
 /// its value, as in [`ReadValue::Int`]. They do not overlap.
 pub type VectorParts = BTreeMap<i64, (Integer, Poly)>;
 
+/// Some variables.
+pub type VariableIds = BTreeSet<VariableId>;
+
 /// Where a pointer points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pointer {
@@ -45,7 +48,7 @@ pub enum Target {
     /// An array or a parameter in memory that counts.
     Memory(AddressSpace, Rc<str>),
     /// One of these private variables.
-    Private(Rc<BTreeSet<VariableId>>),
+    Private(Rc<VariableIds>),
 }
 
 /// Whether a type is an array of pointers. The value of such a variable is a pointer to anything
@@ -71,6 +74,24 @@ pub struct ReadState {
 }
 
 impl ReadValue {
+    /// The whole number that it is, or the offset of a pointer.
+    pub fn number(&self) -> Option<&Poly> {
+        match self {
+            ReadValue::Int(poly) | ReadValue::Pointer(Pointer { offset: poly, .. }) => Some(poly),
+            _ => None,
+        }
+    }
+
+    /// A whole number, or a pointer to what this one points to.
+    pub fn with_number(&self, number: Poly) -> ReadValue {
+        match self {
+            ReadValue::Pointer(Pointer { target, .. }) => {
+                ReadValue::Pointer(Pointer { target: target.clone(), offset: number })
+            }
+            _ => ReadValue::Int(number),
+        }
+    }
+
     /// What it depends on.
     pub fn depends(&self, terms: &PolyTerms) -> Dependence {
         match self {
@@ -115,30 +136,25 @@ impl ReadValue {
         }
     }
 
-    /// One or the other, as a truth value says.
-    pub fn choice(
-        terms: &mut PolyTerms,
-        condition: &Poly,
-        a: &ReadValue,
-        b: &ReadValue,
-    ) -> ReadValue {
+    /// One or the other, chosen by a truth value.
+    pub fn choice(terms: &mut PolyTerms, c: &Poly, a: &ReadValue, b: &ReadValue) -> ReadValue {
         if a == b {
             return a.clone();
         }
         match (a, b) {
-            (ReadValue::Int(a), ReadValue::Int(b)) => ReadValue::Int(terms.choice(condition, a, b)),
+            (ReadValue::Int(a), ReadValue::Int(b)) => ReadValue::Int(terms.choice(c, a, b)),
             (ReadValue::Pointer(a), ReadValue::Pointer(b)) => {
                 match Target::either(&a.target, &b.target) {
                     Some(target) => {
-                        let offset = terms.choice(condition, &a.offset, &b.offset);
+                        let offset = terms.choice(c, &a.offset, &b.offset);
                         ReadValue::Pointer(Pointer { target, offset })
                     }
                     None => ReadValue::Other(Dependence::Data),
                 }
             }
             _ => {
-                let both = a.depends(terms).max(b.depends(terms)).max(terms.depends(condition));
-                ReadValue::with_parts(both, ReadValue::parts_of_choice(terms, condition, a, b))
+                let both = a.depends(terms).max(b.depends(terms)).max(terms.depends(c));
+                ReadValue::with_parts(both, ReadValue::parts_of_choice(terms, c, a, b))
             }
         }
     }
@@ -170,14 +186,14 @@ impl ReadValue {
     /// Parts that are known on both paths.
     fn parts_of_choice(
         terms: &mut PolyTerms,
-        condition: &Poly,
+        c: &Poly,
         a: &ReadValue,
         b: &ReadValue,
     ) -> VectorParts {
         let (Some(a), Some(b)) = (a.parts(), b.parts()) else { return VectorParts::new() };
         let both = a.iter().filter_map(|(at, (ty, x))| {
             let (other, y) = b.get(at)?;
-            (ty == other).then(|| (*at, (*ty, terms.choice(condition, x, y))))
+            (ty == other).then(|| (*at, (*ty, terms.choice(c, x, y))))
         });
         both.collect()
     }
@@ -203,27 +219,30 @@ impl Target {
 }
 
 impl ReadState {
+    /// The value of a variable, if it is a known whole number.
+    pub fn int(&self, id: VariableId) -> Option<&Poly> {
+        match self.values.get(&id)? {
+            ReadValue::Int(number) => Some(number),
+            _ => None,
+        }
+    }
+
     /// What holds after two paths have come together; variables that only one knows are gone.
-    pub fn merge(
-        terms: &mut PolyTerms,
-        condition: &Poly,
-        a: &ReadState,
-        b: &ReadState,
-    ) -> ReadState {
+    pub fn merge(terms: &mut PolyTerms, c: &Poly, a: &ReadState, b: &ReadState) -> ReadState {
         let mut values = BTreeMap::new();
         for (id, x) in &a.values {
             if let Some(y) = b.values.get(id) {
-                values.insert(*id, ReadValue::choice(terms, condition, x, y));
+                values.insert(*id, ReadValue::choice(terms, c, x, y));
             }
         }
         let returned = match (&a.returned, &b.returned) {
-            (Some(x), Some(y)) => Some(ReadValue::choice(terms, condition, x, y)),
+            (Some(x), Some(y)) => Some(ReadValue::choice(terms, c, x, y)),
             (Some(x), None) | (None, Some(x)) => Some(x.clone()),
             (None, None) => None,
         };
         let left = (a.left.is_some() || b.left.is_some()).then(|| {
             let of = |state: &ReadState| state.left.clone().unwrap_or_else(|| Poly::int(0));
-            terms.choice(condition, &of(a), &of(b))
+            terms.choice(c, &of(a), &of(b))
         });
         ReadState { values, returned, left }
     }

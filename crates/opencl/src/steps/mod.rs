@@ -11,14 +11,12 @@
 //! (sizes), and `$line_N` for the bound of line N, `$bound_I` for that of another answer. None of
 //! these but symbols can clash with names of a problem, as `$` is no part of one.
 
-mod count;
-mod picks;
-mod print;
+mod conditions;
 
-pub use count::{StepCounts, count};
-pub use picks::picks_one;
-pub use print::print;
+pub(crate) use conditions::mentions;
+pub use conditions::{depends_on_item, picks_one};
 
+use serde::{Deserialize, Serialize};
 use tickbound_expr::Expr;
 
 use crate::ast::SourcePlace;
@@ -29,7 +27,7 @@ pub use crate::ast::AddressSpace;
 pub type SymbolExpr = Expr<String>;
 
 /// The steps of a kernel for one choice of the macros that its syntax depends on.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelSteps {
     /// What a work item does, in order.
     pub body: Vec<KernelStep>,
@@ -37,7 +35,7 @@ pub struct KernelSteps {
     pub locals: Vec<Array>,
     /// Its private arrays, vectors and structures.
     pub privates: Vec<Array>,
-    /// Its pointer parameters to what nobody writes: `restrict`, and to a `const` type.
+    /// Its pointer parameters to memory that is never written: `restrict`, and to a `const` type.
     pub read_only: Vec<String>,
     /// What `reqd_work_group_size` requires.
     pub required: Option<RequiredGroup>,
@@ -48,7 +46,7 @@ pub struct KernelSteps {
 }
 
 /// The group that `reqd_work_group_size` of a kernel requires.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RequiredGroup {
     /// Where the kernel is declared.
     pub at: SourcePlace,
@@ -57,13 +55,13 @@ pub struct RequiredGroup {
 }
 
 /// What is taken for granted where a kernel does something whose cost cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Assumed {
     /// A loop that tries an atomic exchange until it succeeds does so at once.
     Once {
         /// Where it begins.
         at: SourcePlace,
-        /// What an answer in `kernel.bounds` is called that says otherwise.
+        /// What an answer in `kernel.bounds` is called that replaces this.
         key: String,
     },
     /// What `printf` prints costs nothing; its arguments cost what they do elsewhere.
@@ -74,7 +72,7 @@ pub enum Assumed {
 }
 
 /// A variable of several components.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Array {
     /// Its name.
     pub name: String,
@@ -85,11 +83,11 @@ pub struct Array {
 }
 
 /// One step.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelStep {
     /// What it is.
     pub kind: KernelStepKind,
-    /// Where it stands in the source; inlined functions keep their own lines.
+    /// Where it is in the source; inlined functions keep their own lines.
     pub at: SourcePlace,
 }
 
@@ -99,17 +97,26 @@ impl KernelStep {
     pub fn is_private(&self) -> bool {
         match &self.kind {
             KernelStepKind::Access(access) => access.space == AddressSpace::Private,
-            KernelStepKind::Repeat { body, .. } => body.iter().all(KernelStep::is_private),
-            KernelStepKind::If { then, otherwise, .. } => {
-                then.iter().chain(otherwise).all(KernelStep::is_private)
+            KernelStepKind::Repeat { .. } | KernelStepKind::If { .. } => {
+                self.bodies().flatten().all(KernelStep::is_private)
             }
             _ => false,
         }
     }
+
+    /// The steps inside it: the body of a loop, or both sides of a branch.
+    pub(crate) fn bodies(&self) -> impl Iterator<Item = &[KernelStep]> {
+        let (first, second) = match &self.kind {
+            KernelStepKind::Repeat { body, .. } => (Some(body), None),
+            KernelStepKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
+            _ => (None, None),
+        };
+        first.into_iter().chain(second).map(Vec::as_slice)
+    }
 }
 
 /// What a step is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum KernelStepKind {
     /// One load or store of one scalar or vector.
     Access(MemoryAccess),
@@ -125,7 +132,7 @@ pub enum KernelStepKind {
         /// or of the launch.
         shared: bool,
     },
-    /// So many operations of one kind, each on `width` components.
+    /// Operations of one kind, each on `width` components.
     Compute {
         /// The kind.
         kind: Arithmetic,
@@ -160,7 +167,7 @@ pub enum KernelStepKind {
 }
 
 /// A load or a store.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MemoryAccess {
     /// Which memory.
     pub space: AddressSpace,
@@ -172,7 +179,7 @@ pub struct MemoryAccess {
     pub element: u8,
     /// Components at once: 1 for scalars.
     pub width: u8,
-    /// How many elements (of one component each) behind the array's beginning, if that can be said:
+    /// How many elements (of one component each) behind the array's beginning, if that is known:
     /// over names, and `$turn_K` for the iteration of the loop around that has K others inside.
     pub offset: Option<SymbolExpr>,
     /// Between neighbouring work items (in dimension 0).
@@ -202,7 +209,7 @@ pub fn accesses(steps: &[KernelStep]) -> impl Iterator<Item = (&MemoryAccess, &S
 }
 
 /// A digit of the count of items in a group.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Digit {
     /// Elements (of one component each) between items that differ by one here.
     pub stride: SymbolExpr,
@@ -211,20 +218,20 @@ pub struct Digit {
 }
 
 /// Distance between two accesses.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Stride {
-    /// So many elements (of one component each); 0: the same address.
+    /// Elements (of one component each); 0: the same address.
     Elements(SymbolExpr),
     /// Not the same everywhere, or not to be read.
     Irregular,
-    /// So many elements, and what data add to both.
+    /// Elements, and what data add to both.
     Shifted(SymbolExpr),
     /// Depends on data.
     Data,
 }
 
 /// Kinds of arithmetic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Arithmetic {
     /// Addresses and loop counters: what only feeds an index, a pointer or a loop's condition.
     Index,
@@ -249,8 +256,8 @@ pub enum Arithmetic {
     Convert,
 }
 
-/// What a branch depends on; the later includes the earlier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// What a value depends on; the later includes the earlier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Dependence {
     /// The same for all items of a group.
     Uniform,

@@ -1,8 +1,15 @@
-//! What stands around a step, and how often that makes it happen.
+//! How often a step is executed: the loops and branches around it.
+//!
+//! Some conditions hold for a part of the items of a launch, `place < n` where groups reach beyond
+//! `n`.
 
-use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, Expr, Function};
 
-use super::number::{add, ceil_div, choice, less, max, min, mul, sub};
+use super::number::{ceil_div, choice, less, max, min};
+use crate::ast::SourcePlace;
+use crate::error::Read;
+use crate::lower::{Item, Names};
+use crate::steps::{SymbolExpr, mentions};
 
 /// What stands around a step.
 #[derive(Debug, Clone)]
@@ -31,11 +38,11 @@ pub(super) struct Loop {
 impl Loop {
     /// How often its body is executed.
     fn bodies(&self) -> Expr {
-        ceil_div(self.trips.clone(), self.body.clone())
+        ceil_div(&self.trips, &self.body)
     }
 }
 
-/// Items that do something: so many in so many. A number that falls evenly from the first item of a
+/// Share of the items that do something. A number that falls evenly from the first item of a
 /// launch to the last one is above 0 for as large a part of them.
 #[derive(Debug, Clone)]
 pub(super) struct Share {
@@ -57,13 +64,13 @@ impl Around {
 
     /// How often the steps are executed, on average over the items where that is known.
     pub fn executed(&self) -> Expr {
-        self.shared(self.loops.iter().fold(self.taken.clone(), |all, l| mul(all, l.trips.clone())))
+        self.shared(self.loops.iter().fold(self.taken.clone(), |all, l| all * &l.trips))
     }
 
     /// How often one item of each group executes the steps, where only one does.
     pub fn executed_alone(&self) -> Option<Expr> {
         let alone = self.alone.clone()?;
-        Some(self.loops.iter().fold(alone, |all, l| mul(all, l.trips.clone())))
+        Some(self.loops.iter().fold(alone, |all, l| all * &l.trips))
     }
 
     /// How often, if those in unrolled loops, with no other in them, are executed once; so are
@@ -72,13 +79,13 @@ impl Around {
         self.shared(self.rolled_for_one())
     }
 
-    /// The same for an item that comes here, whatever the others do.
+    /// The same for an item that comes here, independent of the others.
     pub fn rolled_for_one(&self) -> Expr {
         let Some((innermost, outer)) = self.loops[..self.rolled_loops()].split_last() else {
             return self.taken.clone();
         };
-        let all = outer.iter().fold(self.taken.clone(), |all, l| mul(all, l.trips.clone()));
-        mul(all, innermost.bodies())
+        let all = outer.iter().fold(self.taken.clone(), |all, l| all * &l.trips);
+        all * innermost.bodies()
     }
 
     /// Iterations of one body of the innermost loop that is not unrolled as a whole; 1 without one.
@@ -92,9 +99,9 @@ impl Around {
         self.loops.iter().rposition(|l| !l.unrolled).map_or(0, |i| i + 1)
     }
 
-    /// The share of the items that come here of so much.
+    /// The part of `all` for the share of items that come here.
     fn shared(&self, all: Expr) -> Expr {
-        ceil_div(mul(all, self.share.0.clone()), self.share.1.clone())
+        ceil_div(all * &self.share.0, &self.share.1)
     }
 
     /// Inside one more loop, unrolled as a whole.
@@ -104,7 +111,7 @@ impl Around {
         inside
     }
 
-    /// Inside one more loop that stays one, with so many iterations in one body.
+    /// Inside one more loop that stays one, with `body` iterations in one body.
     pub fn in_loop(&self, trips: Expr, body: Expr) -> Around {
         let mut inside = self.clone();
         inside.loops.push(Loop { trips, unrolled: false, body });
@@ -114,8 +121,8 @@ impl Around {
     /// Where a condition holds (1) or does not (0).
     pub fn on_side(&self, condition: Expr, holds: bool) -> Around {
         let on_side = |taken: &Expr| match holds {
-            true => choice(condition.clone(), taken.clone(), Expr::Int(0)),
-            false => choice(condition.clone(), Expr::Int(0), taken.clone()),
+            true => choice(&condition, taken, 0),
+            false => choice(&condition, 0, taken),
         };
         let (taken, alone) = (on_side(&self.taken), self.alone.as_ref().map(on_side));
         Around { taken, alone, ..self.clone() }
@@ -134,16 +141,112 @@ impl Around {
 
     /// Where only some items come.
     pub fn of_items(&self, Share { first, last, each, others }: Share) -> Around {
-        let all = max(Expr::Int(1), add(sub(first.clone(), last), each));
-        let some = max(Expr::Int(0), min(first, all.clone()));
-        let some = if others { sub(all.clone(), some) } else { some };
+        let all = max(1, &first - last + each);
+        let some = max(0, min(first, &all));
+        let some = if others { &all - some } else { some };
         // Where all come, products stay small.
-        let every = less(some.clone(), all.clone());
+        let every = less(&some, &all);
         let one = || Expr::Int(1);
         let share = (
-            mul(self.share.0.clone(), choice(every.clone(), some, one())),
-            mul(self.share.1.clone(), choice(every, all, one())),
+            &self.share.0 * choice(&every, some, one()),
+            &self.share.1 * choice(every, all, one()),
         );
         Around { guarded: true, share, ..self.clone() }
+    }
+}
+
+/// Names for the items at both ends of a launch.
+#[derive(Debug)]
+pub(super) struct Ends {
+    first: Names,
+    last: Names,
+}
+
+impl Ends {
+    /// Of a launch with these names.
+    pub fn new(names: &Names) -> Ends {
+        Ends { first: names.of_item(Item::First), last: names.of_item(Item::Last) }
+    }
+
+    /// Which items come into a part of a loop of `whole` iterations that has `count` of them for
+    /// one item.
+    pub fn of_loop(
+        &self,
+        count: &SymbolExpr,
+        whole: &SymbolExpr,
+        at: &SourcePlace,
+    ) -> Read<Option<Share>> {
+        let (part, others) = match count {
+            SymbolExpr::Binary(BinaryOp::Sub, all, part) if **all == *whole => (&**part, true),
+            count => (count, false),
+        };
+        match unclamped(part, whole) {
+            Some(above) => self.share(above, whole, others, at),
+            None => Ok(None),
+        }
+    }
+
+    /// Which items come to the side of a branch where its condition holds, or does not.
+    pub fn of_side(
+        &self,
+        condition: &SymbolExpr,
+        holds: bool,
+        at: &SourcePlace,
+    ) -> Read<Option<Vec<Share>>> {
+        let SymbolExpr::Binary(op, a, b) = condition else { return Ok(None) };
+        let difference = |a: &SymbolExpr, b: &SymbolExpr| {
+            SymbolExpr::binary(BinaryOp::Sub, a.clone(), b.clone())
+        };
+        let above = match op {
+            BinaryOp::Lt => difference(b, a),
+            BinaryOp::Gt => difference(a, b),
+            BinaryOp::Le => SymbolExpr::binary(BinaryOp::Add, difference(b, a), SymbolExpr::Int(1)),
+            BinaryOp::Ge => SymbolExpr::binary(BinaryOp::Add, difference(a, b), SymbolExpr::Int(1)),
+            BinaryOp::And if holds => {
+                let both = (self.of_side(a, true, at)?, self.of_side(b, true, at)?);
+                return Ok(both.0.zip(both.1).map(|(a, b)| [a, b].concat()));
+            }
+            _ => return Ok(None),
+        };
+        Ok(self.share(&above, &SymbolExpr::Int(1), !holds, at)?.map(|share| vec![share]))
+    }
+
+    fn share(
+        &self,
+        above: &SymbolExpr,
+        each: &SymbolExpr,
+        others: bool,
+        at: &SourcePlace,
+    ) -> Read<Option<Share>> {
+        // Of the place of the group, and so of that of the item in the launch.
+        if !mentions(above, "$group_") {
+            return Ok(None);
+        }
+        let first = self.first.put_in(above, at)?.simplified();
+        let last = self.last.put_in(above, at)?.simplified();
+        let each = self.first.put_in(each, at)?.simplified();
+        Ok(Some(Share { first, last, each, others }))
+    }
+}
+
+/// The number `c` of `min(whole, max(0, c))`.
+fn unclamped<'n>(count: &'n SymbolExpr, whole: &SymbolExpr) -> Option<&'n SymbolExpr> {
+    let raised = other(count, Function::Min, whole)?;
+    other(raised, Function::Max, &SymbolExpr::Int(0))
+}
+
+/// Of the lesser or greater of two numbers the one that is not this one.
+fn other<'n>(
+    number: &'n SymbolExpr,
+    function: Function,
+    one: &SymbolExpr,
+) -> Option<&'n SymbolExpr> {
+    match number {
+        SymbolExpr::Call(f, parts) if *f == function => match &parts[..] {
+            [a, b] if a == one => Some(b),
+            [a, b] if b == one => Some(a),
+            _ => None,
+        },
+        _ => None,
     }
 }

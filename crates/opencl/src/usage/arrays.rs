@@ -4,14 +4,14 @@
 //! it stands, a place that the compiler knows, or one of a few, of which comparisons choose one; a
 //! place that it does not know puts the array into memory, with all that is done to it. There the
 //! elements of the lanes of a warp lie side by side, so that a word of each lane is a pass and
-//! lines of its own.
+//! separate lines.
 
 use indexmap::IndexMap;
 use tickbound_expr::Expr;
 
 use super::Device;
 use super::footprint::{Axis, addresses};
-use super::number::{add, ceil_div, choice, is_zero, less, max, min, mul, part_of, sub};
+use super::number::{ceil_div, choice, is_zero, less, max, min, part_of};
 use super::traffic::part_beyond;
 use crate::ast::{AddressSpace, SourcePlace};
 use crate::steps::{KernelStep, MemoryAccess, Stride, SymbolExpr, accesses};
@@ -31,7 +31,7 @@ pub(super) struct Arrays {
 }
 
 /// An array, and its accesses.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Array {
     /// 1 if it lives in memory, else 0.
     pub in_memory: Expr,
@@ -75,9 +75,8 @@ impl Array {
 impl Arrays {
     /// Adds an access; `indexed`: 1 if its place is not known in its body.
     pub fn add(&mut self, array: &str, indexed: Expr, own: Own) {
-        let known = self.all.entry(array.to_owned());
-        let known = known.or_insert(Array { in_memory: Expr::Int(0), accesses: Vec::new() });
-        known.in_memory = either(known.in_memory.clone(), indexed);
+        let known = self.all.entry(array.to_owned()).or_default();
+        known.in_memory = either(std::mem::take(&mut known.in_memory), indexed);
         known.accesses.push(own);
     }
 
@@ -104,17 +103,17 @@ pub(super) fn filled(steps: &[KernelStep]) -> Vec<&str> {
 /// How often unrolled loops come to the same elements again.
 pub(super) fn again(unrolled: &[Axis]) -> Expr {
     let of = |axis: &Axis| match &axis.distance {
-        Some(distance) => choice(is_zero(distance.clone()), axis.extent.clone(), Expr::Int(1)),
+        Some(distance) => choice(is_zero(distance), &axis.extent, 1),
         None => Expr::Int(1),
     };
-    unrolled.iter().map(of).fold(Expr::Int(1), mul)
+    unrolled.iter().map(of).product()
 }
 
 /// 1 if one of two is, else 0.
 fn either(a: Expr, b: Expr) -> Expr {
     match a == b {
         true => a,
-        false => choice(a, Expr::Int(1), b),
+        false => choice(a, 1, b),
     }
 }
 
@@ -122,26 +121,26 @@ fn either(a: Expr, b: Expr) -> Expr {
 /// loops.
 pub(super) fn places(rolled: &[Axis]) -> Expr {
     let of = |axis: &Axis| match &axis.distance {
-        Some(distance) => choice(is_zero(distance.clone()), Expr::Int(1), axis.extent.clone()),
+        Some(distance) => choice(is_zero(distance), 1, &axis.extent),
         None => axis.extent.clone(),
     };
-    rolled.iter().map(of).fold(Expr::Int(1), mul)
+    rolled.iter().map(of).product()
 }
 
-/// 1 if the place of an access, one of so many, is too uncertain for registers.
+/// 1 if the place of an access, one of `places`, is too uncertain for registers.
 pub(super) fn indexed(access: &MemoryAccess, places: Expr, device: &Device<'_>) -> Expr {
     // Processors reach an array in memory by its index as cheaply as any other.
     let few = if device.vectors.are_wide() { 1 } else { FEW };
     match access.items == Stride::Elements(SymbolExpr::Int(0)) {
-        true => less(Expr::Int(few), places),
+        true => less(few, places),
         false => Expr::Int(1),
     }
 }
 
-/// Instructions that choose one of so many places for so many words.
+/// Instructions that choose one of `places` places for `words` words.
 pub(super) fn choices(places: Expr, words: Expr) -> Expr {
-    let all = mul(mul(Expr::Int(CHOICE), places.clone()), words);
-    choice(less(Expr::Int(1), places), all, Expr::Int(0))
+    let all = CHOICE * &places * words;
+    choice(less(1, places), all, 0)
 }
 
 /// Requests and words of an access of `bytes` bytes in one body. Neighbouring elements move
@@ -149,13 +148,13 @@ pub(super) fn choices(places: Expr, words: Expr) -> Expr {
 pub(super) fn in_body(bytes: i64, unrolled: &[Axis], device: &Device<'_>) -> (Expr, Expr) {
     let all = addresses(unrolled, bytes, &device.known);
     let together = Expr::Int((device.vectors.widest() / bytes.max(1)).max(1));
-    let piece = ceil_div(all.count.clone(), all.pieces.clone());
-    let requests = mul(all.pieces, ceil_div(piece, together));
-    let requests = mul(Expr::Int(device.vectors.requests(bytes)), requests);
-    (requests, mul(Expr::Int((bytes + 3) / 4), all.count))
+    let piece = ceil_div(&all.count, &all.pieces);
+    let requests = all.pieces * ceil_div(piece, together);
+    let requests = device.vectors.requests(bytes) * requests;
+    (requests, ((bytes + 3) / 4) * all.count)
 }
 
-/// The memory that arrays of so many bytes take for each item.
+/// The memory that arrays take for each item.
 #[derive(Debug)]
 pub(super) struct Room<'d> {
     pub device: &'d Device<'d>,
@@ -176,14 +175,14 @@ impl Room<'_> {
     pub fn moved(&self, loaded: Expr, stored: Expr) -> Expr {
         let Some(l1) = self.device.l1 else { return Expr::Int(0) };
         let shared = Expr::Int(self.device.local_in_l1);
-        let taken = min(shared.clone(), mul(self.held.clone(), self.local.clone()));
-        let room = add(Expr::Int(l1), sub(shared, taken));
+        let taken = min(&shared, &self.held * &self.local);
+        let room = l1 + (shared - taken);
         let share = part_beyond(self.of(self.held.clone()), room);
-        let bytes = |words| mul(mul(Expr::Int(4), self.lanes.clone()), words);
-        add(bytes(stored), part_of(bytes(loaded), share))
+        let bytes = |words| 4 * &self.lanes * words;
+        bytes(stored) + part_of(bytes(loaded), share)
     }
 
-    /// Of so many bytes that all groups move, those that L2 and L3 have no room for.
+    /// Of the bytes that all groups move, those that L2 and L3 have no room for.
     pub fn beyond_l2(&self, moved: Expr) -> Expr {
         let Some(l2) = self.device.l2 else { return Expr::Int(0) };
         let room = Expr::Int(l2.saturating_add(self.device.l3));
@@ -191,6 +190,6 @@ impl Room<'_> {
     }
 
     fn of(&self, groups: Expr) -> Expr {
-        mul(mul(groups, self.lanes.clone()), max(Expr::Int(0), self.bytes.clone()))
+        groups * &self.lanes * max(0, &self.bytes)
     }
 }

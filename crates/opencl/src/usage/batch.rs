@@ -3,7 +3,7 @@
 use tickbound_expr::Expr;
 
 use super::footprint::Axis;
-use super::number::{add, ceil_div, max, min, mul, sub};
+use super::number::{ceil_div, max, min};
 use crate::ast::AddressSpace;
 use crate::steps::{MemoryAccess, Stride};
 
@@ -11,7 +11,7 @@ use crate::steps::{MemoryAccess, Stride};
 const IN_FLIGHT: i64 = 16;
 
 /// The loads of a body, and what else it is.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Batch {
     /// Whether there are loads from global memory, and how far these are from those of the
     /// iteration before: the greatest distance in bytes; `None`: anywhere.
@@ -42,25 +42,12 @@ pub(super) struct Waits {
 }
 
 impl Batch {
-    pub fn new() -> Batch {
-        let requests = (Expr::Int(0), Expr::Int(0));
-        Batch {
-            global: None,
-            requests,
-            arrays: Expr::Int(0),
-            from_data: false,
-            around_any: false,
-            real: false,
-            around_loop: false,
-        }
-    }
-
-    /// Adds so many requests of a load; `axis` is the repetition of the innermost loop around it
+    /// Adds requests of a load; `axis` is the repetition of the innermost loop around it
     /// that is not unrolled.
     pub fn load(&mut self, access: &MemoryAccess, axis: Option<&Axis>, requests: Expr) {
         let local = access.space == AddressSpace::Local;
         let sum = if local { &mut self.requests.1 } else { &mut self.requests.0 };
-        *sum = add(sum.clone(), requests);
+        *sum += requests;
         if local {
             return;
         }
@@ -73,36 +60,34 @@ impl Batch {
         });
     }
 
-    /// Adds so many requests of a load from a private array in memory: what is its own the item has
+    /// Adds requests of a load from a private array in memory: what is its own the item has
     /// stored, and L1 has it.
     pub fn load_own(&mut self, requests: Expr) {
-        self.arrays = add(self.arrays.clone(), requests);
+        self.arrays += requests;
     }
 
-    /// What is waited for in a loop of so many iterations, in so many pieces, with lines of so many
-    /// bytes.
+    /// What is waited for in a loop of `iterations` iterations, in `pieces` pieces, with lines of
+    /// `line` bytes.
     pub fn waits(self, line: i64, iterations: Expr, pieces: Expr) -> Waits {
-        let local = mul(pieces.clone(), together(self.requests.1));
-        let all = mul(pieces.clone(), together(add(self.requests.0, self.arrays)));
+        let local = &pieces * together(self.requests.1);
+        let all = &pieces * together(self.requests.0 + self.arrays);
         let Some(distance) = self.global else {
             return Waits { far: Expr::Int(0), near: all, local };
         };
         let new = match distance {
-            Some(distance) => {
-                min(pieces.clone(), ceil_div(mul(iterations, distance), Expr::Int(line)))
-            }
+            Some(distance) => min(&pieces, ceil_div(iterations * distance, line)),
             None => pieces.clone(),
         };
-        let far = min(all.clone(), new);
+        let far = min(&all, new);
         let before = if self.from_data { pieces } else { Expr::Int(0) };
-        let near = add(sub(all, far.clone()), before);
+        let near = all - &far + before;
         Waits { far, near, local }
     }
 }
 
-/// How often so many loads of one body are waited for.
+/// How often `loads` loads of one body are waited for.
 fn together(loads: Expr) -> Expr {
-    ceil_div(loads, Expr::Int(IN_FLIGHT))
+    ceil_div(loads, IN_FLIGHT)
 }
 
 /// Whether an address is computed from what was loaded before.

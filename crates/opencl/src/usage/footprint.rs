@@ -4,7 +4,7 @@ use itertools::Itertools;
 use tickbound_expr::{BinaryOp, Expr};
 
 use super::known::{Inputs, Known};
-use super::number::{add, choice, less, min, mul, sub};
+use super::number::{choice, less, min};
 
 /// Most conditions on which distances depend: each doubles what is counted.
 const MOST_CONDITIONS: usize = 4;
@@ -13,7 +13,7 @@ const MOST_CONDITIONS: usize = 4;
 /// are.
 #[derive(Debug, Clone)]
 pub(super) struct Axis {
-    /// Not negative; `None`: each has an address of its own.
+    /// Not negative; `None`: each has a separate address.
     pub distance: Option<Expr>,
     /// How many, at least 1.
     pub extent: Expr,
@@ -30,7 +30,7 @@ pub(super) struct Addresses {
 
 impl Addresses {
     fn times(self, other: Addresses) -> Addresses {
-        Addresses { count: mul(self.count, other.count), pieces: mul(self.pieces, other.pieces) }
+        Addresses { count: self.count * other.count, pieces: self.pieces * other.pieces }
     }
 }
 
@@ -73,7 +73,7 @@ fn of_sides(axes: &[Axis], bytes: i64, of: &Known<'_>, left: usize) -> Addresses
 
 /// The first where a condition holds, else the second.
 fn either(condition: Expr, then: Addresses, otherwise: Addresses, of: &Known<'_>) -> Addresses {
-    let pieces = choice(condition.clone(), then.pieces, otherwise.pieces);
+    let pieces = choice(&condition, then.pieces, otherwise.pieces);
     let count = choice(condition, then.count, otherwise.count);
     Addresses { count: of.narrowed(count), pieces: of.narrowed(pieces) }
 }
@@ -93,7 +93,7 @@ fn settled(product: &Expr, condition: &Expr, holds: bool) -> Expr {
     match product {
         Expr::Conditional(own, then, _) if holds && **own == *condition => settle(then),
         Expr::Conditional(own, _, otherwise) if !holds && **own == *condition => settle(otherwise),
-        Expr::Binary(BinaryOp::Mul, a, b) => mul(settle(a), settle(b)),
+        Expr::Binary(BinaryOp::Mul, a, b) => settle(a) * settle(b),
         other => other.clone(),
     }
 }
@@ -125,7 +125,7 @@ fn joined(mut known: Vec<(Expr, Addresses)>, of: &Known<'_>) -> Addresses {
     let gaps = match times {
         // There is at least one of each.
         Expr::Int(1) => Expr::Int(0),
-        _ => of.narrowed(less(known[fine].1.count.clone(), times.clone())),
+        _ => of.narrowed(less(&known[fine].1.count, &times)),
     };
     let chain =
         (0..known.len()).all(|i| i == fine || multiple(&known[i].0, &known[coarse].0).is_some());
@@ -152,7 +152,7 @@ fn from_coarse(mut known: Vec<(Expr, Addresses)>, of: &Known<'_>) -> Addresses {
     known.into_iter().fold(one, |all, (_, own)| all.times(own))
 }
 
-/// Puts one of the runs into another, whose distance is so many times less.
+/// Puts one of the runs into another, whose distance is `times` times less.
 fn join(
     known: &mut Vec<(Expr, Addresses)>,
     (fine, coarse, times): (usize, usize, Expr),
@@ -160,18 +160,18 @@ fn join(
 ) {
     let (_, repeated) = known[coarse].clone();
     let Addresses { count, pieces } = &mut known[fine].1;
-    // Each address is a piece of its own, and so is each that others add at the same distance.
+    // Each address is a separate piece, and so is each that others add at the same distance.
     let single = pieces == count && *count != Expr::Int(1);
-    let gaps = less(count.clone(), times.clone());
-    let all = mul(pieces.clone(), choice(gaps, repeated.count.clone(), Expr::Int(1)));
-    let new = min(count.clone(), times);
-    let whole = add(count.clone(), mul(sub(repeated.count, Expr::Int(1)), new));
+    let gaps = less(&*count, &times);
+    let all = &*pieces * choice(gaps, &repeated.count, 1);
+    let new = min(&*count, times);
+    let whole = &*count + (repeated.count - 1) * new;
     *count = of.narrowed(whole);
     *pieces = if single { count.clone() } else { of.narrowed(all) };
     known.remove(coarse);
 }
 
-/// The finest of the runs, and the finest of others whose distance is a multiple of its own.
+/// The finest of the runs, and the finest of others whose distance is a multiple of its distance.
 fn finest_pair(known: &[(Expr, Addresses)], of: &Known<'_>) -> Option<(usize, usize, Expr)> {
     let divides = |a: usize, b: usize| multiple(&known[b].0, &known[a].0);
     let strictly = |a: usize, b: usize| known[a].0 != known[b].0 && divides(a, b).is_some();
@@ -183,7 +183,7 @@ fn finest_pair(known: &[(Expr, Addresses)], of: &Known<'_>) -> Option<(usize, us
         (0..known.len()).any(|c| c != a && c != b && strictly(a, c) && strictly(c, b))
     };
     let nearest = pairs.into_iter().filter(|(a, b, _)| !between(*a, *b));
-    // Of several, what comes to the least at most: a number of the source may be a pitch of rows.
+    // Of several, the one with the least maximum: a number of the source may be a pitch of rows.
     let most = |times: &Expr| of.range(times).map_or(i64::MAX, |range| range.high);
     nearest.min_by_key(|(a, b, times)| (*times != Expr::Int(1), most(times), is_sum(times), *a, *b))
 }
@@ -206,7 +206,7 @@ fn is_sum(expr: &Expr) -> bool {
 }
 
 /// What `of` has to be multiplied by to give `whole`, if that can be seen from their factors. One
-/// that a choice is part of may be greater or less than others, and so may not be put in order with
+/// that a choice is part of may be greater or less than others, and so may not be ordered with
 /// them: it counts as none.
 pub(super) fn multiple(whole: &Expr, of: &Expr) -> Option<Expr> {
     let ((number, mut left), (by, others)) = (factors(whole), factors(of));
@@ -217,7 +217,7 @@ pub(super) fn multiple(whole: &Expr, of: &Expr) -> Option<Expr> {
         left.remove(left.iter().position(|f| *f == factor)?);
     }
     let chosen = left.iter().any(|factor| matches!(factor, Expr::Conditional(..)));
-    (!chosen).then(|| left.into_iter().cloned().fold(Expr::Int(number / by), mul))
+    (!chosen).then(|| left.into_iter().fold(Expr::Int(number / by), |all, factor| all * factor))
 }
 
 /// The constant factor of a product, and the others.

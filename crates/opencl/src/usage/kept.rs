@@ -9,10 +9,10 @@ use itertools::Itertools;
 use tickbound_expr::Expr;
 
 use super::footprint::{Axis, multiple};
-use super::number::{add, choice, less, max, min, mul, quotient, sub};
+use super::number::{choice, less, max, min, quotient};
 
 /// What is kept of the loads at one line of the source.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Loads {
     /// Registers for elements that are used again.
     window: Expr,
@@ -31,50 +31,37 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Elements that are kept from the first use to the last: so many registers, used so often.
+    /// Elements that are kept from the first use to the last: `window` registers, used `uses`
+    /// times.
     pub fn window(&mut self, line: u32, window: Expr, uses: Expr) {
-        let loads = self.at(line);
-        loads.window = add(loads.window.clone(), window);
-        loads.uses = add(loads.uses.clone(), uses);
+        let loads = self.lines.entry(line).or_default();
+        loads.window += window;
+        loads.uses += uses;
     }
 
     /// Elements that are all loaded before what uses them, so often.
     pub fn early(&mut self, line: u32, registers: Expr, times: Expr) {
-        let loads = self.at(line);
-        loads.times = max(loads.times.clone(), times);
-        loads.early = add(loads.early.clone(), registers);
-    }
-
-    fn at(&mut self, line: u32) -> &mut Loads {
-        let zero = || Expr::Int(0);
-        self.lines.entry(line).or_insert(Loads {
-            window: zero(),
-            uses: zero(),
-            early: zero(),
-            times: zero(),
-        })
+        let loads = self.lines.entry(line).or_default();
+        loads.times = max(&loads.times, times);
+        loads.early += registers;
     }
 
     /// Registers of the line that needs most.
     pub fn registers(&self) -> Expr {
-        let of = |loads: &Loads| add(loads.window.clone(), loads.early.clone());
-        self.lines.values().map(of).reduce(max).unwrap_or(Expr::Int(0))
+        let registers = self.lines.values().map(|loads| &loads.window + &loads.early);
+        registers.reduce(max).unwrap_or_default()
     }
 
     /// Memory operations for each register that is missing, if elements are kept, else `otherwise`:
     /// one that was loaded early is stored and loaded once; one that is used again is loaded at
     /// each use.
     pub fn spill_uses(&self, otherwise: Expr) -> Expr {
-        let sum =
-            |of: fn(&Loads) -> &Expr| self.lines.values().map(of).cloned().fold(Expr::Int(0), add);
+        let sum = |of: fn(&Loads) -> &Expr| self.lines.values().map(of).sum::<Expr>();
         let (window, uses, early) = (sum(|n| &n.window), sum(|n| &n.uses), sum(|n| &n.early));
-        let times =
-            self.lines.values().map(|n| n.times.clone()).reduce(max).unwrap_or(Expr::Int(0));
-        let two = || Expr::Int(2);
-        let rounded = add(mul(two(), uses), window.clone());
-        let again = quotient(rounded, mul(two(), max(Expr::Int(1), window.clone())));
-        let some = |registers: Expr| less(Expr::Int(0), registers);
-        choice(some(early), mul(two(), times), choice(some(window), again, otherwise))
+        let times = self.lines.values().map(|n| n.times.clone()).reduce(max);
+        let again = quotient(2 * uses + &window, 2 * max(1, &window));
+        let late = choice(less(0, window), again, otherwise);
+        choice(less(0, early), 2 * times.unwrap_or_default(), late)
     }
 }
 
@@ -82,7 +69,7 @@ impl Kept {
 ///
 /// Of two loops with the distances s and k s, of n and m iterations, the same elements come again
 /// where k is less than n. With the first one outside, an element comes again k of its iterations
-/// later, as far as there are so many left, up to m - 1 times; and in each of them the other loops
+/// later, within those that are left, up to m - 1 times; and in each of them the other loops
 /// inside bring as many. With the second one outside, the next iteration wants what this one has
 /// brought.
 pub(super) fn window(loops: &[Axis]) -> Expr {
@@ -92,24 +79,24 @@ pub(super) fn window(loops: &[Axis]) -> Expr {
         let inside = |without: Option<usize>| {
             let others = (0..outer).filter(|i| Some(*i) != without);
             let others = others.filter(|i| distance(&loops[*i]) != Some(&Expr::Int(0)));
-            others.fold(Expr::Int(1), |all, i| mul(all, loops[i].extent.clone()))
+            others.map(|i| &loops[i].extent).product::<Expr>()
         };
         let one = || Expr::Int(1);
         if *fine == Expr::Int(0) {
-            return Some(choice(less(one(), outside), inside(None), Expr::Int(0)));
+            return Some(choice(less(one(), outside), inside(None), 0));
         }
         if let Some(times) = multiple(coarse, fine).filter(|_| *coarse != Expr::Int(0)) {
-            let again = min(times.clone(), sub(outside.clone(), times.clone()));
-            let rows = add(one(), mul(again, sub(within.clone(), one())));
-            let kept = mul(rows, inside(Some(inner)));
-            let kept = choice(less(times, outside), kept, Expr::Int(0));
-            return Some(choice(less(one(), within), kept, Expr::Int(0)));
+            let again = min(&times, &outside - &times);
+            let rows = one() + again * (&within - one());
+            let kept = rows * inside(Some(inner));
+            let kept = choice(less(times, outside), kept, 0);
+            return Some(choice(less(one(), within), kept, 0));
         }
         let times = multiple(fine, coarse).filter(|_| *coarse != Expr::Int(0))?;
-        let kept = choice(less(times, within), inside(None), Expr::Int(0));
-        Some(choice(less(one(), outside), kept, Expr::Int(0)))
+        let kept = choice(less(times, within), inside(None), 0);
+        Some(choice(less(one(), outside), kept, 0))
     });
-    pairs.reduce(max).unwrap_or(Expr::Int(0))
+    pairs.reduce(max).unwrap_or_default()
 }
 
 fn distance(axis: &Axis) -> Option<&Expr> {

@@ -1,14 +1,13 @@
-//! What is known of a problem's names: which are inputs, between which values they are, and which
-//! values occur together.
+//! What is known of a problem's names: inputs, ranges, and values that occur together.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use itertools::Itertools;
+use tickbound_elimination::TableLimits;
 use tickbound_expr::interval::Interval;
 use tickbound_expr::{Expr, Slot};
 use tickbound_model::{Configurations, Problem};
-
-use super::occurring::{Narrow, Occurring};
 
 /// What is known of the names of a problem. By default, nothing.
 #[derive(Debug, Clone, Default)]
@@ -17,18 +16,16 @@ pub(crate) struct Known<'c> {
     pub inputs: Inputs,
     /// Between which values each name is that items do not decide.
     ranges: Vec<Interval>,
-    /// The configurations that are looked at.
-    narrow: Narrow<'c>,
+    /// The configurations, and the variant's values of the structural symbols; `None` where they
+    /// are not known.
+    variant: Option<(&'c Occurring<'c>, &'c [i64])>,
 }
 
 impl Known<'_> {
-    /// Of a problem, whatever its structural symbols are.
+    /// Of a problem, for any values of its structural symbols.
     pub fn of(problem: &Problem, configurations: &Configurations<'_>) -> Known<'static> {
-        Known {
-            inputs: Inputs::of(problem),
-            ranges: ranges(problem, configurations),
-            narrow: Narrow::default(),
-        }
+        let (inputs, ranges) = (Inputs::of(problem), ranges(problem, configurations));
+        Known { inputs, ranges, variant: None }
     }
 
     /// That these slots are inputs.
@@ -43,13 +40,16 @@ impl Known<'_> {
         Known {
             inputs: self.inputs.clone(),
             ranges: self.ranges.clone(),
-            narrow: Narrow::to(occurring, values),
+            variant: occurring.configurations.is_complete().then_some((occurring, values)),
         }
     }
 
-    /// A number without what the configurations that are looked at do not need.
+    /// Restricts a number to the configurations of the variant.
     pub fn narrowed(&self, number: Expr) -> Expr {
-        self.narrow.number(number)
+        match (self.variant, &number) {
+            (None, _) | (_, Expr::Int(_) | Expr::Name(_)) => number,
+            (Some((occurring, values)), _) => occurring.narrowed(&number, values),
+        }
     }
 
     /// What a number is, between two values; `None` where that is not known.
@@ -61,7 +61,7 @@ impl Known<'_> {
     }
 }
 
-/// Between which values the names of a problem are, definitions included, as far as each can be
+/// Between which values the names of a problem are, definitions included, if each can be
 /// known by itself.
 fn ranges(problem: &Problem, configurations: &Configurations<'_>) -> Vec<Interval> {
     let inputs = problem.inputs.values().copied();
@@ -100,5 +100,89 @@ impl Inputs {
     /// Whether one of them is in a number.
     pub fn decide(&self, number: &Expr) -> bool {
         number.mentions(|slot| self.slots.contains(&slot))
+    }
+}
+
+/// Most combinations of values for one number, over all variants.
+const MOST_COMBINATIONS: usize = 1 << 18;
+
+/// Most of them for one variant: each is evaluated for every part of the number.
+const MOST_OF_A_VARIANT: usize = 1 << 9;
+
+/// The values of all names, for each choice of values of the structural symbols.
+type Environments = HashMap<Vec<i64>, Vec<Vec<i64>>>;
+
+/// Which values occur together.
+#[derive(Debug)]
+pub(crate) struct Occurring<'c> {
+    configurations: &'c Configurations<'c>,
+    /// The structural symbols.
+    symbols: &'c [Expr],
+    /// The parameters that each definition depends on, by their place; all where that is not known.
+    defined: Vec<Vec<usize>>,
+    /// For some parameters, where they are not too many.
+    known: Mutex<HashMap<Vec<usize>, Option<Arc<Environments>>>>,
+}
+
+impl<'c> Occurring<'c> {
+    /// In these configurations.
+    pub fn new(configurations: &'c Configurations<'c>, symbols: &'c [Expr]) -> Occurring<'c> {
+        let problem = configurations.problem();
+        let defined = |(_, definition): &(String, Expr)| match problem.inlined("", definition) {
+            Ok(whole) => problem.parameters_of([&whole]),
+            Err(_) => (0..problem.parameters.len()).collect(),
+        };
+        let defined = problem.definitions.iter().map(defined).collect();
+        Occurring { configurations, symbols, defined, known: Mutex::default() }
+    }
+
+    /// A number without what configurations with these values of the symbols do not need. Where too
+    /// many values occur, its parts.
+    fn narrowed(&self, number: &Expr, values: &[i64]) -> Expr {
+        let known = self.environments(self.parameters(number));
+        let own = known.as_ref().and_then(|known| known.get(values));
+        match own.filter(|own| own.len() <= MOST_OF_A_VARIANT) {
+            Some(own) => {
+                let envs: Vec<&[i64]> = own.iter().map(Vec::as_slice).collect();
+                number.over(&envs).simplified()
+            }
+            None => {
+                let narrowed = number.with_parts(|part| Some(self.narrowed(part, values)));
+                narrowed.unwrap_or_else(|| number.clone())
+            }
+        }
+    }
+
+    /// The parameters that it and the symbols depend on, by their place.
+    fn parameters(&self, number: &Expr) -> Vec<usize> {
+        let problem = self.configurations.problem();
+        let (first, defined) = (problem.first_parameter(), problem.first_definition());
+        let mut places = BTreeSet::new();
+        for number in self.symbols.iter().chain([number]) {
+            number.names(&mut |slot| match slot.checked_sub(defined) {
+                Some(definition) => {
+                    places.extend(self.defined.get(definition).into_iter().flatten())
+                }
+                None => places.extend(slot.checked_sub(first)),
+            });
+        }
+        places.into_iter().collect()
+    }
+
+    fn environments(&self, parameters: Vec<usize>) -> Option<Arc<Environments>> {
+        // What is in it is whole even if a thread ended early.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(parameters).or_insert_with_key(|p| self.listed(p).map(Arc::new)).clone()
+    }
+
+    fn listed(&self, parameters: &[usize]) -> Option<Environments> {
+        let limits = TableLimits { rows: MOST_COMBINATIONS, ..TableLimits::default() };
+        let mut all = Environments::new();
+        for configuration in self.configurations.representatives(parameters, &limits)? {
+            let env = self.configurations.bind(&configuration).ok()?.env;
+            let values: Option<Vec<i64>> = self.symbols.iter().map(|s| s.eval(&env).ok()).collect();
+            all.entry(values?).or_default().push(env);
+        }
+        Some(all)
     }
 }

@@ -3,14 +3,13 @@
 //! The lanes of a warp are neighbouring items. Their places are digits, the fastest first, each
 //! with its distance; a distance of 0 means the same address, which is served once. Where rows of
 //! lanes are no multiple of a warp, nor a warp of them, some warps begin in one row and end in the
-//! next: the mean over all warps of a group is told, in 64ths.
+//! next: the mean over all warps of a group counts, in 64ths.
 
 use tickbound_expr::{BinaryOp, Expr};
 
 use super::Device;
 use super::number::{
-    SHARES, add, all, ceil_div, choice, is_zero, less, max, min, mul, part_of, quotient, remainder,
-    sub,
+    SHARES, all, ceil_div, choice, is_zero, less, max, min, part_of, quotient, remainder,
 };
 
 /// One digit of a lane's place.
@@ -37,29 +36,29 @@ struct Pieces {
 impl Pieces {
     /// A piece begins with each row and with each warp, but for those that begin together.
     ///
-    /// Where digits say more items than a group has, as its last row is not whole, `most` says how
+    /// Where digits count more items than a group has, as its last row is not whole, `most` is how
     /// many there are.
     fn of(warp: i64, lanes: &[Lane], most: Option<&Expr>) -> Pieces {
         let extent = lanes.first().map_or(Expr::Int(1), |lane| lane.extent.clone());
-        let rows = lanes.iter().skip(1).map(|l| l.extent.clone()).fold(Expr::Int(1), mul);
+        let rows: Expr = lanes.iter().skip(1).map(|lane| &lane.extent).product();
         let warp_e = Expr::Int(warp);
-        let items = mul(extent.clone(), rows.clone());
-        let items = most.map_or(items.clone(), |most| min(items, most.clone()));
-        let warps = ceil_div(items.clone(), warp_e.clone());
+        let items = &extent * &rows;
+        let items = most.map_or(items.clone(), |most| min(items, most));
+        let warps = ceil_div(&items, &warp_e);
         let common = power_in(extent.clone(), warp);
-        let together = mul(quotient(extent.clone(), common.clone()), warp_e.clone());
-        let begin = add(rows.clone(), warps.clone());
-        let all = sub(begin, ceil_div(items.clone(), together));
+        let together = quotient(&extent, &common) * &warp_e;
+        let begin = &rows + &warps;
+        let all = begin - ceil_div(&items, together);
         // A row is whole warps, or a warp whole rows, if what they have in common is one of them.
-        let whole = is_zero(sub(common.clone(), warp_e));
-        let uneven = choice(whole, Expr::Int(0), less(common, extent));
-        let torn = choice(less(Expr::Int(1), rows), uneven, Expr::Int(0));
+        let whole = is_zero(&common - warp_e);
+        let uneven = choice(whole, 0, less(common, extent));
+        let torn = choice(less(1, rows), uneven, 0);
         Pieces { torn, items, all, warps }
     }
 
     /// Pieces of a warp, in 64ths, on average.
     fn each(&self) -> Expr {
-        quotient(mul(Expr::Int(SHARES), self.all.clone()), self.warps.clone())
+        quotient(SHARES * &self.all, &self.warps)
     }
 }
 
@@ -69,26 +68,26 @@ impl Pieces {
 /// A request of 2 or 4 words a lane is served in as many phases, each for half or a quarter of the
 /// lanes. Within a phase, lanes at a distance of `s` words meet in the same bank as often as `s`
 /// has powers of two with the number of banks. Rows (further digits) that meet in banks are served
-/// one after the other.
+/// in sequence.
 pub(super) fn passes(device: &Device<'_>, lanes: &[Lane], most: Option<&Expr>, words: i64) -> Expr {
     let places = (device.banks / words).max(1);
-    let rows = mul(Expr::Int(SHARES), passes_of_rows(device, lanes, words, places));
+    let rows = SHARES * passes_of_rows(device, lanes, words, places);
     let [first, second, ..] = lanes else { return rows };
     // A row without gaps that is longer than what is served at once: the piece of the next one
     // meets the first unless it goes on where that ends.
     let pieces = Pieces::of(places, lanes, most);
-    let dense = is_zero(sub(first.distance.clone(), Expr::Int(4 * words)));
-    let long = less(Expr::Int(places), first.extent.clone());
-    let end = mul(first.extent.clone(), first.distance.clone());
-    let gap = quotient(sub(second.distance.clone(), end.clone()), Expr::Int(4));
-    let goes_on = is_zero(remainder(gap, Expr::Int(device.banks)));
-    let same = is_zero(second.distance.clone());
-    let one = choice(same.clone(), Expr::Int(1), goes_on);
-    let each = choice(one, Expr::Int(SHARES), pieces.each());
-    let apart = less(sub(end, Expr::Int(1)), second.distance.clone());
-    let clear = choice(same.clone(), Expr::Int(1), apart);
-    let torn = all([pieces.torn, dense, long, clear].into_iter());
-    device.known.narrowed(choice(torn, mul(Expr::Int(words), each), rows))
+    let dense = is_zero(&first.distance - (4 * words));
+    let long = less(places, &first.extent);
+    let end = &first.extent * &first.distance;
+    let gap = quotient(&second.distance - &end, 4);
+    let goes_on = is_zero(remainder(gap, device.banks));
+    let same = is_zero(&second.distance);
+    let one = choice(&same, 1, goes_on);
+    let each = choice(one, SHARES, pieces.each());
+    let apart = less(end - 1, &second.distance);
+    let clear = choice(&same, 1, apart);
+    let torn = all([pieces.torn, dense, long, clear]);
+    device.known.narrowed(choice(torn, words * each, rows))
 }
 
 /// The same in whole passes, where a row is whole warps or a warp whole rows.
@@ -100,49 +99,49 @@ fn passes_of_rows(device: &Device<'_>, lanes: &[Lane], words: i64, places: i64) 
     // Whether they leave no gaps.
     let mut dense = Expr::Int(1);
     for Lane { distance, extent } in lanes {
-        let lanes = min(left.clone(), extent.clone());
-        let step = max(Expr::Int(1), quotient(distance.clone(), Expr::Int(4 * words)));
+        let lanes = min(&left, extent);
+        let step = max(1, quotient(distance, 4 * words));
         let common = power_in(step, places);
-        let many = mul(mul(lanes.clone(), common), Expr::Int(words));
-        let alone = max(Expr::Int(1), ceil_div(many, Expr::Int(device.banks)));
-        let row = choice(meet(device, distance.clone(), span.clone()), lanes.clone(), Expr::Int(1));
-        let first = is_zero(span.clone());
-        let still = is_zero(distance.clone());
-        let offset = quotient(distance.clone(), Expr::Int(4));
+        let many = &lanes * common * words;
+        let alone = max(1, ceil_div(many, device.banks));
+        let row = choice(meet(device, distance.clone(), span.clone()), &lanes, 1);
+        let first = is_zero(&span);
+        let still = is_zero(distance);
+        let offset = quotient(distance, 4);
         // Rows that begin inside each other have words in common.
-        let inside = less(offset.clone(), span.clone());
-        let longer = add(span.clone(), mul(sub(lanes.clone(), Expr::Int(1)), offset.clone()));
-        let union = max(all.clone(), ceil_div(longer.clone(), Expr::Int(device.banks)));
-        let union = choice(dense.clone(), union, all.clone());
-        let more = choice(inside.clone(), union, mul(all.clone(), row));
-        let more = choice(first.clone(), alone, more);
+        let inside = less(&offset, &span);
+        let longer = &span + (&lanes - 1) * &offset;
+        let union = max(&all, ceil_div(&longer, device.banks));
+        let union = choice(&dense, union, &all);
+        let more = choice(&inside, union, &all * row);
+        let more = choice(&first, alone, more);
         all = device.known.narrowed(choice(still, all, more));
-        let close = less(distance.clone(), Expr::Int(4 * words + 1));
-        dense = device.known.narrowed(choice(first.clone(), close, dense));
-        let reach = mul(lanes, offset);
+        let close = less(distance, 4 * words + 1);
+        dense = device.known.narrowed(choice(&first, close, dense));
+        let reach = lanes * offset;
         span = device.known.narrowed(choice(first, reach, choice(inside, longer, span)));
         left = device.known.narrowed(rows(left, extent.clone()));
     }
-    mul(Expr::Int(words), all)
+    words * all
 }
 
-/// Whether rows of so many words meet in banks at this distance in bytes.
+/// Whether rows of `span` bytes meet in banks at this distance in bytes.
 fn meet(device: &Device<'_>, distance: Expr, span: Expr) -> Expr {
     let banks = Expr::Int(device.banks);
-    let offset = remainder(quotient(distance, Expr::Int(4)), banks.clone());
-    let span = min(span, banks.clone());
-    let below = less(offset.clone(), span.clone());
-    Expr::binary(BinaryOp::Or, below, less(sub(banks, offset), span))
+    let offset = remainder(quotient(distance, 4), &banks);
+    let span = min(span, &banks);
+    let below = less(&offset, &span);
+    Expr::binary(BinaryOp::Or, below, less(banks - offset, span))
 }
 
-/// On how many rows of `extent` lanes are so many lanes: where a row is no multiple of them and
+/// On how many rows of `extent` lanes `lanes` lanes are: where a row is no multiple of them and
 /// they are no multiple of a row, they begin in the midst of one.
 fn rows(lanes: Expr, extent: Expr) -> Expr {
-    let divided = |a: &Expr, by: &Expr| is_zero(remainder(a.clone(), by.clone()));
-    let whole = quotient(lanes.clone(), extent.clone());
-    let more = add(Expr::Int(1), ceil_div(lanes.clone(), extent.clone()));
+    let divided = |a: &Expr, by: &Expr| is_zero(remainder(a, by));
+    let whole = quotient(&lanes, &extent);
+    let more = 1 + ceil_div(&lanes, &extent);
     let even = choice(divided(&lanes, &extent), whole, more);
-    choice(divided(&extent, &lanes), Expr::Int(1), even)
+    choice(divided(&extent, &lanes), 1, even)
 }
 
 /// The greatest power of two up to `most`, itself one, that divides a number of at least 1.
@@ -150,8 +149,8 @@ fn power_in(number: Expr, most: i64) -> Expr {
     let mut power = Expr::Int(1);
     let mut two = 2;
     while two <= most {
-        let divides = is_zero(remainder(number.clone(), Expr::Int(two)));
-        power = choice(divides, Expr::Int(two), power);
+        let divides = is_zero(remainder(&number, two));
+        power = choice(divides, two, power);
         two *= 2;
     }
     power
@@ -170,33 +169,33 @@ pub(super) fn lines(
     let touched = |all: Expr| touched(device.line, all, bytes, aligned);
     let (warp, shares) = (Expr::Int(device.warp), Expr::Int(SHARES));
     let pieces = Pieces::of(device.warp, lanes, most);
-    let row = min(warp, first.extent.clone());
+    let row = min(warp, &first.extent);
     // From the first to the last lane of a piece.
-    let piece = quotient(mul(first.distance.clone(), pieces.items.clone()), pieces.all.clone());
-    let length = max(Expr::Int(0), sub(piece, first.distance.clone()));
-    let own = min(mul(shares.clone(), row), touched(add(length.clone(), Expr::Int(bytes))));
-    let own = choice(is_zero(first.distance.clone()), shares.clone(), own);
+    let piece = quotient(&first.distance * &pieces.items, &pieces.all);
+    let length = max(0, piece - &first.distance);
+    let own = min(&shares * row, touched(&length + bytes));
+    let own = choice(is_zero(&first.distance), &shares, own);
     let mut apart = device.known.narrowed(own);
-    let mut span = add(Expr::Int(bytes), length);
+    let mut span = bytes + length;
     // On how many rows a warp lies, in 64ths.
     let mut left = pieces.each();
     for Lane { distance, extent } in others {
-        let rows = min(left.clone(), mul(shares.clone(), extent.clone()));
-        let more = mul(distance.clone(), sub(rows.clone(), shares.clone()));
-        span = device.known.narrowed(add(span, quotient(more, shares.clone())));
-        let more = choice(is_zero(distance.clone()), apart.clone(), part_of(apart, rows));
+        let rows = min(&left, &shares * extent);
+        let more = distance * (&rows - &shares);
+        span = device.known.narrowed(span + quotient(more, &shares));
+        let more = choice(is_zero(distance), &apart, part_of(&apart, rows));
         apart = device.known.narrowed(more);
-        left = device.known.narrowed(max(shares.clone(), quotient(left, extent.clone())));
+        left = device.known.narrowed(max(&shares, quotient(left, extent)));
     }
     device.known.narrowed(min(apart, touched(span)))
 }
 
-/// Lines, in 64ths, that so many bytes touch, in elements of `element` bytes: the mean over where
+/// Lines, in 64ths, that bytes touch, in elements of `element` bytes: the mean over where
 /// they may begin.
 fn touched(line: i64, bytes: Expr, element: i64, aligned: &Expr) -> Expr {
-    let parts = |bytes: Expr| quotient(mul(Expr::Int(SHARES), bytes), Expr::Int(line));
-    let anywhere = add(Expr::Int(SHARES), parts(sub(bytes.clone(), Expr::Int(element))));
-    choice(aligned.clone(), mul(Expr::Int(SHARES), ceil_div(bytes, Expr::Int(line))), anywhere)
+    let parts = |bytes: Expr| quotient(SHARES * bytes, line);
+    let anywhere = SHARES + parts(&bytes - element);
+    choice(aligned, SHARES * ceil_div(bytes, line), anywhere)
 }
 
 #[cfg(test)]
@@ -321,7 +320,7 @@ mod tests {
 
     #[test]
     fn lines_of_a_request_that_begins_anywhere() {
-        // A row of so many bytes: the mean over all elements of a line with which it may begin.
+        // A row of this length: the mean over all elements of a line with which it may begin.
         for (length, bytes) in itertools::iproduct!([1, 2, 8, 16, 31, 32], [1, 4, 8, 16]) {
             let own = lines(&device(), &lanes(&[(bytes, length)]), None, bytes, &Expr::Int(0));
             let of = |start: i64| (start * bytes + length * bytes - 1) / 128 + 1;

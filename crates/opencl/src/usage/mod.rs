@@ -1,7 +1,7 @@
 //! What a kernel uses of a device, counted from its steps.
 //!
 //! What goes in: the [steps](crate::steps) of each variant, what their names are in the problem,
-//! and which loops the source says are to be unrolled. What comes out: the problem's [`Usage`],
+//! and which loops the source requests to be unrolled. What comes out: the problem's [`Usage`],
 //! which the time profile `resources` turns into a run time. What is promised: the numbers follow
 //! from the rules below, for any kernel; they are a compiler's likely choices and no counts of the
 //! abstract machine, so nothing that is proved about other profiles rests on them.
@@ -11,31 +11,26 @@
 //! `docs/opencl.md` has them all. Here is where each is kept:
 //!
 //! * `walk/`: what counts as an instruction (`mod.rs`) and as a request (`requests.rs`); where
-//!   accesses are (`places.rs`), which bytes they touch (`touched.rs`), and private arrays
-//!   (`privates.rs`).
+//!   accesses are and which bytes they touch (`places.rs`), and private arrays (`privates.rs`).
 //! * `unroll.rs`: which loops are unrolled, and how far.
 //! * `arrays.rs`: private arrays that live in memory.
 //! * `batch.rs`: which loads are waited for together.
-//! * `around.rs`, `guards.rs`: how often a step is executed, on average over the items of the
-//!   launch.
+//! * `around.rs`: how often a step is executed, on average over the items of the launch.
 //! * `lanes.rs`: passes of banked memories, and lines, of one request.
-//! * `footprint.rs`: how many different addresses repetitions have; `known.rs`: what is known of a
-//!   problem's names.
+//! * `footprint.rs`: how many different addresses repetitions have.
+//! * `known.rs`: inputs, ranges and values of a problem's names, and numbers restricted to them.
 //! * `traffic.rs`: bytes between caches, for a group and for the launch.
 //! * `vectors.rs`: what one instruction does to several numbers of an item.
-//! * `occurring.rs`: numbers without what no configuration needs.
 //! * `kept.rs`: registers for what is loaded once and used again.
 
 mod around;
 mod arrays;
 mod batch;
 mod footprint;
-mod guards;
 mod kept;
 mod known;
 mod lanes;
 mod number;
-mod occurring;
 mod traffic;
 mod unroll;
 mod vectors;
@@ -49,11 +44,11 @@ use rayon::prelude::*;
 use tickbound_expr::Expr;
 use tickbound_model::{Configurations, LineUsage, Problem, Usage};
 
-use crate::error::ReadError;
+use crate::error::Read;
 use crate::extract::{Extracted, Variant};
 use crate::lower::{Names, numbers};
 use known::Known;
-use occurring::Occurring;
+use known::Occurring;
 use vectors::Vectors;
 
 /// Registers of an item for addresses, counters and temporaries: what the resource model that this
@@ -126,18 +121,14 @@ impl Device<'_> {
 }
 
 /// What a kernel with this source uses, in all and by lines.
-///
-/// # Errors
-/// A step uses a name that the problem does not define, or `go_on` ends the counting.
 pub(crate) fn usage(
     extracted: &Extracted,
     names: &Names,
     device: &Device<'_>,
     configurations: &Configurations<'_>,
-    go_on: &(dyn Fn() -> Result<(), ReadError> + Sync),
-) -> Result<(Usage, Vec<LineUsage>), ReadError> {
-    let symbols: Vec<_> =
-        extracted.structural.iter().map(|name| names.symbol(name)).try_collect()?;
+    go_on: &(dyn Fn() -> Read<()> + Sync),
+) -> Read<(Usage, Vec<LineUsage>)> {
+    let symbols = names.symbols(extracted)?;
     let occurring = Occurring::new(configurations, &symbols);
     let of = |variant: &Variant| {
         go_on()?;
@@ -147,20 +138,20 @@ pub(crate) fn usage(
         let mut parts = walk::parts(&variant.steps, &names, &device, &variant.unroll)?;
         for part in parts.values_mut() {
             go_on()?;
-            *part = device.known.narrowed(std::mem::replace(part, Expr::Int(0)));
+            *part = device.known.narrowed(std::mem::take(part));
         }
         Ok((variant.values.clone(), parts))
     };
-    // The first fault, whatever thread finds one first.
-    let all: Vec<Result<_, ReadError>> = extracted.variants.par_iter().map(of).collect();
-    let all = all.into_iter().collect::<Result<Vec<_>, ReadError>>()?;
+    // The first fault, independent of threads.
+    let all: Vec<Read<_>> = extracted.variants.par_iter().map(of).collect();
+    let all = all.into_iter().collect::<Read<Vec<_>>>()?;
     let mut whole = Usage::default();
     let mut lines: BTreeMap<walk::Line, Usage> = BTreeMap::new();
     // Part by part: each depends on few of the symbols.
     for origin in all.iter().flat_map(|(_, parts)| parts.keys()).unique() {
         go_on()?;
         let part = |parts: &IndexMap<walk::Origin, Expr>| {
-            vec![parts.get(origin).cloned().unwrap_or(Expr::Int(0))]
+            vec![parts.get(origin).cloned().unwrap_or_default()]
         };
         let alternatives = all.iter().map(|(values, parts)| (values.clone(), part(parts)));
         for merged in numbers(&symbols, alternatives.collect()) {
@@ -180,6 +171,6 @@ pub(crate) fn usage(
 
 fn add_to(usage: &mut Usage, what: &str, more: Expr) {
     if let Some((_, sum)) = usage.entries_mut().find(|(name, _)| *name == what) {
-        *sum = number::add(std::mem::replace(sum, Expr::Int(0)), more);
+        *sum += more;
     }
 }

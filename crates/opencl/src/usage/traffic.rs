@@ -4,7 +4,7 @@ use tickbound_expr::Expr;
 
 use super::Device;
 use super::footprint::{Addresses, Axis, addresses};
-use super::number::{SHARES, add, ceil_div, choice, less, max, min, mul, part_of, quotient, sub};
+use super::number::{SHARES, ceil_div, choice, less, max, min, part_of, quotient};
 
 /// Warps of a unit where the platform does not say how many there are at most.
 const MOST_WARPS: i64 = 32;
@@ -34,14 +34,14 @@ pub(super) struct Moved {
     pub group: Expr,
     /// Bytes of the launch that differ.
     pub launch: Expr,
-    /// By the launch, what L2 does not have any more when it is asked for again.
+    /// By the launch, what L2 does not have any more when it is needed again.
     pub beyond_l2: Expr,
     /// Into L2, by the launch, for that.
     pub l3: Expr,
 }
 
 impl Traffic<'_> {
-    /// What is moved, with so many groups at work at once, and so many of them in a unit.
+    /// What is moved, with `at_work` groups at work at once, `held` of them in a unit.
     pub fn moved(&self, at_work: &Expr, held: &Expr) -> Moved {
         let (group, mut axes) = self.of_group();
         let neighbours = self.of_neighbours(at_work);
@@ -67,11 +67,11 @@ impl Traffic<'_> {
     /// share the sectors at their margins.
     fn of_launch(&self, axes: &[Axis]) -> Expr {
         let Addresses { count, pieces } = addresses(axes, self.bytes, &self.device.known);
-        let bytes = mul(Expr::Int(self.bytes), count);
-        let piece = ceil_div(bytes.clone(), pieces.clone());
-        let rest = max(Expr::Int(0), sub(Expr::Int(self.device.sector), piece.clone()));
+        let bytes = self.bytes * count;
+        let piece = ceil_div(&bytes, &pieces);
+        let rest = max(0, self.device.sector - &piece);
         let more = min(gap(axes, &piece, self.device), rest);
-        self.device.known.narrowed(add(bytes, mul(pieces, more)))
+        self.device.known.narrowed(bytes + pieces * more)
     }
 
     /// Bytes of the lines that these repetitions touch.
@@ -79,30 +79,30 @@ impl Traffic<'_> {
         let mut all = addresses(axes, self.bytes, &self.device.known);
         if let Some(most) = &self.most {
             let others = axes.iter().skip(self.sweep.len()).map(|axis| axis.extent.clone());
-            all.count = min(all.count, others.fold(most.clone(), mul));
+            all.count = min(all.count, others.fold(most.clone(), |all, extent| all * extent));
         }
         let margin = self.margin.clone();
-        let pieces = add(mul(Expr::Int(self.bytes), all.count), mul(all.pieces, margin.clone()));
+        let pieces = self.bytes * all.count + all.pieces * &margin;
         self.device.known.narrowed(min(pieces, self.rows(axes, margin)))
     }
 
     /// Bytes of rows without gaps, from the first address to the last. Distances that depend on
     /// inputs are those of rows.
     fn rows(&self, axes: &[Axis], margin: Expr) -> Expr {
-        let (mut rows, mut length) = (Expr::Int(1), add(Expr::Int(self.bytes), margin));
+        let (mut rows, mut length) = (Expr::Int(1), self.bytes + margin);
         for Axis { distance, extent } in axes {
             match distance {
                 Some(distance) if !self.device.known.inputs.decide(distance) => {
-                    let last = mul(sub(extent.clone(), Expr::Int(1)), distance.clone());
-                    length = add(length, last);
+                    let last = (extent - 1) * distance;
+                    length += last;
                 }
-                _ => rows = mul(rows, extent.clone()),
+                _ => rows = rows * extent,
             }
         }
-        mul(rows, length)
+        rows * length
     }
 
-    /// What a group moves, and all repetitions in it. An outer loop that comes to the same lines
+    /// What a group moves, and all repetitions in it. An outer loop that reaches the same lines
     /// again finds them in L1 if what the loops inside touch fits.
     fn of_group(&self) -> (Expr, Vec<Axis>) {
         let mut axes = self.sweep.clone();
@@ -116,10 +116,10 @@ impl Traffic<'_> {
             let apart = axis.distance.as_ref().is_none_or(rows);
             let again = match self.device.l1 {
                 Some(l1) if !apart => {
-                    let fits = less(touched, Expr::Int(l1.saturating_add(1)));
-                    choice(fits, all.clone(), mul(axis.extent.clone(), moved))
+                    let fits = less(touched, l1.saturating_add(1));
+                    choice(fits, &all, &axis.extent * moved)
                 }
-                Some(_) if moved != touched => mul(axis.extent.clone(), moved),
+                Some(_) if moved != touched => &axis.extent * moved,
                 _ => all.clone(),
             };
             (touched, moved) = (all, self.device.known.narrowed(again));
@@ -127,13 +127,13 @@ impl Traffic<'_> {
         (moved, axes)
     }
 
-    /// The repetitions in a sweep of so many groups side by side.
+    /// The repetitions in a sweep of `groups` groups side by side.
     fn of_neighbours(&self, groups: &Expr) -> Vec<Axis> {
         let mut left = groups.clone();
         let mut axes = self.sweep.clone();
         for Axis { distance, extent } in &self.groups {
-            let some = self.device.known.narrowed(min(left.clone(), extent.clone()));
-            left = self.device.known.narrowed(ceil_div(left, extent.clone()));
+            let some = self.device.known.narrowed(min(&left, extent));
+            left = self.device.known.narrowed(ceil_div(left, extent));
             axes.push(Axis { distance: distance.clone(), extent: some });
         }
         axes
@@ -144,23 +144,22 @@ impl Traffic<'_> {
     /// where all at work touch less than those of one unit would if they had nothing in common,
     /// that is all there is to move.
     fn of_unit(&self, together: Expr, held: &Expr) -> Expr {
-        let apart = mul(held.clone(), self.touched(&self.sweep));
-        let together = min(together, apart.clone());
-        quotient(mul(Expr::Int(SHARES), together), max(Expr::Int(1), apart))
+        let apart = held * self.touched(&self.sweep);
+        let together = min(together, &apart);
+        quotient(SHARES * together, max(1, apart))
     }
 
     /// If what all groups at work touch in one sweep does not fit L2, it has nothing of that when
     /// the next sweep asks for it: all that groups move, and what is moved into L2 for it. As they
     /// are in step, what they touch in a sweep is moved once for all of them.
     fn beyond(&self, l2: i64, touched: Expr, of_group: &Expr, at_work: &Expr) -> (Expr, Expr) {
-        let extents =
-            |axes: &[Axis]| axes.iter().map(|axis| axis.extent.clone()).fold(Expr::Int(1), mul);
+        let extents = |axes: &[Axis]| axes.iter().map(|axis| &axis.extent).product::<Expr>();
         let groups = extents(&self.groups);
-        let waves = ceil_div(groups.clone(), at_work.clone());
-        let all = mul(of_group.clone(), groups);
-        let once = min(all.clone(), mul(touched.clone(), mul(extents(&self.outer), waves)));
-        let fits = less(touched, Expr::Int(l2.saturating_add(1)));
-        let if_not = |bytes| choice(fits.clone(), Expr::Int(0), bytes);
+        let waves = ceil_div(&groups, at_work);
+        let all = of_group * groups;
+        let once = min(&all, &touched * (extents(&self.outer) * waves));
+        let fits = less(touched, l2.saturating_add(1));
+        let if_not = |bytes| choice(&fits, 0, bytes);
         (if_not(all), if_not(once))
     }
 }
@@ -170,37 +169,33 @@ pub(super) fn gap(axes: &[Axis], piece: &Expr, device: &Device<'_>) -> Expr {
     let sector = Expr::Int(device.sector);
     let apart = |Axis { distance, extent }: &Axis| {
         let Some(distance) = distance else { return sector.clone() };
-        let none = choice(
-            less(extent.clone(), Expr::Int(2)),
-            Expr::Int(1),
-            less(distance.clone(), piece.clone()),
-        );
-        choice(none, sector.clone(), sub(distance.clone(), piece.clone()))
+        let none = choice(less(extent, 2), 1, less(distance, piece));
+        choice(none, &sector, distance - piece)
     };
     let least = axes.iter().fold(sector.clone(), |least, axis| min(least, apart(axis)));
     device.known.narrowed(least)
 }
 
-/// Groups of so many items that are at work at once, of so many, as far as warps limit them.
+/// Of `groups` groups of `items` items those that are at work at once, within the limit of warps.
 pub(super) fn at_work(device: &Device<'_>, items: Expr, groups: Expr) -> Expr {
     let held = held(device, items, groups.clone());
-    device.known.narrowed(min(groups, mul(Expr::Int(device.units), held)))
+    device.known.narrowed(min(groups, device.units * held))
 }
 
 /// Those of one unit.
 pub(super) fn held(device: &Device<'_>, items: Expr, groups: Expr) -> Expr {
-    let warps = ceil_div(items, Expr::Int(device.warp));
+    let warps = ceil_div(items, device.warp);
     let most = Expr::Int(device.warps_per_unit.unwrap_or(MOST_WARPS));
     let held = quotient(most, warps);
-    let held = device.groups_per_unit.map_or(held.clone(), |most| min(held, Expr::Int(most)));
-    let share = ceil_div(groups, Expr::Int(device.units));
-    device.known.narrowed(max(Expr::Int(1), min(held, share)))
+    let held = device.groups_per_unit.map_or(held.clone(), |most| min(held, most));
+    let share = ceil_div(groups, device.units);
+    device.known.narrowed(max(1, min(held, share)))
 }
 
-/// Of so many bytes the part, in 64ths, that there is no room for.
+/// The part of bytes, in 64ths, that there is no room for.
 pub(super) fn part_beyond(bytes: Expr, room: Expr) -> Expr {
-    let missing = max(Expr::Int(0), sub(bytes.clone(), room));
-    quotient(mul(Expr::Int(SHARES), missing), max(Expr::Int(1), bytes))
+    let missing = max(0, &bytes - room);
+    quotient(SHARES * missing, max(1, bytes))
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 use tickbound_expr::Expr;
 
-use super::number::{add, choice, less, max, mul};
+use super::number::{choice, less, max};
 use crate::ast::{AddressSpace, SourcePlace};
-use crate::error::ReadError;
+use crate::error::Read;
 use crate::lower::Names;
 use crate::preprocess::Said;
-use crate::steps::{Arithmetic, KernelStep, KernelStepKind, MemoryAccess, SymbolExpr};
+use crate::steps::{Arithmetic, KernelStep, KernelStepKind, MemoryAccess, SymbolExpr, mentions};
 
 /// The size of a body, in instructions, up to which a loop is unrolled by compilers that keep the
 /// order of the source: LLVM, LoopUnrollPass.cpp, pragma-unroll-threshold, 16 * 1024.
@@ -23,7 +23,7 @@ const MOST_IN_PART: i64 = 256;
 /// What decides it.
 pub(super) struct Unroll<'a> {
     pub names: &'a Names,
-    /// What the source says of its loops.
+    /// The pragmas of the source.
     pub said: &'a [Said],
 }
 
@@ -31,35 +31,27 @@ pub(super) struct Unroll<'a> {
 pub(super) struct Unrolling {
     /// 1 if as a whole, else 0.
     pub whole: Expr,
-    /// Iterations of one body, if not, where the source says so.
+    /// Iterations of one body, if not, where the source requests it.
     pub body: Option<Expr>,
 }
 
 impl Unroll<'_> {
-    /// How far a loop is unrolled that has so many iterations and this body.
-    ///
-    /// # Errors
-    /// A name is not known.
-    pub fn of(
-        &self,
-        whole: &SymbolExpr,
-        at: &SourcePlace,
-        body: &[KernelStep],
-    ) -> Result<Unrolling, ReadError> {
+    /// How far a loop is unrolled that has `whole` iterations and this body.
+    pub fn of(&self, whole: &SymbolExpr, at: &SourcePlace, body: &[KernelStep]) -> Read<Unrolling> {
         let known = match self.said(at) {
             None => macros_only(whole) && !self.keeps_rolled(body),
             Some(Said { times: None, .. }) => true,
             Some(Said { times: Some(times), .. }) => {
                 let trips = self.names.put_in(whole, at)?.simplified();
-                let times = max(Expr::Int(1), self.names.put_in(times, at)?.simplified());
-                let whole = less(trips, add(times.clone(), Expr::Int(1)));
+                let times = max(1, self.names.put_in(times, at)?.simplified());
+                let whole = less(trips, &times + 1);
                 return Ok(Unrolling { whole, body: Some(times) });
             }
         };
         Ok(Unrolling { whole: Expr::Int(i64::from(known)), body: None })
     }
 
-    /// What the source says of the loop at this place.
+    /// The pragma of the loop at this place.
     fn said(&self, at: &SourcePlace) -> Option<&Said> {
         self.said.iter().find(|said| said.line == at.line && *said.file == *at.file)
     }
@@ -68,17 +60,14 @@ impl Unroll<'_> {
     /// for compilers that keep the order of the source, and else how many there are in one body,
     /// which is the greatest divisor of their number, where that is `known`, that is few enough
     /// (LLVM, LoopUnrollPass.cpp, computeUnrollCount: partial unrolling).
-    ///
-    /// # Errors
-    /// A name is not known.
     pub fn limited(
         &self,
         trips: &Expr,
         known: Option<i64>,
         body: &[KernelStep],
-    ) -> Result<(Expr, Expr), ReadError> {
+    ) -> Read<(Expr, Expr)> {
         let size = self.size(body)?;
-        let fits = |n: Expr| less(mul(n, size.clone()), Expr::Int(MOST_UNROLLED + 1));
+        let fits = |n: Expr| less(n * &size, MOST_UNROLLED + 1);
         let known = known.unwrap_or(1);
         let divisors = (2..=known.min(MOST_IN_PART)).filter(|n| known % n == 0).map(Expr::Int);
         let in_part = divisors.fold(Expr::Int(1), |most, n| choice(fits(n.clone()), n, most));
@@ -87,7 +76,7 @@ impl Unroll<'_> {
 
     /// Instructions of one iteration of a body, as a compiler counts them that asks whether to
     /// unroll it.
-    fn size(&self, body: &[KernelStep]) -> Result<Expr, ReadError> {
+    fn size(&self, body: &[KernelStep]) -> Read<Expr> {
         let mut size = Expr::Int(0);
         let mut cut: Option<&SourcePlace> = None;
         for step in body {
@@ -102,20 +91,20 @@ impl Unroll<'_> {
                 } => Expr::Int(0),
                 KernelStepKind::Compute { amount, .. } => Expr::Int(i64::from(*amount)),
                 KernelStepKind::Atomic { .. } | KernelStepKind::Barrier => Expr::Int(1),
-                // Of the parts of a loop the first stands for all.
+                // Of the parts of a loop the first represents all.
                 KernelStepKind::Repeat { whole: Some(_), .. } if cut == Some(&step.at) => {
                     Expr::Int(0)
                 }
                 KernelStepKind::Repeat { count, whole, body } => {
                     cut = whole.as_ref().map(|_| &step.at);
                     let trips = self.names.put_in(whole.as_ref().unwrap_or(count), &step.at)?;
-                    mul(max(Expr::Int(0), trips.simplified()), self.size(body)?)
+                    max(0, trips.simplified()) * self.size(body)?
                 }
                 KernelStepKind::If { then, otherwise, .. } => {
-                    add(self.size(then)?, self.size(otherwise)?)
+                    self.size(then)? + self.size(otherwise)?
                 }
             };
-            size = add(size, own);
+            size += own;
         }
         Ok(size)
     }
@@ -138,7 +127,5 @@ impl Unroll<'_> {
 
 /// Whether a number follows from macros and constants alone.
 pub(super) fn macros_only(number: &SymbolExpr) -> bool {
-    let mut only = true;
-    number.names(&mut |name: &String| only &= !name.starts_with('$'));
-    only
+    !mentions(number, "$")
 }

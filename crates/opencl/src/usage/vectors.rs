@@ -8,7 +8,7 @@
 use tickbound_expr::Expr;
 
 use super::footprint::Axis;
-use super::number::{all, ceil_div, choice, is_zero, less, mul, sub};
+use super::number::{all, ceil_div, choice, is_zero, less};
 
 /// Most bytes that one request moves for a lane without vectors.
 const WIDEST: i64 = 16;
@@ -41,7 +41,7 @@ impl Default for Vectors {
 }
 
 impl Vectors {
-    /// Vectors of so many bytes; `None`: of one word.
+    /// Vectors of this size; `None`: of one word.
     pub fn of(bytes: Option<i64>) -> Vectors {
         Vectors { bytes: bytes.unwrap_or(WORD).max(WORD) }
     }
@@ -51,7 +51,7 @@ impl Vectors {
         self.bytes > WORD
     }
 
-    /// Instructions for so many bytes of an item.
+    /// Instructions for some bytes of an item.
     pub fn instructions(&self, bytes: i64) -> i64 {
         (bytes.max(1) + self.bytes - 1) / self.bytes
     }
@@ -61,19 +61,19 @@ impl Vectors {
         WIDEST.max(self.bytes)
     }
 
-    /// Requests for so many bytes of a lane.
+    /// Requests for some bytes of a lane.
     pub fn requests(&self, bytes: i64) -> i64 {
         (bytes + self.widest() - 1) / self.widest()
     }
 
-    /// Registers for an array of so many bytes with elements of so many: those of one word lie side
-    /// by side.
+    /// Registers for an array of `bytes` bytes with elements of `element`: those of one word lie
+    /// side by side.
     pub fn registers(&self, bytes: Expr, element: i64) -> Expr {
         let element = if element <= WORD { self.bytes } else { element };
-        mul(ceil_div(bytes, Expr::Int(element)), Expr::Int(self.instructions(element)))
+        ceil_div(bytes, element) * self.instructions(element)
     }
 
-    /// What remains of so many executions of a block with these accesses if iterations are packed:
+    /// What remains of the executions of a block with these accesses if iterations are packed:
     /// those of a loop in which neighbours are stored, and neighbours or the same are loaded.
     pub(super) fn packed(&self, executed: Expr, accesses: &[Unrolled]) -> Expr {
         let words = accesses.iter().all(|access| access.bytes == WORD);
@@ -86,10 +86,10 @@ impl Vectors {
         else {
             return executed;
         };
-        let bodies = ceil_div(axis.extent.clone(), Expr::Int(self.bytes / WORD));
-        let fewer = ceil_div(mul(executed.clone(), bodies), axis.extent.clone());
-        let enough = less(Expr::Int(LEAST_PACKED / WORD - 1), axis.extent.clone());
-        choice(enough, choice(packs, fewer, executed.clone()), executed)
+        let bodies = ceil_div(&axis.extent, self.bytes / WORD);
+        let fewer = ceil_div(&executed * bodies, &axis.extent);
+        let enough = less(LEAST_PACKED / WORD - 1, &axis.extent);
+        choice(enough, choice(packs, fewer, &executed), executed)
     }
 }
 
@@ -98,10 +98,10 @@ fn packs(accesses: &[Unrolled], axis: usize) -> Expr {
     let fits = |access: &Unrolled| {
         let distance = access.axes.get(axis).and_then(|axis| axis.distance.clone());
         let Some(distance) = distance else { return Expr::Int(0) };
-        let next = is_zero(sub(distance.clone(), Expr::Int(access.bytes)));
+        let next = is_zero(&distance - access.bytes);
         match access.store {
             true => next,
-            false => choice(is_zero(distance), Expr::Int(1), next),
+            false => choice(is_zero(distance), 1, next),
         }
     };
     all(accesses.iter().map(fits))

@@ -6,10 +6,11 @@ use tickbound_model::count::count;
 use tickbound_model::source::{ArgumentKind, Define};
 use tickbound_model::{AccessKind, Bound, Problem};
 use tickbound_opencl::ast::AddressSpace;
-use tickbound_opencl::{KernelReading, attach, steps};
+use tickbound_opencl::{KernelReading, attach};
 
 use crate::kernels::example::Kernel;
 use crate::kernels::instrumented::{Counts, Outcome};
+use crate::steps;
 
 /// A kernel as the reader reads it.
 pub struct Read {

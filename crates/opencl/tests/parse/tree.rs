@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use itertools::Itertools;
 use tickbound_model::source::Standard;
 use tickbound_opencl::ast::Unit;
-use tickbound_opencl::preprocess::{Expanded, expand};
+use tickbound_opencl::preprocess::{Expanded, Expander};
 use tickbound_opencl::{ReadError, ReadRequest, Symbol, parse};
 
 use crate::parse::print::{print, stmt};
@@ -76,7 +76,7 @@ impl Source {
     }
 
     pub fn expand(&self) -> Result<Expanded, ReadError> {
-        expand(&self.request, &self.structural, &self.values)
+        Expander::new(&self.request, &self.structural)?.one(&self.values)
     }
 
     pub fn parse(&self) -> Result<Unit, ReadError> {

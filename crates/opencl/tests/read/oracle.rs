@@ -4,13 +4,14 @@ use std::collections::HashMap;
 
 use indexmap::IndexMap;
 use tickbound_opencl::ast::Unit;
-use tickbound_opencl::steps::{SymbolExpr, count, print};
+use tickbound_opencl::steps::SymbolExpr;
 use tickbound_opencl::{parse, preprocess};
 
 use super::machine::{Item, Machine};
 use super::programs::Writer;
 use super::support::{Case, case, number};
 use crate::random::Random;
+use crate::steps::{count, print};
 
 /// What became of a kernel.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
@@ -329,7 +330,7 @@ impl Case {
         &self,
     ) -> Result<(tickbound_opencl::steps::KernelSteps, Unit), tickbound_opencl::ReadError> {
         self.with_request(|request| {
-            let expanded = preprocess::expand(request, &[], &IndexMap::new())?;
+            let expanded = preprocess::Expander::new(request, &[])?.one(&IndexMap::new())?;
             let unit = parse::parse(request, &expanded)?;
             Ok((tickbound_opencl::read::read(request, &expanded.open, &unit)?, unit))
         })

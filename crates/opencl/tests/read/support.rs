@@ -4,9 +4,11 @@ use std::io::Write as _;
 
 use indexmap::IndexMap;
 use tickbound_model::source::{QuestionKey, Side, Standard};
-use tickbound_opencl::extract::extract;
-use tickbound_opencl::steps::{KernelSteps, SymbolExpr, print};
-use tickbound_opencl::{Passed, ReadError, ReadRequest, Symbol};
+use tickbound_opencl::extract::extract_with;
+use tickbound_opencl::steps::{KernelSteps, SymbolExpr};
+use tickbound_opencl::{Passed, ReadError, ReadRequest, ReaderSetup, Symbol};
+
+use crate::steps::print;
 
 /// A source with what is known about it. The kernel is called `k`.
 pub struct Case {
@@ -47,7 +49,7 @@ impl Case {
                 let key = places.iter().map(|p| configuration[*p]).collect();
                 Ok(IndexMap::from([(key, configuration.clone())]))
             };
-            let mut extracted = extract(request, &only)?;
+            let mut extracted = extract_with(request, &only, &ReaderSetup::default())?;
             Ok(extracted.variants.remove(0).steps)
         })
     }

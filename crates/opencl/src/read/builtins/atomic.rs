@@ -5,18 +5,15 @@ use super::super::places::ObjectPlace;
 use super::super::types::parts;
 use super::super::value::ReadValue;
 use super::super::{Read, Reader, counts, strides};
+use super::Call;
 use crate::ast::{AddressSpace, CExpr};
 use crate::error::ReadError;
 use crate::steps::Dependence;
 
 impl<'a> Reader<'a> {
     /// `atomic_add` and the like.
-    pub fn atomic_function(
-        &mut self,
-        name: &str,
-        arguments: &'a [CExpr],
-        e: &'a CExpr,
-    ) -> Read<Option<ReadValue>> {
+    pub fn atomic_function(&mut self, call: Call<'a>) -> Read<Option<ReadValue>> {
+        let Call { name, arguments, e } = call;
         if !name.starts_with("atomic_") && !name.starts_with("atom_") {
             return Ok(None);
         }

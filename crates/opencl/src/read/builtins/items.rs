@@ -3,6 +3,7 @@
 use super::super::symbolic::{Poly, WideInterval};
 use super::super::value::ReadValue;
 use super::super::{Read, Reader};
+use super::Call;
 use crate::ast::CExpr;
 use crate::error::ReadError;
 use crate::steps::Dependence;
@@ -14,12 +15,8 @@ const MOST_LOCAL: i64 = 1 << 16;
 
 impl<'a> Reader<'a> {
     /// `get_local_id` and the like.
-    pub fn item_function(
-        &mut self,
-        name: &str,
-        arguments: &'a [CExpr],
-        _e: &'a CExpr,
-    ) -> Read<Option<ReadValue>> {
+    pub fn item_function(&mut self, call: Call<'a>) -> Read<Option<ReadValue>> {
+        let Call { name, arguments, .. } = call;
         let dimensions = self.request.dimensions;
         let value = match name {
             "get_work_dim" => Poly::int(i64::try_from(dimensions).unwrap_or(1)),

@@ -1,9 +1,8 @@
 //! Functions of OpenCL C's library.
 
 mod atomic;
-mod integers;
 mod items;
-mod math;
+mod numbers;
 mod vectors;
 
 use super::nodes::NodeKind;
@@ -28,8 +27,19 @@ const REFUSED: [(&str, &str, &str); 11] = [
     ("get_pipe_", "a pipe", "pass the data in a buffer"),
 ];
 
+/// A call of a function.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What is passed.
+    pub arguments: &'a [CExpr],
+    /// The expression.
+    pub e: &'a CExpr,
+}
+
 /// Functions of one kind; `None` for any other function.
-type Family<'a> = fn(&mut Reader<'a>, &str, &'a [CExpr], &'a CExpr) -> Read<Option<ReadValue>>;
+type Family<'a> = fn(&mut Reader<'a>, Call<'a>) -> Read<Option<ReadValue>>;
 
 /// Whether a name is one of a list, which has spaces between them.
 fn lists(names: &str, name: &str) -> bool {
@@ -38,12 +48,8 @@ fn lists(names: &str, name: &str) -> bool {
 
 impl<'a> Reader<'a> {
     /// A call of a builtin function.
-    pub fn builtin(
-        &mut self,
-        name: &'a str,
-        arguments: &'a [CExpr],
-        e: &'a CExpr,
-    ) -> Read<ReadValue> {
+    pub fn builtin(&mut self, call: Call<'a>) -> Read<ReadValue> {
+        let Call { name, arguments, e } = call;
         match name {
             "barrier" | "work_group_barrier" => {
                 self.emit(NodeKind::Barrier, &e.at);
@@ -78,7 +84,7 @@ impl<'a> Reader<'a> {
             Reader::math_function,
         ];
         for family in families {
-            if let Some(value) = family(self, name, arguments, e)? {
+            if let Some(value) = family(self, call)? {
                 return Ok(value);
             }
         }

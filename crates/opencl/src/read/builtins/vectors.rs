@@ -3,8 +3,9 @@
 use super::super::places::ObjectPlace;
 use super::super::symbolic::Poly;
 use super::super::types::{self, Integer, width};
-use super::super::value::{Pointer, ReadValue};
+use super::super::value::ReadValue;
 use super::super::{Read, Reader};
+use super::Call;
 use crate::ast::CExpr;
 use crate::steps::{Arithmetic, Dependence};
 
@@ -17,12 +18,8 @@ struct Layout {
 
 impl<'a> Reader<'a> {
     /// `vload4`, `vstore_half2`, `convert_int4`, `as_float`, `shuffle`.
-    pub fn vector_function(
-        &mut self,
-        name: &str,
-        arguments: &'a [CExpr],
-        e: &'a CExpr,
-    ) -> Read<Option<ReadValue>> {
+    pub fn vector_function(&mut self, call: Call<'a>) -> Read<Option<ReadValue>> {
+        let Call { name, arguments, e } = call;
         if let (Some(layout), [index, pointer]) = (layout(name, "vload"), arguments) {
             let index = self.index(|r| r.whole(index))?;
             self.scattered(pointer, &index, &layout, None, e)?;
@@ -78,16 +75,8 @@ impl<'a> Reader<'a> {
     ) -> Read<()> {
         let value = self.value(pointer)?;
         let element = pointer.ty.element().map_or(4, |ty| types::parts(ty).0);
-        let moved = match value {
-            ReadValue::Pointer(p) => {
-                let pitch = Poly::int(layout.pitch * i64::from(element));
-                let distance = self.terms.mul(index, &pitch);
-                let offset = self.terms.add(&p.offset, &distance);
-                ReadValue::Pointer(Pointer { offset, ..p })
-            }
-            other => other,
-        };
-        match (self.pointee(moved, &e.at)?, store) {
+        let pitch = Poly::int(layout.pitch * i64::from(element));
+        match (self.pointee_at(value, (index, &pitch), &e.at)?, store) {
             (ObjectPlace::Memory(space, name, offset), store) => {
                 let whole = (element, layout.width);
                 self.access(store.is_some(), (space, &name, &offset), whole, &e.at);
@@ -99,7 +88,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The layout that the function's name says: `vload4`, `vloada_half3`, `vstore_half2_rte`.
+/// The layout in the function's name: `vload4`, `vloada_half3`, `vstore_half2_rte`.
 fn layout(name: &str, verb: &str) -> Option<Layout> {
     let rest = name.strip_prefix(verb)?;
     let (rest, aligned, half) = match (rest.strip_prefix("a_half"), rest.strip_prefix("_half")) {

@@ -26,6 +26,13 @@ impl PolyTerms {
         self.add(&whole, &small)
     }
 
+    /// Quotient rounded up, for a divisor of at least 1.
+    pub fn ceil_quotient(&mut self, a: &Poly, d: &Poly) -> Poly {
+        let raised = self.add(a, d);
+        let raised = self.sub(&raised, &Poly::int(1));
+        self.quotient(&raised, d)
+    }
+
     fn small_quotient(&mut self, a: &Poly, d: &Poly) -> Poly {
         if self.never_negative(a) && self.less_always(a, d) {
             return Poly::int(0);

@@ -1,9 +1,13 @@
-//! What is known to hold: facts of the path, bounds of atoms, and what follows from them.
+//! What is known to hold.
+//!
+//! Facts of the path, bounds of atoms, and what follows from them; where values lie in the launches
+//! of a problem whose sizes are known.
 
 use std::collections::BTreeSet;
 
 use super::terms::DEPTH;
-use super::{Atom, AtomKind, Poly, PolyTerms};
+use super::{Atom, AtomKind, Monomial, Poly, PolyTerms, WideInterval};
+use crate::request::LaunchBound;
 
 impl PolyTerms {
     /// How many facts there are; for [`PolyTerms::forget`].
@@ -59,7 +63,7 @@ impl PolyTerms {
         }
     }
 
-    /// Forgets all but the first so many facts.
+    /// Forgets all but the first `keep` facts.
     pub fn forget(&mut self, keep: usize) {
         self.facts.truncate(keep);
     }
@@ -70,7 +74,7 @@ impl PolyTerms {
             return true;
         }
         let Some((_, last)) = self.facts.last() else { return false };
-        // The last fact says which others there are: they come and go like a stack.
+        // The last fact determines which others there are: they come and go like a stack.
         let known =
             self.under_facts.borrow().get(poly).and_then(|(at, is)| (at == last).then_some(*is));
         known.unwrap_or_else(|| {
@@ -80,7 +84,7 @@ impl PolyTerms {
         })
     }
 
-    /// Whether a fact says that the value is less than zero: from p < 0 follows q < 0 if q - p <=
+    /// Whether the value is less than zero by a fact: from p < 0 follows q < 0 if q - p <=
     /// 0.
     fn follows(&self, poly: &Poly) -> bool {
         let near = self.near(poly);
@@ -132,9 +136,7 @@ impl PolyTerms {
     }
 
     fn below_zero_by_bounds(&self, poly: &Poly, depth: usize) -> bool {
-        let mut atoms: Vec<Atom> = poly.atoms().collect();
-        atoms.sort_unstable();
-        atoms.dedup();
+        let atoms = poly.distinct_atoms();
         atoms.iter().rev().any(|atom| {
             let Some((factor, rest)) = poly.linear_in(*atom) else { return false };
             if self.interval(&factor).least < 0 {
@@ -161,5 +163,43 @@ impl PolyTerms {
         }
         let bound = factor.mul(a).and_then(|p| p.add(&rest));
         bound.is_some_and(|bound| self.below_zero(&bound, depth - 1))
+    }
+
+    /// Where a value lies in a launch within these bounds, one for each dimension. Numbers made of
+    /// ids in another way than by sums and products are taken to be those of a launch of 2^16
+    /// items.
+    pub fn in_launch(&self, poly: &Poly, bounds: &[LaunchBound]) -> WideInterval {
+        let mut rest = poly.clone();
+        let mut sum = WideInterval::point(0);
+        for (d, bound) in bounds.iter().enumerate() {
+            let Some(group) = self.find("group", d).map(Poly::atom) else { continue };
+            let first = self.local_size(d).and_then(|local| group.mul(&local));
+            // The first item of a group: the product is below the items of the launch, which its
+            // factors by themselves are not.
+            if let Some((monomial, coefficient)) = first.as_ref().and_then(Poly::as_term) {
+                let (factor, left) = rest.split((monomial, coefficient));
+                let items = WideInterval::new(0, (bound.items - 1).max(0));
+                sum = sum.add(self.likely_in(&factor, bounds).mul(items));
+                rest = left;
+            }
+        }
+        sum.add(self.likely_in(&rest, bounds))
+    }
+
+    fn likely_in(&self, poly: &Poly, bounds: &[LaunchBound]) -> WideInterval {
+        let term = |sum: WideInterval, (monomial, coefficient): &(Monomial, i64)| {
+            let factors = monomial.iter().map(|atom| {
+                let of = |(d, bound): (usize, &LaunchBound)| {
+                    let names = [("group", bound.groups - 1), ("lid", bound.local - 1)];
+                    let found =
+                        names.into_iter().find(|(name, _)| self.find(name, d) == Some(*atom));
+                    found.map(|(_, greatest)| WideInterval::new(0, greatest.max(0)))
+                };
+                let known = bounds.iter().enumerate().find_map(of);
+                known.unwrap_or_else(|| self.likely(&Poly::atom(*atom)))
+            });
+            sum.add(factors.fold(WideInterval::point(*coefficient), WideInterval::mul))
+        };
+        poly.terms().iter().fold(WideInterval::point(0), term)
     }
 }

@@ -3,9 +3,7 @@
 /// All integers from `least` to `greatest`. Bounds beyond [`FAR`] mean: none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WideInterval {
-    /// The least.
     pub least: i128,
-    /// The greatest.
     pub greatest: i128,
 }
 
@@ -13,61 +11,49 @@ pub struct WideInterval {
 pub const FAR: i128 = 1 << 100;
 
 impl WideInterval {
-    /// Everything.
     pub const ALL: WideInterval = WideInterval { least: -FAR, greatest: FAR };
-    /// Truth values.
     pub const TRUTH: WideInterval = WideInterval { least: 0, greatest: 1 };
 
-    /// From one bound to another.
     pub fn new(least: impl Into<i128>, greatest: impl Into<i128>) -> WideInterval {
         let clamp = |v: i128| v.clamp(-FAR, FAR);
         WideInterval { least: clamp(least.into()), greatest: clamp(greatest.into()) }
     }
 
-    /// A single number.
     pub fn point(value: i64) -> WideInterval {
         WideInterval::new(value, value)
     }
 
-    /// Whether a number is in it.
     #[cfg(test)]
     pub fn contains(&self, value: i64) -> bool {
         (self.least..=self.greatest).contains(&i128::from(value))
     }
 
-    /// Whether all of another lies in it.
     pub fn covers(&self, other: WideInterval) -> bool {
         self.least <= other.least && other.greatest <= self.greatest
     }
 
-    /// Sums.
     pub fn add(self, other: WideInterval) -> WideInterval {
         WideInterval::new(self.least + other.least, self.greatest + other.greatest)
     }
 
-    /// Products.
     pub fn mul(self, other: WideInterval) -> WideInterval {
-        let corners = self.corners(other, i128::saturating_mul);
-        WideInterval::hull(&corners)
+        self.corners(other, i128::saturating_mul)
     }
 
-    /// Floor quotients, as far as the divisor is at least 1.
+    /// Floor quotients for the part of the divisor that is at least 1.
     pub fn quotient(self, divisor: WideInterval) -> WideInterval {
         if divisor.greatest < 1 {
             return WideInterval::ALL;
         }
         let divisor = WideInterval { least: divisor.least.max(1), ..divisor };
-        WideInterval::hull(&self.corners(divisor, i128::div_euclid))
+        self.corners(divisor, i128::div_euclid)
     }
 
-    /// Floor remainders, as far as the divisor is at least 1.
+    /// Floor remainders for the part of the divisor that is at least 1.
     pub fn remainder(self, divisor: WideInterval) -> WideInterval {
         let greatest = (divisor.greatest - 1).max(0);
-        if self.least >= 0 && divisor.greatest >= 1 {
-            WideInterval::new(0, greatest.min(self.greatest))
-        } else {
-            WideInterval::new(0, greatest)
-        }
+        let own = self.least >= 0 && divisor.greatest >= 1;
+        WideInterval::new(0, if own { greatest.min(self.greatest) } else { greatest })
     }
 
     /// Both and what is between.
@@ -82,18 +68,10 @@ impl WideInterval {
         if least <= greatest { WideInterval { least, greatest } } else { self }
     }
 
-    fn corners(self, other: WideInterval, f: impl Fn(i128, i128) -> i128) -> [i128; 4] {
-        [
-            f(self.least, other.least),
-            f(self.least, other.greatest),
-            f(self.greatest, other.least),
-            f(self.greatest, other.greatest),
-        ]
-    }
-
-    fn hull(corners: &[i128; 4]) -> WideInterval {
-        let least = corners.iter().copied().min().unwrap_or(-FAR);
-        let greatest = corners.iter().copied().max().unwrap_or(FAR);
-        WideInterval::new(least, greatest)
+    /// What lies between the values at the ends.
+    fn corners(self, other: WideInterval, f: impl Fn(i128, i128) -> i128) -> WideInterval {
+        let at = |a: i128| (f(a, other.least), f(a, other.greatest));
+        let ((a, b), (c, d)) = (at(self.least), at(self.greatest));
+        WideInterval::new(a.min(b).min(c).min(d), a.max(b).max(c).max(d))
     }
 }

@@ -15,11 +15,9 @@
 //! All operations are total. Where a result does not fit (overflow, or too large a term), it is a
 //! new leaf, of which nothing is known but what it depends on.
 
-mod bits;
 mod division;
 mod facts;
 mod interval;
-mod launch;
 mod operations;
 mod poly;
 mod print;

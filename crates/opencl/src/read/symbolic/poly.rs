@@ -8,12 +8,13 @@ use smallvec::SmallVec;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Atom(pub(super) u32);
 
-/// A product of atoms, each as often as its exponent says, in ascending order; empty: 1.
+/// A product of atoms, each as often as its exponent, in ascending order; empty: 1.
 pub type Monomial = SmallVec<[Atom; 4]>;
 
 /// A polynomial: its monomials in ascending order with coefficients that are not zero.
 ///
-/// Two polynomials are the same function of their atoms exactly if they are equal. Values of
+/// Two polynomials are the same function of their atoms exactly if they are equal. Operations are
+/// `None` where the result does not fit. Values of
 /// variables are copied with every branch, so a copy shares the monomials.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Poly(Rc<[(Monomial, i64)]>);
@@ -22,12 +23,10 @@ pub struct Poly(Rc<[(Monomial, i64)]>);
 const MOST_TERMS: usize = 200;
 
 impl Poly {
-    /// A constant.
     pub fn int(value: i64) -> Poly {
         Poly::term(Monomial::new(), value)
     }
 
-    /// A single atom.
     pub fn atom(atom: Atom) -> Poly {
         Poly::term(Monomial::from_slice(&[atom]), 1)
     }
@@ -77,7 +76,14 @@ impl Poly {
         self.0.iter().flat_map(|(monomial, _)| monomial.iter().copied())
     }
 
-    /// The sum, if it fits.
+    /// All atoms, each once, in order.
+    pub fn distinct_atoms(&self) -> Vec<Atom> {
+        let mut atoms: Vec<Atom> = self.atoms().collect();
+        atoms.sort_unstable();
+        atoms.dedup();
+        atoms
+    }
+
     pub fn add(&self, other: &Poly) -> Option<Poly> {
         let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
         let mut sum: Vec<(Monomial, i64)> = Vec::with_capacity(self.0.len() + other.0.len());
@@ -104,7 +110,6 @@ impl Poly {
         (sum.len() <= MOST_TERMS).then(|| Poly(sum.into()))
     }
 
-    /// The multiple, if it fits.
     pub fn scale(&self, factor: i64) -> Option<Poly> {
         if factor == 0 {
             return Some(Poly::default());
@@ -113,12 +118,10 @@ impl Poly {
         scaled.collect::<Option<_>>().map(Poly)
     }
 
-    /// The difference, if it fits.
     pub fn sub(&self, other: &Poly) -> Option<Poly> {
         self.add(&other.scale(-1)?)
     }
 
-    /// The product, if it fits.
     pub fn mul(&self, other: &Poly) -> Option<Poly> {
         if self.0.len().saturating_mul(other.0.len()) > MOST_TERMS {
             return None;

@@ -96,11 +96,10 @@ impl PolyTerms {
 
     /// `$groups_d * $local_d` is `$global_d`, also where the size of a group has another name.
     fn global_size(&self, d: usize, left: &mut Monomial, factors: &mut Vec<SymbolExpr>) {
-        let named = |name: String| self.find_name(&name);
-        let size = self.local_sizes.get(&d).cloned().or_else(|| named(format!("$local_{d}")));
-        let groups = named(format!("$groups_{d}"));
-        let (Some(groups), Some(size)) = (groups, size) else { return };
-        let (Some(groups), Some((size, 1))) = (groups.as_atom(), size.as_term()) else { return };
+        let (Some(groups), Some(size)) = (self.find("groups", d), self.local_size(d)) else {
+            return;
+        };
+        let Some((size, 1)) = size.as_term() else { return };
         let mut rest = left.clone();
         for atom in size.iter().chain([&groups]) {
             let Some(place) = rest.iter().position(|a| a == atom) else { return };

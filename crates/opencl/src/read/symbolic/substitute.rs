@@ -1,4 +1,4 @@
-//! Other values in the place of atoms.
+//! Other values in the place of atoms, and what a value grows by where an atom grows by one.
 
 use std::collections::HashMap;
 
@@ -47,5 +47,58 @@ impl PolyTerms {
         };
         done.insert(atom, value.clone());
         value
+    }
+
+    /// `(step, start)` with `poly = step * atom + start`, both without the atom.
+    pub fn linear(&self, poly: &Poly, atom: Atom) -> Option<(Poly, Poly)> {
+        poly.linear_in(atom).filter(|(step, start)| !self.has(step, atom) && !self.has(start, atom))
+    }
+
+    /// What a value grows by if the atom grows by one.
+    pub fn growth(&mut self, poly: &Poly, atom: Atom) -> Poly {
+        let mut sum = Poly::int(0);
+        for (monomial, coefficient) in poly.terms() {
+            let mut moving = monomial.clone();
+            moving.retain(|a| self.has(&Poly::atom(*a), atom));
+            let term = Poly::term(monomial.clone(), *coefficient);
+            let more = match moving.as_slice() {
+                [] => continue,
+                [one] => {
+                    let step = self.atom_growth(*one, atom);
+                    match term.linear_in(*one) {
+                        Some((factor, _)) => self.mul(&factor, &step),
+                        None => self.shifted(&term, atom),
+                    }
+                }
+                _ => self.shifted(&term, atom),
+            };
+            sum = self.add(&sum, &more);
+        }
+        sum
+    }
+
+    fn atom_growth(&mut self, of: Atom, atom: Atom) -> Poly {
+        match self.kind(of).clone() {
+            AtomKind::Choice(c, a, b) if !self.has(&c, atom) => {
+                let (a, b) = (self.growth(&a, atom), self.growth(&b, atom));
+                self.choice(&c, &a, &b)
+            }
+            _ => self.shifted(&Poly::atom(of), atom),
+        }
+    }
+
+    /// The value for an atom that is greater by one, less the value as it is.
+    fn shifted(&mut self, poly: &Poly, atom: Atom) -> Poly {
+        let next = self.add(&Poly::atom(atom), &Poly::int(1));
+        let moved = self.substitute(poly, &HashMap::from([(atom, next)]));
+        self.sub(&moved, poly)
+    }
+
+    /// Whether the atom, a name or a leaf, is in the value.
+    pub fn has(&self, poly: &Poly, atom: Atom) -> bool {
+        match self.kind(atom) {
+            AtomKind::Leaf(leaf) => self.mentions(poly, *leaf),
+            _ => self.names(poly).contains(&atom),
+        }
     }
 }

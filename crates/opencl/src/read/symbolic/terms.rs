@@ -32,9 +32,9 @@ pub enum AtomKind {
     Negative(Poly),
     /// 1 if the polynomial is zero, 0 otherwise.
     Zero(Poly),
-    /// Both of two truth values; the second is looked at only if the first holds.
+    /// Both of two truth values; the second is evaluated only if the first holds.
     And(Poly, Poly),
-    /// One of two truth values; the second is looked at only if the first does not hold.
+    /// One of two truth values; the second is evaluated only if the first does not hold.
     Or(Poly, Poly),
     /// The second if the first, a truth value, holds; otherwise the third.
     Choice(Poly, Poly, Poly),
@@ -76,7 +76,7 @@ const LIKELY: i128 = 1 << 8;
 pub struct PolyTerms {
     kinds: IndexSet<AtomKind, FxBuildHasher>,
     infos: Vec<Info>,
-    /// Values that are less than zero, each with a number of its own.
+    /// Values that are less than zero, each with a separate number.
     pub(super) facts: Vec<(Poly, u64)>,
     /// The number of the fact that was added last.
     pub(super) last_fact: u64,
@@ -88,7 +88,7 @@ pub struct PolyTerms {
     pub sums: HashMap<Poly, (Poly, i64)>,
     /// Bounds of the launch in each dimension; empty where its sizes are not known.
     pub launch: Vec<LaunchBound>,
-    /// For dimensions in which it can be said, the items of a group.
+    /// For dimensions in which they are known, the items of a group.
     pub local_sizes: BTreeMap<usize, Poly>,
     /// Whether polynomials are below zero by the bounds of their atoms alone, for each depth. What
     /// is known of an atom never changes, so answers hold for good.
@@ -160,9 +160,20 @@ impl PolyTerms {
         self.insert(kind, info)
     }
 
-    /// Looks a name up that was made before.
-    pub fn find_name(&self, name: &str) -> Option<Poly> {
-        self.kinds.get_index_of(&AtomKind::Name(name.into())).map(|i| Poly::atom(Atom(i as u32)))
+    /// A name without bounds that is the same for all items of a group.
+    pub fn uniform(&mut self, name: &str, interval: WideInterval) -> Poly {
+        self.name(name, interval, Dependence::Uniform, Vec::new())
+    }
+
+    /// The atom of an id or a size in a dimension, such as `$lid_0`, if it was made before.
+    pub fn find(&self, what: &str, d: usize) -> Option<Atom> {
+        self.known(&AtomKind::Name(format!("${what}_{d}").into()))
+    }
+
+    /// The items of a group in a dimension, if they are known or have a name.
+    pub fn local_size(&self, d: usize) -> Option<Poly> {
+        let named = || self.find("local", d).map(Poly::atom);
+        self.local_sizes.get(&d).cloned().or_else(named)
     }
 
     /// The atom of a kind that was made before.
@@ -171,18 +182,19 @@ impl PolyTerms {
     }
 
     /// A new leaf.
-    pub fn leaf(&mut self, interval: WideInterval, depends: Dependence, uppers: Vec<Poly>) -> Poly {
+    pub fn leaf(&mut self, interval: WideInterval, depends: Dependence) -> Poly {
         let leaf = Leaf(self.leaves);
         self.leaves += 1;
         let (leaves, names) = (Rc::from([leaf]), Rc::from([]));
-        let info = Info { interval, likely: interval, uppers, depends, leaves, names, size: 1 };
+        let (likely, uppers) = (interval, Vec::new());
+        let info = Info { interval, likely, uppers, depends, leaves, names, size: 1 };
         self.insert(AtomKind::Leaf(leaf), info)
     }
 
     /// A whole number made of a multiple of another, by a real number of which only the dependence
     /// is known.
     pub fn scaled(&mut self, interval: WideInterval, depends: Dependence, number: &Poly) -> Poly {
-        let leaf = self.leaf(interval, depends, Vec::new());
+        let leaf = self.leaf(interval, depends);
         self.multiples.extend(leaf.as_atom().map(|atom| (atom, number.clone())));
         leaf
     }
@@ -204,16 +216,16 @@ impl PolyTerms {
         likely: WideInterval,
         uppers: Vec<Poly>,
     ) -> Poly {
-        let leaf = self.leaf(interval, Dependence::Uniform, uppers);
+        let leaf = self.leaf(interval, Dependence::Uniform);
         if let Some(info) = self.infos.last_mut() {
-            info.likely = likely;
+            (info.likely, info.uppers) = (likely, uppers);
         }
         leaf
     }
 
     /// The atom of a leaf.
     pub fn atom_of(&self, leaf: Leaf) -> Option<Atom> {
-        self.kinds.get_index_of(&AtomKind::Leaf(leaf)).map(|i| Atom(i as u32))
+        self.known(&AtomKind::Leaf(leaf))
     }
 
     /// The number that the next leaf will have.
@@ -223,7 +235,7 @@ impl PolyTerms {
 
     /// A value of which nothing is known but its dependence.
     pub fn unknown(&mut self, depends: Dependence) -> Poly {
-        self.leaf(WideInterval::ALL, depends, Vec::new())
+        self.leaf(WideInterval::ALL, depends)
     }
 
     /// The atom of a kind that is neither a name nor a leaf.
@@ -240,7 +252,7 @@ impl PolyTerms {
         let depends = parts.iter().map(|p| self.depends(p)).max().unwrap_or(Dependence::Uniform);
         let size = parts.iter().fold(1u32, |sum, p| sum.saturating_add(self.size(p)));
         if size > LARGEST {
-            return self.leaf(interval, depends, Vec::new());
+            return self.leaf(interval, depends);
         }
         let leaves = gather(parts.iter().flat_map(|p| self.leaves(p)));
         let names = gather(parts.iter().flat_map(|p| self.names(p)));
@@ -289,7 +301,7 @@ impl PolyTerms {
         poly.atoms().any(|a| self.info(a).leaves.last().is_some_and(|leaf| *leaf >= first))
     }
 
-    /// Whether the value can be said in names.
+    /// Whether the value consists of names.
     pub fn sayable(&self, poly: &Poly) -> bool {
         poly.atoms().all(|a| self.info(a).leaves.is_empty())
     }

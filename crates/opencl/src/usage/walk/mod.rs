@@ -3,7 +3,6 @@
 mod places;
 mod privates;
 mod requests;
-mod touched;
 
 use std::sync::Arc;
 
@@ -11,23 +10,23 @@ use indexmap::IndexMap;
 use tickbound_expr::Expr;
 
 use super::around::Around;
+use super::around::Ends;
 use super::arrays::{self, Arrays};
 use super::batch::{Batch, Waits};
 use super::footprint::Axis;
-use super::guards::Ends;
 use super::kept::Kept;
-use super::number::{add, ceil_div, choice, less, max, min, mul};
+use super::number::{ceil_div, choice, less, max, min};
 use super::traffic::{at_work, held};
 use super::unroll::{Unroll, Unrolling, macros_only};
 use super::vectors::Unrolled;
 use super::{Device, PLAIN_REGISTERS};
 use crate::ast::{AddressSpace, SourcePlace};
-use crate::error::ReadError;
+use crate::error::Read;
 use crate::lower::{Item, Names};
 use crate::preprocess::Said;
 use crate::steps::{
-    Arithmetic, Dependence, KernelStep, KernelStepKind, KernelSteps, MemoryAccess, SymbolExpr,
-    accesses, picks_one,
+    Arithmetic, KernelStep, KernelStepKind, KernelSteps, MemoryAccess, SymbolExpr, accesses,
+    depends_on_item, picks_one,
 };
 
 /// Instructions of one division of whole numbers: compilers make sequences of them.
@@ -52,7 +51,7 @@ pub(super) fn parts(
     names: &Names,
     device: &Device<'_>,
     said: &[Said],
-) -> Result<IndexMap<Origin, Expr>, ReadError> {
+) -> Read<IndexMap<Origin, Expr>> {
     let item = names.of_item(Item::Middle);
     let product = |what: &str| match steps.body.first() {
         Some(step) => product(&item, what, &step.at),
@@ -73,14 +72,14 @@ pub(super) fn parts(
         privates: Arrays::default(),
         arrays: IndexMap::new(),
     };
-    let mut batch = Batch::new();
+    let mut batch = Batch::default();
     walk.steps(&steps.body, &Around::nothing(), &mut batch)?;
     walk.wait(batch.waits(device.line, Expr::Int(1), Expr::Int(1)), None);
     walk.finish(steps)
 }
 
 struct Walk<'a> {
-    /// Of the item in the middle, which stands for all.
+    /// Of the item in the middle, which represents all.
     names: &'a Names,
     ends: Ends,
     /// Groups that are at work at once, and those of one unit.
@@ -88,7 +87,7 @@ struct Walk<'a> {
     held: Expr,
     device: &'a Device<'a>,
     unroll: Unroll<'a>,
-    /// Arrays that nobody writes.
+    /// Arrays that are never written.
     read_only: &'a [String],
     /// Whether something is stored by some items only.
     stores_guarded: bool,
@@ -104,20 +103,23 @@ struct Walk<'a> {
     arrays: IndexMap<(String, bool), (Expr, Expr, SourcePlace)>,
 }
 
+/// An access, with its place in the source and what stands around it.
+#[derive(Clone, Copy)]
+struct Site<'s> {
+    access: &'s MemoryAccess,
+    at: &'s SourcePlace,
+    around: &'s Around,
+}
+
 impl Walk<'_> {
-    fn steps(
-        &mut self,
-        steps: &[KernelStep],
-        around: &Around,
-        batch: &mut Batch,
-    ) -> Result<(), ReadError> {
+    fn steps(&mut self, steps: &[KernelStep], around: &Around, batch: &mut Batch) -> Read<()> {
         batch.real |= self.arithmetic(steps, around)?;
         let filled = arrays::filled(steps);
         for step in steps {
             match &step.kind {
                 KernelStepKind::Access(access) => {
                     let fills = filled.contains(&access.array.as_str());
-                    self.access(access, (&step.at, around), fills, batch)?;
+                    self.access(Site { access, at: &step.at, around }, fills, batch)?;
                 }
                 KernelStepKind::Atomic { space, shared, .. } => {
                     self.atomic((*space, *shared), &step.at, around)?;
@@ -130,12 +132,12 @@ impl Walk<'_> {
                     let whole = whole.as_ref().unwrap_or(count);
                     self.repeat((count, whole, &step.at), body, around, batch)?;
                 }
-                KernelStepKind::If { condition, depends, then, otherwise } => {
+                KernelStepKind::If { condition, then, otherwise, .. } => {
                     if !macros_only(condition) && !step.is_private() {
                         self.add("branches", Some(&step.at), "", around.rolled());
                     }
                     for (side, holds) in [(then, true), (otherwise, false)] {
-                        let inside = self.side((condition, *depends, &step.at), holds, around)?;
+                        let inside = self.side((condition, &step.at), holds, around)?;
                         self.steps(side, &inside, batch)?;
                     }
                 }
@@ -147,16 +149,16 @@ impl Walk<'_> {
     /// What stands around one side of a branch.
     fn side(
         &self,
-        (condition, depends, at): (&SymbolExpr, Dependence, &SourcePlace),
+        (condition, at): (&SymbolExpr, &SourcePlace),
         holds: bool,
         around: &Around,
-    ) -> Result<Around, ReadError> {
+    ) -> Read<Around> {
         let inside = match self.ends.of_side(condition, holds, at)? {
             Some(shares) => shares.into_iter().fold(around.clone(), |all, s| all.of_items(s)),
             None => around.on_side(self.names.put_in(condition, at)?, holds),
         };
         let inside = if picks_one(condition, holds) { inside.of_one(around) } else { inside };
-        Ok(inside.guarded_if(depends > Dependence::Uniform))
+        Ok(inside.guarded_if(depends_on_item(condition)))
     }
 
     fn repeat(
@@ -165,7 +167,7 @@ impl Walk<'_> {
         body: &[KernelStep],
         around: &Around,
         batch: &mut Batch,
-    ) -> Result<(), ReadError> {
+    ) -> Read<()> {
         let (around, count) = match self.ends.of_loop(count, whole, at)? {
             Some(share) => (&around.of_items(share), whole),
             None => (around, count),
@@ -174,7 +176,7 @@ impl Walk<'_> {
         let trips = self.at_least(0, trips);
         let around = &match self.is_at_least(1, &trips) {
             true => around.clone(),
-            false => around.on_side(less(Expr::Int(0), trips.clone()), true),
+            false => around.on_side(less(0, &trips), true),
         };
         batch.around_any |= !body.iter().all(KernelStep::is_private);
         let known = macros_only(whole);
@@ -184,7 +186,7 @@ impl Walk<'_> {
         {
             true => {
                 let (fits, in_part) = self.unroll.limited(&trips, self.known(&trips), body)?;
-                (choice(whole, fits, Expr::Int(0)), in_part)
+                (choice(whole, fits, 0), in_part)
             }
             false => (whole, Expr::Int(1)),
         };
@@ -197,37 +199,37 @@ impl Walk<'_> {
         }
         let in_body = said.clone().unwrap_or(in_part);
         // A loop of one iteration is none, where compilers know it.
-        let again = if known { less(Expr::Int(1), trips.clone()) } else { Expr::Int(1) };
+        let again = if known { less(1, &trips) } else { Expr::Int(1) };
         let inside = around.on_side(whole, false).in_loop(trips, in_body);
         self.rolled_loop((at, said.is_some(), again), body, &inside, batch)
     }
 
-    /// A loop that is not unrolled as a whole, as the innermost one around; `said`: the source says
-    /// how far it is; `again`: 1 if it has more than one iteration.
+    /// A loop that is not unrolled as a whole, as the innermost one around; `said`: the source
+    /// requests how far it is; `again`: 1 if it has more than one iteration.
     fn rolled_loop(
         &mut self,
         (at, said, again): (&SourcePlace, bool, Expr),
         body: &[KernelStep],
         inside: &Around,
         batch: &mut Batch,
-    ) -> Result<(), ReadError> {
-        let mut own = Batch::new();
+    ) -> Read<()> {
+        let mut own = Batch::default();
         self.steps(body, inside, &mut own)?;
         let iterations = inside.rolled();
         // Compilers unroll a loop in part that is short: one without a loop in it, or that only
         // copies.
         let short = match said {
             true => iterations.clone(),
-            false => ceil_div(iterations.clone(), Expr::Int(SHORT_AT_ONCE)),
+            false => ceil_div(&iterations, SHORT_AT_ONCE),
         };
         let tests = if own.around_any { iterations.clone() } else { short.clone() };
-        let tests = choice(again, tests, Expr::Int(0));
-        self.add("integer", Some(at), "", mul(Expr::Int(ITERATION), tests.clone()));
+        let tests = choice(again, tests, 0);
+        self.add("integer", Some(at), "", ITERATION * &tests);
         self.add("branches", Some(at), "", tests);
         batch.around_loop |= own.around_loop || own.real;
         if own.real && !own.around_loop {
             let most = self.innermost.take();
-            self.innermost = Some(most.map_or(iterations.clone(), |m| max(m, iterations.clone())));
+            self.innermost = Some(most.map_or(iterations.clone(), |m| max(m, &iterations)));
         }
         let waits = if own.real && own.around_any { iterations.clone() } else { short };
         self.wait(own.waits(self.device.line, iterations, waits), Some(at));
@@ -241,7 +243,7 @@ impl Walk<'_> {
     }
 
     /// The arithmetic of one block; whether some of it is real.
-    fn arithmetic(&mut self, steps: &[KernelStep], around: &Around) -> Result<bool, ReadError> {
+    fn arithmetic(&mut self, steps: &[KernelStep], around: &Around) -> Read<bool> {
         let (mut adds, mut multiplies) = (0i64, 0i64);
         let (mut integer, mut convert, mut special) = (0i64, 0i64, 0i64);
         for step in steps {
@@ -276,23 +278,24 @@ impl Walk<'_> {
             ("convert", convert, &executed),
             ("special", special, &executed),
         ] {
-            self.add(what, at, "", mul(Expr::Int(n), executed.clone()));
+            self.add(what, at, "", n * executed);
         }
         Ok(real > 0)
     }
 
     /// How often a block is executed, with iterations that vectors take together counted once.
-    fn packed(&self, steps: &[KernelStep], around: &Around) -> Result<Expr, ReadError> {
-        let scalar = |step: &KernelStep| !matches!(step.kind, KernelStepKind::Compute { width, .. } if width > 1);
-        if !self.device.vectors.are_wide() || around.guarded || !steps.iter().all(scalar) {
+    fn packed(&self, steps: &[KernelStep], around: &Around) -> Read<Expr> {
+        let wide =
+            |kind: &KernelStepKind| matches!(kind, KernelStepKind::Compute { width: 2.., .. });
+        let scalar = !steps.iter().any(|step| wide(&step.kind));
+        if !self.device.vectors.are_wide() || around.guarded || !scalar {
             return Ok(around.executed());
         }
         let unrolled = |(access, at): (&MemoryAccess, &SourcePlace)| {
-            let (axes, _) = bodies(&self.loop_axes(access, at, around)?, around);
+            let (axes, _) = bodies(&self.loop_axes(Site { access, at, around })?, around);
             Ok(Unrolled { store: access.store, bytes: access.bytes(), axes })
         };
-        let accesses: Vec<Unrolled> =
-            accesses(steps).map(unrolled).collect::<Result<_, ReadError>>()?;
+        let accesses: Vec<Unrolled> = accesses(steps).map(unrolled).collect::<Read<_>>()?;
         Ok(self.device.vectors.packed(around.executed(), &accesses))
     }
 
@@ -300,9 +303,13 @@ impl Walk<'_> {
     fn add(&mut self, what: &'static str, at: Option<&SourcePlace>, array: &str, more: Expr) {
         if more != Expr::Int(0) {
             let line = at.map(|at| (Arc::clone(&at.file), at.line));
-            let part = self.parts.entry((what, line, array.to_owned())).or_insert(Expr::Int(0));
-            *part = add(std::mem::replace(part, Expr::Int(0)), more);
+            *self.parts.entry((what, line, array.to_owned())).or_default() += more;
         }
+    }
+
+    /// Adds to a part that an access has.
+    fn add_to(&mut self, what: &'static str, site: Site<'_>, more: Expr) {
+        self.add(what, Some(site.at), &site.access.array, more);
     }
 
     /// The value of a number that no parameter decides.
@@ -317,10 +324,10 @@ impl Walk<'_> {
 
     /// The greater of the two.
     fn at_least(&self, least: i64, number: Expr) -> Expr {
-        if self.is_at_least(least, &number) { number } else { max(Expr::Int(least), number) }
+        if self.is_at_least(least, &number) { number } else { max(least, number) }
     }
 
-    fn finish(mut self, steps: &KernelSteps) -> Result<IndexMap<Origin, Expr>, ReadError> {
+    fn finish(mut self, steps: &KernelSteps) -> Read<IndexMap<Origin, Expr>> {
         for ((array, _), (group, launch, at)) in std::mem::take(&mut self.arrays) {
             let whole = self.names.bytes_of(&array).cloned();
             let launch = whole.map_or(launch.clone(), |whole| min(launch, whole));
@@ -335,7 +342,7 @@ impl Walk<'_> {
         self.finish_privates(steps)?;
         self.add("registers", None, "kept", self.kept.registers());
         let innermost = self.innermost.take().unwrap_or(Expr::Int(1));
-        let uses = self.kept.spill_uses(mul(Expr::Int(2), innermost));
+        let uses = self.kept.spill_uses(2 * innermost);
         self.add("spill_uses", None, "", uses);
         Ok(self.parts)
     }
@@ -348,23 +355,23 @@ fn bodies(loops: &[Axis], around: &Around) -> (Vec<Axis>, Vec<Axis>) {
     let (mut inside, mut rolled) = (inside.to_vec(), rolled.to_vec());
     let body = around.body();
     if let Some(Axis { distance, extent }) = rolled.first_mut().filter(|_| body != Expr::Int(1)) {
-        inside.push(Axis { distance: distance.clone(), extent: min(body.clone(), extent.clone()) });
-        *distance = distance.take().map(|distance| mul(distance, body.clone()));
-        *extent = ceil_div(extent.clone(), body);
+        inside.push(Axis { distance: distance.clone(), extent: min(&body, &*extent) });
+        *distance = distance.take().map(|distance| distance * &body);
+        *extent = ceil_div(&*extent, body);
     }
     (inside, rolled)
 }
 
 /// Sizes of a group (`local`) or of the launch in groups (`groups`), by dimension.
-fn sizes(names: &Names, what: &str, at: &SourcePlace) -> Result<Vec<Expr>, ReadError> {
+fn sizes(names: &Names, what: &str, at: &SourcePlace) -> Read<Vec<Expr>> {
     let size =
         |d: usize| Ok(names.put_in(&SymbolExpr::Name(format!("${what}_{d}")), at)?.simplified());
     (0..3).map(size).collect()
 }
 
 /// Items of a group (`local`) or groups of the launch (`groups`).
-fn product(names: &Names, what: &str, at: &SourcePlace) -> Result<Expr, ReadError> {
-    Ok(sizes(names, what, at)?.into_iter().fold(Expr::Int(1), mul))
+fn product(names: &Names, what: &str, at: &SourcePlace) -> Read<Expr> {
+    Ok(sizes(names, what, at)?.into_iter().product())
 }
 
 /// Whether something in global memory is stored behind a condition on the item.
@@ -376,8 +383,8 @@ fn stores_guarded(steps: &[KernelStep], guarded: bool) -> bool {
         KernelStepKind::Repeat { whole, body, .. } => {
             stores_guarded(body, guarded || whole.is_some())
         }
-        KernelStepKind::If { depends, then, otherwise, .. } => {
-            let guarded = guarded || *depends > Dependence::Uniform;
+        KernelStepKind::If { condition, then, otherwise, .. } => {
+            let guarded = guarded || depends_on_item(condition);
             stores_guarded(then, guarded) || stores_guarded(otherwise, guarded)
         }
         _ => false,

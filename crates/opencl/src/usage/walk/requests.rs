@@ -7,11 +7,10 @@ use super::super::batch::{Batch, is_from_data};
 use super::super::footprint::{Axis, addresses};
 use super::super::kept::window;
 use super::super::lanes::{Lane, lines, passes};
-use super::super::number::{SHARES, min, mul, part_of};
-use super::{Walk, bodies, product};
+use super::super::number::{SHARES, min, part_of};
+use super::{Site, Walk, bodies, product};
 use crate::ast::{AddressSpace, SourcePlace};
-use crate::error::ReadError;
-use crate::steps::MemoryAccess;
+use crate::error::Read;
 
 /// How the lanes of one request are served.
 struct Request<'l> {
@@ -19,7 +18,7 @@ struct Request<'l> {
     words: i64,
     /// Bytes of a lane.
     bytes: i64,
-    /// `None` where that cannot be said.
+    /// `None` where that is not known.
     lanes: Option<&'l [Lane]>,
     /// Items of a group, where its last row is not whole.
     most: Option<&'l Expr>,
@@ -28,16 +27,16 @@ struct Request<'l> {
 }
 
 impl Walk<'_> {
-    /// An atomic operation: one request that all lanes pass one after the other. On one address of
-    /// the launch L2 does those of all items one after the other.
+    /// An atomic operation: one request that all lanes pass in sequence. On one address of
+    /// the launch L2 does those of all items in sequence.
     pub(super) fn atomic(
         &mut self,
         (space, shared): (AddressSpace, bool),
         at: &SourcePlace,
         around: &Around,
-    ) -> Result<(), ReadError> {
+    ) -> Read<()> {
         let executed = around.executed();
-        let passes = mul(executed.clone(), Expr::Int(self.device.warp));
+        let passes = &executed * self.device.warp;
         let (requests, wavefronts) = of_memory(space);
         self.add(requests, Some(at), "", executed.clone());
         self.add(wavefronts, Some(at), "", passes);
@@ -45,29 +44,24 @@ impl Walk<'_> {
             let groups = product(self.names, "groups", at)?;
             let of_group = match around.executed_alone() {
                 Some(alone) => alone,
-                None => mul(product(self.names, "local", at)?, executed),
+                None => product(self.names, "local", at)? * executed,
             };
-            self.add("shared_atomics", Some(at), "", mul(groups, of_group));
+            self.add("shared_atomics", Some(at), "", groups * of_group);
         }
         Ok(())
     }
 
     /// An access; `fills`: it is of a private array that global memory fills.
-    pub(super) fn access(
-        &mut self,
-        access: &MemoryAccess,
-        (at, around): (&SourcePlace, &Around),
-        fills: bool,
-        batch: &mut Batch,
-    ) -> Result<(), ReadError> {
-        let loops = self.loop_axes(access, at, around)?;
+    pub(super) fn access(&mut self, site: Site<'_>, fills: bool, batch: &mut Batch) -> Read<()> {
+        let Site { access, around, .. } = site;
+        let loops = self.loop_axes(site)?;
         let (unrolled, rolled) = bodies(&loops, around);
         if access.space == AddressSpace::Private {
             let fills = fills && !self.device.source_order;
-            self.private(access, (at, around), (&unrolled, &rolled), fills, batch);
+            self.private(site, (&unrolled, &rolled), fills, batch);
             return Ok(());
         }
-        let lanes = self.lanes(access, at)?;
+        let lanes = self.lanes(site)?;
         let same = lanes.as_ref().is_some_and(|l| l.iter().all(|l| l.distance == Expr::Int(0)));
         // From the cache for constants it is an operand.
         if access.space == AddressSpace::Constant && same {
@@ -75,30 +69,30 @@ impl Walk<'_> {
         }
         let bytes = access.bytes();
         let merged = match around.guarded {
-            true => unrolled.iter().fold(Expr::Int(1), |all, axis| mul(all, axis.extent.clone())),
+            true => unrolled.iter().map(|axis| &axis.extent).product(),
             false => addresses(&unrolled, bytes, &self.device.known).count,
         };
         let (requests, words, bytes) = self.requests_of_lane(bytes);
-        let each = mul(merged, Expr::Int(requests));
+        let each = merged * requests;
         let requests = repeated(around, each.clone(), Expr::Int(requests));
         if !access.store {
-            self.keep(access, (at, around), &unrolled, (words, &each));
+            self.keep(site, &unrolled, (words, &each));
         }
-        let (aligned, row) = self.aligned(access, at, &loops, lanes.as_deref())?;
-        let most = self.items_in_rows(access, at)?;
+        let (aligned, row) = self.aligned(site, &loops, lanes.as_deref())?;
+        let most = self.items_in_rows(site)?;
         let (lanes_of_warp, most) = (lanes.as_deref(), most.as_ref());
         let request = Request { words, bytes, lanes: lanes_of_warp, most, aligned: &aligned };
-        self.request(access, at, &request, requests.clone());
+        self.request(site, &request, requests.clone());
         // An address that comes from data is computed for each request.
         let from_data = is_from_data(access);
-        let addresses = if from_data { mul(Expr::Int(2), requests) } else { around.rolled() };
-        self.add("integer", Some(at), &access.array, addresses);
+        let addresses = if from_data { 2 * requests } else { around.rolled() };
+        self.add_to("integer", site, addresses);
         if !access.store {
-            let each = mul(around.taken.clone(), each);
+            let each = &around.taken * each;
             batch.load(access, rolled.first(), each);
         }
         if access.space != AddressSpace::Local {
-            self.touch((access, at, around), lanes, loops, (aligned, row))?;
+            self.touch(site, lanes, loops, (aligned, row))?;
         }
         Ok(())
     }
@@ -115,19 +109,14 @@ impl Walk<'_> {
     }
 
     /// Registers for elements of loads in unrolled loops.
-    fn keep(
-        &mut self,
-        access: &MemoryAccess,
-        (at, around): (&SourcePlace, &Around),
-        unrolled: &[Axis],
-        (words, each): (i64, &Expr),
-    ) {
+    fn keep(&mut self, site: Site<'_>, unrolled: &[Axis], (words, each): (i64, &Expr)) {
+        let Site { access, at, around } = site;
         let in_order = self.device.source_order || self.read_only.contains(&access.array);
         if unrolled.is_empty() || !in_order {
             return;
         }
-        let registers = |elements: Expr| mul(around.taken.clone(), mul(Expr::Int(words), elements));
-        let uses = unrolled.iter().fold(around.taken.clone(), |all, l| mul(all, l.extent.clone()));
+        let registers = |elements: Expr| &around.taken * (words * elements);
+        let uses = unrolled.iter().fold(around.taken.clone(), |all, l| all * &l.extent);
         if !around.guarded {
             self.kept.window(at.line, registers(window(unrolled)), uses);
         }
@@ -139,14 +128,9 @@ impl Walk<'_> {
         }
     }
 
-    fn request(
-        &mut self,
-        access: &MemoryAccess,
-        at: &SourcePlace,
-        request: &Request<'_>,
-        requests: Expr,
-    ) {
-        // What cannot be said: no conflicts among banks, and a line for each lane.
+    fn request(&mut self, site: Site<'_>, request: &Request<'_>, requests: Expr) {
+        let access = site.access;
+        // Where they are not known: no conflicts among banks, and a line for each lane.
         let Request { words, bytes, lanes, most, aligned } = request;
         let (wavefronts, touched) = match lanes {
             Some(lanes) => (
@@ -156,24 +140,24 @@ impl Walk<'_> {
             None => (Expr::Int(SHARES * words), Expr::Int(SHARES * self.device.warp)),
         };
         let (count, passed) = of_memory(access.space);
-        self.add(count, Some(at), &access.array, requests.clone());
+        self.add_to(count, site, requests.clone());
         if !access.store && self.read_only.contains(&access.array) {
-            self.add("read_only_requests", Some(at), &access.array, requests.clone());
+            self.add_to("read_only_requests", site, requests.clone());
         }
-        self.add(passed, Some(at), &access.array, part_of(requests.clone(), wavefronts));
+        self.add_to(passed, site, part_of(&requests, wavefronts));
         if access.space != AddressSpace::Local {
-            self.add("global_lines", Some(at), &access.array, part_of(requests, touched));
+            self.add_to("global_lines", site, part_of(requests, touched));
         }
     }
 }
 
-/// So much in each body, of `one` in each iteration: where the last body of a loop that is unrolled
+/// `each` in each body, of `one` in each iteration: where the last body of a loop that is unrolled
 /// in part is not whole, no more than all iterations have.
 pub(super) fn repeated(around: &Around, each: Expr, one: Expr) -> Expr {
-    let all = mul(around.rolled(), each);
+    let all = around.rolled() * each;
     match around.body() {
         Expr::Int(1) => all,
-        _ => min(all, mul(around.executed(), one)),
+        _ => min(all, around.executed() * one),
     }
 }
 

@@ -14,9 +14,9 @@ use tickbound_opencl::ast::{
     AddressSpace, CBinaryOp, CExpr, CStmt, CStmtKind, CVariable, ExprKind, Label, ScalarType, Type,
     UnaryOp, Unit, VariableId,
 };
-use tickbound_opencl::steps::StepCounts;
 
 use crate::random::Random;
+use crate::steps::StepCounts;
 use types::convert;
 
 /// Why a run has no meaning, so nothing can be compared.

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use tickbound_expr::EvalError;
-
-use super::{AddressSpace, KernelStep, KernelStepKind, KernelSteps, SymbolExpr};
+use tickbound_opencl::steps::{AddressSpace, KernelStep, KernelStepKind, KernelSteps, SymbolExpr};
 
 /// How often an item does what.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,4 +1,4 @@
-//! Conditions that pick out one item of a group: `get_local_id(0) == 0`.
+//! Conditions of branches: which depend on the item, and which hold for one item of a group.
 
 use tickbound_expr::BinaryOp;
 
@@ -10,22 +10,30 @@ use super::SymbolExpr;
 pub fn picks_one(condition: &SymbolExpr, holds: bool) -> bool {
     match condition {
         SymbolExpr::Not(inner) => picks_one(inner, !holds),
-        SymbolExpr::Binary(BinaryOp::Eq, a, b) if holds => is_of_item(a) || is_of_item(b),
-        SymbolExpr::Binary(BinaryOp::Ne, a, b) if !holds => is_of_item(a) || is_of_item(b),
+        SymbolExpr::Binary(BinaryOp::Eq, a, b) if holds => depends_on_item(a) || depends_on_item(b),
+        SymbolExpr::Binary(BinaryOp::Ne, a, b) if !holds => {
+            depends_on_item(a) || depends_on_item(b)
+        }
         SymbolExpr::Binary(BinaryOp::And, a, b) if holds => {
             picks_one(a, true) || picks_one(b, true)
         }
         SymbolExpr::Binary(BinaryOp::Or, a, b) if !holds => {
             picks_one(a, false) || picks_one(b, false)
         }
-        place => !holds && matches!(place, SymbolExpr::Name(_)) && is_of_item(place),
+        place => !holds && matches!(place, SymbolExpr::Name(_)) && depends_on_item(place),
     }
 }
 
-fn is_of_item(number: &SymbolExpr) -> bool {
-    let mut of_item = false;
-    number.names(&mut |name: &String| of_item |= name.starts_with("$lid_"));
-    of_item
+/// Whether a condition depends on the place of the item in its group.
+pub fn depends_on_item(condition: &SymbolExpr) -> bool {
+    mentions(condition, "$lid_")
+}
+
+/// Whether a name with this prefix is in a number.
+pub(crate) fn mentions(number: &SymbolExpr, prefix: &str) -> bool {
+    let mut found = false;
+    number.names(&mut |name: &String| found |= name.starts_with(prefix));
+    found
 }
 
 #[cfg(test)]

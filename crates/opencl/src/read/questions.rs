@@ -1,13 +1,16 @@
-//! The loops and branches of a file that an answer of the problem file may be for.
+//! Questions to the problem file: which loops and branches they are about, and its answers.
 
 use std::collections::BTreeSet;
 
-use tickbound_model::source::QuestionKey;
+use tickbound_model::source::{QuestionKey, Side};
 
-use super::form::Loop;
-use super::scan;
+use super::nodes::{KernelNode, first_mention};
+use super::scan::Loop;
+use super::symbolic::Leaf;
+use super::{Reader, scan};
 use crate::ast::{CBinaryOp, CExpr, CFunction, CStmt, CStmtKind, ExprKind, SourcePlace, Unit};
-use crate::request::ReadRequest;
+use crate::error::ReadError;
+use crate::request::{ReadRequest, Symbol, bound_name};
 use crate::written::written;
 
 /// A loop or branch: where it stands, and its condition, if it has one.
@@ -94,4 +97,66 @@ pub fn matched(request: &ReadRequest, unit: &Unit) -> (BTreeSet<usize>, BTreeSet
         sides.extend(of_branches.map(|(i, _)| i));
     }
     (bounds, sides)
+}
+
+impl<'a> Reader<'a> {
+    /// Which side the problem file chooses for a branch.
+    pub fn chosen_side(&self, at: &SourcePlace, condition: &CExpr) -> Option<Side> {
+        let mut answers = self.request.branches.iter();
+        answers.find(|(asked, _)| self.is_meant(asked, (at, Some(condition)))).map(|(_, s)| *s)
+    }
+
+    /// The name and the range of the most iterations that the problem file gives for a loop.
+    pub fn given_bound(&self, l: &Loop<'a>) -> Option<(String, Symbol)> {
+        let mut answers = self.request.bounds.iter().enumerate();
+        let meant = answers.find(|(_, (asked, _))| self.is_meant(asked, (l.at, l.test)));
+        meant.map(|(i, (asked, bound))| (bound_name(i, asked), *bound))
+    }
+
+    /// What an answer for a condition in the function at hand is called.
+    pub fn key(&self, condition: Option<&CExpr>) -> String {
+        let function = self.calls.last().copied().unwrap_or_default();
+        format!("{function}: {}", condition_text(condition))
+    }
+
+    fn is_meant(&self, asked: &QuestionKey, place: QuestionPlace<'_>) -> bool {
+        let function = self.calls.last().and_then(|name| self.unit.functions.get(*name));
+        function.is_some_and(|function| fits(asked, function, &self.entry.at.file, place))
+    }
+}
+
+/// Most iterations of a loop that are walked one by one.
+pub const MOST_ITERATIONS: i64 = 64;
+
+impl<'a> Reader<'a> {
+    /// The iterations of a loop are not known, because of data or for another reason.
+    pub fn unbounded(&self, l: &Loop<'a>, on_data: bool) -> ReadError {
+        ReadError::Unbounded { at: l.at.clone(), key: self.key(l.test), on_data }
+    }
+
+    /// The iterations of a loop differ, and there may be too many of them.
+    pub fn iterations_differ(
+        &self,
+        at: &SourcePlace,
+        nodes: &[KernelNode],
+        iteration: Leaf,
+    ) -> ReadError {
+        let first = first_mention(&self.terms, nodes, iteration);
+        // A loop that was cut differs by what it was cut for.
+        let (inner, branch) = first.map_or((at, false), |(inner, branch)| {
+            self.cuts.get(inner).map_or((inner, branch), |(by, branch)| (by, *branch))
+        });
+        ReadError::Differing { at: at.clone(), line: inner.line, branch, most: MOST_ITERATIONS }
+    }
+}
+
+/// There may be too many iterations to walk them one by one.
+pub fn too_many_iterations(at: &SourcePlace) -> ReadError {
+    ReadError::at(
+        at,
+        format!(
+            "the loop's iterations differ, and there may be more than {MOST_ITERATIONS} of them"
+        ),
+        "bound its parameters",
+    )
 }

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{Assumed, Dependence, KernelStep, KernelStepKind, KernelSteps, MemoryAccess, Stride};
+use tickbound_opencl::steps::{
+    Assumed, KernelStep, KernelStepKind, KernelSteps, MemoryAccess, Stride, depends_on_item,
+};
 
 /// The steps, indented, with the lines of the source in front.
 pub fn print(steps: &KernelSteps) -> String {
@@ -40,12 +42,8 @@ fn block(steps: &[KernelStep], depth: usize, text: &mut String) {
                 let _ = writeln!(text, "repeat {count}");
                 block(body, depth + 1, text);
             }
-            KernelStepKind::If { condition, depends, then, otherwise } => {
-                let by = match depends {
-                    Dependence::Uniform => "",
-                    Dependence::Item => " (item)",
-                    Dependence::Data => " (data)",
-                };
+            KernelStepKind::If { condition, then, otherwise, .. } => {
+                let by = if depends_on_item(condition) { " (item)" } else { "" };
                 let _ = writeln!(text, "if {condition}{by}");
                 block(then, depth + 1, text);
                 if !otherwise.is_empty() {

@@ -1,4 +1,40 @@
-//! Values of literals.
+//! Operators and literals, as they are written.
+
+use crate::ast::{CBinaryOp, UnaryOp};
+use crate::written::{BINARY, PREFIX};
+
+/// A binary operator, or an assignment with what it does besides.
+pub(super) enum Binary {
+    Plain(CBinaryOp),
+    Assign(Option<CBinaryOp>),
+}
+
+/// The binary operator of this spelling.
+pub(super) fn binary(text: &str) -> Option<Binary> {
+    let plain = |text: &str| BINARY.iter().find(|(_, spelling, _)| *spelling == text);
+    if let Some((op, ..)) = plain(text) {
+        return Some(Binary::Plain(*op));
+    }
+    match (text.strip_suffix('=')?, text.strip_suffix('=').and_then(plain)) {
+        ("", _) => Some(Binary::Assign(None)),
+        (_, Some((op, ..))) if op.is_arithmetic() => Some(Binary::Assign(Some(*op))),
+        _ => None,
+    }
+}
+
+/// The operator with which a text begins.
+pub(super) fn prefix(text: &str) -> Option<UnaryOp> {
+    PREFIX.iter().find(|(_, spelling)| text.starts_with(spelling)).map(|(op, _)| *op)
+}
+
+/// The operator that follows an operand.
+pub(super) fn postfix(text: &str) -> Option<UnaryOp> {
+    match text.get(..2)? {
+        "++" => Some(UnaryOp::PostIncrement),
+        "--" => Some(UnaryOp::PostDecrement),
+        _ => None,
+    }
+}
 
 /// The value of an integer literal; its 64 bits, if it does not fit into a signed number.
 pub(super) fn integer(text: &str) -> Option<i64> {
