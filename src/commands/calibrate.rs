@@ -53,7 +53,7 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit, CliError> {
     match args.measure(device, like.as_ref()) {
         Ok(()) => Ok(Exit::Done),
         Err(Stopped::Interrupted) => {
-            complain!("tickbound: {}", stopped());
+            error!("tickbound: {}", stopped());
             Ok(Exit::Nothing)
         }
         Err(Stopped::Failed(e)) => Err(e),
@@ -117,7 +117,7 @@ impl CalibrateArgs {
 
     fn measure(&self, device: &Device, like: Option<&Platform>) -> Result<(), Stopped> {
         stop::quiet();
-        stop::on_forced_end(|| complain!("tickbound: {}", stopped()));
+        stop::on_forced_end(|| error!("tickbound: {}", stopped()));
         let interrupt = stop::flag();
         let options =
             if self.quick { CalibrateOptions::quick() } else { CalibrateOptions::thorough() };

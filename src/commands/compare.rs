@@ -48,7 +48,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<Exit, CliError> {
     drop(progress);
     if let Some(path) = &args.html {
         html::write(path, &[html::PageSource::from(result.clone())])?;
-        eprintln!("tickbound: {path} written");
+        note!("tickbound: {path} written");
     }
     stop::on_forced_end(|| {});
     say_result(args.json, &result)?;
@@ -102,7 +102,7 @@ fn options(timeout: Seconds, memory: Option<ByteSize>) -> Result<CompareOptions,
 fn outcome(result: &Comparison) -> Exit {
     for case in &result.cases {
         for disagreement in &case.disagreements {
-            complain!("tickbound: {}: ENGINES DISAGREE: {disagreement}", case.problem);
+            error!("tickbound: {}: ENGINES DISAGREE: {disagreement}", case.problem);
         }
     }
     let proved = result.cases.iter().all(|case| case.rows.iter().any(Row::proved));

@@ -20,10 +20,10 @@ pub(super) fn run(args: &DevicesArgs) -> Result<Exit, CliError> {
         return Ok(Exit::found(!listing.devices.is_empty()));
     }
     if let Some(why) = listing.absent() {
-        eprintln!("tickbound: {why}");
+        note!("tickbound: {why}");
         return Ok(Exit::Nothing);
     }
-    listing.notes.iter().for_each(|note| eprintln!("tickbound: {note}"));
+    listing.notes.iter().for_each(|note| note!("tickbound: {note}"));
     let mut table = Table::new(["device", "name", "platform", "driver", "units", "MiB"]);
     for device in &listing.devices {
         table.push([

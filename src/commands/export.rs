@@ -171,7 +171,7 @@ fn write_promela(args: &ExportArgs) -> Result<(), CliError> {
     let model = promela::export(&problem, &space, &promela::PromelaOptions { style: args.style })?;
     say_or_save(args.output.as_deref(), &model.text)?;
     if model.vector_bytes > 1024 {
-        eprintln!(
+        note!(
             "tickbound: compile the verifier with -DVECTORSZ={}; a state is larger than SPIN's \
              1024 bytes",
             model.vector_bytes

@@ -177,7 +177,7 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
     if referenced {
         save(&reference_file, &reference(&proposal.kernel, &proposal.outputs))?;
     } else if args.reference {
-        eprintln!(
+        note!(
             "tickbound: no reference is written, as the kernel cannot be measured with this file"
         );
     }

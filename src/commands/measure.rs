@@ -159,11 +159,11 @@ impl MeasureArgs {
         if let Some(path) = &self.t4 {
             let text = format!("{:#}\n", t4::results(times.problem, times.report));
             save(path, &text)?;
-            eprintln!("tickbound: {path} written");
+            note!("tickbound: {path} written");
         }
         match (&self.plot, times.chart()) {
             (None, _) => {}
-            (Some(_), None) => eprintln!("tickbound: --plot: there are no times to draw"),
+            (Some(_), None) => note!("tickbound: --plot: there are no times to draw"),
             (Some(path), Some(chart)) => written(&chart.write(path)?),
         }
         if let Some(path) = &self.html {
@@ -183,7 +183,7 @@ impl MeasureArgs {
             Ok(_) => Ok(()),
             Err(e) if needed => Err(e),
             Err(e) => {
-                eprintln!("tickbound: no model beside the times: {}", one_line(&e.to_string()));
+                note!("tickbound: no model beside the times: {}", one_line(&e.to_string()));
                 Ok(())
             }
         }
@@ -264,7 +264,7 @@ fn ended(report: &MeasureReport, json: bool) -> Result<Exit, CliError> {
     }
     let vanished = matches!(report.stopped, Some(LabError::Vanished { .. }));
     if let Some(why) = report.stopped.as_ref().filter(|_| vanished || json) {
-        eprintln!("tickbound: {why}");
+        note!("tickbound: {why}");
     }
     let found = !report.ranked().is_empty() && !vanished;
     Ok(Exit::found(found))
@@ -333,7 +333,7 @@ impl Teller<'_> {
         let (kept, cache) = (self.kept, self.cache.unwrap_or_default().to_owned());
         stop::on_forced_end(move || {
             let why = stop::reason().map_or_else(String::new, |why| format!("{why}; "));
-            complain!(
+            error!(
                 "tickbound: {why}ended before it was finished; {kept} results are in {cache}, the \
                  same command goes on"
             );

@@ -4,7 +4,7 @@
 //! [`Exit`]; an error comes with one line that states what, where, and the fix.
 
 /// Writes something beside the answer, a line on standard error, unless `--quiet` is given.
-macro_rules! eprintln {
+macro_rules! note {
     ($($text:tt)*) => {
         if !crate::commands::notes::are_hushed() {
             crate::commands::notes::line(&format!($($text)*));
@@ -13,7 +13,7 @@ macro_rules! eprintln {
 }
 
 /// Writes an error, a line on standard error.
-macro_rules! complain {
+macro_rules! error {
     ($($text:tt)*) => {
         crate::commands::notes::line(&format!($($text)*))
     };
@@ -165,7 +165,7 @@ pub fn main() -> ExitCode {
         Err(e) => {
             let why = if e.is_fault() { None } else { stop::reason() };
             let before = why.as_ref().map(|why| format!("{why}: ")).unwrap_or_default();
-            complain!("tickbound: {}", one_line(&format!("{before}{e}")));
+            error!("tickbound: {}", one_line(&format!("{before}{e}")));
             match why {
                 // Whatever has no result by then has none because it was stopped.
                 Some(_) => Exit::Nothing,

@@ -186,7 +186,7 @@ pub(crate) fn say_or_save(path: Option<&str>, text: &str) -> Result<(), CliError
 
 /// Writes on standard error which files were written.
 pub(crate) fn written(files: &[PathBuf]) {
-    files.iter().for_each(|path| eprintln!("tickbound: {} written", path.display()));
+    files.iter().for_each(|path| note!("tickbound: {} written", path.display()));
 }
 
 /// Configurations in order: their rank, what `columns` states of each, and the values of their

@@ -59,7 +59,7 @@ impl Progress {
 
     /// Leaves a line on standard error, above the moving one.
     pub fn aside(&self, text: &str) {
-        self.bar.suspend(|| eprintln!("{text}"));
+        self.bar.suspend(|| note!("{text}"));
     }
 
     /// Shows a sentence.

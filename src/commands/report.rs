@@ -32,6 +32,6 @@ pub(super) fn run(args: &ReportArgs) -> Result<Exit, CliError> {
         sources.push(html::PageSource::read(path, &text)?);
     }
     html::write(&args.output, &sources)?;
-    eprintln!("tickbound: {} written", args.output);
+    note!("tickbound: {} written", args.output);
     Ok(Exit::Done)
 }

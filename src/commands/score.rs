@@ -124,7 +124,7 @@ pub(super) fn run(args: &ScoreArgs) -> Result<Exit, CliError> {
     };
     let mismatch = results.device.as_ref().and_then(|d| mismatch(d, &problem.platform.name));
     if let Some(mismatch) = mismatch {
-        eprintln!("tickbound: {mismatch}");
+        note!("tickbound: {mismatch}");
     }
     let scored = score(&compared.pairs);
     let entries = compared.programs.iter().zip(&compared.pairs);

@@ -96,7 +96,7 @@ pub(super) fn run(args: &SpinArgs) -> Result<Exit, CliError> {
         say(&format!("\n{}\n", ranking(&problem, &["ticks", "steps"], best)))?;
     }
     if let Some(folder) = &args.keep {
-        eprintln!("tickbound: {}: models, verifiers, trails and logs", folder.display());
+        note!("tickbound: {}: models, verifiers, trails and logs", folder.display());
     }
     Ok(Exit::of(&answer))
 }

@@ -259,8 +259,8 @@ fn hear() {
         return;
     }
     // Below the `^C` of a terminal.
-    eprintln!("");
-    eprintln!("tickbound: interrupted; finishing with what is known (again: stop at once)");
+    note!("");
+    note!("tickbound: interrupted; finishing with what is known (again: stop at once)");
 }
 
 /// [`GRACE`], or less if who runs this process has less.
@@ -317,7 +317,7 @@ fn end(words: Option<Words>) -> ! {
 /// Tells that nothing is known at a forced end.
 pub(super) fn complain_unfinished() {
     let why = reason().map_or_else(String::new, |why| format!("{why}; "));
-    complain!("tickbound: {why}ended before it was finished");
+    error!("tickbound: {why}ended before it was finished");
 }
 
 /// Whether a signal was ignored when the process was started.

@@ -102,7 +102,7 @@ pub fn write(problem: &Problem, bound: &Bound, runs: &[Shown], path: &str) -> Re
     }
     let (spans, truncated) = trace(problem, bound, runs, path)?;
     let note = if truncated { ", the first of many" } else { "" };
-    eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
+    note!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
     Ok(())
 }
 

@@ -86,7 +86,7 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     let options = args.options()?;
     let Some(problem) = read(args, &options)? else { return Ok(Exit::Nothing) };
     if let Some(guesses) = args.question.chosen.guesses() {
-        eprintln!("tickbound: {guesses}");
+        note!("tickbound: {guesses}");
     }
     args.check_outputs(&problem)?;
     let drawing = args.plot.as_ref().map(|_| Drawing::of(&problem)).transpose()?;
@@ -103,7 +103,7 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
         said(args.json, &problem, result) + &list
     };
     if let Some(why) = shortfall(args.top, &result) {
-        eprintln!("tickbound: {why}");
+        note!("tickbound: {why}");
     }
     // If a picture takes too long, this is still printed.
     let last = text(&result);
@@ -262,7 +262,7 @@ fn shortfall(top: usize, result: &TuneResult) -> Option<String> {
 /// Writes the certificate of a least time that is proved.
 fn certify(problem: &Problem, result: &TuneResult, folder: &Path) -> Result<(), CliError> {
     let Some(best) = result.best.as_ref().filter(|_| result.status == Status::Optimal) else {
-        eprintln!("tickbound: no certificate: the least time is not proved");
+        note!("tickbound: no certificate: the least time is not proved");
         return Ok(());
     };
     let program = concat!("tickbound ", env!("CARGO_PKG_VERSION"));
@@ -271,7 +271,7 @@ fn certify(problem: &Problem, result: &TuneResult, folder: &Path) -> Result<(), 
         tickbound_certificate::write::certificate(program, problem, optimum, &stop::is_due)?;
     certificate.write(folder)?;
     let shown = folder.display();
-    eprintln!("tickbound: {shown} written; `tickbound check {shown}` checks it");
+    note!("tickbound: {shown} written; `tickbound check {shown}` checks it");
     Ok(())
 }
 

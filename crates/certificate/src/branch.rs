@@ -3,7 +3,7 @@
 //! The time is known, so there is nothing to search for: boxes are cut in halves until each is
 //! closed. Nothing here need be right: [`crate::branches`] checks what comes out.
 
-use crate::branches::{Box, Branches, halves, is_closed, root};
+use crate::branches::{Branches, ParameterBox, halves, is_closed, root};
 use crate::refusal::Refusal;
 use tickbound_timing::obligation::Obligation;
 
@@ -20,7 +20,7 @@ pub fn branch(
     stop: &dyn Fn() -> bool,
 ) -> Result<Branches, Refusal> {
     let mut boxes = Vec::new();
-    let mut open: Vec<Box> = root(obligation).into_iter().collect();
+    let mut open: Vec<ParameterBox> = root(obligation).into_iter().collect();
     while let Some(next) = open.pop() {
         if boxes.len() >= MAX_BOXES {
             return Err(Refusal::TooLarge("a tree of too many boxes"));

@@ -30,15 +30,15 @@ pub struct Branches {
 }
 
 /// For each parameter the first and the last number of its values.
-pub type Box = Vec<(usize, usize)>;
+pub type ParameterBox = Vec<(usize, usize)>;
 
 /// The box of all choices; `None` if a parameter has no value.
-pub fn root(obligation: &Obligation<'_>) -> Option<Box> {
+pub fn root(obligation: &Obligation<'_>) -> Option<ParameterBox> {
     obligation.values.iter().map(|v| v.len().checked_sub(1).map(|last| (0, last))).collect()
 }
 
 /// True if no valid configuration in a box takes fewer than `time` ticks, as far as intervals tell.
-pub fn is_closed(obligation: &Obligation<'_>, of: &Box, time: i64) -> bool {
+pub fn is_closed(obligation: &Obligation<'_>, of: &ParameterBox, time: i64) -> bool {
     let problem = obligation.problem;
     let mut slots: Vec<Interval> = problem.base_env().into_iter().map(Interval::point).collect();
     for (p, (first, last)) in of.iter().enumerate() {
@@ -122,7 +122,7 @@ pub fn check(
     stop: &dyn Fn() -> bool,
 ) -> Result<usize, Refusal> {
     let wrong = |n: usize, what: String| Refusal::wrong(format!("boxes[{n}]: {what}"));
-    let mut open: Vec<Box> = root(obligation).into_iter().collect();
+    let mut open: Vec<ParameterBox> = root(obligation).into_iter().collect();
     let mut leaves = 0;
     for (n, cut) in proof.boxes.iter().enumerate() {
         if n % PATIENCE == PATIENCE - 1 && stop() {
@@ -154,9 +154,9 @@ pub fn check(
 /// A box cut above a value of a parameter; `None` if one side would be empty.
 pub(crate) fn halves(
     obligation: &Obligation<'_>,
-    of: &Box,
+    of: &ParameterBox,
     (name, value): (&str, i64),
-) -> Option<(Box, Box)> {
+) -> Option<(ParameterBox, ParameterBox)> {
     let place = obligation.problem.parameters.iter().position(|p| p.name == name)?;
     let at = obligation.values[place].binary_search(&value).ok()?;
     let (first, last) = of[place];
@@ -166,7 +166,7 @@ pub(crate) fn halves(
 }
 
 /// A box in words, for messages.
-fn shown(obligation: &Obligation<'_>, of: &Box) -> String {
+fn shown(obligation: &Obligation<'_>, of: &ParameterBox) -> String {
     let names = obligation.problem.parameters.iter().zip(of).zip(&obligation.values);
     let one = |((p, (first, last)), values): (
         (&tickbound_model::problem::Parameter, &(usize, usize)),

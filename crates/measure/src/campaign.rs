@@ -59,6 +59,8 @@ impl<'a> MeasurePlan<'a> {
     }
 }
 
+const UNCHECKED: &str = "the problem has no reference: outputs are not checked";
+
 /// Measures configurations of a problem that was read from `folder`.
 ///
 /// # Errors
@@ -86,9 +88,7 @@ pub fn measure(
         observer(MeasureEvent::Note(whose_code(&files, options)));
     }
     if files.reference.is_none() {
-        observer(MeasureEvent::Note(
-            "the problem has no reference: outputs are not checked".into(),
-        ));
+        observer(MeasureEvent::Note(UNCHECKED.into()));
     }
     let reference = match &files.reference {
         Some(files) if has_new => Some(compiled(problem, files, options, interrupt)?),

@@ -1,8 +1,8 @@
 //! Whether an output is right.
 //!
-//! Whole numbers must be equal. A real number is right if `|got - expected| <= tolerance * max(1,
-//! |expected|)`; an infinity must be the same infinity. Something that is not a number is right only
-//! where the reference has none either, because then there is nothing that could be right.
+//! Whole numbers must be equal. A real number is right if
+//! `|got - expected| <= tolerance * max(1, |expected|)`; an infinity must be the same infinity. NaN
+//! is right only where the reference has NaN too, because then no number could be right.
 
 use tickbound_model::source::ElementType;
 

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use itertools::Itertools;
 
 /// Most kernels that an error names.
-const MOST_NAMES: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// What a compiler needs for one item of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,8 +36,8 @@ pub fn registers(text: &str, kernel: Option<&str>) -> Result<Registers, String> 
     let mut kernels = of_nvidia(text);
     kernels.extend(of_amd(text));
     let names = || {
-        let more = if kernels.len() > MOST_NAMES { ", ..." } else { "" };
-        format!("{}{more}", kernels.keys().take(MOST_NAMES).format(", "))
+        let more = if kernels.len() > MAX_NAMES { ", ..." } else { "" };
+        format!("{}{more}", kernels.keys().take(MAX_NAMES).format(", "))
     };
     match (kernel, kernels.len()) {
         (_, 0) => Err("no kernel with registers is in it; give what `ptxas -v`, a build with \

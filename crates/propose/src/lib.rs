@@ -123,10 +123,10 @@ pub fn propose(
         Read::Done(problem, reading) => {
             let before = draft.clone();
             let concluded = concluded(&before, &outline, (&problem, &reading), &read)?;
-            let (mut concluded, problem, reading) = concluded.unwrap_or_else(|| {
+            let (mut concluded, (problem, reading)) = concluded.unwrap_or_else(|| {
                 let mut draft = before;
                 draft.guess("an item for each element, as what the source says of it does not fit");
-                (draft, problem, reading)
+                (draft, (problem, reading))
             });
             check::launch(&mut concluded, &problem, &reading);
             draft = scale::scaled(concluded, *problem, &read);
@@ -202,6 +202,9 @@ fn wished(draft: &Draft, at: &str) -> bool {
         || (at.starts_with("inputs") && wishes.inputs.keys().any(|name| named(&name)))
 }
 
+/// A problem, and what was read of its kernel.
+type Attached = (Box<Problem>, Box<KernelReading>);
+
 /// What came of reading a draft.
 enum Read {
     /// It is a problem.
@@ -217,13 +220,13 @@ fn concluded(
     outline: &Outline,
     (problem, reading): (&Problem, &KernelReading),
     read: Reader<'_>,
-) -> Result<Option<(Draft, Box<Problem>, Box<KernelReading>)>, ProposeError> {
+) -> Result<Option<(Draft, Attached)>, ProposeError> {
     for constrained in [true, false] {
         let mut draft = before.clone();
         steps::conclude(&mut draft, reading, constrained);
         lengths::lengths(&mut draft, problem, reading);
         if let Read::Done(problem, reading) = answered(&mut draft, outline, read)? {
-            return Ok(Some((draft, problem, reading)));
+            return Ok(Some((draft, (problem, reading))));
         }
     }
     Ok(None)

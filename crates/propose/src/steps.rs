@@ -28,17 +28,7 @@ const ROW: i64 = 128;
 pub(crate) fn conclude(draft: &mut Draft, reading: &KernelReading, constrained: bool) {
     let variants = &reading.extracted.variants;
     let all = variants.iter().map(Found::of).collect_vec();
-    for found in &all {
-        let stores = found
-            .accesses
-            .iter()
-            .filter(|s| s.access.store && s.access.space == AddressSpace::Global);
-        for seen in stores.filter(|s| draft.arguments.iter().any(|a| a.name == s.access.array)) {
-            if !draft.outputs.contains(&seen.access.array) {
-                draft.outputs.push(seen.access.array.clone());
-            }
-        }
-    }
+    outputs(draft, &all);
     if all.iter().any(|found| found.atomics) {
         draft.note(
             "arguments: what only atomic operations change is not known to be an output; \
@@ -78,6 +68,17 @@ pub(crate) fn conclude(draft: &mut Draft, reading: &KernelReading, constrained: 
         divisions(draft, structural, &found);
     }
     divisors(draft, &all);
+}
+
+/// The buffers that the kernel stores to.
+fn outputs(draft: &mut Draft, all: &[Found<'_>]) {
+    let accesses = all.iter().flat_map(|found| &found.accesses).map(|seen| &seen.access);
+    for stored in accesses.filter(|a| a.store && a.space == AddressSpace::Global) {
+        let is_argument = draft.arguments.iter().any(|a| a.name == stored.array);
+        if is_argument && !draft.outputs.contains(&stored.array) {
+            draft.outputs.push(stored.array.clone());
+        }
+    }
 }
 
 /// The launch in a dimension.

@@ -14,7 +14,7 @@ mod none;
 mod world;
 
 #[cfg(not(feature = "mpi"))]
-pub use none::World;
+pub use none::NoWorld as World;
 #[cfg(feature = "mpi")]
 pub use world::World;
 

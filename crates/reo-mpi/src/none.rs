@@ -9,14 +9,14 @@ use crate::{WorldError, is_started};
 
 /// All processes that work together: there are none.
 #[derive(Debug)]
-pub struct World(Infallible);
+pub struct NoWorld(Infallible);
 
-impl World {
+impl NoWorld {
     /// Nothing.
     ///
     /// # Errors
     /// The process was started as one of several.
-    pub fn start() -> Result<Option<World>, WorldError> {
+    pub fn start() -> Result<Option<NoWorld>, WorldError> {
         if is_started() { Err(WorldError::Missing) } else { Ok(None) }
     }
 
@@ -26,7 +26,7 @@ impl World {
     }
 }
 
-impl Exchange for World {
+impl Exchange for NoWorld {
     fn rank(&self) -> usize {
         match self.0 {}
     }

@@ -79,9 +79,9 @@ impl StreamJob<'_> {
         let known = dataset.as_ref().map(|dataset| dataset.manifest().tally());
         let (mut tally, mut done) = (known.unwrap_or_default(), stream.len() - missing.len());
         let mut meter = Meter::new(self.observer, Some(stream), tally);
+        let has_columns = self.dataset.is_some();
         let see = |rows: RowsOf| {
-            let mut columns =
-                if self.dataset.is_some() { rows.columns() } else { BlockColumns::default() };
+            let mut columns = if has_columns { rows.columns() } else { BlockColumns::default() };
             conditions.keep(&mut columns);
             let holds = |label: u64| conditions.hold(label);
             (rows.tally(conditions.is_some().then_some(&holds)), columns)
@@ -90,10 +90,10 @@ impl StreamJob<'_> {
         let mut writer = Writer::new(files, dataset, self.observer);
         writer.rounds = missing.len().div_ceil(size);
         // The ranks take turns.
-        let mine: Vec<RowBlock> = missing.into_iter().skip(ranks.rank()).step_by(size).collect();
+        let mine: Vec<_> = missing.into_iter().skip(ranks.rank()).step_by(size).collect();
         let made = maker.run(stream, mine, self.limits, see, |block, seen| {
-            let (tallies, columns): (Vec<CellTally>, Vec<BlockColumns>) = seen.into_iter().unzip();
-            let here = tallies.into_iter().sum();
+            let (tallies, columns): (Vec<_>, Vec<BlockColumns>) = seen.into_iter().unzip();
+            let here: CellTally = tallies.into_iter().sum();
             writer.write(block, here, columns, ranks)?;
             tally = tally + here;
             done += size.min(stream.len() - done);

@@ -11,7 +11,7 @@ use crate::search::{Eliminated, Search};
 const MAX_ROWS: usize = 1 << 16;
 
 /// For each parameter the first and the last of its values, in increasing order.
-pub(crate) type Box = Vec<(u32, u32)>;
+pub(crate) type ParameterBox = Vec<(u32, u32)>;
 
 /// What the messages of an elimination say of boxes.
 pub(crate) struct Guide<'s, 'a> {
@@ -51,7 +51,7 @@ impl<'s, 'a> Guide<'s, 'a> {
     }
 
     /// Ticks that no configuration in a box undercuts; `None` if none is valid.
-    pub(crate) fn bound(&self, of: &Box) -> Option<i64> {
+    pub(crate) fn bound(&self, of: &ParameterBox) -> Option<i64> {
         let Eliminated { tables, tree, root } = self.found;
         let single = |p: &&usize| of[**p].0 == of[**p].1;
         let decided = self.order.iter().take_while(single).count();

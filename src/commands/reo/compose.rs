@@ -79,7 +79,7 @@ fn tell(args: &Args, connector: &Connector, made: &Made, begin: Instant) -> Resu
     let line = line + &streamed.map(|s| stream::text(s, connector)).unwrap_or_default();
     // What was requested goes to standard output, the line beside it elsewhere.
     if args.to.is_some() && args.output.is_none() {
-        eprintln!("tickbound: {}", line.trim_end());
+        note!("tickbound: {}", line.trim_end());
     } else {
         say_folded(&line)?;
     }

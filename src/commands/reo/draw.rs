@@ -78,7 +78,7 @@ fn small(args: &Args, connector: &Connector) -> Result<Option<Automaton>, CliErr
         match stepwise::compose(&parts(connector), &options, limits) {
             Ok(composed) => Ok(Some(composed.automaton)),
             Err(stopped @ Stopped::Memory { .. }) => {
-                eprintln!("tickbound: without the automaton: {stopped}");
+                note!("tickbound: without the automaton: {stopped}");
                 Ok(None)
             }
             Err(stopped) => Err(input(stopped)),
@@ -98,7 +98,7 @@ fn drawn(connector: &Connector, automaton: &Automaton) -> Option<GraphPicture> {
     match export::picture(subject) {
         Ok(picture) => Some(picture),
         Err(error) => {
-            eprintln!("tickbound: without the automaton: {error}");
+            note!("tickbound: without the automaton: {error}");
             None
         }
     }
@@ -112,7 +112,7 @@ fn svg(
 ) -> String {
     let pictures: Vec<&GraphPicture> = [circuit].into_iter().chain(beside).collect();
     if frames.len() > MAX_ROWS {
-        eprintln!(
+        note!(
             "tickbound: the first {MAX_ROWS} of {} steps are drawn; --html shows all",
             frames.len() - 1
         );

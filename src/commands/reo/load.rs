@@ -141,7 +141,7 @@ pub(super) fn parts(connector: &Connector) -> Vec<&Automaton> {
 
 /// Prints the notes about how the text was read.
 pub(super) fn notes(connector: &Connector) {
-    connector.notes.iter().for_each(|note| eprintln!("tickbound: {note}"));
+    connector.notes.iter().for_each(|note| note!("tickbound: {note}"));
 }
 
 /// The names to hide: those of the list `a,b`, and all inner ones if asked.

@@ -98,7 +98,7 @@ impl Work<'_> {
     /// The reachable product in blocks.
     fn searched(&self, ranks: &mut Ranks) -> Result<Made, CliError> {
         if ranks.is_first() && parts(self.connector).iter().any(|part| !part.is_plain()) {
-            eprintln!(
+            note!(
                 "tickbound: --stream leaves data constraints out of the steps; steps that no data \
                  fulfil are left out"
             );
@@ -127,7 +127,7 @@ impl Work<'_> {
     fn matrices(&self) -> Result<Vec<Matrix>, CliError> {
         let parts = parts(self.connector);
         if parts.iter().any(|part| !part.is_plain()) {
-            eprintln!("tickbound: a dense product has no data constraints; they are left out");
+            note!("tickbound: a dense product has no data constraints; they are left out");
         }
         let matrix = |part: &&Automaton| Matrix::new(part, CellData::Ignore, self.limits);
         parts.iter().map(|part| matrix(part).map_err(input)).collect()

@@ -51,7 +51,7 @@ impl Ranks {
     /// Ends all if this one has failed: the others wait for it.
     pub fn end<T>(&self, ended: Result<T, CliError>) -> Result<T, CliError> {
         if let (Err(error), Some(world)) = (&ended, &self.0) {
-            complain!("tickbound: rank {} of {}: {error}", self.rank(), self.size());
+            error!("tickbound: rank {} of {}: {error}", self.rank(), self.size());
             world.abort(Exit::Input as i32);
         }
         ended

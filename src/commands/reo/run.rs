@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     if let Some(why) = &cut {
         let kept = args.save.as_ref().map(|path| format!("; the run so far is in {path}"));
         let kept = kept.unwrap_or_default();
-        complain!("tickbound: {why}; stopped after {} steps{kept}", player.lines().len());
+        error!("tickbound: {why}; stopped after {} steps{kept}", player.lines().len());
         // What follows can take too long if the run is long, and is no loss.
         stop::on_forced_end(|| {});
     }

@@ -59,7 +59,7 @@ pub(super) fn devices(choice: DeviceChoice) -> Result<Vec<Device>, CliError> {
     match listing.pick(choice).map_err(input)? {
         Picked::Device(device) => Ok(vec![device.clone()]),
         Picked::Absent(why) => {
-            eprintln!("tickbound: {why}; using the CPU");
+            note!("tickbound: {why}; using the CPU");
             Ok(Vec::new())
         }
         Picked::Cpu => Ok(Vec::new()),

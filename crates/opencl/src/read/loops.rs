@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::nodes::{NodeKind, Nodes, has_barrier, matter, mention};
 use super::probe::{Change, Probe, Walked};
-use super::questions::MOST_ITERATIONS;
+use super::questions::MAX_ITERATIONS;
 use super::scan::{Exits, Loop};
 use super::strides::set_iterations;
 use super::strides::usual_truth;
@@ -20,7 +20,7 @@ use crate::steps::{Assumed, Dependence};
 const ANY_NUMBER: WideInterval = WideInterval { least: 0, greatest: 1 << 20 };
 
 /// Most conditions on the item that a number of iterations is split by.
-const MOST_CHOICES: u32 = 2;
+const MAX_CHOICES: u32 = 2;
 
 impl<'a> Reader<'a> {
     /// Walks a loop; its initialization has been walked.
@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
             return Err(self.unbounded(l, self.terms.on_data(count)));
         }
         let asked = self.questions.len();
-        let few = self.terms.interval(count).greatest <= MOST_ITERATIONS.into();
+        let few = self.terms.interval(count).greatest <= MAX_ITERATIONS.into();
         let walked = match self.one_iteration(l, probe, count) {
             Err(ReadError::Unsided { .. }) if few && std::mem::take(&mut self.needs_counters) => {
                 self.questions.truncate(asked);
@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
             Some((*atom, start, step, ty))
         });
         let numbers: Vec<_> = numbers.collect();
-        for k in 0..=MOST_ITERATIONS {
+        for k in 0..=MAX_ITERATIONS {
             let mut then = HashMap::new();
             for (atom, start, step, ty) in &numbers {
                 let moved = match step {
@@ -279,7 +279,7 @@ impl<'a> Reader<'a> {
             return;
         }
         set_iterations(&mut self.terms, &mut body, iteration);
-        let choices = if has_barrier(&body) { 0 } else { MOST_CHOICES };
+        let choices = if has_barrier(&body) { 0 } else { MAX_CHOICES };
         self.emit_repeat(l, body, count, choices);
     }
 
@@ -362,7 +362,7 @@ impl<'a> Reader<'a> {
         if let Some((iteration, end)) = any {
             self.last_values(probe, iteration, end, count);
         }
-        let few = count.constant().filter(|count| (1..=MOST_ITERATIONS).contains(count));
+        let few = count.constant().filter(|count| (1..=MAX_ITERATIONS).contains(count));
         if let (Some(count), false) = (few, probe.ends.is_empty()) {
             self.computed_values(probe, count);
         }

@@ -83,9 +83,9 @@ use value::{Pointer, ReadState, ReadValue, Target};
 pub use questions::matched;
 
 /// Most expressions that are walked before reading gives up.
-const MOST_WORK: u64 = 5_000_000;
+const MAX_WORK: u64 = 5_000_000;
 /// Most different terms of numbers before it does.
-const MOST_TERMS: usize = 1 << 21;
+const MAX_TERMS: usize = 1 << 21;
 
 /// Reads the entry function of a file, in whose text these symbols are open.
 ///
@@ -323,7 +323,7 @@ impl<'a> Reader<'a> {
     /// One more expression.
     fn tick(&mut self, at: &SourcePlace) -> Read<()> {
         self.work += 1;
-        if self.work <= MOST_WORK && self.terms.count() <= MOST_TERMS {
+        if self.work <= MAX_WORK && self.terms.count() <= MAX_TERMS {
             return Ok(());
         }
         Err(ReadError::at(

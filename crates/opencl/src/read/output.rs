@@ -14,13 +14,13 @@ use crate::steps::{
 };
 
 /// Most steps.
-const MOST_STEPS: usize = 100_000;
+const MAX_STEPS: usize = 100_000;
 
 impl<'a> Reader<'a> {
     /// The steps out of what was read.
     pub fn finish(mut self) -> Read<KernelSteps> {
         let nodes = std::mem::take(&mut self.nodes);
-        let mut left = MOST_STEPS;
+        let mut left = MAX_STEPS;
         let body = self.steps(nodes, &mut left)?;
         let locals = std::mem::take(&mut self.locals);
         let locals = self.arrays(locals.into_values())?;
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
         let Some(rest) = left.checked_sub(1) else {
             return Err(ReadError::at(
                 &node.at,
-                format!("there are more than {MOST_STEPS} steps"),
+                format!("there are more than {MAX_STEPS} steps"),
                 "make loops shorter whose iterations differ",
             ));
         };

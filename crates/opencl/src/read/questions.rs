@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Most iterations of a loop that are walked one by one.
-pub const MOST_ITERATIONS: i64 = 64;
+pub const MAX_ITERATIONS: i64 = 64;
 
 impl<'a> Reader<'a> {
     /// The iterations of a loop are not known, because of data or for another reason.
@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
         let (inner, branch) = first.map_or((at, false), |(inner, branch)| {
             self.cuts.get(inner).map_or((inner, branch), |(by, branch)| (by, *branch))
         });
-        ReadError::Differing { at: at.clone(), line: inner.line, branch, most: MOST_ITERATIONS }
+        ReadError::Differing { at: at.clone(), line: inner.line, branch, most: MAX_ITERATIONS }
     }
 }
 
@@ -155,7 +155,7 @@ pub fn too_many_iterations(at: &SourcePlace) -> ReadError {
     ReadError::at(
         at,
         format!(
-            "the loop's iterations differ, and there may be more than {MOST_ITERATIONS} of them"
+            "the loop's iterations differ, and there may be more than {MAX_ITERATIONS} of them"
         ),
         "bound its parameters",
     )

@@ -27,7 +27,7 @@ use super::Reader;
 use super::nodes::{
     KernelNode, NodeKind, Nodes, first_mention, has_barrier, mapped, numbers, size,
 };
-use super::questions::MOST_ITERATIONS;
+use super::questions::MAX_ITERATIONS;
 use super::scan::Loop;
 use super::strides::set_iterations;
 use super::sums::{Apart, Over};
@@ -36,11 +36,11 @@ use super::unroll::guarded;
 use crate::steps::Dependence;
 
 /// Most loops that one is cut into.
-const MOST_PIECES: usize = 12;
+const MAX_PIECES: usize = 12;
 /// To look for where a loop is cut takes about as long as to walk this number of expressions.
 const PIECE_WORK: u64 = 1000;
 /// Most steps that they have together: loops inside have been cut already.
-const MOST_STEPS: usize = 1 << 14;
+const MAX_STEPS: usize = 1 << 14;
 
 /// A loop that is being cut.
 struct Cut<'l, 'a> {
@@ -104,9 +104,9 @@ impl<'a> Reader<'a> {
         count: &Poly,
     ) -> Option<Nodes> {
         let atom = self.terms.atom_of(iteration)?;
-        let many = self.terms.interval(count).greatest > MOST_ITERATIONS.into();
+        let many = self.terms.interval(count).greatest > MAX_ITERATIONS.into();
         let end = self.terms.max(count, &Poly::int(0));
-        let (left, steps) = (MOST_PIECES, MOST_STEPS);
+        let (left, steps) = (MAX_PIECES, MAX_STEPS);
         let mut cut = Cut { l, iteration, atom, whole: &end, many, left, steps };
         let pieces = self.pieces(&mut cut, nodes, (&Poly::int(0), &end))?;
         if let Some((by, branch)) = first_mention(&self.terms, nodes, iteration) {

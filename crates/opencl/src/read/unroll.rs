@@ -2,7 +2,7 @@
 
 use super::nodes::{KernelNode, NodeKind, Nodes};
 use super::probe::{Change, Probe};
-use super::questions::{MOST_ITERATIONS, too_many_iterations};
+use super::questions::{MAX_ITERATIONS, too_many_iterations};
 use super::scan::Loop;
 use super::symbolic::{AtomKind, Poly};
 use super::value::ReadState;
@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
     ) -> Read<(Vec<Iteration>, Nodes)> {
         let mut iterations = Vec::new();
         let mut pending = Poly::int(1);
-        for k in 0..=MOST_ITERATIONS {
+        for k in 0..=MAX_ITERATIONS {
             let (condition, test) =
                 if l.after { (pending.clone(), Vec::new()) } else { self.capture(|r| r.test(l))? };
             let condition = match halved.and_then(|id| self.state.int(id)) {

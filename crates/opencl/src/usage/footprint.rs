@@ -7,7 +7,7 @@ use super::known::{Inputs, Known};
 use super::number::{choice, less, min};
 
 /// Most conditions on which distances depend: each doubles what is counted.
-const MOST_CONDITIONS: usize = 4;
+const MAX_CONDITIONS: usize = 4;
 
 /// One repetition: bytes between neighbours, if they are the same everywhere, and how many there
 /// are.
@@ -48,7 +48,7 @@ impl Addresses {
 ///
 /// Where distances depend on conditions, each side is counted for itself.
 pub(super) fn addresses(axes: &[Axis], bytes: i64, of: &Known<'_>) -> Addresses {
-    of_sides(axes, bytes, of, MOST_CONDITIONS)
+    of_sides(axes, bytes, of, MAX_CONDITIONS)
 }
 
 fn of_sides(axes: &[Axis], bytes: i64, of: &Known<'_>, left: usize) -> Addresses {

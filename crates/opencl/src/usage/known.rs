@@ -104,10 +104,10 @@ impl Inputs {
 }
 
 /// Most combinations of values for one number, over all variants.
-const MOST_COMBINATIONS: usize = 1 << 18;
+const MAX_COMBINATIONS: usize = 1 << 18;
 
 /// Most of them for one variant: each is evaluated for every part of the number.
-const MOST_OF_A_VARIANT: usize = 1 << 9;
+const MAX_OF_A_VARIANT: usize = 1 << 9;
 
 /// The values of all names, for each choice of values of the structural symbols.
 type Environments = HashMap<Vec<i64>, Vec<Vec<i64>>>;
@@ -141,7 +141,7 @@ impl<'c> Occurring<'c> {
     fn narrowed(&self, number: &Expr, values: &[i64]) -> Expr {
         let known = self.environments(self.parameters(number));
         let own = known.as_ref().and_then(|known| known.get(values));
-        match own.filter(|own| own.len() <= MOST_OF_A_VARIANT) {
+        match own.filter(|own| own.len() <= MAX_OF_A_VARIANT) {
             Some(own) => {
                 let envs: Vec<&[i64]> = own.iter().map(Vec::as_slice).collect();
                 number.over(&envs).simplified()
@@ -176,7 +176,7 @@ impl<'c> Occurring<'c> {
     }
 
     fn listed(&self, parameters: &[usize]) -> Option<Environments> {
-        let limits = TableLimits { rows: MOST_COMBINATIONS, ..TableLimits::default() };
+        let limits = TableLimits { rows: MAX_COMBINATIONS, ..TableLimits::default() };
         let mut all = Environments::new();
         for configuration in self.configurations.representatives(parameters, &limits)? {
             let env = self.configurations.bind(&configuration).ok()?.env;

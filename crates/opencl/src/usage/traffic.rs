@@ -7,7 +7,7 @@ use super::footprint::{Addresses, Axis, addresses};
 use super::number::{SHARES, ceil_div, choice, less, max, min, part_of, quotient};
 
 /// Warps of a unit where the platform does not say how many there are at most.
-const MOST_WARPS: i64 = 32;
+const MAX_WARPS: i64 = 32;
 
 /// An access, and the repetitions of its address.
 #[derive(Debug)]
@@ -185,7 +185,7 @@ pub(super) fn at_work(device: &Device<'_>, items: Expr, groups: Expr) -> Expr {
 /// Those of one unit.
 pub(super) fn held(device: &Device<'_>, items: Expr, groups: Expr) -> Expr {
     let warps = ceil_div(items, device.warp);
-    let most = Expr::Int(device.warps_per_unit.unwrap_or(MOST_WARPS));
+    let most = Expr::Int(device.warps_per_unit.unwrap_or(MAX_WARPS));
     let held = quotient(most, warps);
     let held = device.groups_per_unit.map_or(held.clone(), |most| min(held, most));
     let share = ceil_div(groups, device.units);

@@ -11,14 +11,14 @@ use crate::steps::{Arithmetic, KernelStep, KernelStepKind, MemoryAccess, SymbolE
 
 /// The size of a body, in instructions, up to which a loop is unrolled by compilers that keep the
 /// order of the source: LLVM, LoopUnrollPass.cpp, pragma-unroll-threshold, 16 * 1024.
-const MOST_UNROLLED: i64 = 16 * 1024;
+const MAX_UNROLLED: i64 = 16 * 1024;
 
 /// Instructions of an access in such a body, with those that make its address. Other whole numbers
 /// are not counted, as most are constants once a loop is unrolled.
 const ACCESS: i64 = 4;
 
 /// Most iterations that are put into one body; keeps expressions small.
-const MOST_IN_PART: i64 = 256;
+const MAX_IN_PART: i64 = 256;
 
 /// What decides it.
 pub(super) struct Unroll<'a> {
@@ -67,9 +67,9 @@ impl Unroll<'_> {
         body: &[KernelStep],
     ) -> Read<(Expr, Expr)> {
         let size = self.size(body)?;
-        let fits = |n: Expr| less(n * &size, MOST_UNROLLED + 1);
+        let fits = |n: Expr| less(n * &size, MAX_UNROLLED + 1);
         let known = known.unwrap_or(1);
-        let divisors = (2..=known.min(MOST_IN_PART)).filter(|n| known % n == 0).map(Expr::Int);
+        let divisors = (2..=known.min(MAX_IN_PART)).filter(|n| known % n == 0).map(Expr::Int);
         let in_part = divisors.fold(Expr::Int(1), |most, n| choice(fits(n.clone()), n, most));
         Ok((fits(trips.clone()), in_part))
     }

@@ -16,7 +16,7 @@ use tickbound_model::verdict::TimedConfiguration;
 
 use super::entry::{Entry, Run};
 use crate::error::SolveError;
-use crate::guide::{Box, Guide};
+use crate::guide::{Guide, ParameterBox};
 use crate::proof::Proof;
 use crate::search::Search;
 use crate::shortlist::Shortlist;
@@ -126,7 +126,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         if self.values.iter().any(Vec::is_empty) {
             return Ok(true);
         }
-        let whole: Box = self.values.iter().map(|v| (0, v.len() as u32 - 1)).collect();
+        let whole: ParameterBox = self.values.iter().map(|v| (0, v.len() as u32 - 1)).collect();
         let mut waiting = BinaryHeap::from([Reverse((i64::MIN, Reverse(0), whole))]);
         while let Some(Reverse((bound, _, of))) = waiting.pop() {
             if bound > most() {
@@ -163,7 +163,7 @@ impl<'s, 'a> Walk<'s, 'a> {
 
     /// The halves of a box that may have valid configurations, with their bounds, the greater
     /// first.
-    fn halves(&mut self, bound: i64, of: &Box, split: usize) -> Vec<(i64, Box)> {
+    fn halves(&mut self, bound: i64, of: &ParameterBox, split: usize) -> Vec<(i64, ParameterBox)> {
         let (low, high) = of[split];
         let middle = low + (high - low) / 2;
         let mut halves = Vec::with_capacity(2);
@@ -178,17 +178,17 @@ impl<'s, 'a> Walk<'s, 'a> {
     }
 
     /// The parameter along which a box is halved; `None` for a single configuration.
-    fn split(&self, of: &Box) -> Option<usize> {
+    fn split(&self, of: &ParameterBox) -> Option<usize> {
         self.order.iter().copied().find(|p| of[*p].0 < of[*p].1)
     }
 
-    fn only(&self, of: &Box) -> Configuration {
+    fn only(&self, of: &ParameterBox) -> Configuration {
         Configuration(self.values.iter().zip(of).map(|(v, (low, _))| v[*low as usize]).collect())
     }
 
     /// What no configuration in the box undercuts; `None` if none is valid. An expression that may
     /// lack a value gives no bound.
-    fn bound(&mut self, of: &Box) -> Option<i64> {
+    fn bound(&mut self, of: &ParameterBox) -> Option<i64> {
         self.boxes += 1;
         for (place, (low, high)) in of.iter().enumerate() {
             let values = &self.values[place];

@@ -9,9 +9,9 @@ use crate::error::ReadError;
 use crate::steps::Dependence;
 
 /// Launches are taken to have less than this in each dimension.
-const MOST_ITEMS: i64 = 1 << 31;
+const MAX_ITEMS: i64 = 1 << 31;
 /// Groups are taken to have at most this in each dimension.
-const MOST_LOCAL: i64 = 1 << 16;
+const MAX_LOCAL: i64 = 1 << 16;
 
 impl<'a> Reader<'a> {
     /// `get_local_id` and the like.
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
 
     fn local_id(&mut self, d: usize) -> Poly {
         let size = self.local_size(d);
-        self.named("lid", d, (0, MOST_LOCAL - 1), Some(size))
+        self.named("lid", d, (0, MAX_LOCAL - 1), Some(size))
     }
 
     fn local_size(&mut self, d: usize) -> Poly {
@@ -79,16 +79,16 @@ impl<'a> Reader<'a> {
             self.dimensions = self.dimensions.max(d + 1);
             return size;
         }
-        self.named("local", d, (1, MOST_LOCAL), None)
+        self.named("local", d, (1, MAX_LOCAL), None)
     }
 
     fn group_id(&mut self, d: usize) -> Poly {
         let groups = self.groups(d);
-        self.named("group", d, (0, MOST_ITEMS - 1), Some(groups))
+        self.named("group", d, (0, MAX_ITEMS - 1), Some(groups))
     }
 
     fn groups(&mut self, d: usize) -> Poly {
-        self.named("groups", d, (1, MOST_ITEMS), None)
+        self.named("groups", d, (1, MAX_ITEMS), None)
     }
 
     fn global_id(&mut self, d: usize) -> Poly {

@@ -20,7 +20,7 @@ pub type Monomial = SmallVec<[Atom; 4]>;
 pub struct Poly(Rc<[(Monomial, i64)]>);
 
 /// Most monomials of a polynomial; more are not kept apart.
-const MOST_TERMS: usize = 200;
+const MAX_TERMS: usize = 200;
 
 impl Poly {
     pub fn int(value: i64) -> Poly {
@@ -107,7 +107,7 @@ impl Poly {
                 }
             }
         }
-        (sum.len() <= MOST_TERMS).then(|| Poly(sum.into()))
+        (sum.len() <= MAX_TERMS).then(|| Poly(sum.into()))
     }
 
     pub fn scale(&self, factor: i64) -> Option<Poly> {
@@ -123,7 +123,7 @@ impl Poly {
     }
 
     pub fn mul(&self, other: &Poly) -> Option<Poly> {
-        if self.0.len().saturating_mul(other.0.len()) > MOST_TERMS {
+        if self.0.len().saturating_mul(other.0.len()) > MAX_TERMS {
             return None;
         }
         let mut product = Poly::default();

@@ -22,7 +22,7 @@ use rayon::prelude::*;
 /// Most rows that are worked on together.
 const ROWS: usize = 1 << 10;
 /// Rows to begin with, when nothing is known of how long they are.
-const FIRST_ROWS: usize = 64;
+const INITIAL_ROWS: usize = 64;
 /// Words for what is kept of rows from when they are counted until they are written.
 const KEPT_WORDS: usize = KEPT << 10;
 /// Most steps that are made together.
@@ -175,7 +175,7 @@ impl<'a, S: Layout, F: StateStore> Supersteps<'a, S, F> {
     /// As many rows as may have the steps for which there is room, judged by those before.
     fn rows_wanted(&self) -> usize {
         if self.rows == 0 {
-            return FIRST_ROWS;
+            return INITIAL_ROWS;
         }
         let mean = (self.steps / self.rows).max(1) as usize;
         (self.room.steps / mean).clamp(1, ROWS)
