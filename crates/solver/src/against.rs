@@ -6,7 +6,7 @@
 use tickbound_encodings::system::InternalError;
 
 use crate::error::SolveError;
-use crate::random::Random;
+use crate::random::SplitMix64;
 use crate::simulated::{Simulated, simulated};
 use crate::task::Task;
 
@@ -25,10 +25,10 @@ pub(crate) fn simulator(
     computed: &mut dyn FnMut(usize) -> Result<Option<i64>, SolveError>,
 ) -> Result<u64, SolveError> {
     let all = task.space.bound.len();
-    let mut random = Random(seed);
+    let mut random = SplitMix64(seed);
     let chosen: Vec<usize> = match all <= MAX_ALL {
         true => (0..all).collect(),
-        false => (0..SAMPLE).map(|_| random.next() as usize % all).collect(),
+        false => (0..SAMPLE).map(|_| random.draw() as usize % all).collect(),
     };
     let (mut left, mut compared) = (MAX_EVENTS, 0);
     for c in chosen {

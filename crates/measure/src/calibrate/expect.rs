@@ -1,5 +1,7 @@
 //! What the kernels should compute, by the host.
 
+use tickbound_solver::random::SplitMix64;
+
 /// The arguments of `fma` in the kernels: the first and third are each other's inverse, nearly, and
 /// a pair of steps adds about 2^-12, so that the result tells how many there were.
 pub const FACTORS: [f32; 4] = [1.25, 0.3, 0.8, -0.24 + 1.0 / 4096.0];
@@ -99,17 +101,9 @@ pub fn sweep(
 /// a random cyclic permutation*, Information Processing Letters 22, 1986). Always the same one.
 pub fn cycle(n: usize) -> Vec<u32> {
     let mut next: Vec<u32> = (0..n as u32).collect();
-    // D. Lehmer's generator with M. O'Neill's output permutation would do; splitmix64 is shorter.
-    let mut state = 0x9E37_79B9_7F4A_7C15u64;
-    let mut random = |below: u64| {
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (((z ^ (z >> 31)) >> 32) * below) >> 32
-    };
+    let mut random = SplitMix64(0x9E37_79B9_7F4A_7C15);
     for i in (1..n).rev() {
-        next.swap(i, random(i as u64) as usize);
+        next.swap(i, ((u64::from(random.draw()) * i as u64) >> 32) as usize);
     }
     next
 }

@@ -4,7 +4,7 @@ use tickbound_model::Space;
 use tickbound_model::verdict::TimedConfiguration;
 
 use crate::error::SolveError;
-use crate::random::Random;
+use crate::random::SplitMix64;
 use crate::search::Search;
 use crate::simulated::{Simulated, simulated};
 
@@ -55,8 +55,8 @@ pub(super) fn all(search: &Search<'_>) -> Result<bool, SolveError> {
 /// Simulates one configuration drawn at random and offers its time, so that a search that is
 /// stopped before it proposes anything has something to show.
 pub(super) fn first(search: &Search<'_>, seed: u64) -> Result<(), SolveError> {
-    let mut random = Random(seed);
-    let Some(configuration) = search.configurations.random(&mut || random.next()) else {
+    let mut random = SplitMix64(seed);
+    let Some(configuration) = search.configurations.random(&mut || random.draw()) else {
         return Ok(());
     };
     let bound = search.configurations.bind(&configuration)?;
@@ -72,13 +72,13 @@ pub(super) fn first(search: &Search<'_>, seed: u64) -> Result<(), SolveError> {
 
 /// Simulates configurations drawn at random and compares; how many.
 pub(super) fn sample(search: &Search<'_>, seed: u64) -> Result<u64, SolveError> {
-    let mut random = Random(seed);
+    let mut random = SplitMix64(seed);
     let mut compared = 0;
     for _ in 0..SAMPLE {
         if search.bracket.out_of_time() {
             break;
         }
-        let Some(configuration) = search.configurations.random(&mut || random.next()) else {
+        let Some(configuration) = search.configurations.random(&mut || random.draw()) else {
             break;
         };
         let claimed = search.claimed(&configuration)?;
