@@ -28,7 +28,7 @@ pub enum Op<X = Infallible> {
     /// Remembers the present time.
     Mark,
     /// An operation of one encoding: a [`Jump`](super::Jump) of [`crate::summary`], or what a warp
-    /// does beside its own work in [`crate::schedule`].
+    /// does beside its own work in the oracle for open schedules.
     Own(X),
     /// Waits for all threads, then takes `price` ticks.
     Barrier {
