@@ -335,6 +335,21 @@ fn a_stop_while_the_kernel_is_read_leaves_a_configuration() {
     assert!(found["configuration"].is_object() && found["upper"].is_i64(), "{found}");
 }
 
+/// Sizes whose counts leave 64 bits are a fault of the input, not of the counting.
+#[test]
+fn counts_beyond_64_bits() {
+    if !can_read() {
+        return;
+    }
+    let mut command = cargo_bin_cmd!("tickbound");
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(["simulate", "--set", "WG=64"]);
+    command.args(["--set", "TS=4", "--input", "size=4611686018427387904"]);
+    let output = command.arg("examples/kernels/minimum.json").output().expect("it runs");
+    let errors = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(errors.contains("usage.dram_bytes: overflow beyond 64 bits for WG=64"), "{errors}");
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+}
+
 /// What cannot be launched is left out, and counted by the reason.
 #[test]
 fn configurations_that_cannot_be_launched() {

@@ -155,7 +155,7 @@ fn the_end(
     })
 }
 
-/// What parts and messages come to; `None` if a message states that there is no such configuration.
+/// The sum of parts and messages; `None` if a message excludes the configuration.
 fn sum(
     parts: &[&TimePart],
     messages: &[&Message],

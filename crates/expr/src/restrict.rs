@@ -7,7 +7,7 @@ use super::expr::{BinaryOp, Expr, Function};
 type Values = Vec<Option<i64>>;
 
 impl Expr {
-    /// The expression as far as these environments need it, each the values of all
+    /// The expression as far as these environments need it, each with the values of all
     /// slots: an operation that is one number in all of them is that number, and sides that
     /// none of them takes are left out.
     ///

@@ -277,8 +277,7 @@ impl<Q: Quantity> Formulas<'_, Q> {
         longest.ceil(&PARTS.into())
     }
 
-    /// Registers that an item is given, and those for which there is no place: one group must fit
-    /// a unit.
+    /// Registers of an item, and its live values that are spilled so that one group fits a unit.
     fn registers(&mut self) -> (Q, Q) {
         let granule = Q::from(self.r.register_granule.unwrap_or(1));
         let share = |items: &Q| {
@@ -440,9 +439,9 @@ impl<Q: Quantity> Formulas<'_, Q> {
         }
     }
 
-    /// What a group takes of a unit: the most of any resource and, as warps come to the others at
-    /// the wrong time, a part of the rest: half of it with many warps, all of it with as many as
-    /// there are schedulers.
+    /// What a group takes of a unit: the most of any resource and, as warps do not use the
+    /// others at the same time, a part of the rest: half of it with many warps, all of it with as
+    /// many as there are schedulers.
     fn mixed(&mut self, group: &[(Resource, Q)], held: &Q) -> Q {
         let busy = group.iter().filter(|(_, parts)| !parts.is_zero());
         let busy: Vec<Q> = busy.map(|(_, parts)| (self.name)(parts.clone())).collect();

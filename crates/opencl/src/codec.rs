@@ -15,7 +15,7 @@ thread_local! {
     static FILES: RefCell<IndexSet<Arc<str>>> = RefCell::default();
 }
 
-/// The bytes of a value; none if there is no memory for them.
+/// The bytes of a value; empty if it cannot be written, which no reader accepts.
 pub(crate) fn write(value: &impl Serialize) -> Vec<u8> {
     FILES.take();
     let body = postcard::to_allocvec(value).unwrap_or_default();

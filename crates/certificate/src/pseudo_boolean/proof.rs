@@ -2,8 +2,8 @@
 //!
 //! In go tables and a configuration, out comes one line of arithmetic: equations of the formula,
 //! each this many times, and truth values that are not below 0, add up to "the objective is at
-//! least this many ticks". How many times is what the elimination says: the least that a cluster
-//! and those before it come to, for each choice that a later one agrees on. The configuration shows
+//! least this many ticks". How many times follows from the elimination: the least sum of a cluster
+//! and those before it, for each choice that a later one agrees on. The configuration shows
 //! that no more can be proved.
 //!
 //! The format is that of VeriPB, version 3.0; the idea is that of certifying dynamic programs (E.

@@ -250,7 +250,7 @@ impl Fractions {
         between(low, high, finest, largest())
     }
 
-    /// The result of `of` for the negative part and of the positive part of a divisor; zero is a
+    /// The result of `of` for the negative and for the positive part of a divisor; zero is a
     /// fault.
     fn by_sign(self, of: impl Fn(Fractions) -> Reach<Exact>) -> Reach<Exact> {
         if *self.low.numer() > 0 || is_negative(self.high) {

@@ -90,7 +90,7 @@ fn product(a: Interval, b: Interval) -> Reach<Interval> {
     fitting(w.min(x).min(y).min(z), w.max(x).max(y).max(z))
 }
 
-/// The result of `of` for the negative part and of the positive part of a divisor; zero is a fault.
+/// The result of `of` for the negative and for the positive part of a divisor; zero is a fault.
 fn by_sign(b: Interval, of: impl Fn(Interval) -> Reach<Interval>) -> Reach<Interval> {
     if b.low > 0 || b.high < 0 {
         return of(b);

@@ -147,8 +147,7 @@ impl Results {
         }
     }
 
-    /// Adds a result; a time that is no number above 0, or as good as infinite, represents a
-    /// failure.
+    /// Adds a result; a time that is not above 0, or nearly infinite, represents a failure.
     fn add<'v>(
         &mut self,
         parameters: Option<impl IntoIterator<Item = (&'v str, &'v Value)>>,

@@ -68,8 +68,7 @@ pub fn parse(request: &ReadRequest, expanded: &Expanded) -> Result<Unit, ReadErr
     })
 }
 
-/// The first error, if there is one; what follows from a name without a meaning is no error of its
-/// own.
+/// The first error, if there is one; errors that follow from an unknown name are left out.
 fn check<'tu>(unit: &'tu TranslationUnit<'tu>, request: &ReadRequest) -> Read<()> {
     let diagnostics = unit.get_diagnostics();
     let errors = || diagnostics.iter().filter(|d| d.get_severity() >= Severity::Error);

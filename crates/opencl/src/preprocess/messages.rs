@@ -99,8 +99,8 @@ mod tests {
 
     #[test]
     fn gcc_and_clang_alike() {
-        let missing = "kernels/a.cl:2: cannot find no.h; put it beside the source, or name its folder \
-                       with `init --include` or kernel.include";
+        let missing = "kernels/a.cl:2: cannot find no.h; put it beside the source, or name its \
+                       folder with `init --include` or kernel.include";
         let gcc = "In file included from <command-line>:\nx.h:1:2: warning: foo\n\
                    kernels/a.cl:2:10: fatal error: no.h: No such file or directory\n";
         assert_eq!(told(gcc), missing);

@@ -106,7 +106,8 @@ mod tests {
 
     #[test]
     fn directives_are_marked_and_found() {
-        let source = "#pragma unroll\nfor (a)\n#pragma unroll 1\nfor (b)\n  # pragma unroll N / 2\n\nfor (c)\nfor (d)\n\
+        let source = "#pragma unroll\nfor (a)\n#pragma unroll 1\nfor (b)\n  # pragma unroll N / 2\n\n\
+                      for (c)\nfor (d)\n\
                       #pragma OPENCL FP_CONTRACT ON\nfor (e)\n#pragma unroll(4)\r\nfor \
                       (f)\n#pragma nounroll\nfor (g)\n\
                       #pragma unrolled\nfor (h)\n#pragma unroll M + K\nfor (i)\n";

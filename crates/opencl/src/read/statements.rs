@@ -2,7 +2,7 @@
 //!
 //! A `switch` becomes a branch for each place that labels lead to. From a label on, the walk goes
 //! through all statements up to a `break`, also those behind other labels. Finding the label costs
-//! nothing: it is no operation of the abstract machine.
+//! nothing: it is not an operation of the abstract machine.
 
 use super::expressions::unread;
 use super::nodes::matter;

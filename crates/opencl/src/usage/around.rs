@@ -186,7 +186,7 @@ impl Ends {
         }
     }
 
-    /// Which items come to the side of a branch where its condition holds, or does not.
+    /// Which items take the side of a branch where its condition holds, or does not.
     pub fn of_side(
         &self,
         condition: &SymbolExpr,

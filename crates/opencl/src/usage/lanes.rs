@@ -134,8 +134,8 @@ fn meet(device: &Device<'_>, distance: Expr, span: Expr) -> Expr {
     Expr::binary(BinaryOp::Or, below, less(banks - offset, span))
 }
 
-/// On how many rows of `extent` lanes `lanes` lanes are: where a row is no multiple of them and
-/// they are no multiple of a row, they begin in the midst of one.
+/// On how many rows of `extent` lanes `lanes` lanes are: where neither is a
+/// multiple of the other, they begin inside of a row.
 fn rows(lanes: Expr, extent: Expr) -> Expr {
     let divided = |a: &Expr, by: &Expr| is_zero(remainder(a, by));
     let whole = quotient(&lanes, &extent);

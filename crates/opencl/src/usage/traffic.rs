@@ -192,7 +192,7 @@ pub(super) fn held(device: &Device<'_>, items: Expr, groups: Expr) -> Expr {
     device.known.narrowed(max(1, min(held, share)))
 }
 
-/// The part of bytes, in 64ths, that there is no room for.
+/// The part of bytes, in 64ths, that exceeds the room.
 pub(super) fn part_beyond(bytes: Expr, room: Expr) -> Expr {
     let missing = max(0, &bytes - room);
     quotient(SHARES * missing, max(1, bytes))

@@ -62,7 +62,7 @@ impl Disk {
         options.open(path)
     }
 
-    /// Takes the lock of a file, and states whether nobody else holds it; nothing if the file
+    /// Takes the lock of a file. Whether it was free; `None` if the file
     /// system has no locks.
     pub(crate) fn lock(self, file: &File) -> io::Result<Option<bool>> {
         self.ask(Operation::Lock)?;

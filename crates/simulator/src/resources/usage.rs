@@ -26,20 +26,17 @@ pub(super) struct Values(pub Vec<(&'static str, Int)>);
 
 impl Values {
     pub fn new(problem: &Problem, usage: &Usage, env: &[i64]) -> Result<Values, SimulateError> {
-        let fault = |name: &str, what: String| -> SimulateError {
+        // Numbers that are too large are the problem's; the counting is not wrong then.
+        let fault = |name: &str, what: String, of_count: bool| -> SimulateError {
             let at = format!("usage.{name}");
-            match problem.counts_usage(name) {
+            match of_count && problem.counts_usage(name) {
                 true => SimulateError::Counts { at, what, configuration: problem.describe(env) },
                 false => problem.fault(&at, &what, env).into(),
             }
         };
         let value = |(name, expr): (&'static str, &Expr)| match expr.eval(env) {
-            // Numbers of the problem are too large; nothing is wrong with how they are counted.
-            Err(e @ EvalError::Overflow) => {
-                Err(problem.fault(&format!("usage.{name}"), &e, env).into())
-            }
-            Err(e) => Err(fault(name, e.to_string())),
-            Ok(n) if n < 0 => Err(fault(name, format!("{n} is negative"))),
+            Err(e) => Err(fault(name, e.to_string(), e != EvalError::Overflow)),
+            Ok(n) if n < 0 => Err(fault(name, format!("{n} is negative"), true)),
             Ok(n) => Ok((name, n.into())),
         };
         usage.entries().map(value).collect::<Result<_, _>>().map(Values)
