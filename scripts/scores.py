@@ -25,8 +25,9 @@ BUILDING = [("gemm", "rtx-2080-ti"), ("gemm", "rtx-3090"), ("convolution", "rtx-
             ("convolution", "radeon-w6600"), ("dedispersion", "radeon-w7800"),
             ("coulomb", "rtx-2080-ti")]
 
-PARTS = ["wavefronts", "addresses", "lines", "read-only", "pipe", "special", "spill", "occupancy",
-         "latency", "l2", "l3", "dram", "contention", "mixing", "tail", "launch"]
+PARTS = ["wavefronts", "addresses", "lines", "read-only", "pipe", "special", "schedulers", "issue",
+         "spill", "occupancy", "latency", "l2", "l3", "dram", "warm", "contention", "mixing", "tail",
+         "dispatch", "launch"]
 
 # Guided searches that the figures are medians of.
 SEEDS = 25
@@ -183,7 +184,7 @@ def device(file):
 
 def platform_of(name):
     """The shipped platform all of whose words are in a device's name; of several the one with most."""
-    known = [p.stem for p in pathlib.Path("platforms").glob("*.json")]
+    known = [p.stem for p in pathlib.Path("crates/model/platforms").glob("*.json")]
     fitting = [p for p in known if words(p) <= words(name)]
     return max(fitting, key=lambda p: (len(words(p)), p), default=None)
 

@@ -157,6 +157,8 @@ pub struct ResourceQuantities<Q> {
     pub dram: Q,
     /// What L2 takes for the launch's atomic operations on one address.
     pub contention: Q,
+    /// What the device takes to start all groups.
+    pub dispatch: Q,
     /// Registers that an item is given.
     pub registers: Q,
     /// Live registers of an item without a place.
@@ -236,8 +238,10 @@ impl<Q: Quantity> Formulas<'_, Q> {
 
         let behind = latency || l3_rate.is_some() || dram_rate.is_some();
         let moved = self.moved((&spilled, &spills), &held, behind, latency || l2_rate.is_some());
-        let chain = latency.then(|| self.chain(&moved));
-        let mut group = self.compute(&spills);
+        let issued = self.issued(&spills);
+        let chain = latency.then(|| self.chain(&moved, &issued));
+        let mut group = self.compute(&issued);
+        self.share_schedulers(&mut group, &held);
         group.extend(self.memory(&spills));
         group.extend(
             l2_rate.map(|rate| (Resource::L2, moved.l2.times(&self.units()).at_rate(rate))),
@@ -248,10 +252,12 @@ impl<Q: Quantity> Formulas<'_, Q> {
         }));
         group.extend(chain.as_ref().map(|chain| (Resource::Latency, chain.ceil(&held))));
         let units = self.of_units(&group, &held);
-        let dram = dram_rate.map(|(rate, clock)| moved.dram.by(clock).at_rate(rate));
+        let dram =
+            dram_rate.map(|(rate, clock)| self.beyond_caches(&moved.dram).by(clock).at_rate(rate));
         let contention = self.r.shared_atomic_clocks.filter(|_| self.has(Part::Contention));
         let contention = contention.map(|clocks| self.used("shared_atomics").by(clocks).by(PARTS));
-        let others = [&chain, &dram, &contention].into_iter().flatten();
+        let dispatch = self.dispatch();
+        let others = [&chain, &dram, &contention, &dispatch].into_iter().flatten();
         let clocks = self.launch(others.fold(units.clone(), |longest, other| longest.max(other)));
         ResourceQuantities {
             clocks: (self.name)(clocks),
@@ -260,6 +266,7 @@ impl<Q: Quantity> Formulas<'_, Q> {
             chain: chain.unwrap_or(0.into()),
             dram: dram.unwrap_or(0.into()),
             contention: contention.unwrap_or(0.into()),
+            dispatch: dispatch.unwrap_or(0.into()),
             registers,
             spilled,
             warps: self.warps,
@@ -275,6 +282,13 @@ impl<Q: Quantity> Formulas<'_, Q> {
             longest = longest.plus(&Q::from(price).by(clock).at_rate(1000));
         }
         longest.ceil(&PARTS.into())
+    }
+
+    /// What the device takes to start all groups, one after another.
+    fn dispatch(&self) -> Option<Q> {
+        let price = self.r.group_picoseconds.filter(|_| self.has(Part::Dispatch))?;
+        let clock = self.problem.platform.clock_mhz()?;
+        Some(self.groups.by(price).by(clock).at_rate(1_000_000))
     }
 
     /// Registers of an item, and its live values that are spilled so that one group fits a unit.
@@ -328,7 +342,28 @@ impl<Q: Quantity> Formulas<'_, Q> {
         lanes.map_or(0.into(), |lanes| instructions.by(self.width()).at_rate(lanes))
     }
 
-    fn compute(&self, spills: &Q) -> Vec<(Resource, Q)> {
+    /// Instructions of a warp.
+    fn issued(&mut self, spills: &Q) -> Q {
+        let names = ["real", "integer", "convert", "special", "branches"];
+        let requests = ["local_requests", "global_requests"];
+        let each = names.iter().chain(&requests).map(|name| self.used(name));
+        let issued = each.fold(spills.clone(), |sum, n| sum.plus(&n));
+        if self.r.issue_rate.is_some() { (self.name)(issued) } else { 0.into() }
+    }
+
+    /// A warp has the lanes of its own scheduler: fewer warps than schedulers leave lanes idle.
+    fn share_schedulers(&self, group: &mut [(Resource, Q)], held: &Q) {
+        let schedulers = Q::from(self.r.schedulers.unwrap_or(1));
+        if self.r.schedulers.unwrap_or(1) == 1 || !self.has(Part::Schedulers) {
+            return;
+        }
+        let busy = held.times(&self.warps).min(&schedulers);
+        for (_, parts) in group {
+            *parts = parts.times(&schedulers).ceil(&busy);
+        }
+    }
+
+    fn compute(&self, issued: &Q) -> Vec<(Resource, Q)> {
         let r = &self.r;
         let (real, convert) = (self.of_group("real"), self.of_group("convert"));
         let mut integer = self.of_group("integer");
@@ -339,11 +374,7 @@ impl<Q: Quantity> Formulas<'_, Q> {
         let mut arithmetic =
             self.lanes(&shared, r.real_lanes).max(&self.lanes(&integer, r.integer_lanes));
         if let Some(rate) = r.issue_rate {
-            let names = ["real", "integer", "convert", "special", "branches"];
-            let requests = ["local_requests", "global_requests"];
-            let each = names.iter().chain(&requests).map(|name| self.used(name));
-            let issued = each.fold(spills.clone(), |sum, n| sum.plus(&n)).times(&self.warps);
-            arithmetic = arithmetic.max(&issued.at_rate(rate));
+            arithmetic = arithmetic.max(&issued.times(&self.warps).at_rate(rate));
         }
         let mut busy = vec![(Resource::Arithmetic, arithmetic)];
         if self.has(Part::Special) {
@@ -409,9 +440,19 @@ impl<Q: Quantity> Formulas<'_, Q> {
         Moved { l2: of_l2, dram }
     }
 
-    /// What one group waits for, one step after another. New lines come from L2 or, as far as they
-    /// are not there, from what is behind it.
-    fn chain(&mut self, Moved { l2, dram }: &Moved<Q>) -> Q {
+    /// Bytes that the device's memory moves for a launch that is repeated: none where the caches
+    /// hold all of them.
+    fn beyond_caches(&self, dram: &Q) -> Q {
+        let r = &self.r;
+        match r.l2_size.filter(|_| self.has(Part::Warm)) {
+            Some(l2) => dram.if_at_most(l2 + r.l3_size.unwrap_or(0), &0.into(), dram),
+            None => dram.clone(),
+        }
+    }
+
+    /// What one group waits for, one step after another: its own instructions and the data of its
+    /// loads. New lines come from L2 or, as far as they are not there, from what is behind it.
+    fn chain(&mut self, Moved { l2, dram }: &Moved<Q>, issued: &Q) -> Q {
         let r = self.r;
         let clocks = |latency: Option<i64>| latency.unwrap_or(0);
         let moved = (self.name)(l2.times(&self.groups));
@@ -426,8 +467,12 @@ impl<Q: Quantity> Formulas<'_, Q> {
             ("barriers", r.barrier_latency),
         ];
         let near = near.map(|(steps, latency)| self.used(steps).by(clocks(latency)).by(PARTS));
-        let far = self.used("far_steps").times(&far);
-        (self.name)(near.iter().fold(far, |sum, steps| sum.plus(steps)))
+        let mut chain = self.used("far_steps").times(&far);
+        if let Some(rate) = r.issue_rate.filter(|_| self.has(Part::Issue)) {
+            // At the rate of one scheduler.
+            chain = chain.plus(&issued.by(r.schedulers.unwrap_or(1)).at_rate(rate));
+        }
+        (self.name)(near.iter().fold(chain, |sum, steps| sum.plus(steps)))
     }
 
     /// All groups, in waves or as a share.
@@ -440,8 +485,8 @@ impl<Q: Quantity> Formulas<'_, Q> {
     }
 
     /// What a group takes of a unit: the most of any resource and, as warps do not use the
-    /// others at the same time, a part of the rest: half of it with many warps, all of it with as
-    /// many as there are schedulers.
+    /// others at the same time, a part of the rest: half of it with very many warps, all of it with
+    /// as many as there are schedulers.
     fn mixed(&mut self, group: &[(Resource, Q)], held: &Q) -> Q {
         let busy = group.iter().filter(|(_, parts)| !parts.is_zero());
         let busy: Vec<Q> = busy.map(|(_, parts)| (self.name)(parts.clone())).collect();
@@ -452,8 +497,6 @@ impl<Q: Quantity> Formulas<'_, Q> {
         let rest = busy.iter().fold(Q::from(0), |sum, parts| sum.plus(parts)).minus(&most);
         let schedulers = Q::from(self.r.schedulers.unwrap_or(1));
         let warps = (self.name)(held.times(&self.warps).max(&schedulers));
-        let twice = warps.by(2);
-        let part = warps.plus(&schedulers.by(2)).min(&twice);
-        most.plus(&rest.times(&part).floor(&twice))
+        most.plus(&rest.times(&warps.plus(&schedulers)).floor(&warps.by(2)))
     }
 }

@@ -18,6 +18,10 @@ tickbound_input::named! {
         Pipe = "pipe",
         /// Special functions and conversions.
         Special = "special",
+        /// That a warp has the lanes of its own scheduler only.
+        Schedulers = "schedulers",
+        /// That a warp issues its instructions in sequence.
+        Issue = "issue",
         /// Registers that do not suffice.
         Spill = "spill",
         /// Everything but the number of warps that limits how many groups a unit holds.
@@ -30,12 +34,16 @@ tickbound_input::named! {
         L3 = "l3",
         /// Bytes that the device's memory moves.
         Dram = "dram",
+        /// That a repeated launch finds in the caches what they hold.
+        Warm = "warm",
         /// Atomic operations on one address.
         Contention = "contention",
         /// That resources of a unit are not all busy at once.
         Mixing = "mixing",
         /// That the last wave of groups takes as long as a full one.
         Tail = "tail",
+        /// That the groups of a launch are started in sequence.
+        Dispatch = "dispatch",
         /// What a launch costs.
         Launch = "launch",
     }
@@ -156,6 +164,8 @@ resources! {
     barrier_latency: 0,
     /// clocks of an atomic operation on an address of global memory that others work on
     shared_atomic_clocks: 0,
+    /// picoseconds from the start of one group to that of the next, for the whole device
+    group_picoseconds: 0,
     /// nanoseconds of a launch
     launch_nanoseconds: 0,
 }

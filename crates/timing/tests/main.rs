@@ -1,3 +1,4 @@
 //! What closed forms promise.
 
+mod formulas;
 mod resources;

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 
 use indexmap::IndexMap;
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Map, Value, json};
 use tickbound_encodings::plan::{Plan, PlanError};
@@ -12,6 +11,8 @@ use tickbound_expr::interval::Interval;
 use tickbound_model::{Part, Problem, Resources, Usage};
 use tickbound_simulator::{SimulateOptions, resource_time, simulate};
 use tickbound_timing::Cost;
+
+use crate::formulas;
 
 /// Numbers of very different sizes, up to where products leave 63 bits.
 fn number() -> BoxedStrategy<i64> {
@@ -143,7 +144,12 @@ fn compare(value: &Value, seen: &mut Seen) -> Result<(), String> {
         match (run, cost.term().value(&bound.env)) {
             (Ok(run), Ok(ticks)) if run.time == ticks => {
                 seen.times += 1;
-                seen.finished += usize::from(resource_time(&problem, bound).unwrap().finish > 0);
+                let finish = resource_time(&problem, bound).unwrap().finish;
+                seen.finished += usize::from(finish > 0);
+                let own = formulas::clocks(&problem, bound);
+                if own != Some(i128::from(ticks - finish)) {
+                    return Err(format!("{place}: {ticks} with {finish}, the page has {own:?}"));
+                }
             }
             (Err(_), Err(_)) => seen.faults += 1,
             (run, ticks) => return Err(format!("{place}: simulator {run:?}, cost {ticks:?}")),
@@ -194,64 +200,4 @@ fn encodings_refuse() {
     let problem = Problem::from_value(&value, &IndexMap::new(), &|_| unreachable!()).unwrap();
     let space = problem.space().unwrap();
     assert!(matches!(Plan::new(&problem, &space), Err(PlanError::Resources)));
-}
-
-/// Problems in the table of results.
-const TABLED: usize = 260;
-
-/// What both sides state of one configuration.
-fn stated(problem: &Problem, cost: &Cost, bound: &tickbound_model::Bound) -> Value {
-    let time = match resource_time(problem, bound) {
-        Err(_) => json!("fault"),
-        Ok(t) => {
-            let group: Vec<Value> = t.group.iter().map(|(r, p)| json!([r.name(), p])).collect();
-            json!([
-                t.time,
-                t.finish,
-                group,
-                t.bottleneck.name(),
-                t.registers,
-                t.spilled,
-                t.groups,
-                t.warps,
-                t.limit.name()
-            ])
-        }
-    };
-    json!([time, cost.term().value(&bound.env).ok()])
-}
-
-/// Results of the formulas as they were written twice, for numbers and for expressions, before
-/// both became one. `WRITE_TABLE=1` writes the table anew.
-#[test]
-fn results_are_those_of_the_table() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/resources.jsonl");
-    if std::env::var("WRITE_TABLE").is_ok() {
-        let config = Config { rng_seed: RngSeed::Fixed(41), ..Config::default() };
-        let mut runner = TestRunner::new(config);
-        let mut lines = Vec::new();
-        while lines.len() < TABLED {
-            let value = problems().new_tree(&mut runner).expect("a problem").current();
-            let Ok(results) = results(&value) else { continue };
-            lines.push(json!([value, results]).to_string());
-        }
-        std::fs::write(path, lines.join("\n") + "\n").expect("written");
-    }
-    let table = std::fs::read_to_string(path).expect("the table");
-    let mut count = 0;
-    for line in table.lines() {
-        let [value, expected]: [Value; 2] = serde_json::from_str(line).expect("JSON");
-        let results = results(&value).expect("a problem");
-        count += results.len();
-        assert_eq!(Value::Array(results), expected, "{value}");
-    }
-    assert_eq!(count, 8 * TABLED);
-}
-
-fn results(value: &Value) -> Result<Vec<Value>, String> {
-    let read = Problem::from_value(value, &IndexMap::new(), &|_| unreachable!());
-    let problem = read.map_err(|e| e.to_string())?;
-    let space = problem.space().map_err(|e| e.to_string())?;
-    let cost = Cost::new(&problem).map_err(|e| e.to_string())?;
-    Ok(space.bound.iter().map(|bound| stated(&problem, &cost, bound)).collect())
 }

@@ -16,7 +16,7 @@ use super::search::{Changed, Ears, WhyRequest, refused};
 use tickbound_report::answer::why::{Finding, Number, Why};
 
 /// Prices and waits: better if less.
-const LESS: [&str; 22] = [
+const LESS: [&str; 23] = [
     "global_access",
     "local_access",
     "constant_access",
@@ -38,6 +38,7 @@ const LESS: [&str; 22] = [
     "dram_latency",
     "barrier_latency",
     "shared_atomic_clocks",
+    "group_picoseconds",
     "launch_nanoseconds",
 ];
 

@@ -15,7 +15,7 @@ use tickbound_simulator::{
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Resources {
     /// What bounds the time: a resource of the units, `chain` (what one group waits for, step after
-    /// step), `dram`, `contention`, or `finish` where that takes longer than the launch.
+    /// step), `dram`, `contention`, `dispatch`, or `finish` where that takes longer than the launch.
     pub bound_by: String,
     /// Clocks that one group takes of each resource of a unit.
     pub group: IndexMap<String, f64>,
@@ -121,6 +121,7 @@ impl Resources {
             "chain" => "what one group waits for, step after step".to_owned(),
             "dram" => "the device's memory".to_owned(),
             "contention" => "atomic operations on one address".to_owned(),
+            "dispatch" => "the start of its groups, in sequence".to_owned(),
             "finish" => "what one element does after the launch".to_owned(),
             resource => resource.to_owned(),
         };

@@ -57,7 +57,7 @@ pub fn of_lines(
     let of_launch = match time.bottleneck {
         Bottleneck::Dram => Some("dram_bytes"),
         Bottleneck::Contention => Some("shared_atomics"),
-        Bottleneck::Unit | Bottleneck::Chain => None,
+        Bottleneck::Unit | Bottleneck::Chain | Bottleneck::Dispatch => None,
     };
     let resource = match time.bottleneck {
         Bottleneck::Chain => Some(Resource::Latency),

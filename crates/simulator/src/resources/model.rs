@@ -24,12 +24,13 @@ pub(super) fn launch(
 }
 
 fn in_numbers(q: ResourceQuantities<Int>) -> Option<ResourceTime> {
-    let longest = q.units.max(&q.chain).max(&q.dram).max(&q.contention);
+    let longest = q.units.max(&q.chain).max(&q.dram).max(&q.contention).max(&q.dispatch);
     let bottleneck = match longest.0? {
         t if t == q.units.0? => Bottleneck::Unit,
         t if t == q.chain.0? => Bottleneck::Chain,
         t if t == q.dram.0? => Bottleneck::Dram,
-        _ => Bottleneck::Contention,
+        t if t == q.contention.0? => Bottleneck::Contention,
+        _ => Bottleneck::Dispatch,
     };
     Some(ResourceTime {
         time: q.clocks.0?,

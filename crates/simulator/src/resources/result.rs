@@ -13,6 +13,8 @@ tickbound_input::named! {
         Dram = "dram",
         /// Atomic operations on one address, in sequence.
         Contention = "contention",
+        /// The start of the groups, in sequence.
+        Dispatch = "dispatch",
     }
 }
 
