@@ -46,6 +46,24 @@ tickbound_input::named! {
         Dispatch = "dispatch",
         /// What a launch costs.
         Launch = "launch",
+        /// Counting: behind a condition on the item only the warps issue that have such an item.
+        Warps = "warps",
+        /// Counting: loads before and after a barrier are waited for separately.
+        Barriers = "barriers",
+        /// Counting: instructions that special functions take for denormal numbers.
+        Denormals = "denormals",
+        /// Counting: a division by a root is a reciprocal root.
+        ReciprocalRoots = "reciprocal-roots",
+        /// Counting: neighbours with one address share a phase of a wide request.
+        Broadcast = "broadcast",
+        /// Counting: constant memory behind a pointer is loaded.
+        ConstantLoads = "constant-loads",
+        /// Counting: what is known is not loaded again.
+        RepeatedLoads = "repeated-loads",
+        /// Counting: loads in flight take registers, which limits how many there are.
+        LoadRegisters = "load-registers",
+        /// Counting: of the waits those are far that are for sectors not seen before.
+        NewSectors = "new-sectors",
     }
 }
 
@@ -53,6 +71,11 @@ impl Part {
     /// The part with this name.
     pub fn find(name: &str) -> Option<Part> {
         Named::find(name)
+    }
+
+    /// Whether it is a rule by which usage is counted in a source, and no part of the formulas.
+    pub fn is_of_counting(self) -> bool {
+        self as usize >= Part::Warps as usize
     }
 }
 

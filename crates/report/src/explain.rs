@@ -159,6 +159,7 @@ fn arithmetic(kind: Arithmetic) -> &'static str {
         Arithmetic::RealMultiply => "real multiply",
         Arithmetic::RealMultiplyAdd => "real multiply-add",
         Arithmetic::RealDivide => "real divide",
+        Arithmetic::DivideByRoot => "reciprocal of a root",
         Arithmetic::Special => "special function",
         Arithmetic::Convert => "conversion",
     }

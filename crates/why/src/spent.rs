@@ -54,7 +54,9 @@ fn parts(
         changed
     };
     if problem.profile == Profile::Resources {
-        let parts = Part::ALL.into_iter().filter(|part| !problem.without.contains(part));
+        // Rules of counting have done their work: the usage is there.
+        let formulas = |part: &Part| !part.is_of_counting() && !problem.without.contains(part);
+        let parts = Part::ALL.into_iter().filter(formulas);
         let parts = parts.map(|part| {
             let mut changed = problem.clone();
             changed.without.push(part);

@@ -30,6 +30,8 @@ pub(crate) enum Item {
     First,
     /// The first one of the group in the middle.
     Middle,
+    /// The last one of the group in the middle.
+    MiddleLast,
     /// The last one of the last group.
     Last,
 }
@@ -71,12 +73,11 @@ impl Names {
         for d in 0..3 {
             let size = |what: &str| self.known.get(&format!("${what}_{d}"));
             let (Some(local), Some(groups)) = (size("local"), size("groups")) else { continue };
+            let middle = || Expr::binary(BinaryOp::FloorDiv, groups.clone(), Expr::Int(2));
             let (lid, group) = match item {
                 Item::First => (Expr::Int(0), Expr::Int(0)),
-                Item::Middle => {
-                    let middle = Expr::binary(BinaryOp::FloorDiv, groups.clone(), Expr::Int(2));
-                    (Expr::Int(0), middle.simplified())
-                }
+                Item::Middle => (Expr::Int(0), middle().simplified()),
+                Item::MiddleLast => (minus_one(local), middle().simplified()),
                 Item::Last => (minus_one(local), minus_one(groups)),
             };
             names.known.insert(format!("$lid_{d}"), lid);

@@ -246,6 +246,7 @@ impl<'a> Reader<'a> {
                 let pointers = matches!(e.ty, Type::Pointer(..));
                 let (x, y) = self.index_if(pointers, |r| Ok((r.value(a)?, r.value(b)?)))?;
                 self.lone = self.lone_products.contains(&std::ptr::from_ref(e));
+                self.by_root = is_one(a) && is_root(b);
                 let (value, ty) = self.arithmetic(op, (x, &a.ty), (y, &b.ty), &e.ty, &e.at)?;
                 Ok(self.convert(value, &ty, &e.ty, &e.at))
             }
@@ -307,4 +308,23 @@ impl<'a> Reader<'a> {
 /// Something the reader does not know.
 pub fn unread(what: &str, at: &SourcePlace) -> ReadError {
     ReadError::at(at, format!("{what} is not read"), "write it in another way")
+}
+
+/// Whether an expression is the number 1.
+fn is_one(e: &CExpr) -> bool {
+    match &e.kind {
+        ExprKind::Int(1) => true,
+        ExprKind::Real(text) => text.trim_end_matches(['f', 'F']).parse() == Ok(1.0),
+        ExprKind::Cast(inner) => is_one(inner),
+        _ => false,
+    }
+}
+
+/// Whether an expression is a square root.
+fn is_root(e: &CExpr) -> bool {
+    match &e.kind {
+        ExprKind::Call(name, _) => matches!(name.as_str(), "sqrt" | "native_sqrt" | "half_sqrt"),
+        ExprKind::Cast(inner) => is_root(inner),
+        _ => false,
+    }
 }

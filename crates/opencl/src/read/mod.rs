@@ -144,6 +144,8 @@ struct Reader<'a> {
     /// Products to which nothing is added, and whether the one at hand is one.
     lone_products: HashSet<*const CExpr>,
     lone: bool,
+    /// Whether the operation that comes next divides by a square root.
+    by_root: bool,
     locals: IndexMap<VariableId, (&'a CVariable, Poly)>,
     /// Private variables that are no scalars.
     privates: IndexMap<VariableId, (&'a CVariable, Poly)>,
@@ -189,6 +191,7 @@ impl<'a> Reader<'a> {
             feeding: scan::feeding(unit, &variables),
             lone_products: scan::lone_products(unit),
             lone: false,
+            by_root: false,
             variables,
             locals: IndexMap::new(),
             privates: IndexMap::new(),

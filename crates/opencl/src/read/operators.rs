@@ -155,11 +155,13 @@ impl<'a> Reader<'a> {
     /// Counts a binary operation.
     pub fn price(&mut self, op: CBinaryOp, ty: &Type, at: &SourcePlace) {
         let lone = std::mem::take(&mut self.lone);
+        let by_root = std::mem::take(&mut self.by_root);
         let kind = match (op, is_real(ty)) {
             (CBinaryOp::Mul, false) => Arithmetic::IntegerMultiply,
             (CBinaryOp::Div | CBinaryOp::Rem, false) => Arithmetic::IntegerDivide,
             (_, false) => Arithmetic::Integer,
             (CBinaryOp::Mul, true) if !lone => Arithmetic::RealMultiply,
+            (CBinaryOp::Div, true) if by_root => Arithmetic::DivideByRoot,
             (CBinaryOp::Div | CBinaryOp::Rem, true) => Arithmetic::RealDivide,
             (_, true) => Arithmetic::Real,
         };

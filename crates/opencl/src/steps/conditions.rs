@@ -5,8 +5,8 @@ use tickbound_expr::BinaryOp;
 use super::SymbolExpr;
 
 /// Whether the side of a branch on which its condition holds, or does not, is for one item of a
-/// group (in the dimensions that the condition names): its place is compared with `==`, alone or
-/// beside other conditions.
+/// group (in the dimensions that the condition names): its place is compared with `==`, or is below
+/// 1, alone or beside other conditions.
 pub fn picks_one(condition: &SymbolExpr, holds: bool) -> bool {
     match condition {
         SymbolExpr::Not(inner) => picks_one(inner, !holds),
@@ -20,8 +20,21 @@ pub fn picks_one(condition: &SymbolExpr, holds: bool) -> bool {
         SymbolExpr::Binary(BinaryOp::Or, a, b) if !holds => {
             picks_one(a, false) || picks_one(b, false)
         }
-        place => !holds && matches!(place, SymbolExpr::Name(_)) && depends_on_item(place),
+        SymbolExpr::Binary(BinaryOp::Lt, a, b) if holds => is_place(a) && **b == SymbolExpr::Int(1),
+        SymbolExpr::Binary(BinaryOp::Ge, a, b) if !holds => {
+            is_place(a) && **b == SymbolExpr::Int(1)
+        }
+        SymbolExpr::Binary(BinaryOp::Le, a, b) if holds => is_place(a) && **b == SymbolExpr::Int(0),
+        SymbolExpr::Binary(BinaryOp::Gt, a, b) if !holds => {
+            is_place(a) && **b == SymbolExpr::Int(0)
+        }
+        place => !holds && is_place(place),
     }
+}
+
+/// Whether a number is the item's place in one dimension of its group.
+fn is_place(number: &SymbolExpr) -> bool {
+    matches!(number, SymbolExpr::Name(_)) && depends_on_item(number)
 }
 
 /// Whether a condition depends on the place of the item in its group.
@@ -68,6 +81,11 @@ mod tests {
             (not(either(&not(first.clone()), &less)), true, true),
             (not(place.clone()), true, true),
             (place.clone(), true, false),
+            (SymbolExpr::binary(BinaryOp::Lt, place.clone(), SymbolExpr::Int(1)), true, true),
+            (SymbolExpr::binary(BinaryOp::Lt, place.clone(), SymbolExpr::Int(2)), true, false),
+            (compare(BinaryOp::Le, "$lid_0"), true, true),
+            (compare(BinaryOp::Gt, "$lid_0"), false, true),
+            (compare(BinaryOp::Gt, "$lid_0"), true, false),
             (place, false, true),
         ] {
             assert_eq!(picks_one(&condition, holds), picks, "{condition} {holds}");

@@ -250,6 +250,8 @@ pub enum Arithmetic {
     RealMultiplyAdd,
     /// Real division.
     RealDivide,
+    /// The reciprocal of a square root: `1 / sqrt(x)`.
+    DivideByRoot,
     /// Square roots, exponentials, sines and the like.
     Special,
     /// Conversions between types.

@@ -6,6 +6,7 @@
 use tickbound_expr::{BinaryOp, Expr, Function};
 
 use super::number::{ceil_div, choice, less, max, min};
+use super::warps::{self, Fraction, Visitors};
 use crate::ast::SourcePlace;
 use crate::error::Read;
 use crate::lower::{Item, Names};
@@ -20,10 +21,10 @@ pub(super) struct Around {
     pub taken: Expr,
     /// Whether one of them depends on the item.
     pub guarded: bool,
-    /// Where one item of each group comes: 1 if it takes all other branches around, else 0.
-    alone: Option<Expr>,
+    /// The items and warps of a group that come here, by conditions on their place in it.
+    pub visitors: Visitors,
     /// Of all items, how many in how many come here.
-    share: (Expr, Expr),
+    share: Fraction,
 }
 
 #[derive(Debug, Clone)]
@@ -58,19 +59,13 @@ pub(super) struct Share {
 
 impl Around {
     pub fn nothing() -> Around {
-        let share = (Expr::Int(1), Expr::Int(1));
-        Around { loops: Vec::new(), taken: Expr::Int(1), guarded: false, alone: None, share }
+        let (taken, visitors, share) = (Expr::Int(1), Visitors::all(), warps::whole());
+        Around { loops: Vec::new(), taken, guarded: false, visitors, share }
     }
 
     /// How often the steps are executed, on average over the items where that is known.
     pub fn executed(&self) -> Expr {
         self.shared(self.loops.iter().fold(self.taken.clone(), |all, l| all * &l.trips))
-    }
-
-    /// How often one item of each group executes the steps, where only one does.
-    pub fn executed_alone(&self) -> Option<Expr> {
-        let alone = self.alone.clone()?;
-        Some(self.loops.iter().fold(alone, |all, l| all * &l.trips))
     }
 
     /// How often, if those in unrolled loops, with no other in them, are executed once; so are
@@ -124,14 +119,12 @@ impl Around {
             true => choice(&condition, taken, 0),
             false => choice(&condition, 0, taken),
         };
-        let (taken, alone) = (on_side(&self.taken), self.alone.as_ref().map(on_side));
-        Around { taken, alone, ..self.clone() }
+        Around { taken: on_side(&self.taken), ..self.clone() }
     }
 
-    /// Where one item of each group comes, which came from `before`.
-    pub fn of_one(self, before: &Around) -> Around {
-        let alone = before.alone.as_ref().unwrap_or(&before.taken);
-        Around { alone: Some(alone.clone()), ..self }
+    /// Where of those that come here these items and warps of a group come.
+    pub fn visited_by(self, visitors: Visitors) -> Around {
+        Around { visitors: self.visitors.and(visitors), ..self }
     }
 
     /// The same, behind a condition on the item if there is one.

@@ -13,8 +13,8 @@ use super::Device;
 use super::footprint::{Axis, addresses};
 use super::number::{ceil_div, choice, is_zero, less, max, min, part_of};
 use super::traffic::part_beyond;
-use crate::ast::{AddressSpace, SourcePlace};
-use crate::steps::{KernelStep, MemoryAccess, Stride, SymbolExpr, accesses};
+use crate::ast::SourcePlace;
+use crate::steps::{MemoryAccess, Stride, SymbolExpr};
 
 /// Most places that comparisons choose from. Of the 150 kernels in the published Coulomb summations
 /// whose loop stays one, NVIDIA's compiler reports the array in memory for none of 90 with 2 or 4
@@ -48,8 +48,6 @@ pub(super) struct Own {
     pub store: bool,
     /// Bytes of an element.
     pub bytes: i64,
-    /// How many contents of the array are in flight at once.
-    pub copies: Expr,
     /// Its requests, if its array lives in memory.
     pub requests: Expr,
     /// Words of 4 bytes that they move for each lane.
@@ -65,11 +63,6 @@ impl Array {
     pub fn element(&self) -> i64 {
         self.accesses.iter().map(|own| own.bytes).max().unwrap_or(0)
     }
-
-    /// How many contents of it are in flight at once.
-    pub fn copies(&self) -> Expr {
-        self.accesses.iter().map(|own| own.copies.clone()).reduce(max).unwrap_or(Expr::Int(1))
-    }
 }
 
 impl Arrays {
@@ -84,29 +77,6 @@ impl Arrays {
     pub fn get(&self, name: &str) -> Option<&Array> {
         self.all.get(name)
     }
-}
-
-/// The private arrays that these steps fill from global memory.
-pub(super) fn filled(steps: &[KernelStep]) -> Vec<&str> {
-    let accesses = || accesses(steps).map(|(access, _)| access);
-    let private = |store: bool| {
-        accesses()
-            .filter(move |access| access.space == AddressSpace::Private && access.store == store)
-    };
-    if !accesses().any(|access| access.space == AddressSpace::Global && !access.store) {
-        return Vec::new();
-    }
-    let loaded: Vec<&str> = private(false).map(|access| access.array.as_str()).collect();
-    private(true).map(|access| access.array.as_str()).filter(|a| !loaded.contains(a)).collect()
-}
-
-/// How often unrolled loops come to the same elements again.
-pub(super) fn again(unrolled: &[Axis]) -> Expr {
-    let of = |axis: &Axis| match &axis.distance {
-        Some(distance) => choice(is_zero(distance), &axis.extent, 1),
-        None => Expr::Int(1),
-    };
-    unrolled.iter().map(of).product()
 }
 
 /// 1 if one of two is, else 0.

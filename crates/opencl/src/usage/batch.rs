@@ -3,12 +3,15 @@
 use tickbound_expr::Expr;
 
 use super::footprint::Axis;
-use super::number::{ceil_div, max, min};
+use super::number::{SHARES, ceil_div, choice, less, max, min};
 use crate::ast::AddressSpace;
 use crate::steps::{MemoryAccess, Stride};
 
 /// Loads that are waited for together, at most.
 const IN_FLIGHT: i64 = 16;
+
+/// Iterations of a short loop whose loads are waited for together.
+pub(super) const SHORT_AT_ONCE: i64 = 4;
 
 /// The loads of a body, and what else it is.
 #[derive(Debug, Default)]
@@ -16,8 +19,14 @@ pub(super) struct Batch {
     /// Whether there are loads from global memory, and how far these are from those of the
     /// iteration before: the greatest distance in bytes; `None`: anywhere.
     global: Option<Option<Expr>>,
-    /// Requests to global and to local memory in each iteration.
+    /// Requests to global and to local memory in each iteration, behind the last barrier.
     requests: (Expr, Expr),
+    /// Waits before barriers, for global and for local memory, in each iteration.
+    closed: (Expr, Expr),
+    /// Words of 4 bytes of a lane that the loads of an iteration bring.
+    words: Expr,
+    /// Requests for sectors that are new, in 64ths, and all of which that is known.
+    new: Option<(Expr, Expr)>,
     /// Requests for private arrays that live in memory, in each iteration.
     arrays: Expr,
     /// Whether an address comes from data, which were waited for before.
@@ -60,6 +69,25 @@ impl Batch {
         });
     }
 
+    /// Adds words of a lane that loads bring into registers.
+    pub fn bring(&mut self, words: Expr) {
+        self.words += words;
+    }
+
+    /// Adds requests of which `share` 64ths are for sectors that are new.
+    pub fn ask(&mut self, requests: &Expr, share: Expr) {
+        let (new, all) = self.new.get_or_insert_with(Default::default);
+        *new += requests * share;
+        *all += requests;
+    }
+
+    /// What is loaded behind a barrier is waited for separately.
+    pub fn barrier(&mut self) {
+        let (global, local) = std::mem::take(&mut self.requests);
+        self.closed.0 += together(global);
+        self.closed.1 += together(local);
+    }
+
     /// Adds requests of a load from a private array in memory: what is its own the item has
     /// stored, and L1 has it.
     pub fn load_own(&mut self, requests: Expr) {
@@ -67,18 +95,37 @@ impl Batch {
     }
 
     /// What is waited for in a loop of `iterations` iterations, in `pieces` pieces, with lines of
-    /// `line` bytes.
-    pub fn waits(self, line: i64, iterations: Expr, pieces: Expr) -> Waits {
-        let local = &pieces * together(self.requests.1);
-        let all = &pieces * together(self.requests.0 + self.arrays);
+    /// `line` bytes and `room` registers for loads in flight.
+    pub fn waits(self, (line, room): (i64, Option<&Expr>), times: (Expr, Expr)) -> Waits {
+        let (iterations, pieces) = times;
+        let bodies = if pieces == iterations { 1 } else { SHORT_AT_ONCE };
+        let (words, both) = (bodies * self.words, &self.requests.0 + &self.requests.1);
+        let together = |loads: Expr| match room {
+            Some(room) if loads != Expr::Int(0) => {
+                let own = ceil_div(&words * &loads, max(1, &both));
+                max(together(loads), ceil_div(own, room))
+            }
+            _ => together(loads),
+        };
+        let local = &pieces * (self.closed.1 + together(self.requests.1.clone()));
+        let all = &pieces * (self.closed.0 + together(self.requests.0.clone() + self.arrays));
         let Some(distance) = self.global else {
             return Waits { far: Expr::Int(0), near: all, local };
         };
+        // Iterations that are less than a line apart come to a new line now and then.
+        let near = distance.as_ref().map_or(Expr::Int(0), |distance| less(distance, line));
         let new = match distance {
             Some(distance) => min(&pieces, ceil_div(iterations * distance, line)),
             None => pieces.clone(),
         };
-        let far = min(&all, new);
+        let far = match self.new {
+            Some((of_sectors, asked)) => {
+                let of_sectors = ceil_div(&all * of_sectors, max(1, SHARES * asked));
+                max(of_sectors, choice(near, new, 0))
+            }
+            None => new,
+        };
+        let far = min(&all, far);
         let before = if self.from_data { pieces } else { Expr::Int(0) };
         let near = all - &far + before;
         Waits { far, near, local }

@@ -6,6 +6,7 @@
 //! next: the mean over all warps of a group counts, in 64ths.
 
 use tickbound_expr::{BinaryOp, Expr};
+use tickbound_model::Part;
 
 use super::Device;
 use super::number::{
@@ -71,7 +72,15 @@ impl Pieces {
 /// in sequence.
 pub(super) fn passes(device: &Device<'_>, lanes: &[Lane], most: Option<&Expr>, words: i64) -> Expr {
     let places = (device.banks / words).max(1);
-    let rows = SHARES * passes_of_rows(device, lanes, words, places);
+    let rows = SHARES * passes_of_rows(device, lanes, words, words);
+    let rows = match pairs(device, lanes, words) {
+        Expr::Int(0) => rows,
+        pairs => {
+            // In half the phases, each for twice the lanes.
+            let twice = passes_of_rows(device, lanes, words, words / 2);
+            device.known.narrowed(choice(pairs, SHARES * twice, rows))
+        }
+    };
     let [first, second, ..] = lanes else { return rows };
     // A row without gaps that is longer than what is served at once: the piece of the next one
     // meets the first unless it goes on where that ends.
@@ -90,9 +99,21 @@ pub(super) fn passes(device: &Device<'_>, lanes: &[Lane], most: Option<&Expr>, w
     device.known.narrowed(choice(torn, words * each, rows))
 }
 
-/// The same in whole passes, where a row is whole warps or a warp whole rows.
-fn passes_of_rows(device: &Device<'_>, lanes: &[Lane], words: i64, places: i64) -> Expr {
-    let mut left = Expr::Int(places);
+/// 1 if neighbouring lanes have one address in pairs, which share a phase of a wide request, else 0.
+fn pairs(device: &Device<'_>, lanes: &[Lane], words: i64) -> Expr {
+    match lanes.first() {
+        Some(first) if words > 1 && device.has(Part::Broadcast) => {
+            let even = is_zero(remainder(&first.extent, 2));
+            all([is_zero(&first.distance), even])
+        }
+        _ => Expr::Int(0),
+    }
+}
+
+/// The same in whole passes, in `phases` phases, where a row is whole warps or a warp whole rows.
+fn passes_of_rows(device: &Device<'_>, lanes: &[Lane], words: i64, phases: i64) -> Expr {
+    let places = (device.banks / words).max(1);
+    let mut left = Expr::Int((device.banks / phases).max(1));
     let mut all = Expr::Int(1);
     // Words that a row reaches over; 0 as long as all lanes have the same address.
     let mut span = Expr::Int(0);
@@ -122,7 +143,7 @@ fn passes_of_rows(device: &Device<'_>, lanes: &[Lane], words: i64, places: i64) 
         span = device.known.narrowed(choice(first, reach, choice(inside, longer, span)));
         left = device.known.narrowed(rows(left, extent.clone()));
     }
-    words * all
+    phases * all
 }
 
 /// Whether rows of `span` bytes meet in banks at this distance in bytes.
@@ -265,8 +286,8 @@ mod tests {
                 let digits = [(4 * words * step, 32)];
                 let own = value(&passes(&device(), &lanes(&digits), None, words));
                 let wanted = match step {
-                    // Each phase is served once.
-                    0 => words,
+                    // Each phase is served once, and two phases of pairs together.
+                    0 => (words / 2).max(1),
                     _ => counted(&digits, words as usize),
                 };
                 assert_eq!(own, SHARES * wanted, "{words} words at {step} times their size");

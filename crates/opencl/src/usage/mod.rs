@@ -15,7 +15,9 @@
 //! * `unroll.rs`: which loops are unrolled, and how far.
 //! * `arrays.rs`: private arrays that live in memory.
 //! * `batch.rs`: which loads are waited for together.
+//! * `repeated.rs`: loads of what was loaded before.
 //! * `around.rs`: how often a step is executed, on average over the items of the launch.
+//! * `warps.rs`: which items and warps of a group come to a side of a branch.
 //! * `lanes.rs`: passes of banked memories, and lines, of one request.
 //! * `footprint.rs`: how many different addresses repetitions have.
 //! * `known.rs`: inputs, ranges and values of a problem's names, and numbers restricted to them.
@@ -31,10 +33,12 @@ mod kept;
 mod known;
 mod lanes;
 mod number;
+mod repeated;
 mod traffic;
 mod unroll;
 mod vectors;
 mod walk;
+mod warps;
 
 use std::collections::BTreeMap;
 
@@ -42,7 +46,7 @@ use indexmap::IndexMap;
 use itertools::Itertools;
 use rayon::prelude::*;
 use tickbound_expr::Expr;
-use tickbound_model::{Configurations, LineUsage, Problem, Usage};
+use tickbound_model::{Configurations, LineUsage, Part, Problem, Usage};
 
 use crate::error::Read;
 use crate::extract::{Extracted, Variant};
@@ -83,12 +87,19 @@ pub(super) struct Device<'c> {
     /// Most warps and groups of a unit, where known.
     pub warps_per_unit: Option<i64>,
     pub groups_per_unit: Option<i64>,
+    /// Registers of a unit, and most of an item, where known.
+    pub registers_per_unit: Option<i64>,
+    pub registers_per_item: Option<i64>,
+    /// Registers of an item are given out in multiples of this.
+    pub register_granule: i64,
     /// Whether its compiler leaves loads in the order of the source.
     pub source_order: bool,
     /// The vectors of its items.
     pub vectors: Vectors,
     /// Instructions of a division of real numbers, beside one on the special lanes.
     pub real_division: i64,
+    /// Rules that the problem leaves out.
+    pub without: Vec<Part>,
     /// What is known of the names of the problem.
     pub known: Known<'c>,
 }
@@ -112,11 +123,26 @@ impl Device<'_> {
             units: problem.platform.units(),
             warps_per_unit: resources.warps_per_unit,
             groups_per_unit: resources.groups_per_unit,
+            registers_per_unit: resources.registers_per_unit,
+            registers_per_item: resources.registers_per_item,
+            register_granule: resources.register_granule.unwrap_or(1),
             source_order: resources.source_order == Some(1),
             real_division: resources.real_division.unwrap_or(REAL_DIVISION),
             vectors: Vectors::of(resources.vector_bytes),
+            without: problem.without.clone(),
             known: Known::of(problem, configurations),
         }
+    }
+
+    /// Whether a rule counts.
+    pub fn has(&self, rule: Part) -> bool {
+        !self.without.contains(&rule)
+    }
+
+    /// Whether a rule counts that is known of compilers for graphics processors that move loads:
+    /// of NVIDIA's.
+    pub fn moves_loads_by(&self, rule: Part) -> bool {
+        self.has(rule) && !self.source_order && !self.vectors.are_wide()
     }
 }
 

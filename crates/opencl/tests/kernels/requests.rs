@@ -80,7 +80,10 @@ fn passes(places: &[u64], bytes: u64) -> u64 {
         }
         banks.values().map(BTreeSet::len).max().unwrap_or(0) as u64
     };
-    places.chunks((BANKS / words) as usize).map(phase).sum()
+    // Where neighbours have one address in pairs, a phase has twice the lanes.
+    let pairs = words > 1 && places.chunks(2).all(|pair| pair.len() == 2 && pair[0] == pair[1]);
+    let lanes = BANKS / words * if pairs { 2 } else { 1 };
+    places.chunks(lanes as usize).map(phase).sum()
 }
 
 /// How far a count is from what a run takes: the logarithm of their quotient.

@@ -60,13 +60,7 @@ fn matrix_multiplication() {
             ("global_requests", global + stored),
             ("local_bytes", 4 * of("KWG") * tiles),
             ("barriers", barriers),
-            // What is read from global memory in all unrolled iterations is in flight at once.
-            (
-                "registers",
-                20 + rows * columns
-                    + rows * if a == 1 { 1 } else { of("KWI") }
-                    + columns * if b == 1 { 1 } else { of("KWI") },
-            ),
+            ("registers", 20 + rows * columns + rows + columns),
             ("spill_uses", 2 * k / of("KWI")),
             ("dram_bytes", 4 * (m * k + k * n + m * n)),
         ]
@@ -90,7 +84,8 @@ fn convolution() {
         let area_y = of("block_size_y") * tiles_y + height - 1;
         vec![
             ("real", width * height * tiles_x * tiles_y),
-            ("local_requests", shared * (read + copied)),
+            // The filter is read through the pipe of local memory.
+            ("local_requests", shared * (read + copied) + width * height),
             ("global_requests", shared * copied + (1 - shared) * read + tiles_x * tiles_y),
             ("local_bytes", 4 * shared * area_x * area_y),
             ("barriers", shared),
@@ -141,11 +136,11 @@ fn dedispersion() {
             // instruction.
             ("real", 2 * sums),
             ("branches", tests),
-            // Each sample is at an address that comes from data; delays are operands from constant
-            // memory.
+            // Each sample is at an address that comes from data; delays are read from constant
+            // memory, through the pipe of local memory.
             ("integer", 3 * tests + 2 * sums + results),
             ("global_requests", sums + results),
-            ("local_requests", 0),
+            ("local_requests", sums),
             ("barriers", 0),
             ("registers", 20),
             // A row has a sample more for each measure.
@@ -160,6 +155,19 @@ fn dedispersion() {
         }
         wanted
     });
+}
+
+/// Registers for loads in flight of an item with so many live ones: the rest of what it has with as
+/// many groups in a unit as live registers allow.
+fn registers_for_loads(of: &dyn Fn(&str) -> i64, warps: i64, live: i64) -> i64 {
+    let (all, most, granule) =
+        (of("registers_per_unit"), of("registers_per_item"), of("register_granule"));
+    let live = live.min(most);
+    let given = ceil_div(live, granule) * granule;
+    let held = (of("warps_per_unit") / warps).min(of("groups_per_unit"));
+    let held = held.min((all / (given * warps * 32)).max(1)).max(1);
+    let target = most.min(all / (held * warps * 32) / granule * granule);
+    (target - live).max(4)
 }
 
 #[test]
@@ -186,10 +194,12 @@ fn coulomb_by_columns() {
         let held = (of("warps_per_unit") / warps).min(of("groups_per_unit"));
         let held = held.min(ceil_div(groups, of("units_per_device"))).max(1);
         let loaded = 16 * atoms / loads;
+        let room = registers_for_loads(of, warps, 24 + points);
         vec![
             // Three coordinates of the item; for each atom three differences and a square, for each
-            // point two products with a sum, and the next one; the result is added.
-            ("real", 3 + atoms * (4 + 3 * points) + points),
+            // point two products with a sum, and the next one; the result is added. A root takes
+            // three more.
+            ("real", 3 + atoms * (4 + 3 * points) + points + 3 * atoms * points),
             ("convert", 3),
             ("special", atoms * points),
             ("branches", atoms + bodies),
@@ -200,8 +210,9 @@ fn coulomb_by_columns() {
                 3 * (atoms + bodies) + atoms * loads + 2 + memory * (2 + 2 * bodies) + chosen,
             ),
             ("global_requests", atoms * loads + 2 * points + memory * moves),
-            // All lanes of a warp want the same atom, of which each has four words.
-            ("global_wavefronts", 4 * atoms + 2 * points * rows + memory * words),
+            // All lanes of a warp want the same atom, of which each has four words; pairs share a
+            // phase of a wide load.
+            ("global_wavefronts", loads.max(2) * atoms + 2 * points * rows + memory * words),
             ("global_lines", atoms * loads + 2 * points * rows + memory * words),
             ("registers", 20 + 4 + (1 - memory) * points),
             // Results are loaded and stored. Sums are stored, and all that fits is found in L1.
@@ -212,8 +223,10 @@ fn coulomb_by_columns() {
                     + memory * 4 * items * (points + atoms * points),
             ),
             ("dram_bytes", 8 * of("width") * of("height") * of("depth") + 16 * atoms / loads),
-            ("far_steps", 1 + lines_of_atoms),
-            ("near_steps", ceil_div(points, 16) - 1 + atoms - lines_of_atoms + memory * bodies),
+            // The results are new, and are waited for as often as 16 loads and the registers for
+            // them are too few.
+            ("far_steps", ceil_div(points, 16).max(ceil_div(points, room)) + lines_of_atoms),
+            ("near_steps", atoms - lines_of_atoms + memory * bodies),
         ]
     });
 }

@@ -8,17 +8,19 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use tickbound_expr::Expr;
+use tickbound_model::Part;
 
-use super::around::Around;
-use super::around::Ends;
-use super::arrays::{self, Arrays};
-use super::batch::{Batch, Waits};
+use super::around::{Around, Ends};
+use super::arrays::Arrays;
+use super::batch::{Batch, SHORT_AT_ONCE, Waits};
 use super::footprint::Axis;
 use super::kept::Kept;
-use super::number::{ceil_div, choice, less, max, min};
+use super::number::{SHARES, ceil_div, choice, less, max, min, quotient};
+use super::repeated::Loaded;
 use super::traffic::{at_work, held};
 use super::unroll::{Unroll, Unrolling, macros_only};
 use super::vectors::Unrolled;
+use super::warps::MiddleGroup;
 use super::{Device, PLAIN_REGISTERS};
 use crate::ast::{AddressSpace, SourcePlace};
 use crate::error::Read;
@@ -26,7 +28,7 @@ use crate::lower::{Item, Names};
 use crate::preprocess::Said;
 use crate::steps::{
     Arithmetic, KernelStep, KernelStepKind, KernelSteps, MemoryAccess, SymbolExpr, accesses,
-    depends_on_item, picks_one,
+    depends_on_item,
 };
 
 /// Instructions of one division of whole numbers: compilers make sequences of them.
@@ -35,8 +37,12 @@ const INTEGER_DIVISION: i64 = 20;
 /// Instructions of one iteration of a loop: compare, add, jump.
 const ITERATION: i64 = 3;
 
-/// Iterations of a short loop whose loads are waited for together.
-const SHORT_AT_ONCE: i64 = 4;
+/// Instructions on real numbers beside a root or its like: NVIDIA's compiler scales denormal numbers
+/// before and after (SASS of NVRTC 12.9: a comparison and two predicated multiplications).
+const DENORMALS: i64 = 3;
+
+/// Fewest registers for loads in flight.
+const LEAST_ROOM: i64 = 4;
 
 /// Where a part of a usage comes from: what it is a part of, the line of the source if it is of
 /// one, and the array.
@@ -60,6 +66,7 @@ pub(super) fn parts(
     let mut walk = Walk {
         names: &item,
         ends: Ends::new(names),
+        group: MiddleGroup::new(names, device.warp),
         at_work: at_work(device, product("local")?, product("groups")?),
         held: held(device, product("local")?, product("groups")?),
         device,
@@ -67,14 +74,19 @@ pub(super) fn parts(
         read_only: &steps.read_only,
         stores_guarded: stores_guarded(&steps.body, false),
         parts: IndexMap::new(),
+        of_warps: IndexMap::new(),
+        loaded: Loaded::default(),
+        room: None,
         innermost: None,
         kept: Kept::default(),
         privates: Arrays::default(),
         arrays: IndexMap::new(),
     };
+    walk.room = walk.room(steps, product("local")?)?;
     let mut batch = Batch::default();
     walk.steps(&steps.body, &Around::nothing(), &mut batch)?;
-    walk.wait(batch.waits(device.line, Expr::Int(1), Expr::Int(1)), None);
+    let line = (device.line, walk.room.as_ref());
+    walk.wait(batch.waits(line, (Expr::Int(1), Expr::Int(1))), None);
     walk.finish(steps)
 }
 
@@ -82,6 +94,7 @@ struct Walk<'a> {
     /// Of the item in the middle, which represents all.
     names: &'a Names,
     ends: Ends,
+    group: MiddleGroup,
     /// Groups that are at work at once, and those of one unit.
     at_work: Expr,
     held: Expr,
@@ -92,6 +105,12 @@ struct Walk<'a> {
     /// Whether something is stored by some items only.
     stores_guarded: bool,
     parts: IndexMap<Origin, Expr>,
+    /// In 64ths, what only some warps of a group issue.
+    of_warps: IndexMap<Origin, Expr>,
+    /// What need not be loaded.
+    loaded: Loaded,
+    /// Registers for loads in flight, where that is known.
+    room: Option<Expr>,
     /// Iterations of the innermost loops with real arithmetic that are not unrolled.
     innermost: Option<Expr>,
     /// What compilers keep in registers that leave loads in the source's order.
@@ -114,18 +133,22 @@ struct Site<'s> {
 impl Walk<'_> {
     fn steps(&mut self, steps: &[KernelStep], around: &Around, batch: &mut Batch) -> Read<()> {
         batch.real |= self.arithmetic(steps, around)?;
-        let filled = arrays::filled(steps);
         for step in steps {
             match &step.kind {
+                KernelStepKind::Access(access) if self.is_known(access) => {}
                 KernelStepKind::Access(access) => {
-                    let fills = filled.contains(&access.array.as_str());
-                    self.access(Site { access, at: &step.at, around }, fills, batch)?;
+                    self.access(Site { access, at: &step.at, around }, batch)?;
                 }
                 KernelStepKind::Atomic { space, shared, .. } => {
+                    self.loaded.forget(*space, self.read_only);
                     self.atomic((*space, *shared), &step.at, around)?;
                 }
                 KernelStepKind::Compute { .. } => {}
                 KernelStepKind::Barrier => {
+                    self.loaded.barrier(self.read_only);
+                    if self.device.has(Part::Barriers) {
+                        batch.barrier();
+                    }
                     self.add("barriers", Some(&step.at), "", around.executed())
                 }
                 KernelStepKind::Repeat { count, whole, body } => {
@@ -134,16 +157,60 @@ impl Walk<'_> {
                 }
                 KernelStepKind::If { condition, then, otherwise, .. } => {
                     if !macros_only(condition) && !step.is_private() {
-                        self.add("branches", Some(&step.at), "", around.rolled());
+                        self.issue("branches", (&step.at, around), around.rolled());
                     }
                     for (side, holds) in [(then, true), (otherwise, false)] {
                         let inside = self.side((condition, &step.at), holds, around)?;
+                        let after = self.loaded.around(side, self.read_only);
                         self.steps(side, &inside, batch)?;
+                        self.loaded = after;
                     }
                 }
             }
         }
         Ok(())
+    }
+
+    /// Whether a load is of a value that is known.
+    fn is_known(&mut self, access: &MemoryAccess) -> bool {
+        self.loaded.again(access, self.read_only) && self.device.has(Part::RepeatedLoads)
+    }
+
+    /// The steps of a loop, of whose iterations each may change what later ones load.
+    fn body(&mut self, body: &[KernelStep], inside: &Around, batch: &mut Batch) -> Read<()> {
+        self.loaded = self.loaded.around(body, self.read_only);
+        let after = self.loaded.clone();
+        self.steps(body, inside, batch)?;
+        self.loaded = after;
+        Ok(())
+    }
+
+    /// Registers for loads in flight: a compiler that moves loads keeps as many groups in a unit as
+    /// live values allow, and gives the registers that are left to loads.
+    fn room(&self, steps: &KernelSteps, items: Expr) -> Read<Option<Expr>> {
+        let device = self.device;
+        let (Some(all), Some(warps)) = (device.registers_per_unit, device.warps_per_unit) else {
+            return Ok(None);
+        };
+        if !device.moves_loads_by(Part::LoadRegisters) {
+            return Ok(None);
+        }
+        let mut live = Expr::Int(PLAIN_REGISTERS);
+        for array in &steps.privates {
+            let bytes = self.names.put_in(&array.bytes, &array.at)?.simplified();
+            live += ceil_div(bytes, 4);
+        }
+        let most = device.registers_per_item.unwrap_or(all);
+        let granule = device.register_granule;
+        let live = min(most, live);
+        let own = ceil_div(items, device.warp);
+        let full = max(1, quotient(warps, &own));
+        let full = device.groups_per_unit.map_or(full.clone(), |groups| min(full, groups));
+        let lanes = own * device.warp;
+        let given = ceil_div(&live, granule) * granule;
+        let held = min(full, max(1, quotient(all, given * &lanes)));
+        let target = min(most, quotient(quotient(all, held * lanes), granule) * granule);
+        Ok(Some(device.known.narrowed(max(LEAST_ROOM, target - live))))
     }
 
     /// What stands around one side of a branch.
@@ -153,11 +220,13 @@ impl Walk<'_> {
         holds: bool,
         around: &Around,
     ) -> Read<Around> {
-        let inside = match self.ends.of_side(condition, holds, at)? {
-            Some(shares) => shares.into_iter().fold(around.clone(), |all, s| all.of_items(s)),
-            None => around.on_side(self.names.put_in(condition, at)?, holds),
+        let inside = if let Some(shares) = self.ends.of_side(condition, holds, at)? {
+            shares.into_iter().fold(around.clone(), |all, share| all.of_items(share))
+        } else if let Some(visitors) = self.group.visitors(condition, holds, at)? {
+            around.on_side(less(0, &visitors.items.0), true).visited_by(visitors)
+        } else {
+            around.on_side(self.names.put_in(condition, at)?, holds)
         };
-        let inside = if picks_one(condition, holds) { inside.of_one(around) } else { inside };
         Ok(inside.guarded_if(depends_on_item(condition)))
     }
 
@@ -192,7 +261,7 @@ impl Walk<'_> {
         };
         if whole != Expr::Int(0) {
             let inside = around.on_side(whole.clone(), true).unrolled(trips.clone());
-            self.steps(body, &inside, batch)?;
+            self.body(body, &inside, batch)?;
         }
         if whole == Expr::Int(1) {
             return Ok(());
@@ -214,7 +283,7 @@ impl Walk<'_> {
         batch: &mut Batch,
     ) -> Read<()> {
         let mut own = Batch::default();
-        self.steps(body, inside, &mut own)?;
+        self.body(body, inside, &mut own)?;
         let iterations = inside.rolled();
         // Compilers unroll a loop in part that is short: one without a loop in it, or that only
         // copies.
@@ -224,15 +293,16 @@ impl Walk<'_> {
         };
         let tests = if own.around_any { iterations.clone() } else { short.clone() };
         let tests = choice(again, tests, 0);
-        self.add("integer", Some(at), "", ITERATION * &tests);
-        self.add("branches", Some(at), "", tests);
+        self.issue("integer", (at, inside), ITERATION * &tests);
+        self.issue("branches", (at, inside), tests);
         batch.around_loop |= own.around_loop || own.real;
         if own.real && !own.around_loop {
             let most = self.innermost.take();
             self.innermost = Some(most.map_or(iterations.clone(), |m| max(m, &iterations)));
         }
         let waits = if own.real && own.around_any { iterations.clone() } else { short };
-        self.wait(own.waits(self.device.line, iterations, waits), Some(at));
+        let line = (self.device.line, self.room.as_ref());
+        self.wait(own.waits(line, (iterations, waits)), Some(at));
         Ok(())
     }
 
@@ -246,6 +316,7 @@ impl Walk<'_> {
     fn arithmetic(&mut self, steps: &[KernelStep], around: &Around) -> Read<bool> {
         let (mut adds, mut multiplies) = (0i64, 0i64);
         let (mut integer, mut convert, mut special) = (0i64, 0i64, 0i64);
+        let mut roots = 0i64;
         for step in steps {
             let KernelStepKind::Compute { kind, amount, width } = &step.kind else { continue };
             let vector = self.device.vectors.instructions(4 * i64::from(*width));
@@ -257,17 +328,22 @@ impl Walk<'_> {
                 Arithmetic::Real => adds += n,
                 Arithmetic::RealMultiply => multiplies += n,
                 Arithmetic::RealMultiplyAdd => (adds, multiplies) = (adds + n, multiplies + n),
-                Arithmetic::RealDivide => {
+                // A reciprocal root takes no division.
+                Arithmetic::DivideByRoot if self.device.has(Part::ReciprocalRoots) => {}
+                Arithmetic::RealDivide | Arithmetic::DivideByRoot => {
                     multiplies += self.device.real_division * n;
                     special += n;
                 }
-                Arithmetic::Special => special += n,
+                Arithmetic::Special => {
+                    (special, roots) = (special + n, roots + n);
+                }
                 Arithmetic::Convert => convert += n,
             }
         }
         // A multiplication takes an addition with it.
-        let real = adds.max(multiplies);
-        let at = steps.first().map(|step| &step.at);
+        let denormals = self.device.moves_loads_by(Part::Denormals);
+        let real = adds.max(multiplies) + if denormals { DENORMALS * roots } else { 0 };
+        let Some(KernelStep { at, .. }) = steps.first() else { return Ok(false) };
         let executed = self.packed(steps, around)?;
         // Beside real numbers, whole ones are of places and conditions on them, which unrolled
         // iterations have in common.
@@ -278,7 +354,7 @@ impl Walk<'_> {
             ("convert", convert, &executed),
             ("special", special, &executed),
         ] {
-            self.add(what, at, "", n * executed);
+            self.issue(what, (at, around), n * executed);
         }
         Ok(real > 0)
     }
@@ -307,6 +383,29 @@ impl Walk<'_> {
         }
     }
 
+    /// Adds instructions that only the warps issue that come here.
+    fn issue(&mut self, what: &'static str, (at, around): (&SourcePlace, &Around), more: Expr) {
+        self.add_of((what, Some((Arc::clone(&at.file), at.line)), String::new()), around, more);
+    }
+
+    /// The same of what an access has.
+    fn add_of_warps(&mut self, what: &'static str, site: Site<'_>, more: Expr) {
+        let line = (Arc::clone(&site.at.file), site.at.line);
+        self.add_of((what, Some(line), site.access.array.clone()), site.around, more);
+    }
+
+    fn add_of(&mut self, origin: Origin, around: &Around, more: Expr) {
+        let (some, all) = &around.visitors.warps;
+        if more == Expr::Int(0) {
+            return;
+        }
+        if (*some == Expr::Int(1) && *all == Expr::Int(1)) || !self.device.has(Part::Warps) {
+            *self.parts.entry(origin).or_default() += more;
+        } else {
+            *self.of_warps.entry(origin).or_default() += quotient(SHARES * more * some, all);
+        }
+    }
+
     /// Adds to a part that an access has.
     fn add_to(&mut self, what: &'static str, site: Site<'_>, more: Expr) {
         self.add(what, Some(site.at), &site.access.array, more);
@@ -328,6 +427,9 @@ impl Walk<'_> {
     }
 
     fn finish(mut self, steps: &KernelSteps) -> Read<IndexMap<Origin, Expr>> {
+        for (origin, shares) in std::mem::take(&mut self.of_warps) {
+            *self.parts.entry(origin).or_default() += ceil_div(shares, SHARES);
+        }
         for ((array, _), (group, launch, at)) in std::mem::take(&mut self.arrays) {
             let whole = self.names.bytes_of(&array).cloned();
             let launch = whole.map_or(launch.clone(), |whole| min(launch, whole));

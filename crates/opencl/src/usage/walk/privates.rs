@@ -17,7 +17,6 @@ impl Walk<'_> {
         &mut self,
         site: Site<'_>,
         (unrolled, rolled): (&[Axis], &[Axis]),
-        fills: bool,
         batch: &mut Batch,
     ) {
         let Site { access, at, around } = site;
@@ -34,7 +33,6 @@ impl Walk<'_> {
             at: at.clone(),
             store: access.store,
             bytes,
-            copies: if fills { arrays::again(unrolled) } else { Expr::Int(1) },
             requests: repeated(around, requests, Expr::Int(self.device.vectors.requests(bytes))),
             choices: arrays::choices(places, words.clone()),
             words,
@@ -54,7 +52,6 @@ impl Walk<'_> {
             let in_memory = known.map_or(Expr::Int(0), |known| known.in_memory.clone());
             let element = known.map_or(0, Array::element);
             let registers = self.device.vectors.registers(bytes, element);
-            let registers = registers * known.map_or(Expr::Int(1), Array::copies);
             let registers = choice(&in_memory, 0, registers);
             self.add("registers", Some(&array.at), &array.name, registers);
             let Some(known) = known else { continue };

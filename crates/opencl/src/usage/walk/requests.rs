@@ -1,13 +1,14 @@
 //! Accesses as requests of a warp, and what each takes.
 
 use tickbound_expr::Expr;
+use tickbound_model::Part;
 
 use super::super::around::Around;
 use super::super::batch::{Batch, is_from_data};
 use super::super::footprint::{Axis, addresses};
 use super::super::kept::window;
 use super::super::lanes::{Lane, lines, passes};
-use super::super::number::{SHARES, min, part_of};
+use super::super::number::{SHARES, max, min, part_of, quotient};
 use super::{Site, Walk, bodies, product};
 use crate::ast::{AddressSpace, SourcePlace};
 use crate::error::Read;
@@ -42,29 +43,26 @@ impl Walk<'_> {
         self.add(wavefronts, Some(at), "", passes);
         if shared && space != AddressSpace::Local {
             let groups = product(self.names, "groups", at)?;
-            let of_group = match around.executed_alone() {
-                Some(alone) => alone,
-                None => product(self.names, "local", at)? * executed,
-            };
+            let (some, all) = &around.visitors.items;
+            let of_group = quotient(product(self.names, "local", at)? * executed * some, all);
             self.add("shared_atomics", Some(at), "", groups * of_group);
         }
         Ok(())
     }
 
-    /// An access; `fills`: it is of a private array that global memory fills.
-    pub(super) fn access(&mut self, site: Site<'_>, fills: bool, batch: &mut Batch) -> Read<()> {
+    pub(super) fn access(&mut self, site: Site<'_>, batch: &mut Batch) -> Read<()> {
         let Site { access, around, .. } = site;
         let loops = self.loop_axes(site)?;
         let (unrolled, rolled) = bodies(&loops, around);
         if access.space == AddressSpace::Private {
-            let fills = fills && !self.device.source_order;
-            self.private(site, (&unrolled, &rolled), fills, batch);
+            self.private(site, (&unrolled, &rolled), batch);
             return Ok(());
         }
         let lanes = self.lanes(site)?;
         let same = lanes.as_ref().is_some_and(|l| l.iter().all(|l| l.distance == Expr::Int(0)));
         // From the cache for constants it is an operand.
         if access.space == AddressSpace::Constant && same {
+            self.constant(site, &unrolled);
             return Ok(());
         }
         let bytes = access.bytes();
@@ -86,15 +84,69 @@ impl Walk<'_> {
         // An address that comes from data is computed for each request.
         let from_data = is_from_data(access);
         let addresses = if from_data { 2 * requests } else { around.rolled() };
-        self.add_to("integer", site, addresses);
+        self.add_of_warps("integer", site, addresses);
         if !access.store {
             let each = &around.taken * each;
+            batch.bring(&each * words);
+            if self.device.has(Part::NewSectors) && access.space != AddressSpace::Local {
+                let share =
+                    self.new_sectors(lanes_of_warp, (&unrolled, rolled.first()), bytes, &each);
+                batch.ask(&each, share);
+            }
             batch.load(access, rolled.first(), each);
         }
         if access.space != AddressSpace::Local {
             self.touch(site, lanes, loops, (aligned, row))?;
         }
         Ok(())
+    }
+
+    /// Constant memory behind a pointer that the host sets is no operand: each address is loaded,
+    /// 8 bytes at a time, through the pipe of local memory.
+    fn constant(&mut self, site: Site<'_>, unrolled: &[Axis]) {
+        let of_host = self.names.bytes_of(&site.access.array).is_some();
+        if !of_host || !self.device.moves_loads_by(Part::ConstantLoads) {
+            return;
+        }
+        let bytes = site.access.bytes();
+        let count = addresses(unrolled, bytes, &self.device.known).count;
+        let words = (bytes + 7) / 8;
+        let all = repeated(site.around, words * count, words.into());
+        self.add_of_warps("local_requests", site, all.clone());
+        self.add_of_warps("local_wavefronts", site, all);
+    }
+
+    /// The part, in 64ths, of the requests of one body that is for sectors which no lane of the
+    /// group requested in the body before.
+    fn new_sectors(
+        &self,
+        lanes: Option<&[Lane]>,
+        (unrolled, next): (&[Axis], Option<&Axis>),
+        bytes: i64,
+        each: &Expr,
+    ) -> Expr {
+        let Some(lanes) = lanes else { return Expr::Int(SHARES) };
+        let known = &self.device.known;
+        let touched = |axes: &[Axis]| {
+            let all = addresses(axes, bytes, known);
+            known.narrowed(max(bytes * all.count, self.device.sector * all.pieces))
+        };
+        let lane = |Lane { distance, extent }: &Lane| Axis {
+            distance: Some(distance.clone()),
+            extent: extent.clone(),
+        };
+        let mut axes: Vec<Axis> = lanes.iter().map(lane).collect();
+        let one = touched(&axes);
+        axes.extend(unrolled.iter().cloned());
+        let body = touched(&axes);
+        let new = match next {
+            Some(Axis { distance: Some(distance), .. }) => {
+                axes.push(Axis { distance: Some(distance.clone()), extent: Expr::Int(2) });
+                max(0, touched(&axes) - body)
+            }
+            _ => body,
+        };
+        known.narrowed(min(SHARES, quotient(SHARES * new, max(1, each * one))))
     }
 
     /// Requests that move `bytes` of a lane, and the words and bytes of a lane that each moves.
@@ -140,13 +192,13 @@ impl Walk<'_> {
             None => (Expr::Int(SHARES * words), Expr::Int(SHARES * self.device.warp)),
         };
         let (count, passed) = of_memory(access.space);
-        self.add_to(count, site, requests.clone());
+        self.add_of_warps(count, site, requests.clone());
         if !access.store && self.read_only.contains(&access.array) {
-            self.add_to("read_only_requests", site, requests.clone());
+            self.add_of_warps("read_only_requests", site, requests.clone());
         }
-        self.add_to(passed, site, part_of(&requests, wavefronts));
+        self.add_of_warps(passed, site, part_of(&requests, wavefronts));
         if access.space != AddressSpace::Local {
-            self.add_to("global_lines", site, part_of(requests, touched));
+            self.add_of_warps("global_lines", site, part_of(requests, touched));
         }
     }
 }
