@@ -71,9 +71,7 @@ impl<I, B> SystemValue<I, B> {
     pub fn int(&self) -> Result<&I, InternalError> {
         match self {
             SystemValue::Int(value) => Ok(value),
-            SystemValue::Bool(_) => {
-                Err(InternalError("a truth value stands for an integer".into()))
-            }
+            SystemValue::Bool(_) => Err(not_an_integer()),
         }
     }
 
@@ -84,7 +82,7 @@ impl<I, B> SystemValue<I, B> {
     pub fn bool(&self) -> Result<&B, InternalError> {
         match self {
             SystemValue::Bool(value) => Ok(value),
-            SystemValue::Int(_) => Err(InternalError("an integer stands for a truth value".into())),
+            SystemValue::Int(_) => Err(not_a_truth_value()),
         }
     }
 }
@@ -114,26 +112,54 @@ impl<I, B> SystemValues<I, B> {
     /// # Errors
     /// It has not been computed.
     pub fn get(&self, e: Ex) -> Result<&SystemValue<I, B>, InternalError> {
-        self.0[e.index()]
-            .as_ref()
-            .ok_or_else(|| InternalError(format!("node {} has no value", e.index())))
+        self.0[e.index()].as_ref().ok_or_else(|| not_computed(e))
     }
 
     /// The integer at a node.
     ///
     /// # Errors
     /// It has not been computed, or is a truth value.
+    #[inline]
     pub fn int(&self, e: Ex) -> Result<&I, InternalError> {
-        self.get(e)?.int()
+        match &self.0[e.index()] {
+            Some(SystemValue::Int(value)) => Ok(value),
+            Some(SystemValue::Bool(_)) => Err(not_an_integer()),
+            None => Err(not_computed(e)),
+        }
     }
 
     /// The truth value at a node.
     ///
     /// # Errors
     /// It has not been computed, or is an integer.
+    #[inline]
     pub fn bool(&self, e: Ex) -> Result<&B, InternalError> {
-        self.get(e)?.bool()
+        match &self.0[e.index()] {
+            Some(SystemValue::Bool(value)) => Ok(value),
+            Some(SystemValue::Int(_)) => Err(not_a_truth_value()),
+            None => Err(not_computed(e)),
+        }
     }
+}
+
+// Messages are made out of line: reading an operand is most of what a step does.
+
+#[cold]
+#[inline(never)]
+fn not_computed(e: Ex) -> InternalError {
+    InternalError(format!("node {} has no value", e.index()))
+}
+
+#[cold]
+#[inline(never)]
+fn not_an_integer() -> InternalError {
+    InternalError("a truth value stands for an integer".into())
+}
+
+#[cold]
+#[inline(never)]
+fn not_a_truth_value() -> InternalError {
+    InternalError("an integer stands for a truth value".into())
 }
 
 /// Computes the nodes of `order`, operands before what is made of them, with the given values of
