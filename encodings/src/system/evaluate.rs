@@ -63,30 +63,6 @@ pub enum SystemValue<I, B> {
     Bool(B),
 }
 
-impl<I, B> SystemValue<I, B> {
-    /// The integer.
-    ///
-    /// # Errors
-    /// A truth value.
-    pub fn int(&self) -> Result<&I, InternalError> {
-        match self {
-            SystemValue::Int(value) => Ok(value),
-            SystemValue::Bool(_) => Err(not_an_integer()),
-        }
-    }
-
-    /// The truth value.
-    ///
-    /// # Errors
-    /// An integer.
-    pub fn bool(&self) -> Result<&B, InternalError> {
-        match self {
-            SystemValue::Bool(value) => Ok(value),
-            SystemValue::Int(_) => Err(not_a_truth_value()),
-        }
-    }
-}
-
 /// The value of each node that has been computed.
 #[derive(Debug, Clone)]
 pub struct SystemValues<I, B>(Vec<Option<SystemValue<I, B>>>);
@@ -112,7 +88,7 @@ impl<I, B> SystemValues<I, B> {
     /// # Errors
     /// It has not been computed.
     pub fn get(&self, e: Ex) -> Result<&SystemValue<I, B>, InternalError> {
-        self.0[e.index()].as_ref().ok_or_else(|| not_computed(e))
+        self.0[e.index()].as_ref().ok_or_else(|| fault(e, None))
     }
 
     /// The integer at a node.
@@ -123,8 +99,8 @@ impl<I, B> SystemValues<I, B> {
     pub fn int(&self, e: Ex) -> Result<&I, InternalError> {
         match &self.0[e.index()] {
             Some(SystemValue::Int(value)) => Ok(value),
-            Some(SystemValue::Bool(_)) => Err(not_an_integer()),
-            None => Err(not_computed(e)),
+            Some(_) => Err(fault(e, Some("a truth value stands for an integer"))),
+            None => Err(fault(e, None)),
         }
     }
 
@@ -136,30 +112,17 @@ impl<I, B> SystemValues<I, B> {
     pub fn bool(&self, e: Ex) -> Result<&B, InternalError> {
         match &self.0[e.index()] {
             Some(SystemValue::Bool(value)) => Ok(value),
-            Some(SystemValue::Int(_)) => Err(not_a_truth_value()),
-            None => Err(not_computed(e)),
+            Some(_) => Err(fault(e, Some("an integer stands for a truth value"))),
+            None => Err(fault(e, None)),
         }
     }
 }
 
-// Messages are made out of line: reading an operand is most of what a step does.
-
+/// Out of line, as reading an operand is most of what a step does.
 #[cold]
 #[inline(never)]
-fn not_computed(e: Ex) -> InternalError {
-    InternalError(format!("node {} has no value", e.index()))
-}
-
-#[cold]
-#[inline(never)]
-fn not_an_integer() -> InternalError {
-    InternalError("a truth value stands for an integer".into())
-}
-
-#[cold]
-#[inline(never)]
-fn not_a_truth_value() -> InternalError {
-    InternalError("an integer stands for a truth value".into())
+fn fault(e: Ex, sort: Option<&str>) -> InternalError {
+    InternalError(sort.map_or_else(|| format!("node {} has no value", e.index()), Into::into))
 }
 
 /// Computes the nodes of `order`, operands before what is made of them, with the given values of
