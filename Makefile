@@ -8,6 +8,8 @@ SHELL := bash
 # Read when a recipe runs, after `setup`: the versions of the lock file, and nothing else or the
 # feature that builds Z3 from source.
 FLAGS = --locked $$(cat .deps/z3/cargo-flags)
+# `--workspace` below even where one package is meant: one package alone has other features, with which Cargo
+# would compile most crates again.
 TARGET = $${CARGO_TARGET_DIR:-target}
 # Where `make install` puts bin/tickbound, lib/tickbound, and manual pages and completions in share.
 PREFIX ?= $(HOME)/.local
@@ -33,7 +35,7 @@ check: setup ## format, lints and unit tests, without other programs (under a mi
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets $(FLAGS) -- -D warnings
 	cargo test --workspace --lib $(FLAGS) -q
-	cargo test $(FLAGS) --test layout -q
+	cargo test --workspace $(FLAGS) --test layout -q
 
 test: tools ## all tests; installs SPIN, solvers, PoCL, Open MPI, libclang and a browser where they are missing
 	cargo fmt --all --check
@@ -42,12 +44,13 @@ test: tools ## all tests; installs SPIN, solvers, PoCL, Open MPI, libclang and a
 	cargo test --workspace $(FLAGS)
 	@bash scripts/cases.sh
 	@bash scripts/test-mpi.sh --locked
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(FLAGS)
+	@# Examples bring the features of tests along, with which clippy has checked the dependencies.
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --lib --bin xtask --examples $(FLAGS)
 
 ci: test ## what CI runs: all tests, the oldest Rust, crates outside the workspace, a minute of fuzzing, the README
 	@bash scripts/check-oldest-rust.sh $(FLAGS)
 	@bash scripts/try-outside.sh
-	TICKBOUND_FUZZ_SECONDS=60 cargo test $(FLAGS) --test tests -- --nocapture fuzz::
+	TICKBOUND_FUZZ_SECONDS=60 cargo test --workspace $(FLAGS) --test tests -- --nocapture fuzz::
 	python3 scripts/readme-blocks.py --check --program $(TARGET)/debug/tickbound
 
 bench: setup ## run the benchmarks

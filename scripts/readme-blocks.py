@@ -8,6 +8,7 @@ are times, and all numbers of commands that use a device, may differ. A command 
 """
 
 import argparse
+import concurrent.futures
 import os
 import pathlib
 import re
@@ -91,36 +92,46 @@ def commands(body):
         yield "\n".join(lines[:length]), "\n".join(lines[length:]).strip("\n")
 
 
+def run_page(name, program, check):
+    """Runs the commands of one page. With `check` it returns how many blocks differ, and what to say about them."""
+    path = ROOT / name
+    parts = blocks(path.read_text())
+    wrong = []
+    with tempfile.TemporaryDirectory(prefix="tickbound-readme-") as folder:
+        runner = Runner(pathlib.Path(folder), program)
+        for i in range(1, len(parts), 2):
+            body = ""
+            for command, before in commands(parts[i]):
+                after = runner.run(command)
+                body += f"$ {command}\n" + (f"{after}\n" if after else "")
+                if check and masked(command, before) != masked(command, after):
+                    wrong.append(f"{name}: `{command}` prints\n{after}\nwhere the page says\n{before}\n")
+            parts[i] = body
+        pictures = pathlib.Path(folder) / "docs" / "pictures"
+        if not check:
+            for picture in pictures.iterdir():
+                shutil.copy(picture, ROOT / "docs" / "pictures")
+    if not check:
+        path.write_text("".join(parts))
+        print(f"readme-blocks: {name} written")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing; fail where a block is not what is printed")
     parser.add_argument("--program", required=True, type=pathlib.Path, help="the tickbound to run")
     parser.add_argument("files", nargs="*", default=FILES)
     arguments = parser.parse_args()
-    wrong = 0
-    for name in arguments.files:
-        path = ROOT / name
-        parts = blocks(path.read_text())
-        with tempfile.TemporaryDirectory(prefix="tickbound-readme-") as folder:
-            runner = Runner(pathlib.Path(folder), arguments.program.resolve())
-            for i in range(1, len(parts), 2):
-                body = ""
-                for command, before in commands(parts[i]):
-                    after = runner.run(command)
-                    body += f"$ {command}\n" + (f"{after}\n" if after else "")
-                    if arguments.check and masked(command, before) != masked(command, after):
-                        wrong += 1
-                        print(f"{name}: `{command}` prints\n{after}\nwhere the page says\n{before}\n")
-                parts[i] = body
-            pictures = pathlib.Path(folder) / "docs" / "pictures"
-            if not arguments.check:
-                for picture in pictures.iterdir():
-                    shutil.copy(picture, ROOT / "docs" / "pictures")
-        if not arguments.check:
-            path.write_text("".join(parts))
-            print(f"readme-blocks: {name} written")
+    # Pages share nothing, and many commands wait for a device or for a time to end. Where times are written down, each command
+    # has the machine for itself.
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() if arguments.check else 1) as pool:
+        program = arguments.program.resolve()
+        pages = list(pool.map(lambda name: run_page(name, program, arguments.check), arguments.files))
+    wrong = [said for page in pages for said in page]
+    print("\n".join(wrong), end="")
     if wrong:
-        sys.exit(f"readme-blocks: {wrong} blocks differ; `cargo xtask run readme` puts in what is printed")
+        sys.exit(f"readme-blocks: {len(wrong)} blocks differ; `cargo xtask run readme` puts in what is printed")
 
 
 main()

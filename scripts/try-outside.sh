@@ -8,10 +8,13 @@ say() { echo "try-outside: $*" >&2; }
 
 outside=$(mktemp -d)
 trap 'rm -rf "$outside"' EXIT
-# With the workspace's profile in its folder, so that what its tests have built is not built again.
+# Both crates have fewer dependencies than the workspace, hence other features of them, so nothing that its tests have built can be
+# used here. What is built for this alone is not optimised: that takes less, and because the profile differs nothing in the folder
+# is overwritten, as z3-sys was, which was then built again for the workspace with all that depends on it.
 target=${CARGO_TARGET_DIR:-$project/target}
 
-# make_crate NAME DEPENDENCY
+# make_crate NAME DEPENDENCY: `bitflags` and `serde` are there for their features, which the second crate's dependencies turn on
+# anyway, and which add nothing where a crate has `std`. So the second crate uses what was built for the first.
 make_crate() {
     mkdir -p "$outside/$1/src"
     cat >"$outside/$1/Cargo.toml" <<TOML
@@ -20,12 +23,17 @@ name = "$1"
 edition = "2024"
 
 [dependencies]
+bitflags = { version = "2", features = ["std"] }
 indexmap = "2"
+serde = { version = "1", features = ["alloc"] }
 tickbound-model = { path = "$project/crates/model" }
 tickbound-solver = { path = "$project/crates/solver" }
 $2
+
+[profile.dev]
+opt-level = 0
+debug = false
 TOML
-    sed -n '/^\[profile\.dev\]/,/^\[profile\.release\]/{/^\[profile\.release\]/!p}' "$project/Cargo.toml" >>"$outside/$1/Cargo.toml"
     # The versions that are tried here.
     cp "$project/Cargo.lock" "$outside/$1/"
 }

@@ -63,32 +63,6 @@ pub enum SystemValue<I, B> {
     Bool(B),
 }
 
-impl<I, B> SystemValue<I, B> {
-    /// The integer.
-    ///
-    /// # Errors
-    /// A truth value.
-    pub fn int(&self) -> Result<&I, InternalError> {
-        match self {
-            SystemValue::Int(value) => Ok(value),
-            SystemValue::Bool(_) => {
-                Err(InternalError("a truth value stands for an integer".into()))
-            }
-        }
-    }
-
-    /// The truth value.
-    ///
-    /// # Errors
-    /// An integer.
-    pub fn bool(&self) -> Result<&B, InternalError> {
-        match self {
-            SystemValue::Bool(value) => Ok(value),
-            SystemValue::Int(_) => Err(InternalError("an integer stands for a truth value".into())),
-        }
-    }
-}
-
 /// The value of each node that has been computed.
 #[derive(Debug, Clone)]
 pub struct SystemValues<I, B>(Vec<Option<SystemValue<I, B>>>);
@@ -114,26 +88,41 @@ impl<I, B> SystemValues<I, B> {
     /// # Errors
     /// It has not been computed.
     pub fn get(&self, e: Ex) -> Result<&SystemValue<I, B>, InternalError> {
-        self.0[e.index()]
-            .as_ref()
-            .ok_or_else(|| InternalError(format!("node {} has no value", e.index())))
+        self.0[e.index()].as_ref().ok_or_else(|| fault(e, None))
     }
 
     /// The integer at a node.
     ///
     /// # Errors
     /// It has not been computed, or is a truth value.
+    #[inline]
     pub fn int(&self, e: Ex) -> Result<&I, InternalError> {
-        self.get(e)?.int()
+        match &self.0[e.index()] {
+            Some(SystemValue::Int(value)) => Ok(value),
+            Some(_) => Err(fault(e, Some("a truth value stands for an integer"))),
+            None => Err(fault(e, None)),
+        }
     }
 
     /// The truth value at a node.
     ///
     /// # Errors
     /// It has not been computed, or is an integer.
+    #[inline]
     pub fn bool(&self, e: Ex) -> Result<&B, InternalError> {
-        self.get(e)?.bool()
+        match &self.0[e.index()] {
+            Some(SystemValue::Bool(value)) => Ok(value),
+            Some(_) => Err(fault(e, Some("an integer stands for a truth value"))),
+            None => Err(fault(e, None)),
+        }
     }
+}
+
+/// Out of line, as reading an operand is most of what a step does.
+#[cold]
+#[inline(never)]
+fn fault(e: Ex, sort: Option<&str>) -> InternalError {
+    InternalError(sort.map_or_else(|| format!("node {} has no value", e.index()), Into::into))
 }
 
 /// Computes the nodes of `order`, operands before what is made of them, with the given values of

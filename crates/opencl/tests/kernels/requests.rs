@@ -5,8 +5,7 @@
 //! Compilers leave requests out, which changes how many there are; how many lines and passes one
 //! takes is compared, on average.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-
+use rustc_hash::{FxHashMap, FxHashSet};
 use tickbound_model::Bound;
 
 use super::example::Kernel;
@@ -32,53 +31,61 @@ struct Taken {
 }
 
 /// What the requests of a trace take, of global and of local memory, in groups of so many items.
+/// Traces have millions of accesses: sorting them takes a fraction of what maps would.
 fn taken(trace: &[Touch], items: u32) -> [Taken; 2] {
-    let mut times: HashMap<(u32, u32), u32> = HashMap::new();
-    let mut requests: BTreeMap<(u32, u32, u32, u32), Vec<Touch>> = BTreeMap::new();
+    let mut times: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+    let mut lanes: Vec<((u32, u32, u32, u32), Touch)> = Vec::with_capacity(trace.len());
     for touch in trace.iter().filter(|touch| touch.space != 2) {
         let time = times.entry((touch.item, touch.site)).or_default();
         let (group, lid) = (touch.item / items, touch.item % items);
-        requests.entry((group, lid / WARP, touch.site, *time)).or_default().push(*touch);
+        lanes.push(((group, lid / WARP, touch.site, *time), *touch));
         *time += 1;
     }
+    lanes.sort_by_key(|(request, _)| *request);
     let mut all = [Taken::default(); 2];
-    for lanes in requests.values() {
-        let taken = &mut all[usize::from(lanes[0].space == 3)];
-        let bytes = lanes[0].bytes;
-        for part in (0..bytes).step_by(WIDEST as usize) {
-            let wide = WIDEST.min(bytes - part);
-            let places: Vec<u64> = lanes.iter().map(|lane| lane.at + u64::from(part)).collect();
+    for lanes in lanes.chunk_by(|(a, _), (b, _)| a == b) {
+        let first = lanes[0].1;
+        let taken = &mut all[usize::from(first.space == 3)];
+        for part in (0..first.bytes).step_by(WIDEST as usize) {
+            let wide = u64::from(WIDEST.min(first.bytes - part));
+            let places: Vec<u64> = lanes.iter().map(|(_, l)| l.at + u64::from(part)).collect();
             taken.requests += 1;
-            let ends = |at: &u64| [at / LINE, (at + u64::from(wide) - 1) / LINE];
-            taken.lines += places.iter().flat_map(ends).collect::<BTreeSet<u64>>().len() as u64;
-            taken.passes += passes(&places, u64::from(wide));
+            let ends = |at: &u64| [at / LINE, (at + wide - 1) / LINE];
+            taken.lines += different(places.iter().flat_map(ends)).len() as u64;
+            taken.passes += passes(&places, wide);
         }
     }
     all
 }
 
+/// Each once, in order.
+fn different<T: Ord>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut all: Vec<T> = all.collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
 /// Bytes of the sectors that a group touches in global memory, on average.
 fn of_group(trace: &[Touch], items: u32) -> f64 {
-    let mut groups: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
-    for touch in trace.iter().filter(|touch| touch.space == 1) {
+    let touched = trace.iter().filter(|touch| touch.space == 1).flat_map(|touch| {
         let sectors = touch.at / SECTOR..=(touch.at + u64::from(touch.bytes) - 1) / SECTOR;
-        groups.entry(touch.item / items).or_default().extend(sectors);
-    }
-    let all: usize = groups.values().map(BTreeSet::len).sum();
-    (all as u64 * SECTOR) as f64 / groups.len().max(1) as f64
+        sectors.map(move |sector| (touch.item / items, sector))
+    });
+    let sectors: FxHashSet<(u32, u64)> = touched.collect();
+    let groups: FxHashSet<u32> = sectors.iter().map(|(group, _)| *group).collect();
+    (sectors.len() as u64 * SECTOR) as f64 / groups.len().max(1) as f64
 }
 
 /// Phase by phase, the most different words in one bank.
 fn passes(places: &[u64], bytes: u64) -> u64 {
     let words = bytes.div_ceil(4).next_power_of_two();
     let phase = |lanes: &[u64]| {
-        let mut banks: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
-        for at in lanes {
-            for word in at / 4..at / 4 + words {
-                banks.entry(word % BANKS).or_default().insert(word);
-            }
+        let mut banks = [0; BANKS as usize];
+        for word in different(lanes.iter().flat_map(|at| at / 4..at / 4 + words)) {
+            banks[(word % BANKS) as usize] += 1;
         }
-        banks.values().map(BTreeSet::len).max().unwrap_or(0) as u64
+        banks.into_iter().max().unwrap_or(0)
     };
     // Where neighbours have one address in pairs, a phase has twice the lanes.
     let pairs = words > 1 && places.chunks(2).all(|pair| pair.len() == 2 && pair[0] == pair[1]);
