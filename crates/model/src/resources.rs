@@ -158,4 +158,6 @@ resources! {
     shared_atomic_clocks: 0,
     /// nanoseconds of a launch
     launch_nanoseconds: 0,
+    /// picoseconds from the start of a group to that of the next one, for all units
+    group_picoseconds: 0,
 }
