@@ -660,6 +660,31 @@ fn a_unit_whose_groups_are_not_clearly_side_by_side_has_the_limit_of_a_group() {
 }
 
 #[test]
+fn the_shipped_platform_of_a_device_is_beside_what_was_found() {
+    let words = tickbound_report::calibrated::words(&hopper().calibrate());
+    let row = |field: &str| {
+        let mut rows = words.lines().map(|line| Vec::from_iter(line.split_whitespace()));
+        rows.find(|row| row.first() == Some(&field)).unwrap_or_else(|| panic!("{field}: {words}"))
+    };
+    assert_eq!(row("number")[1..3], ["value", "h200"]);
+    assert_eq!(row("l1_size")[1..4], ["147456", "28672", "bytes"]);
+    assert_eq!(row("l2_size")[1..4], ["52428800", "52428800", "bytes"]);
+    // 4 clocks at 1980 MHz.
+    assert_eq!(row("compute_op")[2..4], ["202", "ticks"]);
+    // The shipped file has no such number.
+    assert_eq!(row("barrier")[2..4], ["-", "ticks"]);
+    let warning = words.lines().find(|line| line.starts_with("Warning: ")).unwrap();
+    let begins = "Warning: more than 25 % from the shipped platform h200: units_per_device 4, \
+                  shipped 132; ";
+    assert!(warning.starts_with(begins), "{warning}");
+    assert!(warning.contains("; l1_size 147456, shipped 28672; "), "{warning}");
+    // Less than a quarter, and prices.
+    assert!(!warning.contains("local_memory") && !warning.contains("_access"), "{warning}");
+    let words = tickbound_report::calibrated::words(&graphics().calibrate());
+    assert!(!words.contains("Warning") && !words.contains("h200"), "{words}");
+}
+
+#[test]
 fn what_is_not_measured_is_taken_from_another_platform() {
     let h100 = Platform::from_json("h100", &platforms::find("h100").unwrap()).unwrap();
     let mut found = graphics().calibrate();

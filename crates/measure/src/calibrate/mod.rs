@@ -9,7 +9,8 @@
 //!    steady ([`sample`]);
 //! 3. [`prices`](prices::prices) makes numbers of a platform out of these, and
 //!    [`resources`](resources::resources) those of the profile `resources`, as far as they can be
-//!    measured; [`Calibration`] is all of them, for people and as a file.
+//!    measured; [`Calibration`] is all of them, for people and as a file, and
+//!    [`Shipped`](shipped::Shipped) what a shipped platform states of the same device.
 //!
 //! The formulas are right if a device that follows the model exactly gets its own platform back:
 //! `tests/calibrate.rs` calibrates the model's simulator.
@@ -26,6 +27,7 @@ pub mod rates;
 pub mod resources;
 pub mod run;
 pub mod sample;
+pub mod shipped;
 pub mod sizes;
 pub mod survey;
 mod verify;
