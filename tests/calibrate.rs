@@ -36,7 +36,7 @@ struct Model {
 fn program(run: &CalibrationRun) -> Value {
     let repeated = |body: Value| json!([{ "repeat": run.iterations, "body": body }]);
     match run.work {
-        Work::Chain => repeated(json!([{ "compute": 64 }])),
+        Work::Chain | Work::Hold { .. } => repeated(json!([{ "compute": 64 }])),
         Work::OneBarrier => repeated(json!([{ "compute": 8 }, "barrier"])),
         Work::Barriers => {
             let each = [json!({ "compute": 1 }), json!("barrier")];
@@ -53,7 +53,7 @@ fn program(run: &CalibrationRun) -> Value {
         Work::Reals | Work::Integers | Work::Mixed | Work::Specials | Work::Clock => {
             repeated(json!([{ "compute": run.work.operations() }]))
         }
-        Work::LoadNear | Work::LoadLines | Work::Sweep { .. } => {
+        Work::LoadNear { .. } | Work::Sweep { .. } => {
             repeated(json!([{ "global": run.work.operations() }]))
         }
         Work::LoadBanks { .. } => repeated(json!([{ "local": 16 }])),
@@ -142,7 +142,7 @@ fn short() -> CalibrateOptions {
         spread: 0.01,
         seconds: 60.0,
     };
-    CalibrateOptions { effort: Effort { rule, launch: 0.0 }, footprint: Some(1 << 20) }
+    CalibrateOptions { effort: Effort { rule, launch: 0.0 }, footprint: 1 << 20 }
 }
 
 fn numbers(units: i64, elements: i64) -> Value {
@@ -198,6 +198,7 @@ fn every_kernel_is_verified() {
     let verified: Vec<&str> = model.verified.iter().map(|w| w.kernel()).collect();
     for kernel in [
         "chain",
+        "hold",
         "one_barrier",
         "barriers",
         "chase",
@@ -321,6 +322,24 @@ fn the_device_is_asked_for_no_more_than_it_has() {
 struct Resourceful {
     platform: Value,
     facts: Facts,
+    traits: Traits,
+}
+
+/// What a device does besides.
+#[derive(Default)]
+struct Traits {
+    /// Parts of L2, of which one unit alone uses one; 0 as 1.
+    partitions: i64,
+    /// A footprint up to twice a cache is served by it in part.
+    shares: bool,
+    /// Neighbours in L1 meet in the banks of local memory.
+    banks_in_l1: bool,
+    /// Requests for what a neighbouring group has just read are served in half the time.
+    merges: bool,
+    /// L2 has half of what is read over and over, however much that is.
+    remembers: bool,
+    /// Groups on a unit slow each other down.
+    crowds: bool,
 }
 
 /// A graphics processor with two caches.
@@ -331,7 +350,7 @@ fn graphics() -> Resourceful {
             "warp_width": 32, "issue_rate": 3, "real_lanes": 64, "integer_lanes": 48, "special_lanes": 16,
             "load_store_lanes": 32, "local_bytes_per_clock": 96, "l1_bytes_per_clock": 128, "l1_lines_per_clock": 4,
             "banks": 16, "line_bytes": 128, "registers_per_unit": 65536, "l2_bytes_per_clock": 256,
-            "dram_megabytes_per_second": 100_000, "l1_size": 16384, "l2_size": 262_144, "l1_latency": 31,
+            "dram_megabytes_per_second": 96_000, "l1_size": 16384, "l2_size": 262_144, "l1_latency": 31,
             "l2_latency": 207, "dram_latency": 555, "local_latency": 23, "barrier_latency": 14,
             "shared_atomic_clocks": 3, "launch_nanoseconds": 5000
         }
@@ -346,6 +365,44 @@ fn graphics() -> Resourceful {
     Resourceful::new(platform, facts)
 }
 
+/// A graphics processor such as an H200, under its name.
+fn hopper() -> Resourceful {
+    let platform = json!({
+        "units_per_device": 4, "elements_per_unit": 64, "global_access": 1, "clock_mhz": 2048,
+        // Five times 45.5 KiB, so four groups with the most that OpenCL gives one.
+        "local_memory": 232_960,
+        "resources": {
+            "warp_width": 32, "issue_rate": 4, "real_lanes": 128, "integer_lanes": 64,
+            "special_lanes": 16, "load_store_lanes": 32, "local_bytes_per_clock": 128,
+            "l1_bytes_per_clock": 128, "l1_lines_per_clock": 4, "banks": 32, "line_bytes": 128,
+            "registers_per_unit": 65536, "l2_bytes_per_clock": 256,
+            "dram_megabytes_per_second": 262_144, "l1_size": 147_456, "l2_size": 52_428_800,
+            "l1_latency": 39, "l2_latency": 287, "dram_latency": 645, "local_latency": 29,
+            "barrier_latency": 13, "shared_atomic_clocks": 2, "launch_nanoseconds": 5000,
+            "group_picoseconds": 605
+        }
+    });
+    let facts = Facts {
+        lockstep: Some(32),
+        vector: 1,
+        line: 128,
+        registers: Some(65536),
+        cache: 52_428_800,
+        local_memory: 49_152,
+        clock_mhz: 2048,
+        ..Facts::default()
+    };
+    let traits = Traits {
+        partitions: 2,
+        shares: true,
+        banks_in_l1: true,
+        merges: true,
+        ..Traits::default()
+    };
+    let device = Resourceful::new(platform, facts);
+    Resourceful { traits, facts: Facts { name: "NVIDIA H200".into(), ..device.facts }, ..device }
+}
+
 /// A processor with vectors of 8 numbers and three caches, whose clock rate is told wrongly.
 fn processor() -> Resourceful {
     let platform = json!({
@@ -354,7 +411,7 @@ fn processor() -> Resourceful {
             "warp_width": 1, "schedulers": 1, "issue_rate": 4, "real_lanes": 2, "integer_lanes": 3, "special_lanes": 1,
             "load_store_lanes": 2, "local_bytes_per_clock": 8, "l1_bytes_per_clock": 8, "l1_lines_per_clock": 2,
             "one_pipe": 1, "banks": 1, "vector_bytes": 32, "line_bytes": 64, "groups_per_unit": 1,
-            "l2_bytes_per_clock": 64, "dram_megabytes_per_second": 20_000, "l1_size": 16384, "l2_size": 262_144,
+            "l2_bytes_per_clock": 64, "dram_megabytes_per_second": 24_000, "l1_size": 16384, "l2_size": 262_144,
             "l1_latency": 5, "l2_latency": 14, "dram_latency": 300, "local_latency": 6, "barrier_latency": 1,
             "shared_atomic_clocks": 20, "launch_nanoseconds": 400
         }
@@ -371,13 +428,13 @@ impl Resourceful {
             driver: "the simulator".into(),
             units,
             max_group: 1024,
-            local_memory: 1 << 16,
+            local_memory: if facts.local_memory > 0 { facts.local_memory } else { 1 << 16 },
             max_alloc: 1 << 40,
             memory: 1 << 42,
-            clock_mhz: if facts.processor { facts.clock_mhz } else { 1500 },
+            clock_mhz: if facts.clock_mhz > 0 { facts.clock_mhz } else { 1500 },
             ..facts
         };
-        Resourceful { platform, facts }
+        Resourceful { platform, facts, traits: Traits::default() }
     }
 
     fn number(&self, field: &str) -> i64 {
@@ -388,27 +445,42 @@ impl Resourceful {
     fn usage(&self, run: &CalibrationRun) -> Value {
         let n = i64::from(run.iterations) * i64::try_from(run.work.operations()).unwrap();
         let moved = |n: i64| n * run.group as i64 * 4 * self.facts.vector as i64;
-        let requests = |lines: i64| json!({ "global_requests": n, "global_wavefronts": n, "global_lines": n * lines });
+        let requests = |passes: i64, lines: i64| {
+            let [passes, lines] = [n * passes, n * lines];
+            json!({ "global_requests": n, "global_wavefronts": passes, "global_lines": lines })
+        };
         let local = |passes: i64| json!({ "local_requests": n, "local_wavefronts": n * passes });
         match run.work {
             Work::Reals => json!({ "real": n }),
             Work::Integers => json!({ "integer": n }),
             Work::Mixed => json!({ "real": n / 2, "integer": n / 2 }),
             Work::Specials => json!({ "special": n, "real": n }),
-            Work::LoadNear => requests(1),
-            Work::LoadLines => requests(32),
+            Work::LoadNear { apart: 1 } => requests(1, 1),
+            Work::LoadNear { apart } => {
+                let banks = if self.traits.banks_in_l1 { self.number("banks") } else { 1 };
+                requests(1 << apart.trailing_zeros().min(banks.ilog2()), 32)
+            }
             Work::LoadLocal => local(1),
             Work::LoadBanks { apart } => local((apart as i64).min(self.number("banks"))),
-            Work::Sweep { bytes } if bytes as i64 > self.number("l2_size") => {
-                json!({ "l2_bytes": moved(n), "dram_bytes": moved(n) * run.groups as i64 })
+            Work::Sweep { bytes, apart } => {
+                let near = apart.min(bytes - apart) < 1 << 16 && self.traits.merges;
+                let moved = moved(n) / if near { 2 } else { 1 };
+                let all = moved * run.groups as i64 / if self.traits.remembers { 2 } else { 1 };
+                json!({ "l2_bytes": moved, "dram_bytes": self.behind(bytes as i64, all) })
             }
-            Work::Sweep { .. } => json!({ "l2_bytes": moved(n) }),
-            Work::Chase { bytes } if bytes as i64 <= self.number("l1_size") => {
-                json!({ "near_steps": n })
+            Work::Stream { bytes } => {
+                let behind = self.behind(bytes as i64, 32 * run.items() as i64);
+                json!({ "l2_bytes": 32 * run.group, "dram_bytes": behind })
             }
-            Work::Chase { bytes } => {
-                let behind = if bytes as i64 > self.number("l2_size") { n * 64 } else { 0 };
-                json!({ "far_steps": n, "l2_bytes": n * 64, "beyond_l2_bytes": behind })
+            Work::Chase { bytes } => self.chase(bytes as i64, n),
+            // Groups that a unit has no room for wait for a round of others.
+            Work::Hold { local } => {
+                let unit = self.platform["local_memory"].as_u64();
+                let unit = unit.unwrap_or(self.facts.local_memory) as usize;
+                let groups = run.groups.div_ceil(self.facts.units as usize);
+                let rounds = groups.div_ceil(unit / local) as i64;
+                let slower = if self.traits.crowds { n * (groups as i64 - 1) / 2 } else { 0 };
+                json!({ "barriers": n * rounds + slower })
             }
             Work::ChaseLocal => json!({ "local_steps": n }),
             Work::Barriers => json!({ "barriers": 8 * run.iterations }),
@@ -421,9 +493,39 @@ impl Resourceful {
         }
     }
 
+    /// What of `all` bytes, read again and again from a footprint, L2 does not have.
+    fn behind(&self, footprint: i64, all: i64) -> i64 {
+        let l2 = self.number("l2_size");
+        match (footprint <= l2, self.traits.shares && footprint < 4 * l2) {
+            (true, _) => 0,
+            (false, true) => (all as f64 * (1.0 - l2 as f64 / footprint as f64)) as i64,
+            (false, false) => all,
+        }
+    }
+
+    /// Loads that wait for each other, by one item.
+    fn chase(&self, bytes: i64, n: i64) -> Value {
+        let held = |size: i64| match (self.traits.shares && bytes < 2 * size, bytes <= size) {
+            (_, true) => n,
+            (true, false) => (n as f64 * size as f64 / bytes as f64).round() as i64,
+            (false, false) => 0,
+        };
+        let near = held(self.number("l1_size"));
+        let behind = n - held(self.number("l2_size") / self.traits.partitions.max(1)).max(near);
+        let [moved, behind] = [n - near, behind].map(|n| n * 64);
+        let mut usage = json!({ "near_steps": near, "far_steps": n - near });
+        (usage["l2_bytes"], usage["beyond_l2_bytes"]) = (json!(moved), json!(behind));
+        usage
+    }
+
     fn calibrate(&mut self) -> Calibration {
+        self.calibrate_over(short().footprint)
+    }
+
+    fn calibrate_over(&mut self, footprint: usize) -> Calibration {
         let (facts, never) = (self.facts.clone(), AtomicBool::new(false));
-        calibrate(self, &facts, &short(), &never, &mut |_| {}).unwrap()
+        let options = CalibrateOptions { footprint, ..short() };
+        calibrate(self, &facts, &options, &never, &mut |_| {}).unwrap()
     }
 }
 
@@ -433,8 +535,13 @@ impl Runner for Resourceful {
     }
 
     fn run(&mut self, run: &CalibrationRun) -> Result<RunTimes, CalibrateError> {
+        // The start of groups overlaps with their work, and is not in the model.
+        let mut platform = self.platform.clone();
+        let start = platform["resources"].as_object_mut().unwrap().remove("group_picoseconds");
+        let start = start.map_or(0.0, |start| start.as_f64().unwrap() * 1e-12 * run.groups as f64);
+        let launch = self.number("launch_nanoseconds") as f64 * 1e-9;
         let problem = json!({
-            "profile": "resources", "without": ["mixing"], "platform": self.platform, "usage": self.usage(run),
+            "profile": "resources", "without": ["mixing"], "platform": platform, "usage": self.usage(run),
             "launch": { "global_size": run.items(), "local_size": run.group }, "kernel": []
         });
         let problem = Problem::from_value(&problem, &IndexMap::new(), &platforms::find).unwrap();
@@ -444,6 +551,7 @@ impl Runner for Resourceful {
                 .unwrap()
                 .time;
         let busy = ticks as f64 / (self.platform["clock_mhz"].as_f64().unwrap() * 1e6);
+        let busy = busy.max(launch + start);
         Ok(RunTimes { busy, queued: busy })
     }
 
@@ -454,8 +562,11 @@ impl Runner for Resourceful {
 
 #[test]
 fn the_profile_resources_calibrated_gives_its_platform_back() {
-    for mut device in [graphics(), processor()] {
+    for mut device in [graphics(), hopper(), processor()] {
         let found = device.calibrate();
+        if let Some(local_memory) = device.platform["local_memory"].as_i64() {
+            assert_eq!(value(&found, "local_memory"), local_memory);
+        }
         let mut numbers: IndexMap<&str, i64> =
             found.resources.iter().map(|n| (n.field, n.value)).collect();
         if device.facts.processor {
@@ -474,6 +585,103 @@ fn the_profile_resources_calibrated_gives_its_platform_back() {
         assert_eq!(value(&found, "clock_mhz"), device.platform["clock_mhz"].as_i64().unwrap());
         check(&found.platform("mine", "2026-01-01"));
     }
+}
+
+/// A number of the profile `resources` and how it was measured.
+fn resource(found: &Calibration, field: &str) -> (i64, String) {
+    let number = found.resources.iter().find(|n| n.field == field);
+    number.map(|n| (n.value, n.how.clone())).unwrap_or_else(|| panic!("{field}"))
+}
+
+#[test]
+fn memory_is_no_faster_than_one_pass_over_it() {
+    let mut device = hopper();
+    device.traits.remembers = true;
+    let (value, how) = resource(&device.calibrate(), "dram_megabytes_per_second");
+    assert_eq!((value, how.as_str()), (262_144, "a launch that reads 256 MiB once"));
+}
+
+#[test]
+fn memory_is_measured_over_four_times_the_caches_that_are_found() {
+    let mut device = graphics();
+    device.platform["resources"]["l2_size"] = json!(1 << 19);
+    let found = device.calibrate();
+    assert_eq!(resource(&found, "l2_size").0, 1 << 19);
+    assert!(found.asides.iter().any(|a| a.what == "reading global memory, 2 MiB"));
+    // Whatever the device says, a processor's buffer is not much larger than the least.
+    let mut device = processor();
+    device.facts.cache = 1 << 30;
+    let found = device.calibrate();
+    assert!(found.asides.iter().any(|a| a.what == "reading global memory, 4 MiB"));
+    assert!(found.notes.iter().any(|n| n.starts_with("A cache of 1024 MiB")), "{:?}", found.notes);
+}
+
+#[test]
+fn the_source_of_the_size_of_l2_says_who_states_it() {
+    let (_, how) = resource(&hopper().calibrate(), "l2_size");
+    let says = "the device says so: cache of global memory; loads of one unit that wait for each \
+                other show 24 MiB, its partition";
+    assert!(how.starts_with(says), "{how}");
+    // Without a statement, and with one of less, what is seen counts: 25 MiB, but for 25/32 of
+    // 16 loads, which are no whole number.
+    for cache in [0, 1 << 20] {
+        let mut device = hopper();
+        device.facts.cache = cache;
+        let (value, how) = resource(&device.calibrate_over(128 << 20), "l2_size");
+        assert!(how.starts_with("interpolated between latencies"), "{value}: {how}");
+        assert_eq!(value >> 20, 24, "{value}");
+    }
+}
+
+#[test]
+fn a_unit_whose_groups_are_not_clearly_side_by_side_has_the_limit_of_a_group() {
+    let h200 = Platform::from_json("h200", &platforms::find("h200").unwrap()).unwrap();
+    let mut device = hopper();
+    device.traits.crowds = true;
+    let mut found = device.calibrate();
+    assert_eq!(value(&found, "local_memory"), 49_152);
+    let limit = |found: &Calibration| {
+        let file = found.platform("mine", "2026-01-01");
+        file["notes"].as_str().unwrap().contains("local_memory is the limit of a group")
+    };
+    assert!(limit(&found));
+    found.like(&h200);
+    assert_eq!(value(&found, "local_memory"), 233_472);
+    assert!(!limit(&found));
+    // What is clear stays, and a processor's is in its caches.
+    let mut found = hopper().calibrate();
+    assert!(!limit(&found));
+    found.like(&h200);
+    assert_eq!(value(&found, "local_memory"), 232_960);
+    let mut found = processor().calibrate();
+    assert!(!limit(&found));
+    found.like(&h200);
+    assert_eq!(value(&found, "local_memory"), 1 << 16);
+}
+
+#[test]
+fn the_shipped_platform_of_a_device_is_beside_what_was_found() {
+    let words = tickbound_report::calibrated::words(&hopper().calibrate());
+    let row = |field: &str| {
+        let mut rows = words.lines().map(|line| Vec::from_iter(line.split_whitespace()));
+        rows.find(|row| row.first() == Some(&field)).unwrap_or_else(|| panic!("{field}: {words}"))
+    };
+    assert_eq!(row("number")[1..3], ["value", "h200"]);
+    assert_eq!(row("l1_size")[1..4], ["147456", "28672", "bytes"]);
+    assert_eq!(row("l2_size")[1..4], ["52428800", "52428800", "bytes"]);
+    // 4 clocks at 1980 MHz.
+    assert_eq!(row("compute_op")[2..4], ["202", "ticks"]);
+    // The shipped file has no such number.
+    assert_eq!(row("barrier")[2..4], ["-", "ticks"]);
+    let warning = words.lines().find(|line| line.starts_with("Warning: ")).unwrap();
+    let begins = "Warning: more than 25 % from the shipped platform h200: units_per_device 4, \
+                  shipped 132; ";
+    assert!(warning.starts_with(begins), "{warning}");
+    assert!(warning.contains("; l1_size 147456, shipped 28672; "), "{warning}");
+    // Less than a quarter, and prices.
+    assert!(!warning.contains("local_memory") && !warning.contains("_access"), "{warning}");
+    let words = tickbound_report::calibrated::words(&graphics().calibrate());
+    assert!(!words.contains("Warning") && !words.contains("h200"), "{words}");
 }
 
 #[test]
@@ -542,6 +750,7 @@ fn a_device_computes_what_the_host_does() {
         for (groups, group) in [(1, 1), (3, 7), (16, 64), (5, 48)] {
             for work in [
                 Work::Chain,
+                Work::Hold { local: 4096 },
                 Work::OneBarrier,
                 Work::Barriers,
                 Work::Stream { bytes },
@@ -555,12 +764,12 @@ fn a_device_computes_what_the_host_does() {
                 Work::Integers,
                 Work::Mixed,
                 Work::Specials,
-                Work::LoadNear,
-                Work::LoadLines,
+                Work::LoadNear { apart: 1 },
+                Work::LoadNear { apart: 33 },
                 Work::LoadBanks { apart: 1 },
                 Work::LoadBanks { apart: 32 },
-                Work::Sweep { bytes: 1 << 16 },
-                Work::Sweep { bytes },
+                Work::Sweep { bytes: 1 << 16, apart: 0 },
+                Work::Sweep { bytes, apart: 9 << 12 },
                 Work::Start,
             ] {
                 let run = CalibrationRun::new(work, groups, group).iterations(iterations);
@@ -584,9 +793,12 @@ fn launches_that_would_leave_their_buffers_are_refused() {
         CalibrationRun::new(Work::Chain, 0, 1),
         CalibrationRun::new(Work::Chain, usize::MAX, 2),
         CalibrationRun::new(Work::Chase { bytes: 0 }, 1, 1),
-        CalibrationRun::new(Work::Sweep { bytes: 3 << 12 }, 1, 1),
-        CalibrationRun::new(Work::Sweep { bytes: 1 << 10 }, 1, 1),
+        CalibrationRun::new(Work::Sweep { bytes: 3 << 12, apart: 4096 }, 1, 1),
+        CalibrationRun::new(Work::Sweep { bytes: 1 << 10, apart: 4096 }, 1, 1),
         CalibrationRun::new(Work::LoadBanks { apart: 0 }, 1, 1),
+        CalibrationRun::new(Work::LoadNear { apart: 0 }, 1, 1),
+        CalibrationRun::new(Work::LoadNear { apart: 34 }, 1, 1),
+        CalibrationRun::new(Work::Hold { local: 252 }, 1, 64),
         CalibrationRun::new(Work::Chase { bytes: 1 << 40 }, 1, 1),
     ] {
         assert!(matches!(runner.run(&run), Err(CalibrateError::Refused { .. })), "{run:?}");

@@ -5,7 +5,7 @@ use tickbound_model::{Platform, Resources};
 use super::number::{CalibratedNumber, Origin};
 use super::run::Facts;
 use super::sample::Sample;
-use super::sizes::Busy;
+use super::sizes::{Busy, MIN_CACHES};
 use super::survey::{Survey, bytes_text};
 use super::{prices, resources};
 
@@ -60,29 +60,37 @@ impl Calibration {
         }
     }
 
-    /// Takes what the profile `resources` can be told and was not measured from another platform.
+    /// Takes what the profile `resources` can be told and was not measured from another platform,
+    /// and a unit's local memory where only the limit of a group is known.
     pub fn like(&mut self, other: &Platform) {
+        if let Some(limit) =
+            self.numbers.iter_mut().find(|number| is_group_limit(&self.facts, number))
+            && let Some(unit) = taken(other, limit.field, limit.unit)
+        {
+            *limit = unit;
+        }
         if self.resources.is_empty() {
             return;
         }
         for (field, _, _) in Resources::FIELDS {
             let known = self.resources.iter().any(|number| number.field == *field);
-            let given = other.numbers().find(|(name, _)| name == field && other.is_given(name));
-            let (false, Some((field, value))) = (known, given) else { continue };
-            let source = other.source(field).unwrap_or("it does not say from where");
-            let how = format!("not measured, taken from {}: {source}", other.name);
-            self.resources.push(CalibratedNumber {
-                field,
-                value,
-                unit: "",
-                how,
-                origin: Origin::Taken,
-            });
+            self.resources.extend(taken(other, field, "").filter(|_| !known));
         }
     }
 
-    /// What one should know of the numbers of the profile `resources`.
-    pub fn missing(&self) -> Option<String> {
+    /// What one should know of numbers that were not measured, a sentence each.
+    pub fn missing(&self) -> Vec<String> {
+        let limit = self.numbers.iter().any(|number| is_group_limit(&self.facts, number));
+        let limit = limit.then(|| {
+            "local_memory is the limit of a group, as it was not clear how many such groups run \
+             side by side; a unit may have several times as much, which --like PLATFORM takes from \
+             a platform of the same kind."
+                .to_owned()
+        });
+        limit.into_iter().chain(self.missing_resources()).collect()
+    }
+
+    fn missing_resources(&self) -> Option<String> {
         if self.resources.is_empty() {
             return Some(
                 "The device does not tell its clock rate, so there is nothing for the profile \
@@ -102,6 +110,21 @@ impl Calibration {
             )
         })
     }
+}
+
+/// Whether a number is the local memory that a group can have, in place of a unit's. On a processor
+/// it is in the caches.
+fn is_group_limit(facts: &Facts, number: &CalibratedNumber) -> bool {
+    number.field == "local_memory" && number.origin == Origin::Told && !facts.processor
+}
+
+/// A number that another platform gives.
+fn taken(other: &Platform, field: &str, unit: &'static str) -> Option<CalibratedNumber> {
+    let given = |(name, _): &(&str, i64)| *name == field && other.is_given(name);
+    let (field, value) = other.numbers().find(given)?;
+    let source = other.source(field).unwrap_or("it does not say from where");
+    let how = format!("not measured, taken from {}: {source}", other.name);
+    Some(CalibratedNumber { field, value, unit, how, origin: Origin::Taken })
 }
 
 fn nanoseconds(sample: &Sample) -> String {
@@ -127,8 +150,9 @@ fn asides(survey: &Survey) -> Vec<Aside> {
     asides.push(time("load after load, local".into(), &survey.chase_local));
     asides.push(time("load after load, constant".into(), &survey.chase_constant));
     let over = bytes_text(survey.footprint);
-    asides.push(rate(format!("reading global memory, {over}"), 4.0, &survey.stream.sample));
-    asides.push(rate(format!("the driver's fill, {over}"), survey.footprint as f64, &survey.fill));
+    let bytes = survey.footprint as f64;
+    asides.push(rate(format!("reading global memory, {over}"), bytes, &survey.pass));
+    asides.push(rate(format!("the driver's fill, {over}"), bytes, &survey.fill));
     asides.push(rate("reading local memory".into(), 4.0, &survey.local.sample));
     asides.extend(survey.full.iter().map(|Busy { group, sample: s }| {
         let rate = if s.seen() { 2e-9 / s.seconds } else { 0.0 };
@@ -161,13 +185,11 @@ fn notes(
     if !unsteady.is_empty() {
         notes.push(format!("Not steady, so look at the spread: {}.", unsteady.join(", ")));
     }
-    let cache = usize::try_from(facts.cache).unwrap_or(usize::MAX);
-    if cache > survey.footprint / 2 {
+    if facts.cache.saturating_mul(MIN_CACHES) > survey.footprint as u64 {
         notes.push(format!(
-            "A cache of {} is said to hold half or more of the {} that were read: global_access \
-             may be \
-             that of the cache.",
-            bytes_text(cache),
+            "A cache of {} is said to hold more than a quarter of the {} that were read: \
+             global_access and dram_megabytes_per_second may be those of the cache.",
+            bytes_text(usize::try_from(facts.cache).unwrap_or(usize::MAX)),
             bytes_text(survey.footprint)
         ));
     }

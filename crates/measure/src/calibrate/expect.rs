@@ -19,6 +19,8 @@ pub fn factor_bytes() -> [u8; 16] {
 pub const LINE: usize = 32;
 /// Cells of the tables in local and constant memory.
 pub const CELLS: usize = 1024;
+/// Cells of the table that L1 serves: 64 items 33 cells apart, and one line more.
+pub const NEAR_CELLS: usize = 65 * (LINE + 1);
 
 /// By how many cells loads of the same kind move back after as many iterations.
 pub const TURNS: usize = 16;
@@ -73,7 +75,7 @@ pub fn pairs(table: &[u32], start: u32, first: usize, vector: usize, iterations:
 }
 
 /// What an item of `sweep` has read that begins at vector `first`, in groups of this many, of
-/// `vectors` in all.
+/// `vectors` in all, a power of two.
 pub fn sweep(
     order: &[u32],
     first: usize,

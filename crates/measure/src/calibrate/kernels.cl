@@ -28,6 +28,18 @@ kernel void chain(global float *out, float4 k, uint iterations)
 
 #define WAIT barrier(CLK_LOCAL_MEM_FENCE);
 
+// The same chain by groups that take local memory: `tile` has a cell for each item, and may be larger.
+kernel void hold(global float *out, local float *tile, float4 k, uint iterations)
+{
+    tile[get_local_id(0)] = (float)(get_global_id(0) & 15);
+    WAIT
+    float x = tile[get_local_id(0)];
+    for (uint r = 0; r < iterations; r++) {
+        ITERATION ITERATION
+    }
+    out[get_global_id(0)] = x;
+}
+
 // Both have a barrier in the loop: compilers for processors make other code of loops without one.
 kernel void one_barrier(global float *out, float4 k, uint iterations)
 {
@@ -307,11 +319,12 @@ kernel void load_banks(global const uint *table, global uint *out, local uint *t
     out[get_global_id(0)] = s0 + s1 + s2 + s3;
 }
 
-// Groups walk through the same piece of memory, over and over, each from a place of its own: what a group
-// reads is no longer in L1 if the piece is much larger, and still where it fits. `last` is a mask.
-kernel void sweep(global const uint *cells, global uint *out, uint last, uint iterations)
+// Groups walk through the same piece of memory, over and over, each from a place of its own, `apart` vectors
+// after that of the group before: what a group reads is no longer in L1 if the piece is much larger, and still
+// where it fits. `last` is a mask.
+kernel void sweep(global const uint *cells, global uint *out, uint last, uint apart, uint iterations)
 {
-    uint n = (uint)get_local_size(0), at = (uint)get_group_id(0) * n * 8 + (uint)get_local_id(0);
+    uint n = (uint)get_local_size(0), at = (uint)get_group_id(0) * apart + (uint)get_local_id(0);
     global const integers *from = (global const integers *)cells;
     integers s0 = 0, s1 = 0;
     for (uint r = 0; r < iterations; r++) {

@@ -9,7 +9,8 @@
 //!    steady ([`sample`]);
 //! 3. [`prices`](prices::prices) makes numbers of a platform out of these, and
 //!    [`resources`](resources::resources) those of the profile `resources`, as far as they can be
-//!    measured; [`Calibration`] is all of them, for people and as a file.
+//!    measured; [`Calibration`] is all of them, for people and as a file, and
+//!    [`Shipped`](shipped::Shipped) what a shipped platform states of the same device.
 //!
 //! The formulas are right if a device that follows the model exactly gets its own platform back:
 //! `tests/calibrate.rs` calibrates the model's simulator.
@@ -17,6 +18,7 @@
 pub mod calibration;
 mod expect;
 mod file;
+pub mod held;
 pub mod levels;
 pub mod number;
 mod opencl;
@@ -25,6 +27,7 @@ pub mod rates;
 pub mod resources;
 pub mod run;
 pub mod sample;
+pub mod shipped;
 pub mod sizes;
 pub mod survey;
 mod verify;
@@ -39,16 +42,13 @@ pub use opencl::OpenCl;
 pub use run::{CalibrateError, CalibrationRun, Facts, RunTimes, Runner, Work};
 pub use sample::{Effort, Sample, Sampler};
 
-/// Bytes that global memory is measured over, at least, at most, and in a hurry.
-const FOOTPRINT: [usize; 3] = [64 << 20, 256 << 20, 32 << 20];
-
 /// How hard to try.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CalibrateOptions {
     /// When a number is good enough.
     pub effort: Effort,
-    /// Bytes that global memory is measured over; as many as the device suggests if not given.
-    pub footprint: Option<usize>,
+    /// Bytes that global memory is measured over at least, where the device has room for them.
+    pub footprint: usize,
 }
 
 impl CalibrateOptions {
@@ -62,7 +62,7 @@ impl CalibrateOptions {
             spread: 0.01,
             seconds: 0.5,
         };
-        CalibrateOptions { effort: Effort { rule, launch: 4e-3 }, footprint: None }
+        CalibrateOptions { effort: Effort { rule, launch: 4e-3 }, footprint: 64 << 20 }
     }
 
     /// Less than 5 seconds in all.
@@ -75,18 +75,7 @@ impl CalibrateOptions {
             spread: 0.03,
             seconds: 0.06,
         };
-        CalibrateOptions { effort: Effort { rule, launch: 1e-3 }, footprint: Some(FOOTPRINT[2]) }
-    }
-
-    /// Twice the device's cache, within reason and what it has room for; a power of two.
-    fn footprint(&self, facts: &Facts) -> usize {
-        let [least, most, _] = FOOTPRINT;
-        let twice = usize::try_from(facts.cache.saturating_mul(2)).unwrap_or(usize::MAX);
-        let wish = self.footprint.unwrap_or(twice.clamp(least, most)).max(1 << 16);
-        let room = facts.max_alloc.min(facts.memory / 4);
-        let room = usize::try_from(room).unwrap_or(usize::MAX).max(1 << 16);
-        let fits = wish.checked_next_power_of_two().unwrap_or(wish);
-        if fits <= room { fits } else { 1 << room.ilog2() }
+        CalibrateOptions { effort: Effort { rule, launch: 1e-3 }, footprint: 32 << 20 }
     }
 }
 
@@ -102,7 +91,7 @@ pub fn calibrate(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Calibration, CalibrateError> {
     let mut sampler = Sampler { runner, effort: options.effort, interrupt };
-    let survey = survey::survey(&mut sampler, facts, options.footprint(facts), progress)?;
+    let survey = survey::survey(&mut sampler, facts, options.footprint, progress)?;
     Ok(Calibration::of(facts, &survey))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::expect::{self, ADDED, CELLS, LINE, MASK, TURNS};
+use super::expect::{self, ADDED, CELLS, LINE, MASK, NEAR_CELLS, TURNS};
 use super::run::{CalibrateError, CalibrationRun, Facts, RunTimes, Work};
 use tickbound_device::{
     Arg, Buffer, Device, DeviceKernel, DeviceKind, DeviceProgram, Session, Timing,
@@ -24,6 +24,8 @@ pub struct OpenCl<'s> {
     kernels: HashMap<&'static str, DeviceKernel>,
     /// A cycle through 4 KiB, which is also a table of numbers.
     pub(super) table: (Vec<u32>, Buffer<u32>),
+    /// A table of numbers that L1 serves.
+    pub(super) near: (Vec<u32>, Buffer<u32>),
     /// Where a chase is, and which one that is.
     pub(super) place: Buffer<u32>,
     chased: Option<Work>,
@@ -61,12 +63,16 @@ impl<'s> OpenCl<'s> {
         let suffix = if vector > 1 { vector.to_string() } else { String::new() };
         let options = format!("-cl-std=CL1.2 -DSUFFIX={suffix}");
         let program = DeviceProgram::build(session, source, &options)?;
-        let table = expect::cycle(CELLS);
-        let buffer = session.upload(&table)?;
+        let table = |cells| {
+            let table = expect::cycle(cells);
+            let buffer = session.upload(&table)?;
+            Ok::<_, CalibrateError>((table, buffer))
+        };
         Ok(OpenCl {
             program,
             kernels: HashMap::new(),
-            table: (table, buffer),
+            table: table(CELLS)?,
+            near: table(NEAR_CELLS)?,
             place: session.upload(&[0])?,
             chased: None,
             factors: expect::factor_bytes(),
@@ -119,7 +125,7 @@ impl<'s> OpenCl<'s> {
         Ok(self.kernels.get(work.kernel()).map_or(1, DeviceKernel::max_group))
     }
 
-    fn refused(&self, run: &CalibrationRun, why: impl Into<String>) -> CalibrateError {
+    pub(super) fn refused(&self, run: &CalibrationRun, why: impl Into<String>) -> CalibrateError {
         let device = self.session.device().name.clone();
         CalibrateError::Refused { device, kernel: run.work.kernel(), why: why.into() }
     }
@@ -148,13 +154,19 @@ impl<'s> OpenCl<'s> {
                 }
                 self.footprint(run, bytes)?;
             }
-            Work::Sweep { bytes } => {
+            Work::Sweep { bytes, .. } => {
                 if !bytes.is_power_of_two() || bytes < 4 * CELLS {
                     return Err(self.refused(run, format!("a sweep through {bytes} bytes")));
                 }
                 self.footprint(run, bytes)?;
             }
             Work::LoadBanks { apart: 0 } => return Err(self.refused(run, "items 0 cells apart")),
+            Work::LoadNear { apart } if apart == 0 || apart > LINE + 1 => {
+                return Err(self.refused(run, format!("items {apart} vectors apart")));
+            }
+            Work::Hold { local } if local < 4 * run.group => {
+                return Err(self.refused(run, format!("{local} bytes of local memory")));
+            }
             _ => {}
         }
         if let Work::Chase { .. } | Work::ChaseLocal | Work::ChaseConstant = run.work
@@ -194,11 +206,10 @@ impl<'s> OpenCl<'s> {
         Ok(())
     }
 
-    /// How many items of `load_near` load side by side, and how many vectors they are from each
-    /// other: within the table after all turns.
-    pub(super) fn near(&self, work: Work) -> [usize; 2] {
-        let apart = if work == Work::LoadLines { LINE / self.vector } else { 1 };
-        [(CELLS / self.vector - 2 * TURNS) / apart + 1, apart]
+    /// How many items of `load_near` that are `apart` vectors from each other load side by side:
+    /// within the table after all turns.
+    pub(super) fn wide(&self, apart: usize) -> usize {
+        (NEAR_CELLS / self.vector - 2 * TURNS) / apart + 1
     }
 
     fn arguments(&self, run: &CalibrationRun, from: usize) -> Option<Vec<Arg<'_>>> {
@@ -207,10 +218,10 @@ impl<'s> OpenCl<'s> {
         let cells = self.cells.as_ref().filter(|c| !c.overwritten).map(|c| Arg::buffer(&c.buffer));
         let from = Arg::U32(u32::try_from(from).ok()?);
         let (many, step) = (Arg::U32(CELLS as u32), Arg::U32(STEP as u32));
+        let factors = Arg::Bytes(&self.factors);
         Some(match run.work {
-            Work::Chain | Work::OneBarrier | Work::Barriers => {
-                vec![out, Arg::Bytes(&self.factors), iterations]
-            }
+            Work::Chain | Work::OneBarrier | Work::Barriers => vec![out, factors, iterations],
+            Work::Hold { local } => vec![out, Arg::Local(local), factors, iterations],
             Work::Chase { .. } => vec![cells?, place, iterations],
             Work::ChaseConstant => vec![table, place, iterations],
             Work::ChaseLocal => vec![table, place, Arg::Local(4 * CELLS), many, iterations],
@@ -220,12 +231,12 @@ impl<'s> OpenCl<'s> {
                 vec![table, out, tile, Arg::U32(mask), step, iterations]
             }
             Work::Reals | Work::Integers | Work::Mixed | Work::Specials => {
-                let factors = Arg::Bytes(&self.factors);
                 vec![table, out, factors, Arg::U32(MASK), Arg::U32(ADDED), iterations]
             }
             Work::Clock => vec![out, Arg::U32(MASK), Arg::U32(ADDED), iterations],
-            Work::LoadNear | Work::LoadLines => {
-                let [wide, apart] = self.near(run.work).map(|n| Arg::U32(n as u32));
+            Work::LoadNear { apart } => {
+                let [wide, apart] = [self.wide(apart), apart].map(|n| Arg::U32(n as u32));
+                let table = Arg::buffer(&self.near.1);
                 vec![table, out, wide, apart, Arg::U32(TURNS as u32), iterations]
             }
             Work::LoadBanks { apart } => {
@@ -233,9 +244,10 @@ impl<'s> OpenCl<'s> {
                 let apart = Arg::U32(u32::try_from(apart).ok()?);
                 vec![table, out, tile, Arg::U32(CELLS as u32 - 1), apart, iterations]
             }
-            Work::Sweep { bytes } => {
-                let vectors = u32::try_from(bytes / 4 / self.vector).ok()?;
-                vec![cells?, out, Arg::U32(vectors - 1), iterations]
+            Work::Sweep { bytes, apart } => {
+                let vectors = |bytes| u32::try_from(bytes / 4 / self.vector).ok();
+                let last = Arg::U32(vectors(bytes)? - 1);
+                vec![cells?, out, last, Arg::U32(vectors(apart)?), iterations]
             }
             Work::LoadConstant => vec![table, out, many, step, iterations],
             Work::Atomic => vec![Arg::buffer(&self.counters), out, Arg::U32(1), iterations],
@@ -270,11 +282,12 @@ impl<'s> OpenCl<'s> {
         // lies within its cells or the table; it begins at a place of it, as `prepare` writes 0,
         // which is on every cycle, whenever another chase was there before. `load_local` reads up
         // to 2 * group + 14 cells of a tile that has 2 * group + 16, `local_atomics` works on one
-        // counter an item, and `load_constant` stays in the table. `load_near` reads up to 30
-        // vectors beyond the item's place, which is at least 32 before the table's end (`near`,
-        // with vectors of at most 16 cells). `load_banks` reads up to 30 cells beyond an item's
-        // place in a tile that has 32 more. `sweep` masks its places by the number of vectors less
-        // one, a power of two. The launch is waited for, and the buffers live until then.
+        // counter an item, `hold` on one cell of as many, and `load_constant` stays in the table.
+        // `load_near` reads up to 30 vectors beyond the item's place, which is at least 32 before
+        // the table's end (`wide`, with vectors of at most 16 cells). `load_banks` reads up to 30
+        // cells beyond an item's place in a tile that has 32 more. `sweep` masks its places by the
+        // number of vectors less one, a power of two. The launch is waited for, and the buffers
+        // live until then.
         let launch = unsafe { self.session.enqueue(kernel, &arguments, &global, Some(&local))? };
         Ok(times(launch.wait()?))
     }

@@ -1,5 +1,6 @@
 //! Numbers of a platform, made of what was measured. docs/calibrate.md states why these formulas.
 
+use super::held::Held;
 use super::number::{CalibratedNumber, MOST, Origin, fact, whole};
 use super::resources;
 use super::run::Facts;
@@ -20,11 +21,6 @@ fn ticks(seconds: f64) -> i64 {
 fn worse(a: Sample, b: Sample) -> Sample {
     let spread = a.spread.zip(b.spread).map(|(a, b)| a + b);
     Sample { seconds: a.seconds, spread, steady: a.steady && b.steady, runs: a.runs.min(b.runs) }
-}
-
-/// Without what belongs to another price.
-fn less(sample: Sample, seconds: f64) -> Sample {
-    Sample { seconds: (sample.seconds - seconds).max(0.0), ..sample }
 }
 
 /// Makes the platform.
@@ -54,10 +50,25 @@ pub fn prices(facts: &Facts, survey: &Survey) -> Vec<CalibratedNumber> {
             numbers.push(fact(field, value.min(MOST as i64), unit, what));
         }
     };
-    of_device("local_memory", facts.local_memory, "bytes", "local memory of a group");
+    if survey.held.is_none() {
+        of_device("local_memory", facts.local_memory, "bytes", "local memory of a group");
+    }
     of_device("max_group_size", facts.max_group as u64, "items", "largest group");
+    numbers.extend(survey.held.map(local_memory));
     numbers.extend(clock(facts, survey));
     numbers
+}
+
+/// Bytes of a unit, by the groups that it runs side by side.
+fn local_memory(held: Held) -> CalibratedNumber {
+    let Held { groups, bytes, sample } = held;
+    CalibratedNumber {
+        field: "local_memory",
+        value: whole((groups * bytes) as f64),
+        unit: "bytes",
+        how: format!("groups with {bytes} bytes each that run side by side on a unit: {groups}"),
+        origin: Origin::Measured(sample),
+    }
 }
 
 fn clock(facts: &Facts, survey: &Survey) -> Option<CalibratedNumber> {
@@ -90,7 +101,7 @@ fn accesses(survey: &Survey, elements: usize, units: f64) -> Vec<CalibratedNumbe
         busy.sample.times(units * busy.group as f64 / iterations as f64)
     };
     let loads = (8 * survey.stream.group) as f64;
-    let stream = less(survey.stream.sample, survey.group.seconds / loads);
+    let stream = survey.stream.sample.less(survey.group.seconds / loads);
     let mut numbers = vec![
         price(
             "global_access",
@@ -156,7 +167,7 @@ fn overheads(survey: &Survey, units: f64) -> Vec<CalibratedNumber> {
     }
     let group = survey.group.times(units);
     numbers.push(price("group_start", group, "a group more of one item without work"));
-    let launch = less(survey.launch, group.seconds);
+    let launch = survey.launch.less(group.seconds);
     let how = "a launch of one item without work, less group_start";
     numbers.push(price("kernel_launch", launch, how));
     numbers

@@ -4,6 +4,7 @@
 //! other; on a processor an operation is one on a vector. What the numbers mean is told in
 //! `docs/calibrate.md`.
 
+use super::expect::LINE;
 use super::levels::levels;
 use super::run::{CalibrateError, CalibrationRun, Facts, Work};
 use super::sample::{Sample, Sampler};
@@ -32,8 +33,8 @@ pub struct Rates {
     /// A load from local memory, by the cells between neighbours; not on processors, which have no
     /// banks.
     pub banks: Vec<(usize, Busy)>,
-    /// A byte of a piece of memory that all read over and over, by the bytes of the piece: half of
-    /// what each cache holds behind the first, then the largest footprint.
+    /// A byte of a piece of memory that all read over and over, by the bytes of the piece: at most
+    /// half of what each cache holds behind the first, then the largest footprint.
     pub sweeps: Vec<(usize, Sample)>,
 }
 
@@ -58,10 +59,11 @@ pub(super) fn rates(
     let mixed = sizes.load(sampler, Work::Mixed)?;
     let special = sizes.load(sampler, Work::Specials)?;
     progress("bandwidth of caches");
-    let near = sizes.load(sampler, Work::LoadNear)?;
+    let near = sizes.load(sampler, Work::LoadNear { apart: 1 })?;
     let (mut lines, mut banks) = (None, Vec::new());
     if !facts.processor {
-        lines = Some(sizes.load(sampler, Work::LoadLines)?);
+        // One cell more than a line: neighbours do not meet in a bank.
+        lines = Some(sizes.load(sampler, Work::LoadNear { apart: LINE + 1 })?);
         let mut apart = 1;
         while apart <= MAX_BANKS {
             banks.push((apart, sizes.load(sampler, Work::LoadBanks { apart })?));
@@ -69,12 +71,10 @@ pub(super) fn rates(
         }
     }
     let (caches, _) = levels(chases);
-    let behind = caches.iter().skip(1).map(|level| level.bytes / 2);
+    let behind = caches.iter().skip(1).map(|level| 1 << (level.bytes / 2).max(1).ilog2());
     let mut sweeps = Vec::new();
     for bytes in behind.chain([sizes.footprint]) {
-        let Busy { sample, .. } = sizes.load(sampler, Work::Sweep { bytes })?;
-        let vector = facts.vector.max(1) as f64;
-        sweeps.push((bytes, sample.times(1.0 / (4.0 * vector))));
+        sweeps.push((bytes, sizes.sweep(sampler, bytes, facts.vector)?));
     }
     Ok(Rates { clock, real, integer, mixed, special, near, lines, banks, sweeps })
 }

@@ -137,7 +137,7 @@ impl Making<'_> {
     fn memory(&self) -> Vec<CalibratedNumber> {
         let (rates, local) = (&self.survey.rates, &self.survey.local);
         let l1 = if self.facts.processor { ONE_PIPE } else { 1.0 };
-        let near = "loads from 4 KiB of global memory";
+        let near = "loads from 8 KiB of global memory";
         // A processor's local memory is memory like any other.
         let (local, how) = if self.facts.processor {
             (&rates.near, near)
@@ -146,7 +146,10 @@ impl Making<'_> {
         };
         let faster =
             if local.sample.seconds < rates.near.sample.seconds { local } else { &rates.near };
-        let lines = rates.lines.as_ref().unwrap_or(&rates.near);
+        let (lines, apart) = match &rates.lines {
+            Some(lines) => (lines, "loads 132 bytes apart, each from another line"),
+            None => (&rates.near, near),
+        };
         let all = [
             self.rated(
                 "load_store_lanes",
@@ -157,13 +160,7 @@ impl Making<'_> {
             ),
             self.rated("local_bytes_per_clock", "bytes a clock", local, 4.0 * l1, how),
             self.rated("l1_bytes_per_clock", "bytes a clock", &rates.near, 4.0 * l1, near),
-            self.rated(
-                "l1_lines_per_clock",
-                "lines a clock",
-                lines,
-                l1,
-                "loads from lines of their own",
-            ),
+            self.rated("l1_lines_per_clock", "lines a clock", lines, l1, apart),
         ];
         all.into_iter().flatten().chain(self.organisation()).collect()
     }
@@ -245,38 +242,52 @@ impl Making<'_> {
             }
         }
         if dram.seen() {
-            numbers.push(CalibratedNumber {
-                field: "dram_megabytes_per_second",
-                value: at_least_1(1e-6 / dram.seconds),
-                unit: "MB/s",
-                how: format!("all units read {} over and over", bytes_text(*footprint)),
-                origin: Origin::Measured(*dram),
-            });
+            numbers.push(self.dram(*footprint, *dram));
         }
-        numbers.extend(
-            ["l1_size", "l2_size", "l3_size"]
-                .into_iter()
-                .zip(&self.caches)
-                .enumerate()
-                .map(|(i, (field, cache))| self.size(field, cache, i == 1 && self.facts.processor)),
-        );
+        let fields = ["l1_size", "l2_size", "l3_size"].into_iter();
+        numbers.extend(fields.zip(&self.caches).enumerate().map(|(i, (field, cache))| {
+            if i == 1 { self.second(field, cache) } else { size(field, cache, 1, "") }
+        }));
         numbers
     }
 
-    /// A processor's second cache is its own; the number is of all.
-    fn size(&self, field: &'static str, cache: &Level, each: bool) -> CalibratedNumber {
-        let units = if each { i64::from(self.facts.units.max(1)) } else { 1 };
-        let of = if each { ", of each unit" } else { "" };
+    /// A byte of the device's memory: of a walk through it over and over, or of a launch that reads
+    /// all of it once if that is slower, as caches may have part of the walk. On a processor only
+    /// the walk counts: the launch works on single numbers, which takes longer than its reads.
+    fn dram(&self, footprint: usize, walk: Sample) -> CalibratedNumber {
+        let Survey { pass, launch, .. } = self.survey;
+        let pass = pass.less(launch.seconds).times(1.0 / footprint as f64);
+        let over = bytes_text(footprint);
+        let (sample, how) = match pass.seconds > walk.seconds && !self.facts.processor {
+            false => (walk, format!("all units read {over} over and over")),
+            true => (pass, format!("a launch that reads {over} once")),
+        };
         CalibratedNumber {
-            field,
-            value: cache.bytes as i64 * units,
-            unit: "bytes",
-            how: format!(
-                "loads that wait for each other are no slower up to {}{of}",
-                bytes_text(cache.bytes)
-            ),
-            origin: Origin::Measured(cache.latency),
+            field: "dram_megabytes_per_second",
+            value: at_least_1(1e-6 / sample.seconds),
+            unit: "MB/s",
+            how,
+            origin: Origin::Measured(sample),
         }
+    }
+
+    /// A processor's second cache is its own; the number is of all. That of another device, if it
+    /// is the last one, is as large as the device states: one unit sees its own partition of it,
+    /// and longer times where the tables of translated addresses end.
+    fn second(&self, field: &'static str, cache: &Level) -> CalibratedNumber {
+        if self.facts.processor {
+            return size(field, cache, i64::from(self.facts.units.max(1)), ", of each unit");
+        }
+        let told = i64::try_from(self.facts.cache).unwrap_or(i64::MAX);
+        if self.caches.len() > 2 || told <= cache.bytes as i64 {
+            return size(field, cache, 1, "");
+        }
+        let seen = bytes_text(cache.bytes);
+        let what = format!(
+            "cache of global memory; loads of one unit that wait for each other show {seen}, its \
+             partition or what its tables of translated addresses reach"
+        );
+        fact(field, told, "bytes", &what)
     }
 
     fn latencies(&self) -> Vec<CalibratedNumber> {
@@ -304,14 +315,39 @@ impl Making<'_> {
         }
         let how = "additions to one counter of all items, all units busy".to_owned();
         numbers.push(self.clocks("shared_atomic_clocks", &survey.atomic_shared.sample, how));
-        numbers.push(CalibratedNumber {
-            field: "launch_nanoseconds",
-            value: whole(survey.launch.seconds * 1e9),
-            unit: "ns",
-            how: "a launch of one item without work".into(),
-            origin: Origin::Measured(survey.launch),
-        });
+        let launch = survey.launch.less(survey.group.seconds);
+        let how = "a launch of one item without work, less group_picoseconds";
+        let starts = [
+            ("launch_nanoseconds", "ns", launch, 1e9, how),
+            (
+                "group_picoseconds",
+                "ps",
+                survey.group,
+                1e12,
+                "a group more of one item without work",
+            ),
+        ];
+        let seen = starts.into_iter().filter(|(_, _, sample, ..)| sample.seen());
+        numbers.extend(seen.map(|(field, unit, sample, in_second, how)| CalibratedNumber {
+            field,
+            value: whole(sample.seconds * in_second),
+            unit,
+            how: how.into(),
+            origin: Origin::Measured(sample),
+        }));
         numbers
+    }
+}
+
+/// The size of a cache of which there are this many.
+fn size(field: &'static str, cache: &Level, caches: i64, of: &str) -> CalibratedNumber {
+    let how = "interpolated between latencies of footprints that double: ".to_owned();
+    CalibratedNumber {
+        field,
+        value: cache.bytes as i64 * caches,
+        unit: "bytes",
+        how: how + &bytes_text(cache.bytes) + of,
+        origin: Origin::Measured(cache.latency),
     }
 }
 

@@ -8,11 +8,16 @@ use thiserror::Error;
 use tickbound_device::DeviceError;
 
 /// One of the kernels in `kernels.cl`, with what an iteration of it does for each item. `Reals` to
-/// `LoadLines` and `Sweep`, but for `Clock`, work on vectors of [`Facts::vector`] numbers.
+/// `LoadNear` and `Sweep`, but for `Clock`, work on vectors of [`Facts::vector`] numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Work {
     /// 64 fused multiply-adds, each needing the result of the one before.
     Chain,
+    /// The same by groups that each take local memory.
+    Hold {
+        /// Bytes of local memory of a group, at least 4 for each item.
+        local: usize,
+    },
     /// 8 of them and a barrier.
     OneBarrier,
     /// 8 of them with a barrier after each.
@@ -55,11 +60,11 @@ pub enum Work {
     Specials,
     /// 32 operations on whole numbers, each needing the result of the one before; one item.
     Clock,
-    /// 16 independent loads from a table of 4 KiB in global memory, neighbouring items beside each
-    /// other.
-    LoadNear,
-    /// The same where 32 neighbouring items load from 32 lines.
-    LoadLines,
+    /// 16 independent loads from a table of 8 KiB in global memory.
+    LoadNear {
+        /// Vectors from an item to its neighbour: 1 to 33.
+        apart: usize,
+    },
     /// 16 independent loads of 4 bytes from local memory by items this many cells from each other.
     LoadBanks {
         /// Cells from an item to its neighbour, at least 1.
@@ -70,6 +75,8 @@ pub enum Work {
     Sweep {
         /// Bytes of the piece, a power of two, at least 4 KiB.
         bytes: usize,
+        /// Bytes from the place where a group begins to that of the next group.
+        apart: usize,
     },
     /// Nothing; there are no iterations.
     Start,
@@ -84,11 +91,11 @@ impl Work {
     /// Operations of one item in one iteration: what the price is of.
     pub fn operations(self) -> u64 {
         match self {
-            Work::Chain => 64,
+            Work::Chain | Work::Hold { .. } => 64,
             Work::OneBarrier | Work::Barriers | Work::Stream { .. } => 8,
             Work::Chase { .. } | Work::ChaseLocal | Work::ChaseConstant => 16,
             Work::LoadLocal | Work::LoadConstant => 16,
-            Work::LoadNear | Work::LoadLines | Work::LoadBanks { .. } => 16,
+            Work::LoadNear { .. } | Work::LoadBanks { .. } => 16,
             Work::Reals | Work::Integers | Work::Mixed => 96,
             Work::Specials => 24,
             Work::Clock => 32,
@@ -103,6 +110,7 @@ impl Work {
     pub fn kernel(self) -> &'static str {
         match self {
             Work::Chain => "chain",
+            Work::Hold { .. } => "hold",
             Work::OneBarrier => "one_barrier",
             Work::Barriers => "barriers",
             Work::Chase { .. } => "chase",
@@ -118,7 +126,7 @@ impl Work {
             Work::Mixed => "throughput_mixed",
             Work::Specials => "throughput_special",
             Work::Clock => "clock_rate",
-            Work::LoadNear | Work::LoadLines => "load_near",
+            Work::LoadNear { .. } => "load_near",
             Work::LoadBanks { .. } => "load_banks",
             Work::Sweep { .. } => "sweep",
             Work::Start => "start",

@@ -60,6 +60,12 @@ impl Sample {
         Sample { seconds: self.seconds * factor, ..self }
     }
 
+    /// Without what belongs to another number.
+    #[must_use]
+    pub fn less(self, seconds: f64) -> Sample {
+        Sample { seconds: (self.seconds - seconds).max(0.0), ..self }
+    }
+
     /// Whether it is greater than nothing.
     pub fn seen(&self) -> bool {
         self.seconds > 0.0

@@ -1,5 +1,6 @@
 //! How large groups and buffers are where all units are busy, and what is measured there.
 
+use super::levels::Level;
 use super::run::{CalibrateError, CalibrationRun, Facts, Work};
 use super::sample::{Sample, Sampler};
 
@@ -20,6 +21,28 @@ pub struct Busy {
     pub sample: Sample,
 }
 
+/// (sqrt(5) - 1) / 2: multiples of it, modulo 1, are spread evenly, however many there are.
+const GOLDEN_SECTION: f64 = 0.618_033_988_749_895;
+/// Places where groups begin are multiples of this many bytes.
+const PAGE: usize = 4 << 10;
+/// How many times what the caches hold is read from global memory at least: then little of it is
+/// still in a cache when it is read again, even where the cache does not drop the oldest first.
+pub(super) const MIN_CACHES: u64 = 4;
+/// Most bytes that global memory is measured over.
+const MAX_FOOTPRINT: usize = 4 << 30;
+
+/// Bytes that global memory is measured over: at least `least` and [`MIN_CACHES`] times the cache,
+/// at most what a buffer can have and a quarter of the memory; a power of two. On a processor at
+/// most 4 times `least`, as a pass over more takes too long.
+fn footprint(facts: &Facts, least: usize, cache: u64) -> usize {
+    let most = if facts.processor { 4 * least } else { MAX_FOOTPRINT };
+    let wish = usize::try_from(cache.saturating_mul(MIN_CACHES)).unwrap_or(usize::MAX);
+    let wish = wish.min(most).max(least).max(1 << 16).next_power_of_two();
+    let room = usize::try_from(facts.max_alloc.min(facts.memory / 4)).unwrap_or(usize::MAX);
+    let room = room.max(1 << 16);
+    if wish <= room { wish } else { 1 << room.ilog2() }
+}
+
 /// Sizes of groups and buffers on a device.
 pub(super) struct Sizes {
     pub units: usize,
@@ -31,10 +54,10 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    pub fn of(facts: &Facts, footprint: usize) -> Sizes {
+    pub fn of(facts: &Facts, least: usize) -> Sizes {
         Sizes {
             units: facts.units.max(1) as usize,
-            footprint,
+            footprint: footprint(facts, least, facts.cache),
             max_group: facts.max_group.max(1),
             local_memory: usize::try_from(facts.local_memory).unwrap_or(usize::MAX),
             busy_group: USUAL_GROUP,
@@ -44,6 +67,12 @@ impl Sizes {
     /// Takes groups, where nothing else decides, that leave none of this many elements idle.
     pub fn fill(&mut self, elements: usize) {
         self.busy_group = elements.next_power_of_two().max(USUAL_GROUP);
+    }
+
+    /// Makes the footprint large enough for caches that were found.
+    pub fn exceed(&mut self, facts: &Facts, least: usize, caches: &[Level]) {
+        let found = caches.iter().map(|level| level.bytes as u64).max().unwrap_or(0);
+        self.footprint = self.footprint.max(footprint(facts, least, found));
     }
 
     /// The largest group of at most `wish` items that a kernel can be run in.
@@ -74,13 +103,32 @@ impl Sizes {
         Ok(Busy { group, sample })
     }
 
-    /// The same over the footprint, read once.
-    pub fn stream(&self, sampler: &mut Sampler<'_>) -> Result<Busy, CalibrateError> {
+    /// The same over the footprint, read once; and launches that read and fill it by themselves.
+    pub fn stream(&self, sampler: &mut Sampler<'_>) -> Result<(Busy, [Sample; 2]), CalibrateError> {
         let work = Work::Stream { bytes: self.footprint };
         let group = self.group(sampler, work, self.busy_group)?;
         let groups = self.footprint / 4 / 8 / group;
-        let sample = sampler.group(CalibrationRun::new(work, groups.max(1), group), false)?;
-        Ok(Busy { group, sample: sample.times(1.0 / (8 * group) as f64) })
+        let run = CalibrationRun::new(work, groups.max(1), group);
+        let sample = sampler.group(run, false)?.times(1.0 / (8 * group) as f64);
+        let [pass, _] = sampler.launch(run)?;
+        let fill = Work::Fill { bytes: self.footprint };
+        let [fill, _] = sampler.launch(CalibrationRun::new(fill, 1, 1))?;
+        Ok((Busy { group, sample }, [pass, fill]))
+    }
+
+    /// A byte of a piece of memory through which all groups walk over and over.
+    pub fn sweep(
+        &self,
+        sampler: &mut Sampler<'_>,
+        bytes: usize,
+        vector: usize,
+    ) -> Result<Sample, CalibrateError> {
+        // Far from the group before: requests for words that a neighbour has just read may be
+        // merged on their way to L2.
+        let pages = ((bytes / PAGE) as f64 * GOLDEN_SECTION) as usize | 1;
+        let apart = pages * PAGE;
+        let Busy { sample, .. } = self.load(sampler, Work::Sweep { bytes, apart })?;
+        Ok(sample.times(1.0 / (4 * vector.max(1)) as f64))
     }
 
     pub fn full(&self, sampler: &mut Sampler<'_>) -> Result<Vec<Busy>, CalibrateError> {

@@ -1,5 +1,7 @@
 //! Everything that is measured on a device, before prices are made of it.
 
+use super::held::{self, Held};
+use super::levels::levels;
 use super::rates::{self, Rates};
 use super::run::{CalibrateError, CalibrationRun, Facts, Work};
 use super::sample::{Sample, Sampler};
@@ -14,7 +16,7 @@ const MAX_ELEMENTS: usize = 1 << 20;
 /// of operations of all its items.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Survey {
-    /// Bytes that `stream`, the last chase and the fill go over.
+    /// Bytes that `stream`, the pass and the fill go over, and the last chase at most.
     pub footprint: usize,
     /// One fused multiply-add of one item.
     pub single: Sample,
@@ -28,6 +30,8 @@ pub struct Survey {
     pub chase_constant: Sample,
     /// One load of 4 bytes from global memory, of all items together; starting the groups included.
     pub stream: Busy,
+    /// A launch that reads the footprint once.
+    pub pass: Sample,
     /// A fill of the footprint.
     pub fill: Sample,
     /// One load of 4 bytes from local memory, of all items together.
@@ -50,32 +54,35 @@ pub struct Survey {
     pub launch: Sample,
     /// The same from the queue to the end.
     pub queued: Sample,
+    /// How many groups run side by side on a unit by the local memory that they take, where that is
+    /// clear.
+    pub held: Option<Held>,
     /// How many operations a unit does at once.
     pub rates: Rates,
 }
 
-/// Measures everything. `progress` is called with what comes next.
+/// Measures everything, global memory over `least` bytes or more. `progress` is called with what
+/// comes next.
 ///
 /// # Errors
 /// The device fails or computes something wrong, or the user has had enough.
 pub fn survey(
     sampler: &mut Sampler<'_>,
     facts: &Facts,
-    footprint: usize,
+    least: usize,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Survey, CalibrateError> {
-    let mut sizes = Sizes::of(facts, footprint);
+    let mut sizes = Sizes::of(facts, least);
     progress("arithmetic");
     let single = sampler.operation(one(Work::Chain))?;
     let full = sizes.full(sampler)?;
     sizes.fill(elements(single, &full, sizes.units).0);
-    let chases = chases(sampler, footprint, progress)?;
+    let chases = chases(sampler, sizes.footprint, progress)?;
+    sizes.exceed(facts, least, &levels(&chases).0);
     progress("latency of local and constant memory");
-    let chase_local = sampler.operation(one(Work::ChaseLocal))?;
-    let chase_constant = sampler.operation(one(Work::ChaseConstant))?;
+    let [chase_local, chase_constant] = small_chases(sampler)?;
     progress("bandwidth of global memory");
-    let stream = sizes.stream(sampler)?;
-    let [fill, _] = sampler.launch(one(Work::Fill { bytes: footprint }))?;
+    let (stream, [pass, fill]) = sizes.stream(sampler)?;
     progress("bandwidth of local and constant memory");
     let local = sizes.load(sampler, Work::LoadLocal)?;
     let constant = sizes.load(sampler, Work::LoadConstant)?;
@@ -84,17 +91,18 @@ pub fn survey(
     progress("barriers");
     let barriers = sizes.barriers(sampler)?;
     progress("starting groups and kernels");
-    let group = sampler.group(CalibrationRun::new(Work::Start, sizes.units, 1), true)?;
-    let [launch, queued] = sampler.launch(one(Work::Start))?;
+    let [group, launch, queued] = starts(sampler, &sizes)?;
     Ok(Survey {
         rates: rates::rates(sampler, facts, &sizes, &chases, progress)?,
-        footprint,
+        held: held::held(sampler, facts, progress)?,
+        footprint: sizes.footprint,
         single,
         full,
         chases,
         chase_local,
         chase_constant,
         stream,
+        pass,
         fill,
         local,
         constant,
@@ -127,6 +135,18 @@ fn chases(
         chases.push((bytes, sampler.operation(one(Work::Chase { bytes }))?));
     }
     Ok(chases)
+}
+
+/// The same from local and from constant memory.
+fn small_chases(sampler: &mut Sampler<'_>) -> Result<[Sample; 2], CalibrateError> {
+    Ok([sampler.operation(one(Work::ChaseLocal))?, sampler.operation(one(Work::ChaseConstant))?])
+}
+
+/// A group more of a launch, and a launch of one group, on the device and from the queue on.
+fn starts(sampler: &mut Sampler<'_>, sizes: &Sizes) -> Result<[Sample; 3], CalibrateError> {
+    let group = sampler.group(CalibrationRun::new(Work::Start, sizes.units, 1), true)?;
+    let [launch, queued] = sampler.launch(one(Work::Start))?;
+    Ok([group, launch, queued])
 }
 
 /// One atomic addition of all items together, in the order of the fields of [`Survey`].

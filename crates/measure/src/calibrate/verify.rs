@@ -26,7 +26,7 @@ impl Runner for OpenCl<'_> {
         self.launch(run, 0)?;
         let operations = u64::from(run.iterations) * run.work.operations();
         match run.work {
-            Work::Chain | Work::OneBarrier | Work::Barriers => {
+            Work::Chain | Work::Hold { .. } | Work::OneBarrier | Work::Barriers => {
                 let starts = run.items().min(16);
                 let expected: Vec<u32> =
                     (0..starts).map(|id| expect::chain(id as f32, operations).to_bits()).collect();
@@ -51,8 +51,8 @@ impl Runner for OpenCl<'_> {
                 let expected = expect::steps(0, 16 * u64::from(run.iterations));
                 self.compare_out(run, |i| (i == 0).then_some(expected))
             }
-            Work::LoadNear | Work::LoadLines | Work::LoadBanks { .. } => self.verify_pairs(run),
-            Work::Sweep { bytes } => self.verify_sweep(run, bytes),
+            Work::LoadNear { .. } | Work::LoadBanks { .. } => self.verify_pairs(run),
+            Work::Sweep { bytes, apart } => self.verify_sweep(run, bytes, apart),
             Work::Atomic | Work::AtomicShared => self.verify_atomics(run, operations),
             Work::LocalAtomic => self.compare_out(run, |_| Some(below(operations))),
             Work::LocalAtomicShared => self.verify_sums(run, operations),
@@ -158,13 +158,10 @@ impl OpenCl<'_> {
     }
 
     fn verify_pairs(&self, run: &CalibrationRun) -> Result<(), CalibrateError> {
-        let table = &self.table.0;
-        let [vector, wide, apart] = match run.work {
-            Work::LoadBanks { apart } => [1, usize::MAX, apart],
-            work => {
-                let [wide, apart] = self.near(work);
-                [self.vector, wide, apart]
-            }
+        let (table, [vector, wide, apart]) = match run.work {
+            Work::LoadNear { apart } => (&self.near.0, [self.vector, self.wide(apart), apart]),
+            Work::LoadBanks { apart } => (&self.table.0, [1, usize::MAX, apart]),
+            _ => return Err(self.refused(run, "it makes no pairs of loads")),
         };
         let of = |lid: usize| {
             let lanes = (0..vector).map(|lane| {
@@ -176,13 +173,18 @@ impl OpenCl<'_> {
         self.compare_group(run, of)
     }
 
-    fn verify_sweep(&self, run: &CalibrationRun, bytes: usize) -> Result<(), CalibrateError> {
+    fn verify_sweep(
+        &self,
+        run: &CalibrationRun,
+        bytes: usize,
+        apart: usize,
+    ) -> Result<(), CalibrateError> {
         let order = self.cells.as_ref().map_or(&[][..], |cells| &cells.order);
         let vectors = bytes / 4 / self.vector;
         let cells = run.items() * run.iterations as usize * 8 * self.vector;
         let some = cells.div_ceil(MANY_CELLS) | 1;
         self.compare_out(run, |i| {
-            let first = i / run.group * run.group * 8 + i % run.group;
+            let first = i / run.group * (apart / 4 / self.vector) + i % run.group;
             let of =
                 || expect::sweep(order, first, run.group, self.vector, vectors, run.iterations);
             i.is_multiple_of(some).then(of)
@@ -239,6 +241,12 @@ mod tests {
         let table = [
             (Work::Chain, 4, "        ITERATION ITERATION\n", "        ITERATION\n"),
             (Work::Chain, 4, "out[get_global_id(0)] = x", "out[0] = x"),
+            (
+                Work::Hold { local: 64 },
+                4,
+                "    float x = tile[get_local_id(0)];",
+                "    float x = 0;",
+            ),
             (Work::OneBarrier, 4, "R4(FIRST SECOND) WAIT", "R2(FIRST SECOND) WAIT"),
             (Work::Barriers, 4, "R4(FIRST WAIT SECOND WAIT)", "R4(FIRST WAIT) WAIT"),
             (Work::Chase { bytes }, 1, "R16(x = next[x];)", "R8(x = next[x];)"),
@@ -260,12 +268,13 @@ mod tests {
             (Work::Specials, 4, "R2(EACH(ROOT))", "EACH(ROOT)"),
             (Work::Specials, 4, "native_sqrt", ""),
             (Work::Clock, 1, "R16(y =", "R8(y ="),
-            (Work::LoadNear, 4, "PAIR(12, s2) PAIR(14, s3)", "PAIR(14, s3)"),
-            (Work::LoadNear, 4, "at < turns ? at : 0", "0"),
-            (Work::LoadLines, 4, "lid % wide * apart", "lid % wide"),
+            (Work::LoadNear { apart: 1 }, 4, "PAIR(12, s2) PAIR(14, s3)", "PAIR(14, s3)"),
+            (Work::LoadNear { apart: 1 }, 4, "at < turns ? at : 0", "0"),
+            (Work::LoadNear { apart: 33 }, 4, "lid % wide * apart", "lid % wide"),
             (Work::LoadBanks { apart: 3 }, 4, "lid * apart + at", "lid + at"),
-            (Work::Sweep { bytes }, 4, "at + 5 * n", "at + 4 * n"),
-            (Work::Sweep { bytes }, 4, "at += 8 * n", "at += 0"),
+            (Work::Sweep { bytes, apart: 4096 }, 4, "at + 5 * n", "at + 4 * n"),
+            (Work::Sweep { bytes, apart: 4096 }, 4, "at += 8 * n", "at += 0"),
+            (Work::Sweep { bytes, apart: 4096 }, 4, "get_group_id(0) * apart", "get_group_id(0)"),
             (Work::Start, 4, "group >= from", "group > from"),
         ];
         for (work, groups, right, wrong) in table {
