@@ -28,6 +28,9 @@ BUILDING = [("gemm", "rtx-2080-ti"), ("gemm", "rtx-3090"), ("convolution", "rtx-
 PARTS = ["wavefronts", "addresses", "lines", "read-only", "pipe", "special", "schedulers", "issue",
          "spill", "occupancy", "latency", "l2", "l3", "dram", "warm", "contention", "mixing", "tail",
          "dispatch", "launch"]
+# Rules by which usage is counted in a source.
+RULES = ["warps", "barriers", "denormals", "reciprocal-roots", "broadcast", "constant-loads",
+         "repeated-loads", "load-registers", "new-sectors"]
 
 # Guided searches that the figures are medians of.
 SEEDS = 25

@@ -191,6 +191,4 @@ resources! {
     group_picoseconds: 0,
     /// nanoseconds of a launch
     launch_nanoseconds: 0,
-    /// picoseconds from the start of a group to that of the next one, for all units
-    group_picoseconds: 0,
 }

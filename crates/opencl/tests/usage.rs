@@ -18,13 +18,14 @@ fn usage_with(source: &str, arguments: Value, more: Value) -> IndexMap<&'static 
     usages(source, arguments, more, &[2]).swap_remove(0)
 }
 
-/// The same for each of some values of `T`.
+/// The same for each of some values of `T`. The rule under `without` in `more` is left out.
 fn usages(
     source: &str,
     arguments: Value,
-    more: Value,
+    mut more: Value,
     values: &[i64],
 ) -> Vec<IndexMap<&'static str, i64>> {
+    let without = more.as_object_mut().unwrap().swap_remove("without");
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("k.cl"), source).unwrap();
     let mut value = json!({
@@ -39,6 +40,7 @@ fn usages(
         "launch": { "global_size": [128, 8], "local_size": [32, 4] },
         "kernel": { "opencl": "k.cl", "entry": "k", "arguments": arguments }
     });
+    value["without"] = without.map_or(json!([]), |rule| json!([rule]));
     let resources = value["platform"]["resources"].as_object_mut().unwrap();
     resources.extend(more.as_object().unwrap().clone());
     let none = |_: &str| unreachable!("the platform is in the file");
@@ -372,4 +374,210 @@ fn what_is_too_large_is_unrolled_in_part() {
     }";
     let registers = |order| usage(source, buffers(&["a", "b"]), order)["registers"];
     assert_eq!([registers(0), registers(1)], [20, 20 + 3000]);
+}
+
+/// Items and warps that come to a branch, counted one by one in a group of 32 and 4 items.
+#[test]
+fn warps_and_items_that_come() {
+    if !ready() {
+        return;
+    }
+    type Holds = fn(i64, i64) -> bool;
+    let cases: [(&str, Holds); 12] = [
+        ("get_local_id(1) == 2", |_, y| y == 2),
+        ("get_local_id(1) != 2", |_, y| y != 2),
+        ("get_local_id(1) < 3", |_, y| y < 3),
+        ("!(get_local_id(1) < 3)", |_, y| y >= 3),
+        ("get_local_id(1) > 0", |_, y| y > 0),
+        ("2 * get_local_id(1) < 3", |_, y| 2 * y < 3),
+        ("get_local_id(1) == 9", |_, y| y == 9),
+        ("get_local_id(0) == 5", |x, _| x == 5),
+        ("get_local_id(0) < 7", |x, _| x < 7),
+        ("get_local_id(0) + 32 * get_local_id(1) < 40", |x, y| x + 32 * y < 40),
+        ("get_local_id(0) < 7 && get_local_id(1) < 2", |x, y| x < 7 && y < 2),
+        ("get_local_id(1) < 2 || n < 0", |_, y| y < 2),
+    ];
+    for (condition, holds) in cases {
+        let items = |y: i64| (0..32).filter(move |x| holds(*x, y)).count() as i64;
+        let (all, warps) = (0..4)
+            .fold((0, 0), |(all, warps), y| (all + items(y), warps + i64::from(items(y) > 0)));
+        let source = format!(
+            "kernel void k(global int *c, global float *a, int n) {{
+                float s = 1.0f;
+                if ({condition}) {{
+                    for (int i = 0; i < 64; i++) s += sqrt(s);
+                    atomic_inc(c);
+                }}
+                a[get_global_id(0)] = s;
+            }}"
+        );
+        let mut arguments = buffers(&["a"]);
+        let counter = json!({ "name": "c", "type": "int", "length": 8 });
+        arguments.as_array_mut().unwrap().insert(0, counter);
+        let used = usage(&source, arguments.clone(), 0);
+        // Conditions on two dimensions or on arguments are not on one place alone: what is counted
+        // is no less than what comes.
+        let exact = !condition.contains("&&") && !condition.contains("||");
+        let found = (used["special"], used["shared_atomics"]);
+        let wanted = (64 * warps / 4, 8 * all);
+        match exact {
+            true => assert_eq!(found, wanted, "{condition}"),
+            false => assert!(found.0 >= wanted.0 && found.1 >= wanted.1, "{condition}: {found:?}"),
+        }
+        let without = usage_with(&source, arguments, json!({ "without": "warps" }));
+        assert_eq!(without["special"], if all > 0 { 64 } else { 0 }, "{condition}");
+    }
+}
+
+/// A value is loaded once until something may change it.
+#[test]
+fn what_is_known_is_not_loaded_again() {
+    if !ready() {
+        return;
+    }
+    for (body, loads, without) in [
+        ("s += a[i]; s += a[i];", 1, 2),
+        ("s += a[i]; s += a[i + 1];", 2, 2),
+        ("s += a[i]; b[i] = s; s += a[i];", 2, 2),
+        ("s += r[i]; b[i] = s; s += r[i];", 1, 2),
+        ("s += a[i]; l[0] = s; s += a[i];", 1, 2),
+        ("s += a[i]; barrier(CLK_LOCAL_MEM_FENCE); s += a[i];", 2, 2),
+        ("s += r[i]; barrier(CLK_LOCAL_MEM_FENCE); s += r[i];", 1, 2),
+        ("if (get_local_id(0) > 5) s += a[i]; s += a[i];", 2, 2),
+        ("s += a[i]; if (get_local_id(0) > 5) s += a[i];", 1, 2),
+        ("float4 v = vload4(i, a); s += v.x + v.y; s += vload4(i, a).z;", 1, 2),
+        ("s += ((global float4 *)a)[i].x; s += ((global float4 *)a)[i].y;", 1, 2),
+        ("for (int k = 0; k < n; k++) s += a[k]; for (int k = 0; k < n; k++) s += a[k];", 200, 200),
+        (
+            "for (int j = 0; j < n; j++) { s += a[j]; for (int k = 0; k < 3 * n; k++) s += a[k]; }",
+            30100,
+            30100,
+        ),
+        (
+            "for (int j = 0; j < n; j++) { s += a[j]; for (int k = 0; k < n; k++) s += a[j]; }",
+            100,
+            10100,
+        ),
+        ("s += a[0]; for (int k = 0; k < n; k++) { s += a[0]; }", 1, 101),
+        ("s += a[0]; for (int k = 0; k < n; k++) { s += a[0]; b[k] = s; }", 101, 101),
+        ("s += a[c[i]]; s += a[c[i]];", 3, 4),
+    ] {
+        let source = format!(
+            "kernel void k(global float *a, global float *b, global const float *restrict r,
+                           global const int *restrict c, int n) {{
+                local float l[4];
+                int i = get_global_id(0);
+                float s = 0.0f;
+                {body}
+                b[i] = s;
+            }}"
+        );
+        let mut arguments = buffers(&["a", "b", "r"]);
+        let places = json!({ "name": "c", "type": "int", "length": 4096 });
+        arguments.as_array_mut().unwrap().insert(3, places);
+        let of = |more| {
+            let used = usage_with(&source, arguments.clone(), more);
+            used["global_requests"]
+        };
+        let stores =
+            body.matches("b[i] =").count() as i64 + 100 * body.matches("b[k] =").count() as i64;
+        assert_eq!(of(json!({})) - 1 - stores, loads, "{body}");
+        assert_eq!(of(json!({ "without": "repeated-loads" })) - 1 - stores, without, "{body}");
+    }
+}
+
+/// A reciprocal root is one special function, which takes three instructions more for denormal
+/// numbers.
+#[test]
+fn reciprocal_roots() {
+    if !ready() {
+        return;
+    }
+    let of = |number: &str, more: Value| {
+        let source = format!(
+            "kernel void k(global float *a, int n) {{
+                float s = n;
+                a[get_global_id(0)] = {number};
+            }}"
+        );
+        let used = usage_with(&source, buffers(&["a"]), more);
+        (used["real"], used["special"])
+    };
+    for number in ["1.0f / sqrt(s)", "1 / native_sqrt(s)"] {
+        assert_eq!(of(number, json!({})), (3, 1), "{number}");
+        assert_eq!(of(number, json!({ "without": "denormals" })), (0, 1), "{number}");
+        assert_eq!(of(number, json!({ "without": "reciprocal-roots" })), (11, 2), "{number}");
+    }
+    // A quotient of another number is a division.
+    assert_eq!(of("s / sqrt(s)", json!({})), (11, 2));
+    // Compilers that keep the order of loads are not known to take more for denormal numbers.
+    assert_eq!(of("rsqrt(s)", json!({ "source_order": 1 })), (0, 1));
+}
+
+/// Constant memory behind a pointer is loaded, 8 bytes at a time; what the program declares is an
+/// operand.
+#[test]
+fn constant_memory() {
+    if !ready() {
+        return;
+    }
+    let of = |element: &str, parameter: bool, more: Value| {
+        let kernel = |parameters: &str| {
+            format!(
+                "kernel void k(global float *a, int n{parameters}) {{
+                    for (int i = 0; i < 4; i++) a[i] = ((constant {element} *)c)[i]{};
+                }}",
+                if element == "float4" { ".x" } else { "" }
+            )
+        };
+        let source = match parameter {
+            true => kernel(", constant float *c"),
+            false => format!("constant float c[16] = {{0}};\n{}", kernel("")),
+        };
+        let mut arguments = buffers(&["a"]);
+        if parameter {
+            let c = json!({ "name": "c", "type": "float", "length": 16 });
+            arguments.as_array_mut().unwrap().push(c);
+        }
+        let used = usage_with(&source, arguments, more);
+        (used["local_requests"], used["local_wavefronts"])
+    };
+    assert_eq!(of("float", true, json!({})), (4, 4));
+    assert_eq!(of("float4", true, json!({})), (8, 8));
+    assert_eq!(of("float", false, json!({})), (0, 0));
+    assert_eq!(of("float", true, json!({ "without": "constant-loads" })), (0, 0));
+    assert_eq!(of("float", true, json!({ "source_order": 1 })), (0, 0));
+}
+
+/// Loads before and after a barrier are waited for separately, and those that the registers left
+/// have no room for in sequence.
+#[test]
+fn batches_of_loads() {
+    if !ready() {
+        return;
+    }
+    let of = |between: &str, more: Value| {
+        let source = format!(
+            "kernel void k(global const float *a, global float *b, int n) {{
+                int i = get_global_id(0);
+                float x = a[i];
+                {between}
+                for (int k = 1; k <= 8; k++) x += a[i + 4096 * k];
+                b[i] = x;
+            }}"
+        );
+        let used = usage_with(&source, buffers(&["a", "b"]), more);
+        used["far_steps"] + used["near_steps"]
+    };
+    let barrier = "barrier(CLK_LOCAL_MEM_FENCE);";
+    assert_eq!(of("", json!({})), 1);
+    assert_eq!(of(barrier, json!({})), 2);
+    assert_eq!(of(barrier, json!({ "without": "barriers" })), 1);
+    // A unit has 24 registers for each of 4 * 32 items of 4 groups: 20 are live, and 4 loads of 9
+    // are in flight.
+    let unit = json!({ "registers_per_unit": 24 * 4 * 128, "warps_per_unit": 16 });
+    assert_eq!(of("", unit.clone()), 3);
+    let mut without = unit;
+    without["without"] = "load-registers".into();
+    assert_eq!(of("", without), 1);
 }

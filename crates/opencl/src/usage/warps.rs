@@ -55,11 +55,10 @@ pub(super) struct MiddleGroup {
     warp: i64,
 }
 
-/// A number that is above 0 for the items that come.
-enum Above {
-    Number(SymbolExpr),
-    /// One place only.
-    One(SymbolExpr),
+/// A number that tells which items fulfil a condition: those where it is above 0, or is 0.
+enum Fulfilled {
+    Above(SymbolExpr),
+    Zero(SymbolExpr),
 }
 
 impl MiddleGroup {
@@ -82,32 +81,31 @@ impl MiddleGroup {
             SymbolExpr::binary(BinaryOp::Sub, a.clone(), b.clone())
         };
         let plus_one = |n| SymbolExpr::binary(BinaryOp::Add, n, SymbolExpr::Int(1));
-        let above = match condition {
+        let (which, come) = match condition {
             SymbolExpr::Not(inner) => return self.visitors(inner, !holds, at),
             SymbolExpr::Binary(op @ (And | Or), a, b) if (*op == And) == holds => {
                 let first = self.visitors(a, holds, at)?;
                 return if first.is_some() { Ok(first) } else { self.visitors(b, holds, at) };
             }
-            SymbolExpr::Name(_) if !holds => Above::One(condition.clone()),
-            SymbolExpr::Binary(Eq, a, b) if holds => Above::One(minus(a, b)),
-            SymbolExpr::Binary(Ne, a, b) if !holds => Above::One(minus(a, b)),
-            SymbolExpr::Binary(Lt, a, b) => Above::Number(minus(b, a)),
-            SymbolExpr::Binary(Gt, a, b) => Above::Number(minus(a, b)),
-            SymbolExpr::Binary(Le, a, b) => Above::Number(plus_one(minus(b, a))),
-            SymbolExpr::Binary(Ge, a, b) => Above::Number(plus_one(minus(a, b))),
+            // What is not 0 is true.
+            SymbolExpr::Name(_) => (Fulfilled::Zero(condition.clone()), !holds),
+            SymbolExpr::Binary(Eq, a, b) => (Fulfilled::Zero(minus(a, b)), holds),
+            SymbolExpr::Binary(Ne, a, b) => (Fulfilled::Zero(minus(a, b)), !holds),
+            SymbolExpr::Binary(Lt, a, b) => (Fulfilled::Above(minus(b, a)), holds),
+            SymbolExpr::Binary(Gt, a, b) => (Fulfilled::Above(minus(a, b)), holds),
+            SymbolExpr::Binary(Le, a, b) => (Fulfilled::Above(plus_one(minus(b, a))), holds),
+            SymbolExpr::Binary(Ge, a, b) => (Fulfilled::Above(plus_one(minus(a, b))), holds),
             _ => return Ok(None),
         };
-        let (Above::Number(number) | Above::One(number)) = &above;
+        let (Fulfilled::Above(number) | Fulfilled::Zero(number)) = &which;
         let Some((row, inner)) = self.row(number, at)? else { return Ok(None) };
         let ends = [&self.first, &self.last].map(|names| names.put_in(number, at));
         let [first, last] = ends.map(|end| end.map(|end| end.simplified()));
-        let some = match &above {
-            Above::One(_) => some_zero(first?, last?),
-            Above::Number(_) => {
-                let some = above_zero(first?, last?, &row);
-                if holds { some } else { &row - some }
-            }
+        let some = match which {
+            Fulfilled::Zero(_) => some_zero(first?, last?),
+            Fulfilled::Above(_) => above_zero(first?, last?, &row),
         };
+        let some = if come { some } else { &row - some };
         let part = ceil_div(&some * &inner, self.warp);
         let all = ceil_div(&row * &inner, self.warp);
         // A warp that has whole rows is visited in all of them.
