@@ -426,7 +426,7 @@ fn resources_for_both() {
     for line in [
         "bound by:   L1\n",
         "occupancy:  8 groups, 32 of 32 warps in a unit; limited by warps\n",
-        ": 2617.645 microseconds (",
+        ": 2572.093 microseconds (",
     ] {
         simulate().assert().success().stdout(contains(line));
     }

@@ -27,6 +27,7 @@ mod launch_rule;
 pub mod platform;
 pub mod platforms;
 pub mod problem;
+pub mod quantity;
 mod read;
 pub mod region;
 pub mod resource_profile;

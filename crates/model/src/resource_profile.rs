@@ -5,10 +5,9 @@
 //! formulas with the numbers of one configuration, the closed form with expressions over the
 //! parameters.
 
+pub use crate::quantity::PARTS;
+use crate::quantity::Quantity;
 use crate::{Part, Problem, Resources};
-
-/// Parts of a clock that times inside the profile are counted in.
-pub const PARTS: i64 = 64;
 
 tickbound_input::named! {
     /// What a group keeps busy, or waits for.
@@ -47,87 +46,6 @@ tickbound_input::named! {
         Registers = "registers",
         /// There are no more groups.
         Launch = "launch",
-    }
-}
-
-/// What two quantities are combined by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QuantityOp {
-    /// The sum.
-    Plus,
-    /// The difference.
-    Minus,
-    /// The product.
-    Times,
-    /// The quotient, rounded down.
-    Floor,
-    /// The quotient, rounded up.
-    Ceil,
-    /// The lesser.
-    Min,
-    /// The greater.
-    Max,
-}
-
-/// A number or an expression.
-pub trait Quantity: Clone + From<i64> {
-    /// Both combined.
-    fn combine(&self, op: QuantityOp, other: &Self) -> Self;
-
-    /// `then` where this is at most `limit`, else `otherwise`.
-    fn if_at_most(&self, limit: i64, then: &Self, otherwise: &Self) -> Self;
-
-    /// Whether this is the number 0.
-    fn is_zero(&self) -> bool;
-
-    /// The sum with `other`.
-    fn plus(&self, other: &Self) -> Self {
-        self.combine(QuantityOp::Plus, other)
-    }
-
-    /// The difference to `other`.
-    fn minus(&self, other: &Self) -> Self {
-        self.combine(QuantityOp::Minus, other)
-    }
-
-    /// The product with `other`.
-    fn times(&self, other: &Self) -> Self {
-        self.combine(QuantityOp::Times, other)
-    }
-
-    /// The product with a number.
-    fn by(&self, n: i64) -> Self {
-        self.times(&n.into())
-    }
-
-    /// The quotient, rounded down.
-    fn floor(&self, divisor: &Self) -> Self {
-        self.combine(QuantityOp::Floor, divisor)
-    }
-
-    /// The quotient, rounded up.
-    fn ceil(&self, divisor: &Self) -> Self {
-        self.combine(QuantityOp::Ceil, divisor)
-    }
-
-    /// The lesser of both.
-    fn min(&self, other: &Self) -> Self {
-        self.combine(QuantityOp::Min, other)
-    }
-
-    /// The greater of both.
-    fn max(&self, other: &Self) -> Self {
-        self.combine(QuantityOp::Max, other)
-    }
-
-    /// The least multiple of `granule` that is not below.
-    fn rounded_up(&self, granule: &Self) -> Self {
-        self.ceil(granule).times(granule)
-    }
-
-    /// Parts of a clock for this many at `rate` a clock.
-    fn at_rate(&self, rate: i64) -> Self {
-        self.by(PARTS).ceil(&rate.into())
     }
 }
 
@@ -252,11 +170,9 @@ impl<Q: Quantity> Formulas<'_, Q> {
         }));
         group.extend(chain.as_ref().map(|chain| (Resource::Latency, chain.ceil(&held))));
         let units = self.of_units(&group, &held);
-        let dram =
-            dram_rate.map(|(rate, clock)| self.beyond_caches(&moved.dram).by(clock).at_rate(rate));
-        let contention = self.r.shared_atomic_clocks.filter(|_| self.has(Part::Contention));
-        let contention = contention.map(|clocks| self.used("shared_atomics").by(clocks).by(PARTS));
-        let dispatch = self.dispatch();
+        let cold = self.beyond_caches(&moved.dram);
+        let dram = dram_rate.map(|(rate, clock)| cold.by(clock).at_rate(rate));
+        let (contention, dispatch) = (self.contention(), self.dispatch());
         let others = [&chain, &dram, &contention, &dispatch].into_iter().flatten();
         let clocks = self.launch(others.fold(units.clone(), |longest, other| longest.max(other)));
         ResourceQuantities {
@@ -284,7 +200,13 @@ impl<Q: Quantity> Formulas<'_, Q> {
         longest.ceil(&PARTS.into())
     }
 
-    /// What the device takes to start all groups, one after another.
+    /// What L2 takes for atomic operations on one address, in sequence.
+    fn contention(&self) -> Option<Q> {
+        let clocks = self.r.shared_atomic_clocks.filter(|_| self.has(Part::Contention))?;
+        Some(self.used("shared_atomics").by(clocks).by(PARTS))
+    }
+
+    /// What the device takes to start all groups, in sequence.
     fn dispatch(&self) -> Option<Q> {
         let price = self.r.group_picoseconds.filter(|_| self.has(Part::Dispatch))?;
         let clock = self.problem.platform.clock_mhz()?;
@@ -351,7 +273,7 @@ impl<Q: Quantity> Formulas<'_, Q> {
         if self.r.issue_rate.is_some() { (self.name)(issued) } else { 0.into() }
     }
 
-    /// A warp has the lanes of its own scheduler: fewer warps than schedulers leave lanes idle.
+    /// A warp has the lanes of one scheduler: fewer warps than schedulers leave lanes idle.
     fn share_schedulers(&self, group: &mut [(Resource, Q)], held: &Q) {
         let schedulers = Q::from(self.r.schedulers.unwrap_or(1));
         if self.r.schedulers.unwrap_or(1) == 1 || !self.has(Part::Schedulers) {

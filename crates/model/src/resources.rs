@@ -18,7 +18,7 @@ tickbound_input::named! {
         Pipe = "pipe",
         /// Special functions and conversions.
         Special = "special",
-        /// That a warp has the lanes of its own scheduler only.
+        /// That a warp has the lanes of one scheduler only.
         Schedulers = "schedulers",
         /// That a warp issues its instructions in sequence.
         Issue = "issue",
@@ -46,7 +46,7 @@ tickbound_input::named! {
         Dispatch = "dispatch",
         /// What a launch costs.
         Launch = "launch",
-        /// Counting: behind a condition on the item only the warps issue that have such an item.
+        /// Counting: behind a condition on the item only warps with an active item issue.
         Warps = "warps",
         /// Counting: loads before and after a barrier are waited for separately.
         Barriers = "barriers",
@@ -73,7 +73,7 @@ impl Part {
         Named::find(name)
     }
 
-    /// Whether it is a rule by which usage is counted in a source, and no part of the formulas.
+    /// Whether it is a rule by which usage is counted in a source, not a part of the formulas.
     pub fn is_of_counting(self) -> bool {
         self as usize >= Part::Warps as usize
     }

@@ -9,9 +9,8 @@ use std::convert::Infallible;
 
 use tickbound_expr::{BinaryOp, Expr, Function, Slot};
 use tickbound_model::error::ModelError;
-use tickbound_model::resource_profile::{
-    LaunchQuantities, Quantity, QuantityOp, resource_quantities,
-};
+use tickbound_model::quantity::{Quantity, QuantityOp};
+use tickbound_model::resource_profile::{LaunchQuantities, resource_quantities};
 use tickbound_model::{Launch, Problem};
 
 use super::chain::{Chain, ChainStep};

@@ -5,8 +5,8 @@
 
 use tickbound_expr::{BinaryOp, Expr, Function};
 
+use super::active::{self, Active, Fraction};
 use super::number::{ceil_div, choice, less, max, min};
-use super::warps::{self, Fraction, Visitors};
 use crate::ast::SourcePlace;
 use crate::error::Read;
 use crate::lower::{Item, Names};
@@ -21,8 +21,8 @@ pub(super) struct Around {
     pub taken: Expr,
     /// Whether one of them depends on the item.
     pub guarded: bool,
-    /// The items and warps of a group that come here, by conditions on their place in it.
-    pub visitors: Visitors,
+    /// The items and warps of a group that are active, by conditions on their place in it.
+    pub active: Active,
     /// Of all items, how many in how many come here.
     share: Fraction,
 }
@@ -59,8 +59,8 @@ pub(super) struct Share {
 
 impl Around {
     pub fn nothing() -> Around {
-        let (taken, visitors, share) = (Expr::Int(1), Visitors::all(), warps::whole());
-        Around { loops: Vec::new(), taken, guarded: false, visitors, share }
+        let (taken, active, share) = (Expr::Int(1), Active::all(), active::whole());
+        Around { loops: Vec::new(), taken, guarded: false, active, share }
     }
 
     /// How often the steps are executed, on average over the items where that is known.
@@ -122,9 +122,9 @@ impl Around {
         Around { taken: on_side(&self.taken), ..self.clone() }
     }
 
-    /// Where of those that come here these items and warps of a group come.
-    pub fn visited_by(self, visitors: Visitors) -> Around {
-        Around { visitors: self.visitors.and(visitors), ..self }
+    /// Under one more condition, with these active items and warps.
+    pub fn where_active(self, active: Active) -> Around {
+        Around { active: self.active.and(active), ..self }
     }
 
     /// The same, behind a condition on the item if there is one.

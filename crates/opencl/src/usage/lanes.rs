@@ -99,7 +99,7 @@ pub(super) fn passes(device: &Device<'_>, lanes: &[Lane], most: Option<&Expr>, w
     device.known.narrowed(choice(torn, words * each, rows))
 }
 
-/// 1 if neighbouring lanes have one address in pairs, which share a phase of a wide request, else 0.
+/// 1 if neighbouring lanes have one address in pairs, which share a phase of a wide request.
 fn pairs(device: &Device<'_>, lanes: &[Lane], words: i64) -> Expr {
     match lanes.first() {
         Some(first) if words > 1 && device.has(Part::Broadcast) => {

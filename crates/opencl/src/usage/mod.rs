@@ -17,7 +17,7 @@
 //! * `batch.rs`: which loads are waited for together.
 //! * `repeated.rs`: loads of what was loaded before.
 //! * `around.rs`: how often a step is executed, on average over the items of the launch.
-//! * `warps.rs`: which items and warps of a group come to a side of a branch.
+//! * `active.rs`: which items and warps of a group are active on a side of a branch.
 //! * `lanes.rs`: passes of banked memories, and lines, of one request.
 //! * `footprint.rs`: how many different addresses repetitions have.
 //! * `known.rs`: inputs, ranges and values of a problem's names, and numbers restricted to them.
@@ -25,6 +25,7 @@
 //! * `vectors.rs`: what one instruction does to several numbers of an item.
 //! * `kept.rs`: registers for what is loaded once and used again.
 
+mod active;
 mod around;
 mod arrays;
 mod batch;
@@ -38,7 +39,6 @@ mod traffic;
 mod unroll;
 mod vectors;
 mod walk;
-mod warps;
 
 use std::collections::BTreeMap;
 

@@ -15,7 +15,8 @@ use tickbound_simulator::{
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Resources {
     /// What bounds the time: a resource of the units, `chain` (what one group waits for, step after
-    /// step), `dram`, `contention`, `dispatch`, or `finish` where that takes longer than the launch.
+    /// step), `dram`, `contention`, `dispatch`, or `finish` where that takes longer than the
+    /// launch.
     pub bound_by: String,
     /// Clocks that one group takes of each resource of a unit.
     pub group: IndexMap<String, f64>,

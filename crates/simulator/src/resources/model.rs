@@ -1,7 +1,8 @@
 //! The formulas of the profile `resources` for one configuration on one platform.
 
+use tickbound_model::quantity::Quantity;
 use tickbound_model::resource_profile::{
-    LaunchQuantities, OccupancyLimit, Quantity, ResourceQuantities, resource_quantities,
+    LaunchQuantities, OccupancyLimit, ResourceQuantities, resource_quantities,
 };
 use tickbound_model::{Bound, LaunchSize, ModelError, Problem};
 

@@ -1,6 +1,6 @@
 //! Numbers of the profile `resources`: at most 63 bits, or none.
 
-use tickbound_model::resource_profile::{Quantity, QuantityOp};
+use tickbound_model::quantity::{Quantity, QuantityOp};
 
 /// A number of at most 63 bits, or none after an overflow or a division by 0.
 #[derive(Debug, Clone, Copy)]

@@ -10,6 +10,7 @@ use indexmap::IndexMap;
 use tickbound_expr::Expr;
 use tickbound_model::Part;
 
+use super::active::MiddleGroup;
 use super::around::{Around, Ends};
 use super::arrays::Arrays;
 use super::batch::{Batch, SHORT_AT_ONCE, Waits};
@@ -20,7 +21,6 @@ use super::repeated::Loaded;
 use super::traffic::{at_work, held};
 use super::unroll::{Unroll, Unrolling, macros_only};
 use super::vectors::Unrolled;
-use super::warps::MiddleGroup;
 use super::{Device, PLAIN_REGISTERS};
 use crate::ast::{AddressSpace, SourcePlace};
 use crate::error::Read;
@@ -37,8 +37,8 @@ const INTEGER_DIVISION: i64 = 20;
 /// Instructions of one iteration of a loop: compare, add, jump.
 const ITERATION: i64 = 3;
 
-/// Instructions on real numbers beside a root or its like: NVIDIA's compiler scales denormal numbers
-/// before and after (SASS of NVRTC 12.9: a comparison and two predicated multiplications).
+/// Instructions on real numbers for each special function: NVIDIA's compiler scales denormal
+/// numbers (SASS of NVRTC 12.9: a comparison and two predicated multiplications).
 const DENORMALS: i64 = 3;
 
 /// Fewest registers for loads in flight.
@@ -105,9 +105,9 @@ struct Walk<'a> {
     /// Whether something is stored by some items only.
     stores_guarded: bool,
     parts: IndexMap<Origin, Expr>,
-    /// In 64ths, what only some warps of a group issue.
+    /// In 64ths, what the active warps of a group issue.
     of_warps: IndexMap<Origin, Expr>,
-    /// What need not be loaded.
+    /// Loads whose values are known.
     loaded: Loaded,
     /// Registers for loads in flight, where that is known.
     room: Option<Expr>,
@@ -222,8 +222,8 @@ impl Walk<'_> {
     ) -> Read<Around> {
         let inside = if let Some(shares) = self.ends.of_side(condition, holds, at)? {
             shares.into_iter().fold(around.clone(), |all, share| all.of_items(share))
-        } else if let Some(visitors) = self.group.visitors(condition, holds, at)? {
-            around.on_side(less(0, &visitors.items.0), true).visited_by(visitors)
+        } else if let Some(active) = self.group.active(condition, holds, at)? {
+            around.on_side(less(0, &active.items.0), true).where_active(active)
         } else {
             around.on_side(self.names.put_in(condition, at)?, holds)
         };
@@ -383,7 +383,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds instructions that only the warps issue that come here.
+    /// Adds instructions of the active warps.
     fn issue(&mut self, what: &'static str, (at, around): (&SourcePlace, &Around), more: Expr) {
         self.add_of((what, Some((Arc::clone(&at.file), at.line)), String::new()), around, more);
     }
@@ -395,7 +395,7 @@ impl Walk<'_> {
     }
 
     fn add_of(&mut self, origin: Origin, around: &Around, more: Expr) {
-        let (some, all) = &around.visitors.warps;
+        let (some, all) = &around.active.warps;
         if more == Expr::Int(0) {
             return;
         }

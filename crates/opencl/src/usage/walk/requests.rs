@@ -43,7 +43,7 @@ impl Walk<'_> {
         self.add(wavefronts, Some(at), "", passes);
         if shared && space != AddressSpace::Local {
             let groups = product(self.names, "groups", at)?;
-            let (some, all) = &around.visitors.items;
+            let (some, all) = &around.active.items;
             let of_group = quotient(product(self.names, "local", at)? * executed * some, all);
             self.add("shared_atomics", Some(at), "", groups * of_group);
         }

@@ -1,4 +1,4 @@
-//! Which items and warps of a group come to one side of a branch on the item's place.
+//! Which items and warps of a group are active on one side of a branch on the item's place.
 
 use tickbound_expr::{BinaryOp, Expr};
 
@@ -8,7 +8,7 @@ use crate::error::Read;
 use crate::lower::{Item, Names};
 use crate::steps::SymbolExpr;
 
-/// How many come, of how many.
+/// How many are active, of how many.
 pub(super) type Fraction = (Expr, Expr);
 
 /// All of them.
@@ -16,23 +16,24 @@ pub(super) fn whole() -> Fraction {
     (Expr::Int(1), Expr::Int(1))
 }
 
-/// The items and warps of a group that come to a step.
+/// The items and warps of a group that are active at a step.
 #[derive(Debug, Clone)]
-pub(super) struct Visitors {
+pub(super) struct Active {
     /// Items of a group.
     pub items: Fraction,
-    /// Warps of a group: those with at least one of the items.
+    /// Warps of a group: those with an active item.
     pub warps: Fraction,
 }
 
-impl Visitors {
+impl Active {
     /// All of the group.
-    pub fn all() -> Visitors {
-        Visitors { items: whole(), warps: whole() }
+    pub fn all() -> Active {
+        Active { items: whole(), warps: whole() }
     }
 
-    /// Of these the ones that are among others: those of one row of places are nested, others cross.
-    pub fn and(&self, others: Visitors) -> Visitors {
+    /// Those that are active under both conditions: conditions on one row of places are nested,
+    /// others are independent.
+    pub fn and(&self, others: Active) -> Active {
         let nested = self.items.1 == others.items.1;
         let items = match nested {
             true => (min(&self.items.0, others.items.0), others.items.1),
@@ -43,7 +44,7 @@ impl Visitors {
             false if others.warps == whole() => self.warps.clone(),
             false => others.warps,
         };
-        Visitors { items, warps }
+        Active { items, warps }
     }
 }
 
@@ -55,7 +56,7 @@ pub(super) struct MiddleGroup {
     warp: i64,
 }
 
-/// A number that tells which items fulfil a condition: those where it is above 0, or is 0.
+/// A number that decides which items fulfil a condition: those where it is above 0, or is 0.
 enum Fulfilled {
     Above(SymbolExpr),
     Zero(SymbolExpr),
@@ -68,24 +69,24 @@ impl MiddleGroup {
         MiddleGroup { first: of(Item::Middle), last: of(Item::MiddleLast), warp }
     }
 
-    /// Who comes to the side of a branch on which its condition holds, or does not; `None` where
-    /// the condition is not one on a place in the group that a number line divides.
-    pub fn visitors(
+    /// The items and warps that are active where a condition holds, or does not; `None` unless it
+    /// compares a number that changes evenly with the place in the group.
+    pub fn active(
         &self,
         condition: &SymbolExpr,
         holds: bool,
         at: &SourcePlace,
-    ) -> Read<Option<Visitors>> {
+    ) -> Read<Option<Active>> {
         use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
         let minus = |a: &SymbolExpr, b: &SymbolExpr| {
             SymbolExpr::binary(BinaryOp::Sub, a.clone(), b.clone())
         };
         let plus_one = |n| SymbolExpr::binary(BinaryOp::Add, n, SymbolExpr::Int(1));
-        let (which, come) = match condition {
-            SymbolExpr::Not(inner) => return self.visitors(inner, !holds, at),
+        let (which, fulfilled) = match condition {
+            SymbolExpr::Not(inner) => return self.active(inner, !holds, at),
             SymbolExpr::Binary(op @ (And | Or), a, b) if (*op == And) == holds => {
-                let first = self.visitors(a, holds, at)?;
-                return if first.is_some() { Ok(first) } else { self.visitors(b, holds, at) };
+                let first = self.active(a, holds, at)?;
+                return if first.is_some() { Ok(first) } else { self.active(b, holds, at) };
             }
             // What is not 0 is true.
             SymbolExpr::Name(_) => (Fulfilled::Zero(condition.clone()), !holds),
@@ -105,16 +106,16 @@ impl MiddleGroup {
             Fulfilled::Zero(_) => some_zero(first?, last?),
             Fulfilled::Above(_) => above_zero(first?, last?, &row),
         };
-        let some = if come { some } else { &row - some };
+        let some = if fulfilled { some } else { &row - some };
         let part = ceil_div(&some * &inner, self.warp);
         let all = ceil_div(&row * &inner, self.warp);
-        // A warp that has whole rows is visited in all of them.
+        // A warp of whole rows has active items wherever they are in a row.
         let long = less(self.warp, &row * &inner);
         let warps = (choice(&long, part, 1), choice(long, all, 1));
-        Ok(Some(Visitors { items: (some, row), warps }))
+        Ok(Some(Active { items: (some, row), warps }))
     }
 
-    /// The places that a number tells apart and how many neighbours share one: those of one
+    /// How many places a number distinguishes and how many neighbours share one: those of one
     /// dimension, or of all items. `None` where it names none, or the group.
     fn row(&self, number: &SymbolExpr, at: &SourcePlace) -> Read<Option<(Expr, Expr)>> {
         let mut dimensions = Vec::new();
