@@ -317,7 +317,7 @@ def processor_table(options, folder, platform, kernels):
     folder, rows, better = pathlib.Path(folder), [], 0
     for kernel in kernels:
         problem, file = [f"examples/kernels/{kernel}.json", "--size", "small"], folder / f"{kernel}.T4.json.gz"
-        prices = score_of(options, file, str(folder / "platform.json"), problem)
+        prices = score_of(options, file, str(folder / "platform.json"), [*problem, "--profile", "opencl"])
         whole = score_of(options, file, platform, [*problem, "--profile", "resources"])
         better += kernel in ON_PROCESSOR and whole["spearman"] > prices["spearman"]
         rows.append([kernel, *(number(each["spearman"]) for each in (prices, whole)),
