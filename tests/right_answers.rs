@@ -272,6 +272,32 @@ fn sectors_of_strided_accesses() {
     }
 }
 
+/// The device's memory moves 8, 12 and 16 bytes for each item at strides of 1, 2 and 3. At a stride
+/// of 1 the start of the 65,536 groups takes longer than that: 605 ps each on an H200.
+#[test]
+fn times_of_strided_accesses() {
+    if !can_read() {
+        return;
+    }
+    for (stride, bytes) in [(1, 8), (2, 12), (3, 16)] {
+        let kernel = format!(
+            "kernel void f(global const float *x, global float *y) {{
+             int i = get_global_id(0); y[i] = x[{stride} * i]; }}"
+        );
+        let arguments = [buffer("x", "float", "3 * n"), buffer("y", "float", "n")];
+        let more = json!({ "platform": "h200", "inputs": { "n": 1 << 24 },
+            "launch": { "global_size": "n", "local_size": 256 } });
+        let case = Case::new(&kernel, &arguments, more);
+        let of = |more: &[&str]| case.json(&[&["simulate", "p.json"], more].concat());
+        let alone = of(&["--without", "dispatch", "--without", "launch"]);
+        // 4.3 TB/s at 1,980 MHz.
+        let clocks = (f64::from(bytes << 24) * 1980.0 / 4_300_000.0).ceil();
+        assert_eq!(alone["time"].as_f64(), Some(clocks), "{stride}");
+        let bound = if stride == 1 { "dispatch" } else { "dram" };
+        assert_eq!(of(&[])["resources"]["bound_by"], bound, "{stride}");
+    }
+}
+
 /// Rows of 24 items in groups of any size; the last row may not be whole.
 #[test]
 fn rows_that_are_not_whole() {
