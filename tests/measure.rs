@@ -1068,7 +1068,7 @@ fn resources_rank_all_published_measurements() {
     resources_rank(usize::MAX);
 }
 
-/// Ranks about so many configurations of each file.
+/// Ranks about `most` configurations of each file.
 fn resources_rank(most: usize) {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
     if !data.is_dir() {

@@ -185,7 +185,7 @@ fn verified(name: &str, finished: &Finished, time: i64) -> Result<ToolReport, Re
     }
 }
 
-/// Why there is no answer: the first line that the program printed about it.
+/// The reason for a missing answer: the first line that the program printed.
 fn why(finished: &Finished) -> String {
     let first = |text: &str| text.lines().map(str::trim).find(|l| !l.is_empty()).map(str::to_owned);
     match finished.ended {

@@ -275,10 +275,8 @@ impl<Q: Quantity> Formulas<'_, Q> {
 
     /// A warp has the lanes of one scheduler: fewer warps than schedulers leave lanes idle.
     fn share_schedulers(&self, group: &mut [(Resource, Q)], held: &Q) {
-        let schedulers = Q::from(self.r.schedulers.unwrap_or(1));
-        if self.r.schedulers.unwrap_or(1) == 1 || !self.has(Part::Schedulers) {
-            return;
-        }
+        let several = self.r.schedulers.filter(|n| *n > 1 && self.has(Part::Schedulers));
+        let Some(schedulers) = several.map(Q::from) else { return };
         let busy = held.times(&self.warps).min(&schedulers);
         for (_, parts) in group {
             *parts = parts.times(&schedulers).ceil(&busy);

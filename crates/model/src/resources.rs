@@ -73,7 +73,8 @@ impl Part {
         Named::find(name)
     }
 
-    /// Whether it is a rule by which usage is counted in a source, not a part of the formulas.
+    /// Whether it is a rule by which usage is counted in a source, not a part of the formulas:
+    /// these are the last ones.
     pub fn is_of_counting(self) -> bool {
         self as usize >= Part::Warps as usize
     }

@@ -59,6 +59,12 @@ fn buffers(names: &[&str]) -> Value {
     Value::Array(names.iter().map(buffer).chain([n]).collect())
 }
 
+/// The arguments with one more.
+fn inserted(mut arguments: Value, place: usize, argument: Value) -> Value {
+    arguments.as_array_mut().unwrap().insert(place, argument);
+    arguments
+}
+
 #[test]
 fn items_beyond_an_edge_do_nothing() {
     if !ready() {
@@ -376,9 +382,9 @@ fn what_is_too_large_is_unrolled_in_part() {
     assert_eq!([registers(0), registers(1)], [20, 20 + 3000]);
 }
 
-/// Items and warps that come to a branch, counted one by one in a group of 32 and 4 items.
+/// Active items and warps of a branch, counted one by one in a group of 32 and 4 items.
 #[test]
-fn warps_and_items_that_come() {
+fn active_items_and_warps() {
     if !ready() {
         return;
     }
@@ -413,9 +419,8 @@ fn warps_and_items_that_come() {
                 a[get_global_id(0)] = s;
             }}"
         );
-        let mut arguments = buffers(&["a"]);
         let counter = json!({ "name": "c", "type": "int", "length": 8 });
-        arguments.as_array_mut().unwrap().insert(0, counter);
+        let arguments = inserted(buffers(&["a"]), 0, counter);
         let used = usage(&source, arguments.clone(), 0);
         // Conditions on several numbers, or on one that does not change evenly: what is counted is
         // no less than what is active.
@@ -474,9 +479,8 @@ fn what_is_known_is_not_loaded_again() {
                 b[i] = s;
             }}"
         );
-        let mut arguments = buffers(&["a", "b", "r"]);
         let places = json!({ "name": "c", "type": "int", "length": 4096 });
-        arguments.as_array_mut().unwrap().insert(3, places);
+        let arguments = inserted(buffers(&["a", "b", "r"]), 3, places);
         let of = |more| {
             let used = usage_with(&source, arguments.clone(), more);
             used["global_requests"]
@@ -539,7 +543,7 @@ fn constant_memory() {
         let mut arguments = buffers(&["a"]);
         if parameter {
             let c = json!({ "name": "c", "type": "float", "length": 16 });
-            arguments.as_array_mut().unwrap().push(c);
+            arguments = inserted(arguments, 2, c);
         }
         let used = usage_with(&source, arguments, more);
         (used["local_requests"], used["local_wavefronts"])

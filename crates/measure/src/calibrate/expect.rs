@@ -135,7 +135,7 @@ pub fn stream(order: &[u32], group: usize, id: usize) -> u32 {
 }
 
 /// A walk of `load_local` or `load_constant`: from `first` on, 16 cells an iteration, which begin
-/// at 0 and move by `step` until there is no further place, by `begins`.
+/// at 0 and move by `step` while `begins` holds.
 pub fn walk(
     table: &[u32],
     start: u32,

@@ -28,7 +28,7 @@ kernel void chain(global float *out, float4 k, uint iterations)
 
 #define WAIT barrier(CLK_LOCAL_MEM_FENCE);
 
-// The same chain by groups that take local memory: `tile` has a cell for each item, and may be larger.
+// The same chain by groups that take local memory: `tile` has a cell for each item or more.
 kernel void hold(global float *out, local float *tile, float4 k, uint iterations)
 {
     tile[get_local_id(0)] = (float)(get_global_id(0) & 15);

@@ -96,8 +96,7 @@ impl Batch {
 
     /// What is waited for in a loop of `iterations` iterations, in `pieces` pieces, with lines of
     /// `line` bytes and `room` registers for loads in flight.
-    pub fn waits(self, (line, room): (i64, Option<&Expr>), times: (Expr, Expr)) -> Waits {
-        let (iterations, pieces) = times;
+    pub fn waits(self, line: i64, room: Option<&Expr>, iterations: Expr, pieces: Expr) -> Waits {
         let bodies = if pieces == iterations { 1 } else { SHORT_AT_ONCE };
         let (words, both) = (bodies * self.words, &self.requests.0 + &self.requests.1);
         let together = |loads: Expr| match room {
@@ -112,7 +111,7 @@ impl Batch {
         let Some(distance) = self.global else {
             return Waits { far: Expr::Int(0), near: all, local };
         };
-        // Iterations that are less than a line apart come to a new line now and then.
+        // Iterations that are less than a line apart load from each new line once.
         let near = distance.as_ref().map_or(Expr::Int(0), |distance| less(distance, line));
         let new = match distance {
             Some(distance) => min(&pieces, ceil_div(iterations * distance, line)),

@@ -9,6 +9,7 @@ use tickbound_expr::{BinaryOp, Expr};
 use tickbound_model::Part;
 
 use super::Device;
+use super::footprint::Axis;
 use super::number::{
     SHARES, all, ceil_div, choice, is_zero, less, max, min, part_of, quotient, remainder,
 };
@@ -20,6 +21,12 @@ pub(super) struct Lane {
     pub distance: Expr,
     /// How many values it has in the group.
     pub extent: Expr,
+}
+
+impl From<&Lane> for Axis {
+    fn from(Lane { distance, extent }: &Lane) -> Axis {
+        Axis { distance: Some(distance.clone()), extent: extent.clone() }
+    }
 }
 
 /// The pieces of rows of the first digit on which lanes lie that are served together, `warp` of

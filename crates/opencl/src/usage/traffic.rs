@@ -184,12 +184,15 @@ pub(super) fn at_work(device: &Device<'_>, items: Expr, groups: Expr) -> Expr {
 
 /// Those of one unit.
 pub(super) fn held(device: &Device<'_>, items: Expr, groups: Expr) -> Expr {
-    let warps = ceil_div(items, device.warp);
-    let most = Expr::Int(device.warps_per_unit.unwrap_or(MAX_WARPS));
-    let held = quotient(most, warps);
-    let held = device.groups_per_unit.map_or(held.clone(), |most| min(held, most));
     let share = ceil_div(groups, device.units);
-    device.known.narrowed(max(1, min(held, share)))
+    let most = most_held(device, ceil_div(items, device.warp));
+    device.known.narrowed(max(1, min(most, share)))
+}
+
+/// Most groups of `warps` warps that a unit has places for.
+pub(super) fn most_held(device: &Device<'_>, warps: Expr) -> Expr {
+    let most = quotient(device.warps_per_unit.unwrap_or(MAX_WARPS), warps);
+    device.groups_per_unit.map_or(most.clone(), |groups| min(most, groups))
 }
 
 /// The part of bytes, in 64ths, that exceeds the room.

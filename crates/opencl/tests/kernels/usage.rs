@@ -157,8 +157,8 @@ fn dedispersion() {
     });
 }
 
-/// Registers for loads in flight of an item with so many live ones: the rest of what it has with as
-/// many groups in a unit as live registers allow.
+/// Registers for loads in flight of an item with `live` live ones: the rest of its share of a unit
+/// with as many groups as live registers allow.
 fn registers_for_loads(of: &dyn Fn(&str) -> i64, warps: i64, live: i64) -> i64 {
     let (all, most, granule) =
         (of("registers_per_unit"), of("registers_per_item"), of("register_granule"));

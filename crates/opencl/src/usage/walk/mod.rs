@@ -18,7 +18,7 @@ use super::footprint::Axis;
 use super::kept::Kept;
 use super::number::{SHARES, ceil_div, choice, less, max, min, quotient};
 use super::repeated::Loaded;
-use super::traffic::{at_work, held};
+use super::traffic::{at_work, held, most_held};
 use super::unroll::{Unroll, Unrolling, macros_only};
 use super::vectors::Unrolled;
 use super::{Device, PLAIN_REGISTERS};
@@ -85,8 +85,8 @@ pub(super) fn parts(
     walk.room = walk.room(steps, product("local")?)?;
     let mut batch = Batch::default();
     walk.steps(&steps.body, &Around::nothing(), &mut batch)?;
-    let line = (device.line, walk.room.as_ref());
-    walk.wait(batch.waits(line, (Expr::Int(1), Expr::Int(1))), None);
+    let waits = batch.waits(device.line, walk.room.as_ref(), Expr::Int(1), Expr::Int(1));
+    walk.wait(waits, None);
     walk.finish(steps)
 }
 
@@ -189,12 +189,9 @@ impl Walk<'_> {
     /// live values allow, and gives the registers that are left to loads.
     fn room(&self, steps: &KernelSteps, items: Expr) -> Read<Option<Expr>> {
         let device = self.device;
-        let (Some(all), Some(warps)) = (device.registers_per_unit, device.warps_per_unit) else {
-            return Ok(None);
-        };
-        if !device.moves_loads_by(Part::LoadRegisters) {
-            return Ok(None);
-        }
+        let known = device.registers_per_unit.filter(|_| device.warps_per_unit.is_some());
+        let known = known.filter(|_| device.moves_loads_by(Part::LoadRegisters));
+        let Some(all) = known else { return Ok(None) };
         let mut live = Expr::Int(PLAIN_REGISTERS);
         for array in &steps.privates {
             let bytes = self.names.put_in(&array.bytes, &array.at)?.simplified();
@@ -204,8 +201,7 @@ impl Walk<'_> {
         let granule = device.register_granule;
         let live = min(most, live);
         let own = ceil_div(items, device.warp);
-        let full = max(1, quotient(warps, &own));
-        let full = device.groups_per_unit.map_or(full.clone(), |groups| min(full, groups));
+        let full = max(1, most_held(device, own.clone()));
         let lanes = own * device.warp;
         let given = ceil_div(&live, granule) * granule;
         let held = min(full, max(1, quotient(all, given * &lanes)));
@@ -301,8 +297,8 @@ impl Walk<'_> {
             self.innermost = Some(most.map_or(iterations.clone(), |m| max(m, &iterations)));
         }
         let waits = if own.real && own.around_any { iterations.clone() } else { short };
-        let line = (self.device.line, self.room.as_ref());
-        self.wait(own.waits(line, (iterations, waits)), Some(at));
+        let waits = own.waits(self.device.line, self.room.as_ref(), iterations, waits);
+        self.wait(waits, Some(at));
         Ok(())
     }
 
@@ -316,7 +312,7 @@ impl Walk<'_> {
     fn arithmetic(&mut self, steps: &[KernelStep], around: &Around) -> Read<bool> {
         let (mut adds, mut multiplies) = (0i64, 0i64);
         let (mut integer, mut convert, mut special) = (0i64, 0i64, 0i64);
-        let mut roots = 0i64;
+        let mut functions = 0i64;
         for step in steps {
             let KernelStepKind::Compute { kind, amount, width } = &step.kind else { continue };
             let vector = self.device.vectors.instructions(4 * i64::from(*width));
@@ -335,14 +331,14 @@ impl Walk<'_> {
                     special += n;
                 }
                 Arithmetic::Special => {
-                    (special, roots) = (special + n, roots + n);
+                    (special, functions) = (special + n, functions + n);
                 }
                 Arithmetic::Convert => convert += n,
             }
         }
         // A multiplication takes an addition with it.
         let denormals = self.device.moves_loads_by(Part::Denormals);
-        let real = adds.max(multiplies) + if denormals { DENORMALS * roots } else { 0 };
+        let real = adds.max(multiplies) + if denormals { DENORMALS * functions } else { 0 };
         let Some(KernelStep { at, .. }) = steps.first() else { return Ok(false) };
         let executed = self.packed(steps, around)?;
         // Beside real numbers, whole ones are of places and conditions on them, which unrolled
@@ -378,20 +374,18 @@ impl Walk<'_> {
     /// Adds to a part.
     fn add(&mut self, what: &'static str, at: Option<&SourcePlace>, array: &str, more: Expr) {
         if more != Expr::Int(0) {
-            let line = at.map(|at| (Arc::clone(&at.file), at.line));
-            *self.parts.entry((what, line, array.to_owned())).or_default() += more;
+            *self.parts.entry(origin(what, at, array)).or_default() += more;
         }
     }
 
     /// Adds instructions of the active warps.
     fn issue(&mut self, what: &'static str, (at, around): (&SourcePlace, &Around), more: Expr) {
-        self.add_of((what, Some((Arc::clone(&at.file), at.line)), String::new()), around, more);
+        self.add_of(origin(what, Some(at), ""), around, more);
     }
 
     /// The same of what an access has.
     fn add_of_warps(&mut self, what: &'static str, site: Site<'_>, more: Expr) {
-        let line = (Arc::clone(&site.at.file), site.at.line);
-        self.add_of((what, Some(line), site.access.array.clone()), site.around, more);
+        self.add_of(origin(what, Some(site.at), &site.access.array), site.around, more);
     }
 
     fn add_of(&mut self, origin: Origin, around: &Around, more: Expr) {
@@ -448,6 +442,10 @@ impl Walk<'_> {
         self.add("spill_uses", None, "", uses);
         Ok(self.parts)
     }
+}
+
+fn origin(what: &'static str, at: Option<&SourcePlace>, array: &str) -> Origin {
+    (what, at.map(|at| (Arc::clone(&at.file), at.line)), array.to_owned())
 }
 
 /// Loops around an access, inner ones first, as repetitions in one body of the innermost one that

@@ -190,9 +190,7 @@ impl Walk<'_> {
     ) -> Read<()> {
         let Site { access, at, around } = site;
         let mut sweep: Vec<Axis> = match lanes {
-            Some(lanes) => (lanes.into_iter())
-                .map(|Lane { distance, extent }| Axis { distance: Some(distance), extent })
-                .collect(),
+            Some(lanes) => lanes.iter().map(Axis::from).collect(),
             None => (sizes(self.names, "local", at)?.into_iter())
                 .map(|extent| Axis { distance: None, extent })
                 .collect(),

@@ -101,8 +101,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Constant memory behind a pointer that the host sets is no operand: each address is loaded,
-    /// 8 bytes at a time, through the pipe of local memory.
+    /// Constant memory behind a pointer that the host sets is loaded, 8 bytes at a time for each
+    /// address, through the pipe of local memory.
     fn constant(&mut self, site: Site<'_>, unrolled: &[Axis]) {
         let of_host = self.names.bytes_of(&site.access.array).is_some();
         if !of_host || !self.device.moves_loads_by(Part::ConstantLoads) {
@@ -131,11 +131,7 @@ impl Walk<'_> {
             let all = addresses(axes, bytes, known);
             known.narrowed(max(bytes * all.count, self.device.sector * all.pieces))
         };
-        let lane = |Lane { distance, extent }: &Lane| Axis {
-            distance: Some(distance.clone()),
-            extent: extent.clone(),
-        };
-        let mut axes: Vec<Axis> = lanes.iter().map(lane).collect();
+        let mut axes: Vec<Axis> = lanes.iter().map(Axis::from).collect();
         let one = touched(&axes);
         axes.extend(unrolled.iter().cloned());
         let body = touched(&axes);
