@@ -217,7 +217,7 @@ fn a_whole_space() {
         return;
     }
     let case = Case::twice();
-    let (result, said) = case.json(&["--t4", "t4.json"]);
+    let (result, said) = case.json(&["--t4", "t4.json", "--cutoff", "1e9"]);
     assert_eq!(said.status, Some(0), "{}", said.err);
     let whose = "runs the kernel of k.cl on the device, at most 600 s for each configuration, in what memory the device has; \
                  and the reference k.ref.c on this machine, as you, at most 600 s and 8590 MB for \
@@ -492,6 +492,274 @@ fn guided_by_the_model_and_the_times() {
     for both in [["--guided", "--all"], ["--guided", "--top=3"], ["--guided", "--sample=3"]] {
         assert_eq!(case.say(&both).status, Some(2), "{both:?}");
     }
+}
+
+// At the device's speed.
+
+/// A device whose compiler is slow (tests/slow_driver.c).
+#[cfg(target_os = "linux")]
+struct SlowDriver {
+    folder: TempDir,
+}
+
+#[cfg(target_os = "linux")]
+impl SlowDriver {
+    /// Nothing without a C compiler.
+    fn new() -> Option<SlowDriver> {
+        let folder = TempDir::new().unwrap();
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/slow_driver.c");
+        let mut compiler = Process::new("cc");
+        compiler.args(["-shared", "-fPIC", "-o"]).arg(folder.path().join("slow.so")).arg(source);
+        compiler.args(["-Wl,--no-as-needed", "-l:libOpenCL.so.1", "-ldl"]);
+        let made = compiler.output().is_ok_and(|output| output.status.success());
+        if !made {
+            eprintln!("skipped: cc makes no library that stands before libOpenCL.so.1");
+        }
+        made.then_some(SlowDriver { folder })
+    }
+
+    /// A measurement on it; what it prints as JSON, and on standard error.
+    fn measure(&self, case: &Case, arguments: &[&str], gpu: bool) -> (Value, String) {
+        let mut command = case.command(&[arguments, &["--json"]].concat());
+        command.env("OPENCL_DYLIB_PATH", self.folder.path().join("slow.so"));
+        command.env("SLOW_LOG", self.folder.path().join("log")).env("SLOW_MS", "300");
+        // What was compiled before is of no use here.
+        command.env("POCL_CACHE_DIR", case.folder.path());
+        if gpu {
+            command.env("SLOW_GPU", "1").env("POCL_DEVICES", "pthread pthread");
+        }
+        let output = command.output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        let json = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+        (json, err)
+    }
+
+    /// What happened, in order of time: `b`, `e` or `r`, and the process.
+    fn log(&self) -> Vec<(char, u32)> {
+        let text = std::fs::read_to_string(self.folder.path().join("log")).unwrap();
+        let mut lines: Vec<(u64, char, u32)> = text
+            .lines()
+            .map(|line| {
+                let [what, process, time] = line.split(' ').collect::<Vec<_>>()[..] else {
+                    panic!("{line}")
+                };
+                let what = what.chars().next().unwrap();
+                (time.parse().unwrap(), what, process.parse().unwrap())
+            })
+            .collect();
+        lines.sort_unstable();
+        lines.into_iter().map(|(_, what, process)| (what, process)).collect()
+    }
+}
+
+/// How many builds from source there were, the most at once, and how many launches while one was
+/// under way.
+fn builds(log: &[(char, u32)]) -> (usize, usize, usize) {
+    let (mut all, mut open, mut most, mut launches) = (0, 0usize, 0, 0);
+    for (what, _) in log {
+        match what {
+            'b' => {
+                all += 1;
+                open += 1;
+                most = most.max(open);
+            }
+            'e' => open -= 1,
+            _ => launches += usize::from(open > 0),
+        }
+    }
+    (all, most, launches)
+}
+
+/// Eight processes compile. Those that run kernels compile their probe and nothing else.
+#[cfg(target_os = "linux")]
+#[test]
+fn programs_are_compiled_ahead() {
+    if !device() {
+        return;
+    }
+    let (Some(slow), case) = (SlowDriver::new(), slow()) else { return };
+    let (result, err) = slow.measure(&case, &["--compilers", "8"], true);
+    assert_eq!(result["measured"], 20, "{err}");
+    let (all, most, launches) = builds(&slow.log());
+    // Twenty configurations and the probe; the best in turns are compiled once more.
+    let finalists = result["results"].as_array().unwrap().iter();
+    let finalists = finalists.filter(|r| r.get("rounds").is_some()).count();
+    assert_eq!(all, 21 + finalists, "{err}");
+    assert!((2..=8).contains(&most), "{most} at once");
+    assert!(launches > 0, "the device waits for the compilers");
+    for one in result["results"].as_array().unwrap() {
+        assert_eq!(one["checked"], true);
+    }
+    // Another one with the compiler in the process that runs kernels: one at a time.
+    let (slow, case) = (SlowDriver::new().unwrap(), self::slow());
+    let (result, err) = slow.measure(&case, &["--compilers", "0", "--set", "WG=8"], true);
+    assert_eq!(result["measured"], 10, "{err}");
+    assert_eq!(builds(&slow.log()).1, 1);
+}
+
+/// On a processor what is timed and what compiles would share its cores.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_compiled_while_a_processor_is_timed() {
+    if !device() {
+        return;
+    }
+    let (Some(slow), case) = (SlowDriver::new(), slow()) else { return };
+    let (result, err) = slow.measure(&case, &["--compilers", "4"], false);
+    assert_eq!(result["measured"], 20, "{err}");
+    let (all, most, launches) = builds(&slow.log());
+    assert!(all >= 21 && (2..=4).contains(&most), "{all} builds, {most} at once");
+    assert_eq!(launches, 0, "a kernel ran while another one was compiled");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn equal_devices_measure_side_by_side() {
+    if !device() {
+        return;
+    }
+    let (Some(slow), case) = (SlowDriver::new(), slow()) else { return };
+    let both = ["--device", "opencl:0,opencl:1", "--compilers", "4"];
+    let (result, err) = slow.measure(&case, &both, true);
+    assert_eq!((&result["measured"], &result["asked"]), (&json!(20), &json!(20)), "{err}");
+    let order: Vec<&Value> =
+        result["results"].as_array().unwrap().iter().map(|r| &r["configuration"]).collect();
+    assert_eq!(
+        order[..3],
+        [&json!({"WG": 4, "V": 1}), &json!({"WG": 4, "V": 2}), &json!({"WG": 4, "V": 3})]
+    );
+    // Two processes ran kernels, not only their probe.
+    let log = slow.log();
+    let launches = |process: u32| log.iter().filter(|line| **line == ('r', process)).count();
+    let mut processes: Vec<u32> = log.iter().map(|(_, process)| *process).collect();
+    processes.sort_unstable();
+    processes.dedup();
+    assert_eq!(processes.into_iter().filter(|p| launches(*p) > 7).count(), 2);
+    // Processors share their cores, and a device is no help to itself.
+    refused(&case.say(&["--device", "opencl:0,opencl:0"]), &["opencl:0", "twice"]);
+    let (_, err) = slow.measure(&case, &["--device", "opencl:0,opencl:7"], true);
+    assert!(err.contains("there is no OpenCL device 7"), "{err}");
+}
+
+/// V is how much there is to do.
+fn growing() -> Case {
+    let kernel = TWICE
+        .replace("    y[i] =", "    volatile int k = 0; while (k < 1000 * V) k++;\n    y[i] =");
+    Case::new(&kernel, Some(TWICE_REFERENCE))
+        .with("/parameters", json!({ "WG": [16], "V": [1, 2, 40, 60] }))
+        .with("/inputs/n", json!(512))
+}
+
+fn numbers(value: &Value) -> usize {
+    value.as_array().map_or(0, Vec::len)
+}
+
+#[test]
+fn what_is_slow_runs_once() {
+    if !device() {
+        return;
+    }
+    let (result, said) = growing().json(&["--compilers", "0"]);
+    assert_eq!(result["measured"], 4, "{}", said.err);
+    let runs = |i: usize| numbers(&result["results"][i]["runs"]);
+    assert!(runs(0) >= 7 && runs(1) >= 7, "{result}");
+    assert_eq!((runs(2), runs(3)), (1, 1), "{result}");
+    assert_eq!(result["results"][3]["checked"], true);
+    let (whole, _) = growing().json(&["--cutoff", "1e9"]);
+    assert!((0..4).all(|i| numbers(&whole["results"][i]["runs"]) >= 7), "{whole}");
+    refused(&growing().say(&["--cutoff", "0.5"]), &["--cutoff 0.5", "at least 1"]);
+}
+
+/// The best have as many times in turns as one another; what is kept of them is enough to say the
+/// same without a device.
+#[test]
+fn the_best_run_again_in_turns() {
+    if !device() {
+        return;
+    }
+    // Four configurations of one program: equal but for chance.
+    let case = Case::twice().with("/parameters", json!({ "WG": [16], "V": [1, 2, 3, 4] }));
+    let (first, said) = case.json(&[]);
+    assert_eq!(first["measured"], 4, "{}", said.err);
+    let rounds = |result: &Value| -> Vec<usize> {
+        let results = result["results"].as_array().unwrap().iter();
+        results.map(|r| numbers(&r["rounds"])).filter(|n| *n > 0).collect()
+    };
+    let turns = rounds(&first);
+    if turns.is_empty() {
+        // No second one was within 5 % of the best on a machine that was busy.
+        return;
+    }
+    assert!(
+        turns.len() >= 2 && turns[0] >= 10 && turns.iter().all(|n| *n == turns[0]),
+        "{turns:?}"
+    );
+    let text = std::fs::read_to_string(case.path("c.json")).unwrap();
+    assert_eq!(text.matches("times_in_turns").count(), turns.len());
+    assert_eq!(case.keys().len(), text.matches("\n\"16,").count(), "one entry for each: {text}");
+    let (again, said) = case.json(&[]);
+    assert!(!said.err.contains("runs the kernel"), "{}", said.err);
+    assert_eq!((&again["best"], rounds(&again)), (&first["best"], turns));
+    let near = |a: &Value, b: &Value| (a.as_f64().unwrap() - b.as_f64().unwrap()).abs() < 1e-9;
+    assert!(near(&again["time"], &first["time"]), "{first} {again}");
+}
+
+#[test]
+fn compared_with_your_own_configuration() {
+    if !device() {
+        return;
+    }
+    let (result, said) = growing().json(&["--baseline", "WG=16,V=40"]);
+    assert_eq!(said.status, Some(4), "{}", said.err);
+    let versus = &result["baseline"];
+    assert_eq!((&versus["configuration"]["V"], &versus["other"]["V"]), (&json!(40), &json!(1)));
+    assert_eq!((&versus["faster"], &result["best"]["V"]), (&json!(true), &json!(1)));
+    assert!(versus["low"].as_f64() > Some(2.0), "{versus}");
+    assert!(versus["low"].as_f64() <= versus["ratio"].as_f64());
+    assert!(versus["ratio"].as_f64() <= versus["high"].as_f64());
+    // Measured first and whole, however slow it is, and listed where it belongs.
+    assert_eq!(result["results"][2]["configuration"]["V"], 40);
+    assert!(numbers(&result["results"][2]["runs"]) >= 7);
+    let case = growing();
+    let said = case.say(&["--baseline", "WG=16,V=1"]);
+    assert_eq!(said.status, Some(0), "{}{}", said.out, said.err);
+    assert!(
+        said.out.contains("baseline:   no other one is faster; WG=16, V=2 is 0."),
+        "{}",
+        said.out
+    );
+    assert!(said.out.contains("ms at WG=16, V=1\n"), "{}", said.out);
+    // One that the selection does not have is measured all the same.
+    let (result, said) = case.json(&["--sample", "1", "--seed", "1", "--baseline", "WG=16,V=60"]);
+    assert_eq!((&result["asked"], said.status), (&json!(2), Some(4)), "{}", said.err);
+    refused(&case.say(&["--baseline", "V=1"]), &["parameters.WG", "add --baseline WG=VALUE"]);
+    refused(&case.say(&["--baseline", "WG=16,V=3"]), &["V"]);
+    assert_eq!(case.say(&["--baseline", "WG"]).status, Some(2));
+}
+
+#[test]
+fn within_a_budget() {
+    if !device() {
+        return;
+    }
+    let case = slow().with("/parameters/V", json!("range(1, 1000)"));
+    let (result, said) = case.json(&["--budget", "5s", "--all"]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    assert_eq!((&result["budget_spent"], &result["stopped_by"]), (&json!(true), &Value::Null));
+    let measured = result["measured"].as_u64().unwrap();
+    assert!((1..2000).contains(&measured), "{measured}");
+    // Nothing else said: guided by the model; without a model, in an order of chance.
+    let (result, said) = case.json(&["--budget", "3s"]);
+    assert!(said.err.contains("--guided chooses from"), "{}", said.err);
+    assert!(result["candidates"].is_u64(), "{result}");
+    let kernel = TWICE.replace("    y[i] =", "    for (int k = 0; k < x[i]; k++) ;\n    y[i] =");
+    let unread = Case::new(&kernel, Some(TWICE_REFERENCE)).with("/parameters/WG", json!([4, 8]));
+    let (result, said) = unread.json(&["--budget", "60s"]);
+    assert!(said.err.contains("no model beside the times"), "{}", said.err);
+    let found = [&result["measured"], &result["budget_spent"], &result["candidates"]];
+    assert_eq!(found, [&json!(2), &json!(false), &Value::Null], "{}", said.err);
+    let said = unread.say(&["--budget", "0s"]);
+    refused(&said, &["--budget 0", "positive"]);
 }
 
 // What goes wrong with a kernel.

@@ -16,7 +16,10 @@ use proptest::test_runner::TestRunner;
 use tickbound_device::{
     self, Arg, Device, DeviceChoice, DeviceError, DeviceProgram, Picked, Session,
 };
+use tickbound_measure::check;
+use tickbound_measure::expected::DeviceCompare;
 use tickbound_measure::guarded::{Breach, Guarded, Round, Side, ZONE};
+use tickbound_model::source::ElementType;
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::limits::{ProductLimits, Stopped};
 use tickbound_reo::product::dense::{
@@ -44,6 +47,52 @@ fn memory() -> ProductLimits<'static> {
 
 fn matrices(parts: &[Automaton]) -> Vec<Matrix> {
     parts.iter().map(|part| Matrix::new(part, CellData::Ignore, &memory()).unwrap()).collect()
+}
+
+/// What a device finds right beyond doubt is right, and what is clearly right it finds.
+#[test]
+fn outputs_compared_on_a_device() {
+    let special = [0.0, -0.0, 1e-40, 1.0, -1.0, 1e30, f64::MAX, f64::INFINITY, f64::NAN];
+    let near = [0.0, 1e-9, -1e-9, 0.9e-5, 0.999_999e-5, 1e-5, 1.000_001e-5, -1.1e-5, 1e-3];
+    for device in devices() {
+        let session = Session::open(&device).unwrap();
+        let mut compare = DeviceCompare::new(&session);
+        let mut sure = |element, tolerance, got: &[u8], expected: &[u8]| {
+            let buffers = [got, expected].map(|bytes| session.upload(bytes).unwrap());
+            let sure = compare.surely_right(element, tolerance, &buffers[0], &buffers[1]).unwrap();
+            let right = check::compare(element, tolerance, got, expected).is_none();
+            assert!(right || !sure, "{element:?} {tolerance}: {got:?} for {expected:?}");
+            sure
+        };
+        let mut found = 0;
+        for (expected, off) in special.iter().cartesian_product(near) {
+            for got in special.iter().copied().chain([expected + off * expected.abs().max(1.0)]) {
+                let [a, b] = [got, *expected].map(|x| (x as f32).to_ne_bytes());
+                found += usize::from(sure(ElementType::Float, 1e-5, &a, &b));
+                sure(ElementType::Float, 0.0, &a, &b);
+                let [a, b] = [got, *expected].map(f64::to_ne_bytes);
+                found += usize::from(sure(ElementType::Double, 1e-5, &a, &b));
+            }
+        }
+        // Of 9 * 9 * 10 pairs of each type.
+        assert!((250..1000).contains(&found), "{found}");
+        // The one element that is wrong, wherever it is.
+        let right: Vec<u8> = (0..5_000_003u32).map(|i| (i * 7) as u8).collect();
+        for (element, length) in [(ElementType::Uchar, 5_000_003), (ElementType::Int, 5_000_000)] {
+            assert!(sure(element, 0.0, &right[..length], &right[..length]));
+            for place in [0, 1, 65_536, length - 1] {
+                let mut wrong = right[..length].to_vec();
+                wrong[place] ^= 1;
+                assert!(!sure(element, 0.0, &wrong, &right[..length]), "{element:?} {place}");
+            }
+        }
+        let floats: Vec<u8> = (0..1_000_000).flat_map(|i| (i as f32).to_ne_bytes()).collect();
+        assert!(sure(ElementType::Float, 1e-6, &floats, &floats));
+        let mut off = floats.clone();
+        off[4 * 999_999..].copy_from_slice(&1_000_010f32.to_ne_bytes());
+        assert!(!sure(ElementType::Float, 1e-6, &off, &floats));
+        assert!(sure(ElementType::Float, 1e-4, &off, &floats));
+    }
 }
 
 #[test]

@@ -12,7 +12,8 @@ Exit status:
   0  proved, or done
   1  not proved, infeasible, or nothing found
   2  bad input
-  3  a fault of tickbound: please report it with the problem file";
+  3  a fault of tickbound: please report it with the problem file
+  4  measure --baseline: another configuration is faster";
 
 /// How a command ends, as the shell is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub enum Exit {
     Input,
     /// 3: a fault of tickbound.
     Fault,
+    /// 4: a configuration is faster than the user's own.
+    Faster,
 }
 
 impl Exit {

@@ -44,7 +44,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit, CliError> {
     // Without parameters there is one configuration, and nothing to choose.
     let chosen = match args.set.is_empty() && !problem.parameters.is_empty() {
         true => None,
-        false => Some(bound(&problem, &args.set)?),
+        false => Some(bound(&problem, "--set", &args.set)?),
     };
     let left_out = problem.left_out(&TableLimits::default())?;
     let (reading, chosen) = (reading.as_ref(), chosen.as_ref());

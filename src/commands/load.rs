@@ -109,16 +109,18 @@ fn place_of(problem: &Problem, option: &str, name: &str) -> Result<usize, ModelE
     })
 }
 
-/// The configuration that `--set` gives, whole.
+/// The configuration that an option such as `--set` gives, whole.
 ///
 /// # Errors
 /// A parameter that is not there, has no value or two, or a configuration that is not valid.
-pub fn bound(problem: &Problem, set: &[Setting]) -> Result<Bound, CliError> {
-    let values = by_name("--set", set)?;
-    values.keys().try_for_each(|name| place_of(problem, "--set", name).map(|_| ()))?;
+pub fn bound(problem: &Problem, option: &str, set: &[Setting]) -> Result<Bound, CliError> {
+    let values = by_name(option, set)?;
+    values.keys().try_for_each(|name| place_of(problem, option, name).map(|_| ()))?;
     if let Some(missing) = problem.parameters.iter().find(|p| !values.contains_key(&p.name)) {
-        let (at, fix) =
-            (format!("parameters.{}", missing.name), format!("add --set {}=VALUE", missing.name));
+        let (at, fix) = (
+            format!("parameters.{}", missing.name),
+            format!("add {option} {}=VALUE", missing.name),
+        );
         return Err(ModelError::new(at, "has no value", fix).into());
     }
     Ok(problem.bind(&values)?)

@@ -36,7 +36,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<Exit, CliError> {
     let problem = args.chosen.model()?;
     timeline::check(&problem, args.trace.as_ref())?;
     Outputs::default().file("--trace", args.trace.as_ref()).check(&args.chosen.files())?;
-    let bound = bound(&problem, &args.set)?;
+    let bound = bound(&problem, "--set", &args.set)?;
     let traced = args.json && problem.profile != Profile::Resources;
     let options = SimulateOptions {
         trace: traced,

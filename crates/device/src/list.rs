@@ -6,13 +6,13 @@ use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU
 use opencl3::error_codes::{ClError, DLOPEN_RUNTIME_LOAD_FAILED};
 use opencl3::platform::{Platform, get_platforms};
 use opencl3::types::cl_device_id;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// CL_PLATFORM_NOT_FOUND_KHR: the loader is there and knows no driver.
 const NO_PLATFORM: i32 = -1001;
 
 /// What a device is, as far as one cares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceKind {
     /// Processors of this machine.

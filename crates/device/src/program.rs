@@ -10,8 +10,8 @@ use opencl3::kernel::{
     get_kernel_work_group_data, release_kernel, set_kernel_arg,
 };
 use opencl3::program::{
-    CL_PROGRAM_BUILD_LOG, build_program, create_program_with_source, get_program_build_data,
-    release_program,
+    CL_PROGRAM_BINARIES, CL_PROGRAM_BUILD_LOG, build_program, create_program_with_binary,
+    create_program_with_source, get_program_build_data, get_program_info, release_program,
 };
 use opencl3::types::{cl_event, cl_kernel, cl_mem, cl_program};
 
@@ -36,11 +36,38 @@ impl<'s> DeviceProgram<'s> {
         source: &str,
         options: &str,
     ) -> Result<DeviceProgram<'s>, DeviceError> {
-        let options = CString::new(options).map_err(|_| DeviceError::Zero("options"))?;
         let program = create_program_with_source(session.context.get(), &[source])
             .map_err(session.fail("clCreateProgramWithSource"))?;
+        DeviceProgram::built(session, program, options)
+    }
+
+    /// Builds a program from a [binary](DeviceProgram::binary) that the same driver has made for an
+    /// equal device.
+    ///
+    /// # Errors
+    /// The driver refuses it: it is another one's, or drivers of this kind take none.
+    pub fn load(
+        session: &'s Session,
+        binary: &[u8],
+        options: &str,
+    ) -> Result<DeviceProgram<'s>, DeviceError> {
+        let (context, device) = (session.context.get(), session.device().id.0);
+        // SAFETY: the context is valid and was made for this device; the bytes are read alone, and
+        // the driver checks them, as OpenCL demands (clCreateProgramWithBinary).
+        let program = unsafe { create_program_with_binary(context, &[device], &[binary]) };
+        let program = program.map_err(session.fail("clCreateProgramWithBinary"))?;
+        DeviceProgram::built(session, program, options)
+    }
+
+    /// Builds a program that has just been created.
+    fn built(
+        session: &'s Session,
+        program: cl_program,
+        options: &str,
+    ) -> Result<DeviceProgram<'s>, DeviceError> {
         // SAFETY: the program is new, and nothing else releases it.
         let program = unsafe { Owned::new(program, release_program) };
+        let options = CString::new(options).map_err(|_| DeviceError::Zero("options"))?;
         let device = session.device().id.0;
         build_program(program.get(), &[device], &options, None, ptr::null_mut()).map_err(
             |code| {
@@ -54,6 +81,17 @@ impl<'s> DeviceProgram<'s> {
             },
         )?;
         Ok(DeviceProgram { program, session })
+    }
+
+    /// What the driver has made of it, for [`DeviceProgram::load`]; nothing where a driver gives
+    /// none.
+    ///
+    /// # Errors
+    /// The driver fails.
+    pub fn binary(&self) -> Result<Option<Vec<u8>>, DeviceError> {
+        let made = get_program_info(self.program.get(), CL_PROGRAM_BINARIES);
+        let made = made.map_err(self.session.fail("clGetProgramInfo"))?;
+        Ok(made.to_vec_vec_uchar().into_iter().find(|binary| !binary.is_empty()))
     }
 
     /// One of its kernels.

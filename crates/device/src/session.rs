@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use std::ptr;
 
 use opencl3::command_queue::{
-    CL_QUEUE_PROFILING_ENABLE, create_command_queue, enqueue_fill_buffer, enqueue_read_buffer,
-    enqueue_write_buffer, release_command_queue,
+    CL_QUEUE_PROFILING_ENABLE, create_command_queue, enqueue_copy_buffer, enqueue_fill_buffer,
+    enqueue_read_buffer, enqueue_write_buffer, release_command_queue,
 };
 use opencl3::context::context::{create_context, release_context};
 use opencl3::event::{
@@ -225,6 +225,26 @@ impl Session {
             enqueue_read_buffer(queue, memory, CL_TRUE, start, bytes, into, 0, ptr::null())
         };
         self.wait(&self.event(event.map_err(self.fail("clEnqueueReadBuffer"))?))
+    }
+
+    /// Copies all elements of a buffer to the beginning of another one, on the device, and waits.
+    ///
+    /// # Errors
+    /// The other one is shorter, or the device failed.
+    pub fn copy<T: Element>(
+        &self,
+        from: &Buffer<T>,
+        to: &Buffer<T>,
+    ) -> Result<Timing, DeviceError> {
+        let Some((_, bytes)) = range(to, 0, from.len)? else {
+            return Ok(Timing::default());
+        };
+        let (queue, from, to) = (self.queue.get(), from.memory.get(), to.memory.get());
+        // SAFETY: the handles are valid, both buffers have as many bytes, as just checked, and they
+        // do not overlap: two buffers that are borrowed at once are two pieces of memory, or parts
+        // of one, between which OpenCL refuses to copy where they overlap.
+        let event = unsafe { enqueue_copy_buffer(queue, from, to, 0, 0, bytes, 0, ptr::null()) };
+        self.wait(&self.event(event.map_err(self.fail("clEnqueueCopyBuffer"))?))
     }
 
     /// Makes all elements of a buffer `value`, and waits.

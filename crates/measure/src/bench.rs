@@ -1,21 +1,30 @@
 //! Runs a job on a device that is open: builds, checks, warms up, repeats.
 //!
-//! The device's buffers are kept between jobs that have the same ones, and are given their first
-//! content again for each job; those with results are given it again before every run, outside what
-//! is timed, because a kernel may read what it writes. Outputs are compared after the first run and
-//! again after the last, so that a race that goes well once has a second chance to show.
+//! The device's [`buffers`](super::buffers) are kept between jobs that have the same ones, and are
+//! given their first content again for each job; those with results are given it again before every
+//! run, outside what is timed, because a kernel may read what it writes. Outputs are compared after
+//! the first run and again after the last, so that a race that goes well once has a second chance
+//! to show. The guard zones around buffers are examined when the outputs are: a kernel that writes
+//! past its arguments has no time.
 //!
-//! Each buffer lies between [`guarded`](super::guarded) zones, which are examined when the outputs
-//! are: a kernel that writes past its arguments has no time.
+//! A job can have a [cutoff](Job::cutoff): a first run that takes longer is the only one. The best
+//! jobs run once more [in turns](Bench::rounds), so that what changes with time, such as a clock
+//! rate, is the same for all of them.
 
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use super::check;
-use super::guarded::{Guarded, Round, Side};
-use super::job::{BufferArgument, Job, JobArgument};
-use super::job_error::{JobError, explain, not_launched, of_memory, unusable};
-use super::outcome::{Failure, FailureKind, Outcome, Stages, Timed};
-use tickbound_device::{Arg, DeviceError, DeviceKernel, DeviceProgram, Session};
+use super::buffers::Buffers;
+use super::expected::{DeviceCompare, Expected};
+use super::guarded::Round;
+use super::job::{Job, JobArgument};
+use super::job_error::{JobError, explain, not_launched, unusable};
+use super::outcome::{FailureKind, Outcome, Stages, Timed};
+use super::sample::SampleRule;
+use tickbound_device::{Arg, DeviceError, DeviceKernel, DeviceKind, DeviceProgram, Session};
+
+/// A device that has been idle for longer may have lowered its clock rate.
+const IDLE: Duration = Duration::from_millis(100);
 
 /// What a job is at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -57,23 +66,19 @@ impl Stage {
 #[derive(Debug)]
 pub struct Bench<'s> {
     session: &'s Session,
-    buffers: Vec<Kept>,
-    /// The outputs as they should be, by the file that they were read from.
-    expected: Option<(std::path::PathBuf, Vec<u8>)>,
-}
-
-/// A buffer with its first content.
-#[derive(Debug)]
-struct Kept {
-    argument: BufferArgument,
-    content: Vec<u8>,
-    buffer: Guarded,
+    buffers: Buffers<'s>,
+    /// The outputs as they should be.
+    expected: Option<Expected<'s>>,
+    compare: DeviceCompare<'s>,
+    /// Since when the device has had work, and when the last of it ended.
+    busy: Option<(Instant, Instant)>,
 }
 
 impl<'s> Bench<'s> {
     /// A bench without buffers.
     pub fn new(session: &'s Session) -> Bench<'s> {
-        Bench { session, buffers: Vec::new(), expected: None }
+        let (buffers, compare) = (Buffers::new(session), DeviceCompare::new(session));
+        Bench { session, buffers, expected: None, compare, busy: None }
     }
 
     /// Runs a job. `stage` is called with what is at work.
@@ -92,24 +97,28 @@ impl<'s> Bench<'s> {
     ) -> Result<(Outcome, Stages), JobError> {
         let began = Instant::now();
         stage(Stage::Fill);
-        self.prepare(job)?;
+        self.buffers.prepare(&[job])?;
         self.read_expected(job)?;
         let filled = Instant::now();
         stage(Stage::Compile);
-        let program = self.build(job)?;
+        let program = self.built(job)?;
         let kernel = kernel(&program, job)?;
         let compiled = Instant::now();
         stage(Stage::Verify);
         // SAFETY: the caller answers for the kernel.
-        unsafe { self.once(job, &kernel)? };
-        self.check_zones(Round::First)?;
+        let first = unsafe { self.once(job, &kernel)? };
+        self.buffers.check_zones(Round::First)?;
         self.check(job)?;
-        self.arm(Round::Last).map_err(unusable)?;
+        self.buffers.arm(Round::Last).map_err(unusable)?;
         let verified = Instant::now();
         stage(Stage::Run);
         // SAFETY: as above.
-        let runs = unsafe { self.repeat(job, &kernel, filled)? };
-        self.check_zones(Round::Last)?;
+        let runs = match unsafe { self.is_cut(job, &kernel, first)? } {
+            true => vec![first],
+            // SAFETY: as above.
+            false => unsafe { self.repeat(job, &kernel, filled)? },
+        };
+        self.buffers.check_zones(Round::Last)?;
         self.check(job)?;
         if !runs.iter().all(|seconds| *seconds > 0.0) {
             let why =
@@ -123,99 +132,87 @@ impl<'s> Bench<'s> {
             run: verified.elapsed().as_secs_f64(),
             other: seconds(began, filled),
         };
-        let steady = job.rule.steady(&runs);
-        Ok((Outcome::Timed(Timed { runs, steady, checked: job.expected.is_some() }), stages))
+        let (steady, checked) = (job.rule.steady(&runs), job.expected.is_some());
+        Ok((Outcome::Timed(Timed { runs, rounds: Vec::new(), steady, checked }), stages))
     }
 
-    fn build(&self, job: &Job) -> Result<DeviceProgram<'s>, JobError> {
-        DeviceProgram::build(self.session, &job.program(), &job.code.options).map_err(|e| match e {
-            DeviceError::Build { log, .. } => {
-                JobError::job(FailureKind::Compile, explain(job, &log))
+    /// Runs jobs in turns, each once a round, until the median of each is known as well as `rule`
+    /// wants, and returns the seconds of each run of each job. The first round does not count; each
+    /// round begins with another job.
+    ///
+    /// # Errors
+    /// See [`JobError`].
+    ///
+    /// # Safety
+    /// As [`Bench::run`].
+    pub unsafe fn rounds(
+        &mut self,
+        jobs: &[Job],
+        rule: &SampleRule,
+        stage: &mut dyn FnMut(Stage),
+    ) -> Result<Vec<Vec<f64>>, JobError> {
+        stage(Stage::Fill);
+        self.buffers.prepare(&jobs.iter().collect::<Vec<_>>())?;
+        stage(Stage::Compile);
+        let programs = jobs.iter().map(|job| self.built(job)).collect::<Result<Vec<_>, _>>()?;
+        let kernels = programs.iter().zip(jobs).map(|(program, job)| kernel(program, job));
+        let kernels = kernels.collect::<Result<Vec<_>, _>>()?;
+        stage(Stage::Run);
+        let (began, mut runs) = (Instant::now(), vec![Vec::new(); jobs.len()]);
+        for round in 0..=rule.most {
+            for turn in 0..jobs.len() {
+                let number = (round + turn) % jobs.len();
+                // SAFETY: the caller answers for the kernels.
+                let seconds = unsafe { self.once(&jobs[number], &kernels[number])? };
+                if round > 0 {
+                    runs[number].push(seconds);
+                }
             }
-            DeviceError::Zero(what) => JobError::job(
-                FailureKind::Compile,
-                format!("{}: the {what} contains a zero byte", job.code.path),
-            ),
-            e => JobError::Device(e),
-        })
-    }
-
-    /// Makes the job's buffers, and gives all of them their first content.
-    fn prepare(&mut self, job: &Job) -> Result<(), JobError> {
-        self.buffers.retain(|kept| job.buffers().any(|argument| *argument == kept.argument));
-        for argument in job.buffers() {
-            if self.buffers.iter().any(|kept| kept.argument == *argument) {
-                continue;
+            let late = round >= rule.least && began.elapsed().as_secs_f64() > rule.seconds;
+            if late || runs.iter().all(|runs| rule.enough(runs)) {
+                break;
             }
-            let buffer = Guarded::new(self.session, argument.bytes()).map_err(of_memory)?;
-            // Zeros are written by the device and need no memory here.
-            let content = match argument.content.is_zero() {
-                true => Vec::new(),
-                false => argument
-                    .content
-                    .bytes(&argument.name, argument.element, argument.length)
-                    .map_err(|e| {
-                        JobError::job(FailureKind::Launch, format!("cannot be launched: {e}"))
-                    })?,
-            };
-            self.buffers.push(Kept { argument: argument.clone(), content, buffer });
         }
-        self.buffers.iter().try_for_each(|kept| self.fill(kept)).map_err(of_memory)?;
-        self.arm(Round::First).map_err(of_memory)
+        Ok(runs)
     }
 
-    /// Fills all guard zones.
-    fn arm(&self, round: Round) -> Result<(), DeviceError> {
-        self.buffers.iter().try_for_each(|kept| kept.buffer.arm(self.session, round))
+    /// Whether a first run takes longer than the cutoff, so that no other is made. One on a device
+    /// that was idle is made again.
+    ///
+    /// # Safety
+    /// As [`Bench::run`].
+    unsafe fn is_cut(
+        &mut self,
+        job: &Job,
+        kernel: &DeviceKernel,
+        first: f64,
+    ) -> Result<bool, JobError> {
+        let Some(cutoff) = job.cutoff.filter(|cutoff| first > *cutoff) else { return Ok(false) };
+        let warm = self.busy.is_some_and(|(since, last)| last - since > job.rule.warming());
+        // SAFETY: the caller answers for the kernel.
+        Ok(warm || unsafe { self.once(job, kernel)? } > cutoff)
     }
 
-    /// Looks whether the kernel has written past one of its buffers.
-    fn check_zones(&self, round: Round) -> Result<(), JobError> {
-        for kept in &self.buffers {
-            let Some(breach) = kept.buffer.breach(self.session, round).map_err(unusable)? else {
-                continue;
-            };
-            let BufferArgument { name, length, element, .. } = &kept.argument;
-            let side = match breach.side {
-                Side::Before => "before the start",
-                Side::Behind => "behind the end",
-            };
-            let index = breach.index(*length, element.bytes());
-            // What else it has written over nobody knows: the process ends.
-            return Err(JobError::Kernel(Failure {
-                kind: FailureKind::Wrong,
-                message: format!(
-                    "writes {side} of argument `{name}`: at `{name}[{index}]` of {length} elements"
-                ),
-            }));
+    /// The program of a job: its binary, or compiled from its source if there is none or the driver
+    /// refuses it.
+    fn built(&self, job: &Job) -> Result<DeviceProgram<'s>, JobError> {
+        let binary = job.binary.as_ref().and_then(|path| std::fs::read(path).ok());
+        let load = |binary: Vec<u8>| DeviceProgram::load(self.session, &binary, &job.code.options);
+        match binary.and_then(|binary| load(binary).ok()) {
+            Some(program) => Ok(program),
+            None => compiled(self.session, job),
         }
-        Ok(())
-    }
-
-    fn fill(&self, kept: &Kept) -> Result<(), DeviceError> {
-        match kept.content.is_empty() {
-            true => self.session.fill(kept.buffer.data(), 0)?,
-            false => self.session.write(kept.buffer.data(), 0, &kept.content)?,
-        };
-        Ok(())
-    }
-
-    fn kept(&self, argument: &BufferArgument) -> Result<&Kept, JobError> {
-        let kept = self.buffers.iter().find(|kept| kept.argument == *argument);
-        kept.ok_or_else(|| JobError::job(FailureKind::Launch, "one of its buffers was not made"))
     }
 
     /// Runs the kernel once on the first contents; seconds by the device's clock.
     ///
     /// # Safety
     /// As [`Bench::run`].
-    unsafe fn once(&self, job: &Job, kernel: &DeviceKernel) -> Result<f64, JobError> {
-        for output in job.outputs() {
-            self.fill(self.kept(output)?).map_err(unusable)?;
-        }
+    unsafe fn once(&mut self, job: &Job, kernel: &DeviceKernel) -> Result<f64, JobError> {
+        self.buffers.restore(job)?;
         let arguments = job.arguments.iter().map(|argument| {
             Ok(match argument {
-                JobArgument::Buffer(buffer) => Arg::buffer(self.kept(buffer)?.buffer.data()),
+                JobArgument::Buffer(buffer) => Arg::buffer(self.buffers.data(buffer)?),
                 JobArgument::Local(bytes) => Arg::Local(*bytes),
                 JobArgument::Value(bytes) => Arg::Bytes(bytes),
             })
@@ -226,13 +223,17 @@ impl<'s> Bench<'s> {
         // SAFETY: the caller answers for the kernel; the launch is waited for at once.
         let launch = unsafe { self.session.enqueue(kernel, &arguments, &global, Some(&local)) };
         let launch = launch.map_err(|e| not_launched(job, e))?;
-        launch.wait().map(|timing| timing.seconds()).map_err(unusable)
+        let before = Instant::now();
+        let seconds = launch.wait().map(|timing| timing.seconds()).map_err(unusable)?;
+        let since = self.busy.filter(|(_, last)| before - *last < IDLE).map(|(since, _)| since);
+        self.busy = Some((since.unwrap_or(before), Instant::now()));
+        Ok(seconds)
     }
 
     /// # Safety
     /// As [`Bench::run`].
     unsafe fn repeat(
-        &self,
+        &mut self,
         job: &Job,
         kernel: &DeviceKernel,
         began: Instant,
@@ -240,7 +241,7 @@ impl<'s> Bench<'s> {
         let mut longest = 0.0f64;
         let mut runs = Vec::new();
         // One run has been made by now.
-        let (mut warm, warming) = (1, Instant::now());
+        let mut warm = 1;
         while !job.rule.enough(&runs) {
             let used = began.elapsed().as_secs_f64();
             if !runs.is_empty() && used + longest > job.rule.seconds {
@@ -252,8 +253,8 @@ impl<'s> Bench<'s> {
             longest = longest.max(start.elapsed().as_secs_f64());
             // Where time is short, the first run has to do as a warm-up.
             let last_chance = used + 2.0 * longest > job.rule.seconds;
-            let cold =
-                warm < job.rule.warm_up || warming.elapsed().as_secs_f64() < job.rule.warm_seconds;
+            let warmed = self.busy.map_or(Duration::ZERO, |(since, last)| last - since);
+            let cold = warm < job.rule.warm_up || warmed < job.rule.warming();
             if runs.is_empty() && cold && !last_chance {
                 warm += 1;
             } else {
@@ -264,47 +265,53 @@ impl<'s> Bench<'s> {
     }
 
     fn read_expected(&mut self, job: &Job) -> Result<(), JobError> {
-        let known = self.expected.as_ref().map(|(path, _)| path);
-        if job.expected.as_ref() == known {
-            return Ok(());
+        let known = self.expected.as_ref();
+        if !job.expected.as_ref().is_some_and(|path| known.is_some_and(|k| k.is_of(path))) {
+            let read = |path: &PathBuf| Expected::read(self.session, path);
+            self.expected = job.expected.as_ref().map(read).transpose()?;
         }
-        self.expected = match &job.expected {
-            None => None,
-            Some(path) => {
-                let bytes = std::fs::read(path)
-                    .map_err(|e| JobError::Expected(format!("{}: {e}", path.display())))?;
-                Some((path.clone(), bytes))
-            }
-        };
         Ok(())
     }
 
     /// Compares the outputs with what they should be.
-    fn check(&self, job: &Job) -> Result<(), JobError> {
-        let Some((path, expected)) = &self.expected else { return Ok(()) };
-        let mut rest = &expected[..];
-        for output in job.outputs() {
-            let bytes = output.bytes();
-            let Some((expected, others)) = rest.split_at_checked(bytes) else {
-                return Err(JobError::Expected(format!("{}: too short", path.display())));
-            };
-            rest = others;
-            let mut got = vec![0; bytes];
-            self.session.read(self.kept(output)?.buffer.data(), 0, &mut got).map_err(unusable)?;
-            if let Some(wrong) = check::compare(output.element, job.tolerance, &got, expected) {
-                let check::Wrong { index, got, expected, count } = wrong;
-                let others = match count - 1 {
-                    0 => String::new(),
-                    others => format!(" ({others} more are wrong)"),
-                };
-                let name = &output.name;
-                let message =
-                    format!("output `{name}[{index}]` is {got}, expected {expected}{others}");
-                return Err(JobError::job(FailureKind::Wrong, message));
-            }
-        }
-        Ok(())
+    fn check(&mut self, job: &Job) -> Result<(), JobError> {
+        let Some(expected) = &mut self.expected else { return Ok(()) };
+        expected.check(job, &self.buffers, &mut self.compare)
     }
+}
+
+/// Compiles a job's program into a file for [`Job::binary`], and returns the seconds that the
+/// compiler took and whether the driver gives a binary.
+///
+/// # Errors
+/// The program does not compile, or has no such kernel.
+pub fn compile(session: &Session, job: &Job, into: &Path) -> Result<(f64, bool), JobError> {
+    let began = Instant::now();
+    let program = compiled(session, job)?;
+    kernel(&program, job)?;
+    // A graphics processor's binary may be in a language between source and machine (NVIDIA's is
+    // PTX). It is loaded once here, so that the driver translates it in this process and keeps the
+    // result on the disk.
+    let binary = program.binary().ok().flatten().filter(|binary| {
+        session.device().kind == DeviceKind::Cpu
+            || DeviceProgram::load(session, binary, &job.code.options)
+                .and_then(|program| program.kernel(&job.code.entry))
+                .is_ok()
+    });
+    let kept = binary.is_some_and(|binary| std::fs::write(into, binary).is_ok());
+    Ok((began.elapsed().as_secs_f64(), kept))
+}
+
+/// Compiles a job's program from its source.
+fn compiled<'s>(session: &'s Session, job: &Job) -> Result<DeviceProgram<'s>, JobError> {
+    DeviceProgram::build(session, &job.program(), &job.code.options).map_err(|e| match e {
+        DeviceError::Build { log, .. } => JobError::job(FailureKind::Compile, explain(job, &log)),
+        DeviceError::Zero(what) => JobError::job(
+            FailureKind::Compile,
+            format!("{}: the {what} contains a zero byte", job.code.path),
+        ),
+        e => JobError::Device(e),
+    })
 }
 
 /// The kernel, if it exists and takes as many arguments. How large its groups may be is left to

@@ -1,8 +1,10 @@
-//! Measuring many configurations, in sequence.
+//! Measuring many configurations: what is opened and read before the first, and the report.
+//!
+//! What happens in between is in [`schedule`](super::schedule).
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use tickbound_model::{Bound, Problem};
@@ -11,12 +13,13 @@ use super::cache::{Cache, CacheHead, CacheRecord};
 use super::error::MeasureError;
 use super::files::{SourceFiles, source_of};
 use super::guided::Guide;
-use super::job::Job;
-use super::lab::{Lab, LabError, LabSetup};
-use super::outcome::{Outcome, Timed};
+use super::lab::{Interrupts, Lab, LabError, LabSetup};
 use super::reference::{Allowed, Reference};
-use super::report::{MeasureEvent, MeasureOptions, MeasureReport, Measured};
-use crate::utc;
+use super::report::{MeasureEvent, MeasureOptions, MeasureReport};
+use super::schedule::{About, Campaign};
+use super::task::Task;
+use super::worker::Described;
+use tickbound_device::DeviceKind;
 
 /// What is measured, in which order.
 #[derive(Debug)]
@@ -25,38 +28,6 @@ pub enum MeasurePlan<'a> {
     Listed(&'a [Bound]),
     /// Of these as many as the guide takes, whose candidates they are.
     Guided(&'a [Bound], Box<Guide>),
-}
-
-impl<'a> MeasurePlan<'a> {
-    fn configurations(&self) -> &'a [Bound] {
-        match self {
-            MeasurePlan::Listed(all) | MeasurePlan::Guided(all, _) => all,
-        }
-    }
-
-    /// The next one, after `done` others.
-    fn next(&mut self, done: usize) -> Option<usize> {
-        match self {
-            MeasurePlan::Listed(all) => (done < all.len()).then_some(done),
-            MeasurePlan::Guided(_, guide) => guide.choose().filter(|_| !guide.is_settled()),
-        }
-    }
-
-    fn tell(&mut self, number: usize, outcome: &Outcome) {
-        if let MeasurePlan::Guided(_, guide) = self {
-            // As exact as a cache keeps it: a campaign that goes on chooses as one that was never
-            // stopped.
-            guide.tell(number, outcome.timed().map(|timed| (timed.seconds() * 1e10).round()));
-        }
-    }
-
-    /// How many are measured in all, if that is known before.
-    fn of(&self) -> Option<usize> {
-        match self {
-            MeasurePlan::Listed(all) => Some(all.len()),
-            MeasurePlan::Guided(..) => None,
-        }
-    }
 }
 
 const UNCHECKED: &str = "the problem has no reference: outputs are not checked";
@@ -68,63 +39,110 @@ const UNCHECKED: &str = "the problem has no reference: outputs are not checked";
 pub fn measure(
     problem: &Problem,
     folder: &Path,
-    mut plan: MeasurePlan<'_>,
+    plan: MeasurePlan<'_>,
     options: &MeasureOptions,
     interrupt: &AtomicBool,
     observer: &mut dyn FnMut(MeasureEvent<'_>),
 ) -> Result<MeasureReport, MeasureError> {
-    let began = Instant::now();
+    let began = options.since.unwrap_or_else(Instant::now);
     let files = SourceFiles::read(problem, folder)?;
-    let tasks =
-        plan.configurations().iter().map(|bound| Task::new(problem, &files, bound, options));
-    let tasks = tasks.collect::<Result<Vec<_>, _>>()?;
-    let lab = Lab::open(setup(&files, options, began), interrupt)?;
+    let (all, guide) = match plan {
+        MeasurePlan::Listed(all) => (all, None),
+        MeasurePlan::Guided(all, guide) => (all, Some(guide)),
+    };
+    let (tasks, baseline) = tasks(problem, &files, all, options)?;
+    let over = AtomicBool::new(false);
+    let labs = labs(&files, options, began, [interrupt, &over])?;
+    let device = labs[0].device().clone();
     let (cache, known) = match &options.cache {
-        Some(path) => open_cache(path, problem, &lab, &tasks, observer)?,
+        Some(path) => open_cache(path, problem, &device, &tasks, observer)?,
         None => (None, HashMap::new()),
     };
     let has_new = tasks.iter().any(|task| !known.contains_key(task.values()));
-    if has_new {
-        observer(MeasureEvent::Note(whose_code(&files, options)));
-    }
-    if files.reference.is_none() {
-        observer(MeasureEvent::Note(UNCHECKED.into()));
-    }
-    let reference = match &files.reference {
-        Some(files) if has_new => Some(compiled(problem, files, options, interrupt)?),
-        _ => None,
-    };
-    let mut campaign =
-        Campaign { problem, interrupt, lab, cache, known, reference, results: Vec::new() };
-    let ended = campaign.run(&tasks, &mut plan, observer);
-    let closed = campaign.cache.take().map_or(Ok(()), Cache::close);
-    let mut stopped = ended?;
-    match (closed, &stopped) {
-        (Ok(()), _) => {}
-        (Err(error), None) => stopped = Some(LabError::Unkept(error.to_string())),
-        (Err(error), Some(_)) => observer(MeasureEvent::Note(error.to_string())),
-    }
+    note(&files, options, has_new || baseline.is_some(), observer);
+    let compiled = |files| compiled(problem, files, options, interrupt);
+    let reference = files.reference.as_ref().filter(|_| has_new).map(compiled).transpose()?;
+    let candidates = guide.is_some().then_some(all.len());
+    let (ended, campaign) = std::thread::scope(|scope| {
+        let about = About { problem, options, interrupt, began, baseline };
+        let mut campaign = Campaign::new(scope, about, labs, &tasks, guide)?;
+        (campaign.cache, campaign.known, campaign.reference) = (cache, known, reference);
+        let ended = campaign.run(observer);
+        over.store(true, Ordering::Relaxed);
+        Ok::<_, MeasureError>((ended, campaign.end()))
+    })?;
+    let closed = campaign.cache.map_or(Ok(()), Cache::close);
+    let stopped = ended?.or(closed.err().map(|error| LabError::Unkept(error.to_string())));
     let results = campaign.results;
     Ok(MeasureReport {
-        device: campaign.lab.device().clone(),
-        asked: plan.of().unwrap_or(results.len()),
-        candidates: plan.of().is_none().then_some(tasks.len()),
+        device,
+        asked: if candidates.is_some() { results.len() } else { tasks.len() },
+        candidates,
         results,
         checked: files.reference.is_some(),
+        versus: campaign.versus,
+        spent: campaign.spent,
         stopped,
         seconds: began.elapsed().as_secs_f64(),
     })
 }
 
-/// What the worker process is started with.
-fn setup(files: &SourceFiles, options: &MeasureOptions, began: Instant) -> LabSetup {
-    LabSetup {
-        choice: options.choice,
-        folder: files.folder.clone(),
-        limit: options.limit,
-        deadline: options.timeout.and_then(|t| options.since.unwrap_or(began).checked_add(t)),
-        program: options.program.clone(),
+/// A task for each configuration, and the number of the one with the user's own, which is one more
+/// where the plan does not have it.
+fn tasks<'a>(
+    problem: &Problem,
+    files: &SourceFiles,
+    all: &'a [Bound],
+    options: &'a MeasureOptions,
+) -> Result<(Vec<Task<'a>>, Option<usize>), MeasureError> {
+    let is_own = |own: &Bound| {
+        all.iter().position(|bound| bound.configuration == own.configuration).unwrap_or(all.len())
+    };
+    let baseline = options.baseline.as_ref().map(is_own);
+    let more = options.baseline.iter().filter(|_| baseline == Some(all.len()));
+    let tasks = all.iter().chain(more).map(|bound| Task::new(problem, files, bound, options));
+    Ok((tasks.collect::<Result<_, _>>()?, baseline))
+}
+
+/// A lab for each device; all devices are equal.
+fn labs<'a>(
+    files: &SourceFiles,
+    options: &MeasureOptions,
+    began: Instant,
+    interrupts: Interrupts<'a>,
+) -> Result<Vec<Lab<'a>>, LabError> {
+    let mut labs: Vec<Lab<'a>> = Vec::new();
+    for choice in &options.choices {
+        let setup = LabSetup {
+            choice: *choice,
+            folder: files.folder.clone(),
+            limit: options.limit,
+            deadline: options.timeout.and_then(|timeout| began.checked_add(timeout)),
+            compiles: false,
+            program: options.program.clone(),
+        };
+        let lab = Lab::open(setup, interrupts)?;
+        if labs.iter().any(|other| other.device().index == lab.device().index) {
+            return Err(LabError::Choice(format!("--device {choice}: this device is named twice")));
+        }
+        if let Some(first) = labs.first() {
+            let ours = |lab: &Lab<'_>| Described { index: 0, ..lab.device().clone() };
+            if lab.kind() == DeviceKind::Cpu {
+                let why = format!("--device {choice}: processors are measured one at a time");
+                return Err(LabError::Choice(why));
+            }
+            if ours(first) != ours(&lab) {
+                let (one, other) = (&first.device().name, &lab.device().name);
+                let why = format!("--device: {one} and {other} are not equal; measure each alone");
+                return Err(LabError::Choice(why));
+            }
+        }
+        labs.push(lab);
     }
+    if labs.is_empty() {
+        return Err(LabError::Choice("--device: name a device".to_owned()));
+    }
+    Ok(labs)
 }
 
 /// The reference, ready to run.
@@ -137,6 +155,21 @@ fn compiled(
     let arguments = &source_of(problem)?.arguments;
     let allowed = Allowed { time: options.reference_limit, memory: options.reference_memory };
     Reference::compile(path, text, arguments, allowed, interrupt)
+}
+
+/// Notes before the first run.
+fn note(
+    files: &SourceFiles,
+    options: &MeasureOptions,
+    runs: bool,
+    observer: &mut dyn FnMut(MeasureEvent<'_>),
+) {
+    if runs {
+        observer(MeasureEvent::Note(whose_code(files, options)));
+    }
+    if files.reference.is_none() {
+        observer(MeasureEvent::Note(UNCHECKED.into()));
+    }
 }
 
 /// Whose code will run, where, and within which limits.
@@ -157,44 +190,12 @@ fn whose_code(files: &SourceFiles, options: &MeasureOptions) -> String {
     )
 }
 
-/// A configuration and its job.
-struct Task<'a> {
-    bound: &'a Bound,
-    job: Job,
-    fingerprint: String,
-}
-
-impl<'a> Task<'a> {
-    fn new(
-        problem: &Problem,
-        files: &SourceFiles,
-        bound: &'a Bound,
-        options: &MeasureOptions,
-    ) -> Result<Task<'a>, MeasureError> {
-        let mut job = Job::new(problem, files, bound).map_err(|e| match e {
-            MeasureError::Number { at, why } => MeasureError::Number {
-                at,
-                why: format!("{why} for {}", problem.name_values(&bound.configuration)),
-            },
-            e => e,
-        })?;
-        // The rest of the limit is for a run that takes longer than others, and for the last check.
-        job.rule.seconds = options.limit.as_secs_f64() * 0.7;
-        let fingerprint = job.fingerprint(files);
-        Ok(Task { bound, job, fingerprint })
-    }
-
-    fn values(&self) -> &[i64] {
-        &self.bound.configuration.0
-    }
-}
-
 type Opened = (Option<Cache>, HashMap<Vec<i64>, CacheRecord>);
 
 fn open_cache(
     path: &Path,
     problem: &Problem,
-    lab: &Lab<'_>,
+    device: &Described,
     tasks: &[Task<'_>],
     observer: &mut dyn FnMut(MeasureEvent<'_>),
 ) -> Result<Opened, MeasureError> {
@@ -205,8 +206,8 @@ fn open_cache(
         });
     }
     let head = CacheHead {
-        device: lab.device().name.clone(),
-        driver: lab.device().driver.clone(),
+        device: device.name.clone(),
+        driver: device.driver.clone(),
         kernel: source_of(problem)?.entry.clone(),
         size: problem.inputs.values().copied().collect(),
         parameters: problem.parameters.iter().map(|p| p.name.clone()).collect(),
@@ -222,96 +223,4 @@ fn open_cache(
     found.notes.into_iter().for_each(|note| observer(MeasureEvent::Note(note)));
     let known = found.records.into_iter().map(|record| (record.values.clone(), record)).collect();
     Ok((Some(cache), known))
-}
-
-/// Measuring, under way.
-struct Campaign<'a> {
-    problem: &'a Problem,
-    interrupt: &'a AtomicBool,
-    lab: Lab<'a>,
-    cache: Option<Cache>,
-    known: HashMap<Vec<i64>, CacheRecord>,
-    reference: Option<Reference>,
-    results: Vec<Measured>,
-}
-
-impl Campaign<'_> {
-    /// Measures what the plan asks for and is not known; returns why it stopped before the end.
-    fn run(
-        &mut self,
-        tasks: &[Task<'_>],
-        plan: &mut MeasurePlan<'_>,
-        observer: &mut dyn FnMut(MeasureEvent<'_>),
-    ) -> Result<Option<LabError>, MeasureError> {
-        while let Some(number) = plan.next(self.results.len()) {
-            let Some(task) = tasks.get(number) else { break };
-            let measured = match self.known.remove(task.values()) {
-                Some(record) => Measured { bound: task.bound.clone(), record, cached: true },
-                None => match self.measured(task, plan.of(), observer)? {
-                    Ok(measured) => measured,
-                    Err(stopped) => return Ok(Some(stopped)),
-                },
-            };
-            plan.tell(number, &measured.record.outcome);
-            let kept = match (&mut self.cache, measured.cached) {
-                (Some(cache), false) => cache.append(&measured.record),
-                _ => Ok(()),
-            };
-            self.results.push(measured);
-            if let Err(error) = kept {
-                return Ok(Some(LabError::Unkept(error.to_string())));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Measures one; the inner error states why measuring is over.
-    fn measured(
-        &mut self,
-        task: &Task<'_>,
-        of: Option<usize>,
-        observer: &mut dyn FnMut(MeasureEvent<'_>),
-    ) -> Result<Result<Measured, LabError>, MeasureError> {
-        let mut job = task.job.clone();
-        if let Some(reference) = &mut self.reference {
-            observer(MeasureEvent::Reference);
-            match reference.expected(self.problem, task.bound, &job, self.interrupt) {
-                Ok(file) => job.expected = Some(file),
-                Err(MeasureError::Interrupted) => return Ok(Err(LabError::Interrupted)),
-                Err(e) => return Err(e),
-            }
-        }
-        let done = self.results.len();
-        let mut stage = |stage| observer(MeasureEvent::Stage(task.bound, stage, done, of));
-        let (outcome, stages) = match self.lab.run(&job, &mut stage) {
-            Ok(result) => result,
-            Err(LabError::Process(why)) => return Err(LabError::Process(why).into()),
-            Err(stopped) => return Ok(Err(stopped)),
-        };
-        let record = CacheRecord {
-            values: task.values().to_vec(),
-            rates: self.rates(task.bound, &outcome)?,
-            outcome,
-            stages,
-            timestamp: utc::now(),
-            source: task.fingerprint.clone(),
-        };
-        observer(MeasureEvent::Measured(task.bound, &record));
-        Ok(Ok(Measured { bound: task.bound.clone(), record, cached: false }))
-    }
-
-    /// Bytes and operations a second, where the problem states how many there are.
-    fn rates(&self, bound: &Bound, outcome: &Outcome) -> Result<Vec<(String, f64)>, MeasureError> {
-        let source = source_of(self.problem)?;
-        let Some(seconds) = outcome.timed().map(Timed::seconds) else {
-            return Ok(Vec::new());
-        };
-        let amounts = [("GB/s", &source.bytes), ("GOP/s", &source.operations)];
-        let rates = amounts.into_iter().filter_map(|(name, amount)| {
-            // An amount without a value has no rate; it is nothing that the run depends on.
-            let amount = amount.as_ref()?.eval(&bound.env).ok()?;
-            (seconds > 0.0).then(|| (name.to_owned(), amount as f64 / seconds / 1e9))
-        });
-        Ok(rates.collect())
-    }
 }

@@ -1,5 +1,4 @@
-//! What is run: a kernel's source, its macros, arguments and launch, all worked out for one
-//! configuration.
+//! What is run: source, macros, arguments and launch, worked out for one configuration.
 //!
 //! A [`Job`] is plain data that states everything a device needs, so that it can be sent to another
 //! process, and so that two equal jobs are the same measurement: [`Job::fingerprint`] is what a
@@ -35,6 +34,10 @@ pub struct Job {
     pub tolerance: f64,
     /// A file with the bytes of all outputs as they should be, in sequence.
     pub expected: Option<PathBuf>,
+    /// A file with the program as the device's driver has compiled it.
+    pub binary: Option<PathBuf>,
+    /// Seconds of the first run above which no other is made.
+    pub cutoff: Option<f64>,
     /// When to stop repeating.
     pub rule: SampleRule,
 }
@@ -117,6 +120,8 @@ impl Job {
             grid: grid.iter().map(|d| d.map(|n| usize::try_from(n).unwrap_or(0))).collect(),
             tolerance: scope.tolerance(&source.tolerance)?,
             expected: None,
+            binary: None,
+            cutoff: None,
             rule: SampleRule::default(),
         })
     }

@@ -6,12 +6,15 @@
 //!
 //! 1. it becomes a [`job::Job`]: macros, arguments and launch worked out;
 //! 2. if the cache has a result for this very job, that is it;
-//! 3. the host [`mod@reference`] states what the outputs should be;
-//! 4. a worker process ([`worker`], kept and watched by [`lab`]) builds the program, runs the
-//!    kernel once, compares, warms up, and repeats until the time is known well enough
-//!    ([`mod@bench`], [`sample`]); the buffers lie between zones that show what is written past
-//!    them ([`guarded`]);
-//! 5. the result goes into the cache.
+//! 3. a worker process ([`worker`], kept and watched by [`lab`]) compiles its program, ahead of
+//!    the configurations that are timed meanwhile;
+//! 4. the host [`mod@reference`] states what the outputs should be;
+//! 5. another worker process runs the kernel once, compares ([`expected`]), warms up, and repeats
+//!    until the time is known well enough ([`mod@bench`], [`sample`]); the buffers lie between
+//!    zones that show what is written past them ([`guarded`]);
+//! 6. the result goes into the cache.
+//!
+//! At the end the best are timed again, in turns.
 //!
 //! Before the first of these runs a note states whose code it is, and within which limits it runs.
 //!
@@ -26,13 +29,16 @@
 //! [`job::Job`]s.
 
 pub mod bench;
+mod buffers;
 pub mod cache;
 pub mod calibrate;
 mod campaign;
 pub mod check;
 pub mod data;
 mod error;
+pub mod expected;
 pub mod files;
+mod finals;
 pub mod guarded;
 pub mod guided;
 pub mod job;
@@ -40,16 +46,21 @@ pub mod job_error;
 pub mod lab;
 pub mod log;
 pub mod outcome;
+mod pool;
 mod random;
 pub mod reference;
 mod report;
 pub mod sample;
+mod schedule;
 pub mod score;
 pub mod select;
 pub mod t4;
+mod task;
 pub mod utc;
+mod versus;
 pub mod worker;
 
 pub use campaign::{MeasurePlan, measure};
 pub use error::MeasureError;
 pub use report::{MeasureEvent, MeasureOptions, MeasureReport, Measured};
+pub use versus::Versus;

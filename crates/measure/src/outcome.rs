@@ -19,6 +19,10 @@ pub enum Outcome {
 pub struct Timed {
     /// Seconds of each run that counts, by the device's clock, in order.
     pub runs: Vec<f64>,
+    /// The same of the runs in turns with other configurations, for those that were best; they
+    /// count instead of `runs`.
+    #[serde(default)]
+    pub rounds: Vec<f64>,
     /// The spread became small enough.
     pub steady: bool,
     /// The output was compared with the reference's and is right.
@@ -26,14 +30,19 @@ pub struct Timed {
 }
 
 impl Timed {
+    /// The runs that count: those in turns with other configurations, else all.
+    pub fn counted(&self) -> &[f64] {
+        if self.rounds.is_empty() { &self.runs } else { &self.rounds }
+    }
+
     /// The median, in seconds.
     pub fn seconds(&self) -> f64 {
-        sample::median(&self.runs).unwrap_or(f64::NAN)
+        sample::median(self.counted()).unwrap_or(f64::NAN)
     }
 
     /// See [`sample::spread`].
     pub fn spread(&self) -> Option<f64> {
-        sample::spread(&self.runs)
+        sample::spread(self.counted())
     }
 }
 
@@ -85,6 +94,14 @@ impl Outcome {
 
     /// The run times, if there are some.
     pub fn timed(&self) -> Option<&Timed> {
+        match self {
+            Outcome::Timed(timed) => Some(timed),
+            Outcome::Failed(_) => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(super) fn timed_mut(&mut self) -> Option<&mut Timed> {
         match self {
             Outcome::Timed(timed) => Some(timed),
             Outcome::Failed(_) => None,

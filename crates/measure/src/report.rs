@@ -8,24 +8,34 @@ use tickbound_model::Bound;
 use super::bench::Stage;
 use super::cache::CacheRecord;
 use super::lab::LabError;
-use super::outcome::{FailureKind, Outcome, Timed};
+use super::outcome::{FailureKind, Outcome};
+use super::versus::Versus;
 use super::worker::Described;
 use tickbound_device::DeviceChoice;
 
 /// How to measure.
 #[derive(Debug, Clone)]
 pub struct MeasureOptions {
-    /// The device.
-    pub choice: DeviceChoice,
-    /// How long compiling and running one configuration may take, together.
+    /// The devices: one, or several that are equal.
+    pub choices: Vec<DeviceChoice>,
+    /// How long compiling one configuration may take, and how long running it.
     pub limit: Duration,
+    /// How many processes compile ahead; 0: the one that runs kernels compiles them; `None`: as
+    /// many as there are cores for, 8 at most.
+    pub compilers: Option<usize>,
+    /// A configuration whose first run takes this many times the best so far runs once.
+    pub cutoff: f64,
+    /// After this time nothing else is begun, but the best are timed in turns.
+    pub budget: Option<Duration>,
+    /// The user's own configuration: measured first, and compared with the best.
+    pub baseline: Option<Bound>,
     /// How long one run of the host reference may take.
     pub reference_limit: Duration,
     /// Most bytes of memory that the host reference, and its compiler, may take.
     pub reference_memory: u64,
     /// How long everything may take.
     pub timeout: Option<Duration>,
-    /// When that time began; `None`: with the measuring.
+    /// When these times began; `None`: with the measuring.
     pub since: Option<Instant>,
     /// The cache; none if nothing is to be kept.
     pub cache: Option<PathBuf>,
@@ -42,6 +52,8 @@ pub enum MeasureEvent<'a> {
     Reference,
     /// A configuration is at this stage; how many are done, and of how many, if that is known.
     Stage(&'a Bound, Stage, usize, Option<usize>),
+    /// As many of the best are timed in turns.
+    Finals(usize),
     /// A configuration has been measured.
     Measured(&'a Bound, &'a CacheRecord),
 }
@@ -59,6 +71,10 @@ pub struct MeasureReport {
     pub candidates: Option<usize>,
     /// There is a reference that outputs were compared with.
     pub checked: bool,
+    /// The best beside the user's own configuration, where there is one and both have times.
+    pub versus: Option<Versus>,
+    /// The budget was spent before all of them were measured.
+    pub spent: bool,
     /// Why it ended before all of them were measured.
     pub stopped: Option<LabError>,
     /// Wall-clock seconds.
@@ -77,12 +93,18 @@ pub struct Measured {
 }
 
 impl MeasureReport {
-    /// The results with a time, fastest first; of equal ones, in the order of configurations.
+    /// The results with a time, best first: those that ran in turns before the others, each by
+    /// time; of equal ones, in the order of configurations. The user's own configuration comes
+    /// first unless another one is [faster](Versus::is_faster).
     pub fn ranked(&self) -> Vec<&Measured> {
-        let time = |m: &Measured| m.record.outcome.timed().map(Timed::seconds);
-        let mut timed: Vec<(f64, &Measured)> =
-            self.results.iter().filter_map(|m| Some((time(m)?, m))).collect();
-        timed.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let own = self.versus.filter(|versus| !versus.is_faster()).map(|versus| versus.baseline);
+        let key = |(place, m): (usize, &Measured)| {
+            let timed = m.record.outcome.timed()?;
+            Some((Some(place) != own, timed.rounds.is_empty(), timed.seconds()))
+        };
+        let results = self.results.iter().enumerate();
+        let mut timed: Vec<_> = results.filter_map(|of| Some((key(of)?, of.1))).collect();
+        timed.sort_by(|((a, b, c), _), ((d, e, f), _)| (a, b).cmp(&(d, e)).then(c.total_cmp(f)));
         timed.into_iter().map(|(_, m)| m).collect()
     }
 

@@ -16,6 +16,8 @@
 //! it looks only when the number of runs has grown by two fifths, so that it looks at most nine
 //! times.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 /// Fewest runs that have an interval at all.
@@ -28,8 +30,8 @@ const MISS: f64 = 0.05;
 pub struct SampleRule {
     /// Runs before those that count, the one whose output is checked among them; at least 1.
     pub warm_up: usize,
-    /// Seconds of this machine's clock for which they go on at least: devices raise their clock
-    /// rate when they have work.
+    /// Seconds of this machine's clock for which the device has had work by then: devices raise
+    /// their clock rate when they have it.
     pub warm_seconds: f64,
     /// Fewest runs that count.
     pub least: usize,
@@ -56,6 +58,11 @@ impl Default for SampleRule {
 }
 
 impl SampleRule {
+    /// [`SampleRule::warm_seconds`] as a length of time; none if it is not one.
+    pub fn warming(&self) -> Duration {
+        Duration::try_from_secs_f64(self.warm_seconds).unwrap_or_default()
+    }
+
     /// Whether these runs are enough.
     pub fn enough(&self, runs: &[f64]) -> bool {
         let n = runs.len();

@@ -132,6 +132,15 @@ pub fn total(configurations: &Configurations<'_>) -> usize {
     configurations.count().and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX)
 }
 
+/// Brings configurations into an order that the seed fixes, each order as likely as another (R. A.
+/// Fisher, F. Yates; Knuth, The Art of Computer Programming, volume 2, section 3.4.2).
+pub fn shuffle(configurations: &mut [Bound], seed: u64) {
+    let mut random = seeded(seed);
+    for last in (1..configurations.len()).rev() {
+        configurations.swap(last, below(&mut random, last + 1));
+    }
+}
+
 /// `count` of the configurations of a space that is listed, in its order.
 fn listed(problem: &Problem, count: usize, seed: u64) -> Result<Vec<Bound>, SolveError> {
     let space = problem.space()?;

@@ -1,4 +1,4 @@
-//! The process that runs kernels: one line of JSON in for each job, lines of JSON out.
+//! The process that compiles and runs kernels: requests in, replies out, as lines of JSON.
 //!
 //! A kernel may write where it should not, may never end, and may take its device with it. On a
 //! processor (PoCL) it does the first in the memory of the process that launched it, and OpenCL has
@@ -8,20 +8,23 @@
 //!
 //! Before it states that it is ready, it runs its own kernel and checks the result, so that a
 //! device that has vanished, or that answers and does nothing, is told from a kernel that is wrong.
+//! One that compiles only runs nothing, so that it disturbs no kernel that is being timed.
 
 use std::fs::File;
 use std::io::{BufRead, Write};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::bench::{Bench, Stage};
+use super::bench::{Bench, Stage, compile};
 use super::job::Job;
 use super::job_error::JobError;
 use super::outcome::{Failure, Outcome, Stages};
+use super::sample::SampleRule;
 use tickbound_device::{
-    self, Arg, Device, DeviceChoice, DeviceError, DeviceProgram, Picked, Session,
+    self, Arg, Device, DeviceChoice, DeviceError, DeviceKind, DeviceProgram, Picked, Session,
 };
 
 /// How long a worker whose input has ended may take to end by itself.
@@ -59,20 +62,44 @@ impl From<&Device> for Described {
     }
 }
 
-/// What a worker says.
+/// What a worker does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Request {
+    /// Compiles a job's program into this file, for [`Job::binary`].
+    Compile(Box<Job>, PathBuf),
+    /// Runs a job.
+    Run(Box<Job>),
+    /// Runs jobs in turns until the times of all are known.
+    Rounds(Vec<Job>, SampleRule),
+}
+
+/// What comes of a request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WorkerAnswer {
+    /// What came of a job: also of compiling it, if it does not compile.
+    Outcome(Outcome, Stages),
+    /// Seconds that compiling took, and whether the file is there: not every driver gives binaries.
+    Compiled(f64, bool),
+    /// Seconds of each run of each job.
+    Rounds(Vec<Vec<f64>>),
+}
+
+/// A message of a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reply {
     /// It has this device, and kernels run on it.
-    Ready(Described),
+    Ready(Described, DeviceKind),
     /// It has no device; why. It ends.
     NoDevice(String),
     /// There is no such device, whatever is tried.
     BadChoice(String),
     /// What the job is at.
     Stage(Stage),
-    /// What came of the job.
-    Done(Outcome, Stages),
+    /// What came of the request.
+    Done(WorkerAnswer),
     /// What came of the job, after which the worker ends.
     Last(Failure),
     /// The device failed before the job's kernel was run; why. The worker ends.
@@ -81,11 +108,11 @@ pub enum Reply {
     Fault(String),
 }
 
-/// Serves jobs from standard input until it ends.
+/// Serves requests from standard input until it ends; `compiles`: such as run nothing.
 ///
 /// # Errors
 /// The pipes fail.
-pub fn serve(choice: DeviceChoice) -> std::io::Result<()> {
+pub fn serve(choice: DeviceChoice, compiles: bool) -> std::io::Result<()> {
     tickbound_os::process::no_core_files();
     let mut out = own_output()?;
     let mut reply = move |reply: &Reply| {
@@ -102,25 +129,24 @@ pub fn serve(choice: DeviceChoice) -> std::io::Result<()> {
         }
         Err(e) => return reply(&Reply::BadChoice(e.to_string())),
     };
-    let session = match Session::open(device).and_then(|s| probe(&s).map(|()| s)) {
+    let tried = |session: &Session| if compiles { Ok(()) } else { probe(session) };
+    let session = match Session::open(device).and_then(|s| tried(&s).map(|()| s)) {
         Ok(session) => session,
         Err(e) => return reply(&Reply::NoDevice(e.to_string())),
     };
-    reply(&Reply::Ready(device.into()))?;
+    reply(&Reply::Ready(device.into(), device.kind))?;
     let mut bench = Bench::new(&session);
     for line in requests() {
-        let job: Job = serde_json::from_str(&line).map_err(std::io::Error::other)?;
-        // A stage that cannot be told shows when the result cannot be told either.
+        let request: Request = serde_json::from_str(&line).map_err(std::io::Error::other)?;
+        // A stage that is lost shows when the result is lost, too.
         let mut stage = |stage| {
             let _ = reply(&Reply::Stage(stage));
         };
-        // SAFETY: whatever the kernel does to memory, it does to this process, which exists for
-        // that alone: it holds nothing of the user's but copies, its results count only if the
-        // output is right, and it is ended by the process that started it.
-        let result = unsafe { bench.run(&job, &mut stage) };
-        let (answer, ends) = match result {
-            Ok((outcome, stages)) => (Reply::Done(outcome, stages), false),
-            Err(JobError::Job(f)) => (Reply::Done(Outcome::Failed(f), Stages::default()), false),
+        let (answer, ends) = match answer(&session, &mut bench, &request, &mut stage) {
+            Ok(answer) => (Reply::Done(answer), false),
+            Err(JobError::Job(f)) => {
+                (Reply::Done(WorkerAnswer::Outcome(Outcome::Failed(f), Stages::default())), false)
+            }
             Err(JobError::Kernel(failure)) => (Reply::Last(failure), true),
             Err(JobError::Device(e)) => (Reply::Device(e.to_string()), true),
             Err(JobError::Expected(why)) => (Reply::Fault(why), false),
@@ -131,6 +157,33 @@ pub fn serve(choice: DeviceChoice) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Does what a request wants.
+fn answer<'s>(
+    session: &'s Session,
+    bench: &mut Bench<'s>,
+    request: &Request,
+    stage: &mut dyn FnMut(Stage),
+) -> Result<WorkerAnswer, JobError> {
+    // SAFETY (of both calls): whatever a kernel does to memory, it does to this process, which
+    // exists for that alone: it holds nothing of the user's but copies, its results count only if
+    // the output is right, and it is ended by the process that started it.
+    match request {
+        Request::Compile(job, into) => {
+            stage(Stage::Compile);
+            compile(session, job, into).map(|(seconds, kept)| WorkerAnswer::Compiled(seconds, kept))
+        }
+        Request::Run(job) => {
+            // SAFETY: as above.
+            let (outcome, stages) = unsafe { bench.run(job, stage)? };
+            Ok(WorkerAnswer::Outcome(outcome, stages))
+        }
+        Request::Rounds(jobs, rule) => {
+            // SAFETY: as above.
+            unsafe { bench.rounds(jobs, rule, stage) }.map(WorkerAnswer::Rounds)
+        }
+    }
 }
 
 /// Runs a kernel that is known to be right.

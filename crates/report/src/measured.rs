@@ -5,9 +5,9 @@ use tickbound_model::Problem;
 
 use super::table::Table;
 use crate::answer::{About, tenth_of_millisecond, values};
-use crate::answer::{End, Entry, Measurement};
+use crate::answer::{BaselineComparison, End, Entry, Measurement};
 use tickbound_measure::outcome::{FailureKind, Outcome, Timed};
-use tickbound_measure::{MeasureReport, Measured};
+use tickbound_measure::{MeasureReport, Measured, Versus};
 
 /// Configurations in the table.
 const SHOWN: usize = 10;
@@ -33,6 +33,11 @@ pub fn four_digits(number: f64) -> String {
 
 fn milliseconds(seconds: f64) -> String {
     four_digits(seconds * 1e3)
+}
+
+/// Whether it ran in turns with others.
+fn has_rounds(measured: &Measured) -> bool {
+    measured.record.outcome.timed().is_some_and(|timed| !timed.rounds.is_empty())
 }
 
 impl MeasuredTimes<'_> {
@@ -73,9 +78,11 @@ impl MeasuredTimes<'_> {
         table
     }
 
-    fn unsteady(&self) -> usize {
+    /// How many times did not become steady: of those that ran several times, and of all.
+    fn unsteady(&self) -> [usize; 2] {
         let timed = self.report.results.iter().filter_map(|m| m.record.outcome.timed());
-        timed.filter(|timed| !timed.steady).count()
+        let unsteady = || timed.clone().filter(|timed| !timed.steady);
+        [unsteady().filter(|timed| timed.runs.len() > 1).count(), unsteady().count()]
     }
 
     /// All for a user.
@@ -109,8 +116,13 @@ impl MeasuredTimes<'_> {
         parts.extend(
             failed.filter(|(_, n)| *n > 0).map(|(kind, n)| format!("{n} {}", kind.about())),
         );
-        let unsteady = self.unsteady();
+        let [unsteady, all] = self.unsteady();
         parts.extend((unsteady > 0).then(|| format!("{unsteady} unsteady")));
+        let once = all - unsteady;
+        parts.extend((once > 0).then(|| format!("{once} ran once, as they are slow")));
+        let turns = report.ranked().iter().filter(|m| has_rounds(m)).count();
+        parts.extend((turns > 0).then(|| format!("the {turns} best ran again in turns")));
+        parts.extend(report.spent.then(|| "the budget is spent".to_owned()));
         if !report.checked {
             parts.push("outputs unchecked".into());
         }
@@ -120,6 +132,7 @@ impl MeasuredTimes<'_> {
             ("model", model),
             ("measured", Some(parts.join("; "))),
             ("best", ranked.first().map(|best| self.best(best))),
+            ("baseline", report.versus.map(|versus| self.versus(&versus))),
             ("stopped by", report.stopped.as_ref().map(ToString::to_string)),
             ("cache", self.cache.map(str::to_owned)),
             ("in", Some(format!("{:.1} s", report.seconds))),
@@ -132,6 +145,21 @@ impl MeasuredTimes<'_> {
         let named = if named.is_empty() { "the only configuration".to_owned() } else { named };
         let seconds = best.record.outcome.timed().map_or(f64::NAN, |t| t.seconds());
         format!("{} ms at {named}", milliseconds(seconds))
+    }
+
+    /// How the user's own configuration does beside the best other one.
+    fn versus(&self, versus: &Versus) -> String {
+        let Versus { ratio, interval: (low, high), rounds, .. } = versus;
+        let other = self.report.results.get(versus.other);
+        let other = other.map(|m| self.problem.name_values(&m.bound.configuration).to_string());
+        let other = other.unwrap_or_default();
+        let known = format!("{low:.3} to {high:.3} at 95 %, {rounds} rounds");
+        match versus.is_faster() {
+            true => format!("{other} is {ratio:.3} times as fast ({known})"),
+            false => {
+                format!("no other one is faster; {other} is {ratio:.3} times as fast ({known})")
+            }
+        }
     }
 
     /// The object that `measure --json` prints.
@@ -149,14 +177,31 @@ impl MeasuredTimes<'_> {
             measured: ranked.len(),
             cached: report.results.iter().filter(|m| m.cached).count(),
             failed: failed.map(|kind| (kind.name().to_owned(), report.failed(*kind))).collect(),
-            unsteady: self.unsteady(),
+            unsteady: self.unsteady()[1],
             checked: report.checked,
             best: best.map(|m| values(self.problem, &m.bound.configuration)),
             time: best.and_then(|m| m.record.outcome.timed()).map(Timed::seconds),
+            baseline: report.versus.map(|versus| self.comparison(&versus)),
+            budget_spent: report.spent,
             stopped_by: report.stopped.as_ref().map(ToString::to_string),
             cache: self.cache.map(str::to_owned),
             seconds: tenth_of_millisecond(report.seconds),
             results: report.results.iter().enumerate().map(|(i, m)| self.entry(i, m)).collect(),
+        }
+    }
+
+    fn comparison(&self, versus: &Versus) -> BaselineComparison {
+        let at = |place: usize| self.report.results.get(place);
+        let at = |place| at(place).map(|m| values(self.problem, &m.bound.configuration));
+        let (low, high) = versus.interval;
+        BaselineComparison {
+            configuration: at(versus.baseline),
+            other: at(versus.other),
+            ratio: versus.ratio,
+            low,
+            high,
+            rounds: versus.rounds,
+            faster: versus.is_faster(),
         }
     }
 
@@ -173,6 +218,7 @@ impl MeasuredTimes<'_> {
                     steady: timed.steady,
                     checked: timed.checked,
                     runs: timed.runs.clone(),
+                    rounds: timed.rounds.clone(),
                     bytes: rate("GB/s"),
                     operations: rate("GOP/s"),
                 },

@@ -38,9 +38,10 @@ pub(crate) fn milliseconds(seconds: f64) -> f64 {
 pub(crate) const FAILED: f64 = 1e14;
 
 /// The fields of an entry beside the parameters, which can have none of these names.
-const FIELDS: [&str; 15] = [
+const FIELDS: [&str; 16] = [
     "time",
     "times",
+    "times_in_turns",
     "compile_time",
     "verification_time",
     "benchmark_time",
@@ -96,8 +97,12 @@ impl CacheRecord {
         match &self.outcome {
             Outcome::Timed(timed) => {
                 put("time", json!(milliseconds(timed.seconds())));
-                let times: Vec<f64> = timed.runs.iter().map(|s| milliseconds(*s)).collect();
-                put("times", json!(times));
+                let times =
+                    |runs: &[f64]| runs.iter().map(|s| milliseconds(*s)).collect::<Vec<_>>();
+                put("times", json!(times(&timed.runs)));
+                if !timed.rounds.is_empty() {
+                    put("times_in_turns", json!(times(&timed.rounds)));
+                }
             }
             Outcome::Failed(failure) => {
                 put("time", json!(error_name(failure.kind)));
@@ -136,34 +141,7 @@ impl CacheRecord {
             parameters.iter().map(|name| integer(entry.get(name)?)).collect::<Option<_>>()?;
         let text = |name: &str| entry.get(name).and_then(Value::as_str);
         let seconds = |name: &str| entry.get(name).and_then(Value::as_f64).unwrap_or(0.0) / 1e3;
-        let time = entry.get("time").or_else(|| entry.get("__error__"))?;
-        let error = entry.get("__error__").and_then(Value::as_str).or_else(|| time.as_str());
-        let outcome = match (time.as_f64(), error) {
-            (_, Some(error)) => {
-                let kind = kind_of(error, text("failure"))?;
-                let message = text("message").unwrap_or("failed when it was measured").to_owned();
-                Outcome::Failed(Failure { kind, message })
-            }
-            (Some(time), None) if time >= FAILED => {
-                Outcome::failed(FailureKind::Runtime, "failed when it was measured")
-            }
-            (Some(time), None) => {
-                let times = entry.get("times").and_then(Value::as_array);
-                let runs = times.into_iter().flatten().map(Value::as_f64);
-                let mut runs: Vec<f64> = runs.collect::<Option<_>>()?;
-                if runs.is_empty() {
-                    runs.push(time);
-                }
-                if !runs.iter().chain([&time]).all(|t| t.is_finite() && *t > 0.0) {
-                    return None;
-                }
-                runs.iter_mut().for_each(|run| *run /= 1e3);
-                let steady = text("steadiness") != Some("unsteady");
-                let checked = text("verification") == Some("correct");
-                Outcome::Timed(Timed { runs, steady, checked })
-            }
-            (None, None) => return None,
-        };
+        let outcome = outcome(entry)?;
         let rates = ["GB/s", "GOP/s"]
             .into_iter()
             .filter_map(|name| Some((name.to_owned(), entry.get(name)?.as_f64()?)));
@@ -181,6 +159,42 @@ impl CacheRecord {
             rates: rates.collect(),
         })
     }
+}
+
+/// What came of a configuration by its entry; nothing if that is no result.
+fn outcome(entry: &Value) -> Option<Outcome> {
+    let text = |name: &str| entry.get(name).and_then(Value::as_str);
+    let time = entry.get("time").or_else(|| entry.get("__error__"))?;
+    let error = entry.get("__error__").and_then(Value::as_str).or_else(|| time.as_str());
+    Some(match (time.as_f64(), error) {
+        (_, Some(error)) => {
+            let kind = kind_of(error, text("failure"))?;
+            let message = text("message").unwrap_or("failed when it was measured").to_owned();
+            Outcome::Failed(Failure { kind, message })
+        }
+        (Some(time), None) if time >= FAILED => {
+            Outcome::failed(FailureKind::Runtime, "failed when it was measured")
+        }
+        (Some(time), None) => {
+            let times = |name| {
+                let times = entry.get(name).and_then(Value::as_array);
+                times.into_iter().flatten().map(Value::as_f64).collect::<Option<Vec<f64>>>()
+            };
+            let (mut runs, mut rounds) = (times("times")?, times("times_in_turns")?);
+            if runs.is_empty() {
+                runs.push(time);
+            }
+            let all = runs.iter().chain(&rounds).chain([&time]);
+            if !all.into_iter().all(|t| t.is_finite() && *t > 0.0) {
+                return None;
+            }
+            runs.iter_mut().chain(&mut rounds).for_each(|run| *run /= 1e3);
+            let steady = text("steadiness") != Some("unsteady");
+            let checked = text("verification") == Some("correct");
+            Outcome::Timed(Timed { runs, rounds, steady, checked })
+        }
+        (None, None) => return None,
+    })
 }
 
 /// The values that a key consists of, as we or Kernel Tuner write it.
@@ -230,7 +244,7 @@ mod tests {
     }
 
     fn timed(runs: &[f64], steady: bool, checked: bool) -> Outcome {
-        Outcome::Timed(Timed { runs: runs.to_vec(), steady, checked })
+        Outcome::Timed(Timed { runs: runs.to_vec(), rounds: Vec::new(), steady, checked })
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(super) struct Held {
     /// As messages call it.
     pub(super) shown: PathBuf,
     target: PathBuf,
-    lock: Lock,
+    _lock: Lock,
 }
 
 impl Held {
@@ -59,7 +59,7 @@ impl Held {
                 }
             }
         }
-        Ok(Held { disk, shown, target, lock })
+        Ok(Held { disk, shown, target, _lock: lock })
     }
 
     /// What is in the file; nothing if there is none.
@@ -113,28 +113,30 @@ impl Held {
             draft.keep()
         };
         let file = write().map_err(at(&self.shown))?;
-        let (disk, shown, length) = (self.disk, self.shown, text.len() as u64);
-        Ok(Log { disk, shown, file, length, torn: false, _lock: self.lock })
+        Ok(Log { held: self, file, length: text.len() as u64, torn: false })
     }
 }
 
 /// A cache's file, to which lines are added.
 #[derive(Debug)]
 pub(super) struct Log {
-    disk: Disk,
-    shown: PathBuf,
+    held: Held,
     file: File,
     /// Bytes that are known to be whole.
     length: u64,
     /// Something is behind them that could not be taken back.
     torn: bool,
-    _lock: Lock,
 }
 
 impl Log {
     /// Adds a text, which is on the disk when this returns; if it cannot be, nothing of it stays.
     pub(super) fn add(&mut self, text: &str) -> Result<(), CacheError> {
-        self.put(0, text).map_err(at(&self.shown))
+        self.put(0, text).map_err(at(&self.held.shown))
+    }
+
+    /// The file, to be replaced.
+    pub(super) fn held(self) -> Held {
+        self.held
     }
 
     /// Replaces the last `bytes` by a text, unless an earlier failure left something behind them.
@@ -142,11 +144,11 @@ impl Log {
         if self.torn {
             return Ok(());
         }
-        self.put(bytes, text).map_err(at(&self.shown))
+        self.put(bytes, text).map_err(at(&self.held.shown))
     }
 
     fn put(&mut self, less: u64, text: &str) -> std::io::Result<()> {
-        let (disk, from) = (self.disk, self.length - less);
+        let (disk, from) = (self.held.disk, self.length - less);
         if less > 0 || self.torn {
             disk.cut(&self.file, from)?;
         }

@@ -116,8 +116,11 @@ impl CacheHead {
 #[derive(Debug)]
 pub struct Cache {
     log: Log,
-    parameters: Vec<String>,
-    entries: usize,
+    head: CacheHead,
+    /// Keys of the entries.
+    keys: BTreeSet<String>,
+    /// An entry was added whose key was there.
+    repeats: bool,
 }
 
 /// What was in a cache when it was opened.
@@ -172,27 +175,38 @@ impl Cache {
             (kept, found.records) = (sifted.texts, sifted.records);
         }
         let log = held.replace(&open_text(&head, &kept))?;
-        Ok((Cache { log, parameters: head.parameters, entries: kept.len() }, found))
+        let keys = found.records.iter().map(CacheRecord::key).collect();
+        Ok((Cache { log, head, keys, repeats: false }, found))
     }
 
-    /// Adds a result. It is on the disk when this returns.
+    /// Adds a result, which counts instead of an earlier one with its key. It is on the disk when
+    /// this returns.
     ///
     /// # Errors
     /// The file cannot be written; then nothing of the result stays in it.
     pub fn append(&mut self, record: &CacheRecord) -> Result<(), CacheError> {
-        let (key, entry) = (json!(record.key()), record.entry(&self.parameters));
-        self.log.add(&format!("\n{key}: {entry},"))?;
-        self.entries += 1;
+        let (key, entry) = (record.key(), record.entry(&self.head.parameters));
+        self.log.add(&format!("\n{}: {entry},", json!(key)))?;
+        self.repeats |= !self.keys.insert(key);
         Ok(())
     }
 
-    /// Closes the object, so that any reader of JSON can read it.
+    /// Closes the object, so that any reader of JSON can read it, with one entry for each key.
     ///
     /// # Errors
     /// The file cannot be written; all entries stay.
     pub fn close(self) -> Result<(), CacheError> {
+        let mut log = self.log;
+        if self.repeats {
+            let held = log.held();
+            let content = text::decoded(&held.read()?.unwrap_or_default());
+            let parts = text::read(&content)
+                .ok_or_else(|| CacheError::NoCache { path: held.shown.clone() })?;
+            let last = Sifted::new(parts, &self.head.parameters, &|_| true);
+            log = held.replace(&open_text(&self.head, &last.texts))?;
+        }
         // Without the last comma.
-        self.log.end(u64::from(self.entries > 0), "}\n}")
+        log.end(u64::from(!self.keys.is_empty()), "}\n}")
     }
 }
 

@@ -24,7 +24,8 @@ fn head() -> CacheHead {
 }
 
 fn record(value: i64) -> CacheRecord {
-    let timed = Timed { runs: vec![1e-3 * (1 + value.abs()) as f64], steady: true, checked: true };
+    let runs = vec![1e-3 * (1 + value.abs()) as f64];
+    let timed = Timed { runs, rounds: Vec::new(), steady: true, checked: true };
     CacheRecord {
         values: vec![value],
         outcome: Outcome::Timed(timed),
@@ -305,4 +306,36 @@ fn what_may_not_be_written_to_is_not_replaced() {
         Err(error) => assert!(error.to_string().contains("c.json: "), "{error}"),
     }
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o7777, 0o440);
+}
+
+/// The entry that is added last counts; the file has one for each key when it is closed, and both
+/// if it is not.
+#[test]
+fn a_result_that_replaces_another() {
+    let (_folder, path) = cache([1, 2, 3]);
+    let again = |cache: &mut Cache, runs: &[f64]| {
+        let mut record = record(2);
+        let Outcome::Timed(timed) = &mut record.outcome else { panic!("{record:?}") };
+        timed.rounds = runs.to_vec();
+        cache.append(&record).unwrap();
+    };
+    let read = || {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (_, found) = open(Disk::real(), &path).unwrap();
+        let rounds = |r: &CacheRecord| r.outcome.timed().unwrap().rounds.clone();
+        let all: Vec<_> = found.records.iter().map(|r| (r.values[0], rounds(r))).collect();
+        (all, text.matches("\n\"2\":").count(), found.notes.len())
+    };
+    let (mut opened, _) = open(Disk::real(), &path).unwrap();
+    again(&mut opened, &[0.5, 0.25]);
+    again(&mut opened, &[0.125]);
+    opened.close().unwrap();
+    let expected = |rounds: &[f64]| vec![(1, vec![]), (2, rounds.to_vec()), (3, vec![])];
+    assert_eq!(read(), (expected(&[0.125]), 1, 0));
+    let (mut opened, _) = open(Disk::real(), &path).unwrap();
+    again(&mut opened, &[0.75]);
+    drop(opened);
+    let (found, entries, notes) = read();
+    assert_eq!((found, entries), (expected(&[0.75]), 2));
+    assert!(notes > 0, "what was left out is said");
 }

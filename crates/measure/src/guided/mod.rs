@@ -22,6 +22,7 @@ pub mod process;
 mod replay;
 
 use chacha20::ChaCha8Rng;
+use itertools::Itertools;
 use rayon::prelude::*;
 
 use super::random::{below, seeded};
@@ -36,6 +37,8 @@ pub const RANDOM: usize = 4;
 pub const GAIN: f64 = 0.01;
 /// How often in a row the expected gain must be below that.
 pub const IN_A_ROW: usize = 3;
+/// Candidates that are named as likely to be chosen next.
+const AHEAD: usize = 32;
 
 /// A configuration that can be measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,6 +98,8 @@ pub struct Guide {
     /// What was measured, in this order, with the logarithm of the time; nothing where there is
     /// none.
     told: Vec<(usize, Option<f64>)>,
+    /// Those with the greatest expected improvement when that was last computed, best first.
+    promising: Vec<usize>,
     /// How often in a row the expected gain was too small.
     small: usize,
     random: ChaCha8Rng,
@@ -108,7 +113,9 @@ impl Guide {
         first.sort_by_key(|c| candidates[*c].ticks);
         first.truncate(FIRST);
         let open = vec![true; candidates.len()];
-        Guide { candidates, first, open, told: Vec::new(), small: 0, random: seeded(seed) }
+        let (none, promising) = (Vec::new(), Vec::new());
+        let random = seeded(seed);
+        Guide { candidates, first, open, told: none, promising, small: 0, random }
     }
 
     /// How many were measured.
@@ -123,9 +130,23 @@ impl Guide {
     }
 
     /// The number of the candidate to measure next, also when the search [is
-    /// settled](Guide::is_settled); nothing if all were measured. Each number is to be
-    /// [told](Guide::tell) before the next one is asked for.
+    /// settled](Guide::is_settled); nothing if all were chosen. Each number is to be
+    /// [told](Guide::tell), before the next one is asked for or, where several devices measure,
+    /// later.
     pub fn choose(&mut self) -> Option<usize> {
+        let chosen = self.chosen()?;
+        self.open[chosen] = false;
+        Some(chosen)
+    }
+
+    /// Candidates that are likely to be chosen next, at most `count`: only the model's best are
+    /// certain.
+    pub fn upcoming(&self, count: usize) -> Vec<usize> {
+        let all = self.first.iter().chain(&self.promising).copied();
+        all.filter(|c| self.open[*c]).unique().take(count).collect()
+    }
+
+    fn chosen(&mut self) -> Option<usize> {
         let open: Vec<usize> = (0..self.open.len()).filter(|c| self.open[*c]).collect();
         if let Some(first) = self.first.iter().find(|c| self.open[**c]) {
             return Some(*first);
@@ -154,7 +175,7 @@ impl Guide {
     }
 
     /// The candidate with the greatest expected improvement, and that; the first of equal ones.
-    fn most_promising(&self, open: &[usize]) -> Option<(usize, f64)> {
+    fn most_promising(&mut self, open: &[usize]) -> Option<(usize, f64)> {
         let times = self.told.iter().filter_map(|(_, time)| *time);
         let best = times.clone().reduce(f64::min)?;
         let worst = times.reduce(f64::max)?;
@@ -169,8 +190,11 @@ impl Guide {
             let Guess { mean, deviation } = process.at(&self.candidates[*c].point);
             (*c, Guess { mean: mean + self.candidates[*c].model(), deviation }.improvement(best))
         };
-        let gains: Vec<(usize, f64)> = open.par_iter().map(gain).collect();
-        gains.into_iter().reduce(|best, next| if next.1 > best.1 { next } else { best })
+        let mut gains: Vec<(usize, f64)> = open.par_iter().map(gain).collect();
+        // Stable: of equal ones the first stays first.
+        gains.sort_by(|a, b| b.1.total_cmp(&a.1));
+        self.promising = gains.iter().take(AHEAD).map(|(candidate, _)| *candidate).collect();
+        gains.first().copied()
     }
 }
 

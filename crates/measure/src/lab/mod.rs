@@ -1,6 +1,6 @@
 //! A device and a worker process for it, which is started anew whenever it is lost.
 //!
-//! [`Lab::run`] gives a [`Job`] to the worker and waits. A worker that takes too long is killed
+//! [`Lab::ask`] gives a [`Request`] to the worker and waits. A worker that takes too long is killed
 //! with all that it has started, one that crashes is noted; either way the job has failed, and the
 //! next one gets a new worker. A device is lost when no new worker can use it, or when what answers
 //! to its number is another one.
@@ -8,16 +8,15 @@
 mod process;
 mod setup;
 
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::bench::Stage;
-use super::job::Job;
 use super::outcome::{FailureKind, Outcome, Stages};
-use super::worker::{Described, Reply};
+use super::worker::{Described, Reply, Request, WorkerAnswer};
 pub use crate::error::LabError;
 use process::{Heard, Worker};
-pub use setup::{LabSetup, SUBCOMMAND};
+pub use setup::{COMPILES, Interrupts, LabSetup, SUBCOMMAND};
+use tickbound_device::DeviceKind;
 
 /// How long a worker may take to open its device and to try it.
 const OPENING: Duration = Duration::from_secs(60);
@@ -26,13 +25,15 @@ const FILLING: Duration = Duration::from_secs(300);
 /// How often a device that does not answer is tried, and how long to wait in between.
 const ATTEMPTS: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(300);
+
 /// A device with a worker.
 #[derive(Debug)]
 pub struct Lab<'a> {
     setup: LabSetup,
-    interrupt: &'a AtomicBool,
+    interrupts: Interrupts<'a>,
     worker: Option<Worker>,
     device: Described,
+    kind: DeviceKind,
 }
 
 impl<'a> Lab<'a> {
@@ -40,9 +41,17 @@ impl<'a> Lab<'a> {
     ///
     /// # Errors
     /// There is no such device, or no process can be started.
-    pub fn open(setup: LabSetup, interrupt: &'a AtomicBool) -> Result<Lab<'a>, LabError> {
-        let (worker, device) = start(&setup, interrupt)?;
-        Ok(Lab { setup, interrupt, worker: Some(worker), device })
+    pub fn open(setup: LabSetup, interrupts: Interrupts<'a>) -> Result<Lab<'a>, LabError> {
+        let (worker, device, kind) = start(&setup, interrupts)?;
+        Ok(Lab { setup, interrupts, worker: Some(worker), device, kind })
+    }
+
+    /// A lab for the same device that compiles, and runs nothing. Its worker starts with its first
+    /// request.
+    pub fn compiling(&self) -> Lab<'a> {
+        let setup = LabSetup { compiles: true, ..self.setup.clone() };
+        let (interrupts, device, kind) = (self.interrupts, self.device.clone(), self.kind);
+        Lab { setup, interrupts, worker: None, device, kind }
     }
 
     /// The device.
@@ -50,15 +59,21 @@ impl<'a> Lab<'a> {
         &self.device
     }
 
-    /// Runs a job. `stage` is called with what it is at.
+    /// What kind of device it is.
+    pub fn kind(&self) -> DeviceKind {
+        self.kind
+    }
+
+    /// Does what a request wants. `stage` is called with what it is at.
     ///
     /// # Errors
-    /// The device is lost, or the user or the time says stop; then nothing is known of the job.
-    pub fn run(
+    /// The device is lost, the user interrupts, or the time is up; then nothing is known of the
+    /// job.
+    pub fn ask(
         &mut self,
-        job: &Job,
+        request: &Request,
         stage: &mut dyn FnMut(Stage),
-    ) -> Result<(Outcome, Stages), LabError> {
+    ) -> Result<WorkerAnswer, LabError> {
         let mut why = String::new();
         for attempt in 0..ATTEMPTS {
             if attempt > 0 {
@@ -68,8 +83,8 @@ impl<'a> Lab<'a> {
                 Some(worker) => worker,
                 None => self.renew()?,
             };
-            match self.attend(worker, job, stage)? {
-                Attended::Outcome(outcome, stages) => return Ok((outcome, stages)),
+            match self.attend(worker, request, stage)? {
+                Attended::Answer(answer) => return Ok(answer),
                 Attended::Device(said) => why = said,
             }
         }
@@ -84,9 +99,9 @@ impl<'a> Lab<'a> {
             if attempt > 0 {
                 std::thread::sleep(PAUSE);
             }
-            match start(&self.setup, self.interrupt) {
-                Ok((worker, device)) if device == self.device => return Ok(worker),
-                Ok((_, device)) => why = format!("there is {} in its place", device.name),
+            match start(&self.setup, self.interrupts) {
+                Ok((worker, device, _)) if device == self.device => return Ok(worker),
+                Ok((_, device, _)) => why = format!("there is {} in its place", device.name),
                 Err(LabError::NoDevice(said) | LabError::Choice(said)) => why = said,
                 Err(e) => return Err(e),
             }
@@ -94,25 +109,37 @@ impl<'a> Lab<'a> {
         Err(lost(why))
     }
 
+    /// How long a request may take after its buffers are filled.
+    fn limit(&self, request: &Request) -> Duration {
+        match request {
+            Request::Compile(..) | Request::Run(_) => self.setup.limit,
+            Request::Rounds(jobs, rule) => {
+                let rounds = Duration::try_from_secs_f64(rule.seconds).unwrap_or_default();
+                self.setup.limit.saturating_mul(jobs.len() as u32).saturating_add(rounds)
+            }
+        }
+    }
+
     /// Waits for a worker; keeps it if it can go on.
     fn attend(
         &mut self,
         mut worker: Worker,
-        job: &Job,
+        request: &Request,
         stage: &mut dyn FnMut(Stage),
     ) -> Result<Attended, LabError> {
         let began = Instant::now();
         let (mut at, mut since) = (Stage::Fill, Instant::now());
+        let limit = self.limit(request);
         let failed = |kind, message: String| {
             let stages = Stages { other: began.elapsed().as_secs_f64(), ..Stages::default() };
-            Ok(Attended::Outcome(Outcome::failed(kind, message), stages))
+            Ok(Attended::Answer(WorkerAnswer::Outcome(Outcome::failed(kind, message), stages)))
         };
-        if worker.send(job).is_err() {
+        if worker.send(request).is_err() {
             return Ok(Attended::Device(worker.end()));
         }
         loop {
-            let limit = if at == Stage::Fill { FILLING } else { self.setup.limit };
-            match worker.listen(Some(since + limit), &self.setup, self.interrupt)? {
+            let limit = if at == Stage::Fill { FILLING } else { limit };
+            match worker.listen(Some(since + limit), &self.setup, self.interrupts)? {
                 Heard::Reply(Reply::Stage(next)) => {
                     if at == Stage::Fill {
                         since = Instant::now();
@@ -120,9 +147,9 @@ impl<'a> Lab<'a> {
                     at = next;
                     stage(next);
                 }
-                Heard::Reply(Reply::Done(outcome, stages)) => {
+                Heard::Reply(Reply::Done(answer)) => {
                     self.worker = Some(worker);
-                    return Ok(Attended::Outcome(outcome, stages));
+                    return Ok(Attended::Answer(answer));
                 }
                 Heard::Reply(Reply::Last(f)) => return failed(f.kind, f.message),
                 Heard::Reply(Reply::Device(why)) => return Ok(Attended::Device(why)),
@@ -153,16 +180,19 @@ fn late(limit: Duration, at: Stage) -> String {
 }
 
 enum Attended {
-    Outcome(Outcome, Stages),
+    Answer(WorkerAnswer),
     Device(String),
 }
 
-fn start(setup: &LabSetup, interrupt: &AtomicBool) -> Result<(Worker, Described), LabError> {
-    let mut worker = Worker::spawn(&setup.program, setup.choice, &setup.folder).map_err(|e| {
+fn start(
+    setup: &LabSetup,
+    interrupts: Interrupts<'_>,
+) -> Result<(Worker, Described, DeviceKind), LabError> {
+    let mut worker = Worker::spawn(setup).map_err(|e| {
         LabError::Process(format!("{} cannot be started: {e}", setup.program.display()))
     })?;
-    match worker.listen(Some(Instant::now() + OPENING), setup, interrupt)? {
-        Heard::Reply(Reply::Ready(device)) => Ok((worker, device)),
+    match worker.listen(Some(Instant::now() + OPENING), setup, interrupts)? {
+        Heard::Reply(Reply::Ready(device, kind)) => Ok((worker, device, kind)),
         Heard::Reply(Reply::NoDevice(why)) => Err(LabError::NoDevice(why)),
         Heard::Reply(Reply::BadChoice(why)) => Err(LabError::Choice(why)),
         Heard::Reply(other) => Err(LabError::Process(format!("says {other:?} out of turn"))),

@@ -1,20 +1,17 @@
 //! The worker process from outside: started, spoken to, heard, and never left behind.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
 use std::process::{ChildStdin, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tickbound_os::process::{Ended, Group};
 
-use super::setup::{LabSetup, SUBCOMMAND};
+use super::setup::{COMPILES, Interrupts, LabSetup, SUBCOMMAND};
 use crate::error::LabError;
-use crate::job::Job;
-use crate::worker::Reply;
-use tickbound_device::DeviceChoice;
+use crate::worker::{Reply, Request};
 
 /// How often the interrupt is examined.
 const POLL: Duration = Duration::from_millis(20);
@@ -39,15 +36,12 @@ pub(super) enum Heard {
 }
 
 impl Worker {
-    pub(super) fn spawn(
-        program: &Path,
-        choice: DeviceChoice,
-        folder: &Path,
-    ) -> std::io::Result<Worker> {
-        let mut command = Command::new(program);
-        command.arg(SUBCOMMAND).arg(choice.to_string());
-        if !folder.as_os_str().is_empty() {
-            command.current_dir(folder);
+    pub(super) fn spawn(setup: &LabSetup) -> std::io::Result<Worker> {
+        let mut command = Command::new(&setup.program);
+        command.arg(SUBCOMMAND).arg(setup.choice.to_string());
+        command.args(setup.compiles.then_some(COMPILES));
+        if !setup.folder.as_os_str().is_empty() {
+            command.current_dir(&setup.folder);
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut group = Group::spawn(&mut command)?;
@@ -68,8 +62,8 @@ impl Worker {
         Ok(Worker { group, stdin, replies, last_error })
     }
 
-    pub(super) fn send(&mut self, job: &Job) -> std::io::Result<()> {
-        let line = serde_json::to_string(job).map_err(std::io::Error::other)? + "\n";
+    pub(super) fn send(&mut self, request: &Request) -> std::io::Result<()> {
+        let line = serde_json::to_string(request).map_err(std::io::Error::other)? + "\n";
         let stdin = self.stdin.as_mut().ok_or_else(|| std::io::Error::other("no pipe"))?;
         stdin.write_all(line.as_bytes()).and_then(|()| stdin.flush())
     }
@@ -79,7 +73,7 @@ impl Worker {
         &self,
         until: Option<Instant>,
         setup: &LabSetup,
-        interrupt: &AtomicBool,
+        interrupts: Interrupts<'_>,
     ) -> Result<Heard, LabError> {
         let passed = |moment: Option<Instant>| moment.is_some_and(|m| Instant::now() >= m);
         loop {
@@ -92,7 +86,7 @@ impl Worker {
             if passed(setup.deadline) {
                 return Err(LabError::TimeUp);
             }
-            if interrupt.load(Ordering::Relaxed) {
+            if interrupts.iter().any(|flag| flag.load(Ordering::Relaxed)) {
                 return Err(LabError::Interrupted);
             }
             if passed(until) {

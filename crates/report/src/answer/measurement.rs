@@ -38,6 +38,10 @@ pub struct Measurement {
     pub best: Option<Values>,
     /// Its median, in seconds.
     pub time: Option<f64>,
+    /// The user's own configuration beside the best other one, if both have times.
+    pub baseline: Option<BaselineComparison>,
+    /// The budget was spent before all of them were measured.
+    pub budget_spent: bool,
     /// Why it ended before all of them were measured.
     pub stopped_by: Option<String>,
     /// The file where results are kept.
@@ -46,6 +50,26 @@ pub struct Measurement {
     pub seconds: f64,
     /// The results, in the order in which they were requested.
     pub results: Vec<Entry>,
+}
+
+/// Two configurations, timed in turns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct BaselineComparison {
+    /// The user's own.
+    pub configuration: Option<Values>,
+    /// The best other one.
+    pub other: Option<Values>,
+    /// The median of the own one's time over the other's, in the same round.
+    pub ratio: f64,
+    /// The interval that has it with at least 95 %, from here.
+    pub low: f64,
+    /// Its other end.
+    pub high: f64,
+    /// How many rounds there were.
+    pub rounds: usize,
+    /// The other one is faster: the whole interval is above 1.
+    pub faster: bool,
 }
 
 /// What came of one configuration.
@@ -81,6 +105,9 @@ pub enum End {
         checked: bool,
         /// Seconds of each run that counts, in order.
         runs: Vec<f64>,
+        /// The same of runs in turns with other configurations, for the best; the median is theirs.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        rounds: Vec<f64>,
         /// 10^9 bytes a second, where the problem states how many it moves.
         #[serde(rename = "GB/s", skip_serializing_if = "Option::is_none")]
         bytes: Option<f64>,

@@ -35,7 +35,7 @@ pub use counts::{COUNTED, Counts, counts};
 pub use data::{Answer, Optimum, Run, Tally, Trail, Values, tenth_of_millisecond, values};
 pub use explained::{Explained, Reading};
 #[cfg(feature = "measured")]
-pub use measurement::{End, Entry, Measurement};
+pub use measurement::{BaselineComparison, End, Entry, Measurement};
 #[cfg(feature = "measured")]
 pub use scored::{Other, Scored};
 pub use simulated::{Phase, Simulated};

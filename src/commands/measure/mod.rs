@@ -5,24 +5,26 @@ use std::time::{Duration, Instant};
 
 use tickbound_elimination::TableLimits;
 use tickbound_input::message::one_line;
-use tickbound_model::{Bound, Problem};
+use tickbound_model::{Bound, Configurations, Problem};
 use tickbound_simulator::simulate;
 
-use super::exit::{CliError, Exit, input};
-use super::load::{Question, positive_seconds};
-use super::output::{Outputs, save, say_answer, say_json, written};
-use super::progress::Progress;
-use super::stop::{self, Stops};
-use super::values::{ByteSize, Seconds};
+mod teller;
+
+use crate::commands::exit::{CliError, Exit, input};
+use crate::commands::load::{self, Question, Setting, positive_seconds};
+use crate::commands::output::{Outputs, save, say_answer, say_json, written};
+use crate::commands::progress::Progress;
+use crate::commands::stop::{self, Stops};
+use crate::commands::values::{ByteSize, Seconds};
+use teller::Teller;
 use tickbound_device::DeviceChoice;
 use tickbound_device::platform::mismatch;
 use tickbound_measure::cache::{kept_beside, usual_name};
 use tickbound_measure::guided::Guide;
 use tickbound_measure::lab::LabError;
-use tickbound_measure::outcome::Outcome;
-use tickbound_measure::select::{Candidates, Selection, candidates, select, total};
+use tickbound_measure::select::{Candidates, Selection, candidates, select, shuffle, total};
 use tickbound_measure::{
-    MeasureError, MeasureEvent, MeasureOptions, MeasurePlan, MeasureReport, measure, t4, worker,
+    MeasureError, MeasureOptions, MeasurePlan, MeasureReport, measure, t4, worker,
 };
 use tickbound_report::MeasuredTimes;
 
@@ -32,15 +34,16 @@ const MAX_UNASKED: usize = 500;
 const MAX_MODELLED: usize = 20_000;
 /// How long the model's times may take after a stop, so that they stand beside what was measured.
 const AFTER_STOP: Duration = Duration::from_millis(200);
-/// Failures that are told one by one.
-const MAX_TOLD: usize = 20;
+/// Most configurations that a budget draws from a space without a model.
+const MAX_DRAWN: usize = 5_000;
 
 /// Arguments of `measure`.
 #[derive(Debug, clap::Args)]
 pub struct MeasureArgs {
     #[command(flatten)]
     question: Question,
-    /// The device: opencl, or opencl:N as `tickbound devices` lists them
+    /// The device: opencl, or opencl:N as `tickbound devices` lists them; equal graphics processors
+    /// measure side by side: opencl:0,opencl:1
     #[arg(long, value_name = "DEVICE", default_value = "opencl")]
     device: String,
     /// Measure the whole space
@@ -57,10 +60,25 @@ pub struct MeasureArgs {
     /// that is little
     #[arg(long, group = "drawn")]
     guided: bool,
+    /// Measure for this long, such as 60s or 10min: guided by the model, or at random where there
+    /// is none, unless another choice is given; the last tenth is for timing the best in turns
+    #[arg(long, value_name = "TIME", conflicts_with = "top")]
+    budget: Option<Seconds>,
+    /// Compare with your own configuration, all parameters of it, such as WG=64,TILE=4; it is the
+    /// answer unless another one is faster, and then the exit status is 4
+    #[arg(long, value_name = "P=V,...", value_delimiter = ',')]
+    baseline: Vec<Setting>,
     /// What the random choice depends on
-    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "drawn")]
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
-    /// Most seconds for compiling and running one configuration
+    /// Processes that compile ahead; 0: the one that runs kernels compiles them [default: as many
+    /// as cores are free, 8 at most]
+    #[arg(long, value_name = "N")]
+    compilers: Option<usize>,
+    /// Run a configuration once if its first run takes this many times the best so far
+    #[arg(long, value_name = "FACTOR", default_value_t = 3.0)]
+    cutoff: f64,
+    /// Most seconds for compiling one configuration, and for running it
     #[arg(
         long = "run-timeout", alias = "limit", value_name = "SECONDS",
         default_value_t = Seconds(10.0)
@@ -102,10 +120,13 @@ pub struct MeasureArgs {
 pub struct WorkerArgs {
     /// The device
     device: String,
+    /// Compile, and run nothing
+    #[arg(long)]
+    compiles: bool,
 }
 
 pub(super) fn work(args: &WorkerArgs) -> Result<Exit, CliError> {
-    worker::serve(choice(&args.device)?).map_err(input)?;
+    worker::serve(choice(&args.device)?, args.compiles).map_err(input)?;
     Ok(Exit::Done)
 }
 
@@ -115,9 +136,11 @@ fn choice(text: &str) -> Result<DeviceChoice, CliError> {
 
 impl MeasureArgs {
     fn selection(&self, configurations: usize) -> Result<Selection, CliError> {
+        let drawn = |count| Ok(Selection::Sample { count, seed: self.seed });
         match (self.top, self.sample) {
             (Some(count), _) => Ok(Selection::Top(count)),
-            (_, Some(count)) => Ok(Selection::Sample { count, seed: self.seed }),
+            (_, Some(count)) => drawn(count),
+            _ if !self.all && self.budget.is_some() => drawn(configurations.min(MAX_DRAWN)),
             _ if self.all || configurations <= MAX_UNASKED => Ok(Selection::All),
             _ => Err(CliError::Input(format!(
                 "{}: {configurations} configurations; say which to measure: --sample N, --top K, \
@@ -128,11 +151,19 @@ impl MeasureArgs {
     }
 
     fn options(&self, problem: &Problem) -> Result<MeasureOptions, CliError> {
+        if self.cutoff.is_nan() || self.cutoff < 1.0 {
+            let why = format!("--cutoff {}: write a number that is at least 1", self.cutoff);
+            return Err(CliError::Input(why));
+        }
         let program = std::env::current_exe()
             .map_err(|e| CliError::Input(format!("this program's own file is not known: {e}")))?;
         let cache = self.cache.clone().unwrap_or_else(|| usual_name(problem, &self.device));
         Ok(MeasureOptions {
-            choice: choice(&self.device)?,
+            choices: self.device.split(',').map(choice).collect::<Result<_, _>>()?,
+            compilers: self.compilers,
+            cutoff: self.cutoff,
+            budget: self.budget.map(|time| positive_seconds("--budget", time)).transpose()?,
+            baseline: self.own(problem)?,
             limit: positive_seconds("--run-timeout", self.limit)?,
             reference_limit: positive_seconds("--reference-timeout", self.reference_limit)?,
             reference_memory: self.reference_memory.0,
@@ -141,6 +172,12 @@ impl MeasureArgs {
             cache: Some(PathBuf::from(cache)),
             program,
         })
+    }
+
+    /// The user's own configuration.
+    fn own(&self, problem: &Problem) -> Result<Option<Bound>, CliError> {
+        let bound = || load::bound(problem, "--baseline", &self.baseline);
+        (!self.baseline.is_empty()).then(bound).transpose()
     }
 
     /// Refuses files that cannot be written, or that are one, or that the problem is read from.
@@ -173,20 +210,47 @@ impl MeasureArgs {
         Ok(())
     }
 
-    /// Puts the kernel program in, if it is needed or is there for little.
-    fn add_model(&self, problem: &mut Problem, configurations: usize) -> Result<(), CliError> {
+    /// Puts the kernel program in, if it is needed or is there for little; false if there is none.
+    fn add_model(&self, problem: &mut Problem, configurations: usize) -> Result<bool, CliError> {
         let needed = self.top.is_some() || self.guided;
-        if !needed && configurations > MAX_MODELLED {
-            return Ok(());
+        if !needed && !self.leaves_choice() && configurations > MAX_MODELLED {
+            return Ok(false);
         }
         match self.question.chosen.attach(problem) {
-            Ok(_) => Ok(()),
+            Ok(_) => Ok(!problem.kernel.is_empty()),
             Err(e) if needed => Err(e),
             Err(e) => {
                 note!("tickbound: no model beside the times: {}", one_line(&e.to_string()));
-                Ok(())
+                Ok(false)
             }
         }
+    }
+
+    /// Only the time is given: what is measured follows from the model, if there is one.
+    fn leaves_choice(&self) -> bool {
+        let chosen = self.all || self.guided || self.top.is_some() || self.sample.is_some();
+        self.budget.is_some() && !chosen
+    }
+
+    /// What is chosen from for a guided search; for another one `None`, and what is measured.
+    fn chosen(
+        &self,
+        problem: &Problem,
+        configurations: &Configurations<'_>,
+        modelled: bool,
+    ) -> Result<(Option<Candidates>, Vec<Bound>), CliError> {
+        let interrupt = stop::flag();
+        if self.guided || (self.leaves_choice() && modelled) {
+            let all = candidates(problem, configurations, self.seed, interrupt)?;
+            return Ok((Some(all), Vec::new()));
+        }
+        let selection = self.selection(total(configurations))?;
+        let mut selected = select(problem, configurations, selection, interrupt)?;
+        if self.leaves_choice() {
+            // The time may end before the last of them: in the space's order they are no sample.
+            shuffle(&mut selected, self.seed);
+        }
+        Ok((None, selected))
     }
 }
 
@@ -207,20 +271,20 @@ pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
     if problem.source.is_none() {
         return Err(MeasureError::NoSource.into());
     }
-    let options = args.options(&problem)?;
+    let mut options = args.options(&problem)?;
     args.check_outputs(&options)?;
     let before = problem.clone();
     let configurations = before.configurations(&TableLimits::default())?;
     let total = total(&configurations);
-    let selection = if args.guided { None } else { Some(args.selection(total)?) };
+    if !args.guided && !args.leaves_choice() {
+        args.selection(total)?;
+    }
     let interrupt = stop::flag();
     let progress = Progress::new(&problem.name);
-    args.add_model(&mut problem, total)?;
+    let modelled = args.add_model(&mut problem, total)?;
     let problem = problem.kernel_alone();
-    let (guided, selected) = match selection {
-        None => (Some(candidates(&problem, &configurations, args.seed, interrupt)?), Vec::new()),
-        Some(selection) => (None, select(&problem, &configurations, selection, interrupt)?),
-    };
+    options.baseline = args.own(&problem)?;
+    let (guided, selected) = args.chosen(&problem, &configurations, modelled)?;
     let plan = match &guided {
         None => MeasurePlan::Listed(&selected),
         Some(all) => {
@@ -230,8 +294,8 @@ pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
     };
     let folder = args.question.chosen.folder();
     let cache = options.cache.as_ref().map(|c| c.display().to_string());
-    let (told, kept, cache) = (0, 0, cache.as_deref());
-    let mut teller = Teller { problem: &problem, progress: &progress, cache, told, kept };
+    let cache = cache.as_deref();
+    let mut teller = Teller::new(&problem, &progress, cache);
     let report = measure(&problem, &folder, plan, &options, interrupt, &mut |e| teller.tell(&e));
     let report = match report {
         Err(e) if e.is_only_stopped() => {
@@ -247,7 +311,7 @@ pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
     }
     drop(progress);
     args.say(&MeasuredTimes { problem: &problem, report: &report, ticks: &ticks, cache })?;
-    ended(&report, args.json)
+    ended(&report, args)
 }
 
 /// What the model predicts for the configurations that were measured.
@@ -258,16 +322,23 @@ fn predicted(problem: &Problem, report: &MeasureReport) -> Vec<Option<i64>> {
 }
 
 /// How the command ends, with what stopped it.
-fn ended(report: &MeasureReport, json: bool) -> Result<Exit, CliError> {
+fn ended(report: &MeasureReport, args: &MeasureArgs) -> Result<Exit, CliError> {
     if let Some(unkept @ LabError::Unkept(_)) = &report.stopped {
         return Err(CliError::Input(unkept.to_string()));
     }
     let vanished = matches!(report.stopped, Some(LabError::Vanished { .. }));
-    if let Some(why) = report.stopped.as_ref().filter(|_| vanished || json) {
+    if let Some(why) = report.stopped.as_ref().filter(|_| vanished || args.json) {
         note!("tickbound: {why}");
     }
     let found = !report.ranked().is_empty() && !vanished;
-    Ok(Exit::found(found))
+    if args.baseline.is_empty() || !found {
+        return Ok(Exit::found(found));
+    }
+    let Some(versus) = report.versus else {
+        note!("tickbound: --baseline: there are no two times to compare");
+        return Ok(Exit::Nothing);
+    };
+    Ok(if versus.is_faster() { Exit::Faster } else { Exit::Done })
 }
 
 /// What a guided search chooses from, in words.
@@ -287,60 +358,4 @@ fn ticks(problem: &Problem, bound: &Bound, is_late: &dyn Fn() -> bool) -> Option
     simulate(problem, bound, &tickbound_simulator::SimulateOptions::default())
         .ok()
         .map(|run| run.time)
-}
-
-/// Writes on standard error what happens.
-struct Teller<'a> {
-    problem: &'a Problem,
-    progress: &'a Progress,
-    cache: Option<&'a str>,
-    /// Failures that were told.
-    told: usize,
-    /// Results that were measured and are in the cache.
-    kept: usize,
-}
-
-impl Teller<'_> {
-    fn tell(&mut self, event: &MeasureEvent<'_>) {
-        match event {
-            MeasureEvent::Note(note) => self.line(note),
-            MeasureEvent::Reference => {
-                self.progress.say("the host computes what is right".to_owned())
-            }
-            MeasureEvent::Stage(bound, stage, done, of) => {
-                // By now the result before is in the cache.
-                self.on_forced_end();
-                let named = self.problem.name_values(&bound.configuration);
-                let of = of.map_or_else(|| "measured".to_owned(), |of| format!("of {of}"));
-                self.progress.say(format!("{done} {of}; {named}: {}", stage.progress()));
-            }
-            MeasureEvent::Measured(bound, record) => {
-                self.kept += 1;
-                let Outcome::Failed(failure) = &record.outcome else { return };
-                self.told += 1;
-                let named = self.problem.name_values(&bound.configuration);
-                match self.told {
-                    ..=MAX_TOLD => self.line(&format!("{named}: {}", failure.message)),
-                    told if told == MAX_TOLD + 1 => self.line("more failures are in the cache"),
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    /// What is printed if the campaign does not come back: nothing of it is lost.
-    fn on_forced_end(&self) {
-        let (kept, cache) = (self.kept, self.cache.unwrap_or_default().to_owned());
-        stop::on_forced_end(move || {
-            let why = stop::reason().map_or_else(String::new, |why| format!("{why}; "));
-            error!(
-                "tickbound: {why}ended before it was finished; {kept} results are in {cache}, the \
-                 same command goes on"
-            );
-        });
-    }
-
-    fn line(&self, text: &str) {
-        self.progress.aside(&format!("tickbound: {}", one_line(text)));
-    }
 }

@@ -1,0 +1,41 @@
+//! A configuration that is to be measured, with its job.
+
+use tickbound_model::{Bound, Problem};
+
+use super::error::MeasureError;
+use super::files::SourceFiles;
+use super::job::Job;
+use super::report::MeasureOptions;
+
+/// A configuration and its job.
+#[derive(Debug)]
+pub(super) struct Task<'a> {
+    pub(super) bound: &'a Bound,
+    pub(super) job: Job,
+    pub(super) fingerprint: String,
+}
+
+impl<'a> Task<'a> {
+    pub(super) fn new(
+        problem: &Problem,
+        files: &SourceFiles,
+        bound: &'a Bound,
+        options: &MeasureOptions,
+    ) -> Result<Task<'a>, MeasureError> {
+        let mut job = Job::new(problem, files, bound).map_err(|e| match e {
+            MeasureError::Number { at, why } => MeasureError::Number {
+                at,
+                why: format!("{why} for {}", problem.name_values(&bound.configuration)),
+            },
+            e => e,
+        })?;
+        // The rest of the limit is for a run that takes longer than others, and for the last check.
+        job.rule.seconds = options.limit.as_secs_f64() * 0.7;
+        let fingerprint = job.fingerprint(files);
+        Ok(Task { bound, job, fingerprint })
+    }
+
+    pub(super) fn values(&self) -> &[i64] {
+        &self.bound.configuration.0
+    }
+}
