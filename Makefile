@@ -66,3 +66,4 @@ tools: setup
 	@bash scripts/setup-python.sh cvc5 cvc5 >/dev/null
 	@bash scripts/setup-python.sh kernel-tuner kernel_tuner >/dev/null
 	@bash scripts/setup-python.sh duckdb duckdb >/dev/null
+	@bash scripts/setup-python.sh sass nvidia-cuda-nvrtc nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm >/dev/null

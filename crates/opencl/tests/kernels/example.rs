@@ -23,18 +23,35 @@ impl Kernel {
 
     /// With other values of some inputs.
     pub fn load_with(name: &str, size: &str, other: &[(&str, i64)]) -> Result<Kernel, ModelError> {
-        let root = &Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let folder = root.join("examples/kernels");
-        let text = fs::read_to_string(folder.join(format!("{name}.json"))).unwrap();
+        Kernel::parse(&Kernel::text(name), size, other)
+    }
+
+    /// On a platform, with one more constraint: few configurations are read fast.
+    pub fn load_where(name: &str, platform: &str, constraint: &str) -> Result<Kernel, ModelError> {
+        let text = Kernel::text(name).replace("\"h200\"", &format!("\"{platform}\""));
+        let more = format!("\"constraints\": [ \"{constraint}\",");
+        Kernel::parse(&text.replacen("\"constraints\": [", &more, 1), "small", &[])
+    }
+
+    fn text(name: &str) -> String {
+        fs::read_to_string(Kernel::root().join(format!("examples/kernels/{name}.json"))).unwrap()
+    }
+
+    fn root() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    }
+
+    fn parse(text: &str, size: &str, other: &[(&str, i64)]) -> Result<Kernel, ModelError> {
         let platforms = |name: &str| {
-            let text = fs::read_to_string(root.join(format!("crates/model/platforms/{name}.json")))
-                .unwrap();
+            let path = format!("crates/model/platforms/{name}.json");
+            let text = fs::read_to_string(Kernel::root().join(path)).unwrap();
             Ok(serde_json::from_str(&text).unwrap())
         };
-        let problem = Problem::from_json(&text, &IndexMap::new(), &platforms)?;
+        let problem = Problem::from_json(text, &IndexMap::new(), &platforms)?;
         let mut inputs = problem.sizes[size].clone();
         inputs.extend(other.iter().map(|(name, value)| ((*name).to_owned(), *value)));
-        Ok(Kernel { problem: Problem::from_json(&text, &inputs, &platforms)?, folder })
+        let problem = Problem::from_json(text, &inputs, &platforms)?;
+        Ok(Kernel { problem, folder: Kernel::root().join("examples/kernels") })
     }
 
     pub fn source(&self) -> &KernelSource {
@@ -106,6 +123,16 @@ impl Kernel {
             (name.clone(), text)
         });
         defines.collect()
+    }
+
+    /// The same as options of a compiler, and the sizes of a group as LOCAL_X, LOCAL_Y and LOCAL_Z.
+    pub fn options(&self, bound: &Bound) -> Vec<String> {
+        let grid = self.problem.grid_sizes(&bound.env).unwrap();
+        let sizes = grid.iter().map(|[_, local]| *local).chain([1, 1]);
+        let sizes = ["X", "Y", "Z"].iter().zip(sizes).map(|(d, n)| format!("-DLOCAL_{d}={n}"));
+        let defines =
+            self.defines(bound).into_iter().map(|(name, text)| format!("-D{name}={text}"));
+        defines.chain(sizes).collect()
     }
 
     pub fn arguments(&self, bound: &Bound) -> Vec<Argument> {

@@ -12,6 +12,7 @@ use reference::Reference;
 use tickbound_model::source::{ArgumentKind, ElementType};
 
 mod accesses;
+mod compiled;
 pub mod example;
 mod formulas;
 mod instrumented;
