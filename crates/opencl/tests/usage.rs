@@ -587,3 +587,23 @@ fn batches_of_loads() {
     without["without"] = "load-registers".into();
     assert_eq!(of("", without), 1);
 }
+
+#[test]
+fn an_addition_takes_one_of_two_products() {
+    if !ready() {
+        return;
+    }
+    let of = |sum: &str| {
+        let source = format!(
+            "kernel void k(global const float *a, global float *b, int n) {{
+                const int i = get_global_id(0);
+                b[i] = {sum};
+            }}"
+        );
+        usage(&source, buffers(&["a", "b"]), 0)["real"]
+    };
+    assert_eq!(of("a[i] * 3.0f + a[i + 1]"), 1);
+    assert_eq!(of("a[i] * 3.0f + a[i + 1] * 5.0f"), 2);
+    assert_eq!(of("a[i] * 3.0f + (a[i + 1] * 5.0f - a[i + 2] * 7.0f)"), 3);
+    assert_eq!(of("a[i] * 3.0f + a[i + 1] * 5.0f + a[i + 2] * 7.0f + a[i + 3]"), 4);
+}

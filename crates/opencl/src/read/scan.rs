@@ -192,9 +192,9 @@ pub fn expressions<'a>(e: &'a CExpr, visit: &mut dyn FnMut(&'a CExpr)) {
     e.parts().into_iter().for_each(|part| expressions(part, visit));
 }
 
-/// Products of real numbers to which nothing is added or subtracted where they stand: they become
-/// whole numbers, are multiplied, divided or compared, or go into a function. Each is named by
-/// where it is in memory.
+/// Products of real numbers that no addition or subtraction takes where they stand: they become
+/// whole numbers, are multiplied, divided or compared, go into a function, or are the second of two
+/// that are added. Each is named by where it is in memory.
 pub fn lone_products(unit: &Unit) -> HashSet<*const CExpr> {
     let product =
         |e: &CExpr| matches!(e.kind, ExprKind::Binary(CBinaryOp::Mul, ..)) && is_real(&e.ty);
@@ -216,7 +216,7 @@ pub fn lone_products(unit: &Unit) -> HashSet<*const CExpr> {
                 expressions(e, &mut |e| match &e.kind {
                     ExprKind::Cast(a) => look(a, !is_real(&e.ty)),
                     ExprKind::Assign(None, left, right) => look(right, !is_real(&left.ty)),
-                    ExprKind::Binary(CBinaryOp::Add | CBinaryOp::Sub, ..) => {}
+                    ExprKind::Binary(CBinaryOp::Add | CBinaryOp::Sub, a, b) => look(b, product(a)),
                     ExprKind::Binary(_, a, b) => [a, b].into_iter().for_each(|e| look(e, true)),
                     ExprKind::Call(name, arguments) if !unit.functions.contains_key(name) => {
                         arguments.iter().for_each(|e| look(e, true));

@@ -199,7 +199,7 @@ fn coulomb_by_columns() {
             // Three coordinates of the item; for each atom three differences and a square, for each
             // point two products with a sum, and the next one; the result is added. A root takes
             // three more.
-            ("real", 3 + atoms * (4 + 3 * points) + points + 3 * atoms * points),
+            ("real", 3 + atoms * (5 + 3 * points) + points + 3 * atoms * points),
             ("convert", 3),
             ("special", atoms * points),
             ("branches", atoms + bodies),

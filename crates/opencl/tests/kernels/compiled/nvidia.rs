@@ -118,10 +118,9 @@ fn gemm() {
 
 #[test]
 fn nbody() {
-    // As in `stencil`: 15 for 16.
     let table = "
         WG=256 OUTER=2 UNROLL=4 USE_LOCAL=1 NATIVE_RSQRT=1 loops 8 64
-            real              61440   65536    89  99
+            real              65536   65536   100 100
             special            4096    4096   100 100
             global_requests      12      12   100 100
             local_requests     2056    2056   100 100
@@ -129,13 +128,13 @@ fn nbody() {
             registers            40      39    80 130
 
         WG=256 OUTER=1 UNROLL=8 USE_LOCAL=0 NATIVE_RSQRT=0 loops 8 32
-            real              30720   32768    89  99
+            real              32768   32768   100 100
             special            2048    2048   100 100
             global_requests    2050    2050   100 100
             registers            32      32    80 130
 
         WG=128 OUTER=8 UNROLL=1 USE_LOCAL=1 NATIVE_RSQRT=0 loops 16 128
-            real             245760  262144    89  99
+            real             262144  262144   100 100
             special           16384   16384   100 100
             global_requests      32      32   100 100
             local_requests     2064    2064   100 100
@@ -148,14 +147,14 @@ fn coulomb() {
     let table = "
         WORK_GROUP_SIZE_X=32 WORK_GROUP_SIZE_Y=4 VECTOR_SIZE=1 Z_ITERATIONS=4 INNER_UNROLL_FACTOR=1
           USE_CONSTANT_MEMORY=0 loops 16
-            real                434     448    92 102
+            real                450     448    95 105
             special              64      64   100 100
             global_requests      20      20   100 100
             registers            28      26    80 130
 
         WORK_GROUP_SIZE_X=16 WORK_GROUP_SIZE_Y=4 VECTOR_SIZE=4 Z_ITERATIONS=8 INNER_UNROLL_FACTOR=1
           USE_CONSTANT_MEMORY=0 loops 16
-            real               2837    2851    95 105
+            real               2853    2851    95 105
             special             512     512   100 100
             registers            68      64    80 130";
     agrees("coulomb", table);
@@ -166,7 +165,7 @@ fn coulomb_by_columns() {
     let table = "
         WORK_GROUP_SIZE_X=32 WORK_GROUP_SIZE_Y=4 Z_ITERATIONS=8 INNER_UNROLL_FACTOR=2 USE_SOA=0
           loops 16 4
-            real                843     856    93 103
+            real                859     856    95 105
             special             128     128   100 100
             global_requests      32      32   100 100
             convert               3       3   100 100
@@ -174,7 +173,7 @@ fn coulomb_by_columns() {
 
         WORK_GROUP_SIZE_X=32 WORK_GROUP_SIZE_Y=4 Z_ITERATIONS=4 INNER_UNROLL_FACTOR=0 USE_SOA=1
           loops 4 0
-            real                455     452    96 106
+            real                471     452    99 109
             special              64      64   100 100
             global_requests      72      72   100 100
             convert               3       3   100 100
@@ -182,7 +181,7 @@ fn coulomb_by_columns() {
 
         WORK_GROUP_SIZE_X=32 WORK_GROUP_SIZE_Y=4 Z_ITERATIONS=16 INNER_UNROLL_FACTOR=0 USE_SOA=0
           loops 16
-            real               1619    1616    95 105
+            real               1635    1616    96 106
             special             256     256   100 100
             global_requests      48      48   100 100
             convert               3       3   100 100
@@ -192,21 +191,19 @@ fn coulomb_by_columns() {
 
 #[test]
 fn stencil() {
-    // Of a sum of two products one multiplication is no part of another instruction; the reading
-    // takes an addition for each multiplication: 6 for 7.
     let table = "
         BLOCK_X=32 BLOCK_Y=8 TILE_Z=4 USE_LOCAL=0 REUSE=0 loops
-            real                 24      28    81  91
+            real                 28      28   100 100
             global_requests      32      32   100 100
             registers            20      30    60 105
 
         BLOCK_X=32 BLOCK_Y=8 TILE_Z=8 USE_LOCAL=0 REUSE=1 loops
-            real                 48      56    81  91
+            real                 56      56   100 100
             global_requests      50      50   100 100
             registers            20      30    60 105
 
         BLOCK_X=32 BLOCK_Y=8 TILE_Z=8 USE_LOCAL=1 REUSE=1 loops
-            real                 48      56    81  91
+            real                 56      56   100 100
             barriers             16      16   100 100
             registers            20      32    60 105";
     agrees("stencil", table);
