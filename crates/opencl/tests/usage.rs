@@ -389,7 +389,7 @@ fn active_items_and_warps() {
         return;
     }
     type Holds = fn(i64, i64) -> bool;
-    let cases: [(&str, Holds); 14] = [
+    let cases: [(&str, Holds); 22] = [
         ("get_local_id(1) == 2", |_, y| y == 2),
         ("get_local_id(1) != 2", |_, y| y != 2),
         ("get_local_id(1) < 3", |_, y| y < 3),
@@ -402,6 +402,14 @@ fn active_items_and_warps() {
         ("get_local_id(0) + 32 * get_local_id(1) < 40", |x, y| x + 32 * y < 40),
         ("get_local_id(0) < 7 && get_local_id(1) < 2", |x, y| x < 7 && y < 2),
         ("get_local_id(1) < 2 || n < 0", |_, y| y < 2),
+        ("get_local_id(1) / 2 == 0", |_, y| y / 2 == 0),
+        ("get_local_id(1) / 2 != 1", |_, y| y / 2 != 1),
+        ("get_local_id(1) >> 1 == 1", |_, y| y >> 1 == 1),
+        ("(get_local_id(0) + 32 * get_local_id(1)) / 32 == 2", |_, y| y == 2),
+        ("get_local_id(1) / 3 < 1", |_, y| y / 3 < 1),
+        ("get_local_id(1) / 3 <= 0", |_, y| y / 3 <= 0),
+        ("get_local_id(1) / 2 > 0", |_, y| y / 2 > 0),
+        ("get_local_id(1) / 2 >= 1", |_, y| y / 2 >= 1),
         ("get_local_id(1) % 2 == 0", |_, y| y % 2 == 0),
         ("get_local_id(1) * get_local_id(1) < 5", |_, y| y * y < 5),
     ];
@@ -433,6 +441,33 @@ fn active_items_and_warps() {
         }
         let without = usage_with(&source, arguments, json!({ "without": "warps" }));
         assert_eq!(without["special"], if all > 0 { 64 } else { 0 }, "{condition}");
+    }
+}
+
+/// A warp makes one request for an atomic operation, which its active lanes pass in sequence.
+#[test]
+fn atomics_of_active_items() {
+    if !ready() {
+        return;
+    }
+    // Items and warps of a group of 32 * 4.
+    for (condition, items, warps) in [
+        ("n > 0", 128, 4),
+        ("get_local_id(0) < 1", 4, 4),
+        ("get_local_id(0) + 32 * get_local_id(1) < 1", 1, 1),
+        ("get_local_id(0) + 32 * get_local_id(1) < 40", 40, 2),
+        ("get_local_id(1) < 3", 96, 3),
+    ] {
+        let source = format!(
+            "kernel void k(global float *a, int n) {{
+                local int sum;
+                if ({condition}) for (int i = 0; i < 64; i++) atomic_inc(&sum);
+                a[get_global_id(0)] = 0.0f;
+            }}"
+        );
+        let used = usage(&source, buffers(&["a"]), 0);
+        let found = (used["local_requests"], used["local_wavefronts"]);
+        assert_eq!(found, (16 * warps, 16 * (items / warps) * warps), "{condition}");
     }
 }
 

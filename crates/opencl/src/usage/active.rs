@@ -82,6 +82,9 @@ impl MiddleGroup {
             SymbolExpr::binary(BinaryOp::Sub, a.clone(), b.clone())
         };
         let plus_one = |n| SymbolExpr::binary(BinaryOp::Add, n, SymbolExpr::Int(1));
+        if let Some(condition) = undivided(condition) {
+            return self.active(&condition, holds, at);
+        }
         let (which, fulfilled) = match condition {
             SymbolExpr::Not(inner) => return self.active(inner, !holds, at),
             SymbolExpr::Binary(op @ (And | Or), a, b) if (*op == And) == holds => {
@@ -136,6 +139,30 @@ impl MiddleGroup {
             _ => Some((sizes.iter().product(), Expr::Int(1))),
         })
     }
+}
+
+/// The same condition on `a` where it compares `a / n` for a whole number `n`. One of equality is
+/// that of 0: each quotient has as many places.
+fn undivided(condition: &SymbolExpr) -> Option<SymbolExpr> {
+    use BinaryOp::{Add, Div, Eq, FloorDiv, Ge, Gt, Le, Lt, Mul, Ne};
+    let SymbolExpr::Binary(op, quotient, m) = condition else { return None };
+    let SymbolExpr::Binary(Div | FloorDiv, a, n) = &**quotient else { return None };
+    if !matches!(**n, SymbolExpr::Int(1..)) || !depends_on_item(a) || depends_on_item(m) {
+        return None;
+    }
+    let times = |more| {
+        let m = SymbolExpr::binary(Add, (**m).clone(), SymbolExpr::Int(more));
+        SymbolExpr::binary(Mul, m, (**n).clone())
+    };
+    let (op, bound) = match op {
+        Eq => (Lt, (**n).clone()),
+        Ne => (Ge, (**n).clone()),
+        Lt | Ge => (*op, times(0)),
+        Le => (Lt, times(1)),
+        Gt => (Ge, times(1)),
+        _ => return None,
+    };
+    Some(SymbolExpr::binary(op, (**a).clone(), bound))
 }
 
 /// Whether a number changes evenly with the place in the group.

@@ -9,7 +9,7 @@ use super::super::footprint::{Axis, addresses};
 use super::super::kept::window;
 use super::super::lanes::{Lane, lines, passes};
 use super::super::number::{SHARES, max, min, part_of, quotient};
-use super::{Site, Walk, bodies, product};
+use super::{Site, Walk, bodies, origin, product};
 use crate::ast::{AddressSpace, SourcePlace};
 use crate::error::Read;
 
@@ -28,8 +28,8 @@ struct Request<'l> {
 }
 
 impl Walk<'_> {
-    /// An atomic operation: one request that all lanes pass in sequence. On one address of
-    /// the launch L2 does those of all items in sequence.
+    /// An atomic operation: one request of a warp that its active lanes pass in sequence. On one
+    /// address of the launch L2 does those of all items in sequence.
     pub(super) fn atomic(
         &mut self,
         (space, shared): (AddressSpace, bool),
@@ -37,10 +37,15 @@ impl Walk<'_> {
         around: &Around,
     ) -> Read<()> {
         let executed = around.executed();
-        let passes = &executed * self.device.warp;
+        let ((items, of_items), (warps, of_warps)) = (&around.active.items, &around.active.warps);
+        let lanes = match self.device.has(Part::Warps) {
+            true => quotient(self.device.warp * items * of_warps, of_items * warps),
+            false => Expr::Int(self.device.warp),
+        };
+        let lanes = min(self.device.warp, max(1, lanes));
         let (requests, wavefronts) = of_memory(space);
-        self.add(requests, Some(at), "", executed.clone());
-        self.add(wavefronts, Some(at), "", passes);
+        self.add_of(origin(requests, Some(at), ""), around, executed.clone());
+        self.add_of(origin(wavefronts, Some(at), ""), around, &executed * lanes);
         if shared && space != AddressSpace::Local {
             let groups = product(self.names, "groups", at)?;
             let (some, all) = &around.active.items;
