@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Scores the profile `resources` on published measurements and writes a page.
 
-    scripts/scores.py TICKBOUND DATA PAGE [--date 2026-01-31] [--problems FOLDER]
+    scripts/scores.py TICKBOUND DATA PAGE [--date 2026-01-31] [--problems FOLDER] [--scored-only SETS]
 
 DATA is a folder of folders with measured spaces: caches of Kernel Tuner, T4 files or KTT's output. A folder's name begins with that
 of its kernel; the device that a file names decides on the platform. A folder that is called like a platform has caches of `tickbound
-measure`, called KERNEL-SIZE.cache.json.gz after our kernels, and in `foreign` those of kernels whose problem files are in --problems. Each set is scored with all parts of the profile and without each of them,
-and beside the other sets of its kernel. Nothing is fitted: counts are in the problem files, what a device has in its platform file.
+measure`, called KERNEL-SIZE.cache.json.gz after our kernels, and in `foreign` those of kernels whose problem files are in --problems.
+Each set is scored with all parts of the profile and without each of them, and beside the other sets of its kernel. Nothing is fitted:
+counts are in the problem files, what a device has in its platform file.
+SETS has a line for each set that was measured by others after the formulas were fixed, with tabs between: name, device, platform,
+results, problem file and its options. They are scored and nothing else.
 Plots are written into a folder beside the page that is called like it.
 """
 
@@ -56,7 +59,7 @@ Published measurements of whole tuning spaces beside the profile [`resources`](.
     cargo xtask run scores DATA=folder
 
 Counts come from `examples/problems/*-resources.json`, and what a device has from its platform file; nothing is fitted to a set. Sets
-for *building* were looked at while the profile was made, the others were scored only.
+for *building* were looked at while the profile was made; those [scored only](#scored-only) were not.
 
 * *Spearman*, *Kendall*: rank correlations of predicted and measured times (Kendall's is tau-b).
 * *best of*: the best time of all over the best among the first 1, 10 and 50 distinct programs of the model's list, and among 10, 50 and 100
@@ -87,6 +90,19 @@ these times at hand.
 Spearman's correlation and the best of ten without each rule by which usage is counted; blank where both change by less than 0.005:
 
 {rules}
+
+### Scored only
+
+Sets that were measured by others, on any device, after the formulas were fixed: nothing was looked for with their times at hand. A line
+of `SETS` is a set, with tabs between: its name, the device, the platform, the results (a cache, T4 or KTT's output), and the problem
+file with its options. A row is added by
+
+    tickbound score PROBLEM --profile resources --platform PLATFORM --against RESULTS --guided-seeds 25   # one set, for a look
+    cargo xtask run scores DATA PROBLEMS SETS                                                              # this page
+
+{scored_only}
+
+### What else was tried
 
 Not kept: that loops of which the source says nothing are unrolled up to a size only. It changes the convolution alone, from 0.759 to 0.745 (the first
 choice from 0.95 to 1.00), and reading it takes 15 times as long.
@@ -138,7 +154,7 @@ four sets: on GEMM (2080 Ti) and the W6600 by hand, too.
 Where counts of the Coulomb summation from the source differ from those by hand, the compiler's reports and the device's counters, which were
 published with its times, say which are right:
 
-* Instructions on real numbers: by hand 4 + 4 z for each atom and z points, from the source 4 + 3 z. Counters have 4 + 4 z, but with
+* Instructions on real numbers: by hand 4 + 4 z for each atom and z points, from the source 5 + 3 z. Counters have 4 + 4 z, but with
   the reciprocal roots, of which there are z and which take lanes of their own; by hand they count twice.
 * The array of sums, where the loop over points stays one (150 of the 210 configurations): by hand it is in memory in all of them. The compiler
   reports it there in 45: in none of 90 with two or four bodies, in 15 of 30 with eight, and in 30 of 30 with more. In the others it is in registers,
@@ -268,6 +284,41 @@ def own_sets(options):
                 yield name.removesuffix(".fixed"), platform, [str(problem)], file
 
 
+OWN_HEAD = ["configurations", "Spearman", "best of 1 / 10", "1 / 10 at random", "to within 5 %: model / random",
+            "guided", "measured / predicted"]
+
+
+def own_row(score):
+    """The columns of OWN_HEAD."""
+    distinct = score["distinct"]
+    return [str(score["entries"]), number(score["spearman"]), reached(distinct["reached"], "model", [1, 10]),
+            reached(distinct["reached"], "random", [1, 10]),
+            f"{distinct['model_within_5_percent']:.1f} / {distinct['random_within_5_percent']:.1f}",
+            until(score["guided"]["within_5_percent"]), f"{score['measured_over_predicted']:.2f}"]
+
+
+def first(score):
+    """What the model's first program reaches of the best speed."""
+    return next(r["model"] for r in score["distinct"]["reached"] if r["trials"] == 1)
+
+
+def scored_only_table(options):
+    """Sets of others, which are scored and nothing else."""
+    if not options.scored_only:
+        return "(none yet)"
+    rows, scores = [], []
+    for line in options.scored_only.read_text().splitlines():
+        name, device, platform, file, problem = line.split("\t")
+        print(f"scores: {name} on {device}", file=sys.stderr)
+        score = score_of(options, file, platform,
+                         [*problem.split(), "--profile", "resources", "--guided-seeds", str(SEEDS)])
+        rows.append([name, device, *own_row(score)])
+        scores.append((score["spearman"] or 0, first(score)))
+    mean = [sum(each) / len(scores) for each in zip(*scores)]
+    rows.append(["mean", "", "", number(mean[0]), f"{mean[1]:.2f}", *[""] * 4])
+    return table(["set", "device", *OWN_HEAD], rows)
+
+
 def own_tables(options):
     """The scores of these sets, and what each rule of counting contributes."""
     rows, changes = [], {rule: [] for rule in RULES}
@@ -280,14 +331,8 @@ def own_tables(options):
         except SystemExit as failed:
             print(failed, file=sys.stderr)
             continue
-        distinct = {r["trials"]: r for r in score["distinct"]["reached"]}
-        firsts.append((score["spearman"], distinct[1]["model"]))
-        rows.append([name, str(score["entries"]), number(score["spearman"]),
-                     reached(distinct.values(), "model", [1, 10]),
-                     reached(distinct.values(), "random", [1, 10]),
-                     f"{score['distinct']['model_within_5_percent']:.1f} / {score['distinct']['random_within_5_percent']:.1f}",
-                     until(score["guided"]["within_5_percent"]),
-                     f"{score['measured_over_predicted']:.2f}"])
+        firsts.append((score["spearman"], first(score)))
+        rows.append([name, *own_row(score)])
         names.append(name)
         whole.append(f"{number(score['spearman'])}, {number(ten(score))}")
         for rule in RULES:
@@ -297,10 +342,8 @@ def own_tables(options):
         return "(no times in the data folder)", ""
     mean = [sum(each) / len(firsts) for each in zip(*firsts)]
     rows.append(["mean", "", number(mean[0]), f"{mean[1]:.2f}", "", "", "", ""])
-    head = ["kernel", "configurations", "Spearman", "best of 1 / 10", "1 / 10 at random",
-            "to within 5 %: model / random", "guided", "measured / predicted"]
     rules = [[rule, *changes[rule]] for rule in RULES if any(changes[rule])]
-    return table(head, rows), table(["without", *names], [["all rules", *whole], *rules])
+    return table(["kernel", *OWN_HEAD], rows), table(["without", *names], [["all rules", *whole], *rules])
 
 
 def score_of(options, file, platform, problem):
@@ -402,6 +445,7 @@ def main():
     parser.add_argument("page", type=pathlib.Path)
     parser.add_argument("--date", default="")
     parser.add_argument("--problems", type=pathlib.Path)
+    parser.add_argument("--scored-only", type=pathlib.Path)
     options = parser.parse_args()
     entries = []
     found = sets(options.data)
@@ -430,7 +474,7 @@ def main():
             for part in PARTS]
     own, rules = own_tables(options)
     options.page.write_text(TEXT.format(
-        own=own, rules=rules,
+        own=own, rules=rules, scored_only=scored_only_table(options),
         date=options.date, seeds=SEEDS, most=MOST, others=others_table(entries),
         plots=plots(options, entries), scores=table(head, [score_row(e) for e in entries]),
         sources=table(head, [score_row(e, "source") for e in entries if e["source"]]),
