@@ -728,7 +728,7 @@ fn compared_with_your_own_configuration() {
         "{}",
         said.out
     );
-    assert!(said.out.contains("ms at WG=16, V=1\n"), "{}", said.out);
+    assert!(said.out.contains(" in turns at WG=16, V=1\n"), "{}", said.out);
     // One that the selection does not have is measured all the same.
     let (result, said) = case.json(&["--sample", "1", "--seed", "1", "--baseline", "WG=16,V=60"]);
     assert_eq!((&result["asked"], said.status), (&json!(2), Some(4)), "{}", said.err);

@@ -8,7 +8,7 @@ use super::error::MeasureError;
 use super::lab::LabError;
 use super::outcome::Timed;
 use super::pool::Said;
-use super::report::{MeasureEvent, Measured};
+use super::report::MeasureEvent;
 use super::sample::{self, SampleRule};
 use super::schedule::{Campaign, Going, Observer};
 use super::versus::Versus;
@@ -37,7 +37,10 @@ impl Campaign<'_> {
             Ok(None) => return Ok(Ok(())),
             Err(stopped) => return Ok(Err(stopped)),
         };
-        self.pool.give(0, Request::Rounds(jobs, RULE))?;
+        let spent = self.about.began.elapsed();
+        let left = self.about.options.budget.map(|budget| budget.saturating_sub(spent));
+        let seconds = left.map_or(RULE.seconds, |left| left.as_secs_f64().min(RULE.seconds));
+        self.pool.give(0, Request::Rounds(jobs, SampleRule { seconds, ..RULE }))?;
         let answer = loop {
             // A process that compiles has nothing more to say that matters.
             if let (0, Said::Answer(answer)) = self.pool.hear()? {
@@ -45,7 +48,7 @@ impl Campaign<'_> {
             }
         };
         match answer {
-            Ok(WorkerAnswer::Rounds(runs)) => self.settle(&places, runs),
+            Ok(WorkerAnswer::Rounds(runs)) => Ok(self.settle(&places, runs)),
             Ok(_) => {
                 let why = "the best could not run in turns; their first times count".to_owned();
                 observer(MeasureEvent::Note(why));
@@ -73,14 +76,13 @@ impl Campaign<'_> {
     }
 
     /// Puts the times of the rounds into the results and the cache; compares with the user's own.
-    fn settle(&mut self, places: &[usize], runs: Vec<Vec<f64>>) -> Result<Going, MeasureError> {
+    fn settle(&mut self, places: &[usize], runs: Vec<Vec<f64>>) -> Going {
         let mut changed = Vec::new();
         for (place, (_, measured)) in self.done.iter_mut().enumerate() {
             let Some(timed) = measured.record.outcome.timed_mut() else { continue };
             let at = places.iter().position(|other| *other == place);
             let rounds = at.and_then(|at| runs.get(at).cloned()).unwrap_or_default();
             if timed.rounds != rounds {
-                timed.steady |= RULE.steady(&rounds);
                 timed.rounds = rounds;
                 changed.push(place);
             }
@@ -94,15 +96,10 @@ impl Campaign<'_> {
             Versus::new((places[own], &runs[own]), (places[best], &runs[best]))
         });
         for place in changed {
-            let (task, Measured { record, .. }) = &self.done[place];
-            let rates = self.rates(*task, &record.outcome)?;
-            let record = &mut self.done[place].1.record;
-            record.rates = rates;
+            let record = &self.done[place].1.record;
             let kept = self.cache.as_mut().map_or(Ok(()), |cache| cache.append(record));
-            if let Err(error) = kept {
-                return Ok(Err(LabError::Unkept(error.to_string())));
-            }
+            kept.map_err(|error| LabError::Unkept(error.to_string()))?;
         }
-        Ok(Ok(()))
+        Ok(())
     }
 }

@@ -19,8 +19,8 @@ pub enum Outcome {
 pub struct Timed {
     /// Seconds of each run that counts, by the device's clock, in order.
     pub runs: Vec<f64>,
-    /// The same of the runs in turns with other configurations, for those that were best; they
-    /// count instead of `runs`.
+    /// The same of the runs in turns with other configurations, for those that were best: only
+    /// they tell which of them is the best.
     #[serde(default)]
     pub rounds: Vec<f64>,
     /// The spread became small enough.
@@ -30,19 +30,19 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// The runs that count: those in turns with other configurations, else all.
-    pub fn counted(&self) -> &[f64] {
-        if self.rounds.is_empty() { &self.runs } else { &self.rounds }
+    /// The median of `runs`, in seconds.
+    pub fn seconds(&self) -> f64 {
+        sample::median(&self.runs).unwrap_or(f64::NAN)
     }
 
-    /// The median, in seconds.
-    pub fn seconds(&self) -> f64 {
-        sample::median(self.counted()).unwrap_or(f64::NAN)
+    /// The median of `rounds`, in seconds, if it ran in turns.
+    pub fn seconds_in_turns(&self) -> Option<f64> {
+        sample::median(&self.rounds)
     }
 
     /// See [`sample::spread`].
     pub fn spread(&self) -> Option<f64> {
-        sample::spread(self.counted())
+        sample::spread(&self.runs)
     }
 }
 

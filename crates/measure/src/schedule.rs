@@ -243,9 +243,11 @@ impl<'a> Campaign<'a> {
 
     /// The next task, unless the budget is spent.
     fn next(&mut self) -> Option<usize> {
-        let about = self.about;
-        let share = about.options.budget.map(|budget| budget.mul_f64(1.0 - FOR_FINALS));
-        if share.is_some_and(|share| about.began.elapsed() > share) && !self.done.is_empty() {
+        let share = self.about.options.budget.map(|budget| budget.mul_f64(1.0 - FOR_FINALS));
+        let (elapsed, done) = (self.about.began.elapsed(), self.done.len() as u32);
+        // Another one takes as long as one of those so far.
+        let each = elapsed.checked_div(done);
+        if share.zip(each).is_some_and(|(share, each)| elapsed + each > share) {
             self.spent = true;
             return None;
         }
@@ -429,11 +431,7 @@ impl<'a> Campaign<'a> {
     }
 
     /// Bytes and operations a second, where the problem states how many there are.
-    pub(super) fn rates(
-        &self,
-        task: usize,
-        outcome: &Outcome,
-    ) -> Result<Vec<(String, f64)>, MeasureError> {
+    fn rates(&self, task: usize, outcome: &Outcome) -> Result<Vec<(String, f64)>, MeasureError> {
         let source = source_of(self.about.problem)?;
         let Some(seconds) = outcome.timed().map(Timed::seconds) else {
             return Ok(Vec::new());

@@ -35,9 +35,9 @@ fn milliseconds(seconds: f64) -> String {
     four_digits(seconds * 1e3)
 }
 
-/// Whether it ran in turns with others.
-fn has_rounds(measured: &Measured) -> bool {
-    measured.record.outcome.timed().is_some_and(|timed| !timed.rounds.is_empty())
+/// The median of its runs in turns with others, in seconds, if it had such.
+fn in_turns(measured: &Measured) -> Option<f64> {
+    measured.record.outcome.timed()?.seconds_in_turns()
 }
 
 impl MeasuredTimes<'_> {
@@ -55,7 +55,9 @@ impl MeasuredTimes<'_> {
             .unwrap_or_default();
         let with_ticks = self.ticks.iter().any(Option::is_some);
         let length = About::of(self.problem).units.tick_microseconds.filter(|_| with_ticks);
+        let with_turns = ranked.iter().any(|m| in_turns(m).is_some());
         let mut heads = vec!["ms".to_owned(), "spread".to_owned()];
+        heads.extend(with_turns.then(|| "in turns".to_owned()));
         heads.extend(rates.iter().map(ToString::to_string));
         heads.extend(length.map(|_| "model ms".to_owned()));
         heads.extend(with_ticks.then(|| "ticks".to_owned()));
@@ -65,10 +67,11 @@ impl MeasuredTimes<'_> {
             let Some(timed) = measured.record.outcome.timed() else { continue };
             let spread =
                 timed.spread().map_or_else(|| "?".into(), |s| format!("{:.1}%", s * 100.0));
+            let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
             let mut row = vec![milliseconds(timed.seconds()), spread];
+            row.extend(with_turns.then(|| or_dash(in_turns(measured).map(milliseconds))));
             row.extend(measured.record.rates.iter().map(|(_, rate)| four_digits(*rate)));
             let ticks = self.ticks_of(measured);
-            let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
             let predicted = |length: f64| ticks.map(|t| milliseconds(t as f64 * length * 1e-6));
             row.extend(length.map(|length| or_dash(predicted(length))));
             row.extend(with_ticks.then(|| or_dash(ticks.map(|t| t.to_string()))));
@@ -120,7 +123,7 @@ impl MeasuredTimes<'_> {
         parts.extend((unsteady > 0).then(|| format!("{unsteady} unsteady")));
         let once = all - unsteady;
         parts.extend((once > 0).then(|| format!("{once} ran once, as they are slow")));
-        let turns = report.ranked().iter().filter(|m| has_rounds(m)).count();
+        let turns = ranked.iter().filter(|m| in_turns(m).is_some()).count();
         parts.extend((turns > 0).then(|| format!("the {turns} best ran again in turns")));
         parts.extend(report.spent.then(|| "the budget is spent".to_owned()));
         if !report.checked {
@@ -143,8 +146,9 @@ impl MeasuredTimes<'_> {
     fn best(&self, best: &Measured) -> String {
         let named = self.problem.name_values(&best.bound.configuration).to_string();
         let named = if named.is_empty() { "the only configuration".to_owned() } else { named };
-        let seconds = best.record.outcome.timed().map_or(f64::NAN, |t| t.seconds());
-        format!("{} ms at {named}", milliseconds(seconds))
+        let seconds = best.record.outcome.timed().map_or(f64::NAN, Timed::seconds);
+        let turns = in_turns(best).map(|turns| format!(", {} ms in turns", milliseconds(turns)));
+        format!("{} ms{} at {named}", milliseconds(seconds), turns.unwrap_or_default())
     }
 
     /// How the user's own configuration does beside the best other one.

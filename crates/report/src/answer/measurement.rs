@@ -105,7 +105,7 @@ pub enum End {
         checked: bool,
         /// Seconds of each run that counts, in order.
         runs: Vec<f64>,
-        /// The same of runs in turns with other configurations, for the best; the median is theirs.
+        /// The same of runs in turns with other configurations, for the best.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         rounds: Vec<f64>,
         /// 10^9 bytes a second, where the problem states how many it moves.
