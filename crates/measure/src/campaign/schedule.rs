@@ -20,22 +20,22 @@ use tickbound_device::DeviceKind;
 use tickbound_model::Problem;
 use tickbound_os::process::Scratch;
 
-use super::bench::Stage;
-use super::cache::{Cache, CacheRecord};
-use super::error::MeasureError;
-use super::files::source_of;
-use super::guided::Guide;
-use super::job::Job;
-use super::lab::{Lab, LabError};
-use super::outcome::{Outcome, Stages, Timed};
 use super::pool::{Pool, Said};
-use super::reference::Reference;
-use super::report::{MeasureEvent, MeasureOptions, Measured};
-use super::sample::median;
 use super::task::Task;
-use super::versus::Versus;
-use super::worker::{Request, WorkerAnswer};
+use crate::bench::Stage;
+use crate::cache::{Cache, CacheRecord};
+use crate::error::MeasureError;
+use crate::files::source_of;
+use crate::guided::Guide;
+use crate::job::Job;
+use crate::lab::{Lab, LabError};
+use crate::outcome::{Outcome, Stages, Timed};
+use crate::reference::Reference;
+use crate::report::{MeasureEvent, MeasureOptions, Measured};
+use crate::sample::median;
 use crate::utc;
+use crate::versus::Versus;
+use crate::worker::{Request, WorkerAnswer};
 
 /// Most processes that compile ahead unless an option gives their number.
 const MAX_COMPILERS: usize = 8;

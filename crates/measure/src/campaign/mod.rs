@@ -1,6 +1,11 @@
 //! Measuring many configurations: what is opened and read before the first, and the report.
 //!
-//! What happens in between is in [`schedule`](super::schedule).
+//! What happens in between is in [`schedule`].
+
+mod finals;
+mod pool;
+mod schedule;
+mod task;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -9,16 +14,16 @@ use std::time::Instant;
 
 use tickbound_model::{Bound, Problem};
 
-use super::cache::{Cache, CacheHead, CacheRecord};
-use super::error::MeasureError;
-use super::files::{SourceFiles, source_of};
-use super::guided::Guide;
-use super::lab::{Interrupts, Lab, LabError, LabSetup};
-use super::reference::{Allowed, Reference};
-use super::report::{MeasureEvent, MeasureOptions, MeasureReport};
-use super::schedule::{About, Campaign};
-use super::task::Task;
-use super::worker::Described;
+use crate::cache::{Cache, CacheHead, CacheRecord};
+use crate::error::MeasureError;
+use crate::files::{SourceFiles, source_of};
+use crate::guided::Guide;
+use crate::lab::{Interrupts, Lab, LabError, LabSetup};
+use crate::reference::{Allowed, Reference};
+use crate::report::{MeasureEvent, MeasureOptions, MeasureReport};
+use crate::worker::Described;
+use schedule::{About, Campaign};
+use task::Task;
 use tickbound_device::DeviceKind;
 
 /// What is measured, in which order.

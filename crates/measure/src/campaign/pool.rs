@@ -3,10 +3,10 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 
-use super::bench::Stage;
-use super::error::LabError;
-use super::lab::Lab;
-use super::worker::{Request, WorkerAnswer};
+use crate::bench::Stage;
+use crate::error::LabError;
+use crate::lab::Lab;
+use crate::worker::{Request, WorkerAnswer};
 
 /// Labs that work side by side. Each does one request at a time.
 #[derive(Debug)]

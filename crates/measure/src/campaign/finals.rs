@@ -4,15 +4,15 @@
 //! rates, temperature and other work change. So the best run in rounds, each once a round, and
 //! their times in these rounds count.
 
-use super::error::MeasureError;
-use super::lab::LabError;
-use super::outcome::Timed;
 use super::pool::Said;
-use super::report::MeasureEvent;
-use super::sample::{self, SampleRule};
 use super::schedule::{Campaign, Going, Observer};
-use super::versus::Versus;
-use super::worker::{Request, WorkerAnswer};
+use crate::error::MeasureError;
+use crate::lab::LabError;
+use crate::outcome::Timed;
+use crate::report::MeasureEvent;
+use crate::sample::{self, SampleRule};
+use crate::versus::Versus;
+use crate::worker::{Request, WorkerAnswer};
 
 /// Most configurations that run in rounds, besides the user's own.
 const MOST: usize = 5;

@@ -2,10 +2,10 @@
 
 use tickbound_model::{Bound, Problem};
 
-use super::error::MeasureError;
-use super::files::SourceFiles;
-use super::job::Job;
-use super::report::MeasureOptions;
+use crate::error::MeasureError;
+use crate::files::SourceFiles;
+use crate::job::Job;
+use crate::report::MeasureOptions;
 
 /// A configuration and its job.
 #[derive(Debug)]
