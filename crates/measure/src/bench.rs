@@ -7,7 +7,7 @@
 //! to show. The guard zones around buffers are examined when the outputs are: a kernel that writes
 //! past its arguments has no time.
 //!
-//! A job can have a [cutoff](Job::cutoff): a first run that takes longer is the only one. The best
+//! A job can have a [cutoff](Job::cutoff): where the first run takes longer, its time is the job's. The best
 //! jobs run once more [in turns](Bench::rounds), so that what changes with time, such as a clock
 //! rate, is the same for all of them.
 
@@ -25,6 +25,10 @@ use tickbound_device::{Arg, DeviceError, DeviceKernel, DeviceKind, DeviceProgram
 
 /// A device that has been idle for longer may have lowered its clock rate.
 const IDLE: Duration = Duration::from_millis(100);
+/// Seconds of a run below which what happens once may be a large part of it.
+const SHORT: f64 = 0.01;
+/// How often such a run is made again.
+const AGAIN: usize = 3;
 
 /// What a job is at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -113,10 +117,10 @@ impl<'s> Bench<'s> {
         let verified = Instant::now();
         stage(Stage::Run);
         // SAFETY: as above.
-        let runs = match unsafe { self.is_cut(job, &kernel, first)? } {
-            true => vec![first],
+        let runs = match unsafe { self.cut(job, &kernel, first)? } {
+            Some(least) => vec![least],
             // SAFETY: as above.
-            false => unsafe { self.repeat(job, &kernel, filled)? },
+            None => unsafe { self.repeat(job, &kernel, filled)? },
         };
         self.buffers.check_zones(Round::Last)?;
         self.check(job)?;
@@ -176,21 +180,30 @@ impl<'s> Bench<'s> {
         Ok(runs)
     }
 
-    /// Whether a first run takes longer than the cutoff, so that no other is made. One on a device
-    /// that was idle is made again.
+    /// The time of a job whose first run takes longer than the cutoff, if it is cut. One that is
+    /// short, or on a device that was idle, is made again: what happens once, such as filling
+    /// caches, may take longer than the kernel.
     ///
     /// # Safety
     /// As [`Bench::run`].
-    unsafe fn is_cut(
+    unsafe fn cut(
         &mut self,
         job: &Job,
         kernel: &DeviceKernel,
         first: f64,
-    ) -> Result<bool, JobError> {
-        let Some(cutoff) = job.cutoff.filter(|cutoff| first > *cutoff) else { return Ok(false) };
+    ) -> Result<Option<f64>, JobError> {
+        let Some(cutoff) = job.cutoff else { return Ok(None) };
         let warm = self.busy.is_some_and(|(since, last)| last - since > job.rule.warming());
-        // SAFETY: the caller answers for the kernel.
-        Ok(warm || unsafe { self.once(job, kernel)? } > cutoff)
+        let more = if first < SHORT { AGAIN } else { usize::from(!warm) };
+        let mut least = first;
+        for _ in 0..more {
+            if least <= cutoff {
+                break;
+            }
+            // SAFETY: the caller answers for the kernel.
+            least = least.min(unsafe { self.once(job, kernel)? });
+        }
+        Ok(Some(least).filter(|least| *least > cutoff))
     }
 
     /// The program of a job: its binary, or compiled from its source if there is none or the driver
