@@ -58,7 +58,9 @@ impl MeasuredTimes<'_> {
                 Outcome::Failed(failure) => {
                     Some(format!("{}: {}", failure.kind.name(), failure.message))
                 }
-                Outcome::Timed(timed) => (!timed.steady).then(|| "unsteady".to_owned()),
+                Outcome::Timed(timed) if timed.steady => None,
+                Outcome::Timed(timed) if timed.runs.len() == 1 => Some("ran once".to_owned()),
+                Outcome::Timed(_) => Some("unsteady".to_owned()),
             };
             SheetRow { values: measured.bound.configuration.0.clone(), numbers, note }
         });

@@ -1,6 +1,6 @@
 //! What `tickbound measure` writes on standard error while it works.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use indicatif::HumanDuration;
 use tickbound_input::message::one_line;
@@ -15,6 +15,8 @@ use crate::commands::stop;
 const MAX_TOLD: usize = 20;
 /// Results after which a line says how long all take.
 const FIRST: usize = 3;
+/// What takes less is not announced.
+const SHORT: Duration = Duration::from_secs(5);
 
 /// Writes on standard error what happens.
 pub(super) struct Teller<'a> {
