@@ -54,8 +54,8 @@ impl<'a> Teller<'a> {
                 let named = self.problem.name_values(&bound.configuration);
                 self.began.get_or_insert_with(Instant::now);
                 let left = of.and_then(|of| self.left(of.saturating_sub(*done)));
-                if let Some(left) = left.as_ref().filter(|_| self.kept == FIRST && !self.estimated)
-                {
+                let is_due = self.kept == FIRST && !self.estimated;
+                if let Some(left) = left.as_ref().filter(|left| is_due && left.0 > SHORT) {
                     self.line(&format!("{done} are measured; the others take about {left}"));
                     self.estimated = true;
                 }
