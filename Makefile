@@ -56,14 +56,9 @@ ci: test ## what CI runs: all tests, the oldest Rust, crates outside the workspa
 bench: setup ## run the benchmarks
 	cargo bench $(FLAGS)
 
+# Wheels are fetched while VeriPB is built; Debian's packages one after another, as they share a lock.
+WHEELS = "cvc5 cvc5" "kernel-tuner kernel_tuner" "duckdb duckdb" \
+	"sass nvidia-cuda-nvrtc nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm"
 tools: setup
-	@bash scripts/setup-spin.sh
-	@bash scripts/setup-solvers.sh
-	@bash scripts/setup-opencl.sh
-	@bash scripts/setup-libclang.sh
-	@bash scripts/setup-mpi.sh
-	@bash scripts/setup-browser.sh
-	@bash scripts/setup-python.sh cvc5 cvc5 >/dev/null
-	@bash scripts/setup-python.sh kernel-tuner kernel_tuner >/dev/null
-	@bash scripts/setup-python.sh duckdb duckdb >/dev/null
-	@bash scripts/setup-python.sh sass nvidia-cuda-nvrtc nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm >/dev/null
+	@for wheels in $(WHEELS); do bash scripts/setup-python.sh $$wheels >/dev/null & done; \
+	for part in spin solvers opencl libclang mpi browser; do bash scripts/setup-$$part.sh || exit 1; done; wait
