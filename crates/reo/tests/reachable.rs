@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::families::textbook;
 use proptest::prelude::*;
 use tickbound_reo::automaton::{Automaton, AutomatonBuilder, Transition};
 use tickbound_reo::constraint::{DataConstraint, DataTerm, Literal};
 use tickbound_reo::limits::{ProductLimits, ProductProgress, Stopped};
 use tickbound_reo::primitive::{self, BufferContent};
 use tickbound_reo::product::reachable::compose;
-use tickbound_reo::product::textbook;
 use tickbound_reo::symbol::{Cell, NameId, SymbolId, Symbols};
 
 const MIB: u64 = 1 << 20;
