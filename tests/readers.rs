@@ -230,13 +230,10 @@ fn kernel(text: &str) -> Result<(), String> {
 // ---- connectors
 // ------------------------------------------------------------------------------------------
 
-/// A Treo file: it prints as a text with the same tree, and its connector, of size 2 where it asks
-/// for one.
+/// A Treo file, and its connector, of size 2 where it asks for one.
 fn treo_file(text: &str) -> Result<(), String> {
     let source = Source::new("a.treo", text);
-    let printed = treo::parse(&source).map_err(said)?.to_string();
-    let again = treo::parse(&Source::new("a.treo", &printed)).map(|tree| tree.to_string());
-    assert_eq!(again.map_err(said).as_ref(), Ok(&printed), "printed anew");
+    treo::parse(&source).map_err(said)?;
     let shelf = Shelf::default();
     let sized = TreoRequest::default().set("n", "2");
     let found = treo::connector(&source, &shelf, &TreoRequest::default())
@@ -265,11 +262,8 @@ fn automata_file(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A connector is written as JSON, which can be read, and composed if it is small.
+/// A connector is composed if it is small.
 fn composed(connector: &Connector) {
-    let written = automata::write_connector(connector);
-    let again = automata::connector(&Source::new("again.json", &written));
-    assert_eq!(again.map(|c| c.parts.len()).map_err(said), Ok(connector.parts.len()));
     if connector.parts.len() > COMPOSED.0 {
         return;
     }

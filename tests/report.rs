@@ -226,7 +226,7 @@ two lines    -7
 | β\|γ      | 1200 |   12.25x |
 | two lines |   -7 |          |
 ");
-    assert_eq!((table.len(), Table::new(["a"]).is_empty()), (3, true));
+    assert!(!table.is_empty() && Table::new(["a"]).is_empty());
 }
 
 #[test]

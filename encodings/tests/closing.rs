@@ -442,7 +442,9 @@ fn each(number: u32, check: impl Fn(&Case) -> Result<bool, TestCaseError>) -> us
 #[test]
 fn closed_terms_do_what_the_terms_do() {
     let share = each(10_000, |case| {
-        let Some(closed) = close(&case.term, &mut case.values()).unwrap() else { return Ok(false) };
+        let Some(closed) = close(&case.term, true, &mut case.values()).unwrap() else {
+            return Ok(false);
+        };
         for c in 0..case.configurations() {
             let at = (i128::from(case.start.0), i128::from(case.start.1));
             let literal = step(case, &case.term, c, (at.0, Some(at.1)));
@@ -468,8 +470,8 @@ fn terms_whose_threads_keep_different_marks_stay_open() {
     let join = |mark_is_dead| MaxPlusTerm::Join { threads: threads.clone(), mark_is_dead };
     let none = &mut |_: AmountOf| unreachable!("no symbols");
     let until = MaxPlusTerm::Until(Scalar::Int(4));
-    assert_eq!(close(&MaxPlusTerm::Seq(vec![join(false), until.clone()]), none), Ok(None));
-    let closed = close(&MaxPlusTerm::Seq(vec![join(true), MaxPlusTerm::Mark, until]), none)
+    assert_eq!(close(&MaxPlusTerm::Seq(vec![join(false), until.clone()]), true, none), Ok(None));
+    let closed = close(&MaxPlusTerm::Seq(vec![join(true), MaxPlusTerm::Mark, until]), true, none)
         .unwrap()
         .expect("closed");
     let number = |v| Scalar::Int(v);

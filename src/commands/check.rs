@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use tickbound_certificate::check::{CheckReport, reported};
+use tickbound_certificate::check::{CheckReport, check};
 use tickbound_certificate::tools::ProofTools;
 use tickbound_certificate::{Certificate, Refusal};
 use tickbound_input::message::grouped;
@@ -93,7 +93,7 @@ fn looked_at(
     let tools = ProofTools { path: &path, time: tool_time, interrupt: stop::flag(), show: &show };
     let mut report = CheckReport::default();
     let tools = Some(&tools).filter(|_| !args.no_tools);
-    let end = reported(&certificate, tools, &stop::is_due, &mut report);
+    let end = check(&certificate, tools, &stop::is_due, &mut report);
     answer.checked.extend(report.checked);
     answer.not_checked = report.not_checked;
     answer.trusted = report.trusted;

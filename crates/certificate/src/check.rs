@@ -38,22 +38,11 @@ pub struct CheckReport {
 }
 
 /// Checks a certificate, with programs of others if there are `tools`; `stop` is asked now and
-/// then.
-pub fn check(
-    certificate: &Certificate,
-    tools: Option<&ProofTools<'_>>,
-    stop: &dyn Fn() -> bool,
-) -> Result<CheckReport, Refusal> {
-    let mut report = CheckReport::default();
-    reported(certificate, tools, stop, &mut report).map(|()| report)
-}
-
-/// As [`check`], and what has been checked is in the report also where something is wrong or stops
-/// it.
+/// then. What has been checked is in the report also where something is wrong or stops it.
 ///
 /// # Errors
 /// The first thing that is wrong, or cannot be examined, or a stop.
-pub fn reported(
+pub fn check(
     certificate: &Certificate,
     tools: Option<&ProofTools<'_>>,
     stop: &dyn Fn() -> bool,

@@ -32,40 +32,26 @@ const PROBLEM: &str = "problem.json";
 const INEQUALITIES: &str = "inequalities.json";
 const BRANCHES: &str = "branches.json";
 
-/// A text for programs of others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Text {
-    /// Whether anything is faster, in SMT-LIB 2 ([`crate::smt::question`]).
-    Question,
-    /// The same, step by step ([`crate::smt::induction`]).
-    Induction,
-    /// The problem as a pseudo-Boolean formula ([`crate::pseudo_boolean::formula`]).
-    Formula,
-    /// The proof of its least objective ([`crate::pseudo_boolean::proof`]).
-    FormulaProof,
+tickbound_input::named! {
+    /// A text for programs of others, by the name of its file.
+    pub enum Text {
+        /// Whether anything is faster, in SMT-LIB 2 ([`crate::smt::question`]).
+        Question = "question.smt2",
+        /// The same, step by step ([`crate::smt::induction`]).
+        Induction = "induction.smt2",
+        /// The problem as a pseudo-Boolean formula ([`crate::pseudo_boolean::formula`]).
+        Formula = "formula.opb",
+        /// The proof of its least objective ([`crate::pseudo_boolean::proof`]).
+        FormulaProof = "formula.pbp",
+    }
 }
 
 /// The texts that there are.
 pub type Texts = IndexMap<Text, String>;
 
-impl Text {
-    /// All of them.
-    pub const ALL: [Text; 4] = [Text::Question, Text::Induction, Text::Formula, Text::FormulaProof];
-
-    /// The name of its file.
-    pub fn file(self) -> &'static str {
-        match self {
-            Text::Question => "question.smt2",
-            Text::Induction => "induction.smt2",
-            Text::Formula => "formula.opb",
-            Text::FormulaProof => "formula.pbp",
-        }
-    }
-}
-
 /// All files that a certificate may have; the problem is the first to go and the last to come.
 pub fn files() -> impl Iterator<Item = &'static str> {
-    [PROBLEM, CLAIM, INEQUALITIES, BRANCHES].into_iter().chain(Text::ALL.map(Text::file))
+    [PROBLEM, CLAIM, INEQUALITIES, BRANCHES].into_iter().chain(Text::ALL.map(Text::name))
 }
 
 /// What is claimed.
@@ -86,26 +72,15 @@ pub struct Claim {
     pub proof: CertificateKind,
 }
 
-/// Why nothing is faster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CertificateKind {
-    /// Local inequalities, in their own file.
-    Inequalities,
-    /// A tree of boxes, in its own file.
-    Branches,
-    /// All configurations are simulated, again by the checker.
-    Simulation,
-}
-
-impl CertificateKind {
-    /// As it is in the file.
-    pub fn name(self) -> &'static str {
-        match self {
-            CertificateKind::Inequalities => "inequalities",
-            CertificateKind::Branches => "branches",
-            CertificateKind::Simulation => "simulation",
-        }
+tickbound_input::named! {
+    /// Why nothing is faster.
+    pub enum CertificateKind {
+        /// Local inequalities, in their own file.
+        Inequalities = "inequalities",
+        /// A tree of boxes, in its own file.
+        Branches = "branches",
+        /// All configurations are simulated, again by the checker.
+        Simulation = "simulation",
     }
 }
 
@@ -189,7 +164,7 @@ impl Certificate {
             Proved::Simulation => {}
         }
         for (text, own) in &self.texts {
-            write(text.file(), own.clone())?;
+            write(text.name(), own.clone())?;
         }
         let claim = serde_json::to_value(&self.claim).map_err(|e| Refusal::wrong(e.to_string()))?;
         write(CLAIM, format!("{claim:#}\n"))?;
@@ -226,8 +201,8 @@ impl Certificate {
         }
         let mut texts = Texts::new();
         for text in Text::ALL {
-            if folder.join(text.file()).exists() {
-                texts.insert(text, content(folder, text.file())?);
+            if folder.join(text.name()).exists() {
+                texts.insert(text, content(folder, text.name())?);
             }
         }
         Ok(Certificate { claim, problem: read(folder, PROBLEM)?, proof, texts })

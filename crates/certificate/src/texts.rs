@@ -77,7 +77,7 @@ pub fn same(
                 PseudoBooleanFormula::new(&obligation, &tables).text(&tables.shapes)?
             }
             Text::FormulaProof => {
-                let wrong = |what: &str| Err(Refusal::File(text.file().into(), what.into()));
+                let wrong = |what: &str| Err(Refusal::File(text.name().into(), what.into()));
                 match (texts.contains_key(&Text::Formula), is_one(given)) {
                     (true, true) => continue,
                     (false, _) => return wrong("is the proof of no formula"),
@@ -87,7 +87,7 @@ pub fn same(
         };
         if own != *given {
             let what = "is not what follows from the problem and the time claimed";
-            return Err(Refusal::File(text.file().into(), what.into()));
+            return Err(Refusal::File(text.name().into(), what.into()));
         }
     }
     Ok(())

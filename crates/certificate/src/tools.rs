@@ -76,7 +76,7 @@ pub fn ask(
     let of = |e: std::io::Error| Refusal::File("the temporary folder".into(), e.to_string());
     let folder = Scratch::new("check").map_err(of)?;
     for (text, own) in texts {
-        std::fs::write(folder.path().join(text.file()), own).map_err(of)?;
+        std::fs::write(folder.path().join(text.name()), own).map_err(of)?;
     }
     for tool in &TOOLS {
         let reads: Vec<Text> =
@@ -85,19 +85,19 @@ pub fn ask(
             continue;
         }
         let Some(found) = program(tool.name.as_ref(), tools.path) else {
-            let files = reads.iter().map(|t| t.file()).collect::<Vec<_>>().join(" and ");
+            let files = reads.iter().map(|t| t.name()).collect::<Vec<_>>().join(" and ");
             each(ToolReport::NotChecked(format!("{files} by {}, which is not on PATH", tool.name)));
             continue;
         };
         let name = format!("{} {}", tool.name, version(&found, tools)).trim_end().to_owned();
         for text in reads {
-            (tools.show)(&format!("{name} on {}", text.file()));
+            (tools.show)(&format!("{name} on {}", text.name()));
             let mut command = Command::new(&found);
             command.args(tool.arguments).current_dir(folder.path());
             if text == Text::FormulaProof {
-                command.arg(Text::Formula.file());
+                command.arg(Text::Formula.name());
             }
-            let finished = run_tool(command.arg(text.file()), &found, tools)?;
+            let finished = run_tool(command.arg(text.name()), &found, tools)?;
             each(match text {
                 Text::FormulaProof => verified(&name, &finished, time)?,
                 _ => unsatisfiable(&name, text, &texts[&text], &finished)?,
@@ -150,7 +150,7 @@ fn unsatisfiable(
     asked: &str,
     finished: &Finished,
 ) -> Result<ToolReport, Refusal> {
-    let file = text.file();
+    let file = text.name();
     let questions = asked.matches("(check-sat)").count();
     let answers: Vec<&str> =
         finished.stdout.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
@@ -169,7 +169,7 @@ fn unsatisfiable(
 /// Whether VeriPB has verified the claim. It also verifies a proof that assumes something, with a
 /// warning: that is no proof.
 fn verified(name: &str, finished: &Finished, time: i64) -> Result<ToolReport, Refusal> {
-    let file = Text::FormulaProof.file();
+    let file = Text::FormulaProof.name();
     let bounds = format!("s VERIFIED BOUNDS {time} <= obj <= {time}");
     let verified = finished.stdout.lines().any(|line| line.trim() == bounds);
     let warned = [&finished.stdout, &finished.stderr].iter().any(|t| t.contains("Warning"));

@@ -1,7 +1,7 @@
 //! A space of 10^11 configurations, proved and checked.
 
+use crate::check;
 use serde_json::{Map, Value, json};
-use tickbound_certificate::check::check;
 use tickbound_certificate::folder::{CertificateKind, Proved};
 use tickbound_model::Configuration;
 

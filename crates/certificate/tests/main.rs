@@ -14,9 +14,21 @@ mod schedules;
 
 use indexmap::IndexMap;
 use serde_json::Value;
+use tickbound_certificate::check::CheckReport;
+use tickbound_certificate::tools::ProofTools;
 use tickbound_certificate::{Certificate, Refusal};
 use tickbound_model::{Configuration, Problem};
 use tickbound_simulator::{SimulateOptions, simulate};
+
+/// The report of a check.
+fn check(
+    certificate: &Certificate,
+    tools: Option<&ProofTools<'_>>,
+    stop: &dyn Fn() -> bool,
+) -> Result<CheckReport, Refusal> {
+    let mut report = CheckReport::default();
+    tickbound_certificate::check::check(certificate, tools, stop, &mut report).map(|()| report)
+}
 
 /// Nothing stops a check.
 fn never() -> bool {

@@ -3,9 +3,9 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use crate::check;
 use serde_json::{Value, json};
 use tickbound_certificate::Certificate;
-use tickbound_certificate::check::check;
 use tickbound_certificate::folder::{Text, Texts};
 use tickbound_certificate::inequalities;
 use tickbound_certificate::tools::ToolReport;
@@ -319,7 +319,7 @@ fn texts_that_follow() {
     let folder = Folder::of(&chain());
     let mut rejected = 0;
     for text in [Text::Question, Text::Induction, Text::Formula] {
-        let (file, own) = (text.file(), folder.text(text.file()));
+        let (file, own) = (text.name(), folder.text(text.name()));
         let changes = [
             ("nothing", String::new()),
             ("a line more", format!("{own}* ;\n")),
@@ -342,7 +342,7 @@ fn texts_that_follow() {
         }
     }
     assert_eq!(rejected, 18);
-    let (proof, own) = (Text::FormulaProof.file(), folder.text(Text::FormulaProof.file()));
+    let (proof, own) = (Text::FormulaProof.name(), folder.text(Text::FormulaProof.name()));
     for changed in
         [own.replace("pol ", "a "), own.replace("output", "a 1 x1 >= 5 ;\noutput"), String::new()]
     {
@@ -350,7 +350,7 @@ fn texts_that_follow() {
         assert_eq!(why, "formula.pbp: has other lines than a sum of the formula's");
     }
     let why = {
-        std::fs::remove_file(folder.path().join(Text::Formula.file())).expect("removed");
+        std::fs::remove_file(folder.path().join(Text::Formula.name())).expect("removed");
         folder.why()
     };
     assert_eq!(why, "formula.pbp: is the proof of no formula");
@@ -361,7 +361,7 @@ fn texts_that_follow() {
 #[test]
 fn clusters_of_a_formula() {
     let folder = Folder::of(&chain());
-    let own = folder.text(Text::Formula.file());
+    let own = folder.text(Text::Formula.name());
     let line = own.lines().find(|l| l.starts_with("* clusters: ")).expect("clusters");
     let shapes: Value = serde_json::from_str(&line["* clusters: ".len()..]).expect("JSON");
     let changes: [(&str, Change); 8] = [
@@ -382,7 +382,7 @@ fn clusters_of_a_formula() {
         change(&mut changed);
         assert_ne!(changed, shapes, "{words}");
         let why = folder
-            .rejected(Text::Formula.file(), &own.replace(line, &format!("* clusters: {changed}")));
+            .rejected(Text::Formula.name(), &own.replace(line, &format!("* clusters: {changed}")));
         assert!(why.contains(words), "{words}: {why}");
     }
 }
@@ -391,7 +391,7 @@ fn clusters_of_a_formula() {
 #[test]
 fn proofs_of_a_formula() {
     let folder = Folder::of(&chain());
-    let own = folder.text(Text::FormulaProof.file());
+    let own = folder.text(Text::FormulaProof.name());
     let time = folder.json(CLAIM)["time"].as_i64().expect("a time");
     let line = own.lines().find(|l| l.starts_with("pol ")).expect("arithmetic");
     let (first, rest) = line[4..].split_once(' ').expect("a step");
@@ -416,12 +416,12 @@ fn proofs_of_a_formula() {
         ("another witness", own.replace(witness, &witness.replacen(one, &flipped(one), 1))),
         ("nothing but the claim", own.replace(line, "a +1 x1 >= 5 ;")),
         ("another version", own.replace("version 3.0", "version 9.0")),
-        ("of another problem", Folder::of(&large::chain(3, 4)).text(Text::FormulaProof.file())),
+        ("of another problem", Folder::of(&large::chain(3, 4)).text(Text::FormulaProof.name())),
     ];
     for (what, changed) in changes {
         assert_ne!(changed, own, "{what}");
         let texts = Texts::from([
-            (Text::Formula, folder.text(Text::Formula.file())),
+            (Text::Formula, folder.text(Text::Formula.name())),
             (Text::FormulaProof, changed),
         ]);
         match outside::said(&texts, time) {

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use crate::check;
 use itertools::Itertools;
 use serde_json::Value;
 use tickbound_certificate::Refusal;
-use tickbound_certificate::check::check;
 use tickbound_certificate::folder::{CertificateKind, Text, Texts};
 use tickbound_certificate::smt::induction::induction;
 use tickbound_certificate::smt::question::question;

@@ -1,9 +1,9 @@
 //! The obligation against the simulator: 1,000 random problems.
 
+use crate::check;
 use serde_json::Value;
 use tickbound_certificate::branch::branch;
 use tickbound_certificate::branches;
-use tickbound_certificate::check::check;
 use tickbound_simulator::{SimulateOptions, simulate};
 use tickbound_timing::obligation::Obligation;
 

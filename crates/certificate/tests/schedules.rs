@@ -1,9 +1,10 @@
 //! Launches with open schedules: small ones are explored by the simulator, large ones are counted
 //! or bounded, and said to be trusted.
 
+use crate::check;
 use serde_json::{Value, json};
 use tickbound_certificate::Refusal;
-use tickbound_certificate::check::{CheckReport, check};
+use tickbound_certificate::check::CheckReport;
 use tickbound_schedules::WarpLaunch;
 use tickbound_simulator::{ExploreLimits, explore};
 

@@ -97,13 +97,8 @@ pub enum Function {
 impl Function {
     /// Looks a function up by name.
     pub fn by_name(name: &str) -> Option<Function> {
-        Some(match name {
-            "min" => Function::Min,
-            "max" => Function::Max,
-            "abs" => Function::Abs,
-            "ceil_div" => Function::CeilDiv,
-            _ => return None,
-        })
+        let all = [Function::Min, Function::Max, Function::Abs, Function::CeilDiv];
+        all.into_iter().find(|function| function.name() == name)
     }
 
     /// The function's name.

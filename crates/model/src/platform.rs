@@ -12,56 +12,36 @@ use super::error::ModelError;
 use super::json::{Field, join};
 use super::resources::Resources;
 
-/// What an atom of a kernel program does, hence what one of it costs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum AccessKind {
-    /// Access to global memory.
-    Global,
-    /// Access to local memory.
-    Local,
-    /// Access to constant memory.
-    Constant,
-    /// Arithmetic.
-    Compute,
-    /// Atomic operation on global memory.
-    Atomic,
-    /// Atomic operation on local memory.
-    LocalAtomic,
-    /// Atomic operation on one address of global memory that all items use at once.
-    SharedAtomic,
-    /// Atomic operation on one address of local memory that all items of a group use at once.
-    SharedLocalAtomic,
-    /// Work given directly in ticks.
-    Work,
+tickbound_input::named! {
+    /// What an atom of a kernel program does, hence what one of it costs.
+    pub enum AccessKind {
+        /// Access to global memory.
+        Global = "global",
+        /// Access to local memory.
+        Local = "local",
+        /// Access to constant memory.
+        Constant = "constant",
+        /// Arithmetic.
+        Compute = "compute",
+        /// Atomic operation on global memory.
+        Atomic = "atomic",
+        /// Atomic operation on local memory.
+        LocalAtomic = "local_atomic",
+        /// Atomic operation on one address of global memory that all items use at once.
+        SharedAtomic = "shared_atomic",
+        /// Atomic operation on one address of local memory that all items of a group use at once.
+        SharedLocalAtomic = "shared_local_atomic",
+        /// Work given directly in ticks.
+        Work = "work",
+    }
 }
 
 impl AccessKind {
     /// What a platform has a price for: all but plain work.
-    pub const PRICED: [AccessKind; 8] = [
-        AccessKind::Global,
-        AccessKind::Local,
-        AccessKind::Constant,
-        AccessKind::Compute,
-        AccessKind::Atomic,
-        AccessKind::LocalAtomic,
-        AccessKind::SharedAtomic,
-        AccessKind::SharedLocalAtomic,
-    ];
-
-    /// The statement's name in a problem file.
-    pub fn name(self) -> &'static str {
-        match self {
-            AccessKind::Global => "global",
-            AccessKind::Local => "local",
-            AccessKind::Constant => "constant",
-            AccessKind::Compute => "compute",
-            AccessKind::Atomic => "atomic",
-            AccessKind::LocalAtomic => "local_atomic",
-            AccessKind::SharedAtomic => "shared_atomic",
-            AccessKind::SharedLocalAtomic => "shared_local_atomic",
-            AccessKind::Work => "work",
-        }
-    }
+    pub const PRICED: [AccessKind; 8] = {
+        let [priced @ .., _work] = AccessKind::ALL;
+        priced
+    };
 }
 
 /// Warps: how work items of a group are bundled and dispatched.

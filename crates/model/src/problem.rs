@@ -19,33 +19,18 @@ use tickbound_expr::domain::Domain;
 /// The version of the problem format that this crate reads.
 pub const FORMAT_VERSION: i64 = 1;
 
-/// Which semantics the platform has; see `docs/semantics.md`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
-    /// OpenCL: every group once, code between barriers is a phase.
-    OpenCl,
-    /// Garanina, Staroletov, Gorlatch 2023 (seed 000): one unit, activated several times.
-    Published2023,
-    /// Garanina, Gorlatch 2021 (seed 001): multiprocessors with dispatchers that run warps.
-    Published2021,
-    /// What the kernel uses of a device's resources, instead of what its items do one after
-    /// another.
-    Resources,
-}
-
-impl Profile {
-    /// All profiles.
-    pub const ALL: [Profile; 4] =
-        [Profile::OpenCl, Profile::Published2023, Profile::Published2021, Profile::Resources];
-
-    /// The profile's name in a problem file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Profile::OpenCl => "opencl",
-            Profile::Published2023 => "published-2023",
-            Profile::Published2021 => "published-2021",
-            Profile::Resources => "resources",
-        }
+tickbound_input::named! {
+    /// Which semantics the platform has; see `docs/semantics.md`.
+    pub enum Profile {
+        /// OpenCL: every group once, code between barriers is a phase.
+        OpenCl = "opencl",
+        /// Garanina, Staroletov, Gorlatch 2023 (seed 000): one unit, activated several times.
+        Published2023 = "published-2023",
+        /// Garanina, Gorlatch 2021 (seed 001): multiprocessors with dispatchers that run warps.
+        Published2021 = "published-2021",
+        /// What the kernel uses of a device's resources, instead of what its items do one after
+        /// another.
+        Resources = "resources",
     }
 }
 

@@ -141,13 +141,13 @@ impl Multiplier {
 
     /// A product whose rows the device will make, up to `words` words at a time.
     pub fn rows<'a>(&'a self, plan: &'a DensePlan, words: usize) -> MultiplierResult<RowsIn<'a>> {
-        let sizes = plan.sizes();
+        let sizes = plan.sizes;
         fits32("a row of the product", sizes.row() as u128)?;
         let most = (SLAB.min(self.device().max_alloc) / 8).min(words as u64);
         let rows = (most as usize / sizes.row().max(1)).clamp(1, sizes.states().max(1));
         let buffers = Buffers {
-            left: self.session.upload(plan.left())?,
-            right: self.session.upload(plan.right())?,
+            left: self.session.upload(&plan.left)?,
+            right: self.session.upload(&plan.right)?,
             out: self.session.buffer(rows * sizes.row())?,
         };
         Ok(RowsIn { engine: self, plan, buffers, rows })
@@ -173,7 +173,7 @@ impl Multiplier {
     ) -> MultiplierResult<(Vec<u64>, MultiplierTimes)> {
         let start = Instant::now();
         let mut times = MultiplierTimes::default();
-        let mut cells = vec![EMPTY; plan.words()];
+        let mut cells = vec![EMPTY; plan.words];
         let mut rest = cells.as_mut_slice();
         for parts in self.slabs(plan)? {
             limits.go_on()?;
@@ -190,7 +190,7 @@ impl Multiplier {
     fn slabs<'p>(&self, plan: &'p BatchPlan) -> MultiplierResult<Vec<&'p [BatchPart]>> {
         let most = SLAB.min(self.device().max_alloc) as usize / 8;
         let (mut slabs, mut begin, mut words) = (Vec::new(), 0, 0);
-        let parts = plan.parts();
+        let parts = &plan.parts;
         for (at, part) in parts.iter().enumerate() {
             fits32("a product of the batch", part.words() as u128)?;
             let (left, right) = factor_words(part.sizes);
@@ -227,8 +227,8 @@ impl Multiplier {
         // Factors and cells of the parts follow each other.
         let (left, right) = factor_words(last.sizes);
         let buffers = Buffers {
-            left: self.session.upload(&plan.left()[first.left..last.left + left])?,
-            right: self.session.upload(&plan.right()[first.right..last.right + right])?,
+            left: self.session.upload(&plan.left[first.left..last.left + left])?,
+            right: self.session.upload(&plan.right[first.right..last.right + right])?,
             out: self.session.buffer(out.len())?,
         };
         let table = self.session.upload(&table)?;
@@ -288,7 +288,7 @@ impl Multiplier {
     }
 
     fn check_batch(&self, plan: &BatchPlan, cells: &[u64]) -> MultiplierResult<()> {
-        plan.parts().iter().try_for_each(|part| {
+        plan.parts.iter().try_for_each(|part| {
             let found = Checksum::of(&cells[part.cells..][..part.words()], 0);
             self.check(plan.checksum(part), found)
         })
@@ -321,13 +321,13 @@ impl RowsIn<'_> {
         out: &mut [u64],
         limits: &ProductLimits,
     ) -> MultiplierResult<()> {
-        let sizes = self.plan.sizes();
+        let sizes = self.plan.sizes;
         let row = sizes.row().max(1);
         let needed = sizes.states().saturating_sub(first).saturating_mul(row);
         if !out.len().is_multiple_of(row) || out.len() > needed {
             return Err(DenseError::Cells { found: out.len(), needed }.into());
         }
-        let part = BatchPart { sizes, mask: self.plan.mask(), left: 0, right: 0, cells: 0 };
+        let part = BatchPart { sizes, mask: self.plan.mask, left: 0, right: 0, cells: 0 };
         for (slab, out) in out.chunks_mut(self.rows * row).enumerate() {
             limits.go_on()?;
             let (first, here) = (first + slab * self.rows, out.len() / row);

@@ -122,7 +122,7 @@ impl Work<'_> {
         loop {
             let Some(block) = lock(self.queue).next(self.number) else { return Ok(()) };
             let mut cells: Vec<u64> = lock(self.seen).pop().unwrap_or_default();
-            cells.resize(block.rows * self.stream.plan().sizes().row(), 0);
+            cells.resize(block.rows * self.stream.plan().sizes.row(), 0);
             let began = Instant::now();
             rows.fill(block.first, &mut cells, self.limits)?;
             lock(self.queue).done(self.number, block, began.elapsed().as_secs_f64());

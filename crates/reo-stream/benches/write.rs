@@ -74,7 +74,7 @@ fn count(stream: &DenseStream) -> CellTally {
 }
 
 fn write(stream: &DenseStream, folder: &Path) -> Result<(), DatasetError> {
-    let names = stream.plan().alphabet().iter().map(|name| format!("{name:?}")).collect();
+    let names = stream.plan().alphabet.iter().map(|name| format!("{name:?}")).collect();
     let mut dataset = Dataset::open(
         Disk::real(),
         folder,

@@ -55,12 +55,12 @@ impl StreamJob<'_> {
         let fits = self.limits.fits("the dense product in blocks", need);
         fits.map_err(|error| StreamJobError::Memory { error, fix })?;
         let plan = dense::plan(matrices, self.limits).map_err(MultiplierError::from)?;
-        let conditions = self.conditions(plan.alphabet())?;
+        let conditions = self.conditions(&plan.alphabet)?;
         let stream = DenseStream::new(&plan, self.block);
         let head = |names| ManifestHead::dense(&self.connector.name, names, &stream);
-        let dataset = if ranks.rank() == 0 { self.open(plan.alphabet(), head)? } else { None };
+        let dataset = if ranks.rank() == 0 { self.open(&plan.alphabet, head)? } else { None };
         let (tally, done) = self.blocks(&stream, maker, &conditions, dataset, ranks)?;
-        let (blocks, states) = (stream.len(), plan.sizes().states());
+        let (blocks, states) = (stream.len(), plan.sizes.states());
         let extent = StreamExtent::Blocks { done, blocks, states };
         Ok(streamed(tally, &conditions, true, extent))
     }

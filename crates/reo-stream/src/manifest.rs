@@ -65,8 +65,8 @@ impl ManifestHead {
         let plan = stream.plan();
         let Checksum { steps, sum } = plan.checksum();
         ManifestHead {
-            states: Some(plan.sizes().states() as u64),
-            initial: plan.initial().to_vec(),
+            states: Some(plan.sizes.states() as u64),
+            initial: plan.initial.to_vec(),
             steps: Some(steps),
             sum: Some(hex(sum)),
             block_states: Some(stream.blocks().next().map_or(0, |block| block.rows as u64)),

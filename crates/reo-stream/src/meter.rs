@@ -32,7 +32,7 @@ impl<'a> Meter<'a> {
         before: CellTally,
     ) -> Meter<'a> {
         let now = Instant::now();
-        let size = stream.map(|stream| (stream.len(), stream.plan().sizes().states() as u64));
+        let size = stream.map(|stream| (stream.len(), stream.plan().sizes.states() as u64));
         Meter { observer, began: now, shown: now, size, before }
     }
 

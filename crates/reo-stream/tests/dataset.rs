@@ -36,7 +36,7 @@ fn buffers(n: usize, row: bool) -> DensePlan {
 }
 
 fn head(stream: &DenseStream) -> ManifestHead {
-    let names = (0..stream.plan().alphabet().len()).map(|bit| format!("name{bit}"));
+    let names = (0..stream.plan().alphabet.len()).map(|bit| format!("name{bit}"));
     ManifestHead::dense("buffers", names.collect(), stream)
 }
 

@@ -18,8 +18,11 @@ use tickbound_reo::constraint::DataConstraint;
 use tickbound_reo::hide::simplified;
 use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::primitive::{self, BufferContent};
-use tickbound_reo::product::{reachable, textbook};
+use tickbound_reo::product::reachable;
 use tickbound_reo::symbol::{NameId, Symbols};
+
+#[path = "../tests/families/textbook.rs"]
+mod textbook;
 
 const GIB: u64 = 1 << 30;
 

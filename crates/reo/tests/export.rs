@@ -1,11 +1,11 @@
 //! What the writers write, as snapshots, and what they refuse.
 
+use crate::families::textbook;
 use tickbound_reo::automaton::{Automaton, AutomatonBuilder};
 use tickbound_reo::constraint::{DataConstraint, DataTerm, Literal};
 use tickbound_reo::export::{ExportError, ExportSubject, Format, write};
 use tickbound_reo::hide::{confluence, hide};
 use tickbound_reo::primitive::{self, BufferContent};
-use tickbound_reo::product::textbook;
 use tickbound_reo::symbol::{NameId, Symbols};
 
 /// A full buffer, a filter behind it, and the name between them hidden: data, contents, a

@@ -1,11 +1,11 @@
 //! Hiding, with and without data, against known answers.
 
+use crate::families::textbook;
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::bisimulation::{BisimulationVerdict, Equivalence, compare, minimise};
 use tickbound_reo::hide::{close, confluence, hide};
 use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::primitive::{self, BufferContent};
-use tickbound_reo::product::textbook;
 use tickbound_reo::symbol::{Cell, NameId, Symbols};
 
 const PLENTY: u64 = 1 << 32;

@@ -5,7 +5,6 @@ use crate::connectors;
 use connectors::{composed, connector, example};
 use proptest::prelude::*;
 use tickbound_reo::automaton::{Automaton, AutomatonBuilder};
-use tickbound_reo::connector::{Connector, ConnectorPart};
 use tickbound_reo::constraint::{DataConstraint, DataTerm, Literal};
 use tickbound_reo::json;
 use tickbound_reo::symbol::{Cell, NameId, SymbolId, Symbols};
@@ -85,27 +84,10 @@ proptest! {
     #[test]
     fn automata_read_back(automaton in automaton()) {
         let text = json::write_automaton(&automaton, &symbols());
-        let mut again = Symbols::new();
-        let read = json::automaton(&Source::new("a.json", &text), &mut again);
-        prop_assert_eq!(read.map_err(|e| format!("{e}\n{text}")), Ok(automaton));
-        prop_assert_eq!(again, symbols());
-    }
-
-    #[test]
-    fn connectors_read_back(automata in prop::collection::vec(automaton(), 0..3), kind in "[a-z\"]{0,3}") {
-        let parts = automata.into_iter().map(|automaton| ConnectorPart { kind: kind.clone(), automaton });
-        let connector = Connector {
-            name: "n".into(),
-            symbols: symbols(),
-            parts: parts.collect(),
-            interface: vec![NameId(SymbolId(2)), NameId(SymbolId(0))],
-            written: vec![NameId(SymbolId(3))],
-            notes: vec![kind.clone()],
-            circuit: Vec::new(),
-        };
-        let text = json::write_connector(&connector);
-        let read = json::connector(&Source::new("c.json", &text)).map_err(|e| format!("{e}\n{text}"));
-        prop_assert_eq!(read, Ok(connector));
+        let read = json::connector(&Source::new("a.json", &text)).map_err(|e| format!("{e}\n{text}"));
+        let mut read = read.map_err(TestCaseError::fail)?;
+        prop_assert_eq!(read.parts.remove(0).automaton, automaton);
+        prop_assert_eq!(read.symbols, symbols());
     }
 
     #[test]
@@ -127,13 +109,13 @@ fn composed_connectors_read_back() {
         ("f(a[1..n]) { { syncdrain(a[i], a[i+1]) lossy(a[i], b) | i : <1..n-1> } }", "n=3"),
     ] {
         let connector = connector(text, settings).unwrap_or_else(|e| panic!("{e}"));
-        let again = json::connector(&Source::new("c.json", &json::write_connector(&connector)));
-        assert_eq!(again.as_ref().map_err(ToString::to_string), Ok(&connector));
         let whole = composed(&connector);
-        let mut symbols = Symbols::new();
         let text = json::write_automaton(&whole, &connector.symbols);
-        let again = json::automaton(&Source::new("a.json", &text), &mut symbols);
-        assert_eq!(again.map_err(|e| e.to_string()), Ok(whole));
+        let again = json::connector(&Source::new("a.json", &text));
+        assert_eq!(
+            again.map(|mut c| c.parts.remove(0).automaton).map_err(|e| e.to_string()),
+            Ok(whole)
+        );
     }
 }
 

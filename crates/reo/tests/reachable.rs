@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::families::textbook;
 use proptest::prelude::*;
 use tickbound_reo::automaton::{Automaton, AutomatonBuilder, Transition};
 use tickbound_reo::constraint::{DataConstraint, DataTerm, Literal};
 use tickbound_reo::limits::{ProductLimits, ProductProgress, Stopped};
 use tickbound_reo::primitive::{self, BufferContent};
-use tickbound_reo::product::reachable::{compose, count};
-use tickbound_reo::product::textbook;
+use tickbound_reo::product::reachable::compose;
 use tickbound_reo::symbol::{Cell, NameId, SymbolId, Symbols};
 
 const MIB: u64 = 1 << 20;
@@ -21,11 +21,7 @@ fn made(parts: &[Automaton]) -> Automaton {
 
 fn size(parts: &[Automaton]) -> (usize, usize) {
     let product = made(parts);
-    let size = (product.states(), product.transitions());
-    let refs: Vec<&Automaton> = parts.iter().collect();
-    let counted = count(&refs, &ProductLimits::memory(1024 * MIB)).expect("fits");
-    assert_eq!((counted.states as usize, counted.transitions as usize), size);
-    size
+    (product.states(), product.transitions())
 }
 
 fn names(symbols: &mut Symbols, word: &str, many: usize) -> Vec<NameId> {
@@ -142,8 +138,8 @@ fn a_merger_of_many_inputs_does_not_try_them_all() {
     let mut limited = parts.clone();
     limited.push(primitive::sync(out, symbols.name("d")));
     let parts: Vec<&Automaton> = limited.iter().collect();
-    let counted = count(&parts, &ProductLimits::memory(256 * MIB)).expect("fits");
-    assert_eq!((counted.states, counted.transitions), (1 << n, (n as u128) << (n - 1)));
+    let product = compose(&parts, &ProductLimits::memory(256 * MIB)).expect("fits");
+    assert_eq!((product.states(), product.transitions()), (1 << n, n << (n - 1)));
 }
 
 #[test]
@@ -214,13 +210,11 @@ fn parts_that_never_move_change_nothing() {
 }
 
 #[test]
-fn counts_that_no_machine_could_hold_are_still_counts() {
+fn what_no_machine_could_hold_is_still_counted() {
     let mut symbols = Symbols::new();
     let a = names(&mut symbols, "a", 100);
     let parts: Vec<Automaton> = a.iter().map(|a| primitive::merger(&[*a], *a)).collect();
     let refs: Vec<&Automaton> = parts.iter().collect();
-    let counted = count(&refs, &ProductLimits::memory(MIB)).expect("one state");
-    assert_eq!((counted.states, counted.transitions), (1, (1 << 100) - 1));
     let needed = match compose(&refs, &ProductLimits::memory(MIB)) {
         Err(Stopped::Memory { needed, limit, .. }) if limit == MIB => needed,
         other => panic!("{other:?}"),
@@ -258,8 +252,6 @@ fn memory_is_asked_for_before_it_is_taken() {
     }
     // 1,047,552 steps of 16 bytes, and 59,049 constraints.
     assert!(compose(&refs, &ProductLimits::memory(256 * MIB)).is_ok());
-    assert!(matches!(count(&refs, &ProductLimits::memory(1000)), Err(Stopped::Memory { .. })));
-    assert!(count(&refs, &ProductLimits::memory(MIB)).is_ok());
 }
 
 #[test]
@@ -274,7 +266,6 @@ fn it_stops_when_told_and_tells_how_far_it_is() {
     let refs: Vec<&Automaton> = parts.iter().collect();
     assert_eq!(compose(&refs, &limits), Err(Stopped::Interrupted));
     assert!(states.load(Ordering::Relaxed) > 1);
-    assert_eq!(count(&refs, &limits), Err(Stopped::Interrupted));
 }
 
 // One result.
@@ -377,15 +368,6 @@ fn same(parts: &[Automaton]) {
     alike(&ours, &folded(parts));
     let all: Vec<Transition<'_>> = ours.all_steps().collect();
     assert!(all.iter().all(|step| !ours.is_idle(step)));
-    counted(parts, &ours);
-}
-
-/// Checks that counting gives the sizes of the product.
-pub fn counted(parts: &[Automaton], product: &Automaton) {
-    let refs: Vec<&Automaton> = parts.iter().collect();
-    let counted = count(&refs, &ProductLimits::memory(1024 * MIB)).expect("fits");
-    let size = (counted.states as usize, counted.transitions as usize);
-    assert_eq!(size, (product.states(), product.transitions()));
 }
 
 /// Checks that two automata are the same but for the numbers of states.

@@ -4,6 +4,7 @@
 use crate::expand;
 use crate::values;
 
+use crate::families::textbook;
 use expand::machines::{Part, Words, machine, part};
 use expand::{Expanded, expand, strongly_alike, weakly_alike};
 use proptest::collection::vec;
@@ -15,7 +16,6 @@ use tickbound_reo::hide::{close, confluence, hide, hide_between};
 use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::primitive::{self, BufferContent};
 use tickbound_reo::product::stepwise::{StepwiseOptions, compose};
-use tickbound_reo::product::textbook;
 use tickbound_reo::symbol::NameId;
 use values::Meaning;
 

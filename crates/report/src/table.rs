@@ -77,11 +77,6 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Number of rows, the headers not counted.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
     /// True if there is no row.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()

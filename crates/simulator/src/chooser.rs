@@ -94,11 +94,6 @@ impl Scripted {
         !self.strayed && self.open.is_empty()
     }
 
-    /// True if something has happened that is not in the script.
-    pub fn strayed(&self) -> bool {
-        self.strayed
-    }
-
     fn wanted(&self, now: i64, options: &[Decision]) -> Option<usize> {
         if let Some(Decision::Place { group, .. }) = options.first() {
             let wanted = self.units.get(usize::try_from(*group).ok()?)?;

@@ -45,10 +45,6 @@ pub struct Explored {
     pub worst: i64,
     /// In how many different states something was open.
     pub states: u64,
-    /// What a [`Chooser`](super::Chooser) has to answer, in sequence, for the least time.
-    pub best_choices: Vec<usize>,
-    /// As `best_choices`, for the greatest time.
-    pub worst_choices: Vec<usize>,
 }
 
 /// Finds the least and the greatest time of one configuration over all schedules.
@@ -62,8 +58,7 @@ pub fn explore(
     let options = SimulateOptions { max_events: limits.max_events, ..SimulateOptions::default() };
     if !problem.has_open_schedule() {
         let time = simulate(problem, bound, &options)?.time;
-        let (best_choices, worst_choices) = (Vec::new(), Vec::new());
-        return Ok(Explored { best: time, worst: time, states: 0, best_choices, worst_choices });
+        return Ok(Explored { best: time, worst: time, states: 0 });
     }
     let mut search = Search {
         engine: Engine::new(problem, bound, &options)?,
@@ -72,17 +67,11 @@ pub fn explore(
         completed: Range::NONE,
     };
     let root = Machine::new(&mut search.engine, bound)?;
-    let all = search.all(root.clone())?;
-    let states = search.known.len() as u64;
-    search.max_states = u64::MAX;
-    let best_choices = search.choices(root.clone(), |range| range.best == all.best)?;
-    let worst_choices = search.choices(root, |range| range.worst == all.worst)?;
+    let all = search.all(root)?;
     Ok(Explored {
         best: launch::finish(&mut search.engine, all.best)?,
         worst: launch::finish(&mut search.engine, all.worst)?,
-        states,
-        best_choices,
-        worst_choices,
+        states: search.known.len() as u64,
     })
 }
 
@@ -190,37 +179,6 @@ impl<'p> Search<'p> {
         let ticks = Range { best: range.best - now, worst: range.worst - now };
         self.known.insert(node.fingerprint, ticks);
         range
-    }
-
-    /// The choices of a schedule through states whose range is `wanted`. Which unit decides first
-    /// depends on their names, so a few states may be new here.
-    fn choices(
-        &mut self,
-        mut machine: Machine<'p>,
-        wanted: impl Fn(&Range) -> bool,
-    ) -> Result<Vec<usize>, SimulateError> {
-        let (mut choices, mut options, mut first) = (Vec::new(), Vec::new(), Vec::new());
-        loop {
-            machine.options(&mut options);
-            machine.options_of_one(&mut first);
-            let mut choice = 0;
-            // If no other option will do, the last one does.
-            while choice + 1 < first.len() {
-                let mut next = machine.clone();
-                next.take(&mut self.engine, first[choice])?;
-                if wanted(&self.all(next)?) {
-                    break;
-                }
-                choice += 1;
-            }
-            match options.len() {
-                0 if machine.advance(&mut self.engine)? => continue,
-                0 => return Ok(choices),
-                1 => {}
-                _ => choices.push(choice),
-            }
-            machine.take(&mut self.engine, options[choice])?;
-        }
     }
 
     fn too_many(&mut self) -> SimulateError {

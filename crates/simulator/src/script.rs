@@ -1,8 +1,6 @@
 //! A schedule that was found elsewhere, to be followed decision by decision.
 
-use super::{
-    Decision, Scripted, SimulateError, SimulateOptions, SimulatedRun, simulate, simulate_with,
-};
+use super::{Scripted, SimulateError, SimulateOptions, SimulatedRun, simulate, simulate_with};
 use tickbound_model::{Bound, Problem};
 
 /// The decisions of one run.
@@ -18,8 +16,6 @@ pub enum Script {
         /// Which unit each group goes to.
         units: Vec<i64>,
     },
-    /// As the explorer found them: the index of each answer of the chooser.
-    Choices(Vec<usize>),
 }
 
 impl Script {
@@ -36,17 +32,6 @@ impl Script {
                 let mut chooser = Scripted::new(starts.clone(), units.clone());
                 let run = simulate_with(problem, bound, options, &mut chooser)?;
                 Ok(chooser.followed().then_some(run))
-            }
-            Script::Choices(choices) => {
-                let mut left = choices.iter();
-                let mut followed = true;
-                let mut chooser = |_: i64, options: &[Decision]| {
-                    let next = left.next().copied().filter(|c| *c < options.len());
-                    followed &= next.is_some();
-                    next.unwrap_or(0)
-                };
-                let run = simulate_with(problem, bound, options, &mut chooser)?;
-                Ok((followed && left.next().is_none()).then_some(run))
             }
         }
     }

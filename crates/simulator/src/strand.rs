@@ -296,11 +296,9 @@ impl<'p> Strand<'p> {
         expr: &Expr,
         active: &[i64],
     ) -> Result<i64, SimulateError> {
-        let mut greatest = i64::MIN;
-        for lid in active {
-            greatest = greatest.max(engine.value(stmt, expr, &self.place, *lid)?);
-        }
-        Ok(greatest)
+        active.iter().try_fold(i64::MIN, |greatest, lid| {
+            Ok(greatest.max(engine.value(stmt, expr, &self.place, *lid)?))
+        })
     }
 
     /// As [`Strand::greatest`], of an amount, which may not be negative in any item.

@@ -209,11 +209,6 @@ impl<'a> Bracket<'a> {
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts several solver calls.
-    pub fn count_calls(&self, calls: u64) {
-        self.calls.fetch_add(calls, Ordering::Relaxed);
-    }
-
     /// Solver calls so far.
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)

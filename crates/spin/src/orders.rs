@@ -7,21 +7,13 @@ use crate::error::SpinError;
 use crate::output::VerifierVerdict;
 use crate::watch::Watch;
 
-/// A property of the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OrderClaim {
-    /// No run ends.
-    NonTerm,
-    /// No run ends within `T` ticks.
-    OverTime,
-}
-
-impl OrderClaim {
-    pub fn name(self) -> &'static str {
-        match self {
-            OrderClaim::NonTerm => "NonTerm",
-            OrderClaim::OverTime => "OverTime",
-        }
+tickbound_input::named! {
+    /// A property of the text.
+    pub enum OrderClaim {
+        /// No run ends.
+        NonTerm = "NonTerm",
+        /// No run ends within `T` ticks.
+        OverTime = "OverTime",
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools;
 use tickbound_expr::Expr;
 use tickbound_expr::interval::Interval;
 use tickbound_model::kernel::{Program, Stmt, StmtKind};
@@ -126,11 +127,7 @@ impl Term {
             Term::Count(count) => count.value(env)?.max(0),
             Term::Guard { condition, holds } => i64::from((condition.value(env)? != 0) == *holds),
             Term::Sum(parts) => {
-                let mut sum = 0i64;
-                for part in parts {
-                    sum = sum.saturating_add(part.value(env)?);
-                }
-                sum
+                parts.iter().map(|part| part.value(env)).fold_ok(0, i64::saturating_add)?
             }
             Term::Product(factors) => {
                 let mut product = 1i64;
@@ -142,13 +139,7 @@ impl Term {
                 }
                 product
             }
-            Term::Max(parts) => {
-                let mut greatest = 0;
-                for part in parts {
-                    greatest = part.value(env)?.max(greatest);
-                }
-                greatest
-            }
+            Term::Max(parts) => parts.iter().map(|part| part.value(env)).fold_ok(0, i64::max)?,
             Term::Rounds(rounds) => rounds.value(env)?,
             Term::Items(items) => items.value(env)?,
             Term::Run { program, barrier } => run(program, *barrier, env)?.time().max(0),
@@ -217,11 +208,7 @@ impl Term {
                 i64::from(if *holds { !verdict.may_not_hold } else { !verdict.may_hold })
             }
             Term::Sum(parts) => {
-                let mut sum = 0i64;
-                for part in parts {
-                    sum = sum.saturating_add(part.least(of)?);
-                }
-                sum
+                parts.iter().map(|part| part.least(of)).fold_options(0, i64::saturating_add)?
             }
             Term::Product(factors) => {
                 let mut product = 1i64;
@@ -234,11 +221,7 @@ impl Term {
                 product
             }
             Term::Max(parts) => {
-                let mut greatest = 0;
-                for part in parts {
-                    greatest = part.least(of)?.max(greatest);
-                }
-                greatest
+                parts.iter().map(|part| part.least(of)).fold_options(0, i64::max)?
             }
             Term::Rounds(_) | Term::Items(_) | Term::Run { .. } => 0,
             Term::Chain(chain) => chain.least(of)?,

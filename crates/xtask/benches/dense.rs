@@ -89,7 +89,7 @@ fn fill(cells: &mut [u64]) {
 }
 
 fn against_fill(name: &str, plan: &DensePlan, limits: &ProductLimits) {
-    let bytes = plan.sizes().words() as f64 * 8.0;
+    let bytes = plan.sizes.words() as f64 * 8.0;
     let mut times = [const { Vec::new() }; 4];
     for _ in 0..RUNS {
         let mut cells = plan.allocate(limits).unwrap();

@@ -248,20 +248,6 @@ impl<'s> Writer<'s> {
     fn op(&mut self, name: &str, sort: Line, a: &Line, b: &Line) -> Line {
         self.lines.share(&format!("{name} {sort} {a} {b}"))
     }
-
-    /// One operation over all items, two at a time.
-    fn junction(
-        &mut self,
-        name: &str,
-        items: impl Iterator<Item = Result<Line, InternalError>>,
-    ) -> Result<Line, InternalError> {
-        let mut all: Option<Line> = None;
-        for item in items {
-            let item = item?;
-            all = Some(all.map_or(item, |all| self.op(name, TRUTH, &all, &item)));
-        }
-        all.ok_or_else(|| InternalError("a junction of nothing".into()))
-    }
 }
 
 impl Algebra for Writer<'_> {
@@ -323,18 +309,19 @@ impl Algebra for Writer<'_> {
         self.lines.share(&format!("not {TRUTH} {a}"))
     }
 
-    fn all(
+    fn junction(
         &mut self,
         items: impl Iterator<Item = Result<Line, InternalError>>,
+        conjunction: bool,
     ) -> Result<Line, InternalError> {
-        self.junction("and", items)
-    }
-
-    fn any(
-        &mut self,
-        items: impl Iterator<Item = Result<Line, InternalError>>,
-    ) -> Result<Line, InternalError> {
-        self.junction("or", items)
+        // Two at a time.
+        let name = if conjunction { "and" } else { "or" };
+        let mut all: Option<Line> = None;
+        for item in items {
+            let item = item?;
+            all = Some(all.map_or(item, |all| self.op(name, TRUTH, &all, &item)));
+        }
+        all.ok_or_else(|| InternalError("a junction of nothing".into()))
     }
 
     fn ite_int(&mut self, c: &Line, a: &Line, b: &Line) -> Line {

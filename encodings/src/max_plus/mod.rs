@@ -15,5 +15,4 @@
 pub mod rules;
 mod term;
 
-pub(crate) use term::close_with;
 pub use term::{Closed, MaxPlusTerm, Rewriting, close, explain};

@@ -56,22 +56,15 @@ pub struct Closed {
     pub nodes_explored: usize,
 }
 
-/// Closes a term, or returns `None` if the rules do not reach a closed form.
+/// Gives the values of an amount, one for each configuration.
+pub type ValuesOf<'a> = dyn FnMut(AmountOf) -> Result<Arc<Vec<i64>>, InternalError> + 'a;
+
+/// Closes a term, or returns `None` if the rules do not reach a closed form. Without `shrink` the
+/// arithmetic stays as the closing rules leave it.
 ///
 /// `values` gives an amount's value in each of the configurations that the term is for, in a
 /// common order.
 pub fn close(
-    term: &MaxPlusTerm,
-    values: &mut ValuesOf<'_>,
-) -> Result<Option<Closed>, InternalError> {
-    close_with(term, true, values)
-}
-
-/// Gives the values of an amount, one for each configuration.
-pub type ValuesOf<'a> = dyn FnMut(AmountOf) -> Result<Arc<Vec<i64>>, InternalError> + 'a;
-
-/// As [`close`]; without `shrink` the arithmetic stays as the closing rules leave it.
-pub(crate) fn close_with(
     term: &MaxPlusTerm,
     shrink: bool,
     values: &mut ValuesOf<'_>,

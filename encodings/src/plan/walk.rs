@@ -140,11 +140,7 @@ impl Walker<'_> {
 
     /// Greatest value over the active items.
     fn greatest(&self, n: usize, items: &[Vec<i64>], active: &[usize]) -> Result<i64, ModelError> {
-        let mut greatest = i64::MIN;
-        for i in active {
-            greatest = greatest.max(self.eval(n, &items[*i])?);
-        }
-        Ok(greatest)
+        active.iter().try_fold(i64::MIN, |most, i| Ok(most.max(self.eval(n, &items[*i])?)))
     }
 
     fn walk(

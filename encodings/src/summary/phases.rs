@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::pieces::{Piece, State, add, needs_mark};
 use super::{SummaryOptions, push};
 use crate::encoded::EncodingReport;
-use crate::max_plus::{Closed, MaxPlusTerm, close_with};
+use crate::max_plus::{Closed, MaxPlusTerm, close};
 use crate::plan::{AmountId, AmountOf, Jump, Op, Plan, Scalar, Values, has_barrier, lifted};
 use crate::system::InternalError;
 
@@ -395,7 +395,7 @@ impl Shaper<'_> {
 
     fn close(&self, term: &MaxPlusTerm) -> Result<Option<Closed>, InternalError> {
         let mut values = |of| Ok(Arc::new(self.values(&Scalar::Amount(of))?));
-        close_with(term, self.options.shrink, &mut values)
+        close(term, self.options.shrink, &mut values)
     }
 
     /// The values of a number over the shape.

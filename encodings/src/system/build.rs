@@ -247,7 +247,8 @@ impl SystemBuilder {
         self.junction(items, false)
     }
 
-    fn junction<'b>(
+    /// Conjunction, or else disjunction.
+    pub fn junction<'b>(
         &'b self,
         items: impl IntoIterator<Item = Bool<'b>>,
         conjunction: bool,

@@ -92,25 +92,6 @@ fn choose<T: Copy>(
     Some(Rc::new(rows.map(|(c, (a, b))| if (*c)? { *a } else { *b }).collect()))
 }
 
-/// A row is `decisive` as soon as one operand is, and unknown only if none is and one is unknown.
-fn junction(
-    items: impl Iterator<Item = Result<Truths, InternalError>>,
-    decisive: bool,
-) -> Result<Truths, InternalError> {
-    let items = items.collect::<Result<Vec<_>, InternalError>>()?;
-    let columns: Option<Vec<_>> = items.into_iter().collect();
-    let Some(columns) = columns else { return Ok(None) };
-    let width = columns.first().map_or(0, |c| c.len());
-    let row = |r: usize| {
-        let mut rows = columns.iter().map(|c| c[r]);
-        if rows.clone().any(|v| v == Some(decisive)) {
-            return Some(decisive);
-        }
-        rows.all(|v| v.is_some()).then_some(!decisive)
-    };
-    Ok(Some(Rc::new((0..width).map(row).collect())))
-}
-
 impl Algebra for ByConfiguration<'_> {
     type Int = Integers;
     type Bool = Truths;
@@ -162,18 +143,26 @@ impl Algebra for ByConfiguration<'_> {
         Some(Rc::new(a.as_ref()?.iter().map(|a| a.map(|a| !a)).collect()))
     }
 
-    fn all(
+    fn junction(
         &mut self,
         items: impl Iterator<Item = Result<Truths, InternalError>>,
+        conjunction: bool,
     ) -> Result<Truths, InternalError> {
-        junction(items, false)
-    }
-
-    fn any(
-        &mut self,
-        items: impl Iterator<Item = Result<Truths, InternalError>>,
-    ) -> Result<Truths, InternalError> {
-        junction(items, true)
+        // A row is `decisive` as soon as one operand is, and unknown only if none is and one is
+        // unknown.
+        let decisive = !conjunction;
+        let items = items.collect::<Result<Vec<_>, InternalError>>()?;
+        let columns: Option<Vec<_>> = items.into_iter().collect();
+        let Some(columns) = columns else { return Ok(None) };
+        let width = columns.first().map_or(0, |c| c.len());
+        let row = |r: usize| {
+            let mut rows = columns.iter().map(|c| c[r]);
+            if rows.clone().any(|v| v == Some(decisive)) {
+                return Some(decisive);
+            }
+            rows.all(|v| v.is_some()).then_some(!decisive)
+        };
+        Ok(Some(Rc::new((0..width).map(row).collect())))
     }
 
     fn ite_int(&mut self, c: &Truths, a: &Integers, b: &Integers) -> Integers {

@@ -38,15 +38,11 @@ pub trait Algebra {
     fn at_most(&mut self, a: &Self::Int, b: &Self::Int) -> Self::Bool;
     /// Negation.
     fn not(&mut self, a: &Self::Bool) -> Self::Bool;
-    /// Conjunction.
-    fn all(
+    /// Conjunction, or else disjunction.
+    fn junction(
         &mut self,
         items: impl Iterator<Item = Result<Self::Bool, InternalError>>,
-    ) -> Result<Self::Bool, Self::Error>;
-    /// Disjunction.
-    fn any(
-        &mut self,
-        items: impl Iterator<Item = Result<Self::Bool, InternalError>>,
+        conjunction: bool,
     ) -> Result<Self::Bool, Self::Error>;
     /// `if c then a else b` of integers.
     fn ite_int(&mut self, c: &Self::Bool, a: &Self::Int, b: &Self::Int) -> Self::Int;
@@ -172,11 +168,10 @@ pub fn node<A: Algebra>(
         SystemNode::Eq(a, b) => SystemValue::Bool(algebra.equal(int(a)?, int(b)?)),
         SystemNode::Le(a, b) => SystemValue::Bool(algebra.at_most(int(a)?, int(b)?)),
         SystemNode::Not(a) => SystemValue::Bool(algebra.not(bool(a)?)),
-        SystemNode::And(items) => {
-            SystemValue::Bool(algebra.all(items.iter().map(|e| values.bool(*e).cloned()))?)
-        }
-        SystemNode::Or(items) => {
-            SystemValue::Bool(algebra.any(items.iter().map(|e| values.bool(*e).cloned()))?)
+        SystemNode::And(items) | SystemNode::Or(items) => {
+            let items = items.iter().map(|e| values.bool(*e).cloned());
+            let conjunction = matches!(node, SystemNode::And(_));
+            SystemValue::Bool(algebra.junction(items, conjunction)?)
         }
         SystemNode::Ite(c, a, b) => match (bool(c)?, values.get(*a)?, values.get(*b)?) {
             (c, SystemValue::Int(a), SystemValue::Int(b)) => {

@@ -181,18 +181,22 @@ impl Algebra for Numbers {
         a.map(|a| !a)
     }
 
-    fn all(
+    fn junction(
         &mut self,
         items: impl Iterator<Item = Result<Truth, InternalError>>,
+        conjunction: bool,
     ) -> Result<Truth, SystemRunError> {
-        decided(items, false)
-    }
-
-    fn any(
-        &mut self,
-        items: impl Iterator<Item = Result<Truth, InternalError>>,
-    ) -> Result<Truth, SystemRunError> {
-        decided(items, true)
+        // One item that equals `decisive` settles it for any others.
+        let decisive = !conjunction;
+        let mut all = Some(!decisive);
+        for item in items {
+            match item? {
+                Some(value) if value == decisive => return Ok(Some(decisive)),
+                Some(_) => {}
+                None => all = None,
+            }
+        }
+        Ok(all)
     }
 
     fn ite_int(&mut self, c: &Truth, a: &Number, b: &Number) -> Number {
@@ -202,20 +206,4 @@ impl Algebra for Numbers {
     fn ite_bool(&mut self, c: &Truth, a: &Truth, b: &Truth) -> Truth {
         if a == b { *a } else { c.and_then(|c| if c { *a } else { *b }) }
     }
-}
-
-/// One item that equals `decisive` settles it for any others.
-fn decided(
-    items: impl Iterator<Item = Result<Truth, InternalError>>,
-    decisive: bool,
-) -> Result<Truth, SystemRunError> {
-    let mut all = Some(!decisive);
-    for item in items {
-        match item? {
-            Some(value) if value == decisive => return Ok(Some(decisive)),
-            Some(_) => {}
-            None => all = None,
-        }
-    }
-    Ok(all)
 }

@@ -114,18 +114,12 @@ impl<'b> Algebra for Terms<'b> {
         !*a
     }
 
-    fn all(
+    fn junction(
         &mut self,
         items: impl Iterator<Item = Result<Bool<'b>, InternalError>>,
+        conjunction: bool,
     ) -> Result<Bool<'b>, InternalError> {
-        Ok(self.build.all(items.collect::<Result<Vec<_>, _>>()?))
-    }
-
-    fn any(
-        &mut self,
-        items: impl Iterator<Item = Result<Bool<'b>, InternalError>>,
-    ) -> Result<Bool<'b>, InternalError> {
-        Ok(self.build.any(items.collect::<Result<Vec<_>, _>>()?))
+        Ok(self.build.junction(items.collect::<Result<Vec<_>, _>>()?, conjunction))
     }
 
     fn ite_int(&mut self, c: &Bool<'b>, a: &Int<'b>, b: &Int<'b>) -> Int<'b> {

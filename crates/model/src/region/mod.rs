@@ -58,14 +58,6 @@ impl Region {
         Some(sum)
     }
 
-    /// True if the form differs between points of the region.
-    pub fn varies(&self, form: &LinearForm) -> bool {
-        self.sides
-            .iter()
-            .zip(&form.slopes)
-            .any(|((first, last), slope)| first < last && *slope != 0)
-    }
-
     /// The region in two, the second beginning at `at` on the axis.
     pub fn cut(&self, axis: usize, at: i64) -> [Region; 2] {
         let (mut below, mut above) = (self.clone(), self.clone());

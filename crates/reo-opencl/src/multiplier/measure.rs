@@ -21,11 +21,11 @@ impl Multiplier {
         let start = Instant::now();
         let mut times = MultiplierTimes::default();
         let buffers = Buffers {
-            left: self.session.upload(plan.left())?,
-            right: self.session.upload(plan.right())?,
-            out: self.session.buffer(plan.words())?,
+            left: self.session.upload(&plan.left)?,
+            right: self.session.upload(&plan.right)?,
+            out: self.session.buffer(plan.words)?,
         };
-        for parts in plan.parts().chunks(AHEAD) {
+        for parts in plan.parts.chunks(AHEAD) {
             limits.go_on()?;
             let mut launches = Vec::with_capacity(parts.len());
             for part in parts.iter().filter(|part| part.words() > 0) {
@@ -36,7 +36,7 @@ impl Multiplier {
                 times.kernels += launch.wait()?.seconds();
             }
         }
-        let mut cells = vec![EMPTY; plan.words()];
+        let mut cells = vec![EMPTY; plan.words];
         self.session.read(&buffers.out, 0, &mut cells)?;
         times.total = start.elapsed().as_secs_f64();
         self.check_batch(plan, &cells)?;
@@ -46,15 +46,15 @@ impl Multiplier {
     /// How long the kernel takes for a product of one slab, and how long one that only writes as
     /// many words, in seconds by the device's clock.
     pub fn against_fill(&self, plan: &DensePlan, runs: usize) -> MultiplierResult<Vec<[f64; 2]>> {
-        let sizes = plan.sizes();
+        let sizes = plan.sizes;
         fits32("a row of the product", sizes.row() as u128)?;
         let words = usize::try_from(sizes.words()).unwrap_or(usize::MAX);
         let buffers = Buffers {
-            left: self.session.upload(plan.left())?,
-            right: self.session.upload(plan.right())?,
+            left: self.session.upload(&plan.left)?,
+            right: self.session.upload(&plan.right)?,
             out: self.session.buffer(words)?,
         };
-        let part = BatchPart { sizes, mask: plan.mask(), left: 0, right: 0, cells: 0 };
+        let part = BatchPart { sizes, mask: plan.mask, left: 0, right: 0, cells: 0 };
         let rows = sizes.states();
         let mut times = Vec::new();
         for _ in 0..runs {

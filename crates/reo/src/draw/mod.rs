@@ -39,5 +39,6 @@ mod words;
 pub use automaton::automaton;
 pub use circuit::{MAX_CHANNELS, circuit};
 pub use frames::{Frame, frames};
-pub use picture::{GraphPicture, PicturePoint, Shape};
+pub use picture::{GraphPicture, PicturePoint, Piece, Shape};
 pub use svg::{content, svg};
+pub use words::size;

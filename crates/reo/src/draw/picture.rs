@@ -1,7 +1,5 @@
 //! Shapes and where they are. Lengths are pixels, y grows downwards.
 
-use super::words::{CELL, LINE, cells};
-
 /// A place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PicturePoint {
@@ -106,71 +104,4 @@ pub(super) fn head(from: PicturePoint, to: PicturePoint) -> Shape {
 /// A text around a place.
 pub(super) fn text(centre: PicturePoint, lines: &[String]) -> Shape {
     Shape::Text { centre, lines: lines.to_vec() }
-}
-
-impl Shape {
-    /// The upper left and lower right corner of the least box around it. Letters have the width
-    /// that the drawing's font has, see `words.rs`.
-    pub fn bounds(&self) -> (PicturePoint, PicturePoint) {
-        match self {
-            Shape::Circle(c, r, _) => (c.by(-r, -r), c.by(*r, *r)),
-            Shape::Box(corner, width, height) | Shape::Shade(corner, width, height) => {
-                (*corner, corner.by(*width, *height))
-            }
-            Shape::Text { centre, lines } => {
-                let widest = lines.iter().map(|l| cells(l)).max().unwrap_or(0) as f64 * CELL / 2.0;
-                let high = lines.len() as f64 * LINE / 2.0;
-                (centre.by(-widest, -high), centre.by(widest, high))
-            }
-            Shape::Area(points) => around(points),
-            Shape::Path { .. } => around(&self.outline()),
-        }
-    }
-
-    /// Places along a line, close enough to each other that straight pieces between them are the
-    /// line; corners of anything else but text, which has none.
-    pub fn outline(&self) -> Vec<PicturePoint> {
-        match self {
-            Shape::Path { start, pieces, .. } => {
-                let mut points = vec![*start];
-                for piece in pieces {
-                    let from = points.last().copied().unwrap_or(*start);
-                    match piece {
-                        Piece::Line(to) => points.push(*to),
-                        Piece::Curve(a, b, to) => {
-                            points.extend((1..=CUTS).map(|k| {
-                                bezier([from, *a, *b, *to], f64::from(k) / f64::from(CUTS))
-                            }));
-                        }
-                    }
-                }
-                points
-            }
-            Shape::Area(points) => points.iter().chain(points.first()).copied().collect(),
-            Shape::Circle(c, r, _) => (0..=CUTS)
-                .map(|k| f64::from(k) / f64::from(CUTS) * std::f64::consts::TAU)
-                .map(|angle| c.by(r * angle.cos(), r * angle.sin()))
-                .collect(),
-            Shape::Box(p, w, h) | Shape::Shade(p, w, h) => {
-                vec![*p, p.by(*w, 0.0), p.by(*w, *h), p.by(0.0, *h), *p]
-            }
-            Shape::Text { .. } => Vec::new(),
-        }
-    }
-}
-
-/// Straight pieces that stand for a curve or a circle.
-const CUTS: u32 = 24;
-
-fn bezier([a, b, c, d]: [PicturePoint; 4], t: f64) -> PicturePoint {
-    let s = 1.0 - t;
-    let (i, j, k, l) = (s * s * s, 3.0 * s * s * t, 3.0 * s * t * t, t * t * t);
-    at(i * a.x + j * b.x + k * c.x + l * d.x, i * a.y + j * b.y + k * c.y + l * d.y)
-}
-
-fn around(points: &[PicturePoint]) -> (PicturePoint, PicturePoint) {
-    let least = |of: fn(&PicturePoint) -> f64| points.iter().map(of).fold(f64::INFINITY, f64::min);
-    let most =
-        |of: fn(&PicturePoint) -> f64| points.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
-    (at(least(|p| p.x), least(|p| p.y)), at(most(|p| p.x), most(|p| p.y)))
 }

@@ -16,7 +16,7 @@ pub(super) fn cells(text: &str) -> usize {
 }
 
 /// The size of lines in pixels.
-pub(super) fn size(lines: &[String]) -> (f64, f64) {
+pub fn size(lines: &[String]) -> (f64, f64) {
     let widest = lines.iter().map(|l| cells(l)).max().unwrap_or(0);
     (widest as f64 * CELL, lines.len() as f64 * LINE)
 }

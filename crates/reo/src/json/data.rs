@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Document {
     pub format: String,
     pub version: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing)]
     pub connector: Option<ConnectorData>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub automaton: Option<AutomatonData>,
@@ -16,30 +16,26 @@ pub(super) struct Document {
     pub words: Vec<String>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ConnectorData {
     pub name: String,
     pub parts: Vec<PartData>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hide: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub written: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub notes: Vec<String>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PartData {
     pub kind: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub automaton: Option<AutomatonData>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub arguments: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends: Option<Vec<String>>,
 }
 

@@ -7,10 +7,13 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-/// `value` as text, with line breaks in the outer `depth` levels.
-pub(super) fn text(value: &impl Serialize, depth: usize) -> String {
+/// Levels with line breaks.
+const DEPTH: usize = 3;
+
+/// `value` as text, with line breaks in the outer levels.
+pub(super) fn text(value: &impl Serialize) -> String {
     let mut out = Vec::new();
-    let lines = Lines { broken: Vec::new(), item: None, depth };
+    let lines = Lines { broken: Vec::new(), item: None };
     // Writing data without maps of other keys into memory does not fail.
     _ = value.serialize(&mut Serializer::with_formatter(&mut out, lines));
     out.push(b'\n');
@@ -22,7 +25,6 @@ struct Lines {
     broken: Vec<bool>,
     /// An item of a list begins, the first of it or another, and it is not yet known what it is.
     item: Option<bool>,
-    depth: usize,
 }
 
 impl Lines {
@@ -37,7 +39,7 @@ impl Lines {
     }
 
     fn begin<W: ?Sized + Write>(&mut self, w: &mut W, bracket: &[u8]) -> Result<()> {
-        if self.item.is_some() && self.broken.len() <= self.depth {
+        if self.item.is_some() && self.broken.len() <= DEPTH {
             self.item = None;
             if let Some(broken) = self.broken.last_mut() {
                 *broken = true;
@@ -83,7 +85,7 @@ impl Formatter for Lines {
         if !first {
             w.write_all(b",")?;
         }
-        let deep = self.broken.len() > self.depth;
+        let deep = self.broken.len() > DEPTH;
         if let Some(broken) = self.broken.last_mut().filter(|_| !deep) {
             *broken = true;
             return self.line(w);

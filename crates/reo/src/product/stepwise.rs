@@ -29,8 +29,6 @@ pub struct Composed {
     pub automaton: Automaton,
     /// States of the largest automaton between the steps.
     pub most_states: usize,
-    /// Transitions of the largest automaton between the steps.
-    pub most_transitions: usize,
 }
 
 /// Pieces with fewer states are not minimised before the end.
@@ -57,8 +55,9 @@ pub fn compose(
 ) -> Limited<Composed> {
     let Some(kind) = options.minimise else {
         let whole = reachable::compose(parts, limits)?;
-        let most = (whole.states(), whole.transitions());
-        return Ok(composed(hidden(whole, &options.hidden, limits)?, most));
+        let most_states = whole.states();
+        let automaton = hidden(whole, &options.hidden, limits)?;
+        return Ok(Composed { automaton, most_states });
     };
     if options.hidden.is_empty() {
         // Nothing can go between the steps: there is one order only.
@@ -111,7 +110,7 @@ fn pieces(
             last_used[at].push(*name);
         }
     }
-    let mut piece = Piece { kind, limits, automaton: None, most: (0, 0), settled: 0 };
+    let mut piece = Piece { kind, limits, automaton: None, most_states: 0, settled: 0 };
     let (mut group, mut names): (Vec<&Automaton>, Vec<NameId>) = (Vec::new(), Vec::new());
     for (at, done) in order.iter().zip(last_used) {
         // Parts of one state make no states that could go: they may come together.
@@ -130,16 +129,12 @@ fn has(part: &Automaton, name: &NameId) -> bool {
     part.alphabet().binary_search(name).is_ok()
 }
 
-fn composed(automaton: Automaton, most: (usize, usize)) -> Composed {
-    Composed { automaton, most_states: most.0, most_transitions: most.1 }
-}
-
 /// What has been put together so far.
 struct Piece<'a> {
     kind: Equivalence,
     limits: &'a ProductLimits<'a>,
     automaton: Option<Automaton>,
-    most: (usize, usize),
+    most_states: usize,
     /// States when it was last minimised.
     settled: usize,
 }
@@ -151,7 +146,7 @@ impl Piece<'_> {
             [one] => one.clone(),
             _ => reachable::compose(&all, self.limits)?,
         };
-        self.most = (self.most.0.max(piece.states()), self.most.1.max(piece.transitions()));
+        self.most_states = self.most_states.max(piece.states());
         if !names.is_empty() {
             piece = hide_between(&piece, names);
             if self.kind == Equivalence::Weak {
@@ -169,7 +164,8 @@ impl Piece<'_> {
 
     fn finish(self, hidden: bool) -> Limited<Composed> {
         let Some(mut whole) = self.automaton else {
-            return Ok(composed(reachable::compose(&[], self.limits)?, self.most));
+            let automaton = reachable::compose(&[], self.limits)?;
+            return Ok(Composed { automaton, most_states: self.most_states });
         };
         whole = simplified(whole);
         if self.kind == Equivalence::Strong && hidden {
@@ -178,6 +174,7 @@ impl Piece<'_> {
         if self.kind == Equivalence::Weak && hidden {
             whole = confluence::reduce(&whole);
         }
-        Ok(composed(least(whole, self.kind, self.limits)?, self.most))
+        let automaton = least(whole, self.kind, self.limits)?;
+        Ok(Composed { automaton, most_states: self.most_states })
     }
 }

@@ -1,4 +1,4 @@
-//! Treo, the text language of Reo: read, put together, printed.
+//! Treo, the text language of Reo: read, put together.
 //!
 //! A component has parameters, an interface of nodes and a body. A composite body uses other
 //! components; sizes that are not written follow from the nodes at which a component is used. An
@@ -54,7 +54,7 @@ pub use request::TreoRequest;
 
 use crate::syntax::Source;
 
-/// The tree of a text. It prints as text that has the same tree.
+/// The tree of a text.
 pub fn parse(source: &Source) -> TreoResult<ast::File> {
     parse::file(source)
 }

@@ -6,9 +6,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use crate::families::textbook;
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::connector::Connector;
-use tickbound_reo::product::textbook;
 use tickbound_reo::syntax::Source;
 use tickbound_reo::treo::{self, Library, TreoRequest};
 

@@ -2,12 +2,13 @@
 
 #![allow(dead_code)]
 
+pub mod textbook;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tickbound_reo::automaton::{Automaton, AutomatonBuilder};
 use tickbound_reo::constraint::DataConstraint;
 use tickbound_reo::primitive::{BufferContent, fifo1};
-use tickbound_reo::product::textbook;
 use tickbound_reo::symbol::{NameId, Symbols};
 
 /// Names of a family.

@@ -217,18 +217,25 @@ impl Algebra for Terms<'_> {
         }
     }
 
-    fn all(
+    fn junction(
         &mut self,
         items: impl Iterator<Item = Result<Truth, InternalError>>,
+        conjunction: bool,
     ) -> Result<Truth, InternalError> {
-        junction(items, true)
-    }
-
-    fn any(
-        &mut self,
-        items: impl Iterator<Item = Result<Truth, InternalError>>,
-    ) -> Result<Truth, InternalError> {
-        junction(items, false)
+        let mut left = Vec::new();
+        for item in items {
+            match item? {
+                Truth::Known(v) if v == conjunction => {}
+                Truth::Known(_) => return Ok(Truth::Known(!conjunction)),
+                Truth::Term(b) => left.push(b),
+            }
+        }
+        Ok(match left.as_slice() {
+            [] => Truth::Known(conjunction),
+            [one] => Truth::Term(one.clone()),
+            _ if conjunction => Truth::Term(Bool::and(&left)),
+            _ => Truth::Term(Bool::or(&left)),
+        })
     }
 
     fn ite_int(&mut self, c: &Truth, a: &Number, b: &Number) -> Number {
@@ -253,24 +260,4 @@ impl Algebra for Terms<'_> {
 /// What stays within 128 bits; times do by far.
 fn inside(value: Option<i128>) -> Result<i128, InternalError> {
     value.ok_or_else(|| InternalError("a constant leaves 128 bits".into()))
-}
-
-fn junction(
-    items: impl Iterator<Item = Result<Truth, InternalError>>,
-    conjunction: bool,
-) -> Result<Truth, InternalError> {
-    let mut left = Vec::new();
-    for item in items {
-        match item? {
-            Truth::Known(v) if v == conjunction => {}
-            Truth::Known(_) => return Ok(Truth::Known(!conjunction)),
-            Truth::Term(b) => left.push(b),
-        }
-    }
-    Ok(match left.as_slice() {
-        [] => Truth::Known(conjunction),
-        [one] => Truth::Term(one.clone()),
-        _ if conjunction => Truth::Term(Bool::and(&left)),
-        _ => Truth::Term(Bool::or(&left)),
-    })
 }

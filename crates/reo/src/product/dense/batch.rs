@@ -41,11 +41,15 @@ impl BatchPart {
 /// Many products that are ready to be made.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BatchPlan {
-    parts: Vec<BatchPart>,
+    /// The products, in the order of the pairs; their cells follow each other without gaps.
+    pub parts: Vec<BatchPart>,
     names: Vec<(Vec<NameId>, Vec<u32>)>,
-    left: Vec<u64>,
-    right: Vec<u64>,
-    words: usize,
+    /// The left factors' cells, each over its product's alphabet.
+    pub left: Vec<u64>,
+    /// The right factors' cells, each over its product's alphabet.
+    pub right: Vec<u64>,
+    /// Words of all products.
+    pub words: usize,
 }
 
 impl BatchPlan {
@@ -89,26 +93,6 @@ impl BatchPlan {
         self.words += part.words();
         self.parts.push(part);
         Ok(())
-    }
-
-    /// The products, in the order of the pairs; their cells follow each other without gaps.
-    pub fn parts(&self) -> &[BatchPart] {
-        &self.parts
-    }
-
-    /// The left factors' cells, each over its product's alphabet.
-    pub fn left(&self) -> &[u64] {
-        &self.left
-    }
-
-    /// The right factors' cells, each over its product's alphabet.
-    pub fn right(&self) -> &[u64] {
-        &self.right
-    }
-
-    /// Words of all products.
-    pub fn words(&self) -> usize {
-        self.words
     }
 
     /// All products, made by this machine's threads.
@@ -186,16 +170,6 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// How many products there are.
-    pub fn len(&self) -> usize {
-        self.parts.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.parts.is_empty()
-    }
-
     /// The cells of all products, one after another.
     pub fn cells(&self) -> &[u64] {
         &self.cells

@@ -60,16 +60,6 @@ impl Matrix {
         filled(&plain, limits)
     }
 
-    /// Names, sorted; bit i of a label is the i-th.
-    pub fn alphabet(&self) -> &[NameId] {
-        &self.alphabet
-    }
-
-    /// States that a run may begin in, sorted.
-    pub fn initial(&self) -> &[u32] {
-        &self.initial
-    }
-
     /// How many states there are.
     pub fn states(&self) -> usize {
         self.states

@@ -20,12 +20,18 @@ const BLOCK: usize = 1 << 16;
 /// A product that is ready to be made, by any engine that fills its cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DensePlan {
-    pub(super) alphabet: Vec<NameId>,
-    pub(super) initial: Vec<u32>,
-    pub(super) sizes: Sizes,
-    pub(super) mask: u64,
-    pub(super) left: Vec<u64>,
-    pub(super) right: Vec<u64>,
+    /// Names of the product, sorted; bit i of a label is the i-th.
+    pub alphabet: Vec<NameId>,
+    /// States that a run may begin in, sorted.
+    pub initial: Vec<u32>,
+    /// The sizes.
+    pub sizes: Sizes,
+    /// Bits on which two labels must agree: the names of both factors, and the bit of [`EMPTY`].
+    pub mask: u64,
+    /// The left factor's cells over the product's alphabet.
+    pub left: Vec<u64>,
+    /// The right factor's cells over the product's alphabet.
+    pub right: Vec<u64>,
 }
 
 impl DensePlan {
@@ -47,36 +53,6 @@ impl DensePlan {
         union.extend_right(&right.cells, &mut plan.right);
         plan.alphabet = union.alphabet;
         Ok(plan)
-    }
-
-    /// Names of the product, sorted; bit i of a label is the i-th.
-    pub fn alphabet(&self) -> &[NameId] {
-        &self.alphabet
-    }
-
-    /// States that a run may begin in, sorted.
-    pub fn initial(&self) -> &[u32] {
-        &self.initial
-    }
-
-    /// The sizes.
-    pub fn sizes(&self) -> Sizes {
-        self.sizes
-    }
-
-    /// Bits on which two labels must agree: the names of both factors, and the bit of [`EMPTY`].
-    pub fn mask(&self) -> u64 {
-        self.mask
-    }
-
-    /// The left factor's cells over the product's alphabet.
-    pub fn left(&self) -> &[u64] {
-        &self.left
-    }
-
-    /// The right factor's cells over the product's alphabet.
-    pub fn right(&self) -> &[u64] {
-        &self.right
     }
 
     /// The product, made by this machine's threads.

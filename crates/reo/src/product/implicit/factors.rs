@@ -90,38 +90,10 @@ impl Implicit {
         count::algebraic(&self.factors, limits)
     }
 
-    /// How many initial states there are.
-    pub fn initial_states(&self) -> BigUint {
-        self.factors.iter().map(|f| BigUint::from(f.initial().len())).product()
-    }
-
     /// The initial states, each as the states of the factors, the last factor's changing fastest.
     pub fn initial(&self) -> impl Iterator<Item = Vec<u32>> {
         let sets = self.factors.iter().map(|f| f.initial().iter().copied());
         sets.multi_cartesian_product()
-    }
-
-    /// The number of a state in the full product: the last factor's state counts ones, as in
-    /// [`crate::product::textbook`] and [`crate::product::dense`].
-    pub fn number(&self, state: &[u32]) -> Result<BigUint, StateError> {
-        self.check(state)?;
-        let digits = self.factors.iter().zip(state);
-        Ok(digits.fold(BigUint::ZERO, |number, (factor, s)| number * factor.states() + *s))
-    }
-
-    /// The state with a number; none if there are not as many.
-    pub fn state(&self, number: &BigUint) -> Option<Vec<u32>> {
-        let mut rest = number.clone();
-        let mut state = vec![0; self.factors.len()];
-        for (digit, factor) in state.iter_mut().zip(&self.factors).rev() {
-            let states = BigUint::from(factor.states());
-            if states == BigUint::ZERO {
-                return None;
-            }
-            *digit = u32::try_from(&rest % &states).ok()?;
-            rest /= states;
-        }
-        (rest == BigUint::ZERO).then_some(state)
     }
 
     pub(super) fn check(&self, state: &[u32]) -> Result<(), StateError> {

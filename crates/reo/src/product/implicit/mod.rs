@@ -6,7 +6,7 @@
 //! with the names that are shared at one time, not with the states.
 //!
 //! Labels are counted: steps that differ in their constraints alone are one, as in
-//! [`super::textbook`] without data. A silent step is taken alone.
+//! `tests/families/textbook.rs` without data. A silent step is taken alone.
 //!
 //! ```
 //! use tickbound_reo::limits::ProductLimits;

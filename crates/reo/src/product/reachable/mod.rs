@@ -82,19 +82,3 @@ fn whole(plan: &Plan, parts: &[&Automaton], limits: &ProductLimits) -> Limited<A
         search.done().automaton(plan, parts)
     })
 }
-
-/// How many states and steps [`compose`] gives, without keeping the steps.
-///
-/// Takes memory for states only. To find them it need not take all steps: what groups of parts that
-/// share no name reach together, they reach in sequence. Where steps may be alike (see the
-/// [module](self)) or parts that share no name may exclude each other by their data, the product is
-/// made and measured.
-pub fn count(parts: &[&Automaton], limits: &ProductLimits) -> Limited<ProductCount> {
-    let plan = &Plan::new(parts, limits)?;
-    if plan.twins || plan.ground {
-        let whole = whole(plan, parts, limits)?;
-        let transitions = whole.transitions() as u128;
-        return Ok(ProductCount { states: whole.states() as u64, transitions });
-    }
-    with_layout!(plan, layout => Search::new(plan, layout, limits)?.count())
-}

@@ -12,7 +12,7 @@ use super::index::{Budget, Index};
 use super::layout::Layout;
 use super::plan::Plan;
 use super::worker::KEPT;
-use super::worker_pool::{Counted, PIECE_ROWS, WorkerPool, extend, fitting, pieces_of};
+use super::worker_pool::{Counted, WorkerPool, extend, fitting};
 use super::write::{Conditions, Notes, Out, note_bytes};
 use crate::automaton::AutomatonRows;
 use crate::limits::{Limited, ProductLimits, ProductProgress};
@@ -81,27 +81,6 @@ impl<'a, S: Layout> Search<'a, S> {
         whole.rows.labels.shrink_to_fit();
         whole.rows.conditions.shrink_to_fit();
         whole
-    }
-
-    /// Finds all states and counts their steps.
-    pub fn count(&mut self) -> Limited<ProductCount> {
-        let (mut next, mut transitions) = (0, 0_u128);
-        while next < self.states.len() {
-            let block = next..self.states.len().min(next + BLOCK);
-            next = block.end;
-            let pieces: Vec<Range<usize>> = pieces_of(block, PIECE_ROWS);
-            let states = &self.states;
-            let found = self.pool.each(pieces, |worker, piece| worker.reach(piece, states));
-            for found in found {
-                let (steps, new) = found?;
-                transitions = transitions.saturating_add(steps);
-                for key in new.keys.chunks_exact(self.layout.state()) {
-                    self.states.number(key, &mut self.whole.budget)?;
-                }
-            }
-            self.tell(u64::try_from(transitions).unwrap_or(u64::MAX))?;
-        }
-        Ok(ProductCount { states: self.states.len() as u64, transitions })
     }
 
     fn tell(&self, transitions: u64) -> Limited<()> {

@@ -61,11 +61,6 @@ impl StepStream {
         &self.plan.alphabet
     }
 
-    /// Words of each label, at least 1.
-    pub fn words(&self) -> usize {
-        self.plan.layout.label
-    }
-
     /// How many states a run may begin in; these are the first ones.
     pub fn initial(&self) -> usize {
         self.plan.initial.len()
@@ -164,16 +159,6 @@ impl StepBatch<'_> {
             ends: &self.ends[states],
             ..*self
         }
-    }
-
-    /// How many steps there are.
-    pub fn len(&self) -> usize {
-        self.ends.last().map_or(0, |end| end - self.begin)
-    }
-
-    /// Whether there is no step.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// The states with where their steps are.

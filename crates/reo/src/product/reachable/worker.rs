@@ -1,14 +1,13 @@
-//! One thread's work on rows: counting them, looking for what they lead to, writing them.
+//! One thread's work on rows: counting them, writing them.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::index::Index;
-use super::layout::{Layout, add};
+use super::layout::Layout;
 use super::plan::Plan;
 use super::row::Row;
 use super::walk::Visit;
-use super::write::{Combiner, New, Pen, Write};
+use super::write::{Combiner, Pen, Write};
 use crate::limits::{Limited, ProductLimits};
 
 /// Most steps of groups that are listed; of one group with more they are found while they are
@@ -126,30 +125,6 @@ impl<'a, S: Layout> Worker<'a, S> {
         Ok(large)
     }
 
-    /// How many steps leave some states, and the new states that a step of one group leads to.
-    pub fn reach(&mut self, rows: Range<usize>, states: &Index) -> Limited<(u128, New)> {
-        let (mut steps, mut new) = (0_u128, New::default());
-        for row in rows {
-            let key = states.key(row);
-            self.row.prepare(key);
-            let mut product = 1_u128;
-            let mut targets =
-                Targets { key, layout: self.layout, plan: self.plan, states, new: &mut new };
-            let mut silent = 0;
-            for step in self.row.silent() {
-                targets.look(step, &[]);
-                silent += 1;
-            }
-            for group in 0..self.row.groups() {
-                let mut reach = Reach { many: 0, targets: &mut targets };
-                self.row.walk(group, &mut reach)?;
-                product = product.saturating_mul(reach.many);
-            }
-            steps = steps.saturating_add(product - 1 + silent);
-        }
-        Ok((steps, new))
-    }
-
     /// Writes the row of a state, from what was kept of it if anything was.
     pub fn write(
         &mut self,
@@ -214,51 +189,6 @@ impl Visit for Tally {
     fn visit(&mut self, _: &[u64], nothing: bool, options: &[u32]) -> Limited<bool> {
         self.many += options.len() as u64 + u64::from(nothing);
         Ok(self.many <= self.most)
-    }
-}
-
-/// Looks for states that are new.
-struct Targets<'b, S> {
-    key: &'b [u64],
-    layout: S,
-    plan: &'b Plan,
-    states: &'b Index,
-    new: &'b mut New,
-}
-
-impl<S: Layout> Targets<'_, S> {
-    #[inline]
-    fn look(&mut self, sum: &[u64], more: &[u64]) {
-        let from = self.new.keys.len();
-        let state = self.layout.label()..self.layout.label() + self.layout.state();
-        self.new.keys.extend_from_slice(self.key);
-        add(&mut self.new.keys[from..], &sum[state.clone()]);
-        if !more.is_empty() {
-            add(&mut self.new.keys[from..], &more[state]);
-        }
-        if self.states.find(&self.new.keys[from..]) != 0 {
-            self.new.keys.truncate(from);
-        }
-    }
-}
-
-/// Counts and looks for new states.
-struct Reach<'b, 'c, S> {
-    many: u128,
-    targets: &'b mut Targets<'c, S>,
-}
-
-impl<S: Layout> Visit for Reach<'_, '_, S> {
-    fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Limited<bool> {
-        self.many += options.len() as u128 + u128::from(nothing);
-        if nothing {
-            self.targets.look(sum, &[]);
-        }
-        let plan = self.targets.plan;
-        for option in options {
-            self.targets.look(sum, plan.vector_of(self.targets.layout, *option));
-        }
-        Ok(true)
     }
 }
 

@@ -1,11 +1,10 @@
 //! The product of two automata as it is defined: the oracle of the engines.
 //!
 //! All pairs of states, each pair of steps compared name by name; no cleverness, so that one can
-//! see that it is right. Quadratic in everything; for tests and small automata.
+//! see that it is right. Quadratic in everything.
 
-use crate::automaton::{Automaton, AutomatonBuilder, Transition};
-use crate::label;
-use crate::symbol::NameId;
+use tickbound_reo::automaton::{Automaton, AutomatonBuilder, Transition};
+use tickbound_reo::symbol::NameId;
 
 /// The full product of two automata: state (p, q) has number `p * right.states() + q`.
 ///
@@ -36,7 +35,7 @@ pub fn product(left: &Automaton, right: &Automaton) -> Automaton {
             }
         }
     }
-    builder.done()
+    builder.finish().expect("fits together")
 }
 
 fn fires_none_of(automaton: &Automaton, step: &Transition, names: &[NameId]) -> bool {
@@ -44,11 +43,11 @@ fn fires_none_of(automaton: &Automaton, step: &Transition, names: &[NameId]) -> 
 }
 
 fn agree(left: &Automaton, a: &Transition, right: &Automaton, b: &Transition) -> bool {
-    if label::is_silent(a.label) || label::is_silent(b.label) {
-        return false;
-    }
     let in_left: Vec<NameId> = left.fires(a).collect();
     let in_right: Vec<NameId> = right.fires(b).collect();
+    if in_left.is_empty() || in_right.is_empty() {
+        return false;
+    }
     let shared = |name: &&NameId| right.alphabet().contains(name);
     left.alphabet().iter().filter(shared).all(|n| in_left.contains(n) == in_right.contains(n))
 }
