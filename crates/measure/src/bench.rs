@@ -7,9 +7,9 @@
 //! to show. The guard zones around buffers are examined when the outputs are: a kernel that writes
 //! past its arguments has no time.
 //!
-//! A job can have a [cutoff](Job::cutoff): where the first run takes longer, its time is the job's. The best
-//! jobs run once more [in turns](Bench::rounds), so that what changes with time, such as a clock
-//! rate, is the same for all of them.
+//! A job can have a [cutoff](Job::cutoff): where the first run takes longer, its time is the job's.
+//! The best jobs run once more [in turns](Bench::rounds), so that what changes with time, such as a
+//! clock rate, is the same for all of them.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -279,7 +279,7 @@ impl<'s> Bench<'s> {
 
     fn read_expected(&mut self, job: &Job) -> Result<(), JobError> {
         let known = self.expected.as_ref();
-        if !job.expected.as_ref().is_some_and(|path| known.is_some_and(|k| k.is_of(path))) {
+        if !job.expected.as_ref().is_some_and(|path| known.is_some_and(|k| k.path == *path)) {
             let read = |path: &PathBuf| Expected::read(self.session, path);
             self.expected = job.expected.as_ref().map(read).transpose()?;
         }

@@ -145,7 +145,8 @@ impl<'s> DeviceCompare<'s> {
 #[derive(Debug)]
 pub(super) struct Expected<'s> {
     session: &'s Session,
-    path: PathBuf,
+    /// The file.
+    pub(super) path: PathBuf,
     bytes: Vec<u8>,
     /// Large outputs on the device, by where they begin in the file.
     uploaded: Vec<(usize, Buffer<u8>)>,
@@ -156,11 +157,6 @@ impl<'s> Expected<'s> {
         let bytes = std::fs::read(path)
             .map_err(|e| JobError::Expected(format!("{}: {e}", path.display())))?;
         Ok(Expected { session, path: path.to_owned(), bytes, uploaded: Vec::new() })
-    }
-
-    /// Whether it was read from this file.
-    pub(super) fn is_of(&self, path: &Path) -> bool {
-        self.path == path
     }
 
     /// Compares the outputs of a job with what they should be.

@@ -163,7 +163,7 @@ impl MeasureArgs {
             compilers: self.compilers,
             cutoff: self.cutoff,
             budget: self.budget.map(|time| positive_seconds("--budget", time)).transpose()?,
-            baseline: self.own(problem)?,
+            baseline: None,
             limit: positive_seconds("--run-timeout", self.limit)?,
             reference_limit: positive_seconds("--reference-timeout", self.reference_limit)?,
             reference_memory: self.reference_memory.0,
@@ -172,12 +172,6 @@ impl MeasureArgs {
             cache: Some(PathBuf::from(cache)),
             program,
         })
-    }
-
-    /// The user's own configuration.
-    fn own(&self, problem: &Problem) -> Result<Option<Bound>, CliError> {
-        let bound = || load::bound(problem, "--baseline", &self.baseline);
-        (!self.baseline.is_empty()).then(bound).transpose()
     }
 
     /// Refuses files that cannot be written, or that are one, or that the problem is read from.
@@ -283,7 +277,8 @@ pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
     let progress = Progress::new(&problem.name);
     let modelled = args.add_model(&mut problem, total)?;
     let problem = problem.kernel_alone();
-    options.baseline = args.own(&problem)?;
+    let own = || load::bound(&problem, "--baseline", &args.baseline);
+    options.baseline = (!args.baseline.is_empty()).then(own).transpose()?;
     let (guided, selected) = args.chosen(&problem, &configurations, modelled)?;
     let plan = match &guided {
         None => MeasurePlan::Listed(&selected),

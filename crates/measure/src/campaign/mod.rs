@@ -68,25 +68,25 @@ pub fn measure(
     let compiled = |files| compiled(problem, files, options, interrupt);
     let reference = files.reference.as_ref().filter(|_| has_new).map(compiled).transpose()?;
     let candidates = guide.is_some().then_some(all.len());
-    let (ended, campaign) = std::thread::scope(|scope| {
+    let (ended, cache, done, versus, spent) = std::thread::scope(|scope| {
         let about = About { problem, options, interrupt, began, baseline };
         let mut campaign = Campaign::new(scope, about, labs, &tasks, guide)?;
         (campaign.cache, campaign.known, campaign.reference) = (cache, known, reference);
         let ended = campaign.run(observer);
         over.store(true, Ordering::Relaxed);
-        Ok::<_, MeasureError>((ended, campaign.end()))
+        let Campaign { cache, done, versus, spent, .. } = campaign;
+        Ok::<_, MeasureError>((ended, cache, done, versus, spent))
     })?;
-    let closed = campaign.cache.map_or(Ok(()), Cache::close);
+    let closed = cache.map_or(Ok(()), Cache::close);
     let stopped = ended?.or(closed.err().map(|error| LabError::Unkept(error.to_string())));
-    let results = campaign.results;
     Ok(MeasureReport {
         device,
-        asked: if candidates.is_some() { results.len() } else { tasks.len() },
+        asked: candidates.map_or(tasks.len(), |_| done.len()),
         candidates,
-        results,
+        results: done.into_iter().map(|(_, measured)| measured).collect(),
         checked: files.reference.is_some(),
-        versus: campaign.versus,
-        spent: campaign.spent,
+        versus,
+        spent,
         stopped,
         seconds: began.elapsed().as_secs_f64(),
     })
@@ -131,14 +131,13 @@ fn labs<'a>(
             return Err(LabError::Choice(format!("--device {choice}: this device is named twice")));
         }
         if let Some(first) = labs.first() {
-            let ours = |lab: &Lab<'_>| Described { index: 0, ..lab.device().clone() };
             if lab.kind() == DeviceKind::Cpu {
                 let why = format!("--device {choice}: processors are measured one at a time");
                 return Err(LabError::Choice(why));
             }
-            if ours(first) != ours(&lab) {
-                let (one, other) = (&first.device().name, &lab.device().name);
-                let why = format!("--device: {one} and {other} are not equal; measure each alone");
+            let (one, other) = (first.device(), lab.device());
+            if *one != (Described { index: one.index, ..other.clone() }) {
+                let why = format!("--device {choice}: {} and {}: not equal", one.name, other.name);
                 return Err(LabError::Choice(why));
             }
         }

@@ -58,14 +58,8 @@ pub(super) struct About<'a> {
     pub(super) baseline: Option<usize>,
 }
 
-/// A task that can be timed.
-#[derive(Debug)]
-enum Ready {
-    /// With its binary, where the driver gives one.
-    Compiled(Option<PathBuf>),
-    /// It does not compile.
-    Failed(Outcome, Stages),
-}
+/// What compiling a task ahead gave: its binary, if the driver gives one, or why there is none.
+type Compiled = Result<Option<PathBuf>, (Outcome, Stages)>;
 
 /// Measuring, under way.
 pub(super) struct Campaign<'a> {
@@ -85,7 +79,7 @@ pub(super) struct Campaign<'a> {
     guide: Option<Box<Guide>>,
     /// The task that is timed next, once it is compiled.
     waiting: Option<usize>,
-    ready: HashMap<usize, Ready>,
+    ready: HashMap<usize, Compiled>,
     /// Seconds that compiling each task ahead took.
     compiled: HashMap<usize, f64>,
     folder: Scratch,
@@ -97,14 +91,7 @@ pub(super) struct Campaign<'a> {
     /// The least time so far, in seconds.
     best: Option<f64>,
     pub(super) versus: Option<Versus>,
-    spent: bool,
-}
-
-/// What a campaign leaves.
-pub(super) struct Left {
-    pub(super) cache: Option<Cache>,
-    pub(super) results: Vec<Measured>,
-    pub(super) versus: Option<Versus>,
+    /// The budget was spent before all were measured.
     pub(super) spent: bool,
 }
 
@@ -180,12 +167,6 @@ impl<'a> Campaign<'a> {
         Ok(ended.err())
     }
 
-    /// What it leaves; its labs end.
-    pub(super) fn end(self) -> Left {
-        let results = self.done.into_iter().map(|(_, measured)| measured).collect();
-        Left { cache: self.cache, results, versus: self.versus, spent: self.spent }
-    }
-
     fn measured(&mut self, observer: &mut Observer<'_>) -> Result<Going, MeasureError> {
         loop {
             if let Err(stopped) = self.time(observer)? {
@@ -222,7 +203,7 @@ impl<'a> Campaign<'a> {
                     self.waiting = Some(task);
                     break;
                 }
-                Some(Ready::Failed(outcome, stages)) => {
+                Some(Err((outcome, stages))) => {
                     if let Err(stopped) = self.take(task, outcome, stages, observer)? {
                         return Ok(Err(stopped));
                     }
@@ -232,7 +213,7 @@ impl<'a> Campaign<'a> {
                         Ok(job) => job,
                         Err(stopped) => return Ok(Err(stopped)),
                     };
-                    let job = Box::new(Job { binary: binary(ready), ..job });
+                    let job = Box::new(Job { binary: ready.and_then(Result::ok).flatten(), ..job });
                     self.at[lab] = Some(task);
                     self.pool.give(lab, Request::Run(job))?;
                 }
@@ -340,8 +321,11 @@ impl<'a> Campaign<'a> {
             }
         }
         let jobs = tasks.iter().map(|task| match self.ready.remove(task) {
-            Some(Ready::Failed(..)) => None,
-            ready => Some(Job { binary: binary(ready), ..self.tasks[*task].job.clone() }),
+            Some(Err(_)) => None,
+            ready => {
+                let binary = ready.and_then(Result::ok).flatten();
+                Some(Job { binary, ..self.tasks[*task].job.clone() })
+            }
         });
         Ok(Ok(jobs.collect()))
     }
@@ -364,12 +348,12 @@ impl<'a> Campaign<'a> {
                 return self.take(task, outcome, stages, observer);
             }
             Ok(WorkerAnswer::Outcome(outcome, stages)) => {
-                self.ready.insert(task, Ready::Failed(outcome, stages));
+                self.ready.insert(task, Err((outcome, stages)));
             }
             Ok(WorkerAnswer::Compiled(seconds, kept)) => {
                 let file = kept.then(|| self.file(task));
                 self.compiled.insert(task, seconds);
-                self.ready.insert(task, Ready::Compiled(file));
+                self.ready.insert(task, Ok(file));
             }
             Ok(WorkerAnswer::Rounds(_)) => {
                 return Err(LabError::Process("has rounds out of turn".to_owned()).into());
@@ -378,7 +362,7 @@ impl<'a> Campaign<'a> {
             // A device may have room for fewer processes; the one that times compiles then.
             Err(LabError::Vanished { .. } | LabError::NoDevice(_)) if lab >= self.timers => {
                 self.lost[lab] = true;
-                self.ready.insert(task, Ready::Compiled(None));
+                self.ready.insert(task, Ok(None));
             }
             Err(stopped) => return Ok(Err(stopped)),
         }
@@ -443,13 +427,5 @@ impl<'a> Campaign<'a> {
             (seconds > 0.0).then(|| (name.to_owned(), amount as f64 / seconds / 1e9))
         });
         Ok(rates.collect())
-    }
-}
-
-/// The file with the binary.
-fn binary(ready: Option<Ready>) -> Option<PathBuf> {
-    match ready {
-        Some(Ready::Compiled(file)) => file,
-        _ => None,
     }
 }
