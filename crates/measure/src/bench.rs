@@ -279,7 +279,7 @@ impl<'s> Bench<'s> {
 
     fn read_expected(&mut self, job: &Job) -> Result<(), JobError> {
         let known = self.expected.as_ref();
-        if !job.expected.as_ref().is_some_and(|path| known.is_some_and(|k| k.path == *path)) {
+        if job.expected.as_ref().is_none_or(|path| known.is_none_or(|k| k.path != *path)) {
             let read = |path: &PathBuf| Expected::read(self.session, path);
             self.expected = job.expected.as_ref().map(read).transpose()?;
         }
