@@ -19,8 +19,9 @@ const PREFIX: &str = "tickbound-";
 const LOCK: &str = "lock";
 /// A folder without that file may be in the making; one that is older is not.
 const MAKING: Duration = Duration::from_secs(600);
-/// How often a folder is made again that a sweep has removed between its making and its lock.
-const TRIES: usize = 8;
+/// How often a folder is made again that a sweep has removed between its making and its lock. With
+/// sweeps without a pause, 8 times were not always enough.
+const TRIES: usize = 64;
 
 /// A folder in the system's temporary folder. Removed when it is dropped.
 #[derive(Debug)]
@@ -135,11 +136,13 @@ mod tests {
                     sweep_in(parent.path());
                 }
             });
-            for _ in 0..300 {
-                let scratch = Scratch::within(parent.path(), "busy").unwrap();
-                std::fs::write(scratch.path().join("model"), "x").unwrap();
-            }
+            let made = (0..300).try_for_each(|_| {
+                let scratch = Scratch::within(parent.path(), "busy")?;
+                std::fs::write(scratch.path().join("model"), "x")
+            });
+            // Before it is asserted: the other thread ends in any case.
             over.store(true, std::sync::atomic::Ordering::Relaxed);
+            made.unwrap();
         });
     }
 }
