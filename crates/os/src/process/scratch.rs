@@ -19,9 +19,8 @@ const PREFIX: &str = "tickbound-";
 const LOCK: &str = "lock";
 /// A folder without that file may be in the making; one that is older is not.
 const MAKING: Duration = Duration::from_secs(600);
-/// How often a folder is made again that a sweep has removed between its making and its lock. With
-/// sweeps without a pause, 8 times were not always enough.
-const TRIES: usize = 64;
+/// How often a folder is made again that a sweep has removed between its making and its lock.
+const TRIES: usize = 8;
 
 /// A folder in the system's temporary folder. Removed when it is dropped.
 #[derive(Debug)]
@@ -73,29 +72,36 @@ pub fn sweep() {
 /// The same in another folder.
 pub fn sweep_in(parent: &Path) {
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(PREFIX) && is_left_behind(&entry) {
-            // What cannot be removed belongs to somebody else.
+        if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
+            continue;
+        }
+        // The lock is held until the folder is gone: a process that has just made the folder would
+        // take it meanwhile.
+        if let Some(_lock) = left_behind(&entry) {
+            // What cannot be removed is another user's.
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
 }
 
-fn is_left_behind(entry: &DirEntry) -> bool {
+/// The lock of a folder that no process holds, or `None` inside where it has none and is old;
+/// nothing where a process may hold it.
+fn left_behind(entry: &DirEntry) -> Option<Option<File>> {
     // Not of what a link points to.
-    let Ok(data) = entry.metadata() else { return false };
-    if !data.is_dir() {
-        return false;
-    }
+    let data = entry.metadata().ok().filter(|data| data.is_dir())?;
     let nofollow = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
     let mut options = OpenOptions::new();
     std::os::unix::fs::OpenOptionsExt::custom_flags(options.read(true), nofollow);
     match options.open(entry.path().join(LOCK)) {
-        Ok(lock) => flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok(),
+        Ok(lock) => {
+            let held = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+            held.then_some(Some(lock))
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let age = data.modified().ok().and_then(|time| time.elapsed().ok());
-            age.is_some_and(|age| age > MAKING)
+            age.filter(|age| *age > MAKING).map(|_| None)
         }
-        Err(_) => false,
+        Err(_) => None,
     }
 }
 
