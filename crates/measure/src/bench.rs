@@ -1,11 +1,11 @@
 //! Runs a job on a device that is open: builds, checks, warms up, repeats.
 //!
-//! The device's [`buffers`](super::buffers) are kept between jobs that have the same ones, and are
-//! given their first content again for each job; those with results are given it again before every
-//! run, outside what is timed, because a kernel may read what it writes. Outputs are compared after
-//! the first run and again after the last, so that a race that goes well once has a second chance
-//! to show. The guard zones around buffers are examined when the outputs are: a kernel that writes
-//! past its arguments has no time.
+//! The device's buffers are kept between jobs that have the same ones, and are given their first
+//! content again for each job; those with results are given it again before every run, outside
+//! what is timed, because a kernel may read what it writes. Outputs are compared after the first
+//! run and again after the last, so that a race that goes well once has a second chance to show.
+//! The guard zones around buffers are examined when the outputs are: a kernel that writes past its
+//! arguments has no time.
 //!
 //! A job can have a [cutoff](Job::cutoff): where the first run takes longer, its time is the job's.
 //! The best jobs run once more [in turns](Bench::rounds), so that what changes with time, such as a

@@ -2,7 +2,7 @@
 //!
 //! The device has the last word only where it finds every element right beyond doubt: a kernel
 //! counts an element as doubtful unless it is right with a tolerance that is smaller by
-//! [`MARGIN`], more than its arithmetic errs by, and the expected number is finite. If one is
+//! `MARGIN`, more than its arithmetic errs by, and the expected number is finite. If one is
 //! doubtful, or the device cannot run that kernel, the outputs are read and [`check::compare`]
 //! decides.
 

@@ -37,7 +37,7 @@ pub struct StepBatch<'a> {
     pub ends: &'a [usize],
     /// The state that each step reaches.
     pub targets: &'a [u32],
-    /// The names that fire in each step, [`StepStream::words`] words each.
+    /// The names that fire in each step, one bit each, in the same number of words for each step.
     pub labels: &'a [u64],
 }
 
