@@ -635,7 +635,7 @@ fn equal_devices_measure_side_by_side() {
     processes.sort_unstable();
     processes.dedup();
     assert_eq!(processes.into_iter().filter(|p| launches(*p) > 7).count(), 2);
-    // Processors share their cores, and a device is no help to itself.
+    // The same device twice is refused.
     refused(&case.say(&["--device", "opencl:0,opencl:0"]), &["opencl:0", "twice"]);
     let (_, err) = slow.measure(&case, &["--device", "opencl:0,opencl:7"], true);
     assert!(err.contains("there is no OpenCL device 7"), "{err}");

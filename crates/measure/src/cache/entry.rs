@@ -161,7 +161,7 @@ impl CacheRecord {
     }
 }
 
-/// What came of a configuration by its entry; nothing if that is no result.
+/// The outcome that an entry states; `None` if it states none.
 fn outcome(entry: &Value) -> Option<Outcome> {
     let text = |name: &str| entry.get(name).and_then(Value::as_str);
     let time = entry.get("time").or_else(|| entry.get("__error__"))?;

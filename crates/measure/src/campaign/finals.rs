@@ -5,7 +5,7 @@
 //! their times in these rounds count.
 
 use super::pool::Said;
-use super::schedule::{Campaign, Going, Observer};
+use super::schedule::{Campaign, Observer, append};
 use crate::error::MeasureError;
 use crate::lab::LabError;
 use crate::outcome::Timed;
@@ -24,19 +24,15 @@ const RULE: SampleRule =
 
 impl Campaign<'_> {
     /// Times the best again, if something was measured or the user's own is compared.
-    pub(super) fn finals(&mut self, observer: &mut Observer<'_>) -> Result<Going, MeasureError> {
+    pub(super) fn finals(&mut self, observer: &mut Observer<'_>) -> Result<(), MeasureError> {
         let is_new = self.done.iter().any(|(_, measured)| !measured.cached);
         let places = self.finalists();
         if places.len() < 2 || (!is_new && self.about.baseline.is_none()) {
-            return Ok(Ok(()));
+            return Ok(());
         }
         observer(MeasureEvent::Finals(places.len()));
         let tasks: Vec<usize> = places.iter().map(|place| self.done[*place].0).collect();
-        let jobs = match self.jobs(&tasks, observer)? {
-            Ok(Some(jobs)) => jobs,
-            Ok(None) => return Ok(Ok(())),
-            Err(stopped) => return Ok(Err(stopped)),
-        };
+        let Some(jobs) = self.jobs(&tasks, observer)? else { return Ok(()) };
         let spent = self.about.began.elapsed();
         let left = self.about.options.budget.map(|budget| budget.saturating_sub(spent));
         let seconds = left.map_or(RULE.seconds, |left| left.as_secs_f64().min(RULE.seconds));
@@ -47,16 +43,12 @@ impl Campaign<'_> {
                 break answer;
             }
         };
-        match answer {
-            Ok(WorkerAnswer::Rounds(runs)) => Ok(self.settle(&places, runs)),
-            Ok(_) => {
-                let why = "the best could not run in turns; their first times count".to_owned();
-                observer(MeasureEvent::Note(why));
-                Ok(Ok(()))
-            }
-            Err(LabError::Process(why)) => Err(LabError::Process(why).into()),
-            Err(stopped) => Ok(Err(stopped)),
+        if let WorkerAnswer::Rounds(runs) = answer? {
+            return Ok(self.settle(&places, runs)?);
         }
+        let why = "the best could not run in turns; their first times count".to_owned();
+        observer(MeasureEvent::Note(why));
+        Ok(())
     }
 
     /// The places of the best among the results, and of the user's own.
@@ -76,7 +68,7 @@ impl Campaign<'_> {
     }
 
     /// Puts the times of the rounds into the results and the cache; compares with the user's own.
-    fn settle(&mut self, places: &[usize], runs: Vec<Vec<f64>>) -> Going {
+    fn settle(&mut self, places: &[usize], runs: Vec<Vec<f64>>) -> Result<(), LabError> {
         let mut changed = Vec::new();
         for (place, (_, measured)) in self.done.iter_mut().enumerate() {
             let Some(timed) = measured.record.outcome.timed_mut() else { continue };
@@ -96,9 +88,7 @@ impl Campaign<'_> {
             Versus::new((places[own], &runs[own]), (places[best], &runs[best]))
         });
         for place in changed {
-            let record = &self.done[place].1.record;
-            let kept = self.cache.as_mut().map_or(Ok(()), |cache| cache.append(record));
-            kept.map_err(|error| LabError::Unkept(error.to_string()))?;
+            append(&mut self.cache, &self.done[place].1.record)?;
         }
         Ok(())
     }

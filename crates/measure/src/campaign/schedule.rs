@@ -95,9 +95,6 @@ pub(super) struct Campaign<'a> {
     pub(super) spent: bool,
 }
 
-/// A campaign goes on, or has stopped for this reason.
-pub(super) type Going = Result<(), LabError>;
-
 impl<'a> Campaign<'a> {
     /// Starts the threads of the labs, one for each device, and of others that compile.
     pub(super) fn new<'scope>(
@@ -156,34 +153,32 @@ impl<'a> Campaign<'a> {
         &mut self,
         observer: &mut Observer<'_>,
     ) -> Result<Option<LabError>, MeasureError> {
-        let is_listed = self.guide.is_none();
-        let mut ended = self.measured(observer)?;
-        if is_listed {
+        let measured = self.measured(observer);
+        if self.guide.is_none() {
             self.done.sort_by_key(|(task, _)| *task);
         }
-        if ended.is_ok() {
-            ended = self.finals(observer)?;
+        match measured.and_then(|()| self.finals(observer)) {
+            Ok(()) => Ok(None),
+            Err(fault @ MeasureError::Lab(LabError::Process(_))) => Err(fault),
+            Err(MeasureError::Lab(stopped)) => Ok(Some(stopped)),
+            Err(MeasureError::Interrupted) => Ok(Some(LabError::Interrupted)),
+            Err(fault) => Err(fault),
         }
-        Ok(ended.err())
     }
 
-    fn measured(&mut self, observer: &mut Observer<'_>) -> Result<Going, MeasureError> {
+    fn measured(&mut self, observer: &mut Observer<'_>) -> Result<(), MeasureError> {
         loop {
-            if let Err(stopped) = self.time(observer)? {
-                return Ok(Err(stopped));
-            }
+            self.time(observer)?;
             self.compile_ahead()?;
             if self.at.iter().all(Option::is_none) {
-                return Ok(Ok(()));
+                return Ok(());
             }
-            if let Err(stopped) = self.hear(observer)? {
-                return Ok(Err(stopped));
-            }
+            self.hear(observer)?;
         }
     }
 
     /// Gives each device that is idle the next task.
-    fn time(&mut self, observer: &mut Observer<'_>) -> Result<Going, MeasureError> {
+    fn time(&mut self, observer: &mut Observer<'_>) -> Result<(), MeasureError> {
         while let Some(lab) = (0..self.timers).find(|lab| self.at[*lab].is_none()) {
             let Some(task) = self.waiting.take().or_else(|| self.next()) else { break };
             if let Some(record) = self.known.remove(self.tasks[task].values()) {
@@ -203,23 +198,16 @@ impl<'a> Campaign<'a> {
                     self.waiting = Some(task);
                     break;
                 }
-                Some(Err((outcome, stages))) => {
-                    if let Err(stopped) = self.take(task, outcome, stages, observer)? {
-                        return Ok(Err(stopped));
-                    }
-                }
+                Some(Err((outcome, stages))) => self.take(task, outcome, stages, observer)?,
                 ready => {
-                    let job = match self.job(task, observer)? {
-                        Ok(job) => job,
-                        Err(stopped) => return Ok(Err(stopped)),
-                    };
-                    let job = Box::new(Job { binary: ready.and_then(Result::ok).flatten(), ..job });
+                    let binary = ready.and_then(Result::ok).flatten();
+                    let job = Box::new(Job { binary, ..self.job(task, observer)? });
                     self.at[lab] = Some(task);
                     self.pool.give(lab, Request::Run(job))?;
                 }
             }
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// The next task, unless the budget is spent.
@@ -240,24 +228,17 @@ impl<'a> Campaign<'a> {
     }
 
     /// The job of a task, with the outputs as they should be.
-    fn job(
-        &mut self,
-        task: usize,
-        observer: &mut Observer<'_>,
-    ) -> Result<Result<Job, LabError>, MeasureError> {
+    fn job(&mut self, task: usize, observer: &mut Observer<'_>) -> Result<Job, MeasureError> {
         let Task { bound, job, .. } = &self.tasks[task];
         let mut job = job.clone();
         let cutoff = self.best.map(|best| best * self.about.options.cutoff);
         job.cutoff = cutoff.filter(|_| Some(task) != self.about.baseline);
         if let Some(reference) = &mut self.reference {
             observer(MeasureEvent::Reference);
-            match reference.expected(self.about.problem, bound, &job, self.about.interrupt) {
-                Ok(file) => job.expected = Some(file),
-                Err(MeasureError::Interrupted) => return Ok(Err(LabError::Interrupted)),
-                Err(e) => return Err(e),
-            }
+            let About { problem, interrupt, .. } = self.about;
+            job.expected = Some(reference.expected(problem, bound, &job, interrupt)?);
         }
-        Ok(Ok(job))
+        Ok(job)
     }
 
     fn has_compilers(&self) -> bool {
@@ -309,16 +290,14 @@ impl<'a> Campaign<'a> {
         &mut self,
         tasks: &[usize],
         observer: &mut Observer<'_>,
-    ) -> Result<Result<Option<Vec<Job>>, LabError>, MeasureError> {
+    ) -> Result<Option<Vec<Job>>, MeasureError> {
         while self.has_compilers() && !tasks.iter().all(|task| self.ready.contains_key(task)) {
             for task in tasks {
                 if !self.ready.contains_key(task) && !self.compile(*task)? {
                     break;
                 }
             }
-            if let Err(stopped) = self.hear(observer)? {
-                return Ok(Err(stopped));
-            }
+            self.hear(observer)?;
         }
         let jobs = tasks.iter().map(|task| match self.ready.remove(task) {
             Some(Err(_)) => None,
@@ -327,22 +306,22 @@ impl<'a> Campaign<'a> {
                 Some(Job { binary, ..self.tasks[*task].job.clone() })
             }
         });
-        Ok(Ok(jobs.collect()))
+        Ok(jobs.collect())
     }
 
     /// Waits for a message of a lab, and takes it.
-    fn hear(&mut self, observer: &mut Observer<'_>) -> Result<Going, MeasureError> {
+    fn hear(&mut self, observer: &mut Observer<'_>) -> Result<(), MeasureError> {
         let (lab, said) = self.pool.hear()?;
         let answer = match said {
             Said::Stage(stage) => {
                 if let Some(task) = self.at[lab].filter(|_| lab < self.timers) {
                     self.tell(task, stage, observer);
                 }
-                return Ok(Ok(()));
+                return Ok(());
             }
             Said::Answer(answer) => answer,
         };
-        let Some(task) = self.at[lab].take() else { return Ok(Ok(())) };
+        let Some(task) = self.at[lab].take() else { return Ok(()) };
         match answer {
             Ok(WorkerAnswer::Outcome(outcome, stages)) if lab < self.timers => {
                 return self.take(task, outcome, stages, observer);
@@ -358,15 +337,14 @@ impl<'a> Campaign<'a> {
             Ok(WorkerAnswer::Rounds(_)) => {
                 return Err(LabError::Process("has rounds out of turn".to_owned()).into());
             }
-            Err(LabError::Process(why)) => return Err(LabError::Process(why).into()),
             // A device may have room for fewer processes; the one that times compiles then.
             Err(LabError::Vanished { .. } | LabError::NoDevice(_)) if lab >= self.timers => {
                 self.lost[lab] = true;
                 self.ready.insert(task, Ok(None));
             }
-            Err(stopped) => return Ok(Err(stopped)),
+            Err(stopped) => return Err(stopped.into()),
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Reports the stage of a task.
@@ -382,7 +360,7 @@ impl<'a> Campaign<'a> {
         outcome: Outcome,
         mut stages: Stages,
         observer: &mut Observer<'_>,
-    ) -> Result<Going, MeasureError> {
+    ) -> Result<(), MeasureError> {
         let Task { bound, fingerprint, .. } = &self.tasks[task];
         stages.compile += self.compiled.remove(&task).unwrap_or(0.0);
         // Where there is none, nothing is to be removed.
@@ -396,9 +374,9 @@ impl<'a> Campaign<'a> {
             source: fingerprint.clone(),
         };
         observer(MeasureEvent::Measured(bound, &record));
-        let kept = self.cache.as_mut().map_or(Ok(()), |cache| cache.append(&record));
+        let kept = append(&mut self.cache, &record);
         self.keep(task, Measured { bound: (*bound).clone(), record, cached: false });
-        Ok(kept.map_err(|error| LabError::Unkept(error.to_string())))
+        Ok(kept?)
     }
 
     /// Adds a result.
@@ -428,4 +406,10 @@ impl<'a> Campaign<'a> {
         });
         Ok(rates.collect())
     }
+}
+
+/// Adds a result to the cache, if there is one.
+pub(super) fn append(cache: &mut Option<Cache>, record: &CacheRecord) -> Result<(), LabError> {
+    let kept = cache.as_mut().map_or(Ok(()), |cache| cache.append(record));
+    kept.map_err(|error| LabError::Unkept(error.to_string()))
 }
