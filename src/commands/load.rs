@@ -404,8 +404,13 @@ impl Question {
     /// The problem as [`Chosen::model`] reads it, with the parameters fixed. They are fixed first,
     /// so that the kernel is read for fewer configurations.
     pub fn problem(&self) -> Result<Problem, CliError> {
+        Ok(self.with_reading()?.0)
+    }
+
+    /// The same, with what was read out of the source.
+    pub fn with_reading(&self) -> Result<(Problem, Option<KernelReading>), CliError> {
         let fixed = self.fixed(self.chosen.with_kernel()?)?;
-        Ok(self.chosen.attached(fixed)?.0)
+        self.chosen.attached(fixed)
     }
 
     /// The problem as [`Chosen::read`] reads it, with the parameters fixed.

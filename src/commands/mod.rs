@@ -29,6 +29,7 @@ mod devices;
 mod exit;
 mod explain;
 mod export;
+mod floor;
 mod init;
 mod load;
 mod measure;

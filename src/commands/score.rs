@@ -8,6 +8,7 @@ use tickbound_model::{Problem, Profile};
 use tickbound_simulator::{SimulateError, SimulateOptions, program, simulate};
 
 use super::exit::{CliError, Exit};
+use super::floor;
 use super::load::Question;
 use super::output::{Outputs, say_answer, say_json, written};
 use super::progress::Progress;
@@ -15,7 +16,9 @@ use super::stop::Stops;
 use tickbound_device::platform::mismatch;
 use tickbound_measure::cache::usual_name;
 use tickbound_measure::guided::{Candidate, MOST, Replay, points, replay};
-use tickbound_measure::score::{Programs, Results, Score, programs, score};
+use tickbound_measure::score::{
+    FloorScore, Programs, Results, Score, floor_score, programs, score,
+};
 use tickbound_report::Table;
 use tickbound_report::answer::{About, Other, Scored};
 use tickbound_report::chart::{Chart, ChartData};
@@ -111,7 +114,9 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
 
 pub(super) fn run(args: &ScoreArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
-    let problem = args.question.problem()?.kernel_alone();
+    let (problem, reading) = args.question.with_reading()?;
+    let problem = problem.kernel_alone();
+    let floor = floor::of(&problem, reading.as_ref())?.ok();
     let mut inputs = args.question.chosen.files();
     let against = args.against(&problem)?;
     inputs.extend(args.other.iter().chain([&against]).map(PathBuf::from));
@@ -132,7 +137,8 @@ pub(super) fn run(args: &ScoreArgs) -> Result<Exit, CliError> {
     let guided = (args.guided > 0).then(|| guided(&compared, args.guided)).flatten();
     let others = args.other.iter().map(|path| other(path, &problem, &compared));
     let others = others.collect::<Result<Vec<_>, CliError>>()?;
-    let found = Found { score: scored.as_ref(), distinct, guided, others };
+    let floor = floor.and_then(|floor| floor_score(&problem, &floor, &results));
+    let found = Found { score: scored.as_ref(), distinct, guided, others, floor };
     if let Some(path) = &args.plot {
         written(&chart(&problem, &results, &compared).write(path)?);
     }
@@ -168,6 +174,21 @@ struct Found<'a> {
     distinct: Option<Programs>,
     guided: Option<Replay>,
     others: Vec<Other>,
+    floor: Option<FloorScore>,
+}
+
+/// How measured times lie above floors, in words.
+fn above_floor(floor: &FloorScore) -> String {
+    let below: usize = floor.violations.values().sum();
+    let mut out = format!(
+        "floor: {:.4} ms by {}; the best measured is {:.2} of it; {} of {} times are below the floor \
+         of their configuration\n",
+        floor.floor_milliseconds, floor.binds, floor.gap, below, floor.compared
+    );
+    for (term, times) in &floor.violations {
+        out += &format!("{times} contradict the floor by {term}\n");
+    }
+    out
 }
 
 /// What the best configuration of other results is worth here, in words.
@@ -314,6 +335,7 @@ fn object(
         distinct: found.distinct,
         guided: found.guided,
         others: found.others,
+        floor: found.floor,
     }
 }
 
@@ -362,6 +384,7 @@ fn words(problem: &Problem, results: &Results, compared: &Compared, found: &Foun
     if let Some(ratio) = over_predicted(compared, problem) {
         out += &format!("measured times are {ratio:.2} of the predicted ones in the median\n");
     }
+    out += &found.floor.as_ref().map_or_else(String::new, above_floor);
     out += &found.others.iter().map(worth).collect::<String>();
     out += &found.guided.as_ref().map_or_else(String::new, replayed);
     let folded = found.distinct.as_ref().filter(|d| d.programs < compared.pairs.len());

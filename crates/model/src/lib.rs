@@ -21,9 +21,11 @@
 mod build;
 pub mod count;
 pub mod error;
+pub mod floor;
 mod json;
 pub mod kernel;
 mod launch_rule;
+pub mod least;
 pub mod platform;
 pub mod platforms;
 pub mod problem;
@@ -44,9 +46,11 @@ mod write;
 
 pub use build::MAX_BUILT_DEPTH;
 pub use error::ModelError;
+pub use floor::{Floor, FloorTerm};
 
 pub use kernel::{Program, Stmt, StmtKind};
 pub use launch_rule::{GroupNeeds, LaunchLimit};
+pub use least::{LeastCount, LeastUsage};
 pub use platform::{AccessKind, Platform, Warps};
 pub use problem::{Dimension, Launch, Parameter, Problem, Profile};
 pub use resources::{Part, Resources};

@@ -173,7 +173,8 @@ impl<Q: Quantity> Formulas<'_, Q> {
         let cold = self.beyond_caches(&moved.dram);
         let dram = dram_rate.map(|(rate, clock)| cold.by(clock).at_rate(rate));
         let (contention, dispatch) = (self.contention(), self.dispatch());
-        let others = [&chain, &dram, &contention, &dispatch].into_iter().flatten();
+        let least = Some(self.used("least_clocks").by(PARTS)).filter(|parts| !parts.is_zero());
+        let others = [&chain, &dram, &contention, &dispatch, &least].into_iter().flatten();
         let clocks = self.launch(others.fold(units.clone(), |longest, other| longest.max(other)));
         ResourceQuantities {
             clocks: (self.name)(clocks),

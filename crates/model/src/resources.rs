@@ -192,4 +192,20 @@ resources! {
     group_picoseconds: 0,
     /// nanoseconds of a launch
     launch_nanoseconds: 0,
+    /// for floors: greatest clock that the driver admits, or the one it is locked at, in MHz
+    greatest_mhz: 1,
+    /// for floors: megabytes (10^6) a second at most, as the bus is wide and its clock is
+    greatest_dram_megabytes_per_second: 1,
+    /// for floors: bytes that a unit gets from L2, or gives it, in a clock
+    l2_port_bytes: 1,
+    /// for floors: operations on real numbers of a lane in a clock; absent: 1
+    operations_of_lane: 1,
+    /// for floors: 1 if instructions of all kinds share the rate of issue
+    issue_shared: 0,
+    /// for floors: 1 if a request may bring neighbours from any address
+    loads_unaligned: 0,
+    /// for floors: clocks from an operation on real numbers to one that depends on it
+    dependent_clocks: 1,
+    /// for floors: picoseconds from the start of one group to that of the next at least
+    least_group_picoseconds: 0,
 }

@@ -93,6 +93,8 @@ usage! {
     /// Of the whole launch: atomic operations on one address of global memory, which are done one
     /// after the other.
     shared_atomics,
+    /// Of the whole launch: clocks that it takes at least, whatever else it uses.
+    least_clocks,
 }
 
 /// What one line of a kernel's source adds to its usage.

@@ -8,7 +8,7 @@ use tickbound_elimination::TableLimits;
 use tickbound_expr::{BinaryOp, EvalError, Expr};
 use tickbound_model::source::{ArgumentKind, Define, KernelArgument, QuestionKey};
 use tickbound_model::{
-    Bound, Configurations, Dimension, GroupNeeds, KernelSource, Problem, Profile,
+    Bound, Configurations, Dimension, GroupNeeds, KernelSource, LeastUsage, Problem, Profile,
 };
 
 use crate::child::ReaderSetup;
@@ -71,6 +71,18 @@ pub fn attach_with(
         problem.set_usage(used, lines)?;
     }
     Ok(Some(KernelReading { name: request.name, text, extracted }))
+}
+
+/// What the kernel of a problem, as it was read, uses at least.
+///
+/// # Errors
+/// A name of the steps that the problem does not have.
+pub fn least(problem: &Problem, reading: &KernelReading) -> Result<LeastUsage, ReadError> {
+    let Some(source) = problem.source.clone() else { return Ok(LeastUsage::default()) };
+    let configurations = problem.configurations(&TableLimits::default())?;
+    let names = Names::new(problem, &source);
+    let device = Device::of(problem, &configurations);
+    crate::least::least(&reading.extracted, &names, &device, &configurations)
 }
 
 /// What a group needs beside its items, over all variants.

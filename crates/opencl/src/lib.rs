@@ -23,6 +23,7 @@ pub mod error;
 pub mod extract;
 pub mod inputs;
 pub mod kept;
+mod least;
 mod libclang;
 pub mod lower;
 pub mod outline;
@@ -35,7 +36,7 @@ pub mod steps;
 mod usage;
 pub mod written;
 
-pub use attach::{KernelReading, attach, attach_with};
+pub use attach::{KernelReading, attach, attach_with, least};
 pub use child::{Child, ReaderSetup, serve};
 pub use error::ReadError;
 pub use extract::{Extracted, Variant};

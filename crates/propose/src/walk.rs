@@ -181,7 +181,9 @@ fn nodes<'s>(names: &Names<'_>, steps: &'s [KernelStep]) -> Vec<Node<'s>> {
                 then: inside(then),
                 otherwise: inside(otherwise),
             },
-            KernelStepKind::Compute { .. } | KernelStepKind::Barrier => return None,
+            KernelStepKind::Compute { .. } | KernelStepKind::Value(_) | KernelStepKind::Barrier => {
+                return None;
+            }
         })
     };
     steps.iter().filter(|step| !step.is_private()).filter_map(node).collect()

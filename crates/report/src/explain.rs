@@ -103,6 +103,7 @@ fn say(kind: &KernelStepKind) -> String {
             let wide = if *width > 1 { format!(", {width} wide") } else { String::new() };
             format!("compute {amount} {}{wide}", arithmetic(*kind))
         }
+        KernelStepKind::Value(_) => String::new(),
         KernelStepKind::Barrier => "barrier".into(),
         KernelStepKind::Repeat { count, .. } => format!("repeat {}", number(count)),
         KernelStepKind::If { condition, depends, .. } => {

@@ -16,10 +16,12 @@
 //!   over all choices.
 
 mod correlation;
+mod floor;
 mod programs;
 mod results;
 
 pub use correlation::{kendall, spearman};
+pub use floor::{FloorScore, floor_score};
 pub use programs::{Programs, programs};
 pub use results::{Results, ResultsError};
 

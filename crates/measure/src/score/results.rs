@@ -18,6 +18,8 @@ pub struct Results {
     pub device: Option<String>,
     /// Parameters by name, and milliseconds.
     pub entries: Vec<(IndexMap<String, i64>, f64)>,
+    /// Milliseconds of the fastest run of each, where its runs are there; else its time.
+    pub fastest: Vec<f64>,
     /// Configurations that failed.
     pub failed: usize,
     /// Lines of a cache that are no entries, entries whose key is not their parameters' values, and
@@ -152,6 +154,7 @@ impl Results {
         &mut self,
         parameters: Option<impl IntoIterator<Item = (&'v str, &'v Value)>>,
         time: Option<f64>,
+        fastest: Option<f64>,
     ) {
         let Some(parameters) = parameters else {
             self.broken += 1;
@@ -173,6 +176,7 @@ impl Results {
             }
         }
         self.entries.push((whole, time));
+        self.fastest.push(fastest.map_or(time, |fastest| fastest.min(time)));
     }
 
     /// The results, unless there are some, and the first is known not to have a time.
@@ -228,7 +232,7 @@ impl Results {
                     }
                 },
             };
-            results.add(parameters, time);
+            results.add(parameters, time, fastest(entry.get("times")));
         }
         Some(results.or_timeless(timeless))
     }
@@ -243,7 +247,7 @@ impl Results {
             let parameters = parameters.map(|c| c.iter().map(|(name, v)| (name.as_str(), v)));
             let correct = result["invalidity"] == "correct";
             match correct.then(|| t4_time(result, said("timeunit"))).transpose() {
-                Ok(time) => results.add(parameters, time.flatten()),
+                Ok(time) => results.add(parameters, time.flatten(), None),
                 Err(Timeless::Objective(what)) => timeless.push(what),
                 Err(unit) => return Some(Err(unit)),
             }
@@ -270,7 +274,8 @@ impl Results {
             // A configuration may run several kernels.
             let kernels = result["ComputationResults"].as_array().into_iter().flatten();
             let time: Option<f64> = kernels.map(|kernel| kernel["Duration"].as_f64()).sum();
-            results.add(parameters, time.map(|t| t * unit).filter(|_| result["Status"] == "Ok"));
+            let time = time.map(|t| t * unit).filter(|_| result["Status"] == "Ok");
+            results.add(parameters, time, None);
         }
         Some(Ok(results))
     }
@@ -297,6 +302,12 @@ impl Results {
         self.entries.iter_mut().for_each(|(p, _)| p.retain(|n, _| names.contains(&n.as_str())));
         Ok(())
     }
+}
+
+/// The least of several run times that is above 0.
+fn fastest(times: Option<&Value>) -> Option<f64> {
+    let times = times?.as_array()?.iter().filter_map(Value::as_f64);
+    times.filter(|time| *time > 0.0).reduce(f64::min)
 }
 
 /// The time of a T4 result in milliseconds: what is called `time`, else an objective that is a

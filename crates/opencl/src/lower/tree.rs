@@ -115,7 +115,9 @@ fn part(steps: &[KernelStep], names: &Names, of_one: bool) -> Read<Vec<Node>> {
             KernelStepKind::Atomic { space, shared, .. } => {
                 Some(NodeKind::Amount(atomic(*space, *shared && !of_one)))
             }
-            KernelStepKind::Compute { kind: Arithmetic::Index, .. } => None,
+            KernelStepKind::Compute { kind: Arithmetic::Index, .. } | KernelStepKind::Value(_) => {
+                None
+            }
             KernelStepKind::Compute { amount, .. } => {
                 number = Expr::Int(i64::from(*amount));
                 Some(NodeKind::Amount(AccessKind::Compute))

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::formulas::FormulaId;
 use super::nodes::{NodeKind, Reach};
 use super::places::ObjectPlace;
 use super::symbolic::Poly;
@@ -32,7 +33,9 @@ impl<'a> Reader<'a> {
                     Some(value) => value,
                     None => {
                         let depends = self.contents(ids);
-                        self.unknown(ty, depends)
+                        let formula = self.part_formula(ids, offset);
+                        let value = self.unknown(ty, depends);
+                        self.with_formula(value, formula)
                     }
                 }
             }
@@ -40,7 +43,7 @@ impl<'a> Reader<'a> {
                 self.access(false, (*space, name, offset), types::parts(ty), at);
                 match self.known_constant(*space, name, ty) {
                     Some(value) => value,
-                    None => self.unknown(ty, Dependence::Data),
+                    None => self.from_memory((*space, name, offset), ty),
                 }
             }
             ObjectPlace::Lane(whole, vector, lane) => {
@@ -48,7 +51,11 @@ impl<'a> Reader<'a> {
                 let part = Integer::of(ty).zip(lane_offset(ty, *lane));
                 match part.and_then(|(integer, offset)| value.part(offset, integer)) {
                     Some(part) => ReadValue::Int(part),
-                    None => self.unknown_as(ty, &value),
+                    None => {
+                        let formula = self.component_formula(&value, *lane);
+                        let value = self.unknown_as(ty, &value);
+                        self.with_formula(value, formula)
+                    }
                 }
             }
             ObjectPlace::Value(depends) => self.unknown(ty, *depends),
@@ -69,18 +76,32 @@ impl<'a> Reader<'a> {
             }
             ObjectPlace::Part(ids, offset) => {
                 self.access_private(true, (ids, offset), ty, at);
+                let before = self.contents_formula(ids);
+                let formula = self.formula_of(&value);
                 self.store_part(ids, offset, ty, value);
+                self.set_part_formula(ids, before, offset, formula);
             }
             ObjectPlace::Memory(space, name, offset) => {
                 self.access(true, (*space, name, offset), types::parts(ty), at);
+                if *space == AddressSpace::Local && self.probing == 0 {
+                    let formula = self.formula_of(&value);
+                    self.formulas.store(name, formula, &self.iterations);
+                }
             }
             ObjectPlace::Lane(whole, vector, lane) => match &**whole {
-                ObjectPlace::Variable(id) => match lane_offset(ty, *lane) {
-                    Some(offset) => self.put(*id, offset, ty, &value),
-                    None => self.smudge(*id, value.depends(&self.terms)),
-                },
+                ObjectPlace::Variable(id) => {
+                    let before = self.state.values.get(id).cloned();
+                    let formula = self.with_component(before.as_ref(), *lane, &value);
+                    match lane_offset(ty, *lane) {
+                        Some(offset) => self.put(*id, offset, ty, &value),
+                        None => self.smudge(*id, value.depends(&self.terms)),
+                    }
+                    self.set_formula(*id, formula);
+                }
                 whole => {
-                    self.load(whole, vector, at)?;
+                    let before = self.load(whole, vector, at)?;
+                    let formula = self.with_component(Some(&before), *lane, &value);
+                    let value = self.with_formula(value, formula);
                     self.store(whole, vector, value, at)?;
                 }
             },
@@ -119,10 +140,10 @@ impl<'a> Reader<'a> {
     /// A pointer that is one or the other; where they point to different memories nothing is known.
     pub fn pointer_to_either(&mut self, a: &ReadValue, b: &ReadValue) -> ReadValue {
         let (ReadValue::Pointer(a), ReadValue::Pointer(b)) = (a, b) else {
-            return ReadValue::Other(Dependence::Data);
+            return ReadValue::Other(Dependence::Data, FormulaId::UNKNOWN);
         };
         let Some(target) = Target::either(&a.target, &b.target) else {
-            return ReadValue::Other(Dependence::Data);
+            return ReadValue::Other(Dependence::Data, FormulaId::UNKNOWN);
         };
         let offset = match a.offset == b.offset {
             true => a.offset.clone(),
@@ -189,11 +210,11 @@ impl<'a> Reader<'a> {
             }
             ObjectPlace::Lane(whole, ..) => {
                 let ReadValue::Pointer(whole) = self.address(whole) else {
-                    return ReadValue::Other(Dependence::Data);
+                    return ReadValue::Other(Dependence::Data, FormulaId::UNKNOWN);
                 };
                 (whole.target, self.terms.unknown(Dependence::Data))
             }
-            ObjectPlace::Value(depends) => return ReadValue::Other(*depends),
+            ObjectPlace::Value(depends) => return ReadValue::Other(*depends, FormulaId::UNKNOWN),
         };
         ReadValue::Pointer(Pointer { target, offset })
     }
@@ -207,7 +228,22 @@ impl<'a> Reader<'a> {
         at: &SourcePlace,
     ) {
         let (array, offset) = (array.clone(), offset.clone());
-        let reach = Reach { space, store, array, element, width, offset, iterations: Vec::new() };
+        let unknown = match self.probing {
+            0 => self.formulas.places_in(&self.terms, &offset),
+            _ => Vec::new(),
+        };
+        let reach = Reach {
+            space,
+            store,
+            array,
+            element,
+            width,
+            offset,
+            iterations: Vec::new(),
+            maybe: false,
+            apart: [0; 2],
+            unknown,
+        };
         self.emit(NodeKind::Access(reach), at);
     }
 

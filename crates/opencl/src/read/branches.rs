@@ -2,7 +2,7 @@
 
 use tickbound_model::source::Side;
 
-use super::nodes::{self, NodeKind, Nodes, joined, matter, same_effect};
+use super::nodes::{self, NodeKind, Nodes, joined, matter, same_effect, uncertain};
 use super::symbolic::{AtomKind, Poly};
 use super::value::ReadState;
 use super::{Read, Reader};
@@ -61,6 +61,12 @@ impl<'a> Reader<'a> {
         }
         let named = self.terms.sayable(condition);
         let chosen = self.chosen_side(at, asked).is_some();
+        // Of what data decide nothing is certain.
+        let (then, otherwise) = match named || self.says_iterations(condition) {
+            true => (then, otherwise),
+            false if same_effect(&then, &otherwise) => (then, otherwise),
+            false => (uncertain(then), uncertain(otherwise)),
+        };
         let decided = named || !chosen && self.says_iterations(condition);
         let same = same_effect(&then, &otherwise);
         if !named && same || !matter(&then) && !matter(&otherwise) && !named {

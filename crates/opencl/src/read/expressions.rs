@@ -1,6 +1,7 @@
 //! Values of expressions.
 
 use super::builtins::Call;
+use super::formulas::FormulaId;
 use super::symbolic::Poly;
 use super::types::{INT, Integer, scalar_bytes, width};
 use super::value::{ReadValue, VectorParts, holds_pointers};
@@ -67,10 +68,12 @@ impl<'a> Reader<'a> {
                 let depends = values.iter().map(|value| value.depends(&self.terms)).max();
                 let depends = depends.unwrap_or(Dependence::Uniform);
                 let parts = self.parts_of_list(items, &values, ty)?;
-                match parts.is_empty() {
-                    true => Ok(self.unknown(ty, depends)),
-                    false => Ok(ReadValue::with_parts(depends, parts)),
-                }
+                let formula = self.list_formula(&values, ty);
+                let value = match parts.is_empty() {
+                    true => self.unknown(ty, depends),
+                    false => ReadValue::with_parts(depends, parts),
+                };
+                Ok(self.with_formula(value, formula))
             }
         }
     }
@@ -78,7 +81,7 @@ impl<'a> Reader<'a> {
     /// What any element of an array of pointers holds: a pointer to one of what they point to.
     fn any_of(&mut self, values: &[ReadValue]) -> ReadValue {
         let Some((first, rest)) = values.split_first() else {
-            return ReadValue::Other(Dependence::Data);
+            return ReadValue::Other(Dependence::Data, FormulaId::UNKNOWN);
         };
         rest.iter().fold(first.clone(), |all, value| self.pointer_to_either(&all, value))
     }
@@ -176,7 +179,9 @@ impl<'a> Reader<'a> {
             }
             (value, _) => {
                 self.price(CBinaryOp::Sub, &a.ty, &e.at);
-                self.unknown_as(&e.ty, &value)
+                let formula = self.negated(op, &value, &e.at);
+                let value = self.unknown_as(&e.ty, &value);
+                self.with_formula(value, formula)
             }
         }
     }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::formulas::FormulaId;
+use super::formulas::set_differing;
 use super::nodes::{NodeKind, Nodes, has_barrier, matter, mention};
 use super::probe::{Change, Probe, Walked};
 use super::questions::MAX_ITERATIONS;
@@ -232,6 +234,7 @@ impl<'a> Reader<'a> {
         let first = self.terms.next_leaf();
         let iteration = self.terms.counter(range, likely, vec![last]);
         self.state = self.state_at(probe, &iteration);
+        self.carry(probe, first);
         let facts = self.terms.facts();
         self.iterations.push(first);
         let result = self.capture(|r| {
@@ -244,6 +247,7 @@ impl<'a> Reader<'a> {
         });
         self.iterations.pop();
         self.terms.forget(facts);
+        self.end_iteration(first);
         Ok(Walked { nodes: result?.1, iteration: first, end: self.state.clone() })
     }
 
@@ -269,7 +273,7 @@ impl<'a> Reader<'a> {
         match (value, self.type_of(id)) {
             (ReadValue::Pointer(_), _) => value.with_number(self.terms.unknown(Dependence::Data)),
             (_, Some(ty)) => self.unknown(ty, Dependence::Data),
-            (_, None) => ReadValue::Other(Dependence::Data),
+            (_, None) => ReadValue::Other(Dependence::Data, FormulaId::UNKNOWN),
         }
     }
 
@@ -279,6 +283,7 @@ impl<'a> Reader<'a> {
             return;
         }
         set_iterations(&mut self.terms, &mut body, iteration);
+        set_differing(&self.formulas, &self.terms, &mut body, iteration);
         let choices = if has_barrier(&body) { 0 } else { MAX_CHOICES };
         self.emit_repeat(l, body, count, choices);
     }
@@ -361,6 +366,7 @@ impl<'a> Reader<'a> {
         self.state = self.state_at(probe, count);
         if let Some((iteration, end)) = any {
             self.last_values(probe, iteration, end, count);
+            self.after_loop(probe, iteration, end);
         }
         let few = count.constant().filter(|count| (1..=MAX_ITERATIONS).contains(count));
         if let (Some(count), false) = (few, probe.ends.is_empty()) {

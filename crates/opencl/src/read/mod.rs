@@ -47,6 +47,7 @@ mod builtins;
 mod calls;
 mod exits;
 mod expressions;
+mod formulas;
 mod loops;
 mod nodes;
 mod operators;
@@ -54,6 +55,7 @@ mod output;
 mod places;
 mod probe;
 mod questions;
+mod results;
 mod scan;
 mod split;
 mod statements;
@@ -67,13 +69,14 @@ mod value;
 
 use std::collections::{HashMap, HashSet};
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use tickbound_expr::BinaryOp;
 
 use crate::ast::{AddressSpace, CExpr, CFunction, CVariable, SourcePlace, Type, Unit, VariableId};
 use crate::error::{Read, ReadError};
 use crate::request::{Passed, ReadRequest, Symbol};
 use crate::steps::{Arithmetic, Assumed, Dependence, KernelSteps, SymbolExpr};
+use formulas::{FormulaId, Formulas};
 use nodes::{KernelNode, NodeKind, Nodes};
 use scan::Exits;
 use symbolic::{Leaf, Poly, PolyTerms, WideInterval};
@@ -176,6 +179,12 @@ struct Reader<'a> {
     cuts: HashMap<SourcePlace, (SourcePlace, bool)>,
     dimensions: usize,
     work: u64,
+    /// How real numbers come to be.
+    formulas: Formulas,
+    /// Names of functions of real numbers.
+    functions: IndexSet<String>,
+    /// Numbers of formulas; known at the end.
+    keys: HashMap<FormulaId, u32>,
 }
 
 impl<'a> Reader<'a> {
@@ -208,6 +217,9 @@ impl<'a> Reader<'a> {
             cuts: HashMap::new(),
             dimensions: 1,
             work: 0,
+            formulas: Formulas::new(),
+            functions: IndexSet::new(),
+            keys: HashMap::new(),
         }
     }
 
@@ -253,7 +265,11 @@ impl<'a> Reader<'a> {
                         let name = format!("${}", parameter.name);
                         ReadValue::Int(self.terms.uniform(&name, range))
                     }
-                    _ => self.unknown(ty, Dependence::Uniform),
+                    _ => {
+                        let formula = self.argument(&parameter.name);
+                        let value = self.unknown(ty, Dependence::Uniform);
+                        self.with_formula(value, formula)
+                    }
                 },
             };
             self.state.values.insert(parameter.id, value);
@@ -296,7 +312,7 @@ impl<'a> Reader<'a> {
     fn unknown(&mut self, ty: &Type, depends: Dependence) -> ReadValue {
         match Integer::of(ty) {
             Some(integer) => ReadValue::Int(self.terms.leaf(integer.range(), depends)),
-            None => ReadValue::Other(depends),
+            None => ReadValue::Other(depends, FormulaId::UNKNOWN),
         }
     }
 

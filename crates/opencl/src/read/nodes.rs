@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use itertools::Itertools;
 
+use super::formulas::FormulaId;
 use super::symbolic::{Leaf, Poly, PolyTerms};
 use crate::ast::{AddressSpace, SourcePlace};
-use crate::steps::{Arithmetic, Stride};
+use crate::steps::{Arithmetic, Differs, Lanes, Stride};
 
 /// A step with its place.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,12 +30,30 @@ pub enum NodeKind {
     Atomic { shared: bool, reach: Reach },
     /// Arithmetic.
     Compute { kind: Arithmetic, amount: u32, width: u8 },
+    /// A result that each correct compilation computes.
+    Value(Value),
     /// A barrier.
     Barrier,
     /// A loop; `whole`: the iterations of the one that it was cut from.
     Repeat { count: Poly, whole: Option<Poly>, body: Nodes },
     /// A branch.
     If { condition: Poly, then: Nodes, otherwise: Nodes },
+}
+
+/// A result of an operation on real numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Value {
+    /// What it is.
+    pub formula: FormulaId,
+    /// What computes it.
+    pub lanes: Lanes,
+    /// Components that differ.
+    pub width: u8,
+    /// From where it is loaded, each with the distances between iterations.
+    pub places: Vec<Reach>,
+    /// Whether it differs in each iteration of the loops around that have been left, inner ones
+    /// first, whatever its places.
+    pub differs: Vec<Differs>,
 }
 
 /// A load, a store or an atomic operation whose address is as exact as possible.
@@ -55,12 +74,24 @@ pub struct Reach {
     /// Between iterations of the loops around it that have been left, inner ones first; with each
     /// loop's counter.
     pub iterations: Vec<(Leaf, Stride)>,
+    /// Whether data decide if it is done, or where.
+    pub maybe: bool,
+    /// As that of an access in the steps.
+    pub apart: [u32; 2],
+    /// From where summands of the offset are loaded that are not known.
+    pub unknown: Vec<Reach>,
 }
 
 impl Reach {
     /// The same at another offset.
     pub fn at(&self, offset: Poly) -> Reach {
         Reach { offset, ..self.clone() }
+    }
+
+    /// The same with other numbers.
+    pub fn mapped(&self, number: &mut dyn FnMut(&Poly) -> Poly) -> Reach {
+        let unknown = self.unknown.iter().map(|place| place.mapped(number)).collect();
+        Reach { offset: number(&self.offset), unknown, ..self.clone() }
     }
 }
 
@@ -98,7 +129,7 @@ impl NodeKind {
     }
 
     /// The steps inside it: the body of a loop, or both sides of a branch.
-    fn bodies(&self) -> impl Iterator<Item = &[KernelNode]> {
+    pub fn bodies(&self) -> impl Iterator<Item = &[KernelNode]> {
         let (first, second) = match self {
             NodeKind::Repeat { body, .. } => (Some(body), None),
             NodeKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
@@ -133,14 +164,37 @@ pub fn same_effect(a: &[KernelNode], b: &[KernelNode]) -> bool {
 /// Accesses to different addresses keep none of them.
 pub fn joined(terms: &mut PolyTerms, then: Nodes, otherwise: Nodes) -> Nodes {
     let (matters, arithmetic): (Nodes, Nodes) =
-        otherwise.into_iter().partition(|node| node.kind.matters());
+        certain(otherwise).into_iter().partition(|node| node.kind.matters());
     let mut others = matters.into_iter();
-    let mut nodes: Nodes = then
+    let mut nodes: Nodes = certain(then)
         .into_iter()
         .map(|node| if node.kind.matters() { join(terms, node, others.next()) } else { node })
         .collect();
     nodes.extend(arithmetic);
     nodes
+}
+
+/// The steps without results: data decide whether they are needed.
+fn certain(nodes: Nodes) -> Nodes {
+    nodes.into_iter().filter(|node| !matches!(node.kind, NodeKind::Value(_))).collect()
+}
+
+/// Steps of which data decide whether they are done.
+pub fn uncertain(nodes: Nodes) -> Nodes {
+    let part = |KernelNode { kind, at }| {
+        let kind = match kind {
+            NodeKind::Access(reach) => NodeKind::Access(Reach { maybe: true, ..reach }),
+            NodeKind::Repeat { count, whole, body } => {
+                NodeKind::Repeat { count, whole, body: uncertain(body) }
+            }
+            NodeKind::If { condition, then, otherwise } => {
+                NodeKind::If { condition, then: uncertain(then), otherwise: uncertain(otherwise) }
+            }
+            kind => kind,
+        };
+        KernelNode { kind, at }
+    };
+    certain(nodes).into_iter().map(part).collect()
 }
 
 fn join(terms: &mut PolyTerms, node: KernelNode, other: Option<KernelNode>) -> KernelNode {
@@ -155,7 +209,7 @@ fn join(terms: &mut PolyTerms, node: KernelNode, other: Option<KernelNode>) -> K
             } else {
                 format!("{} or {}", a.array, b.array).into()
             };
-            NodeKind::Access(Reach { offset, array, ..a })
+            NodeKind::Access(Reach { offset, array, maybe: true, ..a })
         }
         (NodeKind::Repeat { count, whole, body: x }, NodeKind::Repeat { body: y, .. }) => {
             NodeKind::Repeat { count, whole, body: joined(terms, x, y) }
@@ -201,9 +255,14 @@ pub fn mapped(nodes: &[KernelNode], number: &mut dyn FnMut(&Poly) -> Poly) -> No
     let mut all = Vec::new();
     for KernelNode { kind, at } in nodes {
         let kind = match kind {
-            NodeKind::Access(reach) => NodeKind::Access(reach.at(number(&reach.offset))),
+            NodeKind::Access(reach) => NodeKind::Access(reach.mapped(number)),
             NodeKind::Atomic { shared, reach } => {
                 NodeKind::Atomic { shared: *shared, reach: reach.at(number(&reach.offset)) }
+            }
+            NodeKind::Value(value) => {
+                let places = value.places.iter();
+                let places = places.map(|place| place.mapped(number)).collect();
+                NodeKind::Value(Value { places, ..value.clone() })
             }
             NodeKind::Repeat { count, whole, body } => {
                 let count = number(count);
@@ -230,9 +289,10 @@ pub fn mapped(nodes: &[KernelNode], number: &mut dyn FnMut(&Poly) -> Poly) -> No
     all
 }
 
-/// How many steps there are.
+/// How many steps there are, results left aside.
 pub fn size(nodes: &[KernelNode]) -> usize {
-    nodes.iter().map(|node| 1 + node.kind.bodies().map(size).sum::<usize>()).sum()
+    let own = |node: &KernelNode| usize::from(!matches!(node.kind, NodeKind::Value(_)));
+    nodes.iter().map(|node| own(node) + node.kind.bodies().map(size).sum::<usize>()).sum()
 }
 
 /// Whether there is a barrier.
@@ -247,7 +307,7 @@ pub fn has_barrier(nodes: &[KernelNode]) -> bool {
 pub fn push(nodes: &mut Nodes, node: KernelNode) {
     if let NodeKind::Compute { kind, amount, width } = &node.kind
         && let Some(KernelNode { kind: NodeKind::Compute { kind: k, amount: sum, width: w }, at }) =
-            nodes.iter_mut().rev().find(|node| !is_private(node))
+            nodes.iter_mut().rev().find(|node| !has_no_price(node))
         && (k, w) == (&mut { *kind }, &mut { *width })
         && (at.line, &at.file) == (node.at.line, &node.at.file)
     {
@@ -257,7 +317,10 @@ pub fn push(nodes: &mut Nodes, node: KernelNode) {
     nodes.push(node);
 }
 
-/// Whether it is an access of a private array.
-fn is_private(node: &KernelNode) -> bool {
-    matches!(&node.kind, NodeKind::Access(reach) if reach.space == AddressSpace::Private)
+/// Whether it is an access of a private array or a result.
+fn has_no_price(node: &KernelNode) -> bool {
+    match &node.kind {
+        NodeKind::Access(reach) => reach.space == AddressSpace::Private,
+        kind => matches!(kind, NodeKind::Value(_)),
+    }
 }

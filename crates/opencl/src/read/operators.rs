@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::formulas::FormulaId;
 use super::symbolic::{FAR, Poly};
 use super::types::{INT, Integer, SIZE, is_real, width};
 use super::value::{Pointer, ReadValue};
@@ -243,8 +244,9 @@ impl<'a> Reader<'a> {
                     CBinaryOp::Mul if width(result) == 1 => ReadValue::product(depends, &a, &b),
                     _ => None,
                 };
+                let formula = self.binary_formula(op, (&a, &b), result, at);
                 let value = product.unwrap_or_else(|| self.unknown(result, depends));
-                Ok((value, result.clone()))
+                Ok((self.with_formula(value, formula), result.clone()))
             }
         }
     }
@@ -268,7 +270,7 @@ impl<'a> Reader<'a> {
             // compared with NULL
             CBinaryOp::Eq => return Ok((ReadValue::Int(Poly::int(0)), INT.ast())),
             CBinaryOp::Ne => return Ok((ReadValue::Int(Poly::int(1)), INT.ast())),
-            _ => return Ok((ReadValue::Other(Dependence::Data), ty.clone())),
+            _ => return Ok((ReadValue::Other(Dependence::Data, FormulaId::UNKNOWN), ty.clone())),
         };
         Ok((ReadValue::Pointer(Pointer { offset, ..p }), ty.clone()))
     }
@@ -322,19 +324,29 @@ impl<'a> Reader<'a> {
             }
             (value, ..) => {
                 let changes = is_real(from) != is_real(to);
-                if changes && !matches!(to, Type::Void | Type::Pointer(..)) {
-                    self.compute(Arithmetic::Convert, width(to).max(width(from)), at);
-                }
+                let formula = if changes && !matches!(to, Type::Void | Type::Pointer(..)) {
+                    let width = width(to).max(width(from));
+                    self.compute(Arithmetic::Convert, width, at);
+                    self.converted(&value, width, at)
+                } else {
+                    self.spread(&value, from, to)
+                };
                 match (ReadValue::real(value.as_real(), to), value) {
                     (Some(real), _) => real,
                     (None, ReadValue::Int(number)) if changes && width(to) == 1 => {
                         ReadValue::Scaled(self.terms.depends(&number), Rc::new(number))
                     }
                     (None, ReadValue::Scaled(depends, number)) => match Integer::of(to) {
-                        Some(to) => ReadValue::Int(self.terms.scaled(to.range(), depends, &number)),
+                        Some(to) => {
+                            let value = self.terms.scaled(to.range(), depends, &number);
+                            self.with_formula(ReadValue::Int(value), formula)
+                        }
                         None => ReadValue::Scaled(depends, number),
                     },
-                    (None, value) => self.unknown_as(to, &value),
+                    (None, value) => {
+                        let value = self.unknown_as(to, &value);
+                        self.with_formula(value, formula)
+                    }
                 }
             }
         }

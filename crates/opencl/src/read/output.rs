@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::nodes::{KernelNode, NodeKind, Nodes, Reach};
+use super::nodes::{KernelNode, NodeKind, Nodes, Reach, Value};
 use super::symbolic::{Monomial, Poly, WideInterval};
 use super::{Read, Reader, strides};
 use crate::ast::{AddressSpace, CExpr, CVariable, ExprKind, SourcePlace};
 use crate::error::ReadError;
 use crate::preprocess::REQUIRED_GROUP;
 use crate::steps::{
-    Array, Dependence, KernelStep, KernelStepKind, KernelSteps, MemoryAccess, RequiredGroup,
-    SymbolExpr, depends_on_item,
+    Array, Dependence, KernelStep, KernelStepKind, KernelSteps, MemoryAccess, RealValue,
+    RequiredGroup, Stride, SymbolExpr, depends_on_item,
 };
 
 /// Most steps.
@@ -20,6 +20,7 @@ impl<'a> Reader<'a> {
     /// The steps out of what was read.
     pub fn finish(mut self) -> Read<KernelSteps> {
         let nodes = std::mem::take(&mut self.nodes);
+        let nodes = self.number_results(nodes);
         let mut left = MAX_STEPS;
         let body = self.steps(nodes, &mut left)?;
         let locals = std::mem::take(&mut self.locals);
@@ -83,6 +84,7 @@ impl<'a> Reader<'a> {
             NodeKind::Compute { kind, amount, width } => {
                 KernelStepKind::Compute { kind, amount, width }
             }
+            NodeKind::Value(value) => KernelStepKind::Value(self.real_value(value)),
             NodeKind::Barrier => KernelStepKind::Barrier,
             NodeKind::Repeat { count, whole, body } => {
                 let count = self.number(&count, &at)?;
@@ -104,6 +106,29 @@ impl<'a> Reader<'a> {
 
     /// An access with its strides.
     fn access_of(&mut self, reach: Reach) -> MemoryAccess {
+        if std::env::var("TB").is_ok()
+            && reach.space != AddressSpace::Private
+            && !strides::is_exact(&mut self.terms, &reach)
+        {
+            let i = strides::interior(&mut self.terms, &reach.offset, strides::Neighbours::Any);
+            use std::io::Write;
+            let mut f = std::fs::OpenOptions::new()
+                .append(true)
+                .create(true)
+                .open("/tmp/m/inexact")
+                .unwrap();
+            let _ = writeln!(
+                f,
+                "INEXACT {} store {} maybe {} leaves {:?} counters {:?} {:?} -> {:?}",
+                reach.array,
+                reach.store,
+                reach.maybe,
+                self.terms.leaves(&reach.offset),
+                reach.iterations.iter().map(|i| i.0).collect::<Vec<_>>(),
+                self.terms.number(&reach.offset).map(|n| n.to_string()),
+                self.terms.number(&i).map(|n| n.to_string())
+            );
+        }
         let (items, digits, groups) = match reach.space {
             AddressSpace::Private => (strides::own(&self.terms, &reach), None, Vec::new()),
             _ => (
@@ -122,8 +147,28 @@ impl<'a> Reader<'a> {
             items,
             digits,
             groups,
+            exact: strides::is_exact(&mut self.terms, &reach),
+            apart: reach.apart,
+            unknown: self.distances(reach.unknown.clone()),
             iterations: reach.iterations.into_iter().map(|(_, stride)| stride).collect(),
         }
+    }
+
+    fn real_value(&mut self, value: Value) -> RealValue {
+        RealValue {
+            lanes: value.lanes,
+            width: value.width,
+            key: self.keys.get(&value.formula).copied().unwrap_or(0),
+            differs: value.differs,
+            places: self.distances(value.places),
+        }
+    }
+
+    /// Of places whose distances hold everywhere, those between iterations.
+    fn distances(&mut self, places: Vec<Reach>) -> Vec<Vec<Stride>> {
+        let exact = |place: &Reach| strides::is_exact(&mut self.terms, place);
+        let places = places.into_iter().filter(exact);
+        places.map(|place| place.iterations.into_iter().map(|(_, s)| s).collect()).collect()
     }
 
     /// Where something is accessed, with names for the iterations of the loops around.

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::formulas::FormulaId;
 use super::nodes::Nodes;
 use super::scan::Loop;
 use super::symbolic::{Atom, AtomKind, Leaf, Poly, WideInterval};
@@ -177,7 +178,7 @@ impl<'a> Reader<'a> {
             };
             let value = match value.number() {
                 Some(_) => value.with_number(leaf()),
-                None => ReadValue::Other(Dependence::Data),
+                None => ReadValue::Other(Dependence::Data, FormulaId::UNKNOWN),
             };
             self.state.values.insert(*id, value);
         }
@@ -229,7 +230,7 @@ impl<'a> Reader<'a> {
                         let offset = self.terms.unknown(Dependence::Data);
                         ReadValue::Pointer(Pointer { target, offset })
                     }
-                    _ => ReadValue::Other(Dependence::Data),
+                    _ => ReadValue::Other(Dependence::Data, FormulaId::UNKNOWN),
                 };
                 start.values.insert(*id, value);
             }
@@ -270,7 +271,7 @@ impl<'a> Reader<'a> {
             .filter_map(|(id, before)| {
                 let change = match after.values.get(&id) {
                     Some(now) if now == before => match before {
-                        ReadValue::Scaled(..) | ReadValue::Other(_) => Change::Somehow,
+                        ReadValue::Scaled(..) | ReadValue::Other(..) => Change::Somehow,
                         _ => return None,
                     },
                     Some(now) => self.change(before, now, mark, self.type_of(id)),

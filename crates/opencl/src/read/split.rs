@@ -24,6 +24,7 @@
 use std::collections::HashMap;
 
 use super::Reader;
+use super::formulas::set_differing;
 use super::nodes::{
     KernelNode, NodeKind, Nodes, first_mention, has_barrier, mapped, numbers, size,
 };
@@ -253,6 +254,7 @@ impl<'a> Reader<'a> {
             return body;
         }
         set_iterations(&mut self.terms, &mut body, cut.iteration);
+        set_differing(&self.formulas, &self.terms, &mut body, cut.iteration);
         let whole = (count != *cut.whole).then(|| cut.whole.clone());
         vec![KernelNode { kind: NodeKind::Repeat { count, whole, body }, at: cut.l.at.clone() }]
     }

@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
             Type::Array(..) | Type::Struct(..) | Type::Union(..) => Ok(match r.value(init)? {
                 value @ ReadValue::Parts(..) => value,
                 value @ ReadValue::Pointer(..) if holds_pointers(&variable.ty) => value,
-                value => ReadValue::Other(value.depends(&r.terms)),
+                value => ReadValue::Other(value.depends(&r.terms), r.formula_of(&value)),
             }),
             ty => r.value_as(init, ty, &init.at),
         };

@@ -64,6 +64,37 @@ pub fn is_shared(terms: &PolyTerms, space: AddressSpace, offset: &Poly) -> bool 
     terms.depends(offset) == Dependence::Uniform && (space == AddressSpace::Local || of_launch())
 }
 
+/// Whether the distances between items, groups and iterations are the same everywhere: no borders,
+/// and nothing that comes from data.
+pub fn is_exact(terms: &mut PolyTerms, reach: &Reach) -> bool {
+    let counter = |leaf: &Leaf| reach.iterations.iter().any(|(own, _)| own == leaf);
+    // A summand that is not known is any constant.
+    let known = |(monomial, _): &&(Monomial, i64)| match monomial.as_slice() {
+        [one] => !matches!(terms.kind(*one), AtomKind::Leaf(leaf) if !counter(leaf)),
+        _ => true,
+    };
+    let known = reach.offset.terms().iter().filter(known);
+    let known: Option<Poly> = known
+        .map(|(monomial, factor)| Poly::term(monomial.clone(), *factor))
+        .try_fold(Poly::int(0), |sum, term| sum.add(&term));
+    let Some(known) = known else { return false };
+    let offset = unwrapped(terms, &known);
+    !reach.maybe
+        && terms.leaves(&offset).iter().all(counter)
+        && interior(terms, &offset, Neighbours::Any) == offset
+}
+
+/// An offset without remainders of all numbers of a type: what wraps around is in no buffer.
+fn unwrapped(terms: &mut PolyTerms, offset: &Poly) -> Poly {
+    let wraps = |by: &Poly| by.constant().is_some_and(|by| by >= 1 << 31);
+    let plain = |atom: Atom| match terms.kind(atom) {
+        AtomKind::Remainder(inner, by) if wraps(by) => Some((atom, inner.clone())),
+        _ => None,
+    };
+    let plain: HashMap<Atom, Poly> = offset.atoms().filter_map(plain).collect();
+    if plain.is_empty() { offset.clone() } else { terms.substitute(offset, &plain) }
+}
+
 /// Between neighbouring groups, for each dimension.
 pub fn groups(terms: &mut PolyTerms, reach: &Reach) -> Vec<Stride> {
     let reach = unscaled(terms, reach);
@@ -232,6 +263,16 @@ pub fn set_iterations(terms: &mut PolyTerms, nodes: &mut [KernelNode], iteration
             NodeKind::Access(reach) => {
                 let between = between_iterations(terms, reach, iteration);
                 reach.iterations.push((iteration, between));
+                for place in &mut reach.unknown {
+                    let between = between_iterations(terms, place, iteration);
+                    place.iterations.push((iteration, between));
+                }
+            }
+            NodeKind::Value(value) => {
+                for place in &mut value.places {
+                    let between = between_iterations(terms, place, iteration);
+                    place.iterations.push((iteration, between));
+                }
             }
             NodeKind::Atomic { reach, .. } => {
                 reach.iterations.push((iteration, Stride::Irregular));

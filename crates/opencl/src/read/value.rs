@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use super::formulas::FormulaId;
 use super::symbolic::{Poly, PolyTerms};
 use super::types::Integer;
 use crate::ast::{AddressSpace, ScalarType, Type, VariableId};
@@ -20,8 +21,8 @@ pub enum ReadValue {
     Real(f64),
     /// A real number that is this whole number times one of which only the dependence is known.
     Scaled(Dependence, Rc<Poly>),
-    /// Anything else: real numbers, vectors, structures, contents of arrays.
-    Other(Dependence),
+    /// Anything else: real numbers, vectors, structures, contents of arrays; by how it comes to be.
+    Other(Dependence, FormulaId),
     /// The same with some parts that are known whole numbers; there is at least one.
     Parts(Dependence, Rc<VectorParts>),
 }
@@ -99,7 +100,7 @@ impl ReadValue {
             ReadValue::Pointer(pointer) => terms.depends(&pointer.offset),
             ReadValue::Real(_) => Dependence::Uniform,
             ReadValue::Scaled(depends, _)
-            | ReadValue::Other(depends)
+            | ReadValue::Other(depends, _)
             | ReadValue::Parts(depends, _) => *depends,
         }
     }
@@ -142,6 +143,9 @@ impl ReadValue {
             return a.clone();
         }
         match (a, b) {
+            (ReadValue::Other(x, _), ReadValue::Other(y, _)) if x == y => {
+                ReadValue::Other(*x, FormulaId::UNKNOWN)
+            }
             (ReadValue::Int(a), ReadValue::Int(b)) => ReadValue::Int(terms.choice(c, a, b)),
             (ReadValue::Pointer(a), ReadValue::Pointer(b)) => {
                 match Target::either(&a.target, &b.target) {
@@ -149,7 +153,7 @@ impl ReadValue {
                         let offset = terms.choice(c, &a.offset, &b.offset);
                         ReadValue::Pointer(Pointer { target, offset })
                     }
-                    None => ReadValue::Other(Dependence::Data),
+                    None => ReadValue::Other(Dependence::Data, FormulaId::UNKNOWN),
                 }
             }
             _ => {
@@ -164,7 +168,7 @@ impl ReadValue {
     /// A value of which nothing is known but what it depends on and these parts.
     pub fn with_parts(depends: Dependence, parts: VectorParts) -> ReadValue {
         match parts.is_empty() {
-            true => ReadValue::Other(depends),
+            true => ReadValue::Other(depends, FormulaId::UNKNOWN),
             false => ReadValue::Parts(depends, Rc::new(parts)),
         }
     }

@@ -92,11 +92,12 @@ pub struct KernelStep {
 }
 
 impl KernelStep {
-    /// Whether all that it does is to access private arrays, which has no price: they are
-    /// registers, as a rule.
+    /// Whether it has no price: results, whose operations are steps too, and accesses of private
+    /// arrays, which are registers, as a rule.
     pub fn is_private(&self) -> bool {
         match &self.kind {
             KernelStepKind::Access(access) => access.space == AddressSpace::Private,
+            KernelStepKind::Value(_) => true,
             KernelStepKind::Repeat { .. } | KernelStepKind::If { .. } => {
                 self.bodies().flatten().all(KernelStep::is_private)
             }
@@ -141,6 +142,8 @@ pub enum KernelStepKind {
         /// Components of each: 1 for scalars.
         width: u8,
     },
+    /// A result that each correct compilation computes: what least counts are made of.
+    Value(RealValue),
     /// A barrier of the group.
     Barrier,
     /// The body, `count` times.
@@ -164,6 +167,44 @@ pub enum KernelStepKind {
         /// Taken if false.
         otherwise: Vec<KernelStep>,
     },
+}
+
+/// Real numbers that are computed, however a compiler does it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RealValue {
+    /// What computes them.
+    pub lanes: Lanes,
+    /// How many differ in one execution.
+    pub width: u8,
+    /// Results with different numbers are different functions of the memory.
+    pub key: u32,
+    /// For each loop around, inner ones first, whether they differ in each iteration.
+    pub differs: Vec<Differs>,
+    /// For places that they are loaded from the distances between iterations of the loops around,
+    /// inner ones first: different places make different results.
+    pub places: Vec<Vec<Stride>>,
+}
+
+/// Whether a result differs in each iteration of a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Differs {
+    /// As it is computed from that of the iteration before.
+    InTurn,
+    /// As it is computed from what local memory has then.
+    Renewed,
+    /// If its places differ.
+    ByPlace,
+}
+
+/// What computes a real number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Lanes {
+    /// The lanes for additions and products.
+    Real,
+    /// The lanes for roots and the like.
+    Special,
+    /// A conversion, on any lanes.
+    Convert,
 }
 
 /// A load or a store.
@@ -191,6 +232,14 @@ pub struct MemoryAccess {
     pub groups: Vec<Stride>,
     /// Between iterations of the loops around it, inner ones first.
     pub iterations: Vec<Stride>,
+    /// Whether it is certainly done, and the distances hold for all items, groups and iterations.
+    pub exact: bool,
+    /// Accesses of one array with different numbers never have one address: those of one item,
+    /// and those of any items.
+    pub apart: [u32; 2],
+    /// For places from which summands of its address are loaded, distances between iterations of
+    /// the loops around, inner ones first.
+    pub unknown: Vec<Vec<Stride>>,
 }
 
 impl MemoryAccess {

@@ -12,7 +12,7 @@ const MAX_CONDITIONS: usize = 4;
 /// One repetition: bytes between neighbours, if they are the same everywhere, and how many there
 /// are.
 #[derive(Debug, Clone)]
-pub(super) struct Axis {
+pub(crate) struct Axis {
     /// Not negative; `None`: each has a separate address.
     pub distance: Option<Expr>,
     /// How many, at least 1.
@@ -208,7 +208,7 @@ fn is_sum(expr: &Expr) -> bool {
 /// What `of` has to be multiplied by to give `whole`, if that can be seen from their factors. One
 /// that a choice is part of may be greater or less than others, and so may not be ordered with
 /// them: it counts as none.
-pub(super) fn multiple(whole: &Expr, of: &Expr) -> Option<Expr> {
+pub(crate) fn multiple(whole: &Expr, of: &Expr) -> Option<Expr> {
     let ((number, mut left), (by, others)) = (factors(whole), factors(of));
     if by == 0 || number % by != 0 {
         return None;

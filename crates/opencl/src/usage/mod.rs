@@ -31,9 +31,9 @@ mod arrays;
 mod batch;
 mod footprint;
 mod kept;
-mod known;
+pub(crate) mod known;
 mod lanes;
-mod number;
+pub(crate) mod number;
 mod repeated;
 mod traffic;
 mod unroll;
@@ -51,8 +51,9 @@ use tickbound_model::{Configurations, LineUsage, Part, Problem, Usage};
 use crate::error::Read;
 use crate::extract::{Extracted, Variant};
 use crate::lower::{Names, numbers};
+pub(crate) use footprint::{Axis, multiple};
 use known::Known;
-use known::Occurring;
+pub(crate) use known::Occurring;
 use vectors::Vectors;
 
 /// Registers of an item for addresses, counters and temporaries: what the resource model that this
@@ -65,7 +66,7 @@ const REAL_DIVISION: i64 = 8;
 
 /// What of the device decides how requests are served, and what the problem's inputs are.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Device<'c> {
+pub(crate) struct Device<'c> {
     /// Items of a warp.
     pub warp: i64,
     /// Banks of 4 bytes in local memory and L1.
@@ -98,6 +99,8 @@ pub(super) struct Device<'c> {
     pub vectors: Vectors,
     /// Instructions of a division of real numbers, beside one on the special lanes.
     pub real_division: i64,
+    /// Whether a request may bring neighbours from any address.
+    pub loads_unaligned: bool,
     /// Rules that the problem leaves out.
     pub without: Vec<Part>,
     /// What is known of the names of the problem.
@@ -127,6 +130,7 @@ impl Device<'_> {
             registers_per_item: resources.registers_per_item,
             register_granule: resources.register_granule.unwrap_or(1),
             source_order: resources.source_order == Some(1),
+            loads_unaligned: resources.loads_unaligned == Some(1),
             real_division: resources.real_division.unwrap_or(REAL_DIVISION),
             vectors: Vectors::of(resources.vector_bytes),
             without: problem.without.clone(),

@@ -3,20 +3,20 @@
 use tickbound_expr::{BinaryOp, Expr, Function};
 
 /// Denominator of parts.
-pub(super) const SHARES: i64 = 64;
+pub(crate) const SHARES: i64 = 64;
 
 /// `a // b`, for `b` of at least 1.
-pub(super) fn quotient(a: impl Into<Expr>, b: impl Into<Expr>) -> Expr {
+pub(crate) fn quotient(a: impl Into<Expr>, b: impl Into<Expr>) -> Expr {
     Expr::folded(BinaryOp::FloorDiv, a.into(), b.into())
 }
 
 /// `a % b`, for `b` of at least 1.
-pub(super) fn remainder(a: impl Into<Expr>, b: impl Into<Expr>) -> Expr {
+pub(crate) fn remainder(a: impl Into<Expr>, b: impl Into<Expr>) -> Expr {
     Expr::folded(BinaryOp::Rem, a.into(), b.into())
 }
 
 /// `ceil_div(a, b)`, for `b` of at least 1.
-pub(super) fn ceil_div(a: impl Into<Expr>, b: impl Into<Expr>) -> Expr {
+pub(crate) fn ceil_div(a: impl Into<Expr>, b: impl Into<Expr>) -> Expr {
     match (a.into(), b.into()) {
         (Expr::Int(0), _) => Expr::Int(0),
         (e, Expr::Int(1)) => e,
@@ -26,18 +26,18 @@ pub(super) fn ceil_div(a: impl Into<Expr>, b: impl Into<Expr>) -> Expr {
 }
 
 /// `share` 64ths of a number.
-pub(super) fn part_of(all: impl Into<Expr>, share: impl Into<Expr>) -> Expr {
+pub(crate) fn part_of(all: impl Into<Expr>, share: impl Into<Expr>) -> Expr {
     match share.into() {
         Expr::Int(share) if share % SHARES == 0 => all.into() * (share / SHARES),
         share => quotient(all.into() * share, SHARES),
     }
 }
 
-pub(super) fn min(a: impl Into<Expr>, b: impl Into<Expr>) -> Expr {
+pub(crate) fn min(a: impl Into<Expr>, b: impl Into<Expr>) -> Expr {
     extreme(Function::Min, i64::min, a.into(), b.into())
 }
 
-pub(super) fn max(a: impl Into<Expr>, b: impl Into<Expr>) -> Expr {
+pub(crate) fn max(a: impl Into<Expr>, b: impl Into<Expr>) -> Expr {
     extreme(Function::Max, i64::max, a.into(), b.into())
 }
 
@@ -49,7 +49,7 @@ fn extreme(function: Function, constant: fn(i64, i64) -> i64, a: Expr, b: Expr) 
     }
 }
 
-pub(super) fn choice(
+pub(crate) fn choice(
     condition: impl Into<Expr>,
     then: impl Into<Expr>,
     otherwise: impl Into<Expr>,
@@ -63,18 +63,18 @@ pub(super) fn choice(
 }
 
 /// 1 if none of these is 0, else 0.
-pub(super) fn all(conditions: impl IntoIterator<Item = Expr>) -> Expr {
+pub(crate) fn all(conditions: impl IntoIterator<Item = Expr>) -> Expr {
     conditions.into_iter().fold(Expr::Int(1), |all, own| choice(own, all, 0))
 }
 
-pub(super) fn is_zero(a: impl Into<Expr>) -> Expr {
+pub(crate) fn is_zero(a: impl Into<Expr>) -> Expr {
     match a.into() {
         Expr::Int(a) => Expr::Int(i64::from(a == 0)),
         a => Expr::binary(BinaryOp::Eq, a, Expr::Int(0)),
     }
 }
 
-pub(super) fn less(a: impl Into<Expr>, b: impl Into<Expr>) -> Expr {
+pub(crate) fn less(a: impl Into<Expr>, b: impl Into<Expr>) -> Expr {
     match (a.into(), b.into()) {
         (Expr::Int(a), Expr::Int(b)) => Expr::Int(i64::from(a < b)),
         (a, b) => Expr::binary(BinaryOp::Lt, a, b),

@@ -82,7 +82,8 @@ impl Unroll<'_> {
         for step in body {
             let own = match &step.kind {
                 // Private arrays are registers where all is unrolled.
-                KernelStepKind::Access(MemoryAccess { space: AddressSpace::Private, .. }) => {
+                KernelStepKind::Value(_)
+                | KernelStepKind::Access(MemoryAccess { space: AddressSpace::Private, .. }) => {
                     Expr::Int(0)
                 }
                 KernelStepKind::Access(_) => Expr::Int(ACCESS),

@@ -48,7 +48,7 @@ fn add(
             }
             KernelStepKind::Atomic { space, .. } => more(&mut counts.atomics, *space, times),
             KernelStepKind::Barrier => counts.barriers = counts.barriers.saturating_add(times),
-            KernelStepKind::Compute { .. } => {}
+            KernelStepKind::Compute { .. } | KernelStepKind::Value(_) => {}
             KernelStepKind::Repeat { count, body, .. } => {
                 let iterations = u64::try_from(evaluate(count, names)?).unwrap_or(0);
                 add(body, times.saturating_mul(iterations), names, counts)?;

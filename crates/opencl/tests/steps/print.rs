@@ -33,6 +33,7 @@ fn block(steps: &[KernelStep], depth: usize, text: &mut String) {
                 let shared = if *shared { " shared" } else { "" };
                 let _ = writeln!(text, "atomic {}{shared}", space.name());
             }
+            KernelStepKind::Value(_) => {}
             KernelStepKind::Barrier => text.push_str("barrier\n"),
             KernelStepKind::Compute { kind, amount, width } => {
                 let wide = if *width > 1 { format!(" of {width}") } else { String::new() };

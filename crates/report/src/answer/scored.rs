@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::About;
 use tickbound_measure::guided::Replay;
-use tickbound_measure::score::{Programs, Reached};
+use tickbound_measure::score::{FloorScore, Programs, Reached};
 
 /// The object that `score` prints with `--json`; what is not known is `null`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,6 +45,9 @@ pub struct Scored {
     pub guided: Option<Replay>,
     /// What the best configurations of other results are worth here.
     pub others: Vec<Other>,
+    /// How the times lie above the floors of their configurations, where the platform has floors.
+    #[serde(default)]
+    pub floor: Option<FloorScore>,
 }
 
 /// What the best configuration of other results is worth here.

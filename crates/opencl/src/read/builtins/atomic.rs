@@ -23,8 +23,18 @@ impl<'a> Reader<'a> {
             ObjectPlace::Memory(space, array, offset) => {
                 let shared = strides::is_shared(&self.terms, space, &offset);
                 let (element, iterations) = (parts(&e.ty).0, Vec::new());
-                let reach =
-                    Reach { space, store: true, array, element, width: 1, offset, iterations };
+                let reach = Reach {
+                    space,
+                    store: true,
+                    array,
+                    element,
+                    width: 1,
+                    offset,
+                    iterations,
+                    maybe: false,
+                    apart: [0; 2],
+                    unknown: Vec::new(),
+                };
                 self.emit(NodeKind::Atomic { shared, reach }, &e.at);
             }
             place => self.smudge_place(&place),

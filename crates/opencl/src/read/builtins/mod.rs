@@ -5,6 +5,7 @@ mod items;
 mod numbers;
 mod vectors;
 
+use super::formulas::FormulaId;
 use super::nodes::NodeKind;
 use super::value::ReadValue;
 use super::{Read, Reader};
@@ -42,7 +43,7 @@ pub struct Call<'a> {
 type Family<'a> = fn(&mut Reader<'a>, Call<'a>) -> Read<Option<ReadValue>>;
 
 /// Whether a name is one of a list, which has spaces between them.
-fn lists(names: &str, name: &str) -> bool {
+pub(super) fn lists(names: &str, name: &str) -> bool {
     names.split(' ').any(|known| known == name)
 }
 
@@ -53,14 +54,14 @@ impl<'a> Reader<'a> {
         match name {
             "barrier" | "work_group_barrier" => {
                 self.emit(NodeKind::Barrier, &e.at);
-                return Ok(ReadValue::Other(Dependence::Uniform));
+                return Ok(ReadValue::Other(Dependence::Uniform, FormulaId::UNKNOWN));
             }
             "mem_fence" | "read_mem_fence" | "write_mem_fence" | "atomic_work_item_fence" => {
-                return Ok(ReadValue::Other(Dependence::Uniform));
+                return Ok(ReadValue::Other(Dependence::Uniform, FormulaId::UNKNOWN));
             }
             "prefetch" => {
                 self.all(arguments)?;
-                return Ok(ReadValue::Other(Dependence::Uniform));
+                return Ok(ReadValue::Other(Dependence::Uniform, FormulaId::UNKNOWN));
             }
             "printf" => {
                 self.all(arguments)?;
@@ -73,7 +74,9 @@ impl<'a> Reader<'a> {
                     return Ok(value.clone());
                 }
             }
-            "__builtin_assume" => return Ok(ReadValue::Other(Dependence::Uniform)),
+            "__builtin_assume" => {
+                return Ok(ReadValue::Other(Dependence::Uniform, FormulaId::UNKNOWN));
+            }
             _ => {}
         }
         let families: [Family<'a>; 5] = [

@@ -40,7 +40,11 @@ impl<'a> Reader<'a> {
         };
         Ok(Some(match result {
             Some(poly) => ReadValue::Int(poly),
-            None => self.unknown(&e.ty, depends),
+            None => {
+                let formula = self.function_formula((name, name), &values, width(&e.ty), &e.at);
+                let value = self.unknown(&e.ty, depends);
+                self.with_formula(value, formula)
+            }
         }))
     }
 
@@ -126,7 +130,10 @@ impl<'a> Reader<'a> {
             self.store(&place, ty, value, &e.at)?;
         }
         let depends = if is_real(&e.ty) { depends } else { depends.max(Dependence::Uniform) };
-        Ok(Some(self.unknown(&e.ty, depends)))
+        let width = operands.max(width(&e.ty));
+        let formula = self.function_formula((plain, name), &values, width, &e.at);
+        let value = self.unknown(&e.ty, depends);
+        Ok(Some(self.with_formula(value, formula)))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Loads and stores of vectors through pointers to scalars; conversions; shuffles.
 
+use super::super::formulas::FormulaId;
 use super::super::places::ObjectPlace;
 use super::super::symbolic::Poly;
 use super::super::types::{self, Integer, width};
@@ -22,15 +23,16 @@ impl<'a> Reader<'a> {
         let Call { name, arguments, e } = call;
         if let (Some(layout), [index, pointer]) = (layout(name, "vload"), arguments) {
             let index = self.index(|r| r.whole(index))?;
-            self.scattered(pointer, &index, &layout, None, e)?;
-            return Ok(Some(self.unknown(&e.ty, Dependence::Data)));
+            let formula = self.scattered(pointer, &index, &layout, None, e)?;
+            let value = self.unknown(&e.ty, Dependence::Data);
+            return Ok(Some(self.with_formula(value, formula)));
         }
         if let (Some(layout), [data, index, pointer]) = (layout(name, "vstore"), arguments) {
             let data = self.value(data)?;
             let index = self.index(|r| r.whole(index))?;
             let depends = data.depends(&self.terms);
             self.scattered(pointer, &index, &layout, Some(depends), e)?;
-            return Ok(Some(ReadValue::Other(depends)));
+            return Ok(Some(ReadValue::Other(depends, FormulaId::UNKNOWN)));
         }
         if let (true, [argument]) = (name.starts_with("convert_"), arguments) {
             return self.conversion(name, argument, e).map(Some);
@@ -48,7 +50,7 @@ impl<'a> Reader<'a> {
         if matches!(name, "shuffle" | "shuffle2") {
             let values = self.all(arguments)?;
             self.compute(Arithmetic::Integer, width(&e.ty), &e.at);
-            return Ok(Some(ReadValue::Other(self.joint(&values))));
+            return Ok(Some(ReadValue::Other(self.joint(&values), FormulaId::UNKNOWN)));
         }
         Ok(None)
     }
@@ -72,7 +74,7 @@ impl<'a> Reader<'a> {
         layout: &Layout,
         store: Option<Dependence>,
         e: &'a CExpr,
-    ) -> Read<()> {
+    ) -> Read<FormulaId> {
         let value = self.value(pointer)?;
         let element = pointer.ty.element().map_or(4, |ty| types::parts(ty).0);
         let pitch = Poly::int(layout.pitch * i64::from(element));
@@ -80,11 +82,14 @@ impl<'a> Reader<'a> {
             (ObjectPlace::Memory(space, name, offset), store) => {
                 let whole = (element, layout.width);
                 self.access(store.is_some(), (space, &name, &offset), whole, &e.at);
+                Ok(self.loaded((space, &name, &offset), whole))
             }
-            (place, Some(_)) => self.smudge_place(&place),
-            (_, None) => {}
+            (place, Some(_)) => {
+                self.smudge_place(&place);
+                Ok(FormulaId::UNKNOWN)
+            }
+            (_, None) => Ok(FormulaId::UNKNOWN),
         }
-        Ok(())
     }
 }
 

@@ -27,5 +27,5 @@ mod terms;
 mod tests;
 
 pub use interval::{FAR, WideInterval};
-pub use poly::{Atom, Monomial, Poly};
+pub use poly::{Atom, Monomial, Poly, gcd};
 pub use terms::{AtomKind, Leaf, PolyTerms};

@@ -143,7 +143,7 @@ impl Walk<'_> {
                     self.loaded.forget(*space, self.read_only);
                     self.atomic((*space, *shared), &step.at, around)?;
                 }
-                KernelStepKind::Compute { .. } => {}
+                KernelStepKind::Compute { .. } | KernelStepKind::Value(_) => {}
                 KernelStepKind::Barrier => {
                     self.loaded.barrier(self.read_only);
                     if self.device.has(Part::Barriers) {

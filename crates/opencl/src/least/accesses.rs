@@ -1,0 +1,285 @@
+//! Requests and bytes of accesses.
+
+use std::collections::BTreeSet;
+
+use indexmap::IndexMap;
+use tickbound_expr::{Expr, Function};
+use tickbound_model::LeastCount;
+
+use super::Counts;
+use super::distinct::distinct;
+use super::values::told_apart;
+use super::walk::{Around, Coming, Walk};
+use crate::ast::AddressSpace;
+use crate::steps::{MemoryAccess, Stride};
+use crate::usage::Axis;
+use crate::usage::number::{all, ceil_div, choice, is_zero, less, max, min, quotient, remainder};
+
+/// Bytes that a request brings an item at most.
+const WIDEST: i64 = 16;
+
+/// An access, and what stands around it.
+#[derive(Debug)]
+pub(super) struct Site {
+    pub access: MemoryAccess,
+    pub around: Around,
+}
+
+/// Accesses of one array in one direction.
+type Same<'s> = IndexMap<(AddressSpace, &'s str, bool), Vec<&'s Site>>;
+
+/// Adds what accesses take.
+pub(super) fn add(walk: &Walk<'_>, counts: &mut Counts) {
+    let mut arrays: Same<'_> = IndexMap::new();
+    let written: BTreeSet<&str> = (walk.sites.iter())
+        .filter(|site| site.access.store)
+        .map(|site| site.access.array.as_str())
+        .collect();
+    for site in walk.sites.iter().filter(|site| site.access.exact) {
+        let access = &site.access;
+        arrays.entry((access.space, &access.array, access.store)).or_default().push(site);
+    }
+    for ((space, array, store), sites) in arrays {
+        // A copy into local memory may be one request with the load.
+        if space == AddressSpace::Local && store {
+            continue;
+        }
+        let global = space != AddressSpace::Local;
+        let what = match global {
+            true => [LeastCount::GlobalRequests, LeastCount::GlobalBytes],
+            false => [LeastCount::LocalRequests, LeastCount::LocalBytes],
+        };
+        let free = global && !store && !written.contains(array);
+        for (coming, [requests, bytes]) in walk.of_items(&sites, free) {
+            walk.add(what[0], &coming, requests, counts);
+            walk.add(what[1], &coming, bytes, counts);
+        }
+        if global {
+            let what = if store { LeastCount::WrittenBytes } else { LeastCount::ReadBytes };
+            *counts.entry((true, what)).or_default() += walk.of_launch(&sites);
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// The number without its sign, if that is known or can be asked.
+    pub fn unsigned(&self, number: Expr) -> Option<Expr> {
+        let range = self.device.known.range(&number);
+        Some(match number {
+            Expr::Int(n) => Expr::Int(n.checked_abs()?),
+            number if range.is_some_and(|range| range.low >= 0) => number,
+            number => Expr::Call(Function::Abs, vec![number]),
+        })
+    }
+
+    fn distance(&self, stride: &Stride, access: &MemoryAccess) -> Option<Expr> {
+        let (Stride::Elements(elements) | Stride::Shifted(elements)) = stride else { return None };
+        let bytes = self.put_in(elements)? * i64::from(access.element);
+        self.unsigned(bytes)
+    }
+
+    /// The loops around, as repetitions of the address. One in which local memory is written again
+    /// behind a barrier has other contents in each iteration.
+    ///
+    /// `apart`: so have those in which a summand of the address differs that is not known.
+    fn loops(&self, site: &Site, apart: bool) -> (Vec<Axis>, Expr) {
+        let local = site.access.space == AddressSpace::Local;
+        let loops: Vec<&Expr> = site.around.loops.iter().rev().map(|l| &l.trips).collect();
+        let mut left = vec![true; loops.len()];
+        let mut renewed = match apart {
+            true => told_apart(&site.access.unknown, &loops, &mut left, self),
+            false => Expr::Int(1),
+        };
+        let mut axes = Vec::new();
+        let mut strides = site.access.iterations.iter();
+        for (around, left) in site.around.loops.iter().rev().zip(left) {
+            let trips = &around.trips;
+            let distance = strides.next().and_then(|stride| self.distance(stride, &site.access));
+            if !left {
+                continue;
+            }
+            if local && around.barrier && self.is_written_in(site, around.number) {
+                renewed = renewed * trips;
+            } else if let Some(distance) = distance {
+                axes.push(Axis { distance: Some(distance), extent: trips.clone() });
+            }
+        }
+        (axes, renewed)
+    }
+
+    /// Whether the array is stored to in the loop with this number.
+    fn is_written_in(&self, site: &Site, number: usize) -> bool {
+        self.sites.iter().any(|other| {
+            other.access.store
+                && other.access.array == site.access.array
+                && other.around.loops.iter().any(|around| around.number == number)
+        })
+    }
+
+    /// Requests of a warp and bytes for the warps of a group, by the groups that come. `free`: what
+    /// is alike in all lanes takes no request.
+    fn of_items(&self, sites: &[&Site], free: bool) -> Vec<(Coming, [Expr; 2])> {
+        let mut classes: IndexMap<u32, Vec<&Site>> = IndexMap::new();
+        for site in sites {
+            classes.entry(site.access.apart[0]).or_default().push(site);
+        }
+        let several = classes.len() > 1;
+        let mut sums: IndexMap<Coming, [Expr; 2]> = IndexMap::new();
+        for members in classes.values() {
+            // Of accesses that may be of one address one counts, if all groups come to it.
+            let of_all = |site: &&&Site| site.around.coming.iter().all(Option::is_none);
+            let chosen = members.iter().find(of_all).or(members.first());
+            let Some(first) = chosen else { continue };
+            let coming = first.around.coming.clone();
+            let mut most = [Expr::Int(0), Expr::Int(0)];
+            for site in members.iter().filter(|site| site.around.coming == coming) {
+                if let Some(own) = self.of_item(site, several, free) {
+                    let [requests, bytes] = own;
+                    most = [max(&most[0], requests), max(&most[1], bytes)];
+                }
+            }
+            let sum = sums.entry(coming).or_default();
+            sum.iter_mut().zip(most).for_each(|(sum, more)| *sum += more);
+        }
+        sums.into_iter().collect()
+    }
+
+    /// Requests for one access, and bytes.
+    fn of_item(&self, site: &Site, several: bool, free: bool) -> Option<[Expr; 2]> {
+        let access = &site.access;
+        let bytes = access.bytes();
+        let (axes, renewed) = self.loops(site, true);
+        let lanes: Vec<(Expr, Expr)> = (access.digits.as_ref()?.iter())
+            .map(|digit| {
+                let distance = self.distance(&Stride::Elements(digit.stride.clone()), access)?;
+                Some((distance, self.put_in(&digit.extent)?))
+            })
+            .collect::<Option<_>>()?;
+        let uniform = if free { self.is_uniform(&lanes) } else { Expr::Int(0) };
+        let taken = choice(uniform, 0, &site.around.taken);
+        let addresses = distinct(&axes, &self.device.known);
+        let together = self.together(site, &axes, &lanes, several);
+        let each = (bytes + WIDEST - 1) / WIDEST;
+        let requests = ceil_div(addresses, together) * each * &renewed * &taken;
+        let warps = ceil_div(self.items(), self.device.warp);
+        let (axes, renewed) = self.loops(site, false);
+        let own = axes.into_iter().chain(self.lanes_of_warp(&lanes));
+        let own: Vec<Axis> = own.collect();
+        let moved = distinct(&own, &self.device.known) * bytes * renewed * taken * warps;
+        let known = &self.device.known;
+        Some([known.narrowed(requests), known.narrowed(moved)])
+    }
+
+    /// Items of a group.
+    fn items(&self) -> Expr {
+        (0..3).map(|d| self.size("local", d)).product::<Expr>().simplified()
+    }
+
+    /// 1 if all lanes of a warp may have one address.
+    fn is_uniform(&self, lanes: &[(Expr, Expr)]) -> Expr {
+        let mut before = Expr::Int(1);
+        let mut alike = Vec::new();
+        for (distance, extent) in lanes {
+            let still = is_zero(distance);
+            // A place that changes from one warp to the next only.
+            let across = less(self.device.warp - 1, before.clone());
+            let one = less(extent, 2);
+            alike.push(choice(still, 1, choice(across, 1, one)));
+            before = before * extent;
+        }
+        self.device.known.narrowed(all(alike))
+    }
+
+    /// How many neighbours of an item one request may bring: its addresses lie side by side, and
+    /// all lanes and groups begin at multiples of as many.
+    fn together(&self, site: &Site, axes: &[Axis], lanes: &[(Expr, Expr)], several: bool) -> Expr {
+        let bytes = site.access.bytes();
+        let most = WIDEST / bytes.clamp(1, WIDEST);
+        if most == 1 {
+            return Expr::Int(1);
+        }
+        let close = axes
+            .iter()
+            .filter_map(|axis| axis.distance.as_ref())
+            .map(|distance| choice(is_zero(distance), 0, less(distance, WIDEST)));
+        let neighbours = close.fold(Expr::Int(i64::from(several)), |any, own| choice(own, 1, any));
+        let groups = site.access.groups.iter().map(|stride| self.distance(stride, &site.access));
+        let moves: Option<Vec<Expr>> =
+            lanes.iter().map(|(distance, _)| Some(distance.clone())).chain(groups).collect();
+        let aligned = |n: i64| match &moves {
+            Some(moves) => all(moves.iter().map(|d| is_zero(remainder(d.clone(), n * bytes)))),
+            None => Expr::Int(1),
+        };
+        let unaligned = self.device.loads_unaligned;
+        // What is not known is aligned by no compiler.
+        if !unaligned && !site.access.unknown.is_empty() {
+            return Expr::Int(1);
+        }
+        let widths = (1..=4).map(|k| 1 << k).filter(|n| *n <= most);
+        let widest = widths.fold(Expr::Int(1), |narrow, n| {
+            if unaligned { Expr::Int(n) } else { choice(aligned(n), n, narrow) }
+        });
+        self.device.known.narrowed(choice(neighbours, widest, 1))
+    }
+
+    /// The lanes of a warp as repetitions, so many as each warp has at least.
+    fn lanes_of_warp(&self, lanes: &[(Expr, Expr)]) -> Vec<Axis> {
+        let warp = self.device.warp;
+        let mut left = Expr::Int(warp);
+        let mut axes = Vec::new();
+        for (distance, extent) in lanes {
+            // Rows that are no part of a warp, nor warps of a row, begin anywhere in it.
+            let fits = choice(
+                less(extent, &left),
+                is_zero(remainder(left.clone(), max(1, extent))),
+                is_zero(remainder(extent.clone(), &left)),
+            );
+            let own = min(&left, extent);
+            let own = choice(&fits, &own, max(1, quotient(own.clone(), 2)));
+            axes.push(Axis { distance: Some(distance.clone()), extent: own });
+            left = choice(fits, max(1, quotient(left.clone(), max(1, extent))), 1);
+        }
+        let items = self.items();
+        // A group that is no multiple of a warp has one with fewer lanes.
+        let whole = is_zero(remainder(items.clone(), warp));
+        let small = less(items, warp);
+        let sure = choice(small, 1, whole);
+        axes.into_iter()
+            .map(|axis| Axis {
+                extent: self.device.known.narrowed(choice(&sure, axis.extent, 1)),
+                ..axis
+            })
+            .collect()
+    }
+
+    /// Different bytes of an array that the launch touches.
+    fn of_launch(&self, sites: &[&Site]) -> Expr {
+        let mut classes: IndexMap<u32, Expr> = IndexMap::new();
+        for site in sites {
+            let Some(bytes) = self.bytes_of_launch(site) else { continue };
+            let most = classes.entry(site.access.apart[1]).or_default();
+            *most = max(&*most, bytes);
+        }
+        self.device.known.narrowed(classes.into_values().sum::<Expr>())
+    }
+
+    fn bytes_of_launch(&self, site: &Site) -> Option<Expr> {
+        let access = &site.access;
+        let (mut axes, _) = self.loops(site, false);
+        for digit in access.digits.as_ref()? {
+            let distance = self.distance(&Stride::Elements(digit.stride.clone()), access)?;
+            axes.push(Axis { distance: Some(distance), extent: self.put_in(&digit.extent)? });
+        }
+        for (d, stride) in access.groups.iter().enumerate() {
+            let Some(distance) = self.distance(stride, access) else { continue };
+            let whole = self.size("groups", d);
+            let coming = site.around.coming[d].as_ref();
+            let extent = coming.map_or(whole, |present| present.groups.clone());
+            axes.push(Axis { distance: Some(distance), extent });
+        }
+        let some = (site.around.coming.iter().flatten())
+            .fold(Expr::Int(1), |any, present| choice(less(0, &present.groups), any, 0));
+        let taken = choice(some, &site.around.taken, 0);
+        Some(distinct(&axes, &self.device.known) * access.bytes() * taken)
+    }
+}

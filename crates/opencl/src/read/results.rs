@@ -1,0 +1,465 @@
+//! Results of operations on real numbers: which ones each correct compilation computes.
+
+use std::collections::{BTreeMap, HashSet};
+use std::rc::Rc;
+
+use super::Reader;
+use super::formulas::{Formula, FormulaId, Operation, Span, apart_classes};
+use super::nodes::{KernelNode, NodeKind, Nodes, Reach, Value};
+use super::probe::Probe;
+use super::symbolic::{AtomKind, Leaf, Poly};
+use super::types::width;
+use super::value::{ReadState, ReadValue, VariableIds};
+use crate::ast::{AddressSpace, CBinaryOp, SourcePlace, Type, UnaryOp, VariableId};
+use crate::steps::{Dependence, Lanes};
+
+/// Functions that the special lanes compute; others are sequences of products.
+const SPECIAL: &str = "sqrt rsqrt exp exp2";
+/// The same where the source requests them as the hardware has them.
+const NATIVE: &str = "sqrt rsqrt exp exp2 exp10 log log2 log10 sin cos tan powr recip";
+/// Functions that are one operation on real numbers, or more.
+const PLAIN: &str = "\
+    cbrt expm1 exp10 log log2 log10 log1p sin cos tan sinpi cospi tanpi asin acos atan atan2 sinh \
+    cosh tanh asinh acosh atanh pow pown powr rootn hypot erf erfc tgamma lgamma fmod length \
+    distance normalize smoothstep mix degrees radians";
+/// Functions that may be part of another operation, or that choose one of their arguments.
+const CHOOSING: &str = "fmin fmax fabs maxmag minmag min max clamp";
+
+impl Reader<'_> {
+    /// The formula of a value.
+    pub fn formula_of(&mut self, value: &ReadValue) -> FormulaId {
+        match value {
+            ReadValue::Real(number) => self.formulas.number(*number),
+            ReadValue::Other(_, formula) => *formula,
+            ReadValue::Int(number) => self.whole_formula(number),
+            ReadValue::Scaled(_, number) => self.multiple(number),
+            ReadValue::Pointer(_) | ReadValue::Parts(..) => FormulaId::UNKNOWN,
+        }
+    }
+
+    /// A whole number as a real one. What loops count is a constant in each iteration.
+    fn whole_formula(&mut self, number: &Poly) -> FormulaId {
+        if let Some(constant) = number.constant() {
+            return self.formulas.number(constant as f64);
+        }
+        if let Some(AtomKind::Leaf(leaf)) = self.terms.kind_of(number) {
+            let loaded = self.formulas.loaded.get(leaf).copied();
+            return loaded.unwrap_or(FormulaId::UNKNOWN);
+        }
+        if self.terms.on_data(number) {
+            return FormulaId::UNKNOWN;
+        }
+        let at_run_time = self.terms.names(number).into_iter().any(
+            |atom| matches!(self.terms.kind(atom), AtomKind::Name(name) if name.starts_with('$')),
+        );
+        match at_run_time {
+            true => self.multiple(number),
+            false => FormulaId::CONSTANT,
+        }
+    }
+
+    /// A whole number, maybe times an argument.
+    fn multiple(&mut self, number: &Poly) -> FormulaId {
+        if self.terms.on_data(number) {
+            return FormulaId::UNKNOWN;
+        }
+        let (space, array) = (AddressSpace::Private, Rc::from("#number"));
+        let offset = number.clone();
+        self.formulas.add(Formula::Place { space, array, offset, element: 1, width: 1 })
+    }
+
+    /// What is loaded from a place; nothing is known of what the walk only looks at.
+    pub fn loaded(
+        &mut self,
+        (space, array, offset): (AddressSpace, &Rc<str>, &Poly),
+        (element, width): (u8, u8),
+    ) -> FormulaId {
+        if self.probing > 0 || self.unit.globals.iter().any(|global| *global.name == **array) {
+            return FormulaId::UNKNOWN;
+        }
+        let (array, offset) = (array.clone(), offset.clone());
+        self.formulas.add(Formula::Place { space, array, offset, element, width })
+    }
+
+    /// A real number that the host passes.
+    pub fn argument(&mut self, name: &str) -> FormulaId {
+        let (space, array) = (AddressSpace::Private, format!("#{name}").into());
+        let offset = Poly::int(0);
+        self.formulas.add(Formula::Place { space, array, offset, element: 1, width: 1 })
+    }
+
+    /// A value that is loaded from memory.
+    pub fn from_memory(&mut self, at: (AddressSpace, &Rc<str>, &Poly), ty: &Type) -> ReadValue {
+        let formula = self.loaded(at, super::types::parts(ty));
+        let value = self.unknown(ty, Dependence::Data);
+        self.with_formula(value, formula)
+    }
+
+    /// What these private variables hold, if it is one.
+    pub fn contents_formula(&mut self, ids: &VariableIds) -> FormulaId {
+        let only = ids.first().filter(|_| ids.len() == 1);
+        let value = only.and_then(|id| self.state.values.get(id)).cloned();
+        value.map_or(FormulaId::UNKNOWN, |value| self.formula_of(&value))
+    }
+
+    /// What stands at an offset in one of these.
+    pub fn part_formula(&mut self, ids: &VariableIds, offset: &Poly) -> FormulaId {
+        let whole = self.contents_formula(ids);
+        self.formulas.element(&mut self.terms, whole, offset)
+    }
+
+    /// Notes that something stands at an offset in one of these.
+    pub fn set_part_formula(
+        &mut self,
+        ids: &VariableIds,
+        before: FormulaId,
+        offset: &Poly,
+        formula: FormulaId,
+    ) {
+        if self.probing == 0
+            && let (Some(id), 1) = (ids.first(), ids.len())
+        {
+            let stored = self.formulas.add(Formula::Stored(before, offset.clone(), formula));
+            self.set_formula(*id, stored);
+        }
+    }
+
+    /// Gives the value of a variable its formula.
+    pub fn set_formula(&mut self, id: VariableId, formula: FormulaId) {
+        if let Some(ReadValue::Other(_, own)) = self.state.values.get_mut(&id) {
+            *own = formula;
+        }
+    }
+
+    /// A component of a vector.
+    pub fn component_formula(&mut self, of: &ReadValue, lane: Option<u8>) -> FormulaId {
+        let whole = self.formula_of(of);
+        lane.map_or(FormulaId::UNKNOWN, |lane| self.formulas.component(whole, lane))
+    }
+
+    /// A vector with another component.
+    pub fn with_component(
+        &mut self,
+        before: Option<&ReadValue>,
+        lane: Option<u8>,
+        value: &ReadValue,
+    ) -> FormulaId {
+        let (Some(lane), 0) = (lane, self.probing) else { return FormulaId::UNKNOWN };
+        let whole = before.map_or(FormulaId::UNKNOWN, |before| self.formula_of(before));
+        let formula = self.formula_of(value);
+        self.formulas.add(Formula::WithComponent(whole, lane, formula))
+    }
+
+    /// The value with its formula, if it is one that can have one.
+    pub fn with_formula(&mut self, value: ReadValue, formula: FormulaId) -> ReadValue {
+        match value {
+            ReadValue::Other(depends, _) => ReadValue::Other(depends, formula),
+            ReadValue::Int(number) => {
+                if let Some(AtomKind::Leaf(leaf)) = self.terms.kind_of(&number) {
+                    self.formulas.loaded.insert(*leaf, formula);
+                }
+                ReadValue::Int(number)
+            }
+            value => value,
+        }
+    }
+
+    /// A result of an operation, computed by these lanes.
+    fn result(
+        &mut self,
+        (operation, lanes): (Operation, Option<Lanes>),
+        operands: &[FormulaId],
+        width: u8,
+        at: &SourcePlace,
+    ) -> FormulaId {
+        if self.probing > 0 {
+            return FormulaId::UNKNOWN;
+        }
+        if operands.iter().all(|operand| self.formulas.is_constant(*operand)) {
+            return FormulaId::CONSTANT;
+        }
+        let formula = self.formulas.add(Formula::Computed(operation, operands.to_vec()));
+        // A constant that is not known may be one that needs no operation.
+        let neutral = operands.iter().any(|operand| self.formulas.may_be_neutral(*operand));
+        let sure = !neutral && self.constant == 0;
+        if let Some(lanes) = lanes.filter(|_| sure) {
+            let width = if self.formulas.components_differ(formula) { width } else { 1 };
+            let places = self.formulas.places(&self.terms, formula);
+            let value = Value { formula, lanes, width, places, differs: Vec::new() };
+            self.emit(NodeKind::Value(value), at);
+        }
+        formula
+    }
+
+    /// The result of a binary operator.
+    pub fn binary_formula(
+        &mut self,
+        op: CBinaryOp,
+        (a, b): (&ReadValue, &ReadValue),
+        ty: &Type,
+        at: &SourcePlace,
+    ) -> FormulaId {
+        let (a, b) = (self.operand(a, at), self.operand(b, at));
+        let is =
+            |r: &Self, id, number: f64| r.formulas.value(id).is_some_and(|n| n.abs() == number);
+        let real = Some(Lanes::Real);
+        match op {
+            CBinaryOp::Add | CBinaryOp::Sub if is(self, b, 0.0) => a,
+            CBinaryOp::Add if is(self, a, 0.0) => b,
+            CBinaryOp::Add => self.result((Operation::Add, real), &[a, b], width(ty), at),
+            CBinaryOp::Sub if is(self, a, 0.0) => {
+                self.result((Operation::Negate, None), &[b], width(ty), at)
+            }
+            CBinaryOp::Sub => self.result((Operation::Subtract, real), &[a, b], width(ty), at),
+            CBinaryOp::Mul => self.product(a, b, width(ty), at),
+            CBinaryOp::Div => self.quotient(a, b, width(ty), at),
+            _ => FormulaId::UNKNOWN,
+        }
+    }
+
+    /// An operand of an operation on real numbers, to which whole ones are converted.
+    fn operand(&mut self, value: &ReadValue, at: &SourcePlace) -> FormulaId {
+        match value {
+            ReadValue::Int(_) => self.converted(value, 1, at),
+            value => self.formula_of(value),
+        }
+    }
+
+    fn product(&mut self, a: FormulaId, b: FormulaId, width: u8, at: &SourcePlace) -> FormulaId {
+        for (one, other) in [(a, b), (b, a)] {
+            match self.formulas.value(one) {
+                Some(1.0) => return other,
+                Some(-1.0) => return self.result((Operation::Negate, None), &[other], width, at),
+                _ => {}
+            }
+        }
+        self.result((Operation::Multiply, Some(Lanes::Real)), &[a, b], width, at)
+    }
+
+    /// A division: a reciprocal, which a root and equal divisors have in common, and a product.
+    fn quotient(&mut self, a: FormulaId, b: FormulaId, width: u8, at: &SourcePlace) -> FormulaId {
+        let root = matches!(self.formulas.get(b), Formula::Computed(Operation::Root, _));
+        let lanes = (!root && !self.formulas.is_constant(b)).then_some(Lanes::Special);
+        let reciprocal = self.result((Operation::Reciprocal, lanes), &[b], width, at);
+        self.product(a, reciprocal, width, at)
+    }
+
+    /// The result of a function of real numbers, by its name without and with what is before it.
+    pub fn function_formula(
+        &mut self,
+        (plain, name): (&str, &str),
+        values: &[ReadValue],
+        width: u8,
+        at: &SourcePlace,
+    ) -> FormulaId {
+        let lists = super::builtins::lists;
+        let operands: Vec<FormulaId> = values.iter().map(|value| self.formula_of(value)).collect();
+        let native = name.starts_with("native_") && lists(NATIVE, plain);
+        let lanes = match plain {
+            _ if native || lists(SPECIAL, plain) => Some(Lanes::Special),
+            _ if lists(PLAIN, plain) => Some(Lanes::Real),
+            _ => None,
+        };
+        match (plain, operands.as_slice()) {
+            ("fma" | "mad", [a, b, c]) => {
+                let one = [a, b].into_iter().any(|id| self.formulas.is_constant(*id));
+                let zero = self.formulas.is_constant(*c);
+                let lanes = (!one && !zero).then_some(Lanes::Real);
+                self.result((Operation::MultiplyAdd, lanes), &[*a, *b, *c], width, at)
+            }
+            ("dot", _) => {
+                self.result((Operation::MultiplyAdd, Some(Lanes::Real)), &operands, width, at)
+            }
+            ("divide", [a, b]) => self.quotient(*a, *b, width, at),
+            ("sqrt" | "rsqrt", _) => self.result((Operation::Root, lanes), &operands, width, at),
+            ("recip", [a]) => {
+                let one = self.formulas.number(1.0);
+                self.quotient(one, *a, width, at)
+            }
+            ("fabs", [a]) => self.result((Operation::Negate, None), &[*a], width, at),
+            _ if lists(CHOOSING, plain) => {
+                self.result((Operation::Extreme, None), &operands, width, at)
+            }
+            _ => {
+                let number = self.functions.insert_full(plain.to_owned()).0;
+                let number = u16::try_from(number).unwrap_or(u16::MAX);
+                self.result((Operation::Function(number), lanes), &operands, width, at)
+            }
+        }
+    }
+
+    /// The result of a conversion between whole and real numbers.
+    pub fn converted(&mut self, value: &ReadValue, width: u8, at: &SourcePlace) -> FormulaId {
+        let from = self.formula_of(value);
+        let known = matches!(self.formulas.get(from), Formula::Place { array, .. } if &**array == "#number");
+        let lanes = (!known && from != FormulaId::UNKNOWN).then_some(Lanes::Convert);
+        if known || self.formulas.is_constant(from) {
+            return from;
+        }
+        self.result((Operation::Convert, lanes), &[from], width, at)
+    }
+
+    /// The number with the other sign, which is free.
+    pub fn negated(&mut self, op: UnaryOp, value: &ReadValue, at: &SourcePlace) -> FormulaId {
+        let formula = self.formula_of(value);
+        match op {
+            UnaryOp::Minus => self.result((Operation::Negate, None), &[formula], 1, at),
+            _ => FormulaId::UNKNOWN,
+        }
+    }
+
+    /// A vector of values, or an array of constants.
+    pub fn list_formula(&mut self, values: &[ReadValue], ty: &Type) -> FormulaId {
+        let parts: Vec<FormulaId> = values.iter().map(|value| self.formula_of(value)).collect();
+        match ty {
+            Type::Vector(_, width) if parts.len() == 1 || parts.len() == usize::from(*width) => {
+                self.formulas.add(Formula::Vector(parts))
+            }
+            _ if parts.iter().all(|part| self.formulas.is_constant(*part)) => FormulaId::CONSTANT,
+            _ => FormulaId::UNKNOWN,
+        }
+    }
+
+    /// A real number for all components of a vector, or with another precision.
+    pub fn spread(&mut self, value: &ReadValue, from: &Type, to: &Type) -> FormulaId {
+        let formula = self.formula_of(value);
+        match (from, to) {
+            (Type::Scalar(_), Type::Vector(..)) => {
+                self.formulas.add(Formula::Vector(vec![formula]))
+            }
+            _ => formula,
+        }
+    }
+
+    /// Notes what the variables hold at the end of an iteration.
+    pub fn end_iteration(&mut self, iteration: Leaf) {
+        if self.probing == 0 {
+            let ends = formulas_in(&self.state);
+            self.formulas.end(iteration, ends);
+        }
+    }
+
+    /// At the beginning of an iteration, what the variables carry that change in it.
+    pub fn carry(&mut self, probe: &Probe, iteration: Leaf) {
+        if self.probing > 0 {
+            return;
+        }
+        for id in probe.changes.keys() {
+            let Some(start) = probe.start.values.get(id) else { continue };
+            let start = self.formula_of(start);
+            let carried = self.formulas.add(Formula::Carried(iteration, *id, start));
+            self.set_formula(*id, carried);
+        }
+    }
+
+    /// After a loop, what its last iteration made of real numbers.
+    pub fn after_loop(&mut self, probe: &Probe, iteration: Leaf, end: &ReadState) {
+        for id in probe.changes.keys() {
+            if let Some(ReadValue::Other(_, formula)) = end.values.get(id) {
+                let after = self.formulas.add(Formula::After(iteration, *formula));
+                self.set_formula(*id, after);
+            }
+        }
+    }
+
+    /// The steps without products that additions take with them, and with numbers for formulas.
+    pub fn number_results(&mut self, nodes: Nodes) -> Nodes {
+        let (mut all, mut stored) = (Vec::new(), HashSet::new());
+        gather(&nodes, &mut all, &mut stored);
+        let absorbed = self.formulas.absorbed(&all.iter().copied().collect());
+        self.keys = self.formulas.keys(&self.terms, &all);
+        let mut nodes = nodes;
+        self.number_accesses(&mut nodes);
+        kept(nodes, &|formula| !absorbed.contains(&formula), &stored)
+    }
+}
+
+impl Reader<'_> {
+    /// Numbers for accesses that never have one address.
+    fn number_accesses(&self, nodes: &mut [KernelNode]) {
+        let mut offsets = Vec::new();
+        each_access(nodes, &mut |reach| {
+            let bytes = i64::from(reach.element) * i64::from(reach.width);
+            offsets.push((reach.array.clone(), reach.offset.clone(), bytes));
+        });
+        let spans =
+            offsets.iter().map(|(array, offset, bytes)| Span { array, offset, bytes: *bytes });
+        let spans: Vec<Span<'_>> = spans.collect();
+        let of_items = |atom| {
+            let ids = ["$lid_", "$group_"];
+            matches!(self.terms.kind(atom), AtomKind::Name(name)
+                if ids.iter().any(|id| name.starts_with(id)))
+        };
+        let of_one = apart_classes(&self.terms, &spans, &|_| false);
+        let of_any = apart_classes(&self.terms, &spans, &of_items);
+        let mut numbers = of_one.into_iter().zip(of_any);
+        each_access(nodes, &mut |reach| {
+            if let Some((one, any)) = numbers.next() {
+                reach.apart = [one, any];
+            }
+        });
+    }
+}
+
+/// Visits all accesses that are not private.
+fn each_access(nodes: &mut [KernelNode], visit: &mut dyn FnMut(&mut Reach)) {
+    for node in nodes {
+        match &mut node.kind {
+            NodeKind::Access(reach) if reach.space != AddressSpace::Private => visit(reach),
+            NodeKind::Repeat { body, .. } => each_access(body, visit),
+            NodeKind::If { then, otherwise, .. } => {
+                each_access(then, visit);
+                each_access(otherwise, visit);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What the variables of a state hold whose formulas are known.
+fn formulas_in(state: &ReadState) -> BTreeMap<VariableId, FormulaId> {
+    let known = state.values.iter().filter_map(|(id, value)| match value {
+        ReadValue::Other(_, formula) => Some((*id, *formula)),
+        _ => None,
+    });
+    known.collect()
+}
+
+/// All results, and the global arrays that are written.
+fn gather(nodes: &[KernelNode], all: &mut Vec<FormulaId>, stored: &mut HashSet<Rc<str>>) {
+    for node in nodes {
+        match &node.kind {
+            NodeKind::Value(value) => all.push(value.formula),
+            NodeKind::Access(reach) if reach.store && reach.space != AddressSpace::Local => {
+                stored.insert(reach.array.clone());
+            }
+            NodeKind::Atomic { reach, .. } => drop(stored.insert(reach.array.clone())),
+            _ => {}
+        }
+        node.kind.bodies().for_each(|body| gather(body, all, stored));
+    }
+}
+
+/// The steps with some of the results, and without places that are written.
+fn kept(nodes: Nodes, keeps: &dyn Fn(FormulaId) -> bool, stored: &HashSet<Rc<str>>) -> Nodes {
+    let part = |KernelNode { kind, at }| {
+        let kind = match kind {
+            NodeKind::Value(value) if !keeps(value.formula) => return None,
+            NodeKind::Value(mut value) => {
+                value.places.retain(|place| !stored.contains(&place.array));
+                NodeKind::Value(value)
+            }
+            NodeKind::Repeat { count, whole, body } => {
+                NodeKind::Repeat { count, whole, body: kept(body, keeps, stored) }
+            }
+            NodeKind::If { condition, then, otherwise } => NodeKind::If {
+                condition,
+                then: kept(then, keeps, stored),
+                otherwise: kept(otherwise, keeps, stored),
+            },
+            kind => kind,
+        };
+        Some(KernelNode { kind, at })
+    };
+    nodes.into_iter().filter_map(part).collect()
+}
