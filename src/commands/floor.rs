@@ -1,11 +1,18 @@
 //! Floors: times that no configuration can undercut on the device.
 
-use tickbound_model::{Floor, ModelError, Problem};
+use std::path::{Path, PathBuf};
+
+use tickbound_expr::Expr;
+use tickbound_model::verdict::Status;
+use tickbound_model::{Configuration, Floor, FloorTerm, ModelError, Problem};
 use tickbound_opencl::{KernelReading, least};
+use tickbound_report::answer::{FloorAnswer, values};
+use tickbound_solver::{SearchOptions, TuneResult, tune};
 
 use super::exit::CliError;
+use super::{stop, tune::certify};
 
-/// The floor of a problem whose kernel was read; or why the platform has none.
+/// The floor of a problem whose kernel was read; or why it has none.
 pub fn of(
     problem: &Problem,
     reading: Option<&KernelReading>,
@@ -14,11 +21,73 @@ pub fn of(
         let what = "has no floor: nothing can be counted";
         return Ok(Err(ModelError::new("kernel", what, "take a kernel in OpenCL C")));
     };
-    let counts = least(problem, reading)?;
-    if std::env::var("TB").is_ok() {
-        for (k, e) in &counts.each { eprintln!("each {}: {}", k.name(), problem.scope.show(e)); }
-        for (k, e) in &counts.some { eprintln!("some {}: {}", k.name(), problem.scope.show(e)); }
-        if let Ok(f) = Floor::new(problem, &counts) { for (k, e) in &f.terms { eprintln!("TERM {}: {}", k.name(), problem.scope.show(e)); } }
+    Ok(Floor::new(problem, &least(problem, reading)?))
+}
+
+/// The floor of a space: of the least values of all terms the greatest.
+pub struct SpaceFloor {
+    floor: Floor,
+    /// Each term with its least value, as far as it is known.
+    least: Vec<(FloorTerm, TuneResult)>,
+}
+
+impl SpaceFloor {
+    /// Searches for the least value of each term that may bind: of those that take more in a
+    /// configuration, the best one known, than the others do anywhere.
+    pub fn search(
+        problem: &Problem,
+        floor: Floor,
+        (options, best): (&SearchOptions, Option<&Configuration>),
+    ) -> Result<SpaceFloor, CliError> {
+        let options = SearchOptions { top: 0, ..options.clone() };
+        let env = best.and_then(|best| Some(problem.bind(&values(problem, best)).ok()?.env));
+        let at_best = |time: &Expr| env.as_ref().and_then(|env| time.eval(env).ok());
+        let mut terms: Vec<(Option<i64>, FloorTerm)> =
+            floor.terms.iter().map(|(term, time)| (at_best(time), *term)).collect();
+        terms.sort_by_key(|(time, _)| std::cmp::Reverse(time.unwrap_or(i64::MAX)));
+        let mut least: Vec<(FloorTerm, TuneResult)> = Vec::new();
+        for (time, term) in terms {
+            let most = least.iter().map(|(_, result)| result.lower).max();
+            if time.zip(most).is_some_and(|(time, most)| time <= most) {
+                break;
+            }
+            let own = floor.problem(problem, term)?;
+            least.push((term, tune(&own, &options, stop::flag(), &|_| {})?));
+        }
+        Ok(SpaceFloor { floor, least })
     }
-    Ok(Floor::new(problem, &counts))
+
+    /// The term whose least value is greatest.
+    fn binding(&self) -> Option<&(FloorTerm, TuneResult)> {
+        self.least.iter().rev().max_by_key(|(_, result)| result.lower)
+    }
+
+    /// What there is to tell of it.
+    pub fn answer(&self, problem: &Problem) -> FloorAnswer {
+        // Of the configurations that are least for a term the one with the least floor.
+        let found = self.least.iter().filter_map(|(_, result)| result.best.as_ref());
+        let floors = found.filter_map(|best| {
+            let bound = problem.bind(&values(problem, &best.configuration)).ok()?;
+            Some((self.floor.at(&bound.env)?.0, &best.configuration))
+        });
+        let least = floors.min_by_key(|(floor, _)| *floor);
+        let (reached, best) = (least.map(|(floor, _)| floor), least.map(|(_, best)| best));
+        let proved = self.least.iter().all(|(_, result)| result.status == Status::Optimal);
+        let terms = self.least.iter().map(|(term, result)| (*term, result.lower));
+        FloorAnswer::new(problem, &terms.collect::<Vec<_>>(), (best, reached), proved)
+    }
+
+    /// Writes the certificate that the term which binds has no less value into a folder beside
+    /// `folder`.
+    pub fn certify(&self, problem: &Problem, folder: &Path) -> Result<(), CliError> {
+        let Some((term, result)) = self.binding() else { return Ok(()) };
+        certify(&self.floor.problem(problem, *term)?, result, &beside(folder))
+    }
+}
+
+/// The folder for the certificate of a floor: `DIR-floor`.
+pub fn beside(folder: &Path) -> PathBuf {
+    let mut name = folder.file_name().unwrap_or_default().to_owned();
+    name.push("-floor");
+    folder.with_file_name(name)
 }

@@ -9,11 +9,12 @@ use tickbound_elimination::TableLimits;
 use tickbound_input::message::grouped;
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
-use tickbound_opencl::ReadError;
+use tickbound_opencl::{KernelReading, ReadError};
 use tickbound_simulator::simulate;
 use tickbound_solver::bracket::{Bounds, Incumbent};
 
 use super::exit::{CliError, Exit};
+use super::floor::{self, SpaceFloor};
 use super::load::Question;
 use super::output::{Outputs, ranking, rows_width, say_answer, written};
 use super::plot::Drawing;
@@ -22,7 +23,7 @@ use super::search::SearchArgs;
 use super::stop;
 use super::values::named;
 use super::{page, timeline};
-use tickbound_report::answer;
+use tickbound_report::answer::{self, Answer, FloorAnswer};
 use tickbound_solver::{Objective, ProgramClasses, SearchOptions, StopReason, TuneResult, tune};
 
 /// Arguments of `tune`.
@@ -54,6 +55,10 @@ pub struct TuneArgs {
     /// Write a certificate of the least time into this folder, for `tickbound check`
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     certificate: Option<String>,
+    /// Also prove a time that no configuration can undercut on the device, whatever its compiler
+    /// and scheduler do; with --certificate DIR its certificate is DIR-floor
+    #[arg(long, help_heading = "Search")]
+    floor: bool,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -78,13 +83,19 @@ impl TuneArgs {
             let why = "a certificate is for the least time; leave --objective out";
             return Err(CliError::Input(format!("--certificate: {why}")));
         }
+        if self.floor {
+            tickbound_certificate::folder::writable(&floor::beside(folder))?;
+        }
         Ok(tickbound_certificate::folder::writable(folder)?)
     }
 }
 
 pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     let options = args.options()?;
-    let Some(problem) = read(args, &options)? else { return Ok(Exit::Nothing) };
+    let Some((problem, reading)) = read(args, &options)? else { return Ok(Exit::Nothing) };
+    // Whether there is one is known before the search.
+    let floor =
+        args.floor.then(|| floor::of(&problem, reading.as_ref())).transpose()?.transpose()?;
     if let Some(guesses) = args.question.chosen.guesses() {
         note!("tickbound: {guesses}");
     }
@@ -96,11 +107,17 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     if result.stopped_by == Some(StopReason::Interrupted) {
         result.stopped_by = stop::reason();
     }
+    let found = floor.map(|floor| {
+        let best = result.best.as_ref().map(|best| &best.configuration);
+        SpaceFloor::search(&problem, floor, (&options, best))
+    });
+    let found = found.transpose()?;
+    let space = found.as_ref().map(|found| found.answer(&problem));
     let answer = answer::tune::answer(&problem, &result);
     let text = |result: &TuneResult| {
         let listed = args.top > 0 && !args.json;
         let list = if listed { listing(&problem, result) } else { String::new() };
-        said(args.json, &problem, result) + &list
+        said(args.json, &problem, result, space.as_ref()) + &list
     };
     if let Some(why) = shortfall(args.top, &result) {
         note!("tickbound: {why}");
@@ -111,6 +128,7 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     write_files(args, &problem, drawing.as_ref(), &result)?;
     if let Some(folder) = &args.certificate {
         certify(&problem, &result, Path::new(folder))?;
+        found.iter().try_for_each(|found| found.certify(&problem, Path::new(folder)))?;
         // The proof that others can check is part of the work.
         result.seconds = stop::began().elapsed().as_secs_f64();
     }
@@ -145,13 +163,16 @@ fn searched(
 }
 
 /// The problem; `None` if a stop came before it was read, and the answer is given.
-fn read(args: &TuneArgs, options: &SearchOptions) -> Result<Option<Problem>, CliError> {
+fn read(
+    args: &TuneArgs,
+    options: &SearchOptions,
+) -> Result<Option<(Problem, Option<KernelReading>)>, CliError> {
     let (question, of_words, json) = (args.question.clone(), options.clone(), args.json);
     stop::on_forced_end(move || match of_one_configuration(&question, &of_words, json) {
         Some(text) => say_answer(&text).unwrap_or_default(),
         None => stop::complain_unfinished(),
     });
-    let problem = match args.question.problem() {
+    let problem = match args.question.with_reading() {
         Err(e @ CliError::Kernel(ReadError::Stopped { .. })) => {
             let _whole = stop::writing();
             let text = of_one_configuration(&args.question, options, json).ok_or(e)?;
@@ -165,11 +186,13 @@ fn read(args: &TuneArgs, options: &SearchOptions) -> Result<Option<Problem>, Cli
 }
 
 /// The result as one JSON object on a line, or for people.
-fn said(json: bool, problem: &Problem, result: &TuneResult) -> String {
-    match json {
-        true => format!("{}\n", answer::tune::answer(problem, result).json()),
-        false => answer::tune::words(problem, result),
+fn said(json: bool, problem: &Problem, result: &TuneResult, floor: Option<&FloorAnswer>) -> String {
+    if json {
+        let answer = answer::tune::answer(problem, result);
+        return format!("{}\n", Answer { floor: floor.cloned(), ..answer }.json());
     }
+    let floor = floor.map(|floor| floor.words(problem, result.upper)).unwrap_or_default();
+    answer::tune::words(problem, result) + &floor
 }
 
 /// What is printed of the bracket if the search does not come back.
@@ -185,7 +208,7 @@ fn on_forced_end(
         let seconds = stop::began().elapsed().as_secs_f64();
         let result = TuneResult::cut(&options, known, seconds, stop::reason());
         // An error can no longer be reported.
-        say_answer(&said(json, &problem, &result)).unwrap_or_default();
+        say_answer(&said(json, &problem, &result, None)).unwrap_or_default();
     });
 }
 
@@ -212,7 +235,7 @@ fn of_one_configuration(
         let known = Incumbent { bounds, best: Some(best) };
         let seconds = stop::began().elapsed().as_secs_f64();
         let result = TuneResult::cut(options, known, seconds, stop::reason());
-        Some(said(json, &problem, &result))
+        Some(said(json, &problem, &result, None))
     })
 }
 
@@ -260,7 +283,7 @@ fn shortfall(top: usize, result: &TuneResult) -> Option<String> {
 }
 
 /// Writes the certificate of a least time that is proved.
-fn certify(problem: &Problem, result: &TuneResult, folder: &Path) -> Result<(), CliError> {
+pub fn certify(problem: &Problem, result: &TuneResult, folder: &Path) -> Result<(), CliError> {
     let Some(best) = result.best.as_ref().filter(|_| result.status == Status::Optimal) else {
         note!("tickbound: no certificate: the least time is not proved");
         return Ok(());

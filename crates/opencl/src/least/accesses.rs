@@ -160,14 +160,15 @@ impl Walk<'_> {
         let addresses = distinct(&axes, &self.device.known);
         let together = self.together(site, &axes, &lanes, several);
         let each = (bytes + WIDEST - 1) / WIDEST;
-        let requests = ceil_div(addresses, together) * each * &renewed * &taken;
+        let few = less(&addresses, &together);
+        let requests = choice(few, 1, quotient(addresses, together));
+        let requests = requests * each * &renewed * &taken;
         let warps = ceil_div(self.items(), self.device.warp);
         let (axes, renewed) = self.loops(site, false);
         let own = axes.into_iter().chain(self.lanes_of_warp(&lanes));
         let own: Vec<Axis> = own.collect();
         let moved = distinct(&own, &self.device.known) * bytes * renewed * taken * warps;
-        let known = &self.device.known;
-        Some([known.narrowed(requests), known.narrowed(moved)])
+        Some([requests.simplified(), moved.simplified()])
     }
 
     /// Items of a group.
@@ -187,7 +188,7 @@ impl Walk<'_> {
             alike.push(choice(still, 1, choice(across, 1, one)));
             before = before * extent;
         }
-        self.device.known.narrowed(all(alike))
+        (all(alike)).simplified()
     }
 
     /// How many neighbours of an item one request may bring: its addresses lie side by side, and
@@ -219,7 +220,7 @@ impl Walk<'_> {
         let widest = widths.fold(Expr::Int(1), |narrow, n| {
             if unaligned { Expr::Int(n) } else { choice(aligned(n), n, narrow) }
         });
-        self.device.known.narrowed(choice(neighbours, widest, 1))
+        (choice(neighbours, widest, 1)).simplified()
     }
 
     /// The lanes of a warp as repetitions, so many as each warp has at least.
@@ -245,10 +246,7 @@ impl Walk<'_> {
         let small = less(items, warp);
         let sure = choice(small, 1, whole);
         axes.into_iter()
-            .map(|axis| Axis {
-                extent: self.device.known.narrowed(choice(&sure, axis.extent, 1)),
-                ..axis
-            })
+            .map(|axis| Axis { extent: (choice(&sure, axis.extent, 1)).simplified(), ..axis })
             .collect()
     }
 
@@ -260,7 +258,7 @@ impl Walk<'_> {
             let most = classes.entry(site.access.apart[1]).or_default();
             *most = max(&*most, bytes);
         }
-        self.device.known.narrowed(classes.into_values().sum::<Expr>())
+        (classes.into_values().sum::<Expr>()).simplified()
     }
 
     fn bytes_of_launch(&self, site: &Site) -> Option<Expr> {

@@ -46,13 +46,13 @@ pub(super) fn distinct(axes: &[Axis], of: &Known<'_>) -> Expr {
                 let still = is_zero(&times);
                 let longer = longer(&runs[i], times, &extent);
                 let run = &mut runs[i];
-                run.count = of.narrowed(choice(&still, &run.count, longer.0));
-                run.span = of.narrowed(choice(still, &run.span, longer.1));
+                run.count = choice(&still, &run.count, longer.0);
+                run.span = choice(still, &run.span, longer.1);
             }
             None => {
                 let still = is_zero(&distance);
-                let count = of.narrowed(choice(&still, 1, &extent));
-                let span = of.narrowed(choice(still, 0, extent - 1));
+                let count = choice(&still, 1, &extent);
+                let span = choice(still, 0, extent - 1);
                 runs.push(Run { unit: distance, count, span });
             }
         }
@@ -61,9 +61,9 @@ pub(super) fn distinct(axes: &[Axis], of: &Known<'_>) -> Expr {
     let (count, _) = runs.into_iter().fold(first, |(count, span), run| {
         let beyond = less(&span, &run.unit);
         let both = choice(beyond, &count * &run.count, max(&count, &run.count));
-        (of.narrowed(both), of.narrowed(span + run.unit * run.span))
+        (both, span + run.unit * run.span)
     });
-    count
+    count.simplified()
 }
 
 /// A run, repeated `extent` times at `times` units: places and span.

@@ -78,7 +78,7 @@ pub(super) fn value_count(value: &RealValue, around: &Around, walk: &Walk<'_>) -
     let chained = value.differs.contains(&Differs::InTurn) && value.lanes == Lanes::Real;
     count = count * told_apart(&value.places, &loops, &mut left, walk);
     let chain = if chained { chain } else { Expr::Int(0) };
-    let count = walk.device.known.narrowed(count);
+    let count = count.simplified();
     let in_turn = |k: usize| value.differs.get(k) == Some(&Differs::InTurn);
     let told = (0..loops.len()).rev().map(|k| (!left[k], in_turn(k))).collect();
     let results = Results { coming: around.coming.clone(), count, chain, told };

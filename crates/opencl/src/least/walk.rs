@@ -11,7 +11,7 @@ use crate::ast::{AddressSpace, SourcePlace};
 use crate::lower::Names;
 use crate::steps::{KernelStep, KernelStepKind, KernelSteps, Lanes, SymbolExpr, mentions};
 use crate::usage::Device;
-use crate::usage::number::{ceil_div, choice, less, max, min, quotient};
+use crate::usage::number::{all, ceil_div, choice, less, max, min, quotient};
 
 /// For each dimension in which some groups do not come to a step, who does.
 pub(super) type Coming = [Option<Present>; 3];
@@ -21,7 +21,8 @@ pub(super) type Coming = [Option<Present>; 3];
 pub(super) struct Present {
     /// Those all of whose items come with all iterations.
     pub groups: Expr,
-    /// Iterations of all groups that all items of the group come with, and those of one group.
+    /// With how many iterations the items along the dimension come, over all groups, and how many
+    /// one of them has if it comes with all.
     pub iterations: (Expr, Expr),
 }
 
@@ -132,9 +133,6 @@ impl Walk<'_> {
             None => self.least_of(count),
         };
         let trips = self.device.known.narrowed(max(0, trips.unwrap_or(Expr::Int(0)).simplified()));
-        if trips == Expr::Int(0) {
-            return Values::default();
-        }
         let at_all = less(0, &trips);
         inside.taken = self.device.known.narrowed(choice(at_all, &inside.taken, 0));
         self.loops += 1;
@@ -160,9 +158,8 @@ impl Walk<'_> {
         for number in numbers {
             match !is_uniform(&number) {
                 true => {
-                    let (d, groups) = self.groups_with(&number)?;
-                    let iterations = (groups.clone(), Expr::Int(1));
-                    self.come(&mut inside, (d, Present { groups, iterations }));
+                    let present = self.present(&number, &number, &SymbolExpr::Int(1))?;
+                    self.come(&mut inside, present);
                 }
                 false => {
                     let holds = less(0, self.put_in(&number)?);
@@ -245,21 +242,39 @@ impl Walk<'_> {
     /// Who comes to a part of a loop with `count` iterations, where all `whole` would be others'.
     fn present_in(&self, count: &SymbolExpr, whole: &SymbolExpr) -> Option<(usize, Present)> {
         let inner = other(other(count, Function::Min, whole)?, Function::Max, &SymbolExpr::Int(0))?;
-        let one = SymbolExpr::Int(1);
-        let (d, groups) = self.groups_with(&above_least(inner, whole)?)?;
-        // Where the groups go on where the iterations of the one before end, iterations count.
-        let next = SymbolExpr::binary(BinaryOp::Add, SymbolExpr::Name(TURN.to_owned()), one);
-        let above = above_least(inner, &next)?;
-        let step = (0 - self.put_in(&coefficient(&above, TURN))?).simplified();
-        let (_, first, falls) = self.falling(&without(&above, TURN))?;
+        let next = SymbolExpr::Name(TURN.to_owned());
+        let next = SymbolExpr::binary(BinaryOp::Add, next, SymbolExpr::Int(1));
+        self.present(&above_least(inner, &next)?, &above_least(inner, whole)?, whole)
+    }
+
+    /// Who comes where a number is above 0 in an iteration, and `at_last` in the last one of
+    /// `whole`.
+    fn present(
+        &self,
+        above: &SymbolExpr,
+        at_last: &SymbolExpr,
+        whole: &SymbolExpr,
+    ) -> Option<(usize, Present)> {
+        let (d, groups) = self.groups_with(at_last)?;
         let trips = self.put_in(whole)?;
-        let all = self.size("groups", d) * &trips;
-        let on = Expr::binary(BinaryOp::Eq, falls, &step * &trips);
-        let turns = min(all, ceil_div(max(0, first), max(1, &step)));
+        let falls = |name: &str| Some((0 - self.put_in(&coefficient(above, name))?).simplified());
+        let (turn, item) = (falls(TURN)?, falls(&format!("$lid_{d}"))?);
+        let group = falls(&format!("$group_{d}"))?;
+        let items = self.size("local", d);
+        let equal = |a: &Expr, b: Expr| Expr::binary(BinaryOp::Eq, a.clone(), b.simplified());
+        // Places side by side: items, then iterations, then groups, or iterations before items.
+        let one = || choice(equal(&trips, Expr::Int(1)), 1, equal(&turn, &item * &items));
+        let by_item = all([one(), equal(&group, &item * &items * &trips), less(0, &item)]);
+        let by_turn =
+            all([equal(&item, &turn * &trips), equal(&group, &item * &items), less(0, &turn)]);
+        let most = (self.size("groups", d) * &items * &trips).simplified();
+        let first = self.at_place(&without(above, TURN), [false; 3], [0; 3])?;
+        let up_to = |step: &Expr| min(&most, ceil_div(max(0, &first), max(1, step)));
+        let full = &groups * &items * &trips;
         let known = &self.device.known;
-        let turns = known.narrowed(choice(&on, turns, &groups * &trips));
-        let groups = known.narrowed(choice(on, quotient(turns.clone(), max(1, &trips)), groups));
-        Some((d, Present { groups, iterations: (turns, trips) }))
+        let iterations = choice(by_item, up_to(&item), choice(by_turn, up_to(&turn), full));
+        let iterations = (known.narrowed(iterations), trips);
+        Some((d, Present { groups, iterations }))
     }
 
     /// Only some groups of a dimension come: those that came before and these have at least so
@@ -270,7 +285,8 @@ impl Walk<'_> {
             Some(before) if before == present => before,
             Some(before) => {
                 let groups = max(0, before.groups + present.groups - all);
-                Present { iterations: (groups.clone(), Expr::Int(1)), groups }
+                let items = self.size("local", d);
+                Present { iterations: (&groups * items, Expr::Int(1)), groups }
             }
             None => present,
         });
@@ -327,34 +343,33 @@ impl Walk<'_> {
         if coming.iter().all(Option::is_none) {
             return add((true, what), count);
         }
-        let mut all = Expr::Int(1);
-        let (mut groups, mut of) = (Expr::Int(1), Expr::Int(1));
-        // Of results the iterations count, of requests and bytes whole groups.
-        let results = [LeastCount::Real, LeastCount::Special, LeastCount::Convert].contains(&what);
+        let mut every = Expr::Int(1);
+        let (mut groups, mut iterations, mut of) = (Expr::Int(1), Expr::Int(1), Expr::Int(1));
+        let items = (0..3).map(|d| self.size("local", d)).product::<Expr>();
         for (d, present) in coming.iter().enumerate() {
             let whole = self.size("groups", d);
             let Some(present) = present else {
+                iterations = iterations * (&whole * self.size("local", d));
                 groups = groups * whole;
                 continue;
             };
-            let every = Expr::binary(BinaryOp::Eq, present.groups.clone(), whole);
-            all = choice(every, all, 0);
-            let (turns, each) = match results {
-                true => present.iterations.clone(),
-                false => (present.groups.clone(), Expr::Int(1)),
-            };
-            groups = groups * turns;
-            of = of * each;
+            let own = Expr::binary(BinaryOp::Eq, present.groups.clone(), whole);
+            every = choice(own, every, 0);
+            groups = groups * &present.groups;
+            iterations = iterations * &present.iterations.0;
+            of = of * &present.iterations.1;
         }
-        add((true, what), self.device.known.narrowed(choice(all, &count, 0)));
+        add((true, what), self.device.known.narrowed(choice(every, &count, 0)));
         let of_warps = !matches!(what, LeastCount::GlobalBytes | LeastCount::LocalBytes);
-        let warps = match of_warps {
-            true => {
-                ceil_div((0..3).map(|d| self.size("local", d)).product::<Expr>(), self.device.warp)
-            }
-            false => Expr::Int(1),
+        let warps = if of_warps { ceil_div(items, self.device.warp) } else { Expr::Int(1) };
+        let of_groups = &count * groups * warps;
+        // Of results and requests each iteration counts: the first ones have no fewer than later
+        // ones. Of bytes, which lanes have in common, whole groups do.
+        let some = match of_warps {
+            true => max(of_groups, quotient(count * iterations, max(1, of * self.device.warp))),
+            false => of_groups,
         };
-        add((false, what), quotient(count * groups * warps, max(1, of)));
+        add((false, what), some);
     }
 }
 
@@ -480,27 +495,69 @@ fn is_uniform(number: &SymbolExpr) -> bool {
     !mentions(number, "$lid_") && !mentions(number, "$group_")
 }
 
-/// Whether a number changes in one direction with each place, or is the lesser of such numbers.
-fn is_monotone(number: &SymbolExpr) -> bool {
-    let uniform = is_uniform;
-    if is_affine_in_place(number) {
-        return true;
+/// How a number changes where a place grows by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Still,
+    Up,
+    Down,
+    /// In one of both directions.
+    One,
+}
+
+impl Direction {
+    fn reversed(self) -> Direction {
+        match self {
+            Direction::Up => Direction::Down,
+            Direction::Down => Direction::Up,
+            other => other,
+        }
     }
+
+    /// Of a sum, or of the lesser or the greater of two.
+    fn with(self, other: Direction) -> Option<Direction> {
+        match (self, other) {
+            (Direction::Still, one) | (one, Direction::Still) => Some(one),
+            (a, b) => (a == b && a != Direction::One).then_some(a),
+        }
+    }
+}
+
+/// In which direction a number changes with a name; `None` if in no single one.
+fn direction(number: &SymbolExpr, name: &str) -> Option<Direction> {
+    use BinaryOp::{Add, Div, FloorDiv, Mul, Sub};
+    let of = |n: &SymbolExpr| direction(n, name);
+    let still = |n: &SymbolExpr| !mentions(n, name);
     match number {
-        SymbolExpr::Call(Function::CeilDiv, parts) => {
-            matches!(parts.as_slice(), [a, b] if is_affine_in_place(a) && uniform(b))
+        number if still(number) => Some(Direction::Still),
+        SymbolExpr::Name(_) => Some(Direction::Up),
+        SymbolExpr::Neg(inner) => Some(of(inner)?.reversed()),
+        SymbolExpr::Binary(Add, a, b) => of(a)?.with(of(b)?),
+        SymbolExpr::Binary(Sub, a, b) => of(a)?.with(of(b)?.reversed()),
+        SymbolExpr::Binary(Mul, a, b) => {
+            let (one, factor) = if still(b) { (a, b) } else { (b, a) };
+            let direction = of(one).filter(|_| still(factor))?;
+            // Sizes are not negative; of other factors the sign is not known.
+            let size = matches!(&**factor, SymbolExpr::Int(0..))
+                || matches!(&**factor, SymbolExpr::Name(size) if size.starts_with("$local_"));
+            Some(if size { direction } else { Direction::One })
         }
-        SymbolExpr::Binary(BinaryOp::FloorDiv | BinaryOp::Div, a, b) => {
-            is_affine_in_place(a) && uniform(b)
+        // What is divided by is above 0.
+        SymbolExpr::Binary(Div | FloorDiv, a, b) if still(b) => of(a),
+        SymbolExpr::Call(Function::CeilDiv, parts) => match parts.as_slice() {
+            [a, b] if still(b) => of(a),
+            _ => None,
+        },
+        SymbolExpr::Call(Function::Min | Function::Max, parts) => {
+            parts.iter().try_fold(Direction::Still, |all, part| all.with(of(part)?))
         }
-        SymbolExpr::Call(Function::Min, parts) => parts.iter().all(is_monotone),
-        SymbolExpr::Call(Function::Max, parts) => {
-            parts.iter().filter(|part| !uniform(part)).count() <= 1 && parts.iter().all(is_monotone)
-        }
-        SymbolExpr::Binary(BinaryOp::Add, a, b) => {
-            (uniform(a) && is_monotone(b)) || (uniform(b) && is_monotone(a))
-        }
-        SymbolExpr::Binary(BinaryOp::Sub, a, b) => uniform(b) && is_monotone(a),
-        _ => false,
+        _ => None,
     }
+}
+
+/// Whether a number changes in one direction with each place, so that it is least at an end of
+/// each.
+fn is_monotone(number: &SymbolExpr) -> bool {
+    let places = (0..3).flat_map(|d| [format!("$lid_{d}"), format!("$group_{d}")]);
+    places.into_iter().all(|place| direction(number, &place).is_some())
 }

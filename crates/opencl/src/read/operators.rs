@@ -334,14 +334,14 @@ impl<'a> Reader<'a> {
                 match (ReadValue::real(value.as_real(), to), value) {
                     (Some(real), _) => real,
                     (None, ReadValue::Int(number)) if changes && width(to) == 1 => {
-                        ReadValue::Scaled(self.terms.depends(&number), Rc::new(number))
+                        ReadValue::Scaled(self.terms.depends(&number), Rc::new(number), formula)
                     }
-                    (None, ReadValue::Scaled(depends, number)) => match Integer::of(to) {
+                    (None, ReadValue::Scaled(depends, number, _)) => match Integer::of(to) {
                         Some(to) => {
                             let value = self.terms.scaled(to.range(), depends, &number);
                             self.with_formula(ReadValue::Int(value), formula)
                         }
-                        None => ReadValue::Scaled(depends, number),
+                        None => ReadValue::Scaled(depends, number, formula),
                     },
                     (None, value) => {
                         let value = self.unknown_as(to, &value);

@@ -106,29 +106,6 @@ impl<'a> Reader<'a> {
 
     /// An access with its strides.
     fn access_of(&mut self, reach: Reach) -> MemoryAccess {
-        if std::env::var("TB").is_ok()
-            && reach.space != AddressSpace::Private
-            && !strides::is_exact(&mut self.terms, &reach)
-        {
-            let i = strides::interior(&mut self.terms, &reach.offset, strides::Neighbours::Any);
-            use std::io::Write;
-            let mut f = std::fs::OpenOptions::new()
-                .append(true)
-                .create(true)
-                .open("/tmp/m/inexact")
-                .unwrap();
-            let _ = writeln!(
-                f,
-                "INEXACT {} store {} maybe {} leaves {:?} counters {:?} {:?} -> {:?}",
-                reach.array,
-                reach.store,
-                reach.maybe,
-                self.terms.leaves(&reach.offset),
-                reach.iterations.iter().map(|i| i.0).collect::<Vec<_>>(),
-                self.terms.number(&reach.offset).map(|n| n.to_string()),
-                self.terms.number(&i).map(|n| n.to_string())
-            );
-        }
         let (items, digits, groups) = match reach.space {
             AddressSpace::Private => (strides::own(&self.terms, &reach), None, Vec::new()),
             _ => (

@@ -30,9 +30,8 @@ impl Reader<'_> {
     pub fn formula_of(&mut self, value: &ReadValue) -> FormulaId {
         match value {
             ReadValue::Real(number) => self.formulas.number(*number),
-            ReadValue::Other(_, formula) => *formula,
+            ReadValue::Other(_, formula) | ReadValue::Scaled(_, _, formula) => *formula,
             ReadValue::Int(number) => self.whole_formula(number),
-            ReadValue::Scaled(_, number) => self.multiple(number),
             ReadValue::Pointer(_) | ReadValue::Parts(..) => FormulaId::UNKNOWN,
         }
     }
@@ -154,6 +153,7 @@ impl Reader<'_> {
     pub fn with_formula(&mut self, value: ReadValue, formula: FormulaId) -> ReadValue {
         match value {
             ReadValue::Other(depends, _) => ReadValue::Other(depends, formula),
+            ReadValue::Scaled(depends, number, _) => ReadValue::Scaled(depends, number, formula),
             ReadValue::Int(number) => {
                 if let Some(AtomKind::Leaf(leaf)) = self.terms.kind_of(&number) {
                     self.formulas.loaded.insert(*leaf, formula);

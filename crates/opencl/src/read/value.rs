@@ -20,7 +20,7 @@ pub enum ReadValue {
     /// A real number that is known; finite.
     Real(f64),
     /// A real number that is this whole number times one of which only the dependence is known.
-    Scaled(Dependence, Rc<Poly>),
+    Scaled(Dependence, Rc<Poly>, FormulaId),
     /// Anything else: real numbers, vectors, structures, contents of arrays; by how it comes to be.
     Other(Dependence, FormulaId),
     /// The same with some parts that are known whole numbers; there is at least one.
@@ -99,7 +99,7 @@ impl ReadValue {
             ReadValue::Int(poly) => terms.depends(poly),
             ReadValue::Pointer(pointer) => terms.depends(&pointer.offset),
             ReadValue::Real(_) => Dependence::Uniform,
-            ReadValue::Scaled(depends, _)
+            ReadValue::Scaled(depends, ..)
             | ReadValue::Other(depends, _)
             | ReadValue::Parts(depends, _) => *depends,
         }
@@ -130,8 +130,8 @@ impl ReadValue {
     /// The product of two real numbers, if one of them is a multiple of a whole number.
     pub fn product(depends: Dependence, a: &ReadValue, b: &ReadValue) -> Option<ReadValue> {
         match (a, b) {
-            (ReadValue::Scaled(_, number), _) | (_, ReadValue::Scaled(_, number)) => {
-                Some(ReadValue::Scaled(depends, number.clone()))
+            (ReadValue::Scaled(_, number, _), _) | (_, ReadValue::Scaled(_, number, _)) => {
+                Some(ReadValue::Scaled(depends, number.clone(), FormulaId::UNKNOWN))
             }
             _ => None,
         }
@@ -145,6 +145,9 @@ impl ReadValue {
         match (a, b) {
             (ReadValue::Other(x, _), ReadValue::Other(y, _)) if x == y => {
                 ReadValue::Other(*x, FormulaId::UNKNOWN)
+            }
+            (ReadValue::Scaled(x, m, _), ReadValue::Scaled(y, n, _)) if (x, m) == (y, n) => {
+                ReadValue::Scaled(*x, m.clone(), FormulaId::UNKNOWN)
             }
             (ReadValue::Int(a), ReadValue::Int(b)) => ReadValue::Int(terms.choice(c, a, b)),
             (ReadValue::Pointer(a), ReadValue::Pointer(b)) => {

@@ -13,6 +13,7 @@ use tickbound_spin::promela::Style;
 use tickbound_spin::result::SpinProof;
 
 use super::about::About;
+use super::floor::FloorAnswer;
 #[cfg(test)]
 use super::names::named;
 use super::resources::Resources;
@@ -121,6 +122,8 @@ pub struct Answer {
     pub confirmed_uncut: Option<bool>,
     /// `tune`: what bounds the time of the best configuration found, under the profile `resources`.
     pub resources: Option<Resources>,
+    /// `tune --floor`: a time that no configuration can undercut on the device.
+    pub floor: Option<FloorAnswer>,
     /// `tune`: how large the formula was, as counts.
     pub size: Option<Values>,
 
@@ -289,7 +292,7 @@ impl Answer {
              solver_calls seconds stopped_by objective best_case worst_case best_case_bounds \
              worst_case_bounds first_come best_case_warps worst_case_warps confirmed_uncut \
              replayed size configurations optima_count next indifferent proved_by checked \
-             left_out simulated_because resources programs programs_whole",
+             left_out simulated_because resources programs programs_whole floor",
         ),
         (
             "spin",

@@ -15,6 +15,7 @@ pub mod comparison;
 mod counts;
 mod data;
 mod explained;
+mod floor;
 #[cfg(feature = "measured")]
 mod measurement;
 #[cfg(test)]
@@ -34,6 +35,7 @@ pub use checked::Checked;
 pub use counts::{COUNTED, Counts, counts};
 pub use data::{Answer, Optimum, Run, Tally, Trail, Values, tenth_of_millisecond, values};
 pub use explained::{Explained, Reading};
+pub use floor::{FloorAnswer, microseconds};
 #[cfg(feature = "measured")]
 pub use measurement::{BaselineComparison, End, Entry, Measurement};
 #[cfg(feature = "measured")]
