@@ -62,6 +62,11 @@ impl SpaceFloor {
         self.least.iter().rev().max_by_key(|(_, result)| result.lower)
     }
 
+    /// The floor of the space in seconds, and the term that binds.
+    pub fn seconds(&self) -> Option<(f64, FloorTerm)> {
+        self.binding().map(|(term, result)| (result.lower as f64 / 1e12, *term))
+    }
+
     /// What there is to tell of it.
     pub fn answer(&self, problem: &Problem) -> FloorAnswer {
         // Of the configurations that are least for a term the one with the least floor.

@@ -38,6 +38,7 @@ pub mod data;
 mod error;
 pub mod expected;
 pub mod files;
+pub mod floors;
 pub mod guarded;
 pub mod guided;
 pub mod job;

@@ -7,6 +7,7 @@ use tickbound_model::Bound;
 
 use super::bench::Stage;
 use super::cache::CacheRecord;
+use super::floors::{FloorReport, Floors};
 use super::lab::LabError;
 use super::outcome::{FailureKind, Outcome};
 use super::versus::Versus;
@@ -37,6 +38,8 @@ pub struct MeasureOptions {
     pub timeout: Option<Duration>,
     /// When these times began; `None`: with the measuring.
     pub since: Option<Instant>,
+    /// Floors, where the platform has them; they hold on its device only.
+    pub floors: Option<Floors>,
     /// The cache; none if nothing is to be kept.
     pub cache: Option<PathBuf>,
     /// The program with the worker: this one, as a rule.
@@ -73,6 +76,8 @@ pub struct MeasureReport {
     pub checked: bool,
     /// The best beside the user's own configuration, where there is one and both have times.
     pub versus: Option<Versus>,
+    /// What came of floors, where they hold on the device.
+    pub floor: Option<FloorReport>,
     /// The budget was spent before all of them were measured.
     pub spent: bool,
     /// Why it ended before all of them were measured.

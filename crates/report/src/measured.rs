@@ -1,11 +1,12 @@
 //! Measured times, for a user and as JSON.
 
 use tickbound_input::named::Named;
-use tickbound_model::Problem;
+use tickbound_model::{FloorTerm, Problem};
 
 use super::table::Table;
 use crate::answer::{About, tenth_of_millisecond, values};
-use crate::answer::{BaselineComparison, End, Entry, Measurement};
+use crate::answer::{BaselineComparison, End, Entry, MeasuredFloor, Measurement};
+use tickbound_measure::floors::FloorReport;
 use tickbound_measure::outcome::{FailureKind, Outcome, Timed};
 use tickbound_measure::{MeasureReport, Measured, Versus};
 
@@ -136,6 +137,8 @@ impl MeasuredTimes<'_> {
             ("measured", Some(parts.join("; "))),
             ("best", ranked.first().map(|best| self.best(best))),
             ("baseline", report.versus.map(|versus| self.versus(&versus))),
+            ("floor", report.floor.as_ref().and_then(|floor| above_floor(floor, &ranked))),
+            ("contradicted", report.floor.as_ref().and_then(contradicted)),
             ("stopped by", report.stopped.as_ref().map(ToString::to_string)),
             ("cache", self.cache.map(str::to_owned)),
             ("in", Some(format!("{:.1} s", report.seconds))),
@@ -186,6 +189,7 @@ impl MeasuredTimes<'_> {
             best: best.map(|m| values(self.problem, &m.bound.configuration)),
             time: best.and_then(|m| m.record.outcome.timed()).map(Timed::seconds),
             baseline: report.versus.map(|versus| self.comparison(&versus)),
+            floor: report.floor.as_ref().map(floor),
             budget_spent: report.spent,
             stopped_by: report.stopped.as_ref().map(ToString::to_string),
             cache: self.cache.map(str::to_owned),
@@ -254,4 +258,41 @@ mod tests {
             }
         }
     }
+}
+
+/// What floors come to, as data.
+fn floor(report: &FloorReport) -> MeasuredFloor {
+    let named = |(term, n): (&FloorTerm, &usize)| (term.name().to_owned(), *n);
+    MeasuredFloor {
+        seconds: report.space.map(|(seconds, _)| seconds),
+        term: report.space.map(|(_, term)| term.name().to_owned()),
+        skipped: report.skipped,
+        contradicted: report.contradicted.iter().map(named).collect(),
+    }
+}
+
+/// How far the best is above what nothing can take less than, in words.
+fn above_floor(report: &FloorReport, ranked: &[&Measured]) -> Option<String> {
+    let (floor, term) = report.space.filter(|(floor, _)| *floor > 0.0)?;
+    let best = ranked.first()?.record.outcome.timed().map(Timed::seconds)?;
+    let mut text = format!(
+        "nothing in this space can take less than {} ms on this device, by {} ({:.2}x)",
+        milliseconds(floor),
+        term.name(),
+        best / floor
+    );
+    if report.skipped > 0 {
+        text += &format!("; {} were not run: their floors are above the best", report.skipped);
+    }
+    Some(text)
+}
+
+/// Which floors times contradict, in words.
+fn contradicted(report: &FloorReport) -> Option<String> {
+    let each = report.contradicted.iter().map(|(term, n)| format!("{n} by {}", term.name()));
+    let all = each.reduce(|all, one| format!("{all}, {one}"))?;
+    Some(format!(
+        "times below the floors of their configurations ({all}): a number of the platform or a \
+         rule is wrong; please report it"
+    ))
 }

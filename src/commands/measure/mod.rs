@@ -1,16 +1,18 @@
 //! `tickbound measure`, and the process that it runs kernels in.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tickbound_elimination::TableLimits;
 use tickbound_input::message::one_line;
-use tickbound_model::{Bound, Configurations, Problem};
+use tickbound_model::{Bound, Configurations, Floor, Problem};
 use tickbound_simulator::simulate;
 
 mod teller;
 
 use crate::commands::exit::{CliError, Exit, input};
+use crate::commands::floor::{self, SpaceFloor};
 use crate::commands::load::{self, Question, Setting, positive_seconds};
 use crate::commands::output::{Outputs, save, say_answer, say_json, written};
 use crate::commands::progress::Progress;
@@ -20,13 +22,16 @@ use teller::Teller;
 use tickbound_device::DeviceChoice;
 use tickbound_device::platform::mismatch;
 use tickbound_measure::cache::{kept_beside, usual_name};
+use tickbound_measure::floors::{Floors, OfSpace};
 use tickbound_measure::guided::Guide;
 use tickbound_measure::lab::LabError;
 use tickbound_measure::select::{Candidates, Selection, candidates, select, shuffle, total};
 use tickbound_measure::{
     MeasureError, MeasureOptions, MeasurePlan, MeasureReport, measure, t4, worker,
 };
+use tickbound_opencl::KernelReading;
 use tickbound_report::MeasuredTimes;
+use tickbound_solver::SearchOptions;
 
 /// Most configurations that are measured if nobody states which.
 const MAX_UNASKED: usize = 500;
@@ -68,6 +73,10 @@ pub struct MeasureArgs {
     /// answer unless another one is faster, and then the exit status is 4
     #[arg(long, value_name = "P=V,...", value_delimiter = ',')]
     baseline: Vec<Setting>,
+    /// With --guided: end when the best takes at most this many times what nothing in the space can
+    /// take less than on the device, such as 1.1
+    #[arg(long, value_name = "RATIO", requires = "guided")]
+    gap: Option<f64>,
     /// What the random choice depends on
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
@@ -164,6 +173,7 @@ impl MeasureArgs {
             cutoff: self.cutoff,
             budget: self.budget.map(|time| positive_seconds("--budget", time)).transpose()?,
             baseline: None,
+            floors: None,
             limit: positive_seconds("--run-timeout", self.limit)?,
             reference_limit: positive_seconds("--reference-timeout", self.reference_limit)?,
             reference_memory: self.reference_memory.0,
@@ -205,19 +215,42 @@ impl MeasureArgs {
     }
 
     /// Puts the kernel program in, if it is needed or is there for little; false if there is none.
-    fn add_model(&self, problem: &mut Problem, configurations: usize) -> Result<bool, CliError> {
+    fn add_model(
+        &self,
+        problem: &mut Problem,
+        configurations: usize,
+    ) -> Result<(bool, Option<KernelReading>), CliError> {
         let needed = self.top.is_some() || self.guided;
         if !needed && !self.leaves_choice() && configurations > MAX_MODELLED {
-            return Ok(false);
+            return Ok((false, None));
         }
         match self.question.chosen.attach(problem) {
-            Ok(_) => Ok(!problem.kernel.is_empty()),
+            Ok(reading) => Ok((!problem.kernel.is_empty(), reading)),
             Err(e) if needed => Err(e),
             Err(e) => {
                 note!("tickbound: no model beside the times: {}", one_line(&e.to_string()));
-                Ok(false)
+                Ok((false, None))
             }
         }
+    }
+
+    /// The floors of the problem, if its platform has them.
+    fn floors(
+        &self,
+        problem: &Problem,
+        reading: Option<&KernelReading>,
+    ) -> Result<Option<Floors>, CliError> {
+        let floor = match floor::of(problem, reading)? {
+            Ok(floor) => floor,
+            Err(why) if self.gap.is_some() => return Err(why.into()),
+            Err(_) => return Ok(None),
+        };
+        let own = problem.clone();
+        let of_space: OfSpace = Arc::new(move |floor: &Floor| {
+            let options = SearchOptions::default();
+            SpaceFloor::search(&own, floor.clone(), (&options, None)).ok()?.seconds()
+        });
+        Ok(Some(Floors { floor, of_space, gap: self.gap }))
     }
 
     /// Only the time is given: what is measured follows from the model, if there is one.
@@ -275,8 +308,9 @@ pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
     }
     let interrupt = stop::flag();
     let progress = Progress::new(&problem.name);
-    let modelled = args.add_model(&mut problem, total)?;
+    let (modelled, reading) = args.add_model(&mut problem, total)?;
     let problem = problem.kernel_alone();
+    options.floors = args.floors(&problem, reading.as_ref())?;
     let own = || load::bound(&problem, "--baseline", &args.baseline);
     options.baseline = (!args.baseline.is_empty()).then(own).transpose()?;
     let (guided, selected) = args.chosen(&problem, &configurations, modelled)?;

@@ -17,14 +17,16 @@ use tickbound_model::{Bound, Problem};
 use crate::cache::{Cache, CacheHead, CacheRecord};
 use crate::error::MeasureError;
 use crate::files::{SourceFiles, source_of};
+use crate::floors::FloorReport;
 use crate::guided::Guide;
 use crate::lab::{Interrupts, Lab, LabError, LabSetup};
 use crate::reference::{Allowed, Reference};
 use crate::report::{MeasureEvent, MeasureOptions, MeasureReport};
 use crate::worker::Described;
-use schedule::{About, Campaign};
+use schedule::{About, Campaign, Finished};
 use task::Task;
 use tickbound_device::DeviceKind;
+use tickbound_device::platform::mismatch;
 
 /// What is measured, in which order.
 #[derive(Debug)]
@@ -68,22 +70,28 @@ pub fn measure(
     let compiled = |files| compiled(problem, files, options, interrupt);
     let reference = files.reference.as_ref().filter(|_| has_new).map(compiled).transpose()?;
     let candidates = guide.is_some().then_some(all.len());
-    let (ended, cache, done, versus, spent) = std::thread::scope(|scope| {
-        let about = About { problem, options, interrupt, began, baseline };
+    // Of another device they say nothing.
+    let is_its = mismatch(&device.name, &problem.platform.name).is_none();
+    let floors = options.floors.as_ref().filter(|_| is_its);
+    let floors = floors.map(|floors| (floors, (floors.of_space)(&floors.floor)));
+    let (ended, campaign) = std::thread::scope(|scope| {
+        let about = About { problem, options, floors, interrupt, began, baseline };
         let mut campaign = Campaign::new(scope, about, labs, &tasks, guide)?;
         (campaign.cache, campaign.known, campaign.reference) = (cache, known, reference);
         let ended = campaign.run(observer);
         over.store(true, Ordering::Relaxed);
-        let Campaign { cache, done, versus, spent, .. } = campaign;
-        Ok::<_, MeasureError>((ended, cache, done, versus, spent))
+        Ok::<_, MeasureError>((ended, campaign.finished()))
     })?;
+    let Finished { cache, done, versus, spent, skipped } = campaign;
     let closed = cache.map_or(Ok(()), Cache::close);
     let stopped = ended?.or(closed.err().map(|error| LabError::Unkept(error.to_string())));
+    let results: Vec<_> = done.into_iter().map(|(_, measured)| measured).collect();
     Ok(MeasureReport {
         device,
-        asked: candidates.map_or(tasks.len(), |_| done.len()),
+        asked: candidates.map_or(tasks.len(), |_| results.len()),
         candidates,
-        results: done.into_iter().map(|(_, measured)| measured).collect(),
+        floor: floors.map(|floors| FloorReport::new(floors, skipped, &results)),
+        results,
         checked: files.reference.is_some(),
         versus,
         spent,

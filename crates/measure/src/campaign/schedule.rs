@@ -17,7 +17,7 @@ use std::thread::Scope;
 use std::time::Instant;
 
 use tickbound_device::DeviceKind;
-use tickbound_model::Problem;
+use tickbound_model::{FloorTerm, Problem};
 use tickbound_os::process::Scratch;
 
 use super::pool::{Pool, Said};
@@ -26,6 +26,7 @@ use crate::bench::Stage;
 use crate::cache::{Cache, CacheRecord};
 use crate::error::MeasureError;
 use crate::files::source_of;
+use crate::floors::Floors;
 use crate::guided::Guide;
 use crate::job::Job;
 use crate::lab::{Lab, LabError};
@@ -51,6 +52,8 @@ pub(super) type Observer<'o> = dyn FnMut(MeasureEvent<'_>) + 'o;
 pub(super) struct About<'a> {
     pub(super) problem: &'a Problem,
     pub(super) options: &'a MeasureOptions,
+    /// Floors that hold on the device, and that of the space.
+    pub(super) floors: Option<(&'a Floors, Option<(f64, FloorTerm)>)>,
     pub(super) interrupt: &'a AtomicBool,
     /// When its time began.
     pub(super) began: Instant,
@@ -93,6 +96,17 @@ pub(super) struct Campaign<'a> {
     pub(super) versus: Option<Versus>,
     /// The budget was spent before all were measured.
     pub(super) spent: bool,
+    /// Configurations that were not run, as their floors are above the best time.
+    skipped: usize,
+}
+
+/// What is left of a campaign.
+pub(super) struct Finished {
+    pub(super) cache: Option<Cache>,
+    pub(super) done: Vec<(usize, Measured)>,
+    pub(super) versus: Option<Versus>,
+    pub(super) spent: bool,
+    pub(super) skipped: usize,
 }
 
 impl<'a> Campaign<'a> {
@@ -144,7 +158,14 @@ impl<'a> Campaign<'a> {
             best: None,
             versus: None,
             spent: false,
+            skipped: 0,
         })
+    }
+
+    /// The results.
+    pub(super) fn finished(self) -> Finished {
+        let Campaign { cache, done, versus, spent, skipped, .. } = self;
+        Finished { cache, done, versus, spent, skipped }
     }
 
     /// Measures what is to be measured and is not known, and times the best again; returns why it
@@ -220,11 +241,39 @@ impl<'a> Campaign<'a> {
             self.spent = true;
             return None;
         }
-        let guide = &mut self.guide;
-        self.queue.pop_front().or_else(|| {
-            let guide = guide.as_mut()?;
-            guide.choose().filter(|_| !guide.is_settled())
-        })
+        let near = self.is_near_floor();
+        while !near {
+            let guide = &mut self.guide;
+            let next = self.queue.pop_front().or_else(|| {
+                let guide = guide.as_mut()?;
+                guide.choose().filter(|_| !guide.is_settled())
+            })?;
+            if !self.is_hopeless(next) {
+                return Some(next);
+            }
+            self.skipped += 1;
+            if let Some(guide) = &mut self.guide {
+                guide.tell(next, None);
+            }
+        }
+        None
+    }
+
+    /// Whether the best time is so near the floor of the space that measuring ends.
+    fn is_near_floor(&self) -> bool {
+        let near = || {
+            let (floors, space) = self.about.floors?;
+            Some(self.best? <= space?.0 * floors.gap?)
+        };
+        near().unwrap_or(false)
+    }
+
+    /// Whether the floor of a task, which has no time yet, is above the best time.
+    fn is_hopeless(&self, task: usize) -> bool {
+        let Some(((floors, _), best)) = self.about.floors.zip(self.best) else { return false };
+        let is_known = self.known.contains_key(self.tasks[task].values());
+        let own = Some(task) == self.about.baseline;
+        !is_known && !own && floors.is_above(self.tasks[task].bound, best)
     }
 
     /// The job of a task, with the outputs as they should be.
@@ -257,7 +306,8 @@ impl<'a> Campaign<'a> {
         let most = each * (self.at.len() - self.timers);
         let guessed = self.guide.as_ref().map(|guide| guide.upcoming(most));
         let likely = self.waiting.iter().chain(&self.queue).copied();
-        let next: Vec<usize> = likely.chain(guessed.into_iter().flatten()).take(most).collect();
+        let likely = likely.chain(guessed.into_iter().flatten());
+        let next: Vec<usize> = likely.filter(|task| !self.is_hopeless(*task)).take(most).collect();
         for task in next {
             let is_known = self.known.contains_key(self.tasks[task].values());
             if !is_known && !self.ready.contains_key(&task) && !self.compile(task)? {

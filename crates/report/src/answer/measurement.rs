@@ -40,6 +40,9 @@ pub struct Measurement {
     pub time: Option<f64>,
     /// The user's own configuration beside the best other one, if both have times.
     pub baseline: Option<BaselineComparison>,
+    /// What floors come to, where the platform has them and is that of the device.
+    #[serde(default)]
+    pub floor: Option<MeasuredFloor>,
     /// The budget was spent before all of them were measured.
     pub budget_spent: bool,
     /// Why it ended before all of them were measured.
@@ -50,6 +53,21 @@ pub struct Measurement {
     pub seconds: f64,
     /// The results, in the order in which they were requested.
     pub results: Vec<Entry>,
+}
+
+/// What measuring made of floors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MeasuredFloor {
+    /// Seconds that each configuration of the space takes at least on the device.
+    pub seconds: Option<f64>,
+    /// The term that binds there.
+    pub term: Option<String>,
+    /// Configurations that were not run, as their floors are above the best time.
+    pub skipped: usize,
+    /// Configurations with a time below their floor, by the term that is contradicted: a fault of
+    /// a rule or of the platform's numbers.
+    pub contradicted: IndexMap<String, usize>,
 }
 
 /// Two configurations, timed in turns.

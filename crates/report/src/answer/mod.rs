@@ -37,7 +37,7 @@ pub use data::{Answer, Optimum, Run, Tally, Trail, Values, tenth_of_millisecond,
 pub use explained::{Explained, Reading};
 pub use floor::{FloorAnswer, microseconds};
 #[cfg(feature = "measured")]
-pub use measurement::{BaselineComparison, End, Entry, Measurement};
+pub use measurement::{BaselineComparison, End, Entry, MeasuredFloor, Measurement};
 #[cfg(feature = "measured")]
 pub use scored::{Other, Scored};
 pub use simulated::{Phase, Simulated};

@@ -1,0 +1,76 @@
+//! What measuring makes of floors: configurations that cannot be the best are not run, and no time
+//! may be below the floor of its configuration.
+
+use std::fmt;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use tickbound_model::{Bound, Floor, FloorTerm};
+
+use crate::report::Measured;
+
+/// Searches for the floor of the space: seconds, and the term that binds. It may take long, so it
+/// is called only where floors hold.
+pub type OfSpace = Arc<dyn Fn(&Floor) -> Option<(f64, FloorTerm)> + Send + Sync>;
+
+/// The floors of the configurations of a space.
+#[derive(Clone)]
+pub struct Floors {
+    /// The floor of each.
+    pub floor: Floor,
+    /// How that of the space is found.
+    pub of_space: OfSpace,
+    /// Measuring ends when the best takes at most this many times the floor of the space.
+    pub gap: Option<f64>,
+}
+
+impl Floors {
+    /// Whether a configuration takes longer than a time in seconds, whatever is done.
+    pub fn is_above(&self, bound: &Bound, seconds: f64) -> bool {
+        self.of(bound).is_some_and(|(floor, _)| floor > seconds)
+    }
+
+    /// The floor of a configuration in seconds, and the term that binds.
+    pub fn of(&self, bound: &Bound) -> Option<(f64, FloorTerm)> {
+        self.floor.at(&bound.env).map(|(picoseconds, term)| (picoseconds as f64 / 1e12, term))
+    }
+}
+
+impl fmt::Debug for Floors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Floors").field("gap", &self.gap).finish_non_exhaustive()
+    }
+}
+
+/// What came of floors.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FloorReport {
+    /// Seconds that each configuration of the space takes at least, and the term that binds.
+    pub space: Option<(f64, FloorTerm)>,
+    /// Configurations that were not run, as their floors are above the best time.
+    pub skipped: usize,
+    /// Configurations with a run below their floor, by the term that is contradicted.
+    pub contradicted: IndexMap<FloorTerm, usize>,
+}
+
+impl FloorReport {
+    /// Of these results.
+    pub(crate) fn new(
+        (floors, space): (&Floors, Option<(f64, FloorTerm)>),
+        skipped: usize,
+        results: &[Measured],
+    ) -> FloorReport {
+        let mut contradicted = IndexMap::new();
+        for measured in results {
+            let runs = measured.record.outcome.timed().map(|timed| &timed.runs);
+            let fastest = runs.and_then(|runs| runs.iter().copied().reduce(f64::min));
+            let floor = floors.of(&measured.bound);
+            if let Some(((floor, term), fastest)) = floor.zip(fastest)
+                && fastest < floor
+            {
+                *contradicted.entry(term).or_default() += 1;
+            }
+        }
+        FloorReport { space, skipped, contradicted }
+    }
+}
