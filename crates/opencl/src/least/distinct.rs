@@ -1,6 +1,6 @@
 //! How many different addresses repetitions have at least.
 //!
-//! Distances are put in order by what is known of them. Those that are multiples of a finer one
+//! Distances are put in order by their values in one configuration. Those that are multiples of a finer one
 //! make a run, in which each next repetition either lies beyond all before it, and multiplies
 //! them, or continues a run without gaps; otherwise the greater of both counts. Of runs that are
 //! no multiples of each other the coarser multiplies if it lies beyond the finer. Each step is a
@@ -10,7 +10,7 @@ use tickbound_expr::{BinaryOp, Expr};
 
 use crate::usage::known::Known;
 use crate::usage::number::{choice, is_zero, less, max};
-use crate::usage::{Axis, multiple};
+use crate::usage::{Axis, MAX_CONDITIONS, condition, multiple, settled};
 
 /// Different places, and how far the last is behind the first.
 struct Run {
@@ -20,20 +20,37 @@ struct Run {
     span: Expr,
 }
 
-/// The least number of different addresses of these repetitions.
+/// The least number of different addresses of these repetitions. Where distances depend on
+/// conditions, each side is counted for itself.
 pub(super) fn distinct(axes: &[Axis], of: &Known<'_>) -> Expr {
+    of_sides(axes, of, MAX_CONDITIONS)
+}
+
+fn of_sides(axes: &[Axis], of: &Known<'_>, left: usize) -> Expr {
+    let mut distances = axes.iter().filter_map(|axis| axis.distance.as_ref());
+    let Some(condition) = distances.find_map(condition).filter(|_| left > 0) else {
+        return of_products(axes, of);
+    };
+    let side = |holds: bool| {
+        let settled = |distance: &Expr| settled(distance, condition, holds);
+        let axis = |axis: &Axis| Axis {
+            distance: axis.distance.as_ref().map(settled),
+            extent: axis.extent.clone(),
+        };
+        of_sides(&axes.iter().map(axis).collect::<Vec<_>>(), of, left - 1)
+    };
+    choice(condition, side(true), side(false))
+}
+
+fn of_products(axes: &[Axis], of: &Known<'_>) -> Expr {
     let known = axes.iter().filter_map(|axis| Some((axis.distance.clone()?, axis.extent.clone())));
     let mut known: Vec<(Expr, Expr)> =
         known.filter(|(d, n)| *d != Expr::Int(0) && *n != Expr::Int(1)).collect();
-    let order = |distance: &Expr| {
-        let range = of.range(distance);
-        (
-            of.inputs.decide(distance),
-            range.map_or(i64::MAX, |r| r.low),
-            range.map_or(i64::MAX, |r| r.high),
-        )
-    };
-    known.sort_by_cached_key(|(distance, _)| order(distance));
+    // Of equal ones those of inner loops come first.
+    known.sort_by_cached_key(|(distance, _)| {
+        let high = || of.range(distance).map_or(i64::MAX, |range| range.high);
+        (of.inputs.decide(distance), of.at_typical(distance).unwrap_or_else(high))
+    });
     let mut runs: Vec<Run> = Vec::new();
     for (distance, extent) in known {
         let fits = |run: &Run| {

@@ -48,7 +48,8 @@ pub(crate) fn least(
     let occurring = Occurring::new(configurations, &symbols);
     let of = |variant: &Variant| {
         let names = names.of_parameters(&variant.parameters);
-        let known = device.known.narrowed_to(&occurring, &variant.values);
+        let mut known = device.known.narrowed_to(&occurring, &variant.values);
+        known.typical = occurring.typical(&variant.values);
         let device = Device { known, ..device.clone() };
         let counts = walk::counts(&variant.steps, &names, &device);
         let narrowed = |(which, count): (Which, Expr)| (which, count.simplified());

@@ -323,7 +323,9 @@ impl Walk<'_> {
         let mut of_lanes: IndexMap<(Lanes, Coming), Expr> = IndexMap::new();
         let mut chain = Expr::Int(0);
         for ((lanes, _), results) in values.by_key {
-            chain = max(chain, results.chain);
+            if results.coming.iter().all(Option::is_none) {
+                chain = max(chain, results.chain);
+            }
             *of_lanes.entry((lanes, results.coming)).or_default() += results.count;
         }
         for ((lanes, coming), count) in of_lanes {

@@ -92,7 +92,8 @@ pub enum Operation {
 enum Cell<'p> {
     Whole,
     Component(u8),
-    Element(&'p Poly),
+    /// What stands at an offset, or a component of it.
+    Element(&'p Poly, Option<u8>),
 }
 
 /// The formulas of one reading.
@@ -153,13 +154,20 @@ impl Formulas {
         }
     }
 
-    /// Whether it is a constant with which an operation may be none.
-    pub fn may_be_neutral(&self, id: FormulaId) -> bool {
+    /// In how many of its components, of `width`, a constant stands with which an operation may be
+    /// none.
+    pub fn neutral(&self, id: FormulaId, width: u8) -> u8 {
         match self.get(id) {
-            Formula::Constant(None) => true,
-            Formula::Constant(Some(bits)) => matches!(f64::from_bits(*bits).abs(), 0.0 | 1.0),
-            Formula::Vector(parts) => parts.iter().any(|part| self.may_be_neutral(*part)),
-            _ => false,
+            Formula::Constant(None) => width,
+            Formula::Constant(Some(bits)) => match f64::from_bits(*bits).abs() {
+                0.0 | 1.0 => width,
+                _ => 0,
+            },
+            Formula::Vector(parts) if parts.len() == usize::from(width) => {
+                parts.iter().map(|part| self.neutral(*part, 1)).sum()
+            }
+            Formula::Vector(parts) => parts.iter().map(|part| self.neutral(*part, width)).sum(),
+            _ => 0,
         }
     }
 
@@ -201,7 +209,7 @@ impl Formulas {
         loop {
             match self.get(base).clone() {
                 Formula::Stored(_, at, value) if at == *offset => return value,
-                Formula::Stored(before, at, _) if apart(&at, offset) => base = before,
+                Formula::Stored(before, at, _) if apart(terms, &at, offset) => base = before,
                 Formula::After(..) => return self.after_loop(terms, base, offset),
                 Formula::Stored(..) | Formula::Unknown => return FormulaId::UNKNOWN,
                 Formula::Constant(_) => return base,
@@ -332,9 +340,12 @@ impl Formulas {
     }
 }
 
-/// Whether two offsets differ by a constant.
-fn apart(a: &Poly, b: &Poly) -> bool {
-    a.sub(b).and_then(|difference| difference.constant()).is_some_and(|n| n != 0)
+/// Whether two offsets always differ.
+fn apart(terms: &PolyTerms, a: &Poly, b: &Poly) -> bool {
+    a.sub(b).is_some_and(|difference| {
+        let range = terms.interval(&difference);
+        range.least > 0 || range.greatest < 0
+    })
 }
 
 /// For counters of closed loops the values with which one offset is another: a counter is any that
@@ -402,13 +413,17 @@ impl Formulas {
             Formula::Vector(parts) => !parts.is_empty() && parts.iter().all(part),
             Formula::WithComponent(base, _, value) => part(base) && part(value),
             Formula::After(_, base) => part(base),
-            Formula::Carried(..) => self.advances(id, of, Cell::Whole),
+            Formula::Carried(..) => self.advances(terms, id, of, Cell::Whole),
             Formula::Component(base, lane) => match self.get(*base) {
-                Formula::Carried(..) => self.advances(*base, of, Cell::Component(*lane)),
+                Formula::Carried(..) => self.advances(terms, *base, of, Cell::Component(*lane)),
+                Formula::Element(base, offset) => {
+                    let cell = Cell::Element(offset, Some(*lane));
+                    !terms.mentions(offset, of) && self.advances(terms, *base, of, cell)
+                }
                 _ => part(base),
             },
             Formula::Element(base, offset) if !terms.mentions(offset, of) => {
-                self.advances(*base, of, Cell::Element(offset))
+                self.advances(terms, *base, of, Cell::Element(offset, None))
             }
             Formula::Place { space: AddressSpace::Local, array, .. } => {
                 renewed && self.is_renewed(terms, array, of)
@@ -420,38 +435,38 @@ impl Formulas {
     }
 
     /// Whether a part of a variable differs at the beginning of each iteration.
-    fn advances(&self, carried: FormulaId, of: Leaf, cell: Cell<'_>) -> bool {
+    fn advances(&self, terms: &PolyTerms, carried: FormulaId, of: Leaf, cell: Cell<'_>) -> bool {
         let Formula::Carried(leaf, variable, start) = self.get(carried) else { return false };
         let end = self.ends.get(leaf).and_then(|ends| ends.get(variable));
         let Some(end) = end.copied() else { return false };
         if *leaf == of {
-            return self.grown(end, carried, cell);
+            return self.grown(terms, end, carried, cell);
         }
         // A loop inside: its first iteration begins with what differs, and the others contain it.
-        let kept = matches!(cell, Cell::Element(_)) || self.grown(end, carried, cell);
-        kept && self.advances(*start, of, cell)
+        let kept = matches!(cell, Cell::Element(..)) || self.grown(terms, end, carried, cell);
+        kept && self.advances(terms, *start, of, cell)
     }
 
     /// Whether a part of a variable at the end of an iteration contains what it was before.
-    fn grown(&self, end: FormulaId, carried: FormulaId, cell: Cell<'_>) -> bool {
+    fn grown(&self, terms: &PolyTerms, end: FormulaId, carried: FormulaId, cell: Cell<'_>) -> bool {
         match (self.get(end), cell) {
-            (Formula::After(_, inner), _) => self.grown(*inner, carried, cell),
+            (Formula::After(_, inner), _) => self.grown(terms, *inner, carried, cell),
             (Formula::Carried(_, _, start), _) if end != carried => {
-                self.grown(*start, carried, cell)
+                self.grown(terms, *start, carried, cell)
             }
-            (Formula::Stored(_, at, value), Cell::Element(offset)) if at == offset => {
-                self.contains(*value, carried, cell)
+            (Formula::Stored(_, at, value), Cell::Element(offset, lane)) if at == offset => {
+                self.contains(self.lane_of(*value, lane), carried, cell)
             }
-            (Formula::Stored(base, at, value), Cell::Element(offset)) => {
-                let harmless =
-                    apart(at, offset) || self.contains(*value, carried, Cell::Element(at));
-                harmless && self.grown(*base, carried, cell)
+            (Formula::Stored(base, at, value), Cell::Element(offset, lane)) => {
+                let harmless = apart(terms, at, offset)
+                    || self.contains(self.lane_of(*value, lane), carried, Cell::Element(at, lane));
+                harmless && self.grown(terms, *base, carried, cell)
             }
             (Formula::WithComponent(_, own, value), Cell::Component(lane)) if *own == lane => {
                 self.contains(*value, carried, cell)
             }
             (Formula::WithComponent(base, ..), Cell::Component(_)) => {
-                self.grown(*base, carried, cell)
+                self.grown(terms, *base, carried, cell)
             }
             (Formula::Computed(..), Cell::Whole | Cell::Component(_)) => {
                 self.contains(end, carried, cell)
@@ -473,9 +488,15 @@ impl Formulas {
             match (self.get(id), cell) {
                 (Formula::Computed(Operation::Extreme, _), _) => {}
                 (Formula::Computed(_, parts), _) => left.extend(parts),
-                (Formula::Element(base, at), Cell::Element(offset)) => {
+                (Formula::Element(base, at), Cell::Element(offset, _)) => {
                     if at == offset && self.begins(*base, carried) {
                         return true;
+                    }
+                }
+                (Formula::Component(base, lane), Cell::Element(_, Some(own))) if *lane != own => {
+                    // Another component of what is at the offset is another cell.
+                    if !matches!(self.get(*base), Formula::Element(..)) {
+                        left.push(*base);
                     }
                 }
                 (Formula::Component(base, lane), Cell::Component(own)) => {
@@ -494,6 +515,15 @@ impl Formulas {
             }
         }
         false
+    }
+
+    /// A component of what was stored, or all of it.
+    fn lane_of(&self, id: FormulaId, lane: Option<u8>) -> FormulaId {
+        match (self.get(id), lane) {
+            (Formula::WithComponent(_, own, value), Some(lane)) if *own == lane => *value,
+            (Formula::WithComponent(base, ..), Some(_)) => self.lane_of(*base, lane),
+            _ => id,
+        }
     }
 
     /// Whether a variable is, or begins with, what is carried, by way of loops inside.
@@ -537,23 +567,32 @@ impl Formulas {
             else {
                 continue;
             };
-            let products = parts.iter().map(|part| self.without_sign(*part)).filter(|part| {
-                matches!(self.get(*part), Formula::Computed(Operation::Multiply, _))
-            });
-            let products: Vec<FormulaId> = products.collect();
-            if !products.iter().any(|product| absorbed.contains(product)) {
-                absorbed.extend(products.first());
+            let products: Vec<Vec<FormulaId>> =
+                parts.iter().map(|part| self.products(*part)).collect();
+            let scalar = products.iter().all(|products| products.len() <= 1);
+            let all = products.concat();
+            // Of two numbers one; of components one each, from either side.
+            match scalar {
+                true if all.iter().any(|product| absorbed.contains(product)) => {}
+                true => absorbed.extend(all.first()),
+                false => absorbed.extend(all),
             }
         }
         absorbed
     }
 
-    fn without_sign(&self, id: FormulaId) -> FormulaId {
+    /// The products that a number, or its components, are but for their signs.
+    fn products(&self, id: FormulaId) -> Vec<FormulaId> {
         match self.get(id) {
-            Formula::Computed(Operation::Negate, parts) => {
-                parts.first().map_or(id, |part| self.without_sign(*part))
+            Formula::Computed(Operation::Multiply, _) => vec![id],
+            Formula::Computed(Operation::Negate, parts) | Formula::Vector(parts) => {
+                parts.iter().flat_map(|part| self.products(*part)).collect()
             }
-            _ => id,
+            Formula::After(_, base) => self.products(*base),
+            Formula::WithComponent(base, _, value) => {
+                [self.products(*base), self.products(*value)].concat()
+            }
+            _ => Vec::new(),
         }
     }
 

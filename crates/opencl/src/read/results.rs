@@ -180,10 +180,10 @@ impl Reader<'_> {
         }
         let formula = self.formulas.add(Formula::Computed(operation, operands.to_vec()));
         // A constant that is not known may be one that needs no operation.
-        let neutral = operands.iter().any(|operand| self.formulas.may_be_neutral(*operand));
-        let sure = !neutral && self.constant == 0;
-        if let Some(lanes) = lanes.filter(|_| sure) {
-            let width = if self.formulas.components_differ(formula) { width } else { 1 };
+        let neutral = operands.iter().map(|operand| self.formulas.neutral(*operand, width));
+        let sure = neutral.fold(width, u8::saturating_sub);
+        if let Some(lanes) = lanes.filter(|_| sure > 0 && self.constant == 0) {
+            let width = if self.formulas.components_differ(formula) { sure } else { 1 };
             let places = self.formulas.places(&self.terms, formula);
             let value = Value { formula, lanes, width, places, differs: Vec::new() };
             self.emit(NodeKind::Value(value), at);

@@ -7,7 +7,7 @@ use super::known::{Inputs, Known};
 use super::number::{choice, less, min};
 
 /// Most conditions on which distances depend: each doubles what is counted.
-const MAX_CONDITIONS: usize = 4;
+pub(crate) const MAX_CONDITIONS: usize = 4;
 
 /// One repetition: bytes between neighbours, if they are the same everywhere, and how many there
 /// are.
@@ -79,7 +79,7 @@ fn either(condition: Expr, then: Addresses, otherwise: Addresses, of: &Known<'_>
 }
 
 /// The first condition that a factor of a product depends on.
-fn condition(product: &Expr) -> Option<&Expr> {
+pub(crate) fn condition(product: &Expr) -> Option<&Expr> {
     match product {
         Expr::Conditional(condition, ..) => Some(condition),
         Expr::Binary(BinaryOp::Mul, a, b) => condition(a).or_else(|| condition(b)),
@@ -88,7 +88,7 @@ fn condition(product: &Expr) -> Option<&Expr> {
 }
 
 /// A product in which a condition holds or does not.
-fn settled(product: &Expr, condition: &Expr, holds: bool) -> Expr {
+pub(crate) fn settled(product: &Expr, condition: &Expr, holds: bool) -> Expr {
     let settle = |e: &Expr| settled(e, condition, holds);
     match product {
         Expr::Conditional(own, then, _) if holds && **own == *condition => settle(then),

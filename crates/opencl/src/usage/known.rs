@@ -19,13 +19,15 @@ pub(crate) struct Known<'c> {
     /// The configurations, and the variant's values of the structural symbols; `None` where they
     /// are not known.
     variant: Option<(&'c Occurring<'c>, &'c [i64])>,
+    /// The values of all names in one configuration; empty where none is known.
+    pub typical: Vec<i64>,
 }
 
 impl Known<'_> {
     /// Of a problem, for any values of its structural symbols.
     pub fn of(problem: &Problem, configurations: &Configurations<'_>) -> Known<'static> {
         let (inputs, ranges) = (Inputs::of(problem), ranges(problem, configurations));
-        Known { inputs, ranges, variant: None }
+        Known { inputs, ranges, variant: None, typical: Vec::new() }
     }
 
     /// That these slots are inputs.
@@ -41,6 +43,7 @@ impl Known<'_> {
             inputs: self.inputs.clone(),
             ranges: self.ranges.clone(),
             variant: occurring.configurations.is_complete().then_some((occurring, values)),
+            typical: Vec::new(),
         }
     }
 
@@ -50,6 +53,12 @@ impl Known<'_> {
             (None, _) | (_, Expr::Int(_) | Expr::Name(_)) => number,
             (Some((occurring, values)), _) => occurring.narrowed(&number, values),
         }
+    }
+
+    /// The value of a number in that one configuration.
+    pub fn at_typical(&self, number: &Expr) -> Option<i64> {
+        let known = !number.mentions(|slot| slot >= self.typical.len());
+        known.then(|| number.eval(&self.typical).ok()).flatten()
     }
 
     /// What a number is, between two values; `None` where that is not known.
@@ -151,6 +160,14 @@ impl<'c> Occurring<'c> {
                 narrowed.unwrap_or_else(|| number.clone())
             }
         }
+    }
+
+    /// The values of all names in a configuration with these values of the symbols; empty where none
+    /// is known.
+    pub fn typical(&self, values: &[i64]) -> Vec<i64> {
+        let known = self.environments(self.parameters(&Expr::Int(0)));
+        let own = known.as_ref().and_then(|known| known.get(values)?.first());
+        own.cloned().unwrap_or_default()
     }
 
     /// The parameters that it and the symbols depend on, by their place.

@@ -16,6 +16,7 @@ mod compiled;
 pub mod example;
 mod formulas;
 mod instrumented;
+mod least;
 mod reference;
 mod requests;
 mod usage;
