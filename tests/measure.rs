@@ -31,6 +31,7 @@ struct Case {
 }
 
 /// What a command said.
+#[derive(Debug)]
 struct Printed {
     status: Option<i32>,
     out: String,
@@ -668,6 +669,43 @@ fn what_is_slow_runs_once() {
     let (whole, _) = growing().json(&["--cutoff", "1e9"]);
     assert!((0..4).all(|i| numbers(&whole["results"][i]["runs"]) >= 7), "{whole}");
     refused(&growing().say(&["--cutoff", "0.5"]), &["--cutoff 0.5", "at least 1"]);
+}
+
+/// A platform for which each group takes at least this long.
+fn platform(name: &str, picoseconds: i64) -> Value {
+    json!({
+        "name": name, "units_per_device": 1, "elements_per_unit": 4, "global_access": 4,
+        "resources": { "greatest_mhz": 1, "least_group_picoseconds": picoseconds }
+    })
+}
+
+/// What cannot be the best is not run; a time below its floor is a contradiction; floors of another
+/// device are not used.
+#[test]
+fn floors_on_their_device() {
+    let listing = tickbound_device::list();
+    let Some(name) = listing.devices.first().map(|device| device.name.clone()) else {
+        assert!(!device(), "a device without a name");
+        return;
+    };
+    // 16, 8, 4 and 2 groups of a second each, which no device takes.
+    let wrong = Case::twice().with("/platform", platform(&name, 1_000_000_000_000));
+    let (result, said) = wrong.json(&["--compilers", "0"]);
+    assert_eq!(
+        (&result["measured"], &result["floor"]["skipped"]),
+        (&json!(1), &json!(3)),
+        "{said:?}"
+    );
+    assert_eq!(result["floor"]["contradicted"], json!({ "dispatch": 1 }));
+    assert_eq!(result["floor"]["seconds"], 2.0);
+    let (right, _) =
+        Case::twice().with("/platform", platform(&name, 1)).json(&["--compilers", "0"]);
+    assert_eq!((&right["measured"], &right["floor"]["skipped"]), (&json!(4), &json!(0)));
+    assert_eq!(right["floor"]["contradicted"], json!({}));
+    assert_eq!(right["floor"]["seconds"], 2e-12);
+    let (other, _) =
+        Case::twice().with("/platform", platform("another", 1_000_000_000_000)).json(&[]);
+    assert_eq!((&other["measured"], &other["floor"]), (&json!(4), &Value::Null));
 }
 
 /// The best have as many times in turns as one another; what is kept of them is enough to say the

@@ -9,11 +9,12 @@ use tickbound_opencl::{KernelReading, least};
 use tickbound_report::answer::{FloorAnswer, values};
 use tickbound_solver::{SearchOptions, TuneResult, tune};
 
+use super::certify::certify;
 use super::exit::CliError;
-use super::{stop, tune::certify};
+use super::stop;
 
 /// The floor of a problem whose kernel was read; or why it has none.
-pub fn of(
+pub fn floor(
     problem: &Problem,
     reading: Option<&KernelReading>,
 ) -> Result<Result<Floor, ModelError>, CliError> {
@@ -27,7 +28,7 @@ pub fn of(
 /// The floor of a space: of the least values of all terms the greatest.
 pub struct SpaceFloor {
     floor: Floor,
-    /// Each term with its least value, as far as it is known.
+    /// Each term with its least value, or what is known of it.
     least: Vec<(FloorTerm, TuneResult)>,
 }
 
@@ -67,7 +68,7 @@ impl SpaceFloor {
         self.binding().map(|(term, result)| (result.lower as f64 / 1e12, *term))
     }
 
-    /// What there is to tell of it.
+    /// The floor as data.
     pub fn answer(&self, problem: &Problem) -> FloorAnswer {
         // Of the configurations that are least for a term the one with the least floor.
         let found = self.least.iter().filter_map(|(_, result)| result.best.as_ref());
@@ -79,7 +80,8 @@ impl SpaceFloor {
         let (reached, best) = (least.map(|(floor, _)| floor), least.map(|(_, best)| best));
         let proved = self.least.iter().all(|(_, result)| result.status == Status::Optimal);
         let terms = self.least.iter().map(|(term, result)| (*term, result.lower));
-        FloorAnswer::new(problem, &terms.collect::<Vec<_>>(), (best, reached), proved)
+        let best = best.map(|best| values(problem, best));
+        FloorAnswer::new(&terms.collect::<Vec<_>>(), (best, reached), proved)
     }
 
     /// Writes the certificate that the term which binds has no less value into a folder beside

@@ -20,6 +20,7 @@ macro_rules! error {
 }
 
 mod calibrate;
+mod certify;
 mod check;
 mod colour;
 mod compare;

@@ -116,7 +116,7 @@ pub(super) fn run(args: &ScoreArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
     let (problem, reading) = args.question.with_reading()?;
     let problem = problem.kernel_alone();
-    let floor = floor::of(&problem, reading.as_ref())?.ok();
+    let floor = floor::floor(&problem, reading.as_ref())?.ok();
     let mut inputs = args.question.chosen.files();
     let against = args.against(&problem)?;
     inputs.extend(args.other.iter().chain([&against]).map(PathBuf::from));
@@ -181,8 +181,8 @@ struct Found<'a> {
 fn above_floor(floor: &FloorScore) -> String {
     let below: usize = floor.violations.values().sum();
     let mut out = format!(
-        "floor: {:.4} ms by {}; the best measured is {:.2} of it; {} of {} times are below the floor \
-         of their configuration\n",
+        "floor: {:.4} ms by {}; the best measured is {:.2} of it; {} of {} times are below the \
+         floor of their configuration\n",
         floor.floor_milliseconds, floor.binds, floor.gap, below, floor.compared
     );
     for (term, times) in &floor.violations {

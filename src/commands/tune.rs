@@ -8,13 +8,13 @@ use num_bigint::BigUint;
 use tickbound_elimination::TableLimits;
 use tickbound_input::message::grouped;
 use tickbound_model::Problem;
-use tickbound_model::verdict::Status;
 use tickbound_opencl::{KernelReading, ReadError};
 use tickbound_simulator::simulate;
 use tickbound_solver::bracket::{Bounds, Incumbent};
 
+use super::certify::certify;
 use super::exit::{CliError, Exit};
-use super::floor::{self, SpaceFloor};
+use super::floor::{SpaceFloor, beside, floor as floor_of_problem};
 use super::load::Question;
 use super::output::{Outputs, ranking, rows_width, say_answer, written};
 use super::plot::Drawing;
@@ -84,7 +84,7 @@ impl TuneArgs {
             return Err(CliError::Input(format!("--certificate: {why}")));
         }
         if self.floor {
-            tickbound_certificate::folder::writable(&floor::beside(folder))?;
+            tickbound_certificate::folder::writable(&beside(folder))?;
         }
         Ok(tickbound_certificate::folder::writable(folder)?)
     }
@@ -94,8 +94,11 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     let options = args.options()?;
     let Some((problem, reading)) = read(args, &options)? else { return Ok(Exit::Nothing) };
     // Whether there is one is known before the search.
-    let floor =
-        args.floor.then(|| floor::of(&problem, reading.as_ref())).transpose()?.transpose()?;
+    let floor = args
+        .floor
+        .then(|| floor_of_problem(&problem, reading.as_ref()))
+        .transpose()?
+        .transpose()?;
     if let Some(guesses) = args.question.chosen.guesses() {
         note!("tickbound: {guesses}");
     }
@@ -280,22 +283,6 @@ fn shortfall(top: usize, result: &TuneResult) -> Option<String> {
         (_, None) => "the time was over".to_owned(),
     };
     Some(format!("--top {top}: {listed} listed, because {why}"))
-}
-
-/// Writes the certificate of a least time that is proved.
-pub fn certify(problem: &Problem, result: &TuneResult, folder: &Path) -> Result<(), CliError> {
-    let Some(best) = result.best.as_ref().filter(|_| result.status == Status::Optimal) else {
-        note!("tickbound: no certificate: the least time is not proved");
-        return Ok(());
-    };
-    let program = concat!("tickbound ", env!("CARGO_PKG_VERSION"));
-    let optimum = (&best.configuration, best.time);
-    let certificate =
-        tickbound_certificate::write::certificate(program, problem, optimum, &stop::is_due)?;
-    certificate.write(folder)?;
-    let shown = folder.display();
-    note!("tickbound: {shown} written; `tickbound check {shown}` checks it");
-    Ok(())
 }
 
 fn write_files(

@@ -1,13 +1,13 @@
-//! What measuring makes of floors: configurations that cannot be the best are not run, and no time
-//! may be below the floor of its configuration.
+//! Floors while measuring, and what comes of them.
+//!
+//! Configurations that cannot be the best are not run, and no time may be below the floor of its
+//! configuration.
 
 use std::fmt;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 use tickbound_model::{Bound, Floor, FloorTerm};
-
-use crate::report::Measured;
 
 /// Searches for the floor of the space: seconds, and the term that binds. It may take long, so it
 /// is called only where floors hold.
@@ -27,11 +27,11 @@ pub struct Floors {
 impl Floors {
     /// Whether a configuration takes longer than a time in seconds, whatever is done.
     pub fn is_above(&self, bound: &Bound, seconds: f64) -> bool {
-        self.of(bound).is_some_and(|(floor, _)| floor > seconds)
+        self.seconds(bound).is_some_and(|(floor, _)| floor > seconds)
     }
 
     /// The floor of a configuration in seconds, and the term that binds.
-    pub fn of(&self, bound: &Bound) -> Option<(f64, FloorTerm)> {
+    pub fn seconds(&self, bound: &Bound) -> Option<(f64, FloorTerm)> {
         self.floor.at(&bound.env).map(|(picoseconds, term)| (picoseconds as f64 / 1e12, term))
     }
 }
@@ -51,26 +51,4 @@ pub struct FloorReport {
     pub skipped: usize,
     /// Configurations with a run below their floor, by the term that is contradicted.
     pub contradicted: IndexMap<FloorTerm, usize>,
-}
-
-impl FloorReport {
-    /// Of these results.
-    pub(crate) fn new(
-        (floors, space): (&Floors, Option<(f64, FloorTerm)>),
-        skipped: usize,
-        results: &[Measured],
-    ) -> FloorReport {
-        let mut contradicted = IndexMap::new();
-        for measured in results {
-            let runs = measured.record.outcome.timed().map(|timed| &timed.runs);
-            let fastest = runs.and_then(|runs| runs.iter().copied().reduce(f64::min));
-            let floor = floors.of(&measured.bound);
-            if let Some(((floor, term), fastest)) = floor.zip(fastest)
-                && fastest < floor
-            {
-                *contradicted.entry(term).or_default() += 1;
-            }
-        }
-        FloorReport { space, skipped, contradicted }
-    }
 }

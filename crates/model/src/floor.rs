@@ -38,6 +38,8 @@ tickbound_input::named! {
 }
 
 const PICOSECONDS: i64 = 1_000_000;
+/// Items of a warp where the platform does not state it.
+const WARP: i64 = 32;
 
 /// The floor of the configurations of a problem, by terms.
 #[derive(Debug, Clone)]
@@ -67,7 +69,7 @@ impl Floor {
             |of: fn(&crate::Dimension) -> Expr| problem.grid.iter().map(of).product::<Expr>();
         let items = size(|d| d.local.clone());
         let groups = size(|d| quotient(d.global.clone(), d.local.clone()));
-        let warps = ceil_div(items, resources.warp_width.unwrap_or(32));
+        let warps = ceil_div(items, resources.warp_width.unwrap_or(WARP));
         let units = problem.platform.units();
         let busiest = ceil_div(groups.clone(), units);
         let formulas =
@@ -139,63 +141,43 @@ impl Counted {
 impl Formulas<'_> {
     fn term(&self, term: FloorTerm) -> Option<Expr> {
         let r = &self.r;
-        let width = r.warp_width.unwrap_or(32);
         Some(match term {
             FloorTerm::Dram => {
                 let rate = r.greatest_dram_megabytes_per_second?;
                 let caches = r.l2_size? + r.l3_size.unwrap_or(0);
-                let moved = [LeastCount::ReadBytes, LeastCount::WrittenBytes]
-                    .map(|of| max(0, self.count(of).each - caches));
-                quotient(moved.into_iter().sum::<Expr>() * PICOSECONDS, rate)
+                let beyond = self.launch_bytes().map(|bytes| max(0, bytes - caches));
+                quotient(beyond.into_iter().sum::<Expr>() * PICOSECONDS, rate)
             }
             FloorTerm::L2 => {
-                let [read, written] =
-                    [LeastCount::ReadBytes, LeastCount::WrittenBytes].map(|of| self.count(of).each);
+                let [read, written] = self.launch_bytes();
                 self.time(max(read, written), 1, self.units.checked_mul(r.l2_port_bytes?)?)
             }
             FloorTerm::Real => {
-                let lanes = r.real_lanes?;
                 let mut real = self.real();
-                if r.issue_shared != Some(1) {
+                if !self.issue_is_shared() {
                     real = real.plus(self.count(LeastCount::Convert));
                 }
-                self.of_schedulers(real, width, lanes)
+                self.scheduler_time(real, self.width(), r.real_lanes?)
             }
             FloorTerm::Special => {
-                self.of_schedulers(self.count(LeastCount::Special), width, r.special_lanes?)
+                let special = self.count(LeastCount::Special);
+                self.scheduler_time(special, self.width(), r.special_lanes?)
             }
-            FloorTerm::Issue => {
-                let rate = r.issue_rate.or(r.schedulers)?;
-                let vector = self.real().plus(self.count(LeastCount::Special));
-                if r.issue_shared == Some(1) {
-                    let others = [
-                        LeastCount::Convert,
-                        LeastCount::GlobalRequests,
-                        LeastCount::LocalRequests,
-                    ];
-                    let all = others.into_iter().fold(vector, |all, of| all.plus(self.count(of)));
-                    return Some(self.of_schedulers(all, 1, rate));
-                }
-                let all = vector.plus(self.count(LeastCount::Convert));
-                let each = (width * r.schedulers.unwrap_or(1) / r.real_lanes?).max(1);
-                self.of_schedulers(all, each, rate)
-            }
+            FloorTerm::Issue => self.issue()?,
             FloorTerm::Requests => {
-                let lanes = r.load_store_lanes.unwrap_or(width);
+                let (width, lanes) = (self.width(), r.load_store_lanes.unwrap_or(self.width()));
                 let of_group = |of| {
                     let Counted { each, some } = self.count(of);
-                    Counted { each: each * &self.warps, some }
+                    (Counted { each: each * &self.warps, some }, width, lanes)
                 };
-                let kinds = [LeastCount::GlobalRequests, LeastCount::LocalRequests].map(of_group);
-                self.of_units(kinds.map(|kind| (kind, width, lanes)))
+                self.unit_time(
+                    [LeastCount::GlobalRequests, LeastCount::LocalRequests].map(of_group),
+                )
             }
-            FloorTerm::L1 => {
-                let kinds = [
-                    (self.count(LeastCount::GlobalBytes), 1, r.l1_bytes_per_clock?),
-                    (self.count(LeastCount::LocalBytes), 1, r.local_bytes_per_clock?),
-                ];
-                self.of_units(kinds)
-            }
+            FloorTerm::L1 => self.unit_time([
+                (self.count(LeastCount::GlobalBytes), 1, r.l1_bytes_per_clock?),
+                (self.count(LeastCount::LocalBytes), 1, r.local_bytes_per_clock?),
+            ]),
             FloorTerm::Dispatch => self.groups.clone() * r.least_group_picoseconds?,
             FloorTerm::Chain => {
                 let turns = ceil_div(self.busiest.clone(), self.held());
@@ -203,6 +185,35 @@ impl Formulas<'_> {
                 self.time(clocks, r.dependent_clocks?, 1)
             }
         })
+    }
+
+    /// What the schedulers take to issue instructions of all kinds that share their rate.
+    fn issue(&self) -> Option<Expr> {
+        let r = &self.r;
+        let rate = r.issue_rate.or(r.schedulers)?;
+        let mut all = self.real().plus(self.count(LeastCount::Special));
+        all = all.plus(self.count(LeastCount::Convert));
+        if !self.issue_is_shared() {
+            let each = (self.width() * r.schedulers.unwrap_or(1) / r.real_lanes?).max(1);
+            return Some(self.scheduler_time(all, each, rate));
+        }
+        let requests = [LeastCount::GlobalRequests, LeastCount::LocalRequests];
+        let all = requests.into_iter().fold(all, |all, of| all.plus(self.count(of)));
+        Some(self.scheduler_time(all, 1, rate))
+    }
+
+    fn issue_is_shared(&self) -> bool {
+        self.r.issue_shared == Some(1)
+    }
+
+    /// Items of a warp.
+    fn width(&self) -> i64 {
+        self.r.warp_width.unwrap_or(WARP)
+    }
+
+    /// Bytes that the launch reads, and those that it writes.
+    fn launch_bytes(&self) -> [Expr; 2] {
+        [LeastCount::ReadBytes, LeastCount::WrittenBytes].map(|of| self.count(of).each)
     }
 
     fn count(&self, of: LeastCount) -> Counted {
@@ -225,7 +236,7 @@ impl Formulas<'_> {
     }
 
     /// What warps do, each on its scheduler, which has its share of `rate`.
-    fn of_schedulers(&self, count: Counted, by: i64, rate: i64) -> Expr {
+    fn scheduler_time(&self, count: Counted, by: i64, rate: i64) -> Expr {
         let schedulers = self.r.schedulers.unwrap_or(1);
         let warps = ceil_div(self.busiest.clone() * &self.warps, schedulers);
         let each = self.time(warps * count.each, by.saturating_mul(schedulers), rate);
@@ -234,7 +245,7 @@ impl Formulas<'_> {
 
     /// What groups do in two ways, for each by how much and at which rate: at the same time, or
     /// one after the other where both go through one pipe.
-    fn of_units(&self, kinds: [(Counted, i64, i64); 2]) -> Expr {
+    fn unit_time(&self, kinds: [(Counted, i64, i64); 2]) -> Expr {
         let times = kinds.map(|(count, by, rate)| {
             let each = self.time(self.busiest.clone() * count.each, by, rate);
             [each, self.time(count.some, by, rate.saturating_mul(self.units))]
@@ -284,4 +295,79 @@ fn max(a: impl Into<Expr>, b: impl Into<Expr>) -> Expr {
 
 fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a.max(1) } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn problem(resources: &serde_json::Value) -> Problem {
+        let value = json!({
+            "platform": { "name": "p", "units_per_device": 2, "elements_per_unit": 4,
+                          "global_access": 4, "resources": resources },
+            "parameters": { "WG": [32, 64] },
+            "launch": { "global_size": 320, "local_size": "WG" }, "kernel": []
+        });
+        Problem::from_value(&value, &indexmap::IndexMap::new(), &|_| unreachable!()).unwrap()
+    }
+
+    fn least() -> LeastUsage {
+        let each = [
+            (LeastCount::Real, 100),
+            (LeastCount::Special, 10),
+            (LeastCount::GlobalRequests, 7),
+            (LeastCount::ReadBytes, 5000),
+            (LeastCount::WrittenBytes, 900),
+            (LeastCount::Chain, 50),
+        ];
+        let each = each.map(|(what, n)| (what, Expr::Int(n))).into_iter().collect();
+        let some = [(LeastCount::Real, Expr::Int(8000))].into_iter().collect();
+        LeastUsage { each, some }
+    }
+
+    #[test]
+    fn terms_by_hand() {
+        let problem = problem(&json!({
+            "warp_width": 32, "schedulers": 4, "issue_rate": 4, "real_lanes": 64,
+            "special_lanes": 16, "load_store_lanes": 16, "l2_port_bytes": 64, "l2_size": 1000,
+            "greatest_mhz": 1000, "greatest_dram_megabytes_per_second": 1000, "issue_shared": 1,
+            "dependent_clocks": 4, "least_group_picoseconds": 500, "warps_per_unit": 2
+        }));
+        let floor = Floor::new(&problem, &least()).unwrap();
+        let env = [problem.base_env()].map(|mut env| {
+            let wg = problem.first_parameter();
+            env[wg] = 32;
+            env
+        });
+        let found: Vec<(FloorTerm, i64)> =
+            floor.terms.iter().map(|(term, time)| (*term, time.eval(&env[0]).unwrap())).collect();
+        // 10 groups of a warp: 5 on a unit, 2 of them on a scheduler. A clock takes 1,000 ps.
+        assert_eq!(
+            found,
+            [
+                // 4,000 bytes beyond the cache.
+                (FloorTerm::Dram, 4_000_000),
+                // 5,000 bytes through 2 ports, rounded down.
+                (FloorTerm::L2, 39_062),
+                // 2 warps, 2 clocks for each of 100; of others 8,000 warps on 2 units of 64 lanes.
+                (FloorTerm::Real, 2_000_000),
+                (FloorTerm::Special, 2 * 10 * 8 * 1000),
+                // 117 instructions of 2 warps; 8,000 warps on 8 schedulers.
+                (FloorTerm::Issue, 1_000_000),
+                (FloorTerm::Requests, 5 * 7 * 2 * 1000),
+                (FloorTerm::Dispatch, 5_000),
+                // 2 groups at once: 3 turns.
+                (FloorTerm::Chain, 3 * 50 * 4 * 1000),
+            ]
+        );
+        assert_eq!(floor.at(&env[0]), Some((4_000_000, FloorTerm::Dram)));
+    }
+
+    #[test]
+    fn a_platform_without_a_clock_has_none() {
+        let error = Floor::new(&problem(&json!({ "warp_width": 32 })), &least()).unwrap_err();
+        assert!(error.to_string().contains("greatest_mhz"), "{error}");
+    }
 }

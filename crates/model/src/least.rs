@@ -21,9 +21,9 @@ tickbound_input::named! {
         GlobalRequests = "requests to global memory",
         /// Of one warp: requests to local memory.
         LocalRequests = "requests to local memory",
-        /// Of one group: bytes of global memory that move for its warps, different ones once a warp.
+        /// Of one group: bytes of global memory for its warps, different ones once a warp.
         GlobalBytes = "bytes of global memory for warps",
-        /// Of one group: bytes of local memory that move for its warps, different ones once a warp.
+        /// Of one group: bytes of local memory for its warps, different ones once a warp.
         LocalBytes = "bytes of local memory for warps",
         /// Of the launch: different bytes of global memory that it reads.
         ReadBytes = "bytes read",

@@ -239,27 +239,6 @@ impl MeasuredTimes<'_> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::four_digits;
-
-    #[test]
-    fn numbers_have_four_digits() {
-        let table = [
-            (0.0, "0.000000000"),
-            (12.345_6, "12.35"),
-            (0.012_345, "0.01235"),
-            (98765.4, "98765"),
-            (1.0, "1.000"),
-        ];
-        for (number, text) in table {
-            if number > 0.0 {
-                assert_eq!(four_digits(number), text);
-            }
-        }
-    }
-}
-
 /// What floors come to, as data.
 fn floor(report: &FloorReport) -> MeasuredFloor {
     let named = |(term, n): (&FloorTerm, &usize)| (term.name().to_owned(), *n);
@@ -295,4 +274,25 @@ fn contradicted(report: &FloorReport) -> Option<String> {
         "times below the floors of their configurations ({all}): a number of the platform or a \
          rule is wrong; please report it"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::four_digits;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        let table = [
+            (0.0, "0.000000000"),
+            (12.345_6, "12.35"),
+            (0.012_345, "0.01235"),
+            (98765.4, "98765"),
+            (1.0, "1.000"),
+        ];
+        for (number, text) in table {
+            if number > 0.0 {
+                assert_eq!(four_digits(number), text);
+            }
+        }
+    }
 }

@@ -240,7 +240,7 @@ impl MeasureArgs {
         problem: &Problem,
         reading: Option<&KernelReading>,
     ) -> Result<Option<Floors>, CliError> {
-        let floor = match floor::of(problem, reading)? {
+        let floor = match floor::floor(problem, reading)? {
             Ok(floor) => floor,
             Err(why) if self.gap.is_some() => return Err(why.into()),
             Err(_) => return Ok(None),

@@ -12,16 +12,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use tickbound_model::{Bound, Problem};
+use indexmap::IndexMap;
+use tickbound_model::{Bound, FloorTerm, Problem};
 
 use crate::cache::{Cache, CacheHead, CacheRecord};
 use crate::error::MeasureError;
 use crate::files::{SourceFiles, source_of};
-use crate::floors::FloorReport;
+use crate::floors::{FloorReport, Floors};
 use crate::guided::Guide;
 use crate::lab::{Interrupts, Lab, LabError, LabSetup};
 use crate::reference::{Allowed, Reference};
-use crate::report::{MeasureEvent, MeasureOptions, MeasureReport};
+use crate::report::{MeasureEvent, MeasureOptions, MeasureReport, Measured};
 use crate::worker::Described;
 use schedule::{About, Campaign, Finished};
 use task::Task;
@@ -61,19 +62,13 @@ pub fn measure(
     let over = AtomicBool::new(false);
     let labs = labs(&files, options, began, [interrupt, &over])?;
     let device = labs[0].device().clone();
-    let (cache, known) = match &options.cache {
-        Some(path) => open_cache(path, problem, &device, &tasks, observer)?,
-        None => (None, HashMap::new()),
-    };
+    let (cache, known) = open_cache((problem, &device), options, &tasks, observer)?;
     let has_new = tasks.iter().any(|task| !known.contains_key(task.values()));
     note(&files, options, has_new || baseline.is_some(), observer);
     let compiled = |files| compiled(problem, files, options, interrupt);
     let reference = files.reference.as_ref().filter(|_| has_new).map(compiled).transpose()?;
     let candidates = guide.is_some().then_some(all.len());
-    // Of another device they say nothing.
-    let is_its = mismatch(&device.name, &problem.platform.name).is_none();
-    let floors = options.floors.as_ref().filter(|_| is_its);
-    let floors = floors.map(|floors| (floors, (floors.of_space)(&floors.floor)));
+    let floors = floors(problem, &device, options);
     let (ended, campaign) = std::thread::scope(|scope| {
         let about = About { problem, options, floors, interrupt, began, baseline };
         let mut campaign = Campaign::new(scope, about, labs, &tasks, guide)?;
@@ -90,7 +85,7 @@ pub fn measure(
         device,
         asked: candidates.map_or(tasks.len(), |_| results.len()),
         candidates,
-        floor: floors.map(|floors| FloorReport::new(floors, skipped, &results)),
+        floor: floors.map(|floors| floor_report(floors, skipped, &results)),
         results,
         checked: files.reference.is_some(),
         versus,
@@ -98,6 +93,37 @@ pub fn measure(
         stopped,
         seconds: began.elapsed().as_secs_f64(),
     })
+}
+
+/// The floors that hold on the device, as it is that of the platform, and that of the space.
+fn floors<'a>(
+    problem: &Problem,
+    device: &Described,
+    options: &'a MeasureOptions,
+) -> Option<(&'a Floors, Option<(f64, FloorTerm)>)> {
+    let platform = &problem.platform.name;
+    let is_its = !platform.is_empty() && mismatch(&device.name, platform).is_none();
+    let floors = options.floors.as_ref().filter(|_| is_its)?;
+    Some((floors, (floors.of_space)(&floors.floor)))
+}
+
+/// What came of floors.
+fn floor_report(
+    (floors, space): (&Floors, Option<(f64, FloorTerm)>),
+    skipped: usize,
+    results: &[Measured],
+) -> FloorReport {
+    let mut contradicted = IndexMap::new();
+    for measured in results {
+        let runs = measured.record.outcome.timed().map(|timed| &timed.runs);
+        let fastest = runs.and_then(|runs| runs.iter().copied().reduce(f64::min));
+        if let (Some((floor, term)), Some(fastest)) = (floors.seconds(&measured.bound), fastest)
+            && fastest < floor
+        {
+            *contradicted.entry(term).or_default() += 1;
+        }
+    }
+    FloorReport { space, skipped, contradicted }
 }
 
 /// A task for each configuration, and the number of the one with the user's own, which is one more
@@ -205,12 +231,12 @@ fn whose_code(files: &SourceFiles, options: &MeasureOptions) -> String {
 type Opened = (Option<Cache>, HashMap<Vec<i64>, CacheRecord>);
 
 fn open_cache(
-    path: &Path,
-    problem: &Problem,
-    device: &Described,
+    (problem, device): (&Problem, &Described),
+    options: &MeasureOptions,
     tasks: &[Task<'_>],
     observer: &mut dyn FnMut(MeasureEvent<'_>),
 ) -> Result<Opened, MeasureError> {
+    let Some(path) = &options.cache else { return Ok((None, HashMap::new())) };
     let mut values = vec![BTreeSet::new(); problem.parameters.len()];
     for task in tasks {
         values.iter_mut().zip(task.values()).for_each(|(set, v)| {

@@ -241,8 +241,10 @@ impl<'a> Campaign<'a> {
             self.spent = true;
             return None;
         }
-        let near = self.is_near_floor();
-        while !near {
+        if self.is_near_floor() {
+            return None;
+        }
+        loop {
             let guide = &mut self.guide;
             let next = self.queue.pop_front().or_else(|| {
                 let guide = guide.as_mut()?;
@@ -256,7 +258,6 @@ impl<'a> Campaign<'a> {
                 guide.tell(next, None);
             }
         }
-        None
     }
 
     /// Whether the best time is so near the floor of the space that measuring ends.

@@ -40,8 +40,5 @@ mod text;
 mod values;
 mod write;
 
-pub use read::{is_t1, read, without_program};
+pub use read::{PLATFORM, is_t1, read, without_program};
 pub use write::write;
-
-/// Name of the platform that a T1 file gets, as it has none.
-pub const PLATFORM: &str = "none";

@@ -3,14 +3,17 @@
 use serde_json::{Map, Value, json};
 use tickbound_input::message::suggest;
 
+use super::arguments;
 use super::python::from_python;
 use super::text::{expression, size_name};
-use super::{PLATFORM, arguments};
 use crate::ModelError;
 use crate::json::Field;
 use tickbound_expr::domain::Domain;
 use tickbound_expr::parse::{parse_domain, parse_python};
 use tickbound_expr::{BinaryOp, Expr, Function};
+
+/// Name of the platform that a T1 file gets, as it has none.
+pub const PLATFORM: &str = "none";
 
 /// Whether a JSON file is a T1 file and not a problem file.
 pub fn is_t1(file: &Value) -> bool {

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use tickbound_expr::{Expr, Function};
+use tickbound_expr::Expr;
 use tickbound_model::LeastCount;
 
-use super::Counts;
+use super::around::{Coming, Counts, KernelLaunch, Site};
 use super::distinct::distinct;
-use super::values::told_apart;
-use super::walk::{Around, Coming, Walk};
+use super::values::distinguished;
 use crate::ast::AddressSpace;
 use crate::steps::{MemoryAccess, Stride};
 use crate::usage::Axis;
@@ -18,24 +17,18 @@ use crate::usage::number::{all, ceil_div, choice, is_zero, less, max, min, quoti
 /// Bytes that a request brings an item at most.
 const WIDEST: i64 = 16;
 
-/// An access, and what stands around it.
-#[derive(Debug)]
-pub(super) struct Site {
-    pub access: MemoryAccess,
-    pub around: Around,
-}
-
 /// Accesses of one array in one direction.
 type Same<'s> = IndexMap<(AddressSpace, &'s str, bool), Vec<&'s Site>>;
 
 /// Adds what accesses take.
-pub(super) fn add(walk: &Walk<'_>, counts: &mut Counts) {
+pub(super) fn add(launch: KernelLaunch<'_>, all: &[Site], counts: &mut Counts) {
+    let walk = Accesses { launch, sites: all };
     let mut arrays: Same<'_> = IndexMap::new();
-    let written: BTreeSet<&str> = (walk.sites.iter())
+    let written: BTreeSet<&str> = (all.iter())
         .filter(|site| site.access.store)
         .map(|site| site.access.array.as_str())
         .collect();
-    for site in walk.sites.iter().filter(|site| site.access.exact) {
+    for site in all.iter().filter(|site| site.access.exact) {
         let access = &site.access;
         arrays.entry((access.space, &access.array, access.store)).or_default().push(site);
     }
@@ -50,32 +43,28 @@ pub(super) fn add(walk: &Walk<'_>, counts: &mut Counts) {
             false => [LeastCount::LocalRequests, LeastCount::LocalBytes],
         };
         let free = global && !store && !written.contains(array);
-        for (coming, [requests, bytes]) in walk.of_items(&sites, free) {
-            walk.add(what[0], &coming, requests, counts);
-            walk.add(what[1], &coming, bytes, counts);
+        for (coming, [requests, bytes]) in walk.requests_by_groups(&sites, free) {
+            launch.add(what[0], &coming, requests, counts);
+            launch.add(what[1], &coming, bytes, counts);
         }
         if global {
             let what = if store { LeastCount::WrittenBytes } else { LeastCount::ReadBytes };
-            *counts.entry((true, what)).or_default() += walk.of_launch(&sites);
+            *counts.entry((true, what)).or_default() += walk.launch_bytes(&sites);
         }
     }
 }
 
-impl Walk<'_> {
-    /// The number without its sign, if that is known or can be asked.
-    pub fn unsigned(&self, number: Expr) -> Option<Expr> {
-        let range = self.device.known.range(&number);
-        Some(match number {
-            Expr::Int(n) => Expr::Int(n.checked_abs()?),
-            number if range.is_some_and(|range| range.low >= 0) => number,
-            number => Expr::Call(Function::Abs, vec![number]),
-        })
-    }
+/// The accesses of a launch.
+struct Accesses<'a> {
+    launch: KernelLaunch<'a>,
+    sites: &'a [Site],
+}
 
+impl Accesses<'_> {
     fn distance(&self, stride: &Stride, access: &MemoryAccess) -> Option<Expr> {
         let (Stride::Elements(elements) | Stride::Shifted(elements)) = stride else { return None };
-        let bytes = self.put_in(elements)? * i64::from(access.element);
-        self.unsigned(bytes)
+        let bytes = self.launch.put_in(elements)? * i64::from(access.element);
+        self.launch.unsigned(bytes)
     }
 
     /// The loops around, as repetitions of the address. One in which local memory is written again
@@ -87,7 +76,7 @@ impl Walk<'_> {
         let loops: Vec<&Expr> = site.around.loops.iter().rev().map(|l| &l.trips).collect();
         let mut left = vec![true; loops.len()];
         let mut renewed = match apart {
-            true => told_apart(&site.access.unknown, &loops, &mut left, self),
+            true => distinguished(&site.access.unknown, &loops, &mut left, self.launch),
             false => Expr::Int(1),
         };
         let mut axes = Vec::new();
@@ -118,7 +107,7 @@ impl Walk<'_> {
 
     /// Requests of a warp and bytes for the warps of a group, by the groups that come. `free`: what
     /// is alike in all lanes takes no request.
-    fn of_items(&self, sites: &[&Site], free: bool) -> Vec<(Coming, [Expr; 2])> {
+    fn requests_by_groups(&self, sites: &[&Site], free: bool) -> Vec<(Coming, [Expr; 2])> {
         let mut classes: IndexMap<u32, Vec<&Site>> = IndexMap::new();
         for site in sites {
             classes.entry(site.access.apart[0]).or_default().push(site);
@@ -133,7 +122,7 @@ impl Walk<'_> {
             let coming = first.around.coming.clone();
             let mut most = [Expr::Int(0), Expr::Int(0)];
             for site in members.iter().filter(|site| site.around.coming == coming) {
-                if let Some(own) = self.of_item(site, several, free) {
+                if let Some(own) = self.requests(site, several, free) {
                     let [requests, bytes] = own;
                     most = [max(&most[0], requests), max(&most[1], bytes)];
                 }
@@ -145,35 +134,35 @@ impl Walk<'_> {
     }
 
     /// Requests for one access, and bytes.
-    fn of_item(&self, site: &Site, several: bool, free: bool) -> Option<[Expr; 2]> {
+    fn requests(&self, site: &Site, several: bool, free: bool) -> Option<[Expr; 2]> {
         let access = &site.access;
         let bytes = access.bytes();
         let (axes, renewed) = self.loops(site, true);
         let lanes: Vec<(Expr, Expr)> = (access.digits.as_ref()?.iter())
             .map(|digit| {
                 let distance = self.distance(&Stride::Elements(digit.stride.clone()), access)?;
-                Some((distance, self.put_in(&digit.extent)?))
+                Some((distance, self.launch.put_in(&digit.extent)?))
             })
             .collect::<Option<_>>()?;
         let uniform = if free { self.is_uniform(&lanes) } else { Expr::Int(0) };
         let taken = choice(uniform, 0, &site.around.taken);
-        let addresses = distinct(&axes, &self.device.known);
+        let addresses = distinct(&axes, &self.launch.device.known);
         let together = self.together(site, &axes, &lanes, several);
         let each = (bytes + WIDEST - 1) / WIDEST;
         let few = less(&addresses, &together);
         let requests = choice(few, 1, quotient(addresses, together));
         let requests = requests * each * &renewed * &taken;
-        let warps = ceil_div(self.items(), self.device.warp);
+        let warps = ceil_div(self.items(), self.launch.device.warp);
         let (axes, renewed) = self.loops(site, false);
         let own = axes.into_iter().chain(self.lanes_of_warp(&lanes));
         let own: Vec<Axis> = own.collect();
-        let moved = distinct(&own, &self.device.known) * bytes * renewed * taken * warps;
+        let moved = distinct(&own, &self.launch.device.known) * bytes * renewed * taken * warps;
         Some([requests.simplified(), moved.simplified()])
     }
 
     /// Items of a group.
     fn items(&self) -> Expr {
-        (0..3).map(|d| self.size("local", d)).product::<Expr>().simplified()
+        (0..3).map(|d| self.launch.size("local", d)).product::<Expr>().simplified()
     }
 
     /// 1 if all lanes of a warp may have one address.
@@ -183,7 +172,7 @@ impl Walk<'_> {
         for (distance, extent) in lanes {
             let still = is_zero(distance);
             // A place that changes from one warp to the next only.
-            let across = less(self.device.warp - 1, before.clone());
+            let across = less(self.launch.device.warp - 1, before.clone());
             let one = less(extent, 2);
             alike.push(choice(still, 1, choice(across, 1, one)));
             before = before * extent;
@@ -211,7 +200,7 @@ impl Walk<'_> {
             Some(moves) => all(moves.iter().map(|d| is_zero(remainder(d.clone(), n * bytes)))),
             None => Expr::Int(1),
         };
-        let unaligned = self.device.loads_unaligned;
+        let unaligned = self.launch.device.loads_unaligned;
         // What is not known is aligned by no compiler.
         if !unaligned && !site.access.unknown.is_empty() {
             return Expr::Int(1);
@@ -225,7 +214,7 @@ impl Walk<'_> {
 
     /// The lanes of a warp as repetitions, so many as each warp has at least.
     fn lanes_of_warp(&self, lanes: &[(Expr, Expr)]) -> Vec<Axis> {
-        let warp = self.device.warp;
+        let warp = self.launch.device.warp;
         let mut left = Expr::Int(warp);
         let mut axes = Vec::new();
         for (distance, extent) in lanes {
@@ -251,26 +240,29 @@ impl Walk<'_> {
     }
 
     /// Different bytes of an array that the launch touches.
-    fn of_launch(&self, sites: &[&Site]) -> Expr {
+    fn launch_bytes(&self, sites: &[&Site]) -> Expr {
         let mut classes: IndexMap<u32, Expr> = IndexMap::new();
         for site in sites {
-            let Some(bytes) = self.bytes_of_launch(site) else { continue };
+            let Some(bytes) = self.touched_bytes(site) else { continue };
             let most = classes.entry(site.access.apart[1]).or_default();
             *most = max(&*most, bytes);
         }
         (classes.into_values().sum::<Expr>()).simplified()
     }
 
-    fn bytes_of_launch(&self, site: &Site) -> Option<Expr> {
+    fn touched_bytes(&self, site: &Site) -> Option<Expr> {
         let access = &site.access;
         let (mut axes, _) = self.loops(site, false);
         for digit in access.digits.as_ref()? {
             let distance = self.distance(&Stride::Elements(digit.stride.clone()), access)?;
-            axes.push(Axis { distance: Some(distance), extent: self.put_in(&digit.extent)? });
+            axes.push(Axis {
+                distance: Some(distance),
+                extent: self.launch.put_in(&digit.extent)?,
+            });
         }
         for (d, stride) in access.groups.iter().enumerate() {
             let Some(distance) = self.distance(stride, access) else { continue };
-            let whole = self.size("groups", d);
+            let whole = self.launch.size("groups", d);
             let coming = site.around.coming[d].as_ref();
             let extent = coming.map_or(whole, |present| present.groups.clone());
             axes.push(Axis { distance: Some(distance), extent });
@@ -278,6 +270,6 @@ impl Walk<'_> {
         let some = (site.around.coming.iter().flatten())
             .fold(Expr::Int(1), |any, present| choice(less(0, &present.groups), any, 0));
         let taken = choice(some, &site.around.taken, 0);
-        Some(distinct(&axes, &self.device.known) * access.bytes() * taken)
+        Some(distinct(&axes, &self.launch.device.known) * access.bytes() * taken)
     }
 }

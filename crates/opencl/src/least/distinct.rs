@@ -1,10 +1,10 @@
 //! How many different addresses repetitions have at least.
 //!
-//! Distances are put in order by their values in one configuration. Those that are multiples of a finer one
-//! make a run, in which each next repetition either lies beyond all before it, and multiplies
-//! them, or continues a run without gaps; otherwise the greater of both counts. Of runs that are
-//! no multiples of each other the coarser multiplies if it lies beyond the finer. Each step is a
-//! lower bound by itself, so an order that is wrong makes the count less, never more.
+//! Distances are put in order by their values in one configuration. Those that are multiples of a
+//! finer one make a run, in which each next repetition either lies beyond all before it, and
+//! multiplies them, or continues a run without gaps; otherwise the greater of both counts. Of runs
+//! that are no multiples of each other the coarser multiplies if it lies beyond the finer. Each
+//! step is a lower bound by itself, so an order that is wrong makes the count less, never more.
 
 use tickbound_expr::{BinaryOp, Expr};
 
@@ -23,13 +23,13 @@ struct Run {
 /// The least number of different addresses of these repetitions. Where distances depend on
 /// conditions, each side is counted for itself.
 pub(super) fn distinct(axes: &[Axis], of: &Known<'_>) -> Expr {
-    of_sides(axes, of, MAX_CONDITIONS)
+    by_sides(axes, of, MAX_CONDITIONS)
 }
 
-fn of_sides(axes: &[Axis], of: &Known<'_>, left: usize) -> Expr {
+fn by_sides(axes: &[Axis], of: &Known<'_>, left: usize) -> Expr {
     let mut distances = axes.iter().filter_map(|axis| axis.distance.as_ref());
     let Some(condition) = distances.find_map(condition).filter(|_| left > 0) else {
-        return of_products(axes, of);
+        return by_products(axes, of);
     };
     let side = |holds: bool| {
         let settled = |distance: &Expr| settled(distance, condition, holds);
@@ -37,12 +37,12 @@ fn of_sides(axes: &[Axis], of: &Known<'_>, left: usize) -> Expr {
             distance: axis.distance.as_ref().map(settled),
             extent: axis.extent.clone(),
         };
-        of_sides(&axes.iter().map(axis).collect::<Vec<_>>(), of, left - 1)
+        by_sides(&axes.iter().map(axis).collect::<Vec<_>>(), of, left - 1)
     };
     choice(condition, side(true), side(false))
 }
 
-fn of_products(axes: &[Axis], of: &Known<'_>) -> Expr {
+fn by_products(axes: &[Axis], of: &Known<'_>) -> Expr {
     let known = axes.iter().filter_map(|axis| Some((axis.distance.clone()?, axis.extent.clone())));
     let mut known: Vec<(Expr, Expr)> =
         known.filter(|(d, n)| *d != Expr::Int(0) && *n != Expr::Int(1)).collect();

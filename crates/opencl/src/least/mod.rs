@@ -9,33 +9,31 @@
 //!
 //! `docs/floors.md` has them with their arguments. Here is where each is kept:
 //!
-//! * `walk.rs`: loops, branches, and which groups do something.
+//! * `walk.rs`: loops, branches, and which groups do something; `conditions.rs`: what conditions
+//!   and counts of iterations are.
 //! * `values.rs`: results of operations on real numbers.
 //! * `accesses.rs`: requests and bytes.
 //! * `distinct.rs`: how many different addresses repetitions have at least.
 
 mod accesses;
+mod around;
+mod conditions;
 mod distinct;
 mod values;
 mod walk;
 
-use indexmap::IndexMap;
 use itertools::Itertools;
 use rayon::prelude::*;
 use tickbound_expr::{BinaryOp, Expr};
-use tickbound_model::{Configurations, LeastCount, LeastUsage};
+use tickbound_model::{Configurations, LeastUsage};
+
+use around::{Counts, Which};
 
 use crate::error::Read;
 use crate::extract::{Extracted, Variant};
 use crate::lower::Names;
 use crate::usage::number::choice;
 use crate::usage::{Device, Occurring};
-
-/// What is counted: of all groups, or of some.
-type Which = (bool, LeastCount);
-
-/// Counts of one variant, or of all.
-type Counts = IndexMap<Which, Expr>;
 
 /// What a kernel with this source uses at least.
 pub(crate) fn least(

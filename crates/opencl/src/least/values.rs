@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 use tickbound_expr::Expr;
 
+use super::around::{Around, Coming, KernelLaunch};
 use super::distinct::distinct;
-use super::walk::{Around, Coming, Walk};
 use crate::steps::{Differs, Lanes, RealValue, Stride};
 use crate::usage::Axis;
 use crate::usage::number::max;
@@ -26,7 +26,7 @@ pub(super) struct Results {
     pub chain: Expr,
     /// For each loop around, outer ones first, whether they differ in its iterations, and whether
     /// that is as each depends on the one before.
-    told: Vec<(bool, bool)>,
+    varies: Vec<(bool, bool)>,
 }
 
 impl Values {
@@ -47,20 +47,20 @@ impl Values {
 
 impl Results {
     fn join(&mut self, others: Results, of_loop: Option<usize>) {
-        let told = of_loop.map(|depth| {
-            let at = |results: &Results| results.told.get(depth).copied().unwrap_or_default();
+        let varies = of_loop.map(|depth| {
+            let at = |results: &Results| results.varies.get(depth).copied().unwrap_or_default();
             let (a, b) = (at(self), at(&others));
             (a.0 && b.0, a.1 && b.1)
         });
         let joined = |apart: bool, a: &Expr, b: Expr| if apart { a + b } else { max(a, b) };
-        let (differ, in_turn) = told.unwrap_or_default();
+        let (differ, in_turn) = varies.unwrap_or_default();
         self.count = joined(differ, &self.count, others.count);
         self.chain = joined(in_turn, &self.chain, others.chain);
     }
 }
 
 /// One result.
-pub(super) fn value_count(value: &RealValue, around: &Around, walk: &Walk<'_>) -> Values {
+pub(super) fn value_count(value: &RealValue, around: &Around, launch: KernelLaunch<'_>) -> Values {
     let loops: Vec<&Expr> = around.loops.iter().rev().map(|l| &l.trips).collect();
     let mut count = &around.taken * i64::from(value.width);
     let mut chain = around.taken.clone();
@@ -76,47 +76,47 @@ pub(super) fn value_count(value: &RealValue, around: &Around, walk: &Walk<'_>) -
         left.push(differs == Differs::ByPlace);
     }
     let chained = value.differs.contains(&Differs::InTurn) && value.lanes == Lanes::Real;
-    count = count * told_apart(&value.places, &loops, &mut left, walk);
+    count = count * distinguished(&value.places, &loops, &mut left, launch);
     let chain = if chained { chain } else { Expr::Int(0) };
     let count = count.simplified();
     let in_turn = |k: usize| value.differs.get(k) == Some(&Differs::InTurn);
-    let told = (0..loops.len()).rev().map(|k| (!left[k], in_turn(k))).collect();
-    let results = Results { coming: around.coming.clone(), count, chain, told };
+    let varies = (0..loops.len()).rev().map(|k| (!left[k], in_turn(k))).collect();
+    let results = Results { coming: around.coming.clone(), count, chain, varies };
     Values { by_key: IndexMap::from([((value.lanes, value.key), results)]) }
 }
 
-/// Which of the loops around are told apart by these places, and in how many ways at least.
-pub(super) fn told_apart(
+/// Which of the loops around are distinguished by these places, and in how many ways at least.
+pub(super) fn distinguished(
     places: &[Vec<Stride>],
     loops: &[&Expr],
     left: &mut [bool],
-    walk: &Walk<'_>,
+    launch: KernelLaunch<'_>,
 ) -> Expr {
     let mut count = Expr::Int(1);
-    let axes = places.iter().map(|strides| axes(strides, loops, walk));
+    let axes = places.iter().map(|strides| axes(strides, loops, launch));
     let mut places: Vec<Vec<(usize, Axis)>> = axes.collect();
-    // Places that one more loop moves tell its iterations apart; then others may.
+    // Places that one more loop moves distinguish its iterations; then others may.
     while let Some(place) = next(&mut places, left) {
         let own: Vec<Axis> = place.iter().map(|(_, axis)| axis.clone()).collect();
-        count = count * distinct(&own, &walk.device.known);
+        count = count * distinct(&own, &launch.device.known);
         place.iter().for_each(|(k, _)| left[*k] = false);
     }
     count
 }
 
 /// The loops that move a place, as repetitions.
-fn axes(strides: &[Stride], loops: &[&Expr], walk: &Walk<'_>) -> Vec<(usize, Axis)> {
+fn axes(strides: &[Stride], loops: &[&Expr], launch: KernelLaunch<'_>) -> Vec<(usize, Axis)> {
     let axis = |(k, stride): (usize, &Stride)| {
         let (Stride::Elements(distance) | Stride::Shifted(distance)) = stride else { return None };
-        let distance = walk.put_in(distance)?;
+        let distance = launch.put_in(distance)?;
         let extent = (*loops.get(k)?).clone();
-        let distance = walk.unsigned(distance)?;
+        let distance = launch.unsigned(distance)?;
         (distance != Expr::Int(0)).then_some((k, Axis { distance: Some(distance), extent }))
     };
     strides.iter().enumerate().filter_map(axis).collect()
 }
 
-/// Of the places, without the loops that are told apart, the one with the fewest.
+/// Of the places, without the loops that are distinguished, the one with the fewest.
 fn next(places: &mut [Vec<(usize, Axis)>], left: &[bool]) -> Option<Vec<(usize, Axis)>> {
     for place in places.iter_mut() {
         place.retain(|(k, _)| left[*k]);

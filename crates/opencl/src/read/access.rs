@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
                 self.access(false, (*space, name, offset), types::parts(ty), at);
                 match self.known_constant(*space, name, ty) {
                     Some(value) => value,
-                    None => self.from_memory((*space, name, offset), ty),
+                    None => self.memory_value((*space, name, offset), ty),
                 }
             }
             ObjectPlace::Lane(whole, vector, lane) => {
@@ -229,7 +229,7 @@ impl<'a> Reader<'a> {
     ) {
         let (array, offset) = (array.clone(), offset.clone());
         let unknown = match self.probing {
-            0 => self.formulas.places_in(&self.terms, &offset),
+            0 => self.reaches(&self.formulas.places_in(&self.terms, &offset)),
             _ => Vec::new(),
         };
         let reach = Reach {

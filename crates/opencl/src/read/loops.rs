@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::formulas::FormulaId;
-use super::formulas::set_differing;
 use super::nodes::{NodeKind, Nodes, has_barrier, matter, mention};
+use super::numbering::set_differing;
 use super::probe::{Change, Probe, Walked};
 use super::questions::MAX_ITERATIONS;
 use super::scan::{Exits, Loop};

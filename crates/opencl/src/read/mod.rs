@@ -50,6 +50,7 @@ mod expressions;
 mod formulas;
 mod loops;
 mod nodes;
+mod numbering;
 mod operators;
 mod output;
 mod places;

@@ -1,11 +1,11 @@
 //! Results of operations on real numbers: which ones each correct compilation computes.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::Reader;
-use super::formulas::{Formula, FormulaId, Operation, Span, apart_classes};
-use super::nodes::{KernelNode, NodeKind, Nodes, Reach, Value};
+use super::formulas::{Formula, FormulaId, RealOperation};
+use super::nodes::{NodeKind, Reach, Value};
 use super::probe::Probe;
 use super::symbolic::{AtomKind, Leaf, Poly};
 use super::types::width;
@@ -13,6 +13,8 @@ use super::value::{ReadState, ReadValue, VariableIds};
 use crate::ast::{AddressSpace, CBinaryOp, SourcePlace, Type, UnaryOp, VariableId};
 use crate::steps::{Dependence, Lanes};
 
+/// The place of whole numbers that are made of ids and arguments.
+const NUMBER: &str = "#number";
 /// Functions that the special lanes compute; others are sequences of products.
 const SPECIAL: &str = "sqrt rsqrt exp exp2";
 /// The same where the source requests them as the hardware has them.
@@ -62,7 +64,7 @@ impl Reader<'_> {
         if self.terms.on_data(number) {
             return FormulaId::UNKNOWN;
         }
-        let (space, array) = (AddressSpace::Private, Rc::from("#number"));
+        let (space, array) = (AddressSpace::Private, Rc::from(NUMBER));
         let offset = number.clone();
         self.formulas.add(Formula::Place { space, array, offset, element: 1, width: 1 })
     }
@@ -88,7 +90,7 @@ impl Reader<'_> {
     }
 
     /// A value that is loaded from memory.
-    pub fn from_memory(&mut self, at: (AddressSpace, &Rc<str>, &Poly), ty: &Type) -> ReadValue {
+    pub fn memory_value(&mut self, at: (AddressSpace, &Rc<str>, &Poly), ty: &Type) -> ReadValue {
         let formula = self.loaded(at, super::types::parts(ty));
         let value = self.unknown(ty, Dependence::Data);
         self.with_formula(value, formula)
@@ -167,7 +169,7 @@ impl Reader<'_> {
     /// A result of an operation, computed by these lanes.
     fn result(
         &mut self,
-        (operation, lanes): (Operation, Option<Lanes>),
+        (operation, lanes): (RealOperation, Option<Lanes>),
         operands: &[FormulaId],
         width: u8,
         at: &SourcePlace,
@@ -185,10 +187,34 @@ impl Reader<'_> {
         if let Some(lanes) = lanes.filter(|_| sure > 0 && self.constant == 0) {
             let width = if self.formulas.components_differ(formula) { sure } else { 1 };
             let places = self.formulas.places(&self.terms, formula);
+            let places = self.reaches(&places);
             let value = Value { formula, lanes, width, places, differs: Vec::new() };
             self.emit(NodeKind::Value(value), at);
         }
         formula
+    }
+
+    /// Places as accesses.
+    pub fn reaches(&self, places: &[FormulaId]) -> Vec<Reach> {
+        let reach = |id: &FormulaId| {
+            let Formula::Place { space, array, offset, element, width } = self.formulas.get(*id)
+            else {
+                return None;
+            };
+            Some(Reach {
+                space: *space,
+                store: false,
+                array: array.clone(),
+                element: *element,
+                width: *width,
+                offset: offset.clone(),
+                iterations: Vec::new(),
+                maybe: false,
+                apart: [0; 2],
+                unknown: Vec::new(),
+            })
+        };
+        places.iter().filter_map(reach).collect()
     }
 
     /// The result of a binary operator.
@@ -206,11 +232,11 @@ impl Reader<'_> {
         match op {
             CBinaryOp::Add | CBinaryOp::Sub if is(self, b, 0.0) => a,
             CBinaryOp::Add if is(self, a, 0.0) => b,
-            CBinaryOp::Add => self.result((Operation::Add, real), &[a, b], width(ty), at),
+            CBinaryOp::Add => self.result((RealOperation::Add, real), &[a, b], width(ty), at),
             CBinaryOp::Sub if is(self, a, 0.0) => {
-                self.result((Operation::Negate, None), &[b], width(ty), at)
+                self.result((RealOperation::Negate, None), &[b], width(ty), at)
             }
-            CBinaryOp::Sub => self.result((Operation::Subtract, real), &[a, b], width(ty), at),
+            CBinaryOp::Sub => self.result((RealOperation::Subtract, real), &[a, b], width(ty), at),
             CBinaryOp::Mul => self.product(a, b, width(ty), at),
             CBinaryOp::Div => self.quotient(a, b, width(ty), at),
             _ => FormulaId::UNKNOWN,
@@ -229,18 +255,20 @@ impl Reader<'_> {
         for (one, other) in [(a, b), (b, a)] {
             match self.formulas.value(one) {
                 Some(1.0) => return other,
-                Some(-1.0) => return self.result((Operation::Negate, None), &[other], width, at),
+                Some(-1.0) => {
+                    return self.result((RealOperation::Negate, None), &[other], width, at);
+                }
                 _ => {}
             }
         }
-        self.result((Operation::Multiply, Some(Lanes::Real)), &[a, b], width, at)
+        self.result((RealOperation::Multiply, Some(Lanes::Real)), &[a, b], width, at)
     }
 
     /// A division: a reciprocal, which a root and equal divisors have in common, and a product.
     fn quotient(&mut self, a: FormulaId, b: FormulaId, width: u8, at: &SourcePlace) -> FormulaId {
-        let root = matches!(self.formulas.get(b), Formula::Computed(Operation::Root, _));
+        let root = matches!(self.formulas.get(b), Formula::Computed(RealOperation::Root, _));
         let lanes = (!root && !self.formulas.is_constant(b)).then_some(Lanes::Special);
-        let reciprocal = self.result((Operation::Reciprocal, lanes), &[b], width, at);
+        let reciprocal = self.result((RealOperation::Reciprocal, lanes), &[b], width, at);
         self.product(a, reciprocal, width, at)
     }
 
@@ -265,25 +293,27 @@ impl Reader<'_> {
                 let one = [a, b].into_iter().any(|id| self.formulas.is_constant(*id));
                 let zero = self.formulas.is_constant(*c);
                 let lanes = (!one && !zero).then_some(Lanes::Real);
-                self.result((Operation::MultiplyAdd, lanes), &[*a, *b, *c], width, at)
+                self.result((RealOperation::MultiplyAdd, lanes), &[*a, *b, *c], width, at)
             }
             ("dot", _) => {
-                self.result((Operation::MultiplyAdd, Some(Lanes::Real)), &operands, width, at)
+                self.result((RealOperation::MultiplyAdd, Some(Lanes::Real)), &operands, width, at)
             }
             ("divide", [a, b]) => self.quotient(*a, *b, width, at),
-            ("sqrt" | "rsqrt", _) => self.result((Operation::Root, lanes), &operands, width, at),
+            ("sqrt" | "rsqrt", _) => {
+                self.result((RealOperation::Root, lanes), &operands, width, at)
+            }
             ("recip", [a]) => {
                 let one = self.formulas.number(1.0);
                 self.quotient(one, *a, width, at)
             }
-            ("fabs", [a]) => self.result((Operation::Negate, None), &[*a], width, at),
+            ("fabs", [a]) => self.result((RealOperation::Negate, None), &[*a], width, at),
             _ if lists(CHOOSING, plain) => {
-                self.result((Operation::Extreme, None), &operands, width, at)
+                self.result((RealOperation::Extreme, None), &operands, width, at)
             }
             _ => {
                 let number = self.functions.insert_full(plain.to_owned()).0;
                 let number = u16::try_from(number).unwrap_or(u16::MAX);
-                self.result((Operation::Function(number), lanes), &operands, width, at)
+                self.result((RealOperation::Function(number), lanes), &operands, width, at)
             }
         }
     }
@@ -291,19 +321,20 @@ impl Reader<'_> {
     /// The result of a conversion between whole and real numbers.
     pub fn converted(&mut self, value: &ReadValue, width: u8, at: &SourcePlace) -> FormulaId {
         let from = self.formula_of(value);
-        let known = matches!(self.formulas.get(from), Formula::Place { array, .. } if &**array == "#number");
+        let known = matches!(self.formulas.get(from),
+            Formula::Place { array, .. } if &**array == NUMBER);
         let lanes = (!known && from != FormulaId::UNKNOWN).then_some(Lanes::Convert);
         if known || self.formulas.is_constant(from) {
             return from;
         }
-        self.result((Operation::Convert, lanes), &[from], width, at)
+        self.result((RealOperation::Convert, lanes), &[from], width, at)
     }
 
     /// The number with the other sign, which is free.
     pub fn negated(&mut self, op: UnaryOp, value: &ReadValue, at: &SourcePlace) -> FormulaId {
         let formula = self.formula_of(value);
         match op {
-            UnaryOp::Minus => self.result((Operation::Negate, None), &[formula], 1, at),
+            UnaryOp::Minus => self.result((RealOperation::Negate, None), &[formula], 1, at),
             _ => FormulaId::UNKNOWN,
         }
     }
@@ -361,59 +392,6 @@ impl Reader<'_> {
             }
         }
     }
-
-    /// The steps without products that additions take with them, and with numbers for formulas.
-    pub fn number_results(&mut self, nodes: Nodes) -> Nodes {
-        let (mut all, mut stored) = (Vec::new(), HashSet::new());
-        gather(&nodes, &mut all, &mut stored);
-        let absorbed = self.formulas.absorbed(&all.iter().copied().collect());
-        self.keys = self.formulas.keys(&self.terms, &all);
-        let mut nodes = nodes;
-        self.number_accesses(&mut nodes);
-        kept(nodes, &|formula| !absorbed.contains(&formula), &stored)
-    }
-}
-
-impl Reader<'_> {
-    /// Numbers for accesses that never have one address.
-    fn number_accesses(&self, nodes: &mut [KernelNode]) {
-        let mut offsets = Vec::new();
-        each_access(nodes, &mut |reach| {
-            let bytes = i64::from(reach.element) * i64::from(reach.width);
-            offsets.push((reach.array.clone(), reach.offset.clone(), bytes));
-        });
-        let spans =
-            offsets.iter().map(|(array, offset, bytes)| Span { array, offset, bytes: *bytes });
-        let spans: Vec<Span<'_>> = spans.collect();
-        let of_items = |atom| {
-            let ids = ["$lid_", "$group_"];
-            matches!(self.terms.kind(atom), AtomKind::Name(name)
-                if ids.iter().any(|id| name.starts_with(id)))
-        };
-        let of_one = apart_classes(&self.terms, &spans, &|_| false);
-        let of_any = apart_classes(&self.terms, &spans, &of_items);
-        let mut numbers = of_one.into_iter().zip(of_any);
-        each_access(nodes, &mut |reach| {
-            if let Some((one, any)) = numbers.next() {
-                reach.apart = [one, any];
-            }
-        });
-    }
-}
-
-/// Visits all accesses that are not private.
-fn each_access(nodes: &mut [KernelNode], visit: &mut dyn FnMut(&mut Reach)) {
-    for node in nodes {
-        match &mut node.kind {
-            NodeKind::Access(reach) if reach.space != AddressSpace::Private => visit(reach),
-            NodeKind::Repeat { body, .. } => each_access(body, visit),
-            NodeKind::If { then, otherwise, .. } => {
-                each_access(then, visit);
-                each_access(otherwise, visit);
-            }
-            _ => {}
-        }
-    }
 }
 
 /// What the variables of a state hold whose formulas are known.
@@ -423,43 +401,4 @@ fn formulas_in(state: &ReadState) -> BTreeMap<VariableId, FormulaId> {
         _ => None,
     });
     known.collect()
-}
-
-/// All results, and the global arrays that are written.
-fn gather(nodes: &[KernelNode], all: &mut Vec<FormulaId>, stored: &mut HashSet<Rc<str>>) {
-    for node in nodes {
-        match &node.kind {
-            NodeKind::Value(value) => all.push(value.formula),
-            NodeKind::Access(reach) if reach.store && reach.space != AddressSpace::Local => {
-                stored.insert(reach.array.clone());
-            }
-            NodeKind::Atomic { reach, .. } => drop(stored.insert(reach.array.clone())),
-            _ => {}
-        }
-        node.kind.bodies().for_each(|body| gather(body, all, stored));
-    }
-}
-
-/// The steps with some of the results, and without places that are written.
-fn kept(nodes: Nodes, keeps: &dyn Fn(FormulaId) -> bool, stored: &HashSet<Rc<str>>) -> Nodes {
-    let part = |KernelNode { kind, at }| {
-        let kind = match kind {
-            NodeKind::Value(value) if !keeps(value.formula) => return None,
-            NodeKind::Value(mut value) => {
-                value.places.retain(|place| !stored.contains(&place.array));
-                NodeKind::Value(value)
-            }
-            NodeKind::Repeat { count, whole, body } => {
-                NodeKind::Repeat { count, whole, body: kept(body, keeps, stored) }
-            }
-            NodeKind::If { condition, then, otherwise } => NodeKind::If {
-                condition,
-                then: kept(then, keeps, stored),
-                otherwise: kept(otherwise, keeps, stored),
-            },
-            kind => kind,
-        };
-        Some(KernelNode { kind, at })
-    };
-    nodes.into_iter().filter_map(part).collect()
 }

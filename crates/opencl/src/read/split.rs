@@ -24,10 +24,10 @@
 use std::collections::HashMap;
 
 use super::Reader;
-use super::formulas::set_differing;
 use super::nodes::{
     KernelNode, NodeKind, Nodes, first_mention, has_barrier, mapped, numbers, size,
 };
+use super::numbering::set_differing;
 use super::questions::MAX_ITERATIONS;
 use super::scan::Loop;
 use super::strides::set_iterations;

@@ -21,7 +21,7 @@ pub enum ReadValue {
     Real(f64),
     /// A real number that is this whole number times one of which only the dependence is known.
     Scaled(Dependence, Rc<Poly>, FormulaId),
-    /// Anything else: real numbers, vectors, structures, contents of arrays; by how it comes to be.
+    /// Anything else: real numbers, vectors, structures, contents of arrays; by how it is made.
     Other(Dependence, FormulaId),
     /// The same with some parts that are known whole numbers; there is at least one.
     Parts(Dependence, Rc<VectorParts>),

@@ -162,8 +162,8 @@ impl<'c> Occurring<'c> {
         }
     }
 
-    /// The values of all names in a configuration with these values of the symbols; empty where none
-    /// is known.
+    /// The values of all names in a configuration with these values of the symbols; empty where
+    /// none is known.
     pub fn typical(&self, values: &[i64]) -> Vec<i64> {
         let known = self.environments(self.parameters(&Expr::Int(0)));
         let own = known.as_ref().and_then(|known| known.get(values)?.first());

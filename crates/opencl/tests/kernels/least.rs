@@ -76,7 +76,7 @@ fn coulomb() {
     agrees("coulomb", |of| {
         let (atoms, wide, deep) = (of("atoms"), of("VECTOR_SIZE"), of("Z_ITERATIONS"));
         vec![
-            // Per atom: dx and its square, dy and its square, dz, its square with a sum, the charge.
+            // Per atom: dx, dy, dz and their squares, with sums, and the charge.
             // Of the steps in x those that are neither 0 nor 1 are added once.
             (Real, atoms * (2 * wide + 2 + deep + 2 * wide * deep) + (wide - 2).max(0)),
             (Special, atoms * wide * deep),

@@ -2,9 +2,7 @@
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
-use tickbound_model::{Configuration, FloorTerm, Problem};
-
-use super::data::{Values, values};
+use tickbound_model::{FloorTerm, Problem};
 
 /// What `tune --floor` has found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,7 +15,7 @@ pub struct FloorAnswer {
     /// Whether each term's least value is proved.
     pub proved: bool,
     /// A configuration with a small floor.
-    pub configuration: Option<Values>,
+    pub configuration: Option<IndexMap<String, i64>>,
     /// The floor of that configuration in picoseconds: that of the space is not greater.
     pub reached: Option<i64>,
     /// For each term that may bind the picoseconds that it takes in each configuration at least.
@@ -27,9 +25,8 @@ pub struct FloorAnswer {
 impl FloorAnswer {
     /// Of the least values of terms; `least` is a configuration, and `reached` its floor.
     pub fn new(
-        problem: &Problem,
         terms: &[(FloorTerm, i64)],
-        (least, reached): (Option<&Configuration>, Option<i64>),
+        (least, reached): (Option<IndexMap<String, i64>>, Option<i64>),
         proved: bool,
     ) -> FloorAnswer {
         // Of equal terms the first.
@@ -38,13 +35,13 @@ impl FloorAnswer {
             picoseconds: binding.map_or(0, |(_, picoseconds)| *picoseconds),
             term: binding.map(|(term, _)| term.name().to_owned()),
             proved,
-            configuration: least.map(|least| values(problem, least)),
+            configuration: least,
             reached,
             terms: terms.iter().map(|(term, least)| (term.name().to_owned(), *least)).collect(),
         }
     }
 
-    /// The floor in words, on a line.
+    /// The floor in words, on a line, beside the model's least ticks.
     pub fn words(&self, problem: &Problem, ticks: Option<i64>) -> String {
         let Some(term) = self.term.as_ref().filter(|_| self.picoseconds > 0) else {
             let why = "nothing of the kernel can be counted that every compiler keeps";

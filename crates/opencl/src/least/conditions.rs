@@ -1,0 +1,198 @@
+//! Conditions and counts of iterations: where they hold, and how they change with places.
+
+use tickbound_expr::{BinaryOp, Function};
+
+use crate::steps::{SymbolExpr, mentions};
+
+/// What is above 0 where a condition holds, or does not; `None` if it is no comparison.
+pub(super) fn above(
+    condition: &SymbolExpr,
+    holds: bool,
+    found: &mut Vec<SymbolExpr>,
+) -> Option<()> {
+    use BinaryOp::{Add, And, Ge, Gt, Le, Lt, Or, Sub};
+    let minus = |a: &SymbolExpr, b: &SymbolExpr| SymbolExpr::binary(Sub, a.clone(), b.clone());
+    let or_equal = |n: SymbolExpr| SymbolExpr::binary(Add, n, SymbolExpr::Int(1));
+    match condition {
+        SymbolExpr::Not(inner) => above(inner, !holds, found),
+        SymbolExpr::Binary(op @ (And | Or), a, b) if (*op == And) == holds => {
+            above(a, holds, found)?;
+            above(b, holds, found)
+        }
+        SymbolExpr::Binary(op @ (Lt | Gt | Le | Ge), a, b) => {
+            let (a, b) = if matches!(op, Lt | Le) { (a, b) } else { (b, a) };
+            let strict = matches!(op, Lt | Gt);
+            // a < b; or a <= b; or what is not.
+            found.push(match (strict, holds) {
+                (true, true) => minus(b, a),
+                (false, true) => or_equal(minus(b, a)),
+                (true, false) => or_equal(minus(a, b)),
+                (false, false) => minus(a, b),
+            });
+            Some(())
+        }
+        _ => None,
+    }
+}
+
+/// The name of an iteration.
+pub(super) const TURN: &str = "$turn";
+
+/// What a number that changes evenly grows by if a name grows by one.
+pub(super) fn coefficient(number: &SymbolExpr, name: &str) -> SymbolExpr {
+    use BinaryOp::{Add, Mul, Sub};
+    let of = |n: &SymbolExpr| coefficient(n, name);
+    let folded = |op, a, b| SymbolExpr::folded(op, a, b);
+    match number {
+        SymbolExpr::Name(own) if own == name => SymbolExpr::Int(1),
+        SymbolExpr::Neg(inner) => folded(Sub, SymbolExpr::Int(0), of(inner)),
+        SymbolExpr::Binary(op @ (Add | Sub), a, b) => folded(*op, of(a), of(b)),
+        SymbolExpr::Binary(Mul, a, b) => match (of(a), of(b)) {
+            (SymbolExpr::Int(0), SymbolExpr::Int(0)) => SymbolExpr::Int(0),
+            (SymbolExpr::Int(0), own) => folded(Mul, (**a).clone(), own),
+            (own, _) => folded(Mul, own, (**b).clone()),
+        },
+        _ => SymbolExpr::Int(0),
+    }
+}
+
+/// The number with 0 for a name.
+pub(super) fn without(number: &SymbolExpr, name: &str) -> SymbolExpr {
+    let replaced = number.replace(&mut |own: &String| {
+        Ok::<_, std::convert::Infallible>(match own == name {
+            true => SymbolExpr::Int(0),
+            false => SymbolExpr::Name(own.clone()),
+        })
+    });
+    replaced.unwrap_or_else(|never| match never {})
+}
+
+/// What is above 0 where a number is at least `least`.
+pub(super) fn above_least(number: &SymbolExpr, least: &SymbolExpr) -> Option<SymbolExpr> {
+    use BinaryOp::{Add, Div, FloorDiv, Mul, Sub};
+    let binary = |op, a: &SymbolExpr, b: &SymbolExpr| SymbolExpr::binary(op, a.clone(), b.clone());
+    let one = SymbolExpr::Int(1);
+    match number {
+        // ceil(a / b) >= n: a > b (n - 1).
+        SymbolExpr::Call(Function::CeilDiv, parts) => match parts.as_slice() {
+            [a, b] => Some(binary(Sub, a, &binary(Mul, b, &binary(Sub, least, &one)))),
+            _ => None,
+        },
+        // floor(a / b) >= n: a >= b n.
+        SymbolExpr::Binary(FloorDiv | Div, a, b) => {
+            Some(binary(Add, &binary(Sub, a, &binary(Mul, b, least)), &one))
+        }
+        number if is_affine_in_place(number) => {
+            Some(binary(Add, &binary(Sub, number, least), &one))
+        }
+        SymbolExpr::Binary(Sub, a, b) => above_least(a, &binary(Add, least, b)),
+        SymbolExpr::Binary(Add, a, b) if is_affine_in_place(b) => {
+            above_least(a, &binary(Sub, least, b))
+        }
+        SymbolExpr::Binary(Add, a, b) => above_least(b, &binary(Sub, least, a)),
+        _ => None,
+    }
+}
+
+/// Of the lesser or greater of two numbers the one that is not this one.
+pub(super) fn other<'n>(
+    number: &'n SymbolExpr,
+    of: Function,
+    one: &SymbolExpr,
+) -> Option<&'n SymbolExpr> {
+    match number {
+        SymbolExpr::Call(function, parts) if *function == of => match parts.as_slice() {
+            [a, b] if b == one => Some(a),
+            [a, b] if a == one => Some(b),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether a number changes evenly with the places of the item and of its group.
+pub(super) fn is_affine_in_place(number: &SymbolExpr) -> bool {
+    use BinaryOp::{Add, Mul, Sub};
+    match number {
+        number if is_uniform(number) => true,
+        SymbolExpr::Name(_) => true,
+        SymbolExpr::Neg(inner) => is_affine_in_place(inner),
+        SymbolExpr::Binary(Add | Sub, a, b) => is_affine_in_place(a) && is_affine_in_place(b),
+        SymbolExpr::Binary(Mul, a, b) => {
+            is_affine_in_place(a) && is_affine_in_place(b) && (is_uniform(a) || is_uniform(b))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a number is the same for all items.
+pub(super) fn is_uniform(number: &SymbolExpr) -> bool {
+    !mentions(number, "$lid_") && !mentions(number, "$group_")
+}
+
+/// How a number changes where a place grows by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Still,
+    Up,
+    Down,
+    /// In one of both directions.
+    One,
+}
+
+impl Direction {
+    fn reversed(self) -> Direction {
+        match self {
+            Direction::Up => Direction::Down,
+            Direction::Down => Direction::Up,
+            other => other,
+        }
+    }
+
+    /// Of a sum, or of the lesser or the greater of two.
+    fn with(self, other: Direction) -> Option<Direction> {
+        match (self, other) {
+            (Direction::Still, one) | (one, Direction::Still) => Some(one),
+            (a, b) => (a == b && a != Direction::One).then_some(a),
+        }
+    }
+}
+
+/// In which direction a number changes with a name; `None` if in no single one.
+fn direction(number: &SymbolExpr, name: &str) -> Option<Direction> {
+    use BinaryOp::{Add, Div, FloorDiv, Mul, Sub};
+    let of = |n: &SymbolExpr| direction(n, name);
+    let still = |n: &SymbolExpr| !mentions(n, name);
+    match number {
+        number if still(number) => Some(Direction::Still),
+        SymbolExpr::Name(_) => Some(Direction::Up),
+        SymbolExpr::Neg(inner) => Some(of(inner)?.reversed()),
+        SymbolExpr::Binary(Add, a, b) => of(a)?.with(of(b)?),
+        SymbolExpr::Binary(Sub, a, b) => of(a)?.with(of(b)?.reversed()),
+        SymbolExpr::Binary(Mul, a, b) => {
+            let (one, factor) = if still(b) { (a, b) } else { (b, a) };
+            let direction = of(one).filter(|_| still(factor))?;
+            // Sizes are not negative; of other factors the sign is not known.
+            let size = matches!(&**factor, SymbolExpr::Int(0..))
+                || matches!(&**factor, SymbolExpr::Name(size) if size.starts_with("$local_"));
+            Some(if size { direction } else { Direction::One })
+        }
+        // What is divided by is above 0.
+        SymbolExpr::Binary(Div | FloorDiv, a, b) if still(b) => of(a),
+        SymbolExpr::Call(Function::CeilDiv, parts) => match parts.as_slice() {
+            [a, b] if still(b) => of(a),
+            _ => None,
+        },
+        SymbolExpr::Call(Function::Min | Function::Max, parts) => {
+            parts.iter().try_fold(Direction::Still, |all, part| all.with(of(part)?))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a number changes in one direction with each place, so that it is least at an end of
+/// each.
+pub(super) fn is_monotone(number: &SymbolExpr) -> bool {
+    let places = (0..3).flat_map(|d| [format!("$lid_{d}"), format!("$group_{d}")]);
+    places.into_iter().all(|place| direction(number, &place).is_some())
+}
