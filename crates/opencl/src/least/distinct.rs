@@ -46,31 +46,38 @@ fn by_products(axes: &[Axis], of: &Known<'_>) -> Expr {
     let known = axes.iter().filter_map(|axis| Some((axis.distance.clone()?, axis.extent.clone())));
     let mut known: Vec<(Expr, Expr)> =
         known.filter(|(d, n)| *d != Expr::Int(0) && *n != Expr::Int(1)).collect();
-    // Of equal ones those of inner loops come first.
-    known.sort_by_cached_key(|(distance, _)| {
-        let high = || of.range(distance).map_or(i64::MAX, |range| range.high);
-        (of.inputs.decide(distance), of.at_typical(distance).unwrap_or_else(high))
-    });
+    let high = |distance: &Expr| of.range(distance).map_or(i64::MAX, |range| range.high);
+    let value = |distance: &Expr| of.at_typical(distance).unwrap_or_else(|| high(distance));
+    // Of equal ones those of inner loops come first, or those that are never as great.
+    known.sort_by_cached_key(|(distance, _)| (of.inputs.decide(distance), value(distance)));
+    let count = in_order(&known, of);
+    let mut other = known.clone();
+    other.sort_by_cached_key(|(d, _)| (of.inputs.decide(d), value(d), high(d)));
+    if other == known { count } else { max(count, in_order(&other, of)) }
+}
+
+/// The least number of addresses of repetitions from the finest to the coarsest.
+fn in_order(known: &[(Expr, Expr)], of: &Known<'_>) -> Expr {
     let mut runs: Vec<Run> = Vec::new();
     for (distance, extent) in known {
         let fits = |run: &Run| {
-            let times = multiple(&distance, &run.unit)?;
+            let times = multiple(distance, &run.unit)?;
             (!of.inputs.decide(&times)).then_some(times)
         };
         match runs.iter().rposition(|run| fits(run).is_some()) {
             Some(i) => {
                 let times = fits(&runs[i]).unwrap_or(Expr::Int(1));
                 let still = is_zero(&times);
-                let longer = longer(&runs[i], times, &extent);
+                let longer = longer(&runs[i], times, extent);
                 let run = &mut runs[i];
                 run.count = choice(&still, &run.count, longer.0);
                 run.span = choice(still, &run.span, longer.1);
             }
             None => {
-                let still = is_zero(&distance);
-                let count = choice(&still, 1, &extent);
+                let still = is_zero(distance.clone());
+                let count = choice(&still, 1, extent);
                 let span = choice(still, 0, extent - 1);
-                runs.push(Run { unit: distance, count, span });
+                runs.push(Run { unit: distance.clone(), count, span });
             }
         }
     }

@@ -83,9 +83,9 @@ impl<'a> Reader<'a> {
             }
             ObjectPlace::Memory(space, name, offset) => {
                 self.access(true, (*space, name, offset), types::parts(ty), at);
-                if *space == AddressSpace::Local && self.probing == 0 {
+                if self.probing == 0 {
                     let formula = self.formula_of(&value);
-                    self.formulas.store(name, formula, &self.iterations);
+                    self.store_formula((*space, name, offset), formula);
                 }
             }
             ObjectPlace::Lane(whole, vector, lane) => match &**whole {

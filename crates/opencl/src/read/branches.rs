@@ -25,14 +25,31 @@ impl<'a> Reader<'a> {
             Some(_) => return Ok((Some(then(self)?), None)),
             None => {}
         }
+        let by_data = !self.terms.sayable(condition) && !self.says_iterations(condition);
+        self.uncertain += u32::from(by_data);
+        let sides = self.both_sides(condition, then, otherwise);
+        self.uncertain -= u32::from(by_data);
+        let ((x, then_nodes, then_state), (y, other_nodes)) = sides?;
+        let differing = if by_data { Vec::new() } else { self.differing(&then_state) };
+        self.state = ReadState::merge(&mut self.terms, condition, &then_state, &self.state);
+        differing.into_iter().for_each(|(id, formula)| self.set_formula(id, formula));
+        self.branch(condition, asked, then_nodes, other_nodes)?;
+        Ok((Some(x), Some(y)))
+    }
+
+    /// Both sides of a branch, each from the state before it.
+    fn both_sides<T>(
+        &mut self,
+        condition: &Poly,
+        then: impl FnOnce(&mut Self) -> Read<T>,
+        otherwise: impl FnOnce(&mut Self) -> Read<T>,
+    ) -> Read<((T, Nodes, ReadState), (T, Nodes))> {
         let before = self.state.clone();
         let (x, then_nodes) = self.assuming(condition, then)?;
         let then_state = std::mem::replace(&mut self.state, before);
         let negated = self.terms.not(condition);
-        let (y, other_nodes) = self.assuming(&negated, otherwise)?;
-        self.state = ReadState::merge(&mut self.terms, condition, &then_state, &self.state);
-        self.branch(condition, asked, then_nodes, other_nodes)?;
-        Ok((Some(x), Some(y)))
+        let other = self.assuming(&negated, otherwise)?;
+        Ok(((x, then_nodes, then_state), other))
     }
 
     /// A part of the walk that takes a condition for granted, and its steps.

@@ -180,8 +180,10 @@ struct Reader<'a> {
     cuts: HashMap<SourcePlace, (SourcePlace, bool)>,
     dimensions: usize,
     work: u64,
-    /// How real numbers come to be.
+    /// How real numbers are made.
     formulas: Formulas,
+    /// Inside how many branches that data decide.
+    uncertain: u32,
     /// Names of functions of real numbers.
     functions: IndexSet<String>,
     /// Numbers of formulas; known at the end.
@@ -219,6 +221,7 @@ impl<'a> Reader<'a> {
             dimensions: 1,
             work: 0,
             formulas: Formulas::new(),
+            uncertain: 0,
             functions: IndexSet::new(),
             keys: HashMap::new(),
         }

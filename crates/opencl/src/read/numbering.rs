@@ -14,11 +14,13 @@ impl Reader<'_> {
     pub fn number_results(&mut self, nodes: Nodes) -> Nodes {
         let (mut all, mut stored) = (Vec::new(), HashSet::new());
         gather(&nodes, &mut all, &mut stored);
+        let live = self.formulas.live(&self.terms);
+        all.retain(|formula| live.contains(formula));
         let absorbed = self.formulas.absorbed(&all.iter().copied().collect());
         self.keys = self.formulas.keys(&self.terms, &all);
         let mut nodes = nodes;
         self.number_accesses(&mut nodes);
-        kept(nodes, &|formula| !absorbed.contains(&formula), &stored)
+        kept(nodes, &|formula| live.contains(&formula) && !absorbed.contains(&formula), &stored)
     }
 }
 

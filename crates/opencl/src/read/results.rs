@@ -10,7 +10,7 @@ use super::probe::Probe;
 use super::symbolic::{AtomKind, Leaf, Poly};
 use super::types::width;
 use super::value::{ReadState, ReadValue, VariableIds};
-use crate::ast::{AddressSpace, CBinaryOp, SourcePlace, Type, UnaryOp, VariableId};
+use crate::ast::{AddressSpace, CBinaryOp, ScalarType, SourcePlace, Type, UnaryOp, VariableId};
 use crate::steps::{Dependence, Lanes};
 
 /// The place of whole numbers that are made of ids and arguments.
@@ -94,6 +94,32 @@ impl Reader<'_> {
         let formula = self.loaded(at, super::types::parts(ty));
         let value = self.unknown(ty, Dependence::Data);
         self.with_formula(value, formula)
+    }
+
+    /// Notes what is stored in memory that is not private.
+    pub fn store_formula(
+        &mut self,
+        (space, array, offset): (AddressSpace, &Rc<str>, &Poly),
+        formula: FormulaId,
+    ) {
+        if space == AddressSpace::Local {
+            self.formulas.store(array, formula, &self.iterations);
+        }
+        if self.uncertain == 0 {
+            self.formulas.need(&self.terms, formula, offset);
+        }
+    }
+
+    /// The variables that another state has with another formula, each with one for both.
+    pub fn differing(&mut self, other: &ReadState) -> Vec<(VariableId, FormulaId)> {
+        if self.probing > 0 {
+            return Vec::new();
+        }
+        let (own, other) = (formulas_in(&self.state), formulas_in(other));
+        let pairs = own.into_iter().filter_map(|(id, a)| Some((id, a, *other.get(&id)?)));
+        let differ = pairs.filter(|(_, a, b)| a != b).collect::<Vec<_>>();
+        let either = |(id, a, b)| (id, self.formulas.add(Formula::Either(a, b)));
+        differ.into_iter().map(either).collect()
     }
 
     /// What these private variables hold, if it is one.
@@ -230,6 +256,7 @@ impl Reader<'_> {
             |r: &Self, id, number: f64| r.formulas.value(id).is_some_and(|n| n.abs() == number);
         let real = Some(Lanes::Real);
         match op {
+            _ if is_half(ty) => self.result((RealOperation::Packed, None), &[a, b], width(ty), at),
             CBinaryOp::Add | CBinaryOp::Sub if is(self, b, 0.0) => a,
             CBinaryOp::Add if is(self, a, 0.0) => b,
             CBinaryOp::Add => self.result((RealOperation::Add, real), &[a, b], width(ty), at),
@@ -392,6 +419,15 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// Whether operations on numbers of a type may be done two at a time.
+pub fn is_half(ty: &Type) -> bool {
+    matches!(
+        ty,
+        Type::Scalar(ScalarType::Real { bytes: 2 })
+            | Type::Vector(ScalarType::Real { bytes: 2 }, _)
+    )
 }
 
 /// What the variables of a state hold whose formulas are known.

@@ -2,6 +2,8 @@
 //!
 //! Whole numbers get their results; of real numbers only the cost is read.
 
+use super::super::formulas::FormulaId;
+use super::super::results::is_half;
 use super::super::symbolic::{AtomKind, Poly};
 use super::super::types::{Integer, is_real, width};
 use super::super::value::ReadValue;
@@ -131,7 +133,10 @@ impl<'a> Reader<'a> {
         }
         let depends = if is_real(&e.ty) { depends } else { depends.max(Dependence::Uniform) };
         let width = operands.max(width(&e.ty));
-        let formula = self.function_formula((plain, name), &values, width, &e.at);
+        let formula = match is_half(&e.ty) {
+            true => FormulaId::UNKNOWN,
+            false => self.function_formula((plain, name), &values, width, &e.at),
+        };
         let value = self.unknown(&e.ty, depends);
         Ok(Some(self.with_formula(value, formula)))
     }

@@ -31,7 +31,8 @@ impl<'a> Reader<'a> {
             let data = self.value(data)?;
             let index = self.index(|r| r.whole(index))?;
             let depends = data.depends(&self.terms);
-            self.scattered(pointer, &index, &layout, Some(depends), e)?;
+            let formula = self.formula_of(&data);
+            self.scattered(pointer, &index, &layout, Some((depends, formula)), e)?;
             return Ok(Some(ReadValue::Other(depends, FormulaId::UNKNOWN)));
         }
         if let (true, [argument]) = (name.starts_with("convert_"), arguments) {
@@ -72,7 +73,7 @@ impl<'a> Reader<'a> {
         pointer: &'a CExpr,
         index: &Poly,
         layout: &Layout,
-        store: Option<Dependence>,
+        store: Option<(Dependence, FormulaId)>,
         e: &'a CExpr,
     ) -> Read<FormulaId> {
         let value = self.value(pointer)?;
@@ -82,6 +83,9 @@ impl<'a> Reader<'a> {
             (ObjectPlace::Memory(space, name, offset), store) => {
                 let whole = (element, layout.width);
                 self.access(store.is_some(), (space, &name, &offset), whole, &e.at);
+                if let Some((_, formula)) = store.filter(|_| self.probing == 0) {
+                    self.store_formula((space, &name, &offset), formula);
+                }
                 Ok(self.loaded((space, &name, &offset), whole))
             }
             (place, Some(_)) => {

@@ -128,7 +128,7 @@ impl Formulas {
             RealOperation::Reciprocal => 4,
             RealOperation::Root => 5,
             RealOperation::Convert => 6,
-            RealOperation::Negate | RealOperation::Extreme => 7,
+            RealOperation::Negate | RealOperation::Extreme | RealOperation::Packed => 7,
         };
         // Without their signs, more are one.
         ([number].into_iter().chain(own.iter().map(|own| own.0)).collect(), false)

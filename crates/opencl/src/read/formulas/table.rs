@@ -51,6 +51,8 @@ pub enum Formula {
     Stored(FormulaId, Poly, FormulaId),
     /// What stands at an offset in an array or a structure.
     Element(FormulaId, Poly),
+    /// One or the other, as a condition decides that no data do.
+    Either(FormulaId, FormulaId),
     /// What an iteration made, after the last one.
     After(Leaf, FormulaId),
 }
@@ -68,6 +70,8 @@ pub enum RealOperation {
     Convert,
     /// The lesser or the greater of two.
     Extreme,
+    /// One on numbers of two bytes, of which two may be done at a time: they are not counted.
+    Packed,
     /// Another one, by the number of its name.
     Function(u16),
 }
@@ -80,6 +84,8 @@ pub struct Formulas {
     pub(super) ends: HashMap<Leaf, BTreeMap<VariableId, FormulaId>>,
     /// What is stored in local arrays, and the loops around.
     pub(super) stores: Vec<(Rc<str>, FormulaId, Vec<Leaf>)>,
+    /// What is certainly stored, or decides where something is.
+    needed: Vec<FormulaId>,
     /// Whole numbers that were loaded.
     pub loaded: HashMap<Leaf, FormulaId>,
 }
@@ -187,8 +193,9 @@ impl Formulas {
                 Formula::Stored(_, at, value) if at == *offset => return value,
                 Formula::Stored(before, at, _) if apart(terms, &at, offset) => base = before,
                 Formula::After(..) => return self.after_loop(terms, base, offset),
-                Formula::Stored(..) | Formula::Unknown => return FormulaId::UNKNOWN,
+                Formula::Unknown => return FormulaId::UNKNOWN,
                 Formula::Constant(_) => return base,
+                // Something of it.
                 _ => return self.add(Formula::Element(base, offset.clone())),
             }
         }
@@ -207,7 +214,7 @@ impl Formulas {
             }
             base = before;
         }
-        FormulaId::UNKNOWN
+        self.add(Formula::Element(of, offset.clone()))
     }
 
     /// The formula with other counters.
@@ -256,6 +263,43 @@ impl Formulas {
     /// Notes what is stored in a local array.
     pub fn store(&mut self, array: &Rc<str>, value: FormulaId, loops: &[Leaf]) {
         self.stores.push((array.clone(), value, loops.to_vec()));
+    }
+
+    /// Notes that something is certainly stored, at this offset.
+    pub fn need(&mut self, terms: &PolyTerms, value: FormulaId, offset: &Poly) {
+        self.needed.push(value);
+        let leaves = terms.leaves(offset).into_iter();
+        self.needed.extend(leaves.filter_map(|leaf| self.loaded.get(&leaf)));
+    }
+
+    /// What is needed for all that is certainly stored. A compiler leaves out other results, or
+    /// moves them to where they are used.
+    pub fn live(&self, terms: &PolyTerms) -> HashSet<FormulaId> {
+        let (mut live, mut left) = (HashSet::new(), self.needed.clone());
+        while let Some(id) = left.pop() {
+            if !live.insert(id) {
+                continue;
+            }
+            match self.get(id) {
+                Formula::Computed(_, parts) | Formula::Vector(parts) => left.extend(parts),
+                Formula::Component(base, _)
+                | Formula::Element(base, _)
+                | Formula::After(_, base) => left.push(*base),
+                Formula::WithComponent(base, _, value)
+                | Formula::Stored(base, _, value)
+                | Formula::Either(base, value) => left.extend([base, value]),
+                Formula::Carried(leaf, variable, start) => {
+                    left.push(*start);
+                    left.extend(self.ends.get(leaf).and_then(|ends| ends.get(variable)));
+                }
+                Formula::Place { offset, .. } => {
+                    let leaves = terms.leaves(offset).into_iter();
+                    left.extend(leaves.filter_map(|leaf| self.loaded.get(&leaf)));
+                }
+                Formula::Unknown | Formula::Constant(_) => {}
+            }
+        }
+        live
     }
 
     /// The places from which a formula is loaded, a few of them.
