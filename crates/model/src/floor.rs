@@ -244,7 +244,7 @@ impl Formulas<'_> {
     }
 
     /// What groups do in two ways, for each by how much and at which rate: at the same time, or
-    /// one after the other where both go through one pipe.
+    /// in sequence where both go through one pipe.
     fn unit_time(&self, kinds: [(Counted, i64, i64); 2]) -> Expr {
         let times = kinds.map(|(count, by, rate)| {
             let each = self.time(self.busiest.clone() * count.each, by, rate);

@@ -1,6 +1,6 @@
 //! How many different addresses repetitions have at least.
 //!
-//! Distances are put in order by their values in one configuration. Those that are multiples of a
+//! Distances are ordered by their values in one configuration. Those that are multiples of a
 //! finer one make a run, in which each next repetition either lies beyond all before it, and
 //! multiplies them, or continues a run without gaps; otherwise the greater of both counts. Of runs
 //! that are no multiples of each other the coarser multiplies if it lies beyond the finer. Each

@@ -29,7 +29,7 @@ impl<'a> Reader<'a> {
         self.uncertain += u32::from(by_data);
         let sides = self.both_sides(condition, then, otherwise);
         self.uncertain -= u32::from(by_data);
-        let ((x, then_nodes, then_state), (y, other_nodes)) = sides?;
+        let (then_state, [(x, then_nodes), (y, other_nodes)]) = sides?;
         let differing = if by_data { Vec::new() } else { self.differing(&then_state) };
         self.state = ReadState::merge(&mut self.terms, condition, &then_state, &self.state);
         differing.into_iter().for_each(|(id, formula)| self.set_formula(id, formula));
@@ -37,19 +37,19 @@ impl<'a> Reader<'a> {
         Ok((Some(x), Some(y)))
     }
 
-    /// Both sides of a branch, each from the state before it.
+    /// Both sides of a branch, each from the state before it, and the state after the first.
     fn both_sides<T>(
         &mut self,
         condition: &Poly,
         then: impl FnOnce(&mut Self) -> Read<T>,
         otherwise: impl FnOnce(&mut Self) -> Read<T>,
-    ) -> Read<((T, Nodes, ReadState), (T, Nodes))> {
+    ) -> Read<(ReadState, [(T, Nodes); 2])> {
         let before = self.state.clone();
         let (x, then_nodes) = self.assuming(condition, then)?;
         let then_state = std::mem::replace(&mut self.state, before);
         let negated = self.terms.not(condition);
         let other = self.assuming(&negated, otherwise)?;
-        Ok(((x, then_nodes, then_state), other))
+        Ok((then_state, [(x, then_nodes), other]))
     }
 
     /// A part of the walk that takes a condition for granted, and its steps.
