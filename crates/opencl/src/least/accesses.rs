@@ -212,7 +212,7 @@ impl Accesses<'_> {
         (choice(neighbours, widest, 1)).simplified()
     }
 
-    /// The lanes of a warp as repetitions, so many as each warp has at least.
+    /// The lanes of a warp as repetitions, at least those of each warp.
     fn lanes_of_warp(&self, lanes: &[(Expr, Expr)]) -> Vec<Axis> {
         let warp = self.launch.device.warp;
         let mut left = Expr::Int(warp);

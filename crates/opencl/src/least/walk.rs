@@ -233,8 +233,8 @@ impl Walk<'_> {
         Some((d, Present { groups, iterations }))
     }
 
-    /// Only some groups of a dimension come: those that came before and these have at least so
-    /// many in common.
+    /// Only some groups of a dimension come: at least those that came before and these have in
+    /// common.
     fn come(&self, around: &mut Around, (d, present): (usize, Present)) {
         let all = self.launch.size("groups", d);
         around.coming[d] = Some(match around.coming[d].take() {
