@@ -55,8 +55,8 @@ pub struct TuneArgs {
     /// Write a certificate of the least time into this folder, for `tickbound check`
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     certificate: Option<String>,
-    /// Also prove a time that no configuration can undercut on the device, whatever its compiler
-    /// and scheduler do; with --certificate DIR its certificate is DIR-floor
+    /// Also prove a time that no configuration can undercut on the device, for all compilers and
+    /// schedulers; with --certificate DIR its certificate is DIR-floor
     #[arg(long, help_heading = "Search")]
     floor: bool,
     /// Print one JSON object

@@ -25,7 +25,7 @@ pub struct Floors {
 }
 
 impl Floors {
-    /// Whether a configuration takes longer than a time in seconds, whatever is done.
+    /// Whether a configuration takes longer than a time in seconds, in any case.
     pub fn is_above(&self, bound: &Bound, seconds: f64) -> bool {
         self.seconds(bound).is_some_and(|(floor, _)| floor > seconds)
     }

@@ -1,4 +1,4 @@
-//! Times below which no configuration can run on a device, whatever its compiler and scheduler do.
+//! Times below which no configuration can run on a device, for all compilers and schedulers.
 //!
 //! The floor of a configuration is the greatest of a few terms. Each is a count that no correct
 //! compilation can go below ([`LeastUsage`]) over a rate that the device cannot exceed
@@ -255,7 +255,7 @@ impl Formulas<'_> {
         max(both(a, b), both(c, d))
     }
 
-    /// Groups that a unit holds at once at most, whatever registers they have.
+    /// Groups that a unit holds at once at most, with any registers.
     fn held(&self) -> Expr {
         let places = self.r.groups_per_unit.map(Expr::Int);
         let warps = self.r.warps_per_unit.map(|n| quotient(n, self.warps.clone()));

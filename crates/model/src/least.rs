@@ -1,4 +1,4 @@
-//! What a kernel uses of a device at least, whatever its compiler does.
+//! What a kernel uses of a device at least, for all compilers.
 //!
 //! Counted from its source (`docs/floors.md` has the rules and their arguments). [`Usage`] has the
 //! likely counts beside them, which may be above or below what a compiler makes.

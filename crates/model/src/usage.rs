@@ -93,7 +93,7 @@ usage! {
     /// Of the whole launch: atomic operations on one address of global memory, which are done one
     /// after the other.
     shared_atomics,
-    /// Of the whole launch: clocks that it takes at least, whatever else it uses.
+    /// Of the whole launch: clocks that it takes at least, also if it uses less.
     least_clocks,
 }
 

@@ -52,7 +52,7 @@ pub struct Value {
     /// From where it is loaded, each with the distances between iterations.
     pub places: Vec<Reach>,
     /// Whether it differs in each iteration of the loops around that have been left, inner ones
-    /// first, whatever its places.
+    /// first, at any places.
     pub differs: Vec<Differs>,
 }
 

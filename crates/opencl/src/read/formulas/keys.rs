@@ -58,8 +58,8 @@ impl Formulas {
         }
     }
 
-    /// A number for each formula; formulas with different numbers are different functions, whatever
-    /// the iterations of loops.
+    /// A number for each formula; formulas with different numbers are different functions in
+    /// all iterations of loops.
     pub fn keys(&self, terms: &PolyTerms, of: &[FormulaId]) -> HashMap<FormulaId, u32> {
         let classes = self.classes(terms, of);
         let mut found = Found { classes: &classes, shapes: IndexSet::new(), known: HashMap::new() };
