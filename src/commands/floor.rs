@@ -22,6 +22,10 @@ pub fn floor(
         let what = "has no floor: nothing can be counted";
         return Ok(Err(ModelError::new("kernel", what, "take a kernel in OpenCL C")));
     };
+    // Counting takes up to seconds.
+    if let Err(none) = Floor::greatest_mhz(problem) {
+        return Ok(Err(none));
+    }
     Ok(Floor::new(problem, &least(problem, reading)?))
 }
 

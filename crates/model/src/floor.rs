@@ -54,17 +54,8 @@ impl Floor {
     /// # Errors
     /// The platform does not state its greatest clock, or the launch has no groups of items.
     pub fn new(problem: &Problem, least: &LeastUsage) -> Result<Floor, ModelError> {
+        let mhz = Floor::greatest_mhz(problem)?;
         let resources = problem.platform.resources();
-        let Some(mhz) = resources.greatest_mhz else {
-            let what =
-                format!("platform {} has no floor: it does not state it", problem.platform.name);
-            let fix = "add the greatest clock that the driver admits, in MHz";
-            return Err(ModelError::new("platform.resources.greatest_mhz", what, fix));
-        };
-        let Launch::Range { .. } = problem.launch else {
-            let what = "has no groups of items, and so no floor";
-            return Err(ModelError::new("launch", what, "give it a global and a local size"));
-        };
         let size =
             |of: fn(&crate::Dimension) -> Expr| problem.grid.iter().map(of).product::<Expr>();
         let items = size(|d| d.local.clone());
@@ -79,6 +70,25 @@ impl Floor {
             (time != Expr::Int(0)).then_some((term, time))
         });
         Ok(Floor { terms: terms.collect() })
+    }
+
+    /// The greatest clock of the platform in MHz, if the problem has a floor: what can be found out
+    /// before anything is counted.
+    ///
+    /// # Errors
+    /// The platform does not state it, or the launch has no groups of items.
+    pub fn greatest_mhz(problem: &Problem) -> Result<i64, ModelError> {
+        let Some(mhz) = problem.platform.resources().greatest_mhz else {
+            let what =
+                format!("platform {} has no floor: it does not state it", problem.platform.name);
+            let fix = "add the greatest clock that the driver admits, in MHz";
+            return Err(ModelError::new("platform.resources.greatest_mhz", what, fix));
+        };
+        let Launch::Range { .. } = problem.launch else {
+            let what = "has no groups of items, and so no floor";
+            return Err(ModelError::new("launch", what, "give it a global and a local size"));
+        };
+        Ok(mhz)
     }
 
     /// The floor of one configuration in picoseconds, and the term that binds; `None` where a part

@@ -239,7 +239,7 @@ impl MeasuredTimes<'_> {
     }
 }
 
-/// What floors come to, as data.
+/// Floors as data.
 fn floor(report: &FloorReport) -> MeasuredFloor {
     let named = |(term, n): (&FloorTerm, &usize)| (term.name().to_owned(), *n);
     MeasuredFloor {

@@ -134,7 +134,7 @@ pub fn clocks(problem: &Problem, bound: &Bound) -> Option<i128> {
         false => ceil(groups * (m + mixed), units),
     };
 
-    // 15 to 18: the device.
+    // 15 to 18: the device, and `least_clocks`.
     let mut time = of_units.max(chain);
     let warm = has(Part::Warm) && r.l2_size.is_some() && dram <= caches;
     let rate = r.dram_megabytes_per_second.filter(|_| has(Part::Dram) && !warm);
@@ -143,7 +143,7 @@ pub fn clocks(problem: &Problem, bound: &Bound) -> Option<i128> {
     time = time.max(contention.map_or(0, |c| u("shared_atomics") * i128::from(c) * 64));
     let dispatch = r.group_picoseconds.filter(|_| has(Part::Dispatch)).zip(clock);
     let dispatch = dispatch.map(|(p, c)| ceil(groups * i128::from(p) * c * 64, 1_000_000));
-    time = time.max(dispatch.unwrap_or(0));
+    time = time.max(dispatch.unwrap_or(0)).max(u("least_clocks") * 64);
     let launch = r.launch_nanoseconds.filter(|_| has(Part::Launch)).zip(clock);
     time += launch.map_or(0, |(n, c)| ceil(i128::from(n) * c * 64, 1000));
     Some(ceil(time, 64))

@@ -6,11 +6,11 @@ use indexmap::IndexMap;
 use tickbound_expr::Expr;
 use tickbound_model::LeastCount;
 
-use super::around::{Coming, Counts, KernelLaunch, Site};
+use super::around::{Counts, GroupsAtStep, KernelLaunch, Site};
 use super::distinct::distinct;
 use super::values::distinguished;
 use crate::ast::AddressSpace;
-use crate::steps::{MemoryAccess, Stride};
+use crate::steps::{Digit, MemoryAccess, Stride};
 use crate::usage::Axis;
 use crate::usage::number::{all, ceil_div, choice, is_zero, less, max, min, quotient, remainder};
 
@@ -43,9 +43,9 @@ pub(super) fn add(launch: KernelLaunch<'_>, all: &[Site], counts: &mut Counts) {
             false => [LeastCount::LocalRequests, LeastCount::LocalBytes],
         };
         let free = global && !store && !written.contains(array);
-        for (coming, [requests, bytes]) in walk.requests_by_groups(&sites, free) {
-            launch.add(what[0], &coming, requests, counts);
-            launch.add(what[1], &coming, bytes, counts);
+        for (at_step, [requests, bytes]) in walk.requests_by_groups(&sites, free) {
+            launch.add(what[0], &at_step, requests, counts);
+            launch.add(what[1], &at_step, bytes, counts);
         }
         if global {
             let what = if store { LeastCount::WrittenBytes } else { LeastCount::ReadBytes };
@@ -105,29 +105,29 @@ impl Accesses<'_> {
         })
     }
 
-    /// Requests of a warp and bytes for the warps of a group, by the groups that come. `free`: what
+    /// Requests of a warp and bytes for the warps of a group, by the groups that execute it. `free`: what
     /// is alike in all lanes takes no request.
-    fn requests_by_groups(&self, sites: &[&Site], free: bool) -> Vec<(Coming, [Expr; 2])> {
+    fn requests_by_groups(&self, sites: &[&Site], free: bool) -> Vec<(GroupsAtStep, [Expr; 2])> {
         let mut classes: IndexMap<u32, Vec<&Site>> = IndexMap::new();
         for site in sites {
             classes.entry(site.access.apart[0]).or_default().push(site);
         }
         let several = classes.len() > 1;
-        let mut sums: IndexMap<Coming, [Expr; 2]> = IndexMap::new();
+        let mut sums: IndexMap<GroupsAtStep, [Expr; 2]> = IndexMap::new();
         for members in classes.values() {
-            // Of accesses that may be of one address one counts, if all groups come to it.
-            let of_all = |site: &&&Site| site.around.coming.iter().all(Option::is_none);
+            // Of accesses that may be of one address one counts, if all groups execute it.
+            let of_all = |site: &&&Site| site.around.at_step.iter().all(Option::is_none);
             let chosen = members.iter().find(of_all).or(members.first());
             let Some(first) = chosen else { continue };
-            let coming = first.around.coming.clone();
+            let at_step = first.around.at_step.clone();
             let mut most = [Expr::Int(0), Expr::Int(0)];
-            for site in members.iter().filter(|site| site.around.coming == coming) {
+            for site in members.iter().filter(|site| site.around.at_step == at_step) {
                 if let Some(own) = self.requests(site, several, free) {
                     let [requests, bytes] = own;
                     most = [max(&most[0], requests), max(&most[1], bytes)];
                 }
             }
-            let sum = sums.entry(coming).or_default();
+            let sum = sums.entry(at_step).or_default();
             sum.iter_mut().zip(most).for_each(|(sum, more)| *sum += more);
         }
         sums.into_iter().collect()
@@ -138,12 +138,7 @@ impl Accesses<'_> {
         let access = &site.access;
         let bytes = access.bytes();
         let (axes, renewed) = self.loops(site, true);
-        let lanes: Vec<(Expr, Expr)> = (access.digits.as_ref()?.iter())
-            .map(|digit| {
-                let distance = self.distance(&Stride::Elements(digit.stride.clone()), access)?;
-                Some((distance, self.launch.put_in(&digit.extent)?))
-            })
-            .collect::<Option<_>>()?;
+        let lanes = self.lanes(access)?;
         let uniform = if free { self.is_uniform(&lanes) } else { Expr::Int(0) };
         let taken = choice(uniform, 0, &site.around.taken);
         let addresses = distinct(&axes, &self.launch.device.known);
@@ -158,6 +153,15 @@ impl Accesses<'_> {
         let own: Vec<Axis> = own.collect();
         let moved = distinct(&own, &self.launch.device.known) * bytes * renewed * taken * warps;
         Some([requests.simplified(), moved.simplified()])
+    }
+
+    /// The items of a group as repetitions: the distance between them, and how many.
+    fn lanes(&self, access: &MemoryAccess) -> Option<Vec<(Expr, Expr)>> {
+        let lane = |digit: &Digit| {
+            let distance = self.distance(&Stride::Elements(digit.stride.clone()), access)?;
+            Some((distance, self.launch.put_in(&digit.extent)?))
+        };
+        access.digits.as_ref()?.iter().map(lane).collect()
     }
 
     /// Items of a group.
@@ -235,7 +239,7 @@ impl Accesses<'_> {
         let small = less(items, warp);
         let sure = choice(small, 1, whole);
         axes.into_iter()
-            .map(|axis| Axis { extent: (choice(&sure, axis.extent, 1)).simplified(), ..axis })
+            .map(|axis| Axis { extent: choice(&sure, axis.extent, 1).simplified(), ..axis })
             .collect()
     }
 
@@ -247,28 +251,23 @@ impl Accesses<'_> {
             let most = classes.entry(site.access.apart[1]).or_default();
             *most = max(&*most, bytes);
         }
-        (classes.into_values().sum::<Expr>()).simplified()
+        classes.into_values().sum::<Expr>().simplified()
     }
 
     fn touched_bytes(&self, site: &Site) -> Option<Expr> {
         let access = &site.access;
         let (mut axes, _) = self.loops(site, false);
-        for digit in access.digits.as_ref()? {
-            let distance = self.distance(&Stride::Elements(digit.stride.clone()), access)?;
-            axes.push(Axis {
-                distance: Some(distance),
-                extent: self.launch.put_in(&digit.extent)?,
-            });
-        }
+        let lanes = self.lanes(access)?.into_iter();
+        axes.extend(lanes.map(|(distance, extent)| Axis { distance: Some(distance), extent }));
         for (d, stride) in access.groups.iter().enumerate() {
             let Some(distance) = self.distance(stride, access) else { continue };
             let whole = self.launch.size("groups", d);
-            let coming = site.around.coming[d].as_ref();
-            let extent = coming.map_or(whole, |present| present.groups.clone());
+            let at_step = site.around.at_step[d].as_ref();
+            let extent = at_step.map_or(whole, |some_groups| some_groups.groups.clone());
             axes.push(Axis { distance: Some(distance), extent });
         }
-        let some = (site.around.coming.iter().flatten())
-            .fold(Expr::Int(1), |any, present| choice(less(0, &present.groups), any, 0));
+        let some = (site.around.at_step.iter().flatten())
+            .fold(Expr::Int(1), |any, some_groups| choice(less(0, &some_groups.groups), any, 0));
         let taken = choice(some, &site.around.taken, 0);
         Some(distinct(&axes, &self.launch.device.known) * access.bytes() * taken)
     }

@@ -16,16 +16,16 @@ pub(super) type Which = (bool, LeastCount);
 /// Counts of one variant, or of all.
 pub(super) type Counts = IndexMap<Which, Expr>;
 
-/// For each dimension in which some groups do not come to a step, who does.
-pub(super) type Coming = [Option<Present>; 3];
+/// For each dimension in which some groups do not execute a step, those that do.
+pub(super) type GroupsAtStep = [Option<GroupsOfDimension>; 3];
 
-/// Groups of one dimension that come to a step.
+/// Groups of one dimension that execute a step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Present {
-    /// Those all of whose items come with all iterations.
+pub(super) struct GroupsOfDimension {
+    /// Those all of whose items execute all iterations.
     pub groups: Expr,
-    /// With how many iterations the items along the dimension come, over all groups, and how many
-    /// one of them has if it comes with all.
+    /// How many iterations the items along the dimension execute, over all groups, and how many
+    /// one of them has if it executes all.
     pub iterations: (Expr, Expr),
 }
 
@@ -36,8 +36,8 @@ pub(super) struct Around {
     pub loops: Vec<LoopAround>,
     /// 1 if the conditions around hold that all items have in common, else 0.
     pub taken: Expr,
-    /// The groups all of whose items come here.
-    pub coming: Coming,
+    /// The groups all of whose items execute the step.
+    pub at_step: GroupsAtStep,
 }
 
 /// A loop around a step.
@@ -92,27 +92,27 @@ impl KernelLaunch<'_> {
         })
     }
 
-    /// Adds what a warp, or a group, does in the groups that come.
-    pub fn add(&self, what: LeastCount, coming: &Coming, count: Expr, counts: &mut Counts) {
+    /// Adds what a warp, or a group, does in the groups that execute it.
+    pub fn add(&self, what: LeastCount, at_step: &GroupsAtStep, count: Expr, counts: &mut Counts) {
         let mut add = |which: Which, more: Expr| *counts.entry(which).or_default() += more;
-        if coming.iter().all(Option::is_none) {
+        if at_step.iter().all(Option::is_none) {
             return add((true, what), count);
         }
         let mut every = Expr::Int(1);
         let (mut groups, mut iterations, mut of) = (Expr::Int(1), Expr::Int(1), Expr::Int(1));
         let items = (0..3).map(|d| self.size("local", d)).product::<Expr>();
-        for (d, present) in coming.iter().enumerate() {
+        for (d, some_groups) in at_step.iter().enumerate() {
             let whole = self.size("groups", d);
-            let Some(present) = present else {
+            let Some(some_groups) = some_groups else {
                 iterations = iterations * (&whole * self.size("local", d));
                 groups = groups * whole;
                 continue;
             };
-            let own = Expr::binary(BinaryOp::Eq, present.groups.clone(), whole);
+            let own = Expr::binary(BinaryOp::Eq, some_groups.groups.clone(), whole);
             every = choice(own, every, 0);
-            groups = groups * &present.groups;
-            iterations = iterations * &present.iterations.0;
-            of = of * &present.iterations.1;
+            groups = groups * &some_groups.groups;
+            iterations = iterations * &some_groups.iterations.0;
+            of = of * &some_groups.iterations.1;
         }
         add((true, what), self.device.known.narrowed(choice(every, &count, 0)));
         let of_warps = !matches!(what, LeastCount::GlobalBytes | LeastCount::LocalBytes);

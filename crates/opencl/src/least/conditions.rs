@@ -4,7 +4,8 @@ use tickbound_expr::{BinaryOp, Function};
 
 use crate::steps::{SymbolExpr, mentions};
 
-/// What is above 0 where a condition holds, or does not; `None` if it is no comparison.
+/// Adds the numbers that are above 0 where a condition holds, or does not; `None` if it is no
+/// comparison.
 pub(super) fn above(
     condition: &SymbolExpr,
     holds: bool,
@@ -90,22 +91,6 @@ pub(super) fn above_least(number: &SymbolExpr, least: &SymbolExpr) -> Option<Sym
             above_least(a, &binary(Sub, least, b))
         }
         SymbolExpr::Binary(Add, a, b) => above_least(b, &binary(Sub, least, a)),
-        _ => None,
-    }
-}
-
-/// Of the lesser or greater of two numbers the one that is not this one.
-pub(super) fn other<'n>(
-    number: &'n SymbolExpr,
-    of: Function,
-    one: &SymbolExpr,
-) -> Option<&'n SymbolExpr> {
-    match number {
-        SymbolExpr::Call(function, parts) if *function == of => match parts.as_slice() {
-            [a, b] if b == one => Some(a),
-            [a, b] if a == one => Some(b),
-            _ => None,
-        },
         _ => None,
     }
 }

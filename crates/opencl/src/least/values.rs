@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use tickbound_expr::Expr;
 
-use super::around::{Around, Coming, KernelLaunch};
+use super::around::{Around, GroupsAtStep, KernelLaunch};
 use super::distinct::distinct;
 use crate::steps::{Differs, Lanes, RealValue, Stride};
 use crate::usage::Axis;
@@ -19,7 +19,7 @@ pub(super) struct Values {
 #[derive(Debug)]
 pub(super) struct Results {
     /// The groups that compute them.
-    pub coming: Coming,
+    pub at_step: GroupsAtStep,
     /// How many.
     pub count: Expr,
     /// How many of them depend on each other.
@@ -36,9 +36,9 @@ impl Values {
         for (key, results) in others.by_key {
             match self.by_key.get_mut(&key) {
                 None => drop(self.by_key.insert(key, results)),
-                Some(own) if own.coming == results.coming => own.join(results, of_loop),
+                Some(own) if own.at_step == results.at_step => own.join(results, of_loop),
                 // Of two kinds of groups those that are all.
-                Some(own) if results.coming.iter().all(Option::is_none) => *own = results,
+                Some(own) if results.at_step.iter().all(Option::is_none) => *own = results,
                 Some(_) => {}
             }
         }
@@ -81,7 +81,7 @@ pub(super) fn value_count(value: &RealValue, around: &Around, launch: KernelLaun
     let count = count.simplified();
     let in_turn = |k: usize| value.differs.get(k) == Some(&Differs::InTurn);
     let varies = (0..loops.len()).rev().map(|k| (!left[k], in_turn(k))).collect();
-    let results = Results { coming: around.coming.clone(), count, chain, varies };
+    let results = Results { at_step: around.at_step.clone(), count, chain, varies };
     Values { by_key: IndexMap::from([((value.lanes, value.key), results)]) }
 }
 

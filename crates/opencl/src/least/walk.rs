@@ -1,21 +1,22 @@
-//! The walk over the steps of one variant: loops, branches, and which groups come to a step.
+//! The walk over the steps of one variant: loops, branches, and which groups execute a step.
 
 use indexmap::IndexMap;
-use tickbound_expr::{BinaryOp, Expr, Function};
+use tickbound_expr::{BinaryOp, Expr};
 use tickbound_model::LeastCount;
 
 use super::accesses;
-use super::around::{Around, Coming, Counts, KernelLaunch, LoopAround, Present, Site};
+use super::around::{
+    Around, Counts, GroupsAtStep, GroupsOfDimension, KernelLaunch, LoopAround, Site,
+};
 use super::conditions::{
-    TURN, above, above_least, coefficient, is_affine_in_place, is_monotone, is_uniform, other,
-    without,
+    TURN, above, above_least, coefficient, is_affine_in_place, is_monotone, is_uniform, without,
 };
 use super::values::{Values, value_count};
 use crate::ast::AddressSpace;
 use crate::lower::Names;
 use crate::steps::{KernelStep, KernelStepKind, KernelSteps, Lanes, SymbolExpr, mentions};
-use crate::usage::Device;
 use crate::usage::number::{all, ceil_div, choice, less, max, min};
+use crate::usage::{Device, unclamped};
 
 /// The walk.
 struct Walk<'a> {
@@ -29,7 +30,7 @@ pub(super) fn counts(steps: &KernelSteps, names: &Names, device: &Device<'_>) ->
     let Some(first) = steps.body.first() else { return Counts::new() };
     let launch = KernelLaunch { names, device, at: &first.at };
     let mut walk = Walk { launch, sites: Vec::new(), loops: 0 };
-    let around = Around { loops: Vec::new(), taken: Expr::Int(1), coming: [None, None, None] };
+    let around = Around { loops: Vec::new(), taken: Expr::Int(1), at_step: [None, None, None] };
     let values = walk.steps(&steps.body, &around);
     let mut counts = Counts::new();
     walk.add_values(values, &mut counts);
@@ -92,10 +93,10 @@ impl Walk<'_> {
         let mut inside = around.clone();
         let full = whole
             .as_ref()
-            .and_then(|whole| Some((self.launch.put_in(whole)?, self.present_in(count, whole)?)));
+            .and_then(|whole| Some((self.launch.put_in(whole)?, self.groups_in(count, whole)?)));
         let trips = match full {
-            Some((trips, present)) => {
-                self.come(&mut inside, present);
+            Some((trips, some_groups)) => {
+                self.restrict(&mut inside, some_groups);
                 Some(trips)
             }
             None => self.least_for_items(count),
@@ -110,7 +111,7 @@ impl Walk<'_> {
         self.steps(body, &inside)
     }
 
-    /// What stands around a side of a branch; `None` if nothing is known of who takes it.
+    /// What stands around a side of a branch; `None` if it is not known which groups take it.
     fn side(&self, condition: &SymbolExpr, holds: bool, around: &Around) -> Option<Around> {
         let mut inside = around.clone();
         if is_uniform(condition) {
@@ -127,8 +128,8 @@ impl Walk<'_> {
         for number in numbers {
             match !is_uniform(&number) {
                 true => {
-                    let present = self.present(&number, &number, &SymbolExpr::Int(1))?;
-                    self.come(&mut inside, present);
+                    let some_groups = self.groups_above(&number, &number, &SymbolExpr::Int(1))?;
+                    self.restrict(&mut inside, some_groups);
                 }
                 false => {
                     let holds = less(0, self.launch.put_in(&number)?);
@@ -194,22 +195,26 @@ impl Walk<'_> {
         Some((*d, first, (0 - rises).simplified()))
     }
 
-    /// Who is in a part of a loop with `count` iterations, of `whole` in all.
-    fn present_in(&self, count: &SymbolExpr, whole: &SymbolExpr) -> Option<(usize, Present)> {
-        let inner = other(other(count, Function::Min, whole)?, Function::Max, &SymbolExpr::Int(0))?;
+    /// The groups that execute a part of a loop with `count` iterations, of `whole` in all.
+    fn groups_in(
+        &self,
+        count: &SymbolExpr,
+        whole: &SymbolExpr,
+    ) -> Option<(usize, GroupsOfDimension)> {
+        let inner = unclamped(count, whole)?;
         let next = SymbolExpr::Name(TURN.to_owned());
         let next = SymbolExpr::binary(BinaryOp::Add, next, SymbolExpr::Int(1));
-        self.present(&above_least(inner, &next)?, &above_least(inner, whole)?, whole)
+        self.groups_above(&above_least(inner, &next)?, &above_least(inner, whole)?, whole)
     }
 
-    /// Who comes where a number is above 0 in an iteration, and `at_last` in the last one of
+    /// The groups in which a number is above 0 in an iteration, and `at_last` in the last one of
     /// `whole`.
-    fn present(
+    fn groups_above(
         &self,
         above: &SymbolExpr,
         at_last: &SymbolExpr,
         whole: &SymbolExpr,
-    ) -> Option<(usize, Present)> {
+    ) -> Option<(usize, GroupsOfDimension)> {
         let (d, groups) = self.groups_with(at_last)?;
         let trips = self.launch.put_in(whole)?;
         let falls =
@@ -230,21 +235,21 @@ impl Walk<'_> {
         let known = &self.launch.device.known;
         let iterations = choice(by_item, up_to(&item), choice(by_turn, up_to(&turn), full));
         let iterations = (known.narrowed(iterations), trips);
-        Some((d, Present { groups, iterations }))
+        Some((d, GroupsOfDimension { groups, iterations }))
     }
 
-    /// Only some groups of a dimension come: at least those that came before and these have in
+    /// Restricts a dimension to some groups: at least those that it had before and these have in
     /// common.
-    fn come(&self, around: &mut Around, (d, present): (usize, Present)) {
+    fn restrict(&self, around: &mut Around, (d, some_groups): (usize, GroupsOfDimension)) {
         let all = self.launch.size("groups", d);
-        around.coming[d] = Some(match around.coming[d].take() {
-            Some(before) if before == present => before,
+        around.at_step[d] = Some(match around.at_step[d].take() {
+            Some(before) if before == some_groups => before,
             Some(before) => {
-                let groups = max(0, before.groups + present.groups - all);
+                let groups = max(0, before.groups + some_groups.groups - all);
                 let items = self.launch.size("local", d);
-                Present { iterations: (&groups * items, Expr::Int(1)), groups }
+                GroupsOfDimension { iterations: (&groups * items, Expr::Int(1)), groups }
             }
-            None => present,
+            None => some_groups,
         });
     }
 
@@ -276,21 +281,21 @@ impl Walk<'_> {
 
     /// Adds results of operations.
     fn add_values(&self, values: Values, counts: &mut Counts) {
-        let mut of_lanes: IndexMap<(Lanes, Coming), Expr> = IndexMap::new();
+        let mut of_lanes: IndexMap<(Lanes, GroupsAtStep), Expr> = IndexMap::new();
         let mut chain = Expr::Int(0);
         for ((lanes, _), results) in values.by_key {
-            if results.coming.iter().all(Option::is_none) {
+            if results.at_step.iter().all(Option::is_none) {
                 chain = max(chain, results.chain);
             }
-            *of_lanes.entry((lanes, results.coming)).or_default() += results.count;
+            *of_lanes.entry((lanes, results.at_step)).or_default() += results.count;
         }
-        for ((lanes, coming), count) in of_lanes {
+        for ((lanes, at_step), count) in of_lanes {
             let what = match lanes {
                 Lanes::Real => LeastCount::Real,
                 Lanes::Special => LeastCount::Special,
                 Lanes::Convert => LeastCount::Convert,
             };
-            self.launch.add(what, &coming, count, counts);
+            self.launch.add(what, &at_step, count, counts);
         }
         counts.insert((true, LeastCount::Chain), chain);
     }

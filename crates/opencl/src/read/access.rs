@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::formulas::FormulaId;
 use super::nodes::{NodeKind, Reach};
 use super::places::ObjectPlace;
 use super::symbolic::Poly;
@@ -140,10 +139,10 @@ impl<'a> Reader<'a> {
     /// A pointer that is one or the other; where they point to different memories nothing is known.
     pub fn pointer_to_either(&mut self, a: &ReadValue, b: &ReadValue) -> ReadValue {
         let (ReadValue::Pointer(a), ReadValue::Pointer(b)) = (a, b) else {
-            return ReadValue::Other(Dependence::Data, FormulaId::UNKNOWN);
+            return ReadValue::other(Dependence::Data);
         };
         let Some(target) = Target::either(&a.target, &b.target) else {
-            return ReadValue::Other(Dependence::Data, FormulaId::UNKNOWN);
+            return ReadValue::other(Dependence::Data);
         };
         let offset = match a.offset == b.offset {
             true => a.offset.clone(),
@@ -210,11 +209,11 @@ impl<'a> Reader<'a> {
             }
             ObjectPlace::Lane(whole, ..) => {
                 let ReadValue::Pointer(whole) = self.address(whole) else {
-                    return ReadValue::Other(Dependence::Data, FormulaId::UNKNOWN);
+                    return ReadValue::other(Dependence::Data);
                 };
                 (whole.target, self.terms.unknown(Dependence::Data))
             }
-            ObjectPlace::Value(depends) => return ReadValue::Other(*depends, FormulaId::UNKNOWN),
+            ObjectPlace::Value(depends) => return ReadValue::other(*depends),
         };
         ReadValue::Pointer(Pointer { target, offset })
     }

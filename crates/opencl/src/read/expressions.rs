@@ -1,7 +1,6 @@
 //! Values of expressions.
 
 use super::builtins::Call;
-use super::formulas::FormulaId;
 use super::symbolic::Poly;
 use super::types::{INT, Integer, scalar_bytes, width};
 use super::value::{ReadValue, VectorParts, holds_pointers};
@@ -81,7 +80,7 @@ impl<'a> Reader<'a> {
     /// What any element of an array of pointers holds: a pointer to one of what they point to.
     fn any_of(&mut self, values: &[ReadValue]) -> ReadValue {
         let Some((first, rest)) = values.split_first() else {
-            return ReadValue::Other(Dependence::Data, FormulaId::UNKNOWN);
+            return ReadValue::other(Dependence::Data);
         };
         rest.iter().fold(first.clone(), |all, value| self.pointer_to_either(&all, value))
     }

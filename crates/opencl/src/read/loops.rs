@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::formulas::FormulaId;
 use super::nodes::{NodeKind, Nodes, has_barrier, matter, mention};
 use super::numbering::set_differing;
 use super::probe::{Change, Probe, Walked};
@@ -273,7 +272,7 @@ impl<'a> Reader<'a> {
         match (value, self.type_of(id)) {
             (ReadValue::Pointer(_), _) => value.with_number(self.terms.unknown(Dependence::Data)),
             (_, Some(ty)) => self.unknown(ty, Dependence::Data),
-            (_, None) => ReadValue::Other(Dependence::Data, FormulaId::UNKNOWN),
+            (_, None) => ReadValue::other(Dependence::Data),
         }
     }
 

@@ -316,7 +316,7 @@ impl<'a> Reader<'a> {
     fn unknown(&mut self, ty: &Type, depends: Dependence) -> ReadValue {
         match Integer::of(ty) {
             Some(integer) => ReadValue::Int(self.terms.leaf(integer.range(), depends)),
-            None => ReadValue::Other(depends, FormulaId::UNKNOWN),
+            None => ReadValue::other(depends),
         }
     }
 

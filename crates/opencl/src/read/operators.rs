@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use super::formulas::FormulaId;
 use super::symbolic::{FAR, Poly};
 use super::types::{INT, Integer, SIZE, is_real, width};
 use super::value::{Pointer, ReadValue};
@@ -270,7 +269,7 @@ impl<'a> Reader<'a> {
             // compared with NULL
             CBinaryOp::Eq => return Ok((ReadValue::Int(Poly::int(0)), INT.ast())),
             CBinaryOp::Ne => return Ok((ReadValue::Int(Poly::int(1)), INT.ast())),
-            _ => return Ok((ReadValue::Other(Dependence::Data, FormulaId::UNKNOWN), ty.clone())),
+            _ => return Ok((ReadValue::other(Dependence::Data), ty.clone())),
         };
         Ok((ReadValue::Pointer(Pointer { offset, ..p }), ty.clone()))
     }

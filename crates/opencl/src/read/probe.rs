@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::formulas::FormulaId;
 use super::nodes::Nodes;
 use super::scan::Loop;
 use super::symbolic::{Atom, AtomKind, Leaf, Poly, WideInterval};
@@ -178,7 +177,7 @@ impl<'a> Reader<'a> {
             };
             let value = match value.number() {
                 Some(_) => value.with_number(leaf()),
-                None => ReadValue::Other(Dependence::Data, FormulaId::UNKNOWN),
+                None => ReadValue::other(Dependence::Data),
             };
             self.state.values.insert(*id, value);
         }
@@ -230,7 +229,7 @@ impl<'a> Reader<'a> {
                         let offset = self.terms.unknown(Dependence::Data);
                         ReadValue::Pointer(Pointer { target, offset })
                     }
-                    _ => ReadValue::Other(Dependence::Data, FormulaId::UNKNOWN),
+                    _ => ReadValue::other(Dependence::Data),
                 };
                 start.values.insert(*id, value);
             }

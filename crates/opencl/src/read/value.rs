@@ -143,9 +143,7 @@ impl ReadValue {
             return a.clone();
         }
         match (a, b) {
-            (ReadValue::Other(x, _), ReadValue::Other(y, _)) if x == y => {
-                ReadValue::Other(*x, FormulaId::UNKNOWN)
-            }
+            (ReadValue::Other(x, _), ReadValue::Other(y, _)) if x == y => ReadValue::other(*x),
             (ReadValue::Scaled(x, m, _), ReadValue::Scaled(y, n, _)) if (x, m) == (y, n) => {
                 ReadValue::Scaled(*x, m.clone(), FormulaId::UNKNOWN)
             }
@@ -156,7 +154,7 @@ impl ReadValue {
                         let offset = terms.choice(c, &a.offset, &b.offset);
                         ReadValue::Pointer(Pointer { target, offset })
                     }
-                    None => ReadValue::Other(Dependence::Data, FormulaId::UNKNOWN),
+                    None => ReadValue::other(Dependence::Data),
                 }
             }
             _ => {
@@ -168,10 +166,15 @@ impl ReadValue {
 }
 
 impl ReadValue {
+    /// A value of which nothing is known but what it depends on.
+    pub fn other(depends: Dependence) -> ReadValue {
+        ReadValue::Other(depends, FormulaId::UNKNOWN)
+    }
+
     /// A value of which nothing is known but what it depends on and these parts.
     pub fn with_parts(depends: Dependence, parts: VectorParts) -> ReadValue {
         match parts.is_empty() {
-            true => ReadValue::Other(depends, FormulaId::UNKNOWN),
+            true => ReadValue::other(depends),
             false => ReadValue::Parts(depends, Rc::new(parts)),
         }
     }

@@ -222,8 +222,8 @@ impl Ends {
     }
 }
 
-/// The number `c` of `min(whole, max(0, c))`.
-fn unclamped<'n>(count: &'n SymbolExpr, whole: &SymbolExpr) -> Option<&'n SymbolExpr> {
+/// The number `c` of `min(whole, max(0, c))`; `None` if `count` is none.
+pub(crate) fn unclamped<'n>(count: &'n SymbolExpr, whole: &SymbolExpr) -> Option<&'n SymbolExpr> {
     let raised = other(count, Function::Min, whole)?;
     other(raised, Function::Max, &SymbolExpr::Int(0))
 }

@@ -51,6 +51,7 @@ use tickbound_model::{Configurations, LineUsage, Part, Problem, Usage};
 use crate::error::Read;
 use crate::extract::{Extracted, Variant};
 use crate::lower::{Names, numbers};
+pub(crate) use around::unclamped;
 pub(crate) use footprint::{Axis, MAX_CONDITIONS, condition, multiple, settled};
 use known::Known;
 pub(crate) use known::Occurring;

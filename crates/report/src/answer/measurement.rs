@@ -40,7 +40,7 @@ pub struct Measurement {
     pub time: Option<f64>,
     /// The user's own configuration beside the best other one, if both have times.
     pub baseline: Option<BaselineComparison>,
-    /// What floors come to, where the platform has them and is that of the device.
+    /// Floors, where the platform has them and is that of the device.
     #[serde(default)]
     pub floor: Option<MeasuredFloor>,
     /// The budget was spent before all of them were measured.

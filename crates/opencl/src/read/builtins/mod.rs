@@ -5,7 +5,6 @@ mod items;
 mod numbers;
 mod vectors;
 
-use super::formulas::FormulaId;
 use super::nodes::NodeKind;
 use super::value::ReadValue;
 use super::{Read, Reader};
@@ -54,14 +53,14 @@ impl<'a> Reader<'a> {
         match name {
             "barrier" | "work_group_barrier" => {
                 self.emit(NodeKind::Barrier, &e.at);
-                return Ok(ReadValue::Other(Dependence::Uniform, FormulaId::UNKNOWN));
+                return Ok(ReadValue::other(Dependence::Uniform));
             }
             "mem_fence" | "read_mem_fence" | "write_mem_fence" | "atomic_work_item_fence" => {
-                return Ok(ReadValue::Other(Dependence::Uniform, FormulaId::UNKNOWN));
+                return Ok(ReadValue::other(Dependence::Uniform));
             }
             "prefetch" => {
                 self.all(arguments)?;
-                return Ok(ReadValue::Other(Dependence::Uniform, FormulaId::UNKNOWN));
+                return Ok(ReadValue::other(Dependence::Uniform));
             }
             "printf" => {
                 self.all(arguments)?;
@@ -75,7 +74,7 @@ impl<'a> Reader<'a> {
                 }
             }
             "__builtin_assume" => {
-                return Ok(ReadValue::Other(Dependence::Uniform, FormulaId::UNKNOWN));
+                return Ok(ReadValue::other(Dependence::Uniform));
             }
             _ => {}
         }

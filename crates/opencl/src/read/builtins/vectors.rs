@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
             let depends = data.depends(&self.terms);
             let formula = self.formula_of(&data);
             self.scattered(pointer, &index, &layout, Some((depends, formula)), e)?;
-            return Ok(Some(ReadValue::Other(depends, FormulaId::UNKNOWN)));
+            return Ok(Some(ReadValue::other(depends)));
         }
         if let (true, [argument]) = (name.starts_with("convert_"), arguments) {
             return self.conversion(name, argument, e).map(Some);
