@@ -105,8 +105,8 @@ impl Accesses<'_> {
         })
     }
 
-    /// Requests of a warp and bytes for the warps of a group, by the groups that execute it. `free`: what
-    /// is alike in all lanes takes no request.
+    /// Requests of a warp and bytes for the warps of a group, by the groups that execute it.
+    /// `free`: what is alike in all lanes takes no request.
     fn requests_by_groups(&self, sites: &[&Site], free: bool) -> Vec<(GroupsAtStep, [Expr; 2])> {
         let mut classes: IndexMap<u32, Vec<&Site>> = IndexMap::new();
         for site in sites {

@@ -11,7 +11,7 @@ pub(super) fn above(
     holds: bool,
     found: &mut Vec<SymbolExpr>,
 ) -> Option<()> {
-    use BinaryOp::{Add, And, Ge, Gt, Le, Lt, Or, Sub};
+    use BinaryOp::{Add, And, Eq, Ge, Gt, Le, Lt, Ne, Or, Sub};
     let minus = |a: &SymbolExpr, b: &SymbolExpr| SymbolExpr::binary(Sub, a.clone(), b.clone());
     let or_equal = |n: SymbolExpr| SymbolExpr::binary(Add, n, SymbolExpr::Int(1));
     match condition {
@@ -30,6 +30,10 @@ pub(super) fn above(
                 (true, false) => or_equal(minus(a, b)),
                 (false, false) => minus(a, b),
             });
+            Some(())
+        }
+        SymbolExpr::Binary(op @ (Eq | Ne), a, b) if (*op == Eq) == holds => {
+            found.extend([or_equal(minus(a, b)), or_equal(minus(b, a))]);
             Some(())
         }
         _ => None,
@@ -57,11 +61,11 @@ pub(super) fn coefficient(number: &SymbolExpr, name: &str) -> SymbolExpr {
     }
 }
 
-/// The number with 0 for a name.
-pub(super) fn without(number: &SymbolExpr, name: &str) -> SymbolExpr {
+/// The number in an iteration.
+pub(super) fn at_turn(number: &SymbolExpr, turn: &SymbolExpr) -> SymbolExpr {
     let replaced = number.replace(&mut |own: &String| {
-        Ok::<_, std::convert::Infallible>(match own == name {
-            true => SymbolExpr::Int(0),
+        Ok::<_, std::convert::Infallible>(match own == TURN {
+            true => turn.clone(),
             false => SymbolExpr::Name(own.clone()),
         })
     });

@@ -62,7 +62,8 @@ impl Results {
 /// One result.
 pub(super) fn value_count(value: &RealValue, around: &Around, launch: KernelLaunch<'_>) -> Values {
     let loops: Vec<&Expr> = around.loops.iter().rev().map(|l| &l.trips).collect();
-    let mut count = &around.taken * i64::from(value.width);
+    let width = value.width.min(value.needed.components);
+    let mut count = &around.taken * i64::from(width);
     let mut chain = around.taken.clone();
     let mut left: Vec<bool> = Vec::new();
     for (k, trips) in loops.iter().enumerate() {

@@ -9,12 +9,15 @@ use super::around::{
     Around, Counts, GroupsAtStep, GroupsOfDimension, KernelLaunch, LoopAround, Site,
 };
 use super::conditions::{
-    TURN, above, above_least, coefficient, is_affine_in_place, is_monotone, is_uniform, without,
+    TURN, above, above_least, at_turn, coefficient, is_affine_in_place, is_monotone, is_uniform,
 };
 use super::values::{Values, value_count};
 use crate::ast::AddressSpace;
 use crate::lower::Names;
-use crate::steps::{KernelStep, KernelStepKind, KernelSteps, Lanes, SymbolExpr, mentions};
+use crate::steps::{
+    KernelStep, KernelStepKind, KernelSteps, Lanes, MemoryAccess, Needed, NeededIterations,
+    SymbolExpr, mentions,
+};
 use crate::usage::number::{all, ceil_div, choice, less, max, min};
 use crate::usage::{Device, unclamped};
 
@@ -47,10 +50,12 @@ impl Walk<'_> {
             left = rest;
             match &step.kind {
                 KernelStepKind::Access(access) if access.space != AddressSpace::Private => {
-                    self.sites.push(Site { access: access.clone(), around: around.clone() });
+                    self.access(access, around);
                 }
                 KernelStepKind::Value(value) => {
-                    all.take(value_count(value, around, self.launch), None);
+                    if let Some(around) = self.needed(&value.needed, around) {
+                        all.take(value_count(value, &around, self.launch), None);
+                    }
                 }
                 KernelStepKind::Repeat { whole: Some(_), .. } => {
                     // The parts of a loop have different iterations.
@@ -84,6 +89,62 @@ impl Walk<'_> {
             }
         }
         all
+    }
+
+    fn access(&mut self, access: &MemoryAccess, around: &Around) {
+        let mut access = access.clone();
+        let around = match access.store {
+            true => Some(around.clone()),
+            false => {
+                access.width = access.width.min(access.needed.components);
+                self.needed(&access.needed, around)
+            }
+        };
+        self.sites.extend(around.map(|around| Site { access, around }));
+    }
+
+    /// What stands around the executions of a step whose result is needed; `None` if it is not
+    /// known which these are.
+    fn needed(&self, needed: &Needed, around: &Around) -> Option<Around> {
+        let mut inside = around.clone();
+        for (around, which) in inside.loops.iter_mut().rev().zip(&needed.iterations) {
+            match which {
+                NeededIterations::All => {}
+                NeededIterations::ButLast => {
+                    inside.taken = choice(less(1, &around.trips), &inside.taken, 0);
+                    around.trips = max(1, &around.trips - 1);
+                }
+                NeededIterations::One => around.trips = Expr::Int(1),
+                NeededIterations::None => return None,
+            }
+        }
+        let start = (needed.components > 0).then_some(inside);
+        needed.guards.iter().fold(start, |inside, guard| match &guard.iterations {
+            None => self.side(&guard.holds, true, &inside?),
+            Some(all) => self.in_iterations(&guard.holds, all, inside?),
+        })
+    }
+
+    /// What stands around the iterations of a loop, of `all`, in which a condition holds.
+    fn in_iterations(
+        &self,
+        condition: &SymbolExpr,
+        all: &SymbolExpr,
+        mut inside: Around,
+    ) -> Option<Around> {
+        let mut numbers = Vec::new();
+        above(condition, true, &mut numbers)?;
+        for number in numbers {
+            let last = SymbolExpr::binary(BinaryOp::Sub, all.clone(), SymbolExpr::Int(1));
+            let at_last = at_turn(&number, &last);
+            let (d, mut some) = self.groups_above(&number, &at_last, all)?;
+            // The first iterations are those that it holds in, or all are.
+            let rises = less(0, self.launch.put_in(&coefficient(&number, TURN))?);
+            some.groups = choice(&rises, 0, some.groups);
+            some.iterations.0 = choice(rises, 0, some.iterations.0);
+            self.restrict(&mut inside, (d, some));
+        }
+        Some(inside)
     }
 
     fn repeat(&mut self, step: &KernelStep, around: &Around) -> Values {
@@ -126,15 +187,13 @@ impl Walk<'_> {
         let mut numbers = Vec::new();
         above(condition, holds, &mut numbers)?;
         for number in numbers {
-            match !is_uniform(&number) {
-                true => {
-                    let some_groups = self.groups_above(&number, &number, &SymbolExpr::Int(1))?;
-                    self.restrict(&mut inside, some_groups);
-                }
-                false => {
-                    let holds = less(0, self.launch.put_in(&number)?);
-                    inside.taken = choice(holds, &inside.taken, 0);
-                }
+            if mentions(&number, "$group_") {
+                let some_groups = self.groups_above(&number, &number, &SymbolExpr::Int(1))?;
+                self.restrict(&mut inside, some_groups);
+            } else {
+                // The same in each group: that all items pass.
+                let holds = less(0, self.least_for_items(&number)?);
+                inside.taken = self.launch.device.known.narrowed(choice(holds, &inside.taken, 0));
             }
         }
         Some(inside)
@@ -229,7 +288,7 @@ impl Walk<'_> {
         let by_turn =
             all([equal(&item, &turn * &trips), equal(&group, &item * &items), less(0, &turn)]);
         let most = (self.launch.size("groups", d) * &items * &trips).simplified();
-        let first = self.at_place(&without(above, TURN), [false; 3], [0; 3])?;
+        let first = self.at_place(&at_turn(above, &SymbolExpr::Int(0)), [false; 3], [0; 3])?;
         let up_to = |step: &Expr| min(&most, ceil_div(max(0, &first), max(1, step)));
         let full = &groups * &items * &trips;
         let known = &self.launch.device.known;

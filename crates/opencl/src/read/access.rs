@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::formulas::FormulaId;
 use super::nodes::{NodeKind, Reach};
 use super::places::ObjectPlace;
 use super::symbolic::Poly;
@@ -32,7 +33,7 @@ impl<'a> Reader<'a> {
                     Some(value) => value,
                     None => {
                         let depends = self.contents(ids);
-                        let formula = self.part_formula(ids, offset);
+                        let formula = self.part_formula(ids, offset, ty);
                         let value = self.unknown(ty, depends);
                         self.with_formula(value, formula)
                     }
@@ -72,6 +73,9 @@ impl<'a> Reader<'a> {
         match place {
             ObjectPlace::Variable(id) => {
                 self.state.values.insert(*id, value);
+                if self.probing > 0 {
+                    self.set_formula(*id, FormulaId::CHANGED);
+                }
             }
             ObjectPlace::Part(ids, offset) => {
                 self.access_private(true, (ids, offset), ty, at);
@@ -82,10 +86,8 @@ impl<'a> Reader<'a> {
             }
             ObjectPlace::Memory(space, name, offset) => {
                 self.access(true, (*space, name, offset), types::parts(ty), at);
-                if self.probing == 0 {
-                    let formula = self.formula_of(&value);
-                    self.store_formula((*space, name, offset), formula);
-                }
+                let formula = self.formula_of(&value);
+                self.store_formula((*space, name, offset), vec![formula], true);
             }
             ObjectPlace::Lane(whole, vector, lane) => match &**whole {
                 ObjectPlace::Variable(id) => {
@@ -188,6 +190,9 @@ impl<'a> Reader<'a> {
         let before = self.state.values.get(&id).map(|value| value.depends(&self.terms));
         let value = self.unknown(ty, depends.max(before.unwrap_or(Dependence::Uniform)));
         self.state.values.insert(id, value);
+        if self.probing > 0 {
+            self.set_formula(id, FormulaId::CHANGED);
+        }
     }
 
     /// What the contents of these variables depend on.
@@ -226,23 +231,14 @@ impl<'a> Reader<'a> {
         (element, width): (u8, u8),
         at: &SourcePlace,
     ) {
-        let (array, offset) = (array.clone(), offset.clone());
-        let unknown = match self.probing {
-            0 => self.reaches(&self.formulas.places_in(&self.terms, &offset)),
-            _ => Vec::new(),
-        };
-        let reach = Reach {
-            space,
-            store,
-            array,
-            element,
-            width,
-            offset,
-            iterations: Vec::new(),
-            maybe: false,
-            apart: [0; 2],
-            unknown,
-        };
+        let mut reach = Reach::new(store, (space, array, offset), (element, width));
+        if self.probing == 0 && space != AddressSpace::Private {
+            reach.unknown = self.reaches(&self.formulas.places_in(&self.terms, offset));
+            reach.path.clone_from(&self.path);
+            if !store {
+                reach.formula = self.loaded((space, array, offset), (element, width));
+            }
+        }
         self.emit(NodeKind::Access(reach), at);
     }
 

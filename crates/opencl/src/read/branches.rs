@@ -2,6 +2,7 @@
 
 use tickbound_model::source::Side;
 
+use super::formulas::{FormulaId, Guard};
 use super::nodes::{self, NodeKind, Nodes, joined, matter, same_effect, uncertain};
 use super::symbolic::{AtomKind, Poly};
 use super::value::ReadState;
@@ -26,15 +27,48 @@ impl<'a> Reader<'a> {
             None => {}
         }
         let by_data = !self.terms.sayable(condition) && !self.says_iterations(condition);
-        self.uncertain += u32::from(by_data);
-        let sides = self.both_sides(condition, then, otherwise);
-        self.uncertain -= u32::from(by_data);
-        let (then_state, [(x, then_nodes), (y, other_nodes)]) = sides?;
-        let differing = if by_data { Vec::new() } else { self.differing(&then_state) };
+        let decides = by_data.then(|| self.whole_formula(condition));
+        let (then_state, [(x, then_nodes), (y, other_nodes)]) =
+            self.undecided(decides, |r| r.both_sides(condition, then, otherwise))?;
+        let differing = self.differing(condition, &then_state);
         self.state = ReadState::merge(&mut self.terms, condition, &then_state, &self.state);
         differing.into_iter().for_each(|(id, formula)| self.set_formula(id, formula));
         self.branch(condition, asked, then_nodes, other_nodes)?;
         Ok((Some(x), Some(y)))
+    }
+
+    /// A part of the walk that is executed only as data decide.
+    pub fn undecided<T>(
+        &mut self,
+        decides: Option<FormulaId>,
+        part: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let Some(decides) = decides else { return part(self) };
+        let before = self.deciding;
+        self.deciding = before.or(Some((decides, self.iterations.len(), self.path.len())));
+        self.uncertain += 1;
+        let result = part(self);
+        self.uncertain -= 1;
+        self.deciding = before;
+        result
+    }
+
+    /// A part of the walk that is executed only if a guard holds, a side of a branch, with the
+    /// guard's number.
+    pub fn behind<T>(
+        &mut self,
+        (guard, branch): (Guard, u32),
+        part: impl FnOnce(&mut Self) -> T,
+    ) -> (u32, T) {
+        let number = match self.formulas.guards.get_index_of(&guard) {
+            Some(number) => number,
+            None => self.formulas.guards.insert_full(guard, branch).0,
+        };
+        let number = u32::try_from(number).unwrap_or(0);
+        self.path.push(number);
+        let result = part(self);
+        self.path.pop();
+        (number, result)
     }
 
     /// Both sides of a branch, each from the state before it, and the state after the first.
@@ -45,10 +79,18 @@ impl<'a> Reader<'a> {
         otherwise: impl FnOnce(&mut Self) -> Read<T>,
     ) -> Read<(ReadState, [(T, Nodes); 2])> {
         let before = self.state.clone();
-        let (x, then_nodes) = self.assuming(condition, then)?;
-        let then_state = std::mem::replace(&mut self.state, before);
         let negated = self.terms.not(condition);
-        let other = self.assuming(&negated, otherwise)?;
+        self.forks += 1;
+        let sides = [condition, &negated].map(|holds| Guard::Side(holds.clone()));
+        let known = sides.iter().find_map(|side| self.formulas.guards.get(side).copied());
+        let branch = known.unwrap_or(self.forks);
+        let [holds, fails] = sides.map(|side| (side, branch));
+        let (first, then) = self.behind(holds, |r| r.assuming(condition, then));
+        let (x, then_nodes) = then?;
+        let then_state = std::mem::replace(&mut self.state, before);
+        let (second, other) = self.behind(fails, |r| r.assuming(&negated, otherwise));
+        let other = other?;
+        self.sides = [first, second];
         Ok((then_state, [(x, then_nodes), other]))
     }
 

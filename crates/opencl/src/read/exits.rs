@@ -9,6 +9,7 @@
 //! full: where a branch that cannot be decided leaves the loop and does nothing else, the other
 //! side is taken.
 
+use super::formulas::FormulaId;
 use super::nodes::mention;
 use super::probe::{Probe, Walked};
 use super::scan::{Exits, Loop};
@@ -118,7 +119,7 @@ impl<'a> Reader<'a> {
     /// A loop whose iterations the problem file gives.
     pub fn bounded_loop(&mut self, l: &Loop<'a>, count: Poly) -> Read<()> {
         self.bounded += 1;
-        let result = self.walk_bounded(l, count);
+        let result = self.undecided(Some(FormulaId::UNKNOWN), |r| r.walk_bounded(l, count));
         self.bounded -= 1;
         result
     }

@@ -302,7 +302,15 @@ impl<'a> Reader<'a> {
         let condition = self.condition(c)?;
         let side = |side: &'a CExpr| move |r: &mut Self| r.value_as(side, &e.ty, &e.at);
         match self.fork(&condition, (&e.at, c), side(a), side(b))? {
-            (Some(x), Some(y)) => Ok(ReadValue::choice(&mut self.terms, &condition, &x, &y)),
+            (Some(x), Some(y)) => {
+                let [a, b] = [&x, &y].map(|side| self.formula_of(side));
+                let formula = self.chosen(&condition, a, b);
+                let value = ReadValue::choice(&mut self.terms, &condition, &x, &y);
+                Ok(match value {
+                    ReadValue::Other(..) => self.with_formula(value, formula),
+                    value => value,
+                })
+            }
             (Some(x), None) | (None, Some(x)) => Ok(x),
             (None, None) => Ok(self.unknown(&e.ty, Dependence::Data)),
         }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::formulas::Guard;
 use super::nodes::{NodeKind, Nodes, has_barrier, matter, mention};
 use super::numbering::set_differing;
 use super::probe::{Change, Probe, Walked};
@@ -236,17 +237,18 @@ impl<'a> Reader<'a> {
         self.carry(probe, first);
         let facts = self.terms.facts();
         self.iterations.push(first);
-        let result = self.capture(|r| {
+        let walk = |r: &mut Self| {
             if !l.after {
                 let condition = r.test(l)?;
                 r.terms.assume(&condition);
             }
             r.run(l.body, None)?;
             if l.after { r.test(l).map(drop) } else { r.advance(l) }
-        });
+        };
+        let (_, result) = self.behind((Guard::Loop(first), 0), |r| r.capture(walk));
         self.iterations.pop();
         self.terms.forget(facts);
-        self.end_iteration(first);
+        self.end_iteration(probe, first);
         Ok(Walked { nodes: result?.1, iteration: first, end: self.state.clone() })
     }
 
@@ -365,7 +367,7 @@ impl<'a> Reader<'a> {
         self.state = self.state_at(probe, count);
         if let Some((iteration, end)) = any {
             self.last_values(probe, iteration, end, count);
-            self.after_loop(probe, iteration, end);
+            self.after_loop(probe, iteration);
         }
         let few = count.constant().filter(|count| (1..=MAX_ITERATIONS).contains(count));
         if let (Some(count), false) = (few, probe.ends.is_empty()) {

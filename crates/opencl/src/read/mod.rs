@@ -60,6 +60,7 @@ mod results;
 mod scan;
 mod split;
 mod statements;
+mod stores;
 mod strides;
 mod sums;
 mod symbolic;
@@ -77,7 +78,7 @@ use crate::ast::{AddressSpace, CExpr, CFunction, CVariable, SourcePlace, Type, U
 use crate::error::{Read, ReadError};
 use crate::request::{Passed, ReadRequest, Symbol};
 use crate::steps::{Arithmetic, Assumed, Dependence, KernelSteps, SymbolExpr};
-use formulas::{FormulaId, Formulas};
+use formulas::{FormulaId, Formulas, Needs};
 use nodes::{KernelNode, NodeKind, Nodes};
 use scan::Exits;
 use symbolic::{Leaf, Poly, PolyTerms, WideInterval};
@@ -184,6 +185,19 @@ struct Reader<'a> {
     formulas: Formulas,
     /// Inside how many branches that data decide.
     uncertain: u32,
+    /// What decides the outermost of these, and how many loops and guards are around it.
+    deciding: Option<(FormulaId, usize, usize)>,
+    /// Numbers of the guards around.
+    path: Vec<u32>,
+    /// Those of the sides of the branch that was walked last.
+    sides: [u32; 2],
+    /// How many branches and barriers there were.
+    forks: u32,
+    barriers: u32,
+    /// In which executions formulas are needed; known at the end.
+    needs: Needs,
+    /// Results that may be known in the first iteration of a loop, or before; known at the end.
+    known_first: HashMap<FormulaId, Option<Leaf>>,
     /// Names of functions of real numbers.
     functions: IndexSet<String>,
     /// Numbers of formulas; known at the end.
@@ -222,6 +236,13 @@ impl<'a> Reader<'a> {
             work: 0,
             formulas: Formulas::new(),
             uncertain: 0,
+            deciding: None,
+            path: Vec::new(),
+            sides: [0; 2],
+            forks: 0,
+            barriers: 0,
+            needs: Needs::new(),
+            known_first: HashMap::new(),
             functions: IndexSet::new(),
             keys: HashMap::new(),
         }

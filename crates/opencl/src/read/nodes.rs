@@ -52,8 +52,10 @@ pub struct Value {
     /// From where it is loaded, each with the distances between iterations.
     pub places: Vec<Reach>,
     /// Whether it differs in each iteration of the loops around that have been left, inner ones
-    /// first, at any places.
-    pub differs: Vec<Differs>,
+    /// first, at any places; with each loop's counter.
+    pub differs: Vec<(Leaf, Differs)>,
+    /// Numbers of the guards around.
+    pub path: Vec<u32>,
 }
 
 /// A load, a store or an atomic operation whose address is as exact as possible.
@@ -80,9 +82,35 @@ pub struct Reach {
     pub apart: [u32; 2],
     /// From where summands of the offset are loaded that are not known.
     pub unknown: Vec<Reach>,
+    /// What is loaded.
+    pub formula: FormulaId,
+    /// Numbers of the guards around.
+    pub path: Vec<u32>,
 }
 
 impl Reach {
+    /// A load, or a store, of which nothing else is known.
+    pub fn new(
+        store: bool,
+        (space, array, offset): (AddressSpace, &Rc<str>, &Poly),
+        (element, width): (u8, u8),
+    ) -> Reach {
+        Reach {
+            space,
+            store,
+            array: array.clone(),
+            element,
+            width,
+            offset: offset.clone(),
+            iterations: Vec::new(),
+            maybe: false,
+            apart: [0; 2],
+            unknown: Vec::new(),
+            formula: FormulaId::UNKNOWN,
+            path: Vec::new(),
+        }
+    }
+
     /// The same at another offset.
     pub fn at(&self, offset: Poly) -> Reach {
         Reach { offset, ..self.clone() }

@@ -1,22 +1,76 @@
 //! From nodes to steps: numbers become expressions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use tickbound_expr::BinaryOp;
+
+use super::formulas::{ArraySpan, FormulaId, Guard, Needs, SOME_ITEM, apart_classes};
 use super::nodes::{KernelNode, NodeKind, Nodes, Reach, Value};
-use super::symbolic::{Monomial, Poly, WideInterval};
+use super::numbering::{each_access, gather, kept};
+use super::symbolic::{AtomKind, Leaf, Monomial, Poly, WideInterval};
 use super::{Read, Reader, strides};
 use crate::ast::{AddressSpace, CExpr, CVariable, ExprKind, SourcePlace};
 use crate::error::ReadError;
 use crate::preprocess::REQUIRED_GROUP;
 use crate::steps::{
-    Array, Dependence, KernelStep, KernelStepKind, KernelSteps, MemoryAccess, RealValue,
-    RequiredGroup, Stride, SymbolExpr, depends_on_item,
+    Array, Dependence, KernelStep, KernelStepKind, KernelSteps, MemoryAccess, NeedGuard, Needed,
+    NeededIterations, RealValue, RequiredGroup, Stride, SymbolExpr, depends_on_item, mentions,
 };
 
 /// Most steps.
 const MAX_STEPS: usize = 100_000;
 
 impl<'a> Reader<'a> {
+    /// The steps without products that additions take with them, and with numbers for formulas.
+    fn number_results(&mut self, nodes: Nodes) -> Nodes {
+        let (mut all, mut stored) = (Vec::new(), HashSet::new());
+        gather(&nodes, &mut all, &mut stored);
+        self.needs = self.formulas.needs(&mut self.terms);
+        let at_run_time = self.formulas.at_run_time(false);
+        let live = |needs: &Needs, formula: FormulaId| {
+            needs.contains_key(&formula) && at_run_time.contains(&formula)
+        };
+        all.retain(|formula| live(&self.needs, *formula));
+        let (absorbed, taking) = self.formulas.absorbed(&all.iter().copied().collect());
+        let soon = self.formulas.at_run_time(true);
+        let first = |id: &FormulaId| match (soon.contains(id), taking.contains(id)) {
+            (true, true) => None,
+            (soon, _) => Some((*id, self.formulas.known_first(*id, soon))),
+        };
+        let known_first = all.iter().filter_map(first);
+        self.known_first =
+            known_first.filter(|(id, leaf)| leaf.is_some() || !soon.contains(id)).collect();
+        self.keys = self.formulas.keys(&self.terms, &all);
+        let mut nodes = nodes;
+        self.number_accesses(&mut nodes);
+        kept(nodes, &|id| live(&self.needs, id) && !absorbed.contains(&id), &stored)
+    }
+
+    /// Numbers for accesses that never have one address.
+    fn number_accesses(&self, nodes: &mut [KernelNode]) {
+        let mut offsets = Vec::new();
+        each_access(nodes, &mut |reach| {
+            let bytes = i64::from(reach.element) * i64::from(reach.width);
+            offsets.push((reach.array.clone(), reach.offset.clone(), bytes));
+        });
+        let spans =
+            offsets.iter().map(|(array, offset, bytes)| ArraySpan { array, offset, bytes: *bytes });
+        let spans: Vec<ArraySpan<'_>> = spans.collect();
+        let of_items = |atom| {
+            let ids = ["$lid_", "$group_"];
+            matches!(self.terms.kind(atom), AtomKind::Name(name)
+                if ids.iter().any(|id| name.starts_with(id)))
+        };
+        let of_one = apart_classes(&self.terms, &spans, &|_| false);
+        let of_any = apart_classes(&self.terms, &spans, &of_items);
+        let mut numbers = of_one.into_iter().zip(of_any);
+        each_access(nodes, &mut |reach| {
+            if let Some((one, any)) = numbers.next() {
+                reach.apart = [one, any];
+            }
+        });
+    }
+
     /// The steps out of what was read.
     pub fn finish(mut self) -> Read<KernelSteps> {
         let nodes = std::mem::take(&mut self.nodes);
@@ -114,6 +168,8 @@ impl<'a> Reader<'a> {
                 strides::groups(&mut self.terms, &reach),
             ),
         };
+        let counters: Vec<Leaf> = reach.iterations.iter().map(|(counter, _)| *counter).collect();
+        let needed = self.needed(reach.formula, &reach.path, &counters);
         MemoryAccess {
             space: reach.space,
             store: reach.store,
@@ -127,18 +183,121 @@ impl<'a> Reader<'a> {
             exact: strides::is_exact(&mut self.terms, &reach),
             apart: reach.apart,
             unknown: self.distances(reach.unknown.clone()),
+            needed,
             iterations: reach.iterations.into_iter().map(|(_, stride)| stride).collect(),
         }
     }
 
     fn real_value(&mut self, value: Value) -> RealValue {
+        let counters: Vec<Leaf> = value.differs.iter().map(|(counter, _)| *counter).collect();
         RealValue {
             lanes: value.lanes,
             width: value.width,
             key: self.keys.get(&value.formula).copied().unwrap_or(0),
-            differs: value.differs,
+            needed: self.needed(value.formula, &value.path, &counters),
+            differs: value.differs.into_iter().map(|(_, differs)| differs).collect(),
             places: self.distances(value.places),
         }
+    }
+
+    /// In which executions a formula is needed that stands behind these guards and in loops with
+    /// these counters, inner ones first: the way with the fewest conditions.
+    fn needed(&mut self, formula: FormulaId, path: &[u32], counters: &[Leaf]) -> Needed {
+        let ways = self.needs.get(&formula).cloned().unwrap_or_default();
+        let ways = ways.into_iter().filter_map(|need| {
+            let more = need.path.iter().filter(|guard| !path.contains(&(*guard & !SOME_ITEM)));
+            let more: Vec<u32> = more.copied().collect();
+            let guards = more.into_iter().map(|guard| self.guards(guard, counters));
+            let guards = guards.collect::<Option<Vec<_>>>()?.concat();
+            Some((need, guards))
+        });
+        let best =
+            ways.min_by_key(|(need, guards)| (guards.len(), need.once.len(), need.short.len()));
+        let Some((need, guards)) = best else { return Needed::default() };
+        let known_first = self.known_first.get(&formula).copied();
+        let which = |counter: Leaf| {
+            let part = need.short.contains(&counter);
+            match (need.once.contains(&counter), known_first == Some(Some(counter))) {
+                (true, true) => NeededIterations::None,
+                (true, _) => NeededIterations::One,
+                (_, true) if part => NeededIterations::None,
+                (_, known) if known || part => NeededIterations::ButLast,
+                _ => NeededIterations::All,
+            }
+        };
+        // What is known before a loop around that has ended may be known now.
+        let known = known_first.is_some_and(|leaf| !leaf.is_some_and(|l| counters.contains(&l)));
+        Needed {
+            components: if known { 0 } else { need.lanes },
+            iterations: counters.iter().copied().map(which).collect(),
+            guards,
+        }
+    }
+
+    /// A guard as conditions over names, if it is one. In the loops with these counters it may be
+    /// one on the iteration of one of them.
+    fn guards(&mut self, number: u32, counters: &[Leaf]) -> Option<Vec<NeedGuard>> {
+        let holds = match self.formulas.guards.get_index((number & !SOME_ITEM) as usize)?.0 {
+            Guard::Side(holds) => holds.clone(),
+            Guard::Loop(leaf) => {
+                let last = self.last_iteration(*leaf)?;
+                let ends = self.terms.negative(&last);
+                self.terms.not(&ends)
+            }
+        };
+        let (mut left, mut found) = (vec![holds], Vec::new());
+        while let Some(holds) = left.pop() {
+            if let Some(AtomKind::And(a, b)) = self.terms.kind_of(&holds) {
+                left.extend([a.clone(), b.clone()]);
+                continue;
+            }
+            let mut mentioned = counters.iter().filter(|leaf| self.terms.mentions(&holds, **leaf));
+            let (counter, None) = (mentioned.next().copied(), mentioned.next()) else {
+                return None;
+            };
+            let Some(counter) = counter else {
+                found.push(NeedGuard { holds: self.guard(&holds, number)?, iterations: None });
+                continue;
+            };
+            let turn = self.terms.uniform("$turn", WideInterval::new(0, i64::MAX));
+            let by = HashMap::from([(self.terms.atom_of(counter)?, turn)]);
+            let holds = self.terms.substitute(&holds, &by);
+            let iterations = self.last_iteration(counter)?.add(&Poly::int(1))?;
+            let iterations = Some(self.terms.number(&iterations)?);
+            found.push(NeedGuard { holds: self.guard(&holds, number)?, iterations });
+        }
+        Some(found)
+    }
+
+    /// The number of a loop's last iteration.
+    fn last_iteration(&self, counter: Leaf) -> Option<Poly> {
+        match self.terms.info(self.terms.atom_of(counter)?).uppers.as_slice() {
+            [last] => Some(last.clone()),
+            _ => None,
+        }
+    }
+
+    /// A condition over names.
+    fn guard(&self, holds: &Poly, number: u32) -> Option<SymbolExpr> {
+        let holds = self.terms.number(holds)?;
+        if number & SOME_ITEM == 0 || !mentions(&holds, "$lid_") {
+            return Some(holds);
+        }
+        // It holds for some item if it does for the first or the last one.
+        let [first, last] = [false, true].map(|last| {
+            holds.replace(&mut |name: &String| {
+                Ok::<_, std::convert::Infallible>(match name.strip_prefix("$lid_") {
+                    Some(d) if last => SymbolExpr::binary(
+                        BinaryOp::Sub,
+                        SymbolExpr::Name(format!("$local_{d}")),
+                        SymbolExpr::Int(1),
+                    ),
+                    Some(_) => SymbolExpr::Int(0),
+                    None => SymbolExpr::Name(name.clone()),
+                })
+            })
+        });
+        Some(SymbolExpr::binary(BinaryOp::Or, first.ok()?, last.ok()?))
     }
 
     /// Of places whose distances hold everywhere, those between iterations.

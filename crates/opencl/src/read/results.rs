@@ -1,16 +1,16 @@
 //! Results of operations on real numbers: which ones each correct compilation computes.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
+
+use itertools::Itertools;
 
 use super::Reader;
 use super::formulas::{Formula, FormulaId, RealOperation};
 use super::nodes::{NodeKind, Reach, Value};
-use super::probe::Probe;
-use super::symbolic::{AtomKind, Leaf, Poly};
+use super::symbolic::{AtomKind, Poly};
 use super::types::width;
-use super::value::{ReadState, ReadValue, VariableIds};
-use crate::ast::{AddressSpace, CBinaryOp, ScalarType, SourcePlace, Type, UnaryOp, VariableId};
+use super::value::ReadValue;
+use crate::ast::{AddressSpace, CBinaryOp, ScalarType, SourcePlace, Type, UnaryOp};
 use crate::steps::{Dependence, Lanes};
 
 /// The place of whole numbers that are made of ids and arguments.
@@ -39,7 +39,7 @@ impl Reader<'_> {
     }
 
     /// A whole number as a real one. What loops count is a constant in each iteration.
-    fn whole_formula(&mut self, number: &Poly) -> FormulaId {
+    pub fn whole_formula(&mut self, number: &Poly) -> FormulaId {
         if let Some(constant) = number.constant() {
             return self.formulas.number(constant as f64);
         }
@@ -48,7 +48,7 @@ impl Reader<'_> {
             return loaded.unwrap_or(FormulaId::UNKNOWN);
         }
         if self.terms.on_data(number) {
-            return FormulaId::UNKNOWN;
+            return self.deciding(number);
         }
         let at_run_time = self.terms.names(number).into_iter().any(
             |atom| matches!(self.terms.kind(atom), AtomKind::Name(name) if name.starts_with('$')),
@@ -59,6 +59,36 @@ impl Reader<'_> {
         }
     }
 
+    /// A whole number that depends on what is loaded: on each number that decides it once.
+    fn deciding(&mut self, number: &Poly) -> FormulaId {
+        if self.probing > 0 {
+            return FormulaId::UNKNOWN;
+        }
+        let mut leaves = Vec::new();
+        self.terms.deciding(number, &mut leaves);
+        let counts = leaves.iter().counts();
+        let once = leaves.iter().filter(|leaf| counts[leaf] == 1);
+        let parts: Vec<FormulaId> =
+            once.filter_map(|leaf| self.formulas.loaded.get(leaf).copied()).collect();
+        match parts.is_empty() {
+            true => FormulaId::UNKNOWN,
+            false => self.formulas.add(Formula::Computed(RealOperation::Whole, parts)),
+        }
+    }
+
+    /// One of two values, as the condition of the branch decides that was walked last.
+    pub fn chosen(&mut self, condition: &Poly, a: FormulaId, b: FormulaId) -> FormulaId {
+        let [then, otherwise] = self.sides;
+        match self.terms.on_data(condition) {
+            _ if self.probing > 0 || a == b => a,
+            true => {
+                let parts = vec![self.whole_formula(condition)];
+                self.formulas.add(Formula::Computed(RealOperation::Whole, parts))
+            }
+            false => self.formulas.add(Formula::Either([(then, a), (otherwise, b)])),
+        }
+    }
+
     /// A whole number, maybe times an argument.
     fn multiple(&mut self, number: &Poly) -> FormulaId {
         if self.terms.on_data(number) {
@@ -66,7 +96,14 @@ impl Reader<'_> {
         }
         let (space, array) = (AddressSpace::Private, Rc::from(NUMBER));
         let offset = number.clone();
-        self.formulas.add(Formula::Place { space, array, offset, element: 1, width: 1 })
+        self.formulas.add(Formula::Place {
+            space,
+            array,
+            offset,
+            element: 1,
+            width: 1,
+            barriers: 0,
+        })
     }
 
     /// What is loaded from a place; nothing is known of what the walk only looks at.
@@ -79,14 +116,25 @@ impl Reader<'_> {
             return FormulaId::UNKNOWN;
         }
         let (array, offset) = (array.clone(), offset.clone());
-        self.formulas.add(Formula::Place { space, array, offset, element, width })
+        let barriers = if space == AddressSpace::Local { self.barriers } else { 0 };
+        let place =
+            self.formulas.add(Formula::Place { space, array, offset, element, width, barriers });
+        self.formulas.load(place, &self.iterations);
+        place
     }
 
     /// A real number that the host passes.
     pub fn argument(&mut self, name: &str) -> FormulaId {
         let (space, array) = (AddressSpace::Private, format!("#{name}").into());
         let offset = Poly::int(0);
-        self.formulas.add(Formula::Place { space, array, offset, element: 1, width: 1 })
+        self.formulas.add(Formula::Place {
+            space,
+            array,
+            offset,
+            element: 1,
+            width: 1,
+            barriers: 0,
+        })
     }
 
     /// A value that is loaded from memory.
@@ -94,68 +142,6 @@ impl Reader<'_> {
         let formula = self.loaded(at, super::types::parts(ty));
         let value = self.unknown(ty, Dependence::Data);
         self.with_formula(value, formula)
-    }
-
-    /// Notes what is stored in memory that is not private.
-    pub fn store_formula(
-        &mut self,
-        (space, array, offset): (AddressSpace, &Rc<str>, &Poly),
-        formula: FormulaId,
-    ) {
-        if space == AddressSpace::Local {
-            self.formulas.store(array, formula, &self.iterations);
-        }
-        if self.uncertain == 0 {
-            self.formulas.need(&self.terms, formula, offset);
-        }
-    }
-
-    /// The variables that another state has with another formula, each with one for both.
-    pub fn differing(&mut self, other: &ReadState) -> Vec<(VariableId, FormulaId)> {
-        if self.probing > 0 {
-            return Vec::new();
-        }
-        let (own, other) = (formulas_in(&self.state), formulas_in(other));
-        let pairs = own.into_iter().filter_map(|(id, a)| Some((id, a, *other.get(&id)?)));
-        let differ = pairs.filter(|(_, a, b)| a != b).collect::<Vec<_>>();
-        let either = |(id, a, b)| (id, self.formulas.add(Formula::Either(a, b)));
-        differ.into_iter().map(either).collect()
-    }
-
-    /// What these private variables hold, if it is one.
-    pub fn contents_formula(&mut self, ids: &VariableIds) -> FormulaId {
-        let only = ids.first().filter(|_| ids.len() == 1);
-        let value = only.and_then(|id| self.state.values.get(id)).cloned();
-        value.map_or(FormulaId::UNKNOWN, |value| self.formula_of(&value))
-    }
-
-    /// What stands at an offset in one of these.
-    pub fn part_formula(&mut self, ids: &VariableIds, offset: &Poly) -> FormulaId {
-        let whole = self.contents_formula(ids);
-        self.formulas.element(&mut self.terms, whole, offset)
-    }
-
-    /// Notes that something stands at an offset in one of these.
-    pub fn set_part_formula(
-        &mut self,
-        ids: &VariableIds,
-        before: FormulaId,
-        offset: &Poly,
-        formula: FormulaId,
-    ) {
-        if self.probing == 0
-            && let (Some(id), 1) = (ids.first(), ids.len())
-        {
-            let stored = self.formulas.add(Formula::Stored(before, offset.clone(), formula));
-            self.set_formula(*id, stored);
-        }
-    }
-
-    /// Gives the value of a variable its formula.
-    pub fn set_formula(&mut self, id: VariableId, formula: FormulaId) {
-        if let Some(ReadValue::Other(_, own)) = self.state.values.get_mut(&id) {
-            *own = formula;
-        }
     }
 
     /// A component of a vector.
@@ -208,13 +194,15 @@ impl Reader<'_> {
         }
         let formula = self.formulas.add(Formula::Computed(operation, operands.to_vec()));
         // A constant that is not known may be one that needs no operation.
-        let neutral = operands.iter().map(|operand| self.formulas.neutral(*operand, width));
+        let neutral =
+            operands.iter().map(|operand| self.formulas.neutral(*operand, width, operation));
         let sure = neutral.fold(width, u8::saturating_sub);
         if let Some(lanes) = lanes.filter(|_| sure > 0 && self.constant == 0) {
             let width = if self.formulas.components_differ(formula) { sure } else { 1 };
             let places = self.formulas.places(&self.terms, formula);
             let places = self.reaches(&places);
-            let value = Value { formula, lanes, width, places, differs: Vec::new() };
+            let path = self.path.clone();
+            let value = Value { formula, lanes, width, places, differs: Vec::new(), path };
             self.emit(NodeKind::Value(value), at);
         }
         formula
@@ -223,22 +211,12 @@ impl Reader<'_> {
     /// Places as accesses.
     pub fn reaches(&self, places: &[FormulaId]) -> Vec<Reach> {
         let reach = |id: &FormulaId| {
-            let Formula::Place { space, array, offset, element, width } = self.formulas.get(*id)
+            let Formula::Place { space, array, offset, element, width, .. } =
+                self.formulas.get(*id)
             else {
                 return None;
             };
-            Some(Reach {
-                space: *space,
-                store: false,
-                array: array.clone(),
-                element: *element,
-                width: *width,
-                offset: offset.clone(),
-                iterations: Vec::new(),
-                maybe: false,
-                apart: [0; 2],
-                unknown: Vec::new(),
-            })
+            Some(Reach::new(false, (*space, array, offset), (*element, *width)))
         };
         places.iter().filter_map(reach).collect()
     }
@@ -266,7 +244,7 @@ impl Reader<'_> {
             CBinaryOp::Sub => self.result((RealOperation::Subtract, real), &[a, b], width(ty), at),
             CBinaryOp::Mul => self.product(a, b, width(ty), at),
             CBinaryOp::Div => self.quotient(a, b, width(ty), at),
-            _ => FormulaId::UNKNOWN,
+            _ => self.result((RealOperation::Whole, None), &[a, b], width(ty), at),
         }
     }
 
@@ -388,37 +366,6 @@ impl Reader<'_> {
             _ => formula,
         }
     }
-
-    /// Notes what the variables hold at the end of an iteration.
-    pub fn end_iteration(&mut self, iteration: Leaf) {
-        if self.probing == 0 {
-            let ends = formulas_in(&self.state);
-            self.formulas.end(iteration, ends);
-        }
-    }
-
-    /// At the beginning of an iteration, what the variables carry that change in it.
-    pub fn carry(&mut self, probe: &Probe, iteration: Leaf) {
-        if self.probing > 0 {
-            return;
-        }
-        for id in probe.changes.keys() {
-            let Some(start) = probe.start.values.get(id) else { continue };
-            let start = self.formula_of(start);
-            let carried = self.formulas.add(Formula::Carried(iteration, *id, start));
-            self.set_formula(*id, carried);
-        }
-    }
-
-    /// After a loop, what its last iteration made of real numbers.
-    pub fn after_loop(&mut self, probe: &Probe, iteration: Leaf, end: &ReadState) {
-        for id in probe.changes.keys() {
-            if let Some(ReadValue::Other(_, formula)) = end.values.get(id) {
-                let after = self.formulas.add(Formula::After(iteration, *formula));
-                self.set_formula(*id, after);
-            }
-        }
-    }
 }
 
 /// Whether operations on numbers of a type may be done two at a time.
@@ -428,13 +375,4 @@ pub fn is_half(ty: &Type) -> bool {
         Type::Scalar(ScalarType::Real { bytes: 2 })
             | Type::Vector(ScalarType::Real { bytes: 2 }, _)
     )
-}
-
-/// What the variables of a state hold whose formulas are known.
-fn formulas_in(state: &ReadState) -> BTreeMap<VariableId, FormulaId> {
-    let known = state.values.iter().filter_map(|(id, value)| match value {
-        ReadValue::Other(_, formula) => Some((*id, *formula)),
-        _ => None,
-    });
-    known.collect()
 }

@@ -1,5 +1,6 @@
 //! Loops whose iterations differ: one iteration after the other.
 
+use super::formulas::Guard;
 use super::nodes::{KernelNode, NodeKind, Nodes};
 use super::probe::{Change, Probe};
 use super::questions::{MAX_ITERATIONS, too_many_iterations};
@@ -70,10 +71,13 @@ impl<'a> Reader<'a> {
             let left = self.state.clone();
             self.terms.assume(&guard);
             self.terms.assume(&condition);
-            let (next, body) = self.capture(|r| {
+            let walk = |r: &mut Self| {
                 r.run(l.body, None)?;
                 if l.after { r.test(l) } else { r.advance(l).map(|()| Poly::int(1)) }
-            })?;
+            };
+            self.forks += 1;
+            let side = (Guard::Side(guard.clone()), self.forks);
+            let (next, body) = self.behind(side, |r| r.capture(walk)).1?;
             pending = next;
             iterations.push(Iteration { guard, left, test, body });
         }

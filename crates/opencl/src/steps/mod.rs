@@ -183,6 +183,41 @@ pub struct RealValue {
     /// For places that they are loaded from the distances between iterations of the loops around,
     /// inner ones first: different places make different results.
     pub places: Vec<Vec<Stride>>,
+    /// In which executions it is needed.
+    pub needed: Needed,
+}
+
+/// In which executions of a step its result is needed for something that is certainly stored.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Needed {
+    /// How many components at least; 0: it is not needed.
+    pub components: u8,
+    /// In which iterations of each loop around, inner ones first.
+    pub iterations: Vec<NeededIterations>,
+    /// What has to hold besides the conditions around.
+    pub guards: Vec<NeedGuard>,
+}
+
+/// A condition under which a result is needed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NeedGuard {
+    /// The condition.
+    pub holds: SymbolExpr,
+    /// If it is one on `$turn`, the iteration of a loop around: how many that has.
+    pub iterations: Option<SymbolExpr>,
+}
+
+/// Iterations of a loop in which a result is known to be needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NeededIterations {
+    /// All.
+    All,
+    /// All but the last, or but the first.
+    ButLast,
+    /// One.
+    One,
+    /// It is not known in which.
+    None,
 }
 
 /// Whether a result differs in each iteration of a loop.
@@ -240,6 +275,8 @@ pub struct MemoryAccess {
     /// For places from which summands of its address are loaded, distances between iterations of
     /// the loops around, inner ones first.
     pub unknown: Vec<Vec<Stride>>,
+    /// In which executions what it loads is needed.
+    pub needed: Needed,
 }
 
 impl MemoryAccess {

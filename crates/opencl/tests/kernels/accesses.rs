@@ -120,5 +120,6 @@ fn of_item(counts: &steps::StepCounts) -> Counts {
         local_stores: of(&counts.stores, AddressSpace::Local),
         constant_loads: of(&counts.loads, AddressSpace::Constant),
         atomics: counts.atomics.values().sum(),
+        ..Counts::default()
     }
 }

@@ -8,7 +8,7 @@ use tickbound_model::source::{ArgumentKind, Define, ElementType, Fill};
 use tickbound_model::{Bound, KernelSource, ModelError, Problem};
 
 use crate::kernels::SEED;
-use crate::kernels::instrumented::{Argument, Content, Instrument, Outcome, Run, Touch};
+use crate::kernels::instrumented::{Argument, Content, Counts, Instrument, Outcome, Run, Touch};
 
 /// A problem in `examples/kernels`.
 pub struct Kernel {
@@ -97,6 +97,15 @@ impl Kernel {
     /// All that a run accesses.
     pub fn trace(&self, instrument: &mut Instrument, bound: &Bound) -> Result<Vec<Touch>, String> {
         self.with_run(bound, |run| instrument.trace(run))
+    }
+
+    /// What the optimised code of the kernel does, by item.
+    pub fn optimised(
+        &self,
+        instrument: &mut Instrument,
+        bound: &Bound,
+    ) -> Result<(Vec<Counts>, Vec<Touch>), String> {
+        self.with_run(bound, |run| instrument.optimised(run))
     }
 
     fn with_run<T>(&self, bound: &Bound, with: impl FnOnce(&Run<'_>) -> T) -> T {

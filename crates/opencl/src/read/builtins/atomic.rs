@@ -22,19 +22,11 @@ impl<'a> Reader<'a> {
         match self.pointee(object, &e.at)? {
             ObjectPlace::Memory(space, array, offset) => {
                 let shared = strides::is_shared(&self.terms, space, &offset);
-                let (element, iterations) = (parts(&e.ty).0, Vec::new());
-                let reach = Reach {
-                    space,
-                    store: true,
-                    array,
-                    element,
-                    width: 1,
-                    offset,
-                    iterations,
-                    maybe: false,
-                    apart: [0; 2],
-                    unknown: Vec::new(),
-                };
+                let at = (space, &array, &offset);
+                let reach = Reach::new(true, at, (parts(&e.ty).0, 1));
+                let operands = values.as_slice().iter().map(|value| self.formula_of(value));
+                let operands = operands.collect();
+                self.store_formula(at, operands, false);
                 self.emit(NodeKind::Atomic { shared, reach }, &e.at);
             }
             place => self.smudge_place(&place),

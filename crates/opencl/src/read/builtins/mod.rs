@@ -52,6 +52,7 @@ impl<'a> Reader<'a> {
         let Call { name, arguments, e } = call;
         match name {
             "barrier" | "work_group_barrier" => {
+                self.barriers += 1;
                 self.emit(NodeKind::Barrier, &e.at);
                 return Ok(ReadValue::other(Dependence::Uniform));
             }

@@ -83,8 +83,8 @@ impl<'a> Reader<'a> {
             (ObjectPlace::Memory(space, name, offset), store) => {
                 let whole = (element, layout.width);
                 self.access(store.is_some(), (space, &name, &offset), whole, &e.at);
-                if let Some((_, formula)) = store.filter(|_| self.probing == 0) {
-                    self.store_formula((space, &name, &offset), formula);
+                if let Some((_, formula)) = store {
+                    self.store_formula((space, &name, &offset), vec![formula], true);
                 }
                 Ok(self.loaded((space, &name, &offset), whole))
             }

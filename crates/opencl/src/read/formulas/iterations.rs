@@ -4,20 +4,53 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::super::symbolic::{Leaf, Poly, PolyTerms};
-use super::table::{Formula, FormulaId, Formulas, MAX_VISITED, RealOperation, apart};
+use super::formula::{Formula, FormulaId, RealOperation};
+use super::offsets::apart;
+use super::table::{Formulas, MAX_VISITED};
 use crate::ast::AddressSpace;
 use crate::steps::Differs;
 
-/// A part of a variable.
-#[derive(Debug, Clone, Copy)]
-enum Cell<'p> {
+/// A part of a variable or of a formula.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Part {
     Whole,
     Component(u8),
     /// What stands at an offset, or a component of it.
-    Element(&'p Poly, Option<u8>),
+    Element(Poly, Option<u8>),
 }
 
 impl Formulas {
+    /// A loop in whose first iteration a result may be known to the compiler, or be one of its
+    /// operands: what is made of no more than constants then, or adds to 0, or multiplies 1.
+    pub fn known_first(&self, id: FormulaId, soon: bool) -> Option<Leaf> {
+        let Formula::Computed(op, parts) = self.get(id) else { return None };
+        let may =
+            [RealOperation::Add, RealOperation::Subtract, RealOperation::Multiply].contains(op);
+        let (mut seen, mut left) =
+            (HashSet::new(), if may || !soon { parts.clone() } else { Vec::new() });
+        while let Some(id) = left.pop() {
+            if seen.len() >= MAX_VISITED || !seen.insert(id) {
+                continue;
+            }
+            match self.get(id) {
+                Formula::Carried(leaf, _, start) => match self.get(*start) {
+                    Formula::Carried(..) => left.push(*start),
+                    _ if !soon || self.neutral(*start, 1, *op) > 0 => return Some(*leaf),
+                    _ => {}
+                },
+                Formula::Component(base, _) | Formula::Element(base, _) => left.push(*base),
+                Formula::Computed(_, parts) | Formula::Vector(parts) if !soon => left.extend(parts),
+                Formula::Vector(parts) => left.extend(parts),
+                Formula::WithComponent(a, _, b)
+                | Formula::Stored(a, _, b)
+                | Formula::Either([(_, a), (_, b)]) => left.extend([a, b]),
+                Formula::After(_, base) if !soon => left.push(*base),
+                _ => {}
+            }
+        }
+        None
+    }
+
     /// Whether a formula differs in each iteration of a loop, as it contains what the iterations
     /// before have computed, or what was put anew into local memory.
     pub fn differs(&self, terms: &PolyTerms, id: FormulaId, of: Leaf) -> Differs {
@@ -42,22 +75,24 @@ impl Formulas {
         known.insert(id, false);
         let mut part = |id: &FormulaId| self.differs_within(terms, *id, (of, renewed), known);
         let differs = match self.get(id) {
-            Formula::Computed(RealOperation::Extreme, _) => false,
+            Formula::Computed(RealOperation::Extreme | RealOperation::Whole, _) => false,
             Formula::Computed(_, operands) => operands.iter().any(part),
             Formula::Vector(parts) => !parts.is_empty() && parts.iter().all(part),
             Formula::WithComponent(base, _, value) => part(base) && part(value),
             Formula::After(_, base) => part(base),
-            Formula::Carried(..) => self.advances(terms, id, of, Cell::Whole),
+            Formula::Carried(..) => self.advances(terms, id, of, (&Part::Whole, false)),
             Formula::Component(base, lane) => match self.get(*base) {
-                Formula::Carried(..) => self.advances(terms, *base, of, Cell::Component(*lane)),
+                Formula::Carried(..) => {
+                    self.advances(terms, *base, of, (&Part::Component(*lane), false))
+                }
                 Formula::Element(base, offset) => {
-                    let cell = Cell::Element(offset, Some(*lane));
-                    !terms.mentions(offset, of) && self.advances(terms, *base, of, cell)
+                    let cell = Part::Element(offset.clone(), Some(*lane));
+                    !terms.mentions(offset, of) && self.advances(terms, *base, of, (&cell, false))
                 }
                 _ => part(base),
             },
             Formula::Element(base, offset) if !terms.mentions(offset, of) => {
-                self.advances(terms, *base, of, Cell::Element(offset, None))
+                self.advances(terms, *base, of, (&Part::Element(offset.clone(), None), false))
             }
             Formula::Place { space: AddressSpace::Local, array, .. } => {
                 renewed && self.is_renewed(terms, array, of)
@@ -68,49 +103,70 @@ impl Formulas {
         differs
     }
 
-    /// Whether a part of a variable differs at the beginning of each iteration.
-    fn advances(&self, terms: &PolyTerms, carried: FormulaId, of: Leaf, cell: Cell<'_>) -> bool {
+    /// Whether a part of a variable differs at the beginning of each iteration; `chosen`: or
+    /// depends on all before, also by a choice.
+    pub(super) fn advances(
+        &self,
+        terms: &PolyTerms,
+        carried: FormulaId,
+        of: Leaf,
+        (cell, chosen): (&Part, bool),
+    ) -> bool {
         let Formula::Carried(leaf, variable, start) = self.get(carried) else { return false };
-        let end = self.ends.get(leaf).and_then(|ends| ends.get(variable));
-        let Some(end) = end.copied() else { return false };
+        let Some(end) = self.end_of(*leaf, *variable) else { return false };
         if *leaf == of {
-            return self.grown(terms, end, carried, cell);
+            return self.grown(terms, end, carried, (cell, chosen));
         }
         // A loop inside: its first iteration begins with what differs, and the others contain it.
-        let kept = matches!(cell, Cell::Element(..)) || self.grown(terms, end, carried, cell);
-        kept && self.advances(terms, *start, of, cell)
+        let kept =
+            matches!(cell, Part::Element(..)) || self.grown(terms, end, carried, (cell, chosen));
+        kept && self.advances(terms, *start, of, (cell, chosen))
     }
 
     /// Whether a part of a variable at the end of an iteration contains what it was before.
-    fn grown(&self, terms: &PolyTerms, end: FormulaId, carried: FormulaId, cell: Cell<'_>) -> bool {
+    fn grown(
+        &self,
+        terms: &PolyTerms,
+        end: FormulaId,
+        carried: FormulaId,
+        (cell, chosen): (&Part, bool),
+    ) -> bool {
+        let part = (cell, chosen);
         match (self.get(end), cell) {
-            (Formula::After(_, inner), _) => self.grown(terms, *inner, carried, cell),
+            (Formula::After(_, inner), _) => self.grown(terms, *inner, carried, part),
+            (Formula::Either(sides), _) if chosen => sides.iter().all(|(_, side)| {
+                self.begins(*side, carried) || self.grown(terms, *side, carried, part)
+            }),
             (Formula::Carried(_, _, start), _) if end != carried => {
-                self.grown(terms, *start, carried, cell)
+                self.grown(terms, *start, carried, part)
             }
-            (Formula::Stored(_, at, value), Cell::Element(offset, lane)) if at == offset => {
-                self.contains(self.lane_of(*value, lane), carried, cell)
+            (Formula::Stored(_, at, value), Part::Element(offset, lane)) if at == offset => {
+                self.contains(self.lane_of(*value, *lane), carried, part)
             }
-            (Formula::Stored(base, at, value), Cell::Element(offset, lane)) => {
+            (Formula::Stored(base, at, value), Part::Element(offset, lane)) => {
                 let harmless = apart(terms, at, offset)
-                    || self.contains(self.lane_of(*value, lane), carried, Cell::Element(at, lane));
-                harmless && self.grown(terms, *base, carried, cell)
+                    || self.contains(
+                        self.lane_of(*value, *lane),
+                        carried,
+                        (&Part::Element(at.clone(), *lane), chosen),
+                    );
+                harmless && self.grown(terms, *base, carried, part)
             }
-            (Formula::WithComponent(_, own, value), Cell::Component(lane)) if *own == lane => {
-                self.contains(*value, carried, cell)
+            (Formula::WithComponent(_, own, value), Part::Component(lane)) if own == lane => {
+                self.contains(*value, carried, part)
             }
-            (Formula::WithComponent(base, ..), Cell::Component(_)) => {
-                self.grown(terms, *base, carried, cell)
+            (Formula::WithComponent(base, ..), Part::Component(_)) => {
+                self.grown(terms, *base, carried, part)
             }
-            (Formula::Computed(..), Cell::Whole | Cell::Component(_)) => {
-                self.contains(end, carried, cell)
+            (Formula::Computed(..), Part::Whole | Part::Component(_)) => {
+                self.contains(end, carried, part)
             }
             _ => false,
         }
     }
 
     /// Whether the result of an operation contains a part of what a variable was.
-    fn contains(&self, id: FormulaId, carried: FormulaId, cell: Cell<'_>) -> bool {
+    fn contains(&self, id: FormulaId, carried: FormulaId, (cell, chosen): (&Part, bool)) -> bool {
         if !matches!(self.get(id), Formula::Computed(..)) {
             return false;
         }
@@ -125,7 +181,7 @@ impl Formulas {
                 None => {}
             }
             match self.get(id) {
-                Formula::Computed(RealOperation::Extreme, _) => {}
+                Formula::Computed(RealOperation::Extreme | RealOperation::Whole, _) if !chosen => {}
                 Formula::Computed(_, parts) => left.extend(parts),
                 Formula::After(_, base) | Formula::Component(base, _) => left.push(*base),
                 _ => {}
@@ -135,20 +191,20 @@ impl Formulas {
     }
 
     /// Whether a formula is a part of a variable, or another part of it; `None` if neither.
-    fn is_cell(&self, id: FormulaId, carried: FormulaId, cell: Cell<'_>) -> Option<bool> {
+    fn is_cell(&self, id: FormulaId, carried: FormulaId, cell: &Part) -> Option<bool> {
         match (self.get(id), cell) {
-            (Formula::Component(base, lane), Cell::Element(_, Some(own)))
-                if *lane != own && matches!(self.get(*base), Formula::Element(..)) =>
+            (Formula::Component(base, lane), Part::Element(_, Some(own)))
+                if lane != own && matches!(self.get(*base), Formula::Element(..)) =>
             {
                 Some(false)
             }
-            (Formula::Component(base, lane), Cell::Component(own)) => {
-                self.begins(*base, carried).then_some(*lane == own)
+            (Formula::Component(base, lane), Part::Component(own)) => {
+                self.begins(*base, carried).then_some(lane == own)
             }
-            (Formula::Element(base, at), Cell::Element(offset, _)) => {
+            (Formula::Element(base, at), Part::Element(offset, _)) => {
                 Some(at == offset && self.begins(*base, carried))
             }
-            (Formula::Carried(..), Cell::Whole | Cell::Component(_)) => {
+            (Formula::Carried(..), Part::Whole | Part::Component(_)) => {
                 Some(self.begins(id, carried))
             }
             _ => None,
@@ -165,7 +221,7 @@ impl Formulas {
     }
 
     /// Whether a variable is, or begins with, what is carried, by way of loops inside.
-    fn begins(&self, id: FormulaId, carried: FormulaId) -> bool {
+    pub(super) fn begins(&self, id: FormulaId, carried: FormulaId) -> bool {
         match self.get(id) {
             _ if id == carried => true,
             Formula::Carried(_, _, start) => self.begins(*start, carried),

@@ -6,7 +6,8 @@ use std::rc::Rc;
 use indexmap::{IndexMap, IndexSet};
 
 use super::super::symbolic::{Atom, Poly, PolyTerms, gcd};
-use super::table::{Formula, FormulaId, Formulas, RealOperation};
+use super::formula::{Formula, FormulaId, RealOperation};
+use super::table::Formulas;
 
 /// Numbers that were found.
 struct Found<'c> {
@@ -18,9 +19,13 @@ struct Found<'c> {
 }
 
 impl Formulas {
-    /// The products that additions take with them: at most one for each addition.
-    pub fn absorbed(&self, computed: &HashSet<FormulaId>) -> HashSet<FormulaId> {
-        let mut absorbed = HashSet::new();
+    /// The products that additions take with them, at most one for each addition, and these
+    /// additions.
+    pub fn absorbed(
+        &self,
+        computed: &HashSet<FormulaId>,
+    ) -> (HashSet<FormulaId>, HashSet<FormulaId>) {
+        let (mut absorbed, mut taking) = (HashSet::new(), HashSet::new());
         let mut sums: Vec<FormulaId> = computed.iter().copied().collect();
         sums.sort();
         for sum in sums {
@@ -34,13 +39,15 @@ impl Formulas {
             let scalar = products.iter().all(|products| products.len() <= 1);
             let all = products.concat();
             // Of two numbers one; of components one each, from either side.
+            let before = absorbed.len();
             match scalar {
                 true if all.iter().any(|product| absorbed.contains(product)) => {}
                 true => absorbed.extend(all.first()),
                 false => absorbed.extend(all),
             }
+            taking.extend((absorbed.len() > before).then_some(sum));
         }
-        absorbed
+        (absorbed, taking)
     }
 
     /// The products that a number, or its components, are but for their signs.
@@ -128,7 +135,10 @@ impl Formulas {
             RealOperation::Reciprocal => 4,
             RealOperation::Root => 5,
             RealOperation::Convert => 6,
-            RealOperation::Negate | RealOperation::Extreme | RealOperation::Packed => 7,
+            RealOperation::Negate
+            | RealOperation::Extreme
+            | RealOperation::Packed
+            | RealOperation::Whole => 7,
         };
         // Without their signs, more are one.
         ([number].into_iter().chain(own.iter().map(|own| own.0)).collect(), false)

@@ -13,9 +13,18 @@
 //! an iteration contains the one at its beginning, both differ in each iteration, as each contains
 //! all before it. Other formulas differ where the places differ from which they are loaded.
 
+mod arrays;
+mod formula;
 mod iterations;
 mod keys;
+mod needed;
+mod offsets;
+mod stored;
 mod table;
+mod ways;
 
+pub use formula::{Formula, FormulaId, RealOperation};
 pub use keys::{ArraySpan, apart_classes};
-pub use table::{Formula, FormulaId, Formulas, RealOperation};
+pub use stored::{Guard, SOME_ITEM, StoredValue};
+pub use table::Formulas;
+pub use ways::Needs;

@@ -6,75 +6,14 @@ use std::rc::Rc;
 use indexmap::IndexSet;
 
 use super::super::symbolic::{Atom, Leaf, Poly, PolyTerms};
-use crate::ast::{AddressSpace, VariableId};
+use super::formula::{Formula, FormulaId, RealOperation};
+use super::offsets::{apart_inside, matched, moves_evenly};
+use super::stored::{Guards, StoredValue};
+use crate::ast::VariableId;
 
-/// A formula in the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FormulaId(u32);
-
-impl FormulaId {
-    /// [`Formula::Unknown`].
-    pub const UNKNOWN: FormulaId = FormulaId(0);
-    /// A constant whose value is not known here.
-    pub const CONSTANT: FormulaId = FormulaId(1);
-}
-
-/// How a real number, a vector or an array is made.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Formula {
-    /// In a way that is not known.
-    Unknown,
-    /// A number that the compiler knows, as the bits of a `double`; absent: which one is not known
-    /// here.
-    Constant(Option<u64>),
-    /// Loaded, an argument, or a whole number made of ids and arguments.
-    Place {
-        space: AddressSpace,
-        array: Rc<str>,
-        /// Bytes behind the array's beginning.
-        offset: Poly,
-        /// Bytes of a component.
-        element: u8,
-        width: u8,
-    },
-    /// A component of a vector.
-    Component(FormulaId, u8),
-    /// A vector with another component.
-    WithComponent(FormulaId, u8, FormulaId),
-    /// A vector of these.
-    Vector(Vec<FormulaId>),
-    /// The result of an operation.
-    Computed(RealOperation, Vec<FormulaId>),
-    /// What a variable holds at the beginning of an iteration of a loop, and before the loop.
-    Carried(Leaf, VariableId, FormulaId),
-    /// An array or a structure in which something else stands at an offset.
-    Stored(FormulaId, Poly, FormulaId),
-    /// What stands at an offset in an array or a structure.
-    Element(FormulaId, Poly),
-    /// One or the other, as a condition decides that no data do.
-    Either(FormulaId, FormulaId),
-    /// What an iteration made, after the last one.
-    After(Leaf, FormulaId),
-}
-
-/// An operation on real numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum RealOperation {
-    Add,
-    Subtract,
-    Multiply,
-    MultiplyAdd,
-    Negate,
-    Reciprocal,
-    Root,
-    Convert,
-    /// The lesser or the greater of two.
-    Extreme,
-    /// One on numbers of two bytes, of which two may be done at a time: they are not counted.
-    Packed,
-    /// Another one, by the number of its name.
-    Function(u16),
-}
+/// Of which formula one is a copy, with which numbers for its counters, and the loops that had
+/// been left, each with what its last iteration made.
+type Origin = (FormulaId, HashMap<Leaf, Poly>, Vec<(Leaf, FormulaId)>);
 
 /// The formulas of one reading.
 #[derive(Debug, Default)]
@@ -84,9 +23,19 @@ pub struct Formulas {
     pub(super) ends: HashMap<Leaf, BTreeMap<VariableId, FormulaId>>,
     /// What is stored in local arrays, and the loops around.
     pub(super) stores: Vec<(Rc<str>, FormulaId, Vec<Leaf>)>,
-    /// What is certainly stored, or decides where something is.
-    needed: Vec<FormulaId>,
-    /// Whole numbers that were loaded.
+    /// What is certainly stored in memory that the host sees, and not overwritten.
+    pub(super) kept: Vec<StoredValue>,
+    /// The same in local memory.
+    pub(super) local: Vec<StoredValue>,
+    /// What has to hold so that statements are executed.
+    pub guards: Guards,
+    /// The loops around the loads of places.
+    pub(super) around: HashMap<FormulaId, Vec<Leaf>>,
+    /// Formulas that are others with other counters.
+    pub(super) origins: HashMap<FormulaId, Origin>,
+    /// Parts of arrays that are all of them in the iterations of loops: the array, and the loops.
+    pub covering: HashMap<FormulaId, (FormulaId, Vec<Leaf>)>,
+    /// Whole numbers that were loaded, or depend on what was.
     pub loaded: HashMap<Leaf, FormulaId>,
 }
 
@@ -107,6 +56,11 @@ impl Formulas {
     /// The formula in the table.
     pub fn add(&mut self, formula: Formula) -> FormulaId {
         FormulaId(u32::try_from(self.table.insert_full(formula).0).unwrap_or(0))
+    }
+
+    /// A formula that may be in the table.
+    pub(super) fn find(&self, formula: &Formula) -> Option<FormulaId> {
+        self.table.get_index_of(formula).and_then(|i| u32::try_from(i).ok()).map(FormulaId)
     }
 
     /// The formula itself.
@@ -136,19 +90,23 @@ impl Formulas {
         }
     }
 
-    /// In how many of its components, of `width`, a constant stands with which an operation may be
+    /// In how many of its components, of `width`, a constant may stand with which an operation is
     /// none.
-    pub fn neutral(&self, id: FormulaId, width: u8) -> u8 {
+    pub fn neutral(&self, id: FormulaId, width: u8, op: RealOperation) -> u8 {
         match self.get(id) {
-            Formula::Constant(None) => width,
-            Formula::Constant(Some(bits)) => match f64::from_bits(*bits).abs() {
-                0.0 | 1.0 => width,
+            Formula::Unknown | Formula::Constant(None) => width,
+            Formula::Constant(Some(bits)) => match (f64::from_bits(*bits).abs(), op) {
+                (1.0, RealOperation::Add | RealOperation::Subtract) => 0,
+                (0.0 | 1.0, _) => width,
                 _ => 0,
             },
             Formula::Vector(parts) if parts.len() == usize::from(width) => {
-                parts.iter().map(|part| self.neutral(*part, 1)).sum()
+                parts.iter().map(|part| self.neutral(*part, 1, op)).sum()
             }
-            Formula::Vector(parts) => parts.iter().map(|part| self.neutral(*part, width)).sum(),
+            Formula::Vector(parts) => parts.iter().map(|part| self.neutral(*part, width, op)).sum(),
+            Formula::Either([(_, a), (_, b)]) => {
+                self.neutral(*a, width, op).max(self.neutral(*b, width, op))
+            }
             _ => 0,
         }
     }
@@ -191,7 +149,7 @@ impl Formulas {
         loop {
             match self.get(base).clone() {
                 Formula::Stored(_, at, value) if at == *offset => return value,
-                Formula::Stored(before, at, _) if apart(terms, &at, offset) => base = before,
+                Formula::Stored(before, at, _) if apart_inside(terms, &at, offset) => base = before,
                 Formula::After(..) => return self.after_loop(terms, base, offset),
                 Formula::Unknown => return FormulaId::UNKNOWN,
                 Formula::Constant(_) => return base,
@@ -203,18 +161,41 @@ impl Formulas {
 
     /// What loops stored at an offset that other counters give.
     fn after_loop(&mut self, terms: &mut PolyTerms, of: FormulaId, offset: &Poly) -> FormulaId {
-        let (mut leaves, mut base) = (Vec::new(), of);
+        let (mut left, mut base) = (Vec::new(), of);
         while let Formula::After(leaf, inner) = self.get(base) {
-            leaves.push(*leaf);
+            left.push((*leaf, *inner));
             base = *inner;
         }
+        let leaves: Vec<Leaf> = left.iter().map(|(leaf, _)| *leaf).collect();
         while let Formula::Stored(before, at, value) = self.get(base).clone() {
             if let Some(by) = matched(terms, &leaves, &at, offset) {
-                return self.substituted(terms, value, &by, &mut HashMap::new());
+                let mut done = HashMap::new();
+                let new = self.substituted(terms, value, &by, &mut done);
+                self.note_origins(terms, done, &by, &left);
+                return new;
+            }
+            if !apart_inside(terms, &at, offset) {
+                break;
             }
             base = before;
         }
         self.add(Formula::Element(of, offset.clone()))
+    }
+
+    /// Notes of which formulas these are, with other counters.
+    fn note_origins(
+        &mut self,
+        terms: &PolyTerms,
+        done: HashMap<FormulaId, FormulaId>,
+        by: &HashMap<Atom, Poly>,
+        left: &[(Leaf, FormulaId)],
+    ) {
+        let number =
+            |(leaf, _): &(Leaf, FormulaId)| Some((*leaf, by.get(&terms.atom_of(*leaf)?)?.clone()));
+        let numbers: HashMap<Leaf, Poly> = left.iter().filter_map(number).collect();
+        for (origin, new) in done.into_iter().filter(|(origin, new)| origin != new) {
+            self.origins.entry(new).or_insert_with(|| (origin, numbers.clone(), left.to_vec()));
+        }
     }
 
     /// The formula with other counters.
@@ -230,9 +211,9 @@ impl Formulas {
         }
         let mut of = |f: &mut Self, terms: &mut PolyTerms, id| f.substituted(terms, id, by, done);
         let formula = match self.get(id).clone() {
-            Formula::Place { space, array, offset, element, width } => {
+            Formula::Place { space, array, offset, element, width, barriers } => {
                 let offset = terms.substitute(&offset, by);
-                Formula::Place { space, array, offset, element, width }
+                Formula::Place { space, array, offset, element, width, barriers }
             }
             Formula::Component(base, lane) => Formula::Component(of(self, terms, base), lane),
             Formula::WithComponent(base, lane, value) => {
@@ -246,7 +227,16 @@ impl Formulas {
                 let operands = operands.into_iter().map(|operand| of(self, terms, operand));
                 Formula::Computed(op, operands.collect())
             }
-            Formula::Element(base, at) => Formula::Element(base, terms.substitute(&at, by)),
+            Formula::Element(mut base, at) => {
+                // What each iteration finds at another place was there before the loop.
+                while let Formula::Carried(leaf, _, start) = self.get(base)
+                    && terms.atom_of(*leaf).is_some_and(|atom| by.contains_key(&atom))
+                    && moves_evenly(terms, &at, *leaf)
+                {
+                    base = *start;
+                }
+                Formula::Element(base, terms.substitute(&at, by))
+            }
             Formula::After(leaf, base) => Formula::After(leaf, of(self, terms, base)),
             other => other,
         };
@@ -260,46 +250,53 @@ impl Formulas {
         self.ends.insert(of, variables);
     }
 
+    /// What a variable holds at the end of an iteration.
+    pub fn end_of(&self, of: Leaf, variable: VariableId) -> Option<FormulaId> {
+        self.ends.get(&of)?.get(&variable).copied()
+    }
+
     /// Notes what is stored in a local array.
     pub fn store(&mut self, array: &Rc<str>, value: FormulaId, loops: &[Leaf]) {
         self.stores.push((array.clone(), value, loops.to_vec()));
     }
 
-    /// Notes that something is certainly stored, at this offset.
-    pub fn need(&mut self, terms: &PolyTerms, value: FormulaId, offset: &Poly) {
-        self.needed.push(value);
-        let leaves = terms.leaves(offset).into_iter();
-        self.needed.extend(leaves.filter_map(|leaf| self.loaded.get(&leaf)));
-    }
-
-    /// What is needed for all that is certainly stored. A compiler leaves out other results, or
-    /// moves them to where they are used.
-    pub fn live(&self, terms: &PolyTerms) -> HashSet<FormulaId> {
-        let (mut live, mut left) = (HashSet::new(), self.needed.clone());
-        while let Some(id) = left.pop() {
-            if !live.insert(id) {
-                continue;
+    /// All formulas that are made of something that is loaded, or of ids or arguments; `first`:
+    /// also in the first iterations of loops. Others a compiler can compute.
+    pub fn at_run_time(&self, first: bool) -> HashSet<FormulaId> {
+        let mut found: HashSet<FormulaId> = HashSet::new();
+        loop {
+            let before = found.len();
+            for (number, formula) in self.table.iter().enumerate() {
+                let id = FormulaId(u32::try_from(number).unwrap_or(0));
+                let has = |id: &FormulaId| found.contains(id);
+                let own = match formula {
+                    Formula::Place { .. } => true,
+                    Formula::Unknown | Formula::Constant(_) => false,
+                    Formula::Computed(_, parts) | Formula::Vector(parts) => parts.iter().any(has),
+                    Formula::Component(a, _) | Formula::Element(a, _) | Formula::After(_, a) => {
+                        has(a)
+                    }
+                    Formula::WithComponent(a, _, b) | Formula::Stored(a, _, b) => has(a) || has(b),
+                    Formula::Either([(_, a), (_, b)]) => has(a) && has(b),
+                    Formula::Carried(leaf, variable, start) => {
+                        let end = self.end_of(*leaf, *variable).filter(|_| !first);
+                        has(start) || end.is_some_and(|end| has(&end))
+                    }
+                };
+                if own {
+                    found.insert(id);
+                }
             }
-            match self.get(id) {
-                Formula::Computed(_, parts) | Formula::Vector(parts) => left.extend(parts),
-                Formula::Component(base, _)
-                | Formula::Element(base, _)
-                | Formula::After(_, base) => left.push(*base),
-                Formula::WithComponent(base, _, value)
-                | Formula::Stored(base, _, value)
-                | Formula::Either(base, value) => left.extend([base, value]),
-                Formula::Carried(leaf, variable, start) => {
-                    left.push(*start);
-                    left.extend(self.ends.get(leaf).and_then(|ends| ends.get(variable)));
-                }
-                Formula::Place { offset, .. } => {
-                    let leaves = terms.leaves(offset).into_iter();
-                    left.extend(leaves.filter_map(|leaf| self.loaded.get(&leaf)));
-                }
-                Formula::Unknown | Formula::Constant(_) => {}
+            if found.len() == before {
+                return found;
             }
         }
-        live
+    }
+
+    /// Notes the loops around the load of a place.
+    pub fn load(&mut self, place: FormulaId, loops: &[Leaf]) {
+        let around = self.around.entry(place).or_insert_with(|| loops.to_vec());
+        around.retain(|leaf| loops.contains(leaf));
     }
 
     /// The places from which a formula is loaded, a few of them.
@@ -346,47 +343,4 @@ impl Formulas {
             }
         }
     }
-}
-
-/// Whether two offsets always differ.
-pub(super) fn apart(terms: &PolyTerms, a: &Poly, b: &Poly) -> bool {
-    a.sub(b).is_some_and(|difference| {
-        let range = terms.interval(&difference);
-        range.least > 0 || range.greatest < 0
-    })
-}
-
-/// For counters of closed loops the values with which one offset is another: a counter is any that
-/// grows it as much.
-fn matched(
-    terms: &mut PolyTerms,
-    leaves: &[Leaf],
-    at: &Poly,
-    offset: &Poly,
-) -> Option<HashMap<Atom, Poly>> {
-    let mut by = HashMap::new();
-    for leaf in leaves {
-        let atom = terms.atom_of(*leaf)?;
-        let (factor, _) = terms.linear(at, atom)?;
-        if factor == Poly::int(0) {
-            continue;
-        }
-        let counter = terms.leaves(offset).into_iter().find_map(|other| {
-            let other = terms.atom_of(other)?;
-            let (own, _) = terms.linear(offset, other)?;
-            (own == factor && !by.values().any(|used| *used == Poly::atom(other)))
-                .then(|| Poly::atom(other))
-        });
-        let value = match counter {
-            Some(counter) => counter,
-            // An offset without a counter: the iteration is what is left of it.
-            None => {
-                let (_, rest) = terms.linear(at, atom)?;
-                let distance = terms.sub(offset, &rest);
-                Poly::int(distance.constant()?.checked_div(factor.constant()?)?)
-            }
-        };
-        by.insert(atom, value);
-    }
-    (terms.substitute(at, &by) == *offset).then_some(by)
 }

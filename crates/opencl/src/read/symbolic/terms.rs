@@ -286,6 +286,29 @@ impl PolyTerms {
         gather(poly.atoms().flat_map(|a| self.info(a).leaves.iter().copied()))
     }
 
+    /// Leaves that decide a number, those that decide it twice also twice. What one of several
+    /// values chooses decides it; the values may not.
+    pub fn deciding(&self, poly: &Poly, leaves: &mut Vec<Leaf>) {
+        for atom in poly.atoms() {
+            match self.kind(atom) {
+                AtomKind::Name(_) => {}
+                AtomKind::Leaf(leaf) => leaves.push(*leaf),
+                AtomKind::Min(a, b) | AtomKind::Max(a, b) => {
+                    self.deciding(a, leaves);
+                    self.deciding(b, leaves);
+                }
+                AtomKind::Quotient(a, _)
+                | AtomKind::Remainder(a, _)
+                | AtomKind::Negative(a)
+                | AtomKind::Zero(a)
+                | AtomKind::And(a, _)
+                | AtomKind::Or(a, _)
+                | AtomKind::Choice(a, ..)
+                | AtomKind::Power(a) => self.deciding(a, leaves),
+            }
+        }
+    }
+
     /// The names in a value.
     pub fn names(&self, poly: &Poly) -> Vec<Atom> {
         gather(poly.atoms().flat_map(|a| self.info(a).names.iter().copied()))

@@ -2,17 +2,22 @@
 
 use std::fmt::Write as _;
 
+use super::operations::Operations;
+
 /// `ir` with a call of `tickbound_access_N` before each access to address space N > 0, and with
 /// tables of the module's local arrays and constant tables. Each local array is followed by space
 /// that no access may touch.
 ///
+/// `operations`: also with a call before each operation on real numbers.
+///
 /// # Errors
 /// An access that is not understood, so that nothing remains uncounted.
-pub fn instrument(ir: &str) -> Result<String, String> {
+pub fn instrument(ir: &str, operations: bool) -> Result<String, String> {
     let mut text = String::with_capacity(2 * ir.len());
     let mut arrays = Vec::new();
     let mut tables = Vec::new();
     let mut sites = 0..;
+    let counted = if operations { Operations::new(ir) } else { Operations::default() };
     for line in ir.lines() {
         // Calling conventions that only devices have.
         let line = line.replace("spir_kernel ", "").replace("spir_func ", "");
@@ -21,6 +26,10 @@ pub fn instrument(ir: &str) -> Result<String, String> {
         } else {
             for access in accesses(&line).ok_or_else(|| format!("not understood: {line}"))? {
                 text += &access.call(sites.next().unwrap_or(0));
+            }
+            for (kind, count) in counted.at(&line) {
+                writeln!(text, "  call void @tickbound_operation(i32 {kind}, i32 {count})")
+                    .unwrap();
             }
             text += &line;
         }
@@ -33,6 +42,7 @@ pub fn instrument(ir: &str) -> Result<String, String> {
         )
         .unwrap();
     }
+    text += "declare void @tickbound_operation(i32, i32)\n";
     text += &table("local_array", 3, &arrays);
     text += &table("constant_table", 2, &tables);
     Ok(text)

@@ -40,6 +40,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 mod instrument;
+mod operations;
 
 pub use instrument::instrument;
 
@@ -99,6 +100,12 @@ pub struct Counts {
     pub constant_loads: u64,
     /// Atomic operations on global or local memory.
     pub atomics: u64,
+    /// Operations on real numbers; these three are counted in optimised code only.
+    pub real: u64,
+    /// Roots, divisions and the like.
+    pub special: u64,
+    /// Conversions between kinds of numbers.
+    pub conversions: u64,
 }
 
 impl Counts {
@@ -113,6 +120,9 @@ impl Counts {
             local_stores: next(),
             constant_loads: next(),
             atomics: next(),
+            real: next(),
+            special: next(),
+            conversions: next(),
         }
     }
 }
@@ -126,6 +136,9 @@ impl std::iter::Sum for Counts {
             local_stores: a.local_stores + b.local_stores,
             constant_loads: a.constant_loads + b.constant_loads,
             atomics: a.atomics + b.atomics,
+            real: a.real + b.real,
+            special: a.special + b.special,
+            conversions: a.conversions + b.conversions,
         })
     }
 }
@@ -143,13 +156,22 @@ pub struct Touch {
     pub bytes: u32,
     /// 1: global, 2: constant, 3: local memory.
     pub space: u32,
+    /// Whether it stores.
+    pub store: bool,
 }
 
 impl Touch {
     fn read(record: &[u8]) -> Touch {
         let word = |i: usize| u32::from_le_bytes(record[4 * i..4 * i + 4].try_into().unwrap());
         let at = u64::from(word(0)) | u64::from(word(1)) << 32;
-        Touch { at, item: word(2), site: word(3), bytes: word(4), space: word(5) }
+        Touch {
+            at,
+            item: word(2),
+            site: word(3),
+            bytes: word(4),
+            space: word(5) & 7,
+            store: word(5) & 8 != 0,
+        }
     }
 }
 
@@ -188,6 +210,17 @@ fn major_version(clang: &Path) -> Option<u32> {
     version.split('.').next()?.trim().parse().ok()
 }
 
+/// Which code is executed, and what is kept of the execution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Code {
+    /// The accesses of the source, counted.
+    Plain,
+    /// The same, and each kept.
+    Traced,
+    /// What the compiler's -O3 leaves, with its operations, counted and kept.
+    Optimised,
+}
+
 /// A compiler and a place to work in.
 #[derive(Debug)]
 pub struct Instrument {
@@ -221,34 +254,49 @@ impl Instrument {
     /// # Errors
     /// What the compiler says, what is wrong with an access, or that the time is over.
     pub fn run(&mut self, run: &Run<'_>) -> Result<Outcome, String> {
-        self.run_with(run, false)?;
+        self.run_with(run, Code::Plain)?;
         self.collect(run)
     }
 
     /// The same, for all that it accesses, in order; without atomic operations.
     pub fn trace(&mut self, run: &Run<'_>) -> Result<Vec<Touch>, String> {
-        self.run_with(run, true)?;
+        self.run_with(run, Code::Traced)?;
+        self.touches()
+    }
+
+    fn touches(&self) -> Result<Vec<Touch>, String> {
         let bytes =
             fs::read(self.folder.path().join("trace")).map_err(|e| format!("trace: {e}"))?;
         Ok(bytes.chunks_exact(24).map(Touch::read).collect())
     }
 
-    fn run_with(&mut self, run: &Run<'_>, traced: bool) -> Result<(), String> {
-        self.build(run)?;
+    /// Counts of each item and all accesses of the code that the compiler has optimised as far as
+    /// it can; an access counts once for each 16 bytes, or as many as its alignment allows.
+    pub fn optimised(&mut self, run: &Run<'_>) -> Result<(Vec<Counts>, Vec<Touch>), String> {
+        self.run_with(run, Code::Optimised)?;
+        let items = self.collect(run)?.items;
+        Ok((items, self.touches()?))
+    }
+
+    fn run_with(&mut self, run: &Run<'_>, code: Code) -> Result<(), String> {
+        self.build(run, code == Code::Optimised)?;
         for (i, argument) in run.arguments.iter().enumerate() {
             if let Content::Buffer(bytes) | Content::Scalar(bytes) = &argument.content {
                 self.write(&i.to_string(), bytes)?;
             }
         }
         let mut program = Command::new(self.folder.path().join("kernel"));
-        if traced {
+        if code != Code::Plain {
             program.env("TICKBOUND_TRACE", "1");
+        }
+        if code == Code::Optimised {
+            program.env("TICKBOUND_PIECES", "1");
         }
         self.finish(program, "the run")
     }
 
     /// From the source to a program `kernel`.
-    fn build(&self, run: &Run<'_>) -> Result<(), String> {
+    fn build(&self, run: &Run<'_>, optimised: bool) -> Result<(), String> {
         let source = fs::canonicalize(run.source)
             .map_err(|e| format!("{}: cannot be read: {e}", run.source.display()))?;
         // Macros come after the built-in functions, which they must not change.
@@ -262,7 +310,7 @@ impl Instrument {
             "-x",
             "cl",
             &format!("-cl-std={}", run.standard),
-            "-O0",
+            if optimised { "-O3" } else { "-O0" },
             "-Xclang",
             "-disable-O0-optnone",
             "-Xclang",
@@ -274,7 +322,7 @@ impl Instrument {
             "-o",
             "plain.ll",
         ])?;
-        self.write("kernel.ll", instrument(&self.read("plain.ll")?)?)?;
+        self.write("kernel.ll", instrument(&self.read("plain.ll")?, optimised)?)?;
         self.write("call.c", call(run)?)?;
         self.compile(&["-O1", "-w", "kernel.ll", "call.c", "runtime.o", "-lm", "-o", "kernel"])
     }
@@ -283,7 +331,7 @@ impl Instrument {
         let bytes = |name: &str| {
             fs::read(self.folder.path().join(name)).map_err(|e| format!("{name}: {e}"))
         };
-        let items: Vec<Counts> = bytes("counts")?.chunks_exact(48).map(Counts::read).collect();
+        let items: Vec<Counts> = bytes("counts")?.chunks_exact(72).map(Counts::read).collect();
         let buffers = run.arguments.iter().enumerate().map(|(i, a)| match a.content {
             Content::Buffer(_) => bytes(&i.to_string()),
             Content::Local(_) | Content::Scalar(_) => Ok(Vec::new()),

@@ -25,7 +25,8 @@
 enum { BUFFER, LOCAL, SCALAR };
 enum { LOAD, STORE, ATOMIC };
 enum { GLOBAL_SPACE = 1, CONSTANT_SPACE = 2, LOCAL_SPACE = 3, GENERIC_SPACE = 4 };
-enum { GLOBAL_LOADS, GLOBAL_STORES, LOCAL_LOADS, LOCAL_STORES, CONSTANT_LOADS, ATOMICS, KINDS };
+enum { GLOBAL_LOADS, GLOBAL_STORES, LOCAL_LOADS, LOCAL_STORES, CONSTANT_LOADS, ATOMICS,
+       OPERATIONS, KINDS = OPERATIONS + 3 };
 
 /* From the file that mod.rs writes. */
 struct argument { int kind; uint64_t bytes; const char *name; const char *file; };
@@ -64,6 +65,7 @@ static uint64_t (*now)[KINDS];    /* of the running group's items */
 /* An access in the trace: where, by which item of the launch, group by group, and where in the source. */
 struct touch { uint64_t at; uint32_t item, site, bytes, space; };
 static FILE *trace;
+static int pieces; /* whether a wide access counts once for each piece */
 
 static _Noreturn void fail(const char *format, ...)
 {
@@ -173,20 +175,23 @@ static void access(int space, char *at, uint64_t bytes, uint64_t alignment, int 
     }
     if (trace && kind != ATOMIC) {
         const struct touch touch = {(uint64_t)(uintptr_t)at, (uint32_t)(now - counts) + item,
-                                    (uint32_t)site, (uint32_t)bytes, (uint32_t)found};
+                                    (uint32_t)site, (uint32_t)bytes,
+                                    (uint32_t)found | (kind == STORE ? 8u : 0u)};
         if (fwrite(&touch, sizeof touch, 1, trace) != 1) {
             fail("cannot write the trace");
         }
     }
+    const uint64_t widest = alignment < 16 ? alignment : 16;
+    const uint64_t times = pieces ? (bytes + widest - 1) / widest : 1;
     if (kind == ATOMIC) {
         now[item][ATOMICS]++;
     } else if (found == CONSTANT_SPACE) {
         if (kind == STORE) {
             fail("store to constant memory");
         }
-        now[item][CONSTANT_LOADS]++;
+        now[item][CONSTANT_LOADS] += times;
     } else {
-        now[item][(found == LOCAL_SPACE ? LOCAL_LOADS : GLOBAL_LOADS) + kind]++;
+        now[item][(found == LOCAL_SPACE ? LOCAL_LOADS : GLOBAL_LOADS) + kind] += times;
     }
 }
 
@@ -206,6 +211,12 @@ void tickbound_access_3(char *at, uint64_t bytes, uint64_t alignment, int kind, 
 void tickbound_access_4(char *at, uint64_t bytes, uint64_t alignment, int kind, int site)
 {
     access(GENERIC_SPACE, at, bytes, alignment, kind, site);
+}
+
+/* Operations on real numbers (0), special ones (1) and conversions (2). */
+void tickbound_operation(int kind, int count)
+{
+    now[item][OPERATIONS + kind] += (uint64_t)count;
 }
 
 /* ---- work items ------------------------------------------------------------------------------ */
@@ -426,6 +437,7 @@ int main(void)
             fail("cannot make the trace");
         }
     }
+    pieces = getenv("TICKBOUND_PIECES") != NULL;
     now = counts;
     for (group_of[2] = 0; group_of[2] < groups[2]; group_of[2]++) {
         for (group_of[1] = 0; group_of[1] < groups[1]; group_of[1]++) {

@@ -1,0 +1,346 @@
+//! What is needed for what is certainly stored.
+//!
+//! A compiler leaves out other results, or moves them to where they are used. Each answer is a set
+//! of executions that are all needed; where several are found, one of them is taken.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
+
+use itertools::Itertools;
+
+use super::super::symbolic::{Poly, PolyTerms};
+use super::formula::{Formula, FormulaId};
+use super::iterations::Part;
+use super::offsets::apart;
+use super::stored::{Guards, SOME_ITEM, StoredValue, exclusive};
+use super::table::{Formulas, MAX_VISITED};
+use super::ways::{Needs, Way};
+use crate::ast::AddressSpace;
+
+/// Components of the longest vector.
+const LANES: u8 = 16;
+/// Most branches one inside the other that are looked into for one question.
+const MAX_NESTED: usize = 4;
+/// Most ways in which one part is needed.
+const MAX_WAYS: usize = 8;
+
+/// A part of a formula that is needed.
+#[derive(Debug, Clone)]
+struct Wanted {
+    id: FormulaId,
+    part: Part,
+    way: Way,
+}
+
+pub(super) struct Search<'f> {
+    pub formulas: &'f Formulas,
+    pub terms: &'f mut PolyTerms,
+    found: HashMap<(FormulaId, Part), Vec<Way>>,
+    /// By the number of conditions: what has few is visited first.
+    left: BTreeMap<usize, Vec<Wanted>>,
+    /// All guards, and those with other counters.
+    pub guards: Guards,
+}
+
+impl Formulas {
+    /// Everything that is needed for what is certainly stored; its guards are added.
+    pub fn needs(&mut self, terms: &mut PolyTerms) -> Needs {
+        let mut search = Search {
+            formulas: self,
+            terms,
+            found: HashMap::new(),
+            left: BTreeMap::new(),
+            guards: self.guards.clone(),
+        };
+        for root in &search.formulas.kept {
+            let once = search.still(root, &[]);
+            let last = once.iter().cartesian_product(&root.values);
+            let last = last.map(|(leaf, value)| (*leaf, *value)).collect();
+            let path = root.path.iter().copied().collect();
+            let way = Way { once, path, last, ..Way::default() };
+            for id in &root.values {
+                search.want(*id, Part::Whole, way.clone());
+            }
+        }
+        search.run();
+        let Search { found, guards, .. } = search;
+        self.guards = guards;
+        needs(found)
+    }
+}
+
+/// The ways of all parts of each formula together.
+fn needs(found: HashMap<(FormulaId, Part), Vec<Way>>) -> Needs {
+    let mut needs = Needs::new();
+    let mut lanes: HashMap<FormulaId, Vec<Way>> = HashMap::new();
+    for ((id, part), ways) in found {
+        match part {
+            Part::Whole => {
+                let need = |way: Way| way.need(u8::MAX);
+                needs.entry(id).or_default().extend(ways.into_iter().map(need));
+            }
+            Part::Component(_) => lanes.entry(id).or_default().extend(ways.into_iter().take(1)),
+            Part::Element(..) => {}
+        }
+    }
+    for (id, ways) in lanes {
+        let lanes = u8::try_from(ways.len()).unwrap_or(LANES);
+        let mut all = Way::default();
+        for way in ways {
+            all.once.extend(way.once);
+            all.short.extend(way.short);
+            all.path.extend(way.path);
+        }
+        needs.entry(id).or_default().push(all.need(lanes));
+    }
+    needs
+}
+
+impl Search<'_> {
+    pub fn want(&mut self, id: FormulaId, part: Part, way: Way) {
+        let conditions = way.once.len() + way.short.len() + way.path.len();
+        self.left.entry(conditions).or_default().push(Wanted { id, part, way });
+    }
+
+    fn run(&mut self) {
+        let mut visited = 0;
+        while let Some(mut entry) = self.left.first_entry() {
+            let Some(Wanted { id, part, way }) = entry.get_mut().pop() else {
+                entry.remove();
+                continue;
+            };
+            let ways = self.found.entry((id, part.clone())).or_default();
+            if ways.iter().any(|known| known.covers(&way)) {
+                continue;
+            }
+            ways.retain(|known| !way.covers(known));
+            if ways.len() >= MAX_WAYS {
+                continue;
+            }
+            let others: Vec<Way> = ways.clone();
+            ways.push(way.clone());
+            for other in others {
+                if let Some(both) = way.with_other_side(&other, &self.guards) {
+                    self.want(id, part.clone(), both);
+                }
+            }
+            visited += 1;
+            if visited > 16 * MAX_VISITED {
+                return;
+            }
+            self.visit(id, part, way);
+        }
+    }
+
+    fn visit(&mut self, id: FormulaId, part: Part, way: Way) {
+        self.other_forms(id, &part, &way);
+        match (self.formulas.get(id).clone(), part) {
+            (Formula::Place { space, array, offset, .. }, _) => {
+                self.loaded(id, (space, &array, &offset), &way);
+            }
+            (
+                formula
+                @ (Formula::Component(..) | Formula::Vector(_) | Formula::WithComponent(..)),
+                part,
+            ) => self.components(formula, part, way),
+            (Formula::Element(base, at), Part::Whole) => {
+                self.want(base, Part::Element(at, None), way);
+            }
+            (Formula::Element(base, at), Part::Component(lane)) => {
+                self.want(base, Part::Element(at, Some(lane)), way);
+            }
+            (Formula::Computed(_, parts), part @ (Part::Whole | Part::Component(_))) => {
+                parts.into_iter().for_each(|p| self.want(p, part.clone(), way.clone()));
+            }
+            (Formula::Either([(_, a), (_, b)]), part) if self.formulas.is_made_of(b, a) => {
+                self.want(a, part.clone(), way.clone());
+                self.sides(id, &part, &way);
+            }
+            (Formula::Either([(_, a), (_, b)]), part) if self.formulas.is_made_of(a, b) => {
+                self.want(b, part.clone(), way.clone());
+                self.sides(id, &part, &way);
+            }
+            (Formula::Either(_), part) => self.sides(id, &part, &way),
+            (Formula::After(leaf, base), part) => {
+                let mut way = way;
+                if way.once.insert(leaf) {
+                    way.left.insert(leaf);
+                }
+                way.last.insert((leaf, base));
+                self.want(base, part, way);
+            }
+            (Formula::Stored(before, at, value), part) => {
+                self.stored((before, &at, value), part, way);
+            }
+            (Formula::Carried(..), part) => self.carried(id, part, way),
+            _ => {}
+        }
+    }
+
+    /// The same formula with the counters of loops before, and the array that it is all of.
+    fn other_forms(&mut self, id: FormulaId, part: &Part, way: &Way) {
+        if let Some((origin, by, left)) = self.formulas.origins.get(&id) {
+            let mut own = way.clone();
+            own.last.extend(left);
+            for (leaf, _) in left {
+                let other = by.get(leaf).and_then(|at| self.counter(at, *leaf));
+                own = self.moved(own, *leaf, other);
+            }
+            self.want(*origin, part.clone(), own);
+        }
+        if let Some((array, counters)) = self.formulas.covering.get(&id)
+            && !counters.iter().any(|leaf| way.once.contains(leaf))
+        {
+            for at in self.stored_offsets(*array) {
+                self.want(*array, Part::Element(at, None), way.clone());
+            }
+        }
+    }
+
+    /// What is needed of the parts of a vector.
+    fn components(&mut self, vector: Formula, part: Part, way: Way) {
+        match (vector, part) {
+            (Formula::Component(base, lane), Part::Whole) => {
+                self.want(base, Part::Component(lane), way);
+            }
+            (Formula::Vector(parts), Part::Component(lane)) if parts.len() > 1 => {
+                parts.get(usize::from(lane)).into_iter().for_each(|p| {
+                    self.want(*p, Part::Whole, way.clone());
+                });
+            }
+            (Formula::Vector(parts), _) => {
+                parts.into_iter().for_each(|p| self.want(p, Part::Whole, way.clone()));
+            }
+            (Formula::WithComponent(_, own, value), Part::Component(lane)) if own == lane => {
+                self.want(value, Part::Whole, way);
+            }
+            (Formula::WithComponent(base, ..), Part::Component(lane)) => {
+                self.want(base, Part::Component(lane), way);
+            }
+            (Formula::WithComponent(base, own, value), Part::Whole) => {
+                self.want(value, Part::Whole, way.clone());
+                for lane in (0..LANES).filter(|lane| *lane != own) {
+                    self.want(base, Part::Component(lane), way.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Each of two values where its guard holds.
+    fn sides(&mut self, either: FormulaId, part: &Part, way: &Way) {
+        let Formula::Either(sides) = *self.formulas.get(either) else { return };
+        for (guard, side) in sides {
+            let mut own = way.clone();
+            own.path.insert(guard);
+            self.want(side, part.clone(), own);
+        }
+    }
+
+    /// What is loaded needs its address, and, in local memory, what was stored there. That some of
+    /// it is never loaded no compiler sees.
+    fn loaded(
+        &mut self,
+        id: FormulaId,
+        (space, array, offset): (AddressSpace, &Rc<str>, &Poly),
+        way: &Way,
+    ) {
+        for leaf in self.terms.leaves(offset) {
+            if let Some(formula) = self.formulas.loaded.get(&leaf) {
+                self.want(*formula, Part::Whole, way.clone());
+            }
+        }
+        let around = self.formulas.around.get(&id).cloned().unwrap_or_default();
+        let stores = match space {
+            AddressSpace::Local => &self.formulas.local,
+            _ => &self.formulas.kept,
+        };
+        for store in stores.iter().filter(|store| store.array == *array) {
+            let again = store.offset == *offset;
+            let mut own = way.clone();
+            if space == AddressSpace::Local {
+                for leaf in self.still(store, &around) {
+                    own.once.insert(leaf);
+                    own.last.extend(store.values.iter().map(|value| (leaf, *value)));
+                }
+                own.path = own.path.into_iter().map(|guard| guard | SOME_ITEM).collect();
+            } else if !again || !store.loops.iter().any(|leaf| around.contains(leaf)) {
+                continue;
+            }
+            own.path.extend(&store.path);
+            for value in &store.values {
+                let mut own = own.clone();
+                // What each iteration adds to one place is needed as that of the last one is.
+                for leaf in store.loops.iter().filter(|leaf| again && around.contains(leaf)) {
+                    own.once.remove(leaf);
+                    if !own.last.contains(&(*leaf, *value)) {
+                        own.short.insert(*leaf);
+                    }
+                }
+                self.want(*value, Part::Whole, own);
+            }
+        }
+    }
+}
+
+impl Formulas {
+    /// Notes something that is stored, `certain`ly or not. What it may overwrite is not needed.
+    pub fn keep(
+        &mut self,
+        terms: &PolyTerms,
+        stored: StoredValue,
+        local: bool,
+        certain: bool,
+        overwrites: bool,
+    ) {
+        let guards = &self.guards;
+        let kept = if local { &mut self.local } else { &mut self.kept };
+        kept.retain(|before| {
+            !overwrites
+                || before.array != stored.array
+                || local && before.barriers != stored.barriers
+                || apart(terms, &before.offset, &stored.offset)
+                || exclusive(guards, &before.path, &stored.path)
+        });
+        if certain {
+            kept.push(stored);
+        }
+    }
+
+    /// Whether a formula is certainly made of another one.
+    pub(super) fn is_made_of(&self, id: FormulaId, other: FormulaId) -> bool {
+        self.made_of(id, other, MAX_NESTED)
+    }
+
+    fn made_of(&self, id: FormulaId, other: FormulaId, nested: usize) -> bool {
+        let (mut seen, mut left) = (HashSet::new(), vec![id]);
+        while let Some(id) = left.pop() {
+            if id == other {
+                return true;
+            }
+            if seen.len() >= MAX_VISITED / 16 || !seen.insert(id) {
+                continue;
+            }
+            match self.get(id) {
+                Formula::Computed(_, parts) | Formula::Vector(parts) => left.extend(parts),
+                Formula::Component(base, _) | Formula::After(_, base) => left.push(*base),
+                Formula::WithComponent(_, _, value) => left.push(*value),
+                Formula::Either(sides)
+                    if nested > 0
+                        && sides.iter().all(|(_, side)| self.made_of(*side, other, nested - 1)) =>
+                {
+                    return true;
+                }
+                // An array in which what was there is part of what is there.
+                Formula::Stored(before, at, value) if self.begins(*before, other) => {
+                    let part = self.find(&Formula::Element(*before, at.clone()));
+                    return part
+                        .is_some_and(|part| nested > 0 && self.made_of(*value, part, nested - 1));
+                }
+                Formula::Stored(_, _, value) => left.push(*value),
+                _ => {}
+            }
+        }
+        false
+    }
+}

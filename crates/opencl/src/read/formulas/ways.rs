@@ -1,0 +1,82 @@
+//! Sets of executions in which something is needed.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::super::symbolic::Leaf;
+use super::formula::FormulaId;
+use super::stored::{Guards, are_sides};
+
+/// Executions of a formula that are needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Need {
+    /// Components that are needed at least.
+    pub lanes: u8,
+    /// Loops of which only one iteration is known to be needed.
+    pub once: BTreeSet<Leaf>,
+    /// Loops of which the last iteration is not known to be needed.
+    pub short: BTreeSet<Leaf>,
+    /// Numbers of guards that have to hold.
+    pub path: BTreeSet<u32>,
+}
+
+/// All formulas that are needed, each with a few ways in which it is.
+pub type Needs = HashMap<FormulaId, Vec<Need>>;
+
+/// As [`Need`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Way {
+    pub once: BTreeSet<Leaf>,
+    /// Those of `once` that are there as their loop has been left: an offset may say which
+    /// iteration it was.
+    pub left: BTreeSet<Leaf>,
+    pub short: BTreeSet<Leaf>,
+    pub path: BTreeSet<u32>,
+    /// Loops after which the same is needed of what their last iteration has made of a variable.
+    pub last: BTreeSet<(Leaf, FormulaId)>,
+}
+
+impl Way {
+    /// Whether it has all executions of another one.
+    pub fn covers(&self, other: &Way) -> bool {
+        self.once.is_subset(&other.once)
+            && self.short.is_subset(&other.short)
+            && self.path.is_subset(&other.path)
+            && self.last.is_superset(&other.last)
+    }
+
+    pub fn need(self, lanes: u8) -> Need {
+        Need { lanes, once: self.once, short: self.short, path: self.path }
+    }
+
+    /// The same where only one iteration of a loop is needed.
+    pub fn once(mut self, of: Leaf) -> Way {
+        self.once.insert(of);
+        self.left.remove(&of);
+        self
+    }
+
+    /// The same where as many iterations of `of` are needed as of `other`.
+    pub fn moved(mut self, of: Leaf, other: Option<Leaf>) -> Way {
+        self.left.remove(&of);
+        match other.is_some_and(|other| other == of || !self.once.contains(&other)) {
+            true => self.once.remove(&of),
+            false => self.once.insert(of),
+        };
+        self
+    }
+
+    /// What two ways are together that differ in the side of a branch.
+    pub fn with_other_side(&self, b: &Way, guards: &Guards) -> Option<Way> {
+        let a = self;
+        let mut only = a.path.symmetric_difference(&b.path);
+        let (Some(x), Some(y), None) = (only.next(), only.next(), only.next()) else { return None };
+        let sides = a.path.contains(x) != a.path.contains(y) && are_sides(guards, *x, *y);
+        sides.then(|| Way {
+            once: a.once.union(&b.once).copied().collect(),
+            left: a.left.intersection(&b.left).copied().collect(),
+            short: a.short.union(&b.short).copied().collect(),
+            path: a.path.intersection(&b.path).copied().collect(),
+            last: a.last.intersection(&b.last).copied().collect(),
+        })
+    }
+}

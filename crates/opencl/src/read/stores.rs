@@ -1,0 +1,193 @@
+//! Formulas of what variables and memory hold: what stores, branches and loops leave there.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::Reader;
+use super::formulas::{Formula, FormulaId, StoredValue};
+use super::probe::{Change, Probe};
+use super::symbolic::{AtomKind, Leaf, Poly};
+use super::value::{ReadState, ReadValue, VariableIds};
+use crate::ast::{AddressSpace, Type, VariableId};
+
+impl Reader<'_> {
+    /// Notes what is stored in memory that is not private: all that decides what stands there
+    /// afterwards. `overwrites`: that is not what stood there before.
+    pub fn store_formula(
+        &mut self,
+        (space, array, offset): (AddressSpace, &Rc<str>, &Poly),
+        mut values: Vec<FormulaId>,
+        overwrites: bool,
+    ) {
+        if self.probing > 0 {
+            return;
+        }
+        let local = space == AddressSpace::Local;
+        if let (true, [value]) = (local && overwrites, values.as_slice()) {
+            self.formulas.store(array, *value, &self.iterations);
+        }
+        let leaves = self.terms.leaves(offset).into_iter();
+        values.extend(leaves.filter_map(|leaf| self.formulas.loaded.get(&leaf)));
+        let stored = StoredValue {
+            array: array.clone(),
+            offset: offset.clone(),
+            values,
+            // An operation on what stood there is needed in each iteration.
+            loops: if overwrites { self.iterations.clone() } else { Vec::new() },
+            path: self.path.clone(),
+            barriers: self.barriers,
+        };
+        // What is stored only as data decide needs what decides it.
+        if let Some((decides, loops, guards)) = self.deciding {
+            let mut whether = stored.clone();
+            whether.values = vec![decides];
+            whether.loops.truncate(loops);
+            whether.path.truncate(guards);
+            self.formulas.keep(&self.terms, whether, local, true, false);
+        }
+        self.formulas.keep(&self.terms, stored, local, self.uncertain == 0, overwrites);
+    }
+
+    /// The variables that the other side of a branch has with another formula, each with one for
+    /// both.
+    pub fn differing(
+        &mut self,
+        condition: &Poly,
+        then: &ReadState,
+    ) -> Vec<(VariableId, FormulaId)> {
+        if self.probing > 0 {
+            return Vec::new();
+        }
+        let (then, own) = (formulas_in(then), formulas_in(&self.state));
+        let pairs = then.into_iter().filter_map(|(id, a)| Some((id, a, *own.get(&id)?)));
+        let differ = pairs.filter(|(_, a, b)| a != b).collect::<Vec<_>>();
+        differ.into_iter().map(|(id, a, b)| (id, self.chosen(condition, a, b))).collect()
+    }
+
+    /// What these private variables hold, if it is one.
+    pub fn contents_formula(&mut self, ids: &VariableIds) -> FormulaId {
+        let only = ids.first().filter(|_| ids.len() == 1);
+        let value = only.and_then(|id| self.state.values.get(id)).cloned();
+        value.map_or(FormulaId::UNKNOWN, |value| self.formula_of(&value))
+    }
+
+    /// What stands at an offset in one of these.
+    pub fn part_formula(&mut self, ids: &VariableIds, offset: &Poly, ty: &Type) -> FormulaId {
+        let whole = self.contents_formula(ids);
+        let part = self.formulas.element(&mut self.terms, whole, offset);
+        if self.probing == 0
+            && let Some(counters) = self.covers(ids, offset, ty)
+        {
+            self.formulas.covering.insert(part, (whole, counters));
+        }
+        part
+    }
+
+    /// The loops around that have an offset at each part of this type of a variable.
+    fn covers(&mut self, ids: &VariableIds, offset: &Poly, ty: &Type) -> Option<Vec<Leaf>> {
+        let whole = self.type_of(*ids.first()?)?.clone();
+        let size = self.bytes(&whole).ok()?;
+        let mut step = self.bytes(ty).ok()?;
+        let counters = self.terms.leaves(offset);
+        let (mut left, mut rest) = (counters.clone(), offset.clone());
+        while !left.is_empty() {
+            let terms = &mut self.terms;
+            let next = left.iter().position(|leaf| {
+                let factor = terms.atom_of(*leaf).and_then(|atom| terms.linear(offset, atom));
+                factor.is_some_and(|(factor, _)| factor == step)
+            })?;
+            let leaf = left.remove(next);
+            let atom = terms.atom_of(leaf)?;
+            let [last] = terms.info(atom).uppers.as_slice() else { return None };
+            let iterations = last.add(&Poly::int(1))?;
+            let term = terms.mul(&step, &Poly::atom(atom));
+            rest = rest.sub(&term)?;
+            step = terms.mul(&step, &iterations);
+        }
+        (rest == Poly::int(0) && step == size).then_some(counters)
+    }
+
+    /// Notes that something stands at an offset in one of these.
+    pub fn set_part_formula(
+        &mut self,
+        ids: &VariableIds,
+        before: FormulaId,
+        offset: &Poly,
+        formula: FormulaId,
+    ) {
+        if self.probing == 0
+            && let (Some(id), 1) = (ids.first(), ids.len())
+        {
+            let stored = self.formulas.add(Formula::Stored(before, offset.clone(), formula));
+            self.set_formula(*id, stored);
+        }
+    }
+
+    /// Gives the value of a variable its formula.
+    pub fn set_formula(&mut self, id: VariableId, formula: FormulaId) {
+        match self.state.values.get_mut(&id) {
+            Some(ReadValue::Other(_, own)) => *own = formula,
+            // One of which nothing is known.
+            Some(ReadValue::Int(number)) if self.probing == 0 => {
+                if let Some(AtomKind::Leaf(leaf)) = self.terms.kind_of(number)
+                    && !self.iterations.contains(leaf)
+                {
+                    self.formulas.loaded.entry(*leaf).or_insert(formula);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes what the variables hold at the end of an iteration.
+    pub fn end_iteration(&mut self, probe: &Probe, iteration: Leaf) {
+        if self.probing > 0 {
+            return;
+        }
+        let mut ends = formulas_in(&self.state);
+        for id in somehow(probe) {
+            if let Some(number) = self.state.int(id).cloned() {
+                ends.insert(id, self.whole_formula(&number));
+            }
+        }
+        self.formulas.end(iteration, ends);
+    }
+
+    /// At the beginning of an iteration, what the variables carry that change in it.
+    pub fn carry(&mut self, probe: &Probe, iteration: Leaf) {
+        if self.probing > 0 {
+            return;
+        }
+        for id in somehow(probe) {
+            let Some(start) = probe.start.values.get(&id) else { continue };
+            let start = self.formula_of(start);
+            let carried = self.formulas.add(Formula::Carried(iteration, id, start));
+            self.set_formula(id, carried);
+        }
+    }
+
+    /// After a loop, what its last iteration made of what it changes.
+    pub fn after_loop(&mut self, probe: &Probe, iteration: Leaf) {
+        for id in somehow(probe) {
+            if let Some(formula) = self.formulas.end_of(iteration, id) {
+                let after = self.formulas.add(Formula::After(iteration, formula));
+                self.set_formula(id, after);
+            }
+        }
+    }
+}
+
+/// The variables that a loop changes in another way than by a step.
+fn somehow(probe: &Probe) -> Vec<VariableId> {
+    let changes = probe.changes.iter();
+    changes.filter(|(_, change)| !matches!(change, Change::By(_))).map(|(id, _)| *id).collect()
+}
+
+/// What the variables of a state hold whose formulas are known.
+fn formulas_in(state: &ReadState) -> BTreeMap<VariableId, FormulaId> {
+    let known = state.values.iter().filter_map(|(id, value)| match value {
+        ReadValue::Other(_, formula) => Some((*id, *formula)),
+        _ => None,
+    });
+    known.collect()
+}
