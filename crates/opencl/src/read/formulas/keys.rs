@@ -37,11 +37,12 @@ impl Formulas {
             let products: Vec<Vec<FormulaId>> =
                 parts.iter().map(|part| self.products(*part)).collect();
             let scalar = products.iter().all(|products| products.len() <= 1);
-            let all = products.concat();
+            // What is not counted leaves its place to another one.
+            let mut all = products.concat();
+            all.retain(|product| computed.contains(product) && !absorbed.contains(product));
             // Of two numbers one; of components one each, from either side.
             let before = absorbed.len();
             match scalar {
-                true if all.iter().any(|product| absorbed.contains(product)) => {}
                 true => absorbed.extend(all.first()),
                 false => absorbed.extend(all),
             }
