@@ -25,3 +25,29 @@ impl Random {
         of[self.below(of.len() as u64) as usize]
     }
 }
+
+/// The text of a program that is being written, line by line.
+#[derive(Debug)]
+pub struct ProgramText {
+    pub text: String,
+    /// Blocks around the next line.
+    pub depth: usize,
+    names: u32,
+}
+
+impl ProgramText {
+    /// No lines; the next one is in the body of a function.
+    pub fn new() -> ProgramText {
+        ProgramText { text: String::new(), depth: 1, names: 0 }
+    }
+
+    pub fn line(&mut self, line: &str) {
+        self.text += &format!("{}{line}\n", "    ".repeat(self.depth));
+    }
+
+    /// A name that no other variable has.
+    pub fn fresh(&mut self, stem: &str) -> String {
+        self.names += 1;
+        format!("{stem}{}", self.names)
+    }
+}

@@ -2,7 +2,7 @@
 
 use tickbound_expr::{BinaryOp, Function};
 
-use crate::steps::{SymbolExpr, mentions};
+use crate::steps::{SymbolExpr, TURN, mentions, with_names};
 
 /// Adds the numbers that are above 0 where a condition holds, or does not; `None` if it is no
 /// comparison.
@@ -40,9 +40,6 @@ pub(super) fn above(
     }
 }
 
-/// The name of an iteration.
-pub(super) const TURN: &str = "$turn";
-
 /// What a number that changes evenly grows by if a name grows by one.
 pub(super) fn coefficient(number: &SymbolExpr, name: &str) -> SymbolExpr {
     use BinaryOp::{Add, Mul, Sub};
@@ -63,13 +60,7 @@ pub(super) fn coefficient(number: &SymbolExpr, name: &str) -> SymbolExpr {
 
 /// The number in an iteration.
 pub(super) fn at_turn(number: &SymbolExpr, turn: &SymbolExpr) -> SymbolExpr {
-    let replaced = number.replace(&mut |own: &String| {
-        Ok::<_, std::convert::Infallible>(match own == TURN {
-            true => turn.clone(),
-            false => SymbolExpr::Name(own.clone()),
-        })
-    });
-    replaced.unwrap_or_else(|never| match never {})
+    with_names(number, |name| (name == TURN).then(|| turn.clone()))
 }
 
 /// What is above 0 where a number is at least `least`.

@@ -9,14 +9,14 @@ use super::around::{
     Around, Counts, GroupsAtStep, GroupsOfDimension, KernelLaunch, LoopAround, Site,
 };
 use super::conditions::{
-    TURN, above, above_least, at_turn, coefficient, is_affine_in_place, is_monotone, is_uniform,
+    above, above_least, at_turn, coefficient, is_affine_in_place, is_monotone, is_uniform,
 };
 use super::values::{Values, value_count};
 use crate::ast::AddressSpace;
 use crate::lower::Names;
 use crate::steps::{
     KernelStep, KernelStepKind, KernelSteps, Lanes, MemoryAccess, Needed, NeededIterations,
-    SymbolExpr, mentions,
+    SymbolExpr, TURN, at_end_of_group, mentions, with_names,
 };
 use crate::usage::number::{all, ceil_div, choice, less, max, min};
 use crate::usage::{Device, unclamped};
@@ -121,27 +121,36 @@ impl Walk<'_> {
         let start = (needed.components > 0).then_some(inside);
         needed.guards.iter().fold(start, |inside, guard| match &guard.iterations {
             None => self.side(&guard.holds, true, &inside?),
-            Some(all) => self.in_iterations(&guard.holds, all, inside?),
+            Some(all) => {
+                let mut numbers = Vec::new();
+                above(&guard.holds, true, &mut numbers)?;
+                self.where_above(numbers, all, inside?)
+            }
         })
     }
 
-    /// What stands around the iterations of a loop, of `all`, in which a condition holds.
-    fn in_iterations(
+    /// What stands around the iterations of a loop, of `all`, in which numbers are above 0.
+    fn where_above(
         &self,
-        condition: &SymbolExpr,
+        numbers: Vec<SymbolExpr>,
         all: &SymbolExpr,
         mut inside: Around,
     ) -> Option<Around> {
-        let mut numbers = Vec::new();
-        above(condition, true, &mut numbers)?;
+        let last = SymbolExpr::binary(BinaryOp::Sub, all.clone(), SymbolExpr::Int(1));
         for number in numbers {
-            let last = SymbolExpr::binary(BinaryOp::Sub, all.clone(), SymbolExpr::Int(1));
-            let at_last = at_turn(&number, &last);
-            let (d, mut some) = self.groups_above(&number, &at_last, all)?;
-            // The first iterations are those that it holds in, or all are.
-            let rises = less(0, self.launch.put_in(&coefficient(&number, TURN))?);
-            some.groups = choice(&rises, 0, some.groups);
-            some.iterations.0 = choice(rises, 0, some.iterations.0);
+            if !mentions(&number, "$group_") {
+                // The same in each group: that all items pass.
+                let holds = less(0, self.least_for_items(&number)?);
+                inside.taken = self.launch.device.known.narrowed(choice(holds, &inside.taken, 0));
+                continue;
+            }
+            let (d, mut some) = self.groups_above(&number, &at_turn(&number, &last), all)?;
+            if mentions(&number, TURN) {
+                // The first iterations are those that it holds in, or all are.
+                let rises = less(0, self.launch.put_in(&coefficient(&number, TURN))?);
+                some.groups = choice(&rises, 0, some.groups);
+                some.iterations.0 = choice(rises, 0, some.iterations.0);
+            }
             self.restrict(&mut inside, (d, some));
         }
         Some(inside)
@@ -186,43 +195,23 @@ impl Walk<'_> {
         }
         let mut numbers = Vec::new();
         above(condition, holds, &mut numbers)?;
-        for number in numbers {
-            if mentions(&number, "$group_") {
-                let some_groups = self.groups_above(&number, &number, &SymbolExpr::Int(1))?;
-                self.restrict(&mut inside, some_groups);
-            } else {
-                // The same in each group: that all items pass.
-                let holds = less(0, self.least_for_items(&number)?);
-                inside.taken = self.launch.device.known.narrowed(choice(holds, &inside.taken, 0));
-            }
-        }
-        Some(inside)
+        self.where_above(numbers, &SymbolExpr::Int(1), inside)
     }
 
     /// A number over the problem's names for an item: for each dimension whether it is the last one
     /// of its group, and the group.
     fn at_place(&self, number: &SymbolExpr, last: [bool; 3], group: [i64; 3]) -> Option<Expr> {
-        let placed = number.replace(&mut |name: &String| {
-            let digit = |start: &str| {
-                name.strip_prefix(start).and_then(|d| d.parse::<usize>().ok()).filter(|d| *d < 3)
-            };
-            Ok::<_, std::convert::Infallible>(match (digit("$lid_"), digit("$group_")) {
-                (Some(d), _) if last[d] => SymbolExpr::binary(
-                    BinaryOp::Sub,
-                    SymbolExpr::Name(format!("$local_{d}")),
-                    SymbolExpr::Int(1),
-                ),
-                (Some(_), _) => SymbolExpr::Int(0),
-                (_, Some(d)) if group[d] >= 0 => SymbolExpr::Int(group[d]),
-                (_, Some(d)) => SymbolExpr::binary(
-                    BinaryOp::Sub,
-                    SymbolExpr::Name(format!("$groups_{d}")),
-                    SymbolExpr::Int(1),
-                ),
-                _ => SymbolExpr::Name(name.clone()),
+        let placed = with_names(&at_end_of_group(number, last), |name| {
+            let d = name.strip_prefix("$group_")?.parse::<usize>().ok()?;
+            Some(match group.get(d)? {
+                at @ 0.. => SymbolExpr::Int(*at),
+                _ => {
+                    let groups = SymbolExpr::Name(format!("$groups_{d}"));
+                    SymbolExpr::binary(BinaryOp::Sub, groups, SymbolExpr::Int(1))
+                }
             })
         });
-        self.launch.put_in(&placed.ok()?)
+        self.launch.put_in(&placed)
     }
 
     /// In how many groups, counted along one dimension, a number that changes evenly is above 0 for

@@ -40,10 +40,13 @@ impl<'a> Reader<'a> {
                 }
             }
             ObjectPlace::Memory(space, name, offset) => {
-                self.access(false, (*space, name, offset), types::parts(ty), at);
+                let formula = self.access(false, (*space, name, offset), types::parts(ty), at);
                 match self.known_constant(*space, name, ty) {
                     Some(value) => value,
-                    None => self.memory_value((*space, name, offset), ty),
+                    None => {
+                        let value = self.unknown(ty, Dependence::Data);
+                        self.with_formula(value, formula)
+                    }
                 }
             }
             ObjectPlace::Lane(whole, vector, lane) => {
@@ -223,14 +226,14 @@ impl<'a> Reader<'a> {
         ReadValue::Pointer(Pointer { target, offset })
     }
 
-    /// Counts one access.
+    /// Counts one access; what is loaded.
     pub fn access(
         &mut self,
         store: bool,
         (space, array, offset): (AddressSpace, &Rc<str>, &Poly),
         (element, width): (u8, u8),
         at: &SourcePlace,
-    ) {
+    ) -> FormulaId {
         let mut reach = Reach::new(store, (space, array, offset), (element, width));
         if self.probing == 0 && space != AddressSpace::Private {
             reach.unknown = self.reaches(&self.formulas.places_in(&self.terms, offset));
@@ -239,7 +242,9 @@ impl<'a> Reader<'a> {
                 reach.formula = self.loaded((space, array, offset), (element, width));
             }
         }
+        let formula = reach.formula;
         self.emit(NodeKind::Access(reach), at);
+        formula
     }
 
     /// Notes an access of a private array, which may have to live in memory.

@@ -46,9 +46,7 @@ impl<'a> Reader<'a> {
         let Some(decides) = decides else { return part(self) };
         let before = self.deciding;
         self.deciding = before.or(Some((decides, self.iterations.len(), self.path.len())));
-        self.uncertain += 1;
         let result = part(self);
-        self.uncertain -= 1;
         self.deciding = before;
         result
     }
@@ -60,6 +58,9 @@ impl<'a> Reader<'a> {
         (guard, branch): (Guard, u32),
         part: impl FnOnce(&mut Self) -> T,
     ) -> (u32, T) {
+        if self.probing > 0 {
+            return (0, part(self));
+        }
         let number = match self.formulas.guards.get_index_of(&guard) {
             Some(number) => number,
             None => self.formulas.guards.insert_full(guard, branch).0,

@@ -183,9 +183,8 @@ struct Reader<'a> {
     work: u64,
     /// How real numbers are made.
     formulas: Formulas,
-    /// Inside how many branches that data decide.
-    uncertain: u32,
-    /// What decides the outermost of these, and how many loops and guards are around it.
+    /// Inside branches that data decide, what decides the outermost one, and how many loops and
+    /// guards are around it.
     deciding: Option<(FormulaId, usize, usize)>,
     /// Numbers of the guards around.
     path: Vec<u32>,
@@ -235,7 +234,6 @@ impl<'a> Reader<'a> {
             dimensions: 1,
             work: 0,
             formulas: Formulas::new(),
-            uncertain: 0,
             deciding: None,
             path: Vec::new(),
             sides: [0; 2],

@@ -14,7 +14,8 @@ use crate::error::ReadError;
 use crate::preprocess::REQUIRED_GROUP;
 use crate::steps::{
     Array, Dependence, KernelStep, KernelStepKind, KernelSteps, MemoryAccess, NeedGuard, Needed,
-    NeededIterations, RealValue, RequiredGroup, Stride, SymbolExpr, depends_on_item, mentions,
+    NeededIterations, RealValue, RequiredGroup, Stride, SymbolExpr, TURN, at_end_of_group,
+    depends_on_item, mentions,
 };
 
 /// Most steps.
@@ -204,20 +205,19 @@ impl<'a> Reader<'a> {
     /// these counters, inner ones first: the way with the fewest conditions.
     fn needed(&mut self, formula: FormulaId, path: &[u32], counters: &[Leaf]) -> Needed {
         let ways = self.needs.get(&formula).cloned().unwrap_or_default();
-        let ways = ways.into_iter().filter_map(|need| {
-            let more = need.path.iter().filter(|guard| !path.contains(&(*guard & !SOME_ITEM)));
-            let more: Vec<u32> = more.copied().collect();
-            let guards = more.into_iter().map(|guard| self.guards(guard, counters));
+        let ways = ways.into_iter().filter_map(|(lanes, way)| {
+            let more = way.path.iter().filter(|guard| !path.contains(&(*guard & !SOME_ITEM)));
+            let guards = more.map(|guard| self.guards(*guard, counters));
             let guards = guards.collect::<Option<Vec<_>>>()?.concat();
-            Some((need, guards))
+            Some((lanes, way, guards))
         });
         let best =
-            ways.min_by_key(|(need, guards)| (guards.len(), need.once.len(), need.short.len()));
-        let Some((need, guards)) = best else { return Needed::default() };
+            ways.min_by_key(|(_, way, guards)| (guards.len(), way.once.len(), way.short.len()));
+        let Some((lanes, way, guards)) = best else { return Needed::default() };
         let known_first = self.known_first.get(&formula).copied();
         let which = |counter: Leaf| {
-            let part = need.short.contains(&counter);
-            match (need.once.contains(&counter), known_first == Some(Some(counter))) {
+            let part = way.short.contains(&counter);
+            match (way.once.contains(&counter), known_first == Some(Some(counter))) {
                 (true, true) => NeededIterations::None,
                 (true, _) => NeededIterations::One,
                 (_, true) if part => NeededIterations::None,
@@ -228,7 +228,7 @@ impl<'a> Reader<'a> {
         // What is known before a loop around that has ended may be known now.
         let known = known_first.is_some_and(|leaf| !leaf.is_some_and(|l| counters.contains(&l)));
         Needed {
-            components: if known { 0 } else { need.lanes },
+            components: if known { 0 } else { lanes },
             iterations: counters.iter().copied().map(which).collect(),
             guards,
         }
@@ -259,7 +259,7 @@ impl<'a> Reader<'a> {
                 found.push(NeedGuard { holds: self.guard(&holds, number)?, iterations: None });
                 continue;
             };
-            let turn = self.terms.uniform("$turn", WideInterval::new(0, i64::MAX));
+            let turn = self.terms.uniform(TURN, WideInterval::new(0, i64::MAX));
             let by = HashMap::from([(self.terms.atom_of(counter)?, turn)]);
             let holds = self.terms.substitute(&holds, &by);
             let iterations = self.last_iteration(counter)?.add(&Poly::int(1))?;
@@ -270,7 +270,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The number of a loop's last iteration.
-    fn last_iteration(&self, counter: Leaf) -> Option<Poly> {
+    pub fn last_iteration(&self, counter: Leaf) -> Option<Poly> {
         match self.terms.info(self.terms.atom_of(counter)?).uppers.as_slice() {
             [last] => Some(last.clone()),
             _ => None,
@@ -284,20 +284,8 @@ impl<'a> Reader<'a> {
             return Some(holds);
         }
         // It holds for some item if it does for the first or the last one.
-        let [first, last] = [false, true].map(|last| {
-            holds.replace(&mut |name: &String| {
-                Ok::<_, std::convert::Infallible>(match name.strip_prefix("$lid_") {
-                    Some(d) if last => SymbolExpr::binary(
-                        BinaryOp::Sub,
-                        SymbolExpr::Name(format!("$local_{d}")),
-                        SymbolExpr::Int(1),
-                    ),
-                    Some(_) => SymbolExpr::Int(0),
-                    None => SymbolExpr::Name(name.clone()),
-                })
-            })
-        });
-        Some(SymbolExpr::binary(BinaryOp::Or, first.ok()?, last.ok()?))
+        let [first, last] = [false, true].map(|last| at_end_of_group(&holds, [last; 3]));
+        Some(SymbolExpr::binary(BinaryOp::Or, first, last))
     }
 
     /// Of places whose distances hold everywhere, those between iterations.

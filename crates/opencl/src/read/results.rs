@@ -11,7 +11,7 @@ use super::symbolic::{AtomKind, Poly};
 use super::types::width;
 use super::value::ReadValue;
 use crate::ast::{AddressSpace, CBinaryOp, ScalarType, SourcePlace, Type, UnaryOp};
-use crate::steps::{Dependence, Lanes};
+use crate::steps::Lanes;
 
 /// The place of whole numbers that are made of ids and arguments.
 const NUMBER: &str = "#number";
@@ -94,16 +94,14 @@ impl Reader<'_> {
         if self.terms.on_data(number) {
             return FormulaId::UNKNOWN;
         }
-        let (space, array) = (AddressSpace::Private, Rc::from(NUMBER));
-        let offset = number.clone();
-        self.formulas.add(Formula::Place {
-            space,
-            array,
-            offset,
-            element: 1,
-            width: 1,
-            barriers: 0,
-        })
+        self.private_place(NUMBER.into(), number.clone())
+    }
+
+    /// A number that no compiler knows, but is loaded from no memory.
+    fn private_place(&mut self, array: Rc<str>, offset: Poly) -> FormulaId {
+        let space = AddressSpace::Private;
+        let (element, width, barriers) = (1, 1, 0);
+        self.formulas.add(Formula::Place { space, array, offset, element, width, barriers })
     }
 
     /// What is loaded from a place; nothing is known of what the walk only looks at.
@@ -125,23 +123,7 @@ impl Reader<'_> {
 
     /// A real number that the host passes.
     pub fn argument(&mut self, name: &str) -> FormulaId {
-        let (space, array) = (AddressSpace::Private, format!("#{name}").into());
-        let offset = Poly::int(0);
-        self.formulas.add(Formula::Place {
-            space,
-            array,
-            offset,
-            element: 1,
-            width: 1,
-            barriers: 0,
-        })
-    }
-
-    /// A value that is loaded from memory.
-    pub fn memory_value(&mut self, at: (AddressSpace, &Rc<str>, &Poly), ty: &Type) -> ReadValue {
-        let formula = self.loaded(at, super::types::parts(ty));
-        let value = self.unknown(ty, Dependence::Data);
-        self.with_formula(value, formula)
+        self.private_place(format!("#{name}").into(), Poly::int(0))
     }
 
     /// A component of a vector.

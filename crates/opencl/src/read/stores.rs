@@ -45,7 +45,7 @@ impl Reader<'_> {
             whether.path.truncate(guards);
             self.formulas.keep(&self.terms, whether, local, true, false);
         }
-        self.formulas.keep(&self.terms, stored, local, self.uncertain == 0, overwrites);
+        self.formulas.keep(&self.terms, stored, local, self.deciding.is_none(), overwrites);
     }
 
     /// The variables that the other side of a branch has with another formula, each with one for
@@ -91,18 +91,16 @@ impl Reader<'_> {
         let counters = self.terms.leaves(offset);
         let (mut left, mut rest) = (counters.clone(), offset.clone());
         while !left.is_empty() {
-            let terms = &mut self.terms;
+            let terms = &self.terms;
             let next = left.iter().position(|leaf| {
                 let factor = terms.atom_of(*leaf).and_then(|atom| terms.linear(offset, atom));
                 factor.is_some_and(|(factor, _)| factor == step)
             })?;
             let leaf = left.remove(next);
             let atom = terms.atom_of(leaf)?;
-            let [last] = terms.info(atom).uppers.as_slice() else { return None };
-            let iterations = last.add(&Poly::int(1))?;
-            let term = terms.mul(&step, &Poly::atom(atom));
-            rest = rest.sub(&term)?;
-            step = terms.mul(&step, &iterations);
+            let iterations = self.last_iteration(leaf)?.add(&Poly::int(1))?;
+            rest = rest.sub(&self.terms.mul(&step, &Poly::atom(atom)))?;
+            step = self.terms.mul(&step, &iterations);
         }
         (rest == Poly::int(0) && step == size).then_some(counters)
     }

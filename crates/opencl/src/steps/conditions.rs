@@ -1,4 +1,6 @@
-//! Conditions of branches: which depend on the item, and which hold for one item of a group.
+//! Conditions: which depend on the item, which hold for one item of a group; names in numbers.
+
+use std::convert::Infallible;
 
 use tickbound_expr::BinaryOp;
 
@@ -47,6 +49,33 @@ pub(crate) fn mentions(number: &SymbolExpr, prefix: &str) -> bool {
     let mut found = false;
     number.names(&mut |name: &String| found |= name.starts_with(prefix));
     found
+}
+
+/// The name of an iteration of the loop that a number is about.
+pub(crate) const TURN: &str = "$turn";
+
+/// A number with other numbers for some of its names.
+pub(crate) fn with_names(
+    number: &SymbolExpr,
+    by: impl Fn(&str) -> Option<SymbolExpr>,
+) -> SymbolExpr {
+    let by = |name: &String| by(name).unwrap_or_else(|| SymbolExpr::Name(name.clone()));
+    let replaced = number.replace(&mut |name| Ok::<_, Infallible>(by(name)));
+    replaced.unwrap_or_else(|never| match never {})
+}
+
+/// A number for an item of a group: for each dimension the last one of it, or the first.
+pub(crate) fn at_end_of_group(number: &SymbolExpr, last: [bool; 3]) -> SymbolExpr {
+    with_names(number, |name| {
+        let d = name.strip_prefix("$lid_")?.parse::<usize>().ok()?;
+        Some(match last.get(d)? {
+            true => {
+                let size = SymbolExpr::Name(format!("$local_{d}"));
+                SymbolExpr::binary(BinaryOp::Sub, size, SymbolExpr::Int(1))
+            }
+            false => SymbolExpr::Int(0),
+        })
+    })
 }
 
 #[cfg(test)]

@@ -3,11 +3,9 @@
 //! A value that was loaded is known until a store, an atomic operation or a barrier may have
 //! changed it. `a[i].x` and `a[i].y` load the same vector.
 
-use std::convert::Infallible;
-
 use super::batch::is_from_data;
 use crate::ast::AddressSpace;
-use crate::steps::{KernelStep, KernelStepKind, MemoryAccess, SymbolExpr};
+use crate::steps::{KernelStep, KernelStepKind, MemoryAccess, SymbolExpr, with_names};
 
 /// What an array's place holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,12 +78,9 @@ impl Loaded {
 /// the same in loops inside it.
 fn place(access: &MemoryAccess) -> Option<SymbolExpr> {
     let loops = access.iterations.len();
-    let name = |name: &String| {
-        let inner = name.strip_prefix("$turn_").and_then(|k| k.parse::<usize>().ok());
-        let outer = inner.and_then(|k| loops.checked_sub(k + 1));
-        outer.map_or_else(|| name.clone(), |k| format!("$loop_{k}"))
-    };
     let offset = access.offset.as_ref().filter(|_| !is_from_data(access))?;
-    let place = offset.replace(&mut |n| Ok::<_, Infallible>(SymbolExpr::Name(name(n))));
-    place.ok()
+    Some(with_names(offset, |name| {
+        let outer = loops.checked_sub(name.strip_prefix("$turn_")?.parse::<usize>().ok()? + 1)?;
+        Some(SymbolExpr::Name(format!("$loop_{outer}")))
+    }))
 }

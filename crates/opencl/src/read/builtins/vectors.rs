@@ -82,11 +82,11 @@ impl<'a> Reader<'a> {
         match (self.pointee_at(value, (index, &pitch), &e.at)?, store) {
             (ObjectPlace::Memory(space, name, offset), store) => {
                 let whole = (element, layout.width);
-                self.access(store.is_some(), (space, &name, &offset), whole, &e.at);
+                let loaded = self.access(store.is_some(), (space, &name, &offset), whole, &e.at);
                 if let Some((_, formula)) = store {
                     self.store_formula((space, &name, &offset), vec![formula], true);
                 }
-                Ok(self.loaded((space, &name, &offset), whole))
+                Ok(loaded)
             }
             (place, Some(_)) => {
                 self.smudge_place(&place);

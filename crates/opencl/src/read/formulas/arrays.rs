@@ -137,7 +137,7 @@ impl Search<'_> {
                     way.short.insert(leaf);
                 }
             }
-            false => way = way.once(leaf),
+            false => way = way.moved(leaf, None),
         }
         way.left.remove(&leaf);
         self.want(end, part, way);
@@ -156,16 +156,13 @@ impl Search<'_> {
         match self.formulas.get(end).clone() {
             Formula::After(_, base) => self.stored_at(base, offset, way, left),
             Formula::Carried(_, _, start) => self.stored_at(start, offset, way, left),
-            Formula::Either([(_, a), (_, b)]) if self.formulas.is_made_of(a, b) => {
-                self.stored_at(a, offset, way, left)
-            }
-            Formula::Either([(_, a), (_, b)]) if self.formulas.is_made_of(b, a) => {
-                self.stored_at(b, offset, way, left)
-            }
-            Formula::Either([(_, a), (_, b)]) => {
-                let [a, b] = [a, b].map(|side| self.stored_at(side, offset, way, left));
-                a.zip(b).filter(|(a, b)| a.0 == b.0).map(|(a, _)| a)
-            }
+            Formula::Either(sides) => match self.formulas.common(sides) {
+                Some((_, whole)) => self.stored_at(whole, offset, way, left),
+                None => {
+                    let [a, b] = sides.map(|(_, side)| self.stored_at(side, offset, way, left));
+                    a.zip(b).filter(|(a, b)| a.0 == b.0).map(|(a, _)| a)
+                }
+            },
             Formula::Stored(before, at, _) => match self.same_place(&at, offset, way.clone()) {
                 _ if at == *offset => Some((at, way.clone())),
                 Some(way) => Some((at, way)),

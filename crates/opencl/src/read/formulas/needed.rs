@@ -76,8 +76,7 @@ fn needs(found: HashMap<(FormulaId, Part), Vec<Way>>) -> Needs {
     for ((id, part), ways) in found {
         match part {
             Part::Whole => {
-                let need = |way: Way| way.need(u8::MAX);
-                needs.entry(id).or_default().extend(ways.into_iter().map(need));
+                needs.entry(id).or_default().extend(ways.into_iter().map(|way| (u8::MAX, way)));
             }
             Part::Component(_) => lanes.entry(id).or_default().extend(ways.into_iter().take(1)),
             Part::Element(..) => {}
@@ -91,7 +90,7 @@ fn needs(found: HashMap<(FormulaId, Part), Vec<Way>>) -> Needs {
             all.short.extend(way.short);
             all.path.extend(way.path);
         }
-        needs.entry(id).or_default().push(all.need(lanes));
+        needs.entry(id).or_default().push((lanes, all));
     }
     needs
 }
@@ -152,15 +151,7 @@ impl Search<'_> {
             (Formula::Computed(_, parts), part @ (Part::Whole | Part::Component(_))) => {
                 parts.into_iter().for_each(|p| self.want(p, part.clone(), way.clone()));
             }
-            (Formula::Either([(_, a), (_, b)]), part) if self.formulas.is_made_of(b, a) => {
-                self.want(a, part.clone(), way.clone());
-                self.sides(id, &part, &way);
-            }
-            (Formula::Either([(_, a), (_, b)]), part) if self.formulas.is_made_of(a, b) => {
-                self.want(b, part.clone(), way.clone());
-                self.sides(id, &part, &way);
-            }
-            (Formula::Either(_), part) => self.sides(id, &part, &way),
+            (Formula::Either(sides), part) => self.sides(sides, &part, &way),
             (Formula::After(leaf, base), part) => {
                 let mut way = way;
                 if way.once.insert(leaf) {
@@ -227,9 +218,11 @@ impl Search<'_> {
         }
     }
 
-    /// Each of two values where its guard holds.
-    fn sides(&mut self, either: FormulaId, part: &Part, way: &Way) {
-        let Formula::Either(sides) = *self.formulas.get(either) else { return };
+    /// Each of two values where its guard holds, and what both are made of.
+    fn sides(&mut self, sides: [(u32, FormulaId); 2], part: &Part, way: &Way) {
+        if let Some((common, _)) = self.formulas.common(sides) {
+            self.want(common, part.clone(), way.clone());
+        }
         for (guard, side) in sides {
             let mut own = way.clone();
             own.path.insert(guard);
@@ -307,12 +300,15 @@ impl Formulas {
         }
     }
 
-    /// Whether a formula is certainly made of another one.
-    pub(super) fn is_made_of(&self, id: FormulaId, other: FormulaId) -> bool {
-        self.made_of(id, other, MAX_NESTED)
+    /// Of two sides the one that the other is certainly made of, and that one.
+    pub(super) fn common(&self, sides: [(u32, FormulaId); 2]) -> Option<(FormulaId, FormulaId)> {
+        let [(_, a), (_, b)] = sides;
+        let pairs = [(a, b), (b, a)];
+        pairs.into_iter().find(|(common, whole)| self.is_made_of(*whole, *common, MAX_NESTED))
     }
 
-    fn made_of(&self, id: FormulaId, other: FormulaId, nested: usize) -> bool {
+    /// Whether a formula is certainly made of another one.
+    fn is_made_of(&self, id: FormulaId, other: FormulaId, nested: usize) -> bool {
         let (mut seen, mut left) = (HashSet::new(), vec![id]);
         while let Some(id) = left.pop() {
             if id == other {
@@ -327,15 +323,18 @@ impl Formulas {
                 Formula::WithComponent(_, _, value) => left.push(*value),
                 Formula::Either(sides)
                     if nested > 0
-                        && sides.iter().all(|(_, side)| self.made_of(*side, other, nested - 1)) =>
+                        && sides
+                            .iter()
+                            .all(|(_, side)| self.is_made_of(*side, other, nested - 1)) =>
                 {
                     return true;
                 }
                 // An array in which what was there is part of what is there.
                 Formula::Stored(before, at, value) if self.begins(*before, other) => {
                     let part = self.find(&Formula::Element(*before, at.clone()));
-                    return part
-                        .is_some_and(|part| nested > 0 && self.made_of(*value, part, nested - 1));
+                    return part.is_some_and(|part| {
+                        nested > 0 && self.is_made_of(*value, part, nested - 1)
+                    });
                 }
                 Formula::Stored(_, _, value) => left.push(*value),
                 _ => {}

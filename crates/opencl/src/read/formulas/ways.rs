@@ -6,30 +6,20 @@ use super::super::symbolic::Leaf;
 use super::formula::FormulaId;
 use super::stored::{Guards, are_sides};
 
+/// All formulas that are needed: components that are at least, and a few ways in which they are.
+pub type Needs = HashMap<FormulaId, Vec<(u8, Way)>>;
+
 /// Executions of a formula that are needed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Need {
-    /// Components that are needed at least.
-    pub lanes: u8,
-    /// Loops of which only one iteration is known to be needed.
-    pub once: BTreeSet<Leaf>,
-    /// Loops of which the last iteration is not known to be needed.
-    pub short: BTreeSet<Leaf>,
-    /// Numbers of guards that have to hold.
-    pub path: BTreeSet<u32>,
-}
-
-/// All formulas that are needed, each with a few ways in which it is.
-pub type Needs = HashMap<FormulaId, Vec<Need>>;
-
-/// As [`Need`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Way {
+pub struct Way {
+    /// Loops of which only one iteration is known to be needed.
     pub once: BTreeSet<Leaf>,
     /// Those of `once` that are there as their loop has been left: an offset may say which
     /// iteration it was.
     pub left: BTreeSet<Leaf>,
+    /// Loops of which the last iteration is not known to be needed.
     pub short: BTreeSet<Leaf>,
+    /// Numbers of guards that have to hold.
     pub path: BTreeSet<u32>,
     /// Loops after which the same is needed of what their last iteration has made of a variable.
     pub last: BTreeSet<(Leaf, FormulaId)>,
@@ -44,18 +34,7 @@ impl Way {
             && self.last.is_superset(&other.last)
     }
 
-    pub fn need(self, lanes: u8) -> Need {
-        Need { lanes, once: self.once, short: self.short, path: self.path }
-    }
-
-    /// The same where only one iteration of a loop is needed.
-    pub fn once(mut self, of: Leaf) -> Way {
-        self.once.insert(of);
-        self.left.remove(&of);
-        self
-    }
-
-    /// The same where as many iterations of `of` are needed as of `other`.
+    /// The same where as many iterations of `of` are needed as of `other`; without one, only one.
     pub fn moved(mut self, of: Leaf, other: Option<Leaf>) -> Way {
         self.left.remove(&of);
         match other.is_some_and(|other| other == of || !self.once.contains(&other)) {

@@ -1,8 +1,6 @@
 //! Random kernels on real numbers.
 
-use std::fmt::Write as _;
-
-use crate::random::Random;
+use crate::random::{ProgramText, Random};
 
 /// Writes kernels `k(a, v, index, out, n)` for groups of 8 items, 32 in all.
 ///
@@ -10,13 +8,11 @@ use crate::random::Random;
 /// 1,024 numbers; `n` is 5, the macro T a tuning parameter from 1 to 3.
 pub struct Writer {
     random: Random,
-    text: String,
-    depth: usize,
+    out: ProgramText,
     /// Real variables in scope.
     reals: Vec<String>,
     /// Counters of the loops around.
     counters: Vec<String>,
-    names: u32,
     /// Statements left.
     left: i64,
     /// Whether all items of a group are here.
@@ -32,19 +28,17 @@ impl Writer {
     pub fn new(seed: u64) -> Writer {
         Writer {
             random: Random(seed),
-            text: String::new(),
-            depth: 1,
+            out: ProgramText::new(),
             reals: vec!["x".into()],
             counters: Vec::new(),
-            names: 0,
             left: 14,
             together: true,
         }
     }
 
     pub fn kernel(mut self) -> String {
-        self.text.push_str(HELPERS);
-        self.text.push_str(
+        self.out.text.push_str(HELPERS);
+        self.out.text.push_str(
             "kernel void k(global const float *restrict a, global const float4 *restrict v, \
              global const int *restrict index, global float *restrict out, int n)\n{\n",
         );
@@ -56,70 +50,61 @@ impl Writer {
             "for (int j = 0; j < 3; ++j) r[j] = a[gid + j];",
             "float x = 0.0f;",
         ] {
-            self.line(line);
+            self.out.line(line);
         }
         for _ in 0..2 + self.random.below(5) {
             self.statement();
         }
         let last = self.real(1);
-        self.line(&format!("out[gid] = x + {last};"));
-        self.text.push_str("}\n");
-        self.text
-    }
-
-    fn line(&mut self, text: &str) {
-        let _ = writeln!(self.text, "{}{text}", "    ".repeat(self.depth));
-    }
-
-    fn fresh(&mut self, stem: &str) -> String {
-        self.names += 1;
-        format!("{stem}{}", self.names)
+        self.out.line(&format!("out[gid] = x + {last};"));
+        self.out.text.push_str("}\n");
+        self.out.text
     }
 
     fn block(&mut self) {
-        self.depth += 1;
+        self.out.depth += 1;
         let known = self.reals.len();
         for _ in 0..1 + self.random.below(3) {
             self.statement();
         }
         self.reals.truncate(known);
-        self.depth -= 1;
+        self.out.depth -= 1;
     }
 
     fn statement(&mut self) {
         self.left -= 1;
-        let simple = self.depth > 3 || self.left < 0;
+        let simple = self.out.depth > 3 || self.left < 0;
         match self.random.below(if simple { 9 } else { 15 }) {
             0 | 1 => {
-                let (name, value) = (self.fresh("y"), self.real(2));
-                self.line(&format!("float {name} = {value};"));
+                let (name, value) = (self.out.fresh("y"), self.real(2));
+                self.out.line(&format!("float {name} = {value};"));
                 self.reals.push(name);
             }
             2..=4 => {
                 let (name, value) = (self.variable(), self.real(2));
                 let how = self.random.pick(&["+=", "+=", "+=", "*=", "=", "-="]);
-                self.line(&format!("{name} {how} {value};"));
+                self.out.line(&format!("{name} {how} {value};"));
             }
             5 => {
                 let value = self.real(2);
                 let place =
                     self.random.pick(&["gid + 32", "gid + 64", "gid * 2 + 96", "512 + lid"]);
-                self.line(&format!("out[{place}] = {value};"));
+                self.out.line(&format!("out[{place}] = {value};"));
             }
             6 => {
                 let place = self.counter();
                 let value = self.real(1);
-                self.line(&format!("out[gid * 8 + 128 + {place}] = {value};"));
+                self.out.line(&format!("out[gid * 8 + 128 + {place}] = {value};"));
             }
             7 => {
                 let (place, value) = (self.random.pick(&["0", "1", "j"]).to_owned(), self.real(1));
                 let whole = place == "j";
                 let before = if whole { "for (int j = 0; j < 3; ++j) " } else { "" };
-                self.line(&format!("{before}r[{place}] += {value};"));
+                self.out.line(&format!("{before}r[{place}] += {value};"));
             }
             8 => {
                 let (name, value) = (self.variable(), self.real(1));
-                self.line(&format!("add_to(&{name}, {value});"));
+                self.out.line(&format!("add_to(&{name}, {value});"));
             }
             9..=11 => self.repeat(),
             12 | 13 => self.branch(),
@@ -129,7 +114,7 @@ impl Writer {
     }
 
     fn repeat(&mut self) {
-        let counter = self.fresh("i");
+        let counter = self.out.fresh("i");
         let (first, last, step) = match self.random.below(14) {
             0 | 1 => ("0", "T", "++I"),
             2 => ("0", "4", "++I"),
@@ -146,14 +131,14 @@ impl Writer {
         let together = self.together && first != "lid" && !last.contains("index");
         let together = std::mem::replace(&mut self.together, together);
         if self.random.one_in(6) {
-            self.line("#pragma unroll 2");
+            self.out.line("#pragma unroll 2");
         }
         let step = step.replace('I', &counter);
-        self.line(&format!("for (int {counter} = {first}; {counter} < {last}; {step}) {{"));
+        self.out.line(&format!("for (int {counter} = {first}; {counter} < {last}; {step}) {{"));
         self.counters.push(counter);
         self.block();
         self.counters.pop();
-        self.line("}");
+        self.out.line("}");
         self.together = together;
     }
 
@@ -170,13 +155,13 @@ impl Writer {
         let alike = condition.starts_with("T") || condition.starts_with("get");
         let together = self.together && alike;
         let together = std::mem::replace(&mut self.together, together);
-        self.line(&format!("if ({condition}) {{"));
+        self.out.line(&format!("if ({condition}) {{"));
         self.block();
         if self.random.one_in(2) {
-            self.line("} else {");
+            self.out.line("} else {");
             self.block();
         }
-        self.line("}");
+        self.out.line("}");
         self.together = together;
     }
 
@@ -189,10 +174,10 @@ impl Writer {
             2 => format!("for (int j = 0; j < 8; j += T) {name} += t[j] * t[7 - lid];"),
             _ => format!("{name} = fmax({name}, t[(lid + T) & 7]);"),
         };
-        self.line(&format!("t[lid] = {value};"));
-        self.line("barrier(CLK_LOCAL_MEM_FENCE);");
-        self.line(&read);
-        self.line("barrier(CLK_LOCAL_MEM_FENCE);");
+        self.out.line(&format!("t[lid] = {value};"));
+        self.out.line("barrier(CLK_LOCAL_MEM_FENCE);");
+        self.out.line(&read);
+        self.out.line("barrier(CLK_LOCAL_MEM_FENCE);");
     }
 
     fn variable(&mut self) -> String {

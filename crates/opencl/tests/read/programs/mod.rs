@@ -2,18 +2,14 @@
 
 mod expressions;
 
-use std::fmt::Write as _;
-
-use crate::random::Random;
+use crate::random::{ProgramText, Random};
 
 /// Writes kernels.
 pub struct Writer {
     pub random: Random,
-    text: String,
-    depth: usize,
+    out: ProgramText,
     /// Whole-number variables that may be read, and whether they may be changed.
     variables: Vec<(String, bool)>,
-    names: u32,
     loops: usize,
     /// Statements left.
     left: i64,
@@ -32,10 +28,8 @@ impl Writer {
     pub fn new(seed: u64) -> Writer {
         Writer {
             random: Random(seed),
-            text: String::new(),
-            depth: 1,
+            out: ProgramText::new(),
             variables: Vec::new(),
-            names: 0,
             loops: 0,
             left: 24,
         }
@@ -44,22 +38,22 @@ impl Writer {
     /// A kernel `k(global int *a, global int *b, global float4 *v, constant int *c, local int *l,
     /// int n, uint u)`.
     pub fn kernel(mut self) -> String {
-        self.text.push_str("constant int K = 3;\n");
-        self.text.push_str(HELPERS);
-        self.text.push_str(
+        self.out.text.push_str("constant int K = 3;\n");
+        self.out.text.push_str(HELPERS);
+        self.out.text.push_str(
             "kernel void k(global int *a, global int *b, global float4 *v, constant int *c, \
              local int *l, int n, uint u)\n{\n",
         );
         for name in ["n", "N", "WG"] {
             self.variables.push((name.to_owned(), false));
         }
-        self.line("int lid = get_local_id(0);");
-        self.line("int gid = get_global_id(0);");
-        self.line("int x = 0;");
-        self.line("int z = 0;");
-        self.line("float4 f = (float4)(0.0f);");
-        self.line("local int t[WG];");
-        self.line("int r[4];");
+        self.out.line("int lid = get_local_id(0);");
+        self.out.line("int gid = get_global_id(0);");
+        self.out.line("int x = 0;");
+        self.out.line("int z = 0;");
+        self.out.line("float4 f = (float4)(0.0f);");
+        self.out.line("local int t[WG];");
+        self.out.line("int r[4];");
         self.variables.push(("lid".into(), false));
         self.variables.push(("gid".into(), false));
         self.variables.push(("x".into(), true));
@@ -67,45 +61,36 @@ impl Writer {
         for _ in 0..count {
             self.statement();
         }
-        self.line("a[gid] = x + z;");
-        self.text.push_str("}\n");
-        self.text
-    }
-
-    fn line(&mut self, text: &str) {
-        let _ = writeln!(self.text, "{}{text}", "    ".repeat(self.depth));
-    }
-
-    fn fresh(&mut self, stem: &str) -> String {
-        self.names += 1;
-        format!("{stem}{}", self.names)
+        self.out.line("a[gid] = x + z;");
+        self.out.text.push_str("}\n");
+        self.out.text
     }
 
     fn block(&mut self) {
-        self.depth += 1;
+        self.out.depth += 1;
         let known = self.variables.len();
         let count = 1 + self.random.below(3);
         for _ in 0..count {
             self.statement();
         }
         self.variables.truncate(known);
-        self.depth -= 1;
+        self.out.depth -= 1;
     }
 
     fn statement(&mut self) {
         self.left -= 1;
-        let deep = self.depth > 4 || self.left < 0;
+        let deep = self.out.depth > 4 || self.left < 0;
         match self.random.below(if deep { 12 } else { 24 }) {
             0 => self.declare(),
             1 => self.assign(),
             2 => {
                 let (i, j) = (self.index(), self.index());
-                self.line(&format!("a[{i}] = b[{j}];"));
+                self.out.line(&format!("a[{i}] = b[{j}];"));
             }
             3 => {
                 let op = self.random.pick(&["+=", "-=", "*=", "^="]);
                 let (i, e) = (self.index(), self.integer(2));
-                self.line(&format!("a[{i}] {op} {e};"));
+                self.out.line(&format!("a[{i}] {op} {e};"));
             }
             4 => {
                 let i = self.index();
@@ -119,7 +104,7 @@ impl Writer {
                     "r[I & 3] = a[I];",
                     "x += r[I & 3] * 0;",
                 ]);
-                self.line(&text.replace('I', &i));
+                self.out.line(&text.replace('I', &i));
             }
             5 => {
                 let i = self.index();
@@ -134,9 +119,9 @@ impl Writer {
                     "v[I] += f;",
                     "f.x = v[I].x + v[I].y;",
                 ]);
-                self.line(&text.replace('I', &i));
+                self.out.line(&text.replace('I', &i));
             }
-            6 => self.line("barrier(CLK_LOCAL_MEM_FENCE);"),
+            6 => self.out.line("barrier(CLK_LOCAL_MEM_FENCE);"),
             7 => {
                 let i = self.index();
                 let e = self.integer(1);
@@ -150,7 +135,7 @@ impl Writer {
                     "atomic_add(&a[I], E);",
                     "a[I] = total(b, clip(E, 9));",
                 ]);
-                self.line(&text.replace('I', &i).replace('E', &e));
+                self.out.line(&text.replace('I', &i).replace('E', &e));
             }
             8 => self.data_branch(),
             9 => {
@@ -162,15 +147,15 @@ impl Writer {
                     "z += (C || b[J] != 0);",
                     "*(C ? &a[I] : &b[J]) = 1;",
                 ]);
-                self.line(&text.replace('C', &c).replace('I', &i).replace('J', &j));
+                self.out.line(&text.replace('C', &c).replace('I', &i).replace('J', &j));
             }
             10 if self.loops > 0 && self.random.one_in(2) => {
                 let c = self.condition();
-                self.line(&format!("if ({c}) continue;"));
+                self.out.line(&format!("if ({c}) continue;"));
             }
             11 if self.loops == 0 && self.random.one_in(3) => {
                 let c = self.condition();
-                self.line(&format!("if ({c}) return;"));
+                self.out.line(&format!("if ({c}) return;"));
             }
             10..=13 => self.branch(),
             14..=18 => self.counted(),
@@ -185,7 +170,7 @@ impl Writer {
 
     /// Two whole numbers as parts of something.
     fn declare_parts(&mut self) {
-        let name = self.fresh("q");
+        let name = self.out.fresh("q");
         let (a, b) = (self.integer(1), self.integer(1));
         let (text, parts) = match self.random.below(3) {
             0 => (format!("int2 {name} = (int2)({a}, {b});"), [".x", ".s1"]),
@@ -195,7 +180,7 @@ impl Writer {
                 [".m", ".n"],
             ),
         };
-        self.line(&text);
+        self.out.line(&text);
         self.variables.extend(parts.map(|part| (format!("{name}{part}"), true)));
     }
 
@@ -203,7 +188,7 @@ impl Writer {
         if self.random.one_in(4) {
             return self.declare_parts();
         }
-        let name = self.fresh("d");
+        let name = self.out.fresh("d");
         let e = self.integer(2);
         let ty = self.random.pick(&[
             "int",
@@ -215,7 +200,7 @@ impl Writer {
             "short",
             "uchar",
         ]);
-        self.line(&format!("{ty} {name} = {e};"));
+        self.out.line(&format!("{ty} {name} = {e};"));
         self.variables.push((name, ty != "const int"));
     }
 
@@ -228,7 +213,7 @@ impl Writer {
             2 => format!("{name} -= 2;"),
             _ => format!("{name} = {e};"),
         };
-        self.line(&text);
+        self.out.line(&text);
     }
 
     fn changeable(&mut self) -> Option<String> {
@@ -239,13 +224,13 @@ impl Writer {
 
     fn branch(&mut self) {
         let c = self.condition();
-        self.line(&format!("if ({c}) {{"));
+        self.out.line(&format!("if ({c}) {{"));
         self.block();
         if self.random.one_in(2) {
-            self.line("} else {");
+            self.out.line("} else {");
             self.block();
         }
-        self.line("}");
+        self.out.line("}");
     }
 
     /// Cases in any order, some without an end; what is left inside is that of the loop or the
@@ -253,19 +238,19 @@ impl Writer {
     fn switch(&mut self) {
         let value =
             self.random.pick(&["n", "N & 3", "lid % 3", "u", "(uchar)(n + 254)", "gid - 1", "K"]);
-        self.line(&format!("switch ({value}) {{"));
+        self.out.line(&format!("switch ({value}) {{"));
         let mut labels = vec!["case 0:", "case 1:", "case 2: case 5:", "default:", "case -1:"];
         let count = 1 + self.random.below(3);
         for _ in 0..count {
             let label = labels.remove(self.random.below(labels.len() as u64) as usize);
-            self.line(&format!("{label} {{"));
+            self.out.line(&format!("{label} {{"));
             self.block();
             let c = self.condition();
             let end = self.random.pick(&["break;", "break;", "if (C) break; x += 1;", ""]);
-            self.line(&end.replace('C', &c));
-            self.line("}");
+            self.out.line(&end.replace('C', &c));
+            self.out.line("}");
         }
-        self.line("}");
+        self.out.line("}");
     }
 
     fn data_branch(&mut self) {
@@ -275,11 +260,11 @@ impl Writer {
             "if (a[I] > b[0]) { l[0] = 1; } else { l[I] = 2; }",
             "if (v[I].x > 0.5f) { f *= 2.0f; } else { f = f + 1.0f; }",
         ]);
-        self.line(&text.replace('I', &i));
+        self.out.line(&text.replace('I', &i));
     }
 
     fn counted(&mut self) {
-        let name = self.fresh("i");
+        let name = self.out.fresh("i");
         let (from, to) = (self.bound(), self.bound());
         let ty = self.random.pick(&["int", "int", "int", "uint", "long", "size_t"]);
         let step = self.random.pick(&["1", "2", "3", "N", "WG"]);
@@ -303,27 +288,27 @@ impl Writer {
                 )
             }
         };
-        self.line(&ahead);
+        self.out.line(&ahead);
         self.inside(name);
     }
 
     /// A loop that is left in the midst of an iteration, perhaps with the kernel.
     fn left_early(&mut self) {
-        let name = self.fresh("i");
+        let name = self.out.fresh("i");
         let (from, to, last) = (self.bound(), self.bound(), self.bound());
         let step = self.random.pick(&["1", "2", "WG"]);
         let condition = self.random.pick(&["I == L", "I >= L", "I + lid > L", "N == 3 && I == L"]);
         let condition = condition.replace('I', &name).replace('L', &last);
-        self.line(&format!("for (int {name} = {from}; {name} < {to}; {name} += {step}) {{"));
-        self.line(&format!("    a[{name} & 7] += 1;"));
+        self.out.line(&format!("for (int {name} = {from}; {name} < {to}; {name} += {step}) {{"));
+        self.out.line(&format!("    a[{name} & 7] += 1;"));
         let leave = if self.loops == 0 { self.random.pick(&["break", "return"]) } else { "break" };
-        self.line(&format!("    if ({condition}) {{ l[0] = 1; {leave}; }}"));
+        self.out.line(&format!("    if ({condition}) {{ l[0] = 1; {leave}; }}"));
         self.inside(name);
     }
 
     /// A loop with a barrier over tiles, of which the last ones reach over an end.
     fn tile(&mut self) {
-        let name = self.fresh("i");
+        let name = self.out.fresh("i");
         let (to, end) = (self.random.pick(&["n", "N", "2 * N"]), self.bound());
         let step = self.random.pick(&["WG", "1", "2"]);
         let text = self.random.pick(&[
@@ -333,9 +318,9 @@ impl Writer {
             "if (I < E && 2 * I - lid < n) a[I] = 1;",
             "if (I == lid) a[I] = 1;",
         ]);
-        self.line(&format!("for (int {name} = 0; {name} < {to} + WG; {name} += {step}) {{"));
-        self.line(&format!("    {}", text.replace('I', &name).replace('E', &end)));
-        self.line("    barrier(CLK_LOCAL_MEM_FENCE);");
+        self.out.line(&format!("for (int {name} = 0; {name} < {to} + WG; {name} += {step}) {{"));
+        self.out.line(&format!("    {}", text.replace('I', &name).replace('E', &end)));
+        self.out.line("    barrier(CLK_LOCAL_MEM_FENCE);");
         self.inside(name);
     }
 
@@ -346,11 +331,11 @@ impl Writer {
         self.block();
         self.loops -= 1;
         self.variables.truncate(known);
-        self.line("}");
+        self.out.line("}");
     }
 
     fn halving(&mut self) {
-        let name = self.fresh("s");
+        let name = self.out.fresh("s");
         let text = self.random.pick(&[
             "for (int S = WG / 2; S > 0; S >>= 1) {",
             "for (int S = 1; S < WG; S *= 2) {",
@@ -360,53 +345,53 @@ impl Writer {
             "for (int S = WG; S != 1; S /= 2) {",
             "for (uint S = WG + 1; S != 1; S >>= 1) {",
         ]);
-        self.line(&text.replace('S', &name));
+        self.out.line(&text.replace('S', &name));
         self.inside(name);
     }
 
     fn pointer_walk(&mut self) {
-        let (name, count) = (self.fresh("p"), self.fresh("i"));
+        let (name, count) = (self.out.fresh("p"), self.out.fresh("i"));
         let to = self.bound();
-        self.line(&format!("global int *{name} = b + lid;"));
-        self.line(&format!("for (int {count} = 0; {count} < {to}; {count}++) {{"));
-        self.line(&format!("    *{name}++ = *(a + {count});"));
+        self.out.line(&format!("global int *{name} = b + lid;"));
+        self.out.line(&format!("for (int {count} = 0; {count} < {to}; {count}++) {{"));
+        self.out.line(&format!("    *{name}++ = *(a + {count});"));
         self.inside(count);
     }
 
     fn other_loop(&mut self) {
-        let name = self.fresh("w");
+        let name = self.out.fresh("w");
         let to = self.bound();
         match self.random.below(5) {
             0 => {
-                self.line(&format!("int {name} = 0;"));
-                self.line(&format!("while ({name} < {to}) {{"));
-                self.line(&format!("    {name} += 2;"));
+                self.out.line(&format!("int {name} = 0;"));
+                self.out.line(&format!("while ({name} < {to}) {{"));
+                self.out.line(&format!("    {name} += 2;"));
             }
             1 => {
-                self.line(&format!("int {name} = N;"));
-                self.line(&format!("while ({name}--) {{"));
+                self.out.line(&format!("int {name} = N;"));
+                self.out.line(&format!("while ({name}--) {{"));
             }
             2 => {
-                self.line(&format!("int {name} = 0;"));
-                self.line("do {");
-                self.line(&format!("    {name} += 3;"));
+                self.out.line(&format!("int {name} = 0;"));
+                self.out.line("do {");
+                self.out.line(&format!("    {name} += 3;"));
                 self.loops += 1;
                 let known = self.variables.len();
                 self.variables.push((name.clone(), false));
                 self.block();
                 self.variables.truncate(known);
                 self.loops -= 1;
-                self.line(&format!("}} while ({name} < {to});"));
+                self.out.line(&format!("}} while ({name} < {to});"));
                 return;
             }
             3 => {
-                self.line(&format!("for (int {name} = 0; ; {name}++) {{"));
-                self.line(&format!("    if ({name} >= {to}) break;"));
+                self.out.line(&format!("for (int {name} = 0; ; {name}++) {{"));
+                self.out.line(&format!("    if ({name} >= {to}) break;"));
             }
             _ => {
-                self.line(&format!("int {name} = lid;"));
-                self.line(&format!("while ({name} < n && {name} < {to} + WG) {{"));
-                self.line(&format!("    {name} += WG;"));
+                self.out.line(&format!("int {name} = lid;"));
+                self.out.line(&format!("while ({name} < n && {name} < {to} + WG) {{"));
+                self.out.line(&format!("    {name} += WG;"));
             }
         }
         self.inside(name);
