@@ -96,7 +96,11 @@ fn needs(found: HashMap<(FormulaId, Part), Vec<Way>>) -> Needs {
 }
 
 impl Search<'_> {
+    /// Notes that something is needed. Unknown formulas have one number, and are not one value.
     pub fn want(&mut self, id: FormulaId, part: Part, way: Way) {
+        if id == FormulaId::UNKNOWN {
+            return;
+        }
         let conditions = way.once.len() + way.short.len() + way.path.len();
         self.left.entry(conditions).or_default().push(Wanted { id, part, way });
     }

@@ -199,18 +199,22 @@ struct Comparison {
 impl Comparison {
     /// Adds the kernel of a seed.
     fn add(&mut self, seed: u64, instrument: &mut Instrument) {
-        let folder = tempfile::tempdir().unwrap();
         let text = Writer::new(seed).kernel();
-        std::fs::write(folder.path().join("k.cl"), &text).unwrap();
+        self.add_text((&format!("seed {seed}"), &text), seed % 3 + 1, instrument);
+    }
+
+    /// Adds a kernel with a name, with this value of T.
+    fn add_text(&mut self, (name, text): (&str, &str), value: u64, instrument: &mut Instrument) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("k.cl"), text).unwrap();
         let Ok((problem, reading)) = read(folder.path()) else {
             self.refused += 1;
             return;
         };
         let counts: LeastUsage = least(&problem, &reading).unwrap();
         let kernel = Kernel { problem, folder: folder.path().to_owned() };
-        let value = seed % 3 + 1;
         let bound: Bound = kernel.bind(&[("T", value)]);
-        let about = format!("seed {seed}, T {value}");
+        let about = format!("{name}, T {value}");
         let run = kernel.optimised(instrument, &bound);
         let (items, touches) = run.unwrap_or_else(|e| panic!("{about}: {e}\n{text}"));
         let done = Done::new(&items, &touches);
@@ -245,6 +249,22 @@ fn compare(seeds: std::ops::Range<u64>) {
     // Neither is a test of counts of 0, nor one that finds nothing.
     assert!(refused < kernels / 10 && faults > kernels / 20, "{refused} {faults}");
     assert!(sums.values().all(|[counted, done]| counted * 20 > *done), "{sums:?}");
+}
+
+/// A load whose value is not known is needed by no other one that is not known.
+#[test]
+fn what_is_unknown_is_not_one_value() {
+    let Some(mut instrument) = instrument() else { return };
+    let text = "constant float table[8] = {1.5f, 2, 3, 4, 5, 6, 7, 8};
+        kernel void k(global const float *restrict a, global const float4 *restrict v,
+                      global const int *restrict index, global float *restrict out, int n) {
+            const int gid = get_global_id(0);
+            float unused = table[get_local_id(0)];
+            out[gid] = as_float(gid);
+        }";
+    let mut comparison = Comparison::default();
+    comparison.add_text(("a table", text), 1, &mut instrument);
+    assert_eq!((comparison.refused, comparison.violations), (0, Vec::new()));
 }
 
 #[test]
