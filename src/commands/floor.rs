@@ -1,22 +1,29 @@
 //! Floors: times that no configuration can undercut on the device.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use tickbound_expr::Expr;
 use tickbound_model::verdict::Status;
-use tickbound_model::{Configuration, Floor, FloorTerm, ModelError, Problem};
+use tickbound_model::{Caches, Configuration, Floor, FloorTerm, ModelError, Problem};
 use tickbound_opencl::{KernelReading, least};
 use tickbound_report::answer::{FloorAnswer, values};
-use tickbound_solver::{SearchOptions, TuneResult, tune};
+use tickbound_solver::{SearchOptions, Strategy, TuneResult, tune};
 
 use super::certify::certify;
 use super::exit::CliError;
 use super::stop;
 
+/// What launches find in caches that were emptied before, or not.
+pub fn caches(emptied: bool) -> Caches {
+    if emptied { Caches::Empty } else { Caches::Unknown }
+}
+
 /// The floor of a problem whose kernel was read; or why it has none.
 pub fn floor(
     problem: &Problem,
     reading: Option<&KernelReading>,
+    caches: Caches,
 ) -> Result<Result<Floor, ModelError>, CliError> {
     let Some(reading) = reading else {
         let what = "has no floor: nothing can be counted";
@@ -26,7 +33,7 @@ pub fn floor(
     if let Err(none) = Floor::greatest_mhz(problem) {
         return Ok(Err(none));
     }
-    Ok(Floor::new(problem, &least(problem, reading)?))
+    Ok(Floor::new(problem, &least(problem, reading)?, caches))
 }
 
 /// The floor of a space: of the least values of all terms the greatest.
@@ -57,7 +64,7 @@ impl SpaceFloor {
                 break;
             }
             let own = floor.problem(problem, term)?;
-            least.push((term, tune(&own, &options, stop::flag(), &|_| {})?));
+            least.push((term, searched(&own, &options)?));
         }
         Ok(SpaceFloor { floor, least })
     }
@@ -94,6 +101,19 @@ impl SpaceFloor {
         let Some((term, result)) = self.binding() else { return Ok(()) };
         certify(&self.floor.problem(problem, *term)?, result, &beside(folder))
     }
+}
+
+/// Searches for the least value of a term by elimination, which is enough for nearly all and is
+/// what certificates are of; otherwise in all ways.
+fn searched(problem: &Problem, options: &SearchOptions) -> Result<TuneResult, CliError> {
+    let with = |options: &SearchOptions| tune(problem, options, stop::flag(), &|_| {});
+    if options.strategy == Strategy::Race {
+        let found = with(&SearchOptions { strategy: Strategy::Eliminate, ..options.clone() })?;
+        if found.status == Status::Optimal || stop::flag().load(Ordering::Relaxed) {
+            return Ok(found);
+        }
+    }
+    Ok(with(options)?)
 }
 
 /// The folder for the certificate of a floor: `DIR-floor`.

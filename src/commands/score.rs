@@ -41,6 +41,9 @@ pub struct ScoreArgs {
     /// device
     #[arg(long, value_name = "RESULTS")]
     other: Vec<String>,
+    /// The times are of runs with empty caches, as `measure --flush-cache` takes
+    #[arg(long)]
+    flush_cache: bool,
     /// Draw measured times over the model's (.svg or .png; both without an extension)
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
@@ -116,7 +119,7 @@ pub(super) fn run(args: &ScoreArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
     let (problem, reading) = args.question.with_reading()?;
     let problem = problem.kernel_alone();
-    let floor = floor::floor(&problem, reading.as_ref())?.ok();
+    let floor = floor::floor(&problem, reading.as_ref(), floor::caches(args.flush_cache))?.ok();
     let mut inputs = args.question.chosen.files();
     let against = args.against(&problem)?;
     inputs.extend(args.other.iter().chain([&against]).map(PathBuf::from));

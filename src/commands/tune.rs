@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use num_bigint::BigUint;
 use tickbound_elimination::TableLimits;
 use tickbound_input::message::grouped;
-use tickbound_model::Problem;
+use tickbound_model::{Caches, Problem};
 use tickbound_opencl::{KernelReading, ReadError};
 use tickbound_simulator::simulate;
 use tickbound_solver::bracket::{Bounds, Incumbent};
@@ -96,7 +96,7 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     // Whether there is one is known before the search.
     let floor = args
         .floor
-        .then(|| floor_of_problem(&problem, reading.as_ref()))
+        .then(|| floor_of_problem(&problem, reading.as_ref(), Caches::Unknown))
         .transpose()?
         .transpose()?;
     if let Some(guesses) = args.question.chosen.guesses() {

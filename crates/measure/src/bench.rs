@@ -16,9 +16,10 @@ use std::time::{Duration, Instant};
 
 use super::buffers::Buffers;
 use super::expected::{DeviceCompare, Expected};
+use super::flush::Flush;
 use super::guarded::Round;
 use super::job::{Job, JobArgument};
-use super::job_error::{JobError, explain, not_launched, unusable};
+use super::job_error::{JobError, explain, not_launched, of_memory, unusable};
 use super::outcome::{FailureKind, Outcome, Stages, Timed};
 use super::sample::SampleRule;
 use tickbound_device::{Arg, DeviceError, DeviceKernel, DeviceKind, DeviceProgram, Session};
@@ -74,6 +75,8 @@ pub struct Bench<'s> {
     /// The outputs as they should be.
     expected: Option<Expected<'s>>,
     compare: DeviceCompare<'s>,
+    /// Made for the first job that wants it.
+    flush: Option<Flush<'s>>,
     /// Since when the device has had work, and when the last of it ended.
     busy: Option<(Instant, Instant)>,
 }
@@ -82,7 +85,7 @@ impl<'s> Bench<'s> {
     /// A bench without buffers.
     pub fn new(session: &'s Session) -> Bench<'s> {
         let (buffers, compare) = (Buffers::new(session), DeviceCompare::new(session));
-        Bench { session, buffers, expected: None, compare, busy: None }
+        Bench { session, buffers, expected: None, compare, flush: None, busy: None }
     }
 
     /// Runs a job. `stage` is called with what is at work.
@@ -217,12 +220,27 @@ impl<'s> Bench<'s> {
         }
     }
 
+    /// Empties the caches, if the job wants that.
+    fn flush(&mut self, job: &Job) -> Result<(), JobError> {
+        let Some(bytes) = job.flush else { return Ok(()) };
+        if self.flush.is_none() {
+            self.flush = Flush::new(self.session, bytes).map_err(of_memory)?;
+        }
+        let Some(flush) = &self.flush else {
+            let why = "--flush-cache: neither the device nor the platform states how large caches \
+                       are; add resources.l2_size to the platform";
+            return Err(JobError::job(FailureKind::Launch, why));
+        };
+        flush.flush().map_err(JobError::Device)
+    }
+
     /// Runs the kernel once on the first contents; seconds by the device's clock.
     ///
     /// # Safety
     /// As [`Bench::run`].
     unsafe fn once(&mut self, job: &Job, kernel: &DeviceKernel) -> Result<f64, JobError> {
         self.buffers.restore(job)?;
+        self.flush(job)?;
         let arguments = job.arguments.iter().map(|argument| {
             Ok(match argument {
                 JobArgument::Buffer(buffer) => Arg::buffer(self.buffers.data(buffer)?),

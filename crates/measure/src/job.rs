@@ -38,6 +38,9 @@ pub struct Job {
     pub binary: Option<PathBuf>,
     /// Seconds of the first run above which no other is made.
     pub cutoff: Option<f64>,
+    /// Before each run caches are emptied, of this many bytes together by the platform; 0 if it
+    /// does not state that.
+    pub flush: Option<u64>,
     /// When to stop repeating.
     pub rule: SampleRule,
 }
@@ -122,6 +125,7 @@ impl Job {
             expected: None,
             binary: None,
             cutoff: None,
+            flush: None,
             rule: SampleRule::default(),
         })
     }
@@ -157,7 +161,7 @@ impl Job {
     /// the same way.
     pub fn fingerprint(&self, files: &SourceFiles) -> String {
         let reference = files.reference.as_ref().map(|(_, text)| text);
-        let said = serde_json::json!([
+        let mut said = vec![serde_json::json!([
             self.code.text,
             self.code.entry,
             self.code.options,
@@ -167,10 +171,12 @@ impl Job {
             self.tolerance,
             files.included,
             reference,
-        ]);
+        ])];
+        said.extend(self.flush.map(|_| "empty caches".into()));
+        let said = said.iter().map(serde_json::Value::to_string).collect::<String>();
         let prime: u128 = 0x0100_0000_0000_0000_0000_013b;
         let step = |hash: u128, byte: u8| (hash ^ u128::from(byte)).wrapping_mul(prime);
-        let hash = said.to_string().bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, step);
+        let hash = said.bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, step);
         format!("{hash:032x}")
     }
 }

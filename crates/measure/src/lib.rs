@@ -39,6 +39,7 @@ mod error;
 pub mod expected;
 pub mod files;
 pub mod floors;
+mod flush;
 pub mod guarded;
 pub mod guided;
 pub mod job;

@@ -26,6 +26,8 @@ pub struct MeasureOptions {
     pub compilers: Option<usize>,
     /// A configuration whose first run takes this many times the best so far runs once.
     pub cutoff: f64,
+    /// Caches are emptied before each run.
+    pub flush_cache: bool,
     /// After this time nothing else is begun, but the best are timed in turns.
     pub budget: Option<Duration>,
     /// The user's own configuration: measured first, and compared with the best.

@@ -41,6 +41,16 @@ const PICOSECONDS: i64 = 1_000_000;
 /// Items of a warp where the platform does not state it.
 const WARP: i64 = 32;
 
+/// What the caches behind L1 hold when a launch begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Caches {
+    /// Anything: what the launch reads may be in them.
+    #[default]
+    Unknown,
+    /// Nothing of the launch.
+    Empty,
+}
+
 /// The floor of the configurations of a problem, by terms.
 #[derive(Debug, Clone)]
 pub struct Floor {
@@ -49,13 +59,13 @@ pub struct Floor {
 }
 
 impl Floor {
-    /// The floor of a problem whose kernel uses this at least.
+    /// The floor of a problem whose kernel uses this at least, in launches that find such caches.
     ///
     /// # Errors
     /// The platform does not state its greatest clock, or the launch has no groups of items.
-    pub fn new(problem: &Problem, least: &LeastUsage) -> Result<Floor, ModelError> {
+    pub fn new(problem: &Problem, least: &LeastUsage, caches: Caches) -> Result<Floor, ModelError> {
         let mhz = Floor::greatest_mhz(problem)?;
-        let resources = problem.platform.resources();
+        let resources = of_hardware(problem.platform.resources());
         let size =
             |of: fn(&crate::Dimension) -> Expr| problem.grid.iter().map(of).product::<Expr>();
         let items = size(|d| d.local.clone());
@@ -64,7 +74,7 @@ impl Floor {
         let units = problem.platform.units();
         let busiest = ceil_div(groups.clone(), units);
         let formulas =
-            Formulas { problem, least, r: resources, mhz, units, groups, warps, busiest };
+            Formulas { problem, least, caches, r: resources, mhz, units, groups, warps, busiest };
         let terms = FloorTerm::ALL.into_iter().filter_map(|term| {
             let time = formulas.term(term)?.simplified();
             (time != Expr::Int(0)).then_some((term, time))
@@ -122,6 +132,7 @@ impl Floor {
 struct Formulas<'p> {
     problem: &'p Problem,
     least: &'p LeastUsage,
+    caches: Caches,
     r: Resources,
     mhz: i64,
     units: i64,
@@ -154,9 +165,13 @@ impl Formulas<'_> {
         Some(match term {
             FloorTerm::Dram => {
                 let rate = r.greatest_dram_megabytes_per_second?;
-                let caches = r.l2_size? + r.l3_size.unwrap_or(0);
-                let beyond = self.launch_bytes().map(|bytes| max(0, bytes - caches));
-                quotient(beyond.into_iter().sum::<Expr>() * PICOSECONDS, rate)
+                let room = r.l2_size? + r.l3_size.unwrap_or(0);
+                let [read, written] = self.launch_bytes();
+                let read = match self.caches {
+                    Caches::Unknown => max(0, read - room),
+                    Caches::Empty => read,
+                };
+                quotient((read + max(0, written - room)) * PICOSECONDS, rate)
             }
             FloorTerm::L2 => {
                 let [read, written] = self.launch_bytes();
@@ -281,6 +296,23 @@ impl Formulas<'_> {
     }
 }
 
+/// The resources with rates as hardware has them, powers of two: calibration finds a little less.
+fn of_hardware(r: Resources) -> Resources {
+    let up = |rate: Option<i64>| {
+        let rate = u64::try_from(rate?).ok()?.checked_next_power_of_two()?;
+        i64::try_from(rate).ok()
+    };
+    Resources {
+        issue_rate: up(r.issue_rate),
+        real_lanes: up(r.real_lanes),
+        special_lanes: up(r.special_lanes),
+        load_store_lanes: up(r.load_store_lanes),
+        l1_bytes_per_clock: up(r.l1_bytes_per_clock),
+        local_bytes_per_clock: up(r.local_bytes_per_clock),
+        ..r
+    }
+}
+
 fn quotient(a: impl Into<Expr>, b: impl Into<Expr>) -> Expr {
     match (a.into(), b.into()) {
         (a, Expr::Int(1)) => a,
@@ -345,7 +377,7 @@ mod tests {
             "greatest_mhz": 1000, "greatest_dram_megabytes_per_second": 1000, "issue_shared": 1,
             "dependent_clocks": 4, "least_group_picoseconds": 500, "warps_per_unit": 2
         }));
-        let floor = Floor::new(&problem, &least()).unwrap();
+        let floor = Floor::new(&problem, &least(), Caches::Unknown).unwrap();
         let env = [problem.base_env()].map(|mut env| {
             let wg = problem.first_parameter();
             env[wg] = 32;
@@ -373,11 +405,25 @@ mod tests {
             ]
         );
         assert_eq!(floor.at(&env[0]), Some((4_000_000, FloorTerm::Dram)));
+        // All 5,000 bytes come from memory; what is written may stay in the cache.
+        let floor = Floor::new(&problem, &least(), Caches::Empty).unwrap();
+        assert_eq!(floor.at(&env[0]), Some((5_000_000, FloorTerm::Dram)));
+    }
+
+    #[test]
+    fn what_calibration_finds_of_a_rate_is_rounded_up() {
+        let lanes = |lanes: i64| {
+            let problem = problem(&json!({ "real_lanes": lanes, "greatest_mhz": 1000 }));
+            Floor::new(&problem, &least(), Caches::Unknown).unwrap().terms
+        };
+        assert_eq!(lanes(61), lanes(64));
+        assert_ne!(lanes(64), lanes(65));
     }
 
     #[test]
     fn a_platform_without_a_clock_has_none() {
-        let error = Floor::new(&problem(&json!({ "warp_width": 32 })), &least()).unwrap_err();
+        let without = problem(&json!({ "warp_width": 32 }));
+        let error = Floor::new(&without, &least(), Caches::Unknown).unwrap_err();
         assert!(error.to_string().contains("greatest_mhz"), "{error}");
     }
 }

@@ -46,7 +46,7 @@ mod write;
 
 pub use build::MAX_BUILT_DEPTH;
 pub use error::ModelError;
-pub use floor::{Floor, FloorTerm};
+pub use floor::{Caches, Floor, FloorTerm};
 
 pub use kernel::{Program, Stmt, StmtKind};
 pub use launch_rule::{GroupNeeds, LaunchLimit};

@@ -87,6 +87,9 @@ pub struct MeasureArgs {
     /// Run a configuration once if its first run takes this many times the best so far
     #[arg(long, value_name = "FACTOR", default_value_t = 3.0)]
     cutoff: f64,
+    /// Empty the device's caches before each run, so that floors count all bytes that are read
+    #[arg(long)]
+    flush_cache: bool,
     /// Most seconds for compiling one configuration, and for running it
     #[arg(
         long = "run-timeout", alias = "limit", value_name = "SECONDS",
@@ -166,11 +169,14 @@ impl MeasureArgs {
         }
         let program = std::env::current_exe()
             .map_err(|e| CliError::Input(format!("this program's own file is not known: {e}")))?;
-        let cache = self.cache.clone().unwrap_or_else(|| usual_name(problem, &self.device));
+        let flushed = if self.flush_cache { "-flushed" } else { "" };
+        let usual = || usual_name(problem, &(self.device.clone() + flushed));
+        let cache = self.cache.clone().unwrap_or_else(usual);
         Ok(MeasureOptions {
             choices: self.device.split(',').map(choice).collect::<Result<_, _>>()?,
             compilers: self.compilers,
             cutoff: self.cutoff,
+            flush_cache: self.flush_cache,
             budget: self.budget.map(|time| positive_seconds("--budget", time)).transpose()?,
             baseline: None,
             floors: None,
@@ -240,7 +246,8 @@ impl MeasureArgs {
         problem: &Problem,
         reading: Option<&KernelReading>,
     ) -> Result<Option<Floors>, CliError> {
-        let floor = match floor::floor(problem, reading)? {
+        let caches = floor::caches(self.flush_cache);
+        let floor = match floor::floor(problem, reading, caches)? {
             Ok(floor) => floor,
             Err(why) if self.gap.is_some() => return Err(why.into()),
             Err(_) => return Ok(None),

@@ -31,6 +31,10 @@ impl<'a> Task<'a> {
         })?;
         // The rest of the limit is for a run that takes longer than others, and for the last check.
         job.rule.seconds = options.limit.as_secs_f64() * 0.7;
+        let resources = problem.platform.resources();
+        let caches = [resources.l2_size, resources.l3_size].into_iter().flatten();
+        let bytes = caches.map(|bytes| u64::try_from(bytes).unwrap_or(0)).sum();
+        job.flush = options.flush_cache.then_some(bytes);
         let fingerprint = job.fingerprint(files);
         Ok(Task { bound, job, fingerprint })
     }

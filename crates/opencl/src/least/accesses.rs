@@ -139,19 +139,20 @@ impl Accesses<'_> {
         let bytes = access.bytes();
         let (axes, renewed) = self.loops(site, true);
         let lanes = self.lanes(access)?;
-        let uniform = if free { self.is_uniform(&lanes) } else { Expr::Int(0) };
+        let known = &self.launch.device.known;
+        let uniform = if free { known.narrowed(self.is_uniform(&lanes)) } else { Expr::Int(0) };
         let taken = choice(uniform, 0, &site.around.taken);
-        let addresses = distinct(&axes, &self.launch.device.known);
-        let together = self.together(site, &axes, &lanes, several);
+        let addresses = distinct(&axes, known);
+        let together = known.narrowed(self.together(site, &axes, &lanes, several));
         let each = (bytes + WIDEST - 1) / WIDEST;
-        let few = less(&addresses, &together);
+        let few = known.narrowed(less(&addresses, &together));
         let requests = choice(few, 1, quotient(addresses, together));
         let requests = requests * each * &renewed * &taken;
         let warps = ceil_div(self.items(), self.launch.device.warp);
         let (axes, renewed) = self.loops(site, false);
         let own = axes.into_iter().chain(self.lanes_of_warp(&lanes));
         let own: Vec<Axis> = own.collect();
-        let moved = distinct(&own, &self.launch.device.known) * bytes * renewed * taken * warps;
+        let moved = distinct(&own, known) * bytes * renewed * taken * warps;
         Some([requests.simplified(), moved.simplified()])
     }
 
@@ -218,28 +219,28 @@ impl Accesses<'_> {
 
     /// The lanes of a warp as repetitions, at least those of each warp.
     fn lanes_of_warp(&self, lanes: &[(Expr, Expr)]) -> Vec<Axis> {
-        let warp = self.launch.device.warp;
+        let (warp, known) = (self.launch.device.warp, &self.launch.device.known);
         let mut left = Expr::Int(warp);
         let mut axes = Vec::new();
         for (distance, extent) in lanes {
             // Rows that are no part of a warp, nor warps of a row, begin anywhere in it.
-            let fits = choice(
+            let fits = known.narrowed(choice(
                 less(extent, &left),
                 is_zero(remainder(left.clone(), max(1, extent))),
                 is_zero(remainder(extent.clone(), &left)),
-            );
+            ));
             let own = min(&left, extent);
-            let own = choice(&fits, &own, max(1, quotient(own.clone(), 2)));
+            let own = known.narrowed(choice(&fits, &own, max(1, quotient(own.clone(), 2))));
             axes.push(Axis { distance: Some(distance.clone()), extent: own });
-            left = choice(fits, max(1, quotient(left.clone(), max(1, extent))), 1);
+            left = known.narrowed(choice(fits, max(1, quotient(left.clone(), max(1, extent))), 1));
         }
         let items = self.items();
         // A group that is no multiple of a warp has one with fewer lanes.
         let whole = is_zero(remainder(items.clone(), warp));
         let small = less(items, warp);
-        let sure = choice(small, 1, whole);
+        let sure = known.narrowed(choice(small, 1, whole));
         axes.into_iter()
-            .map(|axis| Axis { extent: choice(&sure, axis.extent, 1).simplified(), ..axis })
+            .map(|axis| Axis { extent: known.narrowed(choice(&sure, axis.extent, 1)), ..axis })
             .collect()
     }
 

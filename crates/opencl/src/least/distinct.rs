@@ -67,14 +67,14 @@ fn in_order(known: &[(Expr, Expr)], of: &Known<'_>) -> Expr {
         match runs.iter().rposition(|run| fits(run).is_some()) {
             Some(i) => {
                 let times = fits(&runs[i]).unwrap_or(Expr::Int(1));
-                let still = is_zero(&times);
-                let longer = longer(&runs[i], times, extent);
+                let still = of.narrowed(is_zero(&times));
+                let longer = longer(&runs[i], times, extent, of);
                 let run = &mut runs[i];
-                run.count = choice(&still, &run.count, longer.0);
-                run.span = choice(still, &run.span, longer.1);
+                run.count = of.narrowed(choice(&still, &run.count, longer.0));
+                run.span = of.narrowed(choice(still, &run.span, longer.1));
             }
             None => {
-                let still = is_zero(distance.clone());
+                let still = of.narrowed(is_zero(distance.clone()));
                 let count = choice(&still, 1, extent);
                 let span = choice(still, 0, extent - 1);
                 runs.push(Run { unit: distance.clone(), count, span });
@@ -83,19 +83,20 @@ fn in_order(known: &[(Expr, Expr)], of: &Known<'_>) -> Expr {
     }
     let first = (Expr::Int(1), Expr::Int(0));
     let (count, _) = runs.into_iter().fold(first, |(count, span), run| {
-        let beyond = less(&span, &run.unit);
+        let beyond = of.narrowed(less(&span, &run.unit));
         let both = choice(beyond, &count * &run.count, max(&count, &run.count));
-        (both, span + run.unit * run.span)
+        (of.narrowed(both), of.narrowed(span + run.unit * run.span))
     });
     count.simplified()
 }
 
 /// A run, repeated `extent` times at `times` units: places and span.
-fn longer(run: &Run, times: Expr, extent: &Expr) -> (Expr, Expr) {
+fn longer(run: &Run, times: Expr, extent: &Expr, of: &Known<'_>) -> (Expr, Expr) {
     let span = &run.span + (extent - 1) * &times;
-    let whole = Expr::binary(BinaryOp::Eq, run.count.clone(), &run.span + 1);
+    let whole = of.narrowed(Expr::binary(BinaryOp::Eq, run.count.clone(), &run.span + 1));
     let overlapping = choice(whole, &span + 1, max(&run.count, extent));
-    let count = choice(less(&run.span, times), &run.count * extent, overlapping);
+    let beyond = of.narrowed(less(&run.span, times));
+    let count = choice(beyond, &run.count * extent, overlapping);
     (count, span)
 }
 
