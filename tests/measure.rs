@@ -535,7 +535,7 @@ impl SlowDriver {
         (json, err)
     }
 
-    /// What happened, in order of time: `b`, `e` or `r`, and the process.
+    /// What happened, in order of time: `b`, `e`, `f` or `r`, and the process.
     fn log(&self) -> Vec<(char, u32)> {
         let text = std::fs::read_to_string(self.folder.path().join("log")).unwrap();
         let mut lines: Vec<(u64, char, u32)> = text
@@ -596,6 +596,27 @@ fn programs_are_compiled_ahead() {
     let (result, err) = slow.measure(&case, &["--compilers", "0", "--set", "WG=8"], true);
     assert_eq!(result["measured"], 10, "{err}");
     assert_eq!(builds(&slow.log()).1, 1);
+}
+
+/// Each run but the worker's own comes behind a launch that reads; its time is not taken for that of
+/// a run with full caches.
+#[cfg(target_os = "linux")]
+#[test]
+fn caches_are_emptied_before_each_run() {
+    if !device() {
+        return;
+    }
+    let (Some(slow), case) = (SlowDriver::new(), Case::twice()) else { return };
+    let (result, err) = slow.measure(&case, &["--compilers", "0", "--flush-cache"], false);
+    assert_eq!(result["measured"], 4, "{err}");
+    let log = slow.log();
+    let launches: String =
+        log.iter().map(|(what, _)| *what).filter(|w| "fr".contains(*w)).collect();
+    let runs = launches.strip_prefix('r').unwrap();
+    assert!(runs.len() > 40 && runs == "fr".repeat(runs.len() / 2), "{launches}");
+    let again = |arguments: &[&str]| case.json(&[&["--compilers", "0"], arguments].concat()).0;
+    assert_eq!(again(&["--flush-cache"])["results"][0]["cached"], true);
+    assert_eq!(again(&[])["results"][0]["cached"], false);
 }
 
 /// On a processor what is timed and what compiles would share its cores.

@@ -2,12 +2,13 @@
  *
  * Each build from source takes SLOW_MS milliseconds longer; a build from a binary does not. With
  * SLOW_GPU set, all devices are graphics processors. Builds from source and launches are lines in
- * the file SLOW_LOG: `b` and `e` for the begin and end of a build, `r` for a launch, the process,
- * and the time in microseconds. Functions that are not here are found in the library behind. */
+ * the file SLOW_LOG: `b` and `e` for the begin and end of a build, `r` for a launch, `f` for one
+ * of `read_all`, the process, and the time in microseconds. Functions that are not here are found in the library behind. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -77,7 +78,11 @@ int clEnqueueNDRangeKernel(void *queue, void *kernel, unsigned dimensions, const
 {
     int (*next)(void *, void *, unsigned, const size_t *, const size_t *, const size_t *, unsigned,
                 void *, void *) = dlsym(RTLD_NEXT, "clEnqueueNDRangeKernel");
-    note('r');
+    int (*ask)(void *, unsigned, size_t, void *, size_t *) = dlsym(RTLD_NEXT, "clGetKernelInfo");
+    enum { CL_KERNEL_FUNCTION_NAME = 0x1190 };
+    char name[64] = "";
+    ask(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, 0);
+    note(strcmp(name, "read_all") ? 'r' : 'f');
     return next(queue, kernel, dimensions, offset, global, local, count, wait, event);
 }
 

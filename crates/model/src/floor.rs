@@ -123,7 +123,8 @@ impl Floor {
         problem.without = vec![Part::Dispatch, Part::Launch];
         problem.kernel.clear();
         problem.stated_usage.clear();
-        let least_clocks = time.map_or(Expr::Int(0), |(_, time)| time.clone());
+        let time = time.map_or(Expr::Int(0), |(_, time)| time.clone());
+        let least_clocks = problem.with_shared_parts(&time)?;
         problem.set_usage(Usage { least_clocks, ..Usage::default() }, Vec::new())?;
         Ok(problem)
     }

@@ -36,6 +36,7 @@ pub mod resource_profile;
 pub mod resources;
 pub mod scope;
 mod settle;
+mod shared_parts;
 pub mod source;
 pub mod space;
 mod special;

@@ -60,6 +60,16 @@ impl Scope {
         Ok(())
     }
 
+    /// Adds a definition in this slot, at most the number of slots; what is there moves on.
+    ///
+    /// # Errors
+    /// As for [`Scope::add`].
+    pub(crate) fn insert(&mut self, slot: Slot, definition: &str) -> Result<(), ModelError> {
+        self.add("definitions", definition, NameKind::Definition)?;
+        self.names.move_index(self.names.len() - 1, slot);
+        Ok(())
+    }
+
     /// Number of slots.
     pub fn len(&self) -> usize {
         self.names.len()
