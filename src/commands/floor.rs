@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use tickbound_expr::Expr;
 use tickbound_model::verdict::Status;
-use tickbound_model::{Configuration, Floor, FloorTerm, ModelError, Problem};
+use tickbound_model::{Bound, Configuration, Floor, FloorTerm, ModelError, Problem};
 use tickbound_opencl::{KernelReading, least};
-use tickbound_report::answer::{FloorAnswer, values};
+use tickbound_report::answer::{FloorAnswer, microseconds, values};
 use tickbound_solver::{SearchOptions, TuneResult, tune};
 
 use super::certify::certify;
@@ -38,11 +38,12 @@ pub struct SpaceFloor {
 
 impl SpaceFloor {
     /// Searches for the least value of each term that may bind: of those that take more in a
-    /// configuration, the best one known, than the others do anywhere.
+    /// configuration, the best one known, than the others do anywhere. `say` shows which is sought.
     pub fn search(
         problem: &Problem,
         floor: Floor,
         (options, best): (&SearchOptions, Option<&Configuration>),
+        say: &(dyn Fn(String) + Sync),
     ) -> Result<SpaceFloor, CliError> {
         let options = SearchOptions { top: 0, ..options.clone() };
         let env = best.and_then(|best| Some(problem.bind(&values(problem, best)).ok()?.env));
@@ -57,9 +58,20 @@ impl SpaceFloor {
                 break;
             }
             let own = floor.problem(problem, term)?;
-            least.push((term, tune(&own, &options, stop::flag(), &|_| {})?));
+            let name = term.name();
+            say(format!("floor by {name}"));
+            let found = tune(&own, &options, stop::flag(), &|now| {
+                let lower = microseconds(now.bounds.lower);
+                say(format!("floor by {name} at least {lower}"));
+            });
+            least.push((term, found?));
         }
         Ok(SpaceFloor { floor, least })
+    }
+
+    /// The floor of one configuration in picoseconds, and the term that binds.
+    pub fn at(&self, bound: &Bound) -> Option<(i64, FloorTerm)> {
+        self.floor.at(&bound.env)
     }
 
     /// The term whose least value is greatest.
@@ -78,7 +90,7 @@ impl SpaceFloor {
         let found = self.least.iter().filter_map(|(_, result)| result.best.as_ref());
         let floors = found.filter_map(|best| {
             let bound = problem.bind(&values(problem, &best.configuration)).ok()?;
-            Some((self.floor.at(&bound.env)?.0, &best.configuration))
+            Some((self.at(&bound)?.0, &best.configuration))
         });
         let least = floors.min_by_key(|(floor, _)| *floor);
         let (reached, best) = (least.map(|(floor, _)| floor), least.map(|(_, best)| best));

@@ -111,8 +111,9 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
         result.stopped_by = stop::reason();
     }
     let found = floor.map(|floor| {
+        let progress = Progress::new(&problem.name);
         let best = result.best.as_ref().map(|best| &best.configuration);
-        SpaceFloor::search(&problem, floor, (&options, best))
+        SpaceFloor::search(&problem, floor, (&options, best), &|text| progress.say(text))
     });
     let found = found.transpose()?;
     let space = found.as_ref().map(|found| found.answer(&problem));
@@ -128,7 +129,8 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     // If a picture takes too long, this is still printed.
     let last = text(&result);
     stop::on_forced_end(move || say_answer(&last).unwrap_or_default());
-    write_files(args, &problem, drawing.as_ref(), &result)?;
+    let floors = found.as_ref().zip(space.as_ref());
+    write_files(args, &problem, drawing.as_ref(), &result, floors)?;
     if let Some(folder) = &args.certificate {
         certify(&problem, &result, Path::new(folder))?;
         found.iter().try_for_each(|found| found.certify(&problem, Path::new(folder)))?;
@@ -194,8 +196,9 @@ fn said(json: bool, problem: &Problem, result: &TuneResult, floor: Option<&Floor
         let answer = answer::tune::answer(problem, result);
         return format!("{}\n", Answer { floor: floor.cloned(), ..answer }.json());
     }
-    let floor = floor.map(|floor| floor.words(problem, result.upper)).unwrap_or_default();
-    answer::tune::words(problem, result) + &floor
+    let floor =
+        floor.map(|floor| format!("floor:         {}\n", floor.words(problem, result.upper)));
+    answer::tune::words(problem, result) + &floor.unwrap_or_default()
 }
 
 /// What is printed of the bracket if the search does not come back.
@@ -290,6 +293,7 @@ fn write_files(
     problem: &Problem,
     drawing: Option<&Drawing<'_>>,
     result: &TuneResult,
+    floors: Option<(&SpaceFloor, &FloorAnswer)>,
 ) -> Result<(), CliError> {
     if let (Some(path), Some(best)) = (&args.trace, &result.best) {
         let values =
@@ -302,7 +306,7 @@ fn write_files(
         written(&drawing.write(path)?);
     }
     if let Some(path) = &args.html {
-        page::of(problem, result, args.search.seed)?.write(path)?;
+        page::of(problem, result, floors, args.search.seed)?.write(path)?;
         written(&[path.into()]);
     }
     Ok(())

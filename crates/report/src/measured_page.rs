@@ -1,10 +1,11 @@
 //! The page of measured times.
 
 use super::html::{
-    Best, ConfigurationTable, FigureNumber, Measure, Page, SheetRow, numbers_grouped,
+    Best, ConfigurationTable, FigureNumber, Measure, Page, RowFloors, SheetRow, numbers_grouped,
 };
 use super::measured::{MeasuredTimes, four_digits};
-use crate::answer::titled;
+use crate::answer::{About, titled};
+use tickbound_measure::Measured;
 use tickbound_measure::outcome::Outcome;
 use tickbound_measure::score::score;
 
@@ -62,9 +63,11 @@ impl MeasuredTimes<'_> {
                 Outcome::Timed(timed) if timed.runs.len() == 1 => Some("ran once".to_owned()),
                 Outcome::Timed(_) => Some("unsteady".to_owned()),
             };
-            SheetRow { values: measured.bound.configuration.0.clone(), numbers, note }
+            let values = measured.bound.configuration.0.clone();
+            SheetRow { values, numbers, note, ..SheetRow::default() }
         });
-        let over = modelled.then(|| (measures.len() - 1, 0, self.ranked_by_model()));
+        let ticks = modelled.then(|| measures.len() - 1);
+        let over = ticks.map(|ticks| (ticks, 0, self.ranked_by_model()));
         let asked = self.report.asked;
         let mut shown = ConfigurationTable {
             among: format!(
@@ -78,8 +81,27 @@ impl MeasuredTimes<'_> {
             rows: rows.collect(),
             ..ConfigurationTable::default()
         };
+        if let Some(floors) = self.row_floors(ticks) {
+            shown.add_floors(&floors);
+        }
         shown.sort();
         shown
+    }
+
+    /// The floors of the configurations, where they hold on the device; `ticks` is the column of
+    /// the model's times.
+    fn row_floors(&self, ticks: Option<usize>) -> Option<RowFloors> {
+        let (floors, results) = (self.floors?, &self.report.results);
+        let fastest = |m: &Measured| {
+            let runs = m.record.outcome.timed()?.runs.iter().copied();
+            runs.reduce(f64::min).map(|seconds| seconds * 1e3)
+        };
+        Some(RowFloors {
+            each: results.iter().map(|m| floors.at(&m.bound.env)).collect(),
+            space: self.report.floor.as_ref().and_then(|floor| floor.space),
+            fastest: results.iter().map(fastest).collect(),
+            ticks: ticks.zip(About::of(self.problem).units.tick_microseconds),
+        })
     }
 
     /// How well the model ranks these, in words.

@@ -239,16 +239,17 @@ impl MeasureArgs {
         &self,
         problem: &Problem,
         reading: Option<&KernelReading>,
+        progress: &Progress,
     ) -> Result<Option<Floors>, CliError> {
         let floor = match floor::floor(problem, reading)? {
             Ok(floor) => floor,
             Err(why) if self.gap.is_some() => return Err(why.into()),
             Err(_) => return Ok(None),
         };
-        let own = problem.clone();
+        let (own, say) = (problem.clone(), progress.sayer());
         let of_space: OfSpace = Arc::new(move |floor: &Floor| {
             let options = SearchOptions::default();
-            SpaceFloor::search(&own, floor.clone(), (&options, None)).ok()?.seconds()
+            SpaceFloor::search(&own, floor.clone(), (&options, None), &say).ok()?.seconds()
         });
         Ok(Some(Floors { floor, of_space, gap: self.gap }))
     }
@@ -310,7 +311,7 @@ pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
     let progress = Progress::new(&problem.name);
     let (modelled, reading) = args.add_model(&mut problem, total)?;
     let problem = problem.kernel_alone();
-    options.floors = args.floors(&problem, reading.as_ref())?;
+    options.floors = args.floors(&problem, reading.as_ref(), &progress)?;
     let own = || load::bound(&problem, "--baseline", &args.baseline);
     options.baseline = (!args.baseline.is_empty()).then(own).transpose()?;
     let (guided, selected) = args.chosen(&problem, &configurations, modelled)?;
@@ -339,7 +340,9 @@ pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
         progress.aside(&format!("tickbound: {mismatch}"));
     }
     drop(progress);
-    args.say(&MeasuredTimes { problem: &problem, report: &report, ticks: &ticks, cache })?;
+    let floors = options.floors.as_ref().filter(|_| report.floor.is_some());
+    let floors = floors.map(|floors| &floors.floor);
+    args.say(&MeasuredTimes { problem: &problem, report: &report, ticks: &ticks, floors, cache })?;
     ended(&report, args)
 }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::figures::{FigureNumber, numbers_grouped};
 use super::frame::{embedded, render};
 use super::lanes::LaneChart;
+use super::roofline::Roofline;
 use super::spent::SpentChart;
 use crate::error::ReportError;
 
@@ -51,6 +52,9 @@ pub struct ConfigurationTable {
     /// The model's time and the measured one are drawn over each other: their places in `measures`,
     /// and what is said of it.
     pub over: Option<(usize, usize, String)>,
+    /// Times over floors, where there are floors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roofline: Option<Roofline>,
     /// The configurations.
     pub rows: Vec<SheetRow>,
 }
@@ -75,12 +79,15 @@ pub enum Best {
 }
 
 /// A configuration.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct SheetRow {
     /// The value of each parameter.
     pub values: Vec<i64>,
     /// Each number, where there is one.
     pub numbers: Vec<Option<FigureNumber>>,
+    /// The term that its floor is by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binds: Option<&'static str>,
     /// What else is to be said, such as why there is no number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -106,14 +113,19 @@ impl ConfigurationTable {
     /// The first ones as text.
     fn table(&self) -> Plain {
         let measures = self.measures.iter().map(|m| m.name.clone());
+        let with_terms = self.rows.iter().any(|row| row.binds.is_some());
+        let term = |row: &SheetRow| with_terms.then(|| row.binds.unwrap_or("-").to_owned());
         let cells = |row: &SheetRow| {
             let number =
                 |n: &Option<FigureNumber>| n.map_or_else(|| "-".to_owned(), FigureNumber::shown);
             let values = row.values.iter().map(|v| numbers_grouped(&v.to_string()));
-            row.numbers.iter().map(number).chain(values).collect()
+            row.numbers.iter().map(number).chain(term(row)).chain(values).collect()
         };
         Plain {
-            heads: measures.chain(self.parameters.iter().cloned()).collect(),
+            heads: measures
+                .chain(with_terms.then(|| "floor by".to_owned()))
+                .chain(self.parameters.iter().cloned())
+                .collect(),
             rows: self.rows.iter().take(SHOWN).map(cells).collect(),
         }
     }
@@ -204,7 +216,7 @@ mod tests {
         let row = |(i, n): (usize, &Option<FigureNumber>)| SheetRow {
             values: vec![i as i64],
             numbers: vec![*n],
-            note: None,
+            ..SheetRow::default()
         };
         ConfigurationTable {
             parameters: vec!["P".into()],
