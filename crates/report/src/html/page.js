@@ -130,7 +130,7 @@
   };
 
   // All about configurations.
-  const configurations = (section, { parameters, measures, over, rows, drawn: sampled, indifferent }) => {
+  const configurations = (section, { parameters, measures, over, roofline, rows, drawn: sampled, indifferent }) => {
     const number = (row, measure) => {
       const n = row.numbers[measure];
       return n === null || n === undefined ? null : Number(n);
@@ -401,7 +401,7 @@
     const roof = html("div", { id: "roofline" });
     const kinds = {
       predicted: (x, y) => svg("path", { d: `M${x} ${y - 4}l4 4l-4 4l-4 -4z`, class: "predicted" }),
-      measured: (x, y) => svg("circle", { cx: x, cy: y, r: 3, class: "dot" }),
+      measured: (x, y) => svg("circle", { cx: x, cy: y, r: 3, class: "measured" }),
       below: (x, y) => svg("path", { d: `M${x - 5} ${y - 4}h10l-5 9z`, class: "below" }),
     };
     const drawRoofline = () => {
