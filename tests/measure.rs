@@ -690,7 +690,12 @@ fn floors_on_their_device() {
     };
     // 16, 8, 4 and 2 groups of a second each, which no device takes.
     let wrong = Case::twice().with("/platform", platform(&name, 1_000_000_000_000));
-    let (result, said) = wrong.json(&["--compilers", "0"]);
+    let (result, said) = wrong.json(&["--compilers", "0", "--html", "page.html"]);
+    let page = std::fs::read_to_string(wrong.path("page.html")).unwrap();
+    // The only row: a group takes 10^6 microseconds at least.
+    let floor = page.contains(r#"2000000.0],"binds":"dispatch""#);
+    let space = page.contains(r#""measured":true}],"space":[2000000.0,"dispatch"]}"#);
+    assert!(floor && space, "{page}");
     assert_eq!(
         (&result["measured"], &result["floor"]["skipped"]),
         (&json!(1), &json!(3)),
@@ -707,9 +712,11 @@ fn floors_on_their_device() {
         (&right["floor"]["seconds"], &right["floor"]["term"]),
         (&json!(4e-12), &json!("requests"))
     );
-    let (other, _) =
-        Case::twice().with("/platform", platform("another", 1_000_000_000_000)).json(&[]);
-    assert_eq!((&other["measured"], &other["floor"]), (&json!(4), &Value::Null));
+    let other = Case::twice().with("/platform", platform("another", 1_000_000_000_000));
+    let (result, _) = other.json(&["--html", "page.html"]);
+    assert_eq!((&result["measured"], &result["floor"]), (&json!(4), &Value::Null));
+    let page = std::fs::read_to_string(other.path("page.html")).unwrap();
+    assert!(!page.contains("\"roofline\"") && !page.contains("floor, us\""));
 }
 
 /// The best have as many times in turns as one another; what is kept of them is enough to say the

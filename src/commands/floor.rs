@@ -84,13 +84,13 @@ impl SpaceFloor {
         self.binding().map(|(term, result)| (result.lower as f64 / 1e12, *term))
     }
 
-    /// The floor as data.
-    pub fn answer(&self, problem: &Problem) -> FloorAnswer {
-        // Of the configurations that are least for a term the one with the least floor.
+    /// The floor as data; `best` is the best configuration known.
+    pub fn answer(&self, problem: &Problem, best: Option<&Configuration>) -> FloorAnswer {
+        // Of the best and those that are least for a term the one with the least floor.
         let found = self.least.iter().filter_map(|(_, result)| result.best.as_ref());
-        let floors = found.filter_map(|best| {
-            let bound = problem.bind(&values(problem, &best.configuration)).ok()?;
-            Some((self.at(&bound)?.0, &best.configuration))
+        let floors = found.map(|found| &found.configuration).chain(best).filter_map(|of| {
+            let bound = problem.bind(&values(problem, of)).ok()?;
+            Some((self.at(&bound)?.0, of))
         });
         let least = floors.min_by_key(|(floor, _)| *floor);
         let (reached, best) = (least.map(|(floor, _)| floor), least.map(|(_, best)| best));
@@ -113,4 +113,52 @@ pub fn beside(folder: &Path) -> PathBuf {
     let mut name = folder.file_name().unwrap_or_default().to_owned();
     name.push("-floor");
     folder.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use serde_json::json;
+    use tickbound_model::{LeastCount, LeastUsage};
+
+    use super::*;
+
+    /// Requests bind in small groups, the start of groups in others: what is sought is shown.
+    #[test]
+    fn the_terms_that_are_sought() {
+        let value = json!({
+            "platform": { "name": "p", "units_per_device": 1, "elements_per_unit": 4,
+                "global_access": 4, "resources": { "warp_width": 32, "load_store_lanes": 16,
+                    "greatest_mhz": 1000, "least_group_picoseconds": 3000 } },
+            "parameters": { "WG": [8, 32, 64] },
+            "launch": { "global_size": 128, "local_size": "WG" }, "kernel": []
+        });
+        let read = |_: &str| unreachable!();
+        let problem = Problem::from_value(&value, &indexmap::IndexMap::new(), &read).unwrap();
+        let each = [(LeastCount::GlobalRequests, Expr::Int(2))].into_iter().collect();
+        let least = LeastUsage { each, ..LeastUsage::default() };
+        let floor = Floor::new(&problem, &least).unwrap();
+        let shown = Mutex::new(Vec::new());
+        let options = SearchOptions::default();
+        let found = SpaceFloor::search(&problem, floor, (&options, None), &|text| {
+            shown.lock().unwrap().push(text);
+        });
+        let found = found.unwrap();
+        // 4 warps with 2 requests of 2 clocks.
+        assert_eq!(found.seconds(), Some((1.6e-8, FloorTerm::Requests)));
+        let shown = shown.into_inner().unwrap();
+        for text in ["floor by requests", "floor by requests at least 0.0160 us"] {
+            assert!(shown.iter().any(|s| s == text), "{shown:?}");
+        }
+        assert!(shown.iter().any(|s| s == "floor by dispatch"), "{shown:?}");
+        // Four warps in any case; small groups need more. Two groups take 6,000 picoseconds.
+        let answer = found.answer(&problem, Some(&Configuration(vec![64])));
+        assert_eq!((answer.reached, answer.terms["dispatch"]), (Some(16_000), 6000));
+        assert_eq!(
+            answer.words(&problem, Some(20)),
+            "0.0160 us by requests: no configuration takes \
+            less on p (proved)"
+        );
+    }
 }

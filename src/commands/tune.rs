@@ -110,13 +110,13 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     if result.stopped_by == Some(StopReason::Interrupted) {
         result.stopped_by = stop::reason();
     }
+    let best = result.best.as_ref().map(|best| &best.configuration);
     let found = floor.map(|floor| {
         let progress = Progress::new(&problem.name);
-        let best = result.best.as_ref().map(|best| &best.configuration);
         SpaceFloor::search(&problem, floor, (&options, best), &|text| progress.say(text))
     });
     let found = found.transpose()?;
-    let space = found.as_ref().map(|found| found.answer(&problem));
+    let space = found.as_ref().map(|found| found.answer(&problem, best));
     let answer = answer::tune::answer(&problem, &result);
     let text = |result: &TuneResult| {
         let listed = args.top > 0 && !args.json;

@@ -241,6 +241,18 @@ mod tests {
     }
 
     #[test]
+    fn terms_beside_floors_without_script() {
+        let number = |n| Some(FigureNumber::Whole(n));
+        let mut shown = configurations(Best::Least, &[number(10_000), None]);
+        shown.rows[0].binds = Some("L2");
+        let table = shown.table();
+        assert_eq!(table.heads, ["n", "floor by", "P"]);
+        assert_eq!(table.rows, [["10,000", "L2", "0"], ["-", "-", "1"]]);
+        shown.rows[0].binds = None;
+        assert_eq!(shown.table().heads, ["n", "P"]);
+    }
+
+    #[test]
     fn nothing_that_is_shown_is_markup() {
         let hostile = "</script><script>alert(1)</script>\"'&<!--";
         let mut shown = configurations(Best::Least, &[Some(FigureNumber::Whole(1)), None]);
