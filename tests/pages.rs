@@ -342,12 +342,14 @@ fn floors_on_a_page_of_tune() {
         r##"({
             terms: document.querySelector("#roofline figcaption").textContent,
             keys: all("#roofline .key").map((key) => key.textContent),
-            line: all("#roofline > figure > div > .chart .floor, #roofline > figure > div > .chart .space").length,
+            lines: ["floor", "space"].map((kind) => all("#roofline div > .chart ." + kind).length),
             heads: all("#table th").map((head) => head.textContent),
             // The floor is one more measure of the heat map.
-            measure: (choose("#measure", "1"), document.querySelector("#heat figcaption").textContent),
+            measure: (choose("#measure", "1"),
+                document.querySelector("#heat figcaption").textContent),
             sorted: (press(1), column(1)[0]),
-            none: (choose("#filters select", "4"), document.querySelector("#roofline figcaption").textContent),
+            some: (choose("#filters select", "4"),
+                document.querySelector("#roofline figcaption").textContent),
         })"##,
     ) else {
         return;
@@ -388,29 +390,34 @@ fn floors_on_a_page_of_score() {
         page(&folder, "page.html", &[&["score"], &MINIMUM[..], &["--against", &against]].concat());
     let text = std::fs::read_to_string(&path).expect("written");
     let fact = "<dt>floor</dt><dd>0.0049 ms by dispatch; the best measured is 0.65 of it; 2 of 4 \
-                times are below the floor of their configuration; 2 contradict the floor by dispatch</dd>";
+                times are below the floor of their configuration; 2 contradict the floor by \
+                dispatch</dd>";
     assert!(text.contains(fact), "{text}");
     let all = &data(&text)["configurations"];
-    let row = json!({ "values": [64, 32], "numbers": [0.03, 166041, 0.0032, 4.9152], "binds": "dispatch" });
-    assert_eq!(all["rows"][0], row);
+    let first = &all["rows"][0];
+    assert_eq!((&first["values"], &first["binds"]), (&json!([64, 32]), &json!("dispatch")));
+    assert_eq!(first["numbers"], json!([0.03, 166_041, 0.0032, 4.9152]));
     assert_eq!(all["roofline"]["space"], Value::Null);
     let Some(did) = done(
         &path,
         r##"({
             terms: document.querySelector("#roofline figcaption").textContent,
             keys: all("#roofline .key").map((key) => key.textContent),
-            marks: ["predicted", "measured", "below"].map((kind) => all("#roofline div > .chart ." + kind).length),
+            marks: ["predicted", "measured", "below"].map(
+                (kind) => all("#roofline div > .chart ." + kind).length),
             below: hover("#roofline div > .chart .below"),
             // What is below the line in the picture is what is marked.
             under: all("#roofline div > .chart .below").every((mark) => {
                 const [x, y] = mark.getAttribute("d").match(/[\d.]+/g).map(Number);
                 const line = document.querySelector("#roofline div > .chart .floor");
-                const [x1, x2, y1, y2] = ["x1", "x2", "y1", "y2"].map((name) => Number(line.getAttribute(name)));
+                const at = (name) => Number(line.getAttribute(name));
+                const [x1, x2, y1, y2] = ["x1", "x2", "y1", "y2"].map(at);
                 return y + 4 > y1 + ((x + 5 - x1) / (x2 - x1)) * (y2 - y1);
             }),
             heads: all("#table th").map((head) => head.textContent),
             sorted: (press(4), column(4)),
-            one: (choose("#filters select", "256"), all("#roofline .key").map((key) => key.textContent)),
+            one: (choose("#filters select", "256"),
+                all("#roofline .key").map((key) => key.textContent)),
         })"##,
     ) else {
         return;

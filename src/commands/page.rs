@@ -28,7 +28,8 @@ const DRAWN: usize = 2_000;
 /// Most events that are simulated for all of them together, which takes a minute at most.
 const MAX_EVENTS: u64 = 1_000_000_000;
 
-/// The page of a result, with the floors that were found; `seed` is what the choice of configurations depends on.
+/// The page of a result, with the floors that were found; `seed` is what the choice of
+/// configurations depends on.
 ///
 /// # Errors
 /// A configuration that was found cannot be simulated, or the space cannot be drawn from.
@@ -202,13 +203,12 @@ fn configurations(
 ) -> Result<ConfigurationTable, CliError> {
     let space = problem.configurations(&TableLimits::default())?;
     let all = total(&space);
-    let interrupt = stop::flag();
     let (chosen, among) = shown(problem, &space, result, seed)?;
     let each = MAX_EVENTS / (chosen.len() as u64).max(1);
     let options = SimulateOptions::default();
     let options = SimulateOptions { max_events: options.max_events.min(each), ..options };
     let run = |bound: &Bound| {
-        let stopped = interrupt.load(Ordering::Relaxed);
+        let stopped = stop::flag().load(Ordering::Relaxed);
         (!stopped).then(|| simulate(problem, bound, &options).map(|run| run.time))
     };
     let ticks: Vec<Option<Result<i64, SimulateError>>> = chosen.par_iter().map(run).collect();

@@ -113,7 +113,7 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     let best = result.best.as_ref().map(|best| &best.configuration);
     let found = floor.map(|floor| {
         let progress = Progress::new(&problem.name);
-        SpaceFloor::search(&problem, floor, (&options, best), &|text| progress.say(text))
+        SpaceFloor::search(&problem, floor, (&options, best), &progress.sayer())
     });
     let found = found.transpose()?;
     let space = found.as_ref().map(|found| found.answer(&problem, best));
@@ -129,8 +129,7 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     // If a picture takes too long, this is still printed.
     let last = text(&result);
     stop::on_forced_end(move || say_answer(&last).unwrap_or_default());
-    let floors = found.as_ref().zip(space.as_ref());
-    write_files(args, &problem, drawing.as_ref(), &result, floors)?;
+    write_files(args, &problem, drawing.as_ref(), &result, (found.as_ref(), space.as_ref()))?;
     if let Some(folder) = &args.certificate {
         certify(&problem, &result, Path::new(folder))?;
         found.iter().try_for_each(|found| found.certify(&problem, Path::new(folder)))?;
@@ -293,7 +292,7 @@ fn write_files(
     problem: &Problem,
     drawing: Option<&Drawing<'_>>,
     result: &TuneResult,
-    floors: Option<(&SpaceFloor, &FloorAnswer)>,
+    (found, space): (Option<&SpaceFloor>, Option<&FloorAnswer>),
 ) -> Result<(), CliError> {
     if let (Some(path), Some(best)) = (&args.trace, &result.best) {
         let values =
@@ -306,7 +305,7 @@ fn write_files(
         written(&drawing.write(path)?);
     }
     if let Some(path) = &args.html {
-        page::of(problem, result, floors, args.search.seed)?.write(path)?;
+        page::of(problem, result, found.zip(space), args.search.seed)?.write(path)?;
         written(&[path.into()]);
     }
     Ok(())

@@ -22,7 +22,7 @@ pub struct MeasuredTimes<'a> {
     pub report: &'a MeasureReport,
     /// The model's ticks for each result, where there is a model.
     pub ticks: &'a [Option<i64>],
-    /// The floors of configurations, where they hold on the device.
+    /// The floors of configurations, which hold on the device where the report has floors.
     pub floors: Option<&'a Floor>,
     /// The cache's path, if there is one.
     pub cache: Option<&'a str>,

@@ -55,14 +55,7 @@ impl MeasuredTimes<'_> {
             ];
             numbers.extend(rates.iter().map(rate));
             numbers.extend(modelled.then(|| ticks.map(FigureNumber::Whole)));
-            let note = match &measured.record.outcome {
-                Outcome::Failed(failure) => {
-                    Some(format!("{}: {}", failure.kind.name(), failure.message))
-                }
-                Outcome::Timed(timed) if timed.steady => None,
-                Outcome::Timed(timed) if timed.runs.len() == 1 => Some("ran once".to_owned()),
-                Outcome::Timed(_) => Some("unsteady".to_owned()),
-            };
+            let note = note(&measured.record.outcome);
             let values = measured.bound.configuration.0.clone();
             SheetRow { values, numbers, note, ..SheetRow::default() }
         });
@@ -92,13 +85,14 @@ impl MeasuredTimes<'_> {
     /// the model's times.
     fn row_floors(&self, ticks: Option<usize>) -> Option<RowFloors> {
         let (floors, results) = (self.floors?, &self.report.results);
+        let on_device = self.report.floor.as_ref()?;
         let fastest = |m: &Measured| {
             let runs = m.record.outcome.timed()?.runs.iter().copied();
             runs.reduce(f64::min).map(|seconds| seconds * 1e3)
         };
         Some(RowFloors {
             each: results.iter().map(|m| floors.at(&m.bound.env)).collect(),
-            space: self.report.floor.as_ref().and_then(|floor| floor.space),
+            space: on_device.space,
             fastest: results.iter().map(fastest).collect(),
             ticks: ticks.zip(About::of(self.problem).units.tick_microseconds),
         })
@@ -112,6 +106,16 @@ impl MeasuredTimes<'_> {
         let pairs: Vec<(i64, f64)> = pairs.collect();
         let rho = score(&pairs).and_then(|s| s.spearman);
         correlation(rho, pairs.len())
+    }
+}
+
+/// Why a configuration has no time, or what is to be known of its time.
+fn note(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Failed(failure) => Some(format!("{}: {}", failure.kind.name(), failure.message)),
+        Outcome::Timed(timed) if timed.steady => None,
+        Outcome::Timed(timed) if timed.runs.len() == 1 => Some("ran once".to_owned()),
+        Outcome::Timed(_) => Some("unsteady".to_owned()),
     }
 }
 

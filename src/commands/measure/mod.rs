@@ -307,7 +307,6 @@ pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
     if !args.guided && !args.leaves_choice() {
         args.selection(total)?;
     }
-    let interrupt = stop::flag();
     let progress = Progress::new(&problem.name);
     let (modelled, reading) = args.add_model(&mut problem, total)?;
     let problem = problem.kernel_alone();
@@ -326,7 +325,7 @@ pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
     let cache = options.cache.as_ref().map(|c| c.display().to_string());
     let cache = cache.as_deref();
     let mut teller = Teller::new(&problem, &progress, cache);
-    let report = measure(&problem, &folder, plan, &options, interrupt, &mut |e| teller.tell(&e));
+    let report = measure(&problem, &folder, plan, &options, stop::flag(), &mut |e| teller.tell(&e));
     let report = match report {
         Err(e) if e.is_only_stopped() => {
             teller.line(&e.to_string());
@@ -340,8 +339,7 @@ pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
         progress.aside(&format!("tickbound: {mismatch}"));
     }
     drop(progress);
-    let floors = options.floors.as_ref().filter(|_| report.floor.is_some());
-    let floors = floors.map(|floors| &floors.floor);
+    let floors = options.floors.as_ref().map(|floors| &floors.floor);
     args.say(&MeasuredTimes { problem: &problem, report: &report, ticks: &ticks, floors, cache })?;
     ended(&report, args)
 }

@@ -27,6 +27,6 @@ pub use comparison::{PageSource, page, series, write};
 pub use connector::{ConnectorDrawing, ConnectorPage, Lit};
 pub use figures::{FigureNumber, numbers_grouped};
 pub use lanes::{Lane, LaneChart};
-pub use roofline::{Roofline, RowFloors};
-pub use sheet::{Best, ConfigurationTable, Measure, Page, SheetRow};
+pub use roofline::RowFloors;
+pub use sheet::{Best, ConfigurationTable, Measure, Page, Roofline, RooflineTimes, SheetRow};
 pub use spent::{SpentChart, SpentPart, Stripe};

@@ -349,7 +349,7 @@
       for (const n of ticksUp)
         image.append(svg("line", { x1: left, x2: width, y1: up.at(n), y2: up.at(n), class: "grid" }), text(left - 4, up.at(n), shown(n), "end"));
       for (const n of along.ticks(1.6 * wide(shown(along.most))))
-        image.append(text(Math.min(along.at(n), width - wide(shown(n)) / 2), height + 16, shown(n)));
+        image.append(text(Math.min(along.at(n), width - 3 - wide(shown(n)) / 2), height + 16, shown(n)));
       image.append(text((left + width) / 2, height + 38, `${xName} (logarithmic)`, "middle", ""));
       const name = text(8, height / 2, `${yName} (logarithmic)`, "middle", "");
       name.setAttribute("transform", `rotate(-90 8 ${height / 2})`);

@@ -4,11 +4,10 @@
 //! contradicts a rule of floors or a number of the platform (`docs/floors.md`). Times of the model
 //! may lie below.
 
-use serde::Serialize;
 use tickbound_model::FloorTerm;
 
 use super::figures::FigureNumber;
-use super::sheet::{Best, ConfigurationTable, Measure};
+use super::sheet::{Best, ConfigurationTable, Measure, Roofline, RooflineTimes};
 
 /// What is known of the rows of a table, in their order.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -24,28 +23,6 @@ pub struct RowFloors {
     pub ticks: Option<(usize, f64)>,
 }
 
-/// A chart of times over floors, both in microseconds.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Roofline {
-    /// The place of the floors, in microseconds, in `measures`.
-    floor: usize,
-    /// What is drawn over them.
-    times: Vec<Times>,
-    /// Microseconds that each configuration of the space takes at least, and the term that binds.
-    space: Option<(f64, &'static str)>,
-}
-
-/// Times of one kind.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-struct Times {
-    /// Their place in `measures`.
-    measure: usize,
-    /// Microseconds of one unit of theirs.
-    microseconds: f64,
-    /// They are of the device; others are the model's.
-    measured: bool,
-}
-
 impl ConfigurationTable {
     /// Adds the floors of the rows, the fastest runs where they are not the times of the first
     /// column, and the chart. Without a floor of any row nothing is added.
@@ -55,11 +32,11 @@ impl ConfigurationTable {
         }
         let predicted = of.ticks.map(|(measure, microseconds)| (measure, microseconds, false));
         let measured = (!of.fastest.is_empty()).then(|| (self.fastest(&of.fastest), 1e3, true));
-        let times = predicted
-            .into_iter()
-            .chain(measured)
-            .map(|(measure, microseconds, measured)| Times { measure, microseconds, measured });
-        let times: Vec<Times> = times.collect();
+        let times =
+            predicted.into_iter().chain(measured).map(|(measure, microseconds, measured)| {
+                RooflineTimes { measure, microseconds, measured }
+            });
+        let times: Vec<RooflineTimes> = times.collect();
         let microseconds = |(picoseconds, _)| FigureNumber::Real(picoseconds as f64 / 1e6);
         let floor = self.add_column("floor, us", of.each.iter().map(|f| f.map(microseconds)));
         for (row, found) in self.rows.iter_mut().zip(&of.each) {

@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::figures::{FigureNumber, numbers_grouped};
 use super::frame::{embedded, render};
 use super::lanes::LaneChart;
-use super::roofline::Roofline;
 use super::spent::SpentChart;
 use crate::error::ReportError;
 
@@ -91,6 +90,28 @@ pub struct SheetRow {
     /// What else is to be said, such as why there is no number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// A chart of times over floors, both in microseconds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Roofline {
+    /// The place of the floors, in microseconds, in `measures`.
+    pub floor: usize,
+    /// What is drawn over them.
+    pub times: Vec<RooflineTimes>,
+    /// Microseconds that each configuration of the space takes at least, and the term that binds.
+    pub space: Option<(f64, &'static str)>,
+}
+
+/// Times of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RooflineTimes {
+    /// Their place in `measures`.
+    pub measure: usize,
+    /// Microseconds of one unit of theirs.
+    pub microseconds: f64,
+    /// They are of the device; others are the model's.
+    pub measured: bool,
 }
 
 impl ConfigurationTable {
