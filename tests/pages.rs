@@ -371,7 +371,7 @@ fn floors_on_a_page_of_score() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let mut cache = serde_json::Map::new();
-    // Floors of 9.8304, 4.9152, 9.8304 and 314.5728 us: only a run of the second is below.
+    // Floors of 9.8304, 4.9152, 9.8304 and 314.5728 us: a run of the second is below, and the last.
     for (wg, ts, ms) in [
         (64, 16, [0.035, 0.034]),
         (64, 32, [0.03, 0.0032]),
