@@ -607,14 +607,16 @@ fn caches_are_emptied_before_each_run() {
         return;
     }
     let (Some(slow), case) = (SlowDriver::new(), Case::twice()) else { return };
-    let (result, err) = slow.measure(&case, &["--compilers", "0", "--flush-cache"], false);
-    assert_eq!(result["measured"], 4, "{err}");
+    let (result, err) =
+        slow.measure(&case, &["--compilers", "0", "--flush-cache", "--set", "WG=8"], false);
+    assert_eq!(result["measured"], 1, "{err}");
     let log = slow.log();
     let launches: String =
         log.iter().map(|(what, _)| *what).filter(|w| "fr".contains(*w)).collect();
     let runs = launches.strip_prefix('r').unwrap();
-    assert!(runs.len() > 40 && runs == "fr".repeat(runs.len() / 2), "{launches}");
-    let again = |arguments: &[&str]| case.json(&[&["--compilers", "0"], arguments].concat()).0;
+    assert!(runs.len() > 14 && runs == "fr".repeat(runs.len() / 2), "{launches}");
+    let again =
+        |more: &[&str]| case.json(&[&["--compilers", "0", "--set", "WG=8"], more].concat()).0;
     assert_eq!(again(&["--flush-cache"])["results"][0]["cached"], true);
     assert_eq!(again(&[])["results"][0]["cached"], false);
 }
@@ -711,7 +713,12 @@ fn floors_on_their_device() {
     };
     // 16, 8, 4 and 2 groups of a second each, which no device takes.
     let wrong = Case::twice().with("/platform", platform(&name, 1_000_000_000_000));
-    let (result, said) = wrong.json(&["--compilers", "0"]);
+    let (result, said) = wrong.json(&["--compilers", "0", "--html", "page.html"]);
+    let page = std::fs::read_to_string(wrong.path("page.html")).unwrap();
+    // The only row: 16 groups, of 10^6 microseconds each at least.
+    let floor = page.contains(r#"16000000.0],"binds":"dispatch""#);
+    let space = page.contains(r#""measured":true}],"space":[2000000.0,"dispatch"]}"#);
+    assert!(floor && space, "{page}");
     assert_eq!(
         (&result["measured"], &result["floor"]["skipped"]),
         (&json!(1), &json!(3)),
@@ -728,9 +735,11 @@ fn floors_on_their_device() {
         (&right["floor"]["seconds"], &right["floor"]["term"]),
         (&json!(4e-12), &json!("requests"))
     );
-    let (other, _) =
-        Case::twice().with("/platform", platform("another", 1_000_000_000_000)).json(&[]);
-    assert_eq!((&other["measured"], &other["floor"]), (&json!(4), &Value::Null));
+    let other = Case::twice().with("/platform", platform("another", 1_000_000_000_000));
+    let (result, _) = other.json(&["--html", "page.html"]);
+    assert_eq!((&result["measured"], &result["floor"]), (&json!(4), &Value::Null));
+    let page = std::fs::read_to_string(other.path("page.html")).unwrap();
+    assert!(!page.contains("\"roofline\":") && !page.contains("\"name\":\"floor, us\""));
 }
 
 /// The best have as many times in turns as one another; what is kept of them is enough to say the

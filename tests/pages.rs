@@ -296,6 +296,135 @@ fn a_page_of_score_in_a_browser() {
     insta::assert_json_snapshot!(did);
 }
 
+const MINIMUM: [&str; 5] =
+    ["examples/kernels/minimum.json", "--profile", "resources", "--platform", "h200"];
+
+/// Whether kernels can be read, which needs libclang; in CI it is a failure if not.
+fn can_read() -> bool {
+    let output = tickbound(&["explain", MINIMUM[0]]).output().expect("it runs");
+    let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
+    let missing = complaints.contains("libclang");
+    assert!(!missing || std::env::var_os("CI").is_none(), "{complaints}");
+    !missing
+}
+
+/// The floor of the space is a fact and a line, those of configurations are columns.
+#[test]
+fn floors_on_a_page_of_tune() {
+    if !can_read() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = page(&folder, "page.html", &[&["tune"], &MINIMUM[..], &["--floor"]].concat());
+    let text = std::fs::read_to_string(&path).expect("written");
+    let fact = "<dt>floor</dt><dd>4.0 us by L2: no configuration takes less on h200 (proved); the \
+                model&#x27;s least time ";
+    assert!(text.contains(fact), "{text}");
+    let all = &data(&text)["configurations"];
+    assert_eq!(
+        (&all["roofline"]["floor"], &all["roofline"]["space"]),
+        (&json!(1), &json!([4.011998, "L2"]))
+    );
+    assert_eq!(
+        all["roofline"]["times"],
+        json!([{ "measure": 0, "microseconds": 1.0 / 1980.0, "measured": false }])
+    );
+    let row = |values: Value| {
+        all["rows"].as_array().expect("rows").iter().find(|row| row["values"] == values)
+    };
+    // 2^24 / (4 * 2) groups, each of which is started in 600 picoseconds at least.
+    let small = row(json!([4, 2])).expect("a row");
+    assert_eq!((&small["numbers"][1], &small["binds"]), (&json!(1258.2912), &json!("dispatch")));
+    let large = row(json!([256, 256])).expect("a row");
+    assert_eq!((&large["numbers"][1], &large["binds"]), (&json!(4.011998), &json!("L2")));
+    let Some(did) = done(
+        &path,
+        r##"({
+            terms: document.querySelector("#roofline figcaption").textContent,
+            keys: all("#roofline .key").map((key) => key.textContent),
+            lines: ["floor", "space"].map((kind) => all("#roofline div > .chart ." + kind).length),
+            heads: all("#table th").map((head) => head.textContent),
+            // The floor is one more measure of the heat map.
+            measure: (choose("#measure", "1"),
+                document.querySelector("#heat figcaption").textContent),
+            sorted: (press(1), column(1)[0]),
+            some: (choose("#filters select", "4"),
+                document.querySelector("#roofline figcaption").textContent),
+        })"##,
+    ) else {
+        return;
+    };
+    insta::assert_json_snapshot!(did);
+    // Without --floor there is nothing of it.
+    let path = page(&folder, "without.html", &[&["tune"], &MINIMUM[..]].concat());
+    let text = std::fs::read_to_string(&path).expect("written");
+    let all = &data(&text)["configurations"];
+    assert_eq!((all.get("roofline"), all["measures"].as_array().map(Vec::len)), (None, Some(1)));
+    assert!(!text.contains("<dt>floor</dt>") && !text.contains("\"binds\""));
+}
+
+/// Times below the floor of their configuration are marked, by their fastest run.
+#[test]
+fn floors_on_a_page_of_score() {
+    if !can_read() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut cache = serde_json::Map::new();
+    // Floors of 9.8304, 4.9152, 9.8304 and 314.5728 us: a run of the second is below, and the last.
+    for (wg, ts, ms) in [
+        (64, 16, [0.035, 0.034]),
+        (64, 32, [0.03, 0.0032]),
+        (256, 4, [0.06, 0.06]),
+        (4, 8, [0.2, 0.2]),
+    ] {
+        let entry = json!({ "WG": wg, "TS": ts, "time": ms[0], "times": ms });
+        cache.insert(format!("{wg},{ts}"), entry);
+    }
+    let times =
+        json!({ "device_name": "NVIDIA H200", "tune_params_keys": ["WG", "TS"], "cache": cache });
+    let against = folder.path().join("cache.json");
+    std::fs::write(&against, times.to_string()).expect("written");
+    let against = against.to_string_lossy().into_owned();
+    let path =
+        page(&folder, "page.html", &[&["score"], &MINIMUM[..], &["--against", &against]].concat());
+    let text = std::fs::read_to_string(&path).expect("written");
+    let fact = "<dt>floor</dt><dd>0.0049 ms by dispatch; the best measured is 0.65 of it; 2 of 4 \
+                times are below the floor of their configuration; 2 contradict the floor by \
+                dispatch</dd>";
+    assert!(text.contains(fact), "{text}");
+    let all = &data(&text)["configurations"];
+    let first = &all["rows"][0];
+    assert_eq!((&first["values"], &first["binds"]), (&json!([64, 32]), &json!("dispatch")));
+    assert_eq!(first["numbers"], json!([0.03, 166_041, 0.0032, 4.9152]));
+    assert_eq!(all["roofline"]["space"], Value::Null);
+    let Some(did) = done(
+        &path,
+        r##"({
+            terms: document.querySelector("#roofline figcaption").textContent,
+            keys: all("#roofline .key").map((key) => key.textContent),
+            marks: ["predicted", "measured", "below"].map(
+                (kind) => all("#roofline div > .chart ." + kind).length),
+            below: hover("#roofline div > .chart .below"),
+            // What is below the line in the picture is what is marked.
+            under: all("#roofline div > .chart .below").every((mark) => {
+                const [x, y] = mark.getAttribute("d").match(/[\d.]+/g).map(Number);
+                const line = document.querySelector("#roofline div > .chart .floor");
+                const at = (name) => Number(line.getAttribute(name));
+                const [x1, x2, y1, y2] = ["x1", "x2", "y1", "y2"].map(at);
+                return y + 4 > y1 + ((x + 5 - x1) / (x2 - x1)) * (y2 - y1);
+            }),
+            heads: all("#table th").map((head) => head.textContent),
+            sorted: (press(4), column(4)),
+            one: (choose("#filters select", "256"),
+                all("#roofline .key").map((key) => key.textContent)),
+        })"##,
+    ) else {
+        return;
+    };
+    insta::assert_json_snapshot!(did);
+}
+
 #[test]
 fn a_page_of_compare_in_a_browser() {
     let folder = tempfile::tempdir().expect("a folder");

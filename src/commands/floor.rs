@@ -5,9 +5,10 @@ use std::sync::atomic::Ordering;
 
 use tickbound_expr::Expr;
 use tickbound_model::verdict::Status;
-use tickbound_model::{Caches, Configuration, Floor, FloorTerm, ModelError, Problem};
+use tickbound_model::{Bound, Caches, Configuration, Floor, FloorTerm, ModelError, Problem};
 use tickbound_opencl::{KernelReading, least};
-use tickbound_report::answer::{FloorAnswer, values};
+use tickbound_report::answer::{FloorAnswer, microseconds, values};
+use tickbound_solver::bracket::Incumbent;
 use tickbound_solver::{SearchOptions, Strategy, TuneResult, tune};
 
 use super::certify::certify;
@@ -45,11 +46,12 @@ pub struct SpaceFloor {
 
 impl SpaceFloor {
     /// Searches for the least value of each term that may bind: of those that take more in a
-    /// configuration, the best one known, than the others do anywhere.
+    /// configuration, the best one known, than the others do anywhere. `say` shows which is sought.
     pub fn search(
         problem: &Problem,
         floor: Floor,
         (options, best): (&SearchOptions, Option<&Configuration>),
+        say: &(dyn Fn(String) + Sync),
     ) -> Result<SpaceFloor, CliError> {
         let options = SearchOptions { top: 0, ..options.clone() };
         let env = best.and_then(|best| Some(problem.bind(&values(problem, best)).ok()?.env));
@@ -64,9 +66,20 @@ impl SpaceFloor {
                 break;
             }
             let own = floor.problem(problem, term)?;
-            least.push((term, searched(&own, &options)?));
+            let name = term.name();
+            say(format!("floor by {name}"));
+            let found = searched(&own, &options, &|now| {
+                let lower = microseconds(now.bounds.lower);
+                say(format!("floor by {name} at least {lower}"));
+            });
+            least.push((term, found?));
         }
         Ok(SpaceFloor { floor, least })
+    }
+
+    /// The floor of one configuration in picoseconds, and the term that binds.
+    pub fn at(&self, bound: &Bound) -> Option<(i64, FloorTerm)> {
+        self.floor.at(&bound.env)
     }
 
     /// The term whose least value is greatest.
@@ -79,13 +92,13 @@ impl SpaceFloor {
         self.binding().map(|(term, result)| (result.lower as f64 / 1e12, *term))
     }
 
-    /// The floor as data.
-    pub fn answer(&self, problem: &Problem) -> FloorAnswer {
-        // Of the configurations that are least for a term the one with the least floor.
+    /// The floor as data; `best` is the best configuration known.
+    pub fn answer(&self, problem: &Problem, best: Option<&Configuration>) -> FloorAnswer {
+        // Of the best and those that are least for a term the one with the least floor.
         let found = self.least.iter().filter_map(|(_, result)| result.best.as_ref());
-        let floors = found.filter_map(|best| {
-            let bound = problem.bind(&values(problem, &best.configuration)).ok()?;
-            Some((self.floor.at(&bound.env)?.0, &best.configuration))
+        let floors = found.map(|found| &found.configuration).chain(best).filter_map(|of| {
+            let bound = problem.bind(&values(problem, of)).ok()?;
+            Some((self.at(&bound)?.0, of))
         });
         let least = floors.min_by_key(|(floor, _)| *floor);
         let (reached, best) = (least.map(|(floor, _)| floor), least.map(|(_, best)| best));
@@ -105,8 +118,12 @@ impl SpaceFloor {
 
 /// Searches for the least value of a term by elimination, which is enough for nearly all and is
 /// what certificates are of; otherwise in all ways.
-fn searched(problem: &Problem, options: &SearchOptions) -> Result<TuneResult, CliError> {
-    let with = |options: &SearchOptions| tune(problem, options, stop::flag(), &|_| {});
+fn searched(
+    problem: &Problem,
+    options: &SearchOptions,
+    observer: &(dyn Fn(&Incumbent) + Sync),
+) -> Result<TuneResult, CliError> {
+    let with = |options: &SearchOptions| tune(problem, options, stop::flag(), observer);
     if options.strategy == Strategy::Race {
         let found = with(&SearchOptions { strategy: Strategy::Eliminate, ..options.clone() })?;
         if found.status == Status::Optimal || stop::flag().load(Ordering::Relaxed) {
@@ -121,4 +138,52 @@ pub fn beside(folder: &Path) -> PathBuf {
     let mut name = folder.file_name().unwrap_or_default().to_owned();
     name.push("-floor");
     folder.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use serde_json::json;
+    use tickbound_model::{LeastCount, LeastUsage};
+
+    use super::*;
+
+    /// Requests bind in small groups, the start of groups in others: what is sought is shown.
+    #[test]
+    fn the_terms_that_are_sought() {
+        let value = json!({
+            "platform": { "name": "p", "units_per_device": 1, "elements_per_unit": 4,
+                "global_access": 4, "resources": { "warp_width": 32, "load_store_lanes": 16,
+                    "greatest_mhz": 1000, "least_group_picoseconds": 3000 } },
+            "parameters": { "WG": [8, 32, 64] },
+            "launch": { "global_size": 128, "local_size": "WG" }, "kernel": []
+        });
+        let read = |_: &str| unreachable!();
+        let problem = Problem::from_value(&value, &indexmap::IndexMap::new(), &read).unwrap();
+        let each = [(LeastCount::GlobalRequests, Expr::Int(2))].into_iter().collect();
+        let least = LeastUsage { each, ..LeastUsage::default() };
+        let floor = Floor::new(&problem, &least).unwrap();
+        let shown = Mutex::new(Vec::new());
+        let options = SearchOptions::default();
+        let found = SpaceFloor::search(&problem, floor, (&options, None), &|text| {
+            shown.lock().unwrap().push(text);
+        });
+        let found = found.unwrap();
+        // 4 warps with 2 requests of 2 clocks.
+        assert_eq!(found.seconds(), Some((1.6e-8, FloorTerm::Requests)));
+        let shown = shown.into_inner().unwrap();
+        for text in ["floor by requests", "floor by requests at least 0.0160 us"] {
+            assert!(shown.iter().any(|s| s == text), "{shown:?}");
+        }
+        assert!(shown.iter().any(|s| s == "floor by dispatch"), "{shown:?}");
+        // Four warps in any case; small groups need more. Two groups take 6,000 picoseconds.
+        let answer = found.answer(&problem, Some(&Configuration(vec![64])));
+        assert_eq!((answer.reached, answer.terms["dispatch"]), (Some(16_000), 6000));
+        assert_eq!(
+            answer.words(&problem, Some(20)),
+            "0.0160 us by requests: no configuration takes \
+            less on p (proved)"
+        );
+    }
 }

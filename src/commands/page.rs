@@ -11,15 +11,16 @@ use tickbound_simulator::{SimulateError, SimulateOptions, simulate};
 use tickbound_solver::{SolveError, TuneResult};
 
 use super::exit::CliError;
+use super::floor::SpaceFloor;
 use super::plot::MAX_CONFIGURATIONS;
 use super::{explain, stop, timeline};
 use tickbound_measure::select::{Selection, select, total};
 use tickbound_report::answer;
 use tickbound_report::answer::resources::{Resources, SourceLine};
-use tickbound_report::answer::{About, Answer, Units};
+use tickbound_report::answer::{About, Answer, FloorAnswer, Units};
 use tickbound_report::html::{
-    Best, ConfigurationTable, FigureNumber, LaneChart, Measure, Page, SheetRow, SpentChart,
-    SpentPart, Stripe, numbers_grouped,
+    Best, ConfigurationTable, FigureNumber, LaneChart, Measure, Page, RowFloors, SheetRow,
+    SpentChart, SpentPart, Stripe, numbers_grouped,
 };
 
 /// Configurations drawn at random where there are too many to simulate them all.
@@ -27,11 +28,17 @@ const DRAWN: usize = 2_000;
 /// Most events that are simulated for all of them together, which takes a minute at most.
 const MAX_EVENTS: u64 = 1_000_000_000;
 
-/// The page of a result; `seed` is what the choice of configurations depends on.
+/// The page of a result, with the floors that were found; `seed` is what the choice of
+/// configurations depends on.
 ///
 /// # Errors
 /// A configuration that was found cannot be simulated, or the space cannot be drawn from.
-pub fn of(problem: &Problem, result: &TuneResult, seed: u64) -> Result<Page, CliError> {
+pub fn of(
+    problem: &Problem,
+    result: &TuneResult,
+    floors: Option<(&SpaceFloor, &FloorAnswer)>,
+    seed: u64,
+) -> Result<Page, CliError> {
     let answer = answer::tune::answer(problem, result);
     let (figure, meaning) = told(&About::of(problem).units, result, &answer);
     // The bars of the terminal are a table of the page.
@@ -46,6 +53,8 @@ pub fn of(problem: &Problem, result: &TuneResult, seed: u64) -> Result<Page, Cli
         ..Page::default()
     };
     page.facts.insert(0, ("model".into(), About::of(problem).model().1));
+    let words = floors.map(|(_, space)| space.words(problem, result.upper));
+    page.facts.extend(words.map(|words| ("floor".to_owned(), words)));
     page.facts.extend(answer.seconds.map(|s| ("in".into(), format!("{s:.3} s"))));
     if let Some(best) = &result.best {
         let values = problem.parameters.iter().map(|p| p.name.clone());
@@ -53,7 +62,8 @@ pub fn of(problem: &Problem, result: &TuneResult, seed: u64) -> Result<Page, Cli
         add_run(&mut page, problem, result, &answer, &bound)?;
     }
     if answer.status != Status::Infeasible && !problem.parameters.is_empty() {
-        page.configurations = Some(configurations(problem, result, seed)?);
+        page.configurations =
+            Some(configurations(problem, result, floors.map(|(of, _)| of), seed)?);
     }
     Ok(page)
 }
@@ -188,23 +198,24 @@ fn shown(
 fn configurations(
     problem: &Problem,
     result: &TuneResult,
+    floors: Option<&SpaceFloor>,
     seed: u64,
 ) -> Result<ConfigurationTable, CliError> {
     let space = problem.configurations(&TableLimits::default())?;
     let all = total(&space);
-    let interrupt = stop::flag();
     let (chosen, among) = shown(problem, &space, result, seed)?;
     let each = MAX_EVENTS / (chosen.len() as u64).max(1);
     let options = SimulateOptions::default();
     let options = SimulateOptions { max_events: options.max_events.min(each), ..options };
     let run = |bound: &Bound| {
-        let stopped = interrupt.load(Ordering::Relaxed);
+        let stopped = stop::flag().load(Ordering::Relaxed);
         (!stopped).then(|| simulate(problem, bound, &options).map(|run| run.time))
     };
     let ticks: Vec<Option<Result<i64, SimulateError>>> = chosen.par_iter().map(run).collect();
     let stopped = ticks.iter().filter(|t| t.is_none()).count();
     let failed = ticks.iter().filter(|t| matches!(t, Some(Err(_)))).count();
-    let rows = chosen.iter().zip(ticks).filter_map(|(bound, ticks)| Some(row(bound, ticks?)));
+    let simulated = chosen.iter().zip(ticks).filter_map(|(bound, ticks)| Some((bound, ticks?)));
+    let (chosen, ticks): (Vec<&Bound>, Vec<_>) = simulated.unzip();
     let cut = match stopped {
         0 => String::new(),
         n => format!(" {n} of them were not, as the command was stopped."),
@@ -225,11 +236,24 @@ fn configurations(
         among: numbers_grouped(&format!("{among}{cut}{without}{open}")),
         parameters: problem.parameters.iter().map(|p| p.name.clone()).collect(),
         measures: vec![Measure { name: "ticks".into(), best: Some(Best::Least) }],
-        over: None,
-        rows: rows.collect(),
+        rows: chosen.iter().zip(ticks).map(|(bound, ticks)| row(bound, ticks)).collect(),
+        ..ConfigurationTable::default()
     };
+    if let Some(floors) = floors {
+        table.add_floors(&row_floors(problem, floors, &chosen));
+    }
     table.sort();
     Ok(table)
+}
+
+/// The floors of configurations, whose ticks are the first column.
+fn row_floors(problem: &Problem, floors: &SpaceFloor, chosen: &[&Bound]) -> RowFloors {
+    RowFloors {
+        each: chosen.iter().map(|bound| floors.at(bound)).collect(),
+        space: floors.seconds(),
+        ticks: About::of(problem).units.tick_microseconds.map(|length| (0, length)),
+        ..RowFloors::default()
+    }
 }
 
 fn row(bound: &Bound, ticks: Result<i64, SimulateError>) -> SheetRow {
@@ -237,5 +261,6 @@ fn row(bound: &Bound, ticks: Result<i64, SimulateError>) -> SheetRow {
         Ok(ticks) => (Some(FigureNumber::Whole(ticks)), None),
         Err(why) => (None, Some(why.to_string())),
     };
-    SheetRow { values: bound.configuration.0.clone(), numbers: vec![ticks], note }
+    let values = bound.configuration.0.clone();
+    SheetRow { values, numbers: vec![ticks], note, ..SheetRow::default() }
 }

@@ -64,7 +64,13 @@ impl Progress {
 
     /// Shows a sentence.
     pub fn say(&self, text: String) {
-        self.bar.set_message(one_line(&text));
+        self.sayer()(text);
+    }
+
+    /// Shows sentences, for those who outlive this.
+    pub fn sayer(&self) -> impl Fn(String) + Send + Sync + use<> {
+        let bar = self.bar.clone();
+        move |text| bar.set_message(one_line(&text))
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
-use tickbound_model::{Problem, Profile};
+use tickbound_model::{Floor, FloorTerm, Problem, Profile};
 use tickbound_simulator::{SimulateError, SimulateOptions, program, simulate};
 
 use super::exit::{CliError, Exit};
@@ -22,7 +22,9 @@ use tickbound_measure::score::{
 use tickbound_report::Table;
 use tickbound_report::answer::{About, Other, Scored};
 use tickbound_report::chart::{Chart, ChartData};
-use tickbound_report::html::{Best, ConfigurationTable, FigureNumber, Measure, Page, SheetRow};
+use tickbound_report::html::{
+    Best, ConfigurationTable, FigureNumber, Measure, Page, RowFloors, SheetRow,
+};
 use tickbound_report::measured_page::correlation;
 
 /// Arguments of `score`.
@@ -77,6 +79,8 @@ impl ScoreArgs {
 #[derive(Default)]
 struct Compared {
     pairs: Vec<(i64, f64)>,
+    /// Milliseconds of the fastest run of each pair, and its floor.
+    floors: Vec<(f64, Option<(i64, FloorTerm)>)>,
     /// The configuration of each pair, and what tells its program from others.
     configurations: Vec<Vec<i64>>,
     programs: Vec<Vec<i64>>,
@@ -88,9 +92,15 @@ struct Compared {
     faults: (usize, Option<SimulateError>),
 }
 
-fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compared {
+fn compare(
+    problem: &Problem,
+    results: &Results,
+    floor: Option<&Floor>,
+    progress: &Progress,
+) -> Compared {
     let mut compared = Compared::default();
-    for (done, (parameters, time)) in results.entries.iter().enumerate() {
+    let entries = results.entries.iter().zip(&results.fastest);
+    for (done, ((parameters, time), fastest)) in entries.enumerate() {
         if done % 64 == 0 {
             progress.say(format!("{done} of {} simulated", results.entries.len()));
         }
@@ -101,6 +111,8 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
         match simulate(problem, &bound, &SimulateOptions::default()) {
             Ok(run) => {
                 compared.pairs.push((run.time, *time));
+                let floor = floor.and_then(|floor| floor.at(&bound.env));
+                compared.floors.push((*fastest, floor));
                 let own = program(problem, &bound).ok().flatten();
                 compared.configurations.push(bound.configuration.0.clone());
                 compared.programs.push(own.unwrap_or_else(|| bound.configuration.0.clone()));
@@ -128,7 +140,7 @@ pub(super) fn run(args: &ScoreArgs) -> Result<Exit, CliError> {
     let results = results_of(&against, &problem)?;
     let compared = {
         let progress = Progress::new(&problem.name);
-        compare(&problem, &results, &progress)
+        compare(&problem, &results, floor.as_ref(), &progress)
     };
     let mismatch = results.device.as_ref().and_then(|d| mismatch(d, &problem.platform.name));
     if let Some(mismatch) = mismatch {
@@ -181,16 +193,15 @@ struct Found<'a> {
 }
 
 /// How measured times lie above floors, in words.
-fn above_floor(floor: &FloorScore) -> String {
+fn above_floor(floor: &FloorScore) -> Vec<String> {
     let below: usize = floor.violations.values().sum();
-    let mut out = format!(
-        "floor: {:.4} ms by {}; the best measured is {:.2} of it; {} of {} times are below the \
-         floor of their configuration\n",
+    let mut out = vec![format!(
+        "{:.4} ms by {}; the best measured is {:.2} of it; {} of {} times are below the \
+         floor of their configuration",
         floor.floor_milliseconds, floor.binds, floor.gap, below, floor.compared
-    );
-    for (term, times) in &floor.violations {
-        out += &format!("{times} contradict the floor by {term}\n");
-    }
+    )];
+    let violations = floor.violations.iter();
+    out.extend(violations.map(|(term, n)| format!("{n} contradict the floor by {term}")));
     out
 }
 
@@ -255,6 +266,8 @@ fn page(problem: &Problem, results: &Results, compared: &Compared, found: &Found
         let name = if trials == 1 { "1 trial".to_owned() } else { format!("{trials} trials") };
         (name, format!("of the best time, the model's best reach {model}, random ones {random}"))
     }));
+    let floor = found.floor.iter().map(|floor| above_floor(floor).join("; "));
+    facts.extend(floor.map(|floor| ("floor".to_owned(), floor)));
     let rho = found.score.and_then(|s| s.spearman);
     let mut all = ConfigurationTable {
         among: "Configurations with a measured time that the model has a time for.".to_owned(),
@@ -266,6 +279,12 @@ fn page(problem: &Problem, results: &Results, compared: &Compared, found: &Found
         rows: compared.configurations.iter().zip(&compared.pairs).map(row).collect(),
         ..ConfigurationTable::default()
     };
+    all.add_floors(&RowFloors {
+        each: compared.floors.iter().map(|(_, floor)| *floor).collect(),
+        fastest: compared.floors.iter().map(|(fastest, _)| Some(*fastest)).collect(),
+        ticks: About::of(problem).units.tick_microseconds.map(|length| (1, length)),
+        space: None,
+    });
     all.sort();
     Page {
         title: heading(problem, results),
@@ -279,7 +298,7 @@ fn page(problem: &Problem, results: &Results, compared: &Compared, found: &Found
 
 fn row((values, (ticks, time)): (&Vec<i64>, &(i64, f64))) -> SheetRow {
     let numbers = vec![Some(FigureNumber::Real(*time)), Some(FigureNumber::Whole(*ticks))];
-    SheetRow { values: values.clone(), numbers, note: None }
+    SheetRow { values: values.clone(), numbers, ..SheetRow::default() }
 }
 
 /// Guided searches among distinct programs, each with the parameters of its first configuration and
@@ -387,7 +406,8 @@ fn words(problem: &Problem, results: &Results, compared: &Compared, found: &Foun
     if let Some(ratio) = over_predicted(compared, problem) {
         out += &format!("measured times are {ratio:.2} of the predicted ones in the median\n");
     }
-    out += &found.floor.as_ref().map_or_else(String::new, above_floor);
+    let floor = found.floor.as_ref().map(|floor| above_floor(floor).join("\n"));
+    out += &floor.map_or_else(String::new, |floor| format!("floor: {floor}\n"));
     out += &found.others.iter().map(worth).collect::<String>();
     out += &found.guided.as_ref().map_or_else(String::new, replayed);
     let folded = found.distinct.as_ref().filter(|d| d.programs < compared.pairs.len());

@@ -110,12 +110,13 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     if result.stopped_by == Some(StopReason::Interrupted) {
         result.stopped_by = stop::reason();
     }
+    let best = result.best.as_ref().map(|best| &best.configuration);
     let found = floor.map(|floor| {
-        let best = result.best.as_ref().map(|best| &best.configuration);
-        SpaceFloor::search(&problem, floor, (&options, best))
+        let progress = Progress::new(&problem.name);
+        SpaceFloor::search(&problem, floor, (&options, best), &progress.sayer())
     });
     let found = found.transpose()?;
-    let space = found.as_ref().map(|found| found.answer(&problem));
+    let space = found.as_ref().map(|found| found.answer(&problem, best));
     let answer = answer::tune::answer(&problem, &result);
     let text = |result: &TuneResult| {
         let listed = args.top > 0 && !args.json;
@@ -128,7 +129,7 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     // If a picture takes too long, this is still printed.
     let last = text(&result);
     stop::on_forced_end(move || say_answer(&last).unwrap_or_default());
-    write_files(args, &problem, drawing.as_ref(), &result)?;
+    write_files(args, &problem, drawing.as_ref(), &result, (found.as_ref(), space.as_ref()))?;
     if let Some(folder) = &args.certificate {
         certify(&problem, &result, Path::new(folder))?;
         found.iter().try_for_each(|found| found.certify(&problem, Path::new(folder)))?;
@@ -194,8 +195,9 @@ fn said(json: bool, problem: &Problem, result: &TuneResult, floor: Option<&Floor
         let answer = answer::tune::answer(problem, result);
         return format!("{}\n", Answer { floor: floor.cloned(), ..answer }.json());
     }
-    let floor = floor.map(|floor| floor.words(problem, result.upper)).unwrap_or_default();
-    answer::tune::words(problem, result) + &floor
+    let floor =
+        floor.map(|floor| format!("floor:         {}\n", floor.words(problem, result.upper)));
+    answer::tune::words(problem, result) + &floor.unwrap_or_default()
 }
 
 /// What is printed of the bracket if the search does not come back.
@@ -290,6 +292,7 @@ fn write_files(
     problem: &Problem,
     drawing: Option<&Drawing<'_>>,
     result: &TuneResult,
+    (found, space): (Option<&SpaceFloor>, Option<&FloorAnswer>),
 ) -> Result<(), CliError> {
     if let (Some(path), Some(best)) = (&args.trace, &result.best) {
         let values =
@@ -302,7 +305,7 @@ fn write_files(
         written(&drawing.write(path)?);
     }
     if let Some(path) = &args.html {
-        page::of(problem, result, args.search.seed)?.write(path)?;
+        page::of(problem, result, found.zip(space), args.search.seed)?.write(path)?;
         written(&[path.into()]);
     }
     Ok(())

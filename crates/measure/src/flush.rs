@@ -7,14 +7,17 @@ use tickbound_device::{Arg, Buffer, DeviceError, DeviceProgram, Session};
 const TIMES: u64 = 4;
 /// Items of the launch that reads.
 const ITEMS: usize = 1 << 16;
+/// Words from one that is read to the next: no cache has shorter lines.
+const LINE: usize = 8;
 
 // No sum is `never`, which no compiler knows: all of them are made of zeros.
 const SOURCE: &str = "\
-kernel void read_all(global const uint *all, ulong n, uint never, global uint *found)
+kernel void read_all(global const uint *all, ulong lines, uint line, uint never,
+                     global uint *found)
 {
     uint sum = 0;
-    for (ulong i = get_global_id(0); i < n; i += get_global_size(0))
-        sum += all[i];
+    for (ulong i = get_global_id(0); i < lines; i += get_global_size(0))
+        sum += all[i * line];
     if (sum == never)
         *found = sum;
 }
@@ -56,10 +59,12 @@ impl<'s> Flush<'s> {
     /// The device fails.
     pub(super) fn flush(&self) -> Result<(), DeviceError> {
         let kernel = self.program.kernel("read_all")?;
-        let words = Arg::U64(self.all.len() as u64);
-        let arguments = [Arg::buffer(&self.all), words, Arg::U32(1), Arg::buffer(&self.found)];
-        // SAFETY: the kernel reads the words of the first buffer, and may write the only one of the
-        // second.
+        let lines = Arg::U64((self.all.len() / LINE) as u64);
+        let line = Arg::U32(LINE as u32);
+        let (all, found) = (Arg::buffer(&self.all), Arg::buffer(&self.found));
+        let arguments = [all, lines, line, Arg::U32(1), found];
+        // SAFETY: the kernel reads words of the first buffer, the last one `LINE` before its end at
+        // least, and may write the only one of the second.
         let launch = unsafe { self.session.enqueue(&kernel, &arguments, &[ITEMS], None)? };
         launch.wait().map(drop)
     }

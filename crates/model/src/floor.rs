@@ -52,7 +52,7 @@ pub enum Caches {
 }
 
 /// The floor of the configurations of a problem, by terms.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Floor {
     /// Each term in picoseconds, over the problem's names; those that are 0 everywhere are missing.
     pub terms: Vec<(FloorTerm, Expr)>,

@@ -1,7 +1,7 @@
 //! Measured times, for a user and as JSON.
 
 use tickbound_input::named::Named;
-use tickbound_model::{FloorTerm, Problem};
+use tickbound_model::{Floor, FloorTerm, Problem};
 
 use super::table::Table;
 use crate::answer::{About, tenth_of_millisecond, values};
@@ -14,7 +14,7 @@ use tickbound_measure::{MeasureReport, Measured, Versus};
 const SHOWN: usize = 10;
 
 /// A report of measured times together with what it is about.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasuredTimes<'a> {
     /// The problem.
     pub problem: &'a Problem,
@@ -22,6 +22,8 @@ pub struct MeasuredTimes<'a> {
     pub report: &'a MeasureReport,
     /// The model's ticks for each result, where there is a model.
     pub ticks: &'a [Option<i64>],
+    /// The floors of configurations, which hold on the device where the report has floors.
+    pub floors: Option<&'a Floor>,
     /// The cache's path, if there is one.
     pub cache: Option<&'a str>,
 }

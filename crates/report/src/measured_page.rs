@@ -1,10 +1,11 @@
 //! The page of measured times.
 
 use super::html::{
-    Best, ConfigurationTable, FigureNumber, Measure, Page, SheetRow, numbers_grouped,
+    Best, ConfigurationTable, FigureNumber, Measure, Page, RowFloors, SheetRow, numbers_grouped,
 };
 use super::measured::{MeasuredTimes, four_digits};
-use crate::answer::titled;
+use crate::answer::{About, titled};
+use tickbound_measure::Measured;
 use tickbound_measure::outcome::Outcome;
 use tickbound_measure::score::score;
 
@@ -54,17 +55,12 @@ impl MeasuredTimes<'_> {
             ];
             numbers.extend(rates.iter().map(rate));
             numbers.extend(modelled.then(|| ticks.map(FigureNumber::Whole)));
-            let note = match &measured.record.outcome {
-                Outcome::Failed(failure) => {
-                    Some(format!("{}: {}", failure.kind.name(), failure.message))
-                }
-                Outcome::Timed(timed) if timed.steady => None,
-                Outcome::Timed(timed) if timed.runs.len() == 1 => Some("ran once".to_owned()),
-                Outcome::Timed(_) => Some("unsteady".to_owned()),
-            };
-            SheetRow { values: measured.bound.configuration.0.clone(), numbers, note }
+            let note = note(&measured.record.outcome);
+            let values = measured.bound.configuration.0.clone();
+            SheetRow { values, numbers, note, ..SheetRow::default() }
         });
-        let over = modelled.then(|| (measures.len() - 1, 0, self.ranked_by_model()));
+        let ticks = modelled.then(|| measures.len() - 1);
+        let over = ticks.map(|ticks| (ticks, 0, self.ranked_by_model()));
         let asked = self.report.asked;
         let mut shown = ConfigurationTable {
             among: format!(
@@ -78,8 +74,28 @@ impl MeasuredTimes<'_> {
             rows: rows.collect(),
             ..ConfigurationTable::default()
         };
+        if let Some(floors) = self.row_floors(ticks) {
+            shown.add_floors(&floors);
+        }
         shown.sort();
         shown
+    }
+
+    /// The floors of the configurations, where they hold on the device; `ticks` is the column of
+    /// the model's times.
+    fn row_floors(&self, ticks: Option<usize>) -> Option<RowFloors> {
+        let (floors, results) = (self.floors?, &self.report.results);
+        let on_device = self.report.floor.as_ref()?;
+        let fastest = |m: &Measured| {
+            let runs = m.record.outcome.timed()?.runs.iter().copied();
+            runs.reduce(f64::min).map(|seconds| seconds * 1e3)
+        };
+        Some(RowFloors {
+            each: results.iter().map(|m| floors.at(&m.bound.env)).collect(),
+            space: on_device.space,
+            fastest: results.iter().map(fastest).collect(),
+            ticks: ticks.zip(About::of(self.problem).units.tick_microseconds),
+        })
     }
 
     /// How well the model ranks these, in words.
@@ -90,6 +106,16 @@ impl MeasuredTimes<'_> {
         let pairs: Vec<(i64, f64)> = pairs.collect();
         let rho = score(&pairs).and_then(|s| s.spearman);
         correlation(rho, pairs.len())
+    }
+}
+
+/// Why a configuration has no time, or what is to be known of its time.
+fn note(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Failed(failure) => Some(format!("{}: {}", failure.kind.name(), failure.message)),
+        Outcome::Timed(timed) if timed.steady => None,
+        Outcome::Timed(timed) if timed.runs.len() == 1 => Some("ran once".to_owned()),
+        Outcome::Timed(_) => Some("unsteady".to_owned()),
     }
 }
 

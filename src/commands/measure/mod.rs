@@ -245,6 +245,7 @@ impl MeasureArgs {
         &self,
         problem: &Problem,
         reading: Option<&KernelReading>,
+        progress: &Progress,
     ) -> Result<Option<Floors>, CliError> {
         let caches = floor::caches(self.flush_cache);
         let floor = match floor::floor(problem, reading, caches)? {
@@ -252,10 +253,10 @@ impl MeasureArgs {
             Err(why) if self.gap.is_some() => return Err(why.into()),
             Err(_) => return Ok(None),
         };
-        let own = problem.clone();
+        let (own, say) = (problem.clone(), progress.sayer());
         let of_space: OfSpace = Arc::new(move |floor: &Floor| {
             let options = SearchOptions::default();
-            SpaceFloor::search(&own, floor.clone(), (&options, None)).ok()?.seconds()
+            SpaceFloor::search(&own, floor.clone(), (&options, None), &say).ok()?.seconds()
         });
         Ok(Some(Floors { floor, of_space, gap: self.gap }))
     }
@@ -313,11 +314,10 @@ pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
     if !args.guided && !args.leaves_choice() {
         args.selection(total)?;
     }
-    let interrupt = stop::flag();
     let progress = Progress::new(&problem.name);
     let (modelled, reading) = args.add_model(&mut problem, total)?;
     let problem = problem.kernel_alone();
-    options.floors = args.floors(&problem, reading.as_ref())?;
+    options.floors = args.floors(&problem, reading.as_ref(), &progress)?;
     let own = || load::bound(&problem, "--baseline", &args.baseline);
     options.baseline = (!args.baseline.is_empty()).then(own).transpose()?;
     let (guided, selected) = args.chosen(&problem, &configurations, modelled)?;
@@ -332,7 +332,7 @@ pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
     let cache = options.cache.as_ref().map(|c| c.display().to_string());
     let cache = cache.as_deref();
     let mut teller = Teller::new(&problem, &progress, cache);
-    let report = measure(&problem, &folder, plan, &options, interrupt, &mut |e| teller.tell(&e));
+    let report = measure(&problem, &folder, plan, &options, stop::flag(), &mut |e| teller.tell(&e));
     let report = match report {
         Err(e) if e.is_only_stopped() => {
             teller.line(&e.to_string());
@@ -346,7 +346,8 @@ pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
         progress.aside(&format!("tickbound: {mismatch}"));
     }
     drop(progress);
-    args.say(&MeasuredTimes { problem: &problem, report: &report, ticks: &ticks, cache })?;
+    let floors = options.floors.as_ref().map(|floors| &floors.floor);
+    args.say(&MeasuredTimes { problem: &problem, report: &report, ticks: &ticks, floors, cache })?;
     ended(&report, args)
 }
 

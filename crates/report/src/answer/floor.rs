@@ -4,6 +4,8 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use tickbound_model::{FloorTerm, Problem};
 
+use super::About;
+
 /// What `tune --floor` has found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -41,27 +43,28 @@ impl FloorAnswer {
         }
     }
 
-    /// The floor in words, on a line, beside the model's least ticks.
+    /// The floor in words, beside the model's least ticks.
     pub fn words(&self, problem: &Problem, ticks: Option<i64>) -> String {
         let Some(term) = self.term.as_ref().filter(|_| self.picoseconds > 0) else {
             let why = "nothing of the kernel can be counted that every compiler keeps";
-            return format!("floor:         0 us: {why}\n");
+            return format!("0 us: {why}");
         };
         let on = &problem.platform.name;
         let known = if self.proved { "proved" } else { "not proved to be the greatest" };
         let mut line = format!(
-            "floor:         {} by {term}: no configuration takes less on {on} ({known})",
+            "{} by {term}: no configuration takes less on {on} ({known})",
             microseconds(self.picoseconds)
         );
-        let model = ticks.zip(problem.platform.clock_mhz());
-        if let Some((ticks, mhz)) = model {
-            let model = ticks as f64 / mhz as f64;
-            line += &format!("; the model's least time {model:.1} us");
+        let model = ticks.zip(About::of(problem).units.tick_microseconds);
+        if let Some((ticks, length)) = model {
+            let model = ticks as f64 * length;
+            let above = model * 1e6 / self.picoseconds as f64;
+            line += &format!("; the model's least time {model:.1} us ({above:.2}x)");
         }
         if let Some(reached) = self.reached.filter(|reached| *reached > self.picoseconds) {
             line += &format!("; the floor of the space is at most {}", microseconds(reached));
         }
-        line + "\n"
+        line
     }
 }
 

@@ -130,8 +130,7 @@
   };
 
   // All about configurations.
-  const configurations = (section, { parameters, measures, over, rows, drawn: sampled, indifferent }) => {
-    const count = parameters.length;
+  const configurations = (section, { parameters, measures, over, roofline, rows, drawn: sampled, indifferent }) => {
     const number = (row, measure) => {
       const n = row.numbers[measure];
       return n === null || n === undefined ? null : Number(n);
@@ -142,6 +141,7 @@
     const drawn = measures.map((_, m) => m).filter((m) => measures[m].best && rows.some((row) => number(row, m) !== null));
     const said = (row) => [
       ...measures.map(({ name }, m) => `${name}: ${shown(row.numbers[m])}`),
+      ...(row.binds ? [`floor by: ${row.binds}`] : []),
       ...parameters.map((name, p) => `${name} = ${shown(row.values[p])}`),
       ...(row.note ? [row.note] : []),
     ].join("\n");
@@ -338,9 +338,35 @@
       return [html("figcaption", {}, html("b", {}, parameters[p]), values.length < 2 ? "" : matters(p)), image];
     };
 
+    const key = (mark, label) => html("span", { class: "key" }, svg("svg", { class: "chart", width: 18, height: 18 }, mark), label);
+    // Two logarithmic axes, each with its name and the numbers that it has room for.
+    const plane = (place, about, [xName, xs], [yName, ys]) => {
+      const width = Math.min(900, place.clientWidth), height = Math.min(420, width * 0.7);
+      const up = scale(ys, height, 10, true), ticksUp = up.ticks(24);
+      const left = 26 + Math.max(...ticksUp.map((n) => wide(shown(n))));
+      const along = scale(xs, left + 10, width - 14, true);
+      const image = chart(width, height + 52, about);
+      for (const n of ticksUp)
+        image.append(svg("line", { x1: left, x2: width, y1: up.at(n), y2: up.at(n), class: "grid" }), text(left - 4, up.at(n), shown(n), "end"));
+      for (const n of along.ticks(1.6 * wide(shown(along.most))))
+        image.append(text(Math.min(along.at(n), width - 3 - wide(shown(n)) / 2), height + 16, shown(n)));
+      image.append(text((left + width) / 2, height + 38, `${xName} (logarithmic)`, "middle", ""));
+      const name = text(8, height / 2, `${yName} (logarithmic)`, "middle", "");
+      name.setAttribute("transform", `rotate(-90 8 ${height / 2})`);
+      image.append(name);
+      return { image, along, up, left, width, height };
+    };
+    // Whether nothing is within a few pixels yet.
+    const spots = () => {
+      const seen = new Set();
+      return (x, y, kind = "") => {
+        const spot = [kind, Math.round(x / 3), Math.round(y / 3)].join(" ");
+        return !seen.has(spot) && seen.add(spot);
+      };
+    };
+
     // The model's times and the measured ones.
     const scatter = html("div", { id: "scatter" });
-    const key = (mark, label) => html("span", { class: "key" }, svg("svg", { class: "chart", width: 18, height: 18 }, mark), label);
     const drawScatter = () => {
       const [model, measured, about] = over;
       const pairs = kept.filter((row) => number(row, model) > 0 && number(row, measured) > 0);
@@ -348,29 +374,16 @@
       scatter.replaceChildren(html("h3", {}, "Model against measured"), figure);
       figure.append(html("figcaption", {}, about), place);
       if (!pairs.length) return;
-      const width = Math.min(900, place.clientWidth), height = Math.min(420, width * 0.7);
-      const up = scale(pairs.map((row) => number(row, measured)), height, 10, true), ticksUp = up.ticks(24);
-      const left = 26 + Math.max(...ticksUp.map((n) => wide(shown(n))));
-      const along = scale(pairs.map((row) => number(row, model)), left + 10, width - 14, true);
-      const image = chart(width, height + 52, "measured time over the model's");
-      for (const n of ticksUp)
-        image.append(svg("line", { x1: left, x2: width, y1: up.at(n), y2: up.at(n), class: "grid" }), text(left - 4, up.at(n), shown(n), "end"));
-      for (const n of along.ticks(1.6 * wide(shown(along.most))))
-        image.append(text(Math.min(along.at(n), width - wide(shown(n)) / 2), height + 16, shown(n)));
-      image.append(text((left + width) / 2, height + 38, `${measures[model].name} (logarithmic)`, "middle", ""));
-      const name = text(8, height / 2, `${measures[measured].name} (logarithmic)`, "middle", "");
-      name.setAttribute("transform", `rotate(-90 8 ${height / 2})`);
-      image.append(name);
-      const seen = new Set(), at = (row) => [along.at(number(row, model)), up.at(number(row, measured))];
+      const axis = (m) => [measures[m].name, pairs.map((row) => number(row, m))];
+      const { image, along, up } = plane(place, "measured time over the model's", axis(model), axis(measured));
+      const free = spots(), at = (row) => [along.at(number(row, model)), up.at(number(row, measured))];
       for (const row of pairs) {
-        const [x, y] = at(row), spot = Math.round(x / 3) + " " + Math.round(y / 3);
-        if (seen.has(spot)) continue;
-        seen.add(spot);
-        image.append(telling(svg("circle", { cx: x, cy: y, r: 3, class: "dot" }), () => said(row)));
+        const [x, y] = at(row);
+        if (free(x, y)) image.append(telling(svg("circle", { cx: x, cy: y, r: 3, class: "dot" }), () => said(row)));
       }
       const least = (of, m) => of.reduce((a, b) => (number(b, m) < number(a, m) ? b : a));
-      const fastest = least(pairs, measured), predicted = Math.min(...pairs.map((row) => number(row, model)));
-      const chosen = least(pairs.filter((row) => number(row, model) === predicted), measured);
+      const fastest = least(pairs, measured);
+      const chosen = least(pairs.filter((row) => number(row, model) === along.least), measured);
       const ring = (cx, cy) => svg("circle", { cx, cy, r: 6, class: "ring" });
       const box = (x, y) => svg("rect", { x: x - 7, y: y - 7, width: 14, height: 14, class: "chosen" });
       for (const [row, mark] of [[fastest, ring], [chosen, box]]) {
@@ -384,36 +397,85 @@
         key(box(9, 9), `the model's best: ${shown(number(chosen, measured))}, ${percent(reach)} of the fastest`)), image);
     };
 
+    // Times over floors: no run on the device can be below the line.
+    const roof = html("div", { id: "roofline" });
+    const kinds = {
+      predicted: (x, y) => svg("path", { d: `M${x} ${y - 4}l4 4l-4 4l-4 -4z`, class: "predicted" }),
+      measured: (x, y) => svg("circle", { cx: x, cy: y, r: 3, class: "measured" }),
+      below: (x, y) => svg("path", { d: `M${x - 5} ${y - 4}h10l-5 9z`, class: "below" }),
+    };
+    const drawRoofline = () => {
+      const { floor, times, space } = roofline, counts = new Map();
+      const floored = kept.filter((row) => number(row, floor) > 0);
+      for (const row of floored) counts.set(row.binds, (counts.get(row.binds) ?? 0) + 1);
+      const terms = [...counts].sort((a, b) => b[1] - a[1]).map(([term, n]) => `${term} in ${shown(n)}`);
+      const figure = html("figure"), place = html("div");
+      roof.replaceChildren(html("h3", {}, "Times over floors"), figure);
+      figure.append(html("figcaption", {}, `The term that binds: ${terms.join(", ") || "none"}`), place);
+      const all = times.flatMap(({ measure, microseconds, measured }) => floored.flatMap((row) => {
+        const low = number(row, floor), time = number(row, measure) * microseconds;
+        return time > 0 ? [{ row, low, time, kind: !measured ? "predicted" : time < low ? "below" : "measured" }] : [];
+      }));
+      if (!all.length) return;
+      // The line goes through what both axes have: floors, and that of the space where it is known.
+      const lows = [...(space?.[0] > 0 ? [space[0]] : []), ...all.map(({ low }) => low)];
+      const { image, along, up, left, width, height } = plane(place, "times over floors",
+        ["floor, us", lows], ["time, us", lows.concat(all.map(({ time }) => time))]);
+      const level = along.least === along.most;
+      const [[x1, x2], [y1, y2]] = [level ? [left, width] : [along.at(along.least), along.at(along.most)], [up.at(along.least), up.at(along.most)]];
+      const line = (x1, y1, x2, y2, kind) => svg("line", { x1, y1, x2, y2, class: kind });
+      image.append(svg("path", { d: `M${x1} ${y1}L${x2} ${y2}V${height}H${x1}Z`, class: "never" }), line(x1, y1, x2, y2, "floor"));
+      const legend = [key(line(1, 15, 17, 3, "floor"), "the floor: no run can be below")];
+      if (space?.[0] > 0) {
+        image.append(line(along.at(space[0]), 10, along.at(space[0]), height, "space"));
+        legend.push(key(line(9, 1, 9, 17, "space"), `floor of the space: ${shown(space[0])} us by ${space[1]}`));
+      }
+      // What contradicts floors lies on top.
+      const free = spots();
+      for (const [kind, mark] of Object.entries(kinds)) {
+        const own = all.filter((point) => point.kind === kind);
+        for (const { row, low, time } of own) {
+          const [x, y] = [along.at(low), up.at(time)];
+          if (free(x, y, kind)) image.append(telling(mark(x, y), () => said(row)));
+        }
+        const below = own.filter(({ low, time }) => time < low).length;
+        const about = { predicted: `predicted${below ? `, ${shown(below)} of them below` : ""}`, measured: "measured", below: "measured below the floor: a contradiction" };
+        if (own.length) legend.push(key(mark(9, 9), `${shown(own.length)} ${about[kind]}`));
+      }
+      place.append(html("div", { class: "controls" }, ...legend), image);
+    };
+
     // The table.
-    const heads = [...measures.map(({ name }) => name), ...parameters];
-    const noted = rows.some((row) => row.note);
-    const table = html("table", {}, html("thead", {}, html("tr", {}, ...heads.map((name) => html("th", { class: "number" }, name)),
-      ...(noted ? [html("th", {}, "note")] : []))), html("tbody"));
+    const column = (name, kind, of, told = of) => ({ name, kind, of, told });
+    const columns = [
+      ...measures.map(({ name }, m) => column(name, "number", (row) => number(row, m), (row) => shown(row.numbers[m]))),
+      ...(rows.some((row) => row.binds) ? [column("floor by", "", (row) => row.binds ?? null, (row) => row.binds ?? "-")] : []),
+      ...parameters.map((name, p) => column(name, "number", (row) => row.values[p], (row) => shown(row.values[p]))),
+      ...(rows.some((row) => row.note) ? [column("note", "note", (row) => row.note ?? null, (row) => row.note ?? "")] : []),
+    ];
+    const table = html("table", {}, html("thead", {}, html("tr", {},
+      ...columns.map(({ name, kind }) => html("th", kind === "number" ? { class: kind } : {}, name)))), html("tbody"));
     headers(table, (column, down) => { Object.assign(state, { sort: column, down }); drawTable(); });
     table.tHead.rows[0].cells[0].setAttribute("aria-sort", state.down ? "descending" : "ascending");
     const more = on(html("button", { type: "button", class: "more" }, "show more"), "click", () => { state.rows += 500; drawTable(); });
-    const cell = (row, column) => column < measures.length ? number(row, column)
-      : column < measures.length + count ? row.values[column - measures.length] : row.note ?? null;
     const drawTable = () => {
-      const sorted = kept.map((row, i) => [cell(row, state.sort), i, row]);
+      const sorted = kept.map((row, i) => [columns[state.sort].of(row), i, row]);
       sorted.sort((a, b) => compared(a[0], b[0], state.down) || a[1] - b[1]);
       const top = best(kept, 0), least = top && number(top, 0);
       const line = (row) => html("tr", top && number(row, 0) === least ? { class: "best" } : {},
-        ...measures.map((_, m) => html("td", { class: "number" }, shown(row.numbers[m]))),
-        ...row.values.map((v) => html("td", { class: "number" }, shown(v))),
-        ...(noted ? [html("td", { class: "note" }, row.note ?? "")] : []));
+        ...columns.map(({ kind, told }) => html("td", kind ? { class: kind } : {}, told(row))));
       table.tBodies[0].replaceChildren(...sorted.slice(0, state.rows).map(([, , row]) => line(row)));
       more.hidden = sorted.length <= state.rows;
       more.textContent = `show more (${shown(Math.max(0, sorted.length - state.rows))} left)`;
     };
 
     const drawCharts = () => {
-      if (axes.length && drawn.length && kept.length) { drawHeat(); drawStrips(); if (over) drawScatter(); }
+      if (axes.length && drawn.length && kept.length) { drawHeat(); drawStrips(); if (over) drawScatter(); if (roofline) drawRoofline(); }
     };
     const update = () => {
       kept = rows.filter((row) => [...state.filters].every(([p, v]) => row.values[p] === v));
       total.textContent = `${shown(kept.length)} of ${shown(rows.length)} configurations`;
-      for (const part of [heat, strips, scatter]) part.hidden = !kept.length;
+      for (const part of [heat, strips, scatter, roof]) part.hidden = !kept.length;
       drawCharts();
       drawTable();
     };
@@ -421,6 +483,7 @@
     section.insertBefore(controls, place);
     if (drawn.length) {
       if (over) section.insertBefore(scatter, place);
+      if (roofline) section.insertBefore(roof, place);
       section.insertBefore(heat, place);
       if (varying.length) section.insertBefore(html("h3", {}, "Each parameter"), place);
       if (varying.length) section.insertBefore(html("p", { class: "faint" }, "A dot is a configuration; a bar is the best one with that value; a ring is the best of all. Parameters that matter most come first."), place);

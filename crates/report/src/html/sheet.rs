@@ -51,6 +51,9 @@ pub struct ConfigurationTable {
     /// The model's time and the measured one are drawn over each other: their places in `measures`,
     /// and what is said of it.
     pub over: Option<(usize, usize, String)>,
+    /// Times over floors, where there are floors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roofline: Option<Roofline>,
     /// The configurations.
     pub rows: Vec<SheetRow>,
 }
@@ -75,15 +78,40 @@ pub enum Best {
 }
 
 /// A configuration.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct SheetRow {
     /// The value of each parameter.
     pub values: Vec<i64>,
     /// Each number, where there is one.
     pub numbers: Vec<Option<FigureNumber>>,
+    /// The term that its floor is by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binds: Option<&'static str>,
     /// What else is to be said, such as why there is no number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// A chart of times over floors, both in microseconds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Roofline {
+    /// The place of the floors, in microseconds, in `measures`.
+    pub floor: usize,
+    /// What is drawn over them.
+    pub times: Vec<RooflineTimes>,
+    /// Microseconds that each configuration of the space takes at least, and the term that binds.
+    pub space: Option<(f64, &'static str)>,
+}
+
+/// Times of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RooflineTimes {
+    /// Their place in `measures`.
+    pub measure: usize,
+    /// Microseconds of one unit of theirs.
+    pub microseconds: f64,
+    /// They are of the device; others are the model's.
+    pub measured: bool,
 }
 
 impl ConfigurationTable {
@@ -106,14 +134,19 @@ impl ConfigurationTable {
     /// The first ones as text.
     fn table(&self) -> Plain {
         let measures = self.measures.iter().map(|m| m.name.clone());
+        let with_terms = self.rows.iter().any(|row| row.binds.is_some());
+        let term = |row: &SheetRow| with_terms.then(|| row.binds.unwrap_or("-").to_owned());
         let cells = |row: &SheetRow| {
             let number =
                 |n: &Option<FigureNumber>| n.map_or_else(|| "-".to_owned(), FigureNumber::shown);
             let values = row.values.iter().map(|v| numbers_grouped(&v.to_string()));
-            row.numbers.iter().map(number).chain(values).collect()
+            row.numbers.iter().map(number).chain(term(row)).chain(values).collect()
         };
         Plain {
-            heads: measures.chain(self.parameters.iter().cloned()).collect(),
+            heads: measures
+                .chain(with_terms.then(|| "floor by".to_owned()))
+                .chain(self.parameters.iter().cloned())
+                .collect(),
             rows: self.rows.iter().take(SHOWN).map(cells).collect(),
         }
     }
@@ -204,7 +237,7 @@ mod tests {
         let row = |(i, n): (usize, &Option<FigureNumber>)| SheetRow {
             values: vec![i as i64],
             numbers: vec![*n],
-            note: None,
+            ..SheetRow::default()
         };
         ConfigurationTable {
             parameters: vec!["P".into()],
@@ -226,6 +259,18 @@ mod tests {
         assert_eq!(order(Best::Least, &ticks.map(|t| t.map(FigureNumber::Whole))), [2, 4, 3, 1, 0]);
         let rates = [Some(FigureNumber::Real(1.5)), None, Some(FigureNumber::Real(2.5))];
         assert_eq!(order(Best::Greatest, &rates), [2, 0, 1]);
+    }
+
+    #[test]
+    fn terms_beside_floors_without_script() {
+        let number = |n| Some(FigureNumber::Whole(n));
+        let mut shown = configurations(Best::Least, &[number(10_000), None]);
+        shown.rows[0].binds = Some("L2");
+        let table = shown.table();
+        assert_eq!(table.heads, ["n", "floor by", "P"]);
+        assert_eq!(table.rows, [["10,000", "L2", "0"], ["-", "-", "1"]]);
+        shown.rows[0].binds = None;
+        assert_eq!(shown.table().heads, ["n", "P"]);
     }
 
     #[test]
