@@ -352,7 +352,7 @@ fn graphics() -> Resourceful {
             "banks": 16, "line_bytes": 128, "registers_per_unit": 65536, "l2_bytes_per_clock": 256,
             "dram_megabytes_per_second": 96_000, "l1_size": 16384, "l2_size": 262_144, "l1_latency": 31,
             "l2_latency": 207, "dram_latency": 555, "local_latency": 23, "barrier_latency": 14,
-            "shared_atomic_clocks": 3, "launch_nanoseconds": 5000
+            "shared_atomic_clocks": 3, "launch_nanoseconds": 5000, "greatest_mhz": 1500
         }
     });
     let facts = Facts {
@@ -379,7 +379,7 @@ fn hopper() -> Resourceful {
             "dram_megabytes_per_second": 262_144, "l1_size": 147_456, "l2_size": 52_428_800,
             "l1_latency": 39, "l2_latency": 287, "dram_latency": 645, "local_latency": 29,
             "barrier_latency": 13, "shared_atomic_clocks": 2, "launch_nanoseconds": 5000,
-            "group_picoseconds": 605
+            "group_picoseconds": 605, "greatest_mhz": 2048
         }
     });
     let facts = Facts {
@@ -485,6 +485,10 @@ impl Resourceful {
             Work::ChaseLocal => json!({ "local_steps": n }),
             Work::Barriers => json!({ "barriers": 8 * run.iterations }),
             Work::OneBarrier => json!({ "barriers": run.iterations }),
+            // Four clocks each.
+            Work::Chain if !self.facts.processor => {
+                json!({ "integer": n * 4 * self.number("integer_lanes") / 32 })
+            }
             // A clock each.
             Work::Clock => json!({ "barriers": n }),
             Work::AtomicShared => json!({ "shared_atomics": n * run.items() as i64 }),
@@ -585,6 +589,21 @@ fn the_profile_resources_calibrated_gives_its_platform_back() {
         assert_eq!(value(&found, "clock_mhz"), device.platform["clock_mhz"].as_i64().unwrap());
         check(&found.platform("mine", "2026-01-01"));
     }
+}
+
+#[test]
+fn the_greatest_clock_is_no_less_than_any_that_is_known() {
+    let mut device = graphics();
+    // Less than what the device runs at.
+    device.facts.clock_mhz = 1000;
+    let mut found = device.calibrate();
+    let (value, how) = resource(&found, "greatest_mhz");
+    assert_eq!(value, 1500, "{how}");
+    let like = |name: &str| Platform::from_json(name, &platforms::find(name).unwrap()).unwrap();
+    found.like(&like("a100"));
+    assert_eq!(resource(&found, "greatest_mhz").0, 1500);
+    found.like(&like("h200"));
+    assert_eq!(resource(&found, "greatest_mhz").0, 1980);
 }
 
 /// A number of the profile `resources` and how it was measured.

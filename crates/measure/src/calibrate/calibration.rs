@@ -72,6 +72,13 @@ impl Calibration {
         if self.resources.is_empty() {
             return;
         }
+        // No clock that was seen shows that there is no greater one.
+        let greatest = self.resources.iter_mut().find(|number| number.field == "greatest_mhz");
+        if let Some((own, stated)) = greatest.zip(taken(other, "greatest_mhz", "MHz"))
+            && stated.value > own.value
+        {
+            *own = stated;
+        }
         for (field, _, _) in Resources::FIELDS {
             let known = self.resources.iter().any(|number| number.field == *field);
             self.resources.extend(taken(other, field, "").filter(|_| !known));

@@ -131,7 +131,26 @@ impl Making<'_> {
             lanes("integer_lanes", &rates.integer, "additions and ands"),
             lanes("special_lanes", &rates.special, "square roots"),
         ];
-        all.into_iter().flatten().collect()
+        all.into_iter().flatten().chain(self.greatest_clock()).collect()
+    }
+
+    /// The greatest clock that was seen or is stated, for floors. No chain of multiply-adds takes
+    /// fewer than 4 clocks for each on a graphics processor (NVIDIA since Volta, AMD since GCN), so
+    /// that the clock while it ran was no less. A processor has no floors.
+    fn greatest_clock(&self) -> Option<CalibratedNumber> {
+        const DEPENDENT_CLOCKS: f64 = 4.0;
+        let single = self.survey.single;
+        if self.facts.processor || !single.seen() {
+            return None;
+        }
+        let seen = DEPENDENT_CLOCKS / single.seconds / 1e6;
+        let stated = i64::from(self.facts.clock_mhz);
+        let how = format!(
+            "the greater of {stated}, which the device states, and {seen:.0}, which multiply-adds \
+             that wait for each other show, 4 clocks each"
+        );
+        let (value, origin) = (whole(seen).max(stated), Origin::Measured(single));
+        Some(CalibratedNumber { field: "greatest_mhz", value, unit: "MHz", how, origin })
     }
 
     fn memory(&self) -> Vec<CalibratedNumber> {
