@@ -12,6 +12,7 @@ mod datasets;
 mod explain;
 #[path = "../crates/reo/tests/families/mod.rs"]
 mod families;
+mod floors;
 mod fuzz;
 mod init;
 mod kernels;

@@ -76,6 +76,11 @@ impl Machine {
         all
     }
 
+    /// Whether it has no loops.
+    pub fn is_straight(&self) -> bool {
+        self.loops().is_empty()
+    }
+
     /// What one item does of a quantity, or of several, where each loop has so many iterations.
     pub fn count(&self, what: &str, iterations: &[i64]) -> i64 {
         if what == "registers" {
@@ -87,7 +92,7 @@ impl Machine {
             let all = loops.iter().zip(iterations);
             all.filter(|((first, last), _)| (*first..=*last).contains(&i)).map(|(_, n)| n).product()
         };
-        let counts = |line: &str| what.split('+').any(|name| Some(name) == quantity(line));
+        let counts = |line: &str| what.split('+').any(|name| quantities(line).contains(&name));
         let all = self.instructions.iter().enumerate();
         all.filter(|(_, (line, _))| counts(line)).map(|(i, _)| -> i64 { executed(i) }).sum()
     }
@@ -104,16 +109,18 @@ fn cuda(source: &str) -> String {
     format!("{HEADER}{source}")
 }
 
-/// The number of a kernel's usage that an instruction counts for.
-fn quantity(instruction: &str) -> Option<&'static str> {
-    let code = instruction.split_whitespace().find(|word| !word.starts_with('@'))?;
-    match code.split(['.', ';']).next()? {
-        "FFMA" | "FADD" | "FMUL" | "FMNMX" | "FSETP" | "FSEL" => Some("real"),
-        "MUFU" => Some("special"),
-        "I2F" | "I2FP" | "F2I" => Some("convert"),
-        "LDG" | "STG" => Some("global_requests"),
-        "LDS" | "STS" => Some("local_requests"),
-        "BAR" => Some("barriers"),
-        _ => None,
+/// What an instruction counts for, as usage and as least counts, which leave out choices and
+/// comparisons.
+fn quantities(instruction: &str) -> &'static [&'static str] {
+    let code = instruction.split_whitespace().find(|word| !word.starts_with('@'));
+    match code.and_then(|code| code.split(['.', ';']).next()).unwrap_or_default() {
+        "FFMA" | "FADD" | "FMUL" => &["real", "least.real"],
+        "FMNMX" | "FSETP" | "FSEL" => &["real"],
+        "MUFU" => &["special", "least.special"],
+        "I2F" | "I2FP" | "F2I" => &["convert", "least.convert"],
+        "LDG" | "STG" => &["global_requests", "least.global_requests"],
+        "LDS" | "STS" => &["local_requests", "least.local_requests"],
+        "BAR" => &["barriers"],
+        _ => &[],
     }
 }

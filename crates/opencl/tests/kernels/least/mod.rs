@@ -18,7 +18,7 @@ use LeastCount::{
 };
 
 /// The kernel with what it uses at least; `None` without libclang, which CI has.
-fn read(mut kernel: Kernel) -> Option<(Kernel, LeastUsage)> {
+pub fn read(mut kernel: Kernel) -> Option<(Kernel, LeastUsage)> {
     kernel.problem.profile = Profile::Resources;
     let Ok(Some(reading)) = attach(&mut kernel.problem, &kernel.folder.clone()) else {
         assert!(std::env::var_os("CI").is_none(), "libclang is missing");
@@ -42,9 +42,9 @@ fn agrees(name: &str, wanted: impl Fn(&dyn Fn(&str) -> i64) -> Vec<(LeastCount, 
 }
 
 /// Counts in one configuration.
-type Own = IndexMap<LeastCount, i64>;
+pub type Own = IndexMap<LeastCount, i64>;
 
-fn of_all(counts: &IndexMap<LeastCount, Expr>, bound: &Bound) -> Own {
+pub fn of_all(counts: &IndexMap<LeastCount, Expr>, bound: &Bound) -> Own {
     counts.iter().map(|(what, number)| (*what, number.eval(&bound.env).unwrap())).collect()
 }
 
