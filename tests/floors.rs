@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tickbound_expr::{BinaryOp, Expr};
 use tickbound_measure::score::{FloorScore, Results, floor_score};
-use tickbound_model::{Floor, LeastCount, LeastUsage, Platform, Problem, platforms};
+use tickbound_model::{Caches, Floor, LeastCount, LeastUsage, Platform, Problem, platforms};
 use tickbound_opencl::{attach, least};
 
 /// All configurations of a set.
@@ -78,7 +78,7 @@ impl Set {
     fn score(&self, least: &LeastUsage, platform: &Value) -> FloorScore {
         let mut problem = self.problem.clone();
         problem.platform = Platform::from_json("p", platform).unwrap();
-        let floor = Floor::new(&problem, least).unwrap();
+        let floor = Floor::new(&problem, least, Caches::Unknown).unwrap();
         floor_score(&problem, &floor, &self.results).unwrap()
     }
 }

@@ -598,8 +598,8 @@ fn programs_are_compiled_ahead() {
     assert_eq!(builds(&slow.log()).1, 1);
 }
 
-/// Each run but the worker's own comes behind a launch that reads; its time is not taken for that of
-/// a run with full caches.
+/// Each run but the worker's own comes behind a launch that reads; its time is not taken for that
+/// of a run with full caches.
 #[cfg(target_os = "linux")]
 #[test]
 fn caches_are_emptied_before_each_run() {

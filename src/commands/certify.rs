@@ -17,9 +17,8 @@ pub fn certify(problem: &Problem, result: &TuneResult, folder: &Path) -> Result<
     };
     let program = concat!("tickbound ", env!("CARGO_PKG_VERSION"));
     let optimum = (&best.configuration, best.time);
-    let problem = problem.clone().with_short_usage()?;
     let certificate =
-        tickbound_certificate::write::certificate(program, &problem, optimum, &stop::is_due)?;
+        tickbound_certificate::write::certificate(program, problem, optimum, &stop::is_due)?;
     certificate.write(folder)?;
     let shown = folder.display();
     note!("tickbound: {shown} written; `tickbound check {shown}` checks it");

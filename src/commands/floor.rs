@@ -163,7 +163,7 @@ mod tests {
         let problem = Problem::from_value(&value, &indexmap::IndexMap::new(), &read).unwrap();
         let each = [(LeastCount::GlobalRequests, Expr::Int(2))].into_iter().collect();
         let least = LeastUsage { each, ..LeastUsage::default() };
-        let floor = Floor::new(&problem, &least).unwrap();
+        let floor = Floor::new(&problem, &least, Caches::Unknown).unwrap();
         let shown = Mutex::new(Vec::new());
         let options = SearchOptions::default();
         let found = SpaceFloor::search(&problem, floor, (&options, None), &|text| {

@@ -131,8 +131,8 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     stop::on_forced_end(move || say_answer(&last).unwrap_or_default());
     write_files(args, &problem, drawing.as_ref(), &result, (found.as_ref(), space.as_ref()))?;
     if let Some(folder) = &args.certificate {
-        certify(&problem, &result, Path::new(folder))?;
         found.iter().try_for_each(|found| found.certify(&problem, Path::new(folder)))?;
+        certify(&problem, &result, Path::new(folder))?;
         // The proof that others can check is part of the work.
         result.seconds = stop::began().elapsed().as_secs_f64();
     }

@@ -51,7 +51,7 @@ impl Problem {
         Ok(())
     }
 
-    pub(crate) fn check_usage(&self, usage: &Usage) -> Result<(), ModelError> {
+    fn check_usage(&self, usage: &Usage) -> Result<(), ModelError> {
         let first_item = self.first_item_slot();
         let places = first_item..first_item + ITEM_NAMES.len();
         for (name, expr) in usage.entries() {

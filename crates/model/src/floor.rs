@@ -65,7 +65,7 @@ impl Floor {
     /// The platform does not state its greatest clock, or the launch has no groups of items.
     pub fn new(problem: &Problem, least: &LeastUsage, caches: Caches) -> Result<Floor, ModelError> {
         let mhz = Floor::greatest_mhz(problem)?;
-        let resources = of_hardware(problem.platform.resources());
+        let resources = with_hardware_rates(problem.platform.resources());
         let size =
             |of: fn(&crate::Dimension) -> Expr| problem.grid.iter().map(of).product::<Expr>();
         let items = size(|d| d.local.clone());
@@ -164,16 +164,7 @@ impl Formulas<'_> {
     fn term(&self, term: FloorTerm) -> Option<Expr> {
         let r = &self.r;
         Some(match term {
-            FloorTerm::Dram => {
-                let rate = r.greatest_dram_megabytes_per_second?;
-                let room = r.l2_size? + r.l3_size.unwrap_or(0);
-                let [read, written] = self.launch_bytes();
-                let read = match self.caches {
-                    Caches::Unknown => max(0, read - room),
-                    Caches::Empty => read,
-                };
-                quotient((read + max(0, written - room)) * PICOSECONDS, rate)
-            }
+            FloorTerm::Dram => self.dram()?,
             FloorTerm::L2 => {
                 let [read, written] = self.launch_bytes();
                 self.time(max(read, written), 1, self.units.checked_mul(r.l2_port_bytes?)?)
@@ -211,6 +202,17 @@ impl Formulas<'_> {
                 self.time(clocks, r.dependent_clocks?, 1)
             }
         })
+    }
+
+    fn dram(&self) -> Option<Expr> {
+        let rate = self.r.greatest_dram_megabytes_per_second?;
+        let room = self.r.l2_size? + self.r.l3_size.unwrap_or(0);
+        let [read, written] = self.launch_bytes();
+        let read = match self.caches {
+            Caches::Unknown => max(0, read - room),
+            Caches::Empty => read,
+        };
+        Some(quotient((read + max(0, written - room)) * PICOSECONDS, rate))
     }
 
     /// What the schedulers take to issue instructions of all kinds that share their rate.
@@ -298,7 +300,7 @@ impl Formulas<'_> {
 }
 
 /// The resources with rates as hardware has them, powers of two: calibration finds a little less.
-fn of_hardware(r: Resources) -> Resources {
+fn with_hardware_rates(r: Resources) -> Resources {
     let up = |rate: Option<i64>| {
         let rate = u64::try_from(rate?).ok()?.checked_next_power_of_two()?;
         i64::try_from(rate).ok()

@@ -19,23 +19,6 @@ const LONG_NAME: usize = 20;
 const MAX_LEVELS: usize = 24;
 
 impl Problem {
-    /// The same problem, a usage of which can be read again from its texts where a part that has a
-    /// value everywhere can be split off.
-    ///
-    /// # Errors
-    /// A number that is nested too deeply.
-    pub fn with_short_usage(mut self) -> Result<Problem, ModelError> {
-        let mut usage = self.usage.clone();
-        for (_, number) in usage.entries_mut() {
-            if number.size() > MAX_SIZE || levels(number) > MAX_LEVELS {
-                *number = self.with_shared_parts(number)?;
-            }
-        }
-        self.check_usage(&usage)?;
-        self.usage = usage;
-        Ok(self)
-    }
-
     /// The expression over names of the problem, with definitions for what occurs several times or
     /// is large. No other expression of the problem may be over what differs between items.
     ///

@@ -227,7 +227,9 @@ impl MeasureArgs {
         configurations: usize,
     ) -> Result<(bool, Option<KernelReading>), CliError> {
         let needed = self.top.is_some() || self.guided;
-        if !needed && !self.leaves_choice() && configurations > MAX_MODELLED {
+        // A floor saves runs, which take longer than reading the kernel.
+        let shown = configurations <= MAX_MODELLED || Floor::greatest_mhz(problem).is_ok();
+        if !needed && !self.leaves_choice() && !shown {
             return Ok((false, None));
         }
         match self.question.chosen.attach(problem) {

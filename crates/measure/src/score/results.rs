@@ -247,7 +247,10 @@ impl Results {
             let parameters = parameters.map(|c| c.iter().map(|(name, v)| (name.as_str(), v)));
             let correct = result["invalidity"] == "correct";
             match correct.then(|| t4_time(result, said("timeunit"))).transpose() {
-                Ok(time) => results.add(parameters, time.flatten(), None),
+                Ok(time) => {
+                    let fastest = t4_fastest(result, said("timeunit"));
+                    results.add(parameters, time.flatten(), fastest);
+                }
                 Err(Timeless::Objective(what)) => timeless.push(what),
                 Err(unit) => return Some(Err(unit)),
             }
@@ -338,6 +341,12 @@ fn t4_time(result: &Value, unit: Option<&str>) -> Result<Option<f64>, Timeless> 
         None if objectives.is_empty() => Err(Timeless::Objective("not said".into())),
         None => Err(Timeless::Objective(format!("`{}`", objectives.join(", ")))),
     }
+}
+
+/// The fastest run of a T4 result in milliseconds, if its runs are there.
+fn t4_fastest(result: &Value, unit: Option<&str>) -> Option<f64> {
+    let fastest = fastest(result["times"].get("runtimes"))?;
+    Some(fastest * milliseconds(unit).ok()?)
 }
 
 /// The median of a list of numbers; nothing if it is none or empty.
@@ -465,6 +474,14 @@ mod tests {
         );
         rate["times"] = json!({ "runtimes": [5.0, 1.0, 4.0] });
         assert_eq!(time(&t4("", &rate)), Ok(4.0));
+    }
+
+    #[test]
+    fn the_fastest_run() {
+        let mut file = t4("", &json!({ "times": { "runtimes": [2.5, 1.5, 0, 2.0] } }));
+        file["metadata"] = json!({ "timeunit": "microseconds" });
+        let results = read(&file.to_string()).unwrap();
+        assert_eq!((results.entries[0].1, &results.fastest[..]), (2e-3, &[1.5e-3][..]));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use tickbound_expr::{BinaryOp, Function};
 
-use crate::steps::{SymbolExpr, TURN, mentions, with_names};
+use crate::steps::{SymbolExpr, TURN, is_affine, mentions, with_names};
 
 /// Adds the numbers that are above 0 where a condition holds, or does not; `None` if it is no
 /// comparison.
@@ -92,17 +92,7 @@ pub(super) fn above_least(number: &SymbolExpr, least: &SymbolExpr) -> Option<Sym
 
 /// Whether a number changes evenly with the places of the item and of its group.
 pub(super) fn is_affine_in_place(number: &SymbolExpr) -> bool {
-    use BinaryOp::{Add, Mul, Sub};
-    match number {
-        number if is_uniform(number) => true,
-        SymbolExpr::Name(_) => true,
-        SymbolExpr::Neg(inner) => is_affine_in_place(inner),
-        SymbolExpr::Binary(Add | Sub, a, b) => is_affine_in_place(a) && is_affine_in_place(b),
-        SymbolExpr::Binary(Mul, a, b) => {
-            is_affine_in_place(a) && is_affine_in_place(b) && (is_uniform(a) || is_uniform(b))
-        }
-        _ => false,
-    }
+    is_affine(number, &|part| !is_uniform(part))
 }
 
 /// Whether a number is the same for all items.

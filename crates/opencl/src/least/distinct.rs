@@ -10,7 +10,7 @@ use tickbound_expr::{BinaryOp, Expr};
 
 use crate::usage::known::Known;
 use crate::usage::number::{choice, is_zero, less, max};
-use crate::usage::{Axis, MAX_CONDITIONS, condition, multiple, settled};
+use crate::usage::{Axis, MAX_CONDITIONS, by_sides, multiple};
 
 /// Different places, and how far the last is behind the first.
 struct Run {
@@ -23,23 +23,8 @@ struct Run {
 /// The least number of different addresses of these repetitions. Where distances depend on
 /// conditions, each side is counted for itself.
 pub(super) fn distinct(axes: &[Axis], of: &Known<'_>) -> Expr {
-    by_sides(axes, of, MAX_CONDITIONS)
-}
-
-fn by_sides(axes: &[Axis], of: &Known<'_>, left: usize) -> Expr {
-    let mut distances = axes.iter().filter_map(|axis| axis.distance.as_ref());
-    let Some(condition) = distances.find_map(condition).filter(|_| left > 0) else {
-        return by_products(axes, of);
-    };
-    let side = |holds: bool| {
-        let settled = |distance: &Expr| settled(distance, condition, holds);
-        let axis = |axis: &Axis| Axis {
-            distance: axis.distance.as_ref().map(settled),
-            extent: axis.extent.clone(),
-        };
-        by_sides(&axes.iter().map(axis).collect::<Vec<_>>(), of, left - 1)
-    };
-    choice(condition, side(true), side(false))
+    let each = |axes: &[Axis]| by_products(axes, of);
+    by_sides(axes, of, &each, &|is, a, b| choice(is, a, b), MAX_CONDITIONS)
 }
 
 fn by_products(axes: &[Axis], of: &Known<'_>) -> Expr {

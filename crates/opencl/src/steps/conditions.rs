@@ -44,6 +44,21 @@ pub fn depends_on_item(condition: &SymbolExpr) -> bool {
     mentions(condition, "$lid_")
 }
 
+/// Whether a number changes evenly with the names that parts of it depend on.
+pub(crate) fn is_affine(number: &SymbolExpr, depends: &impl Fn(&SymbolExpr) -> bool) -> bool {
+    use BinaryOp::{Add, Mul, Sub};
+    match number {
+        number if !depends(number) => true,
+        SymbolExpr::Name(_) => true,
+        SymbolExpr::Neg(inner) => is_affine(inner, depends),
+        SymbolExpr::Binary(op @ (Add | Sub | Mul), a, b) => {
+            let one = *op != Mul || !(depends(a) && depends(b));
+            one && is_affine(a, depends) && is_affine(b, depends)
+        }
+        _ => false,
+    }
+}
+
 /// Whether a name with this prefix is in a number.
 pub(crate) fn mentions(number: &SymbolExpr, prefix: &str) -> bool {
     let mut found = false;

@@ -13,7 +13,7 @@
 
 mod conditions;
 
-pub(crate) use conditions::{TURN, at_end_of_group, mentions, with_names};
+pub(crate) use conditions::{TURN, at_end_of_group, is_affine, mentions, with_names};
 pub use conditions::{depends_on_item, picks_one};
 
 use serde::{Deserialize, Serialize};

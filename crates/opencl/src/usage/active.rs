@@ -6,7 +6,7 @@ use super::number::{ceil_div, choice, less, max, min};
 use crate::ast::SourcePlace;
 use crate::error::Read;
 use crate::lower::{Item, Names};
-use crate::steps::{SymbolExpr, depends_on_item};
+use crate::steps::{SymbolExpr, depends_on_item, is_affine};
 
 /// How many are active, of how many.
 pub(super) type Fraction = (Expr, Expr);
@@ -102,7 +102,7 @@ impl MiddleGroup {
             _ => return Ok(None),
         };
         let (Fulfilled::Above(number) | Fulfilled::Zero(number)) = &which;
-        let row = if is_affine(number) { self.row(number, at)? } else { None };
+        let row = if is_affine(number, &depends_on_item) { self.row(number, at)? } else { None };
         let Some((row, inner)) = row else { return Ok(None) };
         let ends = [&self.first, &self.last].map(|names| names.put_in(number, at));
         let [first, last] = ends.map(|end| end.map(|end| end.simplified()));
@@ -163,20 +163,6 @@ fn undivided(condition: &SymbolExpr) -> Option<SymbolExpr> {
         _ => return None,
     };
     Some(SymbolExpr::binary(op, (**a).clone(), bound))
-}
-
-/// Whether a number changes evenly with the place in the group.
-fn is_affine(number: &SymbolExpr) -> bool {
-    match number {
-        number if !depends_on_item(number) => true,
-        SymbolExpr::Name(_) => true,
-        SymbolExpr::Neg(inner) => is_affine(inner),
-        SymbolExpr::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => is_affine(a) && is_affine(b),
-        SymbolExpr::Binary(BinaryOp::Mul, a, b) => {
-            is_affine(a) && is_affine(b) && !(depends_on_item(a) && depends_on_item(b))
-        }
-        _ => false,
-    }
 }
 
 /// For how many of `row` places a number is above 0 that changes evenly from `first` to `last`.

@@ -48,13 +48,22 @@ impl Addresses {
 ///
 /// Where distances depend on conditions, each side is counted for itself.
 pub(super) fn addresses(axes: &[Axis], bytes: i64, of: &Known<'_>) -> Addresses {
-    of_sides(axes, bytes, of, MAX_CONDITIONS)
+    let each = |axes: &[Axis]| of_products(axes, bytes, of);
+    by_sides(axes, of, &each, &|condition, a, b| either(condition, a, b, of), MAX_CONDITIONS)
 }
 
-fn of_sides(axes: &[Axis], bytes: i64, of: &Known<'_>, left: usize) -> Addresses {
+/// What `each` counts of repetitions. Where distances depend on conditions, each side is counted
+/// for itself, and `either` chooses; of at most `left` conditions.
+pub(crate) fn by_sides<T>(
+    axes: &[Axis],
+    of: &Known<'_>,
+    each: &impl Fn(&[Axis]) -> T,
+    either: &impl Fn(Expr, T, T) -> T,
+    left: usize,
+) -> T {
     let mut distances = axes.iter().filter_map(|axis| axis.distance.as_ref());
     let Some(condition) = distances.find_map(condition).filter(|_| left > 0) else {
-        return of_products(axes, bytes, of);
+        return each(axes);
     };
     let side = |holds: bool| {
         let settled = |distance: &Expr| settled(distance, condition, holds);
@@ -62,12 +71,12 @@ fn of_sides(axes: &[Axis], bytes: i64, of: &Known<'_>, left: usize) -> Addresses
             distance: axis.distance.as_ref().map(settled),
             extent: axis.extent.clone(),
         };
-        of_sides(&axes.iter().map(axis).collect::<Vec<_>>(), bytes, of, left - 1)
+        by_sides(&axes.iter().map(axis).collect::<Vec<_>>(), of, each, either, left - 1)
     };
     match of.narrowed(condition.clone()) {
         Expr::Int(0) => side(false),
         Expr::Int(_) => side(true),
-        condition => either(condition, side(true), side(false), of),
+        condition => either(condition, side(true), side(false)),
     }
 }
 
@@ -79,7 +88,7 @@ fn either(condition: Expr, then: Addresses, otherwise: Addresses, of: &Known<'_>
 }
 
 /// The first condition that a factor of a product depends on.
-pub(crate) fn condition(product: &Expr) -> Option<&Expr> {
+fn condition(product: &Expr) -> Option<&Expr> {
     match product {
         Expr::Conditional(condition, ..) => Some(condition),
         Expr::Binary(BinaryOp::Mul, a, b) => condition(a).or_else(|| condition(b)),
@@ -88,7 +97,7 @@ pub(crate) fn condition(product: &Expr) -> Option<&Expr> {
 }
 
 /// A product in which a condition holds or does not.
-pub(crate) fn settled(product: &Expr, condition: &Expr, holds: bool) -> Expr {
+fn settled(product: &Expr, condition: &Expr, holds: bool) -> Expr {
     let settle = |e: &Expr| settled(e, condition, holds);
     match product {
         Expr::Conditional(own, then, _) if holds && **own == *condition => settle(then),

@@ -52,7 +52,7 @@ use crate::error::Read;
 use crate::extract::{Extracted, Variant};
 use crate::lower::{Names, numbers};
 pub(crate) use around::unclamped;
-pub(crate) use footprint::{Axis, MAX_CONDITIONS, condition, multiple, settled};
+pub(crate) use footprint::{Axis, MAX_CONDITIONS, by_sides, multiple};
 use known::Known;
 pub(crate) use known::Occurring;
 use vectors::Vectors;
