@@ -115,7 +115,7 @@ mod tests {
         let twice = read("(A + B * 2) * (A + B * 2) + (n // A + n // A if A > 0 else part_1)");
         let mut long = read("A");
         for i in 0..300 {
-            long = long + read("B") * i;
+            long += read("B") * i;
         }
         let texts = |problem: &Problem| -> Vec<String> {
             problem.definitions.iter().map(|(_, e)| problem.scope.show(e)).collect()
