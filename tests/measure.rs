@@ -1083,11 +1083,13 @@ fn a_cut_cache_is_repaired() {
         assert_eq!(said.err.contains("c.json:14: cut short"), after > 1, "{}", said.err);
         assert_eq!(case.keys(), ["4", "8", "16", "32"]);
         for key in ["4", "8", "16"] {
-            assert_eq!(
-                case.cache()["cache"][key],
-                before["cache"][key],
-                "nothing is measured twice"
-            );
+            // Which are the best, and so run in turns, may change with the fourth.
+            let [own, first] = [case.cache(), before.clone()].map(|mut cache| {
+                let entry = &mut cache["cache"][key];
+                entry.as_object_mut().unwrap().shift_remove("times_in_turns");
+                entry.take()
+            });
+            assert_eq!(own, first, "nothing is measured twice");
         }
     }
     std::fs::write(case.path("c.json"), "{\"device_name\": \"po").unwrap();
