@@ -115,7 +115,7 @@ fn fastest(mut results: Results, names: &[String], most: usize) -> Results {
 /// A fault that measured times contradict.
 #[derive(Debug, Clone, Copy)]
 enum Fault {
-    /// A count is so many percent of what it is.
+    /// A count, scaled to this percentage.
     Percent(LeastCount, i64),
     /// A count of each warp is greater by this.
     More(LeastCount, i64),

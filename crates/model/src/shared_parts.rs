@@ -11,10 +11,9 @@ use tickbound_expr::{Expr, Slot};
 
 use crate::{ModelError, Problem};
 
-/// Operators, numbers and names of a part that is no definition, at most; a name is taken for this
-/// long.
-const MAX_SIZE: usize = MAX_LENGTH / LONG_NAME;
-const LONG_NAME: usize = 20;
+/// Greatest size of an expression, in operators, numbers and names, that is not split: its text
+/// fits [`MAX_LENGTH`] if names have 20 letters.
+const MAX_SIZE: usize = MAX_LENGTH / 20;
 /// Levels that a part nests, at most.
 const MAX_LEVELS: usize = 24;
 
@@ -121,7 +120,7 @@ mod tests {
             problem.definitions.iter().map(|(_, e)| problem.scope.show(e)).collect()
         };
         let shared = problem.with_shared_parts(&twice).unwrap();
-        // A division by zero is no definition.
+        // A part that may divide by zero stays in place.
         assert_eq!(texts(&problem), ["n + 1", "A + B * 2"]);
         let shown = "part_2 * part_2 + (n // A + n // A if A > 0 else part_1)";
         assert_eq!(problem.scope.show(&shared), shown);

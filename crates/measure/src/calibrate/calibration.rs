@@ -72,7 +72,7 @@ impl Calibration {
         if self.resources.is_empty() {
             return;
         }
-        // No clock that was seen shows that there is no greater one.
+        // The device may reach a greater clock than the one measured.
         let greatest = self.resources.iter_mut().find(|number| number.field == "greatest_mhz");
         if let Some((own, stated)) = greatest.zip(taken(other, "greatest_mhz", "MHz"))
             && stated.value > own.value

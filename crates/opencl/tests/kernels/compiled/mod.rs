@@ -11,8 +11,8 @@ mod amd;
 mod machine;
 mod nvidia;
 
-/// What a compiled kernel has of a quantity, where its loops have so many iterations; nothing of
-/// what is not compared.
+/// A quantity, by name, of a compiled kernel whose loops have these iterations; `None` if it is not
+/// compared.
 type Count = Box<dyn Fn(&str, &[i64]) -> Option<i64>>;
 
 /// Least counts of a warp, as the tables name them.
