@@ -46,6 +46,7 @@
 //! ```
 
 mod ascend;
+pub mod direct;
 mod guide;
 mod join;
 mod limits;

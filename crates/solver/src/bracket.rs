@@ -183,6 +183,14 @@ impl<'a> Bracket<'a> {
         });
     }
 
+    /// Forgets the best configuration, whose number is one of the search that offered it, and gives
+    /// it back for another search.
+    pub fn take_best(&self) -> Option<Configuration> {
+        let mut known = lock(&self.known);
+        known.bounds.best = None;
+        known.best.take()
+    }
+
     fn change(&self, update: impl FnOnce(&mut Incumbent) -> bool) {
         let changed = {
             let mut known = lock(&self.known);

@@ -174,7 +174,14 @@ fn unlisted(
         return Ok(None);
     }
     let stop = || bracket.out_of_time();
-    let configurations = problem.configurations(&search::limits(search::MAX_ROWS, &stop))?;
+    let limits = search::limits(search::MAX_ROWS, &stop);
+    if let (Ok(cost), true) = (&cost, strategy.leaves_choice() || strategy == Strategy::Labels) {
+        let loose = problem.loose_configurations(&limits)?;
+        if let Some(result) = unlisted::by_labels(&loose, cost, options, bracket)? {
+            return Ok(Some(result));
+        }
+    }
+    let configurations = problem.configurations(&limits)?;
     let count = configurations.count();
     if count == Some(num_bigint::BigUint::default()) {
         let none = TuneResult::begun(options, bracket);
@@ -221,6 +228,7 @@ fn listed(
     bracket: &Bracket<'_>,
 ) -> Result<TuneResult, SolveError> {
     let space = problem.space()?;
+    bracket.take_best();
     let inquiry = Inquiry { problem, space: &space, options, bracket };
     if space.bound.is_empty() {
         let result = inquiry.result(Ending::default());

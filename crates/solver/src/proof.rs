@@ -18,6 +18,11 @@ pub enum Proof {
         /// simulated.
         exact: bool,
     },
+    /// Elimination with prices and labels.
+    Labels {
+        /// How many labels there were; 0 where prices alone were enough.
+        labels: u64,
+    },
     /// Branch and bound over boxes.
     Branching {
         /// How many boxes were examined.
@@ -45,6 +50,7 @@ impl Proof {
             Proof::Simulation { .. } => "simulation",
             Proof::Bounds => "bounds",
             Proof::Elimination { .. } => "elimination",
+            Proof::Labels { .. } => "labels",
             Proof::Branching { .. } => "branching",
             Proof::SecondDerivation { .. } => "second-derivation",
             Proof::Z3 { .. } => "z3",

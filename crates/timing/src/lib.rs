@@ -10,6 +10,7 @@
 //! - `resources`: the same for the profile of that name;
 //! - [`factored`]: a term as a sum of products, with their common factors;
 //! - [`tables`]: the factors over their few parameters, as relations;
+//! - [`direct_form`]: a term and the conditions of a space as tables and accumulators;
 //! - [`obligation`]: a second, smaller derivation, which certificates are checked against;
 //! - [`max_plus`]: what an item does to its clock and its mark.
 //!
@@ -20,6 +21,7 @@ mod at;
 mod chain;
 mod cost;
 mod derive;
+mod direct;
 pub mod factored;
 pub mod max_plus;
 pub mod obligation;
@@ -32,6 +34,7 @@ pub mod term;
 mod uncovered;
 
 pub use cost::Cost;
+pub use direct::direct_form;
 pub use factored::Normal;
 pub use tables::CostTables;
 pub use term::{Term, TermFault};

@@ -168,7 +168,7 @@ impl Condition {
     }
 
     /// True if it holds everywhere in these intervals.
-    pub(super) fn surely_holds(&self, of: &[Interval]) -> bool {
+    pub fn surely_holds(&self, of: &[Interval]) -> bool {
         let never_fails = |e: &Expr| Some(e.range(of)).filter(|r| !r.may_fail)?.values;
         match &self.kind {
             Kind::Holds(e) => e.verdict(of).surely_holds(),
@@ -205,6 +205,16 @@ impl Condition {
                 values.is_ok_and(|values| !values.iter().any(within))
             }
         }
+    }
+
+    /// The two parameters that it says differ; `None` if it is another condition.
+    pub fn differ(&self, problem: &Problem) -> Option<[usize; 2]> {
+        let Expr::Binary(BinaryOp::Ne, a, b) = self.truth()? else { return None };
+        let place = |e: &Expr| match e {
+            Expr::Name(slot) => slot.checked_sub(problem.first_parameter()),
+            _ => None,
+        };
+        Some([place(a)?, place(b)?]).filter(|pair| pair == self.parameters.as_slice())
     }
 
     /// The expression that must not be 0, its divisions rounded down; `None` if the condition is no

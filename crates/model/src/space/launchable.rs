@@ -14,6 +14,7 @@ use crate::kernel::{Stmt, StmtKind};
 use crate::launch_rule::{GroupNeeds, LaunchLimit, LaunchRule};
 use crate::problem::Problem;
 use crate::source::ArgumentKind;
+use crate::space::Condition;
 use tickbound_expr::interval::Interval;
 use tickbound_expr::{BinaryOp, Expr, Function};
 
@@ -139,8 +140,12 @@ impl Problem {
     /// How many configurations that satisfy the constraints cannot be launched, by the reason;
     /// `None` if they cannot be counted.
     pub fn left_out(&self, limits: &TableLimits<'_>) -> Result<Option<LeftOut>, ModelError> {
+        let of = self.parameter_intervals();
+        if self.conditions()?.iter().all(|c| c.limited_by().is_none() || c.surely_holds(&of)) {
+            return Ok(Some(LeftOut::default()));
+        }
         let count = |which: &dyn Fn(LaunchLimit) -> bool| -> Result<Option<BigUint>, ModelError> {
-            let all = self.structure(limits, |c| c.limited_by().is_none_or(which))?;
+            let all = self.structure(limits, usize::MAX, |c| c.limited_by().is_none_or(which))?;
             Ok(all.count())
         };
         let (Some(mut left), Some(valid)) = (count(&|_| false)?, count(&|_| true)?) else {
@@ -158,8 +163,8 @@ impl Problem {
             left = now;
         }
         if out.limits.iter().any(|(limit, _)| *limit == LaunchLimit::NoValue) {
-            let before =
-                self.structure(limits, |c| c.limited_by() != Some(LaunchLimit::NoValue))?;
+            let others = |c: &Condition| c.limited_by() != Some(LaunchLimit::NoValue);
+            let before = self.structure(limits, usize::MAX, others)?;
             out.without_value = before.without_value();
         }
         Ok(Some(out))

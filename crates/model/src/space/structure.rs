@@ -27,6 +27,9 @@ use tickbound_expr::interval::Interval;
 /// Most combinations that are examined for one relation.
 pub(super) const MAX_VISITS: u64 = 20_000_000;
 
+/// Most choices that are drawn for one configuration where they cannot be counted.
+const MAX_DRAWS: usize = 100;
+
 /// The valid configurations of a problem.
 #[derive(Debug, Clone)]
 pub struct Configurations<'p> {
@@ -75,6 +78,11 @@ impl<'p> Configurations<'p> {
         &self.network
     }
 
+    /// All conditions.
+    pub fn conditions(&self) -> &[Condition] {
+        &self.conditions
+    }
+
     /// True if every condition is a relation of the network.
     pub fn is_complete(&self) -> bool {
         self.wide.is_empty()
@@ -111,13 +119,24 @@ impl<'p> Configurations<'p> {
     }
 
     /// A configuration that is as likely as any other, chosen by random 32-bit numbers; `None` if
-    /// there are none, or they cannot be counted.
+    /// there are none, or they cannot be counted and few choices are valid.
     pub fn random(&self, random: &mut dyn FnMut() -> u32) -> Option<Configuration> {
+        if self.counted.is_none() {
+            return (0..MAX_DRAWS).find_map(|_| self.drawn(random));
+        }
         let count = self.count().filter(|n| *n > BigUint::default())?;
         // 64 bits more than needed: the remainder favours no number by more than 2^-64.
         let digits = count.bits().div_ceil(32) + 2;
         let number = BigUint::new((0..digits).map(|_| random()).collect()) % count;
         self.nth(&number)
+    }
+
+    /// A choice of a value for each parameter by itself, if it is valid.
+    fn drawn(&self, random: &mut dyn FnMut() -> u32) -> Option<Configuration> {
+        let mut index = |values: &Vec<i64>| random().checked_rem(values.len() as u32);
+        let indices: Vec<u32> = self.values.iter().map(&mut index).collect::<Option<_>>()?;
+        let is_row = self.network.relations().iter().all(|r| r.at(&indices).is_some());
+        (is_row && self.allows(&indices)).then(|| self.configuration(&indices))
     }
 
     /// The configuration that a solution of the network represents.

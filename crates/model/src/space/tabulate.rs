@@ -22,9 +22,10 @@ impl Problem {
         &self,
         limits: &TableLimits<'_>,
     ) -> Result<Configurations<'_>, ModelError> {
-        let all = self.structure(limits, |_| true)?;
+        let all = self.structure(limits, usize::MAX, |_| true)?;
         if all.count() == Some(BigUint::default()) {
-            let constrained = self.structure(limits, |c| c.limited_by().is_none())?;
+            let constrained =
+                self.structure(limits, usize::MAX, |c| c.limited_by().is_none())?;
             if let Some(n) = constrained.count().filter(|n| *n > BigUint::default()) {
                 let why = self.left_out(limits)?.unwrap_or_default();
                 return Err(ModelError::new(
@@ -37,10 +38,21 @@ impl Problem {
         Ok(all)
     }
 
-    /// The configurations that some of the conditions allow.
+    /// The choices that the conditions on single parameters allow. Conditions on several are kept
+    /// apart.
+    ///
+    /// # Errors
+    /// As [`Problem::configurations`], as far as single parameters tell.
+    pub fn loose_configurations(&self, limits: &TableLimits<'_>) -> Result<Configurations<'_>, ModelError> {
+        self.structure(limits, 1, |_| true)
+    }
+
+    /// The configurations that some of the conditions allow. Conditions on more than `most`
+    /// parameters are kept apart.
     pub(super) fn structure(
         &self,
         limits: &TableLimits<'_>,
+        most: usize,
         which: impl Fn(&Condition) -> bool,
     ) -> Result<Configurations<'_>, ModelError> {
         let mut conditions = self.conditions()?;
@@ -56,7 +68,7 @@ impl Problem {
             wide: Vec::new(),
             counted: None,
         };
-        let failing = all.build()?;
+        let failing = all.build(most)?;
         all.check(&failing, limits)?;
         if all.wide.is_empty() {
             let exact = TableLimits { divide: false, ..*limits };
@@ -141,9 +153,9 @@ fn combinations(values: &[Vec<i64>], of: &[usize], each: &mut impl FnMut(&[i64])
 }
 
 impl Configurations<'_> {
-    /// Turns conditions into relations, those over the fewest parameters first. Gives back what has
-    /// no value.
-    fn build(&mut self) -> Result<Vec<(usize, Relation)>, ModelError> {
+    /// Turns conditions on at most so many parameters into relations, those over the fewest first.
+    /// Gives back what has no value.
+    fn build(&mut self, most: usize) -> Result<Vec<(usize, Relation)>, ModelError> {
         let mut failing = Vec::new();
         self.restrict_values();
         let sizes = self.values.iter().map(|v| v.len() as u32).collect();
@@ -159,8 +171,11 @@ impl Configurations<'_> {
             let always = || self.conditions[c].surely_holds(&self.intervals());
             if self.conditions[c].parameters.is_empty() {
                 self.check_constant(c)?;
-            } else if !always() && !self.tabulate(c, &mut failing) {
-                self.wide.push(c);
+            } else if !always() {
+                let is_wide = self.conditions[c].parameters.len() > most;
+                if is_wide || !self.tabulate(c, &mut failing) {
+                    self.wide.push(c);
+                }
             }
         }
         Ok(failing)

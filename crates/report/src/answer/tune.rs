@@ -221,6 +221,13 @@ fn proved(r: &TuneResult, proof: &Proof) -> String {
             "bounds by elimination over a join tree of {} rows; what they left open was simulated",
             grouped(rows)
         ),
+        (Proof::Labels { labels: 0 }, _) => {
+            "a lower bound by prices for what parameters share is the least time".to_owned()
+        }
+        (Proof::Labels { labels }, _) => format!(
+            "elimination with prices and {} labels for what parameters share",
+            grouped(labels)
+        ),
         (Proof::Branching { boxes }, _) => {
             format!("branch and bound over {} boxes", grouped(boxes))
         }

@@ -11,6 +11,7 @@ mod descend;
 mod eliminate;
 mod entry;
 mod enumerate;
+pub(crate) mod labels;
 mod optimize;
 mod race;
 
@@ -41,6 +42,8 @@ tickbound_input::named! {
         Enumerate = "enumerate" => enumerate::ENTRY,
         /// Eliminating the parameters one by one over a join tree, without listing the space.
         Eliminate = "eliminate" => eliminate::ENTRY,
+        /// Elimination with prices and labels, where parameters share a budget, a maximum, a product.
+        Labels = "labels" => labels::ENTRY,
         /// Branch and bound over boxes of values, without listing the space.
         Branch = "branch" => branch::ENTRY,
         /// What is cheapest first: all configurations simulated, elimination, then several at once.

@@ -4,6 +4,8 @@
 //! closes the bracket on them: elimination over a join tree, branch and bound over boxes, or Z3 on
 //! the same conditions and costs. What comes out names who proved what ([`crate::Proof`]).
 //!
+//! 0. Where parameters share a budget, a maximum or a product, elimination with labels is first, on
+//!    the conditions as they are.
 //! 1. Where small tables hold the costs, the parameters are eliminated, so that the answer is known
 //!    at once.
 //! 2. If running all configurations in the simulator is cheap, that is done, and nothing else is
@@ -29,7 +31,7 @@ use std::time::Duration;
 use tickbound_model::Problem;
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::Status;
-use tickbound_timing::Cost;
+use tickbound_timing::{Cost, direct_form};
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
@@ -53,7 +55,39 @@ pub fn tune(
     options: &SearchOptions,
     bracket: &Bracket<'_>,
 ) -> Result<TuneResult, SolveError> {
-    tune_search(&Search::new(configurations, cost, bracket), options)
+    let search = Search::new(configurations, cost, bracket);
+    if let Some(known) = bracket.take_best() {
+        search.offer(known, None)?;
+    }
+    tune_search(&search, options)
+}
+
+/// Choices up to which all configurations are simulated instead, or other ways are as fast.
+const FEW_CHOICES: u64 = 20_000;
+
+/// Searches with labels alone, where parameters share something; `None` if they do not, or it is
+/// left open. Conditions over several parameters need not be relations for this.
+pub fn by_labels(
+    configurations: &Configurations<'_>,
+    cost: &Cost,
+    options: &SearchOptions,
+    bracket: &Bracket<'_>,
+) -> Result<Option<TuneResult>, SolveError> {
+    let choices = configurations.values().iter().map(|v| v.len() as u64);
+    let few = choices.fold(1, u64::saturating_mul) <= FEW_CHOICES;
+    let named = options.strategy == Strategy::Labels;
+    let form = if few && !named { None } else { direct_form(configurations, cost) };
+    let Some(form) = form.filter(|form| named || !form.is_plain()) else { return Ok(None) };
+    let search = Search::new(configurations, cost, bracket);
+    let Some(proof) = strategy::labels::on(&search, &form)? else { return Ok(None) };
+    if bracket.bounds().best.is_none() {
+        let none = TuneResult::begun(options, bracket);
+        return Ok(Some(TuneResult { status: Status::Infeasible, ..none }));
+    }
+    let checked = Some(check::sample(&search, options.seed)?);
+    let ranking = rank::by_labels(&search, &form, options.top)?;
+    let ended = Ended { finished: true, proofs: vec![proof], checked, ranking };
+    result(&search, options, ended).map(Some)
 }
 
 /// Searches on what a search knows already.
@@ -129,6 +163,13 @@ fn closed(search: &Search<'_>, options: &SearchOptions) -> Result<Option<Proof>,
     search.limit_rows(INITIAL_ROWS);
     if options.strategy.leaves_choice() && search.eliminated().is_some() {
         return strategy::unlisted(search, Strategy::Eliminate);
+    }
+    if options.strategy.leaves_choice()
+        && let Some(form) = direct_form(search.configurations, search.cost)
+        && let Some(proof) = strategy::labels::on(search, &form)?
+        && search.bracket.closed()
+    {
+        return Ok(Some(proof));
     }
     search.limit_rows(MAX_ROWS);
     check::first(search, options.seed)?;

@@ -1,6 +1,7 @@
 //! All optima, the next best, and what does not matter.
 
 use num_bigint::BigUint;
+use tickbound_elimination::direct::DirectForm;
 use tickbound_elimination::{Least, TableLimits, Ties, TooWide};
 use tickbound_model::Configuration;
 use tickbound_model::verdict::TimedConfiguration;
@@ -51,6 +52,51 @@ pub(super) fn ranking(search: &Search<'_>, top: usize) -> Result<Ranking, SolveE
     };
     sort(&mut ranking.optima);
     Ok(ranking)
+}
+
+/// Most partial assignments that are kept while the best are listed by labels.
+const MAX_NEAR: usize = 20_000;
+/// How often the time is raised up to which configurations are listed.
+const RAISED: u32 = 6;
+
+/// The same where the bracket was closed by labels. Parameters that do not matter are not found.
+pub(super) fn by_labels(
+    search: &Search<'_>,
+    form: &DirectForm,
+    top: usize,
+) -> Result<Ranking, SolveError> {
+    let least = search.bracket.bounds().upper();
+    let stop = || search.bracket.out_of_time();
+    let mut near = form.within(least, MAX_NEAR, &stop).unwrap_or_default();
+    let optimal = near.0.len();
+    let count = near.1.then_some(optimal);
+    for raised in 0..RAISED {
+        if near.0.len() >= top || !near.1 {
+            break;
+        }
+        let most = least.saturating_add((least / 1000).max(1).saturating_mul(4i64.pow(raised)));
+        match form.within(most, MAX_NEAR, &stop) {
+            Some((all, true)) => near = (all, true),
+            _ => break,
+        }
+    }
+    let (mut optima, mut next) = (Vec::new(), None);
+    for (cost, assignment) in near.0 {
+        if cost > least {
+            next = next.or(Some(cost).filter(|_| count.is_some()));
+        }
+        if optima.len() < top.max(optimal.min(MAX_OPTIMA)) {
+            let configuration = search.configurations.configuration(&assignment);
+            let time = search.offer(configuration.clone(), Some(cost))?.unwrap_or(cost);
+            optima.push(TimedConfiguration { configuration, time });
+        }
+    }
+    if optima.is_empty() {
+        optima.extend(search.bracket.bounds().best.map(|(best, _)| search.found(best)));
+    }
+    sort(&mut optima);
+    let more = count.is_none_or(|n| n > optima.iter().filter(|o| o.time == least).count());
+    Ok(Ranking { optima, more, count: count.map(BigUint::from), next, ..Ranking::default() })
 }
 
 fn sort(optima: &mut [TimedConfiguration]) {

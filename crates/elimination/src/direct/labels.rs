@@ -1,0 +1,324 @@
+//! Elimination with labels: along the sequence, the Pareto front of each node.
+
+use std::cmp::Ordering;
+
+use super::form::{Limit, Operation, Sense};
+use super::path::{Arc, Stage};
+use super::relax::{NEVER, Relaxation, SCALE};
+
+/// Most numbers in the labels of a place: some hundred megabytes.
+const MAX_NUMBERS: usize = 1 << 26;
+/// Labels of a front that a new one is compared with.
+const MAX_COMPARED: usize = 1000;
+/// Labels between two looks at the clock.
+const LOOK: usize = 1 << 10;
+
+/// How labels are compared by an accumulator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Better {
+    Less,
+    More,
+    Same,
+}
+
+/// The labels of a place. Label i has the accumulators' values from `i * width` on.
+#[derive(Default)]
+struct Layer {
+    nodes: Vec<u32>,
+    /// The label of the place before, and the arc's value from there.
+    parents: Vec<u32>,
+    chosen: Vec<u32>,
+    bounds: Vec<i64>,
+    values: Vec<i64>,
+}
+
+impl Layer {
+    fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    fn of(&self, label: u32, width: usize) -> &[i64] {
+        &self.values[label as usize * width..][..width]
+    }
+
+    fn take(&self, labels: &[u32], width: usize) -> Layer {
+        let pick = |from: &[u32]| labels.iter().map(|l| from[*l as usize]).collect();
+        Layer {
+            nodes: pick(&self.nodes),
+            parents: pick(&self.parents),
+            chosen: pick(&self.chosen),
+            bounds: labels.iter().map(|l| self.bounds[*l as usize]).collect(),
+            values: labels.iter().flat_map(|l| self.of(*l, width)).copied().collect(),
+        }
+    }
+}
+
+/// What a pass has found.
+pub(super) struct Passed {
+    /// The best assignment whose cost is below what was known, if there is one.
+    pub best: Option<Vec<u32>>,
+    /// No label was cut: nothing else is better.
+    pub whole: bool,
+    /// How many labels there were.
+    pub labels: u64,
+}
+
+/// All assignments that cost at most `most`, if there are at most `count` labels at each place;
+/// whether these are all.
+pub(super) fn within(
+    relaxation: &Relaxation<'_>,
+    most: i64,
+    count: usize,
+    stop: &dyn Fn() -> bool,
+) -> Option<(Vec<Vec<u32>>, bool)> {
+    let pass = Pass::new(relaxation, most.saturating_add(1));
+    let (layers, whole, _) = pass.layers(count, stop, &|layer| (0..layer.len() as u32).collect())?;
+    let ends = layers.last().map_or(0, Layer::len);
+    Some(((0..ends).map(|end| pass.assignment(&layers, end)).collect(), whole))
+}
+
+/// One pass over all places, with at most `most` labels at each, those with the least bounds.
+/// Looks for what costs less than `known`.
+pub(super) fn pass(
+    relaxation: &Relaxation<'_>,
+    known: i64,
+    most: usize,
+    stop: &dyn Fn() -> bool,
+) -> Option<Passed> {
+    let pass = Pass::new(relaxation, known);
+    let (layers, whole, labels) = pass.layers(most, stop, &|layer| pass.front(layer))?;
+    let ends = layers.last()?;
+    let best = (0..ends.len()).min_by_key(|l| ends.bounds[*l]);
+    let best = best.map(|end| pass.assignment(&layers, end));
+    Some(Passed { best, whole, labels })
+}
+
+struct Pass<'r, 'f> {
+    relaxation: &'r Relaxation<'f>,
+    /// The greatest bound that a label may have.
+    most: i64,
+    width: usize,
+    better: Vec<Better>,
+}
+
+impl<'r, 'f> Pass<'r, 'f> {
+    fn new(relaxation: &'r Relaxation<'f>, known: i64) -> Pass<'r, 'f> {
+        let mut better = vec![Better::Less; relaxation.form.accumulators.len()];
+        for limit in &relaxation.form.limits {
+            better[limit.accumulator] = match limit.sense {
+                Sense::AtMost => Better::Less,
+                Sense::AtLeast => Better::More,
+                Sense::Equal => Better::Same,
+            };
+        }
+        let most = if known < NEVER / SCALE { SCALE * (known - 1) } else { NEVER - 1 };
+        Pass { relaxation, most, width: better.len(), better }
+    }
+
+    /// The labels of all places, of which `keep` picks some and at most `most` stay, those with the
+    /// least bounds; whether none was cut, and how many there were.
+    fn layers(
+        &self,
+        most: usize,
+        stop: &dyn Fn() -> bool,
+        keep: &dyn Fn(&Layer) -> Vec<u32>,
+    ) -> Option<(Vec<Layer>, bool, u64)> {
+        let values = self.relaxation.start();
+        let (nodes, parents, chosen, bounds) = (vec![0], vec![0], vec![0], vec![0]);
+        let mut layers = vec![Layer { nodes, parents, chosen, bounds, values }];
+        let (mut whole, mut labels) = (true, 0);
+        for at in 0..self.relaxation.stages.len() {
+            let next = self.next(at, &layers[at], stop)?;
+            labels += next.len() as u64;
+            let mut kept = keep(&next);
+            if kept.len() > most {
+                kept.select_nth_unstable_by_key(most, |l| (next.bounds[*l as usize], *l));
+                kept.truncate(most);
+                whole = false;
+            }
+            layers.push(next.take(&kept, self.width));
+            // What is not needed to find the way back.
+            layers[at].values = Vec::new();
+        }
+        Some((layers, whole, labels))
+    }
+
+    /// The labels of the next place; `None` at a stop, or if there are too many.
+    fn next(&self, at: usize, layer: &Layer, stop: &dyn Fn() -> bool) -> Option<Layer> {
+        let stage = &self.relaxation.stages[at];
+        let starts = stage.starts();
+        let mut next = Layer::default();
+        for label in 0..layer.len() {
+            if label % LOOK == 0 && stop() || next.values.len() > MAX_NUMBERS {
+                return None;
+            }
+            let node = layer.nodes[label] as usize;
+            for arc in &stage.arcs[starts[node]..starts[node + 1]] {
+                let values = layer.of(label as u32, self.width);
+                let begin = next.values.len();
+                next.values.extend_from_slice(values);
+                match self.moved(at, stage, arc, &mut next.values[begin..]) {
+                    Some(bound) => {
+                        next.nodes.push(arc.to);
+                        next.parents.push(label as u32);
+                        next.chosen.push(arc.value);
+                        next.bounds.push(bound);
+                    }
+                    None => next.values.truncate(begin),
+                }
+            }
+        }
+        Some(next)
+    }
+
+    /// Takes an arc of place `at`; the bound, or `None` if nothing below the best is left.
+    fn moved(&self, at: usize, stage: &Stage, arc: &Arc, values: &mut [i64]) -> Option<i64> {
+        let relaxation = self.relaxation;
+        for (a, more) in stage.gains(arc) {
+            let operation = relaxation.form.accumulators[*a].operation;
+            values[*a] = operation.with(values[*a], *more);
+        }
+        let (least, most) = (&relaxation.least[at + 1], &relaxation.most[at + 1]);
+        self.limit(at, values, least, most)?;
+        self.fold(at, values, least, most);
+        let bound = relaxation.bound(at + 1, arc.to as usize, values);
+        (bound <= self.most).then_some(bound)
+    }
+
+    /// Examines the limits. A value that can no longer break its limit is set to the worst one that
+    /// cannot either, so that labels differ in nothing that does not matter.
+    fn limit(&self, at: usize, values: &mut [i64], least: &[i64], most: &[i64]) -> Option<()> {
+        let relaxation = self.relaxation;
+        let open = |limit: &&Limit| relaxation.last[limit.accumulator] >= at;
+        for limit in relaxation.form.limits.iter().filter(open) {
+            let a = limit.accumulator;
+            let accumulator = relaxation.form.accumulators[a];
+            let (value, bound) = (values[a], limit.bound);
+            let low = accumulator.operation.with(value, least[a]);
+            let high = accumulator.operation.with(value, most[a]);
+            let fails = match limit.sense {
+                Sense::AtMost => low > bound,
+                Sense::AtLeast => high < bound,
+                Sense::Equal => low > bound || high < bound,
+            };
+            if fails {
+                return None;
+            }
+            if relaxation.last[a] <= at {
+                values[a] = accumulator.start;
+                continue;
+            }
+            let is_product = accumulator.operation == Operation::Product;
+            match (limit.sense, accumulator.operation) {
+                (Sense::AtMost, Operation::Sum) => values[a] = value.max(bound - most[a]),
+                (Sense::AtLeast, Operation::Sum) => values[a] = value.min(bound - least[a]),
+                (Sense::AtMost, Operation::Product) => values[a] = value.max(bound / most[a].max(1)),
+                // The rest of a product divides what is left of it.
+                (Sense::Equal, _) if is_product && value != 0 && bound % value != 0 => return None,
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    /// Puts sums that are complete into their maxima, and parts that are complete into the cost.
+    /// What cannot matter any more is the same in all labels, as for limits.
+    fn fold(&self, at: usize, values: &mut [i64], least: &[i64], most: &[i64]) {
+        let relaxation = self.relaxation;
+        for (part, end) in relaxation.form.parts.iter().zip(&relaxation.ends) {
+            if *end < at {
+                continue;
+            }
+            let sums = part.sums.iter().map(|s| values[*s] + least[*s]);
+            let greatest = sums.fold(values[part.max].max(least[part.max]), i64::max);
+            values[part.max] = greatest;
+            for s in &part.sums {
+                values[*s] = match relaxation.last[*s] <= at {
+                    true => greatest,
+                    false => values[*s].max(greatest - most[*s]),
+                };
+            }
+            if *end == at {
+                values[0] += part.cost(values);
+                for a in part.accumulators() {
+                    values[a] = relaxation.form.accumulators[a].start;
+                }
+            }
+        }
+    }
+
+    /// The labels that no other one of the same node beats in everything, as far as they were
+    /// compared.
+    fn front(&self, layer: &Layer) -> Vec<u32> {
+        let mut all: Vec<u32> = (0..layer.len() as u32).collect();
+        all.sort_unstable_by(|x, y| self.order(layer, *x, *y));
+        let mut front: Vec<u32> = Vec::with_capacity(all.len() / 4);
+        for group in all.chunk_by(|x, y| self.comparable(layer, *x, *y)) {
+            let first = layer.of(group[0], self.width);
+            let differs = |a: &usize| {
+                self.better[*a] != Better::Same
+                    && group.iter().any(|l| layer.of(*l, self.width)[*a] != first[*a])
+            };
+            let differing: Vec<usize> = (1..self.width).filter(differs).collect();
+            let begin = front.len();
+            for label in group {
+                let own = layer.of(*label, self.width);
+                let beats = |other: &u32| {
+                    let other = layer.of(*other, self.width);
+                    differing.iter().all(|a| match self.better[*a] {
+                        Better::More => other[*a] >= own[*a],
+                        _ => other[*a] <= own[*a],
+                    })
+                };
+                let known = &front[begin..];
+                // The latest have the most of what is expensive: with one dimension they decide.
+                let beaten = match differing.len() {
+                    0 => !known.is_empty(),
+                    1 => known.last().is_some_and(beats),
+                    _ => known.iter().take(MAX_COMPARED).any(beats),
+                };
+                if !beaten {
+                    front.push(*label);
+                }
+            }
+        }
+        front
+    }
+
+    /// True if one label may beat another.
+    fn comparable(&self, layer: &Layer, x: u32, y: u32) -> bool {
+        let (a, b) = (layer.of(x, self.width), layer.of(y, self.width));
+        let same = |i: &usize| self.better[*i] == Better::Same;
+        layer.nodes[x as usize] == layer.nodes[y as usize]
+            && (0..self.width).filter(same).all(|i| a[i] == b[i])
+    }
+
+    /// Labels that are comparable beside each other, the least cost first, then what is better in
+    /// the sum of its accumulators.
+    fn order(&self, layer: &Layer, x: u32, y: u32) -> Ordering {
+        let (a, b) = (layer.of(x, self.width), layer.of(y, self.width));
+        let by_node = layer.nodes[x as usize].cmp(&layer.nodes[y as usize]);
+        let exact = (0..self.width).filter(|i| self.better[*i] == Better::Same);
+        let by_exact = exact.map(|i| a[i].cmp(&b[i])).find(|o| o.is_ne()).unwrap_or(Ordering::Equal);
+        let weight = |v: &[i64]| -> i64 {
+            let signed = (1..self.width).map(|i| if self.better[i] == Better::More { -v[i] } else { v[i] });
+            signed.fold(0, i64::saturating_add)
+        };
+        by_node
+            .then(by_exact)
+            .then(a[0].cmp(&b[0]))
+            .then_with(|| weight(a).cmp(&weight(b)))
+            .then(x.cmp(&y))
+    }
+
+    /// The way back from a label of the end.
+    fn assignment(&self, layers: &[Layer], end: usize) -> Vec<u32> {
+        let mut assignment = vec![0; self.relaxation.form.sizes.len()];
+        let mut label = end;
+        for (at, stage) in self.relaxation.stages.iter().enumerate().rev() {
+            assignment[stage.variable] = layers[at + 1].chosen[label];
+            label = layers[at + 1].parents[label] as usize;
+        }
+        assignment
+    }
+}

@@ -1,0 +1,35 @@
+//! Least costs where variables share something: a budget, a maximum, a product, an order.
+//!
+//! A [`DirectForm`] is a sum of tables over a few variables each, with *accumulators* beside the
+//! cost: sums, products and maxima of tables of their own. An accumulator is [limited](Limit), or
+//! enters the cost through a monotone [`Part`], a price times a product times a maximum of sums.
+//! Elimination alone would need tables over all variables that share an accumulator. Here it is
+//! done in four steps, of which each uses those before:
+//!
+//! 1. `path`: the variables in a sequence, the form as a layered graph. A path through the graph
+//!    is an assignment.
+//! 2. `relax`: each limit has a price, each maximum is divided among its sums. What remains is a
+//!    sum along a path, whose least value is a lower bound of all costs. `prices` finds good prices
+//!    by subgradients (M. Held, P. Wolfe, H. P. Crowder, *Validation of subgradient optimization*,
+//!    Mathematical Programming 6, 1974), and arcs are removed that no better path has.
+//! 3. `descend`: coordinate descent with penalties, from where the relaxation is least.
+//! 4. `labels`: elimination in the sequence, but a message has a Pareto front of costs and
+//!    accumulators for each row instead of one cost. A label goes if another is no worse in
+//!    everything, or if its lower bound reaches the best cost. (M. Desrochers and F. Soumis, *A
+//!    generalized permanent labelling algorithm for the shortest path problem with time windows*,
+//!    INFOR 26, 1988.)
+//!
+//! Where the tables of pairs hang together too widely for a sequence, and nothing is shared beside,
+//! `pairs` moves costs between them until their least values add up to the least cost.
+
+mod descend;
+mod form;
+mod labels;
+mod pairs;
+mod path;
+mod prices;
+mod relax;
+mod solve;
+
+pub use form::{Accumulator, DirectForm, FORBIDDEN, Limit, Operation, Part, Sense, Table};
+pub use solve::{Known, Solved};

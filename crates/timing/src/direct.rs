@@ -1,0 +1,485 @@
+//! A cost and the conditions of a space as a [`DirectForm`].
+//!
+//! What depends on at most three parameters becomes a table, whatever it is. Sums are taken apart
+//! into their summands, so that an expression over many parameters is several tables. A maximum or
+//! a product over many parameters is a part of the cost, a comparison of sums or products over many
+//! a limit. Conditions that parameters differ in pairs become one limit for each value: it occurs
+//! at most once.
+//!
+//! The form is exact or there is none: everything that may have no value is in a table, whose rows
+//! are all examined.
+
+use std::collections::BTreeSet;
+
+use itertools::Itertools;
+use tickbound_elimination::direct::{
+    DirectForm, FORBIDDEN, Limit, Operation, Part, Sense, Table,
+};
+use tickbound_expr::interval::Interval;
+use tickbound_expr::{BinaryOp, Expr, Function};
+use tickbound_model::Problem;
+use tickbound_model::space::{Condition, Configurations, Holds};
+
+use crate::cost::Cost;
+use crate::term::Term;
+
+/// Most parameters of a table.
+const MAX_PARAMETERS: usize = 3;
+/// Most combinations of a table.
+const MAX_ROWS: usize = 1 << 16;
+/// Parameters that differ in pairs, from which on this is a limit for each value.
+const MANY: usize = 4;
+
+/// The direct form of an exact cost. Variable p is parameter p, its values are those that the
+/// configurations have. `None` if some expression over many parameters cannot be taken apart, or
+/// some expression may have no value.
+pub fn direct_form(configurations: &Configurations<'_>, cost: &Cost) -> Option<DirectForm> {
+    if !cost.is_exact() {
+        return None;
+    }
+    let form = DirectForm::new(configurations.values().iter().map(Vec::len).collect());
+    let problem = configurations.problem();
+    let conditions = configurations.conditions().iter();
+    let of = configurations.intervals();
+    let conditions: Vec<&Condition> = conditions.filter(|c| !c.surely_holds(&of)).collect();
+    let mut builder = Builder { configurations, problem, of, conditions, form };
+    builder.conditions()?;
+    builder.add(0, Node::Term(cost.term()), 1)?;
+    Some(builder.form).filter(DirectForm::is_small)
+}
+
+/// A part of a cost or of a condition.
+#[derive(Debug, Clone, Copy)]
+enum Node<'n> {
+    Term(&'n Term),
+    Expr(&'n Expr),
+    Number(i64),
+}
+
+/// What a node is made of.
+enum View<'n> {
+    /// The sum, each times a factor.
+    Sum(Vec<(i64, Node<'n>)>),
+    Product(Vec<Node<'n>>),
+    Max(Vec<Node<'n>>),
+    /// Something else.
+    Whole,
+}
+
+impl<'n> Node<'n> {
+    fn parameters(self, problem: &Problem) -> Vec<usize> {
+        match self {
+            Node::Term(term) => term.parameters(problem),
+            Node::Expr(expr) => problem.parameters_of([expr]),
+            Node::Number(_) => Vec::new(),
+        }
+    }
+
+    fn value(self, env: &[i64]) -> Option<i64> {
+        match self {
+            Node::Term(term) => term.value(env).ok(),
+            Node::Expr(expr) => expr.eval(env).ok(),
+            Node::Number(n) => Some(n),
+        }
+    }
+
+    fn view(self, of: &[Interval]) -> View<'n> {
+        let is_natural = |e: &Expr| e.range(of).values.is_some_and(|v| v.low >= 0);
+        match self {
+            Node::Term(Term::Work(work)) if is_natural(&work.expr) => Node::Expr(&work.expr).view(of),
+            Node::Term(Term::Count(count)) => match is_natural(&count.expr) {
+                true => Node::Expr(&count.expr).view(of),
+                false => View::Max(vec![Node::Expr(&count.expr), Node::Number(0)]),
+            },
+            Node::Term(Term::Sum(parts)) => {
+                View::Sum(parts.iter().map(|part| (1, Node::Term(part))).collect())
+            }
+            Node::Term(Term::Product(parts)) => View::Product(parts.iter().map(Node::Term).collect()),
+            Node::Term(Term::Max(parts)) => View::Max(parts.iter().map(Node::Term).collect()),
+            Node::Expr(Expr::Neg(a)) => View::Sum(vec![(-1, Node::Expr(a))]),
+            Node::Expr(Expr::Binary(BinaryOp::Add, a, b)) => {
+                View::Sum(vec![(1, Node::Expr(a)), (1, Node::Expr(b))])
+            }
+            Node::Expr(Expr::Binary(BinaryOp::Sub, a, b)) => {
+                View::Sum(vec![(1, Node::Expr(a)), (-1, Node::Expr(b))])
+            }
+            Node::Expr(Expr::Binary(BinaryOp::Mul, a, b)) => {
+                View::Product(vec![Node::Expr(a), Node::Expr(b)])
+            }
+            Node::Expr(Expr::Call(Function::Max, all)) => {
+                View::Max(all.iter().map(Node::Expr).collect())
+            }
+            _ => View::Whole,
+        }
+    }
+}
+
+struct Builder<'b, 'p> {
+    configurations: &'b Configurations<'p>,
+    problem: &'p Problem,
+    of: Vec<Interval>,
+    /// The conditions that do not hold everywhere.
+    conditions: Vec<&'b Condition>,
+    form: DirectForm,
+}
+
+impl<'b> Builder<'b, '_> {
+    /// Adds a node, times a factor, to an accumulator that is a sum.
+    fn add(&mut self, accumulator: usize, node: Node<'_>, factor: i64) -> Option<()> {
+        let (parameters, view) = (node.parameters(self.problem), node.view(&self.of));
+        let is_less = |n: &Node<'_>| n.parameters(self.problem).len() < parameters.len();
+        // Tables over few parameters are better than one over all of them.
+        let divides = matches!(&view, View::Sum(parts) if parts.iter().all(|(_, n)| is_less(n)));
+        if self.is_small(&parameters) && !divides {
+            let value = |env: &[i64]| node.value(env)?.checked_mul(factor);
+            return self.table(accumulator, parameters, &value);
+        }
+        match view {
+            View::Whole => None,
+            View::Sum(parts) => parts.into_iter().try_for_each(|(sign, part)| {
+                self.add(accumulator, part, factor.checked_mul(sign)?)
+            }),
+            View::Max(parts) if accumulator == 0 && factor > 0 => {
+                self.part(factor, Vec::new(), parts)
+            }
+            View::Max(_) => None,
+            View::Product(factors) => self.product(accumulator, factors, factor),
+        }
+    }
+
+    /// Adds a product over many parameters.
+    fn product(&mut self, to: usize, factors: Vec<Node<'_>>, mut price: i64) -> Option<()> {
+        let mut rest: Vec<Node<'_>> = Vec::new();
+        for node in self.factors(factors) {
+            match node.parameters(self.problem).is_empty() {
+                true => price = price.checked_mul(node.value(&self.problem.base_env())?)?,
+                false => rest.push(node),
+            }
+        }
+        if let [one] = rest[..] {
+            return self.add(to, one, price);
+        }
+        if price == 0 {
+            // Nothing, if the others have a value.
+            let is_sure = |n: &Node<'_>| matches!(n, Node::Expr(e) if !e.range(&self.of).may_fail);
+            return rest.iter().all(is_sure).then_some(());
+        }
+        if self.distributes(&rest) {
+            return self.distribute(to, &rest, price);
+        }
+        if to != 0 || price < 0 {
+            return None;
+        }
+        let small = |node: &Node<'_>| self.is_small(&node.parameters(self.problem));
+        let (tables, mut large): (Vec<_>, Vec<_>) = rest.into_iter().partition(small);
+        let greatest = match (large.pop(), large.is_empty()) {
+            (_, false) => return None,
+            (None, _) => vec![Node::Number(1)],
+            (Some(one), _) => match one.view(&self.of) {
+                View::Max(parts) => parts,
+                _ => vec![one],
+            },
+        };
+        self.part(price, tables, greatest)
+    }
+
+    /// The factors of a product and of the products in it.
+    fn factors<'n>(&self, of: Vec<Node<'n>>) -> Vec<Node<'n>> {
+        of.into_iter()
+            .flat_map(|node| match node.view(&self.of) {
+                View::Product(factors) => self.factors(factors),
+                _ => vec![node],
+            })
+            .collect()
+    }
+
+    /// True if the product of each summand of one factor with the other factors is a table.
+    fn distributes(&self, factors: &[Node<'_>]) -> bool {
+        self.sum_in(factors).is_some_and(|(others, parts)| {
+            let own = others.iter().flat_map(|n| n.parameters(self.problem)).collect_vec();
+            parts.iter().all(|(_, part)| {
+                let all: BTreeSet<usize> =
+                    part.parameters(self.problem).into_iter().chain(own.iter().copied()).collect();
+                self.is_small(&all.into_iter().collect_vec())
+            })
+        })
+    }
+
+    fn distribute(&mut self, to: usize, factors: &[Node<'_>], price: i64) -> Option<()> {
+        let (others, parts) = self.sum_in(factors)?;
+        parts.into_iter().try_for_each(|(sign, part)| {
+            let all = others.iter().chain([&part]);
+            let parameters: BTreeSet<usize> =
+                all.clone().flat_map(|n| n.parameters(self.problem)).collect();
+            let value = |env: &[i64]| {
+                let product = |known: i64, node: &Node<'_>| known.checked_mul(node.value(env)?);
+                all.clone().try_fold(price.checked_mul(sign)?, product)
+            };
+            self.table(to, parameters.into_iter().collect(), &value)
+        })
+    }
+
+    /// The only factor that is a sum over many parameters, as its summands, and the others.
+    fn sum_in<'n>(&self, factors: &[Node<'n>]) -> Option<(Vec<Node<'n>>, Vec<(i64, Node<'n>)>)> {
+        let sums = factors.iter().positions(|n| matches!(n.view(&self.of), View::Sum(_)));
+        let (mut others, sum) = (factors.to_vec(), sums.exactly_one().ok()?);
+        let sum = others.remove(sum);
+        Some((others, self.summands(sum, 1)))
+    }
+
+    fn summands<'n>(&self, node: Node<'n>, factor: i64) -> Vec<(i64, Node<'n>)> {
+        match node.view(&self.of) {
+            View::Sum(parts) => {
+                parts.into_iter().flat_map(|(sign, part)| self.summands(part, factor * sign)).collect()
+            }
+            _ => vec![(factor, node)],
+        }
+    }
+
+    /// Adds a price times a product of tables times a maximum to the cost.
+    fn part(&mut self, price: i64, product: Vec<Node<'_>>, parts: Vec<Node<'_>>) -> Option<()> {
+        let with_product = !product.is_empty();
+        let accumulator = self.form.accumulator(Operation::Product, 1);
+        product.into_iter().try_for_each(|node| self.factor(accumulator, node))?;
+        let product = with_product.then_some(accumulator);
+        let max = self.form.accumulator(Operation::Max, i64::MIN);
+        let (mut sums, mut tables, mut least) = (Vec::new(), Vec::new(), i64::MIN);
+        for node in self.greatest(parts) {
+            let parameters = node.parameters(self.problem);
+            if parameters.is_empty() {
+                least = least.max(node.value(&self.problem.base_env())?);
+            } else if self.is_small(&parameters) {
+                tables.push(node);
+            } else {
+                let sum = self.form.accumulator(Operation::Sum, 0);
+                self.add(sum, node, 1)?;
+                least = least.max(*self.form.range(sum)?.start());
+                sums.push(sum);
+            }
+        }
+        for node in tables {
+            self.table(max, node.parameters(self.problem), &|env| node.value(env))?;
+        }
+        let tables = self.form.tables.iter().filter(|t| t.accumulator == max);
+        let entries = |t: &Table| t.entries.iter().copied().filter(|e| *e != FORBIDDEN).min();
+        let start = tables.filter_map(entries).fold(least, i64::max);
+        self.form.accumulators[max].start = start;
+        self.form.parts.push(Part { price, product, max, sums });
+        (start >= 0 || product.is_none()).then_some(())
+    }
+
+    /// The arguments of a maximum and of the maxima in it.
+    fn greatest<'n>(&self, of: Vec<Node<'n>>) -> Vec<Node<'n>> {
+        of.into_iter()
+            .flat_map(|node| match node.view(&self.of) {
+                View::Max(parts) => self.greatest(parts),
+                _ => vec![node],
+            })
+            .collect()
+    }
+
+    /// Multiplies a product by a table of numbers that are not negative.
+    fn factor(&mut self, accumulator: usize, node: Node<'_>) -> Option<()> {
+        let parameters = node.parameters(self.problem);
+        let value = |env: &[i64]| node.value(env).filter(|v| *v >= 0);
+        self.is_small(&parameters).then_some(())?;
+        self.table(accumulator, parameters, &value)
+    }
+
+    fn is_small(&self, parameters: &[usize]) -> bool {
+        let rows = parameters.iter().try_fold(1usize, |all, p| all.checked_mul(self.form.sizes[*p]));
+        parameters.len() <= MAX_PARAMETERS && rows.is_some_and(|rows| rows <= MAX_ROWS)
+    }
+
+    /// Adds a table. A row without a value must be excluded by the conditions on its parameters.
+    fn table(
+        &mut self,
+        accumulator: usize,
+        variables: Vec<usize>,
+        value: &dyn Fn(&[i64]) -> Option<i64>,
+    ) -> Option<()> {
+        let own = |c: &&&Condition| c.parameters.iter().all(|p| variables.contains(p));
+        let conditions: Vec<&Condition> = self.conditions.iter().filter(own).copied().collect();
+        let excluded = |env: &[i64]| {
+            conditions.iter().any(|c| c.outcome(self.problem, env) == Holds::No)
+        };
+        let entry = |env: &[i64]| match value(env) {
+            None if excluded(env) => Some(FORBIDDEN),
+            value => value.filter(|v| *v != FORBIDDEN),
+        };
+        let entries = self.rows(&variables, &entry)?;
+        if variables.is_empty() {
+            let known = &mut self.form.accumulators[accumulator];
+            known.start = known.start.checked_add(entries[0])?;
+            return Some(());
+        }
+        self.push(Table { accumulator, variables, entries })
+    }
+
+    /// A number for each combination of the values of some parameters.
+    fn rows(
+        &self,
+        parameters: &[usize],
+        entry: &dyn Fn(&[i64]) -> Option<i64>,
+    ) -> Option<Vec<i64>> {
+        let first = self.problem.first_parameter();
+        let mut env = self.problem.base_env();
+        let values = parameters.iter().map(|p| self.configurations.values()[*p].iter().copied());
+        let all: Vec<Vec<i64>> = match parameters.is_empty() {
+            true => vec![Vec::new()],
+            false => values.multi_cartesian_product().collect(),
+        };
+        let at = |combination: &Vec<i64>| {
+            parameters.iter().zip(combination).for_each(|(p, v)| env[first + p] = *v);
+            entry(&env)
+        };
+        all.iter().map(at).collect()
+    }
+
+    /// Adds a table, in one with what the accumulator has over the same parameters.
+    fn push(&mut self, table: Table) -> Option<()> {
+        let operation = self.form.accumulators[table.accumulator].operation;
+        let same = |t: &&mut Table| {
+            t.accumulator == table.accumulator && t.variables == table.variables
+        };
+        let Some(known) = self.form.tables.iter_mut().find(same) else {
+            self.form.tables.push(table);
+            return Some(());
+        };
+        for (known, more) in known.entries.iter_mut().zip(table.entries) {
+            *known = match (operation, *known, more) {
+                (_, FORBIDDEN, _) | (_, _, FORBIDDEN) => FORBIDDEN,
+                (Operation::Sum, a, b) => a.checked_add(b)?,
+                (Operation::Product, a, b) => a.checked_mul(b)?,
+                (Operation::Max, a, b) => a.max(b),
+            };
+        }
+        Some(())
+    }
+
+    /// The conditions as tables and limits.
+    fn conditions(&mut self) -> Option<()> {
+        let different = self.different();
+        let conditions = self.conditions.clone();
+        for condition in conditions {
+            let pair = condition.differ(self.problem);
+            if pair.is_some_and(|pair| pair.iter().all(|p| different.contains(p))) {
+                continue;
+            }
+            if self.is_small(&condition.parameters) {
+                let value = |env: &[i64]| match condition.outcome(self.problem, env) {
+                    Holds::Yes => Some(0),
+                    Holds::No => Some(FORBIDDEN),
+                    Holds::Fault(_) => None,
+                };
+                let entries = self.rows(&condition.parameters, &value)?;
+                let variables = condition.parameters.clone();
+                if !variables.is_empty() {
+                    self.push(Table { accumulator: 0, variables, entries })?;
+                } else if entries[0] == FORBIDDEN {
+                    return None;
+                }
+            } else {
+                self.comparison(condition.truth()?)?;
+            }
+        }
+        self.all_different(&different)
+    }
+
+    /// The most parameters that were found that all differ, if they are many.
+    fn different(&self) -> Vec<usize> {
+        let pairs: Vec<[usize; 2]> =
+            self.conditions.iter().filter_map(|c| c.differ(self.problem)).collect();
+        let differ = |p: usize, q: usize| pairs.contains(&[p, q]) || pairs.contains(&[q, p]);
+        let all: BTreeSet<usize> = pairs.iter().flatten().copied().collect();
+        let grown = all.iter().map(|first| {
+            let mut group = vec![*first];
+            for p in &all {
+                if group.iter().all(|q| differ(*p, *q)) {
+                    group.push(*p);
+                }
+            }
+            group
+        });
+        grown.max_by_key(Vec::len).filter(|group| group.len() >= MANY).unwrap_or_default()
+    }
+
+    /// Each value occurs at most once, or once if there are as many values as parameters.
+    fn all_different(&mut self, parameters: &[usize]) -> Option<()> {
+        let values = self.configurations.values();
+        let all: BTreeSet<i64> = parameters.iter().flat_map(|p| &values[*p]).copied().collect();
+        let sense = if all.len() == parameters.len() { Sense::Equal } else { Sense::AtMost };
+        for value in all {
+            let accumulator = self.form.accumulator(Operation::Sum, 0);
+            self.form.limits.push(Limit { accumulator, sense, bound: 1 });
+            for p in parameters {
+                let entries = values[*p].iter().map(|v| i64::from(*v == value)).collect();
+                self.push(Table { accumulator, variables: vec![*p], entries })?;
+            }
+        }
+        Some(())
+    }
+
+    /// A comparison over many parameters as limits.
+    fn comparison(&mut self, truth: &Expr) -> Option<()> {
+        let Expr::Binary(op, a, b) = truth else { return None };
+        let (a, b) = (Node::Expr(a), Node::Expr(b));
+        match op {
+            BinaryOp::Le => self.at_most(a, b, 0),
+            BinaryOp::Lt => self.at_most(a, b, -1),
+            BinaryOp::Ge => self.at_most(b, a, 0),
+            BinaryOp::Gt => self.at_most(b, a, -1),
+            BinaryOp::Eq => self.limit(a, b, Sense::Equal, 0),
+            _ => None,
+        }
+    }
+
+    /// `a <= b + more`; a maximum that is at most something is so in all its arguments.
+    fn at_most(&mut self, a: Node<'_>, b: Node<'_>, more: i64) -> Option<()> {
+        let parts = self.greatest(vec![a]);
+        parts.into_iter().try_for_each(|a| match b.parameters(self.problem).is_empty() {
+            true => self.limit(a, b, Sense::AtMost, more),
+            false => self.limit(b, a, Sense::AtLeast, -more),
+        })
+    }
+
+    /// Compares a with b + more.
+    fn limit(&mut self, a: Node<'_>, b: Node<'_>, sense: Sense, more: i64) -> Option<()> {
+        if let Some((factors, bound)) = self.limited_product(a, b, sense, more) {
+            let accumulator = self.form.accumulator(Operation::Product, 1);
+            self.form.limits.push(Limit { accumulator, sense, bound });
+            return factors.into_iter().try_for_each(|node| self.factor(accumulator, node));
+        }
+        let accumulator = self.form.accumulator(Operation::Sum, 0);
+        self.form.limits.push(Limit { accumulator, sense, bound: more });
+        self.add(accumulator, a, 1)?;
+        self.add(accumulator, b, -1)
+    }
+
+    /// The factors of a product that a number limits, each a table, and the number.
+    fn limited_product<'n>(
+        &self,
+        a: Node<'n>,
+        b: Node<'_>,
+        sense: Sense,
+        more: i64,
+    ) -> Option<(Vec<Node<'n>>, i64)> {
+        let View::Product(factors) = a.view(&self.of) else { return None };
+        let (constant, rest): (Vec<_>, Vec<_>) =
+            self.factors(factors).into_iter().partition(|n| n.parameters(self.problem).is_empty());
+        let env = self.problem.base_env();
+        let bound = b.parameters(self.problem).is_empty().then(|| b.value(&env)).flatten()?;
+        let bound = bound.checked_add(more)?;
+        let scale = constant.iter().try_fold(1i64, |all, n| all.checked_mul(n.value(&env)?))?;
+        let is_table = |n: &Node<'_>| self.is_small(&n.parameters(self.problem));
+        if scale < 1 || rest.len() < 2 || !rest.iter().all(is_table) {
+            return None;
+        }
+        let bound = match sense {
+            Sense::AtMost => bound.div_euclid(scale),
+            Sense::AtLeast => bound.div_euclid(scale) + i64::from(bound.rem_euclid(scale) > 0),
+            Sense::Equal => bound.checked_div_euclid(scale).filter(|q| q * scale == bound)?,
+        };
+        Some((rest, bound))
+    }
+}
