@@ -14,6 +14,7 @@ use tickbound_simulator::{SimulateError, SimulateOptions, simulate};
 use crate::branches;
 use crate::folder::{Certificate, Proved};
 use crate::inequalities;
+use crate::labels;
 use crate::refusal::Refusal;
 use crate::schedules::{Trusted, least};
 use crate::texts;
@@ -94,6 +95,17 @@ fn check_proof(
                 "nothing is faster: {} inequalities hold (clusters: {}, rows: {})",
                 found.inequalities, found.clusters, found.rows
             ));
+            sample(&obligation, stop, report)
+        }
+        Proved::Labels(proof) => {
+            let obligation = Obligation::new(problem)?;
+            let found = labels::check(&obligation, proof, time, stop)?;
+            report.checked.push(format!(
+                "nothing is faster: {} labels cover what may be, each of {} successors is a label, \
+                 invalid, or takes {time} ticks or more",
+                found.labels, found.successors
+            ));
+            report.trusted.push("how expressions are taken apart into tables".into());
             sample(&obligation, stop, report)
         }
         Proved::Branches(tree) => {

@@ -6,6 +6,7 @@
 //! | `problem.json` | the problem, whole: platform, inputs and program are written out |
 //! | `inequalities.json` | the proof by local inequalities, if it is one |
 //! | `branches.json` | the proof by branch and bound, if it is one |
+//! | `labels.json` | the proof by prices and labels, if it is one |
 //! | [`Text`] | the same for programs of others, as far as there is such a text |
 //!
 //! The names are these and no others, so no file can name one outside the folder. A link is not
@@ -21,6 +22,7 @@ use serde_json::Value;
 
 use crate::branches::Branches;
 use crate::inequalities::InequalityProof;
+use crate::labels::LabelProof;
 use crate::refusal::Refusal;
 
 /// The version of the format that this crate writes and reads.
@@ -31,6 +33,7 @@ const CLAIM: &str = "claim.json";
 const PROBLEM: &str = "problem.json";
 const INEQUALITIES: &str = "inequalities.json";
 const BRANCHES: &str = "branches.json";
+const LABELS: &str = "labels.json";
 
 tickbound_input::named! {
     /// A text for programs of others, by the name of its file.
@@ -51,7 +54,7 @@ pub type Texts = IndexMap<Text, String>;
 
 /// All files that a certificate may have; the problem is the first to go and the last to come.
 pub fn files() -> impl Iterator<Item = &'static str> {
-    [PROBLEM, CLAIM, INEQUALITIES, BRANCHES].into_iter().chain(Text::ALL.map(Text::name))
+    [PROBLEM, CLAIM, INEQUALITIES, BRANCHES, LABELS].into_iter().chain(Text::ALL.map(Text::name))
 }
 
 /// What is claimed.
@@ -79,6 +82,8 @@ tickbound_input::named! {
         Inequalities = "inequalities",
         /// A tree of boxes, in its own file.
         Branches = "branches",
+        /// Prices and labels, in their own file.
+        Labels = "labels",
         /// All configurations are simulated, again by the checker.
         Simulation = "simulation",
     }
@@ -104,6 +109,8 @@ pub enum Proved {
     Inequalities(InequalityProof),
     /// A tree of boxes.
     Branches(Branches),
+    /// Prices and labels.
+    Labels(LabelProof),
     /// All configurations are to be simulated.
     Simulation,
 }
@@ -114,6 +121,7 @@ impl Proved {
         match self {
             Proved::Inequalities(_) => CertificateKind::Inequalities,
             Proved::Branches(_) => CertificateKind::Branches,
+            Proved::Labels(_) => CertificateKind::Labels,
             Proved::Simulation => CertificateKind::Simulation,
         }
     }
@@ -156,11 +164,8 @@ impl Certificate {
         };
         match &self.proof {
             Proved::Inequalities(proof) => write(INEQUALITIES, json(proof)? + "\n")?,
-            Proved::Branches(tree) => {
-                let tree =
-                    serde_json::to_string(tree).map_err(|e| Refusal::wrong(e.to_string()))?;
-                write(BRANCHES, tree + "\n")?;
-            }
+            Proved::Branches(tree) => write(BRANCHES, on_a_line(tree)?)?,
+            Proved::Labels(proof) => write(LABELS, on_a_line(proof)?)?,
             Proved::Simulation => {}
         }
         for (text, own) in &self.texts {
@@ -189,11 +194,14 @@ impl Certificate {
         let proof = match claim.proof {
             CertificateKind::Inequalities => Proved::Inequalities(read(folder, INEQUALITIES)?),
             CertificateKind::Branches => Proved::Branches(read(folder, BRANCHES)?),
+            CertificateKind::Labels => Proved::Labels(read(folder, LABELS)?),
             CertificateKind::Simulation => Proved::Simulation,
         };
-        for (file, kind) in
-            [(INEQUALITIES, CertificateKind::Inequalities), (BRANCHES, CertificateKind::Branches)]
-        {
+        for (file, kind) in [
+            (INEQUALITIES, CertificateKind::Inequalities),
+            (BRANCHES, CertificateKind::Branches),
+            (LABELS, CertificateKind::Labels),
+        ] {
             if folder.join(file).exists() && claim.proof != kind {
                 let what = format!("is there, but the claim's proof is by {}", claim.proof.name());
                 return Err(Refusal::File(file.into(), what));
@@ -259,6 +267,10 @@ fn content(folder: &Path, name: &str) -> Result<String, Refusal> {
 fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<T, Refusal> {
     let text = content(folder, name)?;
     tickbound_input::json(&text).map_err(|e| Refusal::File(name.to_owned(), e.to_string()))
+}
+
+fn on_a_line(proof: &impl Serialize) -> Result<String, Refusal> {
+    serde_json::to_string(proof).map(|text| text + "\n").map_err(|e| Refusal::wrong(e.to_string()))
 }
 
 /// A proof, a cluster on a line.

@@ -12,6 +12,7 @@
 //! - [`prove`]: finding one, by elimination;
 //! - [`branches`], [`mod@branch`]: the same by branch and bound, where elimination would take too
 //!   much;
+//! - [`labels`]: the same by prices and labels, where parameters share something;
 //! - [`smt`], [`pseudo_boolean`]: the same for solvers and a checker that others have written, and
 //!   [`tools`], which asks them;
 //! - [`mod@write`]: a certificate for a problem and its least time;
@@ -22,6 +23,7 @@ pub mod branches;
 pub mod check;
 pub mod folder;
 pub mod inequalities;
+pub mod labels;
 pub mod prove;
 pub mod pseudo_boolean;
 mod refusal;

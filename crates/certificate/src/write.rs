@@ -8,14 +8,15 @@ use crate::branches;
 use crate::check::problem as read_again;
 use crate::folder::{Certificate, Claim, Proved, Texts};
 use crate::inequalities;
+use crate::labels;
 use crate::prove::prove;
 use crate::refusal::Refusal;
 use crate::texts::texts;
 use tickbound_timing::obligation::Obligation;
 
 /// A certificate that no configuration takes fewer than `time` ticks, which one takes. It is a
-/// proof by inequalities where the time is a sum over the parameters, or by branch and bound,
-/// otherwise by simulation. The first two are checked here; simulation is done by the checker.
+/// proof by labels where parameters share something, by inequalities where the time is a sum over
+/// the parameters, or by branch and bound, otherwise by simulation. The first three are checked here; simulation is done by the checker.
 /// Where the time is a sum there are texts for programs of others, too.
 ///
 /// # Errors
@@ -69,9 +70,14 @@ fn proof(
         let tree = branch(obligation, time, stop)?;
         branches::check(obligation, &tree, time, stop).map(|_| Proved::Branches(tree))
     };
+    let by_labels = || {
+        let proof = labels::prove(obligation, time, stop)?;
+        labels::check(obligation, &proof, time, stop).map(|_| Proved::Labels(proof))
+    };
+    // Where parameters share something, and only there, labels are a proof.
     // With the waves in front the parts are over fewer parameters, but more are left at the end.
-    let ways: [&dyn Fn() -> Result<Proved, Refusal>; 3] =
-        [&|| of_form(true), &|| of_form(false), &by_branches];
+    let ways: [&dyn Fn() -> Result<Proved, Refusal>; 4] =
+        [&by_labels, &|| of_form(true), &|| of_form(false), &by_branches];
     for way in ways {
         match way() {
             Err(Refusal::TooLarge(_) | Refusal::Obligation(_)) => {}

@@ -4,7 +4,10 @@
 #[path = "../../solver/tests/problems.rs"]
 #[allow(dead_code, reason = "the tests of the searches use more of it")]
 mod problems;
+#[path = "../../solver/tests/shared_problems.rs"]
+mod shared_problems;
 
+mod labels;
 mod large;
 mod marked;
 mod mutations;

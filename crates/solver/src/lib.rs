@@ -176,8 +176,7 @@ fn unlisted(
     let stop = || bracket.out_of_time();
     let limits = search::limits(search::MAX_ROWS, &stop);
     if let (Ok(cost), true) = (&cost, strategy.leaves_choice() || strategy == Strategy::Labels) {
-        let loose = problem.loose_configurations(&limits)?;
-        if let Some(result) = unlisted::by_labels(&loose, cost, options, bracket)? {
+        if let Some(result) = unlisted::at_first(problem, cost, options, bracket)? {
             return Ok(Some(result));
         }
     }

@@ -3,8 +3,10 @@
 mod bracket;
 mod faults;
 mod guards;
+mod labels;
 mod problems;
 mod schedule_formula;
 mod schedules;
+mod shared_problems;
 mod solve;
 mod unlisted;

@@ -25,11 +25,11 @@ impl Random {
     }
 
     /// True in so many of a hundred cases.
-    fn percent(&mut self, n: u64) -> bool {
+    pub fn percent(&mut self, n: u64) -> bool {
         self.below(100) < n
     }
 
-    fn between(&mut self, low: i64, high: i64) -> i64 {
+    pub fn between(&mut self, low: i64, high: i64) -> i64 {
         low + self.below((high - low + 1) as u64) as i64
     }
 }

@@ -11,7 +11,7 @@
 
 use std::collections::BTreeSet;
 
-use itertools::Itertools;
+use itertools::{Itertools, MinMaxResult};
 use tickbound_elimination::direct::{
     DirectForm, FORBIDDEN, Limit, Operation, Part, Sense, Table,
 };
@@ -20,7 +20,10 @@ use tickbound_expr::{BinaryOp, Expr, Function};
 use tickbound_model::Problem;
 use tickbound_model::space::{Condition, Configurations, Holds};
 
+use crate::at::LocatedExpr;
 use crate::cost::Cost;
+use crate::obligation::Obligation;
+use crate::obligation::product::Factor;
 use crate::term::Term;
 
 /// Most parameters of a table.
@@ -34,24 +37,32 @@ const MANY: usize = 4;
 /// configurations have. `None` if some expression over many parameters cannot be taken apart, or
 /// some expression may have no value.
 pub fn direct_form(configurations: &Configurations<'_>, cost: &Cost) -> Option<DirectForm> {
-    if !cost.is_exact() {
-        return None;
-    }
-    let form = DirectForm::new(configurations.values().iter().map(Vec::len).collect());
-    let problem = configurations.problem();
-    let conditions = configurations.conditions().iter();
-    let of = configurations.intervals();
-    let conditions: Vec<&Condition> = conditions.filter(|c| !c.surely_holds(&of)).collect();
-    let mut builder = Builder { configurations, problem, of, conditions, form };
+    let (problem, values) = (configurations.problem(), configurations.values());
+    let mut builder = Builder::new(problem, values, configurations.conditions());
     builder.conditions()?;
     builder.add(0, Node::Term(cost.term()), 1)?;
-    Some(builder.form).filter(DirectForm::is_small)
+    Some(builder.form).filter(|form| cost.is_exact() && form.is_small())
+}
+
+impl Obligation<'_> {
+    /// The same of the time as it was derived for certificates; the values of a variable are those
+    /// of [`Obligation::values`].
+    pub fn direct_form(&self) -> Option<DirectForm> {
+        let parts = self.time.of_launch(self.problem);
+        let mut builder = Builder::new(self.problem, &self.values, &self.conditions);
+        builder.conditions()?;
+        for product in parts.iter().flat_map(|part| &part.products) {
+            builder.product(0, product.factors.iter().map(Node::Factor).collect(), 1)?;
+        }
+        Some(builder.form).filter(DirectForm::is_small)
+    }
 }
 
 /// A part of a cost or of a condition.
 #[derive(Debug, Clone, Copy)]
 enum Node<'n> {
     Term(&'n Term),
+    Factor(&'n Factor),
     Expr(&'n Expr),
     Number(i64),
 }
@@ -70,6 +81,7 @@ impl<'n> Node<'n> {
     fn parameters(self, problem: &Problem) -> Vec<usize> {
         match self {
             Node::Term(term) => term.parameters(problem),
+            Node::Factor(factor) => problem.parameters_of(factor.expressions()),
             Node::Expr(expr) => problem.parameters_of([expr]),
             Node::Number(_) => Vec::new(),
         }
@@ -78,6 +90,7 @@ impl<'n> Node<'n> {
     fn value(self, env: &[i64]) -> Option<i64> {
         match self {
             Node::Term(term) => term.value(env).ok(),
+            Node::Factor(factor) => i64::try_from(factor.value(env).ok()?).ok(),
             Node::Expr(expr) => expr.eval(env).ok(),
             Node::Number(n) => Some(n),
         }
@@ -86,11 +99,17 @@ impl<'n> Node<'n> {
     fn view(self, of: &[Interval]) -> View<'n> {
         let is_natural = |e: &Expr| e.range(of).values.is_some_and(|v| v.low >= 0);
         match self {
-            Node::Term(Term::Work(work)) if is_natural(&work.expr) => Node::Expr(&work.expr).view(of),
-            Node::Term(Term::Count(count)) => match is_natural(&count.expr) {
-                true => Node::Expr(&count.expr).view(of),
-                false => View::Max(vec![Node::Expr(&count.expr), Node::Number(0)]),
-            },
+            Node::Term(Term::Work(LocatedExpr { expr, .. })) | Node::Factor(Factor::Amount(expr))
+                if is_natural(expr) =>
+            {
+                Node::Expr(expr).view(of)
+            }
+            Node::Term(Term::Count(LocatedExpr { expr, .. })) | Node::Factor(Factor::Count(expr)) => {
+                match is_natural(expr) {
+                    true => Node::Expr(expr).view(of),
+                    false => View::Max(vec![Node::Expr(expr), Node::Number(0)]),
+                }
+            }
             Node::Term(Term::Sum(parts)) => {
                 View::Sum(parts.iter().map(|part| (1, Node::Term(part))).collect())
             }
@@ -114,16 +133,46 @@ impl<'n> Node<'n> {
     }
 }
 
+/// A product. What follows a 0 need not have a value.
+fn multiplied(price: i64, factors: &[Node<'_>], env: &[i64]) -> Option<i64> {
+    let mut product = price;
+    for node in factors {
+        product = product.checked_mul(node.value(env)?)?;
+        if product == 0 {
+            break;
+        }
+    }
+    Some(product)
+}
+
 struct Builder<'b, 'p> {
-    configurations: &'b Configurations<'p>,
     problem: &'p Problem,
+    values: &'b [Vec<i64>],
     of: Vec<Interval>,
     /// The conditions that do not hold everywhere.
     conditions: Vec<&'b Condition>,
     form: DirectForm,
 }
 
-impl<'b> Builder<'b, '_> {
+impl<'b, 'p> Builder<'b, 'p> {
+    fn new(
+        problem: &'p Problem,
+        values: &'b [Vec<i64>],
+        conditions: &'b [Condition],
+    ) -> Builder<'b, 'p> {
+        let mut of: Vec<Interval> = problem.base_env().into_iter().map(Interval::point).collect();
+        for (slot, values) in of[problem.first_parameter()..].iter_mut().zip(values) {
+            if let MinMaxResult::MinMax(low, high) = values.iter().minmax() {
+                *slot = Interval { low: *low, high: *high };
+            } else if let Some(only) = values.first() {
+                *slot = Interval::point(*only);
+            }
+        }
+        let conditions = conditions.iter().filter(|c| !c.surely_holds(&of)).collect();
+        let form = DirectForm::new(values.iter().map(Vec::len).collect());
+        Builder { problem, values, of, conditions, form }
+    }
+
     /// Adds a node, times a factor, to an accumulator that is a sum.
     fn add(&mut self, accumulator: usize, node: Node<'_>, factor: i64) -> Option<()> {
         let (parameters, view) = (node.parameters(self.problem), node.view(&self.of));
@@ -164,6 +213,10 @@ impl<'b> Builder<'b, '_> {
             let is_sure = |n: &Node<'_>| matches!(n, Node::Expr(e) if !e.range(&self.of).may_fail);
             return rest.iter().all(is_sure).then_some(());
         }
+        let all = self.parameters(&rest);
+        if self.is_small(&all) {
+            return self.table(to, all, &|env| multiplied(price, &rest, env));
+        }
         if self.distributes(&rest) {
             return self.distribute(to, &rest, price);
         }
@@ -196,27 +249,23 @@ impl<'b> Builder<'b, '_> {
     /// True if the product of each summand of one factor with the other factors is a table.
     fn distributes(&self, factors: &[Node<'_>]) -> bool {
         self.sum_in(factors).is_some_and(|(others, parts)| {
-            let own = others.iter().flat_map(|n| n.parameters(self.problem)).collect_vec();
-            parts.iter().all(|(_, part)| {
-                let all: BTreeSet<usize> =
-                    part.parameters(self.problem).into_iter().chain(own.iter().copied()).collect();
-                self.is_small(&all.into_iter().collect_vec())
-            })
+            let with = |part: &Node<'_>| self.parameters(&[others.as_slice(), &[*part]].concat());
+            parts.iter().all(|(_, part)| self.is_small(&with(part)))
         })
     }
 
     fn distribute(&mut self, to: usize, factors: &[Node<'_>], price: i64) -> Option<()> {
         let (others, parts) = self.sum_in(factors)?;
         parts.into_iter().try_for_each(|(sign, part)| {
-            let all = others.iter().chain([&part]);
-            let parameters: BTreeSet<usize> =
-                all.clone().flat_map(|n| n.parameters(self.problem)).collect();
-            let value = |env: &[i64]| {
-                let product = |known: i64, node: &Node<'_>| known.checked_mul(node.value(env)?);
-                all.clone().try_fold(price.checked_mul(sign)?, product)
-            };
-            self.table(to, parameters.into_iter().collect(), &value)
+            let all = [others.as_slice(), &[part]].concat();
+            let price = price.checked_mul(sign)?;
+            self.table(to, self.parameters(&all), &|env| multiplied(price, &all, env))
         })
+    }
+
+    /// The parameters of some nodes, in increasing order.
+    fn parameters(&self, of: &[Node<'_>]) -> Vec<usize> {
+        of.iter().flat_map(|n| n.parameters(self.problem)).sorted_unstable().dedup().collect()
     }
 
     /// The only factor that is a sum over many parameters, as its summands, and the others.
@@ -324,7 +373,7 @@ impl<'b> Builder<'b, '_> {
     ) -> Option<Vec<i64>> {
         let first = self.problem.first_parameter();
         let mut env = self.problem.base_env();
-        let values = parameters.iter().map(|p| self.configurations.values()[*p].iter().copied());
+        let values = parameters.iter().map(|p| self.values[*p].iter().copied());
         let all: Vec<Vec<i64>> = match parameters.is_empty() {
             true => vec![Vec::new()],
             false => values.multi_cartesian_product().collect(),
@@ -406,7 +455,7 @@ impl<'b> Builder<'b, '_> {
 
     /// Each value occurs at most once, or once if there are as many values as parameters.
     fn all_different(&mut self, parameters: &[usize]) -> Option<()> {
-        let values = self.configurations.values();
+        let values = self.values;
         let all: BTreeSet<i64> = parameters.iter().flat_map(|p| &values[*p]).copied().collect();
         let sense = if all.len() == parameters.len() { Sense::Equal } else { Sense::AtMost };
         for value in all {

@@ -218,7 +218,8 @@ impl DirectForm {
             Some(i128::from(part.price) * i128::from(product) * i128::from(most))
         };
         let parts: Option<i128> = self.parts.iter().map(whole).sum();
-        let all = (0..self.accumulators.len()).all(|a| greatest(a).is_some());
+        let all = (0..self.accumulators.len()).all(|a| greatest(a).is_some())
+            && self.limits.iter().all(|limit| limit.bound.abs() < MAX_COST);
         let total = |parts: i128| parts + greatest(0).map_or(i128::MAX / 2, i128::from);
         all && parts.is_some_and(|parts| total(parts) <= MAX_COST.into())
     }

@@ -33,6 +33,12 @@ struct Layer {
 }
 
 impl Layer {
+    /// The one label before the first place.
+    fn first(relaxation: &Relaxation<'_>) -> Layer {
+        let (nodes, parents, chosen, bounds) = (vec![0], vec![0], vec![0], vec![0]);
+        Layer { nodes, parents, chosen, bounds, values: relaxation.start() }
+    }
+
     fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -61,6 +67,32 @@ pub(super) struct Passed {
     pub whole: bool,
     /// How many labels there were.
     pub labels: u64,
+}
+
+/// For each place but the first the labels of which one is no worse than whatever may cost less
+/// than `known`: a node, and the accumulators' values. `None` if there are more than `most` at a
+/// place.
+pub(super) fn front(
+    relaxation: &Relaxation<'_>,
+    known: i64,
+    most: usize,
+    stop: &dyn Fn() -> bool,
+) -> Option<Vec<Vec<(usize, Vec<i64>)>>> {
+    let pass = Pass::new(relaxation, known);
+    let mut labels = Vec::new();
+    let mut layer = Layer::first(relaxation);
+    for at in 0..relaxation.stages.len() {
+        let next = pass.next(at, &layer, stop)?;
+        layer = next.take(&pass.front(&next), pass.width);
+        let label = |l: usize| {
+            (layer.nodes[l] as usize, layer.of(l as u32, pass.width).to_vec())
+        };
+        labels.push((0..layer.len()).map(label).collect());
+        if layer.len() > most {
+            return None;
+        }
+    }
+    Some(labels)
 }
 
 /// All assignments that cost at most `most`, if there are at most `count` labels at each place;
@@ -123,9 +155,7 @@ impl<'r, 'f> Pass<'r, 'f> {
         stop: &dyn Fn() -> bool,
         keep: &dyn Fn(&Layer) -> Vec<u32>,
     ) -> Option<(Vec<Layer>, bool, u64)> {
-        let values = self.relaxation.start();
-        let (nodes, parents, chosen, bounds) = (vec![0], vec![0], vec![0], vec![0]);
-        let mut layers = vec![Layer { nodes, parents, chosen, bounds, values }];
+        let mut layers = vec![Layer::first(self.relaxation)];
         let (mut whole, mut labels) = (true, 0);
         for at in 0..self.relaxation.stages.len() {
             let next = self.next(at, &layers[at], stop)?;

@@ -27,6 +27,8 @@ pub(super) struct Arc {
 #[derive(Debug, Clone)]
 pub(super) struct Stage {
     pub variable: usize,
+    /// The live variables; a node's number has their values, the last one's running fastest.
+    pub live: Vec<usize>,
     /// How many nodes it has.
     pub nodes: usize,
     /// The arcs, by the node where they begin.
@@ -39,6 +41,16 @@ impl Stage {
     /// What an arc adds to accumulators, each named once.
     pub fn gains(&self, arc: &Arc) -> &[(usize, i64)] {
         &self.gains[arc.first as usize..arc.last as usize]
+    }
+
+    /// The values of the live variables in a node.
+    pub fn values(&self, form: &DirectForm, mut node: usize) -> Vec<u32> {
+        let mut values = vec![0; self.live.len()];
+        for (value, v) in values.iter_mut().zip(&self.live).rev() {
+            *value = (node % form.sizes[*v]) as u32;
+            node /= form.sizes[*v];
+        }
+        values
     }
 
     /// Where the arcs of each node begin in the list, and where the last one's end.
@@ -179,13 +191,12 @@ pub(super) fn stages(form: &DirectForm) -> Option<Vec<Stage>> {
 /// One place: all values of its variable from all combinations of the live ones.
 fn stage(form: &DirectForm, sequence: &Sequence, at: usize, tables: &[&Table]) -> Stage {
     let (variable, nodes) = (sequence.order[at], sequence.nodes(form, at));
-    let mut stage = Stage { variable, nodes, arcs: Vec::new(), gains: Vec::new() };
+    let live = sequence.live[at].clone();
+    let mut stage = Stage { variable, live, nodes, arcs: Vec::new(), gains: Vec::new() };
     let mut assignment = vec![0u32; form.sizes.len()];
     for from in 0..nodes {
-        let mut rest = from;
-        for v in sequence.live[at].iter().rev() {
-            assignment[*v] = (rest % form.sizes[*v]) as u32;
-            rest /= form.sizes[*v];
+        for (v, value) in stage.live.iter().zip(stage.values(form, from)) {
+            assignment[*v] = value;
         }
         for value in 0..form.sizes[variable] {
             assignment[variable] = value as u32;

@@ -1,10 +1,12 @@
 //! The least cost of a form: prices, then labels, beams first.
 
+use itertools::Itertools;
+
 use super::descend::Descent;
-use super::form::DirectForm;
+use super::form::{DirectForm, FORBIDDEN, Table};
 use super::labels;
 use super::pairs;
-use super::path;
+use super::path::{self, Stage};
 use super::prices;
 use super::relax::{Relaxation, SCALE};
 
@@ -43,13 +45,44 @@ impl DirectForm {
             return None;
         }
         match path::stages(self) {
-            Some(stages) => Some(along_path(Relaxation::new(self, stages), stop, told)),
+            Some(stages) => Some(along_path(self, stages, stop, told)),
             None => pairs::least(self, stop, told),
         }
     }
 }
 
+/// Why nothing costs less than some number: prices and labels, for a checker that computes the
+/// bounds anew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelProof {
+    /// The variables in a sequence.
+    pub order: Vec<usize>,
+    /// The price of each accumulator, in units of a 1024th of the cost.
+    pub prices: Vec<i64>,
+    /// After each variable of the sequence the labels: the values of its live variables, in the
+    /// order of the sequence, and those of the accumulators. What may cost less is covered by one.
+    pub labels: Vec<Vec<(Vec<u32>, Vec<i64>)>>,
+}
+
 impl DirectForm {
+    /// A proof that nothing costs less than `cost`, which has at most `most` labels after each
+    /// variable. `None` if there is none, at a stop, or where the form is too large.
+    pub fn proof(&self, cost: i64, most: usize, stop: &dyn Fn() -> bool) -> Option<LabelProof> {
+        let mut relaxation = Relaxation::new(self, path::stages(self)?);
+        prices::find(&mut relaxation, &mut Descent::new(self), stop);
+        let labels = labels::front(&relaxation, cost, most, stop)?;
+        let stages = &relaxation.stages;
+        let values = |at: usize, node| stages.get(at).map_or(Vec::new(), |s| s.values(self, node));
+        let of = |(at, labels): (usize, Vec<(usize, Vec<i64>)>)| -> Vec<(Vec<u32>, Vec<i64>)> {
+            labels.into_iter().map(|(node, own)| (values(at + 1, node), own)).collect()
+        };
+        Some(LabelProof {
+            order: stages.iter().map(|stage| stage.variable).collect(),
+            prices: relaxation.prices.clone(),
+            labels: labels.into_iter().enumerate().map(of).collect(),
+        })
+    }
+
     /// The assignments that cost at most `most`, which is the least cost or more, in the order of
     /// their costs, and whether these are all: at most `count` partial ones are kept on the way.
     /// `None` at a stop, or where the form is too large.
@@ -70,40 +103,117 @@ impl DirectForm {
     }
 }
 
+/// A search along a sequence.
+struct Search<'s, 'f> {
+    form: &'f DirectForm,
+    descent: Descent<'f>,
+    steps: u64,
+    stop: &'s dyn Fn() -> bool,
+    told: &'s mut dyn FnMut(Known<'_>),
+}
+
 fn along_path(
-    mut relaxation: Relaxation<'_>,
+    form: &DirectForm,
+    stages: Vec<Stage>,
     stop: &dyn Fn() -> bool,
     told: &mut dyn FnMut(Known<'_>),
 ) -> Solved {
-    let mut descent = Descent::new(relaxation.form);
-    prices::find(&mut relaxation, &mut descent, stop);
-    let root = relaxation.root();
-    let lower = root.div_euclid(SCALE) + i64::from(root.rem_euclid(SCALE) > 0);
-    let mut steps = 0;
-    let tell = |descent: &Descent<'_>, told: &mut dyn FnMut(Known<'_>)| {
-        let best = descent.best.as_ref().map(|(cost, a)| (a.as_slice(), *cost));
-        told(Known { lower: best.map_or(lower, |(_, cost)| lower.min(cost)), best });
-    };
-    tell(&descent, told);
-    let cost = |descent: &Descent<'_>| descent.best.as_ref().map_or(i64::MAX, |(cost, _)| *cost);
-    let mut proved = lower >= cost(&descent);
-    for most in BEAMS {
-        if proved || stop() {
-            break;
-        }
-        if descent.best.is_some() {
-            relaxation.remove(cost(&descent));
-        }
-        let Some(passed) = labels::pass(&relaxation, cost(&descent), most, stop) else { break };
-        steps += passed.labels;
-        proved = passed.whole;
-        if let Some(better) = passed.best {
-            descent.offer(&better);
-            if !proved {
-                descent.from(better);
+    let mut search = Search { form, descent: Descent::new(form), steps: 0, stop, told };
+    let mut relaxation = Relaxation::new(form, stages);
+    let lower = search.bound(&mut relaxation);
+    search.tell(lower);
+    let mut proved = lower >= search.best() || search.passes(&mut relaxation, &BEAMS[..1], lower);
+    if let (false, Some(max)) = (proved, greatest_of_tables(form)) {
+        proved = search.ranges(max, lower);
+    }
+    let proved = proved || search.passes(&mut relaxation, &BEAMS[1..], lower);
+    Solved { proved, best: search.descent.best, steps: search.steps }
+}
+
+impl Search<'_, '_> {
+    fn best(&self) -> i64 {
+        self.descent.best.as_ref().map_or(i64::MAX, |(cost, _)| *cost)
+    }
+
+    fn tell(&mut self, lower: i64) {
+        let lower = lower.min(self.best());
+        let best = self.descent.best.as_ref().map(|(cost, a)| (a.as_slice(), *cost));
+        (self.told)(Known { lower, best });
+    }
+
+    /// Finds prices; the bound that they give.
+    fn bound(&mut self, relaxation: &mut Relaxation<'_>) -> i64 {
+        prices::find(relaxation, &mut self.descent, self.stop);
+        let root = relaxation.root();
+        root.div_euclid(SCALE) + i64::from(root.rem_euclid(SCALE) > 0)
+    }
+
+    /// Passes of at most so many labels at a place; true once one has cut none.
+    fn passes(&mut self, relaxation: &mut Relaxation<'_>, beams: &[usize], lower: i64) -> bool {
+        for most in beams {
+            if (self.stop)() {
+                return false;
+            }
+            if self.descent.best.is_some() {
+                relaxation.remove(self.best());
+            }
+            let passed = labels::pass(relaxation, self.best(), *most, self.stop);
+            let Some(passed) = passed else { return false };
+            self.steps += passed.labels;
+            if let Some(better) = passed.best {
+                self.descent.offer(&better);
+                if !passed.whole {
+                    self.descent.from(better);
+                }
+                self.tell(lower);
+            }
+            if passed.whole {
+                return true;
             }
         }
-        tell(&descent, told);
+        false
     }
-    Solved { proved, best: descent.best, steps }
+
+    /// Searches ranges of what a maximum of tables may be, each by prices and a few labels, else by
+    /// its halves; false if some range is left open. In a range the tables' greater entries are
+    /// forbidden, and the maximum is at least the range's least.
+    fn ranges(&mut self, max: usize, lower: i64) -> bool {
+        let form = self.form;
+        let of_max = |t: &&Table| t.accumulator == max;
+        let entries = form.tables.iter().filter(of_max).flat_map(|t| &t.entries).copied();
+        let start = form.accumulators[max].start;
+        let all = entries.filter(|e| *e != FORBIDDEN).map(|e| e.max(start)).chain([start]);
+        let all: Vec<i64> = all.sorted_unstable().dedup().collect();
+        let mut open = vec![(0, all.len() - 1)];
+        while let Some((first, last)) = open.pop() {
+            if (self.stop)() {
+                return false;
+            }
+            let mut part = form.clone();
+            part.accumulators[max].start = all[first];
+            let tables = part.tables.iter_mut().filter(|t| t.accumulator == max);
+            let greater = tables.flat_map(|t| &mut t.entries).filter(|e| **e > all[last]);
+            greater.for_each(|e| *e = FORBIDDEN);
+            let Some(stages) = path::stages(&part) else { return false };
+            let mut relaxation = Relaxation::new(&part, stages);
+            if self.bound(&mut relaxation) >= self.best() {
+                continue;
+            }
+            let beams = if first == last { &BEAMS[..] } else { &BEAMS[..1] };
+            if !self.passes(&mut relaxation, beams, lower) {
+                if first == last {
+                    return false;
+                }
+                let middle = first + (last - first) / 2;
+                open.extend([(middle + 1, last), (first, middle)]);
+            }
+        }
+        true
+    }
+}
+
+/// The first maximum of several tables.
+fn greatest_of_tables(form: &DirectForm) -> Option<usize> {
+    let tables = |max: usize| form.tables.iter().filter(|t| t.accumulator == max).count();
+    form.parts.iter().map(|part| part.max).find(|max| tables(*max) > 1)
 }

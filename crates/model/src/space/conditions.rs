@@ -214,7 +214,7 @@ impl Condition {
             Expr::Name(slot) => slot.checked_sub(problem.first_parameter()),
             _ => None,
         };
-        Some([place(a)?, place(b)?]).filter(|pair| pair == self.parameters.as_slice())
+        Some([place(a)?, place(b)?]).filter(|pair| pair.iter().all(|p| self.parameters.contains(p)))
     }
 
     /// The expression that must not be 0, its divisions rounded down; `None` if the condition is no

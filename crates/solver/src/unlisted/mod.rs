@@ -4,20 +4,20 @@
 //! closes the bracket on them: elimination over a join tree, branch and bound over boxes, or Z3 on
 //! the same conditions and costs. What comes out names who proved what ([`crate::Proof`]).
 //!
-//! 0. Where parameters share a budget, a maximum or a product, elimination with labels is first, on
-//!    the conditions as they are.
 //! 1. Where small tables hold the costs, the parameters are eliminated, so that the answer is known
 //!    at once.
 //! 2. If running all configurations in the simulator is cheap, that is done, and nothing else is
 //!    needed.
-//! 3. Otherwise the costs are tabulated and the parameters eliminated. Every configuration that a
+//! 3. Where parameters share a budget, a maximum or a product, elimination with labels is next; it
+//!    is first where the conditions are over so many parameters that tables of them take long.
+//! 4. Otherwise the costs are tabulated and the parameters eliminated. Every configuration that a
 //!    strategy proposes is simulated before it counts. Where tables would be large one drawn at
 //!    random comes first, so that there is something to show.
-//! 4. Configurations drawn at random are simulated too and compared with the cost, so that a fault
+//! 5. Configurations drawn at random are simulated too and compared with the cost, so that a fault
 //!    in it shows outside the optimum as well.
-//! 5. Where the time can be derived a second way, its parameters are eliminated too; the least must
+//! 6. Where the time can be derived a second way, its parameters are eliminated too; the least must
 //!    be the same.
-//! 6. Z3 has to refute one tick less, if it answers within the time that 1 to 4 have taken.
+//! 7. Z3 has to refute one tick less, if it answers within the time that 1 to 5 have taken.
 //!
 //! A configuration that is too large to simulate, or whose time leaves 63 bits, is excluded by its
 //! bound, or it stays open and is named as what keeps the bracket from closing.
@@ -29,7 +29,7 @@ mod second;
 use std::time::Duration;
 
 use tickbound_model::Problem;
-use tickbound_model::space::Configurations;
+use tickbound_model::space::{Condition, Configurations};
 use tickbound_model::verdict::Status;
 use tickbound_timing::{Cost, direct_form};
 
@@ -44,6 +44,9 @@ use crate::strategy::{self, Strategy};
 
 /// Most rows of a join that is tried before everything else: some milliseconds.
 const SMALL_ROWS: usize = 1 << 12;
+
+/// Most rows of a join before labels are tried where parameters share something.
+const MIDDLE_ROWS: usize = 1 << 14;
 
 /// Most rows of a join at first, before other ways are tried as well.
 const INITIAL_ROWS: usize = 1 << 19;
@@ -62,32 +65,50 @@ pub fn tune(
     tune_search(&search, options)
 }
 
-/// Choices up to which all configurations are simulated instead, or other ways are as fast.
-const FEW_CHOICES: u64 = 20_000;
+/// Combinations of parameters that share a condition, over all conditions, up to which the
+/// conditions become relations first.
+const FEW_CHOICES: u64 = 1 << 20;
 
-/// Searches with labels alone, where parameters share something; `None` if they do not, or it is
-/// left open. Conditions over several parameters need not be relations for this.
-pub fn by_labels(
-    configurations: &Configurations<'_>,
+/// Searches with labels before conditions over many parameters become relations, where that would
+/// take long; `None` if it would not, or the bracket is left open. Another strategy than
+/// [`Strategy::Labels`] must leave the choice.
+pub fn at_first(
+    problem: &Problem,
     cost: &Cost,
     options: &SearchOptions,
     bracket: &Bracket<'_>,
 ) -> Result<Option<TuneResult>, SolveError> {
-    let choices = configurations.values().iter().map(|v| v.len() as u64);
-    let few = choices.fold(1, u64::saturating_mul) <= FEW_CHOICES;
+    let stop = || bracket.out_of_time();
+    let configurations = problem.loose_configurations(&crate::search::limits(MAX_ROWS, &stop))?;
+    let size = |p: &usize| configurations.values()[*p].len() as u64;
+    let choices = |c: &Condition| c.parameters.iter().map(size).fold(1, u64::saturating_mul);
+    let all = configurations.conditions().iter().map(choices).fold(0, u64::saturating_add);
     let named = options.strategy == Strategy::Labels;
-    let form = if few && !named { None } else { direct_form(configurations, cost) };
-    let Some(form) = form.filter(|form| named || !form.is_plain()) else { return Ok(None) };
-    let search = Search::new(configurations, cost, bracket);
-    let Some(proof) = strategy::labels::on(&search, &form)? else { return Ok(None) };
+    match named || all > FEW_CHOICES {
+        true => labelled(&Search::new(&configurations, cost, bracket), options, named),
+        false => Ok(None),
+    }
+}
+
+/// Searches with labels; `None` if the cost has no such form, or the bracket is left open. A form in
+/// which nothing is shared is tried where `plain` says so.
+fn labelled(
+    search: &Search<'_>,
+    options: &SearchOptions,
+    plain: bool,
+) -> Result<Option<TuneResult>, SolveError> {
+    let form = direct_form(search.configurations, search.cost);
+    let Some(form) = form.filter(|form| plain || !form.is_plain()) else { return Ok(None) };
+    let Some(proof) = strategy::labels::on(search, &form)? else { return Ok(None) };
+    let bracket = search.bracket;
     if bracket.bounds().best.is_none() {
         let none = TuneResult::begun(options, bracket);
         return Ok(Some(TuneResult { status: Status::Infeasible, ..none }));
     }
-    let checked = Some(check::sample(&search, options.seed)?);
-    let ranking = rank::by_labels(&search, &form, options.top)?;
+    let checked = Some(check::sample(search, options.seed)?);
+    let ranking = rank::by_labels(search, &form, options.top)?;
     let ended = Ended { finished: true, proofs: vec![proof], checked, ranking };
-    result(&search, options, ended).map(Some)
+    result(search, options, ended).map(Some)
 }
 
 /// Searches on what a search knows already.
@@ -96,6 +117,11 @@ pub fn tune_search(search: &Search<'_>, options: &SearchOptions) -> Result<TuneR
         at_once(search)?;
     }
     if let Some(result) = simulated(search, options)? {
+        return Ok(result);
+    }
+    if options.strategy.leaves_choice()
+        && let Some(result) = by_labels(search, options)?
+    {
         return Ok(result);
     }
     let mut proofs = Vec::from_iter(closed(search, options)?);
@@ -108,6 +134,24 @@ pub fn tune_search(search: &Search<'_>, options: &SearchOptions) -> Result<TuneR
         if finished { rank::ranking(search, options.top)? } else { rank::Ranking::default() };
     search.bracket.fault()?;
     result(search, options, Ended { finished, proofs, checked, ranking })
+}
+
+/// Searches with labels where tables of some size do not hold the costs: of a middle size if
+/// parameters share something, else of the size from which other ways are tried.
+fn by_labels(
+    search: &Search<'_>,
+    options: &SearchOptions,
+) -> Result<Option<TuneResult>, SolveError> {
+    for (rows, plain) in [(MIDDLE_ROWS, false), (INITIAL_ROWS, true)] {
+        search.limit_rows(rows);
+        if search.eliminated().is_some() {
+            break;
+        }
+        if let Some(result) = labelled(search, options, plain)? {
+            return Ok(Some(result));
+        }
+    }
+    Ok(None)
 }
 
 /// Closes the bracket if small tables do.
@@ -163,13 +207,6 @@ fn closed(search: &Search<'_>, options: &SearchOptions) -> Result<Option<Proof>,
     search.limit_rows(INITIAL_ROWS);
     if options.strategy.leaves_choice() && search.eliminated().is_some() {
         return strategy::unlisted(search, Strategy::Eliminate);
-    }
-    if options.strategy.leaves_choice()
-        && let Some(form) = direct_form(search.configurations, search.cost)
-        && let Some(proof) = strategy::labels::on(search, &form)?
-        && search.bracket.closed()
-    {
-        return Ok(Some(proof));
     }
     search.limit_rows(MAX_ROWS);
     check::first(search, options.seed)?;

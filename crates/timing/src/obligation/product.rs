@@ -75,16 +75,7 @@ impl TimeProduct {
     pub fn value(&self, env: &[i64]) -> Result<i128, ObligationError> {
         let mut product = 1i128;
         for factor in &self.factors {
-            let value = |e: &Expr| e.eval(env).map_err(|e| self.no_value(e));
-            let value = match factor {
-                Factor::Count(e) => value(e)?.max(0).into(),
-                Factor::Guard(e, holds) => i128::from((value(e)? != 0) == *holds),
-                Factor::Amount(e) => match value(e)? {
-                    n if n < 0 => return Err(self.no_value("an amount below 0")),
-                    n => n.into(),
-                },
-                Factor::Phase(phase) => phase.value(env).map_err(|e| self.no_value(e))?,
-            };
+            let value = factor.value(env).map_err(|what| self.no_value(what))?;
             product = product.checked_mul(value).ok_or_else(|| self.no_value("beyond 127 bits"))?;
             if product == 0 {
                 break;
@@ -95,6 +86,23 @@ impl TimeProduct {
 }
 
 impl Factor {
+    /// Its value for the values in `env`.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub fn value(&self, env: &[i64]) -> Result<i128, String> {
+        let value = |e: &Expr| e.eval(env).map_err(|e| e.to_string());
+        Ok(match self {
+            Factor::Count(e) => value(e)?.max(0).into(),
+            Factor::Guard(e, holds) => i128::from((value(e)? != 0) == *holds),
+            Factor::Amount(e) => match value(e)? {
+                n if n < 0 => return Err("an amount below 0".to_owned()),
+                n => n.into(),
+            },
+            Factor::Phase(phase) => phase.value(env).map_err(|e| e.to_string())?,
+        })
+    }
+
     /// What it is made of.
     pub fn expressions(&self) -> Vec<&Expr> {
         match self {

@@ -1,0 +1,66 @@
+//! Elimination with labels, against simulating every configuration.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+
+use indexmap::IndexMap;
+use serde_json::Value;
+use tickbound_model::Problem;
+use tickbound_model::verdict::Status;
+use tickbound_simulator::{SimulateOptions, simulate};
+use tickbound_solver::{Proof, SearchOptions, Strategy, TuneResult, tune};
+
+use crate::shared_problems::{KINDS, problem};
+
+fn parsed(value: &Value) -> Problem {
+    let nowhere = |name: &str| unreachable!("no platform is named, but {name} was asked for");
+    Problem::from_value(value, &IndexMap::new(), &nowhere).unwrap_or_else(|e| panic!("{e}: {value}"))
+}
+
+fn tuned(problem: &Problem, top: usize) -> TuneResult {
+    let options = SearchOptions { strategy: Strategy::Labels, top, ..SearchOptions::default() };
+    tune(problem, &options, &AtomicBool::new(false), &|_| {}).expect("a result")
+}
+
+/// The times of all configurations, the least first.
+fn times(problem: &Problem) -> Vec<i64> {
+    let bound = problem.space().expect("a space").bound;
+    let time = |b| simulate(problem, b, &SimulateOptions::default()).expect("a time").time;
+    let mut times: Vec<i64> = bound.iter().map(time).collect();
+    times.sort_unstable();
+    times
+}
+
+/// The status, the least time, how many have it, and the times of the five best.
+#[test]
+fn random_problems_whose_parameters_share_something() {
+    let mut proved = HashMap::new();
+    let (mut by_prices, mut by_labels, mut none) = (0, 0, 0);
+    for seed in 0..2000 {
+        let (kind, value) = problem(seed);
+        let problem = parsed(&value);
+        let (result, times) = (tuned(&problem, 5), times(&problem));
+        if times.is_empty() {
+            assert_eq!(result.status, Status::Infeasible, "seed {seed}: {value}");
+            none += 1;
+            continue;
+        }
+        assert_eq!(result.status, Status::Optimal, "seed {seed}: {value}");
+        assert_eq!(result.upper, Some(times[0]), "seed {seed}: {value}");
+        let least = times.iter().filter(|time| **time == times[0]).count();
+        assert_eq!(result.optima_count, Some(least.into()), "seed {seed}: {value}");
+        let listed: Vec<i64> = result.optima.iter().take(5).map(|found| found.time).collect();
+        assert_eq!(listed, times[..5.min(times.len())], "seed {seed}: {value}");
+        match result.proofs[..] {
+            [Proof::Labels { labels: 0 }] => by_prices += 1,
+            [Proof::Labels { .. }] => by_labels += 1,
+            ref other => panic!("seed {seed}: {other:?}"),
+        }
+        *proved.entry(kind).or_insert(0) += 1;
+    }
+    for kind in KINDS {
+        assert!(proved[&kind] > 80, "{kind:?}: {}", proved[&kind]);
+    }
+    println!("{by_prices} by prices, {by_labels} by labels, {none} have no configuration");
+    assert!(by_prices > 300 && by_labels > 300 && none > 20);
+}
