@@ -17,6 +17,9 @@ pub struct CpSatArgs {
     /// How time is encoded
     #[arg(long, value_parser = named::<Encoding>(), default_value = "summary")]
     encoding: Encoding,
+    /// Give it tables and what parameters share instead of an encoding; the space is not listed
+    #[arg(long, conflicts_with = "encoding")]
+    direct: bool,
     /// Search threads; as many as there are cores if not given
     #[arg(long, value_name = "N")]
     workers: Option<usize>,
@@ -32,6 +35,7 @@ pub(super) fn run(args: &CpSatArgs) -> Result<Exit, CliError> {
     let problem = args.chosen.model()?;
     let options = cp_sat::CpSatOptions {
         encoding: Some(args.encoding),
+        direct: args.direct,
         timeout: args.stops.watched()?,
         since: Some(stop::began()),
         workers: args.workers,

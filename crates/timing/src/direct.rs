@@ -39,8 +39,8 @@ const MANY: usize = 4;
 pub fn direct_form(configurations: &Configurations<'_>, cost: &Cost) -> Option<DirectForm> {
     let (problem, values) = (configurations.problem(), configurations.values());
     let mut builder = Builder::new(problem, values, configurations.conditions());
-    builder.conditions()?;
     builder.add(0, Node::Term(cost.term()), 1)?;
+    builder.conditions()?;
     Some(builder.form).filter(|form| cost.is_exact() && form.is_small())
 }
 
@@ -50,10 +50,10 @@ impl Obligation<'_> {
     pub fn direct_form(&self) -> Option<DirectForm> {
         let parts = self.time.of_launch(self.problem);
         let mut builder = Builder::new(self.problem, &self.values, &self.conditions);
-        builder.conditions()?;
         for product in parts.iter().flat_map(|part| &part.products) {
             builder.product(0, product.factors.iter().map(Node::Factor).collect(), 1)?;
         }
+        builder.conditions()?;
         Some(builder.form).filter(DirectForm::is_small)
     }
 }

@@ -15,6 +15,7 @@
 //!
 //! It needs Python with the package `ortools`. The variable `PYTHON` names the interpreter.
 
+mod direct;
 mod flatten;
 mod model;
 
@@ -24,8 +25,8 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use thiserror::Error;
-use tickbound_encodings::system::System;
-use tickbound_model::{Problem, Space};
+use tickbound_elimination::TableLimits;
+use tickbound_model::{Bound, Problem};
 use tickbound_os::process::{self as process, Ended, ProcessLimits};
 use tickbound_simulator::simulate;
 
@@ -33,6 +34,7 @@ use tickbound_model::verdict::{Status, StopReason};
 use tickbound_report::answer::{About, Answer, tenth_of_millisecond, values};
 use tickbound_solver::prepare::{Prepared, prepare};
 use tickbound_solver::{Encoding, SolveError};
+use tickbound_timing::{Cost, direct_form};
 
 /// Builds the constraints and runs CP-SAT; reads a model on standard input.
 const SCRIPT: &str = include_str!("solve.py");
@@ -50,6 +52,8 @@ const ASKING: Duration = Duration::from_secs(60);
 pub struct CpSatOptions {
     /// The encoding; `None` takes `summary`.
     pub encoding: Option<Encoding>,
+    /// No encoding, but the direct form of the space and the time.
+    pub direct: bool,
     /// Stop after this time.
     pub timeout: Option<Duration>,
     /// When that time began; `None`: with the search.
@@ -89,6 +93,9 @@ pub enum CpSatError {
         /// Values in the graph so far.
         nodes: usize,
     },
+    /// There is no direct form.
+    #[error("--direct: the time or a condition is no sum of small tables; leave it out")]
+    NoForm,
     /// A value may leave what CP-SAT computes with.
     #[error("a value may be as large as 2^{bits}, CP-SAT holds 2^60; make the inputs smaller")]
     Range {
@@ -190,27 +197,70 @@ pub fn solve(
         tool: Some(format!("OR-Tools {}", python.ortools)),
         ..Answer::default()
     };
-    let space = problem.space().map_err(SolveError::from)?;
-    if !space.bound.is_empty() {
-        let Prepared { encoded, kept, steps } = prepare(problem, &space, encoding)?;
-        let system = encoded.system;
-        let flat = flatten::flatten(&system, steps, &kept, MAX_NODES).map_err(|e| match e {
-            flatten::Unflat::TooLarge(nodes) => CpSatError::TooLarge { encoding, nodes },
-            flatten::Unflat::Fault(fault) => SolveError::from(fault).into(),
-        })?;
-        let model = model::Model::new(&flat).map_err(|bits| CpSatError::Range { bits })?;
-        (answer.steps, answer.nodes) = (Some(steps as u64), Some(model.nodes.len() as u64));
-        let left = options.timeout.map(|t| t.saturating_sub(since.elapsed()));
-        let output = ask(python, &model, left, workers, interrupt)?;
-        note(problem, &space, &system, &output, &mut answer)?;
-        if answer.status == Status::Bounded {
-            let timeout = options.timeout.filter(|t| since.elapsed() >= *t);
-            let timeout = timeout.map(|t| StopReason::TimeOut(t.as_secs_f64()));
-            answer.stopped_by = Some(timeout.unwrap_or(StopReason::Interrupted).to_string());
-        }
+    let left = || options.timeout.map(|t| t.saturating_sub(since.elapsed()));
+    let asking = |model: &model::Model, answer: &mut Answer| {
+        answer.nodes = Some(model.nodes.len() as u64);
+        ask(python, model, left(), workers, interrupt)
+    };
+    match options.direct {
+        true => of_form(problem, &asking, &mut answer)?,
+        false => of_system(problem, encoding, &asking, &mut answer)?,
+    }
+    if answer.status == Status::Bounded {
+        let timeout = options.timeout.filter(|t| since.elapsed() >= *t);
+        let timeout = timeout.map(|t| StopReason::TimeOut(t.as_secs_f64()));
+        answer.stopped_by = Some(timeout.unwrap_or(StopReason::Interrupted).to_string());
     }
     answer.seconds = Some(tenth_of_millisecond(started.elapsed().as_secs_f64()));
     Ok(answer)
+}
+
+type Asking<'a> = dyn Fn(&model::Model, &mut Answer) -> Result<ScriptOutput, CpSatError> + 'a;
+
+/// Asks about the transition system of an encoding.
+fn of_system(
+    problem: &Problem,
+    encoding: Encoding,
+    asking: &Asking<'_>,
+    answer: &mut Answer,
+) -> Result<(), CpSatError> {
+    let space = problem.space().map_err(SolveError::from)?;
+    if space.bound.is_empty() {
+        return Ok(());
+    }
+    let Prepared { encoded, kept, steps } = prepare(problem, &space, encoding)?;
+    let system = encoded.system;
+    let flat = flatten::flatten(&system, steps, &kept, MAX_NODES).map_err(|e| match e {
+        flatten::Unflat::TooLarge(nodes) => CpSatError::TooLarge { encoding, nodes },
+        flatten::Unflat::Fault(fault) => SolveError::from(fault).into(),
+    })?;
+    let model = model::Model::new(&flat).map_err(|bits| CpSatError::Range { bits })?;
+    answer.steps = Some(steps as u64);
+    let output = asking(&model, answer)?;
+    let known = |choice: &Vec<u32>| {
+        let c = system.configurations.iter().position(|known| known == choice)?;
+        Some(space.bound[c].clone())
+    };
+    let bound = output.choice.as_ref().and_then(known);
+    Ok(note(problem, bound, &output, answer)?)
+}
+
+/// Asks about the direct form.
+fn of_form(
+    problem: &Problem,
+    asking: &Asking<'_>,
+    answer: &mut Answer,
+) -> Result<(), CpSatError> {
+    let configurations =
+        problem.loose_configurations(&TableLimits::default()).map_err(SolveError::from)?;
+    let form = Cost::new(problem).ok().and_then(|cost| direct_form(&configurations, &cost));
+    let model = direct::model(&form.ok_or(CpSatError::NoForm)?);
+    let model = model.map_err(|bits| CpSatError::Range { bits })?;
+    answer.encoding = Some("direct".to_owned());
+    let output = asking(&model, answer)?;
+    let bind = |choice: &Vec<u32>| configurations.bind(&configurations.configuration(choice));
+    let bound = output.choice.as_ref().map(bind).transpose().map_err(SolveError::from)?;
+    Ok(note(problem, bound, &output, answer)?)
 }
 
 /// The answer for a user.
@@ -266,8 +316,7 @@ fn ask(
 /// Takes what the script found, and runs the configuration in the simulator.
 fn note(
     problem: &Problem,
-    space: &Space,
-    system: &System,
+    bound: Option<Bound>,
     output: &ScriptOutput,
     answer: &mut Answer,
 ) -> Result<(), SolveError> {
@@ -279,11 +328,7 @@ fn note(
     answer.lower = output.bound.unwrap_or(0).max(0);
     answer.solver_seconds = Some(tenth_of_millisecond(output.seconds));
     (answer.branches, answer.conflicts) = (Some(output.branches), Some(output.conflicts));
-    let (Some(choice), Some(claimed)) = (&output.choice, output.time) else { return Ok(()) };
-    let Some(c) = system.configurations.iter().position(|known| known == choice) else {
-        return Ok(());
-    };
-    let bound = &space.bound[c];
+    let (Some(bound), Some(claimed)) = (&bound, output.time) else { return Ok(()) };
     answer.time = Some(claimed);
     answer.configuration = Some(values(problem, &bound.configuration));
     if answer.proved() {

@@ -17,8 +17,10 @@ const MAX_BITS: u32 = 60;
 pub(super) struct Model {
     /// How many values each parameter has.
     pub parameters: Vec<usize>,
-    /// The valid configurations, as indices into the parameters' values.
+    /// The valid configurations, as indices into the parameters' values; none in a direct form.
     pub configurations: Vec<Vec<u32>>,
+    /// Parameters are a truth value for each value, and all choices may be valid.
+    pub direct: bool,
     /// The nodes.
     pub nodes: Vec<Entry>,
     /// The node that must be true.
@@ -30,23 +32,33 @@ pub(super) struct Model {
 /// A node: what it is, what it is made of, and its bounds.
 #[derive(Debug, Serialize)]
 pub(super) struct Entry {
-    op: &'static str,
+    pub op: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    args: Vec<usize>,
+    pub args: Vec<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<i64>,
+    pub value: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    table: Option<Rows>,
+    pub table: Option<Rows>,
     /// Integers only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    bounds: Option<(i64, i64)>,
+    pub bounds: Option<(i64, i64)>,
+}
+
+impl Entry {
+    pub fn truth(op: &'static str, args: Vec<usize>) -> Entry {
+        Entry { op, args, value: None, table: None, bounds: None }
+    }
+
+    pub fn integer(op: &'static str, args: Vec<usize>, bounds: (i64, i64)) -> Entry {
+        Entry { bounds: Some(bounds), ..Entry::truth(op, args) }
+    }
 }
 
 /// A table: parameters it depends on, and a value for each combination that is valid.
 #[derive(Debug, Serialize)]
-struct Rows {
-    support: Vec<usize>,
-    rows: Vec<(Vec<u32>, i64)>,
+pub(super) struct Rows {
+    pub support: Vec<usize>,
+    pub rows: Vec<(Vec<u32>, i64)>,
 }
 
 impl Model {
@@ -65,6 +77,7 @@ impl Model {
         Ok(Model {
             parameters: flat.parameters.iter().map(|p| p.values.len()).collect(),
             configurations: flat.configurations.clone(),
+            direct: false,
             nodes,
             goal: places[&flat.goal],
             cost: places[&flat.cost],
@@ -122,12 +135,12 @@ fn entry(
     Ok(Entry { op, args, value, table, bounds })
 }
 
-fn small(value: i128) -> Result<i64, u32> {
+pub(super) fn small(value: i128) -> Result<i64, u32> {
     let bits = i128::BITS - value.unsigned_abs().leading_zeros();
     i64::try_from(value).ok().filter(|_| bits <= MAX_BITS).ok_or(bits)
 }
 
-fn product(a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
+pub(super) fn product(a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
     // Each factor has passed `small`, so no product leaves 128 bits.
     let corners = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
     corners.into_iter().fold((corners[0], corners[0]), |(l, u), c| (l.min(c), u.max(c)))

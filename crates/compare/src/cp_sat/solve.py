@@ -18,20 +18,30 @@ class Graph:
 
     def __init__(self, graph):
         self.model = cp_model.CpModel()
-        self.choice = [
-            self.model.NewIntVar(0, size - 1, f"p{i}") for i, size in enumerate(graph["parameters"])
-        ]
-        if self.choice:
-            self.model.AddAllowedAssignments(self.choice, graph["configurations"])
+        self.direct = graph["direct"]
+        if self.direct:
+            self.literals = [
+                [self.model.NewBoolVar("") for _ in range(size)] for size in graph["parameters"]
+            ]
+            for literals in self.literals:
+                self.model.AddExactlyOne(literals)
+            self.choice = [sum(i * l for i, l in enumerate(ls)) for ls in self.literals]
+        else:
+            self.choice = [
+                self.model.NewIntVar(0, size - 1, f"p{i}")
+                for i, size in enumerate(graph["parameters"])
+            ]
+            if self.choice:
+                self.model.AddAllowedAssignments(self.choice, graph["configurations"])
         self.values = []
         for node in graph["nodes"]:
-            self.values.append(self.value(node))
+            self.values.append(self.value(node, graph["nodes"]))
 
     def integer(self, node):
         low, high = node["bounds"]
         return self.model.NewIntVar(low, high, "")
 
-    def value(self, node):
+    def value(self, node, graph):
         op = node["op"]
         args = [self.values[i] for i in node.get("args", [])]
         if op in ("int", "bool"):
@@ -40,6 +50,12 @@ class Graph:
             return args[0].Not()
         if op in ("eq", "le", "and", "or", "ite-bool"):
             return self.truth(op, args)
+        if self.direct and op == "table":
+            return self.linear(node["table"])
+        if self.direct and op == "add":
+            return args[0] + args[1]
+        if self.direct:
+            args = [self.named(self.integer(graph[i]), a) for i, a in zip(node["args"], args)]
         var = self.integer(node)
         if op == "table":
             self.table(node["table"], var)
@@ -57,6 +73,28 @@ class Graph:
         else:
             raise ValueError(f"unknown node {op!r}")
         return var
+
+    def named(self, var, expression):
+        self.model.Add(var == expression)
+        return var
+
+    def linear(self, table):
+        """A table as a sum over its rows, of which one holds."""
+        support, rows = table["support"], table["rows"]
+        if len(support) == 1:
+            literals, allowed = self.literals[support[0]], {key[0] for key, _ in rows}
+            for i, literal in enumerate(literals):
+                if i not in allowed:
+                    self.model.Add(literal == 0)
+            return sum(value * literals[key[0]] for key, value in rows)
+        chosen = [self.model.NewBoolVar("") for _ in rows]
+        for place, parameter in enumerate(support):
+            of = [[] for _ in self.literals[parameter]]
+            for (key, _), row in zip(rows, chosen):
+                of[key[place]].append(row)
+            for literal, own in zip(self.literals[parameter], of):
+                self.model.Add(sum(own) == literal)
+        return sum(value * row for (_, value), row in zip(rows, chosen))
 
     def truth(self, op, args):
         model, var = self.model, self.model.NewBoolVar("")
