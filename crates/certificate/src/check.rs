@@ -5,10 +5,10 @@
 //! not, and what had to be trusted. Whatever is wrong is a [`Refusal`]; then nothing is proved.
 
 use indexmap::IndexMap;
-use num_bigint::BigUint;
 use serde_json::Value;
 use tickbound_elimination::TableLimits;
-use tickbound_model::{ModelError, Problem};
+use tickbound_model::random::SplitMix64;
+use tickbound_model::{Configuration, ModelError, Problem};
 use tickbound_simulator::{SimulateError, SimulateOptions, simulate};
 
 use crate::branches;
@@ -95,7 +95,7 @@ fn check_proof(
                 "nothing is faster: {} inequalities hold (clusters: {}, rows: {})",
                 found.inequalities, found.clusters, found.rows
             ));
-            sample(&obligation, stop, report)
+            sample(&obligation, false, stop, report)
         }
         Proved::Labels(proof) => {
             let obligation = Obligation::new(problem)?;
@@ -106,7 +106,7 @@ fn check_proof(
                 found.labels, found.successors
             ));
             report.trusted.push("how expressions are taken apart into tables".into());
-            sample(&obligation, stop, report)
+            sample(&obligation, true, stop, report)
         }
         Proved::Branches(tree) => {
             let obligation = Obligation::new(problem)?;
@@ -118,7 +118,7 @@ fn check_proof(
             report
                 .trusted
                 .push("interval arithmetic, for the time and the conditions of a box".into());
-            sample(&obligation, stop, report)
+            sample(&obligation, false, stop, report)
         }
     }
 }
@@ -183,23 +183,34 @@ fn all(
     Ok(())
 }
 
-/// Holds the sum of the obligation against the simulator in some configurations, spread over the
-/// space.
+/// Holds the sum of the obligation against the simulator in some configurations: spread over the
+/// space, or drawn at random where that is not counted, which `wide` asks for.
 fn sample(
     obligation: &Obligation<'_>,
+    wide: bool,
     stop: &dyn Fn() -> bool,
     report: &mut CheckReport,
 ) -> Result<(), Refusal> {
     let problem = obligation.problem;
-    let configurations = problem.configurations(&TableLimits { stop, ..TableLimits::default() })?;
-    report.trusted.push("the time as a sum (docs/certificates.md)".into());
-    let Some(count) = configurations.count().filter(|n| *n > BigUint::default()) else {
-        return Ok(());
+    let limits = TableLimits { stop, ..TableLimits::default() };
+    let configurations = match wide {
+        true => problem.loose_configurations(&limits)?,
+        false => problem.configurations(&limits)?,
     };
-    let some = SAMPLE.min(u64::try_from(&count).unwrap_or(SAMPLE));
+    report.trusted.push("the time as a sum (docs/certificates.md)".into());
+    let count = configurations.count();
+    let some: Vec<Configuration> = match &count {
+        Some(count) => {
+            let some = SAMPLE.min(u64::try_from(count).unwrap_or(SAMPLE));
+            (0..some).filter_map(|n| configurations.nth(&(count * n / some))).collect()
+        }
+        None => {
+            let mut random = SplitMix64(0);
+            (0..SAMPLE).filter_map(|_| configurations.random(&mut || random.draw())).collect()
+        }
+    };
     let mut compared = 0;
-    for n in 0..some {
-        let Some(configuration) = configurations.nth(&(&count * n / some)) else { continue };
+    for configuration in some {
         let bound = configurations.bind(&configuration)?;
         // Where there is an obligation no schedule is open.
         let ticks = match simulate(problem, &bound, &SimulateOptions::default()) {
@@ -217,8 +228,9 @@ fn sample(
         }
         compared += 1;
     }
-    report.checked.push(format!(
-        "the sum is what the simulator takes in {compared} configurations, spread over all {count}"
-    ));
+    let which = count.map_or("drawn at random".to_owned(), |n| format!("spread over all {n}"));
+    report
+        .checked
+        .push(format!("the sum is what the simulator takes in {compared} configurations, {which}"));
     Ok(())
 }

@@ -122,7 +122,10 @@ pub fn check(
             checked.successors += checker.succeed(at, node, values, &after)?;
         }
         checked.labels += proof.labels[at].len();
-        before = after.into_iter().flat_map(|(n, all)| all.into_iter().map(move |v| (n.clone(), v))).collect();
+        before = after
+            .into_iter()
+            .flat_map(|(n, all)| all.into_iter().map(move |v| (n.clone(), v)))
+            .collect();
     }
     match before.len() {
         0 => Ok(checked),
@@ -254,7 +257,8 @@ impl<'c, 'f> Checker<'c, 'f> {
     fn eliminate(&mut self) -> Result<(), Refusal> {
         let (form, mut steps) = (self.form, 0usize);
         let mut next: HashMap<Vec<u32>, i128> = [(Vec::new(), 0)].into();
-        let mut after: Vec<Range> = form.accumulators.iter().map(|a| neutral(a.operation)).collect();
+        let mut after: Vec<Range> =
+            form.accumulators.iter().map(|a| neutral(a.operation)).collect();
         for at in (0..self.places.len()).rev() {
             let (mut here, mut own) = (HashMap::new(), vec![None; after.len()]);
             let place = &self.places[at];

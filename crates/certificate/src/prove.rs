@@ -14,10 +14,10 @@ use crate::walk::Walk;
 use tickbound_timing::obligation::{Obligation, TimePart};
 
 /// Most rows of one relation or message.
-const MAX_ROWS: usize = 1 << 21;
+pub const MAX_ROWS: usize = 1 << 21;
 
 /// A proof of the least time, whatever it is; `by_group` is its form
-/// ([`InequalityProof::by_group`]).
+/// ([`InequalityProof::by_group`]). No relation and no message has more than so many rows.
 ///
 /// # Errors
 /// Relations that are too large, an expression without a value for some choice of a few parameters,
@@ -25,22 +25,23 @@ const MAX_ROWS: usize = 1 << 21;
 pub fn prove(
     obligation: &Obligation<'_>,
     by_group: bool,
+    rows: usize,
     stop: &dyn Fn() -> bool,
 ) -> Result<InequalityProof, Refusal> {
     let parts = parts(obligation, by_group);
     let sizes = obligation.values.iter().map(|v| u32::try_from(v.len()).unwrap_or(u32::MAX));
     let mut network = Network::new(sizes.collect());
     for part in &parts {
-        network.add(relation(obligation, &network, &part.parameters, Some(part), stop)?);
+        network.add(relation(obligation, &network, &part.parameters, Some(part), rows, stop)?);
     }
     for condition in &obligation.conditions {
         let mut over = condition.parameters.clone();
         over.sort_unstable();
         over.dedup();
-        network.add(relation(obligation, &network, &over, None, stop)?);
+        network.add(relation(obligation, &network, &over, None, rows, stop)?);
     }
     let kept = at_the_end(obligation, by_group);
-    let limits = TableLimits { rows: MAX_ROWS, divide: false, stop };
+    let limits = TableLimits { rows, divide: false, stop };
     let tree: Tree<Least> = network.eliminated(&kept, &limits).map_err(too_wide)?;
     Ok(InequalityProof { by_group, clusters: clusters(obligation, parts.len(), &tree) })
 }
@@ -51,6 +52,7 @@ fn relation(
     network: &Network,
     over: &[usize],
     part: Option<&TimePart>,
+    rows: usize,
     stop: &dyn Fn() -> bool,
 ) -> Result<Relation, Refusal> {
     let mut relation = Relation::new(network.scope(over).map_err(too_wide)?);
@@ -58,7 +60,7 @@ fn relation(
         let cost = part.map_or(Ok(0), |part| part.value(env))?;
         let cost = i64::try_from(cost).map_err(|_| Refusal::TooLarge("a part beyond 63 bits"))?;
         relation.insert(relation.scope().key(indices), cost);
-        match relation.len() > MAX_ROWS {
+        match relation.len() > rows {
             true => Err(Refusal::TooLarge("a part or a condition over too many choices")),
             false => Ok(()),
         }

@@ -6,9 +6,8 @@
 
 use tickbound_model::{Configuration, Problem};
 
-use crate::folder::{Text, Texts};
-use crate::inequalities::InequalityProof;
-use crate::prove::prove;
+use crate::folder::{Proved, Text, Texts};
+use crate::prove::{MAX_ROWS, prove};
 use crate::pseudo_boolean::clusters::{ClusterTables, shapes};
 use crate::pseudo_boolean::formula::{PseudoBooleanFormula, clusters};
 use crate::pseudo_boolean::proof::{is_one, proof};
@@ -24,7 +23,7 @@ use tickbound_timing::obligation::Obligation;
 /// A stop, or what cannot be.
 pub fn texts(
     obligation: &Obligation<'_>,
-    inequalities: Option<&InequalityProof>,
+    proved: &Proved,
     (configuration, time): (&Configuration, i64),
     stop: &dyn Fn() -> bool,
 ) -> Result<Texts, Refusal> {
@@ -35,11 +34,11 @@ pub fn texts(
         }
     }
     let formula = || -> Result<(String, String), Refusal> {
-        // The clusters of a group do not make up the launch.
-        let own = inequalities.filter(|p| !p.by_group);
-        let proof_of_all = match own {
-            Some(proof) => proof.clone(),
-            None => prove(obligation, false, stop)?,
+        let proof_of_all = match proved {
+            Proved::Inequalities(proof) if !proof.by_group => proof.clone(),
+            Proved::Labels(_) => return Err(Refusal::TooLarge("tables of what parameters share")),
+            // The clusters of a group do not make up the launch.
+            _ => prove(obligation, false, MAX_ROWS, stop)?,
         };
         let tables = ClusterTables::new(obligation, shapes(obligation, &proof_of_all)?, stop)?;
         let formula = PseudoBooleanFormula::new(obligation, &tables);

@@ -7,16 +7,16 @@ use crate::branch::branch;
 use crate::branches;
 use crate::check::problem as read_again;
 use crate::folder::{Certificate, Claim, Proved, Texts};
-use crate::inequalities;
+use crate::inequalities::{self, parts};
 use crate::labels;
-use crate::prove::prove;
+use crate::prove::{MAX_ROWS, prove};
 use crate::refusal::Refusal;
 use crate::texts::texts;
 use tickbound_timing::obligation::Obligation;
 
 /// A certificate that no configuration takes fewer than `time` ticks, which one takes. It is a
-/// proof by labels where parameters share something, by inequalities where the time is a sum over
-/// the parameters, or by branch and bound, otherwise by simulation. The first three are checked here; simulation is done by the checker.
+/// proof by inequalities where the time is a sum over few parameters each, by labels where parameters
+/// share something, or by branch and bound, otherwise by simulation. The first three are checked here; simulation is done by the checker.
 /// Where the time is a sum there are texts for programs of others, too.
 ///
 /// # Errors
@@ -37,11 +37,7 @@ pub fn certificate(
     let (proof, texts) = match Obligation::new(&again) {
         Ok(obligation) => {
             let proof = proof(&obligation, time, stop)?;
-            let inequalities = match &proof {
-                Proved::Inequalities(proof) => Some(proof),
-                _ => None,
-            };
-            let texts = texts(&obligation, inequalities, (configuration, time), stop)?;
+            let texts = texts(&obligation, &proof, (configuration, time), stop)?;
             (proof, texts)
         }
         Err(_) => (Proved::Simulation, Texts::new()),
@@ -56,14 +52,30 @@ pub fn certificate(
     Ok(Certificate { claim, problem: value, proof, texts })
 }
 
+/// Rows of tables up to which inequalities are tried before labels.
+const FEW_ROWS: usize = 1 << 16;
+/// Choices of parameters that share a condition or a summand, from which on labels are first.
+const MANY_CHOICES: usize = 1 << 20;
+
+/// True if some condition or summand is over so many choices that tables of it take long.
+fn is_wide(obligation: &Obligation<'_>) -> bool {
+    let parts = parts(obligation, false);
+    let of_parts = parts.iter().map(|part| &part.parameters);
+    let mut all = of_parts.chain(obligation.conditions.iter().map(|c| &c.parameters));
+    all.any(|parameters| {
+        let sizes = parameters.iter().map(|p| obligation.values[*p].len());
+        sizes.fold(1, usize::saturating_mul) > MANY_CHOICES
+    })
+}
+
 /// A proof that holds, or that all is to be simulated.
 fn proof(
     obligation: &Obligation<'_>,
     time: i64,
     stop: &dyn Fn() -> bool,
 ) -> Result<Proved, Refusal> {
-    let of_form = |by_group| {
-        let proof = prove(obligation, by_group, stop)?;
+    let of_form = |by_group, rows| {
+        let proof = prove(obligation, by_group, rows, stop)?;
         inequalities::check(obligation, &proof, time, stop).map(|_| Proved::Inequalities(proof))
     };
     let by_branches = || {
@@ -74,10 +86,16 @@ fn proof(
         let proof = labels::prove(obligation, time, stop)?;
         labels::check(obligation, &proof, time, stop).map(|_| Proved::Labels(proof))
     };
-    // Where parameters share something, and only there, labels are a proof.
     // With the waves in front the parts are over fewer parameters, but more are left at the end.
-    let ways: [&dyn Fn() -> Result<Proved, Refusal>; 4] =
-        [&by_labels, &|| of_form(true), &|| of_form(false), &by_branches];
+    let ways: [&dyn Fn() -> Result<Proved, Refusal>; 6] = [
+        &|| of_form(true, FEW_ROWS),
+        &|| of_form(false, FEW_ROWS),
+        &by_labels,
+        &|| of_form(true, MAX_ROWS),
+        &|| of_form(false, MAX_ROWS),
+        &by_branches,
+    ];
+    let ways = if is_wide(obligation) { &ways[2..] } else { &ways[..] };
     for way in ways {
         match way() {
             Err(Refusal::TooLarge(_) | Refusal::Obligation(_)) => {}

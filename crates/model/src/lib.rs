@@ -30,6 +30,7 @@ pub mod platform;
 pub mod platforms;
 pub mod problem;
 pub mod quantity;
+pub mod random;
 mod read;
 pub mod region;
 pub mod resource_profile;

@@ -6,9 +6,9 @@
 use tickbound_encodings::system::InternalError;
 
 use crate::error::SolveError;
-use crate::random::SplitMix64;
 use crate::simulated::{Simulated, simulated};
 use crate::task::Task;
+use tickbound_model::random::SplitMix64;
 
 /// Most configurations that are all simulated.
 const MAX_ALL: usize = 2_000;

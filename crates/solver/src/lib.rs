@@ -48,7 +48,7 @@ pub mod instance;
 mod options;
 pub mod prepare;
 mod proof;
-pub mod random;
+
 pub mod result;
 mod schedule_search;
 pub mod search;

@@ -14,7 +14,8 @@ use crate::shared_problems::{KINDS, problem};
 
 fn parsed(value: &Value) -> Problem {
     let nowhere = |name: &str| unreachable!("no platform is named, but {name} was asked for");
-    Problem::from_value(value, &IndexMap::new(), &nowhere).unwrap_or_else(|e| panic!("{e}: {value}"))
+    Problem::from_value(value, &IndexMap::new(), &nowhere)
+        .unwrap_or_else(|e| panic!("{e}: {value}"))
 }
 
 fn tuned(problem: &Problem, top: usize) -> TuneResult {

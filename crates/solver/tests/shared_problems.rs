@@ -70,7 +70,8 @@ impl Writer {
     }
 
     fn stages(&mut self) -> String {
-        let pairs: Vec<[String; 2]> = self.names.windows(2).map(|w| [w[0].clone(), w[1].clone()]).collect();
+        let pairs: Vec<[String; 2]> =
+            self.names.windows(2).map(|w| [w[0].clone(), w[1].clone()]).collect();
         let stage = |w: &mut Writer, [a, b]: [String; 2]| {
             format!("ceil_div({}, {a} * {b}) + {a}", w.number(20, 90))
         };
@@ -115,7 +116,8 @@ impl Writer {
                 }
             }
             Kind::Waves => {
-                let count = |w: &mut Writer, n: &String| format!("ceil_div({}, {n})", w.number(3, 20));
+                let count =
+                    |w: &mut Writer, n: &String| format!("ceil_div({}, {n})", w.number(3, 20));
                 let counts: Vec<String> = names.iter().map(|n| count(self, n)).collect();
                 let body = self.weighted(&names, 9);
                 let body = json!([{ "compute": format!("{body} + 3") }]);
@@ -127,7 +129,9 @@ impl Writer {
                 for (i, a) in names.iter().enumerate() {
                     for b in &names[..i] {
                         let [x, y, z] = [9, 9, 23].map(|most| self.number(2, most));
-                        self.kernel.push(json!({ "work": format!("({x} * {a} + {y} * {a} * {b}) % {z}") }));
+                        self.kernel.push(
+                            json!({ "work": format!("({x} * {a} + {y} * {a} * {b}) % {z}") }),
+                        );
                     }
                 }
             }
@@ -172,14 +176,17 @@ pub fn problem(seed: u64) -> (Kind, Value) {
     let kind = KINDS[seed as usize % KINDS.len()];
     let count = r.between(4, 5);
     let mut names: Vec<String> = (0..count).map(|i| format!("P{i}")).collect();
-    let mut writer = Writer { r, names: names.clone(), constraints: Vec::new(), kernel: Vec::new() };
+    let mut writer =
+        Writer { r, names: names.clone(), constraints: Vec::new(), kernel: Vec::new() };
     writer.kind(kind);
     let Writer { mut r, constraints, kernel, .. } = writer;
     // The order of the file is another one.
     (0..names.len()).for_each(|i| names.swap(i, r.below(i as u64 + 1) as usize));
     let low = if kind == Kind::Windows { 0 } else { 1 };
-    let domains: Map<String, Value> =
-        names.iter().map(|n| (n.clone(), format!("range({low}, {})", r.between(3, 5)).into())).collect();
+    let domains: Map<String, Value> = names
+        .iter()
+        .map(|n| (n.clone(), format!("range({low}, {})", r.between(3, 5)).into()))
+        .collect();
     let platform = json!({ "units_per_device": r.between(1, 3), "elements_per_unit": 2,
         "global_access": r.between(1, 9), "kernel_launch": r.between(0, 5) });
     let local = r.one_of(&[1, 2, 4]);

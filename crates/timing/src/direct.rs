@@ -12,9 +12,7 @@
 use std::collections::BTreeSet;
 
 use itertools::{Itertools, MinMaxResult};
-use tickbound_elimination::direct::{
-    DirectForm, FORBIDDEN, Limit, Operation, Part, Sense, Table,
-};
+use tickbound_elimination::direct::{DirectForm, FORBIDDEN, Limit, Operation, Part, Sense, Table};
 use tickbound_expr::interval::Interval;
 use tickbound_expr::{BinaryOp, Expr, Function};
 use tickbound_model::Problem;
@@ -99,21 +97,23 @@ impl<'n> Node<'n> {
     fn view(self, of: &[Interval]) -> View<'n> {
         let is_natural = |e: &Expr| e.range(of).values.is_some_and(|v| v.low >= 0);
         match self {
-            Node::Term(Term::Work(LocatedExpr { expr, .. })) | Node::Factor(Factor::Amount(expr))
+            Node::Term(Term::Work(LocatedExpr { expr, .. }))
+            | Node::Factor(Factor::Amount(expr))
                 if is_natural(expr) =>
             {
                 Node::Expr(expr).view(of)
             }
-            Node::Term(Term::Count(LocatedExpr { expr, .. })) | Node::Factor(Factor::Count(expr)) => {
-                match is_natural(expr) {
-                    true => Node::Expr(expr).view(of),
-                    false => View::Max(vec![Node::Expr(expr), Node::Number(0)]),
-                }
-            }
+            Node::Term(Term::Count(LocatedExpr { expr, .. }))
+            | Node::Factor(Factor::Count(expr)) => match is_natural(expr) {
+                true => Node::Expr(expr).view(of),
+                false => View::Max(vec![Node::Expr(expr), Node::Number(0)]),
+            },
             Node::Term(Term::Sum(parts)) => {
                 View::Sum(parts.iter().map(|part| (1, Node::Term(part))).collect())
             }
-            Node::Term(Term::Product(parts)) => View::Product(parts.iter().map(Node::Term).collect()),
+            Node::Term(Term::Product(parts)) => {
+                View::Product(parts.iter().map(Node::Term).collect())
+            }
             Node::Term(Term::Max(parts)) => View::Max(parts.iter().map(Node::Term).collect()),
             Node::Expr(Expr::Neg(a)) => View::Sum(vec![(-1, Node::Expr(a))]),
             Node::Expr(Expr::Binary(BinaryOp::Add, a, b)) => {
@@ -278,9 +278,10 @@ impl<'b, 'p> Builder<'b, 'p> {
 
     fn summands<'n>(&self, node: Node<'n>, factor: i64) -> Vec<(i64, Node<'n>)> {
         match node.view(&self.of) {
-            View::Sum(parts) => {
-                parts.into_iter().flat_map(|(sign, part)| self.summands(part, factor * sign)).collect()
-            }
+            View::Sum(parts) => parts
+                .into_iter()
+                .flat_map(|(sign, part)| self.summands(part, factor * sign))
+                .collect(),
             _ => vec![(factor, node)],
         }
     }
@@ -336,7 +337,8 @@ impl<'b, 'p> Builder<'b, 'p> {
     }
 
     fn is_small(&self, parameters: &[usize]) -> bool {
-        let rows = parameters.iter().try_fold(1usize, |all, p| all.checked_mul(self.form.sizes[*p]));
+        let rows =
+            parameters.iter().try_fold(1usize, |all, p| all.checked_mul(self.form.sizes[*p]));
         parameters.len() <= MAX_PARAMETERS && rows.is_some_and(|rows| rows <= MAX_ROWS)
     }
 
@@ -349,9 +351,8 @@ impl<'b, 'p> Builder<'b, 'p> {
     ) -> Option<()> {
         let own = |c: &&&Condition| c.parameters.iter().all(|p| variables.contains(p));
         let conditions: Vec<&Condition> = self.conditions.iter().filter(own).copied().collect();
-        let excluded = |env: &[i64]| {
-            conditions.iter().any(|c| c.outcome(self.problem, env) == Holds::No)
-        };
+        let excluded =
+            |env: &[i64]| conditions.iter().any(|c| c.outcome(self.problem, env) == Holds::No);
         let entry = |env: &[i64]| match value(env) {
             None if excluded(env) => Some(FORBIDDEN),
             value => value.filter(|v| *v != FORBIDDEN),
@@ -388,9 +389,8 @@ impl<'b, 'p> Builder<'b, 'p> {
     /// Adds a table, in one with what the accumulator has over the same parameters.
     fn push(&mut self, table: Table) -> Option<()> {
         let operation = self.form.accumulators[table.accumulator].operation;
-        let same = |t: &&mut Table| {
-            t.accumulator == table.accumulator && t.variables == table.variables
-        };
+        let same =
+            |t: &&mut Table| t.accumulator == table.accumulator && t.variables == table.variables;
         let Some(known) = self.form.tables.iter_mut().find(same) else {
             self.form.tables.push(table);
             return Some(());

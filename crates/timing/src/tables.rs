@@ -109,7 +109,8 @@ impl CostTables {
         let mut positive = true;
         configurations.relation(&scale, limits, |_, env| {
             positive &= self.normal.scale.value(env).is_ok_and(|v| v > 0);
-            None
+            // A row for each, so that more than allowed are not examined.
+            Some(0)
         })?;
         Ok(positive)
     }

@@ -122,8 +122,15 @@ impl<'o, 'p> SmtTerms<'o, 'p> {
                 format!("({} {} {})", op.symbol(), self.int(a)?, self.int(b)?)
             }
             Expr::Binary(BinaryOp::Mul, a, b) => {
-                let (a, b) =
-                    if self.values(a)?.len() <= self.values(b)?.len() { (a, b) } else { (b, a) };
+                let depends = |e: &Expr| !self.obligation.problem.parameters_of([e]).is_empty();
+                // What does not depend on parameters is not compared: the other may have too many
+                // choices to be looked at.
+                let (a, b) = match (depends(a), depends(b)) {
+                    (false, _) => (a, b),
+                    (true, false) => (b, a),
+                    _ if self.values(a)?.len() <= self.values(b)?.len() => (a, b),
+                    _ => (b, a),
+                };
                 let other = self.int(b)?;
                 self.split(a, &|n| format!("(* {} {other})", number(i128::from(n))))?
             }

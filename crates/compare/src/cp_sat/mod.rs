@@ -246,11 +246,7 @@ fn of_system(
 }
 
 /// Asks about the direct form.
-fn of_form(
-    problem: &Problem,
-    asking: &Asking<'_>,
-    answer: &mut Answer,
-) -> Result<(), CpSatError> {
+fn of_form(problem: &Problem, asking: &Asking<'_>, answer: &mut Answer) -> Result<(), CpSatError> {
     let configurations =
         problem.loose_configurations(&TableLimits::default()).map_err(SolveError::from)?;
     let form = Cost::new(problem).ok().and_then(|cost| direct_form(&configurations, &cost));

@@ -211,9 +211,11 @@ impl DirectForm {
     pub fn is_small(&self) -> bool {
         let greatest = |a: usize| self.range(a).map(|r| r.start().abs().max(r.end().abs()));
         let whole = |part: &Part| {
-            let most = part.sums.iter().map(|s| greatest(*s)).fold(greatest(part.max), |a, b| {
-                Some(a?.max(b?))
-            })?;
+            let most = part
+                .sums
+                .iter()
+                .map(|s| greatest(*s))
+                .fold(greatest(part.max), |a, b| Some(a?.max(b?)))?;
             let product = part.product.map_or(Some(1), greatest)?;
             Some(i128::from(part.price) * i128::from(product) * i128::from(most))
         };

@@ -84,9 +84,7 @@ pub(super) fn front(
     for at in 0..relaxation.stages.len() {
         let next = pass.next(at, &layer, stop)?;
         layer = next.take(&pass.front(&next), pass.width);
-        let label = |l: usize| {
-            (layer.nodes[l] as usize, layer.of(l as u32, pass.width).to_vec())
-        };
+        let label = |l: usize| (layer.nodes[l] as usize, layer.of(l as u32, pass.width).to_vec());
         labels.push((0..layer.len()).map(label).collect());
         if layer.len() > most {
             return None;
@@ -104,7 +102,8 @@ pub(super) fn within(
     stop: &dyn Fn() -> bool,
 ) -> Option<(Vec<Vec<u32>>, bool)> {
     let pass = Pass::new(relaxation, most.saturating_add(1));
-    let (layers, whole, _) = pass.layers(count, stop, &|layer| (0..layer.len() as u32).collect())?;
+    let (layers, whole, _) =
+        pass.layers(count, stop, &|layer| (0..layer.len() as u32).collect())?;
     let ends = layers.last().map_or(0, Layer::len);
     Some(((0..ends).map(|end| pass.assignment(&layers, end)).collect(), whole))
 }
@@ -242,7 +241,9 @@ impl<'r, 'f> Pass<'r, 'f> {
             match (limit.sense, accumulator.operation) {
                 (Sense::AtMost, Operation::Sum) => values[a] = value.max(bound - most[a]),
                 (Sense::AtLeast, Operation::Sum) => values[a] = value.min(bound - least[a]),
-                (Sense::AtMost, Operation::Product) => values[a] = value.max(bound / most[a].max(1)),
+                (Sense::AtMost, Operation::Product) => {
+                    values[a] = value.max(bound / most[a].max(1))
+                }
                 // The rest of a product divides what is left of it.
                 (Sense::Equal, _) if is_product && value != 0 && bound % value != 0 => return None,
                 _ => {}
@@ -329,9 +330,11 @@ impl<'r, 'f> Pass<'r, 'f> {
         let (a, b) = (layer.of(x, self.width), layer.of(y, self.width));
         let by_node = layer.nodes[x as usize].cmp(&layer.nodes[y as usize]);
         let exact = (0..self.width).filter(|i| self.better[*i] == Better::Same);
-        let by_exact = exact.map(|i| a[i].cmp(&b[i])).find(|o| o.is_ne()).unwrap_or(Ordering::Equal);
+        let by_exact =
+            exact.map(|i| a[i].cmp(&b[i])).find(|o| o.is_ne()).unwrap_or(Ordering::Equal);
         let weight = |v: &[i64]| -> i64 {
-            let signed = (1..self.width).map(|i| if self.better[i] == Better::More { -v[i] } else { v[i] });
+            let signed =
+                (1..self.width).map(|i| if self.better[i] == Better::More { -v[i] } else { v[i] });
             signed.fold(0, i64::saturating_add)
         };
         by_node

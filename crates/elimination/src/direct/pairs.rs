@@ -76,7 +76,11 @@ impl<'f> Pairs<'f> {
             [vec![0; self.form.sizes[*a]], vec![0; self.form.sizes[*b]]]
         };
         ValueBox {
-            alive: self.single.iter().map(|costs| costs.iter().map(|c| *c < NEVER).collect()).collect(),
+            alive: self
+                .single
+                .iter()
+                .map(|costs| costs.iter().map(|c| *c < NEVER).collect())
+                .collect(),
             given: self.pairs.iter().map(given).collect(),
         }
     }
@@ -88,7 +92,11 @@ impl<'f> Pairs<'f> {
             let given = &of.given[*p][usize::from(*second)];
             costs.iter_mut().zip(given).for_each(|(cost, more)| *cost = plus(*cost, *more));
         }
-        costs.iter_mut().zip(&of.alive[v]).filter(|(_, alive)| !**alive).for_each(|(c, _)| *c = NEVER);
+        costs
+            .iter_mut()
+            .zip(&of.alive[v])
+            .filter(|(_, alive)| !**alive)
+            .for_each(|(c, _)| *c = NEVER);
         costs
     }
 
@@ -131,7 +139,11 @@ impl<'f> Pairs<'f> {
         for (p, (a, b, _)) in self.pairs.iter().enumerate() {
             let own = |v: usize, given: &[i64]| -> Vec<i64> {
                 let costs = self.costs(of, v);
-                costs.iter().zip(given).map(|(c, g)| if *c >= NEVER { NEVER } else { c - g }).collect()
+                costs
+                    .iter()
+                    .zip(given)
+                    .map(|(c, g)| if *c >= NEVER { NEVER } else { c - g })
+                    .collect()
             };
             let both = [own(*a, &of.given[p][0]), own(*b, &of.given[p][1])];
             let least = self.least(p, &both[0], &both[1]);
@@ -139,7 +151,8 @@ impl<'f> Pairs<'f> {
                 for (i, least) in least[side].iter().enumerate() {
                     let gone = *least >= NEVER || both[side][i] >= NEVER;
                     of.alive[v][i] &= !gone;
-                    of.given[p][side][i] = if gone { 0 } else { (least - both[side][i]).div_euclid(2) };
+                    of.given[p][side][i] =
+                        if gone { 0 } else { (least - both[side][i]).div_euclid(2) };
                 }
             }
         }
@@ -177,7 +190,9 @@ pub(super) fn least(
     for _ in 0..DESCENTS {
         let mut draw = |size: &usize| {
             // Knuth's linear congruential generator, from MMIX.
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             ((seed >> 33) % *size as u64) as u32
         };
         descent.from(form.sizes.iter().map(&mut draw).collect());

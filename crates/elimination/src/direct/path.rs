@@ -167,7 +167,8 @@ fn greedy(
             (rows, opened - finished as f64)
         };
         let left = (0..form.sizes.len()).filter(|w| !done[*w]);
-        next = left.min_by(|a, b| cost(a).partial_cmp(&cost(b)).unwrap_or(std::cmp::Ordering::Equal));
+        next =
+            left.min_by(|a, b| cost(a).partial_cmp(&cost(b)).unwrap_or(std::cmp::Ordering::Equal));
     }
     order
 }

@@ -31,7 +31,8 @@ impl Prices {
             });
             let whole = part.price as f64 * factor as f64;
             // Without a start of its own the maximum is one of the sums.
-            let others = usize::from(form.accumulators[part.max].start >= 0 && part.sums.len() == 1);
+            let others =
+                usize::from(form.accumulators[part.max].start >= 0 && part.sums.len() == 1);
             let each = whole / (part.sums.len() + others).max(1) as f64;
             part.sums.iter().for_each(|s| prices.of[*s] = each);
             prices.whole.push(whole);

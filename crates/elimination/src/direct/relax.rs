@@ -78,7 +78,8 @@ impl<'f> Relaxation<'f> {
                 (*low, *high, *seen) = ((*low).min(*more), (*high).max(*more), *seen + 1);
             }
         }
-        let (next_low, next_high) = (&self.least[self.least.len() - 1], &self.most[self.most.len() - 1]);
+        let (next_low, next_high) =
+            (&self.least[self.least.len() - 1], &self.most[self.most.len() - 1]);
         let (mut lows, mut highs) = (next_low.clone(), next_high.clone());
         for (a, (mut low, mut high, seen)) in range.into_iter().enumerate() {
             if seen < stage.arcs.len() {
@@ -135,9 +136,8 @@ impl<'f> Relaxation<'f> {
                 continue;
             }
             let mut greatest = values[part.max].max(self.least[at][part.max]);
-            let factor = part.product.map_or(1, |p| {
-                Operation::Product.with(values[p], self.least[at][p])
-            });
+            let factor =
+                part.product.map_or(1, |p| Operation::Product.with(values[p], self.least[at][p]));
             let mut rest = SCALE * part.price * factor;
             for s in part.sums.iter().filter(|s| self.last[**s] >= at) {
                 greatest = greatest.max(values[*s] + self.least[at][*s]);

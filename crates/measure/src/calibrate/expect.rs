@@ -1,6 +1,6 @@
 //! What the kernels should compute, by the host.
 
-use tickbound_solver::random::SplitMix64;
+use tickbound_model::random::SplitMix64;
 
 /// The arguments of `fma` in the kernels: the first and third are each other's inverse, nearly, and
 /// a pair of steps adds about 2^-12, so that the result tells how many there were.

@@ -24,8 +24,7 @@ impl Problem {
     ) -> Result<Configurations<'_>, ModelError> {
         let all = self.structure(limits, usize::MAX, |_| true)?;
         if all.count() == Some(BigUint::default()) {
-            let constrained =
-                self.structure(limits, usize::MAX, |c| c.limited_by().is_none())?;
+            let constrained = self.structure(limits, usize::MAX, |c| c.limited_by().is_none())?;
             if let Some(n) = constrained.count().filter(|n| *n > BigUint::default()) {
                 let why = self.left_out(limits)?.unwrap_or_default();
                 return Err(ModelError::new(
@@ -43,7 +42,10 @@ impl Problem {
     ///
     /// # Errors
     /// As [`Problem::configurations`], as far as single parameters tell.
-    pub fn loose_configurations(&self, limits: &TableLimits<'_>) -> Result<Configurations<'_>, ModelError> {
+    pub fn loose_configurations(
+        &self,
+        limits: &TableLimits<'_>,
+    ) -> Result<Configurations<'_>, ModelError> {
         self.structure(limits, 1, |_| true)
     }
 

@@ -4,9 +4,9 @@ use tickbound_model::Space;
 use tickbound_model::verdict::TimedConfiguration;
 
 use crate::error::SolveError;
-use crate::random::SplitMix64;
 use crate::search::Search;
 use crate::simulated::{Simulated, simulated};
+use tickbound_model::random::SplitMix64;
 
 /// Most configurations that are all simulated.
 const MAX_LISTED: u64 = 20_000;

@@ -66,7 +66,7 @@ pub fn tune(
 }
 
 /// Combinations of parameters that share a condition, over all conditions, up to which the
-/// conditions become relations first.
+/// conditions become relations first, unless parameters differ in many pairs.
 const FEW_CHOICES: u64 = 1 << 20;
 
 /// Searches with labels before conditions over many parameters become relations, where that would
@@ -83,8 +83,9 @@ pub fn at_first(
     let size = |p: &usize| configurations.values()[*p].len() as u64;
     let choices = |c: &Condition| c.parameters.iter().map(size).fold(1, u64::saturating_mul);
     let all = configurations.conditions().iter().map(choices).fold(0, u64::saturating_add);
+    let pairs = configurations.conditions().iter().filter(|c| c.differ(problem).is_some()).count();
     let named = options.strategy == Strategy::Labels;
-    match named || all > FEW_CHOICES {
+    match named || all > FEW_CHOICES || pairs > 2 * problem.parameters.len() {
         true => labelled(&Search::new(&configurations, cost, bracket), options, named),
         false => Ok(None),
     }

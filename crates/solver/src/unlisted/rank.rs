@@ -57,7 +57,7 @@ pub(super) fn ranking(search: &Search<'_>, top: usize) -> Result<Ranking, SolveE
 /// Most partial assignments that are kept while the best are listed by labels.
 const MAX_NEAR: usize = 20_000;
 /// How often the time is raised up to which configurations are listed.
-const RAISED: u32 = 6;
+const RAISED: u32 = 9;
 
 /// The same where the bracket was closed by labels. Parameters that do not matter are not found.
 pub(super) fn by_labels(
