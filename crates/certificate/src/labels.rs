@@ -71,15 +71,14 @@ pub fn prove(
         false => Refusal::TooLarge("too many labels"),
     })?;
     let value = |(p, index): (&usize, &u32)| obligation.values[*p][*index as usize];
-    let live = |at: usize| live(&form, &proof.order, at + 1);
-    let of = |(at, labels): (usize, &Vec<(Vec<u32>, Vec<i64>)>)| {
-        let live = live(at);
+    let labels = proof.labels.iter().enumerate().map(|(at, labels)| {
+        let live = live(&form, &proof.order, at + 1);
         let values = |indices: &[u32]| live.iter().zip(indices).map(value).collect();
         labels.iter().map(|(indices, own)| (values(indices), own.clone())).collect()
-    };
+    });
     Ok(LabelProof {
         order: proof.order.iter().map(|p| obligation.problem.parameters[*p].name.clone()).collect(),
-        labels: proof.labels.iter().enumerate().map(of).collect(),
+        labels: labels.collect(),
         prices: proof.prices,
     })
 }

@@ -102,7 +102,7 @@ fn what_does_not_follow_is_rejected() {
     reject("lists of labels", &|p| drop(p.labels.pop()));
     reject("lists of labels", &|p| p.prices.push(0));
     reject("that no parameters have", &|p| p.labels[0][0].0.push(1));
-    reject("that no parameters have", &|p| drop(p.labels[0][0].1.pop()));
+    reject("that no parameters have", &|p| p.labels[0][0].1.truncate(1));
     reject("are left after the last parameter", &|p| {
         let label = (Vec::new(), vec![0; p.prices.len()]);
         p.labels.last_mut().unwrap().push(label);

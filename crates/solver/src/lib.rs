@@ -175,10 +175,10 @@ fn unlisted(
     }
     let stop = || bracket.out_of_time();
     let limits = search::limits(search::MAX_ROWS, &stop);
-    if let (Ok(cost), true) = (&cost, strategy.leaves_choice() || strategy == Strategy::Labels) {
-        if let Some(result) = unlisted::at_first(problem, cost, options, bracket)? {
-            return Ok(Some(result));
-        }
+    if let (Ok(cost), true) = (&cost, strategy.leaves_choice() || strategy == Strategy::Labels)
+        && let Some(result) = unlisted::at_first(problem, cost, options, bracket)?
+    {
+        return Ok(Some(result));
     }
     let configurations = problem.configurations(&limits)?;
     let count = configurations.count();

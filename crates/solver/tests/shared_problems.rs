@@ -143,7 +143,7 @@ impl Writer {
             Kind::Product => {
                 let bound = self.r.one_of(&[6, 8, 12, 24]);
                 self.constraints.push(format!("{} == {bound}", names.join(" * ")));
-                self.prices(self.r.0 % 2 == 0);
+                self.prices(self.r.0.is_multiple_of(2));
             }
             Kind::Order => {
                 for (i, a) in names.iter().enumerate() {

@@ -65,10 +65,13 @@ enum Node<'n> {
     Number(i64),
 }
 
+/// A factor, and what it is multiplied by.
+type Summand<'n> = (i64, Node<'n>);
+
 /// What a node is made of.
 enum View<'n> {
     /// The sum, each times a factor.
-    Sum(Vec<(i64, Node<'n>)>),
+    Sum(Vec<Summand<'n>>),
     Product(Vec<Node<'n>>),
     Max(Vec<Node<'n>>),
     /// Something else.
@@ -269,14 +272,14 @@ impl<'b, 'p> Builder<'b, 'p> {
     }
 
     /// The only factor that is a sum over many parameters, as its summands, and the others.
-    fn sum_in<'n>(&self, factors: &[Node<'n>]) -> Option<(Vec<Node<'n>>, Vec<(i64, Node<'n>)>)> {
+    fn sum_in<'n>(&self, factors: &[Node<'n>]) -> Option<(Vec<Node<'n>>, Vec<Summand<'n>>)> {
         let sums = factors.iter().positions(|n| matches!(n.view(&self.of), View::Sum(_)));
         let (mut others, sum) = (factors.to_vec(), sums.exactly_one().ok()?);
         let sum = others.remove(sum);
         Some((others, self.summands(sum, 1)))
     }
 
-    fn summands<'n>(&self, node: Node<'n>, factor: i64) -> Vec<(i64, Node<'n>)> {
+    fn summands<'n>(&self, node: Node<'n>, factor: i64) -> Vec<Summand<'n>> {
         match node.view(&self.of) {
             View::Sum(parts) => parts
                 .into_iter()

@@ -69,15 +69,17 @@ pub(super) struct Passed {
     pub labels: u64,
 }
 
+/// A node, and the values of the accumulators.
+pub(super) type NodeLabel = (usize, Vec<i64>);
+
 /// For each place but the first the labels of which one is no worse than whatever may cost less
-/// than `known`: a node, and the accumulators' values. `None` if there are more than `most` at a
-/// place.
+/// than `known`. `None` if there are more than `most` at a place.
 pub(super) fn front(
     relaxation: &Relaxation<'_>,
     known: i64,
     most: usize,
     stop: &dyn Fn() -> bool,
-) -> Option<Vec<Vec<(usize, Vec<i64>)>>> {
+) -> Option<Vec<Vec<NodeLabel>>> {
     let pass = Pass::new(relaxation, known);
     let mut labels = Vec::new();
     let mut layer = Layer::first(relaxation);

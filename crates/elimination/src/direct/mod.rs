@@ -32,4 +32,4 @@ mod relax;
 mod solve;
 
 pub use form::{Accumulator, DirectForm, FORBIDDEN, Limit, Operation, Part, Sense, Table};
-pub use solve::{Known, LabelProof, Solved};
+pub use solve::{Known, LabelProof, Near, Solved};

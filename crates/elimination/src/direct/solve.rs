@@ -4,7 +4,7 @@ use itertools::Itertools;
 
 use super::descend::Descent;
 use super::form::{DirectForm, FORBIDDEN, Table};
-use super::labels;
+use super::labels::{self, NodeLabel};
 use super::pairs;
 use super::path::{self, Stage};
 use super::prices;
@@ -51,6 +51,15 @@ impl DirectForm {
     }
 }
 
+/// The assignments that cost little.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Near {
+    /// Their costs and they, the least cost first.
+    pub all: Vec<(i64, Vec<u32>)>,
+    /// None was left out.
+    pub whole: bool,
+}
+
 /// Why nothing costs less than some number: prices and labels, for a checker that computes the
 /// bounds anew.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,8 +82,8 @@ impl DirectForm {
         let labels = labels::front(&relaxation, cost, most, stop)?;
         let stages = &relaxation.stages;
         let values = |at: usize, node| stages.get(at).map_or(Vec::new(), |s| s.values(self, node));
-        let of = |(at, labels): (usize, Vec<(usize, Vec<i64>)>)| -> Vec<(Vec<u32>, Vec<i64>)> {
-            labels.into_iter().map(|(node, own)| (values(at + 1, node), own)).collect()
+        let of = |(at, labels): (usize, Vec<NodeLabel>)| {
+            labels.into_iter().map(|(node, own)| (values(at + 1, node), own)).collect::<Vec<_>>()
         };
         Some(LabelProof {
             order: stages.iter().map(|stage| stage.variable).collect(),
@@ -84,14 +93,9 @@ impl DirectForm {
     }
 
     /// The assignments that cost at most `most`, which is the least cost or more, in the order of
-    /// their costs, and whether these are all: at most `count` partial ones are kept on the way.
+    /// their costs; at most `count` partial ones are kept on the way.
     /// `None` at a stop, or where the form is too large.
-    pub fn within(
-        &self,
-        most: i64,
-        count: usize,
-        stop: &dyn Fn() -> bool,
-    ) -> Option<(Vec<(i64, Vec<u32>)>, bool)> {
+    pub fn within(&self, most: i64, count: usize, stop: &dyn Fn() -> bool) -> Option<Near> {
         let mut relaxation = Relaxation::new(self, path::stages(self)?);
         prices::find(&mut relaxation, &mut Descent::new(self), stop);
         relaxation.remove(most.checked_add(1)?);
@@ -99,7 +103,7 @@ impl DirectForm {
         let mut all: Vec<(i64, Vec<u32>)> =
             all.into_iter().filter_map(|a| Some((self.cost(&a)?, a))).collect();
         all.sort();
-        Some((all, whole))
+        Some(Near { all, whole })
     }
 }
 

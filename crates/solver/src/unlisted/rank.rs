@@ -68,20 +68,20 @@ pub(super) fn by_labels(
     let least = search.bracket.bounds().upper();
     let stop = || search.bracket.out_of_time();
     let mut near = form.within(least, MAX_NEAR, &stop).unwrap_or_default();
-    let optimal = near.0.len();
-    let count = near.1.then_some(optimal);
+    let optimal = near.all.len();
+    let count = near.whole.then_some(optimal);
     for raised in 0..RAISED {
-        if near.0.len() >= top || !near.1 {
+        if near.all.len() >= top || !near.whole {
             break;
         }
         let most = least.saturating_add((least / 1000).max(1).saturating_mul(4i64.pow(raised)));
         match form.within(most, MAX_NEAR, &stop) {
-            Some((all, true)) => near = (all, true),
+            Some(more) if more.whole => near = more,
             _ => break,
         }
     }
     let (mut optima, mut next) = (Vec::new(), None);
-    for (cost, assignment) in near.0 {
+    for (cost, assignment) in near.all {
         if cost > least {
             next = next.or(Some(cost).filter(|_| count.is_some()));
         }
