@@ -11,13 +11,14 @@
 //! The checker takes each label one parameter further, with each of its values. What comes out must
 //! break a limit whatever follows, or have a lower bound that is not below the time claimed, or be
 //! covered. The bounds are those of the prices (docs/certificates.md), computed here by elimination
-//! along the sequence. By induction every configuration that would be faster has a label at the end.
+//! along the sequence. By induction every configuration that would be faster has a label at the
+//! end.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use tickbound_elimination::direct::{
-    Accumulator, DirectForm, FORBIDDEN, Limit, Operation, Part, Sense, Table,
+    Accumulator, AccumulatorLimit, AccumulatorOp, CostPart, DirectForm, FORBIDDEN, FormTable, Sense,
 };
 use tickbound_timing::obligation::Obligation;
 
@@ -141,7 +142,7 @@ struct Place<'f> {
     /// The live variables before its own is decided.
     live: Vec<usize>,
     /// The tables that are complete with it.
-    tables: Vec<&'f Table>,
+    tables: Vec<&'f FormTable>,
     /// What comes after it for each accumulator, at least and at most.
     after: Vec<Range>,
     /// The least priced sum after it, by the values of the variables that are live then.
@@ -163,20 +164,20 @@ struct Checker<'c, 'f> {
 type Range = (i128, i128);
 
 /// What changes no accumulator of a kind.
-fn neutral(operation: Operation) -> Range {
+fn neutral(operation: AccumulatorOp) -> Range {
     match operation {
-        Operation::Sum => (0, 0),
-        Operation::Product => (1, 1),
-        Operation::Max => (i64::MIN.into(), i64::MIN.into()),
+        AccumulatorOp::Sum => (0, 0),
+        AccumulatorOp::Product => (1, 1),
+        AccumulatorOp::Max => (i64::MIN.into(), i64::MIN.into()),
     }
 }
 
 /// What an accumulator has after one more number. Products beyond any bound are as good as equal.
-fn with(operation: Operation, value: i128, more: i128) -> i128 {
+fn with(operation: AccumulatorOp, value: i128, more: i128) -> i128 {
     match operation {
-        Operation::Sum => value + more,
-        Operation::Product => (value * more).min(MAX_PRODUCT),
-        Operation::Max => value.max(more),
+        AccumulatorOp::Sum => value + more,
+        AccumulatorOp::Product => (value * more).min(MAX_PRODUCT),
+        AccumulatorOp::Max => value.max(more),
     }
 }
 
@@ -195,7 +196,7 @@ impl<'c, 'f> Checker<'c, 'f> {
         }
         let mut place = vec![0; n];
         order.iter().enumerate().for_each(|(at, v)| place[*v] = at);
-        let end = |t: &Table| t.variables.iter().map(|v| place[*v]).max().unwrap_or_default();
+        let end = |t: &FormTable| t.variables.iter().map(|v| place[*v]).max().unwrap_or_default();
         let mut last = vec![0; form.accumulators.len()];
         form.tables.iter().for_each(|t| last[t.accumulator] = last[t.accumulator].max(end(t)));
         let places = order.iter().enumerate().map(|(at, v)| Place {
@@ -217,11 +218,11 @@ impl<'c, 'f> Checker<'c, 'f> {
         self.form.accumulators.iter().map(|a| a.start.into()).collect()
     }
 
-    /// What an accumulator comes to at least from the beginning on.
+    /// What an accumulator has at least after all tables.
     fn least(&self, a: usize) -> i128 {
         let Accumulator { operation, start } = self.form.accumulators[a];
         let tables = self.form.tables.iter().filter(|t| t.accumulator == a);
-        let low = |t: &Table| t.entries.iter().filter(|e| **e != FORBIDDEN).min().copied();
+        let low = |t: &FormTable| t.entries.iter().filter(|e| **e != FORBIDDEN).min().copied();
         tables.fold(start.into(), |sum, t| with(operation, sum, low(t).unwrap_or(0).into()))
     }
 
@@ -229,13 +230,13 @@ impl<'c, 'f> Checker<'c, 'f> {
     fn are_sound(&self) -> Result<(), Refusal> {
         let (form, mut priced) = (self.form, vec![0]);
         let mut wrong = self.prices[0] != SCALE;
-        for Limit { accumulator: a, sense, .. } in &form.limits {
+        for AccumulatorLimit { accumulator: a, sense, .. } in &form.limits {
             wrong |= match sense {
                 Sense::AtMost => self.prices[*a] < 0,
                 Sense::AtLeast => self.prices[*a] > 0,
                 Sense::Equal => false,
             };
-            priced.extend((form.accumulators[*a].operation == Operation::Sum).then_some(*a));
+            priced.extend((form.accumulators[*a].operation == AccumulatorOp::Sum).then_some(*a));
         }
         for part in &form.parts {
             let sum: i128 = part.sums.iter().map(|s| self.prices[*s]).sum();
@@ -365,7 +366,7 @@ impl<'c, 'f> Checker<'c, 'f> {
             let Accumulator { operation, start } = form.accumulators[a];
             let low = with(operation, values[a], after[a].0);
             let high = with(operation, values[a], after[a].1);
-            let is_sum = operation == Operation::Sum;
+            let is_sum = operation == AccumulatorOp::Sum;
             let may = match limit.sense {
                 Sense::AtMost => low <= bound,
                 Sense::AtLeast => high >= bound,
@@ -392,13 +393,13 @@ impl<'c, 'f> Checker<'c, 'f> {
         true
     }
 
-    fn end(&self, part: &Part) -> usize {
+    fn end(&self, part: &CostPart) -> usize {
         part.accumulators().map(|a| self.last[a]).max().unwrap_or_default()
     }
 
     /// The same for a part: its maximum is at least each of its sums, and a sum that stays below
     /// does not matter.
-    fn fold(&self, at: usize, part: &Part, values: &mut [i128]) {
+    fn fold(&self, at: usize, part: &CostPart, values: &mut [i128]) {
         let (after, end) = (&self.places[at].after, self.end(part));
         if end < at {
             return;
@@ -424,7 +425,7 @@ impl<'c, 'f> Checker<'c, 'f> {
         let place = &self.places[at];
         let Some(to_go) = place.to_go.get(node) else { return i128::MAX };
         let mut bound = SCALE * values[0] + to_go;
-        for Limit { accumulator: a, bound: limit, .. } in &self.form.limits {
+        for AccumulatorLimit { accumulator: a, bound: limit, .. } in &self.form.limits {
             if self.last[*a] > at {
                 bound += self.prices[*a] * (values[*a] - i128::from(*limit));
             }

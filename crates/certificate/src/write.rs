@@ -15,8 +15,9 @@ use crate::texts::texts;
 use tickbound_timing::obligation::Obligation;
 
 /// A certificate that no configuration takes fewer than `time` ticks, which one takes. It is a
-/// proof by inequalities where the time is a sum over few parameters each, by labels where parameters
-/// share something, or by branch and bound, otherwise by simulation. The first three are checked here; simulation is done by the checker.
+/// proof by inequalities where the time is a sum over few parameters each, by labels where
+/// parameters share something, or by branch and bound, otherwise by simulation. The first three are
+/// checked here; simulation is done by the checker.
 /// Where the time is a sum there are texts for programs of others, too.
 ///
 /// # Errors
@@ -53,7 +54,7 @@ pub fn certificate(
 }
 
 /// Rows of tables up to which inequalities are tried before labels.
-const FEW_ROWS: usize = 1 << 16;
+const SMALL_ROWS: usize = 1 << 16;
 /// Choices of parameters that share a condition or a summand, from which on labels are first.
 const MANY_CHOICES: usize = 1 << 20;
 
@@ -88,8 +89,8 @@ fn proof(
     };
     // With the waves in front the parts are over fewer parameters, but more are left at the end.
     let ways: [&dyn Fn() -> Result<Proved, Refusal>; 6] = [
-        &|| of_form(true, FEW_ROWS),
-        &|| of_form(false, FEW_ROWS),
+        &|| of_form(true, SMALL_ROWS),
+        &|| of_form(false, SMALL_ROWS),
         &by_labels,
         &|| of_form(true, MAX_ROWS),
         &|| of_form(false, MAX_ROWS),

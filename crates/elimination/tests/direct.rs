@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use arbtest::arbitrary::{Result, Unstructured};
 use arbtest::arbtest;
 use tickbound_elimination::direct::{
-    DirectForm, FORBIDDEN, Limit, Operation, Part, Sense, Solved, Table,
+    AccumulatorLimit, AccumulatorOp, CostPart, DirectForm, FORBIDDEN, FormTable, Sense, Solved,
 };
 
 /// Every assignment with its cost, the least first.
@@ -51,7 +51,7 @@ fn table(
         let forbidden = u.ratio(1, 12)?;
         all.push(if forbidden { FORBIDDEN } else { u.int_in_range(entries.clone())? });
     }
-    form.tables.push(Table { accumulator, variables, entries: all });
+    form.tables.push(FormTable { accumulator, variables, entries: all });
     Ok(())
 }
 
@@ -71,13 +71,21 @@ fn extend(u: &mut Unstructured<'_>, form: &mut DirectForm) -> Result<()> {
     match u.int_in_range(0..=3)? {
         0 => tables(u, form, 0, -20..=60),
         1 => {
-            let accumulator = form.accumulator(Operation::Sum, u.int_in_range(-2..=2)?);
-            form.limits.push(Limit { accumulator, sense, bound: u.int_in_range(0..=20)? });
+            let accumulator = form.accumulator(AccumulatorOp::Sum, u.int_in_range(-2..=2)?);
+            form.limits.push(AccumulatorLimit {
+                accumulator,
+                sense,
+                bound: u.int_in_range(0..=20)?,
+            });
             tables(u, form, accumulator, -3..=9)
         }
         2 => {
-            let accumulator = form.accumulator(Operation::Product, 1);
-            form.limits.push(Limit { accumulator, sense, bound: u.int_in_range(0..=20)? });
+            let accumulator = form.accumulator(AccumulatorOp::Product, 1);
+            form.limits.push(AccumulatorLimit {
+                accumulator,
+                sense,
+                bound: u.int_in_range(0..=20)?,
+            });
             tables(u, form, accumulator, 0..=4)
         }
         _ => part(u, form),
@@ -87,18 +95,18 @@ fn extend(u: &mut Unstructured<'_>, form: &mut DirectForm) -> Result<()> {
 fn part(u: &mut Unstructured<'_>, form: &mut DirectForm) -> Result<()> {
     let with_product = u.arbitrary()?;
     let low = if with_product { 0 } else { -10 };
-    let product = with_product.then(|| form.accumulator(Operation::Product, 2));
+    let product = with_product.then(|| form.accumulator(AccumulatorOp::Product, 2));
     product.map_or(Ok(()), |p| tables(u, form, p, 0..=4))?;
-    let max = form.accumulator(Operation::Max, low);
+    let max = form.accumulator(AccumulatorOp::Max, low);
     if u.arbitrary()? {
         tables(u, form, max, low..=30)?;
     }
     let mut sums = Vec::new();
     for _ in 0..u.int_in_range(0..=3)? {
-        sums.push(form.accumulator(Operation::Sum, u.int_in_range(-2..=2)?));
+        sums.push(form.accumulator(AccumulatorOp::Sum, u.int_in_range(-2..=2)?));
         tables(u, form, sums[sums.len() - 1], -4..=20)?;
     }
-    form.parts.push(Part { price: u.int_in_range(1..=5)?, product, max, sums });
+    form.parts.push(CostPart { price: u.int_in_range(1..=5)?, product, max, sums });
     Ok(())
 }
 
@@ -162,7 +170,7 @@ fn cliques_of_pairs_are_as_branch_and_bound_by_hand_says() {
                 ((seed >> 40) % 100) as i64
             };
             let entries = (0..144).map(&mut entry).collect();
-            form.tables.push(Table { accumulator: 0, variables: vec![v, w], entries });
+            form.tables.push(FormTable { accumulator: 0, variables: vec![v, w], entries });
         }
     }
     let solved = least(&form, None).unwrap();
@@ -175,12 +183,12 @@ fn cliques_of_pairs_are_as_branch_and_bound_by_hand_says() {
 /// Depth first, a partial assignment given up once what it costs with the least of each other table
 /// is no better.
 fn by_hand(form: &DirectForm, partial: &mut Vec<u32>, mut best: i64) -> i64 {
-    let decided = |t: &&Table| t.variables.iter().all(|v| *v < partial.len());
-    let entry = |t: &Table| {
+    let decided = |t: &&FormTable| t.variables.iter().all(|v| *v < partial.len());
+    let entry = |t: &FormTable| {
         let place = t.variables.iter().fold(0, |p, v| p * form.sizes[*v] + partial[*v] as usize);
         t.entries[place]
     };
-    let rest = |t: &Table| {
+    let rest = |t: &FormTable| {
         // With its first variable decided, the least of the row.
         match t.variables[0] < partial.len() {
             true => {

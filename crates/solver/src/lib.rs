@@ -167,24 +167,33 @@ fn unlisted(
     options: &SearchOptions,
     bracket: &Bracket<'_>,
 ) -> Result<Option<TuneResult>, SolveError> {
-    let strategy = options.strategy;
     let cost = Cost::new(problem);
+    if let Ok(cost) = &cost
+        && let Some(result) = unlisted::at_first(problem, cost, options, bracket)?
+    {
+        return Ok(Some(result));
+    }
+    on_structure(problem, cost, options, bracket)
+}
+
+/// Searches on the space as a structure.
+fn on_structure(
+    problem: &Problem,
+    cost: Result<Cost, Uncovered>,
+    options: &SearchOptions,
+    bracket: &Bracket<'_>,
+) -> Result<Option<TuneResult>, SolveError> {
+    let strategy = options.strategy;
     let uncovered = matches!(&cost, Err(Uncovered::Statement { .. })) && !strategy.is_unlisted();
     if uncovered && (problem.has_open_schedule() || !strategy.leaves_choice()) {
         return Ok(None);
     }
     let stop = || bracket.out_of_time();
-    let limits = search::limits(search::MAX_ROWS, &stop);
-    if let (Ok(cost), true) = (&cost, strategy.leaves_choice() || strategy == Strategy::Labels)
-        && let Some(result) = unlisted::at_first(problem, cost, options, bracket)?
-    {
-        return Ok(Some(result));
-    }
-    let configurations = problem.configurations(&limits)?;
+    let configurations = problem.configurations(&search::limits(search::MAX_ROWS, &stop))?;
     let count = configurations.count();
     if count == Some(num_bigint::BigUint::default()) {
-        let none = TuneResult::begun(options, bracket);
-        return Ok(Some(TuneResult { status: Status::Infeasible, configurations: count, ..none }));
+        let none = TuneResult::infeasible(options, bracket);
+        return Ok(Some(TuneResult { configurations: count, ..none }));
     }
     let mut because = None;
     let cost = match cost {
@@ -199,20 +208,20 @@ fn unlisted(
             }
             // Too many to be listed have a bound.
             let listed = count.as_ref().is_some_and(|n| *n <= MAX_CONFIGURATIONS.into());
-            let bound = Cost::bound(problem).ok().filter(|_| !listed);
-            let Some(bound) = bound else { return Ok(None) };
-            bound
+            match Cost::bound(problem).ok().filter(|_| !listed) {
+                Some(bound) => bound,
+                None => return Ok(None),
+            }
         }
         cost => cost?,
     };
-    // Few configurations are left to the encodings where a solver was chosen by
-    // name or the cost is only a bound.
+    // Left to the encodings where a solver was chosen by name or the cost is only a bound.
     let few = count.is_some_and(|n| n <= num_bigint::BigUint::from(MAX_LISTED));
     if few && !strategy.is_unlisted() && !strategy.leaves_choice() {
         return Ok(None);
     }
-    let mut result = unlisted::tune(&configurations, &cost, options, bracket)?;
-    result.simulated_because = because;
+    let result = unlisted::tune(&configurations, &cost, options, bracket)?;
+    let result = TuneResult { simulated_because: because, ..result };
     let open = few && result.status == Status::Bounded && !bracket.out_of_time();
     Ok(Some(result).filter(|_| !(open && strategy.leaves_choice())))
 }

@@ -132,6 +132,11 @@ impl TuneResult {
         TuneResult { solver_calls: bracket.calls(), ..begun }
     }
 
+    /// Nothing is valid.
+    pub(crate) fn infeasible(options: &SearchOptions, bracket: &Bracket<'_>) -> TuneResult {
+        TuneResult { status: Status::Infeasible, ..TuneResult::begun(options, bracket) }
+    }
+
     /// The result of a search that did not return, from its observer's last incumbent.
     pub fn cut(
         options: &SearchOptions,

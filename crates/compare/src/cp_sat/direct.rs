@@ -4,7 +4,7 @@
 //! each row, so that sums of tables are linear (`solve.py`). A linear relaxation of this is much
 //! tighter than one of the expressions.
 
-use tickbound_elimination::direct::{DirectForm, FORBIDDEN, Operation, Sense, Table};
+use tickbound_elimination::direct::{AccumulatorOp, DirectForm, FORBIDDEN, FormTable, Sense};
 
 use super::model::{Entry, Model, Rows, product, small};
 
@@ -36,14 +36,14 @@ pub(super) fn model(form: &DirectForm) -> Result<Model, u32> {
     for part in &form.parts {
         let mut greatest = values[part.max];
         for s in &part.sums {
-            greatest = graph.with(Operation::Max, greatest, values[*s])?;
+            greatest = graph.with(AccumulatorOp::Max, greatest, values[*s])?;
         }
         let price = graph.number(part.price)?;
-        let mut own = graph.with(Operation::Product, price, greatest)?;
+        let mut own = graph.with(AccumulatorOp::Product, price, greatest)?;
         if let Some(factor) = part.product {
-            own = graph.with(Operation::Product, own, values[factor])?;
+            own = graph.with(AccumulatorOp::Product, own, values[factor])?;
         }
-        cost = graph.with(Operation::Sum, cost, own)?;
+        cost = graph.with(AccumulatorOp::Sum, cost, own)?;
     }
     let goal = graph.push(Entry::truth("and", goals));
     let (parameters, nodes) = (form.sizes.clone(), graph.nodes);
@@ -65,7 +65,7 @@ impl Graph {
         Ok(self.push(Entry { value: Some(n), ..Entry::integer("int", Vec::new(), (n, n)) }))
     }
 
-    fn table(&mut self, form: &DirectForm, table: &Table) -> Result<usize, u32> {
+    fn table(&mut self, form: &DirectForm, table: &FormTable) -> Result<usize, u32> {
         let mut rows = Vec::new();
         for (place, entry) in table.entries.iter().enumerate().filter(|(_, e)| **e != FORBIDDEN) {
             let mut rest = place;
@@ -83,16 +83,16 @@ impl Graph {
         Ok(self.push(table))
     }
 
-    fn with(&mut self, operation: Operation, a: usize, b: usize) -> Result<usize, u32> {
+    fn with(&mut self, operation: AccumulatorOp, a: usize, b: usize) -> Result<usize, u32> {
         let of = |i: usize| {
             let (low, high) = self.nodes[i].bounds.unwrap_or((0, 1));
             (i128::from(low), i128::from(high))
         };
         let ((a_low, a_high), (b_low, b_high)) = (of(a), of(b));
         let (op, (low, high)) = match operation {
-            Operation::Sum => ("add", (a_low + b_low, a_high + b_high)),
-            Operation::Product => ("mul", product(of(a), of(b))),
-            Operation::Max => ("max", (a_low.max(b_low), a_high.max(b_high))),
+            AccumulatorOp::Sum => ("add", (a_low + b_low, a_high + b_high)),
+            AccumulatorOp::Product => ("mul", product(of(a), of(b))),
+            AccumulatorOp::Max => ("max", (a_low.max(b_low), a_high.max(b_high))),
         };
         Ok(self.push(Entry::integer(op, vec![a, b], (small(low)?, small(high)?))))
     }

@@ -203,8 +203,8 @@ pub fn solve(
         ask(python, model, left(), workers, interrupt)
     };
     match options.direct {
-        true => of_form(problem, &asking, &mut answer)?,
-        false => of_system(problem, encoding, &asking, &mut answer)?,
+        true => ask_form(problem, &asking, &mut answer)?,
+        false => ask_system(problem, encoding, &asking, &mut answer)?,
     }
     if answer.status == Status::Bounded {
         let timeout = options.timeout.filter(|t| since.elapsed() >= *t);
@@ -218,7 +218,7 @@ pub fn solve(
 type Asking<'a> = dyn Fn(&model::Model, &mut Answer) -> Result<ScriptOutput, CpSatError> + 'a;
 
 /// Asks about the transition system of an encoding.
-fn of_system(
+fn ask_system(
     problem: &Problem,
     encoding: Encoding,
     asking: &Asking<'_>,
@@ -246,7 +246,7 @@ fn of_system(
 }
 
 /// Asks about the direct form.
-fn of_form(problem: &Problem, asking: &Asking<'_>, answer: &mut Answer) -> Result<(), CpSatError> {
+fn ask_form(problem: &Problem, asking: &Asking<'_>, answer: &mut Answer) -> Result<(), CpSatError> {
     let configurations =
         problem.loose_configurations(&TableLimits::default()).map_err(SolveError::from)?;
     let form = Cost::new(problem).ok().and_then(|cost| direct_form(&configurations, &cost));

@@ -11,7 +11,7 @@ pub(super) const MAX_COST: i64 = 1 << 48;
 
 /// How an accumulator combines its tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
+pub enum AccumulatorOp {
     /// The sum.
     Sum,
     /// The product, of numbers that are not negative; what is beyond 2^48 counts as that.
@@ -20,22 +20,22 @@ pub enum Operation {
     Max,
 }
 
-impl Operation {
+impl AccumulatorOp {
     /// What an accumulator has after one more number.
     pub(super) fn with(self, value: i64, more: i64) -> i64 {
         match self {
-            Operation::Sum => value + more,
-            Operation::Product => value.saturating_mul(more).min(MAX_COST),
-            Operation::Max => value.max(more),
+            AccumulatorOp::Sum => value + more,
+            AccumulatorOp::Product => value.saturating_mul(more).min(MAX_COST),
+            AccumulatorOp::Max => value.max(more),
         }
     }
 
     /// The number that changes nothing; for a maximum, of numbers within the bounds of a form.
     pub(super) fn neutral(self) -> i64 {
         match self {
-            Operation::Sum => 0,
-            Operation::Product => 1,
-            Operation::Max => -MAX_COST,
+            AccumulatorOp::Sum => 0,
+            AccumulatorOp::Product => 1,
+            AccumulatorOp::Max => -MAX_COST,
         }
     }
 }
@@ -44,14 +44,14 @@ impl Operation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accumulator {
     /// How the tables are combined.
-    pub operation: Operation,
+    pub operation: AccumulatorOp,
     /// What it has without any table.
     pub start: i64,
 }
 
 /// A table over a few variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
+pub struct FormTable {
     /// The accumulator that its entries go into.
     pub accumulator: usize,
     /// Its variables, in increasing order.
@@ -74,7 +74,7 @@ pub enum Sense {
 
 /// A bound on an accumulator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limit {
+pub struct AccumulatorLimit {
     /// The accumulator, of which this is the only use.
     pub accumulator: usize,
     /// How it is limited.
@@ -83,7 +83,7 @@ pub struct Limit {
     pub bound: i64,
 }
 
-impl Limit {
+impl AccumulatorLimit {
     /// By how much a value is beyond the limit; 0 if it is within.
     pub(super) fn excess(&self, value: i64) -> i64 {
         match self.sense {
@@ -97,19 +97,19 @@ impl Limit {
 /// A summand of the cost that is no sum of tables: `price * product * max(max, sums...)`. Its
 /// accumulators have no other use.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct CostPart {
     /// The price, positive.
     pub price: i64,
-    /// An accumulator of kind [`Operation::Product`]; 1 if there is none. With one the maximum is
-    /// never negative.
+    /// An accumulator of kind [`AccumulatorOp::Product`]; 1 if there is none. With one the maximum
+    /// is never negative.
     pub product: Option<usize>,
-    /// An accumulator of kind [`Operation::Max`].
+    /// An accumulator of kind [`AccumulatorOp::Max`].
     pub max: usize,
-    /// Accumulators of kind [`Operation::Sum`].
+    /// Accumulators of kind [`AccumulatorOp::Sum`].
     pub sums: Vec<usize>,
 }
 
-impl Part {
+impl CostPart {
     /// All its accumulators.
     pub fn accumulators(&self) -> impl Iterator<Item = usize> {
         self.product.into_iter().chain([self.max]).chain(self.sums.iter().copied())
@@ -130,23 +130,23 @@ pub struct DirectForm {
     /// The accumulators; the first one is a sum, and is the cost without the parts.
     pub accumulators: Vec<Accumulator>,
     /// The tables.
-    pub tables: Vec<Table>,
+    pub tables: Vec<FormTable>,
     /// What an assignment must satisfy besides.
-    pub limits: Vec<Limit>,
+    pub limits: Vec<AccumulatorLimit>,
     /// The other summands of the cost.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CostPart>,
 }
 
 impl DirectForm {
     /// A form that costs nothing.
     pub fn new(sizes: Vec<usize>) -> DirectForm {
-        let cost = Accumulator { operation: Operation::Sum, start: 0 };
+        let cost = Accumulator { operation: AccumulatorOp::Sum, start: 0 };
         let (accumulators, tables) = (vec![cost], Vec::new());
         DirectForm { sizes, accumulators, tables, limits: Vec::new(), parts: Vec::new() }
     }
 
     /// Adds an accumulator; its number.
-    pub fn accumulator(&mut self, operation: Operation, start: i64) -> usize {
+    pub fn accumulator(&mut self, operation: AccumulatorOp, start: i64) -> usize {
         self.accumulators.push(Accumulator { operation, start });
         self.accumulators.len() - 1
     }
@@ -157,7 +157,7 @@ impl DirectForm {
     }
 
     /// The place of a combination in a table's entries, given a value for every variable.
-    pub(super) fn place(&self, table: &Table, assignment: &[u32]) -> usize {
+    pub(super) fn place(&self, table: &FormTable, assignment: &[u32]) -> usize {
         let next = |place, v: &usize| place * self.sizes[*v] + assignment[*v] as usize;
         table.variables.iter().fold(0, next)
     }
@@ -198,9 +198,9 @@ impl DirectForm {
             let least = i128::from(*entries().min()?);
             let greatest = i128::from(*entries().max()?);
             (low, high) = match operation {
-                Operation::Sum => (low + least, high + greatest),
-                Operation::Product => (low * least, (high * greatest).min(MAX_COST.into())),
-                Operation::Max => (low.max(least), high.max(greatest)),
+                AccumulatorOp::Sum => (low + least, high + greatest),
+                AccumulatorOp::Product => (low * least, (high * greatest).min(MAX_COST.into())),
+                AccumulatorOp::Max => (low.max(least), high.max(greatest)),
             };
         }
         let within = |n: i128| i64::try_from(n).ok().filter(|n| n.abs() <= MAX_COST);
@@ -210,7 +210,7 @@ impl DirectForm {
     /// True if all costs and accumulators stay within the numbers that are handled.
     pub fn is_small(&self) -> bool {
         let greatest = |a: usize| self.range(a).map(|r| r.start().abs().max(r.end().abs()));
-        let whole = |part: &Part| {
+        let whole = |part: &CostPart| {
             let most = part
                 .sums
                 .iter()

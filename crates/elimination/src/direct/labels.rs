@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::form::{Limit, Operation, Sense};
+use super::form::{AccumulatorLimit, AccumulatorOp, Sense};
 use super::path::{Arc, Stage};
 use super::relax::{NEVER, Relaxation, SCALE};
 
@@ -43,7 +43,7 @@ impl Layer {
         self.nodes.len()
     }
 
-    fn of(&self, label: u32, width: usize) -> &[i64] {
+    fn values(&self, label: u32, width: usize) -> &[i64] {
         &self.values[label as usize * width..][..width]
     }
 
@@ -54,7 +54,7 @@ impl Layer {
             parents: pick(&self.parents),
             chosen: pick(&self.chosen),
             bounds: labels.iter().map(|l| self.bounds[*l as usize]).collect(),
-            values: labels.iter().flat_map(|l| self.of(*l, width)).copied().collect(),
+            values: labels.iter().flat_map(|l| self.values(*l, width)).copied().collect(),
         }
     }
 }
@@ -86,7 +86,8 @@ pub(super) fn front(
     for at in 0..relaxation.stages.len() {
         let next = pass.next(at, &layer, stop)?;
         layer = next.take(&pass.front(&next), pass.width);
-        let label = |l: usize| (layer.nodes[l] as usize, layer.of(l as u32, pass.width).to_vec());
+        let values = |l: usize| layer.values(l as u32, pass.width).to_vec();
+        let label = |l: usize| (layer.nodes[l] as usize, values(l));
         labels.push((0..layer.len()).map(label).collect());
         if layer.len() > most {
             return None;
@@ -185,7 +186,7 @@ impl<'r, 'f> Pass<'r, 'f> {
             }
             let node = layer.nodes[label] as usize;
             for arc in &stage.arcs[starts[node]..starts[node + 1]] {
-                let values = layer.of(label as u32, self.width);
+                let values = layer.values(label as u32, self.width);
                 let begin = next.values.len();
                 next.values.extend_from_slice(values);
                 match self.moved(at, stage, arc, &mut next.values[begin..]) {
@@ -220,7 +221,7 @@ impl<'r, 'f> Pass<'r, 'f> {
     /// cannot either, so that labels differ in nothing that does not matter.
     fn limit(&self, at: usize, values: &mut [i64], least: &[i64], most: &[i64]) -> Option<()> {
         let relaxation = self.relaxation;
-        let open = |limit: &&Limit| relaxation.last[limit.accumulator] >= at;
+        let open = |limit: &&AccumulatorLimit| relaxation.last[limit.accumulator] >= at;
         for limit in relaxation.form.limits.iter().filter(open) {
             let a = limit.accumulator;
             let accumulator = relaxation.form.accumulators[a];
@@ -239,11 +240,11 @@ impl<'r, 'f> Pass<'r, 'f> {
                 values[a] = accumulator.start;
                 continue;
             }
-            let is_product = accumulator.operation == Operation::Product;
+            let is_product = accumulator.operation == AccumulatorOp::Product;
             match (limit.sense, accumulator.operation) {
-                (Sense::AtMost, Operation::Sum) => values[a] = value.max(bound - most[a]),
-                (Sense::AtLeast, Operation::Sum) => values[a] = value.min(bound - least[a]),
-                (Sense::AtMost, Operation::Product) => {
+                (Sense::AtMost, AccumulatorOp::Sum) => values[a] = value.max(bound - most[a]),
+                (Sense::AtLeast, AccumulatorOp::Sum) => values[a] = value.min(bound - least[a]),
+                (Sense::AtMost, AccumulatorOp::Product) => {
                     values[a] = value.max(bound / most[a].max(1))
                 }
                 // The rest of a product divides what is left of it.
@@ -280,24 +281,23 @@ impl<'r, 'f> Pass<'r, 'f> {
         }
     }
 
-    /// The labels that no other one of the same node beats in everything, as far as they were
-    /// compared.
+    /// The labels that none of those that they were compared with beats in everything.
     fn front(&self, layer: &Layer) -> Vec<u32> {
         let mut all: Vec<u32> = (0..layer.len() as u32).collect();
         all.sort_unstable_by(|x, y| self.order(layer, *x, *y));
         let mut front: Vec<u32> = Vec::with_capacity(all.len() / 4);
         for group in all.chunk_by(|x, y| self.comparable(layer, *x, *y)) {
-            let first = layer.of(group[0], self.width);
+            let first = layer.values(group[0], self.width);
             let differs = |a: &usize| {
                 self.better[*a] != Better::Same
-                    && group.iter().any(|l| layer.of(*l, self.width)[*a] != first[*a])
+                    && group.iter().any(|l| layer.values(*l, self.width)[*a] != first[*a])
             };
             let differing: Vec<usize> = (1..self.width).filter(differs).collect();
             let begin = front.len();
             for label in group {
-                let own = layer.of(*label, self.width);
+                let own = layer.values(*label, self.width);
                 let beats = |other: &u32| {
-                    let other = layer.of(*other, self.width);
+                    let other = layer.values(*other, self.width);
                     differing.iter().all(|a| match self.better[*a] {
                         Better::More => other[*a] >= own[*a],
                         _ => other[*a] <= own[*a],
@@ -320,7 +320,7 @@ impl<'r, 'f> Pass<'r, 'f> {
 
     /// True if one label may beat another.
     fn comparable(&self, layer: &Layer, x: u32, y: u32) -> bool {
-        let (a, b) = (layer.of(x, self.width), layer.of(y, self.width));
+        let (a, b) = (layer.values(x, self.width), layer.values(y, self.width));
         let same = |i: &usize| self.better[*i] == Better::Same;
         layer.nodes[x as usize] == layer.nodes[y as usize]
             && (0..self.width).filter(same).all(|i| a[i] == b[i])
@@ -329,7 +329,7 @@ impl<'r, 'f> Pass<'r, 'f> {
     /// Labels that are comparable beside each other, the least cost first, then what is better in
     /// the sum of its accumulators.
     fn order(&self, layer: &Layer, x: u32, y: u32) -> Ordering {
-        let (a, b) = (layer.of(x, self.width), layer.of(y, self.width));
+        let (a, b) = (layer.values(x, self.width), layer.values(y, self.width));
         let by_node = layer.nodes[x as usize].cmp(&layer.nodes[y as usize]);
         let exact = (0..self.width).filter(|i| self.better[*i] == Better::Same);
         let by_exact =

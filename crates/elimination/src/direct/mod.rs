@@ -1,8 +1,9 @@
 //! Least costs where variables share something: a budget, a maximum, a product, an order.
 //!
 //! A [`DirectForm`] is a sum of tables over a few variables each, with *accumulators* beside the
-//! cost: sums, products and maxima of tables of their own. An accumulator is [limited](Limit), or
-//! enters the cost through a monotone [`Part`], a price times a product times a maximum of sums.
+//! cost: sums, products and maxima of tables of their own. An accumulator is
+//! [limited](AccumulatorLimit), or enters the cost through a monotone [`CostPart`], a price times a
+//! product times a maximum of sums.
 //! Elimination alone would need tables over all variables that share an accumulator. Here it is
 //! done in four steps, of which each uses those before:
 //!
@@ -22,6 +23,7 @@
 //! Where the tables of pairs hang together too widely for a sequence, and nothing is shared beside,
 //! `pairs` moves costs between them until their least values add up to the least cost.
 
+mod answer;
 mod descend;
 mod form;
 mod labels;
@@ -31,5 +33,7 @@ mod prices;
 mod relax;
 mod solve;
 
-pub use form::{Accumulator, DirectForm, FORBIDDEN, Limit, Operation, Part, Sense, Table};
-pub use solve::{Known, LabelProof, Near, Solved};
+pub use answer::{Known, LabelCover, Near, Solved};
+pub use form::{
+    Accumulator, AccumulatorLimit, AccumulatorOp, CostPart, DirectForm, FORBIDDEN, FormTable, Sense,
+};

@@ -6,10 +6,10 @@
 //! that it excludes are removed. What is left is divided, a value at a time, with the same bound in
 //! each box.
 
+use super::answer::{Known, Solved};
 use super::descend::Descent;
 use super::form::{DirectForm, FORBIDDEN};
 use super::relax::{NEVER, SCALE};
-use super::solve::{Known, Solved};
 
 /// Sweeps over all pairs at first, and in each box after.
 const SWEEPS: [usize; 2] = [400, 24];

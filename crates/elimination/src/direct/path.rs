@@ -5,7 +5,7 @@
 //! the place's variable, with what the tables add that are complete there. Each path from the first
 //! node to the last is an assignment that no table forbids.
 
-use super::form::{DirectForm, FORBIDDEN, Operation, Table};
+use super::form::{AccumulatorOp, DirectForm, FORBIDDEN, FormTable};
 
 /// Most arcs of a graph: some hundred megabytes.
 const MAX_ARCS: usize = 1 << 21;
@@ -179,7 +179,7 @@ pub(super) fn stages(form: &DirectForm) -> Option<Vec<Stage>> {
     if sequence.arcs(form) > MAX_ARCS {
         return None;
     }
-    let mut complete: Vec<Vec<&Table>> = vec![Vec::new(); sequence.order.len()];
+    let mut complete: Vec<Vec<&FormTable>> = vec![Vec::new(); sequence.order.len()];
     for table in &form.tables {
         let place = |v: &usize| sequence.order.iter().position(|w| w == v);
         let last = table.variables.iter().filter_map(place).max()?;
@@ -190,7 +190,7 @@ pub(super) fn stages(form: &DirectForm) -> Option<Vec<Stage>> {
 }
 
 /// One place: all values of its variable from all combinations of the live ones.
-fn stage(form: &DirectForm, sequence: &Sequence, at: usize, tables: &[&Table]) -> Stage {
+fn stage(form: &DirectForm, sequence: &Sequence, at: usize, tables: &[&FormTable]) -> Stage {
     let (variable, nodes) = (sequence.order[at], sequence.nodes(form, at));
     let live = sequence.live[at].clone();
     let mut stage = Stage { variable, live, nodes, arcs: Vec::new(), gains: Vec::new() };
@@ -218,7 +218,7 @@ fn stage(form: &DirectForm, sequence: &Sequence, at: usize, tables: &[&Table]) -
 /// Appends what tables add to accumulators; false if one forbids the assignment.
 fn gain(
     form: &DirectForm,
-    tables: &[&Table],
+    tables: &[&FormTable],
     assignment: &[u32],
     gains: &mut Vec<(usize, i64)>,
 ) -> bool {
@@ -228,7 +228,7 @@ fn gain(
         if entry == FORBIDDEN {
             return false;
         }
-        let operation: Operation = form.accumulators[table.accumulator].operation;
+        let operation: AccumulatorOp = form.accumulators[table.accumulator].operation;
         match gains[first..].iter_mut().find(|(a, _)| *a == table.accumulator) {
             Some((_, known)) => *known = operation.with(*known, entry),
             None if entry == operation.neutral() => {}

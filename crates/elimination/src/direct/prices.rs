@@ -1,7 +1,7 @@
 //! Prices of limits and parts, by subgradient steps.
 
 use super::descend::Descent;
-use super::form::{Limit, MAX_COST, Operation, Part, Sense};
+use super::form::{AccumulatorLimit, AccumulatorOp, CostPart, MAX_COST, Sense};
 use super::relax::{NEVER, Relaxation, SCALE};
 
 /// Most steps.
@@ -27,7 +27,7 @@ impl Prices {
         let mut prices = Prices { of: vec![0.0; form.accumulators.len()], whole: Vec::new() };
         for part in &form.parts {
             let factor = part.product.map_or(1, |p| {
-                Operation::Product.with(form.accumulators[p].start, relaxation.least[0][p])
+                AccumulatorOp::Product.with(form.accumulators[p].start, relaxation.least[0][p])
             });
             let whole = part.price as f64 * factor as f64;
             // Without a start of its own the maximum is one of the sums.
@@ -43,8 +43,8 @@ impl Prices {
     /// Sets the prices of a relaxation, rounded to what is sound.
     fn set(&self, relaxation: &mut Relaxation<'_>, widths: &[i64]) {
         let form = relaxation.form;
-        for Limit { accumulator: a, sense, .. } in &form.limits {
-            if form.accumulators[*a].operation == Operation::Sum {
+        for AccumulatorLimit { accumulator: a, sense, .. } in &form.limits {
+            if form.accumulators[*a].operation == AccumulatorOp::Sum {
                 let price = (self.of[*a] * SCALE as f64).round() as i64;
                 relaxation.prices[*a] = allowed(*sense, price).clamp(-widths[*a], widths[*a]);
             }
@@ -64,8 +64,8 @@ impl Prices {
     fn step(&mut self, relaxation: &Relaxation<'_>, values: &[i64], length: f64) -> bool {
         let form = relaxation.form;
         let mut gradient = vec![0.0; self.of.len()];
-        for Limit { accumulator: a, bound, .. } in &form.limits {
-            if form.accumulators[*a].operation == Operation::Sum {
+        for AccumulatorLimit { accumulator: a, bound, .. } in &form.limits {
+            if form.accumulators[*a].operation == AccumulatorOp::Sum {
                 gradient[*a] = (values[*a] - bound) as f64;
             }
         }
@@ -77,7 +77,7 @@ impl Prices {
             return false;
         }
         self.of.iter_mut().zip(&gradient).for_each(|(p, g)| *p += length * g / norm);
-        for Limit { accumulator: a, sense, .. } in &form.limits {
+        for AccumulatorLimit { accumulator: a, sense, .. } in &form.limits {
             match sense {
                 Sense::AtMost => self.of[*a] = self.of[*a].max(0.0),
                 Sense::AtLeast => self.of[*a] = self.of[*a].min(0.0),
@@ -91,7 +91,7 @@ impl Prices {
     }
 
     /// How the bound of a part changes with the price of one of its sums.
-    fn slope(&self, part: &Part, s: usize, values: &[i64]) -> f64 {
+    fn slope(&self, part: &CostPart, s: usize, values: &[i64]) -> f64 {
         let mean = match part.sums.len() {
             1 => values[part.max] as f64,
             n => part.sums.iter().map(|s| values[*s] as f64).sum::<f64>() / n as f64,
@@ -101,7 +101,7 @@ impl Prices {
 
     /// Makes the prices of a part's sums add up to what they may: several share all of it, as the
     /// maximum is one of them; a single one may leave some to the maximum beside it.
-    fn fit(&mut self, part: &Part, whole: f64) {
+    fn fit(&mut self, part: &CostPart, whole: f64) {
         part.sums.iter().for_each(|s| self.of[*s] = self.of[*s].max(0.0));
         let sum: f64 = part.sums.iter().map(|s| self.of[*s]).sum();
         if sum > whole || part.sums.len() > 1 {

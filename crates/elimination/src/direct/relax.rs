@@ -1,12 +1,13 @@
 //! Lower bounds along a path: limits and parts with prices.
 //!
-//! A limit `a <= b` with a price `p >= 0` adds `p (a - b)`, which is at most 0 where the limit holds.
+//! A limit `a <= b` with a price `p >= 0` adds `p (a - b)`, which is at most 0 where the limit
+//! holds.
 //! A part `price * P * max(m, s1, ...)` is at least `q1 s1 + q2 s2 + ... + (w - q1 - q2 - ...) M`
 //! for prices `q >= 0` whose sum is at most `w`, where `w` is a lower bound of `price * P`, and `M`
 //! one of the maximum. Both are sums of tables, so the least of everything is found node by node
 //! from the last one back. All bounds are in units of a 1024th of the cost.
 
-use super::form::{DirectForm, Operation};
+use super::form::{AccumulatorOp, DirectForm};
 use super::path::{Arc, Stage};
 
 /// Units of a bound in a unit of the cost.
@@ -136,8 +137,9 @@ impl<'f> Relaxation<'f> {
                 continue;
             }
             let mut greatest = values[part.max].max(self.least[at][part.max]);
-            let factor =
-                part.product.map_or(1, |p| Operation::Product.with(values[p], self.least[at][p]));
+            let factor = part
+                .product
+                .map_or(1, |p| AccumulatorOp::Product.with(values[p], self.least[at][p]));
             let mut rest = SCALE * part.price * factor;
             for s in part.sums.iter().filter(|s| self.last[**s] >= at) {
                 greatest = greatest.max(values[*s] + self.least[at][*s]);

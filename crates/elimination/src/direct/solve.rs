@@ -2,8 +2,9 @@
 
 use itertools::Itertools;
 
+use super::answer::{Known, LabelCover, Near, Solved};
 use super::descend::Descent;
-use super::form::{DirectForm, FORBIDDEN, Table};
+use super::form::{DirectForm, FORBIDDEN, FormTable};
 use super::labels::{self, NodeLabel};
 use super::pairs;
 use super::path::{self, Stage};
@@ -12,26 +13,6 @@ use super::relax::{Relaxation, SCALE};
 
 /// Labels of a place in each pass. Only the last pass cuts none.
 const BEAMS: [usize; 4] = [200, 4_000, 80_000, usize::MAX];
-
-/// What is known while a form is searched.
-#[derive(Debug, Clone, Copy)]
-pub struct Known<'k> {
-    /// No assignment costs less.
-    pub lower: i64,
-    /// The best assignment so far, and its cost.
-    pub best: Option<(&'k [u32], i64)>,
-}
-
-/// How a search ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Solved {
-    /// Nothing costs less than the best; if there is none, nothing is allowed.
-    pub proved: bool,
-    /// The best cost, and an assignment that has it.
-    pub best: Option<(i64, Vec<u32>)>,
-    /// Labels of all passes, or boxes of the search over pairs.
-    pub steps: u64,
-}
 
 impl DirectForm {
     /// The least cost; `None` if the form is too large for this. `told` gets what is known whenever
@@ -51,32 +32,10 @@ impl DirectForm {
     }
 }
 
-/// The assignments that cost little.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Near {
-    /// Their costs and they, the least cost first.
-    pub all: Vec<(i64, Vec<u32>)>,
-    /// None was left out.
-    pub whole: bool,
-}
-
-/// Why nothing costs less than some number: prices and labels, for a checker that computes the
-/// bounds anew.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LabelProof {
-    /// The variables in a sequence.
-    pub order: Vec<usize>,
-    /// The price of each accumulator, in units of a 1024th of the cost.
-    pub prices: Vec<i64>,
-    /// After each variable of the sequence the labels: the values of its live variables, in the
-    /// order of the sequence, and those of the accumulators. What may cost less is covered by one.
-    pub labels: Vec<Vec<(Vec<u32>, Vec<i64>)>>,
-}
-
 impl DirectForm {
     /// A proof that nothing costs less than `cost`, which has at most `most` labels after each
     /// variable. `None` if there is none, at a stop, or where the form is too large.
-    pub fn proof(&self, cost: i64, most: usize, stop: &dyn Fn() -> bool) -> Option<LabelProof> {
+    pub fn proof(&self, cost: i64, most: usize, stop: &dyn Fn() -> bool) -> Option<LabelCover> {
         let mut relaxation = Relaxation::new(self, path::stages(self)?);
         prices::find(&mut relaxation, &mut Descent::new(self), stop);
         let labels = labels::front(&relaxation, cost, most, stop)?;
@@ -85,7 +44,7 @@ impl DirectForm {
         let of = |(at, labels): (usize, Vec<NodeLabel>)| {
             labels.into_iter().map(|(node, own)| (values(at + 1, node), own)).collect::<Vec<_>>()
         };
-        Some(LabelProof {
+        Some(LabelCover {
             order: stages.iter().map(|stage| stage.variable).collect(),
             prices: relaxation.prices.clone(),
             labels: labels.into_iter().enumerate().map(of).collect(),
@@ -183,7 +142,7 @@ impl Search<'_, '_> {
     /// forbidden, and the maximum is at least the range's least.
     fn ranges(&mut self, max: usize, lower: i64) -> bool {
         let form = self.form;
-        let of_max = |t: &&Table| t.accumulator == max;
+        let of_max = |t: &&FormTable| t.accumulator == max;
         let entries = form.tables.iter().filter(of_max).flat_map(|t| &t.entries).copied();
         let start = form.accumulators[max].start;
         let all = entries.filter(|e| *e != FORBIDDEN).map(|e| e.max(start)).chain([start]);

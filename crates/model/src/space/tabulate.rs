@@ -41,7 +41,7 @@ impl Problem {
     /// apart.
     ///
     /// # Errors
-    /// As [`Problem::configurations`], as far as single parameters tell.
+    /// As [`Problem::configurations`], but for what only several parameters decide.
     pub fn loose_configurations(
         &self,
         limits: &TableLimits<'_>,

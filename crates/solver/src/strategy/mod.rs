@@ -42,7 +42,7 @@ tickbound_input::named! {
         Enumerate = "enumerate" => enumerate::ENTRY,
         /// Eliminating the parameters one by one over a join tree, without listing the space.
         Eliminate = "eliminate" => eliminate::ENTRY,
-        /// Elimination with prices and labels, where parameters share a budget, a maximum, a product.
+        /// Elimination with prices and labels: parameters share a budget, a maximum, a product.
         Labels = "labels" => labels::ENTRY,
         /// Branch and bound over boxes of values, without listing the space.
         Branch = "branch" => branch::ENTRY,

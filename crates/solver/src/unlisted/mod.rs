@@ -67,32 +67,34 @@ pub fn tune(
 
 /// Combinations of parameters that share a condition, over all conditions, up to which the
 /// conditions become relations first, unless parameters differ in many pairs.
-const FEW_CHOICES: u64 = 1 << 20;
+const SMALL_CHOICES: u64 = 1 << 20;
 
 /// Searches with labels before conditions over many parameters become relations, where that would
-/// take long; `None` if it would not, or the bracket is left open. Another strategy than
-/// [`Strategy::Labels`] must leave the choice.
+/// take long, or labels were chosen by name; `None` if not, or the bracket is left open.
 pub fn at_first(
     problem: &Problem,
     cost: &Cost,
     options: &SearchOptions,
     bracket: &Bracket<'_>,
 ) -> Result<Option<TuneResult>, SolveError> {
+    let named = options.strategy == Strategy::Labels;
+    if !named && !options.strategy.leaves_choice() {
+        return Ok(None);
+    }
     let stop = || bracket.out_of_time();
     let configurations = problem.loose_configurations(&crate::search::limits(MAX_ROWS, &stop))?;
     let size = |p: &usize| configurations.values()[*p].len() as u64;
     let choices = |c: &Condition| c.parameters.iter().map(size).fold(1, u64::saturating_mul);
     let all = configurations.conditions().iter().map(choices).fold(0, u64::saturating_add);
     let pairs = configurations.conditions().iter().filter(|c| c.differ(problem).is_some()).count();
-    let named = options.strategy == Strategy::Labels;
-    match named || all > FEW_CHOICES || pairs > 2 * problem.parameters.len() {
+    match named || all > SMALL_CHOICES || pairs > 2 * problem.parameters.len() {
         true => labelled(&Search::new(&configurations, cost, bracket), options, named),
         false => Ok(None),
     }
 }
 
-/// Searches with labels; `None` if the cost has no such form, or the bracket is left open. A form in
-/// which nothing is shared is tried where `plain` says so.
+/// Searches with labels; `None` if the cost has no such form, or the bracket is left open. A form
+/// in which nothing is shared is tried where `plain` says so.
 fn labelled(
     search: &Search<'_>,
     options: &SearchOptions,
@@ -103,8 +105,7 @@ fn labelled(
     let Some(proof) = strategy::labels::on(search, &form)? else { return Ok(None) };
     let bracket = search.bracket;
     if bracket.bounds().best.is_none() {
-        let none = TuneResult::begun(options, bracket);
-        return Ok(Some(TuneResult { status: Status::Infeasible, ..none }));
+        return Ok(Some(TuneResult::infeasible(options, bracket)));
     }
     let checked = Some(check::sample(search, options.seed)?);
     let ranking = rank::by_labels(search, &form, options.top)?;

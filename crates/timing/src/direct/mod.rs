@@ -9,20 +9,22 @@
 //! The form is exact or there is none: everything that may have no value is in a table, whose rows
 //! are all examined.
 
+mod node;
+
 use std::collections::BTreeSet;
 
 use itertools::{Itertools, MinMaxResult};
-use tickbound_elimination::direct::{DirectForm, FORBIDDEN, Limit, Operation, Part, Sense, Table};
+use tickbound_elimination::direct::{
+    AccumulatorLimit, AccumulatorOp, CostPart, DirectForm, FORBIDDEN, FormTable, Sense,
+};
 use tickbound_expr::interval::Interval;
-use tickbound_expr::{BinaryOp, Expr, Function};
+use tickbound_expr::{BinaryOp, Expr};
 use tickbound_model::Problem;
 use tickbound_model::space::{Condition, Configurations, Holds};
 
-use crate::at::LocatedExpr;
+use self::node::{Node, Summand, View};
 use crate::cost::Cost;
 use crate::obligation::Obligation;
-use crate::obligation::product::Factor;
-use crate::term::Term;
 
 /// Most parameters of a table.
 const MAX_PARAMETERS: usize = 3;
@@ -53,86 +55,6 @@ impl Obligation<'_> {
         }
         builder.conditions()?;
         Some(builder.form).filter(DirectForm::is_small)
-    }
-}
-
-/// A part of a cost or of a condition.
-#[derive(Debug, Clone, Copy)]
-enum Node<'n> {
-    Term(&'n Term),
-    Factor(&'n Factor),
-    Expr(&'n Expr),
-    Number(i64),
-}
-
-/// A factor, and what it is multiplied by.
-type Summand<'n> = (i64, Node<'n>);
-
-/// What a node is made of.
-enum View<'n> {
-    /// The sum, each times a factor.
-    Sum(Vec<Summand<'n>>),
-    Product(Vec<Node<'n>>),
-    Max(Vec<Node<'n>>),
-    /// Something else.
-    Whole,
-}
-
-impl<'n> Node<'n> {
-    fn parameters(self, problem: &Problem) -> Vec<usize> {
-        match self {
-            Node::Term(term) => term.parameters(problem),
-            Node::Factor(factor) => problem.parameters_of(factor.expressions()),
-            Node::Expr(expr) => problem.parameters_of([expr]),
-            Node::Number(_) => Vec::new(),
-        }
-    }
-
-    fn value(self, env: &[i64]) -> Option<i64> {
-        match self {
-            Node::Term(term) => term.value(env).ok(),
-            Node::Factor(factor) => i64::try_from(factor.value(env).ok()?).ok(),
-            Node::Expr(expr) => expr.eval(env).ok(),
-            Node::Number(n) => Some(n),
-        }
-    }
-
-    fn view(self, of: &[Interval]) -> View<'n> {
-        let is_natural = |e: &Expr| e.range(of).values.is_some_and(|v| v.low >= 0);
-        match self {
-            Node::Term(Term::Work(LocatedExpr { expr, .. }))
-            | Node::Factor(Factor::Amount(expr))
-                if is_natural(expr) =>
-            {
-                Node::Expr(expr).view(of)
-            }
-            Node::Term(Term::Count(LocatedExpr { expr, .. }))
-            | Node::Factor(Factor::Count(expr)) => match is_natural(expr) {
-                true => Node::Expr(expr).view(of),
-                false => View::Max(vec![Node::Expr(expr), Node::Number(0)]),
-            },
-            Node::Term(Term::Sum(parts)) => {
-                View::Sum(parts.iter().map(|part| (1, Node::Term(part))).collect())
-            }
-            Node::Term(Term::Product(parts)) => {
-                View::Product(parts.iter().map(Node::Term).collect())
-            }
-            Node::Term(Term::Max(parts)) => View::Max(parts.iter().map(Node::Term).collect()),
-            Node::Expr(Expr::Neg(a)) => View::Sum(vec![(-1, Node::Expr(a))]),
-            Node::Expr(Expr::Binary(BinaryOp::Add, a, b)) => {
-                View::Sum(vec![(1, Node::Expr(a)), (1, Node::Expr(b))])
-            }
-            Node::Expr(Expr::Binary(BinaryOp::Sub, a, b)) => {
-                View::Sum(vec![(1, Node::Expr(a)), (-1, Node::Expr(b))])
-            }
-            Node::Expr(Expr::Binary(BinaryOp::Mul, a, b)) => {
-                View::Product(vec![Node::Expr(a), Node::Expr(b)])
-            }
-            Node::Expr(Expr::Call(Function::Max, all)) => {
-                View::Max(all.iter().map(Node::Expr).collect())
-            }
-            _ => View::Whole,
-        }
     }
 }
 
@@ -292,10 +214,10 @@ impl<'b, 'p> Builder<'b, 'p> {
     /// Adds a price times a product of tables times a maximum to the cost.
     fn part(&mut self, price: i64, product: Vec<Node<'_>>, parts: Vec<Node<'_>>) -> Option<()> {
         let with_product = !product.is_empty();
-        let accumulator = self.form.accumulator(Operation::Product, 1);
+        let accumulator = self.form.accumulator(AccumulatorOp::Product, 1);
         product.into_iter().try_for_each(|node| self.factor(accumulator, node))?;
         let product = with_product.then_some(accumulator);
-        let max = self.form.accumulator(Operation::Max, i64::MIN);
+        let max = self.form.accumulator(AccumulatorOp::Max, i64::MIN);
         let (mut sums, mut tables, mut least) = (Vec::new(), Vec::new(), i64::MIN);
         for node in self.greatest(parts) {
             let parameters = node.parameters(self.problem);
@@ -304,7 +226,7 @@ impl<'b, 'p> Builder<'b, 'p> {
             } else if self.is_small(&parameters) {
                 tables.push(node);
             } else {
-                let sum = self.form.accumulator(Operation::Sum, 0);
+                let sum = self.form.accumulator(AccumulatorOp::Sum, 0);
                 self.add(sum, node, 1)?;
                 least = least.max(*self.form.range(sum)?.start());
                 sums.push(sum);
@@ -314,10 +236,10 @@ impl<'b, 'p> Builder<'b, 'p> {
             self.table(max, node.parameters(self.problem), &|env| node.value(env))?;
         }
         let tables = self.form.tables.iter().filter(|t| t.accumulator == max);
-        let entries = |t: &Table| t.entries.iter().copied().filter(|e| *e != FORBIDDEN).min();
+        let entries = |t: &FormTable| t.entries.iter().copied().filter(|e| *e != FORBIDDEN).min();
         let start = tables.filter_map(entries).fold(least, i64::max);
         self.form.accumulators[max].start = start;
-        self.form.parts.push(Part { price, product, max, sums });
+        self.form.parts.push(CostPart { price, product, max, sums });
         (start >= 0 || product.is_none()).then_some(())
     }
 
@@ -366,7 +288,7 @@ impl<'b, 'p> Builder<'b, 'p> {
             known.start = known.start.checked_add(entries[0])?;
             return Some(());
         }
-        self.push(Table { accumulator, variables, entries })
+        self.push(FormTable { accumulator, variables, entries })
     }
 
     /// A number for each combination of the values of some parameters.
@@ -390,10 +312,11 @@ impl<'b, 'p> Builder<'b, 'p> {
     }
 
     /// Adds a table, in one with what the accumulator has over the same parameters.
-    fn push(&mut self, table: Table) -> Option<()> {
+    fn push(&mut self, table: FormTable) -> Option<()> {
         let operation = self.form.accumulators[table.accumulator].operation;
-        let same =
-            |t: &&mut Table| t.accumulator == table.accumulator && t.variables == table.variables;
+        let same = |t: &&mut FormTable| {
+            t.accumulator == table.accumulator && t.variables == table.variables
+        };
         let Some(known) = self.form.tables.iter_mut().find(same) else {
             self.form.tables.push(table);
             return Some(());
@@ -401,9 +324,9 @@ impl<'b, 'p> Builder<'b, 'p> {
         for (known, more) in known.entries.iter_mut().zip(table.entries) {
             *known = match (operation, *known, more) {
                 (_, FORBIDDEN, _) | (_, _, FORBIDDEN) => FORBIDDEN,
-                (Operation::Sum, a, b) => a.checked_add(b)?,
-                (Operation::Product, a, b) => a.checked_mul(b)?,
-                (Operation::Max, a, b) => a.max(b),
+                (AccumulatorOp::Sum, a, b) => a.checked_add(b)?,
+                (AccumulatorOp::Product, a, b) => a.checked_mul(b)?,
+                (AccumulatorOp::Max, a, b) => a.max(b),
             };
         }
         Some(())
@@ -427,7 +350,7 @@ impl<'b, 'p> Builder<'b, 'p> {
                 let entries = self.rows(&condition.parameters, &value)?;
                 let variables = condition.parameters.clone();
                 if !variables.is_empty() {
-                    self.push(Table { accumulator: 0, variables, entries })?;
+                    self.push(FormTable { accumulator: 0, variables, entries })?;
                 } else if entries[0] == FORBIDDEN {
                     return None;
                 }
@@ -462,11 +385,11 @@ impl<'b, 'p> Builder<'b, 'p> {
         let all: BTreeSet<i64> = parameters.iter().flat_map(|p| &values[*p]).copied().collect();
         let sense = if all.len() == parameters.len() { Sense::Equal } else { Sense::AtMost };
         for value in all {
-            let accumulator = self.form.accumulator(Operation::Sum, 0);
-            self.form.limits.push(Limit { accumulator, sense, bound: 1 });
+            let accumulator = self.form.accumulator(AccumulatorOp::Sum, 0);
+            self.form.limits.push(AccumulatorLimit { accumulator, sense, bound: 1 });
             for p in parameters {
                 let entries = values[*p].iter().map(|v| i64::from(*v == value)).collect();
-                self.push(Table { accumulator, variables: vec![*p], entries })?;
+                self.push(FormTable { accumulator, variables: vec![*p], entries })?;
             }
         }
         Some(())
@@ -498,12 +421,12 @@ impl<'b, 'p> Builder<'b, 'p> {
     /// Compares a with b + more.
     fn limit(&mut self, a: Node<'_>, b: Node<'_>, sense: Sense, more: i64) -> Option<()> {
         if let Some((factors, bound)) = self.limited_product(a, b, sense, more) {
-            let accumulator = self.form.accumulator(Operation::Product, 1);
-            self.form.limits.push(Limit { accumulator, sense, bound });
+            let accumulator = self.form.accumulator(AccumulatorOp::Product, 1);
+            self.form.limits.push(AccumulatorLimit { accumulator, sense, bound });
             return factors.into_iter().try_for_each(|node| self.factor(accumulator, node));
         }
-        let accumulator = self.form.accumulator(Operation::Sum, 0);
-        self.form.limits.push(Limit { accumulator, sense, bound: more });
+        let accumulator = self.form.accumulator(AccumulatorOp::Sum, 0);
+        self.form.limits.push(AccumulatorLimit { accumulator, sense, bound: more });
         self.add(accumulator, a, 1)?;
         self.add(accumulator, b, -1)
     }
