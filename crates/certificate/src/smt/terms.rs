@@ -124,7 +124,7 @@ impl<'o, 'p> SmtTerms<'o, 'p> {
             Expr::Binary(BinaryOp::Mul, a, b) => {
                 let depends = |e: &Expr| !self.obligation.problem.parameters_of([e]).is_empty();
                 // What does not depend on parameters is not compared: the other may have too many
-                // choices to be looked at.
+                // choices to be enumerated.
                 let (a, b) = match (depends(a), depends(b)) {
                     (false, _) => (a, b),
                     (true, false) => (b, a),
