@@ -9,7 +9,7 @@
 //! accumulators that are no worse. After the last parameter there is none, so nothing is faster.
 //!
 //! The checker takes each label one parameter further, with each of its values. What comes out must
-//! break a limit whatever follows, or have a lower bound that is not below the time claimed, or be
+//! break a limit with any completion, or have a lower bound that is not below the time claimed, or be
 //! covered. The bounds are those of the prices (docs/certificates.md), computed here by elimination
 //! along the sequence. By induction every configuration that would be faster has a label at the
 //! end.
@@ -358,7 +358,7 @@ impl<'c, 'f> Checker<'c, 'f> {
     }
 
     /// Puts what is complete where it counts, and what can no longer matter at its worst harmless
-    /// value. False if a limit is broken whatever follows.
+    /// value. False if a limit is broken with any completion.
     fn settle(&self, at: usize, values: &mut [i128]) -> bool {
         let (form, after) = (self.form, &self.places[at].after);
         for limit in form.limits.iter().filter(|l| self.last[l.accumulator] >= at) {
@@ -444,7 +444,7 @@ impl<'c, 'f> Checker<'c, 'f> {
         bound
     }
 
-    /// True if whatever follows is allowed after a label where it is after these values, and costs
+    /// True if each completion is allowed after a label where it is after these values, and costs
     /// no more.
     fn is_no_worse(&self, label: &[i128], values: &[i128]) -> bool {
         let sense = |a: usize| {

@@ -17,7 +17,7 @@ use tickbound_timing::obligation::{Obligation, TimePart};
 pub const MAX_ROWS: usize = 1 << 21;
 
 /// A proof of the least time, whatever it is; `by_group` is its form
-/// ([`InequalityProof::by_group`]). No relation and no message has more than so many rows.
+/// ([`InequalityProof::by_group`]). No relation and no message has more than `rows` rows.
 ///
 /// # Errors
 /// Relations that are too large, an expression without a value for some choice of a few parameters,

@@ -58,7 +58,7 @@ const SMALL_ROWS: usize = 1 << 16;
 /// Choices of parameters that share a condition or a summand, from which on labels are first.
 const MANY_CHOICES: usize = 1 << 20;
 
-/// True if some condition or summand is over so many choices that tables of it take long.
+/// True if some condition or summand is over too many choices for a table.
 fn is_wide(obligation: &Obligation<'_>) -> bool {
     let parts = parts(obligation, false);
     let of_parts = parts.iter().map(|part| &part.parameters);

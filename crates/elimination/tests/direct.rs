@@ -22,7 +22,7 @@ fn all(form: &DirectForm) -> Vec<(i64, Vec<u32>)> {
     costs
 }
 
-/// The least cost; every bound that is told on the way must be one.
+/// The least cost; every bound that is reported on the way must be one.
 fn least(form: &DirectForm, right: Option<i64>) -> Option<Solved> {
     form.least(&|| false, &mut |known| {
         assert!(right.is_none_or(|right| known.lower <= right), "a wrong bound: {}", known.lower);

@@ -13,7 +13,7 @@ use tickbound_solver::{Proof, SearchOptions, Strategy, TuneResult, tune};
 use crate::shared_problems::{KINDS, problem};
 
 fn parsed(value: &Value) -> Problem {
-    let nowhere = |name: &str| unreachable!("no platform is named, but {name} was asked for");
+    let nowhere = |name: &str| unreachable!("no platform is named, but {name} was requested");
     Problem::from_value(value, &IndexMap::new(), &nowhere)
         .unwrap_or_else(|e| panic!("{e}: {value}"))
 }

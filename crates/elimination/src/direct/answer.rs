@@ -1,4 +1,4 @@
-//! What a search of a direct form says.
+//! Results of searches of direct forms.
 
 /// What is known while a form is searched.
 #[derive(Debug, Clone, Copy)]

@@ -72,8 +72,8 @@ pub(super) struct Passed {
 /// A node, and the values of the accumulators.
 pub(super) type NodeLabel = (usize, Vec<i64>);
 
-/// For each place but the first the labels of which one is no worse than whatever may cost less
-/// than `known`. `None` if there are more than `most` at a place.
+/// For each place but the first the labels of which one is no worse than any assignment that
+/// may cost less than `known`. `None` if there are more than `most` at a place.
 pub(super) fn front(
     relaxation: &Relaxation<'_>,
     known: i64,

@@ -175,14 +175,14 @@ struct PairSearch<'s, 'f> {
     descent: Descent<'f>,
     boxes: u64,
     stop: &'s dyn Fn() -> bool,
-    told: &'s mut dyn FnMut(Known<'_>),
+    report: &'s mut dyn FnMut(Known<'_>),
 }
 
 /// The least cost of a form of tables over at most two variables; `None` for others.
 pub(super) fn least(
     form: &DirectForm,
     stop: &dyn Fn() -> bool,
-    told: &mut dyn FnMut(Known<'_>),
+    report: &mut dyn FnMut(Known<'_>),
 ) -> Option<Solved> {
     let pairs = Pairs::new(form)?;
     let mut descent = Descent::new(form);
@@ -198,7 +198,7 @@ pub(super) fn least(
         descent.from(form.sizes.iter().map(&mut draw).collect());
     }
     let whole = pairs.whole();
-    let mut search = PairSearch { pairs, descent, boxes: 0, stop, told };
+    let mut search = PairSearch { pairs, descent, boxes: 0, stop, report };
     let proved = search.search(whole, SWEEPS[0]);
     Some(Solved { proved, best: search.descent.best, steps: search.boxes })
 }
@@ -271,6 +271,6 @@ impl PairSearch<'_, '_> {
     fn tell(&mut self, bound: i64) {
         let lower = bound.div_euclid(SCALE) + i64::from(bound.rem_euclid(SCALE) > 0);
         let best = self.descent.best.as_ref().map(|(cost, a)| (a.as_slice(), *cost));
-        (self.told)(Known { lower: best.map_or(lower, |(_, cost)| lower.min(cost)), best });
+        (self.report)(Known { lower: best.map_or(lower, |(_, cost)| lower.min(cost)), best });
     }
 }

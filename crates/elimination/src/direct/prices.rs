@@ -30,7 +30,7 @@ impl Prices {
                 AccumulatorOp::Product.with(form.accumulators[p].start, relaxation.least[0][p])
             });
             let whole = part.price as f64 * factor as f64;
-            // Without a start of its own the maximum is one of the sums.
+            // Without a start the maximum is one of the sums.
             let others =
                 usize::from(form.accumulators[part.max].start >= 0 && part.sums.len() == 1);
             let each = whole / (part.sums.len() + others).max(1) as f64;

@@ -15,19 +15,19 @@ use super::relax::{Relaxation, SCALE};
 const BEAMS: [usize; 4] = [200, 4_000, 80_000, usize::MAX];
 
 impl DirectForm {
-    /// The least cost; `None` if the form is too large for this. `told` gets what is known whenever
+    /// The least cost; `None` if the form is too large for this. `report` gets what is known whenever
     /// that may have changed.
     pub fn least(
         &self,
         stop: &dyn Fn() -> bool,
-        told: &mut dyn FnMut(Known<'_>),
+        report: &mut dyn FnMut(Known<'_>),
     ) -> Option<Solved> {
         if !self.is_small() {
             return None;
         }
         match path::stages(self) {
-            Some(stages) => Some(along_path(self, stages, stop, told)),
-            None => pairs::least(self, stop, told),
+            Some(stages) => Some(along_path(self, stages, stop, report)),
+            None => pairs::least(self, stop, report),
         }
     }
 }
@@ -72,16 +72,16 @@ struct Search<'s, 'f> {
     descent: Descent<'f>,
     steps: u64,
     stop: &'s dyn Fn() -> bool,
-    told: &'s mut dyn FnMut(Known<'_>),
+    report: &'s mut dyn FnMut(Known<'_>),
 }
 
 fn along_path(
     form: &DirectForm,
     stages: Vec<Stage>,
     stop: &dyn Fn() -> bool,
-    told: &mut dyn FnMut(Known<'_>),
+    report: &mut dyn FnMut(Known<'_>),
 ) -> Solved {
-    let mut search = Search { form, descent: Descent::new(form), steps: 0, stop, told };
+    let mut search = Search { form, descent: Descent::new(form), steps: 0, stop, report };
     let mut relaxation = Relaxation::new(form, stages);
     let lower = search.bound(&mut relaxation);
     search.tell(lower);
@@ -101,7 +101,7 @@ impl Search<'_, '_> {
     fn tell(&mut self, lower: i64) {
         let lower = lower.min(self.best());
         let best = self.descent.best.as_ref().map(|(cost, a)| (a.as_slice(), *cost));
-        (self.told)(Known { lower, best });
+        (self.report)(Known { lower, best });
     }
 
     /// Finds prices; the bound that they give.
@@ -111,7 +111,7 @@ impl Search<'_, '_> {
         root.div_euclid(SCALE) + i64::from(root.rem_euclid(SCALE) > 0)
     }
 
-    /// Passes of at most so many labels at a place; true once one has cut none.
+    /// Passes with limits on the labels at a place; true once one has cut none.
     fn passes(&mut self, relaxation: &mut Relaxation<'_>, beams: &[usize], lower: i64) -> bool {
         for most in beams {
             if (self.stop)() {

@@ -207,7 +207,7 @@ impl Condition {
         }
     }
 
-    /// The two parameters that it says differ; `None` if it is another condition.
+    /// The two parameters that it requires to differ; `None` if it is another condition.
     pub fn differ(&self, problem: &Problem) -> Option<[usize; 2]> {
         let Expr::Binary(BinaryOp::Ne, a, b) = self.truth()? else { return None };
         let place = |e: &Expr| match e {

@@ -155,7 +155,7 @@ fn combinations(values: &[Vec<i64>], of: &[usize], each: &mut impl FnMut(&[i64])
 }
 
 impl Configurations<'_> {
-    /// Turns conditions on at most so many parameters into relations, those over the fewest first.
+    /// Turns conditions on at most `most` parameters into relations, those over the fewest first.
     /// Gives back what has no value.
     fn build(&mut self, most: usize) -> Result<Vec<(usize, Relation)>, ModelError> {
         let mut failing = Vec::new();

@@ -1,6 +1,6 @@
 //! Elimination with labels on the direct form of the cost, where parameters share something.
 //!
-//! The form is a statement of its own of conditions and cost, so what it says of a configuration is
+//! The form states conditions and cost a second time, so what it gives for a configuration is
 //! compared with the simulator, for each that it proposes.
 
 use tickbound_elimination::direct::{DirectForm, Known};
@@ -27,7 +27,7 @@ fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
 pub(crate) fn on(search: &Search<'_>, form: &DirectForm) -> Result<Option<Proof>, SolveError> {
     let bracket = search.bracket;
     let mut offered = Ok(());
-    let mut told = |known: Known<'_>| {
+    let mut report = |known: Known<'_>| {
         if let (Some((assignment, cost)), Ok(())) = (known.best, &offered) {
             let configuration = search.configurations.configuration(assignment);
             offered = search.offer(configuration.clone(), Some(cost)).map(|time| {
@@ -38,7 +38,7 @@ pub(crate) fn on(search: &Search<'_>, form: &DirectForm) -> Result<Option<Proof>
         }
         bracket.raise_rest(known.lower);
     };
-    let solved = form.least(&|| bracket.done(), &mut told);
+    let solved = form.least(&|| bracket.done(), &mut report);
     offered?;
     let is_proved = |proved: bool| proved || bracket.closed();
     let Some(solved) = solved.filter(|solved| is_proved(solved.proved)) else { return Ok(None) };

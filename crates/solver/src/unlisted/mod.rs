@@ -9,7 +9,7 @@
 //! 2. If running all configurations in the simulator is cheap, that is done, and nothing else is
 //!    needed.
 //! 3. Where parameters share a budget, a maximum or a product, elimination with labels is next; it
-//!    is first where the conditions are over so many parameters that tables of them take long.
+//!    is first where the conditions are over too many parameters for tables of them.
 //! 4. Otherwise the costs are tabulated and the parameters eliminated. Every configuration that a
 //!    strategy proposes is simulated before it counts. Where tables would be large one drawn at
 //!    random comes first, so that there is something to show.
@@ -94,7 +94,7 @@ pub fn at_first(
 }
 
 /// Searches with labels; `None` if the cost has no such form, or the bracket is left open. A form
-/// in which nothing is shared is tried where `plain` says so.
+/// in which nothing is shared is tried if `plain`.
 fn labelled(
     search: &Search<'_>,
     options: &SearchOptions,

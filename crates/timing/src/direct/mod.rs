@@ -1,6 +1,6 @@
 //! A cost and the conditions of a space as a [`DirectForm`].
 //!
-//! What depends on at most three parameters becomes a table, whatever it is. Sums are taken apart
+//! What depends on at most three parameters becomes a table. Sums are taken apart
 //! into their summands, so that an expression over many parameters is several tables. A maximum or
 //! a product over many parameters is a part of the cost, a comparison of sums or products over many
 //! a limit. Conditions that parameters differ in pairs become one limit for each value: it occurs
