@@ -9,8 +9,8 @@
 //! accumulators that are no worse. After the last parameter there is none, so nothing is faster.
 //!
 //! The checker takes each label one parameter further, with each of its values. What comes out must
-//! break a limit with any completion, or have a lower bound that is not below the time claimed, or be
-//! covered. The bounds are those of the prices (docs/certificates.md), computed here by elimination
+//! break a limit with any completion, or have a lower bound that is not below the time claimed, or
+//! be covered. The bounds are those of the prices (docs/certificates.md), computed here by elimination
 //! along the sequence. By induction every configuration that would be faster has a label at the
 //! end.
 

@@ -15,8 +15,8 @@ use super::relax::{Relaxation, SCALE};
 const BEAMS: [usize; 4] = [200, 4_000, 80_000, usize::MAX];
 
 impl DirectForm {
-    /// The least cost; `None` if the form is too large for this. `report` gets what is known whenever
-    /// that may have changed.
+    /// The least cost; `None` if the form is too large for this. `report` gets what is known
+    /// whenever that may have changed.
     pub fn least(
         &self,
         stop: &dyn Fn() -> bool,
