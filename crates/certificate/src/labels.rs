@@ -11,8 +11,7 @@
 //! The checker takes each label one parameter further, with each of its values. What comes out must
 //! break a limit with any completion, or have a lower bound that is not below the time claimed, or
 //! be covered. The bounds are those of the prices (docs/certificates.md), computed here by
-//! elimination along the sequence. By induction every configuration that would be faster has a label
-//! at the end.
+//! elimination along the sequence. By induction every faster configuration has a label at the end.
 
 use std::collections::HashMap;
 
