@@ -188,6 +188,9 @@ pub(super) fn least(
     let mut descent = Descent::new(form);
     let mut seed = 1u64;
     for _ in 0..DESCENTS {
+        if stop() {
+            return None;
+        }
         let mut draw = |size: &usize| {
             // Knuth's linear congruential generator, from MMIX.
             seed = seed

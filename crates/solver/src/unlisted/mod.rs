@@ -100,6 +100,9 @@ fn labelled(
     options: &SearchOptions,
     plain: bool,
 ) -> Result<Option<TuneResult>, SolveError> {
+    if search.bracket.out_of_time() {
+        return Ok(None);
+    }
     let form = direct_form(search.configurations, search.cost);
     let Some(form) = form.filter(|form| plain || !form.is_plain()) else { return Ok(None) };
     let Some(proof) = strategy::labels::on(search, &form)? else { return Ok(None) };
