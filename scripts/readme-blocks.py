@@ -25,6 +25,8 @@ DEVICE = re.compile(r"\btickbound (measure|score|calibrate|compare)\b|--platform
 # Said only where the rest takes long, which it does on a busy machine.
 ESTIMATE = re.compile(r"^tickbound: \d+ are measured; the others take about .*\n?", re.M)
 TIMES = [
+    # Z3 has as long as the search has taken, and answers or not.
+    (re.compile(r"^proved in the model: Z3 finds nothing .*\n?", re.M), ""),
     (re.compile(r"^(in: +).*$", re.M), r"\1TIME"),
     (re.compile(r"\b\d[\d.]* (ms|s|min|h)\b"), r"TIME \1"),
     (re.compile(r"\bwith [\d,]+ states, .*$", re.M), "with STATES"),
