@@ -65,3 +65,23 @@ fn random_problems_whose_parameters_share_something() {
     println!("{by_prices} by prices, {by_labels} by labels, {none} have no configuration");
     assert!(by_prices > 300 && by_labels > 300 && none > 20);
 }
+
+/// The study's sixteen problems, with their least times, where it is beside the project.
+#[test]
+fn problems_that_other_solvers_proved_faster() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/rivals");
+    let Ok(answers) = std::fs::read_to_string(folder.join("answers.tsv")) else {
+        println!("skipped: there is no {}", folder.display());
+        return;
+    };
+    for answer in answers.lines().skip(1) {
+        let fields: Vec<&str> = answer.split('\t').collect();
+        let text = std::fs::read_to_string(folder.join(fields[0])).expect("a problem");
+        let problem = parsed(&serde_json::from_str(&text).expect("JSON"));
+        let never = AtomicBool::new(false);
+        let result = tune(&problem, &SearchOptions::default(), &never, &|_| {}).expect("a result");
+        let least = fields[3].parse().ok();
+        assert_eq!((result.status, result.upper), (Status::Optimal, least), "{}", fields[0]);
+        assert!(matches!(result.proofs[0], Proof::Labels { .. }), "{}", fields[0]);
+    }
+}
