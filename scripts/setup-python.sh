@@ -35,8 +35,8 @@ else
     say "fetching the Python package ${packages[*]}"
     rm -rf "$environment"
     if python3 -m venv "$environment" >&2 &&
-        "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile \
-            --only-binary=:all: --require-hashes "${lists[@]/#/--requirement=}" >&2 &&
+        "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
+            --no-compile --only-binary=:all: --require-hashes "${lists[@]/#/--requirement=}" >&2 &&
         cat "${lists[@]}" >"$environment/wheels.txt"; then
         echo "$environment/bin/python"
     else

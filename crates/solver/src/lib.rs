@@ -48,7 +48,6 @@ pub mod instance;
 mod options;
 pub mod prepare;
 mod proof;
-
 pub mod result;
 mod schedule_search;
 pub mod search;

@@ -1,5 +1,6 @@
 //! Good assignments before any proof: coordinate descent with penalties.
 
+use super::answer::Known;
 use super::form::DirectForm;
 
 /// Values of a variable that are tried at a time.
@@ -9,11 +10,12 @@ const MAX_PAIRED: usize = 40;
 /// What an assignment costs at least that a table forbids.
 const FORBIDS: i64 = i64::MAX / 2;
 
+/// What a unit beyond a limit costs.
+const PENALTY: i64 = 1000;
+
 /// The best assignment so far.
 pub(super) struct Descent<'f> {
     form: &'f DirectForm,
-    /// For each accumulator what a unit beyond its limit costs.
-    penalty: i64,
     /// Its cost, and a value for every variable.
     pub best: Option<(i64, Vec<u32>)>,
 }
@@ -21,7 +23,13 @@ pub(super) struct Descent<'f> {
 impl<'f> Descent<'f> {
     /// Knows no assignment.
     pub fn new(form: &'f DirectForm) -> Descent<'f> {
-        Descent { form, penalty: 1000, best: None }
+        Descent { form, best: None }
+    }
+
+    /// What is known, given a lower bound.
+    pub fn known(&self, lower: i64) -> Known<'_> {
+        let best = self.best.as_ref().map(|(cost, a)| (a.as_slice(), *cost));
+        Known { lower: best.map_or(lower, |(_, cost)| lower.min(cost)), best }
     }
 
     /// Takes an assignment if it is allowed, and better than the best.
@@ -37,7 +45,7 @@ impl<'f> Descent<'f> {
         let Some(values) = self.form.values(assignment) else { return FORBIDS };
         let excess = self.form.limits.iter().map(|limit| limit.excess(values[limit.accumulator]));
         let excess = excess.fold(0, i64::saturating_add);
-        let penalty = excess.min(FORBIDS / self.penalty / 4) * self.penalty;
+        let penalty = excess.min(FORBIDS / PENALTY / 4) * PENALTY;
         self.form.total(&values).saturating_add(penalty)
     }
 

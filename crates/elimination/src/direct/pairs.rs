@@ -9,7 +9,7 @@
 use super::answer::{Known, Solved};
 use super::descend::Descent;
 use super::form::{DirectForm, FORBIDDEN};
-use super::relax::{NEVER, SCALE};
+use super::relax::{NEVER, SCALE, whole_cost};
 
 /// Sweeps over all pairs at first, and in each box after.
 const SWEEPS: [usize; 2] = [400, 24];
@@ -272,8 +272,6 @@ impl PairSearch<'_, '_> {
     }
 
     fn tell(&mut self, bound: i64) {
-        let lower = bound.div_euclid(SCALE) + i64::from(bound.rem_euclid(SCALE) > 0);
-        let best = self.descent.best.as_ref().map(|(cost, a)| (a.as_slice(), *cost));
-        (self.report)(Known { lower: best.map_or(lower, |(_, cost)| lower.min(cost)), best });
+        (self.report)(self.descent.known(whole_cost(bound)));
     }
 }

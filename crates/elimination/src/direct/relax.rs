@@ -15,6 +15,11 @@ pub(super) const SCALE: i64 = 1 << 10;
 /// A bound of what is impossible.
 pub(super) const NEVER: i64 = i64::MAX / 4;
 
+/// The least cost that a bound allows.
+pub(super) fn whole_cost(bound: i64) -> i64 {
+    bound.div_euclid(SCALE) + i64::from(bound.rem_euclid(SCALE) > 0)
+}
+
 /// A layered graph with prices.
 pub(super) struct Relaxation<'f> {
     pub form: &'f DirectForm,
@@ -174,17 +179,16 @@ impl<'f> Relaxation<'f> {
         Some(assignment)
     }
 
-    /// Removes the arcs that no path has that costs less than `best`; how many.
-    pub fn remove(&mut self, best: i64) -> usize {
+    /// Removes the arcs that no path has that costs less than `best`.
+    pub fn remove(&mut self, best: i64) {
         let most = SCALE * (best - 1);
         // With no path left, no sum is at most this.
         let aside = self.root().saturating_sub(self.to_go[0][0]);
-        let (mut so_far, mut removed) = (vec![0i64], 0);
+        let mut so_far = vec![0i64];
         let mut stages = std::mem::take(&mut self.stages);
         for (at, stage) in stages.iter_mut().enumerate() {
             let next = &self.to_go[at + 1];
             let mut after = vec![NEVER; next.len()];
-            let before = stage.arcs.len();
             let all = std::mem::take(&mut stage.arcs);
             for arc in all {
                 let (from, rest) = (so_far[arc.from as usize], next[arc.to as usize]);
@@ -198,11 +202,9 @@ impl<'f> Relaxation<'f> {
                     stage.arcs.push(arc);
                 }
             }
-            removed += before - stage.arcs.len();
             so_far = after;
         }
         self.stages = stages;
         self.update();
-        removed
     }
 }

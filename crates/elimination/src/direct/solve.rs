@@ -9,7 +9,7 @@ use super::labels::{self, NodeLabel};
 use super::pairs;
 use super::path::{self, Stage};
 use super::prices;
-use super::relax::{Relaxation, SCALE};
+use super::relax::{Relaxation, whole_cost};
 
 /// Labels of a place in each pass. Only the last pass cuts none.
 const BEAMS: [usize; 4] = [200, 4_000, 80_000, usize::MAX];
@@ -30,14 +30,11 @@ impl DirectForm {
             None => pairs::least(self, stop, report),
         }
     }
-}
 
-impl DirectForm {
     /// A proof that nothing costs less than `cost`, which has at most `most` labels after each
     /// variable. `None` if there is none, at a stop, or where the form is too large.
     pub fn proof(&self, cost: i64, most: usize, stop: &dyn Fn() -> bool) -> Option<LabelCover> {
-        let mut relaxation = Relaxation::new(self, path::stages(self)?);
-        prices::find(&mut relaxation, &mut Descent::new(self), stop);
+        let relaxation = self.relaxed(stop)?;
         let labels = labels::front(&relaxation, cost, most, stop)?;
         let stages = &relaxation.stages;
         let values = |at: usize, node| stages.get(at).map_or(Vec::new(), |s| s.values(self, node));
@@ -55,14 +52,20 @@ impl DirectForm {
     /// their costs; at most `count` partial ones are kept on the way.
     /// `None` at a stop, or where the form is too large.
     pub fn within(&self, most: i64, count: usize, stop: &dyn Fn() -> bool) -> Option<Near> {
-        let mut relaxation = Relaxation::new(self, path::stages(self)?);
-        prices::find(&mut relaxation, &mut Descent::new(self), stop);
+        let mut relaxation = self.relaxed(stop)?;
         relaxation.remove(most.checked_add(1)?);
         let (all, whole) = labels::within(&relaxation, most, count, stop)?;
         let mut all: Vec<(i64, Vec<u32>)> =
             all.into_iter().filter_map(|a| Some((self.cost(&a)?, a))).collect();
         all.sort();
         Some(Near { all, whole })
+    }
+
+    /// The relaxation with its prices; `None` if the form is too large for a sequence.
+    fn relaxed(&self, stop: &dyn Fn() -> bool) -> Option<Relaxation<'_>> {
+        let mut relaxation = Relaxation::new(self, path::stages(self)?);
+        prices::find(&mut relaxation, &mut Descent::new(self), stop);
+        Some(relaxation)
     }
 }
 
@@ -99,16 +102,13 @@ impl Search<'_, '_> {
     }
 
     fn tell(&mut self, lower: i64) {
-        let lower = lower.min(self.best());
-        let best = self.descent.best.as_ref().map(|(cost, a)| (a.as_slice(), *cost));
-        (self.report)(Known { lower, best });
+        (self.report)(self.descent.known(lower));
     }
 
     /// Finds prices; the bound that they give.
     fn bound(&mut self, relaxation: &mut Relaxation<'_>) -> i64 {
         prices::find(relaxation, &mut self.descent, self.stop);
-        let root = relaxation.root();
-        root.div_euclid(SCALE) + i64::from(root.rem_euclid(SCALE) > 0)
+        whole_cost(relaxation.root())
     }
 
     /// Passes with limits on the labels at a place; true once one has cut none.

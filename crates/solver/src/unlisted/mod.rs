@@ -28,6 +28,7 @@ mod second;
 
 use std::time::Duration;
 
+use tickbound_elimination::direct::DirectForm;
 use tickbound_model::Problem;
 use tickbound_model::space::{Condition, Configurations};
 use tickbound_model::verdict::Status;
@@ -83,35 +84,42 @@ pub fn at_first(
     }
     let stop = || bracket.out_of_time();
     let configurations = problem.loose_configurations(&crate::search::limits(MAX_ROWS, &stop))?;
+    if !named && !is_wide(&configurations) {
+        return Ok(None);
+    }
+    let search = Search::new(&configurations, cost, bracket);
+    match direct_form(&configurations, cost).filter(|form| named || !form.is_plain()) {
+        Some(form) => labelled(&search, &form, options),
+        None => Ok(None),
+    }
+}
+
+/// True if tables of the conditions take long.
+fn is_wide(configurations: &Configurations<'_>) -> bool {
+    let problem = configurations.problem();
     let size = |p: &usize| configurations.values()[*p].len() as u64;
     let choices = |c: &Condition| c.parameters.iter().map(size).fold(1, u64::saturating_mul);
     let all = configurations.conditions().iter().map(choices).fold(0, u64::saturating_add);
     let pairs = configurations.conditions().iter().filter(|c| c.differ(problem).is_some()).count();
-    match named || all > SMALL_CHOICES || pairs > 2 * problem.parameters.len() {
-        true => labelled(&Search::new(&configurations, cost, bracket), options, named),
-        false => Ok(None),
-    }
+    all > SMALL_CHOICES || pairs > 2 * problem.parameters.len()
 }
 
-/// Searches with labels; `None` if the cost has no such form, or the bracket is left open. A form
-/// in which nothing is shared is tried if `plain`.
+/// Searches with labels; `None` if the bracket is left open.
 fn labelled(
     search: &Search<'_>,
+    form: &DirectForm,
     options: &SearchOptions,
-    plain: bool,
 ) -> Result<Option<TuneResult>, SolveError> {
     if search.bracket.out_of_time() {
         return Ok(None);
     }
-    let form = direct_form(search.configurations, search.cost);
-    let Some(form) = form.filter(|form| plain || !form.is_plain()) else { return Ok(None) };
-    let Some(proof) = strategy::labels::on(search, &form)? else { return Ok(None) };
+    let Some(proof) = strategy::labels::on(search, form)? else { return Ok(None) };
     let bracket = search.bracket;
     if bracket.bounds().best.is_none() {
         return Ok(Some(TuneResult::infeasible(options, bracket)));
     }
     let checked = Some(check::sample(search, options.seed)?);
-    let ranking = rank::by_labels(search, &form, options.top)?;
+    let ranking = rank::by_labels(search, form, options.top)?;
     let ended = Ended { finished: true, proofs: vec![proof], checked, ranking };
     result(search, options, ended).map(Some)
 }
@@ -147,16 +155,23 @@ fn by_labels(
     search: &Search<'_>,
     options: &SearchOptions,
 ) -> Result<Option<TuneResult>, SolveError> {
-    for (rows, plain) in [(MIDDLE_ROWS, false), (INITIAL_ROWS, true)] {
-        search.limit_rows(rows);
-        if search.eliminated().is_some() {
-            break;
-        }
-        if let Some(result) = labelled(search, options, plain)? {
-            return Ok(Some(result));
-        }
+    search.limit_rows(MIDDLE_ROWS);
+    if search.eliminated().is_some() || search.bracket.out_of_time() {
+        return Ok(None);
     }
-    Ok(None)
+    let Some(form) = direct_form(search.configurations, search.cost) else { return Ok(None) };
+    match form.is_plain() {
+        true => {
+            search.limit_rows(INITIAL_ROWS);
+            if search.eliminated().is_some() {
+                return Ok(None);
+            }
+        }
+        // Where conditions are wide, labels were tried before.
+        false if is_wide(search.configurations) => return Ok(None),
+        false => {}
+    }
+    labelled(search, &form, options)
 }
 
 /// Closes the bracket if small tables do.
