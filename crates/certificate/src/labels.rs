@@ -59,7 +59,7 @@ pub struct CheckedLabels {
 /// A proof that nothing takes fewer than `time` ticks.
 ///
 /// # Errors
-/// The time is no direct form, nothing is shared, or there are too many labels.
+/// The time has no direct form with shared accumulators, or there are too many labels.
 pub fn prove(
     obligation: &Obligation<'_>,
     time: i64,

@@ -59,8 +59,8 @@ fn ten_to_the_eleventh() {
     assert!(certificate(&problem, &Configuration(path), time + 8).is_err());
 }
 
-/// Eight parameters in one condition that is no sum: no table over all of them, but few boxes.
-/// 4 * 10^8 choices.
+/// Eight parameters in one condition that is not a sum: a table over all is too large, but few
+/// boxes are enough. 4 * 10^8 choices.
 pub fn wide() -> Value {
     let name = |i: usize| format!("P{i}");
     let domains: Map<String, Value> = (0..8).map(|i| (name(i), "range(1, 12)".into())).collect();

@@ -207,10 +207,9 @@ fn on_structure(
             }
             // Too many to be listed have a bound.
             let listed = count.as_ref().is_some_and(|n| *n <= MAX_CONFIGURATIONS.into());
-            match Cost::bound(problem).ok().filter(|_| !listed) {
-                Some(bound) => bound,
-                None => return Ok(None),
-            }
+            let bound = Cost::bound(problem).ok().filter(|_| !listed);
+            let Some(bound) = bound else { return Ok(None) };
+            bound
         }
         cost => cost?,
     };

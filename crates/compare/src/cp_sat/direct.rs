@@ -68,13 +68,7 @@ impl Graph {
     fn table(&mut self, form: &DirectForm, table: &FormTable) -> Result<usize, u32> {
         let mut rows = Vec::new();
         for (place, entry) in table.entries.iter().enumerate().filter(|(_, e)| **e != FORBIDDEN) {
-            let mut rest = place;
-            let mut key = vec![0; table.variables.len()];
-            for (index, v) in key.iter_mut().zip(&table.variables).rev() {
-                *index = (rest % form.sizes[*v]) as u32;
-                rest /= form.sizes[*v];
-            }
-            rows.push((key, small((*entry).into())?));
+            rows.push((form.combination(&table.variables, place), small((*entry).into())?));
         }
         let low = rows.iter().map(|(_, v)| *v).min().unwrap_or(0);
         let high = rows.iter().map(|(_, v)| *v).max().unwrap_or(0);

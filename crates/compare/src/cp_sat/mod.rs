@@ -93,7 +93,7 @@ pub enum CpSatError {
         /// Values in the graph so far.
         nodes: usize,
     },
-    /// There is no direct form.
+    /// The problem has no direct form.
     #[error("--direct: the time or a condition is no sum of small tables; leave it out")]
     NoForm,
     /// A value may leave what CP-SAT computes with.

@@ -94,7 +94,7 @@ impl AccumulatorLimit {
     }
 }
 
-/// A summand of the cost that is no sum of tables: `price * product * max(max, sums...)`. Its
+/// A summand of the cost that is not a sum of tables: `price * product * max(max, sums...)`. Its
 /// accumulators have no other use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostPart {
@@ -160,6 +160,17 @@ impl DirectForm {
     pub(super) fn place(&self, table: &FormTable, assignment: &[u32]) -> usize {
         let next = |place, v: &usize| place * self.sizes[*v] + assignment[*v] as usize;
         table.variables.iter().fold(0, next)
+    }
+
+    /// The values of some variables in a combination with this number, the last one's running
+    /// fastest.
+    pub fn combination(&self, variables: &[usize], mut number: usize) -> Vec<u32> {
+        let mut values = vec![0; variables.len()];
+        for (value, v) in values.iter_mut().zip(variables).rev() {
+            *value = (number % self.sizes[*v]) as u32;
+            number /= self.sizes[*v];
+        }
+        values
     }
 
     /// What the accumulators have for an assignment; `None` if a table forbids it.

@@ -20,7 +20,7 @@
 //!    generalized permanent labelling algorithm for the shortest path problem with time windows*,
 //!    INFOR 26, 1988.)
 //!
-//! Where the tables of pairs hang together too widely for a sequence, and nothing is shared beside,
+//! Where tables of pairs have a pathwidth that is too large, and there are no other accumulators,
 //! `pairs` moves costs between them until their least values add up to the least cost.
 
 mod answer;

@@ -1,4 +1,4 @@
-//! Tables over pairs of variables that hang together too widely for a sequence.
+//! Tables over pairs of variables whose pathwidth is too large for a sequence.
 //!
 //! Costs move between the tables and the values of their variables until the least entries add up
 //! to as much as possible (A. Globerson and T. Jaakkola, *Fixing max-product: convergent message
@@ -223,7 +223,7 @@ impl PairSearch<'_, '_> {
             }
             let bound = self.pairs.bound(&of);
             if sweeps == SWEEPS[0] {
-                self.tell(bound);
+                (self.report)(self.descent.known(whole_cost(bound)));
             }
             if bound > self.most() {
                 return true;
@@ -269,9 +269,5 @@ impl PairSearch<'_, '_> {
             (0..costs.len()).min_by_key(|i| costs[*i]).unwrap_or_default() as u32
         };
         (0..of.alive.len()).map(cheapest).collect()
-    }
-
-    fn tell(&mut self, bound: i64) {
-        (self.report)(self.descent.known(whole_cost(bound)));
     }
 }

@@ -43,16 +43,6 @@ impl Stage {
         &self.gains[arc.first as usize..arc.last as usize]
     }
 
-    /// The values of the live variables in a node.
-    pub fn values(&self, form: &DirectForm, mut node: usize) -> Vec<u32> {
-        let mut values = vec![0; self.live.len()];
-        for (value, v) in values.iter_mut().zip(&self.live).rev() {
-            *value = (node % form.sizes[*v]) as u32;
-            node /= form.sizes[*v];
-        }
-        values
-    }
-
     /// Where the arcs of each node begin in the list, and where the last one's end.
     pub fn starts(&self) -> Vec<usize> {
         let mut starts = vec![0; self.nodes + 1];
@@ -196,7 +186,7 @@ fn stage(form: &DirectForm, sequence: &Sequence, at: usize, tables: &[&FormTable
     let mut stage = Stage { variable, live, nodes, arcs: Vec::new(), gains: Vec::new() };
     let mut assignment = vec![0u32; form.sizes.len()];
     for from in 0..nodes {
-        for (v, value) in stage.live.iter().zip(stage.values(form, from)) {
+        for (v, value) in stage.live.iter().zip(form.combination(&stage.live, from)) {
             assignment[*v] = value;
         }
         for value in 0..form.sizes[variable] {

@@ -43,10 +43,11 @@ impl Prices {
     /// Sets the prices of a relaxation, rounded to what is sound.
     fn set(&self, relaxation: &mut Relaxation<'_>, widths: &[i64]) {
         let form = relaxation.form;
-        for AccumulatorLimit { accumulator: a, sense, .. } in &form.limits {
+        // The steps keep the signs.
+        for AccumulatorLimit { accumulator: a, .. } in &form.limits {
             if form.accumulators[*a].operation == AccumulatorOp::Sum {
                 let price = (self.of[*a] * SCALE as f64).round() as i64;
-                relaxation.prices[*a] = allowed(*sense, price).clamp(-widths[*a], widths[*a]);
+                relaxation.prices[*a] = price.clamp(-widths[*a], widths[*a]);
             }
         }
         for (part, whole) in form.parts.iter().zip(&self.whole) {
@@ -107,15 +108,6 @@ impl Prices {
         if sum > whole || part.sums.len() > 1 {
             part.sums.iter().for_each(|s| self.of[*s] *= whole / sum.max(1e-12));
         }
-    }
-}
-
-/// A price that a limit may have.
-fn allowed(sense: Sense, price: i64) -> i64 {
-    match sense {
-        Sense::AtMost => price.max(0),
-        Sense::AtLeast => price.min(0),
-        Sense::Equal => price,
     }
 }
 

@@ -84,9 +84,8 @@ impl<'f> Relaxation<'f> {
                 (*low, *high, *seen) = ((*low).min(*more), (*high).max(*more), *seen + 1);
             }
         }
-        let (next_low, next_high) =
-            (&self.least[self.least.len() - 1], &self.most[self.most.len() - 1]);
-        let (mut lows, mut highs) = (next_low.clone(), next_high.clone());
+        let next = |all: &[Vec<i64>]| all[all.len() - 1].clone();
+        let (mut lows, mut highs) = (next(&self.least), next(&self.most));
         for (a, (mut low, mut high, seen)) in range.into_iter().enumerate() {
             if seen < stage.arcs.len() {
                 let neutral = all[a].operation.neutral();

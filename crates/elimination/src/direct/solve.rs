@@ -37,7 +37,9 @@ impl DirectForm {
         let relaxation = self.relaxed(stop)?;
         let labels = labels::front(&relaxation, cost, most, stop)?;
         let stages = &relaxation.stages;
-        let values = |at: usize, node| stages.get(at).map_or(Vec::new(), |s| s.values(self, node));
+        let values = |at: usize, node| {
+            stages.get(at).map_or(Vec::new(), |s| self.combination(&s.live, node))
+        };
         let of = |(at, labels): (usize, Vec<NodeLabel>)| {
             labels.into_iter().map(|(node, own)| (values(at + 1, node), own)).collect::<Vec<_>>()
         };

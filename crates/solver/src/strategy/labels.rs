@@ -40,8 +40,8 @@ pub(crate) fn on(search: &Search<'_>, form: &DirectForm) -> Result<Option<Proof>
     };
     let solved = form.least(&|| bracket.done(), &mut report);
     offered?;
-    let is_proved = |proved: bool| proved || bracket.closed();
-    let Some(solved) = solved.filter(|solved| is_proved(solved.proved)) else { return Ok(None) };
+    let proof = solved.filter(|solved| solved.proved || bracket.closed());
+    let Some(solved) = proof else { return Ok(None) };
     if solved.best.is_some() {
         bracket.close();
     }

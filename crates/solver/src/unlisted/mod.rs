@@ -160,18 +160,16 @@ fn by_labels(
         return Ok(None);
     }
     let Some(form) = direct_form(search.configurations, search.cost) else { return Ok(None) };
-    match form.is_plain() {
-        true => {
-            search.limit_rows(INITIAL_ROWS);
-            if search.eliminated().is_some() {
-                return Ok(None);
-            }
-        }
-        // Where conditions are wide, labels were tried before.
-        false if is_wide(search.configurations) => return Ok(None),
-        false => {}
+    if form.is_plain() {
+        search.limit_rows(INITIAL_ROWS);
     }
-    labelled(search, &form, options)
+    // Where conditions are wide, labels were tried before.
+    let other = if form.is_plain() {
+        search.eliminated().is_some()
+    } else {
+        is_wide(search.configurations)
+    };
+    if other { Ok(None) } else { labelled(search, &form, options) }
 }
 
 /// Closes the bracket if small tables do.
