@@ -5,13 +5,12 @@
 //! values, it bounds all configurations in it from below. The fewer joins were divided, the nearer
 //! that is to the least time.
 
+use tickbound_timing::ParameterBox;
+
 use crate::search::{Eliminated, Search};
 
 /// Most rows of one of its relations.
 const MAX_ROWS: usize = 1 << 16;
-
-/// For each parameter the first and the last of its values, in increasing order.
-pub(crate) type ParameterBox = Vec<(u32, u32)>;
 
 /// What the messages of an elimination say of boxes.
 pub(crate) struct Guide<'s, 'a> {

@@ -10,7 +10,7 @@ use tickbound_encodings::system::InternalError;
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::TimedConfiguration;
 use tickbound_model::{Configuration, ModelError, Problem};
-use tickbound_timing::{Cost, CostTables, Normal};
+use tickbound_timing::{Cost, CostTables, Normal, StepBounds};
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
@@ -43,6 +43,7 @@ pub struct Search<'a> {
     eliminated: OnceLock<Eliminated>,
     bounding: OnceLock<Eliminated>,
     guiding: OnceLock<Option<Eliminated>>,
+    step_bounds: OnceLock<Option<StepBounds>>,
     /// All configurations with their times in the order of the space, where all were simulated.
     all: OnceLock<Vec<TimedConfiguration>>,
 }
@@ -82,6 +83,7 @@ impl<'a> Search<'a> {
             eliminated: OnceLock::new(),
             bounding: OnceLock::new(),
             guiding: OnceLock::new(),
+            step_bounds: OnceLock::new(),
             all: OnceLock::new(),
         }
     }
@@ -147,6 +149,16 @@ impl<'a> Search<'a> {
         let stop = || self.bracket.out_of_time();
         let limits = TableLimits { divide: true, ..limits(rows, &stop) };
         self.guiding.get_or_init(|| self.eliminate(&limits).ok()).as_ref()
+    }
+
+    /// Bounds of a cost that is a chain of steps; made once.
+    pub(crate) fn step_bounds(&self) -> Option<&StepBounds> {
+        let make = || {
+            let conditions = self.configurations.conditions();
+            let values = self.configurations.sorted_values();
+            StepBounds::new(self.problem(), values, conditions, self.cost.term())
+        };
+        self.step_bounds.get_or_init(make).as_ref()
     }
 
     /// The elimination of the cost's smallest form.

@@ -57,6 +57,11 @@ impl Chain {
         Chain { first, parameters, steps, summands }
     }
 
+    /// Slot of the first expression; those of the others follow.
+    pub(crate) fn first(&self) -> Slot {
+        self.first
+    }
+
     /// The expressions, in order.
     pub fn steps(&self) -> &[ChainStep] {
         &self.steps

@@ -51,6 +51,14 @@ impl Cost {
         &self.term
     }
 
+    /// True if the term is a chain of steps, and what is added to it.
+    pub fn is_chain(&self) -> bool {
+        match &self.term {
+            Term::Sum(parts) => parts.iter().any(|part| part.as_chain().is_some()),
+            term => term.as_chain().is_some(),
+        }
+    }
+
     /// True if the term is the run time; otherwise it is a number of ticks that no run undercuts.
     pub fn is_exact(&self) -> bool {
         self.exact

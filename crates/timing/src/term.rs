@@ -147,6 +147,14 @@ impl Term {
         })
     }
 
+    /// The chain, if it is one.
+    pub(crate) fn as_chain(&self) -> Option<&Chain> {
+        match self {
+            Term::Chain(chain) => Some(chain),
+            _ => None,
+        }
+    }
+
     /// The parameters it depends on, by their place in the problem.
     pub fn parameters(&self, problem: &Problem) -> Vec<usize> {
         let mut all: Vec<&Expr> = Vec::new();

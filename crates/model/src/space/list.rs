@@ -221,6 +221,18 @@ impl Problem {
         env
     }
 
+    /// The values of all slots for a configuration that is known to be valid.
+    ///
+    /// # Errors
+    /// A definition without a value.
+    pub fn env(&self, valid: &Configuration) -> Result<Vec<i64>, ModelError> {
+        let mut env = self.base_env();
+        let slots = env.iter_mut().skip(self.first_parameter());
+        slots.zip(&valid.0).for_each(|(slot, value)| *slot = *value);
+        self.define(&mut env)?;
+        Ok(env)
+    }
+
     fn bound(&self, env: &[i64], launch: LaunchSize) -> Bound {
         let first = self.first_parameter();
         Bound {

@@ -73,6 +73,13 @@ impl<'p> Configurations<'p> {
         &self.values
     }
 
+    /// The same in increasing order.
+    pub fn sorted_values(&self) -> Vec<Vec<i64>> {
+        let mut all = self.values.clone();
+        all.iter_mut().for_each(|values| values.sort_unstable());
+        all
+    }
+
     /// The conditions as relations over the parameters.
     pub fn network(&self) -> &Network {
         &self.network

@@ -196,9 +196,13 @@ impl<'c> Occurring<'c> {
         let limits = TableLimits { rows: MAX_COMBINATIONS, ..TableLimits::default() };
         let mut all = Environments::new();
         for configuration in self.configurations.representatives(parameters, &limits)? {
-            let env = self.configurations.bind(&configuration).ok()?.env;
+            let env = self.configurations.problem().env(&configuration).ok()?;
             let values: Option<Vec<i64>> = self.symbols.iter().map(|s| s.eval(&env).ok()).collect();
-            all.entry(values?).or_default().push(env);
+            let own = all.entry(values?).or_default();
+            // One more than are used tells that there are too many.
+            if own.len() <= MAX_OF_A_VARIANT {
+                own.push(env);
+            }
         }
         Some(all)
     }

@@ -10,13 +10,15 @@ use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use tickbound_elimination::TooWide;
 use tickbound_expr::interval::Interval;
 use tickbound_model::Configuration;
 use tickbound_model::verdict::TimedConfiguration;
+use tickbound_timing::{ParameterBox, StepBounds};
 
 use super::entry::{Entry, Run};
 use crate::error::SolveError;
-use crate::guide::{Guide, ParameterBox};
+use crate::guide::Guide;
 use crate::proof::Proof;
 use crate::search::Search;
 use crate::shortlist::Shortlist;
@@ -70,6 +72,42 @@ pub(crate) fn best(
     Ok((list.into_inner().into_found(optima), complete))
 }
 
+/// All configurations in the order of their times, where a box of one configuration is bounded by
+/// its time.
+pub(crate) fn ascending<'s, 'a>(search: &'s Search<'a>) -> Ascending<'s, 'a> {
+    let mut walk = Walk::new(search, |walk| walk.search.bracket.out_of_time());
+    let whole = walk.whole();
+    let bound = whole.as_ref().and_then(|whole| walk.bound(whole));
+    let waiting = bound.zip(whole).map(|(bound, whole)| Reverse((bound, 0, whole)));
+    Ascending { walk, waiting: BinaryHeap::from_iter(waiting) }
+}
+
+/// What [`ascending`] returns: times with configurations, or nothing more at a stop.
+pub(crate) struct Ascending<'s, 'a> {
+    walk: Walk<'s, 'a>,
+    waiting: BinaryHeap<Reverse<(i64, u64, ParameterBox)>>,
+}
+
+impl Iterator for Ascending<'_, '_> {
+    type Item = Result<(i64, Configuration), TooWide>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while let Some(Reverse((bound, _, of))) = self.waiting.pop() {
+            let walk = &mut self.walk;
+            let Some(split) = walk.split(&of) else { return Some(Ok((bound, walk.only(&of)))) };
+            if walk.boxes.is_multiple_of(64) && (walk.stop)(walk) {
+                return Some(Err(TooWide::Stopped));
+            }
+            if self.waiting.len() >= MAX_WAITING {
+                return Some(Err(TooWide::Rows(MAX_WAITING)));
+            }
+            let halves = walk.halves(bound, &of, split);
+            self.waiting.extend(halves.into_iter().map(|(b, half)| Reverse((b, walk.boxes, half))));
+        }
+        None
+    }
+}
+
 /// Most boxes that are examined to list the optima.
 const MAX_BOXES: u64 = 100_000;
 /// Most boxes that wait: some hundred megabytes.
@@ -85,6 +123,7 @@ struct Walk<'s, 'a> {
     boxes: u64,
     /// Asked now and then whether to stop.
     stop: fn(&Walk<'s, 'a>) -> bool,
+    steps: Option<&'s StepBounds>,
     guide: Option<Guide<'s, 'a>>,
     /// The parameters in the order in which boxes are halved along them.
     order: Vec<usize>,
@@ -103,13 +142,17 @@ type Each<'e, 's, 'a> = &'e mut dyn FnMut(&Walk<'s, 'a>, Configuration) -> Resul
 
 impl<'s, 'a> Walk<'s, 'a> {
     fn new(search: &'s Search<'a>, stop: fn(&Walk<'s, 'a>) -> bool) -> Walk<'s, 'a> {
-        let mut values = search.configurations.values().to_vec();
-        values.iter_mut().for_each(|v| v.sort_unstable());
+        let values = search.configurations.sorted_values();
         let slots = search.configurations.intervals();
         let first = search.problem().first_parameter();
-        let guide = Guide::new(search);
-        let order = guide.as_ref().map_or_else(|| order(search), |guide| guide.order().to_vec());
-        Walk { search, values, slots, first, boxes: 0, stop, guide, order }
+        let steps = search.step_bounds();
+        let guide = if steps.is_none() { Guide::new(search) } else { None };
+        let order = match (steps, &guide) {
+            (Some(steps), _) => steps.order().to_vec(),
+            (None, Some(guide)) => guide.order().to_vec(),
+            (None, None) => order(search),
+        };
+        Walk { search, values, slots, first, boxes: 0, stop, steps, guide, order }
     }
 
     /// Visits every configuration whose bound is at most `most()`, until `each` returns false. True
@@ -123,10 +166,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         raised: &dyn Fn(i64),
         each: Each<'_, 's, 'a>,
     ) -> Result<bool, SolveError> {
-        if self.values.iter().any(Vec::is_empty) {
-            return Ok(true);
-        }
-        let whole: ParameterBox = self.values.iter().map(|v| (0, v.len() as u32 - 1)).collect();
+        let Some(whole) = self.whole() else { return Ok(true) };
         let mut waiting = BinaryHeap::from([Reverse((i64::MIN, Reverse(0), whole))]);
         while let Some(Reverse((bound, _, of))) = waiting.pop() {
             if bound > most() {
@@ -177,6 +217,11 @@ impl<'s, 'a> Walk<'s, 'a> {
         halves
     }
 
+    /// The box of all choices; `None` if a parameter has no values.
+    fn whole(&self) -> Option<ParameterBox> {
+        self.values.iter().map(|v| (v.len() as u32).checked_sub(1).map(|last| (0, last))).collect()
+    }
+
     /// The parameter along which a box is halved; `None` for a single configuration.
     fn split(&self, of: &ParameterBox) -> Option<usize> {
         self.order.iter().copied().find(|p| of[*p].0 < of[*p].1)
@@ -190,6 +235,9 @@ impl<'s, 'a> Walk<'s, 'a> {
     /// lack a value gives no bound.
     fn bound(&mut self, of: &ParameterBox) -> Option<i64> {
         self.boxes += 1;
+        if let Some(steps) = &self.steps {
+            return steps.least(of);
+        }
         for (place, (low, high)) in of.iter().enumerate() {
             let values = &self.values[place];
             self.slots[self.first + place] =

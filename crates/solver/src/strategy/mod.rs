@@ -22,7 +22,7 @@ use crate::search::Search;
 use crate::statement;
 use crate::task::{Asked, Task};
 
-pub(crate) use branch::best;
+pub(crate) use branch::{ascending, best};
 use entry::{Entry, OnFormula, Run};
 
 tickbound_input::named! {

@@ -133,6 +133,7 @@ pub fn tune_search(search: &Search<'_>, options: &SearchOptions) -> Result<TuneR
         return Ok(result);
     }
     if options.strategy.leaves_choice()
+        && !search.cost.is_chain()
         && let Some(result) = by_labels(search, options)?
     {
         return Ok(result);
@@ -212,7 +213,8 @@ fn confirmed(search: &Search<'_>, options: &SearchOptions) -> Result<Vec<Proof>,
         second.limit_rows(search.rows());
         proofs.extend(second::confirm(claimed, second)?);
     }
-    if options.strategy.leaves_choice() && search.cost.is_exact() {
+    let stated = !search.cost.is_chain() || search.tabulated().is_some();
+    if options.strategy.leaves_choice() && search.cost.is_exact() && stated {
         // Z3 gets the second cost, if there is one, and as much time as the search has taken.
         let told = second.as_ref().filter(|_| !proofs.is_empty()).unwrap_or(search);
         proofs.extend(statement::confirm(search.bracket, told, taken)?);
@@ -222,9 +224,14 @@ fn confirmed(search: &Search<'_>, options: &SearchOptions) -> Result<Vec<Proof>,
 
 /// Closes the bracket with the strategy; returns the proof.
 fn closed(search: &Search<'_>, options: &SearchOptions) -> Result<Option<Proof>, SolveError> {
-    search.limit_rows(INITIAL_ROWS);
+    let chain = options.strategy.leaves_choice() && search.cost.is_chain();
+    search.limit_rows(if chain { SMALL_ROWS } else { INITIAL_ROWS });
     if options.strategy.leaves_choice() && search.eliminated().is_some() {
         return strategy::unlisted(search, Strategy::Eliminate);
+    }
+    if chain {
+        // Bounds from tables of its steps are closer than those from tables of its end.
+        return strategy::unlisted(search, Strategy::Branch);
     }
     search.limit_rows(MAX_ROWS);
     check::first(search, options.seed)?;

@@ -1,5 +1,7 @@
 //! All optima, the next best, and what does not matter.
 
+use std::cell::Cell;
+
 use num_bigint::BigUint;
 use tickbound_elimination::direct::DirectForm;
 use tickbound_elimination::{Least, TableLimits, Ties, TooWide};
@@ -12,6 +14,7 @@ use crate::fold::{Fold, ProgramClass, ProgramClasses};
 use crate::result::MAX_OPTIMA;
 use crate::search::{Eliminated, Search};
 use crate::shortlist::Shortlist;
+use crate::strategy;
 
 /// Most rows of an elimination that is made a second time, to count the optima.
 const MAX_COUNTED: usize = 1 << 20;
@@ -40,14 +43,21 @@ pub(super) fn ranking(search: &Search<'_>, top: usize) -> Result<Ranking, SolveE
         return of_all(search, all, top);
     }
     let mut ranking = match search.eliminated() {
-        Some(Eliminated { tables, tree, .. }) => {
+        Some(found @ Eliminated { tables, tree, .. }) => {
             let few = tree.rows() <= MAX_COUNTED;
             let (count, next) = if few { ties(search, tables)? } else { (None, None) };
             let mut ranking = Ranking { count, next, ..Ranking::default() };
             ranking.indifferent = indifferent(search, tables);
-            ascending(search, top, least, &mut ranking)?;
+            let stop = || search.bracket.out_of_time();
+            let limits = TableLimits { rows: crate::search::MAX_ROWS, divide: true, stop: &stop };
+            let ticks = |indices: &[u32], sum| tables.ticks(&search.env(indices), sum);
+            let all = tree.ascending_from(&found.root, &limits, ticks).map(|next| {
+                next.map(|(time, indices)| (time, search.configurations.configuration(&indices)))
+            });
+            ascending(search, (top, least), all, &mut ranking)?;
             ranking
         }
+        None if search.cost.is_chain() => by_boxes(search, top, least)?,
         None => bounded(search, top, least)?,
     };
     sort(&mut ranking.optima);
@@ -174,21 +184,44 @@ fn indifferent(search: &Search<'_>, tables: &CostTables) -> Vec<String> {
         .collect()
 }
 
+/// Most optima that are counted one by one.
+const MAX_TIES: usize = 100_000;
+
+/// The ranking where a box of one configuration is bounded by its time.
+fn by_boxes(search: &Search<'_>, top: usize, least: i64) -> Result<Ranking, SolveError> {
+    let (count, next) = (Cell::new(0), Cell::new(None));
+    let mut all = strategy::ascending(search).inspect(|found| match found {
+        Ok((time, _)) if *time <= least => count.set(count.get() + 1),
+        Ok((time, _)) => next.set(next.get().or(Some(*time))),
+        Err(_) => {}
+    });
+    let mut ranking = Ranking::default();
+    ascending(search, (top, least), &mut all, &mut ranking)?;
+    // What is not listed is counted.
+    while next.get().is_none() && count.get() < MAX_TIES {
+        match all.next() {
+            Some(Ok(_)) => {}
+            Some(Err(_)) => return Ok(ranking),
+            None => break,
+        }
+    }
+    let whole = count.get() < MAX_TIES;
+    ranking.count = whole.then(|| count.get().into());
+    ranking.next = next.get();
+    Ok(ranking)
+}
+
 /// Takes configurations in the order of their times.
 fn ascending(
     search: &Search<'_>,
-    top: usize,
-    least: i64,
+    (top, least): (usize, i64),
+    all: impl Iterator<Item = Result<(i64, Configuration), TooWide>>,
     ranking: &mut Ranking,
 ) -> Result<(), SolveError> {
-    let Some(Eliminated { tables, tree, root }) = search.eliminated() else { return Ok(()) };
-    let stop = || search.bracket.out_of_time();
-    let limits = TableLimits { rows: crate::search::MAX_ROWS, divide: true, stop: &stop };
-    let ticks = |indices: &[u32], sum| tables.ticks(&search.env(indices), sum);
     let mut fold = Fold::new(search.problem(), top);
     let (mut listing, mut whole) = (true, true);
-    for next in tree.ascending_from(root, &limits, ticks) {
-        let (time, indices) = match next {
+    for next in all {
+        let (time, configuration) = match next {
             Ok(next) => next,
             Err(TooWide::Stopped | TooWide::Rows(_) | TooWide::Key(_)) => {
                 ranking.more |= listing;
@@ -207,7 +240,6 @@ fn ascending(
         if !listing && !folding {
             break;
         }
-        let configuration = search.configurations.configuration(&indices);
         if let Some(fold) = fold.as_mut().filter(|_| folding) {
             fold.add(&configuration, time)?;
         }
@@ -238,7 +270,7 @@ fn bounded(search: &Search<'_>, top: usize, least: i64) -> Result<Ranking, Solve
     let stop = || search.bracket.out_of_time();
     let (mut optima, complete) = match search.bounding(&stop) {
         Ok(tree) => by_bounds(search, tree, top, least)?,
-        Err(_) => crate::strategy::best(search, least, (top, MAX_OPTIMA))?,
+        Err(_) => strategy::best(search, least, (top, MAX_OPTIMA))?,
     };
     sort(&mut optima);
     let optimal = optima.iter().filter(|f| f.time == least).count();

@@ -1,0 +1,356 @@
+//! Bounds of a chain over boxes of parameter values: intervals whose leaves are tables.
+//!
+//! Intervals of quotients say little while several of their parameters are undecided. So each
+//! subexpression over few combinations of values becomes a table: its value for each combination
+//! that the conditions over the same parameters allow, and for each beginning of one the least and
+//! the greatest value. Interval arithmetic combines the tables. Conditions over few combinations
+//! are tables too, which say where nothing is valid.
+
+use std::collections::HashMap;
+
+use tickbound_expr::interval::Interval;
+use tickbound_expr::{Expr, Slot};
+use tickbound_model::Problem;
+use tickbound_model::space::{Condition, Holds};
+
+use crate::chain::Chain;
+use crate::term::Term;
+
+/// Most combinations of one table.
+const MAX_ROWS: usize = 1 << 12;
+
+/// For each parameter the numbers of the first and of the last of its values, in increasing order.
+pub type ParameterBox = Vec<(u32, u32)>;
+
+/// Bounds of a chain, and of the terms that are added to it.
+#[derive(Debug)]
+pub struct StepBounds {
+    order: Vec<usize>,
+    /// For each parameter its values in increasing order.
+    values: Vec<Vec<i64>>,
+    /// What each slot of the problem may be; the parameters' are put in for each box.
+    slots: Vec<Interval>,
+    first_parameter: Slot,
+    tables: Vec<StepTable>,
+    /// The steps over slots of the problem, steps and tables, and whether one below 0 is a fault;
+    /// `None` where tables alone use it.
+    steps: Vec<Option<(Expr, bool)>>,
+    others: Vec<Term>,
+}
+
+/// Values of an expression over a few parameters.
+#[derive(Debug)]
+struct StepTable {
+    /// The parameters, in the order in which boxes are divided.
+    parameters: Vec<usize>,
+    /// For each number of parameters that are decided, and each combination of their values, the
+    /// least and the greatest value; `None` if nothing is allowed.
+    levels: Vec<Vec<Option<Interval>>>,
+}
+
+impl StepBounds {
+    /// Tabulates a cost over the parameters with these `values`, in increasing order; `None` if it
+    /// is no chain.
+    pub fn new(
+        problem: &Problem,
+        values: Vec<Vec<i64>>,
+        conditions: &[Condition],
+        cost: &Term,
+    ) -> Option<StepBounds> {
+        let parts = if let Term::Sum(parts) = cost { &parts[..] } else { std::slice::from_ref(cost) };
+        let chains = parts.iter().filter_map(Term::as_chain).collect::<Vec<&Chain>>();
+        let [chain] = chains[..] else { return None };
+        let others = parts.iter().filter(|part| part.as_chain().is_none()).cloned().collect();
+        let slots: Vec<Interval> = problem.base_env().into_iter().map(Interval::point).collect();
+        let mut tabulator = Tabulator::new(problem, &values, conditions, chain);
+        tabulator.conditions();
+        let steps = tabulator.steps();
+        let Tabulator { order, tables, .. } = tabulator;
+        let first_parameter = problem.first_parameter();
+        Some(StepBounds { order, values, slots, first_parameter, tables, steps, others })
+    }
+
+    /// The parameters in the order in which boxes are to be divided along them.
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// Ticks that no configuration in a box undercuts, `i64::MIN` if something in it may have no
+    /// value; `None` if none is valid.
+    pub fn least(&self, of: &ParameterBox) -> Option<i64> {
+        let mut slots = self.slots.clone();
+        for (p, (low, high)) in of.iter().enumerate() {
+            let values = &self.values[p];
+            slots[self.first_parameter + p] =
+                Interval { low: values[*low as usize], high: values[*high as usize] };
+        }
+        let steps = slots.len();
+        slots.resize(steps + self.steps.len(), Interval::point(0));
+        for table in &self.tables {
+            slots.push(table.range(of, &self.values)?);
+        }
+        Some(self.combined(&mut slots, steps).unwrap_or(i64::MIN))
+    }
+
+    /// The least ticks, given what the slots of the problem and those of the tables may be.
+    fn combined(&self, slots: &mut [Interval], first: Slot) -> Option<i64> {
+        for (place, step) in self.steps.iter().enumerate() {
+            let Some((expr, amount)) = step else { continue };
+            let range = expr.range(slots);
+            slots[first + place] =
+                range.values.filter(|v| !range.may_fail && (!amount || v.low >= 0))?;
+        }
+        let last = self.steps.len().checked_sub(1).map_or(0, |last| slots[first + last].low.max(0));
+        let others = self.others.iter().map(|term| term.least(slots));
+        others.fold(Some(last), |sum, least| Some(sum?.saturating_add(least?)))
+    }
+}
+
+impl StepTable {
+    /// The least and the greatest value in a box; `None` if nothing is allowed. What is decided
+    /// behind a parameter that is not is left out of account.
+    fn range(&self, of: &ParameterBox, values: &[Vec<i64>]) -> Option<Interval> {
+        let (mut level, mut place) = (0, 0);
+        for p in &self.parameters {
+            let ((low, high), size) = (of[*p], values[*p].len());
+            level += 1;
+            place = place * size + low as usize;
+            if low < high {
+                let some = &self.levels[level][place..=place + (high - low) as usize];
+                return some.iter().flatten().copied().reduce(hull);
+            }
+        }
+        self.levels[level][place]
+    }
+
+    /// The value where all parameters are decided.
+    fn value(&self, indices: &[u32], values: &[Vec<i64>]) -> Option<i64> {
+        let place = self.parameters.iter().fold(0, |place, p| {
+            place * values[*p].len() + indices[*p] as usize
+        });
+        self.levels.last()?.get(place).copied().flatten().map(|value| value.low)
+    }
+}
+
+/// The least interval that contains both.
+fn hull(a: Interval, b: Interval) -> Interval {
+    Interval { low: a.low.min(b.low), high: a.high.max(b.high) }
+}
+
+/// Makes the tables of a chain.
+struct Tabulator<'a> {
+    problem: &'a Problem,
+    values: &'a [Vec<i64>],
+    conditions: &'a [Condition],
+    chain: &'a Chain,
+    /// The parameters in the order in which boxes are divided, and the place of each in it.
+    order: Vec<usize>,
+    ranks: Vec<usize>,
+    /// For each step the parameters that it depends on.
+    scopes: Vec<Vec<usize>>,
+    /// For each step its table, if it has one.
+    by_step: Vec<Option<usize>>,
+    tables: Vec<StepTable>,
+    known: HashMap<Expr, usize>,
+}
+
+impl<'a> Tabulator<'a> {
+    fn new(
+        problem: &'a Problem,
+        values: &'a [Vec<i64>],
+        conditions: &'a [Condition],
+        chain: &'a Chain,
+    ) -> Tabulator<'a> {
+        let mut scopes: Vec<Vec<usize>> = Vec::new();
+        let mut weights = vec![0usize; values.len()];
+        for step in chain.steps() {
+            let scope = scope(problem, chain, &scopes, &step.of.expr);
+            scope.iter().for_each(|p| weights[*p] += 1);
+            scopes.push(scope);
+        }
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by_key(|p| std::cmp::Reverse(weights[*p]));
+        let mut ranks = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(rank, p)| ranks[*p] = rank);
+        let (tables, known) = (Vec::new(), HashMap::new());
+        let by_step = Vec::new();
+        Tabulator { problem, values, conditions, chain, order, ranks, scopes, by_step, tables, known }
+    }
+
+    /// Makes tables of conditions.
+    fn conditions(&mut self) {
+        for condition in self.conditions {
+            let scope = self.sorted(condition.parameters.clone());
+            if scope.len() > 1 && self.is_small(&scope) {
+                self.tables.extend(self.table(scope, &Expr::Int(0)));
+            }
+        }
+    }
+
+    /// The steps with tables in them; what only tables use is left out.
+    fn steps(&mut self) -> Vec<Option<(Expr, bool)>> {
+        let mut steps: Vec<Option<(Expr, bool)>> = Vec::new();
+        for step in self.chain.steps() {
+            let expr = self.tabulated(&step.of.expr);
+            let tables = self.chain.first() + self.chain.steps().len();
+            let table = match &expr {
+                Expr::Name(slot) => slot.checked_sub(tables),
+                _ => None,
+            };
+            let negative = |table: &usize| {
+                let all = self.tables[*table].levels[0].first().copied().flatten();
+                all.is_some_and(|all| step.amount && all.low < 0)
+            };
+            self.by_step.push(table.filter(|table| !negative(table)));
+            steps.push(Some((expr, step.amount)));
+        }
+        let mut used = vec![false; steps.len()];
+        if let Some(last) = used.last_mut() {
+            *last = true;
+        }
+        for place in (0..steps.len()).rev() {
+            match &steps[place] {
+                Some((expr, _)) if used[place] => expr.names(&mut |slot| {
+                    let step = slot.checked_sub(self.chain.first());
+                    if let Some(used) = step.and_then(|step| used.get_mut(step)) {
+                        *used = true;
+                    }
+                }),
+                _ => steps[place] = None,
+            }
+        }
+        steps
+    }
+
+    /// The expression with tables in place of what is over few combinations.
+    fn tabulated(&mut self, expr: &Expr) -> Expr {
+        let tables = self.chain.first() + self.chain.steps().len();
+        match expr {
+            Expr::Int(_) => return expr.clone(),
+            Expr::Name(slot) => {
+                let step = slot.checked_sub(self.chain.first());
+                let table = step.and_then(|step| self.by_step.get(step).copied().flatten());
+                return Expr::Name(table.map_or(*slot, |table| tables + table));
+            }
+            _ => {}
+        }
+        if let Some(table) = self.known.get(expr) {
+            return Expr::Name(tables + table);
+        }
+        let scope = scope(self.problem, self.chain, &self.scopes, expr);
+        let scope = self.sorted(scope);
+        if self.is_small(&scope)
+            && let Some(table) = self.table(scope, expr)
+        {
+            self.known.insert(expr.clone(), self.tables.len());
+            self.tables.push(table);
+            return Expr::Name(tables + self.tables.len() - 1);
+        }
+        expr.with_parts(|part| Some(self.tabulated(part))).unwrap_or_else(|| expr.clone())
+    }
+
+    fn sorted(&self, mut scope: Vec<usize>) -> Vec<usize> {
+        scope.sort_unstable_by_key(|p| self.ranks[*p]);
+        scope.dedup();
+        scope
+    }
+
+    fn is_small(&self, scope: &[usize]) -> bool {
+        let sizes = scope.iter().map(|p| self.values[*p].len());
+        sizes.fold(1, usize::saturating_mul) <= MAX_ROWS
+    }
+
+    /// An expression over some parameters as a table; `None` if it has no value for a combination
+    /// that the conditions over the same parameters allow.
+    fn table(&self, scope: Vec<usize>, expr: &Expr) -> Option<StepTable> {
+        let within = |c: &&Condition| c.parameters.iter().all(|p| scope.contains(p));
+        let conditions: Vec<&Condition> = self.conditions.iter().filter(within).collect();
+        let mut uses = Vec::new();
+        expr.names(&mut |slot| uses.extend(slot.checked_sub(self.chain.first())));
+        uses.sort_unstable();
+        uses.dedup();
+        let uses = uses.into_iter().map(|step| Some((step, self.by_step[step]?)));
+        let uses: Vec<(usize, usize)> = uses.collect::<Option<_>>()?;
+        let mut rows = Rows {
+            of: self,
+            scope: &scope,
+            conditions: &conditions,
+            uses: &uses,
+            expr,
+            indices: vec![0; self.values.len()],
+            env: self.problem.base_env(),
+            values: Vec::new(),
+        };
+        rows.env.resize(self.chain.first() + self.scopes.len(), 0);
+        rows.fill(0).then_some(())?;
+        let mut levels = vec![rows.values];
+        for p in scope.iter().rev() {
+            let size = self.values[*p].len();
+            let finer = &levels[levels.len() - 1];
+            let part = |some: &[Option<Interval>]| some.iter().flatten().copied().reduce(hull);
+            let coarser = finer.chunks(size.max(1)).map(part).collect();
+            levels.push(coarser);
+        }
+        levels.reverse();
+        Some(StepTable { parameters: scope, levels })
+    }
+}
+
+/// The parameters that an expression depends on, by way of steps too, by their place in the
+/// problem.
+fn scope(problem: &Problem, chain: &Chain, of: &[Vec<usize>], expr: &Expr) -> Vec<usize> {
+    let mut scope = problem.parameters_of([expr]);
+    expr.names(&mut |slot| {
+        let step = slot.checked_sub(chain.first());
+        scope.extend(step.and_then(|step| of.get(step)).into_iter().flatten());
+    });
+    scope.sort_unstable();
+    scope.dedup();
+    scope
+}
+
+/// The rows of one table while they are filled.
+struct Rows<'r> {
+    of: &'r Tabulator<'r>,
+    scope: &'r [usize],
+    conditions: &'r [&'r Condition],
+    /// The steps that the expression names, with their tables.
+    uses: &'r [(usize, usize)],
+    expr: &'r Expr,
+    indices: Vec<u32>,
+    env: Vec<i64>,
+    values: Vec<Option<Interval>>,
+}
+
+impl Rows<'_> {
+    /// Adds the values of all combinations behind those decided; false if one has none.
+    fn fill(&mut self, decided: usize) -> bool {
+        let Some(p) = self.scope.get(decided).copied() else { return self.row() };
+        let slot = self.of.problem.first_parameter() + p;
+        (0..self.of.values[p].len()).all(|index| {
+            self.indices[p] = index as u32;
+            self.env[slot] = self.of.values[p][index];
+            self.fill(decided + 1)
+        })
+    }
+
+    fn row(&mut self) -> bool {
+        let excludes = |c: &&Condition| c.outcome(self.of.problem, &self.env) == Holds::No;
+        if self.conditions.iter().any(excludes) {
+            self.values.push(None);
+            return true;
+        }
+        for (step, table) in self.uses {
+            let Some(value) = self.of.tables[*table].value(&self.indices, self.of.values) else {
+                self.values.push(None);
+                return true;
+            };
+            self.env[self.of.chain.first() + step] = value;
+        }
+        match self.expr.eval(&self.env) {
+            Ok(value) => self.values.push(Some(Interval::point(value))),
+            Err(_) => return false,
+        }
+        true
+    }
+}
