@@ -163,7 +163,8 @@ impl<'e> Over<'_, 'e> {
         let mut parts: Vec<(Expr, Values)> = parts.iter().map(|part| self.of(*part)).collect();
         let values: Values = match (e, parts.as_slice()) {
             (Expr::Binary(op, ..), [(_, left), (_, right)]) => {
-                let at = |(a, b): (&Option<i64>, &Option<i64>)| integer_binary(*op, (*a)?, (*b)?).ok();
+                let at =
+                    |(a, b): (&Option<i64>, &Option<i64>)| integer_binary(*op, (*a)?, (*b)?).ok();
                 left.iter().zip(right.iter()).map(at).collect()
             }
             _ => {

@@ -254,6 +254,7 @@ impl<Q: Quantity> Formulas<'_, Q> {
             bound(OccupancyLimit::Registers, registers);
             let bytes = self.used("local_bytes");
             let room = bytes.rounded_up(&r.local_granule.unwrap_or(1).into());
+            let room = room.max(&1.into());
             let local = |n: i64| bytes.if_at_most(0, &launch, &Q::from(n).floor(&room));
             bound(OccupancyLimit::LocalMemory, self.problem.platform.local_memory().map(local));
         }
@@ -415,9 +416,13 @@ impl<Q: Quantity> Formulas<'_, Q> {
         if !self.has(Part::Mixing) {
             return most;
         }
-        let rest = busy.iter().fold(Q::from(0), |sum, parts| sum.plus(parts)).minus(&most);
+        let sum = busy.iter().fold(Q::from(0), |sum, parts| sum.plus(parts));
         let schedulers = Q::from(self.r.schedulers.unwrap_or(1));
-        let warps = (self.name)(held.times(&self.warps).max(&schedulers));
-        most.plus(&rest.times(&warps.plus(&schedulers)).floor(&warps.by(2)))
+        let warps = held.times(&self.warps).max(&schedulers);
+        // `most + rest * (warps + schedulers) // (2 * warps)`, where `most` is added only: so bounds
+        // of its parts bound it closely.
+        let rest = sum.minus(&most).max(&0.into());
+        let share = rest.times(&schedulers).floor(&warps);
+        sum.plus(&most).plus(&share).floor(&2.into())
     }
 }

@@ -6,7 +6,8 @@
 //! the greatest value. Interval arithmetic combines the tables. Conditions over few combinations
 //! are tables too, which say where nothing is valid.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use tickbound_expr::interval::Interval;
 use tickbound_expr::{Expr, Slot};
@@ -17,7 +18,7 @@ use crate::chain::Chain;
 use crate::term::Term;
 
 /// Most combinations of one table.
-const MAX_ROWS: usize = 1 << 12;
+const MAX_ROWS: usize = 1 << 14;
 
 /// For each parameter the numbers of the first and of the last of its values, in increasing order.
 pub type ParameterBox = Vec<(u32, u32)>;
@@ -46,6 +47,8 @@ struct StepTable {
     /// For each number of parameters that are decided, and each combination of their values, the
     /// least and the greatest value; `None` if nothing is allowed.
     levels: Vec<Vec<Option<Interval>>>,
+    /// It is a side of a conditional, with the combinations for which that is taken.
+    guarded: bool,
 }
 
 impl StepBounds {
@@ -57,7 +60,8 @@ impl StepBounds {
         conditions: &[Condition],
         cost: &Term,
     ) -> Option<StepBounds> {
-        let parts = if let Term::Sum(parts) = cost { &parts[..] } else { std::slice::from_ref(cost) };
+        let parts =
+            if let Term::Sum(parts) = cost { &parts[..] } else { std::slice::from_ref(cost) };
         let chains = parts.iter().filter_map(Term::as_chain).collect::<Vec<&Chain>>();
         let [chain] = chains[..] else { return None };
         let others = parts.iter().filter(|part| part.as_chain().is_none()).cloned().collect();
@@ -87,7 +91,9 @@ impl StepBounds {
         let steps = slots.len();
         slots.resize(steps + self.steps.len(), Interval::point(0));
         for table in &self.tables {
-            slots.push(table.range(of, &self.values)?);
+            let range = table.range(of, &self.values);
+            // A side of a conditional that is not taken can have any value.
+            slots.push(range.or(table.guarded.then_some(Interval::point(1)))?);
         }
         Some(self.combined(&mut slots, steps).unwrap_or(i64::MIN))
     }
@@ -123,19 +129,58 @@ impl StepTable {
         self.levels[level][place]
     }
 
+    /// Which combinations of some of its parameters it allows; `None` if all.
+    fn onto(
+        &self,
+        parameters: &[usize],
+        context: &Context,
+        values: &[Vec<i64>],
+    ) -> Option<Projection> {
+        let size = parameters.iter().map(|p| values[*p].len()).product();
+        let mut projection =
+            Projection { parameters: parameters.to_vec(), allowed: vec![false; size] };
+        let mut indices = vec![0; values.len()];
+        for (place, value) in self.levels.last().into_iter().flatten().enumerate() {
+            if value.is_some() {
+                let mut rest = place;
+                for p in self.parameters.iter().rev() {
+                    (indices[*p], rest) =
+                        ((rest % values[*p].len()) as u32, rest / values[*p].len());
+                }
+                let place = place_of(parameters, &indices, values);
+                let is_in = context.iter().all(|(p, allowed)| allowed[indices[*p] as usize]);
+                projection.allowed[place] |= is_in;
+            }
+        }
+        projection.allowed.contains(&false).then_some(projection)
+    }
+
     /// The value where all parameters are decided.
     fn value(&self, indices: &[u32], values: &[Vec<i64>]) -> Option<i64> {
-        let place = self.parameters.iter().fold(0, |place, p| {
-            place * values[*p].len() + indices[*p] as usize
-        });
+        let place = place_of(&self.parameters, indices, values);
         self.levels.last()?.get(place).copied().flatten().map(|value| value.low)
     }
+}
+
+/// Which combinations of a few parameters' values a condition allows.
+#[derive(Debug)]
+struct Projection {
+    parameters: Vec<usize>,
+    allowed: Vec<bool>,
+}
+
+/// The number of a combination of some parameters' values, the last parameter's counting least.
+fn place_of(parameters: &[usize], indices: &[u32], values: &[Vec<i64>]) -> usize {
+    parameters.iter().fold(0, |place, p| place * values[*p].len() + indices[*p] as usize)
 }
 
 /// The least interval that contains both.
 fn hull(a: Interval, b: Interval) -> Interval {
     Interval { low: a.low.min(b.low), high: a.high.max(b.high) }
 }
+
+/// For parameters with a restriction, which of their values it allows.
+type Context = BTreeMap<usize, Vec<bool>>;
 
 /// Makes the tables of a chain.
 struct Tabulator<'a> {
@@ -151,7 +196,13 @@ struct Tabulator<'a> {
     /// For each step its table, if it has one.
     by_step: Vec<Option<usize>>,
     tables: Vec<StepTable>,
-    known: HashMap<Expr, usize>,
+    known: HashMap<(Expr, Context), usize>,
+    /// The values of parameters for which the present side of conditionals is taken.
+    context: Context,
+    /// How many tables are of conditions; they are the first.
+    conditional: usize,
+    /// For tables of conditions and some of their parameters, what these may be together.
+    projected: HashMap<(usize, Vec<usize>, Context), Option<Rc<Projection>>>,
 }
 
 impl<'a> Tabulator<'a> {
@@ -172,9 +223,23 @@ impl<'a> Tabulator<'a> {
         order.sort_by_key(|p| std::cmp::Reverse(weights[*p]));
         let mut ranks = vec![0; order.len()];
         order.iter().enumerate().for_each(|(rank, p)| ranks[*p] = rank);
-        let (tables, known) = (Vec::new(), HashMap::new());
-        let by_step = Vec::new();
-        Tabulator { problem, values, conditions, chain, order, ranks, scopes, by_step, tables, known }
+        let (tables, known, projected) = (Vec::new(), HashMap::new(), HashMap::new());
+        let (by_step, conditional) = (Vec::new(), 0);
+        Tabulator {
+            problem,
+            values,
+            conditions,
+            chain,
+            order,
+            ranks,
+            scopes,
+            by_step,
+            tables,
+            known,
+            context: Context::new(),
+            conditional,
+            projected,
+        }
     }
 
     /// Makes tables of conditions.
@@ -182,9 +247,36 @@ impl<'a> Tabulator<'a> {
         for condition in self.conditions {
             let scope = self.sorted(condition.parameters.clone());
             if scope.len() > 1 && self.is_small(&scope) {
-                self.tables.extend(self.table(scope, &Expr::Int(0)));
+                let table = self.table(scope, &Expr::Int(0));
+                self.tables.extend(table);
             }
         }
+        self.conditional = self.tables.len();
+    }
+
+    /// What conditions that also mention others say of some parameters.
+    fn projections(&mut self, scope: &[usize]) -> Vec<Rc<Projection>> {
+        let mut all = Vec::new();
+        for table in 0..self.conditional {
+            let parameters = &self.tables[table].parameters;
+            let onto = parameters.iter().filter(|p| scope.contains(p)).copied().collect::<Vec<_>>();
+            let others = self.context.iter().filter(|(p, _)| parameters.contains(p));
+            let context = others.map(|(p, values)| (*p, values.clone())).collect::<Context>();
+            if onto.is_empty() || (onto.len() == parameters.len() && context.is_empty()) {
+                continue;
+            }
+            let key = (table, onto, context);
+            let projection = match self.projected.get(&key) {
+                Some(known) => known.clone(),
+                None => {
+                    let made = self.tables[table].onto(&key.1, &key.2, self.values).map(Rc::new);
+                    self.projected.insert(key, made.clone());
+                    made
+                }
+            };
+            all.extend(projection);
+        }
+        all
     }
 
     /// The steps with tables in them; what only tables use is left out.
@@ -234,7 +326,8 @@ impl<'a> Tabulator<'a> {
             }
             _ => {}
         }
-        if let Some(table) = self.known.get(expr) {
+        let key = (expr.clone(), self.context.clone());
+        if let Some(table) = self.known.get(&key) {
             return Expr::Name(tables + table);
         }
         let scope = scope(self.problem, self.chain, &self.scopes, expr);
@@ -242,11 +335,43 @@ impl<'a> Tabulator<'a> {
         if self.is_small(&scope)
             && let Some(table) = self.table(scope, expr)
         {
-            self.known.insert(expr.clone(), self.tables.len());
+            self.known.insert(key, self.tables.len());
             self.tables.push(table);
             return Expr::Name(tables + self.tables.len() - 1);
         }
-        expr.with_parts(|part| Some(self.tabulated(part))).unwrap_or_else(|| expr.clone())
+        let Expr::Conditional(c, a, b) = expr else {
+            let whole = expr.with_parts(|part| Some(self.tabulated(part)));
+            return whole.unwrap_or_else(|| expr.clone());
+        };
+        let condition = Box::new(self.tabulated(c));
+        let [a, b] = [(a, true), (b, false)].map(|(side, holds)| {
+            let outer = self.context.clone();
+            self.restrict(c, holds);
+            let side = Box::new(self.tabulated(side));
+            self.context = outer;
+            side
+        });
+        Expr::Conditional(condition, a, b)
+    }
+
+    /// Restricts the context to where a condition on one parameter comes out so.
+    fn restrict(&mut self, condition: &Expr, holds: bool) {
+        let scope = scope(self.problem, self.chain, &self.scopes, condition);
+        let names_steps = condition.mentions(|slot| slot >= self.chain.first());
+        let [p] = scope[..] else { return };
+        if names_steps {
+            return;
+        }
+        let mut env = self.problem.base_env();
+        let slot = self.problem.first_parameter() + p;
+        let mut comes_out = |value: &i64| {
+            env[slot] = *value;
+            // Where the condition has no value, neither side is taken.
+            condition.eval(&env).is_ok_and(|value| (value != 0) == holds)
+        };
+        let allowed: Vec<bool> = self.values[p].iter().map(&mut comes_out).collect();
+        let known = self.context.entry(p).or_insert_with(|| vec![true; allowed.len()]);
+        known.iter_mut().zip(allowed).for_each(|(known, allowed)| *known &= allowed);
     }
 
     fn sorted(&self, mut scope: Vec<usize>) -> Vec<usize> {
@@ -262,7 +387,8 @@ impl<'a> Tabulator<'a> {
 
     /// An expression over some parameters as a table; `None` if it has no value for a combination
     /// that the conditions over the same parameters allow.
-    fn table(&self, scope: Vec<usize>, expr: &Expr) -> Option<StepTable> {
+    fn table(&mut self, scope: Vec<usize>, expr: &Expr) -> Option<StepTable> {
+        let projections = self.projections(&scope);
         let within = |c: &&Condition| c.parameters.iter().all(|p| scope.contains(p));
         let conditions: Vec<&Condition> = self.conditions.iter().filter(within).collect();
         let mut uses = Vec::new();
@@ -275,6 +401,7 @@ impl<'a> Tabulator<'a> {
             of: self,
             scope: &scope,
             conditions: &conditions,
+            projections: &projections,
             uses: &uses,
             expr,
             indices: vec![0; self.values.len()],
@@ -292,7 +419,7 @@ impl<'a> Tabulator<'a> {
             levels.push(coarser);
         }
         levels.reverse();
-        Some(StepTable { parameters: scope, levels })
+        Some(StepTable { parameters: scope, levels, guarded: !self.context.is_empty() })
     }
 }
 
@@ -314,6 +441,7 @@ struct Rows<'r> {
     of: &'r Tabulator<'r>,
     scope: &'r [usize],
     conditions: &'r [&'r Condition],
+    projections: &'r [Rc<Projection>],
     /// The steps that the expression names, with their tables.
     uses: &'r [(usize, usize)],
     expr: &'r Expr,
@@ -335,8 +463,16 @@ impl Rows<'_> {
     }
 
     fn row(&mut self) -> bool {
+        let allows =
+            |p: &Rc<Projection>| p.allowed[place_of(&p.parameters, &self.indices, self.of.values)];
+        let is_out = |(p, allowed): (&usize, &Vec<bool>)| {
+            self.scope.contains(p) && !allowed[self.indices[*p] as usize]
+        };
         let excludes = |c: &&Condition| c.outcome(self.of.problem, &self.env) == Holds::No;
-        if self.conditions.iter().any(excludes) {
+        if self.of.context.iter().any(is_out)
+            || !self.projections.iter().all(allows)
+            || self.conditions.iter().any(excludes)
+        {
             self.values.push(None);
             return true;
         }

@@ -168,7 +168,11 @@ pub(super) fn reach<V: Values>(e: &Expr<Slot>, of: &[Interval]) -> Reach<V> {
             Reach::condition(truth::<V>(e, of))
         }
         Expr::Binary(op, a, b) => {
-            reach::<V>(a, of).then(|a| reach::<V>(b, of).then(|b| V::binary(*op, a, b)))
+            let all = reach::<V>(a, of).then(|a| reach::<V>(b, of).then(|b| V::binary(*op, a, b)));
+            match *op == BinaryOp::Sub && is_at_least(a, b) {
+                true => all.map(|v| v.greatest(V::whole(Interval::point(0)))),
+                false => all,
+            }
         }
         Expr::Conditional(c, a, b) => {
             let c = truth::<V>(c, of);
@@ -182,6 +186,16 @@ pub(super) fn reach<V: Values>(e: &Expr<Slot>, of: &[Interval]) -> Reach<V> {
             all
         }
         Expr::Call(f, args) => call(*f, args, of),
+    }
+}
+
+/// True if `a` is nowhere below `b`, as far as their form shows: `b` is the least of `a` and others,
+/// or `a` the greatest of `b` and others.
+fn is_at_least(a: &Expr<Slot>, b: &Expr<Slot>) -> bool {
+    match (a, b) {
+        (_, Expr::Call(Function::Min, args)) => args.contains(a),
+        (Expr::Call(Function::Max, args), _) => args.contains(b),
+        _ => false,
     }
 }
 
