@@ -3,7 +3,9 @@
 //! The time is known, so there is nothing to search for: boxes are cut in halves until each is
 //! closed. Nothing here need be right: [`crate::branches`] checks what comes out.
 
-use crate::branches::{Branches, ParameterBox, halves, is_closed, root};
+use tickbound_timing::ParameterBox;
+
+use crate::branches::{Boxes, Branches, halves};
 use crate::refusal::Refusal;
 use tickbound_timing::obligation::Obligation;
 
@@ -20,7 +22,8 @@ pub fn branch(
     stop: &dyn Fn() -> bool,
 ) -> Result<Branches, Refusal> {
     let mut boxes = Vec::new();
-    let mut open: Vec<ParameterBox> = root(obligation).into_iter().collect();
+    let of = Boxes::new(obligation);
+    let mut open: Vec<ParameterBox> = of.root().into_iter().collect();
     while let Some(next) = open.pop() {
         if boxes.len() >= MAX_BOXES {
             return Err(Refusal::TooLarge("a tree of too many boxes"));
@@ -28,19 +31,16 @@ pub fn branch(
         if stop() {
             return Err(Refusal::Stopped);
         }
-        if is_closed(obligation, &next, time) {
+        if of.is_closed(&next, time) {
             boxes.push(None);
             continue;
         }
-        // The parameter that varies most.
-        let most =
-            next.iter().enumerate().max_by_key(|(p, (first, last))| (last - first, usize::MAX - p));
-        let (place, (first, last)) = match most {
-            Some((place, (first, last))) if last > first => (place, (*first, *last)),
-            _ => return Err(Refusal::TooLarge("a choice that intervals do not decide")),
+        let Some(place) = of.widest(&next) else {
+            return Err(Refusal::TooLarge("a choice that intervals do not decide"));
         };
+        let (first, last) = next[place];
         let name = obligation.problem.parameters[place].name.clone();
-        let value = obligation.values[place][first + (last - first) / 2];
+        let value = obligation.values[place][(first + (last - first) / 2) as usize];
         let (lower, upper) = halves(obligation, &next, (&name, value))
             .ok_or_else(|| Refusal::wrong("a box that cannot be cut at its middle"))?;
         open.extend([upper, lower]);

@@ -2,7 +2,8 @@
 //!
 //! A proof is a tree of boxes. The root has every value of every parameter; a branch cuts a box in
 //! two at a value of one parameter; and in each leaf either some condition fails for all its
-//! choices, or the run time is at least the time claimed, by interval arithmetic on the sum.
+//! choices, or the run time is at least the time claimed, by interval arithmetic on the sum, or on
+//! tables of the steps of the profile `resources`.
 //! Nothing else is in the file than where the boxes are cut.
 //!
 //! It is for spaces whose conditions are over too many parameters at once for
@@ -11,10 +12,12 @@
 use serde::{Deserialize, Serialize};
 use tickbound_expr::Expr;
 use tickbound_expr::interval::Interval;
+use tickbound_model::problem::Parameter;
 
 use crate::refusal::Refusal;
 use tickbound_timing::obligation::product::Factor;
-use tickbound_timing::obligation::{Obligation, TimePart};
+use tickbound_timing::obligation::{Obligation, Time, TimePart};
+use tickbound_timing::{ParameterBox, StepBounds};
 
 /// How many boxes pass between two looks at whether to stop.
 const PATIENCE: usize = 1 << 10;
@@ -29,34 +32,71 @@ pub struct Branches {
     pub boxes: Vec<Option<(String, i64)>>,
 }
 
-/// For each parameter the first and the last number of its values.
-pub type ParameterBox = Vec<(usize, usize)>;
-
-/// The box of all choices; `None` if a parameter has no value.
-pub fn root(obligation: &Obligation<'_>) -> Option<ParameterBox> {
-    obligation.values.iter().map(|v| v.len().checked_sub(1).map(|last| (0, last))).collect()
+/// Boxes of an obligation's choices.
+pub(crate) struct Boxes<'o, 'p> {
+    obligation: &'o Obligation<'p>,
+    /// Bounds of the time under the profile `resources`.
+    steps: Option<StepBounds>,
 }
 
-/// True if no valid configuration in a box takes fewer than `time` ticks, as far as intervals tell.
-pub fn is_closed(obligation: &Obligation<'_>, of: &ParameterBox, time: i64) -> bool {
-    let problem = obligation.problem;
-    let mut slots: Vec<Interval> = problem.base_env().into_iter().map(Interval::point).collect();
-    for (p, (first, last)) in of.iter().enumerate() {
-        let values = &obligation.values[p];
-        slots[problem.first_parameter() + p] =
-            Interval { low: values[*first], high: values[*last] };
+impl<'o, 'p> Boxes<'o, 'p> {
+    pub fn new(obligation: &'o Obligation<'p>) -> Boxes<'o, 'p> {
+        Boxes { obligation, steps: obligation.step_bounds() }
     }
-    obligation.conditions.iter().any(|c| c.surely_fails(problem, &slots))
-        || least(obligation, &slots).is_some_and(|ticks| ticks >= i128::from(time))
+
+    /// The box of all choices; `None` if a parameter has no value.
+    pub fn root(&self) -> Option<ParameterBox> {
+        let whole = |v: &Vec<i64>| (v.len() as u32).checked_sub(1).map(|last| (0, last));
+        self.obligation.values.iter().map(whole).collect()
+    }
+
+    /// The parameter along which a box is cut best; `None` if it is a single choice.
+    pub fn widest(&self, of: &ParameterBox) -> Option<usize> {
+        let open = |p: &usize| of[*p].0 < of[*p].1;
+        match &self.steps {
+            Some(steps) => steps.order().iter().copied().find(open),
+            None => {
+                let width = |p: &usize| (of[*p].1 - of[*p].0, usize::MAX - p);
+                (0..of.len()).filter(open).max_by_key(width)
+            }
+        }
+    }
+
+    /// True if no valid configuration in a box takes fewer than `time` ticks, as far as intervals
+    /// tell.
+    pub fn is_closed(&self, of: &ParameterBox, time: i64) -> bool {
+        let (obligation, problem) = (self.obligation, self.obligation.problem);
+        let mut slots: Vec<Interval> =
+            problem.base_env().into_iter().map(Interval::point).collect();
+        for (p, (first, last)) in of.iter().enumerate() {
+            let values = &obligation.values[p];
+            slots[problem.first_parameter() + p] =
+                Interval { low: values[*first as usize], high: values[*last as usize] };
+        }
+        if obligation.conditions.iter().any(|c| c.surely_fails(problem, &slots)) {
+            return true;
+        }
+        let group = match self.steps.as_ref().map(|steps| steps.least(of)) {
+            Some(None) => return true,
+            Some(Some(i64::MIN)) => None,
+            Some(Some(ticks)) => Some(i128::from(ticks)),
+            None => of_group(&obligation.time, &slots),
+        };
+        let all = group.and_then(|group| least(&obligation.time, group, &slots));
+        all.is_some_and(|ticks| ticks >= i128::from(time))
+    }
 }
 
-/// The fewest ticks that a box may take; `None` if something in it may have no value.
-fn least(obligation: &Obligation<'_>, of: &[Interval]) -> Option<i128> {
-    let time = &obligation.time;
-    let mut group = i128::from(time.start);
-    for part in &time.group {
-        group = group.checked_add(of_part(part, of)?)?;
-    }
+/// The fewest ticks that a group may take; `None` if something in it may have no value.
+fn of_group(time: &Time, of: &[Interval]) -> Option<i128> {
+    let parts = time.group.iter().map(|part| of_part(part, of));
+    parts.fold(Some(0), |sum: Option<i128>, part| sum?.checked_add(part?))
+}
+
+/// The fewest ticks of a launch, given those of a group; `None` if something in it may have no
+/// value.
+fn least(time: &Time, group: i128, of: &[Interval]) -> Option<i128> {
+    let group = group.checked_add(i128::from(time.start))?;
     let waves = time.waves.range(of);
     let waves = waves.values.filter(|_| !waves.may_fail)?.low.max(0);
     let all = group.checked_mul(i128::from(waves))?.checked_add(i128::from(time.launch))?;
@@ -106,6 +146,8 @@ fn bounds(factor: &Factor, of: &[Interval]) -> Option<(i128, i128)> {
             let env: Vec<i64> = of.iter().map(|v| v.low).collect();
             phase.value(&env).ok().map(|value| (value, value))?
         }
+        // It is bounded by tables of its steps, elsewhere.
+        Factor::Chain(_) => return None,
     })
 }
 
@@ -122,7 +164,8 @@ pub fn check(
     stop: &dyn Fn() -> bool,
 ) -> Result<usize, Refusal> {
     let wrong = |n: usize, what: String| Refusal::wrong(format!("boxes[{n}]: {what}"));
-    let mut open: Vec<ParameterBox> = root(obligation).into_iter().collect();
+    let boxes = Boxes::new(obligation);
+    let mut open: Vec<ParameterBox> = boxes.root().into_iter().collect();
     let mut leaves = 0;
     for (n, cut) in proof.boxes.iter().enumerate() {
         if n % PATIENCE == PATIENCE - 1 && stop() {
@@ -130,7 +173,7 @@ pub fn check(
         }
         let Some(next) = open.pop() else { return Err(wrong(n, "belongs to no box".into())) };
         match cut {
-            None if is_closed(obligation, &next, time) => leaves += 1,
+            None if boxes.is_closed(&next, time) => leaves += 1,
             None => {
                 let what =
                     format!("fewer than {time} ticks are not excluded{}", shown(obligation, &next));
@@ -158,7 +201,7 @@ pub(crate) fn halves(
     (name, value): (&str, i64),
 ) -> Option<(ParameterBox, ParameterBox)> {
     let place = obligation.problem.parameters.iter().position(|p| p.name == name)?;
-    let at = obligation.values[place].binary_search(&value).ok()?;
+    let at = obligation.index(place, value)?;
     let (first, last) = of[place];
     let (mut lower, mut upper) = (of.clone(), of.clone());
     (lower[place], upper[place]) = ((first, at), (at + 1, last));
@@ -168,13 +211,11 @@ pub(crate) fn halves(
 /// A box in words, for messages.
 fn shown(obligation: &Obligation<'_>, of: &ParameterBox) -> String {
     let names = obligation.problem.parameters.iter().zip(of).zip(&obligation.values);
-    let one = |((p, (first, last)), values): (
-        (&tickbound_model::problem::Parameter, &(usize, usize)),
-        &Vec<i64>,
-    )| {
+    let one = |((p, (first, last)), values): ((&Parameter, &(u32, u32)), &Vec<i64>)| {
+        let (low, high) = (values[*first as usize], values[*last as usize]);
         match first == last {
-            true => format!("{}={}", p.name, values[*first]),
-            false => format!("{}={}..{}", p.name, values[*first], values[*last]),
+            true => format!("{}={low}", p.name),
+            false => format!("{}={low}..{high}", p.name),
         }
     };
     let all: Vec<String> = names.map(one).collect();

@@ -117,18 +117,19 @@ pub fn check(
         checked.rows += cluster.rows.len();
         messages.push(message);
     }
-    the_end(obligation, proof, (&parts, &messages, &left), time, stop)?;
+    checked.inequalities += the_end(obligation, proof, (&parts, &messages, &left), time, stop)?;
     Ok(checked)
 }
 
-/// Checks what is left: each choice of its parameters takes `time` ticks or more.
+/// Checks what is left: each choice of its parameters takes `time` ticks or more. Returns how many
+/// there are.
 fn the_end(
     obligation: &Obligation<'_>,
     proof: &InequalityProof,
     (parts, messages, left): (&[TimePart], &[Message], &Taken),
     time: i64,
     stop: &dyn Fn() -> bool,
-) -> Result<(), Refusal> {
+) -> Result<u64, Refusal> {
     let over = at_the_end(obligation, proof.by_group);
     let rest = |taken: &[bool]| taken.iter().positions(|taken| !taken).collect::<Vec<usize>>();
     let of_parts: Vec<&TimePart> = rest(&left.parts).into_iter().map(|p| &parts[p]).collect();
@@ -139,7 +140,9 @@ fn the_end(
         let name = &obligation.problem.parameters[*p].name;
         return Err(Refusal::wrong(format!("what is left at the end depends on {name}")));
     }
+    let mut choices = 0u64;
     Walk::new(obligation, &over, stop).all(&mut |env, indices| {
+        choices += 1;
         let Some(sum) = sum(&of_parts, &of_messages, env, indices)? else { return Ok(()) };
         let ticks = match proof.by_group {
             true => obligation.time.of_group(sum, env)?,
@@ -152,7 +155,8 @@ fn the_end(
                 choice(obligation, &over, env)
             ))),
         }
-    })
+    })?;
+    Ok(choices)
 }
 
 /// The sum of parts and messages; `None` if a message excludes the configuration.

@@ -55,6 +55,8 @@ pub fn certificate(
 
 /// Rows of tables up to which inequalities are tried before labels.
 const SMALL_ROWS: usize = 1 << 16;
+/// The same where each row is a chain of steps: for more, boxes are fewer.
+const MAX_CHAIN_ROWS: usize = 1 << 10;
 /// Choices of parameters that share a condition or a summand, from which on labels are first.
 const MANY_CHOICES: usize = 1 << 20;
 
@@ -96,7 +98,13 @@ fn proof(
         &|| of_form(false, MAX_ROWS),
         &by_branches,
     ];
-    let ways = if is_wide(obligation) { &ways[2..] } else { &ways[..] };
+    let by_chain: [&dyn Fn() -> Result<Proved, Refusal>; 2] =
+        [&|| of_form(true, MAX_CHAIN_ROWS), &by_branches];
+    let ways = match obligation.is_chain() {
+        true => &by_chain[..],
+        false if is_wide(obligation) => &ways[2..],
+        false => &ways[..],
+    };
     for way in ways {
         match way() {
             Err(Refusal::TooLarge(_) | Refusal::Obligation(_)) => {}

@@ -3,7 +3,7 @@
 use tickbound_expr::Expr;
 
 /// An expression and where it stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LocatedExpr {
     /// The statement's path.
     pub at: String,

@@ -1,31 +1,20 @@
-//! Expressions that build on each other, evaluated for many configurations.
-//!
-//! A large expression is a sum, as a rule, and each summand depends on few parameters. So a
-//! summand's value is kept for each combination of their values, and evaluated anew only for
-//! others.
+//! Expressions that build on each other.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-
+use tickbound_expr::Slot;
 use tickbound_expr::interval::Interval;
-use tickbound_expr::{BinaryOp, Expr, Slot};
 
 use super::at::{LocatedExpr, TermFault};
 
 /// Expressions of which each may name those before it.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Chain {
     /// Slot of the first, behind all slots of the problem; those of the others follow.
-    first: usize,
-    /// Slots before it always have the same value.
-    parameters: usize,
+    first: Slot,
     steps: Vec<ChainStep>,
-    /// For each step its summands.
-    summands: Vec<Vec<Summand>>,
 }
 
 /// One of the expressions.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ChainStep {
     /// The expression.
     pub of: LocatedExpr,
@@ -33,28 +22,10 @@ pub struct ChainStep {
     pub amount: bool,
 }
 
-#[derive(Debug)]
-struct Summand {
-    of: LocatedExpr,
-    /// The names in it whose values differ.
-    names: Vec<Slot>,
-    /// Its values by those of these names; `None`: too small to be kept.
-    known: Option<Mutex<HashMap<Box<[i64]>, i64>>>,
-}
-
-/// Fewest operations of a summand whose values are kept: looking a value up costs about as much as
-/// these.
-const LEAST_KEPT: usize = 40;
-
-/// Most values of a summand that are kept.
-const MAX_KEPT: usize = 1 << 16;
-
 impl Chain {
-    /// A chain whose first expression has slot `first`. Slots before `parameters` always have the
-    /// same value.
-    pub fn new(first: usize, parameters: usize, steps: Vec<ChainStep>) -> Chain {
-        let summands = steps.iter().map(|step| summands(&step.of, parameters)).collect();
-        Chain { first, parameters, steps, summands }
+    /// A chain whose first expression has slot `first`.
+    pub fn new(first: Slot, steps: Vec<ChainStep>) -> Chain {
+        Chain { first, steps }
     }
 
     /// Slot of the first expression; those of the others follow.
@@ -71,18 +42,12 @@ impl Chain {
     pub(crate) fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
         let mut env = env.to_vec();
         env.resize(self.first, 0);
-        let mut key = Vec::new();
-        for (ChainStep { of, amount }, summands) in self.steps.iter().zip(&self.summands) {
-            let fault = |what: String| TermFault { at: of.at.clone(), what };
-            let mut sum = 0i64;
-            for summand in summands {
-                let overflow = || fault(tickbound_expr::EvalError::Overflow.to_string());
-                sum = sum.checked_add(summand.value(&env, &mut key)?).ok_or_else(overflow)?;
+        for ChainStep { of, amount } in &self.steps {
+            let value = of.value(&env)?;
+            if *amount && value < 0 {
+                return Err(TermFault { at: of.at.clone(), what: format!("{value} is negative") });
             }
-            if *amount && sum < 0 {
-                return Err(fault(format!("{sum} is negative")));
-            }
-            env.push(sum);
+            env.push(value);
         }
         Ok(env.last().copied().unwrap_or(0))
     }
@@ -97,59 +62,4 @@ impl Chain {
         }
         all.last().map(|last| last.low.max(0))
     }
-}
-
-impl Clone for Chain {
-    fn clone(&self) -> Chain {
-        Chain::new(self.first, self.parameters, self.steps.clone())
-    }
-}
-
-impl PartialEq for Chain {
-    fn eq(&self, other: &Chain) -> bool {
-        (self.first, &self.steps) == (other.first, &other.steps)
-    }
-}
-
-impl Eq for Chain {}
-
-impl Summand {
-    /// `key` is there to be used again.
-    fn value(&self, env: &[i64], key: &mut Vec<i64>) -> Result<i64, TermFault> {
-        let Some(known) = &self.known else { return self.of.value(env) };
-        key.clear();
-        key.extend(self.names.iter().filter_map(|slot| env.get(*slot)));
-        // A value is there whole or not at all, also after a panic elsewhere.
-        let found =
-            known.lock().unwrap_or_else(PoisonError::into_inner).get(key.as_slice()).copied();
-        if let Some(value) = found {
-            return Ok(value);
-        }
-        let value = self.of.value(env)?;
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() < MAX_KEPT {
-            known.insert(key.as_slice().into(), value);
-        }
-        Ok(value)
-    }
-}
-
-/// What is added up in a sum, from the left.
-fn summands(of: &LocatedExpr, parameters: usize) -> Vec<Summand> {
-    let (mut rest, mut found) = (&of.expr, Vec::new());
-    while let Expr::Binary(BinaryOp::Add, left, right) = rest {
-        found.push(&**right);
-        rest = left;
-    }
-    found.push(rest);
-    let summand = |expr: &Expr| {
-        let mut names = Vec::new();
-        expr.names(&mut |slot: &Slot| names.push(*slot));
-        names.retain(|slot| *slot >= parameters);
-        names.sort_unstable();
-        names.dedup();
-        let known = (expr.size() >= LEAST_KEPT).then(Mutex::default);
-        Summand { of: LocatedExpr { at: of.at.clone(), expr: expr.clone() }, names, known }
-    };
-    found.into_iter().rev().map(summand).collect()
 }

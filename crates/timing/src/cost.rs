@@ -23,7 +23,8 @@ impl Cost {
     pub fn new(problem: &Problem) -> Result<Cost, Uncovered> {
         match problem.profile {
             Profile::Resources => {
-                let parts = vec![resources::time(problem)?, derive::finish(problem)?];
+                let chain = Term::Chain(Box::new(resources::time(problem)?));
+                let parts = vec![chain, derive::finish(problem)?];
                 Ok(Cost { term: sum(parts), exact: true })
             }
             _ => derive::derive(problem).map(|(term, exact)| Cost { term, exact }),

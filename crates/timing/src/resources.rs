@@ -14,14 +14,13 @@ use tickbound_model::resource_profile::{LaunchQuantities, resource_quantities};
 use tickbound_model::{Launch, Problem};
 
 use super::chain::{Chain, ChainStep};
-use super::term::{LocatedExpr, Term};
-use super::uncovered::Uncovered;
+use super::term::LocatedExpr;
 
 /// The time of a problem with this profile.
-pub(crate) fn time(problem: &Problem) -> Result<Term, Uncovered> {
+pub(crate) fn time(problem: &Problem) -> Result<Chain, ModelError> {
     let Launch::Range { global_size, local_size } = &problem.launch else {
         let what = "activations belong to another profile";
-        return Err(ModelError::new("launch", what, "give global_size and local_size").into());
+        return Err(ModelError::new("launch", what, "give global_size and local_size"));
     };
     problem.usage().is_counted()?;
     let mut steps = Steps { first: problem.scope.len(), steps: Vec::new() };
@@ -36,8 +35,7 @@ pub(crate) fn time(problem: &Problem) -> Result<Term, Uncovered> {
         .map(|(name, expr)| (name, steps.amount(format!("usage.{name}"), in_steps(expr).0)));
     let launch = LaunchQuantities { used: used.collect(), items, groups };
     resource_quantities(problem, launch, &mut |quantity| steps.name(quantity));
-    let (first, parameters) = (problem.scope.len(), problem.first_parameter());
-    Ok(Term::Chain(Box::new(Chain::new(first, parameters, steps.steps))))
+    Ok(Chain::new(problem.scope.len(), steps.steps))
 }
 
 /// The definitions that expressions use, as steps: the slot of each, and what it is now.

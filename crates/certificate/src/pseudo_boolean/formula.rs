@@ -96,8 +96,12 @@ impl PseudoBooleanFormula {
             let agreeing = shape.messages.iter().filter(|m| tables.later(**m).is_some());
             for of in agreeing.copied().chain(later.map(|_| c)) {
                 let to = &tables.shapes[of].to;
+                let own = |(r, (row, _)): (usize, &(Vec<u32>, i64))| {
+                    (tables.choice(c, row, to), (1, BooleanVariable::Row(c, r)))
+                };
+                let mut by_choice = tables.rows[c].iter().enumerate().map(own).into_group_map();
                 for choice in tables.agreed(of) {
-                    let mut all = rows(&|row| tables.choice(c, row, to) == choice);
+                    let mut all = by_choice.remove(&choice).unwrap_or_default();
                     all.push((-1, BooleanVariable::Agreed(of, choice.clone())));
                     formula.equation(Equation::Agreed(c, of, choice), all, 0);
                 }

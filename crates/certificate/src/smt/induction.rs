@@ -276,6 +276,7 @@ impl Known {
                 point(PointKind::Work, ticks, after)
             }
             PathStepKind::Phase(_) => return uncovered(&step.at, "differs between items")?,
+            PathStepKind::Chain(_) => return uncovered(&step.at, "a chain of steps")?,
             PathStepKind::Mark => point(PointKind::Mark, "0".into(), "0".into()),
             PathStepKind::Until(ticks) => {
                 let end = self.meant(("u", "Int"), at, Meaning::Until(ticks.clone()));

@@ -106,7 +106,7 @@ fn of_part(terms: &mut SmtTerms<'_, '_>, part: &TimePart) -> Result<String, Refu
 /// A product as a term, the last factor first: each is there only if those before it are not 0.
 pub fn of_product(terms: &mut SmtTerms<'_, '_>, product: &TimeProduct) -> Result<String, Refusal> {
     let constant = |f: &Factor| match f {
-        Factor::Guard(..) | Factor::Phase(_) => None,
+        Factor::Guard(..) | Factor::Phase(_) | Factor::Chain(_) => None,
         Factor::Count(e) | Factor::Amount(e) => terms.constant(e).filter(|n| *n >= 0),
     };
     let numbers: Vec<Option<i64>> = product.factors.iter().map(constant).collect();
@@ -123,6 +123,7 @@ pub fn of_product(terms: &mut SmtTerms<'_, '_>, product: &TimeProduct) -> Result
             }
             Factor::Count(e) | Factor::Amount(e) => times(terms, e, &term)?,
             Factor::Phase(_) => return uncovered(&product.at, "differs between items")?,
+            Factor::Chain(_) => return uncovered(&product.at, "a chain of steps")?,
         };
     }
     Ok(term)

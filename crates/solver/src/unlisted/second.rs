@@ -8,7 +8,7 @@
 
 use tickbound_expr::{BinaryOp, Expr};
 use tickbound_model::kernel::{Program, Stmt, StmtKind};
-use tickbound_model::{AccessKind, Problem};
+use tickbound_model::{AccessKind, Problem, Profile};
 use tickbound_timing::Cost;
 use tickbound_timing::obligation::Time;
 use tickbound_timing::obligation::product::{Factor, TimeProduct};
@@ -19,8 +19,12 @@ use crate::proof::Proof;
 use crate::search::Search;
 use crate::strategy::{self, Strategy};
 
-/// The time as derived a second way; `None` if that does not cover the problem.
+/// The time as derived a second way; `None` if that does not cover the problem. The profile
+/// `resources` has one set of formulas.
 pub(super) fn cost(problem: &Problem) -> Option<Cost> {
+    if problem.profile == Profile::Resources {
+        return None;
+    }
     Time::new(problem).ok().map(|time| Cost::of_term(term(&time), true))
 }
 
@@ -60,6 +64,7 @@ fn product(product: &TimeProduct) -> Term {
         Factor::Count(e) => Term::Count(at(e)),
         Factor::Guard(e, holds) => Term::Guard { condition: at(e), holds: *holds },
         Factor::Amount(e) => Term::Work(at(e)),
+        Factor::Chain(chain) => Term::Chain(chain.clone()),
         Factor::Phase(phase) => Term::Items(Box::new(Items {
             program: priced(&phase.program, &phase.prices),
             local: at(&phase.local),

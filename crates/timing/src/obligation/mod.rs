@@ -29,9 +29,12 @@ use tickbound_expr::Expr;
 use tickbound_model::Problem;
 use tickbound_model::space::Condition;
 
+use crate::chain::Chain;
 use crate::obligation::path::Path;
 use crate::obligation::product::{Factor, ObligationError, TimeProduct, uncovered};
 use crate::obligation::sum::products;
+use crate::step_bounds::StepBounds;
+use crate::term::Term;
 
 /// Most values that all domains of one parameter may have together.
 const MAX_VALUES: usize = 1 << 16;
@@ -89,6 +92,24 @@ impl<'p> Obligation<'p> {
             conditions: problem.conditions()?,
             time,
         })
+    }
+
+    /// True if the time is a chain of steps, but for its end: that of the profile `resources`.
+    pub fn is_chain(&self) -> bool {
+        self.chain().is_some()
+    }
+
+    fn chain(&self) -> Option<&Chain> {
+        match &self.time.group.first()?.products.first()?.factors[..] {
+            [Factor::Chain(chain)] => Some(chain),
+            _ => None,
+        }
+    }
+
+    /// Bounds of the time but for its end, where that is a chain of steps.
+    pub fn step_bounds(&self) -> Option<StepBounds> {
+        let term = Term::Chain(Box::new(self.chain()?.clone()));
+        StepBounds::new(self.problem, self.values.clone(), &self.conditions, &term)
     }
 
     /// The number of a parameter's value; `None` if it is no value of its domains.

@@ -19,6 +19,7 @@ use tickbound_model::{Launch, Problem, Profile, Stmt, StmtKind};
 use crate::obligation::phases::Phases;
 use crate::obligation::product::{ObligationError, uncovered};
 use crate::obligation::step::{PathStep, PathStepKind, always_has_a_value};
+use crate::resources;
 
 /// What an element does.
 #[derive(Debug, Clone)]
@@ -78,6 +79,10 @@ impl Path {
                 // differ.
                 let of = Reader { problem, runs: Vec::new(), barrier: 0, merges: false };
                 ([0; 2], groups(global_size)?, vec![again(runs, of.steps(kernel)?)])
+            }
+            (_, Profile::Resources, _) => {
+                let kind = PathStepKind::Chain(Box::new(resources::time(problem)?));
+                ([0; 2], Expr::Int(1), vec![PathStep { at: "profile resources".into(), kind }])
             }
             _ => return uncovered("profile", "what it does is no sum over the parameters"),
         };

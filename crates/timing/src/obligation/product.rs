@@ -6,6 +6,7 @@
 use tickbound_expr::Expr;
 use tickbound_model::ModelError;
 
+use crate::chain::Chain;
 use crate::obligation::phase::PhaseWork;
 
 /// Factors in the order in which an item reaches them: what follows a 0 need not have a value.
@@ -28,6 +29,8 @@ pub enum Factor {
     Amount(Expr),
     /// What the slowest element does between two barriers.
     Phase(Box<PhaseWork>),
+    /// What the launch takes under the profile `resources`.
+    Chain(Box<Chain>),
 }
 
 /// Why there is no obligation, or a part of it has no value.
@@ -100,6 +103,7 @@ impl Factor {
                 n => n.into(),
             },
             Factor::Phase(phase) => phase.value(env).map_err(|e| e.to_string())?,
+            Factor::Chain(chain) => chain.value(env).map_err(|e| e.what)?.into(),
         })
     }
 
@@ -108,6 +112,7 @@ impl Factor {
         match self {
             Factor::Count(e) | Factor::Guard(e, _) | Factor::Amount(e) => vec![e],
             Factor::Phase(phase) => phase.expressions().collect(),
+            Factor::Chain(chain) => chain.steps().iter().map(|step| &step.of.expr).collect(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use tickbound_expr::{BinaryOp, Expr, Function};
 
+use crate::chain::Chain;
 use crate::obligation::phase::PhaseWork;
 
 /// One step of a path.
@@ -26,6 +27,8 @@ pub enum PathStepKind {
     },
     /// What the slowest element does between two barriers.
     Phase(Box<PhaseWork>),
+    /// What the launch takes under the profile `resources`.
+    Chain(Box<Chain>),
     /// Remembers the present tick.
     Mark,
     /// Waits until more than this many ticks have passed since the mark.
@@ -54,7 +57,10 @@ pub fn waits(steps: &[PathStep]) -> bool {
         PathStepKind::Until(_) => true,
         PathStepKind::Repeat { body, .. } => waits(body),
         PathStepKind::If { then, otherwise, .. } => waits(then) || waits(otherwise),
-        PathStepKind::Work { .. } | PathStepKind::Phase(_) | PathStepKind::Mark => false,
+        PathStepKind::Work { .. }
+        | PathStepKind::Phase(_)
+        | PathStepKind::Chain(_)
+        | PathStepKind::Mark => false,
     })
 }
 

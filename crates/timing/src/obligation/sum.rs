@@ -64,6 +64,10 @@ impl Sum {
                     self.add(step, within(Factor::Phase(phase.clone())))?;
                     since
                 }
+                PathStepKind::Chain(chain) => {
+                    self.add(step, within(Factor::Chain(chain.clone())))?;
+                    since
+                }
                 PathStepKind::Mark => Expr::Int(0),
                 PathStepKind::Until(_) if !waiting => since,
                 PathStepKind::Until(ticks) => {
@@ -146,7 +150,10 @@ impl Sum {
 pub fn marks(steps: &[PathStep]) -> Option<bool> {
     let of = |step: &PathStep| match &step.kind {
         PathStepKind::Mark => Some(true),
-        PathStepKind::Work { .. } | PathStepKind::Phase(_) | PathStepKind::Until(_) => Some(false),
+        PathStepKind::Work { .. }
+        | PathStepKind::Phase(_)
+        | PathStepKind::Chain(_)
+        | PathStepKind::Until(_) => Some(false),
         PathStepKind::Repeat { body, .. } => match marks(body) {
             Some(false) => Some(false),
             _ => None,
