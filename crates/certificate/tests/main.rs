@@ -6,7 +6,11 @@
 mod problems;
 #[path = "../../solver/tests/shared_problems.rs"]
 mod shared_problems;
+#[path = "../../timing/tests/chains.rs"]
+#[allow(dead_code, reason = "the tests of bounds use more of it")]
+mod random_chains;
 
+mod chains;
 mod labels;
 mod large;
 mod marked;

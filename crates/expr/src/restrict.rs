@@ -5,14 +5,14 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap as HashMap;
 
 use super::eval::{integer_binary, integer_call};
-use super::expr::{BinaryOp, Expr, Function};
+use super::expr::{BinaryOp, Expr, Function, Slot};
 
 /// The values of an expression in some environments; `None`: it has no value there.
 type Values = Rc<[Option<i64>]>;
 
 impl Expr {
-    /// The expression as far as these environments need it, each with the values of all
-    /// slots: an operation that is one number in all of them is that number, and sides that
+    /// The expression as far as these environments need it, each with the values of all slots but
+    /// the first, which are `common` to all: an operation that is one number in all of them is that number, and sides that
     /// none of them takes are left out.
     ///
     /// In each of them it has the same value, or none if the expression has none. Without an
@@ -25,7 +25,7 @@ impl Expr {
     ///     let slot = |n: &String| names.iter().position(|m| m == n);
     ///     let read = parse(text).unwrap().resolve(&mut |n| slot(n));
     ///     let envs: Vec<&[i64]> = values.iter().map(|env| &env[..]).collect();
-    ///     let simple = read.unwrap().over(&envs).simplified();
+    ///     let simple = read.unwrap().over(&[], &envs).simplified();
     ///     let shown = simple.resolve(&mut |slot| names.get(*slot));
     ///     shown.unwrap().to_string()
     /// };
@@ -36,93 +36,163 @@ impl Expr {
     ///
     /// # Panics
     /// Never for an expression resolved against the scope that made the environments.
-    pub fn over(&self, envs: &[&[i64]]) -> Expr {
+    pub fn over(&self, common: &[i64], envs: &[&[i64]]) -> Expr {
         if envs.is_empty() {
             return self.clone();
         }
-        let mut shared = Shared::default();
-        let root = shared.add(self);
-        Over { shared: &shared, envs, known: HashMap::default() }.of(root).0
+        let mut nodes = Nodes::default();
+        let root = nodes.add_all(self);
+        let known = HashMap::default();
+        let (root, _) = Over { nodes: &mut nodes, common, envs, known }.of(root);
+        nodes.whole(root)
     }
 }
 
-/// An expression whose equal parts are one.
-#[derive(Default)]
-struct Shared {
-    /// Each part once, with the numbers of its own parts as names, and these numbers.
-    nodes: Vec<(Expr, Vec<usize>)>,
-    numbers: HashMap<Expr, usize>,
+/// The number of a part of an expression, of which equal parts have one.
+type Part = u32;
+
+/// An operation with numbers for its parts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Node {
+    Int(i64),
+    Name(Slot),
+    Neg(Part),
+    Not(Part),
+    Binary(BinaryOp, Part, Part),
+    /// Condition, and the value if it holds and if not.
+    Conditional(Part, Part, Part),
+    Call(Function, Vec<Part>),
 }
 
-impl Shared {
-    fn add(&mut self, e: &Expr) -> usize {
-        let parts: Vec<usize> = e.parts().map(|part| self.add(part)).collect();
-        let mut names = parts.iter().map(|part| Expr::Name(*part));
-        let node = e.with_parts(|_| names.next()).unwrap_or_else(|| e.clone());
-        match self.numbers.get(&node) {
-            Some(number) => *number,
-            None => {
-                self.numbers.insert(node.clone(), self.nodes.len());
-                self.nodes.push((node, parts));
-                self.nodes.len() - 1
+#[derive(Default)]
+struct Nodes {
+    all: Vec<Node>,
+    numbers: HashMap<Node, Part>,
+}
+
+impl Nodes {
+    fn add(&mut self, node: Node) -> Part {
+        if let Some(number) = self.numbers.get(&node) {
+            return *number;
+        }
+        self.all.push(node.clone());
+        let number = (self.all.len() - 1) as Part;
+        self.numbers.insert(node, number);
+        number
+    }
+
+    fn add_all(&mut self, e: &Expr) -> Part {
+        let node = match e {
+            Expr::Int(n) => Node::Int(*n),
+            Expr::Name(slot) => Node::Name(*slot),
+            Expr::Neg(a) => Node::Neg(self.add_all(a)),
+            Expr::Not(a) => Node::Not(self.add_all(a)),
+            Expr::Binary(op, a, b) => Node::Binary(*op, self.add_all(a), self.add_all(b)),
+            Expr::Conditional(c, a, b) => {
+                Node::Conditional(self.add_all(c), self.add_all(a), self.add_all(b))
+            }
+            Expr::Call(f, all) => Node::Call(*f, all.iter().map(|e| self.add_all(e)).collect()),
+        };
+        self.add(node)
+    }
+
+    fn whole(&self, part: Part) -> Expr {
+        let boxed = |part: &Part| Box::new(self.whole(*part));
+        match &self.all[part as usize] {
+            Node::Int(n) => Expr::Int(*n),
+            Node::Name(slot) => Expr::Name(*slot),
+            Node::Neg(a) => Expr::Neg(boxed(a)),
+            Node::Not(a) => Expr::Not(boxed(a)),
+            Node::Binary(op, a, b) => Expr::Binary(*op, boxed(a), boxed(b)),
+            Node::Conditional(c, a, b) => Expr::Conditional(boxed(c), boxed(a), boxed(b)),
+            Node::Call(f, all) => {
+                Expr::Call(*f, all.iter().map(|part| self.whole(*part)).collect())
             }
         }
     }
 
-    /// A part as it was.
-    fn whole(&self, node: usize) -> Expr {
-        let (e, parts) = &self.nodes[node];
-        let mut parts = parts.iter().map(|part| self.whole(*part));
-        e.with_parts(|_| parts.next()).unwrap_or_else(|| e.clone())
+    /// Whether it is 0 or 1 for any values.
+    fn is_truth(&self, part: Part) -> bool {
+        use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
+        match &self.all[part as usize] {
+            Node::Not(_) => true,
+            Node::Binary(op, ..) => matches!(op, And | Or | Eq | Ne | Lt | Le | Gt | Ge),
+            _ => false,
+        }
     }
 }
 
 /// The parts of an expression over at least one environment, with their values.
-struct Over<'s, 'e> {
-    shared: &'s Shared,
-    envs: &'s [&'e [i64]],
-    known: HashMap<usize, (Expr, Values)>,
+struct Over<'n, 'e> {
+    nodes: &'n mut Nodes,
+    common: &'n [i64],
+    envs: &'n [&'e [i64]],
+    known: HashMap<Part, (Part, Values)>,
 }
 
 impl<'e> Over<'_, 'e> {
-    fn of(&mut self, node: usize) -> (Expr, Values) {
-        if let Some(known) = self.known.get(&node) {
+    fn of(&mut self, part: Part) -> (Part, Values) {
+        if let Some(known) = self.known.get(&part) {
             return known.clone();
         }
-        let (e, parts) = &self.shared.nodes[node];
-        let (whole, values) = match (e, parts.as_slice()) {
-            (Expr::Int(n), _) => (e.clone(), self.envs.iter().map(|_| Some(*n)).collect()),
-            (Expr::Name(slot), _) => {
-                (e.clone(), self.envs.iter().map(|env| Some(env[*slot])).collect())
+        let node = self.nodes.all[part as usize].clone();
+        let (whole, values) = match &node {
+            Node::Int(n) => (part, self.envs.iter().map(|_| Some(*n)).collect()),
+            Node::Name(slot) => (part, self.of_name(*slot)),
+            Node::Conditional(c, a, b) => self.of_sides(part, (*c, *a, *b)),
+            Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
+                self.of_truths(part, *op, (*a, *b))
             }
-            (Expr::Conditional(..), [a, c, b]) => self.of_sides(node, (*c, *a, *b)),
-            (Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), ..), [a, b]) => {
-                self.of_truths(node, *op, (*a, *b))
+            Node::Neg(a) => {
+                let (a, of_a) = self.of(*a);
+                let values = of_a.iter().map(|a| (*a)?.checked_neg()).collect();
+                (self.nodes.add(Node::Neg(a)), values)
             }
-            _ => self.of_parts(e, parts),
+            Node::Not(a) => {
+                let (a, of_a) = self.of(*a);
+                let values = of_a.iter().map(|a| Some(i64::from((*a)? == 0))).collect();
+                (self.nodes.add(Node::Not(a)), values)
+            }
+            Node::Binary(op, a, b) => {
+                let ((a, of_a), (b, of_b)) = (self.of(*a), self.of(*b));
+                let both = of_a.iter().zip(of_b.iter());
+                let values = both.map(|(a, b)| integer_binary(*op, (*a)?, (*b)?).ok()).collect();
+                (self.nodes.add(Node::Binary(*op, a, b)), values)
+            }
+            Node::Call(f, parts) => self.of_call(*f, parts),
         };
         let is_one = |first: &i64| values.iter().all(|v| *v == Some(*first));
-        let known = match values.first().copied().flatten().filter(is_one) {
-            Some(one) if !parts.is_empty() => (Expr::Int(one), values),
-            _ => (whole, values),
+        let constant = values.first().copied().flatten().filter(is_one);
+        let known = match constant.filter(|_| !matches!(node, Node::Name(_))) {
+            Some(one) => (self.nodes.add(Node::Int(one)), values),
+            None => (whole, values),
         };
-        self.known.insert(node, known.clone());
+        self.known.insert(part, known.clone());
         known
     }
 
+    fn of_name(&self, slot: Slot) -> Values {
+        let own = slot.checked_sub(self.common.len());
+        let value = |env: &&[i64]| Some(own.map_or_else(|| self.common[slot], |own| env[own]));
+        self.envs.iter().map(value).collect()
+    }
+
     /// A part in some of the environments.
-    fn within(&mut self, node: usize, envs: &[&'e [i64]]) -> (Expr, Values) {
+    fn within(&mut self, part: Part, envs: &[&'e [i64]]) -> (Part, Values) {
         match envs.len() == self.envs.len() {
-            true => self.of(node),
-            false => Over { shared: self.shared, envs, known: HashMap::default() }.of(node),
+            true => self.of(part),
+            false => {
+                let known = HashMap::default();
+                Over { nodes: self.nodes, common: self.common, envs, known }.of(part)
+            }
         }
     }
 
-    fn of_sides(&mut self, node: usize, (c, a, b): (usize, usize, usize)) -> (Expr, Values) {
+    fn of_sides(&mut self, part: Part, (c, a, b): (Part, Part, Part)) -> (Part, Values) {
         let (condition, holds) = self.of(c);
         if holds.contains(&None) {
             // There the whole has no value either; elsewhere it may have.
-            return self.as_it_is(node);
+            return self.as_it_is(part);
         }
         let (taken, others) = (self.those(true, &holds), self.those(false, &holds));
         if others.is_empty() {
@@ -135,19 +205,20 @@ impl<'e> Over<'_, 'e> {
         let (mut left, mut right) = (left.iter(), right.iter());
         let value = |v: &Option<i64>| if *v == Some(0) { right.next() } else { left.next() };
         let values = holds.iter().map(value).map(|v| v.copied().flatten()).collect();
-        (Expr::Conditional(Box::new(condition), Box::new(then), Box::new(otherwise)), values)
+        (self.nodes.add(Node::Conditional(condition, then, otherwise)), values)
     }
 
     /// Both true, or one: the second is not examined where the first decides.
-    fn of_truths(&mut self, node: usize, op: BinaryOp, (a, b): (usize, usize)) -> (Expr, Values) {
+    fn of_truths(&mut self, part: Part, op: BinaryOp, (a, b): (Part, Part)) -> (Part, Values) {
         let (first, holds) = self.of(a);
         if holds.contains(&None) {
-            return self.as_it_is(node);
+            return self.as_it_is(part);
         }
         let decisive = i64::from(op == BinaryOp::Or);
         let open = self.those(op == BinaryOp::And, &holds);
         if open.is_empty() {
-            return (Expr::Int(decisive), holds.iter().map(|_| Some(decisive)).collect());
+            let values = holds.iter().map(|_| Some(decisive)).collect();
+            return (self.nodes.add(Node::Int(decisive)), values);
         }
         let (second, values) = self.within(b, &open);
         let mut values = values.iter().map(|v| v.map(|v| i64::from(v != 0)));
@@ -155,62 +226,39 @@ impl<'e> Over<'_, 'e> {
         let value =
             |v: &Option<i64>| if decided(v) { Some(decisive) } else { values.next().flatten() };
         let values = holds.iter().map(value).collect();
-        let alone = open.len() == holds.len() && is_truth(&second);
-        (if alone { second } else { Expr::binary(op, first, second) }, values)
+        match open.len() == holds.len() && self.nodes.is_truth(second) {
+            true => (second, values),
+            false => (self.nodes.add(Node::Binary(op, first, second)), values),
+        }
     }
 
-    fn of_parts(&mut self, e: &Expr, parts: &[usize]) -> (Expr, Values) {
-        let mut parts: Vec<(Expr, Values)> = parts.iter().map(|part| self.of(*part)).collect();
-        let values: Values = match (e, parts.as_slice()) {
-            (Expr::Binary(op, ..), [(_, left), (_, right)]) => {
-                let at =
-                    |(a, b): (&Option<i64>, &Option<i64>)| integer_binary(*op, (*a)?, (*b)?).ok();
-                left.iter().zip(right.iter()).map(at).collect()
-            }
-            _ => {
-                let row = |i: usize| parts.iter().map(|(_, values)| values[i]).collect();
-                (0..self.envs.len()).map(|i| value(e, row(i))).collect()
-            }
+    fn of_call(&mut self, f: Function, parts: &[Part]) -> (Part, Values) {
+        let parts: Vec<(Part, Values)> = parts.iter().map(|part| self.of(*part)).collect();
+        let mut row = Vec::with_capacity(parts.len());
+        let at = |i: usize| {
+            row.clear();
+            row.extend(parts.iter().map_while(|(_, values)| values[i]));
+            if row.len() == parts.len() { integer_call(f, &row).ok() } else { None }
         };
-        if let Expr::Call(Function::Min | Function::Max, _) = e
-            && let Some(decides) = parts.iter().position(|(_, own)| *own == values)
+        let values: Values = (0..self.envs.len()).map(at).collect();
+        if matches!(f, Function::Min | Function::Max)
+            && let Some((decides, _)) = parts.iter().find(|(_, own)| *own == values)
         {
-            return (parts.swap_remove(decides).0, values);
+            return (*decides, values);
         }
-        let mut own = parts.into_iter().map(|(part, _)| part);
-        (e.with_parts(|_| own.next()).unwrap_or_else(|| e.clone()), values)
+        (self.nodes.add(Node::Call(f, parts.iter().map(|(part, _)| *part).collect())), values)
     }
 
     /// A part of which nothing is left out.
-    fn as_it_is(&self, node: usize) -> (Expr, Values) {
-        let e = self.shared.whole(node);
-        let values = self.envs.iter().map(|env| e.eval(env).ok()).collect();
-        (e, values)
+    fn as_it_is(&self, part: Part) -> (Part, Values) {
+        let e = self.nodes.whole(part);
+        let value = |env: &&[i64]| e.eval(&[self.common, env].concat()).ok();
+        (part, self.envs.iter().map(value).collect())
     }
 
     /// The environments in which a condition with these values holds, or does not.
     fn those(&self, taken: bool, holds: &[Option<i64>]) -> Vec<&'e [i64]> {
         let those = self.envs.iter().zip(holds).filter(|(_, v)| (**v != Some(0)) == taken);
         those.map(|(env, _)| *env).collect()
-    }
-}
-
-/// Whether it is 0 or 1 for any values.
-fn is_truth(e: &Expr) -> bool {
-    use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
-    match e {
-        Expr::Not(_) => true,
-        Expr::Binary(op, ..) => matches!(op, And | Or | Eq | Ne | Lt | Le | Gt | Ge),
-        _ => false,
-    }
-}
-
-/// The value of an operation on one part, or of a function, given those of its parts.
-fn value(e: &Expr, parts: Option<Vec<i64>>) -> Option<i64> {
-    match (e, parts?.as_slice()) {
-        (Expr::Neg(_), [a]) => a.checked_neg(),
-        (Expr::Not(_), [a]) => Some(i64::from(*a == 0)),
-        (Expr::Call(f, _), parts) => integer_call(*f, parts).ok(),
-        _ => None,
     }
 }

@@ -250,10 +250,14 @@ fn over_some_points() {
         let (tame, depth) = (r.below(4) != 0, 1 + r.below(5) as u32);
         let e = expression(r, depth, tame);
         let many = 1 + r.below(4);
-        let points: Vec<[i64; 3]> = (0..many).map(|_| [0; 3].map(|_| number(r, tame))).collect();
-        let envs: Vec<&[i64]> = points.iter().map(|point| &point[..]).collect();
-        let over = e.over(&envs);
-        for point in &envs {
+        let mut points: Vec<[i64; 3]> =
+            (0..many).map(|_| [0; 3].map(|_| number(r, tame))).collect();
+        // The first values may be the same everywhere.
+        let (shared, first) = (r.below(3) as usize, points[0]);
+        points.iter_mut().for_each(|point| point[..shared].copy_from_slice(&first[..shared]));
+        let envs: Vec<&[i64]> = points.iter().map(|point| &point[shared..]).collect();
+        let over = e.over(&first[..shared], &envs);
+        for point in &points {
             let (before, after) = (e.eval(point).ok(), over.eval(point).ok());
             assert_eq!(before, after, "seed {seed}: {} at {point:?}: {}", named(&e), named(&over));
         }
@@ -261,6 +265,32 @@ fn over_some_points() {
         smaller += usize::from(over.size() < e.size());
     }
     assert!(smaller > 0);
+}
+
+/// A number is nowhere below the least of it and others, nor the greatest of them below it.
+#[test]
+fn what_a_minimum_leaves() {
+    let mut closer = 0;
+    for seed in 0..20_000 {
+        let r = &mut Random(seed ^ 0x0A11);
+        let (a, b) = (expression(r, 2, true), expression(r, 2, true));
+        let of = [random_interval(r, true), random_interval(r, true), random_interval(r, true)];
+        let call = |f| Box::new(Expr::Call(f, vec![b.clone(), a.clone()]));
+        let left = Expr::Binary(BinaryOp::Sub, Box::new(a.clone()), call(Function::Min));
+        let more = Expr::Binary(BinaryOp::Sub, call(Function::Max), Box::new(a.clone()));
+        for e in [left, more] {
+            let Some(range) = e.range(&of).values else { continue };
+            assert!(range.low >= 0, "seed {seed}: {}", named(&e));
+            closer += usize::from(range.low == 0 && range.high > 0);
+            for _ in 0..5 {
+                let point = of.map(|i| i.low + r.below((i.high - i.low + 1) as u64) as i64);
+                if let Ok(value) = e.eval(&point) {
+                    assert!(range.contains(value), "seed {seed}: {} at {point:?}", named(&e));
+                }
+            }
+        }
+    }
+    assert!(closer > 1000, "{closer}");
 }
 
 #[test]

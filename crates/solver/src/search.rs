@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use indexmap::IndexMap;
+use num_bigint::BigUint;
 use tickbound_elimination::{Least, Relation, TableLimits, TooWide, Tree};
 use tickbound_encodings::system::InternalError;
 use tickbound_model::space::Configurations;
@@ -122,7 +123,7 @@ impl<'a> Search<'a> {
         if let Some(known) = self.eliminated.get() {
             return Some(known);
         }
-        if !self.cost.is_exact() || !self.configurations.is_complete() {
+        if !self.cost.is_exact() || !self.configurations.is_complete() || self.is_long() {
             return None;
         }
         // After the bracket is closed the tree is wanted for the ranking.
@@ -132,6 +133,12 @@ impl<'a> Search<'a> {
         let found =
             self.eliminate(&limits).ok().filter(|e| e.tables.is_exact() && e.tree.is_exact());
         found.map(|found| self.eliminated.get_or_init(|| found))
+    }
+
+    /// True if a row takes long to compute, and there are too many: those of a chain of steps.
+    fn is_long(&self) -> bool {
+        let few = |n: BigUint| n <= BigUint::from(self.rows());
+        self.cost.is_chain() && !self.configurations.count().is_some_and(few)
     }
 
     /// An elimination whose costs may be lower bounds.

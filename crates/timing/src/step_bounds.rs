@@ -199,7 +199,7 @@ struct Tabulator<'a> {
     known: HashMap<(Expr, Context), usize>,
     /// The values of parameters for which the present side of conditionals is taken.
     context: Context,
-    /// How many tables are of conditions; they are the first.
+    /// How many tables are of conditions; they come first.
     conditional: usize,
     /// For tables of conditions and some of their parameters, what these may be together.
     projected: HashMap<(usize, Vec<usize>, Context), Option<Rc<Projection>>>,
@@ -246,15 +246,15 @@ impl<'a> Tabulator<'a> {
     fn conditions(&mut self) {
         for condition in self.conditions {
             let scope = self.sorted(condition.parameters.clone());
-            if scope.len() > 1 && self.is_small(&scope) {
-                let table = self.table(scope, &Expr::Int(0));
+            if self.is_small(&scope) {
+                let table = self.table(scope, &Expr::Int(0), Some(condition));
                 self.tables.extend(table);
+                self.conditional = self.tables.len();
             }
         }
-        self.conditional = self.tables.len();
     }
 
-    /// What conditions that also mention others say of some parameters.
+    /// What conditions say of some parameters, also those that mention others.
     fn projections(&mut self, scope: &[usize]) -> Vec<Rc<Projection>> {
         let mut all = Vec::new();
         for table in 0..self.conditional {
@@ -262,7 +262,7 @@ impl<'a> Tabulator<'a> {
             let onto = parameters.iter().filter(|p| scope.contains(p)).copied().collect::<Vec<_>>();
             let others = self.context.iter().filter(|(p, _)| parameters.contains(p));
             let context = others.map(|(p, values)| (*p, values.clone())).collect::<Context>();
-            if onto.is_empty() || (onto.len() == parameters.len() && context.is_empty()) {
+            if onto.is_empty() {
                 continue;
             }
             let key = (table, onto, context);
@@ -296,7 +296,8 @@ impl<'a> Tabulator<'a> {
             self.by_step.push(table.filter(|table| !negative(table)));
             steps.push(Some((expr, step.amount)));
         }
-        let mut used = vec![false; steps.len()];
+        // One that may have no value is a fault of the problem, even if nothing uses it.
+        let mut used: Vec<bool> = self.by_step.iter().map(Option::is_none).collect();
         if let Some(last) = used.last_mut() {
             *last = true;
         }
@@ -333,7 +334,7 @@ impl<'a> Tabulator<'a> {
         let scope = scope(self.problem, self.chain, &self.scopes, expr);
         let scope = self.sorted(scope);
         if self.is_small(&scope)
-            && let Some(table) = self.table(scope, expr)
+            && let Some(table) = self.table(scope, expr, None)
         {
             self.known.insert(key, self.tables.len());
             self.tables.push(table);
@@ -387,10 +388,18 @@ impl<'a> Tabulator<'a> {
 
     /// An expression over some parameters as a table; `None` if it has no value for a combination
     /// that the conditions over the same parameters allow.
-    fn table(&mut self, scope: Vec<usize>, expr: &Expr) -> Option<StepTable> {
-        let projections = self.projections(&scope);
-        let within = |c: &&Condition| c.parameters.iter().all(|p| scope.contains(p));
-        let conditions: Vec<&Condition> = self.conditions.iter().filter(within).collect();
+    fn table(
+        &mut self,
+        scope: Vec<usize>,
+        expr: &Expr,
+        condition: Option<&Condition>,
+    ) -> Option<StepTable> {
+        let mut projections = vec![Vec::new(); scope.len()];
+        for projection in self.projections(&scope) {
+            let places = projection.parameters.iter();
+            let last = places.filter_map(|p| scope.iter().position(|q| q == p)).max();
+            projections[last.unwrap_or_default()].push(projection);
+        }
         let mut uses = Vec::new();
         expr.names(&mut |slot| uses.extend(slot.checked_sub(self.chain.first())));
         uses.sort_unstable();
@@ -400,7 +409,7 @@ impl<'a> Tabulator<'a> {
         let mut rows = Rows {
             of: self,
             scope: &scope,
-            conditions: &conditions,
+            condition,
             projections: &projections,
             uses: &uses,
             expr,
@@ -440,8 +449,10 @@ fn scope(problem: &Problem, chain: &Chain, of: &[Vec<usize>], expr: &Expr) -> Ve
 struct Rows<'r> {
     of: &'r Tabulator<'r>,
     scope: &'r [usize],
-    conditions: &'r [&'r Condition],
-    projections: &'r [Rc<Projection>],
+    /// What it is a table of, if that is no expression.
+    condition: Option<&'r Condition>,
+    /// What conditions say, by the last parameter that each mentions.
+    projections: &'r [Vec<Rc<Projection>>],
     /// The steps that the expression names, with their tables.
     uses: &'r [(usize, usize)],
     expr: &'r Expr,
@@ -458,21 +469,28 @@ impl Rows<'_> {
         (0..self.of.values[p].len()).all(|index| {
             self.indices[p] = index as u32;
             self.env[slot] = self.of.values[p][index];
-            self.fill(decided + 1)
+            if self.is_allowed(decided) {
+                return self.fill(decided + 1);
+            }
+            let sizes = self.scope[decided + 1..].iter().map(|p| self.of.values[*p].len());
+            let behind = sizes.product::<usize>();
+            self.values.extend(std::iter::repeat_n(None, behind));
+            true
         })
     }
 
-    fn row(&mut self) -> bool {
+    /// False if no condition allows what is decided, or a side of a conditional is not taken.
+    fn is_allowed(&self, last: usize) -> bool {
+        let p = self.scope[last];
+        let in_context = self.of.context.get(&p).is_none_or(|of| of[self.indices[p] as usize]);
         let allows =
             |p: &Rc<Projection>| p.allowed[place_of(&p.parameters, &self.indices, self.of.values)];
-        let is_out = |(p, allowed): (&usize, &Vec<bool>)| {
-            self.scope.contains(p) && !allowed[self.indices[*p] as usize]
-        };
-        let excludes = |c: &&Condition| c.outcome(self.of.problem, &self.env) == Holds::No;
-        if self.of.context.iter().any(is_out)
-            || !self.projections.iter().all(allows)
-            || self.conditions.iter().any(excludes)
-        {
+        in_context && self.projections[last].iter().all(allows)
+    }
+
+    fn row(&mut self) -> bool {
+        let excludes = |c: &Condition| c.outcome(self.of.problem, &self.env) == Holds::No;
+        if self.condition.is_some_and(excludes) {
             self.values.push(None);
             return true;
         }

@@ -192,11 +192,11 @@ pub(super) fn reach<V: Values>(e: &Expr<Slot>, of: &[Interval]) -> Reach<V> {
 /// True if `a` is nowhere below `b`, as far as their form shows: `b` is the least of `a` and others,
 /// or `a` the greatest of `b` and others.
 fn is_at_least(a: &Expr<Slot>, b: &Expr<Slot>) -> bool {
-    match (a, b) {
-        (_, Expr::Call(Function::Min, args)) => args.contains(a),
-        (Expr::Call(Function::Max, args), _) => args.contains(b),
+    let among = |e: &Expr<Slot>, part: &Expr<Slot>, of: Function| match e {
+        Expr::Call(f, args) => *f == of && args.contains(part),
         _ => false,
-    }
+    };
+    among(b, a, Function::Min) || among(a, b, Function::Max)
 }
 
 /// As [`reach`], for conditions: spares the way over the values 0 and 1.

@@ -221,16 +221,15 @@ impl Problem {
         env
     }
 
-    /// The values of all slots for a configuration that is known to be valid.
+    /// Puts the values of a configuration that is known to be valid, and of the definitions, into
+    /// their slots.
     ///
     /// # Errors
     /// A definition without a value.
-    pub fn env(&self, valid: &Configuration) -> Result<Vec<i64>, ModelError> {
-        let mut env = self.base_env();
+    pub fn put(&self, valid: &Configuration, env: &mut [i64]) -> Result<(), ModelError> {
         let slots = env.iter_mut().skip(self.first_parameter());
         slots.zip(&valid.0).for_each(|(slot, value)| *slot = *value);
-        self.define(&mut env)?;
-        Ok(env)
+        self.define(env)
     }
 
     fn bound(&self, env: &[i64], launch: LaunchSize) -> Bound {

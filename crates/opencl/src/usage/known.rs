@@ -118,7 +118,8 @@ const MAX_COMBINATIONS: usize = 1 << 18;
 /// Most of them for one variant: each is evaluated for every part of the number.
 const MAX_OF_A_VARIANT: usize = 1 << 9;
 
-/// The values of all names, for each choice of values of the structural symbols.
+/// The values of the parameters and definitions, for each choice of values of the structural
+/// symbols.
 type Environments = HashMap<Vec<i64>, Vec<Vec<i64>>>;
 
 /// Which values occur together.
@@ -129,6 +130,8 @@ pub(crate) struct Occurring<'c> {
     symbols: &'c [Expr],
     /// The parameters that each definition depends on, by their place; all where that is not known.
     defined: Vec<Vec<usize>>,
+    /// The values of the names that no configuration changes.
+    common: Vec<i64>,
     /// For some parameters, where they are not too many.
     known: Mutex<HashMap<Vec<usize>, Option<Arc<Environments>>>>,
 }
@@ -142,7 +145,9 @@ impl<'c> Occurring<'c> {
             Err(_) => (0..problem.parameters.len()).collect(),
         };
         let defined = problem.definitions.iter().map(defined).collect();
-        Occurring { configurations, symbols, defined, known: Mutex::default() }
+        let mut common = problem.base_env();
+        common.truncate(problem.first_parameter());
+        Occurring { configurations, symbols, defined, common, known: Mutex::default() }
     }
 
     /// A number without what configurations with these values of the symbols do not need. Where too
@@ -153,7 +158,7 @@ impl<'c> Occurring<'c> {
         match own.filter(|own| own.len() <= MAX_OF_A_VARIANT) {
             Some(own) => {
                 let envs: Vec<&[i64]> = own.iter().map(Vec::as_slice).collect();
-                number.over(&envs).simplified()
+                number.over(&self.common, &envs).simplified()
             }
             None => {
                 let narrowed = number.with_parts(|part| Some(self.narrowed(part, values)));
@@ -167,7 +172,7 @@ impl<'c> Occurring<'c> {
     pub fn typical(&self, values: &[i64]) -> Vec<i64> {
         let known = self.environments(self.parameters(&Expr::Int(0)));
         let own = known.as_ref().and_then(|known| known.get(values)?.first());
-        own.cloned().unwrap_or_default()
+        own.map_or_else(Vec::new, |own| [&self.common[..], own].concat())
     }
 
     /// The parameters that it and the symbols depend on, by their place.
@@ -194,14 +199,15 @@ impl<'c> Occurring<'c> {
 
     fn listed(&self, parameters: &[usize]) -> Option<Environments> {
         let limits = TableLimits { rows: MAX_COMBINATIONS, ..TableLimits::default() };
-        let mut all = Environments::new();
+        let problem = self.configurations.problem();
+        let (mut all, mut env) = (Environments::new(), problem.base_env());
         for configuration in self.configurations.representatives(parameters, &limits)? {
-            let env = self.configurations.problem().env(&configuration).ok()?;
+            problem.put(&configuration, &mut env).ok()?;
             let values: Option<Vec<i64>> = self.symbols.iter().map(|s| s.eval(&env).ok()).collect();
             let own = all.entry(values?).or_default();
             // One more than are used tells that there are too many.
             if own.len() <= MAX_OF_A_VARIANT {
-                own.push(env);
+                own.push(env[problem.first_parameter()..].to_vec());
             }
         }
         Some(all)

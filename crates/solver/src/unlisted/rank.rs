@@ -42,7 +42,10 @@ pub(super) fn ranking(search: &Search<'_>, top: usize) -> Result<Ranking, SolveE
     if let Some(all) = search.all() {
         return of_all(search, all, top);
     }
-    let mut ranking = match search.eliminated() {
+    // Boxes say as much of a chain as its table, and sooner.
+    let over_boxes = search.cost.is_chain() && search.tabulated().is_none();
+    let eliminated = if over_boxes { None } else { search.eliminated() };
+    let mut ranking = match eliminated {
         Some(found @ Eliminated { tables, tree, .. }) => {
             let few = tree.rows() <= MAX_COUNTED;
             let (count, next) = if few { ties(search, tables)? } else { (None, None) };
@@ -57,7 +60,7 @@ pub(super) fn ranking(search: &Search<'_>, top: usize) -> Result<Ranking, SolveE
             ascending(search, (top, least), all, &mut ranking)?;
             ranking
         }
-        None if search.cost.is_chain() => by_boxes(search, top, least)?,
+        None if over_boxes => by_boxes(search, top, least)?,
         None => bounded(search, top, least)?,
     };
     sort(&mut ranking.optima);
