@@ -89,8 +89,7 @@ impl<'o, 'p> Boxes<'o, 'p> {
 
 /// The fewest ticks that a group may take; `None` if something in it may have no value.
 fn of_group(time: &Time, of: &[Interval]) -> Option<i128> {
-    let parts = time.group.iter().map(|part| of_part(part, of));
-    parts.fold(Some(0), |sum: Option<i128>, part| sum?.checked_add(part?))
+    time.group.iter().try_fold(0i128, |sum, part| sum.checked_add(of_part(part, of)?))
 }
 
 /// The fewest ticks of a launch, given those of a group; `None` if something in it may have no

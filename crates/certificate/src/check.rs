@@ -197,7 +197,10 @@ fn sample(
         true => problem.loose_configurations(&limits)?,
         false => problem.configurations(&limits)?,
     };
-    report.trusted.push("the time as a sum (docs/certificates.md)".into());
+    report.trusted.push(match obligation.is_chain() {
+        true => "the formulas of the profile resources, which the simulator has, too".into(),
+        false => "the time as a sum (docs/certificates.md)".into(),
+    });
     let count = configurations.count();
     let some: Vec<Configuration> = match &count {
         Some(count) => {

@@ -40,8 +40,7 @@ fn the_least_time_and_no_tick_more() {
         let proof = prove(&obligation, true, 1 << 16, &never).unwrap();
         let checked = inequalities::check(&obligation, &proof, time, &never).unwrap();
         assert!(inequalities::check(&obligation, &proof, time + 1, &never).is_err(), "seed {seed}");
-        (proved, boxes, rows) =
-            (proved + 1, boxes + tree.boxes.len(), rows + checked.inequalities);
+        (proved, boxes, rows) = (proved + 1, boxes + tree.boxes.len(), rows + checked.inequalities);
     }
     assert_eq!((proved, boxes, rows), (99, 2975, 125_507));
 }

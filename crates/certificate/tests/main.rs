@@ -4,11 +4,11 @@
 #[path = "../../solver/tests/problems.rs"]
 #[allow(dead_code, reason = "the tests of the searches use more of it")]
 mod problems;
-#[path = "../../solver/tests/shared_problems.rs"]
-mod shared_problems;
 #[path = "../../timing/tests/chains.rs"]
 #[allow(dead_code, reason = "the tests of bounds use more of it")]
 mod random_chains;
+#[path = "../../solver/tests/shared_problems.rs"]
+mod shared_problems;
 
 mod chains;
 mod labels;

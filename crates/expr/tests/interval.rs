@@ -253,7 +253,7 @@ fn over_some_points() {
         let mut points: Vec<[i64; 3]> =
             (0..many).map(|_| [0; 3].map(|_| number(r, tame))).collect();
         // The first values may be the same everywhere.
-        let (shared, first) = (r.below(3) as usize, points[0]);
+        let (shared, first) = (r.below(3), points[0]);
         points.iter_mut().for_each(|point| point[..shared].copy_from_slice(&first[..shared]));
         let envs: Vec<&[i64]> = points.iter().map(|point| &point[shared..]).collect();
         let over = e.over(&first[..shared], &envs);

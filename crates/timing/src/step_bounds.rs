@@ -107,8 +107,8 @@ impl StepBounds {
                 range.values.filter(|v| !range.may_fail && (!amount || v.low >= 0))?;
         }
         let last = self.steps.len().checked_sub(1).map_or(0, |last| slots[first + last].low.max(0));
-        let others = self.others.iter().map(|term| term.least(slots));
-        others.fold(Some(last), |sum, least| Some(sum?.saturating_add(least?)))
+        let mut others = self.others.iter();
+        others.try_fold(last, |sum, term| Some(sum.saturating_add(term.least(slots)?)))
     }
 }
 
