@@ -62,8 +62,8 @@ impl<'o, 'p> Boxes<'o, 'p> {
         }
     }
 
-    /// True if no valid configuration in a box takes fewer than `time` ticks, as far as intervals
-    /// tell.
+    /// True if no valid configuration in a box takes fewer than `time` ticks, by its
+    /// bounds.
     pub fn is_closed(&self, of: &ParameterBox, time: i64) -> bool {
         let (obligation, problem) = (self.obligation, self.obligation.problem);
         let mut slots: Vec<Interval> =
