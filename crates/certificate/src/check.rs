@@ -183,6 +183,14 @@ fn all(
     Ok(())
 }
 
+/// What the time of an obligation is, for what is trusted.
+fn closed_form(obligation: &Obligation<'_>) -> &'static str {
+    match obligation.is_chain() {
+        true => "the formulas of the profile resources, which the simulator has, too",
+        false => "the time as a sum (docs/certificates.md)",
+    }
+}
+
 /// Holds the sum of the obligation against the simulator in some configurations: spread over the
 /// space, or drawn at random where that is not counted, which `wide` asks for.
 fn sample(
@@ -197,10 +205,7 @@ fn sample(
         true => problem.loose_configurations(&limits)?,
         false => problem.configurations(&limits)?,
     };
-    report.trusted.push(match obligation.is_chain() {
-        true => "the formulas of the profile resources, which the simulator has, too".into(),
-        false => "the time as a sum (docs/certificates.md)".into(),
-    });
+    report.trusted.push(closed_form(obligation).into());
     let count = configurations.count();
     let some: Vec<Configuration> = match &count {
         Some(count) => {

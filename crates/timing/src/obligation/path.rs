@@ -80,10 +80,7 @@ impl Path {
                 let of = Reader { problem, runs: Vec::new(), barrier: 0, merges: false };
                 ([0; 2], groups(global_size)?, vec![again(runs, of.steps(kernel)?)])
             }
-            (_, Profile::Resources, _) => {
-                let kind = PathStepKind::Chain(Box::new(resources::time(problem)?));
-                ([0; 2], Expr::Int(1), vec![PathStep { at: "profile resources".into(), kind }])
-            }
+            (_, Profile::Resources, _) => ([0; 2], Expr::Int(1), vec![chain(problem)?]),
             _ => return uncovered("profile", "what it does is no sum over the parameters"),
         };
         let of = Reader { problem, runs: Vec::new(), barrier: 0, merges: true };
@@ -105,6 +102,12 @@ fn together(problem: &Problem, local: &Expr, runs: Expr) -> Result<Vec<PathStep>
         }
         steps => steps,
     }
+}
+
+/// The launch under the profile `resources`.
+fn chain(problem: &Problem) -> Result<PathStep, ObligationError> {
+    let kind = PathStepKind::Chain(Box::new(resources::time(problem)?));
+    Ok(PathStep { at: "profile resources".into(), kind })
 }
 
 fn mark() -> PathStep {
