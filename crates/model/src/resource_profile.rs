@@ -419,7 +419,7 @@ impl<Q: Quantity> Formulas<'_, Q> {
         let sum = busy.iter().fold(Q::from(0), |sum, parts| sum.plus(parts));
         let schedulers = Q::from(self.r.schedulers.unwrap_or(1));
         let warps = held.times(&self.warps).max(&schedulers);
-        // `most + rest * (warps + schedulers) // (2 * warps)`, where `most` is added only: so bounds
+        // `most + rest * (warps + schedulers) // (2 * warps)`, where `most` is added only: so
         // of its parts bound it closely.
         let rest = sum.minus(&most).max(&0.into());
         let share = rest.times(&schedulers).floor(&warps);

@@ -205,7 +205,7 @@ impl<'c> Occurring<'c> {
             problem.put(&configuration, &mut env).ok()?;
             let values: Option<Vec<i64>> = self.symbols.iter().map(|s| s.eval(&env).ok()).collect();
             let own = all.entry(values?).or_default();
-            // One more than are used tells that there are too many.
+            // One more than are used shows that there are too many.
             if own.len() <= MAX_OF_A_VARIANT {
                 own.push(env[problem.first_parameter()..].to_vec());
             }

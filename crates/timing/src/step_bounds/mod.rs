@@ -32,7 +32,7 @@ pub struct StepBounds {
     order: Vec<usize>,
     /// For each parameter its values in increasing order.
     values: Vec<Vec<i64>>,
-    /// What each slot of the problem may be; the parameters' are put in for each box.
+    /// What each slot of the problem may be; the parameters' are set for each box.
     slots: Vec<Interval>,
     first_parameter: Slot,
     tables: Vec<StepTable>,
