@@ -4,6 +4,7 @@
 //! closed. Nothing here need be right: [`crate::branches`] checks what comes out.
 
 use tickbound_timing::ParameterBox;
+use tickbound_timing::parameter_box::whole_box;
 
 use crate::branches::{Boxes, Branches, halves};
 use crate::refusal::Refusal;
@@ -23,7 +24,7 @@ pub fn branch(
 ) -> Result<Branches, Refusal> {
     let mut boxes = Vec::new();
     let of = Boxes::new(obligation);
-    let mut open: Vec<ParameterBox> = of.root().into_iter().collect();
+    let mut open: Vec<ParameterBox> = whole_box(&obligation.values).into_iter().collect();
     while let Some(next) = open.pop() {
         if boxes.len() >= MAX_BOXES {
             return Err(Refusal::TooLarge("a tree of too many boxes"));

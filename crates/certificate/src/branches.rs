@@ -17,6 +17,7 @@ use tickbound_model::problem::Parameter;
 use crate::refusal::Refusal;
 use tickbound_timing::obligation::product::Factor;
 use tickbound_timing::obligation::{Obligation, Time, TimePart};
+use tickbound_timing::parameter_box::{set_box, whole_box};
 use tickbound_timing::{ParameterBox, StepBounds};
 
 /// How many boxes pass between two looks at whether to stop.
@@ -44,12 +45,6 @@ impl<'o, 'p> Boxes<'o, 'p> {
         Boxes { obligation, steps: obligation.step_bounds() }
     }
 
-    /// The box of all choices; `None` if a parameter has no value.
-    pub fn root(&self) -> Option<ParameterBox> {
-        let whole = |v: &Vec<i64>| (v.len() as u32).checked_sub(1).map(|last| (0, last));
-        self.obligation.values.iter().map(whole).collect()
-    }
-
     /// The parameter along which a box is cut best; `None` if it is a single choice.
     pub fn widest(&self, of: &ParameterBox) -> Option<usize> {
         let open = |p: &usize| of[*p].0 < of[*p].1;
@@ -62,17 +57,12 @@ impl<'o, 'p> Boxes<'o, 'p> {
         }
     }
 
-    /// True if no valid configuration in a box takes fewer than `time` ticks, by its
-    /// bounds.
+    /// True if no valid configuration in a box takes fewer than `time` ticks, by its bounds.
     pub fn is_closed(&self, of: &ParameterBox, time: i64) -> bool {
         let (obligation, problem) = (self.obligation, self.obligation.problem);
         let mut slots: Vec<Interval> =
             problem.base_env().into_iter().map(Interval::point).collect();
-        for (p, (first, last)) in of.iter().enumerate() {
-            let values = &obligation.values[p];
-            slots[problem.first_parameter() + p] =
-                Interval { low: values[*first as usize], high: values[*last as usize] };
-        }
+        set_box(&mut slots[problem.first_parameter()..], of, &obligation.values);
         if obligation.conditions.iter().any(|c| c.surely_fails(problem, &slots)) {
             return true;
         }
@@ -164,7 +154,7 @@ pub fn check(
 ) -> Result<usize, Refusal> {
     let wrong = |n: usize, what: String| Refusal::wrong(format!("boxes[{n}]: {what}"));
     let boxes = Boxes::new(obligation);
-    let mut open: Vec<ParameterBox> = boxes.root().into_iter().collect();
+    let mut open: Vec<ParameterBox> = whole_box(&obligation.values).into_iter().collect();
     let mut leaves = 0;
     for (n, cut) in proof.boxes.iter().enumerate() {
         if n % PATIENCE == PATIENCE - 1 && stop() {

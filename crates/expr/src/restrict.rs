@@ -11,9 +11,9 @@ use super::expr::{BinaryOp, Expr, Function, Slot};
 type Values = Rc<[Option<i64>]>;
 
 impl Expr {
-    /// The expression as far as these environments need it, each with the values of all slots but
-    /// the first, which are `common` to all: an operation that is one number in all of them is that number, and sides that
-    /// none of them takes are left out.
+    /// The expression without what these environments do not need: an operation that is one number
+    /// in all of them is that number, and sides that none of them takes are left out. The first
+    /// slots have the values `common` in all of them, the others those of each.
     ///
     /// In each of them it has the same value, or none if the expression has none. Without an
     /// environment it stays as it is.

@@ -158,6 +158,11 @@ impl<'a> Search<'a> {
         self.guiding.get_or_init(|| self.eliminate(&limits).ok()).as_ref()
     }
 
+    /// True if boxes serve better than tables: for a chain of steps that is not in tables.
+    pub(crate) fn is_over_boxes(&self) -> bool {
+        self.cost.is_chain() && self.tabulated().is_none()
+    }
+
     /// Bounds of a cost that is a chain of steps; made once.
     pub(crate) fn step_bounds(&self) -> Option<&StepBounds> {
         let make = || {

@@ -189,8 +189,8 @@ pub(super) fn reach<V: Values>(e: &Expr<Slot>, of: &[Interval]) -> Reach<V> {
     }
 }
 
-/// True if `a` is nowhere below `b`, as far as their form shows: `b` is the least of `a` and others,
-/// or `a` the greatest of `b` and others.
+/// True if the form of two expressions shows that `a` is nowhere below `b`: `b` is the least of `a`
+/// and others, or `a` the greatest of `b` and others.
 fn is_at_least(a: &Expr<Slot>, b: &Expr<Slot>) -> bool {
     let among = |e: &Expr<Slot>, part: &Expr<Slot>, of: Function| match e {
         Expr::Call(f, args) => *f == of && args.contains(part),

@@ -14,6 +14,7 @@ use tickbound_elimination::TooWide;
 use tickbound_expr::interval::Interval;
 use tickbound_model::Configuration;
 use tickbound_model::verdict::TimedConfiguration;
+use tickbound_timing::parameter_box::{set_box, whole_box};
 use tickbound_timing::{ParameterBox, StepBounds};
 
 use super::entry::{Entry, Run};
@@ -76,13 +77,14 @@ pub(crate) fn best(
 /// its time.
 pub(crate) fn ascending<'s, 'a>(search: &'s Search<'a>) -> Ascending<'s, 'a> {
     let mut walk = Walk::new(search, |walk| walk.search.bracket.out_of_time());
-    let whole = walk.whole();
+    let whole = whole_box(&walk.values);
     let bound = whole.as_ref().and_then(|whole| walk.bound(whole));
     let waiting = bound.zip(whole).map(|(bound, whole)| Reverse((bound, 0, whole)));
     Ascending { walk, waiting: BinaryHeap::from_iter(waiting) }
 }
 
-/// What [`ascending`] returns: times with configurations, or nothing more at a stop.
+/// What [`ascending`] returns: configurations with their times, or an error at the end, where some
+/// are left.
 pub(crate) struct Ascending<'s, 'a> {
     walk: Walk<'s, 'a>,
     waiting: BinaryHeap<Reverse<(i64, u64, ParameterBox)>>,
@@ -95,11 +97,16 @@ impl Iterator for Ascending<'_, '_> {
         while let Some(Reverse((bound, _, of))) = self.waiting.pop() {
             let walk = &mut self.walk;
             let Some(split) = walk.split(&of) else { return Some(Ok((bound, walk.only(&of)))) };
-            if walk.boxes.is_multiple_of(64) && (walk.stop)(walk) {
-                return Some(Err(TooWide::Stopped));
-            }
-            if self.waiting.len() >= MAX_WAITING {
-                return Some(Err(TooWide::Rows(MAX_WAITING)));
+            let end = match self.waiting.len() >= MAX_WAITING {
+                true => Some(TooWide::Rows(MAX_WAITING)),
+                false if walk.boxes.is_multiple_of(64) && (walk.stop)(walk) => {
+                    Some(TooWide::Stopped)
+                }
+                false => None,
+            };
+            if let Some(end) = end {
+                self.waiting.clear();
+                return Some(Err(end));
             }
             let halves = walk.halves(bound, &of, split);
             self.waiting.extend(halves.into_iter().map(|(b, half)| Reverse((b, walk.boxes, half))));
@@ -166,7 +173,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         raised: &dyn Fn(i64),
         each: Each<'_, 's, 'a>,
     ) -> Result<bool, SolveError> {
-        let Some(whole) = self.whole() else { return Ok(true) };
+        let Some(whole) = whole_box(&self.values) else { return Ok(true) };
         let mut waiting = BinaryHeap::from([Reverse((i64::MIN, Reverse(0), whole))]);
         while let Some(Reverse((bound, _, of))) = waiting.pop() {
             if bound > most() {
@@ -217,11 +224,6 @@ impl<'s, 'a> Walk<'s, 'a> {
         halves
     }
 
-    /// The box of all choices; `None` if a parameter has no values.
-    fn whole(&self) -> Option<ParameterBox> {
-        self.values.iter().map(|v| (v.len() as u32).checked_sub(1).map(|last| (0, last))).collect()
-    }
-
     /// The parameter along which a box is halved; `None` for a single configuration.
     fn split(&self, of: &ParameterBox) -> Option<usize> {
         self.order.iter().copied().find(|p| of[*p].0 < of[*p].1)
@@ -235,16 +237,12 @@ impl<'s, 'a> Walk<'s, 'a> {
     /// lack a value gives no bound.
     fn bound(&mut self, of: &ParameterBox) -> Option<i64> {
         self.boxes += 1;
-        if let Some(steps) = &self.steps {
-            return steps.least(of);
-        }
-        for (place, (low, high)) in of.iter().enumerate() {
-            let values = &self.values[place];
-            self.slots[self.first + place] =
-                Interval { low: values[*low as usize], high: values[*high as usize] };
-        }
+        set_box(&mut self.slots[self.first..], of, &self.values);
         if self.search.configurations.excludes(&self.slots) {
             return None;
+        }
+        if let Some(steps) = &self.steps {
+            return steps.least(of);
         }
         let of_messages = match &self.guide {
             Some(guide) => guide.bound(of)?,

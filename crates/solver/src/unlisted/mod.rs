@@ -213,8 +213,7 @@ fn confirmed(search: &Search<'_>, options: &SearchOptions) -> Result<Vec<Proof>,
         second.limit_rows(search.rows());
         proofs.extend(second::confirm(claimed, second)?);
     }
-    let stated = !search.cost.is_chain() || search.tabulated().is_some();
-    if options.strategy.leaves_choice() && search.cost.is_exact() && stated {
+    if options.strategy.leaves_choice() && search.cost.is_exact() && !search.is_over_boxes() {
         // Z3 gets the second cost, if there is one, and as much time as the search has taken.
         let told = second.as_ref().filter(|_| !proofs.is_empty()).unwrap_or(search);
         proofs.extend(statement::confirm(search.bracket, told, taken)?);
@@ -224,12 +223,12 @@ fn confirmed(search: &Search<'_>, options: &SearchOptions) -> Result<Vec<Proof>,
 
 /// Closes the bracket with the strategy; returns the proof.
 fn closed(search: &Search<'_>, options: &SearchOptions) -> Result<Option<Proof>, SolveError> {
-    let chain = options.strategy.leaves_choice() && search.cost.is_chain();
-    search.limit_rows(if chain { SMALL_ROWS } else { INITIAL_ROWS });
-    if options.strategy.leaves_choice() && search.eliminated().is_some() {
+    let choice = options.strategy.leaves_choice();
+    search.limit_rows(if search.cost.is_chain() { SMALL_ROWS } else { INITIAL_ROWS });
+    if choice && search.eliminated().is_some() {
         return strategy::unlisted(search, Strategy::Eliminate);
     }
-    if chain {
+    if choice && search.is_over_boxes() {
         // Bounds from tables of its steps are closer than those from tables of its end.
         return strategy::unlisted(search, Strategy::Branch);
     }

@@ -43,7 +43,7 @@ pub(super) fn ranking(search: &Search<'_>, top: usize) -> Result<Ranking, SolveE
         return of_all(search, all, top);
     }
     // Boxes say as much of a chain as its table, and sooner.
-    let over_boxes = search.cost.is_chain() && search.tabulated().is_none();
+    let over_boxes = search.is_over_boxes();
     let eliminated = if over_boxes { None } else { search.eliminated() };
     let mut ranking = match eliminated {
         Some(found @ Eliminated { tables, tree, .. }) => {
@@ -192,24 +192,18 @@ const MAX_TIES: usize = 100_000;
 
 /// The ranking where a box of one configuration is bounded by its time.
 fn by_boxes(search: &Search<'_>, top: usize, least: i64) -> Result<Ranking, SolveError> {
-    let (count, next) = (Cell::new(0), Cell::new(None));
+    let (count, next, whole) = (Cell::new(0), Cell::new(None), Cell::new(true));
     let mut all = strategy::ascending(search).inspect(|found| match found {
         Ok((time, _)) if *time <= least => count.set(count.get() + 1),
         Ok((time, _)) => next.set(next.get().or(Some(*time))),
-        Err(_) => {}
+        Err(_) => whole.set(false),
     });
     let mut ranking = Ranking::default();
     ascending(search, (top, least), &mut all, &mut ranking)?;
     // What is not listed is counted.
-    while next.get().is_none() && count.get() < MAX_TIES {
-        match all.next() {
-            Some(Ok(_)) => {}
-            Some(Err(_)) => return Ok(ranking),
-            None => break,
-        }
-    }
-    let whole = count.get() < MAX_TIES;
-    ranking.count = whole.then(|| count.get().into());
+    while next.get().is_none() && count.get() < MAX_TIES && all.next().is_some() {}
+    let counted = next.get().is_some() || (whole.get() && count.get() < MAX_TIES);
+    ranking.count = counted.then(|| count.get().into());
     ranking.next = next.get();
     Ok(ranking)
 }

@@ -1,0 +1,112 @@
+//! Tables of an expression or a condition over a few parameters.
+
+use std::collections::BTreeMap;
+
+use tickbound_expr::interval::Interval;
+
+use crate::parameter_box::ParameterBox;
+
+/// For parameters with a restriction, which of their values it allows.
+pub(super) type Context = BTreeMap<usize, Vec<bool>>;
+
+/// Values of an expression over a few parameters.
+#[derive(Debug)]
+pub(super) struct StepTable {
+    /// The parameters, in the order in which boxes are divided.
+    pub parameters: Vec<usize>,
+    /// For each number of parameters that are decided, and each combination of their values, the
+    /// least and the greatest value; `None` if nothing is allowed.
+    levels: Vec<Vec<Option<Interval>>>,
+    /// It is a side of a conditional, with the combinations for which that is taken.
+    pub guarded: bool,
+}
+
+impl StepTable {
+    /// A table with these values, those of the last parameter side by side.
+    pub fn new(
+        parameters: Vec<usize>,
+        rows: Vec<Option<Interval>>,
+        values: &[Vec<i64>],
+        guarded: bool,
+    ) -> StepTable {
+        let mut levels = vec![rows];
+        for p in parameters.iter().rev() {
+            let finer = &levels[levels.len() - 1];
+            let part = |some: &[Option<Interval>]| some.iter().flatten().copied().reduce(hull);
+            let coarser = finer.chunks(values[*p].len().max(1)).map(part).collect();
+            levels.push(coarser);
+        }
+        levels.reverse();
+        StepTable { parameters, levels, guarded }
+    }
+
+    /// The least and the greatest value in a box; `None` if nothing is allowed. What is decided
+    /// behind a parameter that is not is left out of account.
+    pub fn range(&self, of: &ParameterBox, values: &[Vec<i64>]) -> Option<Interval> {
+        let (mut level, mut place) = (0, 0);
+        for p in &self.parameters {
+            let ((low, high), size) = (of[*p], values[*p].len());
+            level += 1;
+            place = place * size + low as usize;
+            if low < high {
+                let some = &self.levels[level][place..=place + (high - low) as usize];
+                return some.iter().flatten().copied().reduce(hull);
+            }
+        }
+        self.levels[level][place]
+    }
+
+    /// Which combinations of some of its parameters it allows; `None` if all.
+    pub fn onto(
+        &self,
+        parameters: &[usize],
+        context: &Context,
+        values: &[Vec<i64>],
+    ) -> Option<Projection> {
+        let size = parameters.iter().map(|p| values[*p].len()).product();
+        let mut projection =
+            Projection { parameters: parameters.to_vec(), allowed: vec![false; size] };
+        let mut indices = vec![0; values.len()];
+        for (place, value) in self.levels.last().into_iter().flatten().enumerate() {
+            if value.is_some() {
+                let mut rest = place;
+                for p in self.parameters.iter().rev() {
+                    (indices[*p], rest) =
+                        ((rest % values[*p].len()) as u32, rest / values[*p].len());
+                }
+                let place = place_of(parameters, &indices, values);
+                let is_in = context.iter().all(|(p, allowed)| allowed[indices[*p] as usize]);
+                projection.allowed[place] |= is_in;
+            }
+        }
+        projection.allowed.contains(&false).then_some(projection)
+    }
+
+    /// The least of all values.
+    pub fn least(&self) -> Option<i64> {
+        self.levels[0].first().copied().flatten().map(|all| all.low)
+    }
+
+    /// The value where all parameters are decided.
+    pub fn value(&self, indices: &[u32], values: &[Vec<i64>]) -> Option<i64> {
+        let place = place_of(&self.parameters, indices, values);
+        self.levels.last()?.get(place).copied().flatten().map(|value| value.low)
+    }
+}
+
+/// Which combinations of a few parameters' values a condition allows.
+#[derive(Debug)]
+pub(super) struct Projection {
+    pub parameters: Vec<usize>,
+    pub allowed: Vec<bool>,
+}
+
+/// The number of a combination of some parameters' values, the last parameter's counting least.
+pub(super) fn place_of(parameters: &[usize], indices: &[u32], values: &[Vec<i64>]) -> usize {
+    parameters.iter().fold(0, |place, p| place * values[*p].len() + indices[*p] as usize)
+}
+
+/// The least interval that contains both.
+fn hull(a: Interval, b: Interval) -> Interval {
+    Interval { low: a.low.min(b.low), high: a.high.max(b.high) }
+}
