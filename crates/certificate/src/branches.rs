@@ -70,7 +70,7 @@ impl<'o, 'p> Boxes<'o, 'p> {
             Some(None) => return true,
             Some(Some(i64::MIN)) => None,
             Some(Some(ticks)) => Some(i128::from(ticks)),
-            None => of_group(&obligation.time, &slots),
+            None => group_least(&obligation.time, &slots),
         };
         let all = group.and_then(|group| least(&obligation.time, group, &slots));
         all.is_some_and(|ticks| ticks >= i128::from(time))
@@ -78,7 +78,7 @@ impl<'o, 'p> Boxes<'o, 'p> {
 }
 
 /// The fewest ticks that a group may take; `None` if something in it may have no value.
-fn of_group(time: &Time, of: &[Interval]) -> Option<i128> {
+fn group_least(time: &Time, of: &[Interval]) -> Option<i128> {
     time.group.iter().try_fold(0i128, |sum, part| sum.checked_add(of_part(part, of)?))
 }
 

@@ -138,7 +138,7 @@ impl<'e> Over<'_, 'e> {
         let node = self.nodes.all[part as usize].clone();
         let (whole, values) = match &node {
             Node::Int(n) => (part, self.envs.iter().map(|_| Some(*n)).collect()),
-            Node::Name(slot) => (part, self.of_name(*slot)),
+            Node::Name(slot) => (part, self.named(*slot)),
             Node::Conditional(c, a, b) => self.of_sides(part, (*c, *a, *b)),
             Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
                 self.of_truths(part, *op, (*a, *b))
@@ -171,7 +171,7 @@ impl<'e> Over<'_, 'e> {
         known
     }
 
-    fn of_name(&self, slot: Slot) -> Values {
+    fn named(&self, slot: Slot) -> Values {
         let own = slot.checked_sub(self.common.len());
         let value = |env: &&[i64]| Some(own.map_or_else(|| self.common[slot], |own| env[own]));
         self.envs.iter().map(value).collect()

@@ -419,8 +419,8 @@ impl<Q: Quantity> Formulas<'_, Q> {
         let sum = busy.iter().fold(Q::from(0), |sum, parts| sum.plus(parts));
         let schedulers = Q::from(self.r.schedulers.unwrap_or(1));
         let warps = held.times(&self.warps).max(&schedulers);
-        // This equals `most + rest * (warps + schedulers) // (2 * warps)`. Here `most` is mainly added,
-        // so that intervals of the parts give a close bound.
+        // This equals `most + rest * (warps + schedulers) // (2 * warps)`. Here `most` is mainly
+        // added, so that intervals of the parts give a close bound.
         let rest = sum.minus(&most).max(&0.into());
         let share = rest.times(&schedulers).floor(&warps);
         sum.plus(&most).plus(&share).floor(&2.into())

@@ -8,7 +8,7 @@ use tickbound_timing::{Cost, ParameterBox, StepBounds};
 
 use crate::chains::{self, Random};
 
-/// What boxes came to.
+/// How many boxes there were, by their bounds.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Seen {
     /// Boxes without a valid configuration, and how many of them are known to be.

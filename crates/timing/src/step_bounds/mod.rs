@@ -36,8 +36,8 @@ pub struct StepBounds {
 }
 
 impl StepBounds {
-    /// Tabulates a cost over the parameters with these `values`, in increasing order; `None` if no
-    /// chain is in it.
+    /// Tabulates a cost over the parameters with these `values`, in increasing order; `None` if it
+    /// contains no chain.
     pub fn new(
         problem: &Problem,
         values: Vec<Vec<i64>>,
