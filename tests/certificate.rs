@@ -101,7 +101,14 @@ fn files_that_readers_take_differently() {
 #[test]
 fn every_example_problem() {
     let with_texts = ["abstract.json", "matmul.json", "minimum.json"];
-    let with_formula = ["abstract-opencl.json", "minimum-opencl.json", "reduction-h200.json"];
+    let with_formula = [
+        "abstract-opencl.json",
+        "minimum-opencl.json",
+        "reduction-h200.json",
+        "convolution-resources.json",
+        "coulomb-resources.json",
+        "dedispersion-resources.json",
+    ];
     let problems = examples("examples/problems");
     assert_eq!(problems.len(), 13);
     for problem in problems {
