@@ -280,6 +280,60 @@ fn a_time_out_and_an_interrupt_leave_nothing_behind() {
     }
 }
 
+/// A compiler whose verifiers write a file and wait where they are to replay a trail.
+#[cfg(unix)]
+fn slow_replays(folder: &Path, tools: &SpinTools) -> SpinTools {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (begun, compiler) = (folder.join("begun"), folder.join("cc"));
+    let wrapped = format!(
+        r#"#!/bin/sh
+{cc} "$@" || exit
+test -x pan || exit 0
+mv pan pan.compiled
+printf '#!/bin/sh\nif [ "$1" = -r ]; then touch {begun}; exec sleep 60; fi\nexec %s "$@"\n' \
+    "$PWD/pan.compiled" >pan
+chmod +x pan
+"#,
+        cc = tools.compiler.display(),
+        begun = begun.display()
+    );
+    std::fs::write(&compiler, wrapped).unwrap();
+    std::fs::set_permissions(&compiler, std::fs::Permissions::from_mode(0o755)).unwrap();
+    SpinTools { compiler, ..tools.clone() }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_stop_before_the_best_trail_is_replayed_is_no_proof() {
+    let Some(tools) = tools() else { return };
+    for (kind, lower) in
+        [(Search::BranchAndBound, 0), (Search::Exhaustive, 0), (Search::Bisect, 10)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let begun = folder.path().join("begun");
+        let (interrupt, done) = (AtomicBool::new(false), AtomicBool::new(false));
+        let slow = slow_replays(folder.path(), &tools);
+        let result = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !begun.exists() && !done.load(Ordering::Relaxed) {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                interrupt.store(true, Ordering::Relaxed);
+            });
+            let result = run_with(&model("", ""), &options(kind), &slow, &interrupt, &|_| {});
+            done.store(true, Ordering::Relaxed);
+            result.unwrap()
+        });
+        let about = format!("{}: {:?}", kind.name(), result.runs);
+        assert!(begun.exists(), "{about}");
+        assert_eq!(result.stopped_by, Some(SpinStop::Interrupted), "{about}");
+        assert_eq!((result.status, result.proof), (Status::Bounded, None), "{about}");
+        assert_eq!(result.lower, lower, "{about}");
+        // Else the first run of SPIN's simulator would have found the least time.
+        assert!(result.upper.is_none_or(|upper| upper > 14), "{about}");
+    }
+}
+
 /// Two warps and one dispatcher. Warp A computes for 3 ticks and reads memory, which takes 7; B
 /// computes for 5. If A reads at once, B computes meanwhile.
 const OPEN: &str = r#"{ "name": "two warps",

@@ -32,9 +32,13 @@ pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
     loop {
         let run = state.run_deep_enough(&build, &mut order)?;
         // The best one is the last.
+        let mut replayed = 0;
         for file in run.trails.iter().rev() {
             match state.replay(&build, &order, file, run.run) {
-                Ok(Some(trail)) => state.offer(trail)?,
+                Ok(Some(trail)) => {
+                    state.offer(trail)?;
+                    replayed += 1;
+                }
                 Ok(None) => break,
                 // The last trail of a run that was stopped, also because it needs more depth, may
                 // be half written.
@@ -48,7 +52,14 @@ pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
         }
         match (run.verdict, state.deeper(&order)) {
             // Each improvement is an error.
-            (VerifierVerdict::Violated, _) if run.complete => return proved(state),
+            (VerifierVerdict::Violated, _) if run.complete => {
+                return match (run.trails.len(), replayed) {
+                    (0, _) => Err(order.unreadable("it reports an error and has written no trail")),
+                    // A stop came between the run and the replay of its best trail.
+                    (_, 0) => Ok(cut(state.stop_reason())),
+                    _ => proved(state),
+                };
+            }
             (VerifierVerdict::DepthLimit, Some(next)) => {
                 order.depth = next;
                 state.set_depth(next);
