@@ -160,8 +160,8 @@ fn words() {
         .assert()
         .success()
         .stdout(contains("abstract kernel, as published (size = 16), 6 configurations"))
-        .stdout(contains("least time: 156 ticks, proved by 2 engines"))
-        .stdout(contains("least time: 24 ticks, proved by 2 engines"))
+        .stdout(contains("least time: 156 ticks, proved in the model by 2 engines"))
+        .stdout(contains("least time: 24 ticks, proved in the model by 2 engines"))
         .stdout(contains("smt         156  WG=8, TS=4  proved"));
 }
 

@@ -95,23 +95,30 @@ pub fn heading(case: &Case) -> String {
     titled(&case.problem, &case.inputs) + &count
 }
 
+/// The line that names the model, where the comparison states it.
+pub fn model(case: &Case) -> Option<String> {
+    let (label, model) = case.about.as_ref()?.model();
+    Some(format!("{label} {model}"))
+}
+
 /// What the engines say together: the least time if it is proved, and by whom.
 pub fn verdict(case: &Case) -> String {
     if let Some(first) = case.disagreements.first() {
         return format!("THE ENGINES DISAGREE: {first}");
     }
-    let proofs = case.rows.iter().filter(|r| r.proved()).count();
-    let best = case.rows.iter().filter_map(|r| r.time).min();
-    match (case.least(), best) {
-        (Some(least), _) if proofs == 1 => {
-            format!("least time: {} ticks, proved by one engine", grouped(least))
-        }
+    let proofs = match case.rows.iter().filter(|r| r.proved()).count() {
+        1 => "one engine".to_owned(),
+        n => format!("{n} engines"),
+    };
+    let time = |ticks: i64| match &case.about {
+        Some(about) => about.units.time(ticks),
+        None => format!("{} ticks", grouped(ticks)),
+    };
+    match (case.least(), case.rows.iter().filter_map(|r| r.time).min()) {
         (Some(least), _) => {
-            format!("least time: {} ticks, proved by {proofs} engines", grouped(least))
+            format!("least time: {}, proved in the model by {proofs}", time(least))
         }
-        (None, Some(best)) => {
-            format!("not proved; best time found: {} ticks", grouped(best))
-        }
+        (None, Some(best)) => format!("not proved; best time found: {}", time(best)),
         (None, None) if case.rows.iter().any(|r| r.status == RowStatus::Infeasible) => {
             "there is no valid configuration".to_owned()
         }
@@ -123,7 +130,9 @@ pub fn verdict(case: &Case) -> String {
 pub fn words(comparison: &Comparison) -> String {
     let mut out = String::new();
     for case in &comparison.cases {
-        let _ = writeln!(out, "{}\n{}\n\n{}", heading(case), verdict(case), table(case));
+        let _ = writeln!(out, "{}", heading(case));
+        model(case).into_iter().for_each(|model| out += &(model + "\n"));
+        let _ = writeln!(out, "{}\n\n{}", verdict(case), table(case));
         for disagreement in case.disagreements.iter().skip(1) {
             let _ = writeln!(out, "and: {disagreement}");
         }

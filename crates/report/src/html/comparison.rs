@@ -115,6 +115,7 @@ struct Picture {
 struct Section {
     heading: String,
     file: String,
+    model: Option<String>,
     verdict: String,
     agree: bool,
     disagreements: Vec<String>,
@@ -129,6 +130,7 @@ impl Section {
         Ok(Section {
             heading: comparison::heading(case),
             file: case.file.clone(),
+            model: comparison::model(case),
             verdict: comparison::verdict(case),
             agree: case.disagreements.is_empty(),
             disagreements: case.disagreements.iter().skip(1).cloned().collect(),
