@@ -6,9 +6,11 @@
 use std::path::Path;
 
 use indexmap::IndexMap;
+use itertools::Itertools;
 use num_bigint::BigUint;
 use serde_json::{Value, json};
 use tickbound_elimination::TableLimits;
+use tickbound_expr::parse;
 use tickbound_model::{Configuration, Problem};
 use tickbound_opencl::reading::By;
 use tickbound_opencl::{KernelReading, ReadError, ReaderSetup, attach_with, inputs_as_macros};
@@ -16,8 +18,8 @@ use tickbound_simulator::{SimulateOptions, simulate};
 
 use crate::Platforms;
 use crate::draft::Draft;
-use crate::lengths::{Point, points};
-use crate::walk::{Arrays, last_group_works};
+use crate::lengths::{Point, fits, points};
+use crate::walk::{Arrays, last_group_works, stored, with_ids};
 
 /// Events of the longest simulation; what takes more is not at fault.
 const MAX_EVENTS: u64 = 1_000_000;
@@ -49,8 +51,11 @@ pub(crate) fn fault(
     Ok(None)
 }
 
-/// Adds to the guesses what speaks against the launch: accesses before the start of a buffer, and
-/// last groups without work.
+/// Inputs for which all items of a launch are run, in the order in which they are tried.
+const SMALL_INPUTS: [i64; 3] = [1024, 256, 64];
+
+/// Adds to the guesses what speaks against the launch: accesses before the start of a buffer, last
+/// groups without work, and outputs of which the items leave out much.
 pub(crate) fn launch(draft: &mut Draft, problem: &Problem, reading: &KernelReading) {
     let points = points(draft, problem, reading);
     let Some(first) = points.first() else { return };
@@ -70,7 +75,38 @@ pub(crate) fn launch(draft: &mut Draft, problem: &Problem, reading: &KernelReadi
             doubts.push(format!("the global size in {axis}: its last group accesses nothing"));
         }
     }
+    doubts.extend(points.iter().find_map(|point| left_out(draft, point)));
     doubts.into_iter().for_each(|doubt| draft.guess(doubt));
+}
+
+/// An output of which a launch with small inputs leaves out a quarter or more. Less may be a border.
+fn left_out(draft: &Draft, point: &Point<'_>) -> Option<String> {
+    let small = SMALL_INPUTS.into_iter().find_map(|most| {
+        let own = point.values.iter().map(|(name, value)| match draft.inputs.contains_key(name) {
+            true => (name.clone(), *value.min(&most)),
+            false => (name.clone(), *value),
+        });
+        let values: IndexMap<String, i64> = own.collect();
+        let stored = stored(draft, &point.variant.steps.body, &values);
+        let stored = stored.filter(|all| !all.is_empty() && fits(draft, &values));
+        stored.map(|stored| (values, stored))
+    });
+    let (values, stored) = small?;
+    let arguments = draft.arguments.iter().zip(&point.variant.parameters);
+    let mut buffers = arguments.filter(|(argument, _)| argument.by == By::Buffer);
+    buffers.find_map(|(argument, own)| {
+        let elements = stored.get(own.as_str())?.as_ref()?;
+        let length = with_ids(draft, &parse::parse(&argument.value).ok()?, &values)?;
+        let length = length.eval(&[]).ok().and_then(|n| usize::try_from(n).ok())?;
+        let missing = length.saturating_sub(elements.len());
+        (4 * missing >= length.max(1)).then(|| {
+            let values = values.iter().map(|(name, value)| format!("{name}={value}")).join(", ");
+            format!(
+                "that {missing} of {length} elements of {} need no value ({values})",
+                argument.name
+            )
+        })
+    })
 }
 
 /// The problem file with constraints that leave one configuration.

@@ -90,7 +90,7 @@ pub(crate) fn points<'s>(
 }
 
 /// Whether the constraints hold.
-fn fits(draft: &Draft, values: &IndexMap<String, i64>) -> bool {
+pub(crate) fn fits(draft: &Draft, values: &IndexMap<String, i64>) -> bool {
     let holds = |text: &String| {
         Some(with_ids(draft, &parse::parse(text).ok()?, values)?.holds(&[]) == Ok(true))
     };

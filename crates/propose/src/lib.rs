@@ -18,8 +18,8 @@
 //!    divide what.
 //! 5. It is read again with these. What then fails is taken back and noted.
 //! 6. Guessed sizes become smaller where the launch would take too long for a time.
-//! 7. Accesses before the start of a buffer and groups without work are reported, and two
-//!    configurations are simulated as `tune` does it.
+//! 7. Accesses before the start of a buffer, groups without work and outputs that are not covered
+//!    are reported, and two configurations are simulated as `tune` does it.
 
 pub mod names;
 

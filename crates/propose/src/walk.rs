@@ -5,7 +5,7 @@
 //! A branch that cannot be decided takes both sides.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 use itertools::Itertools;
@@ -24,6 +24,10 @@ const MAX_LOOPS: usize = 10;
 /// Most numbers in conditions next to which items are taken.
 const MAX_EDGES: usize = 4;
 const MAX_STEPS: usize = 40_000;
+/// Most steps where all items are run.
+const MAX_WHOLE_STEPS: usize = 400_000;
+/// As many as there are.
+const ALL: i64 = i64::MAX;
 
 /// What is reached of an array, in elements of one component.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -42,6 +46,10 @@ pub(crate) struct Reached {
 
 /// What is reached of arrays.
 pub(crate) type Arrays<'s> = IndexMap<&'s str, Reached>;
+
+/// The elements that are stored of arrays, in elements of one component; `None` where some are not
+/// known.
+pub(crate) type Stored<'s> = IndexMap<&'s str, Option<HashSet<i64>>>;
 
 /// The values of names, worked out once.
 struct Names<'d> {
@@ -119,6 +127,30 @@ fn walk_groups<'s>(
     values: &IndexMap<String, i64>,
     last: Option<usize>,
 ) -> Option<Arrays<'s>> {
+    let (names, counts) = launched(draft, values)?;
+    let nodes = nodes(&names, steps);
+    let fine = if counts.len() == 2 { 9 } else { 3 };
+    // Where there is much to run, the first and the last ones are taken alone.
+    let run = |some| Some(Walk::new(some, last).all(&nodes, &counts)?.arrays);
+    [fine, 2].into_iter().find_map(run)
+}
+
+/// The elements that all items store together, on both sides of branches that cannot be decided;
+/// `None` as for [`walk`].
+pub(crate) fn stored<'s>(
+    draft: &Draft,
+    steps: &'s [KernelStep],
+    values: &IndexMap<String, i64>,
+) -> Option<Stored<'s>> {
+    let (names, counts) = launched(draft, values)?;
+    Some(Walk::new(ALL, None).all(&nodes(&names, steps), &counts)?.stored)
+}
+
+/// The names of a launch, and how many items a group has and how many groups there are.
+fn launched<'d>(
+    draft: &'d Draft,
+    values: &'d IndexMap<String, i64>,
+) -> Option<(Names<'d>, Vec<i64>)> {
     let size = |text: &String| {
         with_ids(draft, &parse::parse(text).ok()?, values)?.eval(&[]).ok().filter(|n| *n > 0)
     };
@@ -126,11 +158,7 @@ fn walk_groups<'s>(
     let (locals, globals) = (sizes(&draft.locals)?, sizes(&draft.globals)?);
     let counts = globals.iter().zip(&locals).map(|(global, local)| global / local);
     let counts = locals.iter().copied().chain(counts).collect_vec();
-    let names = Names { draft, values, known: RefCell::default() };
-    let nodes = nodes(&names, steps);
-    let fine = if locals.len() == 1 { 9 } else { 3 };
-    // Where there is much to run, the first and the last ones are taken alone.
-    [fine, 2].into_iter().find_map(|some| Walk::new(some, last).all(&nodes, &counts))
+    Some((Names { draft, values, known: RefCell::default() }, counts))
 }
 
 /// Whether an item of the last group in dimension `d`, and of the first in others, accesses
@@ -146,6 +174,9 @@ pub(crate) fn last_group_works(
 
 /// Some of `0..n`: this many at most, with the first and the last.
 fn sampled(n: i64, some: i64) -> Vec<i64> {
+    if some >= n {
+        return (0..n).collect();
+    }
     let between = (1..some - 3).map(|k| n * k / (some - 3)).flat_map(|at| [at - 1, at]);
     let more = [1].into_iter().filter(|_| some > 3).chain([n - 2].into_iter().filter(|_| some > 2));
     let all = between.chain(more).chain([0, n - 1]);
@@ -154,7 +185,7 @@ fn sampled(n: i64, some: i64) -> Vec<i64> {
 
 /// A step with its numbers; `None` where one is not known.
 enum Node<'s> {
-    Access { array: &'s str, offset: Option<Expr<usize>>, width: i64, bytes: i64 },
+    Access { array: &'s str, store: bool, offset: Option<Expr<usize>>, width: i64, bytes: i64 },
     Repeat { count: Option<Expr<usize>>, body: Vec<Node<'s>> },
     If { condition: Option<Expr<usize>>, then: Vec<Node<'s>>, otherwise: Vec<Node<'s>> },
 }
@@ -166,12 +197,14 @@ fn nodes<'s>(names: &Names<'_>, steps: &'s [KernelStep]) -> Vec<Node<'s>> {
         Some(match &step.kind {
             KernelStepKind::Access(a) => Node::Access {
                 array: &a.array,
+                store: a.store,
                 offset: a.offset.as_ref().and_then(number),
                 width: i64::from(a.width),
                 bytes: i64::from(a.element),
             },
             KernelStepKind::Atomic { array, offset, .. } => {
-                Node::Access { array, offset: offset.as_ref().and_then(number), width: 1, bytes: 0 }
+                let offset = offset.as_ref().and_then(number);
+                Node::Access { array, store: true, offset, width: 1, bytes: 0 }
             }
             KernelStepKind::Repeat { count, whole, body } => {
                 Node::Repeat { count: number(whole.as_ref().unwrap_or(count)), body: inside(body) }
@@ -222,17 +255,19 @@ struct Walk<'s> {
     turns: Vec<i64>,
     left: usize,
     arrays: Arrays<'s>,
+    stored: Stored<'s>,
 }
 
 impl<'s> Walk<'s> {
     fn new(some: i64, last: Option<usize>) -> Walk<'s> {
         let env = [0; TURNS + MAX_LOOPS];
-        let (turns, arrays) = (Vec::new(), Arrays::new());
-        Walk { some, last, unknown: 0, env, turns, left: MAX_STEPS, arrays }
+        let (turns, arrays, stored) = (Vec::new(), Arrays::new(), Stored::new());
+        let left = if some == ALL { MAX_WHOLE_STEPS } else { MAX_STEPS };
+        Walk { some, last, unknown: 0, env, turns, left, arrays, stored }
     }
 
     /// Runs the steps for items and groups, of which there are this many.
-    fn all(mut self, nodes: &[Node<'s>], counts: &[i64]) -> Option<Arrays<'s>> {
+    fn all(mut self, nodes: &[Node<'s>], counts: &[i64]) -> Option<Walk<'s>> {
         let mut edges = Vec::new();
         limits(nodes, &mut edges);
         edges.truncate(if self.some > 2 { MAX_EDGES } else { 0 });
@@ -249,20 +284,22 @@ impl<'s> Walk<'s> {
             sampled(*n, self.some).into_iter().chain(own).sorted().dedup().collect_vec()
         };
         let ranges = counts.iter().enumerate().map(range).collect_vec();
+        let all = ranges.iter().map(Vec::len).try_fold(1_usize, usize::checked_mul);
+        all.filter(|all| *all <= self.left)?;
         for ids in ranges.iter().map(|r| r.iter().copied()).multi_cartesian_product() {
             let (items, groups) = ids.split_at(counts.len() / 2);
             self.env[..items.len()].copy_from_slice(items);
             self.env[GROUPS..GROUPS + groups.len()].copy_from_slice(groups);
             self.run(nodes)?;
         }
-        Some(self.arrays)
+        Some(self)
     }
 
     fn run(&mut self, nodes: &[Node<'s>]) -> Option<()> {
         nodes.iter().try_for_each(|node| {
             self.left = self.left.checked_sub(1)?;
             match node {
-                Node::Access { array, offset, width, bytes } => {
+                Node::Access { array, store, offset, width, bytes } => {
                     for (k, turn) in self.turns.iter().rev().take(MAX_LOOPS).enumerate() {
                         self.env[TURNS + k] = *turn;
                     }
@@ -277,12 +314,25 @@ impl<'s> Walk<'s> {
                         }
                         None => reached.open = true,
                     }
+                    if *store && self.some == ALL {
+                        let stored =
+                            self.stored.entry(*array).or_insert_with(|| Some(HashSet::new()));
+                        match at {
+                            Some(at) => {
+                                stored.iter_mut().for_each(|all| all.extend(at..at + *width))
+                            }
+                            None => *stored = None,
+                        }
+                    }
                     Some(())
                 }
                 Node::Repeat { count, body } => {
                     let count = count.as_ref().map_or(Some(1), |count| count.eval(&self.env).ok());
-                    let some =
-                        if self.turns.is_empty() && self.some > 3 { 5 } else { self.some.min(3) };
+                    let some = match self.some {
+                        ALL => ALL,
+                        some if self.turns.is_empty() && some > 3 => 5,
+                        some => some.min(3),
+                    };
                     sampled(count.unwrap_or(0), some).into_iter().try_for_each(|turn| {
                         self.turns.push(turn);
                         let done = self.run(body);

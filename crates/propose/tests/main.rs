@@ -61,6 +61,19 @@ fn doubts() {
     let doubt = "the global size in x: its last group accesses nothing";
     assert!(guesses(&stencil("i > 0 && i < n"), &wide).contains(doubt));
     assert!(!guesses(&stencil("i > 0 && i < n"), &wishes()).contains(doubt));
+    let tiles = "__kernel void k(__global const float *a, __global float *b) \
+                 { int i = get_group_id(0) * 96 + get_local_id(0); b[i] = a[i]; }";
+    let of_32 = Wishes { local: vec!["32".into()], ..wishes() };
+    let doubt = "of b need no value";
+    assert!(!guesses(tiles, &wishes()).contains(doubt));
+    assert!(guesses(tiles, &of_32).contains("that 672 of 1024 elements of b need no value"));
+    // A border is no doubt, and neither is what the length of an output leaves out.
+    assert!(!guesses(&stencil("i > 0 && i < n"), &wishes()).contains(doubt));
+    let every_second = "__kernel void k(__global const float *a, __global float *b) \
+                        { int i = get_global_id(0); b[2 * i] = a[i]; }";
+    assert!(
+        guesses(every_second, &wishes()).contains("that 512 of 1024 elements of b need no value")
+    );
 }
 
 #[test]
