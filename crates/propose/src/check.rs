@@ -100,11 +100,10 @@ fn left_out(draft: &Draft, point: &Point<'_>) -> Option<String> {
         let length = length.eval(&[]).ok().and_then(|n| usize::try_from(n).ok())?;
         let missing = length.saturating_sub(elements.len());
         (4 * missing >= length.max(1)).then(|| {
-            let values = values.iter().map(|(name, value)| format!("{name}={value}")).join(", ");
-            format!(
-                "that {missing} of {length} elements of {} need no value ({values})",
-                argument.name
-            )
+            let values = draft.parameters.keys().filter_map(|name| Some((name, values.get(name)?)));
+            let values = values.map(|(name, value)| format!(", {name}={value}")).join("");
+            let name = &argument.name;
+            format!("that {missing} of {length} elements of {name} need no value{values}")
         })
     })
 }
