@@ -176,17 +176,13 @@ pub(super) fn gap(axes: &[Axis], piece: &Expr, device: &Device<'_>) -> Expr {
     device.known.narrowed(least)
 }
 
-/// Of `groups` groups of `items` items those that are at work at once, within the limit of warps.
-pub(super) fn at_work(device: &Device<'_>, items: Expr, groups: Expr) -> Expr {
-    let held = held(device, items, groups.clone());
-    device.known.narrowed(min(groups, device.units * held))
-}
-
-/// Those of one unit.
-pub(super) fn held(device: &Device<'_>, items: Expr, groups: Expr) -> Expr {
-    let share = ceil_div(groups, device.units);
+/// Of `groups` groups of `items` items those that are at work at once, within the limit of warps,
+/// and those of one unit.
+pub(super) fn at_work(device: &Device<'_>, items: Expr, groups: Expr) -> [Expr; 2] {
+    let share = ceil_div(&groups, device.units);
     let most = most_held(device, ceil_div(items, device.warp));
-    device.known.narrowed(max(1, min(most, share)))
+    let held = device.known.narrowed(max(1, min(most, share)));
+    [device.known.narrowed(min(groups, device.units * &held)), held]
 }
 
 /// Most groups of `warps` warps that a unit has places for.
@@ -297,7 +293,7 @@ mod tests {
     fn groups_at_work_are_those_that_warps_allow() {
         let device = Device { warps_per_unit: Some(8), groups_per_unit: Some(3), ..device(1, 1) };
         let of = |items: i64, groups: i64| {
-            at_work(&device, Expr::Int(items), Expr::Int(groups)).eval(&[]).unwrap()
+            at_work(&device, Expr::Int(items), Expr::Int(groups))[0].eval(&[]).unwrap()
         };
         assert_eq!([of(128, 100), of(32, 100), of(512, 100), of(32, 3)], [4, 6, 2, 3]);
     }

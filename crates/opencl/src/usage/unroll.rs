@@ -118,10 +118,7 @@ impl Unroll<'_> {
                 let known = macros_only(whole.as_ref().unwrap_or(count));
                 !known || self.said(&step.at).is_some() || self.keeps_rolled(body)
             }
-            KernelStepKind::If { then, otherwise, .. } => {
-                self.keeps_rolled(then) || self.keeps_rolled(otherwise)
-            }
-            _ => false,
+            _ => step.bodies().any(|body| self.keeps_rolled(body)),
         })
     }
 }

@@ -4,7 +4,7 @@ use tickbound_expr::{BinaryOp, Expr, Function};
 
 use super::poly::gcd;
 use super::{AtomKind, Monomial, Poly, PolyTerms};
-use crate::steps::SymbolExpr;
+use crate::steps::{SymbolExpr, opposite};
 
 impl PolyTerms {
     /// The value as an expression; `None` if it has leaves.
@@ -187,20 +187,10 @@ fn difference(plus: Vec<SymbolExpr>, minus: Vec<SymbolExpr>) -> SymbolExpr {
 
 fn negated(condition: &SymbolExpr) -> Option<SymbolExpr> {
     match condition {
-        Expr::Binary(op, a, b) => {
-            let op = match op {
-                BinaryOp::Eq => BinaryOp::Ne,
-                BinaryOp::Lt => BinaryOp::Ge,
-                BinaryOp::Le => BinaryOp::Gt,
-                BinaryOp::Gt => BinaryOp::Le,
-                BinaryOp::Ge => BinaryOp::Lt,
-                BinaryOp::And | BinaryOp::Or => {
-                    return Some(Expr::Not(Box::new(condition.clone())));
-                }
-                _ => return None,
-            };
-            Some(Expr::Binary(op, a.clone(), b.clone()))
+        Expr::Binary(BinaryOp::And | BinaryOp::Or, ..) => {
+            Some(Expr::Not(Box::new(condition.clone())))
         }
+        Expr::Binary(op, a, b) => Some(Expr::Binary(opposite(*op)?, a.clone(), b.clone())),
         _ => None,
     }
 }
