@@ -4,11 +4,10 @@ use std::collections::HashMap;
 
 use super::formulas::Guard;
 use super::nodes::{NodeKind, Nodes, has_barrier, matter, mention};
-use super::numbering::set_differing;
+use super::numbering::set_iterations;
 use super::probe::{Change, Probe, Walked};
 use super::questions::MAX_ITERATIONS;
 use super::scan::{Exits, Loop};
-use super::strides::set_iterations;
 use super::strides::usual_truth;
 use super::symbolic::{Atom, AtomKind, Leaf, Poly, WideInterval};
 use super::types::Integer;
@@ -283,8 +282,7 @@ impl<'a> Reader<'a> {
         if body.is_empty() {
             return;
         }
-        set_iterations(&mut self.terms, &mut body, iteration);
-        set_differing(&self.formulas, &self.terms, &mut body, iteration);
+        set_iterations(&self.formulas, &mut self.terms, &mut body, iteration);
         let choices = if has_barrier(&body) { 0 } else { MAX_CHOICES };
         self.emit_repeat(l, body, count, choices);
     }

@@ -140,14 +140,19 @@ pub fn variables(unit: &Unit) -> HashMap<VariableId, &CVariable> {
     let mut found: HashMap<VariableId, &CVariable> =
         unit.globals.iter().map(|global| (global.id, global)).collect();
     for function in unit.functions.values() {
-        found.extend(function.parameters.iter().map(|parameter| (parameter.id, parameter)));
-        statements(&function.body, &mut |stmt| {
-            if let CStmtKind::Declare(declared) = &stmt.kind {
-                found.extend(declared.iter().map(|variable| (variable.id, variable)));
-            }
-        });
+        declared(function, &mut |variable| _ = found.insert(variable.id, variable));
     }
     found
+}
+
+/// Visits the parameters and the variables of a function.
+pub fn declared<'a>(function: &'a CFunction, visit: &mut dyn FnMut(&'a CVariable)) {
+    function.parameters.iter().for_each(&mut *visit);
+    statements(&function.body, &mut |stmt| {
+        if let CStmtKind::Declare(declared) = &stmt.kind {
+            declared.iter().for_each(&mut *visit);
+        }
+    });
 }
 
 /// Visits all statements, outer ones first.
