@@ -170,7 +170,7 @@ fn expand(expander: &Expander<'_>, some: &[(&Vec<i64>, &Vec<i64>)]) -> Vec<Read<
         return all.into_iter().map(Ok).collect();
     }
     let alone = |((own, _), values): (&(&Vec<i64>, &Vec<i64>), _)| {
-        expander.one(values).map_err(|error| error.with_macros(expander.structural(), own))
+        expander.one(values).map_err(|error| error.with_macros(expander.structural, own))
     };
     some.iter().zip(&values).map(alone).collect()
 }

@@ -21,7 +21,7 @@ pub(super) fn error(messages: &str, files: &Files) -> ReadError {
         None => {
             let first = lines.iter().find(|line| !line.trim().is_empty());
             ReadError::file(
-                files.source(),
+                &files.source,
                 format!(
                     "its macros cannot be expanded: {}",
                     first.unwrap_or(&"no reason is given")

@@ -55,7 +55,8 @@ pub struct Expander<'r> {
     request: &'r ReadRequest,
     source: String,
     headers: PathBuf,
-    structural: &'r [String],
+    /// The symbols that have values of their own.
+    pub structural: &'r [String],
     open: Vec<String>,
     limits: ProcessLimits<'r>,
 }
@@ -138,11 +139,6 @@ impl<'r> Expander<'r> {
             });
             return Some(each.collect());
         }
-    }
-
-    /// The symbols that have values of their own.
-    pub fn structural(&self) -> &[String] {
-        self.structural
     }
 
     /// A value for each symbol, under its name.

@@ -139,7 +139,7 @@ pub(super) fn absolute(path: &Path) -> PathBuf {
 
 /// Names of files, as the user writes them.
 pub(super) struct Files {
-    source: String,
+    pub(super) source: String,
     /// Other source files.
     more: Vec<String>,
     /// Where folders for includes are, and what the user calls them.
@@ -161,11 +161,6 @@ impl Files {
             more: request.more.iter().map(|(name, _)| name.clone()).collect(),
             include: include.collect(),
         }
-    }
-
-    /// The source's own name.
-    pub(super) fn source(&self) -> &str {
-        &self.source
     }
 
     /// The user's name of a file that the preprocessor names: includes are relative to the source.

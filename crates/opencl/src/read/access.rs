@@ -34,20 +34,14 @@ impl<'a> Reader<'a> {
                     None => {
                         let depends = self.contents(ids);
                         let formula = self.part_formula(ids, offset, ty);
-                        let value = self.unknown(ty, depends);
-                        self.with_formula(value, formula)
+                        self.made(ty, depends, formula)
                     }
                 }
             }
             ObjectPlace::Memory(space, name, offset) => {
                 let formula = self.access(false, (*space, name, offset), types::parts(ty), at);
-                match self.known_constant(*space, name, ty) {
-                    Some(value) => value,
-                    None => {
-                        let value = self.unknown(ty, Dependence::Data);
-                        self.with_formula(value, formula)
-                    }
-                }
+                let known = self.known_constant(*space, name, ty);
+                known.unwrap_or_else(|| self.made(ty, Dependence::Data, formula))
             }
             ObjectPlace::Lane(whole, vector, lane) => {
                 let value = self.load(whole, vector, at)?;
@@ -56,8 +50,7 @@ impl<'a> Reader<'a> {
                     Some(part) => ReadValue::Int(part),
                     None => {
                         let formula = self.component_formula(&value, *lane);
-                        let value = self.unknown_as(ty, &value);
-                        self.with_formula(value, formula)
+                        self.made(ty, value.depends(&self.terms), formula)
                     }
                 }
             }
@@ -310,7 +303,7 @@ impl<'a> Reader<'a> {
 }
 
 /// The variable, if there is one alone.
-fn only(ids: &VariableIds) -> Option<&VariableId> {
+pub fn only(ids: &VariableIds) -> Option<&VariableId> {
     ids.first().filter(|_| ids.len() == 1)
 }
 

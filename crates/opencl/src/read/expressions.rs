@@ -179,8 +179,7 @@ impl<'a> Reader<'a> {
             (value, _) => {
                 self.price(CBinaryOp::Sub, &a.ty, &e.at);
                 let formula = self.negated(op, &value, &e.at);
-                let value = self.unknown_as(&e.ty, &value);
-                self.with_formula(value, formula)
+                self.made(&e.ty, value.depends(&self.terms), formula)
             }
         }
     }

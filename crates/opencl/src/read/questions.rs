@@ -13,6 +13,9 @@ use crate::error::ReadError;
 use crate::request::{ReadRequest, Symbol, bound_name};
 use crate::written::written;
 
+/// Most iterations of a loop that are walked one by one.
+pub const MAX_ITERATIONS: i64 = 64;
+
 /// A loop or branch: where it stands, and its condition, if it has one.
 pub type QuestionPlace<'e> = (&'e SourcePlace, Option<&'e CExpr>);
 
@@ -123,12 +126,7 @@ impl<'a> Reader<'a> {
         let function = self.calls.last().and_then(|name| self.unit.functions.get(*name));
         function.is_some_and(|function| fits(asked, function, &self.entry.at.file, place))
     }
-}
 
-/// Most iterations of a loop that are walked one by one.
-pub const MAX_ITERATIONS: i64 = 64;
-
-impl<'a> Reader<'a> {
     /// The iterations of a loop are not known, because of data or for another reason.
     pub fn unbounded(&self, l: &Loop<'a>, on_data: bool) -> ReadError {
         ReadError::Unbounded { at: l.at.clone(), key: self.key(l.test), on_data }

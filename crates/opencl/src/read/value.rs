@@ -149,13 +149,11 @@ impl ReadValue {
             }
             (ReadValue::Int(a), ReadValue::Int(b)) => ReadValue::Int(terms.choice(c, a, b)),
             (ReadValue::Pointer(a), ReadValue::Pointer(b)) => {
-                match Target::either(&a.target, &b.target) {
-                    Some(target) => {
-                        let offset = terms.choice(c, &a.offset, &b.offset);
-                        ReadValue::Pointer(Pointer { target, offset })
-                    }
-                    None => ReadValue::other(Dependence::Data),
-                }
+                let Some(target) = Target::either(&a.target, &b.target) else {
+                    return ReadValue::other(Dependence::Data);
+                };
+                let offset = terms.choice(c, &a.offset, &b.offset);
+                ReadValue::Pointer(Pointer { target, offset })
             }
             _ => {
                 let both = a.depends(terms).max(b.depends(terms)).max(terms.depends(c));
@@ -163,9 +161,7 @@ impl ReadValue {
             }
         }
     }
-}
 
-impl ReadValue {
     /// A value of which nothing is known but what it depends on.
     pub fn other(depends: Dependence) -> ReadValue {
         ReadValue::Other(depends, FormulaId::UNKNOWN)
