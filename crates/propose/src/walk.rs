@@ -103,17 +103,8 @@ fn bound(draft: &Draft, name: &str) -> Option<SymbolExpr> {
 }
 
 /// What the steps reach for these values of inputs and parameters; `None` if that takes too long,
-/// or the launch is not known.
+/// or the launch is not known. With `last` only the last group of that dimension.
 pub(crate) fn walk<'s>(
-    draft: &Draft,
-    steps: &'s [KernelStep],
-    values: &IndexMap<String, i64>,
-) -> Option<Arrays<'s>> {
-    walk_groups(draft, steps, values, None)
-}
-
-/// As [`walk`]; with `last` only the last group of that dimension.
-fn walk_groups<'s>(
     draft: &Draft,
     steps: &'s [KernelStep],
     values: &IndexMap<String, i64>,
@@ -131,17 +122,6 @@ fn walk_groups<'s>(
     let fine = if locals.len() == 1 { 9 } else { 3 };
     // Where there is much to run, the first and the last ones are taken alone.
     [fine, 2].into_iter().find_map(|some| Walk::new(some, last).all(&nodes, &counts))
-}
-
-/// Whether an item of the last group in dimension `d`, and of the first in others, accesses
-/// anything; `None` as for [`walk`].
-pub(crate) fn last_group_works(
-    draft: &Draft,
-    steps: &[KernelStep],
-    values: &IndexMap<String, i64>,
-    d: usize,
-) -> Option<bool> {
-    walk_groups(draft, steps, values, Some(d)).map(|arrays| !arrays.is_empty())
 }
 
 /// Some of `0..n`: this many at most, with the first and the last.
