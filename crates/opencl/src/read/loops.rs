@@ -135,7 +135,14 @@ impl<'a> Reader<'a> {
     fn one_by_one(&mut self, l: &Loop<'a>, probe: &Probe, count: &Poly) -> Read<()> {
         self.state = probe.start.clone();
         self.unroll(l, Some(count), probe)?;
-        self.final_values(probe, count)
+        // What counters are worth.
+        let end = self.state_at(probe, count);
+        for (id, change) in &probe.changes {
+            if let (Change::By(_), Some(value)) = (change, end.values.get(id)) {
+                self.state.values.insert(*id, value.clone());
+            }
+        }
+        Ok(())
     }
 
     /// Whether there may be more iterations than are walked one by one, by counters that grow as
@@ -433,17 +440,6 @@ impl<'a> Reader<'a> {
         let ((), nodes) = self.capture(|r| r.test(l).map(drop))?;
         if matter(&nodes) {
             self.append(nodes);
-        }
-        Ok(())
-    }
-
-    /// After iterations have been walked one by one: what counters are worth.
-    fn final_values(&mut self, probe: &Probe, count: &Poly) -> Read<()> {
-        let end = self.state_at(probe, count);
-        for (id, change) in &probe.changes {
-            if let (Change::By(_), Some(value)) = (change, end.values.get(id)) {
-                self.state.values.insert(*id, value.clone());
-            }
         }
         Ok(())
     }

@@ -272,12 +272,10 @@ pub fn first_mention<'n>(
     })
 }
 
-/// Visits all counts and conditions, outer ones first.
-pub fn numbers(nodes: &[KernelNode], visit: &mut dyn FnMut(&Poly)) {
-    for node in nodes {
-        node.kind.numbers().for_each(&mut *visit);
-        node.kind.bodies().for_each(|body| numbers(body, visit));
-    }
+/// All counts and conditions, outer ones first.
+pub fn numbers(nodes: &[KernelNode]) -> Vec<&Poly> {
+    let kinds = nodes.iter().map(|node| &node.kind);
+    kinds.flat_map(|kind| kind.numbers().chain(kind.bodies().flat_map(numbers))).collect()
 }
 
 /// The steps with other numbers; a branch that is decided gives way to its side.

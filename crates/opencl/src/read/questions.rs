@@ -147,14 +147,3 @@ impl<'a> Reader<'a> {
         ReadError::Differing { at: at.clone(), line: inner.line, branch, most: MAX_ITERATIONS }
     }
 }
-
-/// There may be too many iterations to walk them one by one.
-pub fn too_many_iterations(at: &SourcePlace) -> ReadError {
-    ReadError::at(
-        at,
-        format!(
-            "the loop's iterations differ, and there may be more than {MAX_ITERATIONS} of them"
-        ),
-        "bound its parameters",
-    )
-}

@@ -133,9 +133,7 @@ impl<'a> Reader<'a> {
             let inside = self.terms.less(a, b);
             self.terms.assume(&inside);
         }
-        let mut asked = Vec::new();
-        numbers(nodes, &mut |poly| asked.push(poly.clone()));
-        let found = first_edge(&mut self.terms, &asked.iter().collect::<Vec<_>>(), cut);
+        let found = first_edge(&mut self.terms, &numbers(nodes), cut);
         let apart = match found {
             Found::Growing if cut.many => {
                 let over = Over { atom: cut.atom, iteration: cut.iteration, from, to };

@@ -25,7 +25,7 @@ impl Reader<'_> {
         }
         let local = space == AddressSpace::Local;
         if let (true, [value]) = (local && overwrites, values.as_slice()) {
-            self.formulas.store(array, *value, &self.iterations);
+            self.formulas.stores.push((array.clone(), *value, self.iterations.clone()));
         }
         let leaves = self.terms.leaves(offset).into_iter();
         values.extend(leaves.filter_map(|leaf| self.formulas.loaded.get(&leaf)));
@@ -148,7 +148,7 @@ impl Reader<'_> {
                 ends.insert(id, self.whole_formula(&number));
             }
         }
-        self.formulas.end(iteration, ends);
+        self.formulas.ends.insert(iteration, ends);
     }
 
     /// At the beginning of an iteration, what the variables carry that change in it.

@@ -186,11 +186,9 @@ impl Search<'_> {
                 @ (Formula::Component(..) | Formula::Vector(_) | Formula::WithComponent(..)),
                 part,
             ) => self.components(formula, part, way),
-            (Formula::Element(base, at), Part::Whole) => {
-                self.want(base, Part::Element(at, None), way);
-            }
-            (Formula::Element(base, at), Part::Component(lane)) => {
-                self.want(base, Part::Element(at, Some(lane)), way);
+            (Formula::Element(base, at), part @ (Part::Whole | Part::Component(_))) => {
+                let lane = if let Part::Component(lane) = part { Some(lane) } else { None };
+                self.want(base, Part::Element(at, lane), way);
             }
             (Formula::Computed(_, parts), part @ (Part::Whole | Part::Component(_))) => {
                 parts.into_iter().for_each(|p| self.want(p, part.clone(), way.clone()));
@@ -235,13 +233,10 @@ impl Search<'_> {
     /// What is needed of the parts of a vector.
     fn components(&mut self, vector: Formula, part: Part, way: Way) {
         match (vector, part) {
-            (Formula::Component(base, lane), Part::Whole) => {
-                self.want(base, Part::Component(lane), way);
-            }
             (Formula::Vector(parts), Part::Component(lane)) if parts.len() > 1 => {
-                parts.get(usize::from(lane)).into_iter().for_each(|p| {
-                    self.want(*p, Part::Whole, way.clone());
-                });
+                if let Some(part) = parts.get(usize::from(lane)) {
+                    self.want(*part, Part::Whole, way);
+                }
             }
             (Formula::Vector(parts), _) => {
                 parts.into_iter().for_each(|p| self.want(p, Part::Whole, way.clone()));
@@ -249,7 +244,8 @@ impl Search<'_> {
             (Formula::WithComponent(_, own, value), Part::Component(lane)) if own == lane => {
                 self.want(value, Part::Whole, way);
             }
-            (Formula::WithComponent(base, ..), Part::Component(lane)) => {
+            (Formula::WithComponent(base, ..), Part::Component(lane))
+            | (Formula::Component(base, lane), Part::Whole) => {
                 self.want(base, Part::Component(lane), way);
             }
             (Formula::WithComponent(base, own, value), Part::Whole) => {

@@ -70,8 +70,7 @@ impl PolyTerms {
             if a.constant_term() >= 0 {
                 continue;
             }
-            let a = a.add(&Poly::int(1))?;
-            let arguments = vec![self.number(&a)?, self.number(d)?];
+            let arguments = vec![self.number(&a.add(&Poly::int(1))?)?, self.number(d)?];
             let rest = poly.sub(&Poly::atom(*atom))?.sub(&Poly::int(1))?;
             return Some((Some(Expr::Call(Function::CeilDiv, arguments)), rest));
         }
@@ -111,6 +110,8 @@ impl PolyTerms {
 
     fn atom_number(&self, kind: &AtomKind) -> Option<SymbolExpr> {
         let two = |op, a: &Poly, b: &Poly| Some(Expr::binary(op, self.number(a)?, self.number(b)?));
+        let call =
+            |f, a: &Poly, b: &Poly| Some(Expr::Call(f, vec![self.number(a)?, self.number(b)?]));
         Some(match kind {
             AtomKind::Name(name) => Expr::Name(name.to_string()),
             AtomKind::Leaf(_) => return None,
@@ -124,12 +125,8 @@ impl PolyTerms {
                 let (c, a, b) = (self.number(c)?, self.number(a)?, self.number(b)?);
                 Expr::Conditional(Box::new(c), Box::new(a), Box::new(b))
             }
-            AtomKind::Min(a, b) => {
-                Expr::Call(Function::Min, vec![self.number(a)?, self.number(b)?])
-            }
-            AtomKind::Max(a, b) => {
-                Expr::Call(Function::Max, vec![self.number(a)?, self.number(b)?])
-            }
+            AtomKind::Min(a, b) => call(Function::Min, a, b)?,
+            AtomKind::Max(a, b) => call(Function::Max, a, b)?,
             AtomKind::Power(a) => Expr::binary(BinaryOp::Pow, Expr::Int(2), self.number(a)?),
         })
     }

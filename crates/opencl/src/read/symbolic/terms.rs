@@ -147,17 +147,8 @@ impl PolyTerms {
         let launch = ["$lid_", "$local_", "$group_", "$groups_"];
         let launch = launch.iter().any(|start| name.starts_with(start));
         let likely = if launch { WideInterval::new(0, LIKELY) } else { interval };
-        let (leaves, names) = (Rc::from([]), Rc::from([atom]));
-        let info = Info {
-            interval,
-            likely: interval.meet(likely),
-            uppers,
-            depends,
-            leaves,
-            names,
-            size: 1,
-        };
-        self.insert(kind, info)
+        let (leaves, names, likely) = (Rc::from([]), Rc::from([atom]), interval.meet(likely));
+        self.insert(kind, Info { interval, likely, uppers, depends, leaves, names, size: 1 })
     }
 
     /// A name without bounds that is the same for all items of a group.

@@ -404,11 +404,6 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds to a part that an access has.
-    fn add_to(&mut self, what: &'static str, site: Site<'_>, more: Expr) {
-        self.add(what, Some(site.at), &site.access.array, more);
-    }
-
     /// The value of a number that no parameter decides.
     fn known(&self, number: &Expr) -> Option<i64> {
         self.device.known.range(number).filter(|range| range.is_point()).map(|range| range.low)

@@ -203,8 +203,8 @@ impl Walk<'_> {
         let Moved { group, launch, beyond_l2, l3 } = traffic.moved(&self.at_work, held);
         let taken = |bytes| &around.taken * bytes;
         if !access.store && !self.is_in_l2(&access.array) {
-            self.add_to("beyond_l2_bytes", site, taken(beyond_l2));
-            self.add_to("l3_bytes", site, taken(l3));
+            self.add("beyond_l2_bytes", Some(at), &access.array, taken(beyond_l2));
+            self.add("l3_bytes", Some(at), &access.array, taken(l3));
         }
         self.raise_touched(site, (taken(group), taken(launch)));
         Ok(())
