@@ -270,12 +270,10 @@ impl Draft {
 
     /// Whether the size of a group is a parameter that the source has no name for.
     pub fn is_own(&self, local: &str) -> bool {
+        let said = format!("parameters.{local}: a group's size; the source");
         local.starts_with("LOCAL_SIZE")
             && self.parameters.contains_key(local)
-            && self
-                .notes
-                .iter()
-                .any(|n| n.starts_with(&format!("parameters.{local}: a group's size; the source")))
+            && self.notes.iter().any(|note| note.starts_with(&said))
     }
 
     /// Components of an element of an array.

@@ -131,13 +131,10 @@ impl Outline {
                 let (Some(Token::Symbol(operator)), Some(number)) = (operator, number) else {
                     continue;
                 };
-                match operator.as_str() {
-                    "==" | "!=" => _ = entry.compared.insert(number),
-                    "<" | "<=" | ">" | ">=" => {
-                        entry.ordered = true;
-                        entry.compared.insert(number);
-                    }
-                    _ => {}
+                let ordered = ["<", "<=", ">", ">="].contains(&operator.as_str());
+                if ordered || ["==", "!="].contains(&operator.as_str()) {
+                    entry.ordered |= ordered;
+                    entry.compared.insert(number);
                 }
             }
         }

@@ -8,7 +8,7 @@ use super::nodes::{NodeKind, Reach};
 use super::places::ObjectPlace;
 use super::symbolic::Poly;
 use super::types::{self, Integer};
-use super::value::{Pointer, ReadValue, Target, VariableIds, VectorParts, holds_pointers};
+use super::value::{Pointer, ReadValue, Target, VariableIds, holds_pointers};
 use super::{Read, Reader};
 use crate::ast::{AddressSpace, CExpr, ExprKind, SourcePlace, Type, VariableId};
 use crate::steps::Dependence;
@@ -23,10 +23,10 @@ impl<'a> Reader<'a> {
             return Ok(self.address(place));
         }
         Ok(match place {
-            ObjectPlace::Variable(id) => match self.state.values.get(id) {
-                Some(value) => value.clone(),
-                None => self.unknown(ty, Dependence::Data),
-            },
+            ObjectPlace::Variable(id) => {
+                let known = self.state.values.get(id).cloned();
+                known.unwrap_or_else(|| self.unknown(ty, Dependence::Data))
+            }
             ObjectPlace::Part(ids, offset) => {
                 self.access_private(false, (ids, offset), ty, at);
                 match self.pointers_in(ids).or_else(|| self.known_part(ids, offset, ty)) {
@@ -162,10 +162,8 @@ impl<'a> Reader<'a> {
     fn put(&mut self, id: VariableId, at: i64, ty: &Type, value: &ReadValue) {
         let depends = value.depends(&self.terms);
         let size = self.bytes(ty).ok().and_then(|bytes| bytes.constant());
-        let mut parts = match self.state.values.get(&id) {
-            Some(before) => before.parts().cloned().unwrap_or_default(),
-            None => VectorParts::new(),
-        };
+        let before = self.state.values.get(&id).and_then(ReadValue::parts);
+        let mut parts = before.cloned().unwrap_or_default();
         self.smudge(id, depends);
         if matches!(self.type_of(id), None | Some(Type::Scalar(_) | Type::Pointer(..))) {
             return;

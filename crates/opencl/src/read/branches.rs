@@ -2,7 +2,7 @@
 
 use tickbound_model::source::Side;
 
-use super::formulas::{FormulaId, Guard};
+use super::formulas::{self, FormulaId, Guard};
 use super::nodes::{self, NodeKind, Nodes, joined, make_uncertain, matter, same_effect};
 use super::symbolic::{AtomKind, Poly};
 use super::value::ReadState;
@@ -61,11 +61,7 @@ impl<'a> Reader<'a> {
         if self.probing > 0 {
             return (0, part(self));
         }
-        let number = match self.formulas.guards.get_index_of(&guard) {
-            Some(number) => number,
-            None => self.formulas.guards.insert_full(guard, branch).0,
-        };
-        let number = u32::try_from(number).unwrap_or(0);
+        let number = formulas::number(&mut self.formulas.guards, guard, branch);
         self.path.push(number);
         let result = part(self);
         self.path.pop();

@@ -186,12 +186,9 @@ impl<'a> Reader<'a> {
 
     /// `++` and `--`.
     fn step(&mut self, op: UnaryOp, a: &'a CExpr, at: &SourcePlace) -> Read<ReadValue> {
-        let (sum, before) = match op {
-            UnaryOp::PreIncrement => (CBinaryOp::Add, true),
-            UnaryOp::PreDecrement => (CBinaryOp::Sub, true),
-            UnaryOp::PostIncrement => (CBinaryOp::Add, false),
-            _ => (CBinaryOp::Sub, false),
-        };
+        let adds = matches!(op, UnaryOp::PreIncrement | UnaryOp::PostIncrement);
+        let before = matches!(op, UnaryOp::PreIncrement | UnaryOp::PreDecrement);
+        let sum = if adds { CBinaryOp::Add } else { CBinaryOp::Sub };
         let feeds = self.feeds(a);
         let place = self.place(a)?;
         let old = self.load(&place, &a.ty, at)?;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use itertools::Itertools;
 use tickbound_model::source::{QuestionKey, Side};
 
 use super::nodes::{KernelNode, first_mention};
@@ -93,11 +94,8 @@ pub fn matched(request: &ReadRequest, unit: &Unit) -> (BTreeSet<usize>, BTreeSet
         let found = |asked: &QuestionKey, places: &[QuestionPlace<'_>]| {
             places.iter().any(|place| fits(asked, function, &entry.at.file, *place))
         };
-        let of_loops = request.bounds.iter().enumerate().filter(|(_, (a, _))| found(a, &loops));
-        bounds.extend(of_loops.map(|(i, _)| i));
-        let of_branches =
-            request.branches.iter().enumerate().filter(|(_, (a, _))| found(a, &branches));
-        sides.extend(of_branches.map(|(i, _)| i));
+        bounds.extend(request.bounds.iter().positions(|(asked, _)| found(asked, &loops)));
+        sides.extend(request.branches.iter().positions(|(asked, _)| found(asked, &branches)));
     }
     (bounds, sides)
 }

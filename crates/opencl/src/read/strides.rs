@@ -299,12 +299,8 @@ pub enum Neighbours {
 
 /// The offset with the value that most items have for each part that differs at a border.
 pub fn interior(terms: &mut PolyTerms, offset: &Poly, of: Neighbours) -> Poly {
-    let mut usual = HashMap::new();
-    for atom in offset.atoms() {
-        if let Some(value) = usual_value(terms, atom, of) {
-            usual.insert(atom, value);
-        }
-    }
+    let usual = offset.atoms().filter_map(|atom| Some((atom, usual_value(terms, atom, of)?)));
+    let usual: HashMap<Atom, Poly> = usual.collect();
     if usual.is_empty() { offset.clone() } else { terms.substitute(offset, &usual) }
 }
 

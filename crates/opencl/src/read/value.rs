@@ -235,12 +235,8 @@ impl ReadState {
 
     /// What holds after two paths have come together; variables that only one knows are gone.
     pub fn merge(terms: &mut PolyTerms, c: &Poly, a: &ReadState, b: &ReadState) -> ReadState {
-        let mut values = BTreeMap::new();
-        for (id, x) in &a.values {
-            if let Some(y) = b.values.get(id) {
-                values.insert(*id, ReadValue::choice(terms, c, x, y));
-            }
-        }
+        let both = a.values.iter().filter_map(|(id, x)| Some((*id, x, b.values.get(id)?)));
+        let values = both.map(|(id, x, y)| (id, ReadValue::choice(terms, c, x, y))).collect();
         let returned = match (&a.returned, &b.returned) {
             (Some(x), Some(y)) => Some(ReadValue::choice(terms, c, x, y)),
             (Some(x), None) | (None, Some(x)) => Some(x.clone()),

@@ -145,10 +145,7 @@ impl Ends {
             SymbolExpr::Binary(BinaryOp::Sub, all, part) if **all == *whole => (&**part, true),
             count => (count, false),
         };
-        match unclamped(part, whole) {
-            Some(above) => self.share(above, whole, others, at),
-            None => Ok(None),
-        }
+        unclamped(part, whole).map_or(Ok(None), |above| self.share(above, whole, others, at))
     }
 
     /// Which items take the side of a branch where its condition holds, or does not.

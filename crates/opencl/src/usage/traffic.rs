@@ -46,13 +46,12 @@ impl Traffic<'_> {
         let (group, mut axes) = self.of_group();
         let neighbours = self.of_neighbours(at_work);
         let together = self.touched(&neighbours);
-        let shared = self.device.l1.is_some() && *held != Expr::Int(1);
-        let group = match shared {
-            true => {
+        let group = match self.device.l1 {
+            Some(_) if *held != Expr::Int(1) => {
                 let part = part_of(group, self.of_unit(together.clone(), held));
                 self.device.known.narrowed(part)
             }
-            false => group,
+            _ => group,
         };
         axes.extend(self.groups.iter().cloned());
         let launch = self.of_launch(&axes);

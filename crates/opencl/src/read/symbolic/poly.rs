@@ -79,10 +79,7 @@ impl Poly {
 
     /// All atoms, each once, in order.
     pub fn distinct_atoms(&self) -> Vec<Atom> {
-        let mut atoms: Vec<Atom> = self.atoms().collect();
-        atoms.sort_unstable();
-        atoms.dedup();
-        atoms
+        self.atoms().sorted_unstable().dedup().collect()
     }
 
     pub fn add(&self, other: &Poly) -> Option<Poly> {

@@ -281,21 +281,11 @@ impl PolyTerms {
     /// values chooses decides it; the values may not.
     pub fn deciding(&self, poly: &Poly, leaves: &mut Vec<Leaf>) {
         for atom in poly.atoms() {
-            match self.kind(atom) {
-                AtomKind::Name(_) => {}
+            let kind = self.kind(atom);
+            let some = if matches!(kind, AtomKind::Min(..) | AtomKind::Max(..)) { 2 } else { 1 };
+            match kind {
                 AtomKind::Leaf(leaf) => leaves.push(*leaf),
-                AtomKind::Min(a, b) | AtomKind::Max(a, b) => {
-                    self.deciding(a, leaves);
-                    self.deciding(b, leaves);
-                }
-                AtomKind::Quotient(a, _)
-                | AtomKind::Remainder(a, _)
-                | AtomKind::Negative(a)
-                | AtomKind::Zero(a)
-                | AtomKind::And(a, _)
-                | AtomKind::Or(a, _)
-                | AtomKind::Choice(a, ..)
-                | AtomKind::Power(a) => self.deciding(a, leaves),
+                _ => parts(kind).into_iter().take(some).for_each(|p| self.deciding(p, leaves)),
             }
         }
     }

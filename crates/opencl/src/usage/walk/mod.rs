@@ -136,7 +136,10 @@ impl Walk<'_> {
         batch.real |= self.arithmetic(steps, around)?;
         for step in steps {
             match &step.kind {
-                KernelStepKind::Access(access) if self.is_known(access) => {}
+                // A load of a value that is known.
+                KernelStepKind::Access(access)
+                    if self.loaded.again(access, self.read_only)
+                        && self.device.has(Part::RepeatedLoads) => {}
                 KernelStepKind::Access(access) => {
                     self.access(Site { access, at: &step.at, around }, batch)?;
                 }
@@ -170,11 +173,6 @@ impl Walk<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Whether a load is of a value that is known.
-    fn is_known(&mut self, access: &MemoryAccess) -> bool {
-        self.loaded.again(access, self.read_only) && self.device.has(Part::RepeatedLoads)
     }
 
     /// The steps of a loop, of whose iterations each may change what later ones load.
