@@ -73,11 +73,8 @@ pub(crate) fn points<'s>(
             let inputs = draft.inputs.iter().zip(factors);
             let inputs = inputs.map(|((name, v), factor)| (name.clone(), v.saturating_mul(factor)));
             let values: IndexMap<_, _> = inputs.chain(parameters.clone()).collect();
-            let key = extracted
-                .structural
-                .iter()
-                .map(|name| own(name).copied().or_else(|| draft.defines.get(name)?.as_i64()));
-            let key: Option<Vec<i64>> = key.collect();
+            let value = |name| own(name).copied().or_else(|| draft.defines.get(name)?.as_i64());
+            let key: Option<Vec<i64>> = extracted.structural.iter().map(value).collect();
             let same = |v: &&Variant| key.as_ref().is_none_or(|key| v.values == *key);
             let Some(variant) = extracted.variants.iter().find(same) else { continue };
             if fits(draft, &values)
@@ -229,11 +226,8 @@ fn forms(draft: &Draft, by: By, ends: &[(&IndexMap<String, i64>, i64)]) -> Vec<S
     let squares = names.iter().filter(|_| names.len() == 1).map(|name| vec![name.clone(); 2]);
     let launch = (1..=globals.len()).map(|n| globals[..n].to_vec());
     let single = inputs.iter().map(|input| vec![input.clone()]);
-    let all = products.chain(squares).chain(if by == By::Local {
-        single.collect_vec()
-    } else {
-        launch.collect()
-    });
+    let others = if by == By::Local { single.collect_vec() } else { launch.collect() };
+    let all = products.chain(squares).chain(others);
     let times = |n: i64| (n > 1).then(|| n.to_string()).into_iter();
     let sized = all.cartesian_product(TIMES).map(|(names, n)| times(n).chain(names).join(" * "));
     sized.chain(number.map(|n| n.to_string())).collect()

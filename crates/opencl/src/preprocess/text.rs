@@ -211,9 +211,8 @@ pub(super) fn marker(line: &str) -> Option<(u32, &str)> {
 
 fn is_other_pragma(line: &str) -> bool {
     let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
-    directive
-        .and_then(|directive| directive.strip_prefix("pragma"))
-        .is_some_and(|rest| !rest.trim_start().starts_with("OPENCL"))
+    let pragma = directive.and_then(|directive| directive.strip_prefix("pragma"));
+    pragma.is_some_and(|rest| !rest.trim_start().starts_with("OPENCL"))
 }
 
 #[cfg(test)]

@@ -28,13 +28,8 @@ impl PolyTerms {
 
     /// A new leaf where there is no result.
     pub(super) fn or_unknown(&mut self, result: Option<Poly>, a: &Poly, b: &Poly) -> Poly {
-        match result {
-            Some(poly) => poly,
-            None => {
-                let depends = self.depends(a).max(self.depends(b));
-                self.unknown(depends)
-            }
-        }
+        let depends = |terms: &PolyTerms| terms.depends(a).max(terms.depends(b));
+        result.unwrap_or_else(|| self.unknown(depends(self)))
     }
 
     /// The value without factors that are at least 1.
