@@ -116,8 +116,10 @@ impl fmt::Display for QuestionKey {
 
 tickbound_input::named! {
     /// Version of OpenCL C, called as compilers call it after `-cl-std=`.
+    #[derive(Default)]
     pub enum Standard {
         /// OpenCL C 1.2.
+        #[default]
         Cl12 = "CL1.2",
         /// OpenCL C 3.0.
         Cl30 = "CL3.0",

@@ -185,7 +185,7 @@ struct Reader<'p> {
     configurations: &'p Configurations<'p>,
 }
 
-impl Reader<'_> {
+impl<'p> Reader<'p> {
     fn request(&self, folder: &Path) -> Read<ReadRequest> {
         let mut symbols = IndexMap::new();
         let mut texts = IndexMap::new();
@@ -309,15 +309,11 @@ impl Reader<'_> {
 
     /// What the symbols in some places are together, and the values of all symbols that go with it.
     fn symbols(&self, places: &[usize]) -> Read<IndexMap<Vec<i64>, Vec<i64>>> {
-        let open: Vec<(&String, &Expr)> = self
-            .source
-            .defines
-            .iter()
-            .filter_map(|(name, define)| match define {
-                Define::Number(value) => Some((name, value)),
-                Define::Text(_) => None,
-            })
-            .collect();
+        let number = |(name, define): &'p (String, Define)| match define {
+            Define::Number(value) => Some((name, value)),
+            Define::Text(_) => None,
+        };
+        let open: Vec<(&String, &Expr)> = self.source.defines.iter().filter_map(number).collect();
         let asked = places.iter().filter_map(|p| open.get(*p)).map(|(_, value)| *value);
         let mut found = IndexMap::new();
         for bound in self.occurring(&self.parameters(asked)?)? {

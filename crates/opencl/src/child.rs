@@ -119,8 +119,8 @@ fn read_one(
     let steps = read::read(request, &text.open, &unit)?;
     let kernel = unit.functions.get(&request.entry);
     let declared = kernel.map(|kernel| kernel.parameters.as_slice()).unwrap_or_default();
-    let parameters = declared.iter().map(|p| p.name.clone()).collect();
-    let types = declared.iter().map(|p| ParameterType::of(&p.ty)).collect();
+    let of = |p: &CVariable| (p.name.clone(), ParameterType::of(&p.ty));
+    let (parameters, types) = declared.iter().map(of).unzip();
     let matched = read::matched(request, &unit);
     Ok(One { parameters, types, steps, matched })
 }

@@ -5,7 +5,7 @@
 //! then read once for each combination of structural values that occurs; each reading is a
 //! [`Variant`].
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
@@ -61,8 +61,8 @@ pub fn extract_with(
         let combinations = combinations(request, occurring, &structural)?;
         let names: Vec<String> = structural.iter().cloned().collect();
         match read_all(request, &names, &combinations, setup)? {
-            Pass::Read(variants) => return Ok(Extracted { structural: names, variants }),
-            Pass::Asked(more) => {
+            Ok(variants) => return Ok(Extracted { structural: names, variants }),
+            Err(more) => {
                 let before = structural.len();
                 structural.extend(more);
                 if structural.len() == before {
@@ -124,13 +124,9 @@ fn combinations(
     Ok(found)
 }
 
-/// The result of one pass over all combinations.
-enum Pass {
-    /// All were read.
-    Read(Vec<Variant>),
-    /// The syntax depends on more symbols.
-    Asked(Vec<String>),
-}
+/// The result of one pass over all combinations: all that was read, or further symbols that the
+/// syntax depends on.
+type Pass = Result<Vec<Variant>, Vec<String>>;
 
 fn read_all(
     request: &ReadRequest,
@@ -148,13 +144,13 @@ fn read_all(
         for text in texts.collect::<Vec<_>>() {
             let text = text?;
             if !text.asked.is_empty() {
-                return Ok(Pass::Asked(text.asked));
+                return Ok(Err(text.asked));
             }
             expanded.push(text);
         }
     }
     let values: Vec<&Vec<i64>> = combinations.iter().map(|(values, _)| *values).collect();
-    read_texts(request, structural, &values, &expanded, setup).map(Pass::Read)
+    read_texts(request, structural, &values, &expanded, setup).map(Ok)
 }
 
 /// Copies of a source that one run of the preprocessor expands.
@@ -170,33 +166,26 @@ fn expand(expander: &Expander<'_>, some: &[(&Vec<i64>, &Vec<i64>)]) -> Vec<Read<
         return all.into_iter().map(Ok).collect();
     }
     let alone = |((own, _), values): (&(&Vec<i64>, &Vec<i64>), _)| {
-        expander.one(values).map_err(|error| error.with_macros(expander.structural(), own))
+        expander.one(values).map_err(|error| error.with_macros(expander.structural, own))
     };
     some.iter().zip(&values).map(alone).collect()
 }
 
-/// Answers that are for nothing that was read so far: for loops, and for branches.
-struct Unused(BTreeSet<usize>, BTreeSet<usize>);
-
-impl Unused {
-    fn of(request: &ReadRequest) -> Unused {
-        Unused((0..request.bounds.len()).collect(), (0..request.branches.len()).collect())
-    }
-
-    fn without(&mut self, one: &One) {
-        self.0.retain(|i| !one.matched.0.contains(i));
-        self.1.retain(|i| !one.matched.1.contains(i));
-    }
-
-    fn check(&self, request: &ReadRequest) -> Read<()> {
-        let bounds = self.0.iter().map(|i| ("bounds", "loop", &request.bounds[*i].0));
-        let branches = self.1.iter().map(|i| ("branches", "branch", &request.branches[*i].0));
-        let Some((field, what, asked)) = bounds.chain(branches).next() else { return Ok(()) };
-        Err(ReadError::file(
+/// Each answer is for a loop or a branch in something that was read.
+fn check_answers(request: &ReadRequest, readings: &[One]) -> Read<()> {
+    let bounds = request.bounds.iter().map(|(asked, _)| ("bounds", "loop", asked));
+    let branches = request.branches.iter().map(|(asked, _)| ("branches", "branch", asked));
+    let is_bound = |i: &usize| readings.iter().any(|one| one.matched.0.contains(i));
+    let is_branch = |i: &usize| readings.iter().any(|one| one.matched.1.contains(i));
+    let bounds = bounds.enumerate().filter(|(i, _)| !is_bound(i));
+    let branches = branches.enumerate().filter(|(i, _)| !is_branch(i));
+    match bounds.chain(branches).next() {
+        None => Ok(()),
+        Some((_, (field, what, asked))) => Err(ReadError::file(
             format!("kernel.{field}.{asked}"),
             format!("there is no such {what} in {}", request.name),
             "remove it: what is asked for is said again",
-        ))
+        )),
     }
 }
 
@@ -216,7 +205,6 @@ fn read_texts(
     for (i, text) in expanded.iter().enumerate() {
         places.entry(&text.text).or_insert(i);
     }
-    let mut unused = Unused::of(request);
     let different: Vec<(&str, usize)> = places.into_iter().collect();
     let texts = different.iter().map(|(text, i)| (*text, expanded[*i].open.as_slice()));
     let key = setup.kept.key(request, texts);
@@ -239,10 +227,9 @@ fn read_texts(
     if let (Some(key), true) = (key, is_new) {
         setup.kept.store(key, &readings);
     }
-    readings.iter().for_each(|one| unused.without(one));
     let known: HashMap<&str, &One> =
         different.iter().zip(&readings).map(|((text, _), one)| (*text, one)).collect();
-    unused.check(request)?;
+    check_answers(request, &readings)?;
     let variant = |(values, text): (&&Vec<i64>, &Expanded)| {
         let One { parameters, types, steps, .. } = (*known.get(text.text.as_str())?).clone();
         let unroll = text.unroll.clone();

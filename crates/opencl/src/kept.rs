@@ -39,10 +39,6 @@ pub struct Kept {
     most: u64,
 }
 
-/// What names an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Key(u128);
-
 impl Kept {
     /// Nowhere: everything is read.
     pub fn off() -> Kept {
@@ -80,21 +76,19 @@ impl Kept {
         &self,
         request: &ReadRequest,
         texts: impl Iterator<Item = (&'t str, &'t [String])>,
-    ) -> Option<Key> {
+    ) -> Option<u128> {
         self.folder.as_ref()?;
         let exe = std::env::current_exe().ok()?.metadata().ok()?;
         let mut request = request.clone();
         // The source is in the texts.
         request.path = PathBuf::new();
-        let mut sum = Sum::new();
-        sum.add(&(MAGIC, env!("CARGO_PKG_VERSION"), exe.len(), exe.modified().ok()));
-        sum.add(&(libclang::version().ok()?, format!("{request:?}")));
-        texts.for_each(|text| sum.add(&text));
-        Some(Key(sum.value()))
+        let program = (MAGIC, env!("CARGO_PKG_VERSION"), exe.len(), exe.modified().ok());
+        let texts: Vec<_> = texts.collect();
+        Some(sum(&(program, libclang::version().ok()?, format!("{request:?}"), texts)))
     }
 
     /// The readings that were kept under a key.
-    pub(crate) fn load(&self, key: Key) -> Option<Vec<One>> {
+    pub(crate) fn load(&self, key: u128) -> Option<Vec<One>> {
         let path = self.path(key)?;
         let bytes = tickbound_input::bytes(&path).ok()?;
         let (sum, payload) = bytes.strip_prefix(MAGIC)?.split_at_checked(SUM)?;
@@ -106,7 +100,7 @@ impl Kept {
     }
 
     /// Keeps readings under a key, if that can be done.
-    pub(crate) fn store(&self, key: Key, readings: &[One]) {
+    pub(crate) fn store(&self, key: u128, readings: &[One]) {
         let payload = codec::write(&readings);
         if let Some(path) = self.path(key)
             && payload.len() <= LARGEST.min(usize::try_from(self.most).unwrap_or(LARGEST))
@@ -116,8 +110,8 @@ impl Kept {
         }
     }
 
-    fn path(&self, key: Key) -> Option<PathBuf> {
-        Some(self.folder.as_ref()?.join(format!("{:032x}", key.0)))
+    fn path(&self, key: u128) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join(format!("{:032x}", key)))
     }
 
     fn write(&self, path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
@@ -161,28 +155,16 @@ impl Kept {
     }
 }
 
-fn checksum(key: Key, payload: &[u8]) -> [u8; SUM] {
-    let mut sum = Sum::new();
-    sum.add(&(key.0, payload));
-    sum.value().to_le_bytes()
+fn checksum(key: u128, payload: &[u8]) -> [u8; SUM] {
+    sum(&(key, payload)).to_le_bytes()
 }
 
-/// 128 bits out of all that is added.
-struct Sum([DefaultHasher; 2]);
-
-impl Sum {
-    fn new() -> Sum {
-        let mut other = DefaultHasher::new();
-        1_u8.hash(&mut other);
-        Sum([DefaultHasher::new(), other])
-    }
-
-    fn add(&mut self, value: &impl Hash) {
-        self.0.iter_mut().for_each(|hasher| value.hash(hasher));
-    }
-
-    fn value(&self) -> u128 {
-        let [a, b] = &self.0;
-        u128::from(a.finish()) << 64 | u128::from(b.finish())
-    }
+/// 128 bits out of a value.
+fn sum(value: &impl Hash) -> u128 {
+    let [a, b] = [0_u8, 1].map(|half| {
+        let mut hasher = DefaultHasher::new();
+        (half, value).hash(&mut hasher);
+        u128::from(hasher.finish())
+    });
+    a << 64 | b
 }

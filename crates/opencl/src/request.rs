@@ -9,7 +9,7 @@ use tickbound_model::source::{QuestionKey, Side, Standard};
 use crate::steps::SymbolExpr;
 
 /// A kernel to be read.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ReadRequest {
     /// The source file. A child that reads gets none of the paths: it gets expanded texts.
     #[serde(skip)]

@@ -14,21 +14,18 @@ pub(crate) fn answer(draft: &mut Draft, error: &ReadError, outline: &Outline) ->
             let answered = all.iter().filter(|question| answer(draft, question, outline));
             answered.count() > 0
         }
-        ReadError::Unbounded { at, key, .. } if !draft.bounds.contains_key(key) => {
-            let (bound, line) = (first_input(draft), at.line);
-            draft.note(format!("bounds: the loop in line {line} has at most {bound} iterations"));
-            draft.bounds.insert(key.clone(), bound);
-            true
+        ReadError::Unbounded { at, key, .. } => most_iterations(draft, key.clone(), at.line, ""),
+        ReadError::Unsided { at, key, .. } => {
+            both_sides(draft, key.clone(), at.line, "depends on data")
         }
-        ReadError::Unsided { at, key, .. } if !draft.branches.contains_key(key) => {
-            let line = at.line;
-            draft.note(format!(
-                "branches: both sides of the branch in line {line} count, as it depends on data"
-            ));
-            draft.branches.insert(key.clone(), "both".into());
-            true
+        // What would have to be read for each iteration by itself.
+        ReadError::Differing { line, branch: true, .. } => {
+            both_sides(draft, format!("line {line}"), *line, "differs between iterations")
         }
-        ReadError::Differing { line, branch, .. } => differing(draft, *line, *branch),
+        ReadError::Differing { line, .. } => {
+            let why = "; they differ with the loop around";
+            most_iterations(draft, format!("line {line}"), *line, why)
+        }
         ReadError::Undeclared { values, types, .. } => {
             macros::declare(draft, outline, (values, types))
         }
@@ -37,31 +34,23 @@ pub(crate) fn answer(draft: &mut Draft, error: &ReadError, outline: &Outline) ->
     }
 }
 
-/// Answers what would have to be read for each iteration by itself.
-fn differing(draft: &mut Draft, line: u32, branch: bool) -> bool {
-    let key = format!("line {line}");
-    let known = if branch { &draft.branches } else { &draft.bounds };
-    if known.contains_key(&key) {
+/// Answers how many iterations a loop has of which nothing is known.
+fn most_iterations(draft: &mut Draft, key: String, line: u32, why: &str) -> bool {
+    if draft.bounds.contains_key(&key) {
         return false;
     }
-    if branch {
-        draft.note(format!(
-            "branches: both sides of the branch in line {line} count, as it differs between \
-             iterations"
-        ));
-        draft.branches.insert(key, "both".into());
-        return true;
-    }
-    let bound = first_input(draft);
-    draft.note(format!(
-        "bounds: the loop in line {line} has at most {bound} iterations; they differ with the loop \
-         around"
-    ));
+    let bound = draft.inputs.keys().next().map_or(Value::from(16), |name| name.clone().into());
+    draft.note(format!("bounds: the loop in line {line} has at most {bound} iterations{why}"));
     draft.bounds.insert(key, bound);
     true
 }
 
-/// The most iterations of a loop of which nothing is known.
-fn first_input(draft: &Draft) -> Value {
-    draft.inputs.keys().next().map_or(Value::from(16), |name| name.clone().into())
+/// Answers that both sides of a branch count.
+fn both_sides(draft: &mut Draft, key: String, line: u32, why: &str) -> bool {
+    if draft.branches.contains_key(&key) {
+        return false;
+    }
+    draft.note(format!("branches: both sides of the branch in line {line} count, as it {why}"));
+    draft.branches.insert(key, "both".into());
+    true
 }

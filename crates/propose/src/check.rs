@@ -18,8 +18,9 @@ use tickbound_simulator::{SimulateOptions, simulate};
 
 use crate::Platforms;
 use crate::draft::Draft;
+use crate::launch::AXES;
 use crate::lengths::{Point, fits, points};
-use crate::walk::{Arrays, last_group_works, stored, with_ids};
+use crate::walk::{Arrays, stored, walk, with_ids};
 
 /// Events of the longest simulation; what takes more is not at fault.
 const MAX_EVENTS: u64 = 1_000_000;
@@ -67,11 +68,12 @@ pub(crate) fn launch(draft: &mut Draft, problem: &Problem, reading: &KernelReadi
             doubts.push(format!("that {} has elements before its first", argument.name));
         }
     }
-    for (d, axis) in ["x", "y", "z"].iter().enumerate().take(draft.globals.len()) {
-        let works = |point: &Point<'_>| {
-            last_group_works(draft, &point.variant.steps.body, &point.values, d)
+    for (d, axis) in AXES.iter().enumerate().take(draft.globals.len()) {
+        let last = |point: &Point<'_>| {
+            walk(draft, &point.variant.steps.body, &point.values, Some(d))
+                .map(|arrays| arrays.is_empty())
         };
-        if points.iter().all(|point| works(point) == Some(false)) {
+        if points.iter().all(|point| last(point) == Some(true)) {
             doubts.push(format!("the global size in {axis}: its last group accesses nothing"));
         }
     }

@@ -13,7 +13,7 @@ use tickbound_expr::parse;
 use tickbound_model::source::Standard;
 use tickbound_opencl::outline::Outline;
 use tickbound_opencl::reading::KernelSignature;
-use tickbound_opencl::steps::SymbolExpr;
+use tickbound_opencl::steps::{SymbolExpr, has_name};
 use tickbound_opencl::{ReadError, ReadRequest, ReaderSetup, Symbol, extract};
 
 use crate::domain::{self, one_of};
@@ -252,10 +252,7 @@ impl Compiler<'_> {
             let text = |(d, number): (usize, &SymbolExpr)| {
                 let written = said.and_then(|(_, s)| parse::parse(&s[d].replace('/', "//")).ok());
                 let known = |written: &SymbolExpr| {
-                    let (mut any, mut all) = (false, true);
-                    written
-                        .names(&mut |name: &String| (any, all) = (true, all && draft.knows(name)));
-                    any && all
+                    has_name(written, |_| true) && !has_name(written, |name| !draft.knows(name))
                 };
                 written.filter(known).unwrap_or_else(|| number.clone()).to_string()
             };
@@ -330,10 +327,8 @@ impl Compiler<'_> {
         for name in Self::guessed(draft) {
             let asked =
                 self.outline.errors && self.outline.macros.get(&name).is_some_and(|m| m.valued);
-            let raised = draft
-                .notes
-                .iter()
-                .any(|note| note.starts_with(&format!("parameters.{name}: at least")));
+            let at_least = format!("parameters.{name}: at least");
+            let raised = draft.notes.iter().any(|note| note.starts_with(&at_least));
             if !asked && !raised {
                 continue;
             }
@@ -383,20 +378,15 @@ fn request(
     let (first, more) = files.split_first().unwrap_or((&draft.file, &[]));
     let includes = &draft.wishes.include;
     let request = ReadRequest {
-        launch: Vec::new(),
         path: folder.join(first),
         name: first.clone(),
         more: more.iter().map(|name| (name.clone(), folder.join(name))).collect(),
         include: includes.iter().map(|name| (name.clone(), folder.join(name))).collect(),
-        entry: String::new(),
         standard: draft.standard,
         symbols: symbols.collect(),
         texts,
-        arguments: Vec::new(),
         dimensions: draft.dimensions,
-        local: Vec::new(),
-        bounds: Vec::new(),
-        branches: Vec::new(),
+        ..ReadRequest::default()
     };
     (request, values)
 }

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use itertools::Itertools;
 use tickbound_expr::{BinaryOp, Expr};
-use tickbound_opencl::steps::SymbolExpr;
+use tickbound_opencl::steps::{SymbolExpr, has_name};
 
 use crate::domain;
 use crate::draft::Draft;
@@ -19,19 +19,12 @@ fn exact<'v>(draft: &Draft, all: &[(&'v [i64], &Found<'_>)]) -> Quotients<'v> {
     for (values, found) in all {
         for count in &found.counts {
             quotients(count, &mut |a, b| {
-                let mut macros = true;
-                a.names(&mut |name: &String| {
-                    let input = name.strip_prefix('$').unwrap_or(name);
-                    macros &=
-                        draft.parameters.contains_key(name) || draft.inputs.contains_key(input);
-                });
-                b.names(&mut |name: &String| macros &= draft.parameters.contains_key(name));
-                let named = |number: &SymbolExpr| {
-                    let mut any = false;
-                    number.names(&mut |_| any = true);
-                    any
-                };
-                if macros && named(a) && named(b) {
+                let parameter = |name: &str| draft.parameters.contains_key(name);
+                let input =
+                    |name: &str| draft.inputs.contains_key(name.strip_prefix('$').unwrap_or(name));
+                let other = has_name(a, |name| !parameter(name) && !input(name))
+                    || has_name(b, |name| !parameter(name));
+                if !other && has_name(a, |_| true) && has_name(b, |_| true) {
                     // A quotient is a factor as a whole; in constraints `/` is exact.
                     let whole = || (1, vec![in_brackets(&b.to_string().replace("//", "/"))]);
                     let (constant, names) = factors(b).unwrap_or_else(whole);

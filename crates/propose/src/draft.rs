@@ -16,7 +16,7 @@ use crate::wishes::Wishes;
 pub const GUESSES: &str = "guesses: ";
 
 /// What is proposed so far.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Draft {
     /// The source, in its folder.
     pub file: String,
@@ -95,26 +95,11 @@ impl Draft {
         checked(path, wishes, outline)?;
         let mut draft = Draft {
             file: name.to_owned(),
-            entry: String::new(),
             wishes: wishes.clone(),
             inputs: wishes.inputs.clone(),
-            guessed: Vec::new(),
-            parameters: IndexMap::new(),
-            constraints: Vec::new(),
-            defines: IndexMap::new(),
-            arguments: Vec::new(),
             dimensions: outline.dimensions().max(1),
             asked: outline.dimensions().max(1),
-            locals: Vec::new(),
-            globals: Vec::new(),
-            bounds: IndexMap::new(),
-            branches: IndexMap::new(),
-            outputs: Vec::new(),
-            notes: Vec::new(),
-            guesses: Vec::new(),
-            required: IndexMap::new(),
-            types: Vec::new(),
-            standard: Standard::Cl12,
+            ..Draft::default()
         };
         for (name, domain) in &wishes.parameters {
             draft.parameters.insert(name.clone(), domain_of(name, domain)?);
@@ -230,7 +215,7 @@ impl Draft {
             }
         };
         if self.standard != Standard::Cl12 {
-            add("standard", tickbound_input::named::Named::name(self.standard).into());
+            add("standard", self.standard.name().into());
         }
         add("include", self.wishes.include.clone().into());
         add("defines", self.defines.clone().into_iter().collect());
@@ -255,8 +240,7 @@ impl Draft {
         let Argument { name, element, by, value, .. } = argument;
         let number =
             |text: &str| text.parse::<i64>().map_or_else(|_| Value::from(text), Value::from);
-        let mut object =
-            json!({ "name": name, "type": tickbound_input::named::Named::name(*element) });
+        let mut object = json!({ "name": name, "type": element.name() });
         match by {
             By::Value if element.is_real() => {
                 object["real"] = json!(value.parse::<f64>().unwrap_or(0.5))
@@ -286,12 +270,10 @@ impl Draft {
 
     /// Whether the size of a group is a parameter that the source has no name for.
     pub fn is_own(&self, local: &str) -> bool {
+        let said = format!("parameters.{local}: a group's size; the source");
         local.starts_with("LOCAL_SIZE")
             && self.parameters.contains_key(local)
-            && self
-                .notes
-                .iter()
-                .any(|n| n.starts_with(&format!("parameters.{local}: a group's size; the source")))
+            && self.notes.iter().any(|note| note.starts_with(&said))
     }
 
     /// Components of an element of an array.
@@ -347,13 +329,10 @@ fn lanes(ty: &ParameterType) -> i64 {
     let element = ty.text.trim_end_matches([' ', '*']);
     let digits = element.trim_start_matches(|c: char| !c.is_ascii_digit());
     match digits.parse::<i64>() {
-        Ok(lanes @ 2..=16) if ty.element.is_some() && ty.text.ends_with('*') => {
-            if lanes == 3 {
-                4
-            } else {
-                lanes
-            }
-        }
+        Ok(lanes @ 2..=16) if ty.element.is_some() && ty.text.ends_with('*') => match lanes {
+            3 => 4,
+            lanes => lanes,
+        },
         _ => 1,
     }
 }

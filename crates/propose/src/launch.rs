@@ -8,7 +8,7 @@ use crate::names::{Role, role, small};
 use crate::share::in_brackets;
 
 /// Names of dimensions.
-const AXES: [&str; 3] = ["X", "Y", "Z"];
+pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// Decides the sizes of groups, and takes one work item for each element until the steps say more.
 pub(crate) fn preliminary(draft: &mut Draft) {
@@ -39,24 +39,17 @@ pub(crate) fn sizes(draft: &Draft) -> Vec<String> {
 
 /// `elements`, rounded up to whole groups.
 pub(crate) fn rounded(elements: &str, local: &str) -> String {
-    if local == "1" {
-        elements.to_owned()
-    } else {
-        format!("ceil_div({elements}, {local}) * {}", in_brackets(local))
+    match local {
+        "1" => elements.to_owned(),
+        _ => format!("ceil_div({elements}, {local}) * {}", in_brackets(local)),
     }
 }
 
 /// An input for the work items of a dimension in which the kernel has no size.
 pub(crate) fn items(draft: &mut Draft, d: usize) -> String {
-    let name = if draft.asked == 1 {
-        "items".to_owned()
-    } else {
-        format!("items_{}", AXES[d].to_lowercase())
-    };
-    let size = match draft.asked {
-        1 => 1 << 20,
-        2 => 1 << 10,
-        _ => 1 << 7,
+    let (name, size) = match draft.asked {
+        1 => ("items".to_owned(), 1 << 20),
+        asked => (format!("items_{}", AXES[d]), if asked == 2 { 1 << 10 } else { 1 << 7 }),
     };
     if draft.inputs.insert(name.clone(), size).is_some() {
         return name;
@@ -91,9 +84,10 @@ fn locals(draft: &mut Draft) -> Vec<String> {
 
 /// A parameter for a group's size that the source has no name for.
 fn own(draft: &mut Draft, d: usize) -> String {
-    let name =
-        if draft.asked == 1 { "LOCAL_SIZE".to_owned() } else { format!("LOCAL_SIZE_{}", AXES[d]) };
-    let domain = if draft.asked == 1 { "powers_of_two(32, 256)" } else { "powers_of_two(4, 32)" };
+    let (name, domain) = match draft.asked {
+        1 => ("LOCAL_SIZE".to_owned(), "powers_of_two(32, 256)"),
+        _ => (format!("LOCAL_SIZE_{}", AXES[d].to_uppercase()), "powers_of_two(4, 32)"),
+    };
     draft.parameters.insert(name.clone(), Value::from(domain));
     draft.note(format!("parameters.{name}: a group's size; the source has no name for it"));
     name

@@ -14,11 +14,12 @@ use tickbound_model::Problem;
 use tickbound_opencl::KernelReading;
 use tickbound_opencl::extract::Variant;
 use tickbound_opencl::reading::By;
-use tickbound_opencl::steps::{Stride, SymbolExpr};
+use tickbound_opencl::steps::{Stride, SymbolExpr, has_name};
 
 use crate::domain;
 use crate::draft::Draft;
 use crate::found::{Found, Seen, in_problem};
+use crate::share::in_brackets;
 use crate::walk::{Arrays, Reached, walk, with_ids};
 
 /// Inputs are multiplied with these. Where there are more inputs, lengths are guesses.
@@ -72,15 +73,12 @@ pub(crate) fn points<'s>(
             let inputs = draft.inputs.iter().zip(factors);
             let inputs = inputs.map(|((name, v), factor)| (name.clone(), v.saturating_mul(factor)));
             let values: IndexMap<_, _> = inputs.chain(parameters.clone()).collect();
-            let key = extracted
-                .structural
-                .iter()
-                .map(|name| own(name).copied().or_else(|| draft.defines.get(name)?.as_i64()));
-            let key: Option<Vec<i64>> = key.collect();
+            let value = |name| own(name).copied().or_else(|| draft.defines.get(name)?.as_i64());
+            let key: Option<Vec<i64>> = extracted.structural.iter().map(value).collect();
             let same = |v: &&Variant| key.as_ref().is_none_or(|key| v.values == *key);
             let Some(variant) = extracted.variants.iter().find(same) else { continue };
             if fits(draft, &values)
-                && let Some(arrays) = walk(draft, &variant.steps.body, &values)
+                && let Some(arrays) = walk(draft, &variant.steps.body, &values, None)
             {
                 points.push(Point { values, variant, arrays });
             }
@@ -199,11 +197,7 @@ fn fit(draft: &mut Draft) {
     });
     let lengths: Vec<(SymbolExpr, i64)> = lengths.collect();
     for (length, bytes) in lengths {
-        let names = draft.guessed.iter().filter(|guess| {
-            let mut has = false;
-            length.names(&mut |name: &String| has |= name == *guess);
-            has
-        });
+        let names = draft.guessed.iter().filter(|guess| has_name(&length, |name| name == **guess));
         let names = names.cloned().collect_vec();
         let size = |draft: &Draft| {
             let all =
@@ -221,19 +215,10 @@ fn fit(draft: &mut Draft) {
 
 /// The forms that a length may have.
 fn forms(draft: &Draft, by: By, ends: &[(&IndexMap<String, i64>, i64)]) -> Vec<String> {
-    let locals = draft
-        .locals
-        .iter()
-        .filter(|l| *l != "1")
-        .map(|l| crate::share::in_brackets(l))
-        .collect_vec();
+    let sizes =
+        |all: &[String]| all.iter().filter(|n| *n != "1").map(|n| in_brackets(n)).collect_vec();
+    let (locals, globals) = (sizes(&draft.locals), sizes(&draft.globals));
     let inputs = draft.inputs.keys().cloned().collect_vec();
-    let globals = draft
-        .globals
-        .iter()
-        .filter(|g| *g != "1")
-        .map(|g| crate::share::in_brackets(g))
-        .collect_vec();
     let number = ends.iter().map(|(_, end)| *end).all_equal_value().ok().filter(|end| *end > 0);
     let names = if by == By::Local { &locals } else { &inputs };
     let products =
@@ -241,11 +226,8 @@ fn forms(draft: &Draft, by: By, ends: &[(&IndexMap<String, i64>, i64)]) -> Vec<S
     let squares = names.iter().filter(|_| names.len() == 1).map(|name| vec![name.clone(); 2]);
     let launch = (1..=globals.len()).map(|n| globals[..n].to_vec());
     let single = inputs.iter().map(|input| vec![input.clone()]);
-    let all = products.chain(squares).chain(if by == By::Local {
-        single.collect_vec()
-    } else {
-        launch.collect()
-    });
+    let others = if by == By::Local { single.collect_vec() } else { launch.collect() };
+    let all = products.chain(squares).chain(others);
     let times = |n: i64| (n > 1).then(|| n.to_string()).into_iter();
     let sized = all.cartesian_product(TIMES).map(|(names, n)| times(n).chain(names).join(" * "));
     sized.chain(number.map(|n| n.to_string())).collect()

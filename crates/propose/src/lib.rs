@@ -110,7 +110,7 @@ pub fn propose(
     launch::preliminary(&mut draft);
     let read = |draft: &Draft| attached(draft, folder, platforms, setup);
     let mut first = answered(&mut draft, &outline, &read)?;
-    if let Read::Done(_, reading) = &first
+    if let Ok((_, reading)) = &first
         && let Some(dimensions) = fewer(reading, &draft)
     {
         // Other kernels of the file have more.
@@ -120,7 +120,7 @@ pub fn propose(
         first = answered(&mut draft, &outline, &read)?;
     }
     let fault = match first {
-        Read::Done(problem, reading) => {
+        Ok((problem, reading)) => {
             let before = draft.clone();
             let concluded = concluded(&before, &outline, (&problem, &reading), &read)?;
             let (mut concluded, (problem, reading)) = concluded.unwrap_or_else(|| {
@@ -132,7 +132,7 @@ pub fn propose(
             draft = scale::scaled(concluded, *problem, &read);
             check::fault(&draft.value(), folder, platforms, setup)?
         }
-        Read::Fault(fault) => Some(fault),
+        Err(fault) => Some(fault),
     };
     let outputs = draft.outputs.clone();
     Ok(Proposal { problem: draft.value(), notes: draft.all_notes(), fault, kernel, outputs })
@@ -205,13 +205,8 @@ fn wished(draft: &Draft, at: &str) -> bool {
 /// A problem, and what was read of its kernel.
 type Attached = (Box<Problem>, Box<KernelReading>);
 
-/// What came of reading a draft.
-enum Read {
-    /// It is a problem.
-    Done(Box<Problem>, Box<KernelReading>),
-    /// What is in the way.
-    Fault(String),
-}
+/// What came of reading a draft: a problem, or what is in the way.
+type Read = Result<Attached, String>;
 
 /// The draft with what its steps say of launch, lengths and constraints, as far as it can be read
 /// then.
@@ -225,8 +220,8 @@ fn concluded(
         let mut draft = before.clone();
         steps::conclude(&mut draft, reading, constrained);
         lengths::lengths(&mut draft, problem, reading);
-        if let Read::Done(problem, reading) = answered(&mut draft, outline, read)? {
-            return Ok(Some((draft, (problem, reading))));
+        if let Ok(attached) = answered(&mut draft, outline, read)? {
+            return Ok(Some((draft, attached)));
         }
     }
     Ok(None)
@@ -242,15 +237,15 @@ fn answered(draft: &mut Draft, outline: &Outline, read: Reader<'_>) -> Result<Re
         readings += 1;
         let error = match read(draft) {
             Ok((problem, Some(reading))) => {
-                return Ok(Read::Done(Box::new(problem), Box::new(reading)));
+                return Ok(Ok((Box::new(problem), Box::new(reading))));
             }
-            Ok((_, None)) => return Ok(Read::Fault(NOTHING_LEFT.to_owned())),
+            Ok((_, None)) => return Ok(Err(NOTHING_LEFT.to_owned())),
             Err(stopped @ ReadError::Stopped { .. }) => return Err(stopped.into()),
             Err(ReadError::Model(error)) if wished(draft, &error.at) => return Err(error.into()),
             Err(error) => error,
         };
         if readings == MAX_READINGS || !answers::answer(draft, &error, outline) {
-            return Ok(Read::Fault(error.to_string()));
+            return Ok(Err(error.to_string()));
         }
     }
 }

@@ -65,34 +65,34 @@ fn domain_of(
     m: &Macro,
     role: Option<Role>,
     default: Option<i64>,
-) -> (Value, String) {
+) -> (Value, &'static str) {
     let compared: Vec<i64> = m.compared.iter().copied().filter(|v| *v >= 0).collect();
-    let within = |low: i64, high: i64, why: &str| {
+    let within = |low: i64, high: i64, why: &'static str| {
         let power = |d: &i64| u64::try_from(*d).is_ok_and(u64::is_power_of_two);
         match default.filter(|d| *d > 0) {
             Some(own) if !power(&own) => {
                 let powers = (0..63).map(|bit| 1_i64 << bit).filter(|p| (low..=high).contains(p));
                 let all: BTreeSet<i64> = powers.chain([own]).collect();
-                (json!(all), why.to_owned())
+                (json!(all), why)
             }
             own => {
                 let (low, high) =
                     (own.map_or(low, |d| low.min(d)), own.map_or(high, |d| high.max(d)));
-                (Value::from(format!("powers_of_two({low}, {high})")), why.to_owned())
+                (Value::from(format!("powers_of_two({low}, {high})")), why)
             }
         }
     };
     if !m.ordered && compared.len() > 1 && compared != [0, 1] {
-        return (json!(compared), "the values that #if compares it with".to_owned());
+        return (json!(compared), "the values that #if compares it with");
     }
     if role == Some(Role::Flag)
         || (role.is_none() && !compared.is_empty() && compared.iter().all(|v| *v <= 1))
     {
-        return (json!([0, 1]), "a switch".to_owned());
+        return (json!([0, 1]), "a switch");
     }
     match role {
         Some(Role::Unroll) if compared.contains(&0) => {
-            (json!([0, 1, 2, 4]), "an unrolling factor; 0 is asked for".to_owned())
+            (json!([0, 1, 2, 4]), "an unrolling factor; 0 is asked for")
         }
         Some(Role::Unroll) => within(1, 8, "an unrolling factor, by its name"),
         Some(Role::Group(_)) if dimensions == 1 => within(32, 256, "a group's size, by its name"),

@@ -25,36 +25,10 @@ pub enum Role {
 }
 
 /// Names of group sizes, without blanks and dimension.
-const GROUPS: [&str; 28] = [
-    "WG",
-    "WGS",
-    "WGSIZE",
-    "WORKGROUP",
-    "WORKGROUPSIZE",
-    "GROUP",
-    "GROUPSIZE",
-    "LOCAL",
-    "LOCALSIZE",
-    "LOCALWORKSIZE",
-    "LWS",
-    "LSIZE",
-    "BLOCK",
-    "BLOCKSIZE",
-    "BLOCKDIM",
-    "BLOCKDIMENSION",
-    "BLK",
-    "BLKSIZE",
-    "BS",
-    "BDIM",
-    "THREADS",
-    "NUMTHREADS",
-    "NTHREADS",
-    "THREADBLOCK",
-    "THREADBLOCKSIZE",
-    "TB",
-    "TBS",
-    "TPB",
-];
+const GROUPS: &str = "\
+    WG WGS WGSIZE WORKGROUP WORKGROUPSIZE GROUP GROUPSIZE LOCAL LOCALSIZE LOCALWORKSIZE LWS LSIZE \
+    BLOCK BLOCKSIZE BLOCKDIM BLOCKDIMENSION BLK BLKSIZE BS BDIM THREADS NUMTHREADS NTHREADS \
+    THREADBLOCK THREADBLOCKSIZE TB TBS TPB";
 
 /// Names of sizes, without blanks and dimension.
 const SIZES: [&str; 20] = [
@@ -83,17 +57,14 @@ pub fn role(name: &str) -> Option<Role> {
     if count && has(&words, &["WG", "WGS", "GROUP", "GROUPS", "BLOCK", "BLOCKS", "WORKGROUPS"]) {
         return Some(Role::Groups);
     }
-    if GROUPS.contains(&whole.as_str()) {
+    if GROUPS.split(' ').any(|name| name == whole) {
         return Some(Role::Group(dimension.unwrap_or(0)));
     }
     if words.iter().any(|w| w.contains("UNROLL")) {
         return Some(Role::Unroll);
     }
-    if has(
-        &words,
-        &["PER", "WPT", "COARSENING", "COARSEN", "ITERATIONS", "ITEMS", "FACTOR", "CHUNK"],
-    ) || whole.starts_with("WPT")
-    {
+    let per = ["PER", "WPT", "COARSENING", "COARSEN", "ITERATIONS", "ITEMS", "FACTOR", "CHUNK"];
+    if has(&words, &per) || whole.starts_with("WPT") {
         return Some(Role::PerItem);
     }
     if has(&words, &["VECTOR", "VEC", "VW", "VECTORSIZE"]) || whole.starts_with("VW") {
@@ -109,31 +80,12 @@ pub fn role(name: &str) -> Option<Role> {
 
 /// What an argument or a size of this name is likely to be, if that is no size of the whole task.
 pub fn small(name: &str) -> Option<i64> {
-    const SMALL: [(&str, i64); 26] = [
-        ("KERNEL", 3),
-        ("FILTER", 3),
-        ("RADIUS", 1),
-        ("BORDER", 1),
-        ("HALO", 1),
+    const SMALL: [(&str, i64); 7] = [
+        ("KERNEL FILTER", 3),
+        ("RADIUS BORDER HALO", 1),
         ("PAD", 0),
-        ("DILATION", 1),
-        ("ITER", 1),
-        ("STEP", 1),
-        ("INC", 1),
-        ("STRIDE", 1),
-        ("OFF", 0),
-        ("SHIFT", 0),
-        ("BIT", 0),
-        ("START", 0),
-        ("FLAG", 0),
-        ("ROTATED", 0),
-        ("TRANSPOSE", 0),
-        ("CONJUGATE", 0),
-        ("UNUSED", 0),
-        ("DUMMY", 0),
-        ("IS", 0),
-        ("DO", 0),
-        ("MODE", 0),
+        ("DILATION ITER STEP INC STRIDE", 1),
+        ("OFF SHIFT BIT START FLAG ROTATED TRANSPOSE CONJUGATE UNUSED DUMMY IS DO MODE", 0),
         ("SEED", 1),
         ("PARAMETER", 0),
     ];
@@ -143,10 +95,8 @@ pub fn small(name: &str) -> Option<i64> {
     }
     let exact =
         |word: &str, known: &str| word == known || (known.len() > 2 && word.starts_with(known));
-    SMALL
-        .iter()
-        .find(|(known, _)| words.iter().any(|word| exact(word, known)))
-        .map(|(_, value)| *value)
+    let has = |known: &str| words.iter().any(|word| exact(word, known));
+    SMALL.iter().find(|(names, _)| names.split(' ').any(has)).map(|(_, value)| *value)
 }
 
 /// The words of a name, in capitals: at `_`, where small letters are followed by a capital, and
@@ -185,7 +135,7 @@ fn dimension(words: &mut Vec<String>) -> Option<usize> {
     let (stem, end) = last.split_at_checked(last.len().checked_sub(1)?)?;
     let found = known[..3].iter().find(|(word, _)| *word == end).map(|(_, d)| *d)?;
     let rest = words[..words.len() - 1].concat() + stem;
-    if !GROUPS.contains(&rest.as_str()) {
+    if !GROUPS.split(' ').any(|name| name == rest) {
         return None;
     }
     *words.last_mut()? = stem.to_owned();

@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
+use tickbound_model::source::ElementType;
 use tickbound_opencl::reading::{By, KernelSignature};
 
 /// A C file with the function `reference` for a kernel. It does not compile before somebody says
 /// what is right.
 pub fn reference(kernel: &KernelSignature, outputs: &[String]) -> String {
     let parameters = kernel.parameters.iter().filter(|p| p.ty.by != Some(By::Local)).map(|p| {
-        let ty = p.ty.element.map_or("unsigned char", c_type);
+        let ty = p.ty.element.map_or_else(|| "unsigned char".to_owned(), c_type);
         match p.ty.by {
             Some(By::Value) => format!("{ty} {}", p.name),
             _ if outputs.contains(&p.name) => format!("{ty} *{}", p.name),
@@ -28,18 +29,11 @@ pub fn reference(kernel: &KernelSignature, outputs: &[String]) -> String {
 }
 
 /// The type of C for an element of a buffer on the host.
-fn c_type(element: tickbound_model::source::ElementType) -> &'static str {
-    use tickbound_model::source::ElementType as E;
-    match element {
-        E::Char => "signed char",
-        E::Uchar => "unsigned char",
-        E::Short => "short",
-        E::Ushort => "unsigned short",
-        E::Int => "int",
-        E::Uint => "unsigned",
-        E::Long => "long",
-        E::Ulong => "unsigned long",
-        E::Float => "float",
-        E::Double => "double",
+fn c_type(element: ElementType) -> String {
+    match (element, element.name().strip_prefix('u')) {
+        (ElementType::Char, _) => "signed char".to_owned(),
+        (ElementType::Uint, _) => "unsigned".to_owned(),
+        (_, Some(signed)) => format!("unsigned {signed}"),
+        (_, None) => element.name().to_owned(),
     }
 }

@@ -237,14 +237,12 @@ impl Share {
     /// The share for all readings: where they differ, by values of macros that the text depends on.
     pub fn together(structural: &[String], shares: &[(&[i64], Share)]) -> Option<Share> {
         let (_, first) = shares.first()?;
-        let alike = shares
-            .iter()
-            .filter(|(_, s)| (&s.factors, s.divisor) == (&first.factors, first.divisor))
-            .collect_vec();
-        if alike.len() < shares.len() {
+        let differs = |s: &Share| (&s.factors, s.divisor) != (&first.factors, first.divisor);
+        if shares.iter().any(|(_, share)| differs(share)) {
             return None;
         }
-        let constants = alike.iter().map(|(values, share)| (*values, share.constant)).collect_vec();
+        let constants =
+            shares.iter().map(|(values, share)| (*values, share.constant)).collect_vec();
         let (constant, names) = fit(structural, &constants)?;
         let mut share = first.clone();
         share.constant = constant;
@@ -255,10 +253,9 @@ impl Share {
     /// As an expression.
     pub fn text(&self) -> String {
         let product = product(self.constant, &self.factors);
-        if self.divisor == 1 {
-            product
-        } else {
-            format!("{} / {}", in_brackets(&product), self.divisor)
+        match self.divisor {
+            1 => product,
+            divisor => format!("{} / {divisor}", in_brackets(&product)),
         }
     }
 }

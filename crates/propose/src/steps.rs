@@ -8,18 +8,15 @@ use itertools::Itertools;
 use tickbound_expr::{BinaryOp, Expr};
 use tickbound_opencl::KernelReading;
 use tickbound_opencl::extract::Variant;
-use tickbound_opencl::steps::{AddressSpace, SymbolExpr};
+use tickbound_opencl::steps::{AddressSpace, SymbolExpr, has_name};
 
 use crate::divisions::{divisions, divisors};
 use crate::draft::Draft;
 use crate::found::{Found, in_problem};
-use crate::launch::{items, rounded, sizes};
+use crate::launch::{AXES, items, rounded, sizes};
 use crate::lengths::stride;
 use crate::share::{Samples, Share, in_brackets, product};
 use crate::tie;
-
-/// Names of dimensions, as those of inputs end.
-const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// The least length of a row that is written as a number.
 const ROW: i64 = 128;
@@ -111,9 +108,9 @@ fn launch(
     if !guarded && covered != "1" && !draft.globals[d].contains("ceil_div") {
         draft.constraints.push(format!("{elements} % {} == 0", in_brackets(&covered)));
     }
-    let which =
-        if guessed { format!("; that there are {elements} is a guess") } else { String::new() };
+    let mut which = String::new();
     if guessed {
+        which = format!("; that there are {elements} is a guess");
         draft.guess(format!("{elements} elements in {axis}"));
     }
     draft.note(format!(
@@ -140,6 +137,9 @@ fn take_source_row(draft: &mut Draft, share: &mut Share) {
 /// The global size in a dimension: as many groups as cover the elements.
 fn global(draft: &Draft, d: usize, share: &Share, (elements, guarded): (&str, bool)) -> String {
     let (local, covered) = (draft.locals[d].clone(), share.text());
+    // Whole groups would leave no configuration.
+    let uneven = |n: &i64| share.constant > 1 && n % share.constant != 0;
+    let none = draft.inputs.get(elements).is_some_and(uneven);
     if share.of_group {
         product(1, &[elements.to_owned(), local].map(|text| in_brackets(&text)))
     } else if share.divisor > 1 {
@@ -149,14 +149,7 @@ fn global(draft: &Draft, d: usize, share: &Share, (elements, guarded): (&str, bo
         let whole = local.parse().ok().zip(draft.inputs.get(elements));
         let divides = whole.is_none_or(|(local, n): (i64, &i64)| n % local == 0);
         if guarded || !divides { rounded(elements, &local) } else { elements.to_owned() }
-    } else if guarded {
-        format!("ceil_div({elements}, {covered}) * {}", in_brackets(&local))
-    } else if draft
-        .inputs
-        .get(elements)
-        .is_some_and(|n| share.constant > 1 && n % share.constant != 0)
-    {
-        // There would be no configuration.
+    } else if guarded || none {
         format!("ceil_div({elements}, {covered}) * {}", in_brackets(&local))
     } else {
         format!("{elements} / {} * {}", in_brackets(&covered), in_brackets(&local))
@@ -204,8 +197,7 @@ fn guard(draft: &Draft, d: usize, found: &Found<'_>) -> Option<(String, SymbolEx
     for condition in &found.conditions {
         comparisons(condition, &mut |a, b| {
             for (id, limit) in [(a, b), (b, a)] {
-                let mut of_group = false;
-                id.names(&mut |name: &String| of_group |= *name == format!("$group_{d}"));
+                let of_group = has_name(id, |name| name == format!("$group_{d}"));
                 let limit = in_problem(limit, draft).map(|limit| limit.to_string());
                 let limit = limit.filter(|name| of_group && draft.inputs.contains_key(name));
                 if let (None, Some(input)) = (&first, limit) {
@@ -220,11 +212,10 @@ fn guard(draft: &Draft, d: usize, found: &Found<'_>) -> Option<(String, SymbolEx
 /// Where rows are as long as the launch is wide (`i + j * get_global_size(0)`), the launch states
 /// how many elements there are, and no input does: for each dimension a new one that represents it.
 fn own_sizes(draft: &mut Draft, found: &[Found<'_>]) -> Vec<Option<String>> {
-    let mut rows = false;
-    for seen in found.iter().flat_map(|found| &found.accesses) {
-        let strides = seen.access.groups.iter().skip(1).filter_map(stride);
-        strides.for_each(|n| n.names(&mut |name: &String| rows |= name.starts_with("$global_")));
-    }
+    let accesses = found.iter().flat_map(|found| &found.accesses);
+    let mut strides =
+        accesses.flat_map(|seen| seen.access.groups.iter().skip(1)).filter_map(stride);
+    let rows = strides.any(|n| has_name(n, |name| name.starts_with("$global_")));
     if !rows || !draft.wishes.global.is_empty() {
         return Vec::new();
     }

@@ -6,10 +6,11 @@
 
 use itertools::Itertools;
 use tickbound_opencl::extract::Variant;
-use tickbound_opencl::steps::{AddressSpace, SymbolExpr};
+use tickbound_opencl::steps::{AddressSpace, SymbolExpr, has_name};
 
 use crate::draft::Draft;
 use crate::found::{Found, Seen};
+use crate::launch::AXES;
 use crate::share::{Pair, Samples, Share};
 
 /// Gives a group the size in a dimension that follows from its accesses, if it has a parameter of
@@ -51,34 +52,29 @@ fn set(draft: &mut Draft, d: usize, text: &str, why: &str) {
     draft.parameters.shift_remove(&own);
     draft.notes.retain(|note| !note.starts_with(&format!("parameters.{own}:")));
     draft.globals.iter_mut().for_each(|size| *size = size.replace(&own, text));
-    draft.note(format!("launch: groups of {text} in {}: {why}", ["x", "y", "z"][d.min(2)]));
+    draft.note(format!("launch: groups of {text} in {}: {why}", AXES[d.min(2)]));
 }
 
 /// Whether neither an address nor a condition or a count differs between the items of a dimension.
 fn is_idle(all: &[Found<'_>], d: usize) -> bool {
     let id = format!("$lid_{d}");
-    let mut differs = false;
-    let mut look = |number: &SymbolExpr| number.names(&mut |name: &String| differs |= *name == id);
-    for found in all {
-        found.conditions.iter().chain(&found.counts).for_each(|number| look(number));
-        for seen in &found.accesses {
-            match &seen.access.offset {
-                Some(offset) => look(offset),
-                None => return false,
-            }
-        }
-    }
-    !differs && all.iter().all(|found| !found.accesses.is_empty() && !found.atomics)
+    let alike = |number: &SymbolExpr| !has_name(number, |name| name == id);
+    all.iter().all(|found| {
+        let mut numbers = found.conditions.iter().chain(&found.counts);
+        let mut offsets = found.accesses.iter().map(|seen| &seen.access.offset);
+        !found.accesses.is_empty()
+            && !found.atomics
+            && numbers.all(|number| alike(number))
+            && offsets.all(|offset| offset.as_ref().is_some_and(alike))
+    })
 }
 
 /// Whether the items of a group have one element of the outputs together: stores differ between
 /// groups, by one, and not between items.
 pub(crate) fn of_groups(draft: &Draft, all: &[Found<'_>], d: usize) -> bool {
     let has = |seen: &Seen<'_>, id: &str| {
-        let mut has = false;
         let id = format!("${id}_{d}");
-        let offset = seen.access.offset.as_ref();
-        offset.map(|offset| offset.names(&mut |name: &String| has |= *name == id)).map(|()| has)
+        seen.access.offset.as_ref().map(|offset| has_name(offset, |name| name == id))
     };
     let stores = all.iter().flat_map(|found| &found.accesses);
     let mut stores =

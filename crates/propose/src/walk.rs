@@ -111,17 +111,8 @@ fn bound(draft: &Draft, name: &str) -> Option<SymbolExpr> {
 }
 
 /// What the steps reach for these values of inputs and parameters; `None` if that takes too long,
-/// or the launch is not known.
+/// or the launch is not known. With `last` only the last group of that dimension.
 pub(crate) fn walk<'s>(
-    draft: &Draft,
-    steps: &'s [KernelStep],
-    values: &IndexMap<String, i64>,
-) -> Option<Arrays<'s>> {
-    walk_groups(draft, steps, values, None)
-}
-
-/// As [`walk`]; with `last` only the last group of that dimension.
-fn walk_groups<'s>(
     draft: &Draft,
     steps: &'s [KernelStep],
     values: &IndexMap<String, i64>,
@@ -159,17 +150,6 @@ fn launched<'d>(
     let counts = globals.iter().zip(&locals).map(|(global, local)| global / local);
     let counts = locals.iter().copied().chain(counts).collect_vec();
     Some((Names { draft, values, known: RefCell::default() }, counts))
-}
-
-/// Whether an item of the last group in dimension `d`, and of the first in others, accesses
-/// anything; `None` as for [`walk`].
-pub(crate) fn last_group_works(
-    draft: &Draft,
-    steps: &[KernelStep],
-    values: &IndexMap<String, i64>,
-    d: usize,
-) -> Option<bool> {
-    walk_groups(draft, steps, values, Some(d)).map(|arrays| !arrays.is_empty())
 }
 
 /// Some of `0..n`: this many at most, with the first and the last.
@@ -268,6 +248,10 @@ impl<'s> Walk<'s> {
 
     /// Runs the steps for items and groups, of which there are this many.
     fn all(mut self, nodes: &[Node<'s>], counts: &[i64]) -> Option<Walk<'s>> {
+        let items = counts.iter().fold(1_i64, |all, n| all.saturating_mul(*n));
+        if self.some == ALL && items > self.left as i64 {
+            return None;
+        }
         let mut edges = Vec::new();
         limits(nodes, &mut edges);
         edges.truncate(if self.some > 2 { MAX_EDGES } else { 0 });
@@ -284,8 +268,6 @@ impl<'s> Walk<'s> {
             sampled(*n, self.some).into_iter().chain(own).sorted().dedup().collect_vec()
         };
         let ranges = counts.iter().enumerate().map(range).collect_vec();
-        let all = ranges.iter().map(Vec::len).try_fold(1_usize, usize::checked_mul);
-        all.filter(|all| *all <= self.left)?;
         for ids in ranges.iter().map(|r| r.iter().copied()).multi_cartesian_product() {
             let (items, groups) = ids.split_at(counts.len() / 2);
             self.env[..items.len()].copy_from_slice(items);
@@ -329,6 +311,7 @@ impl<'s> Walk<'s> {
                 Node::Repeat { count, body } => {
                     let count = count.as_ref().map_or(Some(1), |count| count.eval(&self.env).ok());
                     let some = match self.some {
+                        ALL if count.is_some_and(|count| count > self.left as i64) => return None,
                         ALL => ALL,
                         some if self.turns.is_empty() && some > 3 => 5,
                         some => some.min(3),

@@ -150,8 +150,7 @@ impl Accesses<'_> {
         let requests = requests * each * &renewed * &taken;
         let warps = ceil_div(self.items(), self.launch.device.warp);
         let (axes, renewed) = self.loops(site, false);
-        let own = axes.into_iter().chain(self.lanes_of_warp(&lanes));
-        let own: Vec<Axis> = own.collect();
+        let own: Vec<Axis> = axes.into_iter().chain(self.lanes_of_warp(&lanes)).collect();
         let moved = distinct(&own, known) * bytes * renewed * taken * warps;
         Some([requests.simplified(), moved.simplified()])
     }
@@ -193,10 +192,8 @@ impl Accesses<'_> {
         if most == 1 {
             return Expr::Int(1);
         }
-        let close = axes
-            .iter()
-            .filter_map(|axis| axis.distance.as_ref())
-            .map(|distance| choice(is_zero(distance), 0, less(distance, WIDEST)));
+        let distances = axes.iter().filter_map(|axis| axis.distance.as_ref());
+        let close = distances.map(|d| choice(is_zero(d), 0, less(d, WIDEST)));
         let neighbours = close.fold(Expr::Int(i64::from(several)), |any, own| choice(own, 1, any));
         let groups = site.access.groups.iter().map(|stride| self.distance(stride, &site.access));
         let moves: Option<Vec<Expr>> =

@@ -2,7 +2,7 @@
 
 use tickbound_expr::{BinaryOp, Function};
 
-use crate::steps::{SymbolExpr, TURN, is_affine, mentions, with_names};
+use crate::steps::{SymbolExpr, TURN, above_zero, is_affine, mentions, opposite, with_names};
 
 /// Adds the numbers that are above 0 where a condition holds, or does not; `None` if it is no
 /// comparison.
@@ -11,33 +11,23 @@ pub(super) fn above(
     holds: bool,
     found: &mut Vec<SymbolExpr>,
 ) -> Option<()> {
-    use BinaryOp::{Add, And, Eq, Ge, Gt, Le, Lt, Ne, Or, Sub};
-    let minus = |a: &SymbolExpr, b: &SymbolExpr| SymbolExpr::binary(Sub, a.clone(), b.clone());
-    let or_equal = |n: SymbolExpr| SymbolExpr::binary(Add, n, SymbolExpr::Int(1));
+    use BinaryOp::{And, Eq, Ne, Or};
     match condition {
-        SymbolExpr::Not(inner) => above(inner, !holds, found),
+        SymbolExpr::Not(inner) => above(inner, !holds, found)?,
         SymbolExpr::Binary(op @ (And | Or), a, b) if (*op == And) == holds => {
             above(a, holds, found)?;
-            above(b, holds, found)
-        }
-        SymbolExpr::Binary(op @ (Lt | Gt | Le | Ge), a, b) => {
-            let (a, b) = if matches!(op, Lt | Le) { (a, b) } else { (b, a) };
-            let strict = matches!(op, Lt | Gt);
-            // a < b; or a <= b; or what is not.
-            found.push(match (strict, holds) {
-                (true, true) => minus(b, a),
-                (false, true) => or_equal(minus(b, a)),
-                (true, false) => or_equal(minus(a, b)),
-                (false, false) => minus(a, b),
-            });
-            Some(())
+            above(b, holds, found)?;
         }
         SymbolExpr::Binary(op @ (Eq | Ne), a, b) if (*op == Eq) == holds => {
-            found.extend([or_equal(minus(a, b)), or_equal(minus(b, a))]);
-            Some(())
+            found.extend([&**a - &**b + 1, &**b - &**a + 1]);
         }
-        _ => None,
+        SymbolExpr::Binary(op, a, b) => {
+            let op = if holds { *op } else { opposite(*op)? };
+            found.push(above_zero(op, a, b)?);
+        }
+        _ => return None,
     }
+    Some(())
 }
 
 /// What a number that changes evenly grows by if a name grows by one.
@@ -65,27 +55,19 @@ pub(super) fn at_turn(number: &SymbolExpr, turn: &SymbolExpr) -> SymbolExpr {
 
 /// What is above 0 where a number is at least `least`.
 pub(super) fn above_least(number: &SymbolExpr, least: &SymbolExpr) -> Option<SymbolExpr> {
-    use BinaryOp::{Add, Div, FloorDiv, Mul, Sub};
-    let binary = |op, a: &SymbolExpr, b: &SymbolExpr| SymbolExpr::binary(op, a.clone(), b.clone());
-    let one = SymbolExpr::Int(1);
+    use BinaryOp::{Add, Div, FloorDiv, Sub};
     match number {
         // ceil(a / b) >= n: a > b (n - 1).
         SymbolExpr::Call(Function::CeilDiv, parts) => match parts.as_slice() {
-            [a, b] => Some(binary(Sub, a, &binary(Mul, b, &binary(Sub, least, &one)))),
+            [a, b] => Some(a - b * (least - 1)),
             _ => None,
         },
         // floor(a / b) >= n: a >= b n.
-        SymbolExpr::Binary(FloorDiv | Div, a, b) => {
-            Some(binary(Add, &binary(Sub, a, &binary(Mul, b, least)), &one))
-        }
-        number if is_affine_in_place(number) => {
-            Some(binary(Add, &binary(Sub, number, least), &one))
-        }
-        SymbolExpr::Binary(Sub, a, b) => above_least(a, &binary(Add, least, b)),
-        SymbolExpr::Binary(Add, a, b) if is_affine_in_place(b) => {
-            above_least(a, &binary(Sub, least, b))
-        }
-        SymbolExpr::Binary(Add, a, b) => above_least(b, &binary(Sub, least, a)),
+        SymbolExpr::Binary(FloorDiv | Div, a, b) => Some(&**a - &**b * least + 1),
+        number if is_affine_in_place(number) => Some(number - least + 1),
+        SymbolExpr::Binary(Sub, a, b) => above_least(a, &(least + &**b)),
+        SymbolExpr::Binary(Add, a, b) if is_affine_in_place(b) => above_least(a, &(least - &**b)),
+        SymbolExpr::Binary(Add, a, b) => above_least(b, &(least - &**a)),
         _ => None,
     }
 }

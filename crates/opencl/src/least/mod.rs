@@ -24,15 +24,14 @@ mod walk;
 
 use itertools::Itertools;
 use rayon::prelude::*;
-use tickbound_expr::{BinaryOp, Expr};
+use tickbound_expr::Expr;
 use tickbound_model::{Configurations, LeastUsage};
 
 use around::{Counts, Which};
 
 use crate::error::Read;
 use crate::extract::{Extracted, Variant};
-use crate::lower::Names;
-use crate::usage::number::choice;
+use crate::lower::{Names, numbers};
 use crate::usage::{Device, Occurring};
 
 /// What a kernel with this source uses at least.
@@ -56,31 +55,10 @@ pub(crate) fn least(
     let all: Vec<(Vec<i64>, Counts)> = extracted.variants.par_iter().map(of).collect();
     let mut least = LeastUsage::default();
     for which in all.iter().flat_map(|(_, counts)| counts.keys().copied()).unique() {
-        let own = |counts: &Counts| counts.get(&which).cloned().unwrap_or_default();
-        let each = all.iter().map(|(values, counts)| (&values[..], own(counts))).collect();
+        let own = |counts: &Counts| vec![counts.get(&which).cloned().unwrap_or_default()];
+        let each = all.iter().map(|(values, counts)| (values.clone(), own(counts)));
         let of = if which.0 { &mut least.each } else { &mut least.some };
-        of.insert(which.1, by_symbols(&symbols, each));
+        of.extend(numbers(&symbols, each.collect()).pop().map(|number| (which.1, number)));
     }
     Ok(least)
-}
-
-/// A number for all values of the structural symbols out of those for some.
-fn by_symbols(symbols: &[Expr], each: Vec<(&[i64], Expr)>) -> Expr {
-    let Some((_, first)) = each.first() else { return Expr::Int(0) };
-    let Some((symbol, rest)) =
-        symbols.split_first().filter(|_| each.iter().any(|(_, e)| e != first))
-    else {
-        return first.clone();
-    };
-    let by_value = each.into_iter().into_group_map_by(|(values, _)| values[0]);
-    let of_value = by_value.into_iter().sorted_by_key(|(value, _)| *value).map(|(value, own)| {
-        let own = own.into_iter().map(|(values, number)| (&values[1..], number)).collect();
-        (value, by_symbols(rest, own))
-    });
-    let all: Vec<(i64, Expr)> = of_value.collect();
-    let Some(((_, last), others)) = all.split_last() else { return Expr::Int(0) };
-    others.iter().rev().fold(last.clone(), |otherwise, (value, number)| {
-        let is = Expr::binary(BinaryOp::Eq, symbol.clone(), Expr::Int(*value));
-        choice(is, number.clone(), otherwise)
-    })
 }

@@ -18,7 +18,7 @@ use crate::steps::{
     KernelStep, KernelStepKind, KernelSteps, Lanes, MemoryAccess, Needed, NeededIterations,
     SymbolExpr, TURN, at_end_of_group, mentions, with_names,
 };
-use crate::usage::number::{all, ceil_div, choice, less, max, min};
+use crate::usage::number::{all, ceil_div, choice, less, max, min, on_side};
 use crate::usage::{Device, unclamped};
 
 /// The walk.
@@ -57,12 +57,12 @@ impl Walk<'_> {
                         all.take(value_count(value, &around, self.launch), None);
                     }
                 }
-                KernelStepKind::Repeat { whole: Some(_), .. } => {
+                KernelStepKind::Repeat { whole, .. } => {
                     // The parts of a loop have different iterations.
                     let part = |next: &&KernelStep| {
                         let cut =
                             matches!(next.kind, KernelStepKind::Repeat { whole: Some(_), .. });
-                        cut && next.at == step.at
+                        whole.is_some() && cut && next.at == step.at
                     };
                     let more = rest.iter().take_while(part).count();
                     let mut parts = self.repeat(step, around);
@@ -72,10 +72,6 @@ impl Walk<'_> {
                     }
                     left = &rest[more..];
                     all.take(parts, None);
-                }
-                KernelStepKind::Repeat { .. } => {
-                    let own = self.repeat(step, around);
-                    all.take(own, None);
                 }
                 KernelStepKind::If { condition, then, otherwise, .. } => {
                     for (side, holds) in [(then, true), (otherwise, false)] {
@@ -136,7 +132,7 @@ impl Walk<'_> {
         all: &SymbolExpr,
         mut inside: Around,
     ) -> Option<Around> {
-        let last = SymbolExpr::binary(BinaryOp::Sub, all.clone(), SymbolExpr::Int(1));
+        let last = all - 1;
         for number in numbers {
             if !mentions(&number, "$group_") {
                 // The same in each group: that all items pass.
@@ -161,18 +157,15 @@ impl Walk<'_> {
             return Values::default();
         };
         let mut inside = around.clone();
-        let full = whole
-            .as_ref()
-            .and_then(|whole| Some((self.launch.put_in(whole)?, self.groups_in(count, whole)?)));
-        let trips = match full {
+        let full = |whole| Some((self.launch.put_in(whole)?, self.groups_in(count, whole)?));
+        let trips = match whole.as_ref().and_then(full) {
             Some((trips, some_groups)) => {
                 self.restrict(&mut inside, some_groups);
-                Some(trips)
+                trips
             }
-            None => self.least_for_items(count),
+            None => self.least_for_items(count).unwrap_or_default(),
         };
-        let trips =
-            self.launch.device.known.narrowed(max(0, trips.unwrap_or(Expr::Int(0)).simplified()));
+        let trips = self.launch.device.known.narrowed(max(0, trips.simplified()));
         let at_all = less(0, &trips);
         inside.taken = self.launch.device.known.narrowed(choice(at_all, &inside.taken, 0));
         self.loops += 1;
@@ -186,11 +179,8 @@ impl Walk<'_> {
         let mut inside = around.clone();
         if is_uniform(condition) {
             let condition = self.launch.put_in(condition)?;
-            inside.taken = match holds {
-                true => choice(condition, &inside.taken, 0),
-                false => choice(condition, 0, &inside.taken),
-            };
-            inside.taken = self.launch.device.known.narrowed(inside.taken);
+            let taken = on_side(condition, holds, &inside.taken);
+            inside.taken = self.launch.device.known.narrowed(taken);
             return (inside.taken != Expr::Int(0)).then_some(inside);
         }
         let mut numbers = Vec::new();
@@ -205,10 +195,7 @@ impl Walk<'_> {
             let d = name.strip_prefix("$group_")?.parse::<usize>().ok()?;
             Some(match group.get(d)? {
                 at @ 0.. => SymbolExpr::Int(*at),
-                _ => {
-                    let groups = SymbolExpr::Name(format!("$groups_{d}"));
-                    SymbolExpr::binary(BinaryOp::Sub, groups, SymbolExpr::Int(1))
-                }
+                _ => SymbolExpr::Name(format!("$groups_{d}")) - 1,
             })
         });
         self.launch.put_in(&placed)
@@ -250,8 +237,7 @@ impl Walk<'_> {
         whole: &SymbolExpr,
     ) -> Option<(usize, GroupsOfDimension)> {
         let inner = unclamped(count, whole)?;
-        let next = SymbolExpr::Name(TURN.to_owned());
-        let next = SymbolExpr::binary(BinaryOp::Add, next, SymbolExpr::Int(1));
+        let next = SymbolExpr::Name(TURN.to_owned()) + 1;
         self.groups_above(&above_least(inner, &next)?, &above_least(inner, whole)?, whole)
     }
 
@@ -306,18 +292,14 @@ impl Walk<'_> {
         if !is_monotone(number) {
             return None;
         }
-        let of_items = mentions(number, "$lid_");
-        let of_groups = mentions(number, "$group_");
         let mut least: Option<Expr> = None;
         for corner in 0..64u32 {
             let bit = |i: u32| corner >> i & 1 == 1;
             let lasts = [bit(0), bit(1), bit(2)];
             let groups = [bit(3), bit(4), bit(5)].map(|last| if last { -1 } else { 0 });
             let other = |d: usize, what: &str| !mentions(number, &format!("${what}_{d}"));
-            let skipped = (0..3).any(|d| {
-                lasts[d] && (!of_items || other(d, "lid"))
-                    || groups[d] < 0 && (!of_groups || other(d, "group"))
-            });
+            let skipped =
+                (0..3).any(|d| lasts[d] && other(d, "lid") || groups[d] < 0 && other(d, "group"));
             if skipped {
                 continue;
             }

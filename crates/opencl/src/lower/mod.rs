@@ -33,7 +33,8 @@ use crate::extract::{Extracted, Variant};
 /// A step uses a name that the problem does not say anything about.
 pub fn lower(extracted: &Extracted, names: &Names) -> Result<Program, ReadError> {
     let alternative = |v: &Variant| {
-        let program = tree::program(&v.steps.body, &names.of_parameters(&v.parameters))?;
+        let names = names.of_parameters(&v.parameters);
+        let program = tree::program(&v.steps.body, &names, false)?;
         Ok((v.values.clone(), program))
     };
     let alternatives = extracted.variants.iter().map(alternative);

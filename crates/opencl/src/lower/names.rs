@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use tickbound_expr::{BinaryOp, Expr, Slot};
-use tickbound_model::source::{ArgumentKind, Define};
+use tickbound_model::source::{ArgumentKind, Define, KernelArgument};
 use tickbound_model::{Dimension, KernelSource, Problem};
 
 use crate::ast::SourcePlace;
@@ -51,25 +51,20 @@ impl Names {
         let lid = problem.first_item_slot();
         // `gid` lies between them.
         ids(&mut known, &problem.grid, lid, lid + 2);
-        let arguments = source.arguments.iter().map(|argument| match &argument.kind {
-            ArgumentKind::Scalar(value) => Some(value.clone()),
-            _ => None,
-        });
-        let arguments = arguments.collect();
-        let buffers = source.arguments.iter().map(|argument| match &argument.kind {
+        let argument = |argument: &KernelArgument| match &argument.kind {
+            ArgumentKind::Scalar(value) => (Some(value.clone()), None),
             ArgumentKind::Buffer { length, .. } => {
-                let element = argument.element.bytes() as i64;
-                Some(Expr::folded(BinaryOp::Mul, Expr::Int(element), length.clone()))
+                (None, Some(argument.element.bytes() as i64 * length))
             }
-            _ => None,
-        });
-        Names { known, arguments, buffers: buffers.collect(), sizes: IndexMap::new() }
+            _ => (None, None),
+        };
+        let (arguments, buffers) = source.arguments.iter().map(argument).unzip();
+        Names { known, arguments, buffers, sizes: IndexMap::new() }
     }
 
     /// For one item alone.
     pub(crate) fn of_item(&self, item: Item) -> Names {
         let mut names = self.clone();
-        let minus_one = |e: &Expr| Expr::folded(BinaryOp::Sub, e.clone(), Expr::Int(1));
         for d in 0..3 {
             let size = |what: &str| self.known.get(&format!("${what}_{d}"));
             let (Some(local), Some(groups)) = (size("local"), size("groups")) else { continue };
@@ -77,8 +72,8 @@ impl Names {
             let (lid, group) = match item {
                 Item::First => (Expr::Int(0), Expr::Int(0)),
                 Item::Middle => (Expr::Int(0), middle().simplified()),
-                Item::MiddleLast => (minus_one(local), middle().simplified()),
-                Item::Last => (minus_one(local), minus_one(groups)),
+                Item::MiddleLast => (local - 1, middle().simplified()),
+                Item::Last => (local - 1, groups - 1),
             };
             names.known.insert(format!("$lid_{d}"), lid);
             names.known.insert(format!("$group_{d}"), group);
@@ -90,12 +85,9 @@ impl Names {
     /// from reading to reading.
     pub(crate) fn of_parameters(&self, parameters: &[String]) -> Names {
         let mut names = self.clone();
-        for (parameter, value) in parameters.iter().zip(&self.arguments) {
-            if let Some(value) = value {
-                names.known.insert(format!("${parameter}"), value.clone());
-            }
-        }
-        for (parameter, bytes) in parameters.iter().zip(&self.buffers) {
+        let given = self.arguments.iter().zip(&self.buffers);
+        for (parameter, (value, bytes)) in parameters.iter().zip(given) {
+            names.known.extend(value.clone().map(|value| (format!("${parameter}"), value)));
             names.sizes.extend(bytes.clone().map(|bytes| (parameter.clone(), bytes)));
         }
         names
@@ -106,15 +98,13 @@ impl Names {
         self.sizes.get(parameter)
     }
 
-    fn symbol(&self, name: &str) -> Read<Expr> {
-        self.known.get(name).cloned().ok_or_else(|| {
-            ReadError::file("kernel.defines", format!("`{name}` is missing"), "add its value")
-        })
-    }
-
     /// The structural symbols as expressions over the problem's names.
     pub(crate) fn symbols(&self, extracted: &Extracted) -> Read<Vec<Expr>> {
-        extracted.structural.iter().map(|name| self.symbol(name)).collect()
+        let missing = |name: &String| {
+            ReadError::file("kernel.defines", format!("`{name}` is missing"), "add its value")
+        };
+        let symbol = |name| self.known.get(name).cloned().ok_or_else(|| missing(name));
+        extracted.structural.iter().map(symbol).collect()
     }
 
     /// An expression over the problem's names.

@@ -90,11 +90,6 @@ impl Lines {
     }
 }
 
-/// The program of some steps; neighbours of one kind become one statement.
-pub(super) fn program(steps: &[KernelStep], names: &Names) -> Read<Vec<Node>> {
-    part(steps, names, false)
-}
-
 /// What one atomic operation costs, on an address that all items use at once or not.
 fn atomic(space: AddressSpace, shared: bool) -> AccessKind {
     match (space, shared) {
@@ -105,8 +100,9 @@ fn atomic(space: AddressSpace, shared: bool) -> AccessKind {
     }
 }
 
-/// The program of steps that all items come to, or `of_one` in a group.
-fn part(steps: &[KernelStep], names: &Names, of_one: bool) -> Read<Vec<Node>> {
+/// The program of steps that all items come to, or `of_one` in a group; neighbours of one kind
+/// become one statement.
+pub(super) fn program(steps: &[KernelStep], names: &Names, of_one: bool) -> Read<Vec<Node>> {
     let mut nodes = Vec::new();
     for step in steps {
         let (mut number, mut bodies) = (Expr::Int(1), [Vec::new(), Vec::new()]);
@@ -127,12 +123,13 @@ fn part(steps: &[KernelStep], names: &Names, of_one: bool) -> Read<Vec<Node>> {
                 Some(NodeKind::Barrier)
             }
             KernelStepKind::Repeat { count, body, .. } => {
-                bodies[0] = part(body, names, of_one)?;
+                bodies[0] = program(body, names, of_one)?;
                 number = names.put_in(count, &step.at)?;
                 (!bodies[0].is_empty()).then_some(NodeKind::Repeat)
             }
             KernelStepKind::If { condition, then, otherwise, .. } => {
-                let side = |steps, holds| part(steps, names, of_one || picks_one(condition, holds));
+                let side =
+                    |steps, holds| program(steps, names, of_one || picks_one(condition, holds));
                 bodies = [side(then, true)?, side(otherwise, false)?];
                 if bodies[0] == bodies[1] {
                     let [both, _] = bodies;

@@ -131,13 +131,10 @@ impl Outline {
                 let (Some(Token::Symbol(operator)), Some(number)) = (operator, number) else {
                     continue;
                 };
-                match operator.as_str() {
-                    "==" | "!=" => _ = entry.compared.insert(number),
-                    "<" | "<=" | ">" | ">=" => {
-                        entry.ordered = true;
-                        entry.compared.insert(number);
-                    }
-                    _ => {}
+                let ordered = ["<", "<=", ">", ">="].contains(&operator.as_str());
+                if ordered || ["==", "!="].contains(&operator.as_str()) {
+                    entry.ordered |= ordered;
+                    entry.compared.insert(number);
                 }
             }
         }
@@ -184,11 +181,8 @@ impl Outline {
     /// Dimensions of ids and sizes that the code asks for: 1 to 3, or 0 if it asks for none.
     pub fn dimensions(&self) -> usize {
         let all = self.tokens();
-        let asks = |name: &str| {
-            ["get_global_", "get_local_", "get_group_", "get_num_groups"]
-                .iter()
-                .any(|s| name.starts_with(s))
-        };
+        let starts = ["get_global_", "get_local_", "get_group_", "get_num_groups"];
+        let asks = |name: &str| starts.iter().any(|start| name.starts_with(start));
         let asked = all.windows(3).filter(|w| w[0].name().is_some_and(asks) && w[1].is("("));
         let dimension = |w: &[&Token]| Some(usize::try_from(w[2].number()?).ok()? + 1);
         asked.filter_map(dimension).filter(|d| *d <= 3).max().unwrap_or(0)

@@ -1,6 +1,7 @@
 //! Declarations and statements.
 
 use clang::{Entity, EntityKind};
+use itertools::Itertools;
 
 use crate::ast::{
     AddressSpace, CExpr, CFunction, CStmt, CStmtKind, CVariable, ExprKind, Label, Type, Unit,
@@ -17,14 +18,8 @@ impl<'tu> Tree<'_, 'tu> {
         let is_defined = |child: &&Entity<'tu>| {
             child.get_kind() == EntityKind::FunctionDecl && child.is_definition()
         };
-        let mut names: Vec<String> =
-            declared.iter().filter(is_defined).filter_map(Entity::get_name).collect();
-        names.sort();
-        self.overloaded = names
-            .windows(2)
-            .filter(|pair| pair[0] == pair[1])
-            .map(|pair| pair[0].clone())
-            .collect();
+        let names = declared.iter().filter(is_defined).filter_map(Entity::get_name);
+        self.overloaded = names.duplicates().collect();
 
         let mut unit = Unit::default();
         for child in &declared {

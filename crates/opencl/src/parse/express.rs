@@ -229,20 +229,7 @@ impl<'tu> Tree<'_, 'tu> {
         let symbolic = previous.has_symbol();
         symbolic.then(|| ExprKind::Binary(CBinaryOp::Add, Box::new(previous), Box::new(one)))
     }
-}
 
-/// What to call a kind of expression that is not read.
-fn name(kind: EntityKind) -> &'static str {
-    match kind {
-        EntityKind::BlockExpr => "a block literal",
-        EntityKind::StmtExpr => "a statement within an expression",
-        EntityKind::AddrLabelExpr => "the address of a label",
-        EntityKind::GenericSelectionExpr => "_Generic",
-        _ => "an expression of an unknown kind",
-    }
-}
-
-impl<'tu> Tree<'_, 'tu> {
     /// `base.member` and `base->member`.
     pub(super) fn member(&mut self, entity: &Entity<'tu>, base: &Entity<'tu>) -> CExpr {
         let rest = self.text.between(self.text.span(base).end, self.text.span(entity).end);
@@ -296,6 +283,17 @@ impl<'tu> Tree<'_, 'tu> {
             }
             _ => self.unread(entity, nameless(text)),
         }
+    }
+}
+
+/// What to call a kind of expression that is not read.
+fn name(kind: EntityKind) -> &'static str {
+    match kind {
+        EntityKind::BlockExpr => "a block literal",
+        EntityKind::StmtExpr => "a statement within an expression",
+        EntityKind::AddrLabelExpr => "the address of a label",
+        EntityKind::GenericSelectionExpr => "_Generic",
+        _ => "an expression of an unknown kind",
     }
 }
 

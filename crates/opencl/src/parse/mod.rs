@@ -24,6 +24,7 @@ use crate::preprocess::Expanded;
 use crate::request::ReadRequest;
 
 use state::Tree;
+use text::Text;
 
 /// The name under which libclang gets the text. Nothing is written to disk; messages and places
 /// have the names of line markers.
@@ -64,7 +65,8 @@ pub fn parse(request: &ReadRequest, expanded: &Expanded) -> Result<Unit, ReadErr
             )
         })?;
         check(&unit, request)?;
-        Ok(Tree::new(&expanded.text, &expanded.open).unit(unit.get_entity()))
+        let (text, open) = (Text(&expanded.text), expanded.open.as_slice());
+        Ok(Tree { text, open, ..Tree::default() }.unit(unit.get_entity()))
     })
 }
 

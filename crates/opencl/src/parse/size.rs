@@ -121,11 +121,7 @@ impl Type {
             Type::Struct(_, fields) | Type::Union(_, fields) => {
                 fields.iter().any(|(_, ty)| ty.has_symbol())
             }
-            Type::Void
-            | Type::Scalar(_)
-            | Type::Vector(..)
-            | Type::Pointer(..)
-            | Type::Other(_) => false,
+            _ => false,
         }
     }
 }

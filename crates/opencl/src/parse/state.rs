@@ -13,6 +13,7 @@ use super::text::Text;
 pub(super) const DEEPEST: usize = 256;
 
 /// The tree in the making.
+#[derive(Default)]
 pub(super) struct Tree<'a, 'tu> {
     pub(super) text: Text<'a>,
     /// Names of open symbols.
@@ -27,23 +28,10 @@ pub(super) struct Tree<'a, 'tu> {
     pub(super) overloaded: Vec<String>,
     /// How deep the present expression or statement lies.
     pub(super) depth: usize,
-    files: HashMap<String, Arc<str>>,
+    pub(super) files: HashMap<String, Arc<str>>,
 }
 
-impl<'a, 'tu> Tree<'a, 'tu> {
-    pub(super) fn new(text: &'a str, open: &'a [String]) -> Tree<'a, 'tu> {
-        Tree {
-            text: Text(text),
-            open,
-            variables: HashMap::new(),
-            types: HashMap::new(),
-            constants: HashMap::new(),
-            overloaded: Vec::new(),
-            depth: 0,
-            files: HashMap::new(),
-        }
-    }
-
+impl<'tu> Tree<'_, 'tu> {
     /// Where a cursor begins.
     pub(super) fn at(&mut self, entity: &Entity<'tu>) -> SourcePlace {
         let place = entity.get_range().map(|range| range.get_start().get_presumed_location());

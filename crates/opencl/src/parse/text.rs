@@ -1,25 +1,19 @@
 //! The expanded text: what stands between the cursors.
 
-use clang::Entity;
+use std::ops::Range;
 
-/// A range of bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Span {
-    pub(super) start: usize,
-    pub(super) end: usize,
-}
+use clang::Entity;
+use clang::source::SourceLocation;
 
 /// The text that libclang reads. It has no comments and no macros, but line markers.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Text<'a>(pub(super) &'a str);
 
 impl<'a> Text<'a> {
     /// Where a cursor stands.
-    pub(super) fn span(self, entity: &Entity<'_>) -> Span {
-        entity.get_range().map_or(Span { start: 0, end: 0 }, |range| Span {
-            start: range.get_start().get_spelling_location().offset as usize,
-            end: range.get_end().get_spelling_location().offset as usize,
-        })
+    pub(super) fn span(self, entity: &Entity<'_>) -> Range<usize> {
+        let offset = |at: SourceLocation<'_>| at.get_spelling_location().offset as usize;
+        entity.get_range().map_or(0..0, |at| offset(at.get_start())..offset(at.get_end()))
     }
 
     /// The text of a cursor.

@@ -38,38 +38,25 @@ pub(super) struct Preprocessed {
 /// Options that make it a preprocessor of OpenCL C: nothing of the host is defined or found.
 const OPTIONS: [&str; 6] = ["-E", "-x", "c", "-undef", "-Wundef", "-nostdinc"];
 
-/// Macros that OpenCL compilers define in both versions.
-const PREDEFINED: [&str; 13] = [
-    "CL_VERSION_1_0=100",
-    "CL_VERSION_1_1=110",
-    "CL_VERSION_1_2=120",
-    "CL_VERSION_2_0=200",
-    "CL_VERSION_3_0=300",
-    "__ENDIAN_LITTLE__=1",
-    "__IMAGE_SUPPORT__=1",
-    "cl_khr_fp64=1",
-    "cl_khr_byte_addressable_store=1",
-    "cl_khr_global_int32_base_atomics=1",
-    "cl_khr_global_int32_extended_atomics=1",
-    "cl_khr_local_int32_base_atomics=1",
-    "cl_khr_local_int32_extended_atomics=1",
-];
+/// Macros that OpenCL compilers define in both versions. What they know and those of C need not, they
+/// name no extension by.
+const PREDEFINED: &str = "\
+    CL_VERSION_1_0=100 CL_VERSION_1_1=110 CL_VERSION_1_2=120 CL_VERSION_2_0=200 CL_VERSION_3_0=300 \
+    __ENDIAN_LITTLE__=1 __IMAGE_SUPPORT__=1 cl_khr_fp64=1 cl_khr_byte_addressable_store=1 \
+    cl_khr_global_int32_base_atomics=1 cl_khr_global_int32_extended_atomics=1 \
+    cl_khr_local_int32_base_atomics=1 cl_khr_local_int32_extended_atomics=1 \
+    __has_extension(name)=0 __has_feature(name)=0";
 
-/// What compilers of OpenCL know and those of C need not: they name no extension by it.
-const QUESTIONS: [&str; 2] = ["__has_extension(name)=0", "__has_feature(name)=0"];
+/// Those of OpenCL C 1.2.
+const CL12: &str = "__OPENCL_C_VERSION__=120 __OPENCL_VERSION__=120";
 
-/// Optional features of OpenCL C 3.0 that devices commonly have.
-const FEATURES: [&str; 9] = [
-    "__opencl_c_int64=1",
-    "__opencl_c_fp64=1",
-    "__opencl_c_images=1",
-    "__opencl_c_generic_address_space=1",
-    "__opencl_c_program_scope_global_variables=1",
-    "__opencl_c_atomic_order_acq_rel=1",
-    "__opencl_c_atomic_order_seq_cst=1",
-    "__opencl_c_atomic_scope_device=1",
-    "__opencl_c_work_group_collective_functions=1",
-];
+/// Those of OpenCL C 3.0, with optional features that devices commonly have.
+const CL30: &str = "\
+    __OPENCL_C_VERSION__=300 __OPENCL_VERSION__=300 __opencl_c_int64=1 __opencl_c_fp64=1 \
+    __opencl_c_images=1 __opencl_c_generic_address_space=1 \
+    __opencl_c_program_scope_global_variables=1 __opencl_c_atomic_order_acq_rel=1 \
+    __opencl_c_atomic_order_seq_cst=1 __opencl_c_atomic_scope_device=1 \
+    __opencl_c_work_group_collective_functions=1";
 
 /// Expands `source`, whose includes lie in `folder` or in one of the others.
 pub(super) fn run(
@@ -84,15 +71,13 @@ pub(super) fn run(
     for folder in include {
         arguments.extend(["-I".into(), folder.clone().into_os_string()]);
     }
-    let version: &[&str] = match standard {
-        Standard::Cl12 => &["__OPENCL_C_VERSION__=120", "__OPENCL_VERSION__=120"],
-        Standard::Cl30 => &["__OPENCL_C_VERSION__=300", "__OPENCL_VERSION__=300"],
+    let version = match standard {
+        Standard::Cl12 => CL12,
+        Standard::Cl30 => CL30,
     };
-    let features: &[&str] = if standard == Standard::Cl30 { &FEATURES } else { &[] };
-    for define in version.iter().chain(&PREDEFINED).chain(&QUESTIONS).chain(features) {
-        arguments.push(format!("-D{define}").into());
-    }
-    arguments.extend(defines.iter().map(|define| format!("-D{define}").into()));
+    let known = [version, PREDEFINED].into_iter().flat_map(str::split_whitespace);
+    let defines = known.chain(defines.iter().map(String::as_str));
+    arguments.extend(defines.map(|define| format!("-D{define}").into()));
     arguments.extend(["-imacros".into(), headers.join(HEADER).into_os_string(), "-".into()]);
     start(&arguments, folder, source, limits)
 }

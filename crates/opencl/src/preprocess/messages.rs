@@ -20,14 +20,9 @@ pub(super) fn error(messages: &str, files: &Files) -> ReadError {
         }
         None => {
             let first = lines.iter().find(|line| !line.trim().is_empty());
-            ReadError::file(
-                files.source(),
-                format!(
-                    "its macros cannot be expanded: {}",
-                    first.unwrap_or(&"no reason is given")
-                ),
-                "set CC to gcc or clang",
-            )
+            let why = first.unwrap_or(&"no reason is given");
+            let what = format!("its macros cannot be expanded: {why}");
+            ReadError::file(&files.source, what, "set CC to gcc or clang")
         }
     }
 }

@@ -25,6 +25,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use tickbound_os::process::ProcessLimits;
 
+use crate::ast::SourcePlace;
 use crate::error::{Read, ReadError};
 use crate::libclang;
 use crate::outline::Outline;
@@ -55,7 +56,8 @@ pub struct Expander<'r> {
     request: &'r ReadRequest,
     source: String,
     headers: PathBuf,
-    structural: &'r [String],
+    /// The symbols that have values of their own.
+    pub structural: &'r [String],
     open: Vec<String>,
     limits: ProcessLimits<'r>,
 }
@@ -140,11 +142,6 @@ impl<'r> Expander<'r> {
         }
     }
 
-    /// The symbols that have values of their own.
-    pub fn structural(&self) -> &[String] {
-        self.structural
-    }
-
     /// A value for each symbol, under its name.
     pub fn named(&self, values: &[i64]) -> IndexMap<String, i64> {
         self.request.symbols.keys().cloned().zip(values.iter().copied()).collect()
@@ -222,11 +219,8 @@ fn read(name: &str, path: &Path) -> Read<String> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
-        let at = crate::ast::SourcePlace {
-            file: Arc::from(name),
-            line: u32::try_from(line).unwrap_or(u32::MAX),
-            column: 0,
-        };
+        let line = u32::try_from(line).unwrap_or(u32::MAX);
+        let at = SourcePlace { file: Arc::from(name), line, column: 0 };
         ReadError::at(&at, "this is not UTF-8", "save the file as UTF-8")
     })?;
     if text.contains('\0') {

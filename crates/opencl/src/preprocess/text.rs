@@ -139,7 +139,7 @@ pub(super) fn absolute(path: &Path) -> PathBuf {
 
 /// Names of files, as the user writes them.
 pub(super) struct Files {
-    source: String,
+    pub(super) source: String,
     /// Other source files.
     more: Vec<String>,
     /// Where folders for includes are, and what the user calls them.
@@ -161,11 +161,6 @@ impl Files {
             more: request.more.iter().map(|(name, _)| name.clone()).collect(),
             include: include.collect(),
         }
-    }
-
-    /// The source's own name.
-    pub(super) fn source(&self) -> &str {
-        &self.source
     }
 
     /// The user's name of a file that the preprocessor names: includes are relative to the source.
@@ -216,9 +211,8 @@ pub(super) fn marker(line: &str) -> Option<(u32, &str)> {
 
 fn is_other_pragma(line: &str) -> bool {
     let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
-    directive
-        .and_then(|directive| directive.strip_prefix("pragma"))
-        .is_some_and(|rest| !rest.trim_start().starts_with("OPENCL"))
+    let pragma = directive.and_then(|directive| directive.strip_prefix("pragma"));
+    pragma.is_some_and(|rest| !rest.trim_start().starts_with("OPENCL"))
 }
 
 #[cfg(test)]

@@ -23,20 +23,9 @@ const LAST: &str = "tickbound_end_of_copy";
 
 /// Words of what lasts from one copy to the next, or differs between them, even with macros put
 /// aside.
-const LASTING: [&str; 12] = [
-    "push_macro",
-    "pop_macro",
-    "poison",
-    "once",
-    "import",
-    "assert",
-    "unassert",
-    "system_header",
-    "__COUNTER__",
-    "__INCLUDE_LEVEL__",
-    "__TIMESTAMP__",
-    "dependency",
-];
+const LASTING: &str = "\
+    push_macro pop_macro poison once import assert unassert system_header __COUNTER__ \
+    __INCLUDE_LEVEL__ __TIMESTAMP__ dependency";
 
 /// Names that cannot be put aside.
 const FIXED: [&str; 7] =
@@ -67,7 +56,7 @@ impl Copies {
         for line in joined.lines() {
             let words: Vec<&str> =
                 line.split(|c| !is_word(c) && c != '$').filter(|w| !w.is_empty()).collect();
-            if words.iter().any(|word| LASTING.contains(word)) {
+            if words.iter().any(|word| LASTING.split(' ').any(|lasting| lasting == *word)) {
                 return None;
             }
             if going_on || words.iter().any(|word| ["define", "undef"].contains(word)) {

@@ -8,7 +8,7 @@ use super::nodes::{NodeKind, Reach};
 use super::places::ObjectPlace;
 use super::symbolic::Poly;
 use super::types::{self, Integer};
-use super::value::{Pointer, ReadValue, Target, VariableIds, VectorParts, holds_pointers};
+use super::value::{Pointer, ReadValue, Target, VariableIds, holds_pointers};
 use super::{Read, Reader};
 use crate::ast::{AddressSpace, CExpr, ExprKind, SourcePlace, Type, VariableId};
 use crate::steps::Dependence;
@@ -23,10 +23,10 @@ impl<'a> Reader<'a> {
             return Ok(self.address(place));
         }
         Ok(match place {
-            ObjectPlace::Variable(id) => match self.state.values.get(id) {
-                Some(value) => value.clone(),
-                None => self.unknown(ty, Dependence::Data),
-            },
+            ObjectPlace::Variable(id) => {
+                let known = self.state.values.get(id).cloned();
+                known.unwrap_or_else(|| self.unknown(ty, Dependence::Data))
+            }
             ObjectPlace::Part(ids, offset) => {
                 self.access_private(false, (ids, offset), ty, at);
                 match self.pointers_in(ids).or_else(|| self.known_part(ids, offset, ty)) {
@@ -34,20 +34,14 @@ impl<'a> Reader<'a> {
                     None => {
                         let depends = self.contents(ids);
                         let formula = self.part_formula(ids, offset, ty);
-                        let value = self.unknown(ty, depends);
-                        self.with_formula(value, formula)
+                        self.made(ty, depends, formula)
                     }
                 }
             }
             ObjectPlace::Memory(space, name, offset) => {
                 let formula = self.access(false, (*space, name, offset), types::parts(ty), at);
-                match self.known_constant(*space, name, ty) {
-                    Some(value) => value,
-                    None => {
-                        let value = self.unknown(ty, Dependence::Data);
-                        self.with_formula(value, formula)
-                    }
-                }
+                let known = self.known_constant(*space, name, ty);
+                known.unwrap_or_else(|| self.made(ty, Dependence::Data, formula))
             }
             ObjectPlace::Lane(whole, vector, lane) => {
                 let value = self.load(whole, vector, at)?;
@@ -56,8 +50,7 @@ impl<'a> Reader<'a> {
                     Some(part) => ReadValue::Int(part),
                     None => {
                         let formula = self.component_formula(&value, *lane);
-                        let value = self.unknown_as(ty, &value);
-                        self.with_formula(value, formula)
+                        self.made(ty, value.depends(&self.terms), formula)
                     }
                 }
             }
@@ -169,10 +162,8 @@ impl<'a> Reader<'a> {
     fn put(&mut self, id: VariableId, at: i64, ty: &Type, value: &ReadValue) {
         let depends = value.depends(&self.terms);
         let size = self.bytes(ty).ok().and_then(|bytes| bytes.constant());
-        let mut parts = match self.state.values.get(&id) {
-            Some(before) => before.parts().cloned().unwrap_or_default(),
-            None => VectorParts::new(),
-        };
+        let before = self.state.values.get(&id).and_then(ReadValue::parts);
+        let mut parts = before.cloned().unwrap_or_default();
         self.smudge(id, depends);
         if matches!(self.type_of(id), None | Some(Type::Scalar(_) | Type::Pointer(..))) {
             return;
@@ -310,7 +301,7 @@ impl<'a> Reader<'a> {
 }
 
 /// The variable, if there is one alone.
-fn only(ids: &VariableIds) -> Option<&VariableId> {
+pub fn only(ids: &VariableIds) -> Option<&VariableId> {
     ids.first().filter(|_| ids.len() == 1)
 }
 

@@ -2,8 +2,8 @@
 
 use tickbound_model::source::Side;
 
-use super::formulas::{FormulaId, Guard};
-use super::nodes::{self, NodeKind, Nodes, joined, matter, same_effect, uncertain};
+use super::formulas::{self, FormulaId, Guard};
+use super::nodes::{self, NodeKind, Nodes, joined, make_uncertain, matter, same_effect};
 use super::symbolic::{AtomKind, Poly};
 use super::value::ReadState;
 use super::{Read, Reader};
@@ -61,11 +61,7 @@ impl<'a> Reader<'a> {
         if self.probing > 0 {
             return (0, part(self));
         }
-        let number = match self.formulas.guards.get_index_of(&guard) {
-            Some(number) => number,
-            None => self.formulas.guards.insert_full(guard, branch).0,
-        };
-        let number = u32::try_from(number).unwrap_or(0);
+        let number = formulas::number(&mut self.formulas.guards, guard, branch);
         self.path.push(number);
         let result = part(self);
         self.path.pop();
@@ -113,22 +109,20 @@ impl<'a> Reader<'a> {
         &mut self,
         condition: &Poly,
         (at, asked): (&SourcePlace, &'a CExpr),
-        then: Nodes,
-        otherwise: Nodes,
+        mut then: Nodes,
+        mut otherwise: Nodes,
     ) -> Read<()> {
         if then.is_empty() && otherwise.is_empty() || self.probing > 0 {
             return Ok(());
         }
         let named = self.terms.sayable(condition);
         let chosen = self.chosen_side(at, asked).is_some();
-        // Of what data decide nothing is certain.
-        let (then, otherwise) = match named || self.says_iterations(condition) {
-            true => (then, otherwise),
-            false if same_effect(&then, &otherwise) => (then, otherwise),
-            false => (uncertain(then), uncertain(otherwise)),
-        };
-        let decided = named || !chosen && self.says_iterations(condition);
         let same = same_effect(&then, &otherwise);
+        // Of what data decide nothing is certain.
+        if !named && !same && !self.says_iterations(condition) {
+            [&mut then, &mut otherwise].into_iter().for_each(make_uncertain);
+        }
+        let decided = named || !chosen && self.says_iterations(condition);
         if !named && same || !matter(&then) && !matter(&otherwise) && !named {
             let both = joined(&mut self.terms, then, otherwise);
             self.append(both);
@@ -160,13 +154,10 @@ impl<'a> Reader<'a> {
             return condition.clone();
         }
         match self.terms.kind_of(condition).cloned() {
-            Some(AtomKind::And(a, b)) => {
-                let (a, b) = (self.implied(&a, unknown), self.implied(&b, unknown));
-                self.terms.and(&a, &b)
-            }
-            Some(AtomKind::Or(a, b)) => {
-                let (a, b) = (self.implied(&a, unknown), self.implied(&b, unknown));
-                self.terms.or(&a, &b)
+            Some(ref kind @ (AtomKind::And(ref a, ref b) | AtomKind::Or(ref a, ref b))) => {
+                let (a, b) = (self.implied(a, unknown), self.implied(b, unknown));
+                let both = matches!(kind, AtomKind::And(..));
+                if both { self.terms.and(&a, &b) } else { self.terms.or(&a, &b) }
             }
             Some(_) => Poly::int(i64::from(unknown)),
             None => {

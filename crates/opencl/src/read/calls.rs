@@ -1,9 +1,10 @@
 //! Calls: functions of the file are walked where they are called.
 
 use super::builtins::Call;
+use super::scan::Loop;
 use super::value::{ReadState, ReadValue};
 use super::{Read, Reader, scan};
-use crate::ast::{CFunction, CStmt, CStmtKind, SourcePlace};
+use crate::ast::{CFunction, CStmt, SourcePlace};
 use crate::error::ReadError;
 use crate::steps::Dependence;
 
@@ -49,16 +50,7 @@ impl<'a> Reader<'a> {
     /// Variables of a function are gone when it is left.
     fn forget_locals(&mut self, function: &CFunction) {
         let ReadState { values, .. } = &mut self.state;
-        for parameter in &function.parameters {
-            values.remove(&parameter.id);
-        }
-        scan::statements(&function.body, &mut |stmt| {
-            if let CStmtKind::Declare(variables) = &stmt.kind {
-                for variable in variables {
-                    values.remove(&variable.id);
-                }
-            }
-        });
+        scan::declared(function, &mut |variable| drop(values.remove(&variable.id)));
     }
 
     fn check_depth(&self, name: &str, at: &SourcePlace) -> Read<()> {
@@ -86,12 +78,7 @@ impl<'a> Reader<'a> {
 fn returns_from_loop(body: &[CStmt]) -> bool {
     let mut found = false;
     scan::statements(body, &mut |stmt| {
-        if let CStmtKind::For { body, .. }
-        | CStmtKind::While(_, body)
-        | CStmtKind::DoWhile(body, _) = &stmt.kind
-        {
-            found |= scan::returns(body);
-        }
+        found |= Loop::of(stmt).is_some_and(|l| scan::returns(l.body));
     });
     found
 }

@@ -179,20 +179,16 @@ impl<'a> Reader<'a> {
             (value, _) => {
                 self.price(CBinaryOp::Sub, &a.ty, &e.at);
                 let formula = self.negated(op, &value, &e.at);
-                let value = self.unknown_as(&e.ty, &value);
-                self.with_formula(value, formula)
+                self.made(&e.ty, value.depends(&self.terms), formula)
             }
         }
     }
 
     /// `++` and `--`.
     fn step(&mut self, op: UnaryOp, a: &'a CExpr, at: &SourcePlace) -> Read<ReadValue> {
-        let (sum, before) = match op {
-            UnaryOp::PreIncrement => (CBinaryOp::Add, true),
-            UnaryOp::PreDecrement => (CBinaryOp::Sub, true),
-            UnaryOp::PostIncrement => (CBinaryOp::Add, false),
-            _ => (CBinaryOp::Sub, false),
-        };
+        let adds = matches!(op, UnaryOp::PreIncrement | UnaryOp::PostIncrement);
+        let before = matches!(op, UnaryOp::PreIncrement | UnaryOp::PreDecrement);
+        let sum = if adds { CBinaryOp::Add } else { CBinaryOp::Sub };
         let feeds = self.feeds(a);
         let place = self.place(a)?;
         let old = self.load(&place, &a.ty, at)?;

@@ -4,11 +4,10 @@ use std::collections::HashMap;
 
 use super::formulas::Guard;
 use super::nodes::{NodeKind, Nodes, has_barrier, matter, mention};
-use super::numbering::set_differing;
+use super::numbering::set_iterations;
 use super::probe::{Change, Probe, Walked};
 use super::questions::MAX_ITERATIONS;
 use super::scan::{Exits, Loop};
-use super::strides::set_iterations;
 use super::strides::usual_truth;
 use super::symbolic::{Atom, AtomKind, Leaf, Poly, WideInterval};
 use super::types::Integer;
@@ -136,7 +135,14 @@ impl<'a> Reader<'a> {
     fn one_by_one(&mut self, l: &Loop<'a>, probe: &Probe, count: &Poly) -> Read<()> {
         self.state = probe.start.clone();
         self.unroll(l, Some(count), probe)?;
-        self.final_values(probe, count)
+        // What counters are worth.
+        let end = self.state_at(probe, count);
+        for (id, change) in &probe.changes {
+            if let (Change::By(_), Some(value)) = (change, end.values.get(id)) {
+                self.state.values.insert(*id, value.clone());
+            }
+        }
+        Ok(())
     }
 
     /// Whether there may be more iterations than are walked one by one, by counters that grow as
@@ -283,8 +289,7 @@ impl<'a> Reader<'a> {
         if body.is_empty() {
             return;
         }
-        set_iterations(&mut self.terms, &mut body, iteration);
-        set_differing(&self.formulas, &self.terms, &mut body, iteration);
+        set_iterations(&self.formulas, &mut self.terms, &mut body, iteration);
         let choices = if has_barrier(&body) { 0 } else { MAX_CHOICES };
         self.emit_repeat(l, body, count, choices);
     }
@@ -435,17 +440,6 @@ impl<'a> Reader<'a> {
         let ((), nodes) = self.capture(|r| r.test(l).map(drop))?;
         if matter(&nodes) {
             self.append(nodes);
-        }
-        Ok(())
-    }
-
-    /// After iterations have been walked one by one: what counters are worth.
-    fn final_values(&mut self, probe: &Probe, count: &Poly) -> Read<()> {
-        let end = self.state_at(probe, count);
-        for (id, change) in &probe.changes {
-            if let (Change::By(_), Some(value)) = (change, end.values.get(id)) {
-                self.state.values.insert(*id, value.clone());
-            }
         }
         Ok(())
     }

@@ -290,8 +290,7 @@ impl<'a> Reader<'a> {
                     }
                     _ => {
                         let formula = self.argument(&parameter.name);
-                        let value = self.unknown(ty, Dependence::Uniform);
-                        self.with_formula(value, formula)
+                        self.made(ty, Dependence::Uniform, formula)
                     }
                 },
             };
@@ -339,10 +338,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A value of a type of which nothing is known but that it depends on what another does.
-    fn unknown_as(&mut self, ty: &Type, other: &ReadValue) -> ReadValue {
-        let depends = other.depends(&self.terms);
-        self.unknown(ty, depends)
+    /// The same with the formula by which it is made.
+    fn made(&mut self, ty: &Type, depends: Dependence, formula: FormulaId) -> ReadValue {
+        let value = self.unknown(ty, depends);
+        self.with_formula(value, formula)
     }
 
     /// The type of a variable.

@@ -166,6 +166,16 @@ impl NodeKind {
         first.into_iter().chain(second).map(Vec::as_slice)
     }
 
+    /// The same, to be changed.
+    pub fn bodies_mut(&mut self) -> impl Iterator<Item = &mut Nodes> {
+        let (first, second) = match self {
+            NodeKind::Repeat { body, .. } => (Some(body), None),
+            NodeKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
+            _ => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
     /// Its own numbers: of a loop, its counts; of a branch, its condition.
     fn numbers(&self) -> impl Iterator<Item = &Poly> {
         let (first, second) = match self {
@@ -190,39 +200,32 @@ pub fn same_effect(a: &[KernelNode], b: &[KernelNode]) -> bool {
 
 /// One for both of two lists with the same effect: what matters once, the arithmetic of both.
 /// Accesses to different addresses keep none of them.
-pub fn joined(terms: &mut PolyTerms, then: Nodes, otherwise: Nodes) -> Nodes {
+pub fn joined(terms: &mut PolyTerms, mut then: Nodes, mut otherwise: Nodes) -> Nodes {
+    [&mut then, &mut otherwise].into_iter().for_each(drop_results);
     let (matters, arithmetic): (Nodes, Nodes) =
-        certain(otherwise).into_iter().partition(|node| node.kind.matters());
+        otherwise.into_iter().partition(|node| node.kind.matters());
     let mut others = matters.into_iter();
-    let mut nodes: Nodes = certain(then)
-        .into_iter()
-        .map(|node| if node.kind.matters() { join(terms, node, others.next()) } else { node })
-        .collect();
-    nodes.extend(arithmetic);
-    nodes
-}
-
-/// The steps without results: data decide whether they are needed.
-fn certain(nodes: Nodes) -> Nodes {
-    nodes.into_iter().filter(|node| !matches!(node.kind, NodeKind::Value(_))).collect()
-}
-
-/// Steps of which data decide whether they are done.
-pub fn uncertain(nodes: Nodes) -> Nodes {
-    let part = |KernelNode { kind, at }| {
-        let kind = match kind {
-            NodeKind::Access(reach) => NodeKind::Access(Reach { maybe: true, ..reach }),
-            NodeKind::Repeat { count, whole, body } => {
-                NodeKind::Repeat { count, whole, body: uncertain(body) }
-            }
-            NodeKind::If { condition, then, otherwise } => {
-                NodeKind::If { condition, then: uncertain(then), otherwise: uncertain(otherwise) }
-            }
-            kind => kind,
-        };
-        KernelNode { kind, at }
+    let own = |node: KernelNode| match node.kind.matters() {
+        true => join(terms, node, others.next()),
+        false => node,
     };
-    certain(nodes).into_iter().map(part).collect()
+    then.into_iter().map(own).chain(arithmetic).collect()
+}
+
+/// Leaves out results: data decide whether they are needed.
+fn drop_results(nodes: &mut Nodes) {
+    nodes.retain(|node| !matches!(node.kind, NodeKind::Value(_)));
+}
+
+/// Notes of steps that data decide whether they are done.
+pub fn make_uncertain(nodes: &mut Nodes) {
+    drop_results(nodes);
+    for node in nodes {
+        if let NodeKind::Access(reach) = &mut node.kind {
+            reach.maybe = true;
+        }
+        node.kind.bodies_mut().for_each(make_uncertain);
+    }
 }
 
 fn join(terms: &mut PolyTerms, node: KernelNode, other: Option<KernelNode>) -> KernelNode {
@@ -232,10 +235,9 @@ fn join(terms: &mut PolyTerms, node: KernelNode, other: Option<KernelNode>) -> K
             let depends = terms.depends(&a.offset).max(terms.depends(&b.offset));
             let depends = depends.max(crate::steps::Dependence::Item);
             let offset = terms.unknown(depends);
-            let array = if a.array == b.array {
-                a.array
-            } else {
-                format!("{} or {}", a.array, b.array).into()
+            let array = match a.array == b.array {
+                true => a.array,
+                false => format!("{} or {}", a.array, b.array).into(),
             };
             NodeKind::Access(Reach { offset, array, maybe: true, ..a })
         }
@@ -270,12 +272,10 @@ pub fn first_mention<'n>(
     })
 }
 
-/// Visits all counts and conditions, outer ones first.
-pub fn numbers(nodes: &[KernelNode], visit: &mut dyn FnMut(&Poly)) {
-    for node in nodes {
-        node.kind.numbers().for_each(&mut *visit);
-        node.kind.bodies().for_each(|body| numbers(body, visit));
-    }
+/// All counts and conditions, outer ones first.
+pub fn numbers(nodes: &[KernelNode]) -> Vec<&Poly> {
+    let kinds = nodes.iter().map(|node| &node.kind);
+    kinds.flat_map(|kind| kind.numbers().chain(kind.bodies().flat_map(numbers))).collect()
 }
 
 /// The steps with other numbers; a branch that is decided gives way to its side.
@@ -336,7 +336,7 @@ pub fn push(nodes: &mut Nodes, node: KernelNode) {
     if let NodeKind::Compute { kind, amount, width } = &node.kind
         && let Some(KernelNode { kind: NodeKind::Compute { kind: k, amount: sum, width: w }, at }) =
             nodes.iter_mut().rev().find(|node| !has_no_price(node))
-        && (k, w) == (&mut { *kind }, &mut { *width })
+        && (*k, *w) == (*kind, *width)
         && (at.line, &at.file) == (node.at.line, &node.at.file)
     {
         *sum = sum.saturating_add(*amount);

@@ -5,20 +5,17 @@ use std::rc::Rc;
 
 use super::formulas::{FormulaId, Formulas};
 use super::nodes::{KernelNode, NodeKind, Nodes, Reach};
+use super::strides::between_iterations;
 use super::symbolic::{Leaf, PolyTerms};
 use crate::ast::AddressSpace;
+use crate::steps::Stride;
 
 /// Visits all accesses that are not private.
 pub fn each_access(nodes: &mut [KernelNode], visit: &mut dyn FnMut(&mut Reach)) {
     for node in nodes {
         match &mut node.kind {
             NodeKind::Access(reach) if reach.space != AddressSpace::Private => visit(reach),
-            NodeKind::Repeat { body, .. } => each_access(body, visit),
-            NodeKind::If { then, otherwise, .. } => {
-                each_access(then, visit);
-                each_access(otherwise, visit);
-            }
-            _ => {}
+            kind => kind.bodies_mut().for_each(|body| each_access(body, visit)),
         }
     }
 }
@@ -38,49 +35,43 @@ pub fn gather(nodes: &[KernelNode], all: &mut Vec<FormulaId>, stored: &mut HashS
     }
 }
 
-/// The steps with some of the results, and without places that are written.
-pub fn kept(nodes: Nodes, keeps: &dyn Fn(FormulaId) -> bool, stored: &HashSet<Rc<str>>) -> Nodes {
-    let part = |KernelNode { kind, at }| {
-        let kind = match kind {
-            NodeKind::Value(value) if !keeps(value.formula) => return None,
-            NodeKind::Value(mut value) => {
-                value.places.retain(|place| !stored.contains(&place.array));
-                NodeKind::Value(value)
-            }
-            NodeKind::Repeat { count, whole, body } => {
-                NodeKind::Repeat { count, whole, body: kept(body, keeps, stored) }
-            }
-            NodeKind::If { condition, then, otherwise } => NodeKind::If {
-                condition,
-                then: kept(then, keeps, stored),
-                otherwise: kept(otherwise, keeps, stored),
-            },
-            kind => kind,
-        };
-        Some(KernelNode { kind, at })
-    };
-    nodes.into_iter().filter_map(part).collect()
+/// Leaves out some of the results, and places that are written.
+pub fn keep(nodes: &mut Nodes, keeps: &dyn Fn(FormulaId) -> bool, stored: &HashSet<Rc<str>>) {
+    nodes.retain_mut(|node| {
+        node.kind.bodies_mut().for_each(|body| keep(body, keeps, stored));
+        let NodeKind::Value(value) = &mut node.kind else { return true };
+        value.places.retain(|place| !stored.contains(&place.array));
+        keeps(value.formula)
+    });
 }
 
-/// Notes of operations whether they differ in each iteration of a loop around.
-pub fn set_differing(
+/// Notes of steps in a loop how far apart its iterations are, and of operations whether they differ
+/// in each.
+pub fn set_iterations(
     formulas: &Formulas,
-    terms: &PolyTerms,
+    terms: &mut PolyTerms,
     nodes: &mut [KernelNode],
     iteration: Leaf,
 ) {
     for node in nodes {
+        let mut set = |reach: &mut Reach| {
+            let between = between_iterations(terms, reach, iteration);
+            reach.iterations.push((iteration, between));
+        };
         match &mut node.kind {
+            NodeKind::Access(reach) => {
+                set(reach);
+                reach.unknown.iter_mut().for_each(set);
+            }
             NodeKind::Value(value) => {
+                value.places.iter_mut().for_each(set);
                 let differs = formulas.differs(terms, value.formula, iteration);
                 value.differs.push((iteration, differs));
             }
-            NodeKind::Repeat { body, .. } => set_differing(formulas, terms, body, iteration),
-            NodeKind::If { then, otherwise, .. } => {
-                set_differing(formulas, terms, then, iteration);
-                set_differing(formulas, terms, otherwise, iteration);
+            NodeKind::Atomic { reach, .. } => reach.iterations.push((iteration, Stride::Irregular)),
+            kind => {
+                kind.bodies_mut().for_each(|body| set_iterations(formulas, terms, body, iteration));
             }
-            _ => {}
         }
     }
 }

@@ -167,45 +167,7 @@ impl<'a> Reader<'a> {
         };
         self.compute(kind, width(ty), at);
     }
-}
 
-/// The result of a comparison of two known real numbers.
-pub fn compared(op: CBinaryOp, a: Option<f64>, b: Option<f64>) -> Option<bool> {
-    let (a, b) = (a?, b?);
-    Some(match op {
-        CBinaryOp::Eq => a == b,
-        CBinaryOp::Ne => a != b,
-        CBinaryOp::Lt => a < b,
-        CBinaryOp::Le => a <= b,
-        CBinaryOp::Gt => a > b,
-        CBinaryOp::Ge => a >= b,
-        _ => return None,
-    })
-}
-
-/// The type that an operator on two types is computed in.
-pub fn operand_type<'t>(a: &'t Type, b: &'t Type) -> &'t Type {
-    match (types::is_real(a), types::is_real(b)) {
-        (true, false) if width(b) == 1 => a,
-        (false, true) if width(a) == 1 => b,
-        _ if width(b) > width(a) => b,
-        _ => a,
-    }
-}
-
-/// The type of an operation's result on integers of two types.
-pub fn result_type(op: CBinaryOp, a: Integer, b: Integer) -> Type {
-    match op {
-        CBinaryOp::Shl | CBinaryOp::Shr => a.promoted().ast(),
-        op if op.is_truth() => INT.ast(),
-        _ => a.common(b).ast(),
-    }
-}
-
-/// A value with its type.
-pub type Typed<'t> = (ReadValue, &'t Type);
-
-impl<'a> Reader<'a> {
     /// A binary operator on two values. The result's type is that of the computation, not yet that
     /// of the expression.
     pub fn arithmetic(
@@ -342,12 +304,45 @@ impl<'a> Reader<'a> {
                         }
                         None => ReadValue::Scaled(depends, number, formula),
                     },
-                    (None, value) => {
-                        let value = self.unknown_as(to, &value);
-                        self.with_formula(value, formula)
-                    }
+                    (None, value) => self.made(to, value.depends(&self.terms), formula),
                 }
             }
         }
     }
 }
+
+/// The result of a comparison of two known real numbers.
+pub fn compared(op: CBinaryOp, a: Option<f64>, b: Option<f64>) -> Option<bool> {
+    let (a, b) = (a?, b?);
+    Some(match op {
+        CBinaryOp::Eq => a == b,
+        CBinaryOp::Ne => a != b,
+        CBinaryOp::Lt => a < b,
+        CBinaryOp::Le => a <= b,
+        CBinaryOp::Gt => a > b,
+        CBinaryOp::Ge => a >= b,
+        _ => return None,
+    })
+}
+
+/// The type that an operator on two types is computed in.
+pub fn operand_type<'t>(a: &'t Type, b: &'t Type) -> &'t Type {
+    match (types::is_real(a), types::is_real(b)) {
+        (true, false) if width(b) == 1 => a,
+        (false, true) if width(a) == 1 => b,
+        _ if width(b) > width(a) => b,
+        _ => a,
+    }
+}
+
+/// The type of an operation's result on integers of two types.
+pub fn result_type(op: CBinaryOp, a: Integer, b: Integer) -> Type {
+    match op {
+        CBinaryOp::Shl | CBinaryOp::Shr => a.promoted().ast(),
+        op if op.is_truth() => INT.ast(),
+        _ => a.common(b).ast(),
+    }
+}
+
+/// A value with its type.
+pub type Typed<'t> = (ReadValue, &'t Type);

@@ -2,14 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
+use indexmap::IndexMap;
 use tickbound_expr::BinaryOp;
 
 use super::formulas::{ArraySpan, FormulaId, Guard, Needs, SOME_ITEM, apart_classes};
 use super::nodes::{KernelNode, NodeKind, Nodes, Reach, Value};
-use super::numbering::{each_access, gather, kept};
+use super::numbering::{each_access, gather, keep};
 use super::symbolic::{AtomKind, Leaf, Monomial, Poly, WideInterval};
 use super::{Read, Reader, strides};
-use crate::ast::{AddressSpace, CExpr, CVariable, ExprKind, SourcePlace};
+use crate::ast::{AddressSpace, CExpr, CVariable, ExprKind, SourcePlace, VariableId};
 use crate::error::ReadError;
 use crate::preprocess::REQUIRED_GROUP;
 use crate::steps::{
@@ -22,10 +23,10 @@ use crate::steps::{
 const MAX_STEPS: usize = 100_000;
 
 impl<'a> Reader<'a> {
-    /// The steps without products that additions take with them, and with numbers for formulas.
-    fn number_results(&mut self, nodes: Nodes) -> Nodes {
+    /// Leaves out products that additions take with them, and numbers formulas.
+    fn number_results(&mut self, nodes: &mut Nodes) {
         let (mut all, mut stored) = (Vec::new(), HashSet::new());
-        gather(&nodes, &mut all, &mut stored);
+        gather(nodes, &mut all, &mut stored);
         self.needs = self.formulas.needs(&mut self.terms);
         let at_run_time = self.formulas.at_run_time(false);
         let live = |needs: &Needs, formula: FormulaId| {
@@ -42,9 +43,8 @@ impl<'a> Reader<'a> {
         self.known_first =
             known_first.filter(|(id, leaf)| leaf.is_some() || !soon.contains(id)).collect();
         self.keys = self.formulas.keys(&self.terms, &all);
-        let mut nodes = nodes;
-        self.number_accesses(&mut nodes);
-        kept(nodes, &|id| live(&self.needs, id) && !absorbed.contains(&id), &stored)
+        self.number_accesses(nodes);
+        keep(nodes, &|id| live(&self.needs, id) && !absorbed.contains(&id), &stored);
     }
 
     /// Numbers for accesses that never have one address.
@@ -74,14 +74,12 @@ impl<'a> Reader<'a> {
 
     /// The steps out of what was read.
     pub fn finish(mut self) -> Read<KernelSteps> {
-        let nodes = std::mem::take(&mut self.nodes);
-        let nodes = self.number_results(nodes);
+        let mut nodes = std::mem::take(&mut self.nodes);
+        self.number_results(&mut nodes);
         let mut left = MAX_STEPS;
         let body = self.steps(nodes, &mut left)?;
-        let locals = std::mem::take(&mut self.locals);
-        let locals = self.arrays(locals.into_values())?;
-        let privates = std::mem::take(&mut self.privates);
-        let privates = self.arrays(privates.into_values())?;
+        let locals = self.arrays(&self.locals)?;
+        let privates = self.arrays(&self.privates)?;
         let read_only = self.entry.parameters.iter().filter(|parameter| parameter.read_only);
         let read_only = read_only.map(|parameter| parameter.name.clone()).collect();
         let required = self.required_group()?;
@@ -107,11 +105,11 @@ impl<'a> Reader<'a> {
         Ok(Some(RequiredGroup { at: self.entry.at.clone(), sizes }))
     }
 
-    fn arrays(&self, all: impl Iterator<Item = (&'a CVariable, Poly)>) -> Read<Vec<Array>> {
-        all.map(|(CVariable { name, at, .. }, bytes)| {
-            Ok(Array { name: name.clone(), bytes: self.number(&bytes, at)?, at: at.clone() })
-        })
-        .collect()
+    fn arrays(&self, all: &IndexMap<VariableId, (&CVariable, Poly)>) -> Read<Vec<Array>> {
+        let array = |(CVariable { name, at, .. }, bytes): &(&CVariable, Poly)| {
+            Ok(Array { name: name.clone(), bytes: self.number(bytes, at)?, at: at.clone() })
+        };
+        all.values().map(array).collect()
     }
 
     fn steps(&mut self, nodes: Nodes, left: &mut usize) -> Read<Vec<KernelStep>> {

@@ -184,7 +184,8 @@ impl<'a> Reader<'a> {
             Type::Array(element, length) => {
                 let size = self.bytes(element)?;
                 let length = match length {
-                    Some(length) => self.length(length)?,
+                    // It is of macros and constants, so walking it has no effects.
+                    Some(length) => self.constant(length)?,
                     None => Poly::int(1),
                 };
                 self.terms.mul(&size, &length)
@@ -199,11 +200,6 @@ impl<'a> Reader<'a> {
                 self.aligned(&size, alignment(ty))
             }
         })
-    }
-
-    /// The length of an array. It is of macros and constants, so walking it has no effects.
-    fn length(&mut self, length: &CExpr) -> Read<Poly> {
-        self.constant(length)
     }
 }
 

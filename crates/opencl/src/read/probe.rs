@@ -96,11 +96,8 @@ impl<'a> Reader<'a> {
     pub fn probe_halved(&mut self, l: &Loop<'a>, probe: &Probe) -> Read<Option<Probe>> {
         let asked = |(id, change): (&VariableId, &Change)| {
             let from = self.is_signed_from_zero(*id, probe);
-            let leaf = probe.placeholders.get(id).map(|atom| self.terms.kind(*atom));
-            let mentioned = match leaf {
-                Some(AtomKind::Leaf(leaf)) => self.terms.mentions(&probe.condition, *leaf),
-                _ => false,
-            };
+            let leaf = probe.placeholders.get(id);
+            let mentioned = leaf.is_some_and(|atom| self.terms.has(&probe.condition, *atom));
             (from && mentioned && *change == Change::Somehow).then_some(*id)
         };
         let known: VariableIds = probe.changes.iter().filter_map(asked).collect();
@@ -128,12 +125,10 @@ impl<'a> Reader<'a> {
             let head = self.state.clone();
             let condition = self.look(l)?;
             let after = std::mem::replace(&mut self.state, start.clone());
-            let more = self.missed(&head, &after, &mut variables, &mut start);
-            if more {
+            if self.missed(&head, &after, &mut variables, &mut start) {
                 continue;
             }
             let changes = self.changes(&variables, &head, &after, mark);
-            let placeholders = placeholders.into_iter().collect();
             let ends = self.ends(&placeholders, &changes, &after, mark);
             return Ok(Probe { start, changes, placeholders, ends, condition, mark });
         }
@@ -158,17 +153,16 @@ impl<'a> Reader<'a> {
         start: &ReadState,
         variables: &VariableIds,
         not_negative: &VariableIds,
-    ) -> Vec<(VariableId, Atom)> {
-        let mut found = Vec::new();
+    ) -> BTreeMap<VariableId, Atom> {
+        let mut found = BTreeMap::new();
         self.state = start.clone();
         for id in variables {
             let Some(value) = start.values.get(id) else { continue };
-            let range =
-                self.type_of(*id).and_then(Integer::of).map_or(WideInterval::ALL, |i| i.range());
-            let range = match not_negative.contains(id) {
-                true => range.meet(WideInterval::new(0, i64::MAX)),
-                false => range,
-            };
+            let ty = self.type_of(*id).and_then(Integer::of);
+            let mut range = ty.map_or(WideInterval::ALL, Integer::range);
+            if not_negative.contains(id) {
+                range = range.meet(WideInterval::new(0, i64::MAX));
+            }
             let likely = range.meet(WideInterval::new(-LIKELY, LIKELY));
             let mut leaf = || {
                 let leaf = self.terms.counter(range, likely, Vec::new());

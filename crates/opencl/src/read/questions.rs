@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use itertools::Itertools;
 use tickbound_model::source::{QuestionKey, Side};
 
 use super::nodes::{KernelNode, first_mention};
@@ -12,6 +13,9 @@ use crate::ast::{CBinaryOp, CExpr, CFunction, CStmt, CStmtKind, ExprKind, Source
 use crate::error::ReadError;
 use crate::request::{ReadRequest, Symbol, bound_name};
 use crate::written::written;
+
+/// Most iterations of a loop that are walked one by one.
+pub const MAX_ITERATIONS: i64 = 64;
 
 /// A loop or branch: where it stands, and its condition, if it has one.
 pub type QuestionPlace<'e> = (&'e SourcePlace, Option<&'e CExpr>);
@@ -90,11 +94,8 @@ pub fn matched(request: &ReadRequest, unit: &Unit) -> (BTreeSet<usize>, BTreeSet
         let found = |asked: &QuestionKey, places: &[QuestionPlace<'_>]| {
             places.iter().any(|place| fits(asked, function, &entry.at.file, *place))
         };
-        let of_loops = request.bounds.iter().enumerate().filter(|(_, (a, _))| found(a, &loops));
-        bounds.extend(of_loops.map(|(i, _)| i));
-        let of_branches =
-            request.branches.iter().enumerate().filter(|(_, (a, _))| found(a, &branches));
-        sides.extend(of_branches.map(|(i, _)| i));
+        bounds.extend(request.bounds.iter().positions(|(asked, _)| found(asked, &loops)));
+        sides.extend(request.branches.iter().positions(|(asked, _)| found(asked, &branches)));
     }
     (bounds, sides)
 }
@@ -123,12 +124,7 @@ impl<'a> Reader<'a> {
         let function = self.calls.last().and_then(|name| self.unit.functions.get(*name));
         function.is_some_and(|function| fits(asked, function, &self.entry.at.file, place))
     }
-}
 
-/// Most iterations of a loop that are walked one by one.
-pub const MAX_ITERATIONS: i64 = 64;
-
-impl<'a> Reader<'a> {
     /// The iterations of a loop are not known, because of data or for another reason.
     pub fn unbounded(&self, l: &Loop<'a>, on_data: bool) -> ReadError {
         ReadError::Unbounded { at: l.at.clone(), key: self.key(l.test), on_data }
@@ -148,15 +144,4 @@ impl<'a> Reader<'a> {
         });
         ReadError::Differing { at: at.clone(), line: inner.line, branch, most: MAX_ITERATIONS }
     }
-}
-
-/// There may be too many iterations to walk them one by one.
-pub fn too_many_iterations(at: &SourcePlace) -> ReadError {
-    ReadError::at(
-        at,
-        format!(
-            "the loop's iterations differ, and there may be more than {MAX_ITERATIONS} of them"
-        ),
-        "bound its parameters",
-    )
 }

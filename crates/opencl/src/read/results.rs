@@ -54,7 +54,7 @@ impl Reader<'_> {
             |atom| matches!(self.terms.kind(atom), AtomKind::Name(name) if name.starts_with('$')),
         );
         match at_run_time {
-            true => self.multiple(number),
+            true => self.private_place(NUMBER.into(), number.clone()),
             false => FormulaId::CONSTANT,
         }
     }
@@ -87,14 +87,6 @@ impl Reader<'_> {
             }
             false => self.formulas.add(Formula::Either([(then, a), (otherwise, b)])),
         }
-    }
-
-    /// A whole number, maybe times an argument.
-    fn multiple(&mut self, number: &Poly) -> FormulaId {
-        if self.terms.on_data(number) {
-            return FormulaId::UNKNOWN;
-        }
-        self.private_place(NUMBER.into(), number.clone())
     }
 
     /// A number that no compiler knows, but is loaded from no memory.

@@ -3,7 +3,7 @@
 //! Parts and exits of loops, assigned variables, lone products, and the integer variables that feed
 //! addresses and loops, also by way of other variables and of functions.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 
@@ -140,14 +140,19 @@ pub fn variables(unit: &Unit) -> HashMap<VariableId, &CVariable> {
     let mut found: HashMap<VariableId, &CVariable> =
         unit.globals.iter().map(|global| (global.id, global)).collect();
     for function in unit.functions.values() {
-        found.extend(function.parameters.iter().map(|parameter| (parameter.id, parameter)));
-        statements(&function.body, &mut |stmt| {
-            if let CStmtKind::Declare(declared) = &stmt.kind {
-                found.extend(declared.iter().map(|variable| (variable.id, variable)));
-            }
-        });
+        declared(function, &mut |variable| _ = found.insert(variable.id, variable));
     }
     found
+}
+
+/// Visits the parameters and the variables of a function.
+pub fn declared<'a>(function: &'a CFunction, visit: &mut dyn FnMut(&'a CVariable)) {
+    function.parameters.iter().for_each(&mut *visit);
+    statements(&function.body, &mut |stmt| {
+        if let CStmtKind::Declare(declared) = &stmt.kind {
+            declared.iter().for_each(&mut *visit);
+        }
+    });
 }
 
 /// Visits all statements, outer ones first.
@@ -340,18 +345,13 @@ pub fn feeding(unit: &Unit, variables: &HashMap<VariableId, &CVariable>) -> Hash
     let integer = |id: &VariableId| variables.get(id).is_some_and(|v| Integer::of(&v.ty).is_some());
     let functions = &unit.functions;
     let mut found = HashSet::new();
-    let mut sources: Vec<(VariableId, Vec<VariableId>)> = Vec::new();
+    let mut sources: Vec<(VariableId, VariableIds)> = Vec::new();
     for function in unit.functions.values() {
         statements(&function.body, &mut |stmt| {
             match &stmt.kind {
-                CStmtKind::For { condition, step, .. } => {
-                    condition
-                        .iter()
-                        .chain(step)
-                        .for_each(|e| found.extend(mentioned(functions, e)));
-                }
-                CStmtKind::While(c, _) | CStmtKind::DoWhile(_, c) => {
-                    found.extend(mentioned(functions, c))
+                CStmtKind::For { .. } | CStmtKind::While(..) | CStmtKind::DoWhile(..) => {
+                    let own = direct_expressions(stmt).into_iter();
+                    found.extend(own.flat_map(|e| mentioned(functions, e)));
                 }
                 CStmtKind::Declare(declared) => {
                     let given = declared.iter().filter_map(|v| Some((v.id, v.init.as_ref()?)));
@@ -365,16 +365,24 @@ pub fn feeding(unit: &Unit, variables: &HashMap<VariableId, &CVariable>) -> Hash
                     if let ExprKind::Call(name, arguments) = &e.kind
                         && let Some(called) = unit.functions.get(name)
                     {
-                        let passed = called.parameters.iter().zip(arguments);
-                        sources
-                            .extend(passed.map(|(to, from)| (to.id, mentioned(functions, from))));
+                        let given = called.parameters.iter().map(|to| to.id);
+                        let passed = arguments.iter().map(|from| mentioned(functions, from));
+                        sources.extend(given.zip(passed));
                     }
                 });
             }
         });
     }
     found.retain(integer);
-    while grows(&mut found, &sources, &integer) {}
+    let mut before = 0;
+    while found.len() > before {
+        before = found.len();
+        for (id, from) in &sources {
+            if found.contains(id) {
+                found.extend(from.iter().filter(|id| integer(id)));
+            }
+        }
+    }
     found
 }
 
@@ -385,7 +393,7 @@ fn look(
     functions: &Functions,
     e: &CExpr,
     found: &mut HashSet<VariableId>,
-    sources: &mut Vec<(VariableId, Vec<VariableId>)>,
+    sources: &mut Vec<(VariableId, VariableIds)>,
 ) {
     match &e.kind {
         ExprKind::Index(base, index) => {
@@ -407,30 +415,16 @@ fn look(
     }
 }
 
-fn grows(
-    found: &mut HashSet<VariableId>,
-    sources: &[(VariableId, Vec<VariableId>)],
-    integer: &dyn Fn(&VariableId) -> bool,
-) -> bool {
-    let before = found.len();
-    for (id, from) in sources {
-        if found.contains(id) {
-            found.extend(from.iter().filter(|id| integer(id)));
-        }
-    }
-    found.len() > before
-}
-
 /// Functions that work on addresses as operators do.
 const WHOLE: [&str; 7] = ["min", "max", "clamp", "abs", "mul24", "mad24", "select"];
 
 /// Variables in an expression, but not those in subscripts inside it, nor in arguments of functions
 /// that read memory or work on real numbers. What a function of the file is given may lead to its
 /// result.
-fn mentioned(unit: &Functions, e: &CExpr) -> Vec<VariableId> {
-    let mut found = BTreeSet::new();
+fn mentioned(unit: &Functions, e: &CExpr) -> VariableIds {
+    let mut found = VariableIds::new();
     gather(unit, e, &mut found);
-    found.into_iter().collect()
+    found
 }
 
 fn gather(unit: &Functions, e: &CExpr, found: &mut VariableIds) {

@@ -27,10 +27,9 @@ use super::Reader;
 use super::nodes::{
     KernelNode, NodeKind, Nodes, first_mention, has_barrier, mapped, numbers, size,
 };
-use super::numbering::set_differing;
+use super::numbering::set_iterations;
 use super::questions::MAX_ITERATIONS;
 use super::scan::Loop;
-use super::strides::set_iterations;
 use super::sums::{Apart, Over};
 use super::symbolic::{Atom, AtomKind, Leaf, Poly, PolyTerms};
 use super::unroll::guarded;
@@ -134,7 +133,7 @@ impl<'a> Reader<'a> {
             let inside = self.terms.less(a, b);
             self.terms.assume(&inside);
         }
-        let found = find(&mut self.terms, nodes, cut);
+        let found = first_edge(&mut self.terms, &numbers(nodes), cut);
         let apart = match found {
             Found::Growing if cut.many => {
                 let over = Over { atom: cut.atom, iteration: cut.iteration, from, to };
@@ -253,18 +252,10 @@ impl<'a> Reader<'a> {
         if body.is_empty() {
             return body;
         }
-        set_iterations(&mut self.terms, &mut body, cut.iteration);
-        set_differing(&self.formulas, &self.terms, &mut body, cut.iteration);
+        set_iterations(&self.formulas, &mut self.terms, &mut body, cut.iteration);
         let whole = (count != *cut.whole).then(|| cut.whole.clone());
         vec![KernelNode { kind: NodeKind::Repeat { count, whole, body }, at: cut.l.at.clone() }]
     }
-}
-
-/// The first part of a count or condition that changes with the iteration.
-fn find(terms: &mut PolyTerms, nodes: &[KernelNode], cut: &Cut<'_, '_>) -> Found {
-    let mut asked = Vec::new();
-    numbers(nodes, &mut |poly| asked.push(poly.clone()));
-    first_edge(terms, &asked.iter().collect::<Vec<_>>(), cut)
 }
 
 fn edge_of(terms: &mut PolyTerms, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
@@ -278,12 +269,21 @@ fn edge_of(terms: &mut PolyTerms, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
             continue;
         }
         return match terms.kind(atom).clone() {
-            AtomKind::Negative(p) => sign_edge(terms, atom, &p, cut),
+            AtomKind::Negative(p) => {
+                sign_change(terms, atom, &p, (Poly::int(1), Poly::int(0)), cut)
+            }
             AtomKind::Zero(p) => zero_edge(terms, atom, &p, cut),
             AtomKind::And(a, b) | AtomKind::Or(a, b) => first_edge(terms, &[&a, &b], cut),
             AtomKind::Choice(c, a, b) => first_edge(terms, &[&c, &a, &b], cut),
-            AtomKind::Min(a, b) => lesser_edge(terms, atom, (&a, &b), (&a, &b), cut),
-            AtomKind::Max(a, b) => lesser_edge(terms, atom, (&a, &b), (&b, &a), cut),
+            // The sign of their difference distinguishes two.
+            AtomKind::Min(a, b) => {
+                let difference = terms.sub(&a, &b);
+                sign_change(terms, atom, &difference, (a, b), cut)
+            }
+            AtomKind::Max(a, b) => {
+                let difference = terms.sub(&a, &b);
+                sign_change(terms, atom, &difference, (b, a), cut)
+            }
             _ => Found::Other,
         };
     }
@@ -339,22 +339,6 @@ fn sign_change(
         return Found::Edge(Edge { part, at, before: other, there: None, after: below });
     }
     Found::Other
-}
-
-fn sign_edge(terms: &mut PolyTerms, part: Atom, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
-    sign_change(terms, part, poly, (Poly::int(1), Poly::int(0)), cut)
-}
-
-/// The lesser or the greater of two, which the sign of their difference distinguishes.
-fn lesser_edge(
-    terms: &mut PolyTerms,
-    part: Atom,
-    (a, b): (&Poly, &Poly),
-    (if_less, otherwise): (&Poly, &Poly),
-    cut: &Cut<'_, '_>,
-) -> Found {
-    let difference = terms.sub(a, b);
-    sign_change(terms, part, &difference, (if_less.clone(), otherwise.clone()), cut)
 }
 
 /// A part that is true where the polynomial is zero, which is in one iteration.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::Reader;
+use super::access::only;
 use super::formulas::{Formula, FormulaId, StoredValue};
 use super::probe::{Change, Probe};
 use super::symbolic::{AtomKind, Leaf, Poly};
@@ -24,7 +25,7 @@ impl Reader<'_> {
         }
         let local = space == AddressSpace::Local;
         if let (true, [value]) = (local && overwrites, values.as_slice()) {
-            self.formulas.store(array, *value, &self.iterations);
+            self.formulas.stores.push((array.clone(), *value, self.iterations.clone()));
         }
         let leaves = self.terms.leaves(offset).into_iter();
         values.extend(leaves.filter_map(|leaf| self.formulas.loaded.get(&leaf)));
@@ -66,8 +67,7 @@ impl Reader<'_> {
 
     /// What these private variables hold, if it is one.
     pub fn contents_formula(&mut self, ids: &VariableIds) -> FormulaId {
-        let only = ids.first().filter(|_| ids.len() == 1);
-        let value = only.and_then(|id| self.state.values.get(id)).cloned();
+        let value = only(ids).and_then(|id| self.state.values.get(id)).cloned();
         value.map_or(FormulaId::UNKNOWN, |value| self.formula_of(&value))
     }
 
@@ -114,7 +114,7 @@ impl Reader<'_> {
         formula: FormulaId,
     ) {
         if self.probing == 0
-            && let (Some(id), 1) = (ids.first(), ids.len())
+            && let Some(id) = only(ids)
         {
             let stored = self.formulas.add(Formula::Stored(before, offset.clone(), formula));
             self.set_formula(*id, stored);
@@ -148,7 +148,7 @@ impl Reader<'_> {
                 ends.insert(id, self.whole_formula(&number));
             }
         }
-        self.formulas.end(iteration, ends);
+        self.formulas.ends.insert(iteration, ends);
     }
 
     /// At the beginning of an iteration, what the variables carry that change in it.

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use tickbound_expr::{BinaryOp, Function};
 
-use super::nodes::{KernelNode, NodeKind, Reach};
+use super::nodes::Reach;
 use super::symbolic::{Atom, AtomKind, Leaf, Monomial, Poly, PolyTerms, WideInterval};
 use crate::ast::AddressSpace;
 use crate::steps::{Dependence, Digit, Stride, SymbolExpr};
@@ -113,7 +113,11 @@ pub fn groups(terms: &mut PolyTerms, reach: &Reach) -> Vec<Stride> {
 /// remainder of the count itself, these two.
 pub fn digits(terms: &mut PolyTerms, reach: &Reach) -> Option<Vec<Digit>> {
     let reach = unscaled(terms, reach);
-    let dimensions: Vec<Place> = (0..3).filter_map(|d| Place::of_dimension(terms, d)).collect();
+    let place = |d: usize| {
+        let extent = SymbolExpr::Name(format!("$local_{d}"));
+        Some(Place { atom: terms.find("lid", d)?, extent })
+    };
+    let dimensions: Vec<Place> = (0..3).filter_map(place).collect();
     let exact = |terms: &mut PolyTerms, reach: &Reach| {
         plain(terms, reach, &dimensions).or_else(|| divided(terms, reach, &dimensions))
     };
@@ -136,13 +140,6 @@ struct Place {
     extent: SymbolExpr,
 }
 
-impl Place {
-    fn of_dimension(terms: &PolyTerms, d: usize) -> Option<Place> {
-        let atom = terms.find("lid", d)?;
-        Some(Place { atom, extent: SymbolExpr::Name(format!("$local_{d}")) })
-    }
-}
-
 fn plain(terms: &mut PolyTerms, reach: &Reach, places: &[Place]) -> Option<Vec<Digit>> {
     let mut digits = Vec::new();
     for Place { atom, extent } in places {
@@ -158,7 +155,7 @@ fn divided(terms: &mut PolyTerms, reach: &Reach, dimensions: &[Place]) -> Option
     gather_divisions(terms, &reach.offset, &mut found);
     let (count, by) = found.first().cloned()?;
     if found.iter().any(|other| *other != (count.clone(), by.clone()))
-        || has_items(terms, &by, dimensions)
+        || dimensions.iter().any(|place| terms.has(&by, place.atom))
     {
         return None;
     }
@@ -200,8 +197,9 @@ fn divided(terms: &mut PolyTerms, reach: &Reach, dimensions: &[Place]) -> Option
 /// Quotients and remainders of what differs between items, with what is divided and by what.
 fn gather_divisions(terms: &PolyTerms, poly: &Poly, found: &mut Vec<(Poly, Poly)>) {
     for atom in poly.atoms() {
-        let own = terms.info(atom).depends == Dependence::Item;
-        if !own && !has_any_item(terms, atom) {
+        let is_item =
+            |d: usize| terms.find("lid", d).is_some_and(|lid| terms.has(&Poly::atom(atom), lid));
+        if terms.info(atom).depends != Dependence::Item && !(0..3).any(is_item) {
             continue;
         }
         match terms.kind(atom) {
@@ -240,14 +238,6 @@ fn counted(
     (rest == Poly::int(0)).then(|| (dimensions.to_vec(), Vec::new()))
 }
 
-fn has_items(terms: &PolyTerms, poly: &Poly, dimensions: &[Place]) -> bool {
-    dimensions.iter().any(|place| terms.has(poly, place.atom))
-}
-
-fn has_any_item(terms: &PolyTerms, atom: Atom) -> bool {
-    (0..3).any(|d| terms.find("lid", d).is_some_and(|lid| terms.has(&Poly::atom(atom), lid)))
-}
-
 /// Whether there is an atom in it that depends on the item and has no name.
 fn differs_unnamed(terms: &PolyTerms, poly: &Poly) -> bool {
     poly.atoms().any(|atom| {
@@ -256,38 +246,8 @@ fn differs_unnamed(terms: &PolyTerms, poly: &Poly) -> bool {
     })
 }
 
-/// Puts in the distance between iterations of a loop around these steps.
-pub fn set_iterations(terms: &mut PolyTerms, nodes: &mut [KernelNode], iteration: Leaf) {
-    for node in nodes {
-        match &mut node.kind {
-            NodeKind::Access(reach) => {
-                let between = between_iterations(terms, reach, iteration);
-                reach.iterations.push((iteration, between));
-                for place in &mut reach.unknown {
-                    let between = between_iterations(terms, place, iteration);
-                    place.iterations.push((iteration, between));
-                }
-            }
-            NodeKind::Value(value) => {
-                for place in &mut value.places {
-                    let between = between_iterations(terms, place, iteration);
-                    place.iterations.push((iteration, between));
-                }
-            }
-            NodeKind::Atomic { reach, .. } => {
-                reach.iterations.push((iteration, Stride::Irregular));
-            }
-            NodeKind::Repeat { body, .. } => set_iterations(terms, body, iteration),
-            NodeKind::If { then, otherwise, .. } => {
-                set_iterations(terms, then, iteration);
-                set_iterations(terms, otherwise, iteration);
-            }
-            _ => {}
-        }
-    }
-}
-
-fn between_iterations(terms: &mut PolyTerms, reach: &Reach, iteration: Leaf) -> Stride {
+/// The distance between iterations of a loop around.
+pub fn between_iterations(terms: &mut PolyTerms, reach: &Reach, iteration: Leaf) -> Stride {
     // Leaves that came after the iteration may have another value in each, but for the counters of
     // loops further inside.
     let inside = |leaf: &Leaf| reach.iterations.iter().any(|(counter, _)| counter == leaf);
@@ -339,12 +299,8 @@ pub enum Neighbours {
 
 /// The offset with the value that most items have for each part that differs at a border.
 pub fn interior(terms: &mut PolyTerms, offset: &Poly, of: Neighbours) -> Poly {
-    let mut usual = HashMap::new();
-    for atom in offset.atoms() {
-        if let Some(value) = usual_value(terms, atom, of) {
-            usual.insert(atom, value);
-        }
-    }
+    let usual = offset.atoms().filter_map(|atom| Some((atom, usual_value(terms, atom, of)?)));
+    let usual: HashMap<Atom, Poly> = usual.collect();
     if usual.is_empty() { offset.clone() } else { terms.substitute(offset, &usual) }
 }
 
@@ -436,16 +392,15 @@ pub fn usual_truth(terms: &mut PolyTerms, condition: &Poly) -> Option<bool> {
                 _ => None,
             }
         }
-        Some(AtomKind::And(a, b)) => match (usual_truth(terms, &a), usual_truth(terms, &b)) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (Some(true), Some(true)) => Some(true),
-            _ => None,
-        },
-        Some(AtomKind::Or(a, b)) => match (usual_truth(terms, &a), usual_truth(terms, &b)) {
-            (Some(true), _) | (_, Some(true)) => Some(true),
-            (Some(false), Some(false)) => Some(false),
-            _ => None,
-        },
+        Some(ref kind @ (AtomKind::And(ref a, ref b) | AtomKind::Or(ref a, ref b))) => {
+            // One that fails decides `and`, one that holds `or`.
+            let decides = matches!(kind, AtomKind::Or(..));
+            match (usual_truth(terms, a), usual_truth(terms, b)) {
+                (Some(one), _) | (_, Some(one)) if one == decides => Some(one),
+                (Some(_), Some(_)) => Some(!decides),
+                _ => None,
+            }
+        }
         Some(_) => None,
         None => {
             let negated = terms.not(condition);

@@ -49,7 +49,8 @@ impl Over<'_> {
     /// Takes the steps of an iteration apart; `None` if they differ otherwise. It must be known of
     /// the counter that it is one of the numbers.
     pub fn apart(&self, terms: &mut PolyTerms, nodes: &[KernelNode]) -> Option<Apart> {
-        if has_barrier(nodes) && !uniform(terms, nodes) {
+        let differs = |poly: &Poly| terms.depends(poly) != Dependence::Uniform;
+        if has_barrier(nodes) && numbers(nodes).into_iter().any(differs) {
             return None;
         }
         self.steps(terms, nodes)
@@ -119,8 +120,11 @@ impl Over<'_> {
                     let product = times.product(terms, &count)?;
                     inside.extend(self.summed(terms, inner, body, product)?);
                 }
-                _ if free(terms, inner, self.iteration) => alike.push(inner.clone()),
-                _ => return None,
+                _ => {
+                    let mut numbers = numbers(std::slice::from_ref(inner)).into_iter();
+                    let depends = numbers.any(|poly| terms.mentions(poly, self.iteration));
+                    (!depends).then(|| alike.push(inner.clone()))?;
+                }
             }
         }
         let mut all = Vec::new();
@@ -208,19 +212,4 @@ fn powers(terms: &mut PolyTerms, end: &Poly, power: usize) -> Option<Poly> {
         sum = terms.mul(&raised, end);
     }
     Some(sum)
-}
-
-/// Whether nothing in a step depends on the counter.
-fn free(terms: &PolyTerms, node: &KernelNode, iteration: Leaf) -> bool {
-    let mut free = true;
-    let node = std::slice::from_ref(node);
-    numbers(node, &mut |poly| free &= !terms.mentions(poly, iteration));
-    free
-}
-
-/// Whether all items of a group do the same.
-fn uniform(terms: &PolyTerms, nodes: &[KernelNode]) -> bool {
-    let mut uniform = true;
-    numbers(nodes, &mut |poly| uniform &= terms.depends(poly) == Dependence::Uniform);
-    uniform
 }

@@ -81,13 +81,10 @@ fn iterations_until(terms: &mut PolyTerms, poly: &Poly, iteration: Atom) -> Opti
 fn both(terms: &mut PolyTerms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> {
     match (terms.has(a, iteration), terms.has(b, iteration)) {
         (true, true) => both_change(terms, a, b, iteration),
+        (true, false) => both(terms, b, a, iteration),
         (false, true) => {
             let b = trips(terms, b, iteration)?;
             Some(terms.choice(a, &b, &Poly::int(0)))
-        }
-        (true, false) => {
-            let a = trips(terms, a, iteration)?;
-            Some(terms.choice(b, &a, &Poly::int(0)))
         }
         (false, false) => None,
     }
@@ -102,22 +99,18 @@ fn both_change(terms: &mut PolyTerms, a: &Poly, b: &Poly, iteration: Atom) -> Op
             return Some(terms.choice(&free, &without, &with));
         }
     }
-    match (is_until(terms, a), is_until(terms, b)) {
+    let (p, other) = match (is_until(terms, a), is_until(terms, b)) {
         (Some(p), Some(q)) => {
             let (p, q) = (meets(terms, &p, iteration)?, meets(terms, &q, iteration)?);
             let first = up_to(terms, &p.1, &q);
-            Some(terms.choice(&p.0, &first, &q.1))
+            return Some(terms.choice(&p.0, &first, &q.1));
         }
-        (Some(p), None) => {
-            let (meets, count) = (meets(terms, &p, iteration)?, trips(terms, b, iteration)?);
-            Some(up_to(terms, &count, &meets))
-        }
-        (None, Some(q)) => {
-            let (meets, count) = (meets(terms, &q, iteration)?, trips(terms, a, iteration)?);
-            Some(up_to(terms, &count, &meets))
-        }
-        (None, None) => lesser(terms, a, b, iteration),
-    }
+        (Some(p), None) => (p, b),
+        (None, Some(q)) => (q, a),
+        (None, None) => return lesser(terms, a, b, iteration),
+    };
+    let (meets, count) = (meets(terms, &p, iteration)?, trips(terms, other, iteration)?);
+    Some(up_to(terms, &count, &meets))
 }
 
 /// The lesser of the iterations of two conditions that stay false once they are.

@@ -3,12 +3,13 @@
 use super::formulas::Guard;
 use super::nodes::{KernelNode, NodeKind, Nodes};
 use super::probe::{Change, Probe};
-use super::questions::{MAX_ITERATIONS, too_many_iterations};
+use super::questions::MAX_ITERATIONS;
 use super::scan::Loop;
 use super::symbolic::{AtomKind, Poly};
 use super::value::ReadState;
 use super::{Read, Reader};
 use crate::ast::VariableId;
+use crate::error::ReadError;
 
 /// An iteration that was walked.
 struct Iteration {
@@ -81,7 +82,13 @@ impl<'a> Reader<'a> {
             pending = next;
             iterations.push(Iteration { guard, left, test, body });
         }
-        Err(if count.is_some() { too_many_iterations(l.at) } else { self.unbounded(l, false) })
+        let many = format!(
+            "the loop's iterations differ, and there may be more than {MAX_ITERATIONS} of them"
+        );
+        Err(match count {
+            Some(_) => ReadError::at(l.at, many, "bound its parameters"),
+            None => self.unbounded(l, false),
+        })
     }
 
     /// The counter of `while (n != 1) { n /= 2; ... }` that begins at or above 1: it never comes

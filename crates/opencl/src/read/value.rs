@@ -149,13 +149,11 @@ impl ReadValue {
             }
             (ReadValue::Int(a), ReadValue::Int(b)) => ReadValue::Int(terms.choice(c, a, b)),
             (ReadValue::Pointer(a), ReadValue::Pointer(b)) => {
-                match Target::either(&a.target, &b.target) {
-                    Some(target) => {
-                        let offset = terms.choice(c, &a.offset, &b.offset);
-                        ReadValue::Pointer(Pointer { target, offset })
-                    }
-                    None => ReadValue::other(Dependence::Data),
-                }
+                let Some(target) = Target::either(&a.target, &b.target) else {
+                    return ReadValue::other(Dependence::Data);
+                };
+                let offset = terms.choice(c, &a.offset, &b.offset);
+                ReadValue::Pointer(Pointer { target, offset })
             }
             _ => {
                 let both = a.depends(terms).max(b.depends(terms)).max(terms.depends(c));
@@ -163,9 +161,7 @@ impl ReadValue {
             }
         }
     }
-}
 
-impl ReadValue {
     /// A value of which nothing is known but what it depends on.
     pub fn other(depends: Dependence) -> ReadValue {
         ReadValue::Other(depends, FormulaId::UNKNOWN)
@@ -239,12 +235,8 @@ impl ReadState {
 
     /// What holds after two paths have come together; variables that only one knows are gone.
     pub fn merge(terms: &mut PolyTerms, c: &Poly, a: &ReadState, b: &ReadState) -> ReadState {
-        let mut values = BTreeMap::new();
-        for (id, x) in &a.values {
-            if let Some(y) = b.values.get(id) {
-                values.insert(*id, ReadValue::choice(terms, c, x, y));
-            }
-        }
+        let both = a.values.iter().filter_map(|(id, x)| Some((*id, x, b.values.get(id)?)));
+        let values = both.map(|(id, x, y)| (id, ReadValue::choice(terms, c, x, y))).collect();
         let returned = match (&a.returned, &b.returned) {
             (Some(x), Some(y)) => Some(ReadValue::choice(terms, c, x, y)),
             (Some(x), None) | (None, Some(x)) => Some(x.clone()),

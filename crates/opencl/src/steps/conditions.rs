@@ -10,27 +10,37 @@ use super::SymbolExpr;
 /// group (in the dimensions that the condition names): its place is compared with `==`, or is below
 /// 1, alone or beside other conditions.
 pub fn picks_one(condition: &SymbolExpr, holds: bool) -> bool {
-    match condition {
-        SymbolExpr::Not(inner) => picks_one(inner, !holds),
-        SymbolExpr::Binary(BinaryOp::Eq, a, b) if holds => depends_on_item(a) || depends_on_item(b),
-        SymbolExpr::Binary(BinaryOp::Ne, a, b) if !holds => {
-            depends_on_item(a) || depends_on_item(b)
-        }
-        SymbolExpr::Binary(BinaryOp::And, a, b) if holds => {
-            picks_one(a, true) || picks_one(b, true)
-        }
-        SymbolExpr::Binary(BinaryOp::Or, a, b) if !holds => {
-            picks_one(a, false) || picks_one(b, false)
-        }
-        SymbolExpr::Binary(BinaryOp::Lt, a, b) if holds => is_place(a) && **b == SymbolExpr::Int(1),
-        SymbolExpr::Binary(BinaryOp::Ge, a, b) if !holds => {
-            is_place(a) && **b == SymbolExpr::Int(1)
-        }
-        SymbolExpr::Binary(BinaryOp::Le, a, b) if holds => is_place(a) && **b == SymbolExpr::Int(0),
-        SymbolExpr::Binary(BinaryOp::Gt, a, b) if !holds => {
-            is_place(a) && **b == SymbolExpr::Int(0)
-        }
-        place => !holds && is_place(place),
+    use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
+    let (op, a, b) = match condition {
+        SymbolExpr::Not(inner) => return picks_one(inner, !holds),
+        SymbolExpr::Binary(op, a, b) => (op, a, b),
+        place => return !holds && is_place(place),
+    };
+    match (op, holds) {
+        (Eq, true) | (Ne, false) => depends_on_item(a) || depends_on_item(b),
+        (And, true) | (Or, false) => picks_one(a, holds) || picks_one(b, holds),
+        (Lt, true) | (Ge, false) => is_place(a) && **b == SymbolExpr::Int(1),
+        (Le, true) | (Gt, false) => is_place(a) && **b == SymbolExpr::Int(0),
+        _ => false,
+    }
+}
+
+/// The comparison that holds where another one does not.
+pub(crate) fn opposite(op: BinaryOp) -> Option<BinaryOp> {
+    use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
+    let pairs = [(Eq, Ne), (Lt, Ge), (Le, Gt)];
+    let both = pairs.into_iter().flat_map(|(a, b)| [(a, b), (b, a)]);
+    both.into_iter().find(|(own, _)| *own == op).map(|(_, other)| other)
+}
+
+/// The number that is above 0 where a comparison by order holds.
+pub(crate) fn above_zero(op: BinaryOp, a: &SymbolExpr, b: &SymbolExpr) -> Option<SymbolExpr> {
+    match op {
+        BinaryOp::Lt => Some(b - a),
+        BinaryOp::Gt => Some(a - b),
+        BinaryOp::Le => Some(b - a + 1),
+        BinaryOp::Ge => Some(a - b + 1),
+        _ => None,
     }
 }
 
@@ -61,8 +71,13 @@ pub(crate) fn is_affine(number: &SymbolExpr, depends: &impl Fn(&SymbolExpr) -> b
 
 /// Whether a name with this prefix is in a number.
 pub(crate) fn mentions(number: &SymbolExpr, prefix: &str) -> bool {
+    has_name(number, |name| name.starts_with(prefix))
+}
+
+/// Whether there is such a name in a number.
+pub fn has_name(number: &SymbolExpr, is: impl Fn(&str) -> bool) -> bool {
     let mut found = false;
-    number.names(&mut |name: &String| found |= name.starts_with(prefix));
+    number.names(&mut |name: &String| found |= is(name));
     found
 }
 
@@ -84,10 +99,7 @@ pub(crate) fn at_end_of_group(number: &SymbolExpr, last: [bool; 3]) -> SymbolExp
     with_names(number, |name| {
         let d = name.strip_prefix("$lid_")?.parse::<usize>().ok()?;
         Some(match last.get(d)? {
-            true => {
-                let size = SymbolExpr::Name(format!("$local_{d}"));
-                SymbolExpr::binary(BinaryOp::Sub, size, SymbolExpr::Int(1))
-            }
+            true => SymbolExpr::Name(format!("$local_{d}")) - 1,
             false => SymbolExpr::Int(0),
         })
     })

@@ -13,8 +13,10 @@
 
 mod conditions;
 
-pub(crate) use conditions::{TURN, at_end_of_group, is_affine, mentions, with_names};
-pub use conditions::{depends_on_item, picks_one};
+pub(crate) use conditions::{
+    TURN, above_zero, at_end_of_group, is_affine, mentions, opposite, with_names,
+};
+pub use conditions::{depends_on_item, has_name, picks_one};
 
 use serde::{Deserialize, Serialize};
 use tickbound_expr::Expr;

@@ -2,11 +2,11 @@
 
 use tickbound_expr::{BinaryOp, Expr};
 
-use super::number::{ceil_div, choice, less, max, min};
+use super::number::{ceil_div, choice, less, max, min, sizes};
 use crate::ast::SourcePlace;
 use crate::error::Read;
 use crate::lower::{Item, Names};
-use crate::steps::{SymbolExpr, depends_on_item, is_affine};
+use crate::steps::{SymbolExpr, above_zero, depends_on_item, is_affine, mentions};
 
 /// How many are active, of how many.
 pub(super) type Fraction = (Expr, Expr);
@@ -56,12 +56,6 @@ pub(super) struct MiddleGroup {
     warp: i64,
 }
 
-/// A number that decides which items fulfil a condition: those where it is above 0, or is 0.
-enum Fulfilled {
-    Above(SymbolExpr),
-    Zero(SymbolExpr),
-}
-
 impl MiddleGroup {
     /// Of a launch with these names, in warps of `warp` items.
     pub fn new(names: &Names, warp: i64) -> MiddleGroup {
@@ -77,38 +71,34 @@ impl MiddleGroup {
         holds: bool,
         at: &SourcePlace,
     ) -> Read<Option<Active>> {
-        use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
-        let minus = |a: &SymbolExpr, b: &SymbolExpr| {
-            SymbolExpr::binary(BinaryOp::Sub, a.clone(), b.clone())
-        };
-        let plus_one = |n| SymbolExpr::binary(BinaryOp::Add, n, SymbolExpr::Int(1));
+        use BinaryOp::{And, Eq, Ne, Or};
         if let Some(condition) = undivided(condition) {
             return self.active(&condition, holds, at);
         }
-        let (which, fulfilled) = match condition {
+        // A number that is above 0, or is 0, for the items that fulfil the condition.
+        let (number, zero, fulfilled) = match condition {
             SymbolExpr::Not(inner) => return self.active(inner, !holds, at),
             SymbolExpr::Binary(op @ (And | Or), a, b) if (*op == And) == holds => {
                 let first = self.active(a, holds, at)?;
                 return if first.is_some() { Ok(first) } else { self.active(b, holds, at) };
             }
             // What is not 0 is true.
-            SymbolExpr::Name(_) => (Fulfilled::Zero(condition.clone()), !holds),
-            SymbolExpr::Binary(Eq, a, b) => (Fulfilled::Zero(minus(a, b)), holds),
-            SymbolExpr::Binary(Ne, a, b) => (Fulfilled::Zero(minus(a, b)), !holds),
-            SymbolExpr::Binary(Lt, a, b) => (Fulfilled::Above(minus(b, a)), holds),
-            SymbolExpr::Binary(Gt, a, b) => (Fulfilled::Above(minus(a, b)), holds),
-            SymbolExpr::Binary(Le, a, b) => (Fulfilled::Above(plus_one(minus(b, a))), holds),
-            SymbolExpr::Binary(Ge, a, b) => (Fulfilled::Above(plus_one(minus(a, b))), holds),
+            SymbolExpr::Name(_) => (condition.clone(), true, !holds),
+            SymbolExpr::Binary(op @ (Eq | Ne), a, b) => (&**a - &**b, true, (*op == Eq) == holds),
+            SymbolExpr::Binary(op, a, b) => match above_zero(*op, a, b) {
+                Some(number) => (number, false, holds),
+                None => return Ok(None),
+            },
             _ => return Ok(None),
         };
-        let (Fulfilled::Above(number) | Fulfilled::Zero(number)) = &which;
+        let number = &number;
         let row = if is_affine(number, &depends_on_item) { self.row(number, at)? } else { None };
         let Some((row, inner)) = row else { return Ok(None) };
         let ends = [&self.first, &self.last].map(|names| names.put_in(number, at));
         let [first, last] = ends.map(|end| end.map(|end| end.simplified()));
-        let some = match which {
-            Fulfilled::Zero(_) => some_zero(first?, last?),
-            Fulfilled::Above(_) => above_zero(first?, last?, &row),
+        let some = match zero {
+            true => some_zero(first?, last?),
+            false => some_above_zero(first?, last?, &row),
         };
         let some = if fulfilled { some } else { &row - some };
         let part = ceil_div(&some * &inner, self.warp);
@@ -122,18 +112,11 @@ impl MiddleGroup {
     /// How many places a number distinguishes and how many neighbours share one: those of one
     /// dimension, or of all items. `None` where it names none, or the group.
     fn row(&self, number: &SymbolExpr, at: &SourcePlace) -> Read<Option<(Expr, Expr)>> {
-        let mut dimensions = Vec::new();
-        let mut of_group = false;
-        number.names(&mut |name: &String| {
-            of_group |= name.starts_with("$group_");
-            dimensions.extend((0..3).filter(|d| *name == format!("$lid_{d}")));
-        });
-        dimensions.sort_unstable();
-        dimensions.dedup();
-        let size = |d: usize| self.first.put_in(&SymbolExpr::Name(format!("$local_{d}")), at);
-        let sizes = (0..3).map(|d| Ok(size(d)?.simplified())).collect::<Read<Vec<Expr>>>()?;
+        let dimensions: Vec<usize> =
+            (0..3).filter(|d| mentions(number, &format!("$lid_{d}"))).collect();
+        let sizes = sizes(&self.first, "local", at)?;
         Ok(match dimensions[..] {
-            _ if of_group => None,
+            _ if mentions(number, "$group_") => None,
             [] => None,
             [d] => Some((sizes[d].clone(), sizes[..d].iter().product())),
             _ => Some((sizes.iter().product(), Expr::Int(1))),
@@ -144,16 +127,13 @@ impl MiddleGroup {
 /// The same condition on `a` where it compares `a / n` for a whole number `n`. One of equality is
 /// that of 0: each quotient has as many places.
 fn undivided(condition: &SymbolExpr) -> Option<SymbolExpr> {
-    use BinaryOp::{Add, Div, Eq, FloorDiv, Ge, Gt, Le, Lt, Mul, Ne};
+    use BinaryOp::{Div, Eq, FloorDiv, Ge, Gt, Le, Lt, Ne};
     let SymbolExpr::Binary(op, quotient, m) = condition else { return None };
     let SymbolExpr::Binary(Div | FloorDiv, a, n) = &**quotient else { return None };
     if !matches!(**n, SymbolExpr::Int(1..)) || !depends_on_item(a) || depends_on_item(m) {
         return None;
     }
-    let times = |more| {
-        let m = SymbolExpr::binary(Add, (**m).clone(), SymbolExpr::Int(more));
-        SymbolExpr::binary(Mul, m, (**n).clone())
-    };
+    let times = |more: i64| (&**m + more) * &**n;
     let (op, bound) = match op {
         Eq => (Lt, (**n).clone()),
         Ne => (Ge, (**n).clone()),
@@ -166,7 +146,7 @@ fn undivided(condition: &SymbolExpr) -> Option<SymbolExpr> {
 }
 
 /// For how many of `row` places a number is above 0 that changes evenly from `first` to `last`.
-fn above_zero(first: Expr, last: Expr, row: &Expr) -> Expr {
+fn some_above_zero(first: Expr, last: Expr, row: &Expr) -> Expr {
     let (most, least) = (max(&first, &last), min(&first, &last));
     let steps = (row - 1).simplified();
     let some = match ((&first - &last).simplified(), (&last - &first).simplified()) {

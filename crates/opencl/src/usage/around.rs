@@ -6,11 +6,11 @@
 use tickbound_expr::{BinaryOp, Expr, Function};
 
 use super::active::{self, Active, Fraction};
-use super::number::{ceil_div, choice, less, max, min};
+use super::number::{ceil_div, choice, less, max, min, on_side};
 use crate::ast::SourcePlace;
 use crate::error::Read;
 use crate::lower::{Item, Names};
-use crate::steps::{SymbolExpr, mentions};
+use crate::steps::{SymbolExpr, above_zero, mentions};
 
 /// What stands around a step.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub(super) struct Around {
     /// The items and warps of a group that are active, by conditions on their place in it.
     pub active: Active,
     /// Of all items, how many in how many come here.
-    share: Fraction,
+    pub share: Fraction,
 }
 
 #[derive(Debug, Clone)]
@@ -34,13 +34,6 @@ pub(super) struct Loop {
     pub unrolled: bool,
     /// Iterations of one body, if not.
     pub body: Expr,
-}
-
-impl Loop {
-    /// How often its body is executed.
-    fn bodies(&self) -> Expr {
-        ceil_div(&self.trips, &self.body)
-    }
 }
 
 /// Share of the items that do something. A number that falls evenly from the first item of a
@@ -80,7 +73,7 @@ impl Around {
             return self.taken.clone();
         };
         let all = outer.iter().fold(self.taken.clone(), |all, l| all * &l.trips);
-        all * innermost.bodies()
+        all * ceil_div(&innermost.trips, &innermost.body)
     }
 
     /// Iterations of one body of the innermost loop that is not unrolled as a whole; 1 without one.
@@ -99,37 +92,16 @@ impl Around {
         ceil_div(all * &self.share.0, &self.share.1)
     }
 
-    /// Inside one more loop, unrolled as a whole.
-    pub fn unrolled(&self, trips: Expr) -> Around {
+    /// Inside one more loop.
+    pub fn inside(&self, around: Loop) -> Around {
         let mut inside = self.clone();
-        inside.loops.push(Loop { trips, unrolled: true, body: Expr::Int(1) });
-        inside
-    }
-
-    /// Inside one more loop that stays one, with `body` iterations in one body.
-    pub fn in_loop(&self, trips: Expr, body: Expr) -> Around {
-        let mut inside = self.clone();
-        inside.loops.push(Loop { trips, unrolled: false, body });
+        inside.loops.push(around);
         inside
     }
 
     /// Where a condition holds (1) or does not (0).
     pub fn on_side(&self, condition: Expr, holds: bool) -> Around {
-        let on_side = |taken: &Expr| match holds {
-            true => choice(&condition, taken, 0),
-            false => choice(&condition, 0, taken),
-        };
-        Around { taken: on_side(&self.taken), ..self.clone() }
-    }
-
-    /// Under one more condition, with these active items and warps.
-    pub fn where_active(self, active: Active) -> Around {
-        Around { active: self.active.and(active), ..self }
-    }
-
-    /// The same, behind a condition on the item if there is one.
-    pub fn guarded_if(self, guarded: bool) -> Around {
-        Around { guarded: self.guarded || guarded, ..self }
+        Around { taken: on_side(condition, holds, &self.taken), ..self.clone() }
     }
 
     /// Where only some items come.
@@ -173,10 +145,7 @@ impl Ends {
             SymbolExpr::Binary(BinaryOp::Sub, all, part) if **all == *whole => (&**part, true),
             count => (count, false),
         };
-        match unclamped(part, whole) {
-            Some(above) => self.share(above, whole, others, at),
-            None => Ok(None),
-        }
+        unclamped(part, whole).map_or(Ok(None), |above| self.share(above, whole, others, at))
     }
 
     /// Which items take the side of a branch where its condition holds, or does not.
@@ -187,20 +156,11 @@ impl Ends {
         at: &SourcePlace,
     ) -> Read<Option<Vec<Share>>> {
         let SymbolExpr::Binary(op, a, b) = condition else { return Ok(None) };
-        let difference = |a: &SymbolExpr, b: &SymbolExpr| {
-            SymbolExpr::binary(BinaryOp::Sub, a.clone(), b.clone())
-        };
-        let above = match op {
-            BinaryOp::Lt => difference(b, a),
-            BinaryOp::Gt => difference(a, b),
-            BinaryOp::Le => SymbolExpr::binary(BinaryOp::Add, difference(b, a), SymbolExpr::Int(1)),
-            BinaryOp::Ge => SymbolExpr::binary(BinaryOp::Add, difference(a, b), SymbolExpr::Int(1)),
-            BinaryOp::And if holds => {
-                let both = (self.of_side(a, true, at)?, self.of_side(b, true, at)?);
-                return Ok(both.0.zip(both.1).map(|(a, b)| [a, b].concat()));
-            }
-            _ => return Ok(None),
-        };
+        if *op == BinaryOp::And && holds {
+            let both = (self.of_side(a, true, at)?, self.of_side(b, true, at)?);
+            return Ok(both.0.zip(both.1).map(|(a, b)| [a, b].concat()));
+        }
+        let Some(above) = above_zero(*op, a, b) else { return Ok(None) };
         Ok(self.share(&above, &SymbolExpr::Int(1), !holds, at)?.map(|share| vec![share]))
     }
 
@@ -234,12 +194,10 @@ fn other<'n>(
     function: Function,
     one: &SymbolExpr,
 ) -> Option<&'n SymbolExpr> {
-    match number {
-        SymbolExpr::Call(f, parts) if *f == function => match &parts[..] {
-            [a, b] if a == one => Some(b),
-            [a, b] if b == one => Some(a),
-            _ => None,
-        },
+    let SymbolExpr::Call(f, parts) = number else { return None };
+    match &parts[..] {
+        [a, b] if *f == function && a == one => Some(b),
+        [a, b] if *f == function && b == one => Some(a),
         _ => None,
     }
 }

@@ -25,10 +25,7 @@ const FEW: i64 = 4;
 const CHOICE: i64 = 2;
 
 /// What is done to private arrays, by their names.
-#[derive(Debug, Default)]
-pub(super) struct Arrays {
-    all: IndexMap<String, Array>,
-}
+pub(super) type Arrays = IndexMap<String, Array>;
 
 /// An array, and its accesses.
 #[derive(Debug, Default)]
@@ -59,31 +56,16 @@ pub(super) struct Own {
 }
 
 impl Array {
+    /// Adds an access; `indexed`: 1 if its place is not known in its body.
+    pub fn add(&mut self, indexed: Expr, own: Own) {
+        let before = std::mem::take(&mut self.in_memory);
+        self.in_memory = if before == indexed { before } else { choice(before, 1, indexed) };
+        self.accesses.push(own);
+    }
+
     /// Bytes of an element: the most that one access takes.
     pub fn element(&self) -> i64 {
         self.accesses.iter().map(|own| own.bytes).max().unwrap_or(0)
-    }
-}
-
-impl Arrays {
-    /// Adds an access; `indexed`: 1 if its place is not known in its body.
-    pub fn add(&mut self, array: &str, indexed: Expr, own: Own) {
-        let known = self.all.entry(array.to_owned()).or_default();
-        known.in_memory = either(std::mem::take(&mut known.in_memory), indexed);
-        known.accesses.push(own);
-    }
-
-    /// The array of this name, if something is done to it.
-    pub fn get(&self, name: &str) -> Option<&Array> {
-        self.all.get(name)
-    }
-}
-
-/// 1 if one of two is, else 0.
-fn either(a: Expr, b: Expr) -> Expr {
-    match a == b {
-        true => a,
-        false => choice(a, 1, b),
     }
 }
 

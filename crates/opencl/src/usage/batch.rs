@@ -24,11 +24,12 @@ pub(super) struct Batch {
     /// Waits before barriers, for global and for local memory, in each iteration.
     closed: (Expr, Expr),
     /// Words of 4 bytes of a lane that the loads of an iteration bring.
-    words: Expr,
+    pub words: Expr,
     /// Requests for sectors that are new, in 64ths, and all of which that is known.
     new: Option<(Expr, Expr)>,
-    /// Requests for private arrays that live in memory, in each iteration.
-    arrays: Expr,
+    /// Requests for private arrays that live in memory, in each iteration: what is its own the item
+    /// has stored, and L1 has it.
+    pub arrays: Expr,
     /// Whether an address comes from data, which were waited for before.
     from_data: bool,
     /// Whether there is a loop inside.
@@ -69,11 +70,6 @@ impl Batch {
         });
     }
 
-    /// Adds words of a lane that loads bring into registers.
-    pub fn bring(&mut self, words: Expr) {
-        self.words += words;
-    }
-
     /// Adds requests of which `share` 64ths are for sectors that are new.
     pub fn ask(&mut self, requests: &Expr, share: Expr) {
         let (new, all) = self.new.get_or_insert_with(Default::default);
@@ -86,12 +82,6 @@ impl Batch {
         let (global, local) = std::mem::take(&mut self.requests);
         self.closed.0 += together(global);
         self.closed.1 += together(local);
-    }
-
-    /// Adds requests of a load from a private array in memory: what is its own the item has
-    /// stored, and L1 has it.
-    pub fn load_own(&mut self, requests: Expr) {
-        self.arrays += requests;
     }
 
     /// What is waited for in a loop of `iterations` iterations, in `pieces` pieces, with lines of

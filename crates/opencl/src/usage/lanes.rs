@@ -174,14 +174,8 @@ fn rows(lanes: Expr, extent: Expr) -> Expr {
 
 /// The greatest power of two up to `most`, itself one, that divides a number of at least 1.
 fn power_in(number: Expr, most: i64) -> Expr {
-    let mut power = Expr::Int(1);
-    let mut two = 2;
-    while two <= most {
-        let divides = is_zero(remainder(&number, two));
-        power = choice(divides, two, power);
-        two *= 2;
-    }
-    power
+    let powers = (1..63).map(|bit| 1_i64 << bit).take_while(|power| *power <= most);
+    powers.fold(Expr::Int(1), |less, power| choice(is_zero(remainder(&number, power)), power, less))
 }
 
 /// Lines, in 64ths, that a request of `bytes` bytes a lane touches. `aligned`: whether its rows

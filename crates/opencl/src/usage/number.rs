@@ -2,6 +2,11 @@
 
 use tickbound_expr::{BinaryOp, Expr, Function};
 
+use crate::ast::SourcePlace;
+use crate::error::Read;
+use crate::lower::Names;
+use crate::steps::SymbolExpr;
+
 /// Denominator of parts.
 pub(crate) const SHARES: i64 = 64;
 
@@ -60,6 +65,18 @@ pub(crate) fn choice(
         (_, then, otherwise) if then == otherwise => then,
         (c, a, b) => Expr::Conditional(Box::new(c), Box::new(a), Box::new(b)),
     }
+}
+
+/// A number on the side of a branch where its condition holds, or does not; 0 on the other side.
+pub(crate) fn on_side(condition: Expr, holds: bool, number: &Expr) -> Expr {
+    if holds { choice(condition, number, 0) } else { choice(condition, 0, number) }
+}
+
+/// Sizes of a group (`local`) or of the launch in groups (`groups`), by dimension.
+pub(crate) fn sizes(names: &Names, what: &str, at: &SourcePlace) -> Read<Vec<Expr>> {
+    let size =
+        |d: usize| Ok(names.put_in(&SymbolExpr::Name(format!("${what}_{d}")), at)?.simplified());
+    (0..3).map(size).collect()
 }
 
 /// 1 if none of these is 0, else 0.

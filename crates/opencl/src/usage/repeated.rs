@@ -59,16 +59,13 @@ impl Loaded {
                 }
                 KernelStepKind::Atomic { space, .. } => known.forget(*space, read_only),
                 KernelStepKind::Barrier => known.barrier(read_only),
-                KernelStepKind::Repeat { body, .. } => known = known.around(body, read_only),
-                KernelStepKind::If { then, otherwise, .. } => {
-                    known = known.around(then, read_only).around(otherwise, read_only);
-                }
-                _ => {}
+                _ => step.bodies().for_each(|body| known = known.around(body, read_only)),
             }
         }
         known
     }
 
+    /// What is loaded from a space is not known any more, but for arrays that are `read_only`.
     pub fn forget(&mut self, space: AddressSpace, read_only: &[String]) {
         self.known.retain(|load| load.space != space || read_only.contains(&load.array));
     }

@@ -46,13 +46,12 @@ impl Traffic<'_> {
         let (group, mut axes) = self.of_group();
         let neighbours = self.of_neighbours(at_work);
         let together = self.touched(&neighbours);
-        let shared = self.device.l1.is_some() && *held != Expr::Int(1);
-        let group = match shared {
-            true => {
+        let group = match self.device.l1 {
+            Some(_) if *held != Expr::Int(1) => {
                 let part = part_of(group, self.of_unit(together.clone(), held));
                 self.device.known.narrowed(part)
             }
-            false => group,
+            _ => group,
         };
         axes.extend(self.groups.iter().cloned());
         let launch = self.of_launch(&axes);
@@ -176,17 +175,13 @@ pub(super) fn gap(axes: &[Axis], piece: &Expr, device: &Device<'_>) -> Expr {
     device.known.narrowed(least)
 }
 
-/// Of `groups` groups of `items` items those that are at work at once, within the limit of warps.
-pub(super) fn at_work(device: &Device<'_>, items: Expr, groups: Expr) -> Expr {
-    let held = held(device, items, groups.clone());
-    device.known.narrowed(min(groups, device.units * held))
-}
-
-/// Those of one unit.
-pub(super) fn held(device: &Device<'_>, items: Expr, groups: Expr) -> Expr {
-    let share = ceil_div(groups, device.units);
+/// Of `groups` groups of `items` items those that are at work at once, within the limit of warps,
+/// and those of one unit.
+pub(super) fn at_work(device: &Device<'_>, items: Expr, groups: Expr) -> [Expr; 2] {
+    let share = ceil_div(&groups, device.units);
     let most = most_held(device, ceil_div(items, device.warp));
-    device.known.narrowed(max(1, min(most, share)))
+    let held = device.known.narrowed(max(1, min(most, share)));
+    [device.known.narrowed(min(groups, device.units * &held)), held]
 }
 
 /// Most groups of `warps` warps that a unit has places for.
@@ -297,7 +292,7 @@ mod tests {
     fn groups_at_work_are_those_that_warps_allow() {
         let device = Device { warps_per_unit: Some(8), groups_per_unit: Some(3), ..device(1, 1) };
         let of = |items: i64, groups: i64| {
-            at_work(&device, Expr::Int(items), Expr::Int(groups)).eval(&[]).unwrap()
+            at_work(&device, Expr::Int(items), Expr::Int(groups))[0].eval(&[]).unwrap()
         };
         assert_eq!([of(128, 100), of(32, 100), of(512, 100), of(32, 3)], [4, 6, 2, 3]);
     }

@@ -83,13 +83,11 @@ impl Unroll<'_> {
             let own = match &step.kind {
                 // Private arrays are registers where all is unrolled.
                 KernelStepKind::Value(_)
-                | KernelStepKind::Access(MemoryAccess { space: AddressSpace::Private, .. }) => {
-                    Expr::Int(0)
-                }
-                KernelStepKind::Access(_) => Expr::Int(ACCESS),
-                KernelStepKind::Compute {
+                | KernelStepKind::Access(MemoryAccess { space: AddressSpace::Private, .. })
+                | KernelStepKind::Compute {
                     kind: Arithmetic::Index | Arithmetic::Integer, ..
                 } => Expr::Int(0),
+                KernelStepKind::Access(_) => Expr::Int(ACCESS),
                 KernelStepKind::Compute { amount, .. } => Expr::Int(i64::from(*amount)),
                 KernelStepKind::Atomic { .. } | KernelStepKind::Barrier => Expr::Int(1),
                 // Of the parts of a loop the first represents all.
@@ -118,10 +116,7 @@ impl Unroll<'_> {
                 let known = macros_only(whole.as_ref().unwrap_or(count));
                 !known || self.said(&step.at).is_some() || self.keeps_rolled(body)
             }
-            KernelStepKind::If { then, otherwise, .. } => {
-                self.keeps_rolled(then) || self.keeps_rolled(otherwise)
-            }
-            _ => false,
+            _ => step.bodies().any(|body| self.keeps_rolled(body)),
         })
     }
 }

@@ -56,7 +56,11 @@ impl<'a> Reader<'a> {
                 self.emit(NodeKind::Barrier, &e.at);
                 return Ok(ReadValue::other(Dependence::Uniform));
             }
-            "mem_fence" | "read_mem_fence" | "write_mem_fence" | "atomic_work_item_fence" => {
+            "mem_fence"
+            | "read_mem_fence"
+            | "write_mem_fence"
+            | "atomic_work_item_fence"
+            | "__builtin_assume" => {
                 return Ok(ReadValue::other(Dependence::Uniform));
             }
             "prefetch" => {
@@ -73,9 +77,6 @@ impl<'a> Reader<'a> {
                 if let [value, ..] = self.all(arguments)?.as_slice() {
                     return Ok(value.clone());
                 }
-            }
-            "__builtin_assume" => {
-                return Ok(ReadValue::other(Dependence::Uniform));
             }
             _ => {}
         }

@@ -17,6 +17,21 @@ const OPAQUE: &str = "\
     abs_diff add_sat sub_sat hadd rhadd mad_hi mad_sat mul_hi rotate clz ctz popcount upsample \
     bitselect any all isequal vec_step bit_reverse";
 
+/// Functions that cost as much as an addition.
+const PLAIN: &str = "\
+    fmin fmax fabs floor ceil trunc round rint copysign fdim maxmag minmag sign step degrees \
+    radians ldexp ilogb logb nextafter nan isnan isinf isfinite isnormal signbit isnotequal \
+    isgreater isgreaterequal isless islessequal islessgreater isordered isunordered";
+
+/// Functions that cost more than arithmetic.
+const SPECIAL: &str = "\
+    sqrt rsqrt cbrt exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan sinpi cospi tanpi asin \
+    acos atan atan2 asinpi acospi atanpi atan2pi sinh cosh tanh asinh acosh atanh pow pown powr \
+    rootn hypot erf erfc tgamma lgamma fmod remainder length distance normalize smoothstep cross";
+
+/// Functions with a further result behind their last argument.
+const TWO_RESULTS: &str = "sincos fract modf frexp remquo lgamma_r";
+
 impl<'a> Reader<'a> {
     /// `min`, `clamp`, `mad24`, `select` and the like.
     pub fn integer_function(&mut self, call: Call<'a>) -> Read<Option<ReadValue>> {
@@ -44,8 +59,7 @@ impl<'a> Reader<'a> {
             Some(poly) => ReadValue::Int(poly),
             None => {
                 let formula = self.function_formula((name, name), &values, width(&e.ty), &e.at);
-                let value = self.unknown(&e.ty, depends);
-                self.with_formula(value, formula)
+                self.made(&e.ty, depends, formula)
             }
         }))
     }
@@ -93,24 +107,7 @@ impl<'a> Reader<'a> {
             _ => return None,
         })
     }
-}
 
-/// Functions that cost as much as an addition.
-const PLAIN: &str = "\
-    fmin fmax fabs floor ceil trunc round rint copysign fdim maxmag minmag sign step degrees \
-    radians ldexp ilogb logb nextafter nan isnan isinf isfinite isnormal signbit isnotequal \
-    isgreater isgreaterequal isless islessequal islessgreater isordered isunordered";
-
-/// Functions that cost more than arithmetic.
-const SPECIAL: &str = "\
-    sqrt rsqrt cbrt exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan sinpi cospi tanpi asin \
-    acos atan atan2 asinpi acospi atanpi atan2pi sinh cosh tanh asinh acosh atanh pow pown powr \
-    rootn hypot erf erfc tgamma lgamma fmod remainder length distance normalize smoothstep cross";
-
-/// Functions with a further result behind their last argument.
-const TWO_RESULTS: &str = "sincos fract modf frexp remquo lgamma_r";
-
-impl<'a> Reader<'a> {
     /// `sqrt`, `fma`, `dot` and the like.
     pub fn math_function(&mut self, call: Call<'a>) -> Read<Option<ReadValue>> {
         let Call { name, arguments, e } = call;
@@ -137,8 +134,7 @@ impl<'a> Reader<'a> {
             true => FormulaId::UNKNOWN,
             false => self.function_formula((plain, name), &values, width, &e.at),
         };
-        let value = self.unknown(&e.ty, depends);
-        Ok(Some(self.with_formula(value, formula)))
+        Ok(Some(self.made(&e.ty, depends, formula)))
     }
 }
 

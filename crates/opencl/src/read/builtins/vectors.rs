@@ -24,8 +24,7 @@ impl<'a> Reader<'a> {
         if let (Some(layout), [index, pointer]) = (layout(name, "vload"), arguments) {
             let index = self.index(|r| r.whole(index))?;
             let formula = self.scattered(pointer, &index, &layout, None, e)?;
-            let value = self.unknown(&e.ty, Dependence::Data);
-            return Ok(Some(self.with_formula(value, formula)));
+            return Ok(Some(self.made(&e.ty, Dependence::Data, formula)));
         }
         if let (Some(layout), [data, index, pointer]) = (layout(name, "vstore"), arguments) {
             let data = self.value(data)?;
@@ -45,7 +44,7 @@ impl<'a> Reader<'a> {
                     self.convert(value, &argument.ty, &e.ty, &e.at)
                 }
                 _ if matches!(value, ReadValue::Pointer(_)) => value,
-                _ => self.unknown_as(&e.ty, &value),
+                _ => self.unknown(&e.ty, value.depends(&self.terms)),
             }));
         }
         if matches!(name, "shuffle" | "shuffle2") {
@@ -64,7 +63,7 @@ impl<'a> Reader<'a> {
         if argument.ty != e.ty {
             self.compute(Arithmetic::Convert, width(&e.ty), &e.at);
         }
-        Ok(self.unknown_as(&e.ty, &value))
+        Ok(self.unknown(&e.ty, value.depends(&self.terms)))
     }
 
     /// One access of a vector behind a pointer to its components.
@@ -88,11 +87,12 @@ impl<'a> Reader<'a> {
                 }
                 Ok(loaded)
             }
-            (place, Some(_)) => {
-                self.smudge_place(&place);
+            (place, store) => {
+                if store.is_some() {
+                    self.smudge_place(&place);
+                }
                 Ok(FormulaId::UNKNOWN)
             }
-            (_, None) => Ok(FormulaId::UNKNOWN),
         }
     }
 }

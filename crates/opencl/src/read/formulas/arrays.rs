@@ -9,7 +9,7 @@ use super::formula::{Formula, FormulaId};
 use super::iterations::Part;
 use super::needed::Search;
 use super::offsets::{apart_inside, matched, moves_evenly};
-use super::stored::{Guard, SOME_ITEM, StoredValue};
+use super::stored::{Guard, SOME_ITEM, StoredValue, number};
 use super::table::MAX_VISITED;
 use super::ways::Way;
 
@@ -40,13 +40,9 @@ impl Search<'_> {
     pub(super) fn same_place(&mut self, at: &Poly, offset: &Poly, way: Way) -> Option<Way> {
         let counters = self.terms.leaves(at);
         if at == offset {
-            return Some(counters.into_iter().fold(
-                way,
-                |way, leaf| match way.left.contains(&leaf) {
-                    true => way.moved(leaf, Some(leaf)),
-                    false => way,
-                },
-            ));
+            let left: Vec<Leaf> =
+                counters.into_iter().filter(|leaf| way.left.contains(leaf)).collect();
+            return Some(left.into_iter().fold(way, |way, leaf| way.moved(leaf, Some(leaf))));
         }
         let others = self.terms.leaves(offset);
         let own: Vec<Leaf> = counters.into_iter().filter(|leaf| !others.contains(leaf)).collect();
@@ -75,14 +71,8 @@ impl Search<'_> {
                 }
                 _ => None,
             };
-            let number = moved.map(|(moved, branch)| {
-                let number = match self.guards.get_index_of(&moved) {
-                    Some(number) => number,
-                    None => self.guards.insert_full(moved, branch).0,
-                };
-                u32::try_from(number).unwrap_or(0) | guard & SOME_ITEM
-            });
-            way.path.insert(number.unwrap_or(guard));
+            let own = moved.map(|(moved, branch)| number(&mut self.guards, moved, branch));
+            way.path.insert(own.map_or(guard, |own| own | guard & SOME_ITEM));
         }
         way
     }

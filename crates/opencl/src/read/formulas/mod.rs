@@ -25,6 +25,6 @@ mod ways;
 
 pub use formula::{Formula, FormulaId, RealOperation};
 pub use keys::{ArraySpan, apart_classes};
-pub use stored::{Guard, SOME_ITEM, StoredValue};
+pub use stored::{Guard, SOME_ITEM, StoredValue, number};
 pub use table::Formulas;
 pub use ways::Needs;

@@ -67,32 +67,72 @@ impl Formulas {
         self.guards = guards;
         needs(found)
     }
-}
 
-/// The ways of all parts of each formula together.
-fn needs(found: HashMap<(FormulaId, Part), Vec<Way>>) -> Needs {
-    let mut needs = Needs::new();
-    let mut lanes: HashMap<FormulaId, Vec<Way>> = HashMap::new();
-    for ((id, part), ways) in found {
-        match part {
-            Part::Whole => {
-                needs.entry(id).or_default().extend(ways.into_iter().map(|way| (u8::MAX, way)));
+    /// Notes something that is stored, `certain`ly or not. What it may overwrite is not needed.
+    pub fn keep(
+        &mut self,
+        terms: &PolyTerms,
+        stored: StoredValue,
+        local: bool,
+        certain: bool,
+        overwrites: bool,
+    ) {
+        let guards = &self.guards;
+        let kept = if local { &mut self.local } else { &mut self.kept };
+        kept.retain(|before| {
+            !overwrites
+                || before.array != stored.array
+                || local && before.barriers != stored.barriers
+                || apart(terms, &before.offset, &stored.offset)
+                || exclusive(guards, &before.path, &stored.path)
+        });
+        if certain {
+            kept.push(stored);
+        }
+    }
+
+    /// Of two sides the one that the other is certainly made of, and that one.
+    pub(super) fn common(&self, sides: [(u32, FormulaId); 2]) -> Option<(FormulaId, FormulaId)> {
+        let [(_, a), (_, b)] = sides;
+        let pairs = [(a, b), (b, a)];
+        pairs.into_iter().find(|(common, whole)| self.is_made_of(*whole, *common, MAX_NESTED))
+    }
+
+    /// Whether a formula is certainly made of another one.
+    fn is_made_of(&self, id: FormulaId, other: FormulaId, nested: usize) -> bool {
+        let (mut seen, mut left) = (HashSet::new(), vec![id]);
+        while let Some(id) = left.pop() {
+            if id == other {
+                return true;
             }
-            Part::Component(_) => lanes.entry(id).or_default().extend(ways.into_iter().take(1)),
-            Part::Element(..) => {}
+            if seen.len() >= MAX_VISITED / 16 || !seen.insert(id) {
+                continue;
+            }
+            match self.get(id) {
+                Formula::Computed(_, parts) | Formula::Vector(parts) => left.extend(parts),
+                Formula::Component(base, _) | Formula::After(_, base) => left.push(*base),
+                Formula::WithComponent(_, _, value) => left.push(*value),
+                Formula::Either(sides)
+                    if nested > 0
+                        && sides
+                            .iter()
+                            .all(|(_, side)| self.is_made_of(*side, other, nested - 1)) =>
+                {
+                    return true;
+                }
+                // An array in which what was there is part of what is there.
+                Formula::Stored(before, at, value) if self.begins(*before, other) => {
+                    let part = self.find(&Formula::Element(*before, at.clone()));
+                    return part.is_some_and(|part| {
+                        nested > 0 && self.is_made_of(*value, part, nested - 1)
+                    });
+                }
+                Formula::Stored(_, _, value) => left.push(*value),
+                _ => {}
+            }
         }
+        false
     }
-    for (id, ways) in lanes {
-        let lanes = u8::try_from(ways.len()).unwrap_or(LANES);
-        let mut all = Way::default();
-        for way in ways {
-            all.once.extend(way.once);
-            all.short.extend(way.short);
-            all.path.extend(way.path);
-        }
-        needs.entry(id).or_default().push((lanes, all));
-    }
-    needs
 }
 
 impl Search<'_> {
@@ -146,11 +186,9 @@ impl Search<'_> {
                 @ (Formula::Component(..) | Formula::Vector(_) | Formula::WithComponent(..)),
                 part,
             ) => self.components(formula, part, way),
-            (Formula::Element(base, at), Part::Whole) => {
-                self.want(base, Part::Element(at, None), way);
-            }
-            (Formula::Element(base, at), Part::Component(lane)) => {
-                self.want(base, Part::Element(at, Some(lane)), way);
+            (Formula::Element(base, at), part @ (Part::Whole | Part::Component(_))) => {
+                let lane = if let Part::Component(lane) = part { Some(lane) } else { None };
+                self.want(base, Part::Element(at, lane), way);
             }
             (Formula::Computed(_, parts), part @ (Part::Whole | Part::Component(_))) => {
                 parts.into_iter().for_each(|p| self.want(p, part.clone(), way.clone()));
@@ -195,13 +233,10 @@ impl Search<'_> {
     /// What is needed of the parts of a vector.
     fn components(&mut self, vector: Formula, part: Part, way: Way) {
         match (vector, part) {
-            (Formula::Component(base, lane), Part::Whole) => {
-                self.want(base, Part::Component(lane), way);
-            }
             (Formula::Vector(parts), Part::Component(lane)) if parts.len() > 1 => {
-                parts.get(usize::from(lane)).into_iter().for_each(|p| {
-                    self.want(*p, Part::Whole, way.clone());
-                });
+                if let Some(part) = parts.get(usize::from(lane)) {
+                    self.want(*part, Part::Whole, way);
+                }
             }
             (Formula::Vector(parts), _) => {
                 parts.into_iter().for_each(|p| self.want(p, Part::Whole, way.clone()));
@@ -209,7 +244,8 @@ impl Search<'_> {
             (Formula::WithComponent(_, own, value), Part::Component(lane)) if own == lane => {
                 self.want(value, Part::Whole, way);
             }
-            (Formula::WithComponent(base, ..), Part::Component(lane)) => {
+            (Formula::WithComponent(base, ..), Part::Component(lane))
+            | (Formula::Component(base, lane), Part::Whole) => {
                 self.want(base, Part::Component(lane), way);
             }
             (Formula::WithComponent(base, own, value), Part::Whole) => {
@@ -280,70 +316,28 @@ impl Search<'_> {
     }
 }
 
-impl Formulas {
-    /// Notes something that is stored, `certain`ly or not. What it may overwrite is not needed.
-    pub fn keep(
-        &mut self,
-        terms: &PolyTerms,
-        stored: StoredValue,
-        local: bool,
-        certain: bool,
-        overwrites: bool,
-    ) {
-        let guards = &self.guards;
-        let kept = if local { &mut self.local } else { &mut self.kept };
-        kept.retain(|before| {
-            !overwrites
-                || before.array != stored.array
-                || local && before.barriers != stored.barriers
-                || apart(terms, &before.offset, &stored.offset)
-                || exclusive(guards, &before.path, &stored.path)
-        });
-        if certain {
-            kept.push(stored);
+/// The ways of all parts of each formula together.
+fn needs(found: HashMap<(FormulaId, Part), Vec<Way>>) -> Needs {
+    let mut needs = Needs::new();
+    let mut lanes: HashMap<FormulaId, Vec<Way>> = HashMap::new();
+    for ((id, part), ways) in found {
+        match part {
+            Part::Whole => {
+                needs.entry(id).or_default().extend(ways.into_iter().map(|way| (u8::MAX, way)));
+            }
+            Part::Component(_) => lanes.entry(id).or_default().extend(ways.into_iter().take(1)),
+            Part::Element(..) => {}
         }
     }
-
-    /// Of two sides the one that the other is certainly made of, and that one.
-    pub(super) fn common(&self, sides: [(u32, FormulaId); 2]) -> Option<(FormulaId, FormulaId)> {
-        let [(_, a), (_, b)] = sides;
-        let pairs = [(a, b), (b, a)];
-        pairs.into_iter().find(|(common, whole)| self.is_made_of(*whole, *common, MAX_NESTED))
-    }
-
-    /// Whether a formula is certainly made of another one.
-    fn is_made_of(&self, id: FormulaId, other: FormulaId, nested: usize) -> bool {
-        let (mut seen, mut left) = (HashSet::new(), vec![id]);
-        while let Some(id) = left.pop() {
-            if id == other {
-                return true;
-            }
-            if seen.len() >= MAX_VISITED / 16 || !seen.insert(id) {
-                continue;
-            }
-            match self.get(id) {
-                Formula::Computed(_, parts) | Formula::Vector(parts) => left.extend(parts),
-                Formula::Component(base, _) | Formula::After(_, base) => left.push(*base),
-                Formula::WithComponent(_, _, value) => left.push(*value),
-                Formula::Either(sides)
-                    if nested > 0
-                        && sides
-                            .iter()
-                            .all(|(_, side)| self.is_made_of(*side, other, nested - 1)) =>
-                {
-                    return true;
-                }
-                // An array in which what was there is part of what is there.
-                Formula::Stored(before, at, value) if self.begins(*before, other) => {
-                    let part = self.find(&Formula::Element(*before, at.clone()));
-                    return part.is_some_and(|part| {
-                        nested > 0 && self.is_made_of(*value, part, nested - 1)
-                    });
-                }
-                Formula::Stored(_, _, value) => left.push(*value),
-                _ => {}
-            }
+    for (id, ways) in lanes {
+        let lanes = u8::try_from(ways.len()).unwrap_or(LANES);
+        let mut all = Way::default();
+        for way in ways {
+            all.once.extend(way.once);
+            all.short.extend(way.short);
+            all.path.extend(way.path);
         }
-        false
+        needs.entry(id).or_default().push((lanes, all));
     }
+    needs
 }

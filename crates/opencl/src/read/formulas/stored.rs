@@ -19,6 +19,14 @@ pub enum Guard {
 /// Guards by their numbers, each with that of the first branch that it is a side of.
 pub type Guards = IndexMap<Guard, u32>;
 
+/// The number of a guard, which is a side of the branch with this number.
+pub fn number(guards: &mut Guards, guard: Guard, branch: u32) -> u32 {
+    let entry = guards.entry(guard);
+    let number = u32::try_from(entry.index()).unwrap_or(0);
+    entry.or_insert(branch);
+    number
+}
+
 /// Something that is stored.
 #[derive(Debug, Clone)]
 pub struct StoredValue {

@@ -20,9 +20,9 @@ type Origin = (FormulaId, HashMap<Leaf, Poly>, Vec<(Leaf, FormulaId)>);
 pub struct Formulas {
     table: IndexSet<Formula>,
     /// For each loop what its variables hold at the end of an iteration.
-    pub(super) ends: HashMap<Leaf, BTreeMap<VariableId, FormulaId>>,
+    pub ends: HashMap<Leaf, BTreeMap<VariableId, FormulaId>>,
     /// What is stored in local arrays, and the loops around.
-    pub(super) stores: Vec<(Rc<str>, FormulaId, Vec<Leaf>)>,
+    pub stores: Vec<(Rc<str>, FormulaId, Vec<Leaf>)>,
     /// What is certainly stored in memory that the host sees, and not overwritten.
     pub(super) kept: Vec<StoredValue>,
     /// The same in local memory.
@@ -245,19 +245,9 @@ impl Formulas {
         new
     }
 
-    /// Notes what variables hold at the end of an iteration.
-    pub fn end(&mut self, of: Leaf, variables: BTreeMap<VariableId, FormulaId>) {
-        self.ends.insert(of, variables);
-    }
-
     /// What a variable holds at the end of an iteration.
     pub fn end_of(&self, of: Leaf, variable: VariableId) -> Option<FormulaId> {
         self.ends.get(&of)?.get(&variable).copied()
-    }
-
-    /// Notes what is stored in a local array.
-    pub fn store(&mut self, array: &Rc<str>, value: FormulaId, loops: &[Leaf]) {
-        self.stores.push((array.clone(), value, loops.to_vec()));
     }
 
     /// All formulas that are made of something that is loaded, or of ids or arguments; `first`:

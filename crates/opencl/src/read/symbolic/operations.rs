@@ -28,13 +28,17 @@ impl PolyTerms {
 
     /// A new leaf where there is no result.
     pub(super) fn or_unknown(&mut self, result: Option<Poly>, a: &Poly, b: &Poly) -> Poly {
-        match result {
-            Some(poly) => poly,
-            None => {
-                let depends = self.depends(a).max(self.depends(b));
-                self.unknown(depends)
-            }
+        let depends = |terms: &PolyTerms| terms.depends(a).max(terms.depends(b));
+        result.unwrap_or_else(|| self.unknown(depends(self)))
+    }
+
+    /// The value without factors that are at least 1.
+    fn without_common(&self, poly: &Poly) -> Poly {
+        let mut poly = poly.clone();
+        while let Some(atom) = self.common_atom(&[&poly]) {
+            poly = poly.split((&atom, 1)).0;
         }
+        poly
     }
 
     /// 1 if the value is less than zero.
@@ -45,10 +49,7 @@ impl PolyTerms {
         if self.never_negative(poly) {
             return Poly::int(0);
         }
-        let mut poly = poly.clone();
-        while let Some(atom) = self.common_atom(&[&poly]) {
-            poly = poly.split((&atom, 1)).0;
-        }
+        let mut poly = self.without_common(poly);
         let common = poly.content();
         if common > 1 {
             // g q + c < 0 exactly if q + floor(c / g) < 0
@@ -78,10 +79,7 @@ impl PolyTerms {
         if self.is_truth(poly) {
             return self.not(poly);
         }
-        let mut poly = poly.clone();
-        while let Some(atom) = self.common_atom(&[&poly]) {
-            poly = poly.split((&atom, 1)).0;
-        }
+        let mut poly = self.without_common(poly);
         let (common, constant) = (poly.content(), poly.constant_term());
         if common > 1 && constant % common != 0 {
             return Poly::int(0);
@@ -171,34 +169,24 @@ impl PolyTerms {
     }
 
     pub fn min(&mut self, a: &Poly, b: &Poly) -> Poly {
-        if self.at_most_always(a, b) {
-            return a.clone();
-        }
-        if self.at_most_always(b, a) {
-            return b.clone();
-        }
-        self.extreme(a, b, AtomKind::Min, i128::min)
+        self.extreme(a, b, true)
     }
 
     pub fn max(&mut self, a: &Poly, b: &Poly) -> Poly {
-        if self.at_most_always(a, b) {
-            return b.clone();
-        }
-        if self.at_most_always(b, a) {
-            return a.clone();
-        }
-        self.extreme(a, b, AtomKind::Max, i128::max)
+        self.extreme(a, b, false)
     }
 
-    /// The lesser or the greater of two that cannot be ordered. What both have in common stands
-    /// outside.
-    fn extreme(
-        &mut self,
-        a: &Poly,
-        b: &Poly,
-        kind: fn(Poly, Poly) -> AtomKind,
-        of: fn(i128, i128) -> i128,
-    ) -> Poly {
+    /// The lesser or the greater of two. Where they cannot be ordered, what both have in common
+    /// stands outside.
+    fn extreme(&mut self, a: &Poly, b: &Poly, lesser: bool) -> Poly {
+        if self.at_most_always(a, b) {
+            return if lesser { a.clone() } else { b.clone() };
+        }
+        if self.at_most_always(b, a) {
+            return if lesser { b.clone() } else { a.clone() };
+        }
+        let kind = if lesser { AtomKind::Min } else { AtomKind::Max };
+        let of = if lesser { i128::min } else { i128::max };
         let (common, a, b) = common_part(a, b);
         let (a, b) = if a <= b { (a, b) } else { (b, a) };
         let range = |x: WideInterval, y: WideInterval| {
@@ -234,23 +222,7 @@ impl PolyTerms {
     pub fn unknown_truth(&mut self, depends: Dependence) -> Poly {
         self.leaf(WideInterval::TRUTH, depends)
     }
-}
 
-/// The terms that two polynomials share, and what is left of each.
-fn common_part(a: &Poly, b: &Poly) -> (Poly, Poly, Poly) {
-    let shared = a.terms().iter().filter(|(monomial, coefficient)| {
-        b.terms().iter().any(|(m, c)| m == monomial && c == coefficient)
-    });
-    let common = shared.fold(Poly::default(), |sum, (monomial, coefficient)| {
-        sum.add(&Poly::term(monomial.clone(), *coefficient)).unwrap_or(sum)
-    });
-    match (a.sub(&common), b.sub(&common)) {
-        (Some(x), Some(y)) => (common, x, y),
-        _ => (Poly::default(), a.clone(), b.clone()),
-    }
-}
-
-impl PolyTerms {
     /// `a << s` for a shift below 63.
     pub fn shift_left(&mut self, a: &Poly, s: &Poly) -> Poly {
         let power = self.power_of_two(s);
@@ -270,7 +242,7 @@ impl PolyTerms {
             (Some(mask), None) => self.mask(b, mask),
             (None, Some(mask)) => self.mask(a, mask),
             (None, None) if a == b => a.clone(),
-            (None, None) if self.both_truths(a, b) => self.and(a, b),
+            (None, None) if self.is_truth(a) && self.is_truth(b) => self.and(a, b),
             (None, None) => {
                 let range = self.not_negative_below(a).or(self.not_negative_below(b));
                 let depends = self.depends(a).max(self.depends(b));
@@ -288,7 +260,8 @@ impl PolyTerms {
             _ if self.disjoint(a, b) || self.disjoint(b, a) => return self.add(a, b),
             _ => {}
         }
-        if a.constant().is_none() && b.constant().is_none() && self.both_truths(a, b) {
+        if a.constant().is_none() && b.constant().is_none() && self.is_truth(a) && self.is_truth(b)
+        {
             return self.or(a, b);
         }
         // a | b = a + b - (a & b)
@@ -342,12 +315,22 @@ impl PolyTerms {
         range.least >= 0 && range.greatest < 1 << zeros.min(62)
     }
 
-    fn both_truths(&self, a: &Poly, b: &Poly) -> bool {
-        WideInterval::TRUTH.covers(self.interval(a)) && WideInterval::TRUTH.covers(self.interval(b))
-    }
-
     fn not_negative_below(&self, a: &Poly) -> Option<WideInterval> {
         let range = self.interval(a);
         (range.least >= 0).then(|| WideInterval::new(0, range.greatest))
+    }
+}
+
+/// The terms that two polynomials share, and what is left of each.
+fn common_part(a: &Poly, b: &Poly) -> (Poly, Poly, Poly) {
+    let shared = a.terms().iter().filter(|(monomial, coefficient)| {
+        b.terms().iter().any(|(m, c)| m == monomial && c == coefficient)
+    });
+    let common = shared.fold(Poly::default(), |sum, (monomial, coefficient)| {
+        sum.add(&Poly::term(monomial.clone(), *coefficient)).unwrap_or(sum)
+    });
+    match (a.sub(&common), b.sub(&common)) {
+        (Some(x), Some(y)) => (common, x, y),
+        _ => (Poly::default(), a.clone(), b.clone()),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use itertools::{EitherOrBoth, Itertools};
 use smallvec::SmallVec;
 
 /// An atom, one of a table: [`Terms`](super::PolyTerms).
@@ -78,32 +79,17 @@ impl Poly {
 
     /// All atoms, each once, in order.
     pub fn distinct_atoms(&self) -> Vec<Atom> {
-        let mut atoms: Vec<Atom> = self.atoms().collect();
-        atoms.sort_unstable();
-        atoms.dedup();
-        atoms
+        self.atoms().sorted_unstable().dedup().collect()
     }
 
     pub fn add(&self, other: &Poly) -> Option<Poly> {
-        let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
         let mut sum: Vec<(Monomial, i64)> = Vec::with_capacity(self.0.len() + other.0.len());
-        loop {
-            let order = match (a.peek(), b.peek()) {
-                (None, None) => break,
-                (Some(_), None) => std::cmp::Ordering::Less,
-                (None, Some(_)) => std::cmp::Ordering::Greater,
-                (Some((x, _)), Some((y, _))) => x.cmp(y),
-            };
-            match order {
-                std::cmp::Ordering::Less => sum.extend(a.next().cloned()),
-                std::cmp::Ordering::Greater => sum.extend(b.next().cloned()),
-                std::cmp::Ordering::Equal => {
-                    if let (Some((monomial, x)), Some((_, y))) = (a.next(), b.next()) {
-                        let coefficient = x.checked_add(*y)?;
-                        if coefficient != 0 {
-                            sum.push((monomial.clone(), coefficient));
-                        }
-                    }
+        for pair in self.0.iter().merge_join_by(other.0.iter(), |(a, _), (b, _)| a.cmp(b)) {
+            match pair {
+                EitherOrBoth::Left(term) | EitherOrBoth::Right(term) => sum.push(term.clone()),
+                EitherOrBoth::Both((monomial, x), (_, y)) => {
+                    let coefficient = x.checked_add(*y)?;
+                    sum.extend((coefficient != 0).then(|| (monomial.clone(), coefficient)));
                 }
             }
         }
@@ -135,11 +121,7 @@ impl Poly {
                 product = product.add(&Poly::term(monomial, c.checked_mul(*d)?))?;
             }
         }
-        (product.degree() <= 12).then_some(product)
-    }
-
-    fn degree(&self) -> usize {
-        self.0.iter().map(|(monomial, _)| monomial.len()).max().unwrap_or(0)
+        product.0.iter().all(|(monomial, _)| monomial.len() <= 12).then_some(product)
     }
 
     /// `(q, r)` with `self = q * divisor + r` for a divisor of a single term, where `r` has no

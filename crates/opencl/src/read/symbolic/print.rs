@@ -4,7 +4,7 @@ use tickbound_expr::{BinaryOp, Expr, Function};
 
 use super::poly::gcd;
 use super::{AtomKind, Monomial, Poly, PolyTerms};
-use crate::steps::SymbolExpr;
+use crate::steps::{SymbolExpr, opposite};
 
 impl PolyTerms {
     /// The value as an expression; `None` if it has leaves.
@@ -70,8 +70,7 @@ impl PolyTerms {
             if a.constant_term() >= 0 {
                 continue;
             }
-            let a = a.add(&Poly::int(1))?;
-            let arguments = vec![self.number(&a)?, self.number(d)?];
+            let arguments = vec![self.number(&a.add(&Poly::int(1))?)?, self.number(d)?];
             let rest = poly.sub(&Poly::atom(*atom))?.sub(&Poly::int(1))?;
             return Some((Some(Expr::Call(Function::CeilDiv, arguments)), rest));
         }
@@ -111,6 +110,8 @@ impl PolyTerms {
 
     fn atom_number(&self, kind: &AtomKind) -> Option<SymbolExpr> {
         let two = |op, a: &Poly, b: &Poly| Some(Expr::binary(op, self.number(a)?, self.number(b)?));
+        let call =
+            |f, a: &Poly, b: &Poly| Some(Expr::Call(f, vec![self.number(a)?, self.number(b)?]));
         Some(match kind {
             AtomKind::Name(name) => Expr::Name(name.to_string()),
             AtomKind::Leaf(_) => return None,
@@ -124,12 +125,8 @@ impl PolyTerms {
                 let (c, a, b) = (self.number(c)?, self.number(a)?, self.number(b)?);
                 Expr::Conditional(Box::new(c), Box::new(a), Box::new(b))
             }
-            AtomKind::Min(a, b) => {
-                Expr::Call(Function::Min, vec![self.number(a)?, self.number(b)?])
-            }
-            AtomKind::Max(a, b) => {
-                Expr::Call(Function::Max, vec![self.number(a)?, self.number(b)?])
-            }
+            AtomKind::Min(a, b) => call(Function::Min, a, b)?,
+            AtomKind::Max(a, b) => call(Function::Max, a, b)?,
             AtomKind::Power(a) => Expr::binary(BinaryOp::Pow, Expr::Int(2), self.number(a)?),
         })
     }
@@ -187,20 +184,10 @@ fn difference(plus: Vec<SymbolExpr>, minus: Vec<SymbolExpr>) -> SymbolExpr {
 
 fn negated(condition: &SymbolExpr) -> Option<SymbolExpr> {
     match condition {
-        Expr::Binary(op, a, b) => {
-            let op = match op {
-                BinaryOp::Eq => BinaryOp::Ne,
-                BinaryOp::Lt => BinaryOp::Ge,
-                BinaryOp::Le => BinaryOp::Gt,
-                BinaryOp::Gt => BinaryOp::Le,
-                BinaryOp::Ge => BinaryOp::Lt,
-                BinaryOp::And | BinaryOp::Or => {
-                    return Some(Expr::Not(Box::new(condition.clone())));
-                }
-                _ => return None,
-            };
-            Some(Expr::Binary(op, a.clone(), b.clone()))
+        Expr::Binary(BinaryOp::And | BinaryOp::Or, ..) => {
+            Some(Expr::Not(Box::new(condition.clone())))
         }
+        Expr::Binary(op, a, b) => Some(Expr::Binary(opposite(*op)?, a.clone(), b.clone())),
         _ => None,
     }
 }

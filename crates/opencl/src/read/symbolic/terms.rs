@@ -147,17 +147,8 @@ impl PolyTerms {
         let launch = ["$lid_", "$local_", "$group_", "$groups_"];
         let launch = launch.iter().any(|start| name.starts_with(start));
         let likely = if launch { WideInterval::new(0, LIKELY) } else { interval };
-        let (leaves, names) = (Rc::from([]), Rc::from([atom]));
-        let info = Info {
-            interval,
-            likely: interval.meet(likely),
-            uppers,
-            depends,
-            leaves,
-            names,
-            size: 1,
-        };
-        self.insert(kind, info)
+        let (leaves, names, likely) = (Rc::from([]), Rc::from([atom]), interval.meet(likely));
+        self.insert(kind, Info { interval, likely, uppers, depends, leaves, names, size: 1 })
     }
 
     /// A name without bounds that is the same for all items of a group.
@@ -290,21 +281,11 @@ impl PolyTerms {
     /// values chooses decides it; the values may not.
     pub fn deciding(&self, poly: &Poly, leaves: &mut Vec<Leaf>) {
         for atom in poly.atoms() {
-            match self.kind(atom) {
-                AtomKind::Name(_) => {}
+            let kind = self.kind(atom);
+            let some = if matches!(kind, AtomKind::Min(..) | AtomKind::Max(..)) { 2 } else { 1 };
+            match kind {
                 AtomKind::Leaf(leaf) => leaves.push(*leaf),
-                AtomKind::Min(a, b) | AtomKind::Max(a, b) => {
-                    self.deciding(a, leaves);
-                    self.deciding(b, leaves);
-                }
-                AtomKind::Quotient(a, _)
-                | AtomKind::Remainder(a, _)
-                | AtomKind::Negative(a)
-                | AtomKind::Zero(a)
-                | AtomKind::And(a, _)
-                | AtomKind::Or(a, _)
-                | AtomKind::Choice(a, ..)
-                | AtomKind::Power(a) => self.deciding(a, leaves),
+                _ => parts(kind).into_iter().take(some).for_each(|p| self.deciding(p, leaves)),
             }
         }
     }

@@ -11,14 +11,14 @@ use tickbound_expr::Expr;
 use tickbound_model::Part;
 
 use super::active::MiddleGroup;
-use super::around::{Around, Ends};
+use super::around::{Around, Ends, Loop};
 use super::arrays::Arrays;
 use super::batch::{Batch, SHORT_AT_ONCE, Waits};
 use super::footprint::Axis;
 use super::kept::Kept;
-use super::number::{SHARES, ceil_div, choice, less, max, min, quotient};
+use super::number::{SHARES, ceil_div, choice, less, max, min, quotient, sizes};
 use super::repeated::Loaded;
-use super::traffic::{at_work, held, most_held};
+use super::traffic::{at_work, most_held};
 use super::unroll::{Unroll, Unrolling, macros_only};
 use super::vectors::Unrolled;
 use super::{Device, PLAIN_REGISTERS};
@@ -63,12 +63,13 @@ pub(super) fn parts(
         Some(step) => product(&item, what, &step.at),
         None => Ok(Expr::Int(1)),
     };
+    let [at_work, held] = at_work(device, product("local")?, product("groups")?);
     let mut walk = Walk {
         names: &item,
         ends: Ends::new(names),
         group: MiddleGroup::new(names, device.warp),
-        at_work: at_work(device, product("local")?, product("groups")?),
-        held: held(device, product("local")?, product("groups")?),
+        at_work,
+        held,
         device,
         unroll: Unroll { names: &item, said },
         read_only: &steps.read_only,
@@ -135,7 +136,10 @@ impl Walk<'_> {
         batch.real |= self.arithmetic(steps, around)?;
         for step in steps {
             match &step.kind {
-                KernelStepKind::Access(access) if self.is_known(access) => {}
+                // A load of a value that is known.
+                KernelStepKind::Access(access)
+                    if self.loaded.again(access, self.read_only)
+                        && self.device.has(Part::RepeatedLoads) => {}
                 KernelStepKind::Access(access) => {
                     self.access(Site { access, at: &step.at, around }, batch)?;
                 }
@@ -169,11 +173,6 @@ impl Walk<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Whether a load is of a value that is known.
-    fn is_known(&mut self, access: &MemoryAccess) -> bool {
-        self.loaded.again(access, self.read_only) && self.device.has(Part::RepeatedLoads)
     }
 
     /// The steps of a loop, of whose iterations each may change what later ones load.
@@ -219,11 +218,12 @@ impl Walk<'_> {
         let inside = if let Some(shares) = self.ends.of_side(condition, holds, at)? {
             shares.into_iter().fold(around.clone(), |all, share| all.of_items(share))
         } else if let Some(active) = self.group.active(condition, holds, at)? {
-            around.on_side(less(0, &active.items.0), true).where_active(active)
+            let inside = around.on_side(less(0, &active.items.0), true);
+            Around { active: inside.active.and(active), ..inside }
         } else {
             around.on_side(self.names.put_in(condition, at)?, holds)
         };
-        Ok(inside.guarded_if(depends_on_item(condition)))
+        Ok(Around { guarded: inside.guarded || depends_on_item(condition), ..inside })
     }
 
     fn repeat(
@@ -256,16 +256,18 @@ impl Walk<'_> {
             false => (whole, Expr::Int(1)),
         };
         if whole != Expr::Int(0) {
-            let inside = around.on_side(whole.clone(), true).unrolled(trips.clone());
+            let own = Loop { trips: trips.clone(), unrolled: true, body: Expr::Int(1) };
+            let inside = around.on_side(whole.clone(), true).inside(own);
             self.body(body, &inside, batch)?;
         }
         if whole == Expr::Int(1) {
             return Ok(());
         }
-        let in_body = said.clone().unwrap_or(in_part);
+        let own =
+            Loop { trips: trips.clone(), unrolled: false, body: said.clone().unwrap_or(in_part) };
         // A loop of one iteration is none, where compilers know it.
         let again = if known { less(1, &trips) } else { Expr::Int(1) };
-        let inside = around.on_side(whole, false).in_loop(trips, in_body);
+        let inside = around.on_side(whole, false).inside(own);
         self.rolled_loop((at, said.is_some(), again), body, &inside, batch)
     }
 
@@ -400,11 +402,6 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds to a part that an access has.
-    fn add_to(&mut self, what: &'static str, site: Site<'_>, more: Expr) {
-        self.add(what, Some(site.at), &site.access.array, more);
-    }
-
     /// The value of a number that no parameter decides.
     fn known(&self, number: &Expr) -> Option<i64> {
         self.device.known.range(number).filter(|range| range.is_point()).map(|range| range.low)
@@ -460,13 +457,6 @@ fn bodies(loops: &[Axis], around: &Around) -> (Vec<Axis>, Vec<Axis>) {
         *extent = ceil_div(&*extent, body);
     }
     (inside, rolled)
-}
-
-/// Sizes of a group (`local`) or of the launch in groups (`groups`), by dimension.
-fn sizes(names: &Names, what: &str, at: &SourcePlace) -> Read<Vec<Expr>> {
-    let size =
-        |d: usize| Ok(names.put_in(&SymbolExpr::Name(format!("${what}_{d}")), at)?.simplified());
-    (0..3).map(size).collect()
 }
 
 /// Items of a group (`local`) or groups of the launch (`groups`).

@@ -10,9 +10,11 @@ use super::super::around::Loop;
 use super::super::batch::is_from_data;
 use super::super::footprint::{Addresses, Axis, addresses};
 use super::super::lanes::Lane;
-use super::super::number::{all, ceil_div, choice, is_zero, less, max, min, quotient, remainder};
+use super::super::number::{
+    all, ceil_div, choice, is_zero, less, max, min, quotient, remainder, sizes,
+};
 use super::super::traffic::{Moved, Traffic, gap};
-use super::{Site, Walk, product, sizes};
+use super::{Site, Walk, product};
 use crate::error::Read;
 use crate::steps::{Digit, Stride, SymbolExpr};
 
@@ -134,23 +136,7 @@ impl Walk<'_> {
             }
         }
     }
-}
 
-/// 1 if the loops that move an access of `bytes` bytes by less than lanes are apart go over no more
-/// than that.
-fn between(loops: &[Axis], bytes: i64, apart: &Expr) -> Expr {
-    let reach = |axis: &Axis| match &axis.distance {
-        Some(distance) => {
-            let far = distance * (&axis.extent - 1);
-            choice(less(distance, apart), far, 0)
-        }
-        None => Expr::Int(0),
-    };
-    let all = loops.iter().map(reach).fold(Expr::Int(bytes), |all, far| all + far);
-    less(all, apart + 1)
-}
-
-impl Walk<'_> {
     /// Bytes that pieces of a sweep take more than they have, as caches move whole sectors: one
     /// that begins and ends in the midst of a sector, on average, a sector but for one element; one
     /// that is moved by whole sectors, or by whole rows that divide a line, the rest of a sector.
@@ -217,8 +203,8 @@ impl Walk<'_> {
         let Moved { group, launch, beyond_l2, l3 } = traffic.moved(&self.at_work, held);
         let taken = |bytes| &around.taken * bytes;
         if !access.store && !self.is_in_l2(&access.array) {
-            self.add_to("beyond_l2_bytes", site, taken(beyond_l2));
-            self.add_to("l3_bytes", site, taken(l3));
+            self.add("beyond_l2_bytes", Some(at), &access.array, taken(beyond_l2));
+            self.add("l3_bytes", Some(at), &access.array, taken(l3));
         }
         self.raise_touched(site, (taken(group), taken(launch)));
         Ok(())
@@ -252,4 +238,18 @@ impl Walk<'_> {
         let bytes = self.names.bytes_of(array).and_then(|bytes| self.known(bytes));
         bytes.zip(self.device.l2).is_some_and(|(bytes, l2)| bytes <= l2)
     }
+}
+
+/// 1 if the loops that move an access of `bytes` bytes by less than lanes are apart go over no more
+/// than that.
+fn between(loops: &[Axis], bytes: i64, apart: &Expr) -> Expr {
+    let reach = |axis: &Axis| match &axis.distance {
+        Some(distance) => {
+            let far = distance * (&axis.extent - 1);
+            choice(less(distance, apart), far, 0)
+        }
+        None => Expr::Int(0),
+    };
+    let all = loops.iter().map(reach).fold(Expr::Int(bytes), |all, far| all + far);
+    less(all, apart + 1)
 }

@@ -26,7 +26,7 @@ impl Walk<'_> {
         let indexed = choice(&around.taken, indexed, 0);
         let (requests, words) = arrays::in_body(bytes, unrolled, self.device);
         if !access.store && indexed != Expr::Int(0) {
-            batch.load_own(choice(&indexed, &requests, 0));
+            batch.arrays += choice(&indexed, &requests, 0);
         }
         let words = repeated(around, words, Expr::Int((bytes + 3) / 4));
         let own = Own {
@@ -38,7 +38,7 @@ impl Walk<'_> {
             words,
             addresses: around.rolled(),
         };
-        self.privates.add(&access.array, indexed, own);
+        self.privates.entry(access.array.clone()).or_default().add(indexed, own);
     }
 
     /// Private arrays take registers, or requests and room where they live in memory.

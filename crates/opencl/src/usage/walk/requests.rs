@@ -92,7 +92,7 @@ impl Walk<'_> {
         self.add_of_warps("integer", site, addresses);
         if !access.store {
             let each = &around.taken * each;
-            batch.bring(&each * words);
+            batch.words += &each * words;
             if self.device.has(Part::NewSectors) && access.space != AddressSpace::Local {
                 let share =
                     self.new_sectors(lanes_of_warp, (&unrolled, rolled.first()), bytes, &each);
