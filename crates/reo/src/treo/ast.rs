@@ -96,14 +96,14 @@ pub enum Direction {
 pub struct TreoVariable {
     pub spot: Spot,
     pub word: String,
-    pub indices: Vec<Index>,
+    pub indices: Vec<Span>,
 }
 
+/// What stands in an index or a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Index {
-    /// `[i]`.
+pub enum Span {
     One(TreoValue),
-    /// `[i..j]`.
+    /// `i..j`: all integers between.
     Range(TreoValue, TreoValue),
 }
 
@@ -120,14 +120,7 @@ pub enum TreoValue {
     /// `a + b` and so on.
     Binary(Operator, Box<TreoValue>, Box<TreoValue>),
     /// `<1..n, x>`.
-    List(Vec<ListItem>),
-}
-
-/// A part of a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ListItem {
-    One(TreoValue),
-    Range(TreoValue, TreoValue),
+    List(Vec<Span>),
 }
 
 /// What joins two whole numbers; division is towards zero.
