@@ -163,19 +163,16 @@ fn ways(
                 next.push(way);
                 continue;
             }
-            next.extend(larger.besides.iter().map(|name| {
-                let mut waiting = way.clone();
-                waiting.waits.insert(*name);
-                waiting
-            }));
-            next.extend(larger.asked.iter().map(|literal| {
-                let mut failing = way.clone();
-                failing.more.push(negated(literal));
-                failing
-            }));
+            let with = |more: &dyn Fn(&mut Way)| {
+                let mut way = way.clone();
+                more(&mut way);
+                way
+            };
+            let waiting = |name: &NameId| with(&|way| _ = way.waits.insert(*name));
+            next.extend(larger.besides.iter().map(waiting));
+            next.extend(larger.asked.iter().map(|l| with(&|way| way.more.push(negated(l)))));
             next.extend(larger.open.iter().filter_map(|literal| {
-                let mut doubting = way.clone();
-                doubting.doubts.push(negated(literal));
+                let doubting = with(&|way| way.doubts.push(negated(literal)));
                 let all = doubting.more.iter().chain(&doubting.doubts).cloned();
                 is_possible(&constraint.and(&DataConstraint::new(all))).then_some(doubting)
             }));
@@ -215,11 +212,9 @@ fn all_larger(
         let own: Vec<NameId> = besides.iter().filter(|n| !common.contains(n)).copied().collect();
         let kept = if is_open(&rest) { asked(other, &own) } else { None }.unwrap_or_default();
         // An equation with a datum that the step gives can be fulfilled.
-        let open = kept.literals().iter().filter(|l| {
-            let mut seen = false;
-            l.visit(&mut |leaf| seen |= matches!(leaf, DataTerm::Datum(n) if common.contains(n)));
-            seen && !matches!(l, Literal::Equal(..))
-        });
+        let seen = |leaf: &DataTerm| matches!(leaf, DataTerm::Datum(n) if common.contains(n));
+        let open = kept.literals().iter();
+        let open = open.filter(|l| l.has_leaf(seen) && !matches!(l, Literal::Equal(..)));
         let asked = rest.literals().iter().filter(|l| !self::is_open(l)).cloned().collect();
         Larger { open: open.cloned().collect(), asked, besides }
     };
@@ -233,9 +228,7 @@ fn asked(step: &DataConstraint, besides: &[NameId]) -> Option<DataConstraint> {
 
 /// Whether a literal is about a value that nothing names.
 fn is_open(literal: &Literal) -> bool {
-    let mut open = false;
-    literal.visit(&mut |leaf| open |= matches!(leaf, DataTerm::Some(_)));
-    open
+    literal.has_leaf(|leaf| matches!(leaf, DataTerm::Some(_)))
 }
 
 fn negated(literal: &Literal) -> Literal {

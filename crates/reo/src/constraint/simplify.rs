@@ -98,12 +98,12 @@ pub fn around(literals: Vec<Literal>, gone: &Gone, touched: &[DataTerm]) -> Opti
     let mut moving: Vec<&DataTerm> = Vec::new();
     for literal in &literals {
         match literal {
-            Literal::Equal(DataTerm::Call(..), _) | Literal::Equal(_, DataTerm::Call(..)) => {
-                return conjunction(&literals, gone);
-            }
+            Literal::Equal(DataTerm::Call(..), _)
+            | Literal::Equal(_, DataTerm::Call(..))
+            | Literal::Different(..)
+            | Literal::Predicate(..) => return conjunction(&literals, gone),
             Literal::Equal(a, b) if moves(a) || moves(b) => moving.push(a),
             Literal::Equal(..) => {}
-            Literal::Different(..) | Literal::Predicate(..) => return conjunction(&literals, gone),
         }
     }
     moving.sort_unstable();
@@ -343,7 +343,10 @@ impl<'a> Reading<'a> {
             let Some(class) = lookup.map(|id| self.graph.find(id)) else { continue };
             let before = self.graph.lookup(Node::Leaf(DataTerm::Before(cell)));
             let kept = before.is_some_and(|id| self.graph.find(id) == class);
-            if kept || self.gone.takes(&after) || literals.iter().any(|l| mentions(l, &after)) {
+            if kept
+                || self.gone.takes(&after)
+                || literals.iter().any(|l| l.has_leaf(|t| *t == after))
+            {
                 continue;
             }
             literals.push(Literal::Equal(after, DataTerm::Some(u32::MAX - cell.0.0)));
@@ -375,12 +378,6 @@ fn cells(constraint: &DataConstraint, wanted: impl Fn(&DataTerm) -> Option<Cell>
     cells.sort_unstable();
     cells.dedup();
     cells
-}
-
-fn mentions(literal: &Literal, wanted: &DataTerm) -> bool {
-    let mut found = false;
-    literal.visit(&mut |term| found |= term == wanted);
-    found
 }
 
 /// Most attempts at numbers that stay as they are.

@@ -378,12 +378,10 @@ impl Known {
     }
 
     fn has(&self, term: &DataTerm) -> bool {
-        let mut known = true;
-        term.visit(&mut |leaf| {
-            known &= matches!(leaf, DataTerm::Constant(_) | DataTerm::Before(_))
-                || self.places.contains(leaf);
-        });
-        known
+        !term.has_leaf(&|leaf| {
+            !matches!(leaf, DataTerm::Constant(_) | DataTerm::Before(_))
+                && !self.places.contains(leaf)
+        })
     }
 }
 

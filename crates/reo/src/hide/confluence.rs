@@ -63,9 +63,8 @@ fn is_update(constraint: &DataConstraint) -> bool {
             (value, DataTerm::After(cell)) | (DataTerm::After(cell), value) => (cell, value),
             _ => return false,
         };
-        let mut known = true;
-        value.visit(&mut |t| known &= matches!(t, DataTerm::Before(_) | DataTerm::Constant(_)));
-        known && written.insert(*cell)
+        let other = |t: &DataTerm| !matches!(t, DataTerm::Before(_) | DataTerm::Constant(_));
+        !value.has_leaf(&other) && written.insert(*cell)
     })
 }
 
