@@ -147,7 +147,7 @@ pub(crate) fn of_automata(
         written: written.into_iter().map(|n| symbols.name(n)).collect(),
         symbols,
         parts,
-        notes: notes.into_iter().collect(),
+        notes: notes.0.into_iter().collect(),
         circuit,
     })
 }
@@ -190,7 +190,7 @@ fn once(source: &Source, words: Vec<(Spot, String)>) -> Result<IndexSet<String>,
     Ok(all)
 }
 
-fn word(c: &mut Cursor) -> Read<(Spot, String)> {
+fn word(c: &mut Cursor) -> Read<Placed> {
     Ok((c.spot(), c.word("a name")?))
 }
 
@@ -317,27 +317,29 @@ impl<'f> Maker<'f, '_> {
     }
 
     fn target(&self, step: &Step) -> Result<(u32, &'f State), CatError> {
-        let (spot, word) = &step.to;
         let file = self.file;
-        if let Some((at, _, state)) = file.states.get_full(word) {
-            return Ok((at as u32, state));
+        match file.states.get_full(&step.to.1) {
+            Some((at, _, state)) => Ok((at as u32, state)),
+            None => Err(self.unknown(&step.to, "state", file.states.keys())),
         }
-        let fix = suggest(word, self.file.states.keys().map(String::as_str));
-        let fault = CatFault::Unknown { word: word.clone(), what: "state", fix };
-        Err(self.source.fault(*spot, fault))
     }
 
     fn fire(&mut self, step: &Step) -> Result<Vec<NameId>, CatError> {
-        let mut fire = Vec::new();
-        for (spot, word) in &step.fire {
-            if !self.file.names.contains(word) {
-                let fix = suggest(word, self.file.names.iter().map(String::as_str));
-                let fault = CatFault::Unknown { word: word.clone(), what: "name", fix };
-                return Err(self.source.fault(*spot, fault));
-            }
-            fire.push(self.symbols.name(word));
+        let names = &self.file.names;
+        if let Some(placed) = step.fire.iter().find(|(_, word)| !names.contains(word)) {
+            return Err(self.unknown(placed, "name", names.iter()));
         }
-        Ok(fire)
+        Ok(step.fire.iter().map(|(_, word)| self.symbols.name(word)).collect())
+    }
+
+    fn unknown<'w>(
+        &self,
+        (spot, word): &Placed,
+        what: &'static str,
+        known: impl Iterator<Item = &'w String>,
+    ) -> CatError {
+        let fix = suggest(word, known.map(String::as_str));
+        self.source.fault(*spot, CatFault::Unknown { word: word.clone(), what, fix })
     }
 
     fn note(&mut self, spot: Spot, note: &str) {

@@ -51,11 +51,11 @@ pub use self::automata::automata;
 pub use self::fault::EctError;
 
 use self::fault::EctFault;
-use self::xml::Element;
+use self::xml::{Element, Made};
 use crate::catalog::{MAX_ENDS, Primitive, TICK};
 use crate::connector::{ChannelEnd, Connector, Wiring};
 use crate::constant::constant_word;
-use crate::primitive;
+
 use crate::syntax::{Source, Spot};
 
 /// The connector of a `.reo` file: the one called `name`; without a name `main`, or the only one.
@@ -81,8 +81,6 @@ pub fn connector(source: &Source, name: Option<&str>) -> Result<Connector, EctEr
     drawn.connect().map_err(|(element, fault)| at(element, fault))?;
     drawn.wire(element.title()).map_err(|(element, fault)| at(element, fault))
 }
-
-type Made<'a, T> = Result<T, (Element<'a>, EctFault)>;
 
 /// A node: its name, what it does, and how many ends write to it and read from it.
 struct Node {
@@ -111,11 +109,8 @@ impl<'a> Drawn<'a> {
     /// Lists nodes and primitives, those of sub-connectors too.
     fn collect(&mut self, connector: Element<'a>) {
         for node in connector.named("nodes") {
-            let given = node.value("name").filter(|name| !name.trim().is_empty());
-            let mut name = given.map_or_else(|| format!("n{}", self.nodes.len()), str::to_owned);
-            while self.nodes.values().any(|other| other.name == name) {
-                name.push('_');
-            }
+            let taken = |name: &str| self.nodes.values().any(|other| other.name == name);
+            let name = node.own_name("n", self.nodes.len(), taken);
             let kind = match node.value("type").unwrap_or_default().to_ascii_uppercase().as_str() {
                 "ROUTE" => NodeKind::Route,
                 "JOIN" => NodeKind::Join,
@@ -241,9 +236,7 @@ impl<'a> Drawn<'a> {
             while wiring.nodes().contains_key(own.as_str()) {
                 own.push('_');
             }
-            let channel = [ChannelEnd::reads(&own), ChannelEnd::writes(&end.node)];
-            wiring.add("sync", &channel, |names, _| primitive::sync(names[0], names[1]));
-            end.node = own;
+            wiring.set_apart(end, own);
         }
         let at = ends.iter().map(|end| format!("`{}`", end.node)).join(", ");
         let what = format!("what it does at {at} is left to the environment");
