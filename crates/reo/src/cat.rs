@@ -80,6 +80,7 @@ pub enum CatFault {
     Large,
 }
 
+#[derive(Default)]
 pub(crate) struct State {
     pub spot: Spot,
     pub cells: IndexSet<String>,
@@ -355,21 +356,13 @@ impl<'f> Maker<'f, '_> {
                 self.note(*spot, &format!("{why}; what is said about it is left out"));
                 continue;
             }
-            for value in claim.values() {
-                value.visit(&mut |v| {
-                    if let ClaimValue::After(cell) = v {
-                        mentioned.insert(cell);
-                    }
-                });
-            }
+            mentioned.extend(claim.after_cells());
             let claim = self.with_constants(*spot, claim, &mut nameless);
             literals.push((*spot, claim));
         }
         let constraint = condition::constraint(&literals, self.symbols);
-        let new = to
-            .cells
-            .iter()
-            .filter(|c| !from.1.cells.contains(*c) && !mentioned.contains(c.as_str()));
+        let known = |c: &&String| from.1.cells.contains(*c) || mentioned.contains(c.as_str());
+        let new = to.cells.iter().filter(|cell| !known(cell));
         let any = |(k, cell): (usize, &String)| {
             Literal::Equal(DataTerm::After(self.cell(cell)), DataTerm::Some(k as u32))
         };
@@ -399,7 +392,7 @@ impl<'f> Maker<'f, '_> {
             }
             _ => {}
         };
-        claim.values().into_iter().for_each(|v| v.visit(&mut see));
+        claim.terms().for_each(|v| v.visit(&mut see));
         why
     }
 

@@ -77,17 +77,6 @@ pub enum CatalogError {
     Ends { word: String, has: String, given: usize },
 }
 
-/// Which ends a component has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ends {
-    /// These: for each whether it writes to its node.
-    Fixed(&'static [bool]),
-    /// Some that read, and a last one that writes.
-    Merge,
-    /// A first one that reads, and some that write.
-    Split,
-}
-
 /// What a word takes, and the component that it then is.
 enum Takes {
     Nothing(Primitive),
@@ -177,17 +166,6 @@ impl Primitive {
         }
     }
 
-    pub fn kind_of_ends(&self) -> Ends {
-        match self {
-            Primitive::SyncDrain | Primitive::AsyncDrain => Ends::Fixed(&[false, false]),
-            Primitive::SyncSpout | Primitive::AsyncSpout => Ends::Fixed(&[true, true]),
-            Primitive::Merger | Primitive::Join(_) => Ends::Merge,
-            Primitive::Replicator | Primitive::Router => Ends::Split,
-            Primitive::Timer(_) => Ends::Fixed(&[false, true, false]),
-            _ => Ends::Fixed(&[false, true]),
-        }
-    }
-
     /// For each of `count` ends whether it writes to its node.
     pub fn ends(&self, count: usize) -> Result<Vec<bool>, CatalogError> {
         let fault =
@@ -195,13 +173,20 @@ impl Primitive {
         if count > MAX_ENDS {
             return Err(fault(format!("at most {MAX_ENDS} ends")));
         }
-        match self.kind_of_ends() {
-            Ends::Fixed(ends) if ends.len() == count => Ok(ends.to_vec()),
-            Ends::Fixed(ends) => Err(fault(format!("{} ends", ends.len()))),
-            _ if count < 2 => Err(fault("at least 2 ends".into())),
-            Ends::Merge => Ok((1..=count).map(|k| k == count).collect()),
-            Ends::Split => Ok((0..count).map(|k| k > 0).collect()),
+        let merges = matches!(self, Primitive::Merger | Primitive::Join(_));
+        if merges || matches!(self, Primitive::Replicator | Primitive::Router) {
+            let writes = |k| if merges { k + 1 == count } else { k > 0 };
+            let ends = (count >= 2).then(|| (0..count).map(writes).collect());
+            return ends.ok_or_else(|| fault("at least 2 ends".into()));
         }
+        let fixed: &[bool] = match self {
+            Primitive::SyncDrain | Primitive::AsyncDrain => &[false, false],
+            Primitive::SyncSpout | Primitive::AsyncSpout => &[true, true],
+            Primitive::Timer(_) => &[false, true, false],
+            _ => &[false, true],
+        };
+        let fits = fixed.len() == count;
+        if fits { Ok(fixed.to_vec()) } else { Err(fault(format!("{} ends", fixed.len()))) }
     }
 
     pub fn word(&self) -> &'static str {

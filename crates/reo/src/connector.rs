@@ -95,9 +95,8 @@ impl Connector {
     /// The same over a table of words that begins with those of `symbols`.
     pub fn over(&self, symbols: &Symbols) -> Connector {
         let mut all = symbols.clone();
-        let new: Vec<SymbolId> = (0..self.symbols.len() as u32)
-            .map(|k| all.intern(self.symbols.word(SymbolId(k))))
-            .collect();
+        let old = (0..self.symbols.len() as u32).map(SymbolId);
+        let new: Vec<SymbolId> = old.map(|k| all.intern(self.symbols.word(k))).collect();
         let to = |old: SymbolId| new.get(old.0 as usize).copied().unwrap_or(old);
         let names = |names: &[NameId]| names.iter().map(|n| NameId(to(n.0))).collect();
         let channel = |c: &Channel| Channel { names: names(&c.names), ..c.clone() };
@@ -106,13 +105,12 @@ impl Connector {
             automaton: part.automaton.renamed(&to),
         });
         Connector {
-            name: self.name.clone(),
             parts: parts.collect(),
             interface: names(&self.interface),
             written: names(&self.written),
-            notes: self.notes.clone(),
             circuit: self.circuit.iter().map(channel).collect(),
             symbols: all,
+            ..self.clone()
         }
     }
 }

@@ -150,21 +150,18 @@ impl<'a> Drawn<'a> {
                     Some(reference) => xml::resolved(self.roots, &known, reference),
                     None => listed.get(&end.spot().0).copied(),
                 };
-                if reference.is_none() && spot.is_none() {
-                    if component {
+                let joined = spot.and_then(|s| Some((s.0, self.nodes.get_mut(&s.0)?)));
+                let Some((at, node)) = joined else {
+                    if component && (spot.is_some() || reference.is_none()) {
                         continue;
                     }
-                    return Err(lost("no node".into()));
-                }
-                let Some((at, node)) = spot.and_then(|s| Some((s.0, self.nodes.get_mut(&s.0)?)))
-                else {
-                    if component && spot.is_some() {
-                        continue;
-                    }
-                    return Err(lost(format!(
-                        "`{}`, which is no node here",
-                        excerpt(reference.unwrap_or_default())
-                    )));
+                    return Err(lost(match (reference, spot) {
+                        (None, None) => "no node".into(),
+                        (given, _) => {
+                            let given = excerpt(given.unwrap_or_default());
+                            format!("`{given}`, which is no node here")
+                        }
+                    }));
                 };
                 *(if writes { &mut node.writing } else { &mut node.reading }) += 1;
                 ends.push((at, writes));
@@ -199,8 +196,7 @@ impl<'a> Drawn<'a> {
             if writes != expected {
                 return Err((*element, EctFault::Value(DIRECTION)));
             }
-            let (kind, arguments) =
-                (found.word(), found.argument().into_iter().collect::<Vec<_>>());
+            let (kind, arguments) = (found.word(), Vec::from_iter(found.argument()));
             let prefix = format!("{kind}.{}/", number + 1);
             wiring.add_with(kind, &arguments, &ends, move |names, symbols| {
                 found.automaton(names, &prefix, symbols)
@@ -275,11 +271,8 @@ impl<'a> Drawn<'a> {
             let joint = if writes { Primitive::Join("tuple".into()) } else { Primitive::Router };
             let mut ends: Vec<ChannelEnd> =
                 all.iter().map(|name| ChannelEnd { node: name.clone(), writes: !writes }).collect();
-            if writes {
-                ends.push(ChannelEnd::writes(&node.name));
-            } else {
-                ends.insert(0, ChannelEnd::reads(&node.name));
-            }
+            let place = if writes { ends.len() } else { 0 };
+            ends.insert(place, ChannelEnd { node: node.name.clone(), writes });
             if ends.len() > MAX_ENDS {
                 return Err(EctFault::Value(CROWDED));
             }

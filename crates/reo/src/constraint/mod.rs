@@ -39,15 +39,35 @@ pub enum DataTerm {
     Call(SymbolId, Arc<[DataTerm]>),
 }
 
-/// One condition.
+/// One condition; by default on terms, with symbols for predicates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Literal {
+pub enum Literal<T = DataTerm, W = SymbolId> {
     /// Both have the same value.
-    Equal(DataTerm, DataTerm),
+    Equal(T, T),
     /// They have different values.
-    Different(DataTerm, DataTerm),
+    Different(T, T),
     /// A predicate, uninterpreted, holds (`true`) or fails (`false`) for some terms.
-    Predicate(bool, SymbolId, Arc<[DataTerm]>),
+    Predicate(bool, W, Arc<[T]>),
+}
+
+impl<T, W> Literal<T, W> {
+    /// What it is about: two sides, or the arguments of a predicate.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = &T> {
+        let (sides, arguments) = match self {
+            Literal::Equal(a, b) | Literal::Different(a, b) => (Some([a, b]), &[][..]),
+            Literal::Predicate(_, _, terms) => (None, &terms[..]),
+        };
+        sides.into_iter().flatten().chain(arguments)
+    }
+
+    /// What holds where it fails.
+    pub(crate) fn negated(self) -> Literal<T, W> {
+        match self {
+            Literal::Equal(a, b) => Literal::Different(a, b),
+            Literal::Different(a, b) => Literal::Equal(a, b),
+            Literal::Predicate(holds, p, terms) => Literal::Predicate(!holds, p, terms),
+        }
+    }
 }
 
 /// A conjunction of literals in normal order; without any it is `true`.
@@ -224,23 +244,19 @@ impl Literal {
         }
     }
 
-    /// What it is about: two sides, or the arguments of a predicate.
-    pub(crate) fn terms(&self) -> impl Iterator<Item = &DataTerm> {
-        let (sides, arguments) = match self {
-            Literal::Equal(a, b) | Literal::Different(a, b) => (Some([a, b]), &[][..]),
-            Literal::Predicate(_, _, terms) => (None, &terms[..]),
-        };
-        sides.into_iter().flatten().chain(arguments)
-    }
-
     /// Calls `see` with every leaf of its terms.
     pub fn visit(&self, see: &mut impl FnMut(&DataTerm)) {
         self.terms().for_each(|t| t.visit(see));
     }
 
-    /// Whether a leaf of its terms is one of those wanted.
+    /// The first leaf of its terms that is wanted.
+    pub(crate) fn leaf(&self, wanted: impl Fn(&DataTerm) -> bool) -> Option<&DataTerm> {
+        self.terms().find_map(|term| term.leaf(&wanted))
+    }
+
+    /// Whether a leaf of its terms is wanted.
     pub(crate) fn has_leaf(&self, wanted: impl Fn(&DataTerm) -> bool) -> bool {
-        self.terms().any(|term| term.has_leaf(&wanted))
+        self.leaf(wanted).is_some()
     }
 }
 
@@ -345,11 +361,11 @@ impl DataTerm {
         }
     }
 
-    /// Whether a leaf of it is one of those wanted.
-    pub(crate) fn has_leaf(&self, wanted: &impl Fn(&DataTerm) -> bool) -> bool {
+    /// The first leaf that is wanted.
+    pub(crate) fn leaf(&self, wanted: &impl Fn(&DataTerm) -> bool) -> Option<&DataTerm> {
         match self {
-            DataTerm::Call(_, terms) => terms.iter().any(|t| t.has_leaf(wanted)),
-            leaf => wanted(leaf),
+            DataTerm::Call(_, terms) => terms.iter().find_map(|t| t.leaf(wanted)),
+            leaf => wanted(leaf).then_some(leaf),
         }
     }
 
@@ -391,12 +407,7 @@ impl ConstraintStore {
     }
 
     /// How many there are, `true` among them.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.all.len()
-    }
-
-    /// Never: `true` is always there.
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
     }
 }

@@ -118,13 +118,7 @@ impl<'a> Reader<'a> {
     }
 
     fn state(&mut self, element: Element<'a>) -> Made<'a, State> {
-        let mut state = State {
-            spot: element.spot(),
-            cells: IndexSet::new(),
-            contents: Vec::new(),
-            initial: false,
-            steps: Vec::new(),
-        };
+        let mut state = State { spot: element.spot(), ..State::default() };
         for (kind, extension) in extensions(element) {
             match kind {
                 "startStates" => state.initial |= extension.value("value") == Some("true"),

@@ -41,14 +41,14 @@ pub fn settle(
         for literal in &all {
             let Literal::Equal(a, b) = literal else { continue };
             for (leaf, value) in [(a, b), (b, a)] {
-                if is_open(leaf) && !value.has_leaf(&is_open) {
+                if is_open(leaf) && value.leaf(&is_open).is_none() {
                     found.entry(leaf.clone()).or_insert_with(|| value.clone());
                 }
             }
         }
         if found.is_empty() {
-            let Some(open) = first_open(&all) else { break };
-            found.insert(open, DataTerm::Constant(fresh(symbols)));
+            let Some(open) = all.iter().find_map(|literal| literal.leaf(is_open)) else { break };
+            found.insert(open.clone(), DataTerm::Constant(fresh(symbols)));
         }
         let replace = |leaf: &DataTerm| found.get(leaf).cloned().unwrap_or_else(|| leaf.clone());
         all = all.iter().map(|l| l.map(&mut { replace })).collect();
@@ -74,18 +74,6 @@ fn is_open(term: &DataTerm) -> bool {
         term,
         DataTerm::Datum(_) | DataTerm::After(_) | DataTerm::Before(_) | DataTerm::Some(_)
     )
-}
-
-fn first_open(literals: &[Literal]) -> Option<DataTerm> {
-    let mut first = None;
-    for literal in literals {
-        literal.visit(&mut |leaf| {
-            if first.is_none() && is_open(leaf) {
-                first = Some(leaf.clone());
-            }
-        });
-    }
-    first
 }
 
 /// With arithmetic and order of integers replaced by their results.

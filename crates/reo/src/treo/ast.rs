@@ -78,8 +78,6 @@ pub struct TreoNode {
     /// Its name, with a range if there are several.
     pub name: Option<TreoVariable>,
     pub direction: Option<Direction>,
-    /// The type of its data; not used.
-    pub kind: Option<String>,
 }
 
 /// How data flow at a node of an interface.
@@ -214,9 +212,8 @@ pub struct PrimitiveUse {
     pub spot: Spot,
     pub word: String,
     pub arguments: Vec<TreoValue>,
-    /// Nodes before the `;`.
-    pub inputs: Vec<TreoVariable>,
-    pub outputs: Vec<TreoVariable>,
+    /// Nodes before the `;` and behind it.
+    pub nodes: Vec<TreoVariable>,
 }
 
 impl Operator {

@@ -58,7 +58,7 @@ fn has_nullary(term: &DataTerm) -> bool {
 }
 
 /// Cache, shared by all workers: whether conjunctions, by their packed numbers, can be fulfilled.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Known([RwLock<HashMap<Box<[u64]>, bool>>; 16]);
 
 impl Known {

@@ -156,7 +156,7 @@ fn claim(c: &mut Cursor, dialect: Dialect, spot: Spot) -> Read<Cases> {
     if !different && !c.is("=") {
         return match left {
             ClaimValue::Call(word, values) if !OPERATORS.contains(&word.as_str()) => {
-                Ok(vec![vec![(spot, GuardClaim::Predicate(true, word, values))]])
+                Ok(vec![vec![(spot, GuardClaim::Predicate(true, word, values.into()))]])
             }
             _ => Err(c.expected("`=`, `!=` or `<`")),
         };
@@ -174,7 +174,7 @@ fn claim(c: &mut Cursor, dialect: Dialect, spot: Spot) -> Read<Cases> {
 fn negated(c: &Cursor, spot: Spot, cases: &Cases) -> Read<Cases> {
     let mut none = vec![Vec::new()];
     for case in cases {
-        let fails = case.iter().map(|(_, claim)| vec![(spot, not(claim))]).collect();
+        let fails = case.iter().map(|(_, claim)| vec![(spot, claim.clone().negated())]).collect();
         none = absorbed(both(c, &none, &fails)?);
     }
     Ok(none)
@@ -198,14 +198,6 @@ fn absorbed(mut cases: Cases) -> Cases {
         }
     }
     kept
-}
-
-fn not(claim: &GuardClaim) -> GuardClaim {
-    match claim.clone() {
-        GuardClaim::Equal(a, b) => GuardClaim::Different(a, b),
-        GuardClaim::Different(a, b) => GuardClaim::Equal(a, b),
-        GuardClaim::Predicate(holds, p, values) => GuardClaim::Predicate(!holds, p, values),
-    }
 }
 
 /// A value.

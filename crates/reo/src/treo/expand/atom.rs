@@ -131,7 +131,7 @@ impl Expander<'_> {
         };
         let found = found.map_err(catalog)?;
         let (mut nodes, mut ports) = (Vec::new(), Vec::new());
-        for variable in primitive.inputs.iter().chain(&primitive.outputs) {
+        for variable in &primitive.nodes {
             for name in self.names(f, scope, variable).map_err(|t| f.unset(scope, t))? {
                 if !f.ports.iter().any(|(port, _)| *port == name) {
                     let fix = suggest(&name, f.ports.iter().map(|(p, _)| p.as_str()));

@@ -230,18 +230,20 @@ fn primitive(c: &mut Cursor) -> Read<PrimitiveUse> {
     let word = c.word("the name of a primitive")?;
     let arguments = if c.eat("[") { c.list("]", value::argument)? } else { Vec::new() };
     c.need("(")?;
-    let nodes = |c: &mut Cursor<'_>| -> Read<Vec<TreoVariable>> {
-        let mut nodes = Vec::new();
+    let mut nodes = Vec::new();
+    let mut half = |c: &mut Cursor<'_>| -> Read<()> {
         while matches!(c.peek(0), TokenKind::Word(_)) {
             nodes.push(value::variable(c)?);
             if !c.eat(",") {
                 break;
             }
         }
-        Ok(nodes)
+        Ok(())
     };
-    let inputs = nodes(c)?;
-    let outputs = if c.eat(";") { nodes(c)? } else { Vec::new() };
+    half(c)?;
+    if c.eat(";") {
+        half(c)?;
+    }
     c.need(")")?;
-    Ok(PrimitiveUse { spot, word, arguments, inputs, outputs })
+    Ok(PrimitiveUse { spot, word, arguments, nodes })
 }

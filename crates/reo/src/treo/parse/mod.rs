@@ -33,7 +33,7 @@ use crate::syntax::{Read, Source, SyntaxFault, WithPlace};
 use crate::treo::error::TreoResult;
 
 /// The tree of a text.
-pub(super) fn file(source: &Source) -> TreoResult<File> {
+pub fn file(source: &Source) -> TreoResult<File> {
     read(source).map_err(|error| error.map(Into::into))
 }
 
@@ -133,9 +133,10 @@ fn node(c: &mut Cursor) -> Read<TreoNode> {
         c.eat(":");
         None
     };
-    let typed = matches!(c.peek(0), TokenKind::Word(_) | TokenKind::Sign("$" | "("));
-    let kind = if typed { Some(kind(c)?) } else { None };
-    Ok(TreoNode { name, direction, kind })
+    if matches!(c.peek(0), TokenKind::Word(_) | TokenKind::Sign("$" | "(")) {
+        kind(c)?;
+    }
+    Ok(TreoNode { name, direction })
 }
 
 /// The text of a type: types are not used.
