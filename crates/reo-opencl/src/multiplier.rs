@@ -11,7 +11,7 @@ use std::time::Instant;
 use thiserror::Error;
 use tickbound_reo::limits::{ProductLimits, ProductProgress, Stopped};
 use tickbound_reo::product::dense::{
-    Batch, BatchPart, BatchPlan, Checksum, DenseError, DensePlan, EMPTY, Matrix, Sizes, need,
+    Batch, BatchPart, BatchPlan, Checksum, DenseError, DensePlan, EMPTY, Matrix, Sizes, fold_by,
 };
 
 use tickbound_device::{
@@ -116,16 +116,7 @@ impl Multiplier {
 
     /// The product of any number of matrices, neighbours first.
     pub fn fold(&self, parts: &[Matrix], limits: &ProductLimits) -> MultiplierResult<Matrix> {
-        limits.fits("the dense product", need(parts))?;
-        match parts {
-            [] => Ok(tickbound_reo::product::dense::fold(parts, limits)?),
-            [only] => Ok(only.clone()),
-            _ => {
-                let (left, right) = parts.split_at(parts.len().div_ceil(2));
-                let (left, right) = (self.fold(left, limits)?, self.fold(right, limits)?);
-                self.product(&left, &right, limits)
-            }
-        }
+        fold_by(parts, limits, &|left, right| self.product(left, right, limits))
     }
 
     /// The cells of a product, slab by slab.
@@ -145,11 +136,7 @@ impl Multiplier {
         fits32("a row of the product", sizes.row() as u128)?;
         let most = (SLAB.min(self.device().max_alloc) / 8).min(words as u64);
         let rows = (most as usize / sizes.row().max(1)).clamp(1, sizes.states().max(1));
-        let buffers = Buffers {
-            left: self.session.upload(&plan.left)?,
-            right: self.session.upload(&plan.right)?,
-            out: self.session.buffer(rows * sizes.row())?,
-        };
+        let buffers = self.buffers(&plan.left, &plan.right, rows * sizes.row())?;
         Ok(RowsIn { engine: self, plan, buffers, rows })
     }
 
@@ -226,11 +213,8 @@ impl Multiplier {
         let table: Vec<u64> = parts.iter().flat_map(words).collect();
         // Factors and cells of the parts follow each other.
         let (left, right) = factor_words(last.sizes);
-        let buffers = Buffers {
-            left: self.session.upload(&plan.left[first.left..last.left + left])?,
-            right: self.session.upload(&plan.right[first.right..last.right + right])?,
-            out: self.session.buffer(out.len())?,
-        };
+        let (left, right) = (first.left..last.left + left, first.right..last.right + right);
+        let buffers = self.buffers(&plan.left[left], &plan.right[right], out.len())?;
         let table = self.session.upload(&table)?;
         let arguments = [
             Arg::buffer(&buffers.left),
@@ -285,6 +269,12 @@ impl Multiplier {
         // part's place on and read cells of its factors, all of which was checked to lie within
         // the buffers. Places within a row and numbers of rows fit 32 bits.
         Ok(unsafe { self.session.enqueue(&self.product, &arguments, &global, Some(&local))? })
+    }
+
+    /// Factors on the device, and room for `out` words.
+    fn buffers(&self, left: &[u64], right: &[u64], out: usize) -> Result<Buffers, DeviceError> {
+        let (left, right) = (self.session.upload(left)?, self.session.upload(right)?);
+        Ok(Buffers { left, right, out: self.session.buffer(out)? })
     }
 
     fn check_batch(&self, plan: &BatchPlan, cells: &[u64]) -> MultiplierResult<()> {

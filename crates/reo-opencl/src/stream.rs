@@ -78,7 +78,12 @@ impl Maker<'_> {
             for (number, device) in devices.iter().enumerate() {
                 let work = Work { stream, limits, queue: &queue, seen: &seen, number };
                 let sender = sender.clone();
-                scope.spawn(move || work.make(device, &sender));
+                scope.spawn(move || {
+                    if let Err(error) = work.blocks(device, &sender) {
+                        // There is no receiver after another error.
+                        let _ = sender.send(Err(error));
+                    }
+                });
             }
             drop(sender);
             // A device gives up once its blocks are not taken.
@@ -108,13 +113,6 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Makes blocks as long as there are any, and somebody takes them.
-    fn make(&self, device: &Device, sender: &SyncSender<Made>) {
-        if let Err(error) = self.blocks(device, sender) {
-            // There is no receiver after another error.
-            let _ = sender.send(Err(error));
-        }
-    }
-
     fn blocks(&self, device: &Device, sender: &SyncSender<Made>) -> MultiplierResult<()> {
         // Handles of OpenCL stay with the thread that has them.
         let engine = Multiplier::new(device)?;

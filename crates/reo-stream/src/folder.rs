@@ -10,7 +10,7 @@ use tickbound_os::output::{Disk, Draft, Lock, leftovers};
 use tickbound_reo::product::dense::{CellTally, RowBlock};
 
 use crate::error::{DatasetError, DatasetResult};
-use crate::file::Written;
+
 use crate::files::BlockFiles;
 use crate::format::{MANIFEST, block_of_draft};
 use crate::manifest::{BlockRecord, Manifest, ManifestHead};
@@ -72,7 +72,12 @@ impl Dataset {
 
     /// Whether a block is there.
     pub fn has(&self, block: usize) -> bool {
-        self.manifest.written.binary_search_by_key(&block, |record| record.block).is_ok()
+        self.record(block).is_some()
+    }
+
+    fn record(&self, block: usize) -> Option<&BlockRecord> {
+        let written = &self.manifest.written;
+        written.binary_search_by_key(&block, |record| record.block).ok().map(|at| &written[at])
     }
 
     /// What writes its files.
@@ -91,13 +96,11 @@ impl Dataset {
     /// # Errors
     /// It is not: the folder holds another product.
     pub fn agree(&self, block: RowBlock, tally: &CellTally) -> DatasetResult<()> {
-        let at = self.manifest.written.binary_search_by_key(&block.number, |record| record.block);
-        let record = at.ok().map(|at| &self.manifest.written[at]);
         let same = |record: &BlockRecord| {
             let tally = CellTally { broken: 0, first_broken: None, ..*tally };
             record.first == block.first && record.tally() == Some(tally)
         };
-        if record.is_some_and(same) {
+        if self.record(block.number).is_some_and(same) {
             return Ok(());
         }
         Err(DatasetError::Other { path: self.folder.join(MANIFEST), what: "what a block comes to" })
@@ -234,15 +237,12 @@ fn check(folder: &Path, record: &BlockRecord, go_on: &dyn Fn(usize) -> bool) -> 
         crc.update(&chunk[..count]);
         bytes += count as u64;
     }
-    let Written { bytes: length, crc32 } = Written { bytes, crc32: crc.sum() };
-    if length != record.bytes {
-        return Err(damaged(format!("{length} bytes, where {} were written", record.bytes)));
+    if bytes != record.bytes {
+        return Err(damaged(format!("{bytes} bytes, where {} were written", record.bytes)));
     }
-    if format!("{crc32:08x}") != record.crc32 {
-        return Err(damaged(format!(
-            "its CRC-32 is {crc32:08x}, where {} was written",
-            record.crc32
-        )));
+    let (crc32, written) = (format!("{:08x}", crc.sum()), &record.crc32);
+    if crc32 != *written {
+        return Err(damaged(format!("its CRC-32 is {crc32}, where {written} was written")));
     }
     Ok(())
 }

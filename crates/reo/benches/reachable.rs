@@ -109,7 +109,7 @@ fn minimising(name: &str, parts: &[Automaton], runs: usize) {
         let (composing, whole) = used(|| reachable::compose(&parts, &limits).expect("fits"));
         let states = whole.states();
         let (minimising, least) = used(|| {
-            bisimulation::least(simplified(whole), Equivalence::Weak, &limits).expect("fits")
+            bisimulation::minimise(simplified(whole), Equivalence::Weak, &limits).expect("fits")
         });
         assert_eq!(least.states(), states);
         (composing, minimising)

@@ -80,6 +80,7 @@ pub enum CatFault {
     Large,
 }
 
+#[derive(Default)]
 pub(crate) struct State {
     pub spot: Spot,
     pub cells: IndexSet<String>,
@@ -147,7 +148,7 @@ pub(crate) fn of_automata(
         written: written.into_iter().map(|n| symbols.name(n)).collect(),
         symbols,
         parts,
-        notes: notes.into_iter().collect(),
+        notes: notes.0.into_iter().collect(),
         circuit,
     })
 }
@@ -190,7 +191,7 @@ fn once(source: &Source, words: Vec<(Spot, String)>) -> Result<IndexSet<String>,
     Ok(all)
 }
 
-fn word(c: &mut Cursor) -> Read<(Spot, String)> {
+fn word(c: &mut Cursor) -> Read<Placed> {
     Ok((c.spot(), c.word("a name")?))
 }
 
@@ -317,27 +318,29 @@ impl<'f> Maker<'f, '_> {
     }
 
     fn target(&self, step: &Step) -> Result<(u32, &'f State), CatError> {
-        let (spot, word) = &step.to;
         let file = self.file;
-        if let Some((at, _, state)) = file.states.get_full(word) {
-            return Ok((at as u32, state));
+        match file.states.get_full(&step.to.1) {
+            Some((at, _, state)) => Ok((at as u32, state)),
+            None => Err(self.unknown(&step.to, "state", file.states.keys())),
         }
-        let fix = suggest(word, self.file.states.keys().map(String::as_str));
-        let fault = CatFault::Unknown { word: word.clone(), what: "state", fix };
-        Err(self.source.fault(*spot, fault))
     }
 
     fn fire(&mut self, step: &Step) -> Result<Vec<NameId>, CatError> {
-        let mut fire = Vec::new();
-        for (spot, word) in &step.fire {
-            if !self.file.names.contains(word) {
-                let fix = suggest(word, self.file.names.iter().map(String::as_str));
-                let fault = CatFault::Unknown { word: word.clone(), what: "name", fix };
-                return Err(self.source.fault(*spot, fault));
-            }
-            fire.push(self.symbols.name(word));
+        let names = &self.file.names;
+        if let Some(placed) = step.fire.iter().find(|(_, word)| !names.contains(word)) {
+            return Err(self.unknown(placed, "name", names.iter()));
         }
-        Ok(fire)
+        Ok(step.fire.iter().map(|(_, word)| self.symbols.name(word)).collect())
+    }
+
+    fn unknown<'w>(
+        &self,
+        (spot, word): &Placed,
+        what: &'static str,
+        known: impl Iterator<Item = &'w String>,
+    ) -> CatError {
+        let fix = suggest(word, known.map(String::as_str));
+        self.source.fault(*spot, CatFault::Unknown { word: word.clone(), what, fix })
     }
 
     fn note(&mut self, spot: Spot, note: &str) {
@@ -353,21 +356,13 @@ impl<'f> Maker<'f, '_> {
                 self.note(*spot, &format!("{why}; what is said about it is left out"));
                 continue;
             }
-            for value in claim.values() {
-                value.visit(&mut |v| {
-                    if let ClaimValue::After(cell) = v {
-                        mentioned.insert(cell);
-                    }
-                });
-            }
+            mentioned.extend(claim.after_cells());
             let claim = self.with_constants(*spot, claim, &mut nameless);
             literals.push((*spot, claim));
         }
         let constraint = condition::constraint(&literals, self.symbols);
-        let new = to
-            .cells
-            .iter()
-            .filter(|c| !from.1.cells.contains(*c) && !mentioned.contains(c.as_str()));
+        let known = |c: &&String| from.1.cells.contains(*c) || mentioned.contains(c.as_str());
+        let new = to.cells.iter().filter(|cell| !known(cell));
         let any = |(k, cell): (usize, &String)| {
             Literal::Equal(DataTerm::After(self.cell(cell)), DataTerm::Some(k as u32))
         };
@@ -397,7 +392,7 @@ impl<'f> Maker<'f, '_> {
             }
             _ => {}
         };
-        claim.values().into_iter().for_each(|v| v.visit(&mut see));
+        claim.terms().for_each(|v| v.visit(&mut see));
         why
     }
 

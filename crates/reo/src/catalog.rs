@@ -6,6 +6,7 @@
 use thiserror::Error;
 use tickbound_input::message::suggest;
 
+use self::Takes::{Content, Nothing, Number, Word};
 use crate::automaton::Automaton;
 use crate::constant::predicate_word;
 use crate::primitive::{self, BufferContent};
@@ -76,50 +77,56 @@ pub enum CatalogError {
     Ends { word: String, has: String, given: usize },
 }
 
-/// Which ends a component has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ends {
-    /// These: for each whether it writes to its node.
-    Fixed(&'static [bool]),
-    /// Some that read, and a last one that writes.
-    Merge,
-    /// A first one that reads, and some that write.
-    Split,
+/// What a word takes, and the component that it then is.
+enum Takes {
+    Nothing(Primitive),
+    /// A number, up to this one.
+    Number(&'static str, u32, fn(u32) -> Primitive),
+    /// A constant, or nothing.
+    Content(fn(Option<String>) -> Primitive),
+    /// A word; without one it is the other one, if there is one.
+    Word(&'static str, Option<&'static str>, fn(String) -> Primitive),
 }
 
-/// The words, each with the arguments it takes.
-const WORDS: [(&str, &str); 31] = [
-    ("sync", ""),
-    ("lossy", ""),
-    ("lossysync", ""),
-    ("syncdrain", ""),
-    ("asyncdrain", ""),
-    ("syncspout", ""),
-    ("asyncspout", ""),
-    ("fifo", "capacity"),
-    ("fifo1", ""),
-    ("fifofull", "content"),
-    ("fifo1full", "content"),
-    ("overflowlossyfifo", ""),
-    ("overflowlossyfifo1", ""),
-    ("shiftlossyfifo", ""),
-    ("shiftlossyfifo1", ""),
-    ("variable", "content"),
-    ("filter", "predicate"),
-    ("transformer", "function"),
-    ("transform", "function"),
-    ("merger", ""),
-    ("replicator", ""),
-    ("router", ""),
-    ("xrouter", ""),
-    ("exrouter", ""),
-    ("join", "join"),
-    ("binop", "function"),
-    ("timer", "ticks"),
-    ("fifon", "capacity"),
-    ("fifoempty", ""),
-    ("drain", ""),
-    ("spout", ""),
+const CAPACITY: Takes = Number("1 argument (its capacity)", MAX_CAPACITY, |places| match places {
+    1 => Primitive::Fifo1,
+    places => Primitive::Fifo(places),
+});
+const FUNCTION: &str = "1 argument (its function)";
+
+/// The words, each with what it takes.
+static WORDS: [(&str, Takes); 31] = [
+    ("sync", Nothing(Primitive::Sync)),
+    ("lossy", Nothing(Primitive::LossySync)),
+    ("lossysync", Nothing(Primitive::LossySync)),
+    ("syncdrain", Nothing(Primitive::SyncDrain)),
+    ("asyncdrain", Nothing(Primitive::AsyncDrain)),
+    ("syncspout", Nothing(Primitive::SyncSpout)),
+    ("asyncspout", Nothing(Primitive::AsyncSpout)),
+    ("fifo", CAPACITY),
+    ("fifo1", Nothing(Primitive::Fifo1)),
+    ("fifofull", Content(Primitive::FifoFull)),
+    ("fifo1full", Content(Primitive::FifoFull)),
+    ("overflowlossyfifo", Nothing(Primitive::OverflowLossyFifo1)),
+    ("overflowlossyfifo1", Nothing(Primitive::OverflowLossyFifo1)),
+    ("shiftlossyfifo", Nothing(Primitive::ShiftLossyFifo1)),
+    ("shiftlossyfifo1", Nothing(Primitive::ShiftLossyFifo1)),
+    ("variable", Content(Primitive::Variable)),
+    ("filter", Word("1 argument (its predicate)", None, Primitive::Filter)),
+    ("transformer", Word(FUNCTION, None, Primitive::Transform)),
+    ("transform", Word(FUNCTION, None, Primitive::Transform)),
+    ("merger", Nothing(Primitive::Merger)),
+    ("replicator", Nothing(Primitive::Replicator)),
+    ("router", Nothing(Primitive::Router)),
+    ("xrouter", Nothing(Primitive::Router)),
+    ("exrouter", Nothing(Primitive::Router)),
+    ("join", Word("at most 1 argument (its function)", Some("tuple"), Primitive::Join)),
+    ("binop", Word(FUNCTION, None, Primitive::Join)),
+    ("timer", Number("1 argument (its number of ticks)", MAX_TICKS, Primitive::Timer)),
+    ("fifon", CAPACITY),
+    ("fifoempty", Nothing(Primitive::Fifo1)),
+    ("drain", Nothing(Primitive::SyncDrain)),
+    ("spout", Nothing(Primitive::SyncSpout)),
 ];
 
 fn plain(word: &str) -> String {
@@ -141,63 +148,21 @@ impl Primitive {
     /// The component called `word`, with `arguments`.
     pub fn find(word: &str, arguments: &[&str]) -> Result<Primitive, CatalogError> {
         let known = plain(word);
-        let Some((known, takes)) = WORDS.iter().find(|(w, _)| *w == known) else {
+        let Some((_, takes)) = WORDS.iter().find(|(w, _)| *w == known) else {
             return Err(CatalogError::Unknown(word.into(), suggest(word, Primitive::words())));
         };
-        let (least, most, text) = match *takes {
-            "" => (0, 0, "no argument"),
-            "capacity" => (1, 1, "1 argument (its capacity)"),
-            "content" => (0, 1, "at most 1 argument (what is in it)"),
-            "join" => (0, 1, "at most 1 argument (its function)"),
-            "ticks" => (1, 1, "1 argument (its number of ticks)"),
-            "predicate" => (1, 1, "1 argument (its predicate)"),
-            _ => (1, 1, "1 argument (its function)"),
-        };
-        if !(least..=most).contains(&arguments.len()) {
-            let (word, given) = (word.to_owned(), arguments.len());
-            return Err(CatalogError::Arguments { word, takes: text, given });
-        }
-        Primitive::of(known, word, arguments.first().copied())
-    }
-
-    fn of(known: &str, word: &str, argument: Option<&str>) -> Result<Primitive, CatalogError> {
-        let given = || argument.map(str::to_owned);
-        let text = || given().unwrap_or_default();
-        Ok(match known {
-            "sync" => Primitive::Sync,
-            "lossy" | "lossysync" => Primitive::LossySync,
-            "syncdrain" | "drain" => Primitive::SyncDrain,
-            "asyncdrain" => Primitive::AsyncDrain,
-            "syncspout" | "spout" => Primitive::SyncSpout,
-            "asyncspout" => Primitive::AsyncSpout,
-            "fifo1" | "fifoempty" => Primitive::Fifo1,
-            "fifo" | "fifon" => match number(word, argument, MAX_CAPACITY)? {
-                1 => Primitive::Fifo1,
-                places => Primitive::Fifo(places),
-            },
-            "fifofull" | "fifo1full" => Primitive::FifoFull(given()),
-            "overflowlossyfifo" | "overflowlossyfifo1" => Primitive::OverflowLossyFifo1,
-            "shiftlossyfifo" | "shiftlossyfifo1" => Primitive::ShiftLossyFifo1,
-            "variable" => Primitive::Variable(given()),
-            "filter" => Primitive::Filter(text()),
-            "transformer" | "transform" => Primitive::Transform(text()),
-            "merger" => Primitive::Merger,
-            "replicator" => Primitive::Replicator,
-            "timer" => Primitive::Timer(number(word, argument, MAX_TICKS)?),
-            "join" => Primitive::Join(given().unwrap_or_else(|| "tuple".into())),
-            "binop" => Primitive::Join(text()),
-            _ => Primitive::Router,
-        })
-    }
-
-    pub fn kind_of_ends(&self) -> Ends {
-        match self {
-            Primitive::SyncDrain | Primitive::AsyncDrain => Ends::Fixed(&[false, false]),
-            Primitive::SyncSpout | Primitive::AsyncSpout => Ends::Fixed(&[true, true]),
-            Primitive::Merger | Primitive::Join(_) => Ends::Merge,
-            Primitive::Replicator | Primitive::Router => Ends::Split,
-            Primitive::Timer(_) => Ends::Fixed(&[false, true, false]),
-            _ => Ends::Fixed(&[false, true]),
+        let (given, first) = (arguments.len(), arguments.first().copied());
+        let argument = first.map(str::to_owned);
+        let fault = |takes| Err(CatalogError::Arguments { word: word.to_owned(), takes, given });
+        match (takes, given) {
+            (Nothing(primitive), 0) => Ok(primitive.clone()),
+            (Nothing(_), _) => fault("no argument"),
+            (Number(_, most, make), 1) => number(word, first, *most).map(make),
+            (Content(make), 0 | 1) => Ok(make(argument)),
+            (Content(_), _) => fault("at most 1 argument (what is in it)"),
+            (Word(_, Some(other), make), 0) => Ok(make((*other).into())),
+            (Word(_, _, make), 1) => Ok(make(argument.unwrap_or_default())),
+            (Number(text, ..) | Word(text, ..), _) => fault(text),
         }
     }
 
@@ -208,13 +173,20 @@ impl Primitive {
         if count > MAX_ENDS {
             return Err(fault(format!("at most {MAX_ENDS} ends")));
         }
-        match self.kind_of_ends() {
-            Ends::Fixed(ends) if ends.len() == count => Ok(ends.to_vec()),
-            Ends::Fixed(ends) => Err(fault(format!("{} ends", ends.len()))),
-            _ if count < 2 => Err(fault("at least 2 ends".into())),
-            Ends::Merge => Ok((1..=count).map(|k| k == count).collect()),
-            Ends::Split => Ok((0..count).map(|k| k > 0).collect()),
+        let merges = matches!(self, Primitive::Merger | Primitive::Join(_));
+        if merges || matches!(self, Primitive::Replicator | Primitive::Router) {
+            let writes = |k| if merges { k + 1 == count } else { k > 0 };
+            let ends = (count >= 2).then(|| (0..count).map(writes).collect());
+            return ends.ok_or_else(|| fault("at least 2 ends".into()));
         }
+        let fixed: &[bool] = match self {
+            Primitive::SyncDrain | Primitive::AsyncDrain => &[false, false],
+            Primitive::SyncSpout | Primitive::AsyncSpout => &[true, true],
+            Primitive::Timer(_) => &[false, true, false],
+            _ => &[false, true],
+        };
+        let fits = fixed.len() == count;
+        if fits { Ok(fixed.to_vec()) } else { Err(fault(format!("{} ends", fixed.len()))) }
     }
 
     pub fn word(&self) -> &'static str {
@@ -296,10 +268,10 @@ impl Primitive {
                 let content = content(held.as_deref(), BufferContent::Empty, symbols);
                 primitive::variable(first, last, cell(symbols), content)
             }
-            Primitive::Filter(p) => match predicate_word(p) {
-                (true, p) => primitive::filter(first, last, symbols.intern(p)),
-                (false, p) => primitive::filter_not(first, last, symbols.intern(p)),
-            },
+            Primitive::Filter(p) => {
+                let (passes, p) = predicate_word(p);
+                primitive::sieve(first, last, symbols.intern(p), passes)
+            }
             Primitive::Transform(f) => primitive::transform(first, last, symbols.intern(f)),
             Primitive::Merger => primitive::merger(inputs, last),
             Primitive::Join(f) => primitive::join(inputs, last, symbols.intern(f)),
@@ -336,9 +308,9 @@ mod tests {
 
     #[test]
     fn every_word_gives_an_automaton() {
-        for (word, takes) in WORDS {
-            let arguments: &[&str] = if takes.is_empty() { &[] } else { &["2"] };
-            let names = if word == "timer" { 3 } else { 2 };
+        for (word, takes) in &WORDS {
+            let arguments: &[&str] = if matches!(takes, Nothing(_)) { &[] } else { &["2"] };
+            let names = if *word == "timer" { 3 } else { 2 };
             let text = text(word, arguments, &["a", "b", "c"][..names]);
             assert!(text.is_ok_and(|t| !t.is_empty()), "{word}");
         }

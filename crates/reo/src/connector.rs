@@ -83,9 +83,7 @@ impl Connector {
     pub fn inner(&self) -> Vec<NameId> {
         let all = self.parts.iter().flat_map(|p| p.automaton.alphabet());
         let seen: IndexSet<NameId> = self.interface.iter().copied().collect();
-        let inner: Vec<NameId> =
-            all.filter(|n| !seen.contains(*n)).copied().sorted_unstable().dedup().collect();
-        inner
+        all.filter(|n| !seen.contains(*n)).copied().sorted_unstable().dedup().collect()
     }
 
     /// Names of the interface to which no part writes: the environment does.
@@ -97,35 +95,29 @@ impl Connector {
     /// The same over a table of words that begins with those of `symbols`.
     pub fn over(&self, symbols: &Symbols) -> Connector {
         let mut all = symbols.clone();
-        let new: Vec<SymbolId> = (0..self.symbols.len() as u32)
-            .map(|k| all.intern(self.symbols.word(SymbolId(k))))
-            .collect();
+        let old = (0..self.symbols.len() as u32).map(SymbolId);
+        let new: Vec<SymbolId> = old.map(|k| all.intern(self.symbols.word(k))).collect();
         let to = |old: SymbolId| new.get(old.0 as usize).copied().unwrap_or(old);
+        let names = |names: &[NameId]| names.iter().map(|n| NameId(to(n.0))).collect();
+        let channel = |c: &Channel| Channel { names: names(&c.names), ..c.clone() };
         let parts = self.parts.iter().map(|part| ConnectorPart {
             kind: part.kind.clone(),
             automaton: part.automaton.renamed(&to),
         });
         Connector {
-            name: self.name.clone(),
             parts: parts.collect(),
-            interface: self.interface.iter().map(|n| NameId(to(n.0))).collect(),
-            written: self.written.iter().map(|n| NameId(to(n.0))).collect(),
-            notes: self.notes.clone(),
-            circuit: self.circuit.iter().map(|channel| channel.renamed(&to)).collect(),
+            interface: names(&self.interface),
+            written: names(&self.written),
+            circuit: self.circuit.iter().map(channel).collect(),
             symbols: all,
+            ..self.clone()
         }
-    }
-}
-
-impl Channel {
-    fn renamed(&self, to: &dyn Fn(SymbolId) -> SymbolId) -> Channel {
-        Channel { names: self.names.iter().map(|n| NameId(to(n.0))).collect(), ..self.clone() }
     }
 }
 
 /// Notes about how a text was read, each once, up to a limit.
 #[derive(Debug, Default)]
-pub(crate) struct Notes(IndexSet<String>);
+pub(crate) struct Notes(pub IndexSet<String>);
 
 /// Most notes about one connector.
 const MAX_NOTES: usize = 20;
@@ -134,15 +126,6 @@ impl Notes {
     pub(crate) fn add(&mut self, note: String) {
         let more = self.0.len() >= MAX_NOTES;
         self.0.insert(if more { "there would be more notes".into() } else { note });
-    }
-}
-
-impl IntoIterator for Notes {
-    type Item = String;
-    type IntoIter = indexmap::set::IntoIter<String>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
     }
 }
 
@@ -173,9 +156,8 @@ type Make<'a> = Box<dyn FnOnce(&[NameId], &mut Symbols) -> Automaton + 'a>;
 pub struct Wiring<'a> {
     name: String,
     symbols: Symbols,
-    channels: Vec<(String, Vec<ChannelEnd>, Make<'a>)>,
-    /// For each channel what it is made with.
-    arguments: Vec<Vec<String>>,
+    /// What each is, what it is made with, and where it ends.
+    channels: Vec<(String, Vec<String>, Vec<ChannelEnd>, Make<'a>)>,
     /// What has no automaton.
     foreign: Vec<(String, Vec<ChannelEnd>)>,
     notes: Vec<String>,
@@ -184,8 +166,8 @@ pub struct Wiring<'a> {
 impl<'a> Wiring<'a> {
     /// Nothing yet.
     pub fn new(name: &str) -> Self {
-        let (symbols, channels, arguments, foreign, notes) = <_>::default();
-        Wiring { name: name.into(), symbols, channels, arguments, foreign, notes }
+        let (symbols, channels, foreign, notes) = <_>::default();
+        Wiring { name: name.into(), symbols, channels, foreign, notes }
     }
 
     /// The words of the connector.
@@ -211,8 +193,14 @@ impl<'a> Wiring<'a> {
         ends: &[ChannelEnd],
         make: impl FnOnce(&[NameId], &mut Symbols) -> Automaton + 'a,
     ) {
-        self.channels.push((kind.into(), ends.to_vec(), Box::new(make)));
-        self.arguments.push(arguments.to_vec());
+        self.channels.push((kind.into(), arguments.to_vec(), ends.to_vec(), Box::new(make)));
+    }
+
+    /// Gives an end its own node, `own`, with a channel to the node where it was.
+    pub(crate) fn set_apart(&mut self, end: &mut ChannelEnd, own: String) {
+        let channel = [ChannelEnd::reads(&own), ChannelEnd::writes(&end.node)];
+        self.add("sync", &channel, |names, _| primitive::sync(names[0], names[1]));
+        end.node = own;
     }
 
     /// Adds a component of which nothing is known, for drawings.
@@ -229,7 +217,7 @@ impl<'a> Wiring<'a> {
     /// each whether something writes to it and whether something reads from it.
     pub fn nodes(&self) -> IndexMap<&str, (bool, bool)> {
         let mut nodes: IndexMap<&str, (bool, bool)> = IndexMap::new();
-        for end in self.channels.iter().flat_map(|(_, ends, _)| ends) {
+        for end in self.channels.iter().flat_map(|(_, _, ends, _)| ends) {
             let node = nodes.entry(&end.node).or_default();
             node.0 |= end.writes;
             node.1 |= !end.writes;
@@ -243,16 +231,13 @@ impl<'a> Wiring<'a> {
     /// A merger is right behind the last channel that writes to its node.
     pub fn finish(mut self, interface: &[&str]) -> Connector {
         let mut writers: IndexMap<String, usize> = IndexMap::new();
-        for end in self.channels.iter().flat_map(|(_, ends, _)| ends).filter(|e| e.writes) {
+        for end in self.channels.iter().flat_map(|(_, _, ends, _)| ends).filter(|e| e.writes) {
             *writers.entry(end.node.clone()).or_default() += 1;
         }
         let mut parts = Vec::new();
         let mut merged: IndexMap<String, Vec<NameId>> = IndexMap::new();
         let mut circuit = Vec::new();
-        let arguments = std::mem::take(&mut self.arguments);
-        for ((kind, ends, make), arguments) in
-            std::mem::take(&mut self.channels).into_iter().zip(arguments)
-        {
+        for (kind, arguments, ends, make) in std::mem::take(&mut self.channels) {
             let (names, extra) = self.names(&ends, &writers, &mut merged);
             let automaton = make(&names, &mut self.symbols);
             circuit.push(Channel { kind: kind.clone(), arguments, ends: ends.clone(), names });

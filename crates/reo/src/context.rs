@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
-use crate::automaton::{Automaton, AutomatonBuilder, Transition};
+use crate::automaton::{Automaton, AutomatonBuilder};
 use crate::connector::{Connector, ConnectorPart};
 use crate::constraint::simplify::{Gone, is_possible, simplify, written};
 use crate::constraint::{DataConstraint, DataTerm, Literal};
@@ -87,14 +87,11 @@ fn reasons(automaton: &Automaton, symbols: &mut Symbols) -> Vec<NameId> {
 /// A part with its reasons; none if there are too many ways.
 fn coloured(automaton: &Automaton, reasons: &[NameId]) -> Option<Automaton> {
     let names = automaton.alphabet().iter().chain(reasons).copied();
-    let mut builder =
-        AutomatonBuilder::over(names, automaton.states(), automaton.initial().to_vec());
-    builder.contents(automaton.contents().iter().copied());
+    let mut builder = automaton.builder_over(names);
     for state in 0..automaton.states() as u32 {
-        let steps: Vec<(BTreeSet<NameId>, &DataConstraint, u32)> = automaton
-            .steps(state)
-            .map(|step| (fires(automaton, &step), automaton.constraint(&step), step.to))
-            .collect();
+        let steps = automaton.steps(state);
+        let steps = steps.map(|s| (automaton.fires(&s).collect(), automaton.constraint(&s), s.to));
+        let steps: Vec<(BTreeSet<NameId>, &DataConstraint, u32)> = steps.collect();
         let (none, free) = (BTreeSet::new(), DataConstraint::default());
         let idle = (none, &free, state);
         for (fire, constraint, to) in steps.iter().chain([&idle]) {
@@ -119,10 +116,6 @@ fn coloured(automaton: &Automaton, reasons: &[NameId]) -> Option<Automaton> {
         }
     }
     Some(builder.done())
-}
-
-fn fires(automaton: &Automaton, step: &Transition) -> BTreeSet<NameId> {
-    automaton.fires(step).collect()
 }
 
 /// One way in which a step is right.
@@ -156,26 +149,25 @@ fn ways(
     for larger in all_larger(fire, constraint, steps) {
         let mut next: Vec<Way> = Vec::new();
         for way in ways {
-            let fails = |l: &Literal| way.more.contains(&negated(l));
-            let may_fail = |l: &Literal| way.doubts.contains(&negated(l));
+            let fails = |l: &Literal| way.more.contains(&l.clone().negated());
+            let may_fail = |l: &Literal| way.doubts.contains(&l.clone().negated());
             let waits = larger.besides.iter().any(|name| way.waits.contains(name));
             if waits || larger.asked.iter().any(fails) || larger.open.iter().any(may_fail) {
                 next.push(way);
                 continue;
             }
-            next.extend(larger.besides.iter().map(|name| {
-                let mut waiting = way.clone();
-                waiting.waits.insert(*name);
-                waiting
-            }));
-            next.extend(larger.asked.iter().map(|literal| {
-                let mut failing = way.clone();
-                failing.more.push(negated(literal));
-                failing
-            }));
+            let with = |more: &dyn Fn(&mut Way)| {
+                let mut way = way.clone();
+                more(&mut way);
+                way
+            };
+            let waiting = |name: &NameId| with(&|way| _ = way.waits.insert(*name));
+            next.extend(larger.besides.iter().map(waiting));
+            next.extend(
+                larger.asked.iter().map(|l| with(&|way| way.more.push(l.clone().negated()))),
+            );
             next.extend(larger.open.iter().filter_map(|literal| {
-                let mut doubting = way.clone();
-                doubting.doubts.push(negated(literal));
+                let doubting = with(&|way| way.doubts.push(literal.clone().negated()));
                 let all = doubting.more.iter().chain(&doubting.doubts).cloned();
                 is_possible(&constraint.and(&DataConstraint::new(all))).then_some(doubting)
             }));
@@ -215,11 +207,9 @@ fn all_larger(
         let own: Vec<NameId> = besides.iter().filter(|n| !common.contains(n)).copied().collect();
         let kept = if is_open(&rest) { asked(other, &own) } else { None }.unwrap_or_default();
         // An equation with a datum that the step gives can be fulfilled.
-        let open = kept.literals().iter().filter(|l| {
-            let mut seen = false;
-            l.visit(&mut |leaf| seen |= matches!(leaf, DataTerm::Datum(n) if common.contains(n)));
-            seen && !matches!(l, Literal::Equal(..))
-        });
+        let seen = |leaf: &DataTerm| matches!(leaf, DataTerm::Datum(n) if common.contains(n));
+        let open = kept.literals().iter();
+        let open = open.filter(|l| l.has_leaf(seen) && !matches!(l, Literal::Equal(..)));
         let asked = rest.literals().iter().filter(|l| !self::is_open(l)).cloned().collect();
         Larger { open: open.cloned().collect(), asked, besides }
     };
@@ -233,17 +223,7 @@ fn asked(step: &DataConstraint, besides: &[NameId]) -> Option<DataConstraint> {
 
 /// Whether a literal is about a value that nothing names.
 fn is_open(literal: &Literal) -> bool {
-    let mut open = false;
-    literal.visit(&mut |leaf| open |= matches!(leaf, DataTerm::Some(_)));
-    open
-}
-
-fn negated(literal: &Literal) -> Literal {
-    match literal.clone() {
-        Literal::Equal(a, b) => Literal::Different(a, b),
-        Literal::Different(a, b) => Literal::Equal(a, b),
-        Literal::Predicate(holds, p, terms) => Literal::Predicate(!holds, p, terms),
-    }
+    literal.has_leaf(|leaf| matches!(leaf, DataTerm::Some(_)))
 }
 
 /// Without ways that ask for all that another one asks for, and more.
@@ -292,9 +272,7 @@ fn fitting(
 
 /// The product without reasons. A moment at which nothing fires changes nothing and goes.
 fn seen(whole: &Automaton, names: &BTreeSet<NameId>, moment: NameId) -> Automaton {
-    let mut builder =
-        AutomatonBuilder::over(names.iter().copied(), whole.states(), whole.initial().to_vec());
-    builder.contents(whole.contents().iter().copied());
+    let mut builder = whole.builder_over(names.iter().copied());
     for state in 0..whole.states() as u32 {
         let mut known: Vec<(Vec<NameId>, &DataConstraint, u32)> = Vec::new();
         for step in whole.steps(state) {

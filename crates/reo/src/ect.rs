@@ -51,11 +51,11 @@ pub use self::automata::automata;
 pub use self::fault::EctError;
 
 use self::fault::EctFault;
-use self::xml::Element;
+use self::xml::{Element, Made};
 use crate::catalog::{MAX_ENDS, Primitive, TICK};
 use crate::connector::{ChannelEnd, Connector, Wiring};
 use crate::constant::constant_word;
-use crate::primitive;
+
 use crate::syntax::{Source, Spot};
 
 /// The connector of a `.reo` file: the one called `name`; without a name `main`, or the only one.
@@ -81,8 +81,6 @@ pub fn connector(source: &Source, name: Option<&str>) -> Result<Connector, EctEr
     drawn.connect().map_err(|(element, fault)| at(element, fault))?;
     drawn.wire(element.title()).map_err(|(element, fault)| at(element, fault))
 }
-
-type Made<'a, T> = Result<T, (Element<'a>, EctFault)>;
 
 /// A node: its name, what it does, and how many ends write to it and read from it.
 struct Node {
@@ -111,11 +109,8 @@ impl<'a> Drawn<'a> {
     /// Lists nodes and primitives, those of sub-connectors too.
     fn collect(&mut self, connector: Element<'a>) {
         for node in connector.named("nodes") {
-            let given = node.value("name").filter(|name| !name.trim().is_empty());
-            let mut name = given.map_or_else(|| format!("n{}", self.nodes.len()), str::to_owned);
-            while self.nodes.values().any(|other| other.name == name) {
-                name.push('_');
-            }
+            let taken = |name: &str| self.nodes.values().any(|other| other.name == name);
+            let name = node.own_name("n", self.nodes.len(), taken);
             let kind = match node.value("type").unwrap_or_default().to_ascii_uppercase().as_str() {
                 "ROUTE" => NodeKind::Route,
                 "JOIN" => NodeKind::Join,
@@ -155,21 +150,18 @@ impl<'a> Drawn<'a> {
                     Some(reference) => xml::resolved(self.roots, &known, reference),
                     None => listed.get(&end.spot().0).copied(),
                 };
-                if reference.is_none() && spot.is_none() {
-                    if component {
+                let joined = spot.and_then(|s| Some((s.0, self.nodes.get_mut(&s.0)?)));
+                let Some((at, node)) = joined else {
+                    if component && (spot.is_some() || reference.is_none()) {
                         continue;
                     }
-                    return Err(lost("no node".into()));
-                }
-                let Some((at, node)) = spot.and_then(|s| Some((s.0, self.nodes.get_mut(&s.0)?)))
-                else {
-                    if component && spot.is_some() {
-                        continue;
-                    }
-                    return Err(lost(format!(
-                        "`{}`, which is no node here",
-                        excerpt(reference.unwrap_or_default())
-                    )));
+                    return Err(lost(match (reference, spot) {
+                        (None, None) => "no node".into(),
+                        (given, _) => {
+                            let given = excerpt(given.unwrap_or_default());
+                            format!("`{given}`, which is no node here")
+                        }
+                    }));
                 };
                 *(if writes { &mut node.writing } else { &mut node.reading }) += 1;
                 ends.push((at, writes));
@@ -204,8 +196,7 @@ impl<'a> Drawn<'a> {
             if writes != expected {
                 return Err((*element, EctFault::Value(DIRECTION)));
             }
-            let (kind, arguments) =
-                (found.word(), found.argument().into_iter().collect::<Vec<_>>());
+            let (kind, arguments) = (found.word(), Vec::from_iter(found.argument()));
             let prefix = format!("{kind}.{}/", number + 1);
             wiring.add_with(kind, &arguments, &ends, move |names, symbols| {
                 found.automaton(names, &prefix, symbols)
@@ -241,9 +232,7 @@ impl<'a> Drawn<'a> {
             while wiring.nodes().contains_key(own.as_str()) {
                 own.push('_');
             }
-            let channel = [ChannelEnd::reads(&own), ChannelEnd::writes(&end.node)];
-            wiring.add("sync", &channel, |names, _| primitive::sync(names[0], names[1]));
-            end.node = own;
+            wiring.set_apart(end, own);
         }
         let at = ends.iter().map(|end| format!("`{}`", end.node)).join(", ");
         let what = format!("what it does at {at} is left to the environment");
@@ -282,11 +271,8 @@ impl<'a> Drawn<'a> {
             let joint = if writes { Primitive::Join("tuple".into()) } else { Primitive::Router };
             let mut ends: Vec<ChannelEnd> =
                 all.iter().map(|name| ChannelEnd { node: name.clone(), writes: !writes }).collect();
-            if writes {
-                ends.push(ChannelEnd::writes(&node.name));
-            } else {
-                ends.insert(0, ChannelEnd::reads(&node.name));
-            }
+            let place = if writes { ends.len() } else { 0 };
+            ends.insert(place, ChannelEnd { node: node.name.clone(), writes });
             if ends.len() > MAX_ENDS {
                 return Err(EctFault::Value(CROWDED));
             }

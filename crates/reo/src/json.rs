@@ -52,7 +52,7 @@ use crate::automaton::Automaton;
 use crate::connector::Connector;
 use crate::symbol::{SymbolId, Symbols};
 use crate::syntax::condition;
-use crate::syntax::{CLOCKS, MAX_TEXT, Place, Source, SyntaxFault, WithPlace};
+use crate::syntax::{CLOCKS, MAX_TEXT, Place, Source, Spot, SyntaxFault, WithPlace};
 
 /// The connector of a JSON text.
 pub fn connector(source: &Source) -> Result<Connector, JsonError> {
@@ -64,7 +64,7 @@ pub fn connector(source: &Source) -> Result<Connector, JsonError> {
         Document { connector: None, automaton: Some(data), words, .. } => read::alone(data, &words),
         _ => Err(other("the file", NEITHER, "one of them")),
     };
-    found.map_err(|fault| at_start(source, fault))
+    found.map_err(|fault| source.fault(Spot(0), fault))
 }
 
 const NEITHER: &str = "neither a `connector` nor an `automaton`, or both";
@@ -102,15 +102,10 @@ fn data(automaton: &Automaton, symbols: &Symbols) -> AutomatonData {
     }
 }
 
-fn at_start(source: &Source, fault: JsonFault) -> JsonError {
-    let place = Place { file: source.name.clone(), line: 1, column: 1 };
-    WithPlace { place, fault: Box::new(fault) }
-}
-
 fn document(source: &Source) -> Result<Document, JsonError> {
     if source.text.len() > MAX_TEXT {
         let fault = SyntaxFault::Long("text", source.text.len(), MAX_TEXT);
-        return Err(at_start(source, fault.into()));
+        return Err(source.fault(Spot(0), fault.into()));
     }
     let document: Document = tickbound_input::json(&source.text).map_err(|error| {
         let place = Place { file: source.name.clone(), line: error.line(), column: error.column() };
@@ -118,11 +113,12 @@ fn document(source: &Source) -> Result<Document, JsonError> {
     })?;
     if document.format != FORMAT {
         let fault = other("`format`", &format!("`{}`", document.format), &format!("`{FORMAT}`"));
-        return Err(at_start(source, fault));
+        return Err(source.fault(Spot(0), fault));
     }
     if document.version != VERSION {
         let found = document.version.to_string();
-        return Err(at_start(source, other("`version`", &found, &VERSION.to_string())));
+        let fault = other("`version`", &found, &VERSION.to_string());
+        return Err(source.fault(Spot(0), fault));
     }
     Ok(document)
 }

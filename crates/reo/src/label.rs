@@ -27,14 +27,17 @@ pub fn is_silent(label: &[u64]) -> bool {
 
 /// The bits that are set, in order.
 pub fn bits(label: &[u64]) -> impl Iterator<Item = usize> {
-    label.iter().enumerate().flat_map(|(at, word)| {
-        let mut rest = *word;
-        std::iter::from_fn(move || {
-            let bit = rest.trailing_zeros() as usize;
-            (rest != 0).then(|| {
-                rest &= rest - 1;
-                at * 64 + bit
-            })
+    label.iter().enumerate().flat_map(|(at, word)| ones(*word).map(move |bit| at * 64 + bit))
+}
+
+/// The bits of a word that are set, in order.
+#[inline(always)]
+pub fn ones(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = word.trailing_zeros() as usize;
+        (word != 0).then(|| {
+            word &= word - 1;
+            bit
         })
     })
 }
@@ -53,20 +56,10 @@ impl Map {
         Map { to: to_at, words: words_for(to.len()) }
     }
 
-    /// A label over the first alphabet as one over the second, added to `into`, which has the
-    /// words that the second alphabet needs.
-    pub fn add(&self, label: &[u64], into: &mut [u64]) {
-        for bit in bits(label) {
-            if let Some(Some(to)) = self.to.get(bit) {
-                set(into, *to);
-            }
-        }
-    }
-
-    /// As [`Map::add`], into a new label.
+    /// A label over the first alphabet as one over the second.
     pub fn apply(&self, label: &[u64]) -> Vec<u64> {
         let mut into = vec![0; self.words];
-        self.add(label, &mut into);
+        bits(label).filter_map(|bit| *self.to.get(bit)?).for_each(|to| set(&mut into, to));
         into
     }
 }

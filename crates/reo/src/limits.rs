@@ -79,4 +79,16 @@ impl ProductLimits<'_> {
     pub fn go_on(&self) -> Limited<()> {
         if self.stop.load(Ordering::Relaxed) { Err(Stopped::Interrupted) } else { Ok(()) }
     }
+
+    /// Whether to go on; if so, reports how far the work is, as in [`ProductProgress`].
+    pub(crate) fn go_on_from(
+        &self,
+        blocks: Option<u64>,
+        states: u64,
+        transitions: u64,
+    ) -> Limited<()> {
+        self.go_on()?;
+        (self.progress)(ProductProgress { blocks, states, transitions });
+        Ok(())
+    }
 }

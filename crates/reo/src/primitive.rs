@@ -24,9 +24,7 @@ fn same(a: NameId, b: NameId) -> DataConstraint {
 /// An automaton with one state.
 fn stateless(names: &[NameId], steps: &[(&[NameId], DataConstraint)]) -> Automaton {
     let mut builder = AutomatonBuilder::over(names.iter().copied(), 1, vec![0]);
-    for (fire, constraint) in steps {
-        builder.step(0, fire, constraint.clone(), 0);
-    }
+    steps.iter().for_each(|(fire, constraint)| _ = builder.step(0, fire, constraint.clone(), 0));
     builder.done()
 }
 
@@ -57,12 +55,8 @@ pub fn filter(a: NameId, b: NameId, predicate: SymbolId) -> Automaton {
     sieve(a, b, predicate, true)
 }
 
-/// Filter of the opposite of `predicate`: what fulfils it is lost, the rest passes.
-pub fn filter_not(a: NameId, b: NameId, predicate: SymbolId) -> Automaton {
-    sieve(a, b, predicate, false)
-}
-
-fn sieve(a: NameId, b: NameId, predicate: SymbolId, passes: bool) -> Automaton {
+/// As [`filter`]; unless `passes`, what fulfils `predicate` is lost, and the rest passes.
+pub(crate) fn sieve(a: NameId, b: NameId, predicate: SymbolId, passes: bool) -> Automaton {
     let test = |holds| Literal::Predicate(holds, predicate, [DataTerm::Datum(a)].into());
     let pass = DataConstraint::new([test(passes), equal(DataTerm::Datum(a), DataTerm::Datum(b))]);
     stateless(&[a, b], &[(&[a, b], pass), (&[a], one(test(!passes)))])
@@ -86,9 +80,7 @@ pub fn join(inputs: &[NameId], out: NameId, function: SymbolId) -> Automaton {
 pub fn merger(inputs: &[NameId], out: NameId) -> Automaton {
     let names = inputs.iter().copied().chain([out]);
     let mut builder = AutomatonBuilder::over(names, 1, vec![0]);
-    for input in inputs {
-        builder.step(0, &[*input, out], same(*input, out), 0);
-    }
+    inputs.iter().for_each(|input| _ = builder.step(0, &[*input, out], same(*input, out), 0));
     builder.done()
 }
 
@@ -115,15 +107,22 @@ pub enum BufferContent {
     Constant(SymbolId),
 }
 
-/// A buffer of one place: states 0 (empty) and 1 (full).
-fn buffer(a: NameId, b: NameId, cell: Cell, content: BufferContent) -> AutomatonBuilder {
-    let initial = if content == BufferContent::Empty { 0 } else { 1 };
+/// A buffer of one place: states 0 (empty) and 1 (full). State `given` follows when a datum has
+/// been given.
+fn buffer(
+    a: NameId,
+    b: NameId,
+    cell: Cell,
+    content: BufferContent,
+    given: u32,
+) -> AutomatonBuilder {
+    let initial = u32::from(content != BufferContent::Empty);
     let mut builder = AutomatonBuilder::over([a, b], 2, vec![initial]);
     if let BufferContent::Constant(datum) = content {
         builder.contents([(cell, datum)]);
     }
     builder.step(0, &[a], store(a, cell), 1);
-    builder.step(1, &[b], one(equal(DataTerm::Datum(b), DataTerm::Before(cell))), 0);
+    builder.step(1, &[b], one(equal(DataTerm::Datum(b), DataTerm::Before(cell))), given);
     builder
 }
 
@@ -134,19 +133,19 @@ fn store(a: NameId, cell: Cell) -> DataConstraint {
 /// FIFO1: takes a datum at `a` when empty, gives it at `b` when full. `content` other than
 /// [`BufferContent::Empty`] makes it FIFO1full.
 pub fn fifo1(a: NameId, b: NameId, cell: Cell, content: BufferContent) -> Automaton {
-    buffer(a, b, cell, content).done()
+    buffer(a, b, cell, content, 0).done()
 }
 
 /// Overflow-lossy FIFO1: as [`fifo1`]; what comes while it is full is lost.
 pub fn overflow_lossy_fifo1(a: NameId, b: NameId, cell: Cell) -> Automaton {
-    let mut builder = buffer(a, b, cell, BufferContent::Empty);
+    let mut builder = buffer(a, b, cell, BufferContent::Empty, 0);
     builder.step(1, &[a], DataConstraint::default(), 1);
     builder.done()
 }
 
 /// Shift-lossy FIFO1: as [`fifo1`]; what comes while it is full takes the place of what is there.
 pub fn shift_lossy_fifo1(a: NameId, b: NameId, cell: Cell) -> Automaton {
-    let mut builder = buffer(a, b, cell, BufferContent::Empty);
+    let mut builder = buffer(a, b, cell, BufferContent::Empty, 0);
     builder.step(1, &[a], store(a, cell), 1);
     builder.done()
 }
@@ -154,14 +153,8 @@ pub fn shift_lossy_fifo1(a: NameId, b: NameId, cell: Cell) -> Automaton {
 /// Variable: keeps the last datum from `a` and gives it at `b` as often as asked, once there is
 /// one.
 pub fn variable(a: NameId, b: NameId, cell: Cell, content: BufferContent) -> Automaton {
-    let mut builder =
-        AutomatonBuilder::over([a, b], 2, vec![u32::from(content != BufferContent::Empty)]);
-    if let BufferContent::Constant(datum) = content {
-        builder.contents([(cell, datum)]);
-    }
-    builder.step(0, &[a], store(a, cell), 1);
+    let mut builder = buffer(a, b, cell, content, 1);
     builder.step(1, &[a], store(a, cell), 1);
-    builder.step(1, &[b], one(equal(DataTerm::Datum(b), DataTerm::Before(cell))), 1);
     builder.done()
 }
 

@@ -31,7 +31,7 @@ fn a_hidden_chain_is_a_queue() {
         let (parts, names, cells) = chain(n, &mut symbols);
         let hidden = hide(&whole(&parts), &names[1..n]);
         let reduced = confluence::reduce(&hidden);
-        let least = minimise(&reduced, Equivalence::Weak, &limits).unwrap();
+        let least = minimise(reduced.clone(), Equivalence::Weak, &limits).unwrap();
         assert_eq!((least.states(), least.transitions()), (n + 1, 3 * n - 1), "{n} with data");
         // Data and all, it is the queue that the primitive describes.
         let queue = primitive::fifo(names[0], names[n], &cells);
@@ -45,10 +45,10 @@ fn a_hidden_chain_is_a_queue() {
             queue.text(&symbols)
         );
         let plain = hidden.without_data();
-        let weak = minimise(&plain, Equivalence::Weak, &limits).unwrap();
+        let weak = minimise(plain.clone(), Equivalence::Weak, &limits).unwrap();
         assert_eq!((weak.states(), weak.transitions()), (n + 1, 3 * n - 1), "{n} without data");
         let closed =
-            minimise(&close(&plain, &limits).unwrap(), Equivalence::Strong, &limits).unwrap();
+            minimise(close(&plain, &limits).unwrap(), Equivalence::Strong, &limits).unwrap();
         assert_eq!((closed.states(), closed.transitions()), (n + 1, 3 * n - 1), "{n} closed");
     }
 }

@@ -82,10 +82,10 @@ fn oracle(given: &Automaton, names: &[NameId], meaning: &Meaning) {
     }
     let plenty = ProductLimits::memory(PLENTY);
     for reduced in [&hidden, &confluence::reduce(&hidden)] {
-        let least = minimise(reduced, Equivalence::Weak, &plenty).unwrap();
+        let least = minimise(reduced.clone(), Equivalence::Weak, &plenty).unwrap();
         weakly(&wanted, &least, meaning, &about("weakly minimised"));
     }
-    let least = minimise(&hidden, Equivalence::Strong, &plenty).unwrap();
+    let least = minimise(hidden.clone(), Equivalence::Strong, &plenty).unwrap();
     assert!(strongly_alike(&expand(&hidden, meaning), &expand(&least, meaning)));
 }
 
@@ -161,10 +161,10 @@ fn check_piece(parts: &[Automaton], whole: &Automaton, hidden: &[NameId], meanin
     let piece = hide_between(&piece.reachable().0, &early);
     let limits = ProductLimits::memory(PLENTY);
     let wanted = expand(whole, meaning).hidden(hidden);
-    let weak = minimise(&confluence::reduce(&piece), Equivalence::Weak, &limits).unwrap();
+    let weak = minimise(confluence::reduce(&piece), Equivalence::Weak, &limits).unwrap();
     let with_last = hide(&textbook::product(&weak, last).reachable().0, hidden);
     weakly(&wanted, &with_last, meaning, "a weakly minimised piece with the last part");
-    let strong = minimise(&piece, Equivalence::Strong, &limits).unwrap();
+    let strong = minimise(piece.clone(), Equivalence::Strong, &limits).unwrap();
     let with_last = hide(&textbook::product(&strong, last).reachable().0, hidden);
     if let Ok(made) = close(&with_last, &ProductLimits::memory(SOME)) {
         strongly(&wanted.closed(), &made, meaning, "a strongly minimised piece with the last part");

@@ -5,7 +5,7 @@ use std::time::Instant;
 use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::dense::{BatchPart, BatchPlan, Checksum, DensePlan, EMPTY};
 
-use super::{Buffers, EACH, Multiplier, MultiplierResult, MultiplierTimes, fits32, grid};
+use super::{EACH, Multiplier, MultiplierResult, MultiplierTimes, fits32, grid};
 use tickbound_device::{Arg, Buffer};
 
 /// Products that are put into the queue before the first is waited for.
@@ -20,11 +20,7 @@ impl Multiplier {
     ) -> MultiplierResult<(Vec<u64>, MultiplierTimes)> {
         let start = Instant::now();
         let mut times = MultiplierTimes::default();
-        let buffers = Buffers {
-            left: self.session.upload(&plan.left)?,
-            right: self.session.upload(&plan.right)?,
-            out: self.session.buffer(plan.words)?,
-        };
+        let buffers = self.buffers(&plan.left, &plan.right, plan.words)?;
         for parts in plan.parts.chunks(AHEAD) {
             limits.go_on()?;
             let mut launches = Vec::with_capacity(parts.len());
@@ -49,11 +45,7 @@ impl Multiplier {
         let sizes = plan.sizes;
         fits32("a row of the product", sizes.row() as u128)?;
         let words = usize::try_from(sizes.words()).unwrap_or(usize::MAX);
-        let buffers = Buffers {
-            left: self.session.upload(&plan.left)?,
-            right: self.session.upload(&plan.right)?,
-            out: self.session.buffer(words)?,
-        };
+        let buffers = self.buffers(&plan.left, &plan.right, words)?;
         let part = BatchPart { sizes, mask: plan.mask, left: 0, right: 0, cells: 0 };
         let rows = sizes.states();
         let mut times = Vec::new();

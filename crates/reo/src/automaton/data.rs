@@ -1,6 +1,6 @@
 //! The data of an automaton.
 
-use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 use thiserror::Error;
 
 use crate::constraint::{ConstraintStore, DataConstraint, DataTerm};
@@ -34,13 +34,7 @@ pub struct Automaton {
     initial: Vec<u32>,
     /// What is in cells at the start; other cells hold nothing that may be read.
     contents: Vec<(Cell, SymbolId)>,
-    /// Row s is the steps `rows[s]..rows[s + 1]`.
-    rows: Vec<usize>,
-    targets: Vec<u32>,
-    /// [`Automaton::words`] for each step.
-    labels: Vec<u64>,
-    /// For each step; empty if all are `true`.
-    conditions: Vec<u32>,
+    rows: AutomatonRows,
     constraints: ConstraintStore,
 }
 
@@ -58,7 +52,7 @@ pub struct Transition<'a> {
 }
 
 /// The plain data of an automaton, for engines that make rows directly.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AutomatonRows {
     /// Where each state's steps begin, and the end of the last: one more than there are states.
     pub rows: Vec<usize>,
@@ -137,12 +131,12 @@ impl Automaton {
 
     /// How many states there are; they are numbered from 0.
     pub fn states(&self) -> usize {
-        self.rows.len() - 1
+        self.rows.rows.len() - 1
     }
 
     /// How many steps there are.
     pub fn transitions(&self) -> usize {
-        self.targets.len()
+        self.rows.targets.len()
     }
 
     /// Words of each label.
@@ -157,12 +151,12 @@ impl Automaton {
 
     /// Whether every step's constraint is `true`.
     pub fn is_plain(&self) -> bool {
-        self.conditions.is_empty()
+        self.rows.conditions.is_empty()
     }
 
     /// The steps that leave `state`, in the order of the rows.
     pub fn steps(&self, state: u32) -> impl ExactSizeIterator<Item = Transition<'_>> {
-        let range = self.rows[state as usize]..self.rows[state as usize + 1];
+        let range = self.rows.rows[state as usize]..self.rows.rows[state as usize + 1];
         range.map(move |at| self.step(state, at))
     }
 
@@ -175,9 +169,9 @@ impl Automaton {
         let words = self.words();
         Transition {
             from,
-            label: &self.labels[at * words..(at + 1) * words],
-            condition: self.conditions.get(at).copied().unwrap_or(0),
-            to: self.targets[at],
+            label: &self.rows.labels[at * words..(at + 1) * words],
+            condition: self.rows.conditions.get(at).copied().unwrap_or(0),
+            to: self.rows.targets[at],
         }
     }
 
@@ -193,22 +187,22 @@ impl Automaton {
 
     /// The rows, as engines read them.
     pub fn rows(&self) -> &[usize] {
-        &self.rows
+        &self.rows.rows
     }
 
     /// The states after the steps, in the order of the rows.
     pub fn targets(&self) -> &[u32] {
-        &self.targets
+        &self.rows.targets
     }
 
     /// The labels of the steps, [`Automaton::words`] each.
     pub fn labels(&self) -> &[u64] {
-        &self.labels
+        &self.rows.labels
     }
 
     /// The constraint of each step, or nothing if all are `true`.
     pub fn conditions(&self) -> &[u32] {
-        &self.conditions
+        &self.rows.conditions
     }
 
     /// Whether no name fires in a step, and there is no condition on data and memory.
@@ -226,12 +220,17 @@ impl Automaton {
         step.from == step.to && self.is_silent(step)
     }
 
+    /// The words of the names that fire in a step of this automaton, sorted by the names.
+    pub(crate) fn words_of<'s>(&self, step: &Transition, symbols: &'s Symbols) -> Vec<&'s str> {
+        self.fires(step).map(|name| symbols.word(name.0)).collect()
+    }
+
     /// One line for each step, `0 {a, b} x = y -> 1`, for people and tests.
     pub fn text(&self, symbols: &Symbols) -> String {
         let line = |step: Transition<'_>| {
-            let names: Vec<&str> = self.fires(&step).map(|n| symbols.word(n.0)).collect();
+            let names = self.words_of(&step, symbols).join(", ");
             let constraint = self.constraint(&step).text(symbols);
-            format!("{} {{{}}} {constraint} -> {}\n", step.from, names.join(", "), step.to)
+            format!("{} {{{names}}} {constraint} -> {}\n", step.from, step.to)
         };
         self.all_steps().map(line).collect()
     }
@@ -250,7 +249,7 @@ pub(super) fn assemble(
     }
     contents.sort_unstable();
     contents.dedup();
-    let mut cells: FxHashSet<Cell> = contents.iter().map(|(cell, _)| *cell).collect();
+    let mut cells: BTreeSet<Cell> = contents.iter().map(|(cell, _)| *cell).collect();
     for constraint in constraints.iter() {
         constraint.visit(|leaf| {
             if let DataTerm::Before(cell) | DataTerm::After(cell) = leaf {
@@ -258,8 +257,6 @@ pub(super) fn assemble(
             }
         });
     }
-    let mut cells: Vec<Cell> = cells.into_iter().collect();
-    cells.sort_unstable();
-    let AutomatonRows { rows, targets, labels, conditions } = rows;
-    Automaton { alphabet, cells, initial, contents, rows, targets, labels, conditions, constraints }
+    let cells = cells.into_iter().collect();
+    Automaton { alphabet, cells, initial, contents, rows, constraints }
 }

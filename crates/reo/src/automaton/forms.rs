@@ -9,10 +9,9 @@ use crate::symbol::{Cell, NameId, SymbolId};
 impl Automaton {
     /// With an idle loop, in which no name fires, at each state that has none: the algebraic form.
     pub fn with_idle(&self) -> Automaton {
-        let idle = |step: &Transition<'_>| self.is_idle(step);
-        let mut builder = self.builder(self.states(), self.initial().to_vec());
+        let mut builder = self.builder_over(self.alphabet().iter().copied());
         for state in 0..self.states() as u32 {
-            if !self.steps(state).any(|s| idle(&s)) {
+            if !self.steps(state).any(|s| self.is_idle(&s)) {
                 builder.push(state, &vec![0; self.words()], DataConstraint::default(), state);
             }
             self.steps(state).for_each(|s| self.copy(&s, &mut builder));
@@ -27,7 +26,7 @@ impl Automaton {
 
     /// With some of the steps.
     fn with_steps(&self, stays: impl Fn(&Transition<'_>) -> bool) -> Automaton {
-        let mut builder = self.builder(self.states(), self.initial().to_vec());
+        let mut builder = self.builder_over(self.alphabet().iter().copied());
         self.all_steps().filter(stays).for_each(|step| self.copy(&step, &mut builder));
         builder.done()
     }
@@ -104,13 +103,13 @@ impl Automaton {
     }
 
     /// The states that can be reached, breadth first, and for each state its place among them.
-    fn breadth_first(&self) -> (Vec<u32>, Vec<u32>) {
+    pub(crate) fn breadth_first(&self) -> (Vec<u32>, Vec<u32>) {
         let mut new = vec![u32::MAX; self.states()];
         let mut old = self.initial().to_vec();
         old.iter().enumerate().for_each(|(n, s)| new[*s as usize] = n as u32);
         let mut next = 0;
-        while next < old.len() {
-            for step in self.steps(old[next]) {
+        while let Some(state) = old.get(next).copied() {
+            for step in self.steps(state) {
                 if new[step.to as usize] == u32::MAX {
                     new[step.to as usize] = old.len() as u32;
                     old.push(step.to);
@@ -124,6 +123,13 @@ impl Automaton {
     /// A builder with this automaton's alphabet and contents.
     pub(crate) fn builder(&self, states: usize, initial: Vec<u32>) -> AutomatonBuilder {
         let mut builder = AutomatonBuilder::over(self.alphabet().iter().copied(), states, initial);
+        builder.contents(self.contents().iter().copied());
+        builder
+    }
+
+    /// A builder with this automaton's states and contents over other names.
+    pub(crate) fn builder_over(&self, names: impl IntoIterator<Item = NameId>) -> AutomatonBuilder {
+        let mut builder = AutomatonBuilder::over(names, self.states(), self.initial().to_vec());
         builder.contents(self.contents().iter().copied());
         builder
     }

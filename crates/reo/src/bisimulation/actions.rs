@@ -2,8 +2,9 @@
 
 use std::hash::Hash;
 
+use indexmap::IndexSet;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::FxBuildHasher;
 
 use crate::automaton::Automaton;
 
@@ -45,11 +46,6 @@ impl Actions {
         Actions { of_step }
     }
 
-    /// Whether there are unconditional silent steps: without any, weak bisimulation is strong.
-    pub fn has_silent(&self) -> bool {
-        self.of_step.contains(&SILENT)
-    }
-
     /// The steps of a state as pairs of action and target.
     pub fn of(&self, automaton: &Automaton, state: u32) -> impl Iterator<Item = (u32, u32)> {
         let range = automaton.rows()[state as usize]..automaton.rows()[state as usize + 1];
@@ -67,27 +63,24 @@ fn numbered<K: Copy + Eq + Hash + Send + Sync>(
     let mut numbers = vec![0; steps];
     // Numbers within each chunk to begin with.
     let chunks = numbers.par_chunks_mut(CHUNK).enumerate().map(|(chunk, numbers)| {
-        let (mut known, mut keys) = (HashMap::default(), Vec::new());
+        let mut known: IndexSet<K, FxBuildHasher> = IndexSet::default();
         for (at, number) in (chunk * CHUNK..).zip(numbers) {
-            let key = key(at);
-            *number = *known.entry(key).or_insert_with(|| {
-                keys.push(key);
-                keys.len() as u32 - 1
-            });
+            *number = known.insert_full(key(at)).0 as u32;
         }
-        keys
+        known
     });
-    let chunks: Vec<Vec<K>> = chunks.collect();
-    let mut known: HashMap<K, u32> = HashMap::default();
-    known.insert(first, SILENT);
-    let mut number = |key: &K| {
-        let next = known.len() as u32;
-        *known.entry(*key).or_insert(next)
-    };
+    let chunks: Vec<IndexSet<K, FxBuildHasher>> = chunks.collect();
+    let mut known: IndexSet<K, FxBuildHasher> = IndexSet::from_iter([first]);
+    let mut number = |key: &K| known.insert_full(*key).0 as u32;
     let whole: Vec<Vec<u32>> =
         chunks.iter().map(|keys| keys.iter().map(&mut number).collect()).collect();
     numbers.par_chunks_mut(CHUNK).zip(&whole).for_each(|(numbers, whole)| {
         numbers.iter_mut().for_each(|number| *number = whole[*number as usize]);
     });
     numbers
+}
+
+/// Whether there are unconditional silent steps: without any, weak bisimulation is the strong one.
+pub(super) fn has_silent(automaton: &Automaton) -> bool {
+    automaton.has_silent_labels() && automaton.all_steps().any(|step| automaton.is_silent(&step))
 }

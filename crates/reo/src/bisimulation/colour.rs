@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
 use crate::automaton::Automaton;
-use crate::limits::{Limited, ProductLimits, ProductProgress};
+use crate::limits::{Limited, ProductLimits};
 
 /// States of which one thread makes the colours.
 const PIECE: usize = 1 << 9;
@@ -27,9 +27,7 @@ pub(super) fn colours(automaton: &Automaton, limits: &ProductLimits) -> Limited<
     let mut next = vec![0; states];
     known.part(&colour);
     loop {
-        limits.go_on()?;
-        let blocks = Some(known.blocks as u64);
-        (limits.progress)(ProductProgress { blocks, states: states as u64, transitions: 0 });
+        limits.go_on_from(Some(known.blocks as u64), states as u64, 0)?;
         if known.blocks == states {
             break;
         }

@@ -62,11 +62,8 @@ pub fn compare(
         let [left, right] = begin;
         let left_only = !left.is_true();
         let trace = vec![(Vec::new(), if left_only { left } else { right })];
-        return Ok(BisimulationVerdict::Different(Difference {
-            trace,
-            left_only,
-            told: Told::Run,
-        }));
+        let told = Told::Run;
+        return Ok(BisimulationVerdict::Different(Difference { trace, left_only, told }));
     }
     let both = beside(left, right);
     let found = partition(&both, kind, true, limits)?;
@@ -187,11 +184,8 @@ impl Play<'_> {
         let answers = self.moves(other);
         for (action, to) in self.moves(one) {
             let same = |(a, _): &&(u32, u32)| *a == action;
-            let matched = answers
-                .iter()
-                .filter(same)
-                .any(|(_, t)| before[*t as usize] == before[to as usize]);
-            if !matched {
+            let matches = |(_, t): &(u32, u32)| before[*t as usize] == before[to as usize];
+            if !answers.iter().filter(same).any(matches) {
                 let answers = answers.iter().filter(same).map(|(_, t)| *t).collect();
                 return Some((action, to, answers));
             }

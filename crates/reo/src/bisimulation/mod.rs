@@ -20,24 +20,15 @@ pub use actions::Equivalence;
 pub use difference::{BisimulationVerdict, Difference, Told, compare};
 pub use partition::partition;
 
-use actions::Actions;
+use actions::{Actions, has_silent};
 
 use crate::automaton::Automaton;
 use crate::limits::{Limited, ProductLimits};
 
 /// The least automaton, in states and then in transitions, that does the same as `automaton`; only
-/// states that can be reached, numbered breadth first.
+/// states that can be reached, numbered breadth first. Where no two states do the same it is the
+/// given one, and little else is in memory beside it.
 pub fn minimise(
-    automaton: &Automaton,
-    kind: Equivalence,
-    limits: &ProductLimits,
-) -> Limited<Automaton> {
-    least(automaton.clone(), kind, limits)
-}
-
-/// As [`minimise`], of an automaton that is no longer needed. Where no two states do the same it is
-/// the result, and little else is in memory beside it.
-pub fn least(
     automaton: Automaton,
     kind: Equivalence,
     limits: &ProductLimits,
@@ -61,9 +52,4 @@ pub fn least(
         return Ok(reachable);
     }
     Ok(quotient::strong(&reachable, &found).into_reachable())
-}
-
-/// Whether there are unconditional silent steps: without any, weak bisimulation is the strong one.
-fn has_silent(automaton: &Automaton) -> bool {
-    automaton.has_silent_labels() && automaton.all_steps().any(|step| automaton.is_silent(&step))
 }

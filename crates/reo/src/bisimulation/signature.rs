@@ -7,10 +7,10 @@ use hashbrown::HashTable;
 use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
-use super::actions::{Actions, Equivalence, SILENT};
+use super::actions::{Actions, Equivalence, SILENT, has_silent};
 use crate::automaton::Automaton;
 use crate::components::components;
-use crate::limits::{Limited, ProductLimits, ProductProgress};
+use crate::limits::{Limited, ProductLimits};
 
 /// Makes signatures of one automaton's states.
 pub(super) struct Signer<'a> {
@@ -22,8 +22,8 @@ pub(super) struct Signer<'a> {
 
 impl<'a> Signer<'a> {
     pub fn new(automaton: &'a Automaton, actions: &'a Actions, kind: Equivalence) -> Self {
-        let weak = (kind == Equivalence::Weak && actions.has_silent())
-            .then(|| Silent::new(automaton, actions));
+        let silent = kind == Equivalence::Weak && has_silent(automaton);
+        let weak = silent.then(|| Silent::new(automaton, actions));
         Signer { automaton, actions, weak }
     }
 
@@ -37,9 +37,7 @@ impl<'a> Signer<'a> {
         let (alone, mut count) = (alone(block), 0u32);
         let states = self.automaton.states() as u32;
         for batch in (0..states).step_by(BATCH as usize) {
-            limits.go_on()?;
-            let (blocks, all) = (Some(u64::from(count)), block.len() as u64);
-            (limits.progress)(ProductProgress { blocks, states: all, transitions: 0 });
+            limits.go_on_from(Some(u64::from(count)), block.len() as u64, 0)?;
             let end = states.min(batch.saturating_add(BATCH));
             let pieces = (batch..end).into_par_iter().step_by(PIECE as usize);
             let made = pieces.map(|from| {
@@ -170,13 +168,9 @@ impl Known {
 /// For each block whether it has one state.
 fn alone(block: &[u32]) -> Vec<bool> {
     let many = block.iter().max().map_or(0, |most| *most as usize + 1);
-    let (mut seen, mut alone) = (vec![false; many], vec![true; many]);
-    for b in block {
-        if std::mem::replace(&mut seen[*b as usize], true) {
-            alone[*b as usize] = false;
-        }
-    }
-    alone
+    let mut states = vec![0u32; many];
+    block.iter().for_each(|b| states[*b as usize] += 1);
+    states.into_iter().map(|states| states == 1).collect()
 }
 
 /// An action and a block as one number, ordered by the action.

@@ -76,7 +76,7 @@ impl<'a, 'f> Graph<'a, 'f> {
             let mut edges = Vec::new();
             let silent = automaton.steps(state).len() == 0;
             for step in automaton.steps(state).map(Some).chain(silent.then_some(None)) {
-                let fire = fires(automaton, step.as_ref());
+                let fire: Vec<NameId> = step.iter().flat_map(|s| automaton.fires(s)).collect();
                 let (all, to) = (&graph.covers[wanted as usize], step.map_or(state, |s| s.to));
                 for (number, cover) in (0..).zip(all) {
                     if cover.now.iter().all(|f| f.holds(&|name| fire.contains(&name))) {
@@ -184,10 +184,8 @@ impl<'a, 'f> Graph<'a, 'f> {
 
     /// The steps of a path; where the automaton is stuck there are none.
     fn told(&self, path: &[Edge<'a>]) -> Vec<(Vec<NameId>, DataConstraint)> {
-        let steps = path.iter().filter_map(|edge| edge.step);
-        steps
-            .map(|s| (fires(self.automaton, Some(&s)), self.automaton.constraint(&s).clone()))
-            .collect()
+        let told = |s| (self.automaton.fires(&s).collect(), self.automaton.constraint(&s).clone());
+        path.iter().filter_map(|edge| edge.step).map(told).collect()
     }
 }
 
@@ -200,8 +198,4 @@ fn back<'a>(mut node: u32, from: impl Fn(u32) -> Option<(u32, Edge<'a>)>) -> Vec
     }
     path.reverse();
     path
-}
-
-fn fires(automaton: &Automaton, step: Option<&Transition>) -> Vec<NameId> {
-    step.map(|s| automaton.fires(s).collect()).unwrap_or_default()
 }

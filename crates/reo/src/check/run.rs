@@ -1,7 +1,5 @@
 //! Shortest runs to a place.
 
-use std::collections::VecDeque;
-
 use super::formula::LtlFormula;
 use crate::automaton::{Automaton, Transition};
 use crate::constraint::DataConstraint;
@@ -49,18 +47,11 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(automaton: &'a Automaton) -> Self {
+        let (order, _) = automaton.breadth_first();
         let mut from = vec![None; automaton.states()];
-        let mut seen = vec![false; automaton.states()];
-        let mut queue: VecDeque<u32> = automaton.initial().iter().copied().collect();
-        queue.iter().for_each(|s| seen[*s as usize] = true);
-        let mut order = Vec::new();
-        while let Some(state) = queue.pop_front() {
-            order.push(state);
-            for step in automaton.steps(state) {
-                if !std::mem::replace(&mut seen[step.to as usize], true) {
-                    from[step.to as usize] = Some(step);
-                    queue.push_back(step.to);
-                }
+        for step in order.iter().flat_map(|state| automaton.steps(*state)) {
+            if automaton.initial().binary_search(&step.to).is_err() {
+                from[step.to as usize].get_or_insert(step);
             }
         }
         Search { automaton, order, from }

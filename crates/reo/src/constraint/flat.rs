@@ -8,16 +8,7 @@ use super::{DataConstraint, DataTerm, Literal};
 
 /// The simplest form of the conjunction; `Some(None)` if nothing fulfils it, `None` if not flat.
 pub(super) fn simplify(all: &[Literal], gone: &Gone) -> Option<Option<DataConstraint>> {
-    let mut equations = Vec::with_capacity(all.len());
-    for literal in all {
-        match literal {
-            Literal::Equal(DataTerm::Call(..), _) | Literal::Equal(_, DataTerm::Call(..)) => {
-                return None;
-            }
-            Literal::Equal(a, b) => equations.push((a, b)),
-            Literal::Different(..) | Literal::Predicate(..) => return None,
-        }
-    }
+    let equations: Vec<(&DataTerm, &DataTerm)> = all.iter().map(sides).collect::<Option<_>>()?;
     let mut leaves: Vec<&DataTerm> = equations.iter().flat_map(|(a, b)| [*a, *b]).collect();
     leaves.sort_unstable();
     leaves.dedup();
@@ -49,6 +40,15 @@ pub(super) fn simplify(all: &[Literal], gone: &Gone) -> Option<Option<DataConstr
     Some(Some(DataConstraint::new(literals)))
 }
 
+/// The sides of a literal, if it is an equation of leaves.
+pub(super) fn sides(literal: &Literal) -> Option<(&DataTerm, &DataTerm)> {
+    let is_call = |term: &DataTerm| matches!(term, DataTerm::Call(..));
+    match literal {
+        Literal::Equal(a, b) if !is_call(a) && !is_call(b) => Some((a, b)),
+        _ => None,
+    }
+}
+
 /// The classes of `leaves`, each in order, in the order of their first leaves.
 fn classes<'a>(
     leaves: &[&'a DataTerm],
@@ -61,16 +61,11 @@ fn classes<'a>(
         // The smaller is the root, so that classes come in the order of their first leaves.
         parent[a.max(b)] = a.min(b);
     }
-    let mut class_of = vec![usize::MAX; leaves.len()];
-    let mut classes: Vec<Vec<&DataTerm>> = Vec::new();
+    let mut classes: Vec<Vec<&DataTerm>> = vec![Vec::new(); leaves.len()];
     for (k, leaf) in leaves.iter().enumerate() {
-        let r = root(&mut parent, k);
-        if class_of[r] == usize::MAX {
-            class_of[r] = classes.len();
-            classes.push(Vec::with_capacity(2));
-        }
-        classes[class_of[r]].push(leaf);
+        classes[root(&mut parent, k)].push(leaf);
     }
+    classes.retain(|class| !class.is_empty());
     classes
 }
 

@@ -15,9 +15,8 @@ pub struct Gone<'a> {
 impl Gone<'_> {
     /// Whether a constraint mentions anything of it.
     pub fn touches(&self, constraint: &DataConstraint) -> bool {
-        let mut touched = false;
-        constraint.visit(|leaf| touched |= !matches!(leaf, DataTerm::Some(_)) && self.takes(leaf));
-        touched
+        let takes = |leaf: &DataTerm| !matches!(leaf, DataTerm::Some(_)) && self.takes(leaf);
+        constraint.literals().iter().any(|literal| literal.has_leaf(takes))
     }
 
     pub(super) fn takes(&self, leaf: &DataTerm) -> bool {

@@ -39,15 +39,35 @@ pub enum DataTerm {
     Call(SymbolId, Arc<[DataTerm]>),
 }
 
-/// One condition.
+/// One condition; by default on terms, with symbols for predicates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Literal {
+pub enum Literal<T = DataTerm, W = SymbolId> {
     /// Both have the same value.
-    Equal(DataTerm, DataTerm),
+    Equal(T, T),
     /// They have different values.
-    Different(DataTerm, DataTerm),
+    Different(T, T),
     /// A predicate, uninterpreted, holds (`true`) or fails (`false`) for some terms.
-    Predicate(bool, SymbolId, Arc<[DataTerm]>),
+    Predicate(bool, W, Arc<[T]>),
+}
+
+impl<T, W> Literal<T, W> {
+    /// What it is about: two sides, or the arguments of a predicate.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = &T> {
+        let (sides, arguments) = match self {
+            Literal::Equal(a, b) | Literal::Different(a, b) => (Some([a, b]), &[][..]),
+            Literal::Predicate(_, _, terms) => (None, &terms[..]),
+        };
+        sides.into_iter().flatten().chain(arguments)
+    }
+
+    /// What holds where it fails.
+    pub(crate) fn negated(self) -> Literal<T, W> {
+        match self {
+            Literal::Equal(a, b) => Literal::Different(a, b),
+            Literal::Different(a, b) => Literal::Equal(a, b),
+            Literal::Predicate(holds, p, terms) => Literal::Predicate(!holds, p, terms),
+        }
+    }
 }
 
 /// A conjunction of literals in normal order; without any it is `true`.
@@ -139,13 +159,9 @@ impl DataConstraint {
             DataTerm::Some(k) => DataTerm::Some(k + used),
             other => other.clone(),
         };
-        if used == 0 || other.nameless() == 0 {
-            return DataConstraint::new(
-                self.literals().iter().chain(other.literals().iter()).cloned(),
-            );
-        }
-        let other = other.map(apart);
-        DataConstraint::new(self.literals().iter().chain(other.literals().iter()).cloned())
+        let same = used == 0 || other.nameless() == 0;
+        let other = if same { other.clone() } else { other.map(apart) };
+        DataConstraint::new(self.literals().iter().chain(other.literals()).cloned())
     }
 
     /// With every leaf of every term replaced: `replace` sees all terms that are no calls.
@@ -155,13 +171,14 @@ impl DataConstraint {
 
     /// With other symbols for names, cells, constants, functions and predicates.
     pub fn renamed(&self, to: &dyn Fn(SymbolId) -> SymbolId) -> DataConstraint {
-        let literal = |l: &Literal| match l {
-            Literal::Equal(a, b) => Literal::Equal(a.renamed(to), b.renamed(to)),
-            Literal::Different(a, b) => Literal::Different(a.renamed(to), b.renamed(to)),
-            Literal::Predicate(holds, p, terms) => {
-                Literal::Predicate(*holds, to(*p), terms.iter().map(|t| t.renamed(to)).collect())
-            }
+        let mut leaf = |leaf: &DataTerm| match leaf {
+            DataTerm::Constant(c) => DataTerm::Constant(to(*c)),
+            DataTerm::Datum(name) => DataTerm::Datum(NameId(to(name.0))),
+            DataTerm::Before(cell) => DataTerm::Before(Cell(to(cell.0))),
+            DataTerm::After(cell) => DataTerm::After(Cell(to(cell.0))),
+            other => other.clone(),
         };
+        let literal = |l: &Literal| l.with(to, |t| t.with(to, &mut leaf));
         DataConstraint::new(self.literals().iter().map(literal))
     }
 
@@ -172,12 +189,7 @@ impl DataConstraint {
 
     /// How many terms there are in it, calls and what is in them counted each: its size.
     pub fn terms(&self) -> usize {
-        let all = |terms: &[DataTerm]| terms.iter().map(DataTerm::size).sum::<usize>();
-        let literal = |l: &Literal| match l {
-            Literal::Equal(a, b) | Literal::Different(a, b) => a.size() + b.size(),
-            Literal::Predicate(_, _, terms) => all(terms),
-        };
-        self.literals().iter().map(literal).sum()
+        self.literals().iter().flat_map(Literal::terms).map(DataTerm::size).sum()
     }
 
     /// One more than the greatest number of a value without a name.
@@ -214,25 +226,37 @@ impl DataConstraint {
 impl Literal {
     /// With every leaf of its terms replaced.
     pub fn map(&self, replace: &mut impl FnMut(&DataTerm) -> DataTerm) -> Literal {
+        self.with(&|p| p, |t| t.map(replace))
+    }
+
+    /// With other words for predicates and other terms.
+    pub(crate) fn with(
+        &self,
+        word: &dyn Fn(SymbolId) -> SymbolId,
+        mut term: impl FnMut(&DataTerm) -> DataTerm,
+    ) -> Literal {
         match self {
-            Literal::Equal(a, b) => Literal::Equal(a.map(replace), b.map(replace)),
-            Literal::Different(a, b) => Literal::Different(a.map(replace), b.map(replace)),
+            Literal::Equal(a, b) => Literal::Equal(term(a), term(b)),
+            Literal::Different(a, b) => Literal::Different(term(a), term(b)),
             Literal::Predicate(holds, p, terms) => {
-                let terms = terms.iter().map(|t| t.map(replace)).collect();
-                Literal::Predicate(*holds, *p, terms)
+                Literal::Predicate(*holds, word(*p), terms.iter().map(term).collect())
             }
         }
     }
 
     /// Calls `see` with every leaf of its terms.
     pub fn visit(&self, see: &mut impl FnMut(&DataTerm)) {
-        match self {
-            Literal::Equal(a, b) | Literal::Different(a, b) => {
-                a.visit(see);
-                b.visit(see);
-            }
-            Literal::Predicate(_, _, terms) => terms.iter().for_each(|t| t.visit(see)),
-        }
+        self.terms().for_each(|t| t.visit(see));
+    }
+
+    /// The first leaf of its terms that is wanted.
+    pub(crate) fn leaf(&self, wanted: impl Fn(&DataTerm) -> bool) -> Option<&DataTerm> {
+        self.terms().find_map(|term| term.leaf(&wanted))
+    }
+
+    /// Whether a leaf of its terms is wanted.
+    pub(crate) fn has_leaf(&self, wanted: impl Fn(&DataTerm) -> bool) -> bool {
+        self.leaf(wanted).is_some()
     }
 }
 
@@ -251,7 +275,7 @@ pub(crate) struct Spelling<'a> {
 }
 
 impl Spelling<'_> {
-    fn literal(&self, literal: &Literal) -> String {
+    pub(crate) fn literal(&self, literal: &Literal) -> String {
         match literal {
             Literal::Equal(a, b) => format!("{} = {}", self.term(a), self.term(b)),
             Literal::Different(a, b) => format!("{} != {}", self.term(a), self.term(b)),
@@ -302,19 +326,6 @@ impl Spelling<'_> {
 }
 
 impl DataTerm {
-    fn renamed(&self, to: &dyn Fn(SymbolId) -> SymbolId) -> DataTerm {
-        match self {
-            DataTerm::Constant(c) => DataTerm::Constant(to(*c)),
-            DataTerm::Datum(name) => DataTerm::Datum(NameId(to(name.0))),
-            DataTerm::Before(cell) => DataTerm::Before(Cell(to(cell.0))),
-            DataTerm::After(cell) => DataTerm::After(Cell(to(cell.0))),
-            DataTerm::Some(k) => DataTerm::Some(*k),
-            DataTerm::Call(f, terms) => {
-                DataTerm::Call(to(*f), terms.iter().map(|t| t.renamed(to)).collect())
-            }
-        }
-    }
-
     /// How many terms it is made of, itself among them.
     fn size(&self) -> usize {
         match self {
@@ -325,11 +336,20 @@ impl DataTerm {
 
     /// With every leaf replaced; a leaf is a term that is no call.
     pub fn map(&self, replace: &mut impl FnMut(&DataTerm) -> DataTerm) -> DataTerm {
+        self.with(&|f| f, replace)
+    }
+
+    /// With other words for functions and other leaves.
+    fn with(
+        &self,
+        word: &dyn Fn(SymbolId) -> SymbolId,
+        leaf: &mut impl FnMut(&DataTerm) -> DataTerm,
+    ) -> DataTerm {
         match self {
             DataTerm::Call(f, terms) => {
-                DataTerm::Call(*f, terms.iter().map(|t| t.map(replace)).collect())
+                DataTerm::Call(word(*f), terms.iter().map(|t| t.with(word, leaf)).collect())
             }
-            leaf => replace(leaf),
+            term => leaf(term),
         }
     }
 
@@ -338,6 +358,14 @@ impl DataTerm {
         match self {
             DataTerm::Call(_, terms) => terms.iter().for_each(|t| t.visit(see)),
             leaf => see(leaf),
+        }
+    }
+
+    /// The first leaf that is wanted.
+    pub(crate) fn leaf(&self, wanted: &impl Fn(&DataTerm) -> bool) -> Option<&DataTerm> {
+        match self {
+            DataTerm::Call(_, terms) => terms.iter().find_map(|t| t.leaf(wanted)),
+            leaf => wanted(leaf).then_some(leaf),
         }
     }
 
@@ -379,12 +407,7 @@ impl ConstraintStore {
     }
 
     /// How many there are, `true` among them.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.all.len()
-    }
-
-    /// Never: `true` is always there.
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
     }
 }

@@ -25,6 +25,7 @@
 use std::collections::BTreeMap;
 
 use egg::{EGraph, Id, Language};
+use itertools::Itertools;
 
 pub use super::gone::Gone;
 use super::{DataConstraint, DataTerm, Literal, flat};
@@ -97,35 +98,18 @@ pub fn around(literals: Vec<Literal>, gone: &Gone, touched: &[DataTerm]) -> Opti
     let moves = |t: &DataTerm| gone.takes(t) || touched.binary_search(t).is_ok();
     let mut moving: Vec<&DataTerm> = Vec::new();
     for literal in &literals {
-        match literal {
-            Literal::Equal(DataTerm::Call(..), _) | Literal::Equal(_, DataTerm::Call(..)) => {
-                return conjunction(&literals, gone);
-            }
-            Literal::Equal(a, b) if moves(a) || moves(b) => moving.push(a),
-            Literal::Equal(..) => {}
-            Literal::Different(..) | Literal::Predicate(..) => return conjunction(&literals, gone),
-        }
+        let Some((a, b)) = flat::sides(literal) else { return conjunction(&literals, gone) };
+        moving.extend((moves(a) || moves(b)).then_some(a));
     }
     moving.sort_unstable();
     moving.dedup();
-    let in_class = |l: &Literal| match l {
-        Literal::Equal(a, _) => moving.binary_search(&a).is_ok(),
-        Literal::Different(..) | Literal::Predicate(..) => true,
-    };
+    let in_class = |l: &Literal| l.terms().take(1).any(|a| moving.binary_search(&a).is_ok());
     let active: Vec<Literal> = literals.iter().filter(|l| in_class(l)).cloned().collect();
     // In simplest form no leaf is in two classes. Where one is, such as a cell after the step, the
     // active literals alone may not say that it keeps its value.
-    let mut leaves: Vec<&DataTerm> = Vec::with_capacity(2 * active.len());
-    for literal in &active {
-        if let Literal::Equal(a, b) = literal {
-            leaves.extend([a, b]);
-        }
-    }
+    let mut leaves: Vec<&DataTerm> = active.iter().flat_map(Literal::terms).collect();
     leaves.sort_unstable();
-    let meets = |l: &Literal| match l {
-        Literal::Equal(a, b) => [a, b].iter().any(|t| leaves.binary_search(t).is_ok()),
-        Literal::Different(..) | Literal::Predicate(..) => true,
-    };
+    let meets = |l: &Literal| l.terms().any(|t| leaves.binary_search(&t).is_ok());
     if literals.iter().any(|l| !in_class(l) && meets(l)) {
         return conjunction(&literals, gone);
     }
@@ -239,14 +223,9 @@ impl<'a> Reading<'a> {
         let mut reading = Reading { graph, gone, best: BTreeMap::new() };
         reading.settle();
         // What is left has only terms that are gone: it gets values without names.
-        let mut left: Vec<(Vec<Node>, Id)> = graph
-            .classes()
-            .filter(|c| !reading.best.contains_key(&c.id))
-            .filter(|c| c.nodes.iter().any(|n| matches!(n, Node::Leaf(_))))
-            .map(|c| (leaves(&c.nodes), c.id))
-            .collect();
-        left.sort();
-        for (k, (_, class)) in left.into_iter().enumerate() {
+        let left = graph.classes().filter(|c| !reading.best.contains_key(&c.id));
+        let left = left.map(|c| (leaves(&c.nodes), c.id)).filter(|(leaves, _)| !leaves.is_empty());
+        for (k, (_, class)) in left.sorted().enumerate() {
             reading.best.insert(class, (NAMELESS, DataTerm::Some(k as u32)));
         }
         reading.settle();
@@ -285,14 +264,10 @@ impl<'a> Reading<'a> {
     }
 
     fn terms(&self, classes: &[Id]) -> Option<(usize, Vec<DataTerm>)> {
-        let mut size = 0;
-        let mut terms = Vec::with_capacity(classes.len());
-        for class in classes {
-            let (s, term) = self.best.get(&self.graph.find(*class))?;
-            size += s;
-            terms.push(term.clone());
-        }
-        Some((size, terms))
+        let best = classes.iter().map(|class| self.best.get(&self.graph.find(*class)));
+        let (sizes, terms): (Vec<usize>, _) =
+            best.collect::<Option<Vec<_>>>()?.into_iter().cloned().unzip();
+        Some((sizes.iter().sum(), terms))
     }
 
     fn constraint(&self, input: &DataConstraint, apart: &[(Id, Id)]) -> DataConstraint {
@@ -343,7 +318,10 @@ impl<'a> Reading<'a> {
             let Some(class) = lookup.map(|id| self.graph.find(id)) else { continue };
             let before = self.graph.lookup(Node::Leaf(DataTerm::Before(cell)));
             let kept = before.is_some_and(|id| self.graph.find(id) == class);
-            if kept || self.gone.takes(&after) || literals.iter().any(|l| mentions(l, &after)) {
+            if kept
+                || self.gone.takes(&after)
+                || literals.iter().any(|l| l.has_leaf(|t| *t == after))
+            {
                 continue;
             }
             literals.push(Literal::Equal(after, DataTerm::Some(u32::MAX - cell.0.0)));
@@ -353,10 +331,7 @@ impl<'a> Reading<'a> {
 
 /// The leaves among some nodes, in order: distinguishes classes that have no other name.
 fn leaves(nodes: &[Node]) -> Vec<Node> {
-    let mut leaves: Vec<Node> =
-        nodes.iter().filter(|n| matches!(n, Node::Leaf(_))).cloned().collect();
-    leaves.sort();
-    leaves
+    nodes.iter().filter(|n| matches!(n, Node::Leaf(_))).cloned().sorted().collect()
 }
 
 /// Cells that a constraint mentions as they are after the step, sorted.
@@ -375,12 +350,6 @@ fn cells(constraint: &DataConstraint, wanted: impl Fn(&DataTerm) -> Option<Cell>
     cells.sort_unstable();
     cells.dedup();
     cells
-}
-
-fn mentions(literal: &Literal, wanted: &DataTerm) -> bool {
-    let mut found = false;
-    literal.visit(&mut |term| found |= term == wanted);
-    found
 }
 
 /// Most attempts at numbers that stay as they are.

@@ -1,6 +1,6 @@
 //! An automaton: states in columns by their distance from the start, labels of steps between.
 
-use super::circuit::{Ends, lean};
+use super::circuit::{drawn, lean};
 use super::columns::{Vertex, place};
 use super::picture::{GraphPicture, PictureItem, PicturePoint, Shape, head, line, text};
 use super::words::{Brief, label, short, size, wrapped};
@@ -39,18 +39,13 @@ pub fn automaton(automaton: &Automaton, symbols: &Symbols) -> GraphPicture {
             lean(placed.places[state as usize], border, STATE, LEAN)
         };
         let [bend, edge] = ends(step.from, before.start);
-        let first = Ends { first: vec![edge, bend], last: Vec::new() };
-        let last = Ends { first: Vec::new(), last: ends(step.to, after.end()).to_vec() };
-        let mut shapes = first.shapes(before, false, false);
-        shapes.extend(last.shapes(after, false, true));
+        let mut shapes = drawn(&[edge, bend], before, &[], false, false);
+        shapes.extend(drawn(&[], after, &ends(step.to, after.end()), false, true));
         let (w, h) = (boxes[states + k].width, 2.0 * boxes[states + k].above);
         shapes.push(Shape::Shade(middle.by(-w / 2.0, -h / 2.0), w, h));
         shapes.push(text(middle, &labels[k]));
-        items.push(PictureItem {
-            key: format!("t{k}"),
-            title: title(automaton, symbols, step),
-            shapes,
-        });
+        let title = title(automaton, symbols, step);
+        items.push(PictureItem { key: format!("t{k}"), title, shapes });
     }
     let state = |state: usize| shown(automaton, state, placed.places[state]);
     items.extend((0..states).map(state));
@@ -88,18 +83,12 @@ fn boxes(
         let (column, width) = (2 * levels[state] + 1, 2.0 * (STATE + LEAN));
         Vertex { column, width, above, below: half, gap: GAP }
     };
-    let words = |(label, column): (&Vec<String>, &usize)| {
+    let words = |(label, column): (&Vec<String>, usize)| {
         let (width, height) = size(label);
         let half = (height / 2.0).max(TURN / 2.0) + PADDING / 2.0;
-        Vertex {
-            column: *column,
-            width: width + 2.0 * PADDING,
-            above: half,
-            below: half,
-            gap: TURN,
-        }
+        Vertex { column, width: width + 2.0 * PADDING, above: half, below: half, gap: TURN }
     };
-    ((0..states).map(circle).chain(labels.iter().zip(&columns).map(words)).collect(), links)
+    ((0..states).map(circle).chain(labels.iter().zip(columns).map(words)).collect(), links)
 }
 
 fn shown(automaton: &Automaton, state: usize, place: PicturePoint) -> PictureItem {
@@ -112,11 +101,6 @@ fn shown(automaton: &Automaton, state: usize, place: PicturePoint) -> PictureIte
     PictureItem { key: format!("s{state}"), title: format!("state {state}"), shapes }
 }
 
-/// The names that fire in a step, as words.
-fn fires<'a>(automaton: &Automaton, symbols: &'a Symbols, step: &Transition) -> Vec<&'a str> {
-    automaton.fires(step).map(|name| symbols.word(name.0)).collect()
-}
-
 /// What stands at a step: the names that fire, below them what has to hold of the data.
 fn lines(
     automaton: &Automaton,
@@ -125,7 +109,7 @@ fn lines(
     brief: &Brief,
 ) -> Vec<String> {
     let mut lines = Vec::new();
-    let names = fires(automaton, symbols, step);
+    let names = automaton.words_of(step, symbols);
     let names: Vec<String> = names.into_iter().map(|name| brief.text(name)).collect();
     match &names[..] {
         [] => lines.push("τ".to_owned()),
@@ -138,7 +122,7 @@ fn lines(
 
 fn title(automaton: &Automaton, symbols: &Symbols, step: &Transition) -> String {
     let constraint = automaton.constraint(step);
-    let names = fires(automaton, symbols, step).join(", ");
+    let names = automaton.words_of(step, symbols).join(", ");
     let text = constraint.text(symbols);
     let condition = if constraint.is_true() { String::new() } else { format!(" {text}") };
     format!("{} {{{names}}}{condition} {}", step.from, step.to)

@@ -4,7 +4,7 @@
 use indexmap::IndexMap;
 use thiserror::Error;
 
-use super::columns::{Placed, Route, Vertex, place};
+use super::columns::{Placed, Route, Vertex, number, place};
 use super::picture::{GraphPicture, PictureItem, PicturePoint, Piece, Shape, at, head, text};
 use super::sign::{self, RING, Sign};
 use super::words::{self, LINE, size};
@@ -103,11 +103,8 @@ impl<'a> Plan<'a> {
             let ends = channel.ends.iter().filter(|e| e.writes == writes);
             ends.filter_map(|e| nodes.get_index_of(&e.node)).collect()
         };
-        let middles: Vec<i64> = channels
-            .iter()
-            .map(|channel| middle(&numbers(channel, false), &numbers(channel, true), &ranks))
-            .collect();
-        columns.extend(middles);
+        let middle = |channel| middle(&numbers(channel, false), &numbers(channel, true), &ranks);
+        columns.extend(channels.iter().map(middle));
         let least = columns.iter().copied().min().unwrap_or(0);
         let links = channels.iter().enumerate().flat_map(|(k, channel)| {
             let number = |end: &ChannelEnd| nodes.get_index_of(&end.node).unwrap_or(0);
@@ -120,11 +117,8 @@ impl<'a> Plan<'a> {
         });
         let links: Vec<[usize; 2]> = links.collect();
         let mut plan = Plan { channels, signs, nodes: nodes.clone(), boxes: Vec::new(), links };
-        plan.boxes = columns
-            .iter()
-            .enumerate()
-            .map(|(k, column)| plan.vertex(k, (column - least) as usize, &columns))
-            .collect();
+        let vertex = |k| plan.vertex(k, (columns[k] - least) as usize, &columns);
+        plan.boxes = (0..columns.len()).map(vertex).collect();
         plan
     }
 
@@ -164,20 +158,15 @@ impl<'a> Plan<'a> {
             _ => {
                 let words = if label.is_empty() { 0.0 } else { width + 2.0 };
                 let half = (TURNED / 2.0 + 2.0).max(height / 2.0);
-                Vertex {
-                    column,
-                    width: TURN + SIGN + 2.0 + words,
-                    above: half,
-                    below: half,
-                    gap: TURNED,
-                }
+                let width = TURN + SIGN + 2.0 + words;
+                Vertex { column, width, above: half, below: half, gap: TURNED }
             }
         }
     }
 
     /// What stands at a node: its name without the components that it is in.
     fn name(&self, node: usize) -> Vec<String> {
-        let (name, _) = self.nodes.get_index(node).map_or(("", false), |(n, seen)| (n, *seen));
+        let name = self.nodes.get_index(node).map_or("", |(name, _)| name);
         let last = name.rsplit('/').next().unwrap_or(name);
         vec![words::short(last, NAME)]
     }
@@ -217,30 +206,21 @@ impl<'a> Plan<'a> {
         let mut items = Vec::new();
         for (e, (end, route)) in channel.ends.iter().zip(routes).enumerate() {
             let node = self.nodes.get_index_of(&end.node).unwrap_or(0);
-            let mut points = Ends { first: Vec::new(), last: Vec::new() };
-            let (at_node, at_sign) = (
-                lean(placed.places[node], node_side(end, route), NODE, LEAN),
-                site.joined(e, route),
-            );
+            let border = if end.writes { route.end() } else { route.start };
+            let mut first = lean(placed.places[node], border, NODE, LEAN).to_vec();
+            let mut last = site.joined(e, route);
             if end.writes {
-                points.first = at_sign.into_iter().rev().collect();
-                points.last = at_node.to_vec();
-            } else {
-                points.first = at_node.iter().rev().copied().collect();
-                points.last = at_sign;
+                std::mem::swap(&mut first, &mut last);
             }
+            first.reverse();
             let heads = end.writes || *sign == Sign::Component;
-            let shapes = points.shapes(route, sign.dashed(e), heads);
+            let shapes = drawn(&first, route, &last, sign.dashed(e), heads);
             items.push(PictureItem { key: format!("c{k}.{e}"), title: title.clone(), shapes });
         }
         let mut shapes = sign.shapes(site.middle, site.flow);
         if *sign == Sign::Component {
-            let b = &self.boxes[vertex];
-            shapes.push(Shape::Box(
-                site.middle.by(-b.width / 2.0, -b.above),
-                b.width,
-                b.above + b.below,
-            ));
+            let Vertex { width, above, below, .. } = self.boxes[vertex];
+            shapes.push(Shape::Box(site.middle.by(-width / 2.0, -above), width, above + below));
         }
         if !label.is_empty() {
             shapes.push(text(site.words(size(label)), label));
@@ -248,11 +228,6 @@ impl<'a> Plan<'a> {
         items.push(PictureItem { key: format!("c{k}"), title, shapes });
         items
     }
-}
-
-/// Where a line meets the box of a node.
-fn node_side(end: &ChannelEnd, route: &Route) -> PicturePoint {
-    if end.writes { route.end() } else { route.start }
 }
 
 /// From the border of a round thing's box to the thing, bent `distance` pixels before it.
@@ -269,36 +244,34 @@ pub(super) fn lean(
     [bend, middle.by(dx / length * radius, dy / length * radius)]
 }
 
-/// What a line has besides its route.
-pub(super) struct Ends {
-    pub first: Vec<PicturePoint>,
-    pub last: Vec<PicturePoint>,
-}
-
-impl Ends {
-    /// The line, with a head at its end if it has one.
-    pub fn shapes(&self, route: &Route, dashed: bool, headed: bool) -> Vec<Shape> {
-        let mut points = self.first.iter().copied().chain([route.start]);
-        let start = points.next().unwrap_or(route.start);
-        let pieces: Vec<Piece> = points
-            .map(Piece::Line)
-            .chain(route.pieces.iter().copied())
-            .chain(self.last.iter().copied().map(Piece::Line))
-            .collect();
-        let before = match &self.last[..] {
-            [.., before, _] => *before,
-            [_] => route.end(),
-            [] => match route.pieces.last() {
-                Some(Piece::Line(_)) if route.pieces.len() > 1 => {
-                    Route { start, pieces: route.pieces[..route.pieces.len() - 1].to_vec() }.end()
-                }
-                _ => route.start,
-            },
-        };
-        let tip = self.last.last().copied().unwrap_or(route.end());
-        let head = headed.then(|| head(before, tip));
-        [Shape::Path { start, pieces, dashed }].into_iter().chain(head).collect()
-    }
+/// The line of a route with more points before and behind it, and a head at its end if it has one.
+pub(super) fn drawn(
+    first: &[PicturePoint],
+    route: &Route,
+    last: &[PicturePoint],
+    dashed: bool,
+    headed: bool,
+) -> Vec<Shape> {
+    let mut points = first.iter().copied().chain([route.start]);
+    let start = points.next().unwrap_or(route.start);
+    let pieces: Vec<Piece> = points
+        .map(Piece::Line)
+        .chain(route.pieces.iter().copied())
+        .chain(last.iter().copied().map(Piece::Line))
+        .collect();
+    let before = match last {
+        [.., before, _] => *before,
+        [_] => route.end(),
+        [] => match &route.pieces[..] {
+            [front @ .., Piece::Line(_)] if !front.is_empty() => {
+                Route { start, pieces: front.to_vec() }.end()
+            }
+            _ => route.start,
+        },
+    };
+    let tip = last.last().copied().unwrap_or(route.end());
+    let head = headed.then(|| head(before, tip));
+    [Shape::Path { start, pieces, dashed }].into_iter().chain(head).collect()
 }
 
 /// Where a sign is, and which way data go through it.
@@ -370,10 +343,9 @@ fn middle(reads: &[usize], writes: &[usize], ranks: &[i64]) -> i64 {
     match (most(reads), least(writes)) {
         // A way back: half way.
         (Some(from), Some(to)) if from > to => 2 * (from + to).div_euclid(2) + 1,
-        (Some(from), Some(_)) => 2 * from + 1,
         // A drain between two nodes stands right behind the first one.
         (Some(_), None) if reads.len() == 2 => 2 * least(reads).unwrap_or(0) + 1,
-        (Some(from), None) => 2 * from + 1,
+        (Some(from), _) => 2 * from + 1,
         (None, Some(to)) if writes.len() == 2 => 2 * to + 1,
         (None, Some(to)) => 2 * to - 1,
         (None, None) => 1,
@@ -382,23 +354,20 @@ fn middle(reads: &[usize], writes: &[usize], ranks: &[i64]) -> i64 {
 
 /// For each node the length of the longest way of data to it that does not go in circles.
 fn ranks(nodes: &IndexMap<String, bool>, channels: &[Channel]) -> Vec<i64> {
-    let number = |end: &ChannelEnd| nodes.get_index_of(&end.node).unwrap_or(0);
+    let of = |end: &ChannelEnd| nodes.get_index_of(&end.node).unwrap_or(0);
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     let mut fed = vec![false; nodes.len()];
     for channel in channels {
-        for from in channel.ends.iter().filter(|e| !e.writes).map(number) {
-            for to in channel.ends.iter().filter(|e| e.writes).map(number) {
+        for from in channel.ends.iter().filter(|e| !e.writes).map(of) {
+            for to in channel.ends.iter().filter(|e| e.writes).map(of) {
                 next[from].push(to);
                 fed[to] = true;
             }
         }
     }
     let order = order(&next, &fed);
-    let place: Vec<usize> = {
-        let mut place = vec![0; nodes.len()];
-        order.iter().enumerate().for_each(|(at, node)| place[*node] = at);
-        place
-    };
+    let mut place = vec![0; nodes.len()];
+    number(&order, &mut place);
     let mut ranks = vec![0i64; nodes.len()];
     for from in &order {
         for to in next[*from].iter().filter(|to| place[**to] > place[*from]) {
@@ -414,7 +383,7 @@ fn ranks(nodes: &IndexMap<String, bool>, channels: &[Channel]) -> Vec<i64> {
             ranks[node] = least - 1;
         }
     }
-    beside_drains(&mut ranks, &next, &fed, channels, &number);
+    beside_drains(&mut ranks, &next, &fed, channels, &of);
     ranks
 }
 

@@ -304,12 +304,11 @@ impl Work {
         let height = (0..self.cells.len()).map(low).fold(0.0, f64::max) + MARGIN;
         let ports = self.ports();
         let spans = self.spans(&ports);
-        let places: Vec<PicturePoint> = (0..boxes.len())
-            .map(|k| {
-                let (left, right) = spans[boxes[k].column];
-                at(f64::midpoint(left, right), self.y[k])
-            })
-            .collect();
+        let place = |(of, y): (&Vertex, &f64)| {
+            let (left, right) = spans[of.column];
+            at(f64::midpoint(left, right), *y)
+        };
+        let places: Vec<PicturePoint> = boxes.iter().zip(&self.y).map(place).collect();
         let width = spans.last().map_or(0.0, |(_, right)| *right) + MARGIN;
         let route = |(k, link): (usize, &[usize; 2])| {
             let [left, right] = in_order(boxes, *link);
@@ -391,7 +390,7 @@ impl Work {
 }
 
 /// Notes the place of each cell of a column.
-fn number(column: &[usize], ranks: &mut [usize]) {
+pub(super) fn number(column: &[usize], ranks: &mut [usize]) {
     column.iter().enumerate().for_each(|(rank, cell)| ranks[*cell] = rank);
 }
 

@@ -1,6 +1,6 @@
 //! The signs of channels: which one a component has, and its shapes.
 
-use super::picture::{PicturePoint, Shape, at, head, line};
+use super::picture::{PicturePoint, Shape, head, line};
 use super::words;
 use crate::catalog::Primitive;
 use crate::connector::Channel;
@@ -10,28 +10,19 @@ use crate::constant::constant_text;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
     /// Its line alone, dashed where data may be lost.
-    Line {
-        dashed: bool,
-    },
+    Line { dashed: bool },
     /// Heads that face each other; with bars between if never both.
-    Facing {
-        bars: bool,
-    },
+    Facing { bars: bool },
     /// Heads at the ends; with bars in the middle if never both.
-    Parting {
-        bars: bool,
-    },
-    Buffer {
-        places: bool,
-        full: bool,
-        lossy: bool,
-    },
+    Parting { bars: bool },
+    /// A box; divided, with a dot, or with a dashed line into it.
+    Buffer { places: bool, full: bool, lossy: bool },
+    /// A zigzag.
     Filter,
+    /// A triangle.
     Transformer,
     /// A ring in which lines meet, perhaps with a cross.
-    Ring {
-        cross: bool,
-    },
+    Ring { cross: bool },
     /// A box with its name.
     Component,
 }
@@ -56,6 +47,7 @@ pub(super) fn of(channel: &Channel) -> (Sign, Vec<String>) {
     let label = given.map_or_else(Vec::new, |text| words(text));
     let content = given.map_or_else(Vec::new, |held| words(&constant_text(held)));
     let buffer = |full| Sign::Buffer { places: false, full, lossy: false };
+    let empty = |places, lossy| Sign::Buffer { places, full: false, lossy };
     match primitive {
         Primitive::Sync => (Sign::Line { dashed: false }, Vec::new()),
         Primitive::LossySync => (Sign::Line { dashed: true }, Vec::new()),
@@ -65,13 +57,8 @@ pub(super) fn of(channel: &Channel) -> (Sign, Vec<String>) {
         Primitive::AsyncSpout => (Sign::Parting { bars: true }, Vec::new()),
         Primitive::Fifo1 => (buffer(false), Vec::new()),
         Primitive::FifoFull(_) => (buffer(true), content),
-        Primitive::Fifo(n) => (
-            Sign::Buffer { places: true, full: false, lossy: false },
-            words(&format!("{n} places")),
-        ),
-        Primitive::OverflowLossyFifo1 => {
-            (Sign::Buffer { places: false, full: false, lossy: true }, words("overflow"))
-        }
+        Primitive::Fifo(n) => (empty(true, false), words(&format!("{n} places"))),
+        Primitive::OverflowLossyFifo1 => (empty(false, true), words("overflow")),
         Primitive::ShiftLossyFifo1 => (buffer(false), words("shift")),
         Primitive::Variable(held) => (buffer(held.is_some()), words("variable")),
         Primitive::Filter(_) => (Sign::Filter, label),
@@ -149,11 +136,8 @@ impl Sign {
                 let frame = Shape::Box(middle.by(-half.0, -half.1), 2.0 * half.0, 2.0 * half.1);
                 let dot = full.then_some(Shape::Circle(middle, FULL, true));
                 let inner = places.then(|| [bar(-long / 3.0, wide), bar(long / 3.0, wide)]);
-                [frame]
-                    .into_iter()
-                    .chain(dot)
-                    .chain(inner.into_iter().flatten().flatten())
-                    .collect()
+                let inner = inner.into_iter().flatten().flatten();
+                [frame].into_iter().chain(dot).chain(inner).collect()
             }
             Sign::Filter => {
                 let (long, wide) = ZIGZAG;
@@ -170,10 +154,7 @@ impl Sign {
                 let d = RING * std::f64::consts::FRAC_1_SQRT_2;
                 let stroke = |s: f64| line(&[middle.by(-d, -d * s), middle.by(d, d * s)], false);
                 let strokes = [stroke(1.0), stroke(-1.0)].into_iter().flatten().filter(|_| cross);
-                [Shape::Circle(at(middle.x, middle.y), RING, false)]
-                    .into_iter()
-                    .chain(strokes)
-                    .collect()
+                [Shape::Circle(middle, RING, false)].into_iter().chain(strokes).collect()
             }
         }
     }

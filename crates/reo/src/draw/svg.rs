@@ -27,12 +27,9 @@ pub fn svg(title: &str, rows: &[(Vec<&GraphPicture>, Option<&Frame>)]) -> String
         if let Some(frame) = frame {
             let letters = cells(&frame.caption) as f64 * CELL * 1.05;
             width = width.max(letters + 2.0 * MARGIN);
-            _ = writeln!(
-                body,
-                "<text class=\"cap\" x=\"{MARGIN}\" y=\"{:.0}\">{}</text>",
-                y + ABOVE / 2.0,
-                escaped(&frame.caption)
-            );
+            let (middle, text) = (y + ABOVE / 2.0, escaped(&frame.caption));
+            let place = format!("x=\"{MARGIN}\" y=\"{middle:.0}\"");
+            _ = writeln!(body, "<text class=\"cap\" {place}>{text}</text>");
             y += ABOVE;
         }
         let mut x = MARGIN;
@@ -85,34 +82,22 @@ fn draw(shape: &Shape, out: &mut String) {
         }
         Shape::Circle(c, r, filled) => {
             let class = if *filled { "a" } else { "o" };
-            write!(
-                out,
-                "<circle class=\"{class}\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"{r:.1}\"/>",
-                c.x, c.y
-            )
+            let centre = format!("cx=\"{:.1}\" cy=\"{:.1}\"", c.x, c.y);
+            write!(out, "<circle class=\"{class}\" {centre} r=\"{r:.1}\"/>")
         }
-        Shape::Box(p, width, height) => write!(
-            out,
-            "<rect class=\"b\" x=\"{:.1}\" y=\"{:.1}\" width=\"{width:.1}\" \
-             height=\"{height:.1}\"/>",
-            p.x, p.y
-        ),
-        Shape::Shade(p, width, height) => write!(
-            out,
-            "<rect class=\"t\" x=\"{:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
-             rx=\"4\"/>",
-            p.x, p.y
-        ),
+        Shape::Box(p, w, h) | Shape::Shade(p, w, h) => {
+            let shade = matches!(shape, Shape::Shade(..));
+            let (class, round) = if shade { ("t", " rx=\"4\"") } else { ("b", "") };
+            let place = format!("x=\"{:.1}\" y=\"{:.1}\"", p.x, p.y);
+            let size = format!("width=\"{w:.1}\" height=\"{h:.1}\"{round}");
+            write!(out, "<rect class=\"{class}\" {place} {size}/>")
+        }
         Shape::Text { centre, lines } => {
             let first = centre.y - LINE * (lines.len() as f64 - 1.0) / 2.0 + FONT / 3.0;
             for (k, line) in lines.iter().enumerate() {
                 let y = first + LINE * k as f64;
-                _ = write!(
-                    out,
-                    "<text x=\"{:.1}\" y=\"{y:.1}\">{}</text>",
-                    centre.x,
-                    escaped(line)
-                );
+                let text = escaped(line);
+                _ = write!(out, "<text x=\"{:.1}\" y=\"{y:.1}\">{text}</text>", centre.x);
             }
             Ok(())
         }

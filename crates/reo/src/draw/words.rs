@@ -30,13 +30,11 @@ pub(super) fn short(text: &str, most: usize) -> String {
     let half = most.saturating_sub(1) / 2;
     let fit = |letters: &mut dyn Iterator<Item = &char>| {
         let mut wide = 0;
-        letters
-            .take_while(|c| {
-                wide += cells(&c.to_string());
-                wide <= half
-            })
-            .copied()
-            .collect::<Vec<char>>()
+        let fits = |c: &&char| {
+            wide += cells(&c.to_string());
+            wide <= half
+        };
+        letters.take_while(fits).copied().collect::<Vec<char>>()
     };
     let (front, mut back) = (fit(&mut seen.iter()), fit(&mut seen.iter().rev()));
     back.reverse();

@@ -22,7 +22,7 @@ use itertools::Itertools;
 use tickbound_input::message::excerpt;
 
 use super::fault::{EctError, EctFault};
-use super::xml::{self, Element};
+use super::xml::{self, Element, Made};
 use crate::cat::{File, State, Step, of_automata};
 use crate::connector::{Connector, Notes};
 use crate::constant::constant_word;
@@ -57,11 +57,9 @@ pub fn automata(source: &Source, name: Option<&str>) -> Result<Connector, EctErr
     for (spot, note) in reader.notes {
         notes.add(format!("{}: {note}", source.place(spot)));
     }
-    connector.notes.extend(notes);
+    connector.notes.extend(notes.0);
     Ok(connector)
 }
-
-type Made<'a, T> = Result<T, (Element<'a>, EctFault)>;
 
 /// Reads the automata of one file.
 struct Reader<'a> {
@@ -99,11 +97,7 @@ impl<'a> Reader<'a> {
         let name = element.title().to_owned();
         let (mut states, mut words) = (IndexMap::new(), IndexMap::new());
         for state in element.named("states") {
-            let given = state.value("name").filter(|name| !name.trim().is_empty());
-            let mut word = given.map_or_else(|| format!("q{}", states.len()), str::to_owned);
-            while states.contains_key(&word) {
-                word.push('_');
-            }
+            let word = state.own_name("q", states.len(), |word| states.contains_key(word));
             words.insert(state.spot().0, word.clone());
             states.insert(word, self.state(state)?);
         }
@@ -124,13 +118,7 @@ impl<'a> Reader<'a> {
     }
 
     fn state(&mut self, element: Element<'a>) -> Made<'a, State> {
-        let mut state = State {
-            spot: element.spot(),
-            cells: IndexSet::new(),
-            contents: Vec::new(),
-            initial: false,
-            steps: Vec::new(),
-        };
+        let mut state = State { spot: element.spot(), ..State::default() };
         for (kind, extension) in extensions(element) {
             match kind {
                 "startStates" => state.initial |= extension.value("value") == Some("true"),

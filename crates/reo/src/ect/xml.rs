@@ -15,6 +15,9 @@ const MAX_LISTED: usize = 40;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Element<'a>(Node<'a, 'a>);
 
+/// What is made of a text, or what is wrong with which element.
+pub(super) type Made<'a, T> = Result<T, (Element<'a>, EctFault)>;
+
 /// A name without its prefix.
 fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
@@ -28,16 +31,17 @@ impl<'a> Element<'a> {
 
     /// The value of an attribute without a prefix.
     pub fn value(self, attribute: &str) -> Option<&'a str> {
-        let is =
-            |a: &roxmltree::Attribute<'_, '_>| a.namespace().is_none() && a.name() == attribute;
-        self.0.attributes().find(is).map(|a| a.value())
+        self.attribute(attribute, false)
+    }
+
+    fn attribute(self, name: &str, has_namespace: bool) -> Option<&'a str> {
+        let mut named = self.0.attributes().filter(|a| a.name() == name);
+        named.find(|a| a.namespace().is_some() == has_namespace).map(|a| a.value())
     }
 
     /// The value of an attribute with some prefix, such as `xsi:type` or `xmi:id`.
     fn prefixed(self, attribute: &str) -> Option<&'a str> {
-        let is =
-            |a: &roxmltree::Attribute<'_, '_>| a.namespace().is_some() && a.name() == attribute;
-        self.0.attributes().find(is).map(|a| a.value())
+        self.attribute(attribute, true)
     }
 
     pub fn text(self) -> &'a str {
@@ -58,6 +62,16 @@ impl<'a> Element<'a> {
     pub fn type_namespace(self) -> Option<&'a str> {
         let prefix = self.prefixed("type")?.split_once(':').map(|(prefix, _)| prefix);
         self.0.lookup_namespace_uri(prefix).or(prefix)
+    }
+
+    /// Its name, or `word` and a number; with `_` behind it as often as it is taken.
+    pub fn own_name(self, word: &str, number: usize, taken: impl Fn(&str) -> bool) -> String {
+        let given = self.value("name").filter(|name| !name.trim().is_empty());
+        let mut name = given.map_or_else(|| format!("{word}{number}"), str::to_owned);
+        while taken(&name) {
+            name.push('_');
+        }
+        name
     }
 
     /// The name of a connector or automaton, or the word used instead.

@@ -14,7 +14,7 @@ pub(super) fn write(subject: ExportSubject) -> Result<String, ExportError> {
     let (steps, states) = (automaton.transitions(), automaton.states());
     let mut out = format!("des ({initial}, {steps}, {states})\n");
     for step in automaton.all_steps() {
-        let mut text = subject.fires(&step).join("|");
+        let mut text = automaton.words_of(&step, subject.symbols).join("|");
         if label::is_silent(step.label) {
             text.push_str("tau");
         }

@@ -28,7 +28,7 @@ fn text(subject: ExportSubject, step: &crate::automaton::Transition) -> String {
     let mut text = if label::is_silent(step.label) {
         "τ".to_owned()
     } else {
-        format!("{{{}}}", subject.fires(step).join(", "))
+        format!("{{{}}}", subject.automaton.words_of(step, subject.symbols).join(", "))
     };
     // A line for each literal: long lines would pull the states far apart.
     for line in subject.automaton.constraint(step).lines(subject.symbols) {

@@ -52,13 +52,11 @@ impl Writer<'_> {
             }
             constants.extend(automaton.contents().iter().map(|(_, c)| self.word("c_", *c)));
             constants.extend(["nothing".to_owned(), "something".to_owned()]);
-            constants.sort();
-            constants.dedup();
-            maps.sort();
-            maps.dedup();
-            _ = writeln!(out, "sort Data = struct {};", constants.join(" | "));
+            let constants = constants.into_iter().sorted().dedup().join(" | ");
+            let maps = maps.into_iter().sorted().dedup().join(";\n    ");
+            _ = writeln!(out, "sort Data = struct {constants};");
             if !maps.is_empty() {
-                _ = writeln!(out, "map {};", maps.join(";\n    "));
+                _ = writeln!(out, "map {maps};");
             }
         }
         let names: Vec<String> = automaton.alphabet().iter().map(|n| self.word("", n.0)).collect();
@@ -70,19 +68,16 @@ impl Writer<'_> {
     }
 
     fn declare(&mut self, literal: &Literal, constants: &mut Vec<String>, maps: &mut Vec<String>) {
-        let mut terms: Vec<DataTerm> = match literal {
-            Literal::Equal(a, b) | Literal::Different(a, b) => vec![a.clone(), b.clone()],
-            Literal::Predicate(_, p, terms) => {
-                maps.push(self.map("p_", *p, terms.len(), "Bool"));
-                terms.to_vec()
-            }
-        };
+        if let Literal::Predicate(_, p, terms) = literal {
+            maps.push(self.map("p_", *p, terms.len(), "Bool"));
+        }
+        let mut terms: Vec<&DataTerm> = literal.terms().collect();
         while let Some(term) = terms.pop() {
             match term {
-                DataTerm::Constant(c) => constants.push(self.word("c_", c)),
+                DataTerm::Constant(c) => constants.push(self.word("c_", *c)),
                 DataTerm::Call(f, arguments) => {
-                    maps.push(self.map("f_", f, arguments.len(), "Data"));
-                    terms.extend(arguments.iter().cloned());
+                    maps.push(self.map("f_", *f, arguments.len(), "Data"));
+                    terms.extend(&arguments[..]);
                 }
                 _ => {}
             }

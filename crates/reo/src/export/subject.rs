@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::automaton::{Automaton, Transition};
+use crate::automaton::Automaton;
 use crate::symbol::{NameId, Symbols};
 
 /// Why an automaton cannot be written in a format.
@@ -59,13 +59,7 @@ pub struct ExportSubject<'a> {
     pub interface: &'a [NameId],
 }
 
-impl<'a> ExportSubject<'a> {
-    /// The names that fire in a step, as words.
-    pub(super) fn fires(&self, step: &Transition) -> Vec<&'a str> {
-        let symbols = self.symbols;
-        self.automaton.fires(step).map(|n| symbols.word(n.0)).collect()
-    }
-
+impl ExportSubject<'_> {
     pub(super) fn initial(&self, format: &'static str) -> Result<u32, ExportError> {
         match self.automaton.initial() {
             [one] => Ok(*one),

@@ -27,13 +27,12 @@ impl Identifiers {
             !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
         };
         let plain = TREO.is_word(base) && word.split('[').skip(1).all(index);
-        let free = |taken: &[String]| !taken.iter().any(|t| t == word);
-        if self.given.contains_key(&key) || !plain || !free(&self.taken) {
-            return self.of("", word);
+        let free = !self.given.contains_key(&key) && !self.taken.iter().any(|t| t == word);
+        if plain && free {
+            self.taken.push(word.to_owned());
+            self.given.insert(key, word.to_owned());
         }
-        self.taken.push(word.to_owned());
-        self.given.insert(key, word.to_owned());
-        word.to_owned()
+        self.of("", word)
     }
 
     /// The name of a function, which may have those of folders before it: `Function.parse`.

@@ -245,10 +245,10 @@ impl<'a> Planner<'a> {
     }
 
     fn text(&self, step: &Arrow, constraint: &DataConstraint) -> String {
-        let names = self.subject.automaton.fires(step);
-        let words: Vec<&str> = names.map(|n| self.subject.symbols.word(n.0)).collect();
-        let constraint = constraint.text(self.subject.symbols);
-        plain(&format!("{} {{{}}} {constraint} -> {}", step.from, words.join(", "), step.to))
+        let symbols = self.subject.symbols;
+        let names = self.subject.automaton.words_of(step, symbols).join(", ");
+        let constraint = constraint.text(symbols);
+        plain(&format!("{} {{{names}}} {constraint} -> {}", step.from, step.to))
     }
 
     /// What a literal demands, if all that it needs is known; it may make one place known.
@@ -298,12 +298,9 @@ impl<'a> Planner<'a> {
             DataTerm::Constant(c) => Some(Value::Constant(self.constant(*c))),
             DataTerm::Call(f, terms) => {
                 let values = terms.iter().map(|t| self.value(t)).collect::<Option<Vec<_>>>()?;
-                let word = symbols.word(*f);
-                let n = terms.len();
-                Some(Value::Call(
-                    self.functions.number("function_", *f, n, word, &mut self.words),
-                    values,
-                ))
+                let (n, word) = (terms.len(), symbols.word(*f));
+                let f = self.functions.number("function_", *f, n, word, &mut self.words);
+                Some(Value::Call(f, values))
             }
             leaf => self.place(leaf).map(Value::Place),
         }
@@ -378,12 +375,11 @@ impl Known {
     }
 
     fn has(&self, term: &DataTerm) -> bool {
-        let mut known = true;
-        term.visit(&mut |leaf| {
-            known &= matches!(leaf, DataTerm::Constant(_) | DataTerm::Before(_))
-                || self.places.contains(leaf);
-        });
-        known
+        let open = |leaf: &DataTerm| {
+            !matches!(leaf, DataTerm::Constant(_) | DataTerm::Before(_))
+                && !self.places.contains(leaf)
+        };
+        term.leaf(&open).is_none()
     }
 }
 

@@ -42,16 +42,12 @@ pub fn reduce(automaton: &Automaton) -> Automaton {
 
 /// Silent steps that nothing guards, to another state.
 fn candidates(automaton: &Automaton) -> HashSet<At> {
-    let mut found = HashSet::default();
-    for state in 0..automaton.states() as u32 {
-        for (k, step) in automaton.steps(state).enumerate() {
-            let silent = label::is_silent(step.label) && step.to != state;
-            if silent && is_update(automaton.constraint(&step)) {
-                found.insert((state, k));
-            }
-        }
-    }
-    found
+    let free = |step: &Transition<'_>| {
+        let silent = label::is_silent(step.label) && step.to != step.from;
+        silent && is_update(automaton.constraint(step))
+    };
+    let steps = (0..automaton.states() as u32).flat_map(|s| automaton.steps(s).enumerate());
+    steps.filter(|(_, step)| free(step)).map(|(k, step)| (step.from, k)).collect()
 }
 
 /// Whether a constraint only gives each of some cells a value from memory before the step.
@@ -63,9 +59,8 @@ fn is_update(constraint: &DataConstraint) -> bool {
             (value, DataTerm::After(cell)) | (DataTerm::After(cell), value) => (cell, value),
             _ => return false,
         };
-        let mut known = true;
-        value.visit(&mut |t| known &= matches!(t, DataTerm::Before(_) | DataTerm::Constant(_)));
-        known && written.insert(*cell)
+        let other = |t: &DataTerm| !matches!(t, DataTerm::Before(_) | DataTerm::Constant(_));
+        value.leaf(&other).is_none() && written.insert(*cell)
     })
 }
 
@@ -110,21 +105,16 @@ impl<'a> Check<'a> {
     fn confluent(&mut self, at: At, candidates: &HashSet<At>) -> bool {
         let automaton = self.automaton;
         let Some(taken) = automaton.steps(at.0).nth(at.1) else { return false };
-        automaton
-            .steps(at.0)
-            .enumerate()
-            .all(|(k, other)| k == at.1 || self.meets(&taken, &other, candidates))
+        let mut others = automaton.steps(at.0).enumerate();
+        others.all(|(k, other)| k == at.1 || self.meets(&taken, &other, candidates))
     }
 
     /// Whether `other`, possible beside the silent step `taken`, is as well done after it.
     fn meets(&mut self, taken: &Transition, other: &Transition, candidates: &HashSet<At>) -> bool {
         let automaton = self.automaton;
-        let onward: Vec<Transition<'_>> = automaton
-            .steps(other.to)
-            .enumerate()
-            .filter(|(k, _)| candidates.contains(&(other.to, *k)))
-            .map(|(_, step)| step)
-            .collect();
+        let onward = automaton.steps(other.to).enumerate();
+        let onward = onward.filter(|(k, _)| candidates.contains(&(other.to, *k)));
+        let onward: Vec<Transition<'_>> = onward.map(|(_, step)| step).collect();
         // A silent step on a longer path to the same place.
         let back = label::is_silent(other.label)
             && onward.iter().any(|o| {
@@ -153,12 +143,12 @@ struct Taken<'a> {
 
 impl<'a> Taken<'a> {
     fn new(automaton: &'a Automaton, candidates: &HashSet<At>, check: &mut Check) -> Self {
-        let mut next: Vec<Option<(u32, u32)>> = vec![None; automaton.states()];
-        for state in 0..automaton.states() as u32 {
+        let first = |state: u32| {
             let mut row = automaton.steps(state).enumerate();
             let first = row.find(|(k, _)| candidates.contains(&(state, *k)));
-            next[state as usize] = first.map(|(_, step)| (step.to, step.condition));
-        }
+            first.map(|(_, step)| (step.to, step.condition))
+        };
+        let mut next: Vec<_> = (0..automaton.states() as u32).map(first).collect();
         cut_cycles(&mut next);
         let mut taken = Taken::along(automaton, &next, check);
         let moved = automaton.initial().iter().any(|s| taken.end[*s as usize] != *s);

@@ -2,12 +2,13 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use indexmap::IndexSet;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::FxBuildHasher;
 
 use crate::automaton::Automaton;
-use crate::constraint::simplify::written;
-use crate::constraint::{DataConstraint, DataTerm};
+use crate::constraint::DataConstraint;
+use crate::constraint::simplify::{read, written};
 use crate::label;
 use crate::symbol::Cell;
 
@@ -65,21 +66,14 @@ pub(crate) fn cells(automaton: &Automaton) -> Live {
         plane(automaton, &of(&reads), &of(&writes))
     };
     let planes: Vec<Vec<u64>> = (0..words).map(plane).collect();
-    let mut numbers: HashMap<Vec<u64>, u32> = HashMap::default();
+    let mut numbers: IndexSet<Vec<u64>, FxBuildHasher> = IndexSet::default();
     let mut class = Vec::with_capacity(automaton.states());
     let mut set = Vec::with_capacity(words);
     for state in 0..automaton.states() {
         set.clear();
         set.extend(planes.iter().map(|plane| plane[state]));
-        let number = match numbers.get(&set) {
-            Some(number) => *number,
-            None => {
-                let number = numbers.len() as u32;
-                numbers.insert(set.clone(), number);
-                number
-            }
-        };
-        class.push(number);
+        let known = numbers.get_index_of(&set);
+        class.push(known.unwrap_or_else(|| numbers.insert_full(set.clone()).0) as u32);
     }
     Live { cells, planes, class, writes }
 }
@@ -127,17 +121,10 @@ fn touched(automaton: &Automaton, cells: &[Cell], words: usize) -> (Vec<u64>, Ve
     for number in 0..all.len() {
         let constraint = all.get(number as u32);
         let place = number * words..(number + 1) * words;
-        constraint.visit(|term| {
-            if let DataTerm::Before(cell) = term
-                && let Ok(bit) = cells.binary_search(cell)
-            {
-                label::set(&mut reads[place.clone()], bit);
-            }
-        });
-        for cell in written(constraint) {
-            if let Ok(bit) = cells.binary_search(&cell) {
-                label::set(&mut writes[place.clone()], bit);
-            }
+        for (touched, sets) in [(read(constraint), &mut reads), (written(constraint), &mut writes)]
+        {
+            let bits = touched.iter().filter_map(|cell| cells.binary_search(cell).ok());
+            bits.for_each(|bit| label::set(&mut sets[place.clone()], bit));
         }
     }
     (reads, writes)

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap as HashMap;
 
-use crate::automaton::{Automaton, AutomatonBuilder, Transition};
+use crate::automaton::{Automaton, Transition};
 use crate::constraint::simplify::{Gone, around, read, simplify, written};
 use crate::constraint::{DataConstraint, DataTerm, Literal};
 use crate::label::{self, Map};
@@ -93,9 +93,7 @@ fn rewritten(automaton: &Automaton, names: &[NameId], everywhere: bool) -> Autom
     let map = Map::new(automaton.alphabet(), &kept);
     let live = live::cells(automaton);
     let mut seen: HashMap<(u32, u32), Option<DataConstraint>> = HashMap::default();
-    let mut builder =
-        AutomatonBuilder::over(kept, automaton.states(), automaton.initial().to_vec());
-    builder.contents(automaton.contents().iter().copied());
+    let mut builder = automaton.builder_over(kept);
     for step in automaton.all_steps() {
         let key = (step.condition, left_of(&live, &step));
         let constraint = seen.entry(key).or_insert_with(|| {

@@ -16,7 +16,7 @@ pub(super) struct Document {
     pub words: Vec<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ConnectorData {
     pub name: String,
@@ -29,7 +29,7 @@ pub(super) struct ConnectorData {
     pub notes: Vec<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PartData {
     pub kind: String,

@@ -12,7 +12,7 @@ use crate::constraint::DataConstraint;
 use crate::label;
 use crate::symbol::{NameId, Symbols};
 use crate::syntax::WithPlace;
-use crate::syntax::condition::{self, ClaimValue};
+use crate::syntax::condition;
 
 /// Most parts of a file.
 const MAX_PARTS: usize = 100_000;
@@ -33,15 +33,12 @@ impl Sizes {
     }
 
     fn check(&self) -> Made<()> {
-        for (count, limit, what) in [
+        let counts = [
             (self.states, MAX_STATES, "states"),
             (self.labels, MAX_LABELS, "words of 64 bits for all labels"),
-        ] {
-            if count > limit {
-                return Err(JsonFault::Limit { what, limit });
-            }
-        }
-        Ok(())
+        ];
+        let passed = counts.into_iter().find(|(count, limit, _)| count > limit);
+        passed.map_or(Ok(()), |(_, limit, what)| Err(JsonFault::Limit { what, limit }))
     }
 }
 
@@ -86,19 +83,10 @@ fn cases(
         let when = excerpt(when);
         JsonFault::Condition { place: place(), when, column: at.column, fault: *fault }
     })?;
-    let mut wrong = None;
-    for value in cases.iter().flatten().flat_map(|(_, claim)| claim.values()) {
-        value.visit(&mut |v| {
-            if let ClaimValue::Word(word) = v
-                && !known.contains(word.as_str())
-            {
-                wrong = Some(word.clone());
-            }
-        });
-    }
-    match wrong {
+    let mut words = cases.iter().flatten().flat_map(|(_, claim)| claim.words());
+    match words.rfind(|word| !known.contains(word)) {
         None => Ok(cases.iter().map(|claims| condition::constraint(claims, symbols)).collect()),
-        Some(name) => Err(unknown(place(), &name, known)),
+        Some(name) => Err(unknown(place(), name, known)),
     }
 }
 
@@ -111,11 +99,9 @@ enum Ready {
 /// A single automaton, as a connector.
 pub(super) fn alone(data: AutomatonData, words: &[String]) -> Made<Connector> {
     let interface = Some(data.names.clone());
-    let (kind, arguments, ends) = ("automaton".to_owned(), Vec::new(), None);
-    let part = PartData { kind, automaton: Some(data), arguments, ends };
-    let (name, parts, hide) = ("automaton".to_owned(), vec![part], None);
-    let (written, notes) = <_>::default();
-    connector(ConnectorData { name, parts, interface, hide, written, notes }, words)
+    let (name, automaton) = ("automaton".to_owned(), Some(data));
+    let parts = vec![PartData { kind: name.clone(), automaton, ..PartData::default() }];
+    connector(ConnectorData { name, parts, interface, ..ConnectorData::default() }, words)
 }
 
 /// The connector of `data`.

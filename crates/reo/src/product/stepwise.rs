@@ -7,7 +7,7 @@
 use super::order::order;
 use super::reachable;
 use crate::automaton::Automaton;
-use crate::bisimulation::{Equivalence, least, minimise};
+use crate::bisimulation::{Equivalence, minimise};
 use crate::constraint::simplify::may_conflict;
 use crate::hide::{close, confluence, hide, hide_between, simplified};
 use crate::limits::{Limited, ProductLimits, Stopped};
@@ -154,7 +154,7 @@ impl Piece<'_> {
             }
             // Confluence does most of it; bisimulation is dearer, and worth its price now and then.
             if piece.states() > 2 * self.settled + SMALL {
-                piece = minimise(&piece, self.kind, self.limits)?;
+                piece = minimise(piece, self.kind, self.limits)?;
                 self.settled = piece.states();
             }
         }
@@ -174,7 +174,7 @@ impl Piece<'_> {
         if self.kind == Equivalence::Weak && hidden {
             whole = confluence::reduce(&whole);
         }
-        let automaton = least(whole, self.kind, self.limits)?;
+        let automaton = minimise(whole, self.kind, self.limits)?;
         Ok(Composed { automaton, most_states: self.most_states })
     }
 }

@@ -49,6 +49,44 @@ struct Moment {
     fresh: usize,
 }
 
+impl Moment {
+    /// A step with some data given, if it is possible; the first `own` of `symbols` are the
+    /// connector's.
+    fn choice(
+        &self,
+        symbols: &mut Symbols,
+        own: usize,
+        step: ProductStep,
+        names: Vec<NameId>,
+        given: &[(NameId, DataTerm)],
+    ) -> Option<Enabled> {
+        // A datum that is given as a fresh constant is one from now on.
+        let numbers = given.iter().filter_map(|(_, value)| match value {
+            DataTerm::Constant(c) => symbols.word(*c).strip_prefix(FRESH)?.parse().ok(),
+            _ => None,
+        });
+        let mut taken = numbers.fold(self.fresh, usize::max);
+        let mut new = |symbols: &mut Symbols| fresh(symbols, own, &mut taken);
+        let mut cells = self.cells.clone();
+        let literals = {
+            let mut known = |leaf: &DataTerm| match leaf {
+                DataTerm::Before(cell) => {
+                    cells.entry(*cell).or_insert_with(|| DataTerm::Constant(new(symbols))).clone()
+                }
+                other => other.clone(),
+            };
+            let constraint: DataConstraint = step.constraint.map(&mut known);
+            let given = given.iter().map(|(n, v)| Literal::Equal(DataTerm::Datum(*n), v.clone()));
+            let facts = self.facts.iter().cloned();
+            constraint.literals().iter().cloned().chain(given).chain(facts).collect::<Vec<_>>()
+        };
+        let Settled { data, after, facts } = settle(&literals, &names, symbols, &mut new)?;
+        cells.extend(after);
+        let next = Moment { states: step.to.clone(), cells, facts, fresh: taken };
+        Some(Enabled { names, data, step, next })
+    }
+}
+
 /// A step that can be taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enabled {
@@ -130,59 +168,24 @@ impl Player {
     /// The steps that can be taken, in an order that depends on the connector and the state alone,
     /// and whether there are more than are listed.
     pub fn choices(&mut self) -> (Vec<Enabled>, bool) {
-        let product = std::mem::replace(&mut self.product, Implicit::new(Vec::new()));
+        let Player { product, symbols, own, now, .. } = self;
         let mut choices: Vec<Enabled> = Vec::new();
         let mut more = false;
-        if let Ok(row) = product.row(&self.now.states) {
+        if let Ok(row) = product.row(&now.states) {
             for (tried, step) in row.enumerate() {
                 more = choices.len() == MAX_CHOICES || tried == MAX_TRIED;
                 if more {
                     break;
                 }
-                let names = names(&product, &step);
-                if let Some(choice) = self.choice(step, names, &[])
+                let names = names(product, &step);
+                if let Some(choice) = now.choice(symbols, *own, step, names, &[])
                     && !choices.contains(&choice)
                 {
                     choices.push(choice);
                 }
             }
         }
-        self.product = product;
         (choices, more)
-    }
-
-    /// A step with some data given, if it is possible.
-    fn choice(
-        &mut self,
-        step: ProductStep,
-        names: Vec<NameId>,
-        given: &[(NameId, DataTerm)],
-    ) -> Option<Enabled> {
-        let Player { symbols, own, now, .. } = self;
-        // A datum that is given as a fresh constant is one from now on.
-        let numbers = given.iter().filter_map(|(_, value)| match value {
-            DataTerm::Constant(c) => symbols.word(*c).strip_prefix(FRESH)?.parse().ok(),
-            _ => None,
-        });
-        let mut taken = numbers.fold(now.fresh, usize::max);
-        let mut new = |symbols: &mut Symbols| fresh(symbols, *own, &mut taken);
-        let mut cells = now.cells.clone();
-        let literals = {
-            let mut known = |leaf: &DataTerm| match leaf {
-                DataTerm::Before(cell) => {
-                    cells.entry(*cell).or_insert_with(|| DataTerm::Constant(new(symbols))).clone()
-                }
-                other => other.clone(),
-            };
-            let constraint: DataConstraint = step.constraint.map(&mut known);
-            let given = given.iter().map(|(n, v)| Literal::Equal(DataTerm::Datum(*n), v.clone()));
-            let facts = now.facts.iter().cloned();
-            constraint.literals().iter().cloned().chain(given).chain(facts).collect::<Vec<_>>()
-        };
-        let Settled { data, after, facts } = settle(&literals, &names, symbols, &mut new)?;
-        cells.extend(after);
-        let next = Moment { states: step.to.clone(), cells, facts, fresh: taken };
-        Some(Enabled { names, data, step, next })
     }
 
     /// Takes the requested step.
@@ -229,7 +232,8 @@ impl Player {
             self.go(number, chosen);
             return Ok(());
         }
-        let made = self.choice(chosen.step, chosen.names, &given);
+        let Player { symbols, own, now, .. } = self;
+        let made = now.choice(symbols, *own, chosen.step, chosen.names, &given);
         let Some(choice) = made else { return Err(PlayError::Data { place, step: text }) };
         self.go(number, choice);
         Ok(())

@@ -41,14 +41,14 @@ pub fn settle(
         for literal in &all {
             let Literal::Equal(a, b) = literal else { continue };
             for (leaf, value) in [(a, b), (b, a)] {
-                if is_open(leaf) && is_ground(value) {
+                if is_open(leaf) && value.leaf(&is_open).is_none() {
                     found.entry(leaf.clone()).or_insert_with(|| value.clone());
                 }
             }
         }
         if found.is_empty() {
-            let Some(open) = first_open(&all) else { break };
-            found.insert(open, DataTerm::Constant(fresh(symbols)));
+            let Some(open) = all.iter().find_map(|literal| literal.leaf(is_open)) else { break };
+            found.insert(open.clone(), DataTerm::Constant(fresh(symbols)));
         }
         let replace = |leaf: &DataTerm| found.get(leaf).cloned().unwrap_or_else(|| leaf.clone());
         all = all.iter().map(|l| l.map(&mut { replace })).collect();
@@ -76,46 +76,18 @@ fn is_open(term: &DataTerm) -> bool {
     )
 }
 
-fn is_ground(term: &DataTerm) -> bool {
-    let mut ground = true;
-    term.visit(&mut |leaf| ground &= !is_open(leaf));
-    ground
-}
-
-fn first_open(literals: &[Literal]) -> Option<DataTerm> {
-    let mut first = None;
-    for literal in literals {
-        literal.visit(&mut |leaf| {
-            if first.is_none() && is_open(leaf) {
-                first = Some(leaf.clone());
-            }
-        });
-    }
-    first
-}
-
 /// With arithmetic and order of integers replaced by their results.
 fn worked_out_in(literal: &Literal, symbols: &mut Symbols) -> Literal {
-    let mut term = |t: &DataTerm| value_of(t, symbols);
-    match literal {
-        Literal::Equal(a, b) => Literal::Equal(term(a), term(b)),
-        Literal::Different(a, b) => Literal::Different(term(a), term(b)),
-        Literal::Predicate(holds, p, terms) => {
-            let terms: Vec<DataTerm> = terms.iter().map(term).collect();
-            match &terms[..] {
-                [a, b] if symbols.word(*p) == LESS => {
-                    match (known(a, symbols), known(b, symbols)) {
-                        // `a = a` holds always, `a != a` never.
-                        (Some(x), Some(y)) if (x < y) == *holds => {
-                            Literal::Equal(a.clone(), a.clone())
-                        }
-                        (Some(_), Some(_)) => Literal::Different(a.clone(), a.clone()),
-                        _ => Literal::Predicate(*holds, *p, terms.into()),
-                    }
-                }
-                _ => Literal::Predicate(*holds, *p, terms.into()),
-            }
-        }
+    let literal = literal.with(&|p| p, |t| value_of(t, symbols));
+    let Literal::Predicate(holds, p, terms) = &literal else { return literal };
+    let [a, b] = &terms[..] else { return literal };
+    match (known(a, symbols), known(b, symbols)) {
+        // `a = a` holds always, `a != a` never.
+        (Some(x), Some(y)) if symbols.word(*p) == LESS => match (x < y) == *holds {
+            true => Literal::Equal(a.clone(), a.clone()),
+            false => Literal::Different(a.clone(), a.clone()),
+        },
+        _ => literal,
     }
 }
 

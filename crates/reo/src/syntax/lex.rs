@@ -239,6 +239,13 @@ impl<'t> Cursor<'t> {
         matches!(self.peek(0), TokenKind::Word(w) if w == word)
     }
 
+    /// Takes the next token if it is this word.
+    pub fn eat_word(&mut self, word: &str) -> bool {
+        let is = self.is_word(word);
+        self.at += usize::from(is);
+        is
+    }
+
     pub fn word(&mut self, what: &str) -> Read<String> {
         match self.peek(0) {
             TokenKind::Word(word) | TokenKind::Quoted(word) => {
@@ -287,24 +294,24 @@ impl<'t> Cursor<'t> {
     }
 
     /// What `item` reads, any number of times, with commas between, up to the sign `end`.
-    pub fn list<T>(
+    pub fn list<T>(&mut self, end: &str, item: impl FnMut(&mut Self) -> Read<T>) -> Read<Vec<T>> {
+        if self.eat(end) { Ok(Vec::new()) } else { self.items(end, item) }
+    }
+
+    /// As [`Cursor::list`], with at least one item.
+    pub fn items<T>(
         &mut self,
         end: &str,
         mut item: impl FnMut(&mut Self) -> Read<T>,
     ) -> Read<Vec<T>> {
-        let mut all = Vec::new();
-        if self.eat(end) {
-            return Ok(all);
-        }
-        loop {
-            all.push(item(self)?);
-            if self.eat(end) {
-                return Ok(all);
-            }
+        let mut all = vec![item(self)?];
+        while !self.eat(end) {
             if !self.eat(",") {
                 return Err(self.expected(&format!("`,` or `{end}`")));
             }
+            all.push(item(self)?);
         }
+        Ok(all)
     }
 }
 

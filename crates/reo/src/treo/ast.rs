@@ -78,8 +78,6 @@ pub struct TreoNode {
     /// Its name, with a range if there are several.
     pub name: Option<TreoVariable>,
     pub direction: Option<Direction>,
-    /// The type of its data; not used.
-    pub kind: Option<String>,
 }
 
 /// How data flow at a node of an interface.
@@ -96,14 +94,14 @@ pub enum Direction {
 pub struct TreoVariable {
     pub spot: Spot,
     pub word: String,
-    pub indices: Vec<Index>,
+    pub indices: Vec<Span>,
 }
 
+/// What stands in an index or a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Index {
-    /// `[i]`.
+pub enum Span {
     One(TreoValue),
-    /// `[i..j]`.
+    /// `i..j`: all integers between.
     Range(TreoValue, TreoValue),
 }
 
@@ -120,14 +118,7 @@ pub enum TreoValue {
     /// `a + b` and so on.
     Binary(Operator, Box<TreoValue>, Box<TreoValue>),
     /// `<1..n, x>`.
-    List(Vec<ListItem>),
-}
-
-/// A part of a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ListItem {
-    One(TreoValue),
-    Range(TreoValue, TreoValue),
+    List(Vec<Span>),
 }
 
 /// What joins two whole numbers; division is towards zero.
@@ -221,9 +212,8 @@ pub struct PrimitiveUse {
     pub spot: Spot,
     pub word: String,
     pub arguments: Vec<TreoValue>,
-    /// Nodes before the `;`.
-    pub inputs: Vec<TreoVariable>,
-    pub outputs: Vec<TreoVariable>,
+    /// Nodes before the `;` and behind it.
+    pub nodes: Vec<TreoVariable>,
 }
 
 impl Operator {

@@ -12,6 +12,7 @@
 //! taken that defines the component `z` with parameters and nodes that fit the use.
 
 use indexmap::IndexMap;
+use itertools::Itertools;
 
 /// Ends of file names, the preferred ones first.
 pub const ENDS: [&str; 5] = [".rba.treo", ".treo", ".wa.treo", ".sca.treo", ".pr.treo"];
@@ -94,9 +95,7 @@ pub fn folders(path: &str, section: &[&str], extra: &[String]) -> Vec<String> {
     let libraries = around.clone().into_iter().map(|f| join(&f, "library"));
     around.extend(libraries);
     around.extend(extra.iter().map(|f| f.trim_end_matches('/').to_owned()));
-    let mut seen = std::collections::HashSet::new();
-    around.retain(|f| seen.insert(f.clone()));
-    around
+    around.into_iter().unique().collect()
 }
 
 /// The files that may hold what `import` names, in the order of preference.

@@ -50,11 +50,5 @@ mod request;
 pub use error::{TreoError, TreoResult};
 pub use expand::connector;
 pub use library::{Library, Shelf};
+pub use parse::file as parse;
 pub use request::TreoRequest;
-
-use crate::syntax::Source;
-
-/// The tree of a text.
-pub fn parse(source: &Source) -> TreoResult<ast::File> {
-    parse::file(source)
-}

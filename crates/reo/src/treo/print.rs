@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use itertools::Itertools;
 
-use super::ast::{Index, ListItem, Operator, TreoValue, TreoVariable};
+use super::ast::{Operator, Span, TreoValue, TreoVariable};
 
 fn list<T: Display>(items: &[T]) -> String {
     items.iter().map(ToString::to_string).join(", ")
@@ -13,10 +13,7 @@ fn list<T: Display>(items: &[T]) -> String {
 impl Display for TreoVariable {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(&self.word)?;
-        self.indices.iter().try_for_each(|index| match index {
-            Index::One(at) => write!(f, "[{at}]"),
-            Index::Range(from, to) => write!(f, "[{from}..{to}]"),
-        })
+        self.indices.iter().try_for_each(|index| write!(f, "[{index}]"))
     }
 }
 
@@ -58,11 +55,11 @@ impl Operator {
     }
 }
 
-impl Display for ListItem {
+impl Display for Span {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            ListItem::One(value) => write!(f, "{value}"),
-            ListItem::Range(from, to) => write!(f, "{from}..{to}"),
+            Span::One(value) => write!(f, "{value}"),
+            Span::Range(from, to) => write!(f, "{from}..{to}"),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Two alphabets as one, and labels of either over both.
 
-use std::cmp::Ordering;
+use itertools::Itertools;
 
 use super::error::{DenseError, DenseResult};
 use super::word::{EMPTY, MAX_NAMES};
+use crate::label::ones;
 use crate::symbol::NameId;
 
 /// Two sorted alphabets and their union.
@@ -12,13 +13,13 @@ pub(super) struct Union {
     pub alphabet: Vec<NameId>,
     /// Bits of the union that both alphabets have.
     pub common: u64,
-    left: Places,
-    right: Places,
+    pub left: Places,
+    pub right: Places,
 }
 
 /// Where the names of an alphabet stand in the union.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Places {
+pub(super) struct Places {
     to: [u8; MAX_NAMES],
     /// All stand where they stood.
     same: bool,
@@ -26,58 +27,31 @@ struct Places {
 
 impl Union {
     pub fn new(left: &[NameId], right: &[NameId]) -> DenseResult<Union> {
-        let mut alphabet = Vec::with_capacity(left.len() + right.len());
-        let mut places = [Places::none(), Places::none()];
-        let mut common = 0;
-        let (mut i, mut j) = (0, 0);
-        while i < left.len() || j < right.len() {
-            let order = match (left.get(i), right.get(j)) {
-                (Some(a), Some(b)) => a.cmp(b),
-                (Some(_), None) => Ordering::Less,
-                (None, _) => Ordering::Greater,
-            };
-            let to = alphabet.len();
-            if to >= MAX_NAMES {
-                let shared = left.iter().filter(|n| right.binary_search(n).is_ok()).count();
-                return Err(DenseError::Names(left.len() + right.len() - shared));
-            }
-            alphabet.push(if order.is_le() { left[i] } else { right[j] });
-            if order.is_le() {
-                places[0].put(i, to);
-                i += 1;
-            }
-            if order.is_ge() {
-                places[1].put(j, to);
-                j += 1;
-            }
-            common |= u64::from(order.is_eq()) << to;
+        let alphabet: Vec<NameId> = left.iter().merge(right).dedup().copied().collect();
+        if alphabet.len() > MAX_NAMES {
+            return Err(DenseError::Names(alphabet.len()));
         }
-        let [left, right] = places;
+        let shared = |name: &NameId| [left, right].iter().all(|n| n.binary_search(name).is_ok());
+        let common = (0..alphabet.len()).filter(|bit| shared(&alphabet[*bit])).map(|bit| 1 << bit);
+        let (common, [left, right]) =
+            (common.sum(), [left, right].map(|n| Places::new(n, &alphabet)));
         Ok(Union { alphabet, common, left, right })
-    }
-
-    /// Adds labels over the left alphabet to `into`, over the union; [`EMPTY`] stays.
-    pub fn extend_left(&self, cells: &[u64], into: &mut Vec<u64>) {
-        self.left.extend(cells, into);
-    }
-
-    /// As [`Union::extend_left`], for the right alphabet.
-    pub fn extend_right(&self, cells: &[u64], into: &mut Vec<u64>) {
-        self.right.extend(cells, into);
     }
 }
 
 impl Places {
-    fn none() -> Places {
-        Places { to: [0; MAX_NAMES], same: true }
+    fn new(names: &[NameId], alphabet: &[NameId]) -> Places {
+        let mut places = Places { to: [0; MAX_NAMES], same: true };
+        let found = names.iter().filter_map(|name| alphabet.binary_search(name).ok());
+        for (from, to) in found.enumerate() {
+            places.to[from] = to as u8;
+            places.same &= from == to;
+        }
+        places
     }
 
-    fn put(&mut self, from: usize, to: usize) {
-        self.to[from] = to as u8;
-        self.same &= from == to;
-    }
-
-    fn extend(&self, cells: &[u64], into: &mut Vec<u64>) {
+    /// Adds labels over the names to `into`, over the union; [`EMPTY`] stays.
+    pub fn extend(&self, cells: &[u64], into: &mut Vec<u64>) {
         if self.same {
             into.extend_from_slice(cells);
         } else {
@@ -86,11 +60,6 @@ impl Places {
     }
 
     fn apply(&self, label: u64) -> u64 {
-        let (mut rest, mut moved) = (label & !EMPTY, label & EMPTY);
-        while rest != 0 {
-            moved |= 1 << self.to[rest.trailing_zeros() as usize];
-            rest &= rest - 1;
-        }
-        moved
+        ones(label & !EMPTY).fold(label & EMPTY, |moved, bit| moved | 1 << self.to[bit])
     }
 }

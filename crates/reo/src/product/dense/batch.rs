@@ -88,8 +88,8 @@ impl BatchPlan {
             cells: self.words,
         };
         self.names.push((union.alphabet.clone(), initial(left, right)?));
-        union.extend_left(&left.cells, &mut self.left);
-        union.extend_right(&right.cells, &mut self.right);
+        union.left.extend(&left.cells, &mut self.left);
+        union.right.extend(&right.cells, &mut self.right);
         self.words += part.words();
         self.parts.push(part);
         Ok(())
@@ -122,20 +122,15 @@ impl BatchPlan {
             limits.go_on()?;
             for part in parts {
                 let (here, after) = out.split_at_mut(part.words());
-                self.fill_part(part, here);
+                if !here.is_empty() {
+                    let (left, right) = self.factors(part);
+                    cells::rows(&Factors::new(part.sizes, part.mask, left, right), 0, here);
+                }
                 out = after;
             }
             (limits.progress)(ProductProgress::default());
             Ok(())
         })
-    }
-
-    fn fill_part(&self, part: &BatchPart, out: &mut [u64]) {
-        if out.is_empty() {
-            return;
-        }
-        let (left, right) = self.factors(part);
-        cells::rows(&Factors::new(part.sizes, part.mask, left, right), 0, out);
     }
 
     /// The cells of a product's factors.

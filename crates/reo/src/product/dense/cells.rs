@@ -39,12 +39,8 @@ impl<'a> Factors<'a> {
 
 /// Each cell's slots repeated `times`.
 fn widen(cells: &[u64], slots: usize, times: usize) -> Vec<u64> {
-    cells
-        .chunks_exact(slots)
-        .flat_map(|cell| std::iter::repeat_n(cell, times))
-        .flatten()
-        .copied()
-        .collect()
+    let cells = cells.chunks_exact(slots).flat_map(|cell| std::iter::repeat_n(cell, times));
+    cells.flatten().copied().collect()
 }
 
 /// Fills `out`, whole rows of the product from row `first` on.

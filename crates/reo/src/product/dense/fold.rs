@@ -25,8 +25,17 @@ pub fn need(parts: &[Matrix]) -> u128 {
 /// More memory than allowed, seen before any is taken, or than there is; more than
 /// [`super::MAX_NAMES`] names together; or it was stopped.
 pub fn fold(parts: &[Matrix], limits: &ProductLimits) -> DenseResult<Matrix> {
-    limits.fits("the dense product", need(parts))?;
-    Ok(folded(parts, limits)?.into_owned())
+    fold_by(parts, limits, &|left, right| product(left, right, limits))
+}
+
+/// As [`fold`], by an engine that makes the product of two matrices.
+pub fn fold_by<E: From<DenseError>>(
+    parts: &[Matrix],
+    limits: &ProductLimits,
+    product: &dyn Fn(&Matrix, &Matrix) -> Result<Matrix, E>,
+) -> Result<Matrix, E> {
+    limits.fits("the dense product", need(parts)).map_err(DenseError::from)?;
+    Ok(folded(parts, product)?.into_owned())
 }
 
 /// As [`fold`], with the result as sparse rows: only the halves are dense.
@@ -38,16 +47,14 @@ pub fn compose(
     let (plan, halves) = (plan(parts, limits)?, need_of_halves(parts));
     // What the halves take is gone from what the rows may take; checked above.
     let rest = limits.memory.saturating_sub(u64::try_from(halves).unwrap_or(u64::MAX));
-    let outer = limits.memory;
-    plan.automaton(form, &ProductLimits { memory: rest, ..*limits }).map_err(|e| {
-        match e {
-            // Both sides of the message again as the caller knows them.
-            DenseError::Stopped(Stopped::Memory { what, needed, .. }) => {
-                let needed = needed.saturating_add(halves);
-                Stopped::Memory { what, needed, limit: outer }.into()
-            }
-            other => other,
+    let made = plan.automaton(form, &ProductLimits { memory: rest, ..*limits });
+    made.map_err(|error| match error {
+        // Both sides of the message again as the caller knows them.
+        DenseError::Stopped(Stopped::Memory { what, needed, .. }) => {
+            let needed = needed.saturating_add(halves);
+            Stopped::Memory { what, needed, limit: limits.memory }.into()
         }
+        other => other,
     })
 }
 
@@ -55,7 +62,8 @@ pub fn compose(
 pub fn plan(parts: &[Matrix], limits: &ProductLimits) -> DenseResult<DensePlan> {
     limits.fits("the halves of the dense product", need_of_halves(parts))?;
     let (left, right) = halves(parts);
-    DensePlan::new(&*folded(left, limits)?, &*folded(right, limits)?)
+    let product = |left: &Matrix, right: &Matrix| product(left, right, limits);
+    DensePlan::new(&*folded(left, &product)?, &*folded(right, &product)?)
 }
 
 /// Bytes of the cells of both halves of a product; [`u128::MAX`] if that many cannot be counted.
@@ -68,14 +76,16 @@ fn halves(parts: &[Matrix]) -> (&[Matrix], &[Matrix]) {
     parts.split_at(parts.len().div_ceil(2))
 }
 
-fn folded<'a>(parts: &'a [Matrix], limits: &ProductLimits) -> DenseResult<Cow<'a, Matrix>> {
+fn folded<'a, E>(
+    parts: &'a [Matrix],
+    product: &dyn Fn(&Matrix, &Matrix) -> Result<Matrix, E>,
+) -> Result<Cow<'a, Matrix>, E> {
     match parts {
         [] => Ok(Cow::Owned(unit())),
         [only] => Ok(Cow::Borrowed(only)),
         _ => {
-            let (left, right) = parts.split_at(parts.len().div_ceil(2));
-            let (left, right) = (folded(left, limits)?, folded(right, limits)?);
-            Ok(Cow::Owned(product(&left, &right, limits)?))
+            let (left, right) = halves(parts);
+            Ok(Cow::Owned(product(&*folded(left, product)?, &*folded(right, product)?)?))
         }
     }
 }

@@ -117,13 +117,8 @@ fn filled(plain: &Automaton, limits: &ProductLimits) -> DenseResult<Matrix> {
             *word = step.label[0];
         }
     }
-    Ok(Matrix {
-        alphabet: plain.alphabet().to_vec(),
-        initial: plain.initial().to_vec(),
-        states,
-        slots,
-        cells,
-    })
+    let (alphabet, initial) = (plain.alphabet().to_vec(), plain.initial().to_vec());
+    Ok(Matrix { alphabet, initial, states, slots, cells })
 }
 
 /// The most steps that go from one state to the same other one, at least 1.

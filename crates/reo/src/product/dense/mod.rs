@@ -53,7 +53,7 @@ mod word;
 pub use batch::{Batch, BatchPart, BatchPlan, batch};
 pub use checksum::Checksum;
 pub use error::{DenseError, DenseResult};
-pub use fold::{compose, fold, need, need_of_halves, plan};
+pub use fold::{compose, fold, fold_by, need, need_of_halves, plan};
 pub use matrix::{CellData, Matrix};
 pub use plan::{DensePlan, product};
 pub use sizes::Sizes;

@@ -49,8 +49,8 @@ impl DensePlan {
             right: Vec::with_capacity(right.cells.len()),
             alphabet: Vec::new(),
         };
-        union.extend_left(&left.cells, &mut plan.left);
-        union.extend_right(&right.cells, &mut plan.right);
+        union.left.extend(&left.cells, &mut plan.left);
+        union.right.extend(&right.cells, &mut plan.right);
         plan.alphabet = union.alphabet;
         Ok(plan)
     }

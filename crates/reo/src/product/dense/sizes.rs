@@ -62,13 +62,8 @@ impl Sizes {
 
     /// The product with these cells, as many as it has.
     pub(super) fn matrix(&self, alphabet: &[NameId], initial: &[u32], cells: Vec<u64>) -> Matrix {
-        Matrix {
-            alphabet: alphabet.to_vec(),
-            initial: initial.to_vec(),
-            states: self.states(),
-            slots: self.slots(),
-            cells,
-        }
+        let (alphabet, initial) = (alphabet.to_vec(), initial.to_vec());
+        Matrix { alphabet, initial, states: self.states(), slots: self.slots(), cells }
     }
 }
 

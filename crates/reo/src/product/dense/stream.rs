@@ -197,23 +197,13 @@ pub fn in_turn<T: Send, E: Send>(
             // The channel ends when all is made, or nothing more can be.
             receiver.into_iter().try_for_each(|(block, made)| take(block, made))
         });
-        let mut made = Ok(());
-        for block in blocks {
-            match make(block) {
-                Ok(one) => {
-                    // There is no receiver after `take` has failed, which it reports.
-                    if sender.send((block, one)).is_err() {
-                        break;
-                    }
-                }
-                Err(error) => {
-                    made = Err(error);
-                    break;
-                }
-            }
-        }
+        let made = blocks.into_iter().try_for_each(|block| {
+            let one = make(block).map_err(Some)?;
+            // There is no receiver after `take` has failed, which it reports.
+            sender.send((block, one)).map_err(|_| None)
+        });
         drop(sender);
         let taken = taker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        taken.and(made)
+        taken.and(made.or_else(|error| error.map_or(Ok(()), Err)))
     })
 }

@@ -59,25 +59,20 @@ impl Implicit {
     /// exponentially many. See [`ProductRow`] for their order.
     pub fn row(&self, state: &[u32]) -> Result<ProductRow<'_>, StateError> {
         self.check(state)?;
-        Ok(ProductRow::new(self, state))
+        let factors = order(self).into_iter().map(|number| factor(self, number, state[number]));
+        Ok(ProductRow {
+            state: state.to_vec(),
+            words: label::words_for(self.alphabet.len()),
+            silent: silent(self, state).into_iter(),
+            factors: factors.collect(),
+            taken: Vec::new(),
+            names: vec![(false, 0); self.alphabet.len()],
+            done: false,
+        })
     }
 }
 
-impl<'a> ProductRow<'a> {
-    fn new(product: &'a Implicit, state: &[u32]) -> ProductRow<'a> {
-        let order = order(product);
-        let factors = order.iter().map(|number| factor(product, *number, state[*number]));
-        ProductRow {
-            state: state.to_vec(),
-            words: label::words_for(product.alphabet.len()),
-            silent: silent(product, state).into_iter(),
-            factors: factors.collect(),
-            taken: Vec::new(),
-            names: vec![(false, 0); product.alphabet.len()],
-            done: false,
-        }
-    }
-
+impl ProductRow<'_> {
     /// Lets the next factor take its first choice from `from` on that agrees with those before.
     fn take(&mut self, from: usize) -> bool {
         let factor = &self.factors[self.taken.len()];
@@ -113,21 +108,14 @@ impl<'a> ProductRow<'a> {
     /// The next choice for all factors.
     fn advance(&mut self) -> bool {
         let mut from = 0;
-        if self.taken.len() == self.factors.len() {
-            match self.give_up() {
-                Some(last) => from = last + 1,
-                None => return false,
+        let mut back = self.taken.len() == self.factors.len();
+        while back || self.taken.len() < self.factors.len() {
+            if back {
+                let Some(last) = self.give_up() else { return false };
+                from = last + 1;
             }
-        }
-        while self.taken.len() < self.factors.len() {
-            if self.take(from) {
-                from = 0;
-            } else {
-                match self.give_up() {
-                    Some(last) => from = last + 1,
-                    None => return false,
-                }
-            }
+            back = !self.take(from);
+            from = 0;
         }
         true
     }

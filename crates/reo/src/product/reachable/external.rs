@@ -8,7 +8,6 @@
 //!
 //! Files come from a [`Store`]; nothing is opened here.
 
-use std::cmp::Ordering;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 
@@ -63,10 +62,6 @@ impl<'a> ExternalVisited<'a> {
         ExternalVisited { store, words, recent, filed: 0, next: 0, queue: None, runs }
     }
 
-    fn len(&self) -> usize {
-        self.filed + self.recent.len() / self.words
-    }
-
     /// The keys of some states.
     fn keys(&mut self, range: Range<usize>) -> io::Result<Vec<u64>> {
         let (words, split) = (self.words, range.end.min(self.filed).max(range.start));
@@ -94,7 +89,7 @@ impl<'a> ExternalVisited<'a> {
         drop(order);
         let queue = match &mut self.queue {
             Some(queue) => queue,
-            None => self.queue.insert(store.create()?),
+            none => none.insert(store.create()?),
         };
         queue.seek(SeekFrom::End(0))?;
         let mut writer = BufWriter::with_capacity(CHUNK, queue);
@@ -133,7 +128,7 @@ impl<'a> ExternalVisited<'a> {
 
 impl StateStore for ExternalVisited<'_> {
     fn next(&mut self, rows: usize) -> Result<Option<StateBlock>, StreamError> {
-        let range = self.next..self.len().min(self.next.saturating_add(rows));
+        let range = self.next..self.states().min(self.next.saturating_add(rows));
         if range.is_empty() {
             return Ok(None);
         }
@@ -152,7 +147,7 @@ impl StateStore for ExternalVisited<'_> {
         self.look_up(keys, numbers).map_err(StreamError::Store)?;
         for (key, number) in keys.chunks_exact(self.words).zip(numbers) {
             if *number == UNKNOWN {
-                let next = self.len();
+                let next = self.states();
                 if next >= UNKNOWN as usize {
                     return Err(Stopped::States(next as u128 + 1).into());
                 }
@@ -169,7 +164,7 @@ impl StateStore for ExternalVisited<'_> {
     }
 
     fn states(&self) -> usize {
-        self.len()
+        self.filed + self.recent.len() / self.words
     }
 
     fn is_whole(&self) -> bool {
@@ -178,8 +173,8 @@ impl StateStore for ExternalVisited<'_> {
 }
 
 /// States in the order of their keys, on disk: for each the words of its key and its number.
-struct Run {
-    file: Box<dyn Stored>,
+struct Run<F = Box<dyn Stored>> {
+    file: F,
     words: usize,
     len: usize,
     /// The first key of each block.
@@ -208,35 +203,30 @@ impl Run {
     }
 
     fn block_of(&self, key: &[u64]) -> Option<usize> {
-        let words = self.words;
-        let first = |block: usize| &self.firsts[block * words..][..words];
-        let (mut low, mut high) = (0, self.firsts.len() / words);
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            if first(middle) <= key {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low.checked_sub(1)
+        last_up_to(&self.firsts, self.words, key)
     }
 }
 
 /// The number of a key in a block.
 fn find(block: &[u64], words: usize, key: &[u64]) -> Option<u64> {
-    let entry = words + 1;
-    let (mut low, mut high) = (0, block.len() / entry);
+    let at = last_up_to(block, words + 1, key)?;
+    let (found, number) = block[at * (words + 1)..].split_at(words);
+    (found == key).then(|| number[0])
+}
+
+/// The last of some entries, of `width` words each and in the order of their keys, whose key is not
+/// behind `key`.
+fn last_up_to(entries: &[u64], width: usize, key: &[u64]) -> Option<usize> {
+    let (mut low, mut high) = (0, entries.len() / width);
     while low < high {
         let middle = usize::midpoint(low, high);
-        let found = &block[middle * entry..][..entry];
-        match found[..words].cmp(key) {
-            Ordering::Less => low = middle + 1,
-            Ordering::Greater => high = middle,
-            Ordering::Equal => return Some(found[words]),
+        if &entries[middle * width..][..key.len()] <= key {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    None
+    low.checked_sub(1)
 }
 
 /// One run of two, which have no key in common.
@@ -285,18 +275,13 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// Writes a run, whose states come in the order of their keys.
-struct Writer {
-    file: BufWriter<Box<dyn Stored>>,
-    words: usize,
-    len: usize,
-    firsts: Vec<u64>,
-}
+/// A run that is written: states come in the order of their keys.
+type Writer = Run<BufWriter<Box<dyn Stored>>>;
 
 impl Writer {
     fn new(store: &dyn Store, words: usize) -> io::Result<Writer> {
         let file = BufWriter::with_capacity(CHUNK, store.create()?);
-        Ok(Writer { file, words, len: 0, firsts: Vec::new() })
+        Ok(Run { file, words, len: 0, firsts: Vec::new() })
     }
 
     fn push(&mut self, key: &[u64], number: u64) -> io::Result<()> {
@@ -309,7 +294,7 @@ impl Writer {
     }
 
     fn finish(self) -> io::Result<Run> {
-        let Writer { file, words, len, firsts } = self;
+        let Run { file, words, len, firsts } = self;
         let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
         Ok(Run { file, words, len, firsts })
     }

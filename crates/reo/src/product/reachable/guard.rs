@@ -35,15 +35,8 @@ pub(super) fn ground(guards: &[Vec<DataConstraint>]) -> bool {
     {
         for literal in constraint.literals() {
             call |= matches!(literal, Literal::Predicate(..));
-            let sides = match literal {
-                Literal::Equal(a, b) | Literal::Different(a, b) => [a, b].to_vec(),
-                Literal::Predicate(_, _, terms) => {
-                    constant |= terms.is_empty();
-                    terms.iter().collect()
-                }
-            };
-            call |= sides.iter().any(|t| matches!(t, DataTerm::Call(..)));
-            sides.iter().for_each(|t| constant |= has_nullary(t));
+            call |= literal.terms().any(|t| matches!(t, DataTerm::Call(..)));
+            constant |= literal.terms().next().is_none() || literal.terms().any(has_nullary);
         }
         constraint.visit(|leaf| match leaf {
             DataTerm::Constant(_) => constant = true,
@@ -65,7 +58,7 @@ fn has_nullary(term: &DataTerm) -> bool {
 }
 
 /// Cache, shared by all workers: whether conjunctions, by their packed numbers, can be fulfilled.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Known([RwLock<HashMap<Box<[u64]>, bool>>; 16]);
 
 impl Known {

@@ -72,10 +72,7 @@ use crate::limits::{Limited, ProductLimits};
 /// `Stopped::Memory` before more than `limits.memory` bytes are taken, for the result and for
 /// what is needed to make it; `Stopped::States` at 2^32 states; `Stopped::Interrupted`.
 pub fn compose(parts: &[&Automaton], limits: &ProductLimits) -> Limited<Automaton> {
-    whole(&Plan::new(parts, limits)?, parts, limits)
-}
-
-fn whole(plan: &Plan, parts: &[&Automaton], limits: &ProductLimits) -> Limited<Automaton> {
+    let plan = &Plan::new(parts, limits)?;
     with_layout!(plan, layout => {
         let mut search = Search::new(plan, layout, limits)?;
         search.compose()?;

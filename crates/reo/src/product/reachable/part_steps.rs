@@ -1,6 +1,8 @@
 //! The parts with their steps over the union alphabet.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+
+use itertools::Itertools;
 
 use crate::automaton::Automaton;
 use crate::constraint::simplify::is_possible;
@@ -60,17 +62,11 @@ impl PartSteps {
             let rows = if silent { &mut part_steps.silent } else { &mut part_steps.rows };
             rows[step.from as usize].push(made);
         }
-        part_steps.rows.iter_mut().chain(&mut part_steps.silent).for_each(only_once);
+        for row in part_steps.rows.iter_mut().chain(&mut part_steps.silent) {
+            *row = std::mem::take(row).into_iter().unique().collect();
+        }
         part_steps.twins = part_steps.rows.iter().any(|row| has_twins(row));
         part_steps
-    }
-}
-
-/// Takes away steps that are there already, without a change of the order.
-fn only_once(row: &mut Vec<Move>) {
-    if row.len() > 1 {
-        let mut seen = HashSet::with_capacity(row.len());
-        row.retain(|step| seen.insert(step.clone()));
     }
 }
 

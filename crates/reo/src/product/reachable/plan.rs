@@ -15,7 +15,7 @@ use crate::symbol::NameId;
 
 /// What the engine knows of the parts. Labels and masks are over the union alphabet and have
 /// `layout.label` words; vectors have `layout.all()`.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Plan {
     pub alphabet: Vec<NameId>,
     pub layout: Wide,

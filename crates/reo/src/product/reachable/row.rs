@@ -10,6 +10,7 @@ use std::ops::Range;
 use super::allowed::Guard;
 use super::layout::Layout;
 use super::plan::Plan;
+use crate::label::ones;
 use crate::limits::ProductLimits;
 
 /// The state in work, with its memory, which is used again for the next one.
@@ -278,9 +279,9 @@ impl<'a, S: Layout> Row<'a, S> {
                 }
                 let decided = &self.plan.decided[self.active[stage.active].part * words..][..words];
                 for (from, (decided, can)) in decided.iter().zip(&self.can).enumerate() {
-                    each(decided & can, |name| {
+                    for name in ones(decided & can) {
                         self.watch_lists[(from * 64 + name) * sets + word] |= bit;
-                    });
+                    }
                 }
             }
         }
@@ -310,14 +311,5 @@ impl<'a, S: Layout> Row<'a, S> {
         let range =
             move |at: usize| plan.silent[at] as usize * all..plan.silent[at + 1] as usize * all;
         at.flat_map(move |at| plan.silent_vectors[range(at)].chunks_exact(all))
-    }
-}
-
-/// Does something with each of the ones of a word.
-#[inline(always)]
-pub(super) fn each(mut word: u64, mut with: impl FnMut(usize)) {
-    while word != 0 {
-        with(word.trailing_zeros() as usize);
-        word &= word - 1;
     }
 }

@@ -12,10 +12,10 @@ use super::index::{Budget, Index};
 use super::layout::Layout;
 use super::plan::Plan;
 use super::worker::KEPT;
-use super::worker_pool::{Counted, WorkerPool, extend, fitting};
+use super::worker_pool::{Counted, WorkerPool, ends, extend, fitting};
 use super::write::{Conditions, Notes, Out, note_bytes};
 use crate::automaton::AutomatonRows;
-use crate::limits::{Limited, ProductLimits, ProductProgress};
+use crate::limits::{Limited, ProductLimits};
 
 /// Rows that are counted together.
 const BLOCK: usize = 1024;
@@ -66,7 +66,8 @@ impl<'a, S: Layout> Search<'a, S> {
                 let to = from + fitting(&block.counts[from..], BATCH, usize::MAX);
                 self.write_rows(&block, from..to)?;
                 from = to;
-                self.tell(self.whole.rows.targets.len() as u64)?;
+                let (states, steps) = (self.states.len(), self.whole.rows.targets.len());
+                self.whole.limits.go_on_from(None, states as u64, steps as u64)?;
             }
             self.whole.budget.give(kept);
         }
@@ -81,13 +82,6 @@ impl<'a, S: Layout> Search<'a, S> {
         whole.rows.labels.shrink_to_fit();
         whole.rows.conditions.shrink_to_fit();
         whole
-    }
-
-    fn tell(&self, transitions: u64) -> Limited<()> {
-        self.whole.limits.go_on()?;
-        let states = self.states.len() as u64;
-        (self.whole.limits.progress)(ProductProgress { blocks: None, states, transitions });
-        Ok(())
     }
 
     /// Bytes of one step in the result.
@@ -141,12 +135,7 @@ impl<'a, S: Layout> Search<'a, S> {
 
     /// Takes the memory for more rows, and enters where they end.
     fn make_room(&mut self, counts: &[u128], total: usize) -> Limited<()> {
-        let mut end = 0;
-        let ends = counts.iter().map(|count| {
-            end += *count as usize;
-            end
-        });
-        self.whole.room(ends, total, self.layout)?;
+        self.whole.room(ends(counts), total, self.layout)?;
         let AutomatonRows { targets, labels, conditions, .. } = &mut self.whole.rows;
         extend(targets, total);
         extend(labels, total * self.layout.label());

@@ -9,7 +9,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::external::{ExternalVisited, Store};
-use super::layout::{Layout, Wide, with_layout};
+use super::layout::{Layout, with_layout};
 use super::owners::Exchange;
 use super::plan::Plan;
 use super::search::ProductCount;
@@ -22,6 +22,7 @@ use crate::product::dense::{CellTally, Checksum, mixed};
 use crate::symbol::NameId;
 
 /// A reachable product that is ready to be made, some rows at a time.
+#[derive(Debug)]
 pub struct StepStream {
     plan: Plan,
 }
@@ -153,12 +154,8 @@ impl StepBatch<'_> {
     /// The steps of some of these states alone, counted from the first of them.
     pub fn part(&self, states: Range<usize>) -> Self {
         let before = states.start.checked_sub(1).map_or(self.begin, |before| self.ends[before]);
-        StepBatch {
-            first: self.first + states.start,
-            begin: before,
-            ends: &self.ends[states],
-            ..*self
-        }
+        let first = self.first + states.start;
+        StepBatch { first, begin: before, ends: &self.ends[states], ..*self }
     }
 
     /// The states with where their steps are.
@@ -223,11 +220,4 @@ fn wide(cell: u64, label: &[u64]) -> (u64, u64) {
     let digits = label.iter();
     let number = digits.fold(0_u64, |n, word| n.wrapping_mul((1 << 61) - 1).wrapping_add(*word));
     (digest, number)
-}
-
-impl std::fmt::Debug for StepStream {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Wide { label, state, condition } = self.plan.layout;
-        write!(f, "Stream of {} parts, words {label}, {state}, {condition}", self.plan.parts.len())
-    }
 }

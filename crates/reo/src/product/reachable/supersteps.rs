@@ -13,9 +13,9 @@ use super::layout::Layout;
 use super::plan::Plan;
 use super::state_store::{StateStore, StreamError, UNKNOWN};
 use super::worker::KEPT;
-use super::worker_pool::{Counted, WorkerPool, extend, fitting};
+use super::worker_pool::{Counted, WorkerPool, ends, extend, fitting};
 use super::write::{Conditions, Out, note_bytes};
-use crate::limits::{ProductLimits, ProductProgress, Stopped};
+use crate::limits::{ProductLimits, Stopped};
 
 use rayon::prelude::*;
 
@@ -154,7 +154,7 @@ impl<'a, S: Layout, F: StateStore> Supersteps<'a, S, F> {
                     self.find(&block, batch)?;
                 }
                 self.name();
-                self.tell()?;
+                self.limits.go_on_from(None, self.store.states() as u64, self.steps)?;
                 if !take(&mut self.store, Some((first, &self.made)))? {
                     return Ok(None);
                 }
@@ -217,12 +217,9 @@ impl<'a, S: Layout, F: StateStore> Supersteps<'a, S, F> {
     /// Writes the steps of some rows, with memory's own numbers of the states that they lead to.
     fn find(&mut self, block: &Counted, rows: Range<usize>) -> Result<(), StreamError> {
         let (made, layout) = (&mut self.made, self.pool.layout);
-        let (mut end, counts) = (0, &block.counts[rows.clone()]);
         made.ends.clear();
-        made.ends.extend(counts.iter().map(|count| {
-            end += *count as usize;
-            end
-        }));
+        made.ends.extend(ends(&block.counts[rows.clone()]));
+        let end = made.ends.last().copied().unwrap_or(0);
         renew(&mut made.targets, end);
         renew(&mut made.labels, end * layout.label());
         let width = if self.keys { layout.condition() } else { 0 };
@@ -264,13 +261,6 @@ impl<'a, S: Layout, F: StateStore> Supersteps<'a, S, F> {
             let numbers = &self.numbers;
             self.made.targets.par_iter_mut().for_each(|at| *at = numbers[*at as usize]);
         }
-    }
-
-    fn tell(&self) -> Result<(), StreamError> {
-        self.limits.go_on()?;
-        let states = self.store.states() as u64;
-        (self.limits.progress)(ProductProgress { blocks: None, states, transitions: self.steps });
-        Ok(())
     }
 }
 

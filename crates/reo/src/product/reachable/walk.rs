@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::allowed::{Guard, allows};
 use super::layout::Layout;
-use super::row::{Active, Path, Pending, Row, Stage, each};
+use super::row::{Active, Path, Pending, Row, Stage};
+use crate::label::ones;
 use crate::limits::Limited;
 
 enum Propagated {
@@ -156,10 +157,10 @@ impl<S: Layout> Row<'_, S> {
         let (words, sets) = (self.layout.label(), self.sets);
         let label = &self.plan.labels[option * words..][..words];
         for word in 0..words {
-            each(label[word] & !fired[word], |name| {
+            for name in ones(label[word] & !fired[word]) {
                 let woken = &self.watch_lists[(word * 64 + name) * sets..][..sets];
                 dirty.iter_mut().zip(woken).for_each(|(a, w)| *a |= w);
-            });
+            }
             fired[word] |= label[word];
         }
     }

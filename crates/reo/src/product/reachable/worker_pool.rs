@@ -69,14 +69,9 @@ impl<'a, S: Layout> WorkerPool<'a, S> {
         let counted = self.each(pieces_of(0..rows, size), |worker, piece| {
             worker.count(&those[piece.start * words..piece.end * words], kept, most, all)
         });
-        let mut counts = Vec::with_capacity(rows);
-        let mut pieces = Vec::with_capacity(counted.len());
-        for piece in counted {
-            let (some, listed) = piece?;
-            counts.extend(some);
-            pieces.push(listed);
-        }
-        Ok(Counted { keys, counts, pieces, size })
+        let counted: Vec<_> = counted.into_iter().collect::<Limited<_>>()?;
+        let (counts, pieces): (Vec<_>, _) = counted.into_iter().unzip();
+        Ok(Counted { keys, counts: counts.concat(), pieces, size })
     }
 
     /// Writes the rows `range` of a block to `out`, which has a place for each step.
@@ -89,7 +84,7 @@ impl<'a, S: Layout> WorkerPool<'a, S> {
         mut out: Out,
     ) -> Limited<Vec<Written>> {
         let (layout, words) = (self.layout, self.layout.state());
-        let hand_out = |piece: Piece| (piece.rows, piece.steps, out.split(piece.steps, layout));
+        let hand_out = |(rows, steps)| (rows, steps, out.split(steps, layout));
         let work: Vec<_> = cut(block, range).into_iter().map(hand_out).collect();
         let written = self.each(work, |worker, (rows, steps, out)| {
             let mut pen = Pen { layout, states, conditions, out, at: 0, notes: Notes::default() };
@@ -117,14 +112,8 @@ impl<'a, S: Layout> WorkerPool<'a, S> {
     }
 }
 
-/// Rows that one worker writes.
-struct Piece {
-    rows: Range<usize>,
-    steps: usize,
-}
-
-/// Cuts rows into pieces for the workers.
-fn cut(block: &Counted, range: Range<usize>) -> Vec<Piece> {
+/// Cuts rows into pieces for the workers: which rows, and how many steps they have.
+fn cut(block: &Counted, range: Range<usize>) -> Vec<(Range<usize>, usize)> {
     let counts = &block.counts[range.clone()];
     let alone = counts.len() <= ALONE_ROWS && counts.iter().sum::<u128>() <= PIECE as u128;
     let mut pieces = Vec::new();
@@ -133,7 +122,7 @@ fn cut(block: &Counted, range: Range<usize>) -> Vec<Piece> {
         let rest = &counts[from..];
         let many = if alone { rest.len() } else { fitting(rest, PIECE, PIECE_ROWS) };
         let steps = rest[..many].iter().sum::<u128>() as usize;
-        pieces.push(Piece { rows: range.start + from..range.start + from + many, steps });
+        pieces.push((range.start + from..range.start + from + many, steps));
         from += many;
     }
     pieces
@@ -152,6 +141,15 @@ pub(super) fn fitting(counts: &[u128], steps: usize, rows: usize) -> usize {
 pub(super) fn pieces_of(range: Range<usize>, size: usize) -> Vec<Range<usize>> {
     let end = range.end;
     range.step_by(size.max(1)).map(|from| from..end.min(from + size)).collect()
+}
+
+/// Where each row's steps end, if the first one's begin at 0.
+pub(super) fn ends(counts: &[u128]) -> impl ExactSizeIterator<Item = usize> {
+    let mut end = 0;
+    counts.iter().map(move |count| {
+        end += *count as usize;
+        end
+    })
 }
 
 /// Adds zeros, in parallel if there are many: touching fresh memory is most of the cost.

@@ -28,15 +28,7 @@ pub enum ClaimValue {
 }
 
 /// Something that holds in a step.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum GuardClaim {
-    /// Both are the same.
-    Equal(ClaimValue, ClaimValue),
-    /// They are not.
-    Different(ClaimValue, ClaimValue),
-    /// A predicate holds or fails.
-    Predicate(bool, String, Vec<ClaimValue>),
-}
+pub type GuardClaim = Literal<ClaimValue, String>;
 
 /// A claim and where it stands.
 pub type Claimed = (Spot, GuardClaim);
@@ -51,7 +43,7 @@ impl GuardClaim {
             "<=" => (false, right, left),
             _ => (false, left, right),
         };
-        GuardClaim::Predicate(holds, LESS.to_owned(), vec![one, other]).decided()
+        GuardClaim::Predicate(holds, LESS.to_owned(), [one, other].into()).decided()
     }
 
     /// The claim; where it compares two integers with [`LESS`], one that always or never holds.
@@ -103,12 +95,22 @@ impl GuardClaim {
         })
     }
 
-    /// The values on its sides, or its arguments.
-    pub fn values(&self) -> Vec<&ClaimValue> {
-        match self {
-            GuardClaim::Equal(a, b) | GuardClaim::Different(a, b) => vec![a, b],
-            GuardClaim::Predicate(_, _, values) => values.iter().collect(),
-        }
+    /// The words in it that are names, or what the language makes of them.
+    pub(crate) fn words(&self) -> Vec<&str> {
+        self.leaves(|v| if let ClaimValue::Word(word) = v { Some(word) } else { None })
+    }
+
+    /// The cells whose after form it mentions.
+    pub(crate) fn after_cells(&self) -> Vec<&str> {
+        self.leaves(|v| if let ClaimValue::After(cell) = v { Some(cell) } else { None })
+    }
+
+    /// The words that `pick` finds among the values in it that are no calls.
+    fn leaves<'c>(&'c self, pick: impl Fn(&'c ClaimValue) -> Option<&'c String>) -> Vec<&'c str> {
+        let mut all = Vec::new();
+        let mut see = |v: &'c ClaimValue| all.extend(pick(v).map(String::as_str));
+        self.terms().for_each(|v| v.visit(&mut see));
+        all
     }
 }
 

@@ -35,7 +35,7 @@ mod tests {
     use itertools::Itertools;
 
     use super::*;
-    use crate::constant::{LESS, OPERATORS, constant_text};
+    use crate::constraint::{DataTerm, Literal, Spelling};
     use crate::symbol::Symbols;
 
     fn read(text: &str) -> Result<String, String> {
@@ -45,62 +45,14 @@ mod tests {
 
     /// Claims as text.
     fn claims_text(claims: &[Claimed]) -> String {
-        if claims.is_empty() {
-            "true".into()
-        } else {
-            claims.iter().map(|(_, c)| claim_text(c)).join(" & ")
-        }
-    }
-
-    fn claim_text(claim: &GuardClaim) -> String {
-        match claim {
-            GuardClaim::Equal(a, b) => format!("{} = {}", value_text(a), value_text(b)),
-            GuardClaim::Different(a, b) => {
-                format!("{} != {}", value_text(a), value_text(b))
-            }
-            GuardClaim::Predicate(holds, p, values) => match &values[..] {
-                [a, b] if p == LESS => {
-                    let sign = if *holds { LESS } else { ">=" };
-                    format!("{} {sign} {}", value_text(a), value_text(b))
-                }
-                _ => {
-                    let sign = if *holds { "" } else { "!" };
-                    format!("{sign}{}({})", word_text(p), values_text(values))
-                }
-            },
-        }
-    }
-
-    fn values_text(values: &[ClaimValue]) -> String {
-        values.iter().map(value_text).join(", ")
-    }
-
-    fn value_text(value: &ClaimValue) -> String {
-        match value {
-            ClaimValue::Word(word) => word_text(word),
-            ClaimValue::Constant(word) => constant_text(word),
-            ClaimValue::Null => "null".into(),
-            ClaimValue::Some(k) => format!("_{k}"),
-            ClaimValue::Before(word) => format!("${}", word_text(word)),
-            ClaimValue::After(word) => format!("${}'", word_text(word)),
-            ClaimValue::Call(f, values) if OPERATORS.contains(&f.as_str()) => match &values[..] {
-                [one] if f == "-" => format!("-{}", operand_text(one)),
-                [a, b] => format!("{} {f} {}", operand_text(a), operand_text(b)),
-                _ => format!("{}({})", word_text(f), values_text(values)),
-            },
-            ClaimValue::Call(f, values) => {
-                format!("{}({})", word_text(f), values_text(values))
-            }
-        }
-    }
-
-    /// A side of an operation, in brackets if it is one itself.
-    fn operand_text(value: &ClaimValue) -> String {
-        let text = value_text(value);
-        match value {
-            ClaimValue::Call(f, _) if OPERATORS.contains(&f.as_str()) => format!("({text})"),
-            _ => text,
-        }
+        let mut symbols = Symbols::new();
+        let name = |word: &str, symbols: &mut Symbols| DataTerm::Datum(symbols.name(word));
+        let cell = |word: &str, symbols: &mut Symbols| symbols.cell(word);
+        let literals: Vec<Literal> =
+            claims.iter().map(|(_, c)| c.literal(&mut symbols, &name, &cell)).collect();
+        let spelling = Spelling { symbols: &symbols, word: word_text };
+        let text = literals.iter().map(|l| spelling.literal(l)).join(" & ");
+        if text.is_empty() { "true".into() } else { text }
     }
 
     #[test]

@@ -69,10 +69,7 @@ fn either(c: &mut Cursor, dialect: Dialect) -> Read<Cases> {
     let section = |c: &Cursor<'_>| {
         matches!(c.peek(1), TokenKind::Sign("#")) || matches!(c.peek(2), TokenKind::Sign(":"))
     };
-    while c.is("|") && !section(c) || c.is_word("or") {
-        if *c.take() == TokenKind::Sign("|") {
-            c.eat("|");
-        }
+    while !(c.is("|") && section(c)) && joined(c, "|", "or") {
         cases.extend(all(c, dialect)?);
     }
     within(c, cases)
@@ -80,14 +77,20 @@ fn either(c: &mut Cursor, dialect: Dialect) -> Read<Cases> {
 
 fn all(c: &mut Cursor, dialect: Dialect) -> Read<Cases> {
     let mut cases = c.nested(|c| one(c, dialect))?;
-    while c.is("&") || c.is_word("and") {
-        if *c.take() == TokenKind::Sign("&") {
-            c.eat("&");
-        }
+    while joined(c, "&", "and") {
         let more = c.nested(|c| one(c, dialect))?;
         cases = both(c, &cases, &more)?;
     }
     Ok(cases)
+}
+
+/// Takes `sign`, once or twice, or the word for it.
+fn joined(c: &mut Cursor, sign: &str, word: &str) -> bool {
+    if c.eat(sign) {
+        c.eat(sign);
+        return true;
+    }
+    c.eat_word(word)
 }
 
 fn within(c: &Cursor, cases: Cases) -> Read<Cases> {
@@ -140,8 +143,7 @@ fn bracket(c: &mut Cursor, dialect: Dialect) -> Read<Cases> {
 fn claim(c: &mut Cursor, dialect: Dialect, spot: Spot) -> Read<Cases> {
     let alone = !matches!(c.peek(1), TokenKind::Sign("=" | "!=" | "<" | "<=" | ">" | ">="));
     for (word, cases) in [("true", vec![Vec::new()]), ("false", Vec::new())] {
-        if alone && c.is_word(word) {
-            c.take();
+        if alone && c.eat_word(word) {
             return Ok(cases);
         }
     }
@@ -154,7 +156,7 @@ fn claim(c: &mut Cursor, dialect: Dialect, spot: Spot) -> Read<Cases> {
     if !different && !c.is("=") {
         return match left {
             ClaimValue::Call(word, values) if !OPERATORS.contains(&word.as_str()) => {
-                Ok(vec![vec![(spot, GuardClaim::Predicate(true, word, values))]])
+                Ok(vec![vec![(spot, GuardClaim::Predicate(true, word, values.into()))]])
             }
             _ => Err(c.expected("`=`, `!=` or `<`")),
         };
@@ -172,7 +174,7 @@ fn claim(c: &mut Cursor, dialect: Dialect, spot: Spot) -> Read<Cases> {
 fn negated(c: &Cursor, spot: Spot, cases: &Cases) -> Read<Cases> {
     let mut none = vec![Vec::new()];
     for case in cases {
-        let fails = case.iter().map(|(_, claim)| vec![(spot, not(claim))]).collect();
+        let fails = case.iter().map(|(_, claim)| vec![(spot, claim.clone().negated())]).collect();
         none = absorbed(both(c, &none, &fails)?);
     }
     Ok(none)
@@ -196,14 +198,6 @@ fn absorbed(mut cases: Cases) -> Cases {
         }
     }
     kept
-}
-
-fn not(claim: &GuardClaim) -> GuardClaim {
-    match claim.clone() {
-        GuardClaim::Equal(a, b) => GuardClaim::Different(a, b),
-        GuardClaim::Different(a, b) => GuardClaim::Equal(a, b),
-        GuardClaim::Predicate(holds, p, values) => GuardClaim::Predicate(!holds, p, values),
-    }
 }
 
 /// A value.
@@ -254,20 +248,12 @@ fn leaf(c: &mut Cursor, dialect: Dialect) -> Read<ClaimValue> {
     if c.eat("$") {
         return cell(c, dialect);
     }
-    match c.peek(0) {
+    let value = match c.peek(0) {
         TokenKind::Sign("?") if dialect == Dialect::Cat => {
-            let any = ClaimValue::Some(MAX_NAMELESS.saturating_add(c.spot().0 as u32));
-            c.take();
-            Ok(any)
+            ClaimValue::Some(MAX_NAMELESS.saturating_add(c.spot().0 as u32))
         }
-        TokenKind::Number(constant) => {
-            c.take();
-            Ok(ClaimValue::Constant(constant.clone()))
-        }
-        TokenKind::Text(constant) => {
-            c.take();
-            Ok(ClaimValue::Constant(constant_word(constant)))
-        }
+        TokenKind::Number(constant) => ClaimValue::Constant(constant.clone()),
+        TokenKind::Text(constant) => ClaimValue::Constant(constant_word(constant)),
         TokenKind::Word(word) => {
             c.take();
             let mut word = word.clone();
@@ -283,19 +269,22 @@ fn leaf(c: &mut Cursor, dialect: Dialect) -> Read<ClaimValue> {
             if c.is("[") {
                 return indexed(c, word);
             }
-            match word.as_str() {
+            return match word.as_str() {
                 "true" | "false" => Ok(ClaimValue::Constant(word)),
                 "null" if dialect == Dialect::Rules => Ok(ClaimValue::Null),
                 "null" if dialect == Dialect::Own => Err(here),
                 _ => Ok(nameless(&word).map_or_else(|| ClaimValue::Word(word), ClaimValue::Some)),
-            }
+            };
         }
-        TokenKind::Quoted(word) => {
+        TokenKind::Quoted(word) if matches!(c.peek(1), TokenKind::Sign("(")) => {
             c.take();
-            if c.is("(") { call(c, dialect, word) } else { Ok(ClaimValue::Word(word.clone())) }
+            return call(c, dialect, word);
         }
-        _ => Err(c.expected("a value (a name, a constant, `$cell` or `f(...)`)")),
-    }
+        TokenKind::Quoted(word) => ClaimValue::Word(word.clone()),
+        _ => return Err(c.expected("a value (a name, a constant, `$cell` or `f(...)`)")),
+    };
+    c.take();
+    Ok(value)
 }
 
 fn call(c: &mut Cursor, dialect: Dialect, word: &str) -> Read<ClaimValue> {

@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use indexmap::{IndexMap, IndexSet};
 use tickbound_input::message::suggest;
 
-use super::search::{Domain, Joint, Search, after_cells, leaves};
+use super::search::{Domain, Joint, Search};
 use super::template::{Template, Words};
 use crate::constant::predicate_word;
 use crate::syntax::Spot;
@@ -49,13 +49,8 @@ pub(crate) fn of_rules(
     }
     let known = rules.rules.iter().map(|r| reader.rule(r)).collect::<Result<Vec<_>, _>>()?;
     let (cells, nameless, words) = (reader.cells, reader.nameless.len() as u32, reader.words);
-    let holds: HashSet<usize> = rules
-        .rules
-        .iter()
-        .zip(&known)
-        .filter(|(_, k)| k.is_some())
-        .map(|(r, _)| r.spot.0)
-        .collect();
+    let held = rules.rules.iter().zip(&known).filter(|(_, known)| known.is_some());
+    let holds: HashSet<usize> = held.map(|(rule, _)| rule.spot.0).collect();
     for never in rules.rules.iter().filter(|r| !holds.contains(&r.spot.0)) {
         let place = words.source().place(never.spot);
         words.note(format!("{place}: the rule never holds: a node in it fires and is null"));
@@ -129,10 +124,9 @@ impl Reader<'_> {
             let what = format!("`{0}` and `~{0}` in one rule never hold", self.ports[*both]);
             return self.fault(rule.spot, TreoFault::Rule { what, fix: "keep one of them" });
         }
-        let mut claims = Vec::new();
-        for (spot, claim) in &rule.condition {
-            claims.push((*spot, self.claim(rule, *spot, claim)?));
-        }
+        let claims = rule.condition.iter();
+        let claims = claims.map(|(spot, claim)| Ok((*spot, self.claim(rule, *spot, claim)?)));
+        let mut claims = claims.collect::<TreoResult<Vec<_>>>()?;
         // Each node that is found not to fire may tell more.
         loop {
             let before = claims.len();
@@ -149,14 +143,14 @@ impl Reader<'_> {
         }
         claims.iter_mut().for_each(|(_, claim)| self.without_datum(claim, &negative));
         if rule.nodes.is_none() {
-            let spoken = claims.iter().flat_map(|(_, claim)| data(claim));
+            let spoken = claims.iter().flat_map(|(_, claim)| claim.words());
             positive.extend(spoken.filter_map(|word| self.at(word)));
         }
         if !positive.is_disjoint(&negative) {
             return Ok(None);
         }
         for (spot, claim) in &claims {
-            for word in data(claim) {
+            for word in claim.words() {
                 if self.at(word).is_none_or(|at| !positive.contains(&at)) {
                     let what = format!("the datum of `{word}` in a rule in which it does not fire");
                     let fix = "name it in the braces of the rule";
@@ -165,8 +159,10 @@ impl Reader<'_> {
             }
         }
         let claims: Vec<GuardClaim> = claims.into_iter().map(|(_, claim)| claim).collect();
-        let touched =
-            claims.iter().flat_map(after_cells).filter_map(|c| self.cells.get_index_of(c));
+        let touched = claims
+            .iter()
+            .flat_map(GuardClaim::after_cells)
+            .filter_map(|c| self.cells.get_index_of(c));
         Ok(Some(Known { touched: touched.collect(), positive, negative, claims }))
     }
 
@@ -265,25 +261,17 @@ impl Reader<'_> {
     }
 }
 
-fn data(claim: &GuardClaim) -> Vec<&str> {
-    leaves(claim, |v| if let ClaimValue::Word(w) = v { Some(w) } else { None })
-}
-
 fn domains(
     cells: &IndexSet<String>,
     rules: &[Known],
     initial: &IndexMap<usize, Option<String>>,
 ) -> Vec<Domain> {
-    let all = || rules.iter().flat_map(|r| &r.claims);
     let domain = |(at, cell): (usize, &String)| {
         let held = initial.get(&at).into_iter().flatten().cloned();
         let mut constants: IndexSet<String> = held.collect();
-        for claim in all() {
-            if !puts_constant(claim, cell, &mut constants) {
-                return Domain::Full;
-            }
-        }
-        Domain::Constants(constants)
+        let mut claims = rules.iter().flat_map(|r| &r.claims);
+        let known = claims.all(|claim| puts_constant(claim, cell, &mut constants));
+        if known { Domain::Constants(constants) } else { Domain::Full }
     };
     cells.iter().enumerate().map(domain).collect()
 }
@@ -309,7 +297,7 @@ fn puts_constant(claim: &GuardClaim, cell: &str, constants: &mut IndexSet<String
             }
         }
     }
-    !after_cells(claim).contains(&cell)
+    !claim.after_cells().contains(&cell)
 }
 
 /// All sets of rules that can fire together; nothing if there are too many.

@@ -153,7 +153,7 @@ impl<'a> Search<'a> {
         for cell in &joint.touched {
             let written = matches!(self.domains[*cell], Domain::Full) && after[*cell] == 1;
             let word = &self.cells[*cell];
-            if written && !left.iter().any(|c| after_cells(c).contains(&word.as_str())) {
+            if written && !left.iter().any(|c| c.after_cells().contains(&word.as_str())) {
                 let any = ClaimValue::Some(self.nameless + *cell as u32);
                 left.push(GuardClaim::Equal(ClaimValue::After(word.clone()), any));
             }
@@ -209,30 +209,11 @@ impl<'a> Search<'a> {
 }
 
 fn within(choices: usize, states: usize, steps: usize) -> Result<(), Passed> {
-    for (count, limit, what) in [
+    let counts = [
         (choices, MAX_CHOICES, "choices of next contents in one atom"),
         (states, MAX_ATOM_STATES, "states of one atom"),
         (steps, MAX_ATOM_STEPS, "steps of one atom"),
-    ] {
-        if count > limit {
-            return Err((what, limit));
-        }
-    }
-    Ok(())
-}
-
-/// The cells whose after form a claim mentions.
-pub(super) fn after_cells(claim: &GuardClaim) -> Vec<&str> {
-    leaves(claim, |v| if let ClaimValue::After(c) = v { Some(c) } else { None })
-}
-
-/// The words that `pick` finds among the values of a claim that are no calls.
-pub(super) fn leaves<'c>(
-    claim: &'c GuardClaim,
-    pick: impl Fn(&'c ClaimValue) -> Option<&'c String>,
-) -> Vec<&'c str> {
-    let mut all = Vec::new();
-    let mut see = |v: &'c ClaimValue| all.extend(pick(v).map(String::as_str));
-    claim.values().into_iter().for_each(|v| v.visit(&mut see));
-    all
+    ];
+    let passed = counts.into_iter().find(|(count, limit, _)| count > limit);
+    passed.map_or(Ok(()), |(_, limit, what)| Err((what, limit)))
 }

@@ -54,13 +54,10 @@ fn fire(
     words: &mut dyn Words,
 ) -> TreoResult<Vec<usize>> {
     let tag = &automaton.tag;
-    let outside = |what| TreoFault::Outside { what, fix: "write the atom with #RBA" };
-    if let Some(guard) = &step.guard {
-        let fault = outside(format!("the guard `{}` of #{tag}", excerpt(guard)));
-        return Err(words.source().fault(step.spot, fault));
-    }
-    if let Some(jobs) = &step.jobs {
-        let fault = outside(format!("the jobs `{{{}}}` of #{tag}", excerpt(jobs)));
+    let guard = step.guard.as_ref().map(|g| format!("the guard `{}` of #{tag}", excerpt(g)));
+    let jobs = || step.jobs.as_ref().map(|j| format!("the jobs `{{{}}}` of #{tag}", excerpt(j)));
+    if let Some(what) = guard.or_else(jobs) {
+        let fault = TreoFault::Outside { what, fix: "write the atom with #RBA" };
         return Err(words.source().fault(step.spot, fault));
     }
     let mut fire = Vec::new();

@@ -131,7 +131,7 @@ impl Expander<'_> {
         };
         let found = found.map_err(catalog)?;
         let (mut nodes, mut ports) = (Vec::new(), Vec::new());
-        for variable in primitive.inputs.iter().chain(&primitive.outputs) {
+        for variable in &primitive.nodes {
             for name in self.names(f, scope, variable).map_err(|t| f.unset(scope, t))? {
                 if !f.ports.iter().any(|(port, _)| *port == name) {
                     let fix = suggest(&name, f.ports.iter().map(|(p, _)| p.as_str()));
@@ -221,9 +221,15 @@ impl Expander<'_> {
             if matches!(make, Make::Foreign) {
                 wiring.show(&kind, &ends);
             }
+            // The environment sees the nodes at which foreign code takes part. An end that is not
+            // the only one to write to its node gets its own node, with a channel to the node.
             if let Some(ports) = open {
-                let at = Opening { prefix: &prefix, ports: &ports, writers: &writers };
-                at.open(&mut ends, &mut wiring, &mut visible);
+                for (end, port) in ends.iter_mut().zip(ports) {
+                    if end.writes && writers[&end.node] > 1 {
+                        wiring.set_apart(end, format!("{prefix}{port}"));
+                    }
+                    visible.insert(end.node.clone());
+                }
             }
             match make {
                 Make::Foreign => {}
@@ -240,34 +246,11 @@ impl Expander<'_> {
                 }
             }
         }
-        self.notes.into_iter().for_each(|note| wiring.note(note));
+        self.notes.0.into_iter().for_each(|note| wiring.note(note));
         if let Some(note) = unwritten(&wiring, &visible) {
             wiring.note(note);
         }
         Ok(wiring.finish(&visible.iter().map(String::as_str).collect::<Vec<_>>()))
-    }
-}
-
-/// An atom in which foreign code takes part.
-struct Opening<'a> {
-    prefix: &'a str,
-    ports: &'a [String],
-    writers: &'a IndexMap<String, usize>,
-}
-
-impl Opening<'_> {
-    /// Shows its nodes to the environment. An end that is not the only one to write to its node
-    /// gets its own node, which the environment sees, with a channel to the node.
-    fn open(&self, ends: &mut [ChannelEnd], wiring: &mut Wiring, visible: &mut IndexSet<String>) {
-        for (end, port) in ends.iter_mut().zip(self.ports) {
-            if end.writes && self.writers[&end.node] > 1 {
-                let own = format!("{}{port}", self.prefix);
-                let channel = [ChannelEnd::reads(&own), ChannelEnd::writes(&end.node)];
-                wiring.add("sync", &channel, |names, _| crate::primitive::sync(names[0], names[1]));
-                end.node = own;
-            }
-            visible.insert(end.node.clone());
-        }
     }
 }
 

@@ -33,12 +33,9 @@ impl Expander<'_> {
     /// The items of `block`, for each choice of values that fulfils the predicates `left`.
     fn items(&mut self, f: &mut Frame, scope: &Scope, block: &TermBlock, left: &[usize]) -> Done {
         self.work(f, f.spot, 1)?;
-        if left.is_empty() && !block.definitions.is_empty() {
+        if left.is_empty() {
             let inner = self.definitions(f, scope, block);
             return self.put(f, &inner, block);
-        }
-        if left.is_empty() {
-            return self.put(f, scope, block);
         }
         let (at, outcome) = self.first_ready(f, scope, block, left)?;
         let rest: Vec<usize> = left.iter().copied().filter(|n| *n != at).collect();

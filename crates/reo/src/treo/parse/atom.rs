@@ -159,10 +159,9 @@ fn states(c: &mut Cursor, tag: String) -> Read<States> {
         let spot = c.spot();
         let from = state(c, &mut states)?;
         if c.eat(":") {
-            if !c.is_word("initial") {
+            if !c.eat_word("initial") {
                 return Err(c.expected("`initial`"));
             }
-            c.take();
             mark(&mut states, spot, &from);
             continue;
         }
@@ -171,12 +170,8 @@ fn states(c: &mut Cursor, tag: String) -> Read<States> {
         c.need(":")?;
         c.need("{")?;
         let nodes = c.list("}", value::variable)?;
-        let guard = if c.is(",") && !matches!(c.peek(1), TokenKind::Sign("{")) {
-            c.take();
-            guard(c)?
-        } else {
-            None
-        };
+        let guarded = !matches!(c.peek(1), TokenKind::Sign("{")) && c.eat(",");
+        let guard = if guarded { guard(c)? } else { None };
         let jobs = if c.eat(",") { jobs(c)? } else { None };
         states.steps.push(StateStep { spot, from, to, nodes, guard, jobs });
     }
@@ -235,18 +230,20 @@ fn primitive(c: &mut Cursor) -> Read<PrimitiveUse> {
     let word = c.word("the name of a primitive")?;
     let arguments = if c.eat("[") { c.list("]", value::argument)? } else { Vec::new() };
     c.need("(")?;
-    let nodes = |c: &mut Cursor<'_>| -> Read<Vec<TreoVariable>> {
-        let mut nodes = Vec::new();
+    let mut nodes = Vec::new();
+    let mut half = |c: &mut Cursor<'_>| -> Read<()> {
         while matches!(c.peek(0), TokenKind::Word(_)) {
             nodes.push(value::variable(c)?);
             if !c.eat(",") {
                 break;
             }
         }
-        Ok(nodes)
+        Ok(())
     };
-    let inputs = nodes(c)?;
-    let outputs = if c.eat(";") { nodes(c)? } else { Vec::new() };
+    half(c)?;
+    if c.eat(";") {
+        half(c)?;
+    }
     c.need(")")?;
-    Ok(PrimitiveUse { spot, word, arguments, inputs, outputs })
+    Ok(PrimitiveUse { spot, word, arguments, nodes })
 }

@@ -25,15 +25,15 @@ use std::sync::Arc;
 use tickbound_input::message::{excerpt, suggest_or};
 
 use super::ast::{
-    BlockItem, Body, ComponentInstance, ComponentParameter, Definition, Direction, File, ListItem,
-    ParameterKind, Predicate, TermBlock, TreoNode, TreoValue, TreoVariable,
+    BlockItem, Body, ComponentInstance, ComponentParameter, Definition, Direction, File,
+    ParameterKind, Predicate, Span, TermBlock, TreoNode, TreoValue, TreoVariable,
 };
 use crate::syntax::lex::{self, Cursor, TREO, TokenKind};
 use crate::syntax::{Read, Source, SyntaxFault, WithPlace};
 use crate::treo::error::TreoResult;
 
 /// The tree of a text.
-pub(super) fn file(source: &Source) -> TreoResult<File> {
+pub fn file(source: &Source) -> TreoResult<File> {
     read(source).map_err(|error| error.map(Into::into))
 }
 
@@ -56,13 +56,11 @@ fn read(source: &Source) -> Read<File> {
     let tokens = lex::tokens(source, TREO)?;
     let c = &mut Cursor::new(source, &tokens);
     let mut file = File::default();
-    if c.is_word("section") {
-        c.take();
+    if c.eat_word("section") {
         file.section = path(c)?;
         c.need(";")?;
     }
-    while c.is_word("import") {
-        c.take();
+    while c.eat_word("import") {
         let spot = c.spot();
         file.imports.push((spot, path(c)?));
         c.need(";")?;
@@ -135,9 +133,10 @@ fn node(c: &mut Cursor) -> Read<TreoNode> {
         c.eat(":");
         None
     };
-    let typed = matches!(c.peek(0), TokenKind::Word(_) | TokenKind::Sign("$" | "("));
-    let kind = if typed { Some(kind(c)?) } else { None };
-    Ok(TreoNode { name, direction, kind })
+    if matches!(c.peek(0), TokenKind::Word(_) | TokenKind::Sign("$" | "(")) {
+        kind(c)?;
+    }
+    Ok(TreoNode { name, direction })
 }
 
 /// The text of a type: types are not used.
@@ -234,8 +233,7 @@ fn item(c: &mut Cursor) -> Read<Vec<BlockItem>> {
         return Ok(vec![BlockItem::Block(block)]);
     }
     let spelled = !matches!(c.peek(1), TokenKind::Sign("(" | "<" | "["));
-    if spelled && c.is_word("for") {
-        c.take();
+    if spelled && c.eat_word("for") {
         return c.nested(repeated).map(|block| vec![BlockItem::Block(block)]);
     }
     if c.is_word("if") && (spelled || !is_instance(c)) {
@@ -258,7 +256,7 @@ fn repeated(c: &mut Cursor) -> Read<TermBlock> {
     c.need("=")?;
     let from = value::argument(c)?;
     c.need("..")?;
-    let range = TreoValue::List(vec![ListItem::Range(from, value::argument(c)?)]);
+    let range = TreoValue::List(vec![Span::Range(from, value::argument(c)?)]);
     let predicates = vec![(spot, Predicate::In(word, range))];
     Ok(TermBlock { items: item(c)?, predicates, ..TermBlock::default() })
 }
@@ -282,10 +280,9 @@ fn chosen(c: &mut Cursor) -> Read<Vec<BlockItem>> {
             predicates,
             ..TermBlock::default()
         }));
-        if last || !c.is_word("else") {
+        if last || !c.eat_word("else") {
             return Ok(cases);
         }
-        c.take();
     }
 }
 

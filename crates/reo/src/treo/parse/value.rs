@@ -16,36 +16,28 @@
 
 use crate::syntax::lex::{Cursor, TokenKind};
 use crate::syntax::{Read, SyntaxFault};
-use crate::treo::ast::{
-    Index, ListItem, Operator, Predicate, TermComparison, TreoValue, TreoVariable,
-};
+use crate::treo::ast::{Operator, Predicate, Span, TermComparison, TreoValue, TreoVariable};
 
 /// Most operators in one value: they nest, too.
 const MAX_OPERATORS: usize = 256;
 
-/// How a value is read.
-struct Reader<'c, 't> {
-    c: &'c mut Cursor<'t>,
-    operators: usize,
-}
-
 /// A value where a component may stand.
 pub(super) fn argument(c: &mut Cursor) -> Read<TreoValue> {
-    Reader { c, operators: 0 }.sum(true)
+    sum(c, &mut 0, true)
 }
 
 fn plain(c: &mut Cursor) -> Read<TreoValue> {
-    Reader { c, operators: 0 }.sum(false)
+    sum(c, &mut 0, false)
 }
 
 /// A word with its indices.
 pub(super) fn variable(c: &mut Cursor) -> Read<TreoVariable> {
-    Reader { c, operators: 0 }.variable()
+    indexed(c, &mut 0)
 }
 
 /// A word of a component, perhaps with those of its folders before it.
 pub(super) fn dotted(c: &mut Cursor) -> Read<TreoVariable> {
-    Reader { c, operators: 0 }.dotted()
+    path(c, &mut 0)
 }
 
 pub(super) fn predicate(c: &mut Cursor) -> Read<Predicate> {
@@ -86,12 +78,8 @@ fn one(c: &mut Cursor) -> Read<Predicate> {
     for (word, predicate) in
         [("true", Predicate::All(Vec::new())), ("false", Predicate::Any(Vec::new()))]
     {
-        if c.is_word(word)
-            && !TermComparison::ALL
-                .iter()
-                .any(|how| matches!(c.peek(1), TokenKind::Sign(s) if *s == how.sign()))
-        {
-            c.take();
+        let is_sign = |how: &TermComparison| *c.peek(1) == TokenKind::Sign(how.sign());
+        if !TermComparison::ALL.iter().any(is_sign) && c.eat_word(word) {
             return Ok(predicate);
         }
     }
@@ -126,138 +114,99 @@ fn comparison(c: &mut Cursor) -> Read<Predicate> {
     Ok(Predicate::Compare(how, left, right))
 }
 
-impl Reader<'_, '_> {
-    fn count(&mut self) -> Read<()> {
-        self.operators += 1;
-        if self.operators > MAX_OPERATORS { Err(self.c.fault(SyntaxFault::Deep)) } else { Ok(()) }
-    }
+/// Counts an operator among those of a value.
+fn count(c: &Cursor, operators: &mut usize) -> Read<()> {
+    *operators += 1;
+    if *operators > MAX_OPERATORS { Err(c.fault(SyntaxFault::Deep)) } else { Ok(()) }
+}
 
-    fn sum(&mut self, components: bool) -> Read<TreoValue> {
-        self.chain(&[Operator::Add, Operator::Subtract], |r| r.product(components))
-    }
+/// A value with `n` operators so far; with `components` a component may stand in it.
+fn sum(c: &mut Cursor, n: &mut usize, components: bool) -> Read<TreoValue> {
+    chain(c, n, &[Operator::Add, Operator::Subtract], |c, n| product(c, n, components))
+}
 
-    fn product(&mut self, components: bool) -> Read<TreoValue> {
-        let operators = [Operator::Multiply, Operator::Divide, Operator::Remainder];
-        self.chain(&operators, |r| r.signed(components))
-    }
+fn product(c: &mut Cursor, n: &mut usize, components: bool) -> Read<TreoValue> {
+    let operators = [Operator::Multiply, Operator::Divide, Operator::Remainder];
+    chain(c, n, &operators, |c, n| signed(c, n, components))
+}
 
-    /// Operands with some of `operators` between, from the left.
-    fn chain(
-        &mut self,
-        operators: &[Operator],
-        mut operand: impl FnMut(&mut Self) -> Read<TreoValue>,
-    ) -> Read<TreoValue> {
-        let mut left = operand(self)?;
-        while let Some(operator) = operators.iter().find(|o| self.c.eat(o.sign())) {
-            self.count()?;
-            let right = operand(self)?;
-            left = TreoValue::Binary(*operator, Box::new(left), Box::new(right));
-        }
-        Ok(left)
+/// Operands with some of `operators` between, from the left.
+fn chain(
+    c: &mut Cursor,
+    n: &mut usize,
+    operators: &[Operator],
+    operand: impl Fn(&mut Cursor, &mut usize) -> Read<TreoValue>,
+) -> Read<TreoValue> {
+    let mut left = operand(c, n)?;
+    while let Some(operator) = operators.iter().find(|o| c.eat(o.sign())) {
+        count(c, n)?;
+        let right = operand(c, n)?;
+        left = TreoValue::Binary(*operator, Box::new(left), Box::new(right));
     }
+    Ok(left)
+}
 
-    fn signed(&mut self, components: bool) -> Read<TreoValue> {
-        if self.c.eat("-") {
-            self.count()?;
-            return Ok(TreoValue::Negative(Box::new(self.signed(components)?)));
-        }
-        match self.c.peek(0) {
-            TokenKind::Number(digits) => {
-                let value = match digits.parse() {
-                    Ok(integer) => TreoValue::Integer(integer),
-                    Err(_) if digits.contains('.') => TreoValue::Text(digits.clone()),
-                    Err(_) => return Err(self.c.fault(SyntaxFault::Integer(digits.clone()))),
-                };
-                self.c.take();
-                Ok(value)
-            }
-            TokenKind::Text(text) => {
-                self.c.take();
-                Ok(TreoValue::Text(text.clone()))
-            }
-            TokenKind::Sign("(") => {
-                self.c.take();
-                let value = self.deeper(|r| r.sum(components))?;
-                self.c.need(")").map(|()| value)
-            }
-            TokenKind::Sign("<") => self.list(),
-            TokenKind::Word(_) => self.word(components),
-            _ => Err(self.c.expected("a value")),
-        }
+fn signed(c: &mut Cursor, n: &mut usize, components: bool) -> Read<TreoValue> {
+    if c.eat("-") {
+        count(c, n)?;
+        return Ok(TreoValue::Negative(Box::new(signed(c, n, components)?)));
     }
+    if c.eat("(") {
+        let value = c.nested(|c| sum(c, n, components))?;
+        return c.need(")").map(|()| value);
+    }
+    if c.eat("<") {
+        return c.nested(|c| c.items(">", |c| span(c, n, true))).map(TreoValue::List);
+    }
+    let value = match c.peek(0) {
+        TokenKind::Number(digits) => match digits.parse() {
+            Ok(integer) => TreoValue::Integer(integer),
+            Err(_) if digits.contains('.') => TreoValue::Text(digits.clone()),
+            Err(_) => return Err(c.fault(SyntaxFault::Integer(digits.clone()))),
+        },
+        TokenKind::Text(text) => TreoValue::Text(text.clone()),
+        TokenKind::Word(_) => return word(c, n, components),
+        _ => return Err(c.expected("a value")),
+    };
+    c.take();
+    Ok(value)
+}
 
-    fn deeper<T>(&mut self, inside: impl FnOnce(&mut Reader<'_, '_>) -> Read<T>) -> Read<T> {
-        let mut operators = self.operators;
-        let read = self.c.nested(|c| {
-            let mut reader = Reader { c, operators };
-            let read = inside(&mut reader);
-            operators = reader.operators;
-            read
-        });
-        self.operators = operators;
-        read
+fn word(c: &mut Cursor, n: &mut usize, components: bool) -> Read<TreoValue> {
+    let variable = if components { path(c, n)? } else { indexed(c, n)? };
+    if !components || !c.eat("<") {
+        return Ok(TreoValue::Variable(variable));
     }
+    let arguments = c.nested(|c| c.items(">", |c| sum(c, n, true)))?;
+    Ok(TreoValue::Component(variable, arguments))
+}
 
-    fn word(&mut self, components: bool) -> Read<TreoValue> {
-        let variable = if components { self.dotted()? } else { self.variable()? };
-        if !components || !self.c.is("<") {
-            return Ok(TreoValue::Variable(variable));
-        }
-        self.c.take();
-        let arguments = self.deeper(|r| r.items(">", |r| r.sum(true)))?;
-        Ok(TreoValue::Component(variable, arguments))
+fn span(c: &mut Cursor, n: &mut usize, components: bool) -> Read<Span> {
+    let first = sum(c, n, components)?;
+    if !c.eat("..") {
+        return Ok(Span::One(first));
     }
+    Ok(Span::Range(first, sum(c, n, components)?))
+}
 
-    fn list(&mut self) -> Read<TreoValue> {
-        self.c.need("<")?;
-        let item = |r: &mut Reader<'_, '_>| {
-            let first = r.sum(true)?;
-            if !r.c.eat("..") {
-                return Ok(ListItem::One(first));
-            }
-            Ok(ListItem::Range(first, r.sum(true)?))
-        };
-        Ok(TreoValue::List(self.deeper(|r| r.items(">", item))?))
+fn path(c: &mut Cursor, n: &mut usize) -> Read<TreoVariable> {
+    let spot = c.spot();
+    let mut path = String::new();
+    while matches!(c.peek(1), TokenKind::Sign(".")) {
+        path += &c.word("a name")?;
+        c.need(".")?;
+        path.push('.');
     }
+    let variable = indexed(c, n)?;
+    Ok(TreoVariable { spot, word: path + &variable.word, indices: variable.indices })
+}
 
-    fn dotted(&mut self) -> Read<TreoVariable> {
-        let spot = self.c.spot();
-        let mut path = String::new();
-        while matches!(self.c.peek(1), TokenKind::Sign(".")) {
-            path += &self.c.word("a name")?;
-            self.c.need(".")?;
-            path.push('.');
-        }
-        let variable = self.variable()?;
-        Ok(TreoVariable { spot, word: path + &variable.word, indices: variable.indices })
+fn indexed(c: &mut Cursor, n: &mut usize) -> Read<TreoVariable> {
+    let spot = c.spot();
+    let word = c.word("a name")?;
+    let mut indices = Vec::new();
+    while c.eat("[") {
+        indices.extend(c.nested(|c| c.items("]", |c| span(c, n, false)))?);
     }
-
-    fn variable(&mut self) -> Read<TreoVariable> {
-        let spot = self.c.spot();
-        let word = self.c.word("a name")?;
-        let mut indices = Vec::new();
-        while self.c.eat("[") {
-            let index = |r: &mut Reader<'_, '_>| {
-                let first = r.sum(false)?;
-                if !r.c.eat("..") {
-                    return Ok(Index::One(first));
-                }
-                Ok(Index::Range(first, r.sum(false)?))
-            };
-            indices.extend(self.deeper(|r| r.items("]", index))?);
-        }
-        Ok(TreoVariable { spot, word, indices })
-    }
-
-    /// At least one item, with commas between, up to the sign `end`.
-    fn items<T>(&mut self, end: &str, mut item: impl FnMut(&mut Self) -> Read<T>) -> Read<Vec<T>> {
-        let mut all = vec![item(self)?];
-        while !self.c.eat(end) {
-            if !self.c.eat(",") {
-                return Err(self.c.expected(&format!("`,` or `{end}`")));
-            }
-            all.push(item(self)?);
-        }
-        Ok(all)
-    }
+    Ok(TreoVariable { spot, word, indices })
 }
