@@ -109,26 +109,20 @@ pub(crate) struct File {
 pub fn connector(source: &Source) -> Result<Connector, CatError> {
     let tokens = lex::tokens(source, CAT).map_err(|e| e.map(CatFault::from))?;
     let cursor = &mut Cursor::new(source, &tokens);
-    let first = file(source, cursor)?;
-    let mut more = Vec::new();
+    let mut files = vec![file(source, cursor)?];
     while *cursor.peek(0) != TokenKind::End {
-        more.push(file(source, cursor)?);
+        files.push(file(source, cursor)?);
     }
-    of_automata(source, &first, &more)
+    of_automata(source, &files)
 }
 
 /// The connector of some automata, called as the first.
-pub(crate) fn of_automata(
-    source: &Source,
-    first: &File,
-    more: &[File],
-) -> Result<Connector, CatError> {
-    let files: Vec<&File> = std::iter::once(first).chain(more).collect();
-    let alone = more.is_empty();
+pub(crate) fn of_automata(source: &Source, files: &[File]) -> Result<Connector, CatError> {
     let (mut symbols, mut notes) = (Symbols::new(), Notes::default());
     let (mut parts, mut circuit) = (Vec::new(), Vec::new());
-    for (k, file) in files.iter().copied().enumerate() {
-        let own = if alone { String::new() } else { format!("{}.{}/", file.name, k + 1) };
+    for (k, file) in files.iter().enumerate() {
+        let own =
+            if files.len() == 1 { String::new() } else { format!("{}.{}/", file.name, k + 1) };
         let mut maker = Maker { source, file, own, symbols: &mut symbols, notes: &mut notes };
         parts.push(ConnectorPart { kind: file.name.clone(), automaton: maker.automaton()? });
         let end =
@@ -143,7 +137,7 @@ pub(crate) fn of_automata(
     let interface: IndexSet<&String> = files.iter().flat_map(|f| &f.names).collect();
     let written: IndexSet<&String> = files.iter().flat_map(|f| &f.written).collect();
     Ok(Connector {
-        name: first.name.clone(),
+        name: files.first().map(|file| file.name.clone()).unwrap_or_default(),
         interface: interface.into_iter().map(|n| symbols.name(n)).collect(),
         written: written.into_iter().map(|n| symbols.name(n)).collect(),
         symbols,

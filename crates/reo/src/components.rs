@@ -9,24 +9,21 @@ pub(crate) fn components(n: usize, onward: impl Fn(u32) -> Vec<u32>) -> (Vec<u32
     let (mut component, mut members) = (vec![u32::MAX; n], Vec::new());
     let mut counter = 0;
     for root in 0..n as u32 {
-        if index[root as usize] != u32::MAX {
-            continue;
-        }
-        let mut work: Vec<(u32, Vec<u32>)> = vec![(root, onward(root))];
-        index[root as usize] = counter;
-        low[root as usize] = counter;
-        counter += 1;
-        stack.push(root);
-        while let Some((node, left)) = work.last_mut() {
+        let mut entered = (index[root as usize] == u32::MAX).then_some(root);
+        let mut work: Vec<(u32, Vec<u32>)> = Vec::new();
+        loop {
+            if let Some(node) = entered.take() {
+                (index[node as usize], low[node as usize]) = (counter, counter);
+                counter += 1;
+                stack.push(node);
+                work.push((node, onward(node)));
+            }
+            let Some((node, left)) = work.last_mut() else { break };
             let s = *node as usize;
             if let Some(to) = left.pop() {
                 let t = to as usize;
                 if index[t] == u32::MAX {
-                    index[t] = counter;
-                    low[t] = counter;
-                    counter += 1;
-                    stack.push(to);
-                    work.push((to, onward(to)));
+                    entered = Some(to);
                 } else if component[t] == u32::MAX {
                     low[s] = low[s].min(index[t]);
                 }

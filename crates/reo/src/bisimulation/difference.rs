@@ -227,9 +227,8 @@ impl Play<'_> {
     fn said(&self, action: u32) -> (Vec<NameId>, DataConstraint) {
         let mut steps = self.automaton.all_steps().zip(&self.actions.of_step);
         let sample = steps.find(|(_, a)| **a == action).map(|(step, _)| step);
-        sample.map_or_else(<_>::default, |step| {
-            let fire = self.automaton.fires(&step).collect();
-            (fire, self.automaton.constraint(&step).clone())
-        })
+        let all = self.automaton;
+        let said = |step| (all.fires(&step).collect(), all.constraint(&step).clone());
+        sample.map(said).unwrap_or_default()
     }
 }

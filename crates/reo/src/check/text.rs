@@ -116,11 +116,10 @@ const ELSEWHERE: [(&str, &str); 24] = [
 /// What to write instead of the sign or word of another tool with which `text` begins.
 pub(super) fn spelled(text: &str) -> Option<String> {
     let is = |sign: &str| {
-        let rest = text.strip_prefix(sign)?;
-        let ends = !sign.starts_with(char::is_alphabetic) || !rest.starts_with(is_letter);
-        ends.then_some(())
+        let is_word = sign.starts_with(char::is_alphabetic);
+        text.strip_prefix(sign).is_some_and(|rest| !is_word || !rest.starts_with(is_letter))
     };
-    let (sign, ours) = ELSEWHERE.iter().find(|(sign, _)| is(sign).is_some())?;
+    let (sign, ours) = ELSEWHERE.iter().find(|(sign, _)| is(sign))?;
     Some(format!("`{sign}` is written `{ours}` here; {GRAMMAR}"))
 }
 

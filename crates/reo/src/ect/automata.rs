@@ -43,21 +43,15 @@ pub fn automata(source: &Source, name: Option<&str>) -> Result<Connector, EctErr
         let names: Vec<&str> = all.iter().map(|element| element.title()).unique().collect();
         return Err(source.fault(Spot(0), xml::several("automata", &names)));
     }
-    let mut reader = Reader { known: xml::identified(&roots), roots: &roots, notes: Vec::new() };
+    let (known, notes) = (xml::identified(&roots), Notes::default());
+    let mut reader = Reader { known, roots: &roots, source, notes };
     let mut files = Vec::new();
     for element in found {
         let file = reader.automaton(element);
         files.push(file.map_err(|(element, fault)| source.fault(element.spot(), fault))?);
     }
-    let Some((first, more)) = files.split_first() else {
-        return Err(source.fault(Spot(0), EctFault::Empty("automata")));
-    };
-    let mut connector = of_automata(source, first, more).map_err(|e| e.map(EctFault::from))?;
-    let mut notes = Notes::default();
-    for (spot, note) in reader.notes {
-        notes.add(format!("{}: {note}", source.place(spot)));
-    }
-    connector.notes.extend(notes.0);
+    let mut connector = of_automata(source, &files).map_err(|e| e.map(EctFault::from))?;
+    connector.notes.extend(reader.notes.0);
     Ok(connector)
 }
 
@@ -65,7 +59,8 @@ pub fn automata(source: &Source, name: Option<&str>) -> Result<Connector, EctErr
 struct Reader<'a> {
     roots: &'a [Element<'a>],
     known: std::collections::HashMap<&'a str, Spot>,
-    notes: Vec<(Spot, &'static str)>,
+    source: &'a Source,
+    notes: Notes,
 }
 
 /// The extensions of an element, with the last words of their `id`s.
@@ -157,7 +152,8 @@ impl<'a> Reader<'a> {
     /// What this reader does not know: refused, unless it changes no step.
     fn outside(&mut self, kind: &str, extension: Element<'a>) -> Made<'a, ()> {
         if ["costAlgebras", "costValues"].contains(&kind) {
-            self.notes.push((extension.spot(), "costs are left out"));
+            let place = self.source.place(extension.spot());
+            self.notes.add(format!("{place}: costs are left out"));
             return Ok(());
         }
         let clocks = extension.value("id").unwrap_or_default().to_lowercase().contains("clock");

@@ -142,17 +142,15 @@ impl Writer<'_> {
     }
 
     fn condition(&mut self, constraint: &DataConstraint) -> String {
-        let mut all = Vec::new();
-        for literal in constraint.literals() {
-            all.push(match literal {
-                Literal::Equal(a, b) => format!("{} == {}", self.term(a), self.term(b)),
-                Literal::Different(a, b) => format!("{} != {}", self.term(a), self.term(b)),
-                Literal::Predicate(holds, p, terms) => {
-                    let sign = if *holds { "" } else { "!" };
-                    format!("{sign}{}", self.call("p_", *p, terms))
-                }
-            });
-        }
+        let text = |literal: &Literal| match literal {
+            Literal::Equal(a, b) => format!("{} == {}", self.term(a), self.term(b)),
+            Literal::Different(a, b) => format!("{} != {}", self.term(a), self.term(b)),
+            Literal::Predicate(holds, p, terms) => {
+                let sign = if *holds { "" } else { "!" };
+                format!("{sign}{}", self.call("p_", *p, terms))
+            }
+        };
+        let all: Vec<String> = constraint.literals().iter().map(text).collect();
         if all.is_empty() { "true".into() } else { all.join(" && ") }
     }
 

@@ -125,13 +125,10 @@ impl Writer<'_> {
                 Literal::Different(a, b) => format!("{} != {}", self.term(a)?, self.term(b)?),
                 Literal::Predicate(holds, p, terms) => {
                     let (p, all) = (self.subject.symbols.word(*p), self.terms(terms)?);
-                    match (&all[..], *holds) {
-                        ([a, b], true) if p == LESS => format!("{a} {LESS} {b}"),
-                        ([a, b], false) if p == LESS => format!("{a} >= {b}"),
-                        (_, holds) => {
-                            let sign = if holds { "" } else { "!" };
-                            format!("{sign}{}({})", self.words.function(p), all.join(", "))
-                        }
+                    let [less, sign] = if *holds { [LESS, ""] } else { [">=", "!"] };
+                    match &all[..] {
+                        [a, b] if p == LESS => format!("{a} {less} {b}"),
+                        _ => format!("{sign}{}({})", self.words.function(p), all.join(", ")),
                     }
                 }
             };

@@ -210,7 +210,10 @@ impl<'a> Planner<'a> {
             return Err(GenerateError::Silent(text));
         }
         let names: Vec<NameId> = automaton.fires(step).collect();
-        let mut known = Known::of(self, &names);
+        // Data that are put by the environment.
+        let put = |name: &&NameId| self.ports.get(*name).is_some_and(|port| port.put);
+        let put = names.iter().filter(put).map(|name| DataTerm::Datum(*name));
+        let mut known: Vec<DataTerm> = put.collect();
         let mut left: Vec<&Literal> = simple.literals().iter().collect();
         let mut acts = Vec::new();
         loop {
@@ -226,7 +229,7 @@ impl<'a> Planner<'a> {
                 break;
             }
         }
-        let untold = |name: &&NameId| !known.places.contains(&DataTerm::Datum(**name));
+        let untold = |name: &&NameId| !known.contains(&DataTerm::Datum(**name));
         let open = match (left.first(), names.iter().find(untold)) {
             (Some(literal), _) => {
                 Some(DataConstraint::new([(*literal).clone()]).text(self.subject.symbols))
@@ -252,18 +255,18 @@ impl<'a> Planner<'a> {
     }
 
     /// What a literal demands, if all that it needs is known; it may make one place known.
-    fn act(&mut self, literal: &Literal, known: &mut Known) -> Option<Act> {
+    fn act(&mut self, literal: &Literal, known: &mut Vec<DataTerm>) -> Option<Act> {
         match literal {
-            Literal::Equal(a, b) => match (known.has(a), known.has(b)) {
+            Literal::Equal(a, b) => match (is_known(a, known), is_known(b, known)) {
                 (true, true) => Some(Act::Equal(true, self.value(a)?, self.value(b)?)),
                 (true, false) => self.given(b, a, known),
                 (false, true) => self.given(a, b, known),
                 (false, false) => None,
             },
-            Literal::Different(a, b) if known.has(a) && known.has(b) => {
+            Literal::Different(a, b) if is_known(a, known) && is_known(b, known) => {
                 Some(Act::Equal(false, self.value(a)?, self.value(b)?))
             }
-            Literal::Predicate(holds, p, terms) if terms.iter().all(|t| known.has(t)) => {
+            Literal::Predicate(holds, p, terms) if terms.iter().all(|t| is_known(t, known)) => {
                 let values = terms.iter().map(|t| self.value(t)).collect::<Option<Vec<_>>>()?;
                 let word = self.subject.symbols.word(*p);
                 let p =
@@ -275,10 +278,15 @@ impl<'a> Planner<'a> {
     }
 
     /// `leaf` gets the value of `term`.
-    fn given(&mut self, leaf: &DataTerm, term: &DataTerm, known: &mut Known) -> Option<Act> {
+    fn given(
+        &mut self,
+        leaf: &DataTerm,
+        term: &DataTerm,
+        known: &mut Vec<DataTerm>,
+    ) -> Option<Act> {
         let place = self.place(leaf)?;
         let value = self.value(term)?;
-        known.places.push(leaf.clone());
+        known.push(leaf.clone());
         Some(Act::Let(place, value))
     }
 
@@ -316,10 +324,10 @@ impl<'a> Planner<'a> {
         cells.iter().filter_map(|c| self.cells.binary_search(c).ok()).collect()
     }
 
-    fn after(&self, to: u32, known: &Known) -> Vec<After> {
+    fn after(&self, to: u32, known: &[DataTerm]) -> Vec<After> {
         let after = |cell: &Cell| match () {
             () if !self.live.is_live(*cell, to) => After::Gone,
-            () if known.places.contains(&DataTerm::After(*cell)) => After::New,
+            () if known.contains(&DataTerm::After(*cell)) => After::New,
             () => After::Kept,
         };
         self.cells.iter().map(after).collect()
@@ -362,25 +370,12 @@ fn ports(
     ports
 }
 
-/// Leaves whose value is known so far in a step.
-struct Known {
-    places: Vec<DataTerm>,
-}
-
-impl Known {
-    /// Data that are put by the environment.
-    fn of(planner: &Planner, names: &[NameId]) -> Known {
-        let put = |name: &&NameId| planner.ports.get(*name).is_some_and(|port| port.put);
-        Known { places: names.iter().filter(put).map(|n| DataTerm::Datum(*n)).collect() }
-    }
-
-    fn has(&self, term: &DataTerm) -> bool {
-        let open = |leaf: &DataTerm| {
-            !matches!(leaf, DataTerm::Constant(_) | DataTerm::Before(_))
-                && !self.places.contains(leaf)
-        };
-        term.leaf(&open).is_none()
-    }
+/// Whether the value of a term follows from leaves whose values are known so far in a step.
+fn is_known(term: &DataTerm, known: &[DataTerm]) -> bool {
+    let open = |leaf: &DataTerm| {
+        !matches!(leaf, DataTerm::Constant(_) | DataTerm::Before(_)) && !known.contains(leaf)
+    };
+    term.leaf(&open).is_none()
 }
 
 impl Words {

@@ -79,12 +79,6 @@ fn is_simplest(
     })
 }
 
-/// What a step's simplest constraint depends on beside its constraint: the live cells of the
-/// target, by their class, unless all that it writes is live.
-fn left_of(live: &live::Live, step: &Transition) -> u32 {
-    if live.keeps_all(step.condition, step.to) { u32::MAX } else { live.class(step.to) }
-}
-
 fn rewritten(automaton: &Automaton, names: &[NameId], everywhere: bool) -> Automaton {
     let mut gone = names.to_vec();
     gone.sort_unstable();
@@ -95,8 +89,11 @@ fn rewritten(automaton: &Automaton, names: &[NameId], everywhere: bool) -> Autom
     let mut seen: HashMap<(u32, u32), Option<DataConstraint>> = HashMap::default();
     let mut builder = automaton.builder_over(kept);
     for step in automaton.all_steps() {
-        let key = (step.condition, left_of(&live, &step));
-        let constraint = seen.entry(key).or_insert_with(|| {
+        // Beside its constraint, the simplest one depends on the live cells of the target, by their
+        // class, unless all that it writes is live.
+        let all = live.keeps_all(step.condition, step.to);
+        let left = if all { u32::MAX } else { live.class(step.to) };
+        let constraint = seen.entry((step.condition, left)).or_insert_with(|| {
             let given = automaton.constraints().get(step.condition);
             let dead = live.dead(given, step.to);
             let gone = Gone { names: &gone, cells: &dead };

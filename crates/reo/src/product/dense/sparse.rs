@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::error::{DenseError, DenseResult};
 use super::plan::DensePlan;
 use super::rows::{STEP_BYTES, assemble};
+use super::sizes::Sizes;
 use super::word::EMPTY;
 use crate::automaton::{Automaton, AutomatonRows};
 use crate::limits::{Limited, ProductLimits};
@@ -50,17 +51,6 @@ struct Lister {
 }
 
 impl Lister {
-    fn new(plan: &DensePlan, form: SparseForm) -> Lister {
-        let sizes = plan.sizes;
-        Lister {
-            left: Sparse::new(&plan.left, sizes.left_states, sizes.left_slots),
-            right: Sparse::new(&plan.right, sizes.right_states, sizes.right_slots),
-            right_states: sizes.right_states,
-            mask: plan.mask,
-            form,
-        }
-    }
-
     /// The steps of state `row`: label and target.
     fn steps(&self, row: usize) -> impl Iterator<Item = (u64, u32)> {
         let m = self.right_states;
@@ -91,7 +81,10 @@ impl DensePlan {
         let states = self.sizes.states();
         let bytes = u128::from(self.transitions(form)) * STEP_BYTES + 8 * (states as u128 + 1);
         limits.fits("the sparse rows", bytes)?;
-        let lister = Lister::new(self, form);
+        let Sizes { left_states, left_slots, right_states, right_slots } = self.sizes;
+        let left = Sparse::new(&self.left, left_states, left_slots);
+        let right = Sparse::new(&self.right, right_states, right_slots);
+        let lister = Lister { left, right, right_states, mask: self.mask, form };
         let counts = count(&lister, states, limits)?;
         let mut rows = AutomatonRows { rows: counts, ..AutomatonRows::default() };
         let steps = rows.rows.last().copied().unwrap_or(0);

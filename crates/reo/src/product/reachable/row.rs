@@ -5,8 +5,6 @@
 //! group. Each group gets *stages*, one for each part to choose or to be asked whether it has a
 //! choice, and names get *watch lists* of stages. [`Row::walk`] solves one group (`walk.rs`).
 
-use std::ops::Range;
-
 use super::allowed::Guard;
 use super::layout::Layout;
 use super::plan::Plan;
@@ -52,14 +50,8 @@ pub(super) struct Row<'a, S> {
 pub(super) struct Active {
     pub(super) part: usize,
     pub(super) candidates: (usize, usize),
+    /// Not known to begin with.
     group: usize,
-}
-
-impl Active {
-    /// A part with some of the candidates, in a group that is not known yet.
-    fn new(part: usize, candidates: Range<usize>) -> Active {
-        Active { part, candidates: (candidates.start, candidates.end), group: 0 }
-    }
 }
 
 /// A part chooses, or is asked whether it has a choice.
@@ -155,7 +147,8 @@ impl<'a, S: Layout> Row<'a, S> {
                 // All of them; what they do not fire was eliminated to begin with.
                 self.masks.extend(known);
                 self.candidates.extend(options);
-                self.active.push(Active::new(part, from..self.candidates.len()));
+                let candidates = (from, self.candidates.len());
+                self.active.push(Active { part, candidates, group: 0 });
                 continue;
             }
             self.masks.resize(base + words, 0);
@@ -171,7 +164,8 @@ impl<'a, S: Layout> Row<'a, S> {
             if self.candidates.len() == from {
                 self.masks.truncate(base);
             } else {
-                self.active.push(Active::new(part, from..self.candidates.len()));
+                let candidates = (from, self.candidates.len());
+                self.active.push(Active { part, candidates, group: 0 });
             }
         }
         let eliminated = self.next != self.can;

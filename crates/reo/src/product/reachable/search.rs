@@ -125,9 +125,9 @@ impl<'a, S: Layout> Search<'a, S> {
         };
         let written = self.pool.write(block, range, states, conditions, out)?;
         let mut at = before;
-        for piece in written {
-            self.enter(at, &piece.notes)?;
-            at += piece.steps;
+        for (steps, notes) in written {
+            self.enter(at, &notes)?;
+            at += steps;
         }
         self.whole.budget.give(notes);
         Ok(())

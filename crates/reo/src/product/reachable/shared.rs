@@ -14,15 +14,6 @@ use crate::product::dense::CellTally;
 /// The rank that holds what is whole.
 const FIRST: usize = 0;
 
-/// What is wanted of a product.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
-    /// All steps by the first rank; else those of each by itself.
-    pub first: bool,
-    /// Conditions, packed.
-    pub keys: bool,
-}
-
 /// The product of `parts` as [`super::compose`] gives it, made by several processes together, each
 /// of which calls this; the first rank gets it. Half of the memory of each is for the search, and
 /// the other half of the first one's for the result.
@@ -40,7 +31,7 @@ pub fn compose_shared(
     let mut whole = Whole::new(&plan, &half, Budget::new(&half))?;
     let mut failed = None;
     let is_first = exchange.rank() == FIRST;
-    share(&plan, &half, exchange, Wanted { first: true, keys: true }, &mut |_, made| {
+    share(&plan, &half, exchange, true, true, &mut |_, made| {
         failed = whole.add(made, plan.layout).err();
         failed.is_none()
     })?;
@@ -61,12 +52,15 @@ pub fn total(
     Ok((exchange.rank() == FIRST).then_some(sum))
 }
 
-/// Makes a product with others; `take` returns whether to go on. The number of states.
+/// Makes a product with others; `take` returns whether to go on. With `first`, all steps are taken
+/// by the first rank, else those of each by itself; with `keys` they have their conditions, packed.
+/// The number of states.
 pub(super) fn share(
     plan: &Plan,
     limits: &ProductLimits,
     exchange: &mut (dyn Exchange + Send),
-    wanted: Wanted,
+    first: bool,
+    keys: bool,
     take: &mut (dyn FnMut(usize, &StepRows) -> bool + Send),
 ) -> Result<u64, StreamError> {
     with_layout!(plan, layout => {
@@ -75,34 +69,34 @@ pub(super) fn share(
         let (rank, size) = (exchange.rank(), exchange.size());
         let owners = Owners::new(&plan.states, &half, exchange)?;
         let initial = if rank == FIRST { &plan.initial[..] } else { &[] };
-        let supersteps = Supersteps::new(plan, layout, &half, wanted.keys, initial, owners)?;
-        let made = supersteps.run(&mut |owners: &mut Owners<'_, '_>, handed| {
-            let own = !wanted.first || rank == FIRST;
+        let supersteps = Supersteps::new(plan, layout, &half, keys, initial, owners)?;
+        let (states, _) = supersteps.run(&mut |owners: &mut Owners<'_, '_>, handed| {
+            let own = !first || rank == FIRST;
             let exchange = owners.exchange();
             let fail = StreamError::Exchange;
             match handed {
-                Some((first, made)) if own => Ok(take(first, made)),
-                Some((first, made)) => {
-                    exchange.send(FIRST, &pack(first, made)).map_err(fail)?;
+                Some((begin, made)) if own => Ok(take(begin, made)),
+                Some((begin, made)) => {
+                    exchange.send(FIRST, &pack(begin, made)).map_err(fail)?;
                     Ok(true)
                 }
                 // Nothing more of this rank.
                 None if !own => exchange.send(FIRST, &[]).map_err(fail).map(|()| true),
-                None if !wanted.first => Ok(true),
+                None if !first => Ok(true),
                 None => {
                     let mut go_on = true;
                     for rank in (0..size).filter(|rank| *rank != FIRST) {
                         while go_on {
                             let words = exchange.receive(rank).map_err(fail)?;
-                            let Some((first, made)) = unpack(&words) else { break };
-                            go_on = take(first, &made);
+                            let Some((begin, made)) = unpack(&words) else { break };
+                            go_on = take(begin, &made);
                         }
                     }
                     Ok(go_on)
                 }
             }
         })?;
-        Ok(made.map_or(0, |(states, _)| states))
+        Ok(states)
     })
 }
 

@@ -13,7 +13,7 @@ use super::layout::{Layout, with_layout};
 use super::owners::Exchange;
 use super::plan::Plan;
 use super::search::ProductCount;
-use super::shared::{Wanted, share};
+use super::shared::share;
 use super::state_store::StreamError;
 use super::supersteps::{StepRows, Supersteps};
 use crate::automaton::Automaton;
@@ -86,8 +86,7 @@ impl StepStream {
             failed = take(StepBatch::of(first, made)).err();
             failed.is_none()
         };
-        let made = self.make(limits, store, &mut take)?;
-        let (states, transitions) = made.unwrap_or_default();
+        let (states, transitions) = self.make(limits, store, &mut take)?;
         let count = ProductCount { states, transitions: u128::from(transitions) };
         failed.map_or(Ok(count), Err)
     }
@@ -115,7 +114,7 @@ impl StepStream {
             failed = take(StepBatch::of(first, made)).err();
             failed.is_none()
         };
-        let states = share(&self.plan, limits, exchange, Wanted { first, keys: false }, &mut take)?;
+        let states = share(&self.plan, limits, exchange, first, false, &mut take)?;
         failed.map_or(Ok(ProductCount { states, transitions }), Err)
     }
 
@@ -125,7 +124,7 @@ impl StepStream {
         limits: &ProductLimits,
         store: Option<&dyn Store>,
         take: &mut (dyn FnMut(usize, &StepRows) -> bool + Send),
-    ) -> Result<Option<(u64, u64)>, StreamError> {
+    ) -> Result<(u64, u64), StreamError> {
         let plan = &self.plan;
         with_layout!(plan, layout => {
             let visited = ExternalVisited::new(layout.state(), store);

@@ -134,8 +134,8 @@ impl<'a, S: Layout, F: StateStore> Supersteps<'a, S, F> {
     }
 
     /// Makes all states and their steps, and gives them to `take` as long as it returns true. How
-    /// many states there are, and how many steps were made here; nothing if it returned false.
-    pub fn run(mut self, take: &mut Take<'_, F>) -> Result<Option<(u64, u64)>, StreamError> {
+    /// many states there are, and how many steps were made here; 0 of both if it returned false.
+    pub fn run(mut self, take: &mut Take<'_, F>) -> Result<(u64, u64), StreamError> {
         while let Some(offer) = self.store.next(self.rows_wanted())? {
             let rows = offer.keys.len() / self.pool.layout.state();
             let block = self.count(offer.keys, rows)?;
@@ -156,14 +156,14 @@ impl<'a, S: Layout, F: StateStore> Supersteps<'a, S, F> {
                 self.name();
                 self.limits.go_on_from(None, self.store.states() as u64, self.steps)?;
                 if !take(&mut self.store, Some((first, &self.made)))? {
-                    return Ok(None);
+                    return Ok((0, 0));
                 }
             }
             if !take(&mut self.store, None)? {
-                return Ok(None);
+                return Ok((0, 0));
             }
         }
-        Ok(Some((self.store.states() as u64, self.steps)))
+        Ok((self.store.states() as u64, self.steps))
     }
 
     fn count(&mut self, keys: Vec<u64>, rows: usize) -> Result<Counted, StreamError> {
@@ -235,13 +235,13 @@ impl<'a, S: Layout, F: StateStore> Supersteps<'a, S, F> {
         };
         let written = self.pool.write(block, rows, &self.near, &self.conditions, out)?;
         let mut at = 0;
-        for piece in written {
-            let new = piece.notes.states;
+        for (steps, notes) in written {
+            let new = notes.states;
             let keys = new.keys.chunks_exact(layout.state());
             for (place, key) in new.places.into_iter().zip(keys) {
                 made.targets[at + place] = self.near.number(key, &mut self.table)?;
             }
-            at += piece.steps;
+            at += steps;
         }
         Ok(())
     }

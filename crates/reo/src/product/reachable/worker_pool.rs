@@ -49,10 +49,7 @@ impl Counted {
 }
 
 /// What a worker has written: how many steps, and what it found new.
-pub(super) struct Written {
-    pub steps: usize,
-    pub notes: Notes,
-}
+pub(super) type Written = (usize, Notes);
 
 impl<'a, S: Layout> WorkerPool<'a, S> {
     pub fn new(plan: &'a Plan, layout: S, limits: &'a ProductLimits<'a>) -> Self {
@@ -91,7 +88,7 @@ impl<'a, S: Layout> WorkerPool<'a, S> {
             for row in rows {
                 worker.write(&block.keys[row * words..][..words], block.row(row), &mut pen)?;
             }
-            Ok(Written { steps, notes: pen.notes })
+            Ok((steps, pen.notes))
         });
         written.into_iter().collect()
     }

@@ -47,10 +47,7 @@ impl Frame {
 
     /// What a node is called in the whole connector.
     pub fn node(&self, name: &str) -> String {
-        match self.outer.get(name) {
-            Some(outer) => outer.clone(),
-            None => format!("{}{name}", self.prefix),
-        }
+        self.outer.get(name).cloned().unwrap_or_else(|| format!("{}{name}", self.prefix))
     }
 
     /// The name of a new use of a component.

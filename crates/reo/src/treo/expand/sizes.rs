@@ -26,12 +26,10 @@ impl Expander<'_> {
         let mut unknown = Fit::No;
         if formals.len() == given.len() {
             let mut trial = scope.clone();
-            match self.one_by_one(f, &mut trial, formals, given) {
-                Fit::Yes => {
-                    *scope = trial;
-                    return Fit::Yes;
-                }
-                other => unknown = other,
+            unknown = self.one_by_one(f, &mut trial, formals, given);
+            if unknown == Fit::Yes {
+                *scope = trial;
+                return Fit::Yes;
             }
         }
         let total: usize = given.iter().sum();
