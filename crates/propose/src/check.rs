@@ -81,7 +81,8 @@ pub(crate) fn launch(draft: &mut Draft, problem: &Problem, reading: &KernelReadi
     doubts.into_iter().for_each(|doubt| draft.guess(doubt));
 }
 
-/// An output of which a launch with small inputs leaves out a quarter or more. Less may be a border.
+/// An output of which a launch with small inputs leaves out a quarter or more; less may be a
+/// border.
 fn left_out(draft: &Draft, point: &Point<'_>) -> Option<String> {
     let small = SMALL_INPUTS.into_iter().find_map(|most| {
         let own = point.values.iter().map(|(name, value)| match draft.inputs.contains_key(name) {

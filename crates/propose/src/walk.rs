@@ -286,43 +286,14 @@ impl<'s> Walk<'s> {
                         self.env[TURNS + k] = *turn;
                     }
                     let at = offset.as_ref().and_then(|offset| offset.eval(&self.env).ok());
-                    let reached = self.arrays.entry(*array).or_default();
-                    reached.bytes = reached.bytes.max(*bytes);
-                    match at.and_then(|at| Some((at, at.checked_add(*width)?))) {
-                        Some((at, end)) => {
-                            reached.end = reached.end.max(end);
-                            reached.before |= at < 0;
-                            reached.surely_before |= at < 0 && self.unknown == 0;
-                        }
-                        None => reached.open = true,
-                    }
+                    let range = at.and_then(|at| Some((at, at.checked_add(*width)?)));
+                    self.reach(array, range, *bytes);
                     if *store && self.some == ALL {
-                        let stored =
-                            self.stored.entry(*array).or_insert_with(|| Some(HashSet::new()));
-                        match at {
-                            Some(at) => {
-                                stored.iter_mut().for_each(|all| all.extend(at..at + *width))
-                            }
-                            None => *stored = None,
-                        }
+                        self.store(array, range);
                     }
                     Some(())
                 }
-                Node::Repeat { count, body } => {
-                    let count = count.as_ref().map_or(Some(1), |count| count.eval(&self.env).ok());
-                    let some = match self.some {
-                        ALL if count.is_some_and(|count| count > self.left as i64) => return None,
-                        ALL => ALL,
-                        some if self.turns.is_empty() && some > 3 => 5,
-                        some => some.min(3),
-                    };
-                    sampled(count.unwrap_or(0), some).into_iter().try_for_each(|turn| {
-                        self.turns.push(turn);
-                        let done = self.run(body);
-                        self.turns.pop();
-                        done
-                    })
-                }
+                Node::Repeat { count, body } => self.repeat(count.as_ref(), body),
                 Node::If { condition, then, otherwise } => {
                     let taken = condition.as_ref().and_then(|c| c.eval(&self.env).ok());
                     self.unknown += usize::from(taken.is_none());
@@ -337,5 +308,45 @@ impl<'s> Walk<'s> {
                 }
             }
         })
+    }
+
+    /// Runs iterations of a loop; `None` if all are to be run and their number is not known.
+    fn repeat(&mut self, count: Option<&Expr<usize>>, body: &[Node<'s>]) -> Option<()> {
+        let value = |count: &Expr<usize>| count.eval(&self.env).ok();
+        let (count, some) = match self.some {
+            ALL => (count.and_then(value).filter(|count| *count <= self.left as i64)?, ALL),
+            // One whose number is not known is run once.
+            some => {
+                let few = if self.turns.is_empty() && some > 3 { 5 } else { some.min(3) };
+                (count.map_or(Some(1), value).unwrap_or(0), few)
+            }
+        };
+        sampled(count, some).into_iter().try_for_each(|turn| {
+            self.turns.push(turn);
+            let done = self.run(body);
+            self.turns.pop();
+            done
+        })
+    }
+
+    fn reach(&mut self, array: &'s str, range: Option<(i64, i64)>, bytes: i64) {
+        let reached = self.arrays.entry(array).or_default();
+        reached.bytes = reached.bytes.max(bytes);
+        match range {
+            Some((at, end)) => {
+                reached.end = reached.end.max(end);
+                reached.before |= at < 0;
+                reached.surely_before |= at < 0 && self.unknown == 0;
+            }
+            None => reached.open = true,
+        }
+    }
+
+    fn store(&mut self, array: &'s str, range: Option<(i64, i64)>) {
+        let stored = self.stored.entry(array).or_insert_with(|| Some(HashSet::new()));
+        match (range, stored) {
+            (Some((at, end)), Some(stored)) => stored.extend(at..end),
+            (_, stored) => *stored = None,
+        }
     }
 }

@@ -94,12 +94,12 @@ pub enum Direction {
 pub struct TreoVariable {
     pub spot: Spot,
     pub word: String,
-    pub indices: Vec<Span>,
+    pub indices: Vec<TreoSpan>,
 }
 
-/// What stands in an index or a list.
+/// An element of an index or of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Span {
+pub enum TreoSpan {
     One(TreoValue),
     /// `i..j`: all integers between.
     Range(TreoValue, TreoValue),
@@ -118,7 +118,7 @@ pub enum TreoValue {
     /// `a + b` and so on.
     Binary(Operator, Box<TreoValue>, Box<TreoValue>),
     /// `<1..n, x>`.
-    List(Vec<Span>),
+    List(Vec<TreoSpan>),
 }
 
 /// What joins two whole numbers; division is towards zero.

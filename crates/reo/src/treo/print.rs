@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use itertools::Itertools;
 
-use super::ast::{Operator, Span, TreoValue, TreoVariable};
+use super::ast::{Operator, TreoSpan, TreoValue, TreoVariable};
 
 fn list<T: Display>(items: &[T]) -> String {
     items.iter().map(ToString::to_string).join(", ")
@@ -55,11 +55,11 @@ impl Operator {
     }
 }
 
-impl Display for Span {
+impl Display for TreoSpan {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Span::One(value) => write!(f, "{value}"),
-            Span::Range(from, to) => write!(f, "{from}..{to}"),
+            TreoSpan::One(value) => write!(f, "{value}"),
+            TreoSpan::Range(from, to) => write!(f, "{from}..{to}"),
         }
     }
 }

@@ -9,7 +9,7 @@
 
 use super::first::{cut, first_time};
 use crate::error::SpinError;
-use crate::orders::{Goal, Order, Storage};
+use crate::orders::{Build, Goal, Order, Storage, VerifierRun};
 use crate::output::VerifierVerdict;
 use crate::result::SpinProof;
 use crate::state::{Ending, SearchState};
@@ -31,25 +31,7 @@ pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
     let mut order = Order { bound: Some(below), errors: None, ..first };
     loop {
         let run = state.run_deep_enough(&build, &mut order)?;
-        // The best one is the last.
-        let mut replayed = 0;
-        for file in run.trails.iter().rev() {
-            match state.replay(&build, &order, file, run.run) {
-                Ok(Some(trail)) => {
-                    state.offer(trail)?;
-                    replayed += 1;
-                }
-                Ok(None) => break,
-                // The last trail of a run that was stopped, also because it needs more depth, may
-                // be half written.
-                Err(SpinError::Trail { .. })
-                    if matches!(
-                        run.verdict,
-                        VerifierVerdict::Stopped(_) | VerifierVerdict::DepthLimit
-                    ) => {}
-                Err(e) => return Err(e),
-            }
-        }
+        let replayed = replayed(state, &build, &order, &run)?;
         match (run.verdict, state.deeper(&order)) {
             // Each improvement is an error.
             (VerifierVerdict::Violated, _) if run.complete => {
@@ -68,6 +50,35 @@ pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
             (verdict, _) => return Ok(cut(state.cut_by(&verdict, &order)?)),
         }
     }
+}
+
+/// Replays the trails of a run, the best one, which is the last, first. How many were replayed
+/// before a stop.
+fn replayed(
+    state: &SearchState<'_>,
+    build: &Build,
+    order: &Order<'_>,
+    run: &VerifierRun,
+) -> Result<usize, SpinError> {
+    let mut replayed = 0;
+    for file in run.trails.iter().rev() {
+        match state.replay(build, order, file, run.run) {
+            Ok(Some(trail)) => {
+                state.offer(trail)?;
+                replayed += 1;
+            }
+            Ok(None) => break,
+            // The last trail of a run that was stopped, also because it needs more depth, may be
+            // half written.
+            Err(SpinError::Trail { .. })
+                if matches!(
+                    run.verdict,
+                    VerifierVerdict::Stopped(_) | VerifierVerdict::DepthLimit
+                ) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(replayed)
 }
 
 /// The run was complete: nothing is faster than its last improvement.

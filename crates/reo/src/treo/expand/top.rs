@@ -9,7 +9,7 @@ use super::frame::Frame;
 use super::scope::{Scope, Unresolved, Value};
 use crate::connector::Connector;
 use crate::syntax::Source;
-use crate::treo::ast::{Definition, File, Span, TreoValue as Written, TreoVariable};
+use crate::treo::ast::{Definition, File, TreoSpan, TreoValue as Written, TreoVariable};
 use crate::treo::error::{TreoFault, TreoResult};
 use crate::treo::library::stem;
 use crate::treo::parse;
@@ -126,8 +126,8 @@ fn words_of(variable: &TreoVariable) -> Vec<&str> {
     let mut words = Vec::new();
     for index in &variable.indices {
         match index {
-            Span::One(at) => collect(at, &mut words),
-            Span::Range(from, to) => {
+            TreoSpan::One(at) => collect(at, &mut words),
+            TreoSpan::Range(from, to) => {
                 collect(from, &mut words);
                 collect(to, &mut words);
             }

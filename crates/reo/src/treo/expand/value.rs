@@ -6,7 +6,7 @@ use super::expander::Expander;
 use super::frame::Frame;
 use super::scope::{Component, Scope, Tried, Unresolved, Value};
 use crate::syntax::Spot;
-use crate::treo::ast::{self, Operator, Span, TreoVariable};
+use crate::treo::ast::{self, Operator, TreoSpan, TreoVariable};
 use crate::treo::error::{MAX_RANGE, TreoFault, TreoResult};
 
 impl Expander<'_> {
@@ -32,17 +32,17 @@ impl Expander<'_> {
         }
     }
 
-    fn list(&mut self, f: &Frame, scope: &Scope, items: &[Span]) -> Tried<Value> {
+    fn list(&mut self, f: &Frame, scope: &Scope, items: &[TreoSpan]) -> Tried<Value> {
         let mut all = Vec::new();
         for item in items {
             match item {
-                Span::One(ast::TreoValue::Variable(v)) if is_range(v) => {
+                TreoSpan::One(ast::TreoValue::Variable(v)) if is_range(v) => {
                     for name in self.names(f, scope, v)? {
                         all.push(self.word(f, scope, v, &name)?);
                     }
                 }
-                Span::One(value) => all.push(self.value(f, scope, value)?),
-                Span::Range(from, to) => {
+                TreoSpan::One(value) => all.push(self.value(f, scope, value)?),
+                TreoSpan::Range(from, to) => {
                     let (from, to) = self.range(f, scope, from, to)?;
                     self.work(f, f.spot, count(from, to))?;
                     all.extend((from..=to).map(Value::Integer));
@@ -138,11 +138,11 @@ impl Expander<'_> {
         let mut names = vec![variable.word.clone()];
         for index in &variable.indices {
             let (from, to) = match index {
-                Span::One(at) => {
+                TreoSpan::One(at) => {
                     let at = self.integer(f, scope, at)?;
                     (at, at)
                 }
-                Span::Range(from, to) => self.range(f, scope, from, to)?,
+                TreoSpan::Range(from, to) => self.range(f, scope, from, to)?,
             };
             let total = names.len().saturating_mul(count(from, to));
             if total > MAX_RANGE {
@@ -162,7 +162,7 @@ impl Expander<'_> {
     pub fn length(&mut self, f: &Frame, scope: &Scope, variable: &TreoVariable) -> Tried<i64> {
         let mut length: i64 = 1;
         for index in &variable.indices {
-            if let Span::Range(from, to) = index {
+            if let TreoSpan::Range(from, to) = index {
                 let (from, to) = (self.integer(f, scope, from)?, self.integer(f, scope, to)?);
                 let one = to.checked_sub(from).and_then(|d| d.checked_add(1));
                 let product = one.and_then(|one| length.checked_mul(one));
@@ -180,7 +180,7 @@ impl Expander<'_> {
 }
 
 pub(super) fn is_range(variable: &TreoVariable) -> bool {
-    variable.indices.iter().any(|i| matches!(i, Span::Range(..)))
+    variable.indices.iter().any(|i| matches!(i, TreoSpan::Range(..)))
 }
 
 fn count(from: i64, to: i64) -> usize {

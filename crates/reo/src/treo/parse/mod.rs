@@ -26,7 +26,7 @@ use tickbound_input::message::{excerpt, suggest_or};
 
 use super::ast::{
     BlockItem, Body, ComponentInstance, ComponentParameter, Definition, Direction, File,
-    ParameterKind, Predicate, Span, TermBlock, TreoNode, TreoValue, TreoVariable,
+    ParameterKind, Predicate, TermBlock, TreoNode, TreoSpan, TreoValue, TreoVariable,
 };
 use crate::syntax::lex::{self, Cursor, TREO, TokenKind};
 use crate::syntax::{Read, Source, SyntaxFault, WithPlace};
@@ -256,7 +256,7 @@ fn repeated(c: &mut Cursor) -> Read<TermBlock> {
     c.need("=")?;
     let from = value::argument(c)?;
     c.need("..")?;
-    let range = TreoValue::List(vec![Span::Range(from, value::argument(c)?)]);
+    let range = TreoValue::List(vec![TreoSpan::Range(from, value::argument(c)?)]);
     let predicates = vec![(spot, Predicate::In(word, range))];
     Ok(TermBlock { items: item(c)?, predicates, ..TermBlock::default() })
 }

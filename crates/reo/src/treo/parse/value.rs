@@ -16,7 +16,7 @@
 
 use crate::syntax::lex::{Cursor, TokenKind};
 use crate::syntax::{Read, SyntaxFault};
-use crate::treo::ast::{Operator, Predicate, Span, TermComparison, TreoValue, TreoVariable};
+use crate::treo::ast::{Operator, Predicate, TermComparison, TreoSpan, TreoValue, TreoVariable};
 
 /// Most operators in one value: they nest, too.
 const MAX_OPERATORS: usize = 256;
@@ -181,12 +181,12 @@ fn word(c: &mut Cursor, n: &mut usize, components: bool) -> Read<TreoValue> {
     Ok(TreoValue::Component(variable, arguments))
 }
 
-fn span(c: &mut Cursor, n: &mut usize, components: bool) -> Read<Span> {
+fn span(c: &mut Cursor, n: &mut usize, components: bool) -> Read<TreoSpan> {
     let first = sum(c, n, components)?;
     if !c.eat("..") {
-        return Ok(Span::One(first));
+        return Ok(TreoSpan::One(first));
     }
-    Ok(Span::Range(first, sum(c, n, components)?))
+    Ok(TreoSpan::Range(first, sum(c, n, components)?))
 }
 
 fn path(c: &mut Cursor, n: &mut usize) -> Read<TreoVariable> {
