@@ -38,8 +38,8 @@ pub(super) struct Preprocessed {
 /// Options that make it a preprocessor of OpenCL C: nothing of the host is defined or found.
 const OPTIONS: [&str; 6] = ["-E", "-x", "c", "-undef", "-Wundef", "-nostdinc"];
 
-/// Macros that OpenCL compilers define in both versions. What they know and those of C need not, they
-/// name no extension by.
+/// Macros that OpenCL compilers define in both versions. The last two are what they know and
+/// compilers of C need not: they name no extension by it.
 const PREDEFINED: &str = "\
     CL_VERSION_1_0=100 CL_VERSION_1_1=110 CL_VERSION_1_2=120 CL_VERSION_2_0=200 CL_VERSION_3_0=300 \
     __ENDIAN_LITTLE__=1 __IMAGE_SUPPORT__=1 cl_khr_fp64=1 cl_khr_byte_addressable_store=1 \
