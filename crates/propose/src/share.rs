@@ -104,7 +104,8 @@ impl Samples {
                         values,
                     )?,
                 };
-                self.quotient(apart, [draft.lanes(&s.access.array); 2])
+                let share = self.quotient(apart, [draft.lanes(&s.access.array); 2])?;
+                Some(self.repeated(draft, s, (d, values), share))
             };
             some.filter_map(distance).collect_vec()
         };
@@ -119,6 +120,32 @@ impl Samples {
             .or_else(|| of(true).into_iter().find(more))
             .or_else(|| of(false).into_iter().find(more))
             .or_else(|| of(true).pop())
+    }
+
+    /// The share of a group whose items go on by the width of the launch, as often as macros state.
+    fn repeated(
+        &self,
+        draft: &Draft,
+        seen: &Seen<'_>,
+        (d, values): (usize, &[i64]),
+        mut share: Share,
+    ) -> Share {
+        let Some(offset) = &seen.access.offset else { return share };
+        let growth = |id: String| self.growth(draft, offset, &id, values);
+        let number = |n: &SymbolExpr| self.value(draft, n, values, &|_| None);
+        let groups = number(&Expr::Name(format!("$groups_{d}")));
+        let Some((apart, groups)) = growth(format!("$group_{d}")).zip(groups) else { return share };
+        let width = [0, 1].map(|k| apart[k].saturating_mul(groups[k]));
+        for (k, count) in seen.loops.iter().enumerate() {
+            let times = number(count).and_then(|n| self.quotient(n, [1, 1]));
+            if let Some(times) = times.filter(|times| times.row.is_none() && times.divisor == 1)
+                && growth(format!("$turn_{k}")) == Some(width)
+            {
+                share.constant = share.constant.saturating_mul(times.constant);
+                share.factors.extend(times.factors);
+            }
+        }
+        share
     }
 
     /// An input by which the iterations of a loop are apart.

@@ -35,6 +35,22 @@ fn minimum() {
     insta::assert_snapshot!(reference(&proposal.kernel, &proposal.outputs));
 }
 
+/// Items that go on by the width of the launch have as many elements as their loop has iterations.
+#[test]
+fn launches_of_strided_items() {
+    let launch = |count: &str| {
+        let text = format!(
+            "__kernel void k(const int n, __global const float4 *a, __global float4 *b) \
+             {{ for (int w = 0; w < {count}; w++) \
+                {{ int i = w * get_global_size(0) + get_global_id(0); b[i] = a[i]; }} }}"
+        );
+        problem_of(&text)["launch"]["global_size"][0].as_str().unwrap().to_owned()
+    };
+    // Of vectors, as the lengths say.
+    assert_eq!(launch("WPT"), "n / (LOCAL_SIZE * WPT) * LOCAL_SIZE");
+    assert_eq!(launch("2"), "n / (2 * LOCAL_SIZE) * LOCAL_SIZE");
+}
+
 /// What speaks against a proposal is among its guesses.
 #[test]
 fn doubts() {
