@@ -172,7 +172,13 @@ impl CExpr {
             }
             ExprKind::Conditional(a, b, c) => vec![a, b, c],
             ExprKind::Call(_, parts) | ExprKind::List(parts) => parts.iter().collect(),
-            _ => Vec::new(),
+            ExprKind::Int(_)
+            | ExprKind::Real(_)
+            | ExprKind::Text
+            | ExprKind::Variable(..)
+            | ExprKind::Symbol(_)
+            | ExprKind::SizeOf(_)
+            | ExprKind::Unread(_) => Vec::new(),
         }
     }
 }

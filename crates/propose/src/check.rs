@@ -69,32 +69,28 @@ pub(crate) fn launch(draft: &mut Draft, problem: &Problem, reading: &KernelReadi
         }
     }
     for (d, axis) in AXES.iter().enumerate().take(draft.globals.len()) {
-        let last = |point: &Point<'_>| {
-            walk(draft, &point.variant.steps.body, &point.values, Some(d))
-                .map(|arrays| arrays.is_empty())
+        let is_idle = |p: &Point<'_>| {
+            walk(draft, &p.variant.steps.body, &p.values, Some(d)).is_some_and(|all| all.is_empty())
         };
-        if points.iter().all(|point| last(point) == Some(true)) {
+        if points.iter().all(is_idle) {
             doubts.push(format!("the global size in {axis}: its last group accesses nothing"));
         }
     }
-    doubts.extend(points.iter().find_map(|point| left_out(draft, point)));
+    // With small inputs those of one configuration are often the same.
+    let mut different = points.iter().unique_by(|point| small(draft, point, SMALL_INPUTS[0]));
+    doubts.extend(different.find_map(|point| left_out(draft, point)));
     doubts.into_iter().for_each(|doubt| draft.guess(doubt));
 }
 
 /// An output of which a launch with small inputs leaves out a quarter or more; less may be a
 /// border.
 fn left_out(draft: &Draft, point: &Point<'_>) -> Option<String> {
-    let small = SMALL_INPUTS.into_iter().find_map(|most| {
-        let own = point.values.iter().map(|(name, value)| match draft.inputs.contains_key(name) {
-            true => (name.clone(), *value.min(&most)),
-            false => (name.clone(), *value),
-        });
-        let values: IndexMap<String, i64> = own.collect();
-        let stored = stored(draft, &point.variant.steps.body, &values);
-        let stored = stored.filter(|all| !all.is_empty() && fits(draft, &values));
-        stored.map(|stored| (values, stored))
-    });
-    let (values, stored) = small?;
+    let (values, stored) = SMALL_INPUTS.into_iter().find_map(|most| {
+        let values: IndexMap<String, i64> = small(draft, point, most).into_iter().collect();
+        fits(draft, &values).then_some(())?;
+        let stored = stored(draft, &point.variant.steps.body, &values)?;
+        (!stored.is_empty()).then_some((values, stored))
+    })?;
     let arguments = draft.arguments.iter().zip(&point.variant.parameters);
     let mut buffers = arguments.filter(|(argument, _)| argument.by == By::Buffer);
     buffers.find_map(|(argument, own)| {
@@ -109,6 +105,12 @@ fn left_out(draft: &Draft, point: &Point<'_>) -> Option<String> {
             format!("that {missing} of {length} elements of {name} need no value{values}")
         })
     })
+}
+
+/// The values of a point, those of inputs at most this large.
+fn small(draft: &Draft, point: &Point<'_>, most: i64) -> Vec<(String, i64)> {
+    let most = |name| if draft.inputs.contains_key(name) { most } else { i64::MAX };
+    point.values.iter().map(|(name, value)| (name.clone(), *value.min(&most(name)))).collect()
 }
 
 /// The problem file with constraints that leave one configuration.

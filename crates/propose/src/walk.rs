@@ -223,6 +223,7 @@ fn limits(nodes: &[Node<'_>], found: &mut Vec<i64>) {
     }
 }
 
+#[derive(Default)]
 struct Walk<'s> {
     /// How many of each dimension are taken.
     some: i64,
@@ -240,10 +241,8 @@ struct Walk<'s> {
 
 impl<'s> Walk<'s> {
     fn new(some: i64, last: Option<usize>) -> Walk<'s> {
-        let env = [0; TURNS + MAX_LOOPS];
-        let (turns, arrays, stored) = (Vec::new(), Arrays::new(), Stored::new());
         let left = if some == ALL { MAX_WHOLE_STEPS } else { MAX_STEPS };
-        Walk { some, last, unknown: 0, env, turns, left, arrays, stored }
+        Walk { some, last, left, ..Walk::default() }
     }
 
     /// Runs the steps for items and groups, of which there are this many.
@@ -287,10 +286,7 @@ impl<'s> Walk<'s> {
                     }
                     let at = offset.as_ref().and_then(|offset| offset.eval(&self.env).ok());
                     let range = at.and_then(|at| Some((at, at.checked_add(*width)?)));
-                    self.reach(array, range, *bytes);
-                    if *store && self.some == ALL {
-                        self.store(array, range);
-                    }
+                    self.access(array, *store, range, *bytes);
                     Some(())
                 }
                 Node::Repeat { count, body } => self.repeat(count.as_ref(), body),
@@ -329,7 +325,7 @@ impl<'s> Walk<'s> {
         })
     }
 
-    fn reach(&mut self, array: &'s str, range: Option<(i64, i64)>, bytes: i64) {
+    fn access(&mut self, array: &'s str, store: bool, range: Option<(i64, i64)>, bytes: i64) {
         let reached = self.arrays.entry(array).or_default();
         reached.bytes = reached.bytes.max(bytes);
         match range {
@@ -340,13 +336,12 @@ impl<'s> Walk<'s> {
             }
             None => reached.open = true,
         }
-    }
-
-    fn store(&mut self, array: &'s str, range: Option<(i64, i64)>) {
-        let stored = self.stored.entry(array).or_insert_with(|| Some(HashSet::new()));
-        match (range, stored) {
-            (Some((at, end)), Some(stored)) => stored.extend(at..end),
-            (_, stored) => *stored = None,
+        if store && self.some == ALL {
+            let stored = self.stored.entry(array).or_insert_with(|| Some(HashSet::new()));
+            match (range, stored) {
+                (Some((at, end)), Some(stored)) => stored.extend(at..end),
+                (_, stored) => *stored = None,
+            }
         }
     }
 }

@@ -83,7 +83,7 @@ fn doubts() {
     let doubt = "of b need no value";
     assert!(!guesses(tiles, &wishes()).contains(doubt));
     assert!(guesses(tiles, &of_32).contains("that 672 of 1024 elements of b need no value"));
-    // A border is no doubt, and neither is what the length of an output leaves out.
+    // A stencil that leaves out its border is not reported.
     assert!(!guesses(&stencil("i > 0 && i < n"), &wishes()).contains(doubt));
     let every_second = "__kernel void k(__global const float *a, __global float *b) \
                         { int i = get_global_id(0); b[2 * i] = a[i]; }";

@@ -80,7 +80,7 @@ impl Maker<'_> {
                 let sender = sender.clone();
                 scope.spawn(move || {
                     if let Err(error) = work.blocks(device, &sender) {
-                        // There is no receiver after another error.
+                        // After another error the receiver has ended.
                         let _ = sender.send(Err(error));
                     }
                 });

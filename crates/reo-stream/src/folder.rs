@@ -10,7 +10,6 @@ use tickbound_os::output::{Disk, Draft, Lock, leftovers};
 use tickbound_reo::product::dense::{CellTally, RowBlock};
 
 use crate::error::{DatasetError, DatasetResult};
-
 use crate::files::BlockFiles;
 use crate::format::{MANIFEST, block_of_draft};
 use crate::manifest::{BlockRecord, Manifest, ManifestHead};

@@ -110,10 +110,8 @@ pub fn verdict(case: &Case) -> String {
         1 => "one engine".to_owned(),
         n => format!("{n} engines"),
     };
-    let time = |ticks: i64| match &case.about {
-        Some(about) => about.units.time(ticks),
-        None => format!("{} ticks", grouped(ticks)),
-    };
+    let in_ticks = |ticks| format!("{} ticks", grouped(ticks));
+    let time = |t| case.about.as_ref().map_or_else(|| in_ticks(t), |about| about.units.time(t));
     match (case.least(), case.rows.iter().filter_map(|r| r.time).min()) {
         (Some(least), _) => {
             format!("least time: {}, proved in the model by {proofs}", time(least))
@@ -130,9 +128,8 @@ pub fn verdict(case: &Case) -> String {
 pub fn words(comparison: &Comparison) -> String {
     let mut out = String::new();
     for case in &comparison.cases {
-        let _ = writeln!(out, "{}", heading(case));
-        model(case).into_iter().for_each(|model| out += &(model + "\n"));
-        let _ = writeln!(out, "{}\n\n{}", verdict(case), table(case));
+        let model = model(case).map_or_else(String::new, |model| model + "\n");
+        let _ = writeln!(out, "{}\n{model}{}\n\n{}", heading(case), verdict(case), table(case));
         for disagreement in case.disagreements.iter().skip(1) {
             let _ = writeln!(out, "and: {disagreement}");
         }

@@ -100,7 +100,7 @@ fn atomic(space: AddressSpace, shared: bool) -> AccessKind {
     }
 }
 
-/// The program of steps that all items come to, or `of_one` in a group; neighbours of one kind
+/// The program of steps that all items execute, or `of_one` in a group; neighbours of one kind
 /// become one statement.
 pub(super) fn program(steps: &[KernelStep], names: &Names, of_one: bool) -> Read<Vec<Node>> {
     let mut nodes = Vec::new();

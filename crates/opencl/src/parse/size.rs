@@ -121,7 +121,11 @@ impl Type {
             Type::Struct(_, fields) | Type::Union(_, fields) => {
                 fields.iter().any(|(_, ty)| ty.has_symbol())
             }
-            _ => false,
+            Type::Void
+            | Type::Scalar(_)
+            | Type::Vector(..)
+            | Type::Pointer(..)
+            | Type::Other(_) => false,
         }
     }
 }

@@ -34,14 +34,14 @@ pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
         let replayed = replayed(state, &build, &order, &run)?;
         match (run.verdict, state.deeper(&order)) {
             // Each improvement is an error.
-            (VerifierVerdict::Violated, _) if run.complete => {
-                return match (run.trails.len(), replayed) {
-                    (0, _) => Err(order.unreadable("it reports an error and has written no trail")),
-                    // A stop came between the run and the replay of its best trail.
-                    (_, 0) => Ok(cut(state.stop_reason())),
-                    _ => proved(state),
-                };
+            (VerifierVerdict::Violated, _) if run.complete && run.trails.is_empty() => {
+                return Err(order.unreadable("it reports an error and has written no trail"));
             }
+            // A stop came between the run and the replay of its best trail.
+            (VerifierVerdict::Violated, _) if run.complete && replayed == 0 => {
+                return Ok(cut(state.stop_reason()));
+            }
+            (VerifierVerdict::Violated, _) if run.complete => return proved(state),
             (VerifierVerdict::DepthLimit, Some(next)) => {
                 order.depth = next;
                 state.set_depth(next);
@@ -60,6 +60,8 @@ fn replayed(
     order: &Order<'_>,
     run: &VerifierRun,
 ) -> Result<usize, SpinError> {
+    // The last trail of a run that was stopped, or needs more depth, may be half written.
+    let stopped = matches!(run.verdict, VerifierVerdict::Stopped(_) | VerifierVerdict::DepthLimit);
     let mut replayed = 0;
     for file in run.trails.iter().rev() {
         match state.replay(build, order, file, run.run) {
@@ -68,13 +70,7 @@ fn replayed(
                 replayed += 1;
             }
             Ok(None) => break,
-            // The last trail of a run that was stopped, also because it needs more depth, may be
-            // half written.
-            Err(SpinError::Trail { .. })
-                if matches!(
-                    run.verdict,
-                    VerifierVerdict::Stopped(_) | VerifierVerdict::DepthLimit
-                ) => {}
+            Err(SpinError::Trail { .. }) if stopped => {}
             Err(e) => return Err(e),
         }
     }

@@ -282,6 +282,7 @@ impl PolyTerms {
     pub fn deciding(&self, poly: &Poly, leaves: &mut Vec<Leaf>) {
         for atom in poly.atoms() {
             let kind = self.kind(atom);
+            // Both sides of an extreme decide it, of all others their first part.
             let some = if matches!(kind, AtomKind::Min(..) | AtomKind::Max(..)) { 2 } else { 1 };
             match kind {
                 AtomKind::Leaf(leaf) => leaves.push(*leaf),

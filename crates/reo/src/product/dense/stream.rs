@@ -199,7 +199,7 @@ pub fn in_turn<T: Send, E: Send>(
         });
         let made = blocks.into_iter().try_for_each(|block| {
             let one = make(block).map_err(Some)?;
-            // There is no receiver after `take` has failed, which it reports.
+            // The receiver ends where `take` fails, and returns that error.
             sender.send((block, one)).map_err(|_| None)
         });
         drop(sender);
