@@ -386,18 +386,62 @@ pub(crate) fn bytes(ty: &Type) -> Option<i64> {
             _ => None,
         },
         Type::Struct(_, fields) => {
-            let up = |size: i64, to: i64| Some(size.checked_add(to - 1)? / to * to);
             let mut size = 0_i64;
             for (_, field) in fields.iter() {
-                size = up(size, alignment(field))?.checked_add(bytes(field)?)?;
+                size = raised(size, alignment(field))?.checked_add(bytes(field)?)?;
             }
-            up(size, alignment(ty))
+            raised(size, alignment(ty))
         }
         Type::Union(_, fields) => {
             let all: Option<Vec<i64>> = fields.iter().map(|(_, field)| bytes(field)).collect();
-            let (size, to) = (all?.into_iter().max()?, alignment(ty));
-            Some(size.checked_add(to - 1)? / to * to)
+            raised(all?.into_iter().max()?, alignment(ty))
         }
         Type::Pointer(..) | Type::Array(..) | Type::Void | Type::Other(_) => None,
     }
+}
+
+/// The least multiple of `to` that is not below `size`.
+fn raised(size: i64, to: i64) -> Option<i64> {
+    Some(size.checked_add(to - 1)? / to * to)
+}
+
+/// Most members of a structure that are loaded and stored one by one.
+const MAX_MEMBERS: usize = 64;
+
+/// The scalars and vectors of a structure, each with the byte where it begins; `None` of other
+/// types, of what holds pointers, of sizes that macros decide, and of more than [`MAX_MEMBERS`].
+pub(crate) fn members(ty: &Type) -> Option<Vec<(i64, &Type)>> {
+    let mut all = Vec::new();
+    if !matches!(ty, Type::Struct(..)) {
+        return None;
+    }
+    add_members(ty, 0, &mut all)?;
+    Some(all)
+}
+
+fn add_members<'t>(ty: &'t Type, start: i64, all: &mut Vec<(i64, &'t Type)>) -> Option<()> {
+    match ty {
+        Type::Scalar(_) | Type::Vector(..) if all.len() < MAX_MEMBERS => all.push((start, ty)),
+        Type::Struct(_, fields) => {
+            let mut at = start;
+            for (_, field) in fields.iter() {
+                at = raised(at, alignment(field))?;
+                add_members(field, at, all)?;
+                at = at.checked_add(bytes(field)?)?;
+            }
+        }
+        Type::Array(element, Some(length)) => {
+            let ExprKind::Int(length) = length.kind else { return None };
+            for k in 0..length {
+                add_members(element, start.checked_add(bytes(element)?.checked_mul(k)?)?, all)?;
+            }
+        }
+        // Any other member has the same bytes.
+        Type::Union(_, fields) => {
+            let longest = fields.iter().map(|(_, field)| field).max_by_key(|field| bytes(field))?;
+            add_members(longest, start, all)?;
+        }
+        _ => return None,
+    }
+    Some(())
 }

@@ -24,7 +24,8 @@ pub struct ParameterType {
     /// Its type, or that of its elements (of vectors, that of their components; of `half`, whole
     /// numbers of its size), if the problem format has it.
     pub element: Option<ElementType>,
-    /// Of a vector or a structure by value, how many bytes it has, if that is known.
+    /// How many bytes it has: a vector or a structure by value, or an element of memory, if that is
+    /// known.
     pub bytes: Option<i64>,
 }
 
@@ -64,7 +65,10 @@ impl ParameterType {
             _ => None,
         };
         let element = element(ty.element().unwrap_or(ty));
-        let bytes = bytes(ty).filter(|_| by == Some(By::Whole));
+        let bytes = match ty {
+            Type::Pointer(_, element) => bytes(element),
+            ty => bytes(ty),
+        };
         ParameterType { text: type_name(ty), by, element, bytes }
     }
 }

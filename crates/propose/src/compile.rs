@@ -48,6 +48,7 @@ pub(crate) fn until_it_compiles(
     for _ in 0..MAX_ROUNDS {
         let error = match compiler.kernels(draft) {
             Ok(kernels) if kernels.is_empty() && compiler.switch(draft, &[]) => continue,
+            Ok(_) if compiler.one_type(draft) => continue,
             Ok(kernels) => {
                 compiler.narrow(draft);
                 compiler.groups(draft, &kernels);
@@ -318,6 +319,28 @@ impl Compiler<'_> {
         draft.inputs.shift_remove(&name);
         draft.note(format!("parameters.{name}: the values for which the source compiles"));
         draft.parameters.insert(name, json!(fit));
+        true
+    }
+
+    /// Turns off a switch that changes the types of arguments, each of which has one in a problem.
+    /// False if there is none.
+    fn one_type(&self, draft: &mut Draft) -> bool {
+        let switch = |name: &String| domain::values(&draft.parameters[name]) == [0, 1];
+        let changes = |name: &String| {
+            let [off, on] = [0, 1].map(|value| {
+                let own = IndexMap::from([(name.clone(), value)]);
+                let kernels = self.kernels_for(draft, &own).unwrap_or_default();
+                kernels.into_iter().map(|kernel| (kernel.name, kernel.parameters)).collect_vec()
+            });
+            !off.is_empty() && !on.is_empty() && off != on
+        };
+        let Some(name) = Self::guessed(draft).into_iter().filter(switch).find(changes) else {
+            return false;
+        };
+        draft.parameters.shift_remove(&name);
+        draft.notes.retain(|note| !note.starts_with(&format!("parameters.{name}:")));
+        draft.guess(format!("{name} = 0, as types of arguments depend on it"));
+        draft.defines.insert(name, 0.into());
         true
     }
 

@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use tickbound_model::source::{ElementType, Standard};
 use tickbound_opencl::outline::Outline;
 use tickbound_opencl::reading::{By, KernelSignature, ParameterType};
+use tickbound_opencl::steps::MemoryAccess;
 
 use crate::error::ProposeError;
-use crate::names::{Role, role, small};
+use crate::names::{Role, is_stride, role, small};
 use crate::wishes::Wishes;
 
 /// Begins the note with all that is a guess.
@@ -45,9 +46,14 @@ pub(crate) struct Draft {
     pub required: IndexMap<String, Vec<String>>,
     /// Names that represent types, which are guesses.
     pub types: Vec<String>,
+    /// Arguments that are the length of a row, or a small step, as the accesses say.
+    pub strides: Vec<String>,
     /// The version of the language.
     pub standard: Standard,
 }
+
+/// Elements of a row that an argument is the length of.
+const ROW: i64 = 1024;
 
 /// An argument of the kernel.
 #[derive(Debug, Clone)]
@@ -55,8 +61,8 @@ pub(crate) struct Argument {
     pub name: String,
     pub element: ElementType,
     pub by: By,
-    /// Components of an element: 4 of `float4` and of `float3`.
-    pub lanes: i64,
+    /// Bytes of an element of memory as the kernel declares it: 16 of `float4` and of `float3`.
+    pub bytes: i64,
     /// Elements of memory, or the value of a number.
     pub value: String,
 }
@@ -169,8 +175,8 @@ impl Draft {
                 By::Buffer => "1".to_owned(),
                 By::Local => "1".to_owned(),
             };
-            let (name, lanes) = (parameter.name.clone(), lanes(&parameter.ty));
-            self.arguments.push(Argument { name, element, by, lanes, value });
+            let (name, bytes) = (parameter.name.clone(), parameter.ty.bytes.unwrap_or(1));
+            self.arguments.push(Argument { name, element, by, bytes, value });
         }
         let reals = self.arguments.iter().filter(|a| a.by == By::Value && a.element.is_real());
         let reals: Vec<String> = reals.map(|a| a.name.clone()).collect();
@@ -186,6 +192,11 @@ impl Draft {
 
     /// The value of an argument that is a whole number: an input of its name, or a number.
     fn number(&mut self, name: &str) -> String {
+        if self.asked > 1 && !self.inputs.contains_key(name) && is_stride(name) {
+            self.strides.push(name.to_owned());
+            self.inputs.insert(name.to_owned(), ROW);
+            return name.to_owned();
+        }
         // A small size is an input all the same: people change it.
         if let (false, Some(value @ 0..=1)) = (self.inputs.contains_key(name), small(name)) {
             self.guess(format!("{name} = {value}"));
@@ -276,9 +287,10 @@ impl Draft {
             && self.notes.iter().any(|note| note.starts_with(&said))
     }
 
-    /// Components of an element of an array.
-    pub fn lanes(&self, array: &str) -> i64 {
-        self.arguments.iter().find(|a| a.name == array).map_or(1, |a| a.lanes)
+    /// Numbers of an access's type in an element of its array, as the kernel declares that.
+    pub fn lanes(&self, access: &MemoryAccess) -> i64 {
+        let declared = self.arguments.iter().find(|a| a.name == access.array);
+        declared.map_or(1, |a| (a.bytes / i64::from(access.element).max(1)).max(1))
     }
 
     /// Dimensions that the launch has whatever the kernel asks for.
@@ -321,19 +333,6 @@ fn element(ty: &ParameterType) -> Option<ElementType> {
         By::Buffer | By::Local => Some(ty.element.unwrap_or(ElementType::Uchar)),
         By::Whole => ty.bytes.map(|_| ty.element.unwrap_or(ElementType::Uchar)),
         By::Value => ty.element,
-    }
-}
-
-/// Components of an element of a buffer.
-fn lanes(ty: &ParameterType) -> i64 {
-    let element = ty.text.trim_end_matches([' ', '*']);
-    let digits = element.trim_start_matches(|c: char| !c.is_ascii_digit());
-    match digits.parse::<i64>() {
-        Ok(lanes @ 2..=16) if ty.element.is_some() && ty.text.ends_with('*') => match lanes {
-            3 => 4,
-            lanes => lanes,
-        },
-        _ => 1,
     }
 }
 

@@ -26,10 +26,12 @@ use crate::walk::{Arrays, Reached, walk, with_ids};
 const FACTORS: [i64; 16] = [3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59];
 /// Most inputs that are multiplied for a length.
 const MAX_FACTORS: usize = 3;
-/// Components of vectors, and other numbers of elements for each of what there is.
-const TIMES: [i64; 5] = [1, 2, 4, 8, 16];
+/// Most numbers for each of what there is.
+const MAX_NUMBERS: i64 = 256;
 /// Bytes of local memory that every device has.
 const LOCAL: i64 = 32 << 10;
+/// Bytes of a buffer that every device has room for.
+const BUFFER: i64 = 1 << 30;
 /// Most forms of a length that follow from accesses.
 const MAX_CORNERS: usize = 4;
 /// Configurations that are examined.
@@ -124,7 +126,7 @@ pub(crate) fn lengths(draft: &mut Draft, problem: &Problem, reading: &KernelRead
         let length = match (form, corner) {
             // Plain forms are better to read; of local memory there is little.
             (Some(form), Some(corner))
-                if form.0 / if by == By::Local { 1 } else { 2 } > corner.0 =>
+                if form.0 * 2 / if by == By::Local { 2 } else { 3 } > corner.0 =>
             {
                 Some(corner)
             }
@@ -188,15 +190,19 @@ fn within(draft: &mut Draft, found: &Found<'_>, points: &mut Vec<Point<'_>>) {
     }
 }
 
-/// Guessed sizes become smaller until local memory of their length is there.
+/// Guessed sizes become smaller until there is memory for what is as long as they are.
 fn fit(draft: &mut Draft) {
     let values = draft.inputs.clone();
-    let locals = draft.arguments.iter().filter(|a| a.by == By::Local);
-    let lengths = locals.filter_map(|a| {
-        Some((parse::parse(&a.value).ok()?, i64::try_from(a.element.bytes()).ok()?))
+    let lengths = draft.arguments.iter().filter_map(|a| {
+        let most = match a.by {
+            By::Local => LOCAL,
+            By::Buffer => BUFFER,
+            By::Value | By::Whole => return None,
+        };
+        Some((parse::parse(&a.value).ok()?, i64::try_from(a.element.bytes()).ok()?, most))
     });
-    let lengths: Vec<(SymbolExpr, i64)> = lengths.collect();
-    for (length, bytes) in lengths {
+    let lengths: Vec<(SymbolExpr, i64, i64)> = lengths.collect();
+    for (length, bytes, most) in lengths {
         let names = draft.guessed.iter().filter(|guess| has_name(&length, |name| name == **guess));
         let names = names.cloned().collect_vec();
         let size = |draft: &Draft| {
@@ -205,7 +211,7 @@ fn fit(draft: &mut Draft) {
             let values = values.keys().map(|n| (n.clone(), draft.inputs[n])).chain(all).collect();
             with_ids(draft, &length, &values)?.eval(&[]).ok()?.checked_mul(bytes)
         };
-        while size(draft).is_none_or(|size| size > LOCAL)
+        while size(draft).is_none_or(|size| size > most)
             && names.iter().any(|n| draft.inputs[n] > 1)
         {
             names.iter().for_each(|n| draft.inputs[n] = (draft.inputs[n] / 4).max(1));
@@ -228,9 +234,47 @@ fn forms(draft: &Draft, by: By, ends: &[(&IndexMap<String, i64>, i64)]) -> Vec<S
     let single = inputs.iter().map(|input| vec![input.clone()]);
     let others = if by == By::Local { single.collect_vec() } else { launch.collect() };
     let all = products.chain(squares).chain(others);
-    let times = |n: i64| (n > 1).then(|| n.to_string()).into_iter();
-    let sized = all.cartesian_product(TIMES).map(|(names, n)| times(n).chain(names).join(" * "));
-    sized.chain(number.map(|n| n.to_string())).collect()
+    // As many numbers for each as are reached anywhere.
+    let times = |names: &[String]| {
+        let product = parse::parse(&names.join(" * ")).ok()?;
+        let each = ends.iter().map(|(values, end)| {
+            let product = with_ids(draft, &product, values)?.eval(&[]).ok().filter(|n| *n > 0)?;
+            Some(end / product + i64::from(end % product > 0))
+        });
+        each.collect::<Option<Vec<i64>>>()?.into_iter().max().filter(|n| *n <= MAX_NUMBERS)
+    };
+    let sized = all.filter_map(|names| {
+        let number = times(&names)?;
+        Some((number > 1).then(|| number.to_string()).into_iter().chain(names).join(" * "))
+    });
+    let bordered = if by == By::Buffer { bordered(&inputs, ends) } else { Vec::new() };
+    sized.chain(bordered).chain(number.map(|n| n.to_string())).collect()
+}
+
+/// Products of inputs, with or without a row more, and as many elements more everywhere.
+fn bordered(inputs: &[String], ends: &[(&IndexMap<String, i64>, i64)]) -> Vec<String> {
+    let repeated = inputs.iter().flat_map(|name| [name, name]).collect_vec();
+    let products = (1..=MAX_FACTORS.min(repeated.len()))
+        .flat_map(|n| repeated.iter().copied().combinations(n))
+        .unique();
+    let rows = std::iter::once(None).chain(inputs.iter().map(Some));
+    let form = |(names, row): (Vec<&String>, Option<&String>)| {
+        let more = |(values, end): &(&IndexMap<String, i64>, i64)| {
+            let mut factors = names.iter().map(|name| values.get(*name));
+            let product = factors.try_fold(1_i64, |all, n| all.checked_mul(*n?))?;
+            let row = row.map_or(Some(0), |name| values.get(name).copied())?;
+            end.checked_sub(product)?.checked_sub(row)
+        };
+        let more = ends.iter().map(more).all_equal_value().ok().flatten().filter(|n| *n >= 0)?;
+        let number = (more > 0).then(|| more.to_string());
+        let product = names.iter().join(" * ");
+        Some(std::iter::once(product).chain(row.cloned()).chain(number).join(" + "))
+    };
+    let known = ends.iter().map(|(values, _)| values).unique_by(|v| v.values().collect_vec());
+    if known.count() < 3 {
+        return Vec::new();
+    }
+    products.cartesian_product(rows.collect_vec()).filter_map(form).collect()
 }
 
 /// What accesses reach with the last item of the last group, in the last iterations.

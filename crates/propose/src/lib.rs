@@ -22,6 +22,7 @@
 //!    are reported, and two configurations are simulated as `tune` does it.
 
 pub mod names;
+mod pitch;
 
 mod answers;
 mod check;
@@ -111,12 +112,9 @@ pub fn propose(
     let read = |draft: &Draft| attached(draft, folder, platforms, setup);
     let mut first = answered(&mut draft, &outline, &read)?;
     if let Ok((_, reading)) = &first
-        && let Some(dimensions) = fewer(reading, &draft)
+        && let Some(other) = relaunched(unlaunched, reading)
     {
-        // Other kernels of the file have more.
-        draft = Draft { asked: dimensions, ..unlaunched };
-        draft.dimensions = dimensions.max(draft.fixed_dimensions());
-        launch::preliminary(&mut draft);
+        draft = other;
         first = answered(&mut draft, &outline, &read)?;
     }
     let fault = match first {
@@ -184,10 +182,19 @@ fn attached(
     Ok((problem, reading))
 }
 
-/// Dimensions that the kernel asks for, if they are fewer than those of the launch.
-fn fewer(reading: &KernelReading, draft: &Draft) -> Option<usize> {
+/// The draft with another launch, if a reading says more of it than the source's words: fewer
+/// dimensions, as other kernels of the file have more, groups as large as `|` has room for, or
+/// strides that are the length of no row.
+fn relaunched(mut draft: Draft, reading: &KernelReading) -> Option<Draft> {
     let asked = reading.extracted.variants.iter().map(|v| v.steps.dimensions).max()?;
-    Some(asked).filter(|asked| *asked < draft.asked)
+    let fewer = asked < draft.asked;
+    if fewer {
+        draft.asked = asked;
+        draft.dimensions = asked.max(draft.fixed_dimensions());
+    }
+    launch::preliminary(&mut draft);
+    let changed = [tie::joined(&mut draft, reading), pitch::steps(&mut draft, reading), fewer];
+    changed.contains(&true).then_some(draft)
 }
 
 /// Whether a part of the problem file is what the user wished.

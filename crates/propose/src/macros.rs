@@ -10,6 +10,9 @@ use crate::domain;
 use crate::draft::Draft;
 use crate::names::{Role, role, small};
 
+/// Why a macro has the values it has, where neither its name nor the source says more.
+pub(crate) const GUESS: &str = "a guess";
+
 /// Decides the macros that directives mention and the source does not define itself.
 pub(crate) fn of_directives(draft: &mut Draft, outline: &Outline) {
     let mut left = Vec::new();
@@ -101,7 +104,7 @@ fn domain_of(
         Some(Role::Tile) => within(8, 64, "a tile's size, by its name"),
         Some(Role::PerItem) => within(1, 8, "elements of an item, by its name"),
         Some(Role::Vector) => within(1, 8, "components of a vector, by its name"),
-        Some(Role::Flag | Role::Size) | None => within(1, 16, "a guess"),
+        Some(Role::Flag | Role::Size) | None => within(1, 16, GUESS),
     }
 }
 
@@ -133,11 +136,12 @@ pub(crate) fn declare(
         // Names without a meaning that are left may follow from these.
         return true;
     }
-    // No number is called.
+    // No number is called. What the source declares may have a meaning once the others have one.
     let values = values.iter().filter(|name| !draft.knows(name) && !outline.calls(name));
-    for name in values.cloned().collect_vec() {
-        let m = outline.macros.get(&name).cloned().unwrap_or_default();
-        add(draft, &name, &m, role(&name), None);
+    let (declared, free): (Vec<_>, Vec<_>) = values.partition(|name| outline.declares(name));
+    for name in if free.is_empty() { declared } else { free } {
+        let m = outline.macros.get(name).cloned().unwrap_or_default();
+        add(draft, name, &m, role(name), None);
     }
     sizes(draft);
     known(draft) > before

@@ -31,10 +31,9 @@ const GROUPS: &str = "\
     THREADBLOCK THREADBLOCKSIZE TB TBS TPB";
 
 /// Names of sizes, without blanks and dimension.
-const SIZES: [&str; 20] = [
-    "N", "M", "K", "W", "H", "NX", "NY", "NZ", "NI", "NJ", "NK", "NL", "NM", "SIZE", "LEN",
-    "LENGTH", "WIDTH", "HEIGHT", "DEPTH", "SAMPLES",
-];
+const SIZES: &str = "\
+    N M K W H NX NY NZ NI NJ NK NL NM SIZE LEN LENGTH WIDTH HEIGHT DEPTH SAMPLES PITCH LDA \
+    LDB LDC";
 
 /// What a macro of this name is for, if that can be told.
 pub fn role(name: &str) -> Option<Role> {
@@ -75,7 +74,7 @@ pub fn role(name: &str) -> Option<Role> {
     }
     let last = words.last().map(String::as_str).unwrap_or_default();
     let counted = has(&words[..1], &["NUM", "N", "NR", "NO"]);
-    (SIZES.contains(&last) || counted).then_some(Role::Size)
+    (SIZES.split(' ').any(|name| name == last) || counted).then_some(Role::Size)
 }
 
 /// What an argument or a size of this name is likely to be, if that is no size of the whole task.
@@ -97,6 +96,11 @@ pub fn small(name: &str) -> Option<i64> {
         |word: &str, known: &str| word == known || (known.len() > 2 && word.starts_with(known));
     let has = |known: &str| words.iter().any(|word| exact(word, known));
     SMALL.iter().find(|(names, _)| names.split(' ').any(has)).map(|(_, value)| *value)
+}
+
+/// Whether a number of this name may be how far rows are apart.
+pub fn is_stride(name: &str) -> bool {
+    words(name).iter().any(|word| word == "STRIDE")
 }
 
 /// The words of a name, in capitals: at `_`, where small letters are followed by a capital, and

@@ -104,7 +104,7 @@ impl Samples {
                         values,
                     )?,
                 };
-                let share = self.quotient(apart, [draft.lanes(&s.access.array); 2])?;
+                let share = self.quotient(apart, [draft.lanes(s.access); 2])?;
                 Some(self.repeated(draft, s, (d, values), share))
             };
             some.filter_map(distance).collect_vec()
@@ -155,10 +155,24 @@ impl Samples {
             let turns = (0..seen.loops.len()).map(|k| format!("$turn_{k}"));
             turns.filter_map(move |turn| {
                 let apart = self.growth(draft, offset?, &turn, values)?;
-                self.quotient(apart, [draft.lanes(&seen.access.array); 2])
+                self.quotient(apart, [draft.lanes(seen.access); 2])
             })
         });
         rows.filter(|share| share.is_one()).find_map(|share| share.row)
+    }
+
+    /// The inputs that one more group in a dimension multiplies in an address.
+    pub fn inputs(
+        &self,
+        draft: &Draft,
+        seen: &Seen<'_>,
+        (d, values): (usize, &[i64]),
+    ) -> Vec<String> {
+        let offset = seen.access.offset.as_ref();
+        let growth = offset.and_then(|n| self.growth(draft, n, &format!("$group_{d}"), values));
+        let has = |s: &Sample| s.input && growth.is_some_and(|[n, _]| n % s.prime == 0);
+        let names = self.names.iter().filter(|(_, sample)| has(sample));
+        names.map(|(name, _)| name.clone()).collect()
     }
 
     /// How much one more of an id adds to a number, away from where ids begin.

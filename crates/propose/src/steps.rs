@@ -101,7 +101,14 @@ fn launch(
     };
     let Elements { guarded, guessed, input: elements } = match own {
         Some(input) => Elements { guarded: false, guessed: false, input: input.clone() },
-        None => elements(draft, (d, &share), all, &rows),
+        None => {
+            let each = variants.iter().zip(all);
+            let each = each.flat_map(|(v, found)| found.accesses.iter().map(move |seen| (v, seen)));
+            let rows_of = each.flat_map(|(v, seen)| samples.inputs(draft, seen, (d, &v.values)));
+            let taken = share.row.iter().cloned().chain(rows_of).collect_vec();
+            let row = if d == 0 { rows() } else { None };
+            elements(draft, d, all, (row, taken))
+        }
     };
     let covered = share.text();
     draft.globals[d] = global(draft, d, &share, (&elements, guarded));
@@ -166,23 +173,27 @@ struct Elements {
     input: String,
 }
 
-/// The input that states how many elements there are in a dimension.
+/// The input that states how many elements there are in a dimension: a row is as long as rows are
+/// apart, and what multiplies an id is the length of its rows and not their number.
 fn elements(
-    draft: &Draft,
-    (d, share): (usize, &Share),
+    draft: &mut Draft,
+    d: usize,
     found: &[Found<'_>],
-    rows: &dyn Fn() -> Option<String>,
+    (row, taken): (Option<String>, Vec<String>),
 ) -> Elements {
     if let Some(input) = compared(draft, d, found) {
         return Elements { guarded: true, guessed: false, input };
     }
-    let taken = share.row.iter().cloned().collect_vec();
     let all = sizes(draft);
     let rest = all.iter().filter(|name| !taken.contains(name)).cloned().collect_vec();
-    let row = if d == 0 { rows() } else { None };
+    let row = row.filter(|row| !taken.contains(row));
     let guessed = row.is_none() && rest.len() > 1;
     let found = row.or_else(|| rest.get(d.saturating_sub(1)).or(rest.last()).cloned());
-    let input = found.or_else(|| all.first().cloned()).unwrap_or_else(|| "1".to_owned());
+    let input = found.unwrap_or_else(|| match all.as_slice() {
+        [] => "1".to_owned(),
+        [square] => square.clone(),
+        _ => items(draft, d),
+    });
     Elements { guarded: false, guessed, input }
 }
 
@@ -191,22 +202,47 @@ fn compared(draft: &Draft, d: usize, found: &[Found<'_>]) -> Option<String> {
     found.iter().find_map(|found| guard(draft, d, found)).map(|(input, _)| input)
 }
 
-/// The first comparison of ids of a dimension with an input: the input, and the ids.
+/// The first comparison of ids of a dimension with an input, else with a product: the limit, and
+/// the ids.
 fn guard(draft: &Draft, d: usize, found: &Found<'_>) -> Option<(String, SymbolExpr)> {
-    let mut first = None;
+    let mut all = Vec::new();
     for condition in &found.conditions {
         comparisons(condition, &mut |a, b| {
             for (id, limit) in [(a, b), (b, a)] {
-                let of_group = has_name(id, |name| name == format!("$group_{d}"));
-                let limit = in_problem(limit, draft).map(|limit| limit.to_string());
-                let limit = limit.filter(|name| of_group && draft.inputs.contains_key(name));
-                if let (None, Some(input)) = (&first, limit) {
-                    first = Some((input, id.clone()));
+                if has_name(id, |name| name == format!("$group_{d}"))
+                    && let Some(limit) = in_problem(limit, draft)
+                {
+                    all.push(undivided(draft, id, limit));
                 }
             }
         });
     }
-    first
+    let input = |number: &SymbolExpr| draft.inputs.contains_key(&number.to_string());
+    let first = all.iter().find(|(_, limit)| input(limit));
+    let first = first.or_else(|| all.iter().find(|(_, limit)| is_product(limit, &input)));
+    first.map(|(id, limit)| (limit.to_string(), id.clone()))
+}
+
+/// `id / width < height` as `id < height * width`.
+fn undivided(draft: &Draft, id: &SymbolExpr, limit: SymbolExpr) -> (SymbolExpr, SymbolExpr) {
+    if let Expr::Binary(BinaryOp::FloorDiv, whole, width) = id
+        && let Some(width) = in_problem(width, draft)
+    {
+        return undivided(draft, whole, Expr::binary(BinaryOp::Mul, limit, width));
+    }
+    (id.clone(), limit)
+}
+
+/// Whether a number is a product of inputs, and of numbers.
+fn is_product(number: &SymbolExpr, input: &impl Fn(&SymbolExpr) -> bool) -> bool {
+    match number {
+        Expr::Binary(BinaryOp::Mul, a, b) => {
+            let (a, b) = (&**a, &**b);
+            let factor = |n: &SymbolExpr| matches!(n, Expr::Int(_)) || is_product(n, input);
+            is_product(a, input) && factor(b) || factor(a) && is_product(b, input)
+        }
+        number => input(number),
+    }
 }
 
 /// Where rows are as long as the launch is wide (`i + j * get_global_size(0)`), the launch states

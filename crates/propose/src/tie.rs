@@ -5,12 +5,14 @@
 //! nothing differs between the items of a dimension, it has one.
 
 use itertools::Itertools;
+use tickbound_opencl::KernelReading;
 use tickbound_opencl::extract::Variant;
 use tickbound_opencl::steps::{AddressSpace, SymbolExpr, has_name};
 
 use crate::draft::Draft;
 use crate::found::{Found, Seen};
 use crate::launch::AXES;
+use crate::macros::GUESS;
 use crate::share::{Pair, Samples, Share};
 
 /// Gives a group the size in a dimension that follows from its accesses, if it has a parameter of
@@ -37,7 +39,10 @@ pub(crate) fn tie(
                 .filter(move |s| s.access.space == AddressSpace::Global && s.access.store == store);
             some.filter_map(|seen| size(draft, samples, (seen, d), &variant.values)).next()
         };
-        Some((variant.values.as_slice(), stored(true).or_else(|| stored(false))?))
+        // A group that stores columns tells nothing of its width; what it loads as rows does.
+        let plain = |size: &Share| size.row.is_none() && size.divisor == 1;
+        let size = stored(true).filter(plain).or_else(|| stored(false))?;
+        Some((variant.values.as_slice(), size))
     });
     let each: Option<Vec<(&[i64], Share)>> = each.collect();
     let Some(size) = each.and_then(|each| Share::together(structural, &each)) else { return };
@@ -47,11 +52,33 @@ pub(crate) fn tie(
     }
 }
 
+/// Gives groups as many items as `|` joins to the number of a group. False if none is so joined.
+pub(crate) fn joined(draft: &mut Draft, reading: &KernelReading) -> bool {
+    let steps = reading.extracted.variants.iter().map(|variant| &variant.steps);
+    let own = |(d, _): &(usize, i64)| draft.locals.get(*d).is_some_and(|own| draft.is_own(own));
+    let all = steps
+        .flat_map(|steps| steps.joined.clone())
+        .filter(own)
+        .sorted()
+        .dedup_by(|a, b| a.0 == b.0);
+    let all = all.collect_vec();
+    for (d, items) in &all {
+        set(draft, *d, &items.to_string(), "local ids are joined to those of groups by `|`");
+    }
+    !all.is_empty()
+}
+
 fn set(draft: &mut Draft, d: usize, text: &str, why: &str) {
     let own = std::mem::replace(&mut draft.locals[d], text.to_owned());
-    draft.parameters.shift_remove(&own);
+    let domain = draft.parameters.shift_remove(&own);
     draft.notes.retain(|note| !note.starts_with(&format!("parameters.{own}:")));
     draft.globals.iter_mut().for_each(|size| *size = size.replace(&own, text));
+    let guess = format!("parameters.{text}: {GUESS}");
+    let note = draft.notes.iter_mut().find(|note| **note == guess);
+    if let (Some(note), Some(domain)) = (note, domain) {
+        *note = format!("parameters.{text}: a group's size, by how far groups are apart");
+        draft.parameters.insert(text.to_owned(), domain);
+    }
     draft.note(format!("launch: groups of {text} in {}: {why}", AXES[d.min(2)]));
 }
 

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::formulas::FormulaId;
+use super::formulas::{Formula, FormulaId};
 use super::nodes::{NodeKind, Reach};
 use super::places::ObjectPlace;
 use super::symbolic::Poly;
 use super::types::{self, Integer};
 use super::value::{Pointer, ReadValue, Target, VariableIds, holds_pointers};
 use super::{Read, Reader};
-use crate::ast::{AddressSpace, CExpr, ExprKind, SourcePlace, Type, VariableId};
+use crate::ast::{AddressSpace, CExpr, ExprKind, SourcePlace, Type, VariableId, members};
 use crate::steps::Dependence;
 
 impl<'a> Reader<'a> {
@@ -39,7 +39,10 @@ impl<'a> Reader<'a> {
                 }
             }
             ObjectPlace::Memory(space, name, offset) => {
-                let formula = self.access(false, (*space, name, offset), types::parts(ty), at);
+                let formula = match members(ty) {
+                    Some(members) => self.load_members((*space, name, offset), &members, at),
+                    None => self.access(false, (*space, name, offset), types::parts(ty), at),
+                };
                 let known = self.known_constant(*space, name, ty);
                 known.unwrap_or_else(|| self.made(ty, Dependence::Data, formula))
             }
@@ -81,9 +84,17 @@ impl<'a> Reader<'a> {
                 self.set_part_formula(ids, before, offset, formula);
             }
             ObjectPlace::Memory(space, name, offset) => {
-                self.access(true, (*space, name, offset), types::parts(ty), at);
-                let formula = self.formula_of(&value);
-                self.store_formula((*space, name, offset), vec![formula], true);
+                let whole = self.formula_of(&value);
+                let Some(members) = members(ty) else {
+                    self.store_whole((*space, name, offset), ty, whole, at);
+                    return Ok(());
+                };
+                for (start, ty) in members {
+                    let start = Poly::int(start);
+                    let formula = self.formulas.element(&mut self.terms, whole, &start);
+                    let offset = self.terms.add(offset, &start);
+                    self.store_whole((*space, name, &offset), ty, formula, at);
+                }
             }
             ObjectPlace::Lane(whole, vector, lane) => match &**whole {
                 ObjectPlace::Variable(id) => {
@@ -236,6 +247,36 @@ impl<'a> Reader<'a> {
         let formula = reach.formula;
         self.emit(NodeKind::Access(reach), at);
         formula
+    }
+
+    /// Stores to memory what is no structure.
+    fn store_whole(
+        &mut self,
+        place: (AddressSpace, &Rc<str>, &Poly),
+        ty: &Type,
+        formula: FormulaId,
+        at: &SourcePlace,
+    ) {
+        self.access(true, place, types::parts(ty), at);
+        self.store_formula(place, vec![formula], true);
+    }
+
+    /// Loads the members of a structure one by one, as compilers do. Gives back the formula of the
+    /// whole.
+    fn load_members(
+        &mut self,
+        (space, name, offset): (AddressSpace, &Rc<str>, &Poly),
+        members: &[(i64, &Type)],
+        at: &SourcePlace,
+    ) -> FormulaId {
+        let mut whole = FormulaId::UNKNOWN;
+        for (start, ty) in members {
+            let start = Poly::int(*start);
+            let offset = self.terms.add(offset, &start);
+            let member = self.access(false, (space, name, &offset), types::parts(ty), at);
+            whole = self.formulas.add(Formula::Stored(whole, start, member));
+        }
+        whole
     }
 
     /// Notes an access of a private array, which may have to live in memory.

@@ -83,8 +83,8 @@ impl<'a> Reader<'a> {
         let read_only = self.entry.parameters.iter().filter(|parameter| parameter.read_only);
         let read_only = read_only.map(|parameter| parameter.name.clone()).collect();
         let required = self.required_group()?;
-        let (assumed, dimensions) = (self.assumed, self.dimensions);
-        Ok(KernelSteps { body, locals, privates, read_only, required, assumed, dimensions })
+        let (assumed, dimensions, joined) = (self.assumed, self.dimensions, self.terms.joined);
+        Ok(KernelSteps { body, locals, privates, read_only, required, assumed, dimensions, joined })
     }
 
     /// The group that `reqd_work_group_size` of the kernel requires; the preprocessor has put its

@@ -18,6 +18,8 @@ pub(crate) use conditions::{
 };
 pub use conditions::{depends_on_item, has_name, picks_one};
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use tickbound_expr::Expr;
 
@@ -45,6 +47,9 @@ pub struct KernelSteps {
     pub assumed: Vec<Assumed>,
     /// Dimensions whose ids or sizes it asks for: 1 to 3.
     pub dimensions: usize,
+    /// For dimensions whose local id is joined to other numbers by `|`, where larger groups may be
+    /// launched: the most items of a group for which that is a sum.
+    pub joined: BTreeMap<usize, i64>,
 }
 
 /// The group that `reqd_work_group_size` of a kernel requires.

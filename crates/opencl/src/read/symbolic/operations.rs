@@ -264,6 +264,8 @@ impl PolyTerms {
         {
             return self.or(a, b);
         }
+        self.note_joined(a, b);
+        self.note_joined(b, a);
         // a | b = a + b - (a & b)
         let both = self.bit_and(a, b);
         let sum = self.add(a, b);
@@ -311,8 +313,19 @@ impl PolyTerms {
     fn disjoint(&self, a: &Poly, b: &Poly) -> bool {
         let coefficients = a.terms().iter().map(|(_, coefficient)| coefficient.trailing_zeros());
         let Some(zeros) = coefficients.min() else { return false };
-        let range = self.interval(b);
-        range.least >= 0 && range.greatest < 1 << zeros.min(62)
+        let within = |range: WideInterval| range.least >= 0 && range.greatest < 1 << zeros.min(62);
+        let local = |atom| matches!(self.kind(atom), AtomKind::Name(n) if n.starts_with("$lid_"));
+        within(self.interval(b)) || b.atoms().all(local) && within(self.in_launch(b, &self.launch))
+    }
+
+    /// Notes of `a | b`, where `b` is a local id, the most items of a group for which it is a sum.
+    fn note_joined(&mut self, a: &Poly, b: &Poly) {
+        let coefficients = a.terms().iter().map(|(_, coefficient)| coefficient.trailing_zeros());
+        let id = |d: &usize| b.as_atom().is_some_and(|atom| self.find("lid", *d) == Some(atom));
+        if let (Some(zeros), Some(d)) = (coefficients.min(), (0..3).find(id)) {
+            let items = self.joined.entry(d).or_insert(i64::MAX);
+            *items = (*items).min(1 << zeros.min(62));
+        }
     }
 
     fn not_negative_below(&self, a: &Poly) -> Option<WideInterval> {

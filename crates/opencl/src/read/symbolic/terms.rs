@@ -88,6 +88,9 @@ pub struct PolyTerms {
     pub sums: HashMap<Poly, (Poly, i64)>,
     /// Bounds of the launch in each dimension; empty where its sizes are not known.
     pub launch: Vec<LaunchBound>,
+    /// For dimensions whose local id is joined to other numbers by `|`, the most items of a group
+    /// for which that is a sum.
+    pub joined: BTreeMap<usize, i64>,
     /// For dimensions in which they are known, the items of a group.
     pub local_sizes: BTreeMap<usize, Poly>,
     /// Whether polynomials are below zero by the bounds of their atoms alone, for each depth. What
