@@ -219,11 +219,6 @@ fn sources_that_cannot_be_read() {
              \"branches\": { \"k: x[0] > 3\": \"both\" } to the kernel in the problem file, or \
              \"then\" or \"else\" instead of \"both\"; \"k\" answers for all of its branches",
         ),
-        (
-            "kernel void k(global int *x) {\n    switch (x[0]) {\n    case 1: x[1] = 1;\n    }\n}\n",
-            "k.cl:2: the switch depends on data; write it with `if`, whose branches the problem \
-             file can answer",
-        ),
     ] {
         let folder = TempDir::new().expect("a folder");
         fs::write(folder.path().join("k.cl"), source).expect("written");

@@ -132,10 +132,10 @@ pub enum Type {
     /// An array. The length is an expression over macros and constants; `None` if it was not
     /// given.
     Array(Box<Type>, Option<Box<CExpr>>),
-    /// A structure with its fields.
+    /// A structure with its fields in order; a structure or union without a name inside, whose
+    /// members are those of this one, is a field with an empty name. Attributes are not known.
     Struct(String, Arc<Vec<(String, Type)>>),
-    /// A union with its fields, or a structure whose fields may overlap or lie anywhere: with a
-    /// nameless one inside, or with attributes.
+    /// A union with its fields, all at its beginning.
     Union(String, Arc<Vec<(String, Type)>>),
     /// Any other, by name: images, samplers, events, pipes.
     Other(String),

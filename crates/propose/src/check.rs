@@ -97,10 +97,8 @@ fn left_out(draft: &Draft, point: &Point<'_>) -> Option<String> {
         let elements = stored.get(own.as_str())?.as_ref()?;
         let length = with_ids(draft, &parse::parse(&argument.value).ok()?, &values)?;
         let length = length.eval(&[]).ok().and_then(|n| usize::try_from(n).ok())?;
-        // Structures are given as bytes.
-        let wide = usize::try_from(point.arrays.get(own.as_str())?.bytes).unwrap_or(1);
-        let numbers = (wide / argument.element.bytes()).max(1);
-        let missing = length.saturating_sub(elements.len().saturating_mul(numbers));
+        let stored = usize::try_from(elements.values().sum::<i64>()).ok()?;
+        let missing = length.saturating_sub(stored / argument.element.bytes());
         (4 * missing >= length.max(1)).then(|| {
             let values = draft.parameters.keys().filter_map(|name| Some((name, values.get(name)?)));
             let values = values.map(|(name, value)| format!(", {name}={value}")).join("");

@@ -58,6 +58,19 @@ pub(crate) fn items(draft: &mut Draft, d: usize) -> String {
     name
 }
 
+/// Removes the inputs for work items that nothing takes, as the source has a number.
+pub(crate) fn remove_unused_items(draft: &mut Draft) {
+    let lengths = draft.arguments.iter().map(|argument| &argument.value);
+    let texts = draft.globals.iter().chain(&draft.constraints).chain(lengths).cloned();
+    let texts = texts.chain(draft.bounds.values().map(ToString::to_string)).collect_vec();
+    let unused = |name: &String| {
+        name.starts_with("items") && !texts.iter().any(|text| text.contains(name.as_str()))
+    };
+    let names = draft.guessed.iter().filter(|name| unused(name)).cloned().collect_vec();
+    draft.guessed.retain(|name| !names.contains(name));
+    draft.inputs.retain(|name, _| !names.contains(name));
+}
+
 fn locals(draft: &mut Draft) -> Vec<String> {
     let dimensions = draft.dimensions;
     if !draft.wishes.local.is_empty() {

@@ -6,6 +6,8 @@
 //! reaches with the last item - that is long enough in all of them, and of these the shortest.
 //! Inputs are given values that differ, so that products of them differ too.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
 use itertools::Itertools;
 use tickbound_elimination::TableLimits;
@@ -24,6 +26,8 @@ use crate::walk::{Arrays, Reached, walk, with_ids};
 
 /// Inputs are multiplied with these. Where there are more inputs, lengths are guesses.
 const FACTORS: [i64; 16] = [3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59];
+/// By how much more those that are the length of a row: its elements fit into it.
+const LONGER: i64 = 64;
 /// Most inputs that are multiplied for a length.
 const MAX_FACTORS: usize = 3;
 /// Most numbers for each of what there is.
@@ -63,6 +67,7 @@ pub(crate) fn points<'s>(
     let drawn = (0..2 * CONFIGURATIONS).filter_map(|_| configurations.random(&mut random));
     let some = configurations.first().into_iter().chain(drawn).unique_by(|c| c.0.clone());
     let extracted = &reading.extracted;
+    let rows = rows(&extracted.variants);
     let mut points = Vec::new();
     for configuration in some.take(CONFIGURATIONS) {
         let names = problem.parameters.iter().map(|p| p.name.clone());
@@ -73,7 +78,12 @@ pub(crate) fn points<'s>(
             [vec![1; all], FACTORS[..all].to_vec(), FACTORS[..all].iter().rev().copied().collect()]
         {
             let inputs = draft.inputs.iter().zip(factors);
-            let inputs = inputs.map(|((name, v), factor)| (name.clone(), v.saturating_mul(factor)));
+            let factor = |name: &String, factor| match factor > 1 && rows.contains(name) {
+                true => factor + LONGER,
+                false => factor,
+            };
+            let inputs =
+                inputs.map(|((name, v), n)| (name.clone(), v.saturating_mul(factor(name, n))));
             let values: IndexMap<_, _> = inputs.chain(parameters.clone()).collect();
             let value = |name| own(name).copied().or_else(|| draft.defines.get(name)?.as_i64());
             let key: Option<Vec<i64>> = extracted.structural.iter().map(value).collect();
@@ -87,6 +97,25 @@ pub(crate) fn points<'s>(
         }
     }
     points
+}
+
+/// The names that something is multiplied by in an address.
+fn rows(variants: &[Variant]) -> BTreeSet<String> {
+    fn factors(number: &SymbolExpr, all: &mut BTreeSet<String>) {
+        if let Expr::Binary(BinaryOp::Mul, a, b) = number {
+            let names = [a, b].into_iter().filter_map(|side| match &**side {
+                Expr::Name(name) => Some(name.trim_start_matches('$').to_owned()),
+                _ => None,
+            });
+            all.extend(names);
+        }
+        number.parts().for_each(|part| factors(part, all));
+    }
+    let mut all = BTreeSet::new();
+    let found = variants.iter().map(Found::of).collect_vec();
+    let accesses = found.iter().flat_map(|found| &found.accesses);
+    accesses.filter_map(|s| s.access.offset.as_ref()).for_each(|n| factors(n, &mut all));
+    all
 }
 
 /// Whether the constraints hold.
@@ -114,25 +143,13 @@ pub(crate) fn lengths(draft: &mut Draft, problem: &Problem, reading: &KernelRead
         let bytes = i64::try_from(argument.element.bytes()).unwrap_or(1);
         let reached =
             |point: &Point<'_>| point.arrays.get(own.as_str()).copied().unwrap_or_default();
-        // Elements of structures are given as bytes.
-        let end = |r: Reached| r.end.saturating_mul(r.bytes.max(bytes)) / bytes;
+        let end = |r: Reached| r.end / bytes + i64::from(r.end % bytes > 0);
         let ends = points.iter().map(|p| (&p.values, end(reached(p)))).collect_vec();
         let known = !points.is_empty()
             && !points.iter().any(|p| reached(p).open)
             && ends.iter().all(|(_, end)| *end > 0);
-        let accesses = found.accesses.iter().filter(|s| s.access.array == *own);
-        let form = shortest(draft, &forms(draft, by, &ends), &ends);
-        let corner = shortest(draft, &corners(draft, &accesses.collect_vec()), &ends);
-        let length = match (form, corner) {
-            // Plain forms are better to read; of local memory there is little.
-            (Some(form), Some(corner))
-                if form.0 * 2 / if by == By::Local { 2 } else { 3 } > corner.0 =>
-            {
-                Some(corner)
-            }
-            (form, corner) => form.or(corner),
-        };
-        let length = length.map(|(_, text)| text);
+        let accesses = found.accesses.iter().filter(|s| s.access.array == *own).collect_vec();
+        let length = length(draft, by, &accesses, &ends);
         if !known {
             guessed.push(name);
         }
@@ -145,6 +162,37 @@ pub(crate) fn lengths(draft: &mut Draft, problem: &Problem, reading: &KernelRead
     }
 }
 
+/// The length of one buffer, of which these numbers of elements are reached.
+fn length(
+    draft: &Draft,
+    by: By,
+    accesses: &[&Seen<'_>],
+    ends: &[(&IndexMap<String, i64>, i64)],
+) -> Option<String> {
+    let corners = corners(draft, accesses);
+    let inside = |name: &&String| corners.iter().any(|text| mentions(text, name));
+    let own = draft.inputs.keys().filter(inside).cloned().collect_vec();
+    let inputs = draft.inputs.keys().cloned().collect_vec();
+    let some = |names: &&Vec<String>| !names.is_empty() || draft.inputs.is_empty();
+    // Others may fit by chance.
+    let form = [own, inputs]
+        .iter()
+        .filter(some)
+        .find_map(|names| shortest(draft, &forms(draft, names, by, ends), ends));
+    let corner = shortest(draft, &corners, ends);
+    // Plain forms are better to read; of local memory there is little.
+    let long = if by == By::Local { 2 } else { 3 };
+    let (_, length) = match (form, corner) {
+        (Some(form), Some(corner)) if form.0 * 2 / long > corner.0 => corner,
+        (form, corner) => form.or(corner)?,
+    };
+    Some(length)
+}
+
+fn mentions(text: &str, name: &str) -> bool {
+    parse::parse(text).is_ok_and(|number| has_name(&number, |own| own == name))
+}
+
 /// Groups are no larger than local arrays of the source allow.
 fn within(draft: &mut Draft, found: &Found<'_>, points: &mut Vec<Point<'_>>) {
     let Some(variant) = points.first().map(|point| point.variant) else { return };
@@ -155,9 +203,7 @@ fn within(draft: &mut Draft, found: &Found<'_>, points: &mut Vec<Point<'_>>) {
         let beyond = |point: &Point<'_>| {
             let size = with_ids(draft, &size, &point.values).and_then(|n| n.eval(&[]).ok());
             let reached = point.arrays.get(array.name.as_str());
-            reached
-                .zip(size)
-                .is_some_and(|(r, size)| r.before || r.end.saturating_mul(r.bytes) > size)
+            reached.zip(size).is_some_and(|(r, size)| r.before || r.end > size)
         };
         let before = points.iter().filter(|point| beyond(point)).count();
         if before == 0 {
@@ -220,13 +266,17 @@ fn fit(draft: &mut Draft) {
 }
 
 /// The forms that a length may have.
-fn forms(draft: &Draft, by: By, ends: &[(&IndexMap<String, i64>, i64)]) -> Vec<String> {
+fn forms(
+    draft: &Draft,
+    inputs: &[String],
+    by: By,
+    ends: &[(&IndexMap<String, i64>, i64)],
+) -> Vec<String> {
     let sizes =
         |all: &[String]| all.iter().filter(|n| *n != "1").map(|n| in_brackets(n)).collect_vec();
     let (locals, globals) = (sizes(&draft.locals), sizes(&draft.globals));
-    let inputs = draft.inputs.keys().cloned().collect_vec();
     let number = ends.iter().map(|(_, end)| *end).all_equal_value().ok().filter(|end| *end > 0);
-    let names = if by == By::Local { &locals } else { &inputs };
+    let names = if by == By::Local { &locals } else { inputs };
     let products =
         (1..=MAX_FACTORS.min(names.len())).flat_map(|n| names.iter().cloned().combinations(n));
     let squares = names.iter().filter(|_| names.len() == 1).map(|name| vec![name.clone(); 2]);
@@ -247,7 +297,7 @@ fn forms(draft: &Draft, by: By, ends: &[(&IndexMap<String, i64>, i64)]) -> Vec<S
         let number = times(&names)?;
         Some((number > 1).then(|| number.to_string()).into_iter().chain(names).join(" * "))
     });
-    let bordered = if by == By::Buffer { bordered(&inputs, ends) } else { Vec::new() };
+    let bordered = if by == By::Buffer { bordered(inputs, ends) } else { Vec::new() };
     sized.chain(bordered).chain(number.map(|n| n.to_string())).collect()
 }
 

@@ -227,6 +227,7 @@ fn concluded(
         let mut draft = before.clone();
         steps::conclude(&mut draft, reading, constrained);
         lengths::lengths(&mut draft, problem, reading);
+        launch::remove_unused_items(&mut draft);
         if let Ok(attached) = answered(&mut draft, outline, read)? {
             return Ok(Some((draft, attached)));
         }

@@ -202,8 +202,8 @@ fn compared(draft: &Draft, d: usize, found: &[Found<'_>]) -> Option<String> {
     found.iter().find_map(|found| guard(draft, d, found)).map(|(input, _)| input)
 }
 
-/// The first comparison of ids of a dimension with an input, else with a product: the limit, and
-/// the ids.
+/// The first comparison of ids of a dimension with an input, else with a product, else with a
+/// number as long as a row: the limit, and the ids.
 fn guard(draft: &Draft, d: usize, found: &Found<'_>) -> Option<(String, SymbolExpr)> {
     let mut all = Vec::new();
     for condition in &found.conditions {
@@ -220,6 +220,8 @@ fn guard(draft: &Draft, d: usize, found: &Found<'_>) -> Option<(String, SymbolEx
     let input = |number: &SymbolExpr| draft.inputs.contains_key(&number.to_string());
     let first = all.iter().find(|(_, limit)| input(limit));
     let first = first.or_else(|| all.iter().find(|(_, limit)| is_product(limit, &input)));
+    let long = |limit: &SymbolExpr| matches!(limit, Expr::Int(n) if *n >= ROW);
+    let first = first.or_else(|| all.iter().find(|(_, limit)| long(limit)));
     first.map(|(id, limit)| (limit.to_string(), id.clone()))
 }
 

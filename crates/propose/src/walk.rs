@@ -5,7 +5,7 @@
 //! A branch that cannot be decided takes both sides.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use indexmap::IndexMap;
 use itertools::Itertools;
@@ -29,10 +29,10 @@ const MAX_WHOLE_STEPS: usize = 400_000;
 /// As many as there are.
 const ALL: i64 = i64::MAX;
 
-/// What is reached of an array, in elements of one component.
+/// What is reached of an array.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Reached {
-    /// One behind the last element.
+    /// Bytes up to the end of the last element.
     pub end: i64,
     /// Elements before the first one are accessed.
     pub before: bool,
@@ -40,16 +40,14 @@ pub(crate) struct Reached {
     pub surely_before: bool,
     /// Some accesses are not known.
     pub open: bool,
-    /// Bytes of a component.
-    pub bytes: i64,
 }
 
 /// What is reached of arrays.
 pub(crate) type Arrays<'s> = IndexMap<&'s str, Reached>;
 
-/// The elements that are stored of arrays, in elements of one component; `None` where some are not
-/// known.
-pub(crate) type Stored<'s> = IndexMap<&'s str, Option<HashSet<i64>>>;
+/// The bytes where numbers begin that are stored of arrays, with the bytes that each has; `None`
+/// where some are not known.
+pub(crate) type Stored<'s> = IndexMap<&'s str, Option<HashMap<i64, i64>>>;
 
 /// The values of names, worked out once.
 struct Names<'d> {
@@ -184,7 +182,9 @@ fn nodes<'s>(names: &Names<'_>, steps: &'s [KernelStep]) -> Vec<Node<'s>> {
             },
             KernelStepKind::Atomic { array, offset, .. } => {
                 let offset = offset.as_ref().and_then(number);
-                Node::Access { array, store: true, offset, width: 1, bytes: 0 }
+                let argument = names.draft.arguments.iter().find(|a| a.name == *array);
+                let bytes = argument.map_or(4, |a| i64::try_from(a.element.bytes()).unwrap_or(4));
+                Node::Access { array, store: true, offset, width: 1, bytes }
             }
             KernelStepKind::Repeat { count, whole, body } => {
                 Node::Repeat { count: number(whole.as_ref().unwrap_or(count)), body: inside(body) }
@@ -327,19 +327,20 @@ impl<'s> Walk<'s> {
 
     fn access(&mut self, array: &'s str, store: bool, range: Option<(i64, i64)>, bytes: i64) {
         let reached = self.arrays.entry(array).or_default();
-        reached.bytes = reached.bytes.max(bytes);
         match range {
             Some((at, end)) => {
-                reached.end = reached.end.max(end);
+                reached.end = reached.end.max(end.saturating_mul(bytes));
                 reached.before |= at < 0;
                 reached.surely_before |= at < 0 && self.unknown == 0;
             }
             None => reached.open = true,
         }
         if store && self.some == ALL {
-            let stored = self.stored.entry(array).or_insert_with(|| Some(HashSet::new()));
+            let stored = self.stored.entry(array).or_insert_with(|| Some(HashMap::new()));
             match (range, stored) {
-                (Some((at, end)), Some(stored)) => stored.extend(at..end),
+                (Some((at, end)), Some(stored)) => {
+                    stored.extend((at..end).map(|n| (n.saturating_mul(bytes), bytes)));
+                }
                 (_, stored) => *stored = None,
             }
         }

@@ -51,6 +51,180 @@ fn launches_of_strided_items() {
     assert_eq!(launch("2"), "n / (2 * LOCAL_SIZE) * LOCAL_SIZE");
 }
 
+/// The launch, the groups and the lengths that accesses state, in kernels with one of each kind.
+#[test]
+fn what_accesses_state() {
+    let of = |text: &str| {
+        let proposal = of_text(text, &wishes()).unwrap();
+        assert_eq!(proposal.fault, None, "{text}");
+        let words = |value: &Value| match value {
+            Value::String(text) => text.clone(),
+            value => value.to_string(),
+        };
+        let list = |value: &Value| value.as_array().unwrap().iter().map(words).collect::<Vec<_>>();
+        let problem = &proposal.problem;
+        let arguments = problem["kernel"]["arguments"].as_array().unwrap();
+        let lengths = arguments.iter().filter(|a| a.get("length").is_some());
+        let lengths: Vec<String> = lengths.map(|a| words(&a["length"])).collect();
+        let launch = &problem["launch"];
+        let guesses = proposal.notes.iter().find_map(|n| n.strip_prefix("guesses: "));
+        [
+            list(&launch["local_size"]).join(", "),
+            list(&launch["global_size"]).join(", "),
+            lengths.join(", "),
+            guesses.unwrap_or_default().to_owned(),
+        ]
+    };
+    let float = "__global const float *a, __global float *b";
+    let x = "get_group_id(0)";
+    for (text, [local, global, lengths, guesses]) in [
+        // Bits of ids.
+        (
+            format!(
+                "({float}, int n) {{ int i = ({x} << 6) | get_local_id(0); if (i < n) b[i] = \
+                a[i]; }}"
+            ),
+            ["64", "ceil_div(n, 64) * 64", "n, n", "n = 1048576"],
+        ),
+        // Columns are stored where rows are loaded.
+        (
+            format!(
+                "({float}, int w, int h) {{ __local float t[TS][TS + 1]; \
+                 int l = get_local_id(0), m = get_local_id(1), g = {x}, f = get_group_id(1); \
+                 t[m][l] = a[(f * TS + m) * w + g * TS + l]; barrier(1); \
+                 b[(g * TS + m) * h + f * TS + l] = t[l][m]; }}"
+            ),
+            ["TS, TS", "w, h", "w * h, w * h", "w = 1024; h = 1024"],
+        ),
+        // A stride that is a row, and one that is not.
+        (
+            format!(
+                "({float}, int stride, int n) {{ int x = get_global_id(0), y = \
+                get_global_id(1); b[y * stride + x] = a[y * stride + x]; }}"
+            ),
+            [
+                "LOCAL_SIZE_X, LOCAL_SIZE_Y",
+                "stride, n",
+                "stride * n, stride * n",
+                "n = 1024; \
+            stride = 1024",
+            ],
+        ),
+        (
+            format!(
+                "({float}, int stride, int w, int h) {{ int x = get_global_id(0), y = \
+                get_global_id(1); if (x < w && y < h) b[y * w + x] = a[(y * w + x) * stride]; }}"
+            ),
+            [
+                "LOCAL_SIZE_X, LOCAL_SIZE_Y",
+                "ceil_div(w, LOCAL_SIZE_X) * LOCAL_SIZE_X, \
+            ceil_div(h, LOCAL_SIZE_Y) * LOCAL_SIZE_Y",
+                "w * h, w * h",
+                "w = 1024; h = 1024; \
+            stride = 1",
+            ],
+        ),
+        // What multiplies an id is not how many there are of it.
+        (
+            format!(
+                "({float}, int m, int n) {{ int j = get_global_id(0), i = get_global_id(1), \
+                k = get_global_id(2); b[(k * m + i) * n + j] = a[(k * m + i) * n + j]; }}"
+            ),
+            [
+                "LOCAL_SIZE_X, LOCAL_SIZE_Y, LOCAL_SIZE_Z",
+                "n, m, items_z",
+                "m * n * items_z, m * \
+            n * items_z",
+                "m = 1024; n = 1024; items_z = 128",
+            ],
+        ),
+        // Limits that are products, quotients and numbers.
+        (
+            format!(
+                "({float}, int w, int h) {{ int i = get_global_id(0); if (i < w * h) b[i] = \
+                a[i]; }}"
+            ),
+            [
+                "LOCAL_SIZE",
+                "ceil_div(w * h, LOCAL_SIZE) * LOCAL_SIZE",
+                "w * h, w * h",
+                "w = \
+            1024; h = 1024",
+            ],
+        ),
+        (
+            format!(
+                "({float}, int w, int h) {{ int i = get_global_id(0), y = i / w; if (y < h) \
+                b[(i % w) * h + y] = a[i]; }}"
+            ),
+            [
+                "LOCAL_SIZE",
+                "ceil_div(h * w, LOCAL_SIZE) * LOCAL_SIZE",
+                "w * h, w * h",
+                "w = \
+            1024; h = 1024",
+            ],
+        ),
+        (
+            format!("({float}) {{ int i = get_global_id(0); if (i < 5000) b[i] = a[i]; }}"),
+            ["LOCAL_SIZE", "ceil_div(5000, LOCAL_SIZE) * LOCAL_SIZE", "5000, 5000", ""],
+        ),
+        // Borders, three numbers for each item, structures.
+        (
+            format!(
+                "({float}, int w) {{ int i = {x} * BX + get_local_id(0); float s = 0; for \
+                (int k = 0; k < 7; k++) s += a[i + k]; b[i] = s; }}"
+            ),
+            ["BX", "w", "w + 6, w", "w = 1048576"],
+        ),
+        (
+            format!(
+                "({float}, int n) {{ int i = get_global_id(0); b[i] = a[3 * i] + a[3 * i + \
+                2]; }}"
+            ),
+            ["LOCAL_SIZE", "n", "3 * n, n", "n = 1048576"],
+        ),
+        (
+            "(__global const struct p { float x, y; int z[3]; } *a, __global struct p *b) { int \
+                i = get_global_id(0); b[i] = a[i]; }"
+                .to_owned(),
+            ["LOCAL_SIZE", "items", "20 * items, 20 * items", "items = 1048576"],
+        ),
+        // A choice by data.
+        (
+            format!(
+                "({float}, int n) {{ int i = get_global_id(0); switch ((int) a[i]) {{ case \
+                0: b[i] = 1; break; case 1: b[i] = 2; default: b[i] = 3; }} }}"
+            ),
+            ["LOCAL_SIZE", "n", "n, n", "n = 1048576; both sides of branches on data (1)"],
+        ),
+        // Memory for squares of a guess.
+        (
+            format!("({float}, int n) {{ int i = get_global_id(0); b[i] = a[i * n]; }}"),
+            ["LOCAL_SIZE", "n", "n * n, n", "n = 16384"],
+        ),
+    ] {
+        let own = [local, global, lengths, guesses].map(str::to_owned);
+        assert_eq!(of(&format!("__kernel void k{text}")), own, "{text}");
+    }
+}
+
+/// Names that only an error before them leaves without a meaning, and types that a switch decides.
+#[test]
+fn what_follows_from_errors() {
+    let text = "__kernel void k(__global float *a) { __local float s[TS], t[TS]; int i = \
+    get_local_id(0); \
+                s[i] = t[i] = a[i]; a[i] = s[0] + t[1]; }";
+    let proposal = of_text(text, &wishes()).unwrap();
+    let names = proposal.problem["parameters"].as_object().unwrap().keys();
+    assert_eq!(names.collect::<Vec<_>>(), ["TS", "LOCAL_SIZE"]);
+    let text = "#if USE_DOUBLE\ntypedef double T;\n#else\ntypedef float T;\n#endif\n\
+                __kernel void k(__global T *a) { a[get_global_id(0)] *= 2; }";
+    let problem = problem_of(text);
+    assert_eq!(problem["kernel"]["defines"]["USE_DOUBLE"], 0);
+    assert_eq!(problem["kernel"]["arguments"][0]["type"], "float");
+}
+
 /// What speaks against a proposal is among its guesses.
 #[test]
 fn doubts() {
@@ -223,7 +397,8 @@ fn many_names() {
 /// A length is that of the inputs that the access has, however many there are.
 #[test]
 fn lengths_take_the_inputs_of_the_access() {
-    let text = "__kernel void k(__global int *a, int p, int q, int r, int s, int t, int u, int v) {\n\
+    let text = "__kernel void k(__global int *a, int p, int q, int r, int s, int t, int u, int \
+    v) {\n\
                   int x = get_global_id(0), y = get_global_id(1);\n\
                   if (x < v && y < q) a[y * v + x] = p + r + s + t + u;\n}";
     let proposal = of_text(text, &wishes()).unwrap();
@@ -609,7 +784,8 @@ fn groups_of_tiles() {
         let launch = &problem_of(&text)["launch"];
         assert_eq!((&launch["local_size"], &launch["global_size"]), (&local, &global), "{text}");
     }
-    let rows = "__kernel void k(__global float *a, int w, int h) { int i = get_global_id(0); if (i < w) a[get_group_id(1) * w + i] = 1; }";
+    let rows = "__kernel void k(__global float *a, int w, int h) { int i = get_global_id(0); if \
+    (i < w) a[get_group_id(1) * w + i] = 1; }";
     assert_eq!(problem_of(rows)["launch"]["local_size"], json!(["LOCAL_SIZE_X", "1"]));
 }
 
@@ -641,7 +817,8 @@ fn lengths_that_accesses_reach() {
         let problem = problem_of(&kernel(arguments, body));
         assert_eq!(problem["kernel"]["arguments"][0]["length"], length, "{arguments}: {body}");
     }
-    let array = "__kernel void k(__global float *o) { __local float t[64]; int l = get_local_id(0); t[l] = 1; o[get_global_id(0)] = t[l]; }";
+    let array = "__kernel void k(__global float *o) { __local float t[64]; int l = \
+    get_local_id(0); t[l] = 1; o[get_global_id(0)] = t[l]; }";
     assert_eq!(
         problem_of(array)["constraints"],
         json!(["items % LOCAL_SIZE == 0", "LOCAL_SIZE <= 64"])
@@ -678,7 +855,8 @@ fn a_size_that_the_source_bounds() {
 /// The launch is checked as `tune` takes it: with the default profile.
 #[test]
 fn a_proposal_without_a_time_is_told() {
-    let text = "kernel void f(global float *y, int n) { int i = get_global_id(0); if (i < n) y[i] = 1.0f; }";
+    let text = "kernel void f(global float *y, int n) { int i = get_global_id(0); if (i < n) \
+    y[i] = 1.0f; }";
     let huge = Wishes { inputs: IndexMap::from([("n".to_owned(), i64::MAX / 2)]), ..wishes() };
     let proposal = of_text(text, &huge).unwrap();
     let fault = proposal.fault.expect("more bytes than 64 bits count");

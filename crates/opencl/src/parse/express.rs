@@ -312,7 +312,11 @@ pub(super) fn nameless(text: &str) -> &'static str {
 fn field<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
     match ty {
         Type::Struct(_, fields) | Type::Union(_, fields) => {
-            fields.iter().find(|(n, _)| n == name).map(|(_, ty)| ty)
+            let inside = |(own, ty): &'t (String, Type)| match own.as_str() {
+                "" => field(ty, name),
+                own => (own == name).then_some(ty),
+            };
+            fields.iter().find_map(inside)
         }
         Type::Pointer(_, inner) | Type::Array(inner, _) => field(inner, name),
         _ => None,

@@ -204,21 +204,19 @@ impl<'tu> Tree<'_, 'tu> {
         let name = declaration.get_name().unwrap_or(name);
         self.types.insert(declaration, Type::Struct(name.clone(), Arc::default()));
         let mut fields = Vec::new();
-        let mut in_order = declaration.get_kind() == EntityKind::StructDecl;
         for child in declaration.get_children() {
-            in_order &= !child.is_attribute() && !child.is_anonymous();
-            let nested = matches!(child.get_kind(), EntityKind::StructDecl | EntityKind::UnionDecl);
             if child.get_kind() == EntityKind::FieldDecl {
                 fields.push((child.get_name().unwrap_or_default(), self.declared_type(&child)));
-            } else if nested && child.is_anonymous() {
-                // `struct { union { int a; float b; }; }`: a and b are members of the outer one.
-                let inner = child.get_type().map(|ty| self.record(ty));
-                if let Some(Type::Struct(_, inner) | Type::Union(_, inner)) = inner {
-                    fields.extend(inner.iter().cloned());
-                }
+            } else if child.is_anonymous_record_decl()
+                && let Some(inner) = child.get_type()
+            {
+                fields.push((String::new(), self.record(inner)));
             }
         }
-        let kind = if in_order { Type::Struct } else { Type::Union };
+        let kind = match declaration.get_kind() {
+            EntityKind::UnionDecl => Type::Union,
+            _ => Type::Struct,
+        };
         let converted = kind(name, Arc::new(fields));
         self.types.insert(declaration, converted.clone());
         converted

@@ -118,7 +118,8 @@ impl<'a> Reader<'a> {
                 }
                 Type::Struct(_, fields) => {
                     let Some((name, field)) = fields.get(i) else { break };
-                    (field.clone(), self.field_offset(fields, name)?.constant())
+                    let known = self.field_offset(ty, name)?.filter(|(_, overlaps)| !overlaps);
+                    (field.clone(), known.and_then(|(offset, _)| offset.constant()))
                 }
                 _ => break,
             };

@@ -124,19 +124,19 @@ impl<'a> Reader<'a> {
     }
 
     fn member(&mut self, place: ObjectPlace, ty: &Type, member: &str) -> Read<ObjectPlace> {
-        let fields = match ty {
-            Type::Struct(_, fields) | Type::Union(_, fields) => fields,
-            ty => {
-                return Ok(match place {
-                    // Components of components are those of the vector in memory.
-                    ObjectPlace::Lane(whole, ty, _) => ObjectPlace::Lane(whole, ty, None),
-                    place => ObjectPlace::Lane(Box::new(place), ty.clone(), lane(member)),
-                });
-            }
-        };
-        let mut inside = || match ty {
-            Type::Struct(..) => self.field_offset(fields, member),
-            _ => Ok(self.terms.unknown(Dependence::Uniform)),
+        if !matches!(ty, Type::Struct(..) | Type::Union(..)) {
+            return Ok(match place {
+                // Components of components are those of the vector in memory.
+                ObjectPlace::Lane(whole, ty, _) => ObjectPlace::Lane(whole, ty, None),
+                place => ObjectPlace::Lane(Box::new(place), ty.clone(), lane(member)),
+            });
+        }
+        // Fields of a private union may have any part of it.
+        let mut inside = || -> Read<Poly> {
+            Ok(match self.field_offset(ty, member)? {
+                Some((offset, false)) => offset,
+                _ => self.terms.unknown(Dependence::Uniform),
+            })
         };
         Ok(match place {
             ObjectPlace::Variable(id) => {
@@ -147,24 +147,38 @@ impl<'a> Reader<'a> {
                 ObjectPlace::Part(ids, self.terms.add(&offset, &inside))
             }
             ObjectPlace::Memory(space, name, offset) => {
-                let inside = self.field_offset(fields, member)?;
+                let inside = self.field_offset(ty, member)?.map(|(offset, _)| offset);
+                let inside = inside.unwrap_or_else(|| self.terms.unknown(Dependence::Uniform));
                 ObjectPlace::Memory(space, name, self.terms.add(&offset, &inside))
             }
             other => other,
         })
     }
 
-    pub fn field_offset(&mut self, fields: &[(String, Type)], member: &str) -> Read<Poly> {
+    /// Where a field begins, in bytes, and whether others may lie there, too; `None` if there is no
+    /// such field.
+    pub fn field_offset(&mut self, ty: &Type, member: &str) -> Read<Option<(Poly, bool)>> {
+        let (Type::Struct(_, fields) | Type::Union(_, fields)) = ty else { return Ok(None) };
+        let overlaps = matches!(ty, Type::Union(..));
         let mut offset = Poly::int(0);
-        for (name, ty) in fields {
-            offset = self.aligned(&offset, alignment(ty));
-            if name == member {
-                break;
+        for (name, field) in fields.iter() {
+            if !overlaps {
+                offset = self.aligned(&offset, alignment(field));
             }
-            let size = self.bytes(ty)?;
-            offset = self.terms.add(&offset, &size);
+            if name == member {
+                return Ok(Some((offset, overlaps)));
+            }
+            if name.is_empty()
+                && let Some((inside, inner)) = self.field_offset(field, member)?
+            {
+                return Ok(Some((self.terms.add(&offset, &inside), overlaps || inner)));
+            }
+            if !overlaps {
+                let size = self.bytes(field)?;
+                offset = self.terms.add(&offset, &size);
+            }
         }
-        Ok(offset)
+        Ok(None)
     }
 
     /// The next multiple of an alignment.
@@ -193,9 +207,14 @@ impl<'a> Reader<'a> {
             Type::Struct(_, fields) | Type::Union(_, fields) => {
                 let mut size = Poly::int(0);
                 for (_, field) in fields.iter() {
-                    size = self.aligned(&size, alignment(field));
                     let bytes = self.bytes(field)?;
-                    size = self.terms.add(&size, &bytes);
+                    size = match ty {
+                        Type::Union(..) => self.terms.max(&size, &bytes),
+                        _ => {
+                            size = self.aligned(&size, alignment(field));
+                            self.terms.add(&size, &bytes)
+                        }
+                    };
                 }
                 self.aligned(&size, alignment(ty))
             }

@@ -42,6 +42,20 @@ fn accesses() {
     2  load global v 4x4 items [0]
     2  store global v 4x2 items [0]
     ");
+    // A structure is loaded and stored by its members, each where it lies.
+    insta::assert_snapshot!(body(
+        "struct S { char c; union { float f; short s[2]; } u; int2 v; }; \
+         global struct S *s = (global struct S *)a; s[get_global_id(0)] = s[1];"
+    ), @r"
+    2  load global a 1 items [0]
+    2  load global a 2 items [0]
+    2  load global a 2 items [0]
+    2  load global a 4x2 items [0]
+    2  store global a 1 items [16]
+    2  store global a 2 items [8]
+    2  store global a 2 items [8]
+    2  store global a 4x2 items [4]
+    ");
     insta::assert_snapshot!(body("atomic_add(&a[0], 1); atomic_max(l, 2);"), @r"
     2  atomic global shared
     2  atomic local shared
@@ -631,4 +645,24 @@ fn signed_counters_up_to_unsigned_bounds() {
     4    1 Index
     5  1 Index
     ");
+}
+
+/// Where members lie: in unions, in structures without a name, and in those of a named field.
+#[test]
+fn members_lie_where_the_language_puts_them() {
+    let source = |fields: &str, member: &str| {
+        shown(&format!(
+            "struct S {{ {fields} }};\nkernel void k(global struct S *s) {{\n\
+             s[get_global_id(0)].{member} = 1;\n}}\n"
+        ))
+    };
+    let lies = |fields: &str, member: &str, store: &str| {
+        assert_eq!(source(fields, member).trim(), format!("3  store global s {store}"), "{fields}");
+    };
+    lies("char c; union { float f; short h[2]; } u; long v;", "v", "8 items [2]");
+    lies("char c; union { float f; short h[2]; } u; long v;", "u.h[1]", "2 items [8]");
+    lies("char c; union { float f; short h[6]; }; int n;", "n", "4 items [5]");
+    lies("char c; union { float f; short h[6]; }; int n;", "h[1]", "2 items [10]");
+    lies("char c; struct { char d; long e; }; char g;", "g", "1 items [32]");
+    lies("char c; struct { char d; long e; } t; char g;", "t.e", "8 items [4]");
 }
