@@ -182,7 +182,7 @@ fn attached(
     Ok((problem, reading))
 }
 
-/// The draft with another launch, if a reading says more of it than the source's words: fewer
+/// The draft with another launch, if a reading has more of it than the source's words: fewer
 /// dimensions, as other kernels of the file have more, groups as large as `|` has room for, or
 /// strides that are the length of no row.
 fn relaunched(mut draft: Draft, reading: &KernelReading) -> Option<Draft> {

@@ -10,7 +10,7 @@ use crate::domain;
 use crate::draft::Draft;
 use crate::names::{Role, role, small};
 
-/// Why a macro has the values it has, where neither its name nor the source says more.
+/// Why a macro has the values it has, where neither its name nor the source states more.
 pub(crate) const GUESS: &str = "a guess";
 
 /// Decides the macros that directives mention and the source does not define itself.

@@ -39,7 +39,7 @@ pub(crate) fn tie(
                 .filter(move |s| s.access.space == AddressSpace::Global && s.access.store == store);
             some.filter_map(|seen| size(draft, samples, (seen, d), &variant.values)).next()
         };
-        // A group that stores columns tells nothing of its width; what it loads as rows does.
+        // The width of a group that stores columns follows from the rows that it loads.
         let plain = |size: &Share| size.row.is_none() && size.divisor == 1;
         let size = stored(true).filter(plain).or_else(|| stored(false))?;
         Some((variant.values.as_slice(), size))

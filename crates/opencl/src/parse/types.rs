@@ -201,7 +201,10 @@ impl<'tu> Tree<'_, 'tu> {
         if let Some(known) = self.types.get(&declaration) {
             return known.clone();
         }
-        let name = declaration.get_name().unwrap_or(name);
+        let name = match declaration.is_anonymous_record_decl() {
+            true => "anonymous".to_owned(),
+            false => declaration.get_name().unwrap_or(name),
+        };
         self.types.insert(declaration, Type::Struct(name.clone(), Arc::default()));
         let mut fields = Vec::new();
         for child in declaration.get_children() {

@@ -39,10 +39,7 @@ impl<'a> Reader<'a> {
                 }
             }
             ObjectPlace::Memory(space, name, offset) => {
-                let formula = match members(ty) {
-                    Some(members) => self.load_members((*space, name, offset), &members, at),
-                    None => self.access(false, (*space, name, offset), types::parts(ty), at),
-                };
+                let formula = self.load_memory((*space, name, offset), ty, at);
                 let known = self.known_constant(*space, name, ty);
                 known.unwrap_or_else(|| self.made(ty, Dependence::Data, formula))
             }
@@ -84,17 +81,8 @@ impl<'a> Reader<'a> {
                 self.set_part_formula(ids, before, offset, formula);
             }
             ObjectPlace::Memory(space, name, offset) => {
-                let whole = self.formula_of(&value);
-                let Some(members) = members(ty) else {
-                    self.store_whole((*space, name, offset), ty, whole, at);
-                    return Ok(());
-                };
-                for (start, ty) in members {
-                    let start = Poly::int(start);
-                    let formula = self.formulas.element(&mut self.terms, whole, &start);
-                    let offset = self.terms.add(offset, &start);
-                    self.store_whole((*space, name, &offset), ty, formula, at);
-                }
+                let formula = self.formula_of(&value);
+                self.store_memory((*space, name, offset), ty, formula, at);
             }
             ObjectPlace::Lane(whole, vector, lane) => match &**whole {
                 ObjectPlace::Variable(id) => {
@@ -249,34 +237,45 @@ impl<'a> Reader<'a> {
         formula
     }
 
-    /// Stores to memory what is no structure.
-    fn store_whole(
-        &mut self,
-        place: (AddressSpace, &Rc<str>, &Poly),
-        ty: &Type,
-        formula: FormulaId,
-        at: &SourcePlace,
-    ) {
-        self.access(true, place, types::parts(ty), at);
-        self.store_formula(place, vec![formula], true);
-    }
-
-    /// Loads the members of a structure one by one, as compilers do. Gives back the formula of the
-    /// whole.
-    fn load_members(
+    /// Loads from memory, a structure member by member, as compilers do. Returns the formula of
+    /// the whole.
+    fn load_memory(
         &mut self,
         (space, name, offset): (AddressSpace, &Rc<str>, &Poly),
-        members: &[(i64, &Type)],
+        ty: &Type,
         at: &SourcePlace,
     ) -> FormulaId {
+        let Some(members) = members(ty) else {
+            return self.access(false, (space, name, offset), types::parts(ty), at);
+        };
         let mut whole = FormulaId::UNKNOWN;
         for (start, ty) in members {
-            let start = Poly::int(*start);
+            let start = Poly::int(start);
             let offset = self.terms.add(offset, &start);
-            let member = self.access(false, (space, name, &offset), types::parts(ty), at);
+            let member = self.load_memory((space, name, &offset), ty, at);
             whole = self.formulas.add(Formula::Stored(whole, start, member));
         }
         whole
+    }
+
+    /// Stores to memory, a structure member by member.
+    fn store_memory(
+        &mut self,
+        (space, name, offset): (AddressSpace, &Rc<str>, &Poly),
+        ty: &Type,
+        whole: FormulaId,
+        at: &SourcePlace,
+    ) {
+        let Some(members) = members(ty) else {
+            self.access(true, (space, name, offset), types::parts(ty), at);
+            return self.store_formula((space, name, offset), vec![whole], true);
+        };
+        for (start, ty) in members {
+            let start = Poly::int(start);
+            let formula = self.formulas.element(&mut self.terms, whole, &start);
+            let offset = self.terms.add(offset, &start);
+            self.store_memory((space, name, &offset), ty, formula, at);
+        }
     }
 
     /// Notes an access of a private array, which may have to live in memory.

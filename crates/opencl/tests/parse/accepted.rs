@@ -98,7 +98,7 @@ fn types_and_spaces() {
     1: constant table#0: [2]int = [2]int{1, 2}
     2: constant nearest#1: other sampler_t = 16
     12: constant tickbound_required_group#16: [3]long = [3]long{16, 1, 1}
-    4: void touch(a#2: *private int, b#3: *local uint2, c#4: *global ulong, d#5: *constant char, e#6: *private float, f#7: ulong, g#8: S{next: *private S{}, i: int, f: float, c: uchar4})
+    4: void touch(a#2: *private int, b#3: *local uint2, c#4: *global ulong, d#5: *constant char, e#6: *private float, f#7: ulong, g#8: S{next: *private S{}, : anonymous{i: int, f: float}, c: uchar4})
     7: kernel void k(image#9: other __read_only image2d_t, h#10: *global half, d#11: *global double3)
       9: let s#12: *constant short;
       9: let local l#13: long;
