@@ -69,7 +69,8 @@ pub(crate) fn until_it_compiles(
             ReadError::Source { what, .. } => {
                 compiler.retype(draft)
                     || of_values(what) && (compiler.raise(draft) || compiler.bounded(draft))
-                    || what.starts_with("#error") && compiler.switch(draft, &[])
+                    || what.starts_with("#error")
+                        && (compiler.switch(draft, &[]) || compiler.required(draft))
             }
             _ => false,
         };
@@ -216,6 +217,15 @@ impl Compiler<'_> {
         draft.note(format!("defines.{names}: 1, as {what} stands behind #ifdef {stands}"));
         draft.guess(format!("{stands} is defined"));
         true
+    }
+
+    /// Gives a meaning to what the source asks for, uses and does not define itself. False if there
+    /// is nothing.
+    fn required(&self, draft: &mut Draft) -> bool {
+        let asked = self.outline.macros.iter().filter(|(_, m)| m.asked && !m.defined && !m.valued);
+        let names = asked.map(|(name, _)| name).filter(|name| self.outline.mentions(name));
+        let names = names.cloned().collect_vec();
+        declare(draft, self.outline, (&names, &[]))
     }
 
     /// Other types for those that are guesses, if it compiles then.

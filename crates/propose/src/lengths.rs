@@ -281,6 +281,9 @@ fn forms(
         (1..=MAX_FACTORS.min(names.len())).flat_map(|n| names.iter().cloned().combinations(n));
     let squares = names.iter().filter(|_| names.len() == 1).map(|name| vec![name.clone(); 2]);
     let launch = (1..=globals.len()).map(|n| globals[..n].to_vec());
+    let scaled = inputs.iter().cartesian_product(draft.parameters.keys());
+    let scaled = scaled.map(|(input, parameter)| vec![input.clone(), parameter.clone()]);
+    let launch = launch.chain(scaled);
     let single = inputs.iter().map(|input| vec![input.clone()]);
     let others = if by == By::Local { single.collect_vec() } else { launch.collect() };
     let all = products.chain(squares).chain(others);

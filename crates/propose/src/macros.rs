@@ -181,7 +181,10 @@ fn of_type(draft: &mut Draft, name: &str, outline: &Outline) {
         return;
     }
     if outline.stands(name) == Stands::Words {
-        let text = if name.to_uppercase().contains("KERNEL") { "__kernel" } else { "" };
+        let upper = name.to_uppercase();
+        let words = ["KERNEL", "GLOBAL", "LOCAL", "CONSTANT"];
+        let word = words.into_iter().find(|word| upper.contains(word));
+        let text = word.map_or(String::new(), |word| format!("__{}", word.to_lowercase()));
         draft.note(format!("defines.{name}: `{text}`, as it stands before a type"));
         draft.defines.insert(name.to_owned(), json!({ "text": text }));
         return;

@@ -56,6 +56,11 @@ pub(crate) fn conclude(draft: &mut Draft, reading: &KernelReading, constrained: 
             (Some(share), Some(guarded)) => Some(Share { row: share.row, ..guarded }),
             (share, guarded) => share.or(guarded),
         };
+        // Groups that are a row apart have one each.
+        let share = share.map(|share| match d == 0 && share.is_one() && share.row.is_some() {
+            true => Share::of_group(),
+            false => share,
+        });
         let share = share.filter(|share| !share.is_one() || !tie::of_groups(draft, &all, d));
         let share = share.or_else(|| tie::of_groups(draft, &all, d).then(Share::of_group));
         launch(draft, (d, own.get(d).and_then(Option::as_ref)), share, (&samples, variants, &all));

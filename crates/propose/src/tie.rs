@@ -72,7 +72,11 @@ fn set(draft: &mut Draft, d: usize, text: &str, why: &str) {
     let own = std::mem::replace(&mut draft.locals[d], text.to_owned());
     let domain = draft.parameters.shift_remove(&own);
     draft.notes.retain(|note| !note.starts_with(&format!("parameters.{own}:")));
-    draft.globals.iter_mut().for_each(|size| *size = size.replace(&own, text));
+    for size in &mut draft.globals {
+        *size = size.replace(&own, text);
+        let alone = size.strip_prefix("ceil_div(").and_then(|rest| rest.strip_suffix(", 1) * 1"));
+        *size = alone.unwrap_or(size).to_owned();
+    }
     let guess = format!("parameters.{text}: {GUESS}");
     let note = draft.notes.iter_mut().find(|note| **note == guess);
     if let (Some(note), Some(domain)) = (note, domain) {

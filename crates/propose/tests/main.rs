@@ -198,6 +198,29 @@ fn what_accesses_state() {
             ),
             ["LOCAL_SIZE", "n", "n, n", "n = 1048576; both sides of branches on data (1)"],
         ),
+        // A row for each group, and vectors whose width is a parameter.
+        (
+            format!(
+                "({float}, int rows, int cols) {{ int r = {x}; \
+                 for (int c = get_local_id(0); c < cols; c += get_local_size(0)) \
+                 b[r * cols + c] = a[r * cols + c]; }}"
+            ),
+            [
+                "LOCAL_SIZE",
+                "rows * LOCAL_SIZE",
+                "rows * cols, rows * cols",
+                "rows = 1024; cols = 1024",
+            ],
+        ),
+        (
+            "(__global VEC(float, VW) *a) { a[get_global_id(0)] *= 2.0f; }".to_owned(),
+            [
+                "LOCAL_SIZE",
+                "ceil_div(items, LOCAL_SIZE) * LOCAL_SIZE",
+                "items * VW",
+                "items = 1048576; an item for each element in x (else give --global-size)",
+            ],
+        ),
         // Memory for squares of a guess.
         (
             format!("({float}, int n) {{ int i = get_global_id(0); b[i] = a[i * n]; }}"),
@@ -205,7 +228,9 @@ fn what_accesses_state() {
         ),
     ] {
         let own = [local, global, lengths, guesses].map(str::to_owned);
-        assert_eq!(of(&format!("__kernel void k{text}")), own, "{text}");
+        let text =
+            format!("#define VEC_(t, n) t##n\n#define VEC(t, n) VEC_(t, n)\n__kernel void k{text}");
+        assert_eq!(of(&text), own, "{text}");
     }
 }
 
@@ -223,6 +248,14 @@ fn what_follows_from_errors() {
     let problem = problem_of(text);
     assert_eq!(problem["kernel"]["defines"]["USE_DOUBLE"], 0);
     assert_eq!(problem["kernel"]["arguments"][0]["type"], "float");
+    // What an error demands, and words for address spaces.
+    let text = "#ifndef REAL\n#error define REAL\n#endif\n\
+                KERNEL_FQ void k(GLOBAL_AS REAL *a) { a[get_global_id(0)] += (REAL) 1; }";
+    let defines = json!({
+        "GLOBAL_AS": { "text": "__global" }, "KERNEL_FQ": { "text": "__kernel" },
+        "REAL": { "text": "float" }
+    });
+    assert_eq!(problem_of(text)["kernel"]["defines"], defines);
 }
 
 /// What speaks against a proposal is among its guesses.

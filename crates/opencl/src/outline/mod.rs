@@ -190,9 +190,12 @@ impl Outline {
 
     /// Whether a name is used in code or in conditions of the preprocessor.
     pub fn uses(&self, name: &str) -> bool {
-        let valued = self.macros.get(name).is_some_and(|m| m.valued || m.asked);
-        let lines = self.code.iter().chain(&self.bodies);
-        valued || lines.flatten().any(|token| token.is(name))
+        self.macros.get(name).is_some_and(|m| m.valued || m.asked) || self.mentions(name)
+    }
+
+    /// Whether a name is used in code, also in that of macros.
+    pub fn mentions(&self, name: &str) -> bool {
+        self.code.iter().chain(&self.bodies).flatten().any(|token| token.is(name))
     }
 
     /// Whether the code calls a function of this name, or a macro with arguments.
@@ -212,6 +215,11 @@ impl Outline {
             let before = |text: &str| at.checked_sub(1).is_none_or(|i| all[i].is(text));
             let loops = ["inline", "static", "for", "while", "do"].iter().any(|s| is(1, s));
             if loops || after(1).is_some_and(|t| is_type(t) && !t.is("const")) {
+                return Stands::Words;
+            }
+            // `GLOBAL_AS T *a`
+            let qualified = ["const", "volatile", "restrict"].iter().any(|s| is(1, s));
+            if word(1) && !qualified && (word(2) || is(2, "*")) {
                 return Stands::Words;
             }
             let value = after(2).is_some_and(|t| !matches!(t, Token::Symbol(s) if s != "("));
