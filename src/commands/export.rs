@@ -110,7 +110,7 @@ fn write_smt2(args: &ExportArgs) -> Result<(), CliError> {
         "; {}: the least time is {least} ticks. The question is whether any configuration takes \
          {}\n\
          ; ticks or fewer; unsat confirms that none does.\n(set-logic QF_LIA)\n",
-        problem.name.replace('\n', " "),
+        one_line(&problem.name),
         least - 1
     );
     say_or_save(args.output.as_deref(), &(about + &question))

@@ -90,6 +90,11 @@ mod tests {
             ("unsigned", "unsigned_"),
             ("SAFETY", "SAFETY_"),
             ("INT_MAX", "INT_MAX_"),
+            // Found by giving a problem all 4,431 words of its verifiers as parameters.
+            ("HAS_HIDDEN", "HAS_HIDDEN_"),
+            ("Air5", "Air5_"),
+            ("Pclock", "Pclock_"),
+            ("T0_init", "T0_init_"),
             (&"W".repeat(520), &"W".repeat(200)),
         ];
         for (name, expected) in cases {
