@@ -186,8 +186,14 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
     Ok(Exit::found(proposal.fault.is_none()))
 }
 
-/// Refuses what would be lost.
+/// Refuses what is no source, and what would be lost.
 fn check(args: &InitArgs, problem: &Path, reference: &Path) -> Result<(), CliError> {
+    let source = args.source.display();
+    if args.source.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
+        let why =
+            format!("is no source of a kernel; `tickbound tune {source}` takes problem files");
+        return Err(CliError::Input(format!("{source}: {why}")));
+    }
     let folder = |path: &Path| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));

@@ -47,14 +47,15 @@ impl Names {
 }
 
 /// `name`, or the first variant of its beginning that is not taken. Loop counters are `k1`, `f1`,
-/// ...; what begins with `_` or `tb_` belongs to SPIN and to the embedded C.
+/// ..., and the verifier numbers processes; what begins with `_` or `tb_` belongs to SPIN and to the
+/// embedded C.
 fn free(name: &str, taken: &HashSet<String>) -> String {
     let name = short(name);
-    let counter =
-        name.strip_prefix(['k', 'f']).is_some_and(|n| n.chars().all(|c| c.is_ascii_digit()));
+    let base = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let counter = ["k", "f", "Air", "maxseq", "minseq"].contains(&base) && base != name;
     let mut free = match name {
         _ if name.starts_with('_') => format!("x{name}"),
-        _ if name.starts_with("tb_") || (counter && name.len() > 1) => format!("{name}_"),
+        _ if name.starts_with("tb_") || counter => format!("{name}_"),
         _ => name.to_owned(),
     };
     while taken.contains(&free) {
@@ -93,6 +94,7 @@ mod tests {
             // Found by giving a problem all 4,431 words of its verifiers as parameters.
             ("HAS_HIDDEN", "HAS_HIDDEN_"),
             ("Air5", "Air5_"),
+            ("maxseq7", "maxseq7_"),
             ("Pclock", "Pclock_"),
             ("T0_init", "T0_init_"),
             (&"W".repeat(520), &"W".repeat(200)),
