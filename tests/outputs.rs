@@ -95,6 +95,35 @@ fn names_that_act_on_a_terminal() {
     assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{7f}']));
 }
 
+/// The same for connectors, whose names are any text in XML.
+#[test]
+fn names_of_connectors_that_act_on_a_terminal() {
+    let folder = folder();
+    let name = |word: &str| format!("{word}&#10;ZZ&#13;&#9;&#x202e;&#155;");
+    let end = |kind: &str, node: u8| format!("<{kind} node=\"//@connectors.0/@nodes.{node}\"/>");
+    let text = format!(
+        "<r:Module xmlns:r=\"r\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" \
+         xmlns:channels=\"http://www.cwi.nl/reo/channels\"><connectors name=\"{}\"><nodes \
+         name=\"{}\"/><nodes name=\"b\"/><primitives xsi:type=\"channels:FIFO\">{}{}</primitives>\
+         </connectors></r:Module>",
+        name("k"),
+        name("a"),
+        end("sourceEnds", 0),
+        end("sinkEnds", 1)
+    );
+    std::fs::write(folder.path().join("k.reo"), text).unwrap();
+    let output = command(&folder, &["reo", "check", "k.reo", "--ltl", "b"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("k ZZ  \\u{202e}\\u{9b}: `b` is broken by\n  1. {a ZZ  "), "{text}");
+    for to in ["promela", "mcrl2", "dot", "aut", "treo", "json", "svg"] {
+        let arguments = ["reo", "compose", "k.reo", "--to", to, "-o", "out"];
+        let output = command(&folder, &arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{to}: {}", said(&output));
+        let text = std::fs::read_to_string(folder.path().join("out")).unwrap();
+        assert!(!text.contains(['\r', '\u{9b}', '\u{202e}']) && !text.contains("\nZZ"), "{text}");
+    }
+}
+
 /// What comes into a folder of results is no exception: its files have the names of problem files.
 #[test]
 fn a_certificate_takes_no_place_of_another_file() {

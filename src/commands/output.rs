@@ -186,7 +186,8 @@ impl Outputs {
 
 /// Writes a file, or to standard output if there is no path.
 pub(crate) fn say_or_save(path: Option<&str>, text: &str) -> Result<(), CliError> {
-    path.map_or_else(|| say(text), |path| save(path, text))
+    let text = &shown(text);
+    path.map_or_else(|| put(text), |path| save(path, text))
 }
 
 /// Writes on standard error which files were written.

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use tickbound_input::message::one_line;
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::connector::Connector;
 use tickbound_reo::context::in_context;
@@ -119,6 +120,7 @@ pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector,
         "json" => json::connector(&source).map_err(input)?,
         _ => return Err(unreadable("unknown kind of file".into())),
     };
+    connector.name = one_line(&connector.name);
     if choice.no_data {
         for part in &mut connector.parts {
             part.automaton = part.automaton.without_data();
