@@ -103,15 +103,7 @@ pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector,
     }
     let mut connector = match end {
         "treo" => {
-            let mut request =
-                TreoRequest { component: choice.component.clone(), settings: Vec::new() };
-            for setting in &choice.set {
-                let Some((word, value)) = setting.split_once('=') else {
-                    return Err(input(format!("--set {setting}: write NAME=VALUE, such as n=4")));
-                };
-                request = request.set(word.trim(), value.trim());
-            }
-            treo::connector(&source, &Disk(&choice.library, &choice.files), &request)
+            treo::connector(&source, &Disk(&choice.library, &choice.files), &request(choice)?)
                 .map_err(input)?
         }
         "cat" => cat::connector(&source).map_err(input)?,
@@ -134,6 +126,23 @@ pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector,
         return made;
     }
     Ok(connector)
+}
+
+/// The component of a Treo file that is asked for, and its settings.
+fn request(choice: &ConnectorArgs) -> Result<TreoRequest, CliError> {
+    let component = choice.component.clone();
+    let mut request = TreoRequest { component, settings: Vec::new() };
+    for setting in &choice.set {
+        let Some((word, value)) = setting.split_once('=') else {
+            return Err(input(format!("--set {setting}: write NAME=VALUE, such as n=4")));
+        };
+        let word = word.trim();
+        if request.settings.iter().any(|(other, _)| other == word) {
+            return Err(input(format!("--set {word}: given twice; keep one of them")));
+        }
+        request = request.set(word, value.trim());
+    }
+    Ok(request)
 }
 
 /// The automata of a connector.
