@@ -97,6 +97,7 @@ mod tests {
             ("maxseq7", "maxseq7_"),
             ("Pclock", "Pclock_"),
             ("T0_init", "T0_init_"),
+            ("fflush", "fflush_"),
             (&"W".repeat(520), &"W".repeat(200)),
         ];
         for (name, expected) in cases {
@@ -123,7 +124,13 @@ mod tests {
     fn a_problem_cannot_take_a_word_of_the_templates() {
         let of_format = ["if", "else", "and", "or", "not", "True", "False", "lid", "gid", "group"];
         let of_cpp = ["define", "ifdef", "endif"];
+        let embedded = super::super::render::embedded_c(&["WG".to_owned()], "").join("\n");
         for (name, template) in [
+            ("embedded", embedded.replace("now.WG", "").as_str()),
+            ("claims", include_str!("templates/claims.pml.j2")),
+            ("finished", include_str!("templates/finished.pml.j2")),
+            ("lockstep", include_str!("templates/lockstep.pml.j2")),
+            ("processes", include_str!("templates/processes.pml.j2")),
             ("open_lockstep", include_str!("open/lockstep.pml.j2")),
             ("open_processes", include_str!("open/processes.pml.j2")),
         ] {
