@@ -96,6 +96,31 @@ fn files_that_readers_take_differently() {
     assert!(!said.contains("--set"), "{said}");
 }
 
+/// Parameters with names of SMT-LIB, and with names that the texts have for terms.
+#[test]
+fn parameters_with_names_of_others() {
+    let folder = tempdir().expect("a folder");
+    let names = ["t0", "T", "as", "ite", "true", "div", "xor", "let"];
+    for (k, pair) in names.chunks(2).enumerate() {
+        let [a, b] = pair else { unreachable!("an even number of names") };
+        let problem = serde_json::json!({
+            "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4 },
+            "parameters": { *a: [4, 8, 16], *b: [1, 2, 4] },
+            "launch": { "global_size": format!("1024 / {b}"), "local_size": a },
+            "kernel": [{ "global": format!("{b} + 2") }, { "compute": a }] });
+        let file = folder.path().join(format!("{k}.json"));
+        std::fs::write(&file, problem.to_string()).expect("written");
+        let path = folder.path().join(format!("c{k}"));
+        let answer = certified(file.to_str().expect("UTF-8"), &path, "60");
+        assert_eq!(answer["time"], 896, "{answer}");
+        let text = std::fs::read_to_string(path.join("question.smt2")).expect("a file");
+        assert!(text.contains(&format!("(declare-fun p.{a} () Int)")), "{text}");
+        let not = by(&answer, "not_checked");
+        let missing = |what: &String| what.contains("which is not on PATH");
+        assert!(not.iter().all(missing), "{a}, {b}: {not:?}");
+    }
+}
+
 /// Every problem has a certificate that holds. Those whose time is a sum have texts for others: all
 /// of them where items are alike, the formula alone where they differ.
 #[test]

@@ -62,7 +62,11 @@ fn mistakes_name_the_fix() {
     let Some(folder) = folder_with("minimum.cl") else { return };
     fs::write(folder.path().join("broken.cl"), "kernel void k(global int *a) { a[0] = ; }")
         .expect("written");
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 7] = [
+        (
+            &["probe.json"],
+            "probe.json: is no source of a kernel; `tickbound tune probe.json` takes problem files",
+        ),
         (&["none.cl"], "none.cl: there is no such file; give the path of a kernel's source"),
         (&["broken.cl"], "broken.cl:1: expected expression; correct the source"),
         (

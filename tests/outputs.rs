@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use assert_cmd::cargo::cargo_bin;
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A folder with a problem of each kind, a connector and results.
@@ -59,6 +59,69 @@ fn contents(folder: &TempDir) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files: Vec<_> = entries.map(|p| (p.clone(), std::fs::read(p).unwrap())).collect();
     files.sort();
     files
+}
+
+/// Names that act on a terminal: JSON stays JSON and says the same, no line of a text begins with a
+/// part of a name, and pages have nothing that acts.
+#[test]
+fn names_that_act_on_a_terminal() {
+    let folder = folder();
+    let name = "a\u{1b}[31m\u{9b}b\u{202e}c\u{7f}\nZZ";
+    let file = folder.path().join("p.json");
+    let mut problem: Value =
+        serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    problem["platform"] = json!({ "units_per_device": 1, "elements_per_unit": 2, "global_access": 3,
+        "tick": name });
+    std::fs::write(&file, problem.to_string()).unwrap();
+    let output = command(&folder, &["tune", "p.json", "--json"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{7f}']), "{text}");
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(answer["about"]["units"]["tick"], name);
+
+    let (source, page) = (format!("{name}.cl"), folder.path().join("page.html"));
+    std::fs::copy(folder.path().join("k.cl"), folder.path().join(&source)).unwrap();
+    let output = command(&folder, &["init", &source]).output().unwrap();
+    if !said(&output).contains("libclang") {
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.starts_with("a\\u{1b}[31m\\u{9b}b\\u{202e}c\\u{7f} ZZ.cl: kernel"), "{text}");
+        assert!(!text.contains("\nZZ"), "{text}");
+    }
+    std::fs::rename(&file, folder.path().join(name)).unwrap();
+    let arguments = ["compare", name, "--engines", "enumerate", "--html", "page.html"];
+    command(&folder, &arguments).output().unwrap();
+    let text = std::fs::read_to_string(page).unwrap();
+    assert!(text.contains("tickbound tune &#x27;a\\u{1b}[31m"), "{text}");
+    assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{7f}']));
+}
+
+/// The same for connectors, whose names are any text in XML.
+#[test]
+fn names_of_connectors_that_act_on_a_terminal() {
+    let folder = folder();
+    let name = |word: &str| format!("{word}&#10;ZZ&#13;&#9;&#x202e;&#155;");
+    let end = |kind: &str, node: u8| format!("<{kind} node=\"//@connectors.0/@nodes.{node}\"/>");
+    let text = format!(
+        "<r:Module xmlns:r=\"r\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" \
+         xmlns:channels=\"http://www.cwi.nl/reo/channels\"><connectors name=\"{}\"><nodes \
+         name=\"{}\"/><nodes name=\"b\"/><primitives xsi:type=\"channels:FIFO\">{}{}</primitives>\
+         </connectors></r:Module>",
+        name("k"),
+        name("a"),
+        end("sourceEnds", 0),
+        end("sinkEnds", 1)
+    );
+    std::fs::write(folder.path().join("k.reo"), text).unwrap();
+    let output = command(&folder, &["reo", "check", "k.reo", "--ltl", "b"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("k ZZ  \\u{202e}\\u{9b}: `b` is broken by\n  1. {a ZZ  "), "{text}");
+    for to in ["promela", "mcrl2", "dot", "aut", "treo", "json", "svg"] {
+        let arguments = ["reo", "compose", "k.reo", "--to", to, "-o", "out"];
+        let output = command(&folder, &arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{to}: {}", said(&output));
+        let text = std::fs::read_to_string(folder.path().join("out")).unwrap();
+        assert!(!text.contains(['\r', '\u{9b}', '\u{202e}']) && !text.contains("\nZZ"), "{text}");
+    }
 }
 
 /// What comes into a folder of results is no exception: its files have the names of problem files.

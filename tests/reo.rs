@@ -174,6 +174,12 @@ fn what_is_found_in_blocks() {
     }
 }
 
+#[test]
+fn a_setting_given_twice() {
+    let twice = ["compose", BUFFERS, "--set", "n=2", "--set", "n=3"];
+    reo(&twice).assert().code(2).stderr(contains("--set n: given twice; keep one of them"));
+}
+
 /// Stopped long before its end, it says what it has counted.
 #[test]
 fn a_stream_that_is_stopped() {

@@ -2,6 +2,7 @@
 
 use tickbound_encodings::btor2::{self, Btor2Survey, SurveyError};
 use tickbound_encodings::plan::{Plan, PlanError};
+use tickbound_input::message::one_line;
 use tickbound_model::{Problem, Space, t1};
 use tickbound_simulator::simulate;
 use tickbound_solver::bracket::Bracket;
@@ -99,7 +100,11 @@ fn write_smt2(args: &ExportArgs) -> Result<(), CliError> {
     args.check()?;
     let interrupt = stop::flag();
     let bracket = Bracket::new(None, interrupt, &|_| {});
-    let Some((least, question)) = confirming_question(&problem, &bracket)? else {
+    let confirmed = confirming_question(&problem, &bracket).map_err(|e| match e {
+        SolveError::Uncovered(what) => without("smt2", &what.to_string()),
+        e => e.into(),
+    });
+    let Some((least, question)) = confirmed? else {
         let why = bracket.stopped_by().map_or_else(
             || "there is no valid configuration, or the costs are too large for tables".to_owned(),
             |why| why.to_string(),
@@ -110,7 +115,7 @@ fn write_smt2(args: &ExportArgs) -> Result<(), CliError> {
         "; {}: the least time is {least} ticks. The question is whether any configuration takes \
          {}\n\
          ; ticks or fewer; unsat confirms that none does.\n(set-logic QF_LIA)\n",
-        problem.name.replace('\n', " "),
+        one_line(&problem.name),
         least - 1
     );
     say_or_save(args.output.as_deref(), &(about + &question))
@@ -154,14 +159,16 @@ fn simulated(problem: &Problem, space: &Space, survey: &Btor2Survey) -> Result<(
 /// Why there is no transition system to write.
 fn without_steps(error: PlanError) -> CliError {
     let what = match error {
-        PlanError::OpenSchedule => "platform.warps: the schedule is open".to_owned(),
-        PlanError::Resources => "profile resources: the time is one expression".to_owned(),
+        PlanError::OpenSchedule => "platform.warps: the schedule is open",
+        PlanError::Resources => "profile resources: the time is one expression",
         other => return SolveError::from(other).into(),
     };
-    CliError::Input(format!(
-        "--to btor2: {what}, and no encoding has steps for that; `tickbound tune` finds the least \
-         time without"
-    ))
+    without("btor2", &format!("{what}, and no encoding has steps for that"))
+}
+
+/// Why a format cannot have the problem.
+fn without(format: &str, what: &str) -> CliError {
+    CliError::Input(format!("--to {format}: {what}; `tickbound tune` finds the least time without"))
 }
 
 fn write_promela(args: &ExportArgs) -> Result<(), CliError> {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use indexmap::IndexMap;
+use tickbound_input::message::one_line;
 use tickbound_model::platforms;
 use tickbound_propose::{Proposal, Wishes, print, propose, reference};
 
@@ -185,8 +186,14 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
     Ok(Exit::found(proposal.fault.is_none()))
 }
 
-/// Refuses what would be lost.
+/// Refuses what is no source, and what would be lost.
 fn check(args: &InitArgs, problem: &Path, reference: &Path) -> Result<(), CliError> {
+    let source = args.source.display();
+    if args.source.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
+        let why =
+            format!("is no source of a kernel; `tickbound tune {source}` takes problem files");
+        return Err(CliError::Input(format!("{source}: {why}")));
+    }
     let folder = |path: &Path| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
@@ -214,18 +221,16 @@ fn said(
     problem: &Path,
     reference: Option<&PathBuf>,
 ) -> String {
-    let mut text = format!("{}: kernel `{}`\n", args.source.display(), proposal.kernel.name);
-    for note in &proposal.notes {
-        text += &format!("  {note}\n");
-    }
-    text += &format!("written: {}\n", problem.display());
-    if let Some(reference) = reference {
-        text += &format!("written: {}, to be filled in\n", reference.display());
-    }
+    let mut lines = vec![format!("{}: kernel `{}`", args.source.display(), proposal.kernel.name)];
+    lines.extend(proposal.notes.iter().map(|note| format!("  {note}")));
     let file = problem.display();
-    match &proposal.fault {
-        None => text += &format!("next:    look at its domains, then `tickbound tune {file}`\n"),
-        Some(fault) => text += &format!("missing: {fault}\nnext:    `tickbound explain {file}`\n"),
-    }
-    text
+    lines.push(format!("written: {file}"));
+    let filled = |path: &PathBuf| format!("written: {}, to be filled in", path.display());
+    lines.extend(reference.map(filled));
+    lines.extend(proposal.fault.iter().map(|fault| format!("missing: {fault}")));
+    lines.push(match &proposal.fault {
+        None => format!("next:    look at its domains, then `tickbound tune {file}`"),
+        Some(_) => format!("next:    `tickbound explain {file}`"),
+    });
+    lines.iter().map(|line| one_line(line) + "\n").collect()
 }

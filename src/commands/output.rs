@@ -7,11 +7,12 @@
 //! loses no file. Standard output that is full or closed is an error, but for a pipe that its
 //! reader has closed.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
-use tickbound_input::message::printable;
+use tickbound_input::message::{printable, printable_json};
 use tickbound_model::Problem;
 use tickbound_model::verdict::TimedConfiguration;
 use tickbound_os::output::OutputPlace;
@@ -33,8 +34,7 @@ pub fn standard_output_is_closed() {
 
 /// Writes to standard output, so that a closed pipe is an error value and not a panic.
 pub(crate) fn say(text: &str) -> Result<(), CliError> {
-    // Names come from files of whoever wrote them.
-    put(&printable(text))
+    put(&shown(text))
 }
 
 fn put(text: &str) -> Result<(), CliError> {
@@ -57,7 +57,7 @@ pub(crate) fn say_folded(text: &str) -> Result<(), CliError> {
 }
 
 fn folded(text: &str) -> String {
-    let text = printable(text).into_owned();
+    let text = shown(text).into_owned();
     match terminal_width() {
         Some(width) if !is_object(&text) => hanging(&text, width),
         _ => text,
@@ -70,9 +70,14 @@ pub(super) fn say_help(help: &clap::builder::StyledStr) -> Result<(), CliError> 
     put(&text)
 }
 
-/// What a program reads stays as it is.
+/// `text`, which may have names from files of others, without what acts on a terminal.
+fn shown(text: &str) -> Cow<'_, str> {
+    if is_object(text) { printable_json(text) } else { printable(text) }
+}
+
+/// Whether a program reads it: a JSON object is not folded, and not painted.
 fn is_object(text: &str) -> bool {
-    text.starts_with("{\"")
+    text.starts_with('{')
 }
 
 /// What came of writing to standard output.
@@ -181,7 +186,8 @@ impl Outputs {
 
 /// Writes a file, or to standard output if there is no path.
 pub(crate) fn say_or_save(path: Option<&str>, text: &str) -> Result<(), CliError> {
-    path.map_or_else(|| say(text), |path| save(path, text))
+    let text = &shown(text);
+    path.map_or_else(|| put(text), |path| save(path, text))
 }
 
 /// Writes on standard error which files were written.

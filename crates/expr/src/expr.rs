@@ -233,13 +233,18 @@ impl Expr<Slot> {
         found
     }
 
-    /// Whether `/` is in it, which constraints evaluate exactly.
+    /// Whether `/`, or a power whose exponent may be negative, is in it: constraints evaluate these
+    /// exactly. A name as exponent is not negative.
     // Called before every evaluation of a constraint: without [`Expr::parts`] it takes a quarter.
     pub fn divides(&self) -> bool {
         match self {
             Expr::Int(_) | Expr::Name(_) => false,
             Expr::Neg(a) | Expr::Not(a) => a.divides(),
-            Expr::Binary(op, a, b) => *op == BinaryOp::Div || a.divides() || b.divides(),
+            Expr::Binary(BinaryOp::Div, ..) => true,
+            Expr::Binary(BinaryOp::Pow, _, b) if !matches!(**b, Expr::Int(0..) | Expr::Name(_)) => {
+                true
+            }
+            Expr::Binary(_, a, b) => a.divides() || b.divides(),
             Expr::Conditional(c, a, b) => c.divides() || a.divides() || b.divides(),
             Expr::Call(_, args) => args.iter().any(Expr::divides),
         }

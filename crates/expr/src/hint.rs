@@ -6,7 +6,7 @@ pub(crate) fn word_char(c: char) -> bool {
 }
 
 /// What to write instead of words that Python has and expressions have not.
-const WORDS: [(&str, &str); 9] = [
+const WORDS: [(&str, &str); 10] = [
     (
         "in",
         "write `a == 1 or a == 3` for `a in [1, 3]`, and `1 <= a and a < 9` for `a in range(1, 9)`",
@@ -22,21 +22,28 @@ const WORDS: [(&str, &str); 9] = [
          other \
       functions are min, max and abs",
     ),
+    ("lambda", "write the condition alone, without `lambda`"),
     ("any", "write the conditions with `or` between them"),
     ("all", "write the conditions with `and` between them"),
 ];
 
+const BITS: &str = "there are no operations on bits; write `a % 2 ** n` for the last n bits of `a`";
+
 /// What to write instead of `rest`, where it begins with what C, Python or mathematics have and
 /// expressions have not.
 pub(crate) fn fix(before: &str, rest: &str) -> &'static str {
-    let shifts =
-        [("<", "write a * 2 ** n instead of a << n"), (">", "write a // 2 ** n instead of a >> n")];
-    if let Some((_, fix)) = shifts.iter().find(|(c, _)| before.ends_with(c) && rest.starts_with(c))
-    {
+    let halves = [
+        ("<", "<", "write a * 2 ** n instead of a << n"),
+        (">", ">", "write a // 2 ** n instead of a >> n"),
+        ("<", ">", "write `!=`"),
+    ];
+    let half = |(a, b, _): &&(&str, &str, _)| before.ends_with(a) && rest.starts_with(b);
+    if let Some((_, _, fix)) = halves.iter().find(half) {
         return fix;
     }
     let word = rest.strip_prefix("not ").unwrap_or(rest).trim_start();
-    let word = if before.ends_with("math") { "math" } else { word };
+    let began = ["math", "lambda"].into_iter().find(|word| before.trim_end().ends_with(word));
+    let word = began.unwrap_or(word);
     let word = word.split(|c| !word_char(c)).next();
     if let Some((_, fix)) = WORDS.iter().find(|(known, _)| Some(*known) == word) {
         return fix;
@@ -45,11 +52,17 @@ pub(crate) fn fix(before: &str, rest: &str) -> &'static str {
         ("&&", "write `and`"),
         ("||", "write `or`"),
         ("!", "write `not`"),
+        ("=>", "write `>=`"),
+        ("=<", "write `<=`"),
         ("=", "write `==`"),
+        ("'", "number the texts, and compare the numbers"),
+        ("\"", "number the texts, and compare the numbers"),
+        ("#", "leave comments out"),
         ("?", "write `a if condition else b`"),
         (".", "there are whole numbers only"),
-        ("&", "there are no operations on bits"),
-        ("|", "there are no operations on bits"),
+        ("&", BITS),
+        ("|", BITS),
+        ("~", BITS),
         ("^", "write a ** n for a power"),
     ];
     if let Some((_, fix)) = known.iter().find(|(begin, _)| rest.starts_with(begin)) {

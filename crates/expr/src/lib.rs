@@ -20,6 +20,7 @@ mod hint;
 pub mod interval;
 pub mod parse;
 mod partial_eval;
+mod python;
 mod restrict;
 mod simplify;
 

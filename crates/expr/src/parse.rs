@@ -4,13 +4,16 @@
 //! `1 < x <= 8`), `+ -`, `* / // %`, unary `-`, `**` (to the right), then integers (`_` may
 //! separate digits), names, `True`, `False`, calls of the built-in functions and brackets.
 //! Conditions of T1 files are in Python itself ([`parse_python`]): `in`, `not in`, `int`, `float`,
-//! `math.ceil`, `math.floor` and decimals are read as what they mean, exactly.
+//! `bool`, `math.ceil`, `math.floor`, `min`, `max`, `sum`, `len`, `any` and `all` of a list, and
+//! all notations of numbers are read as what they mean, exactly.
 //! Text longer than [`MAX_LENGTH`] or nested deeper than [`MAX_DEPTH`] is refused, so that no input
 //! can exhaust the stack.
 
 use thiserror::Error;
 use winnow::ascii::multispace0;
-use winnow::combinator::{alt, cut_err, delimited, fail, not, opt, preceded, separated};
+use winnow::combinator::{
+    alt, cut_err, delimited, fail, not, opt, preceded, separated, terminated,
+};
 use winnow::error::{ContextError, ErrMode};
 use winnow::prelude::*;
 use winnow::stream::Stateful;
@@ -19,6 +22,7 @@ use winnow::token::{one_of, take_while};
 use super::domain::Domain;
 use super::expr::{BinaryOp, Expr, Function};
 use super::hint::{fix, word_char};
+use super::python;
 
 /// Longest text of one expression, in bytes.
 pub const MAX_LENGTH: usize = 2_000;
@@ -139,8 +143,8 @@ fn nesting(text: &str) -> usize {
         .filter(|w| matches!(*w, "not" | "else"))
         .count();
     let signs = text
-        .split(|c: char| c != '-' && !c.is_whitespace())
-        .map(|run| run.matches('-').count())
+        .split(|c: char| c != '-' && c != '+' && !c.is_whitespace())
+        .map(|run| run.matches(['-', '+']).count())
         .max()
         .unwrap_or(0);
     deepest + words + signs + text.matches("**").count()
@@ -149,7 +153,7 @@ fn nesting(text: &str) -> usize {
 fn token<'s, O>(
     inner: impl Parser<Input<'s>, O, ErrMode<ContextError>>,
 ) -> impl Parser<Input<'s>, O, ErrMode<ContextError>> {
-    winnow::combinator::terminated(inner, multispace0)
+    terminated(inner, multispace0)
 }
 
 /// A keyword: the word, and no longer name that begins with it.
@@ -225,8 +229,7 @@ fn comparison(i: &mut Input<'_>) -> PResult<Expr<String>> {
             return Ok(chain.unwrap_or(left));
         };
         if chain.is_some() && left.size() > MAX_COPIED {
-            *i = start;
-            return cut_err(fail).parse_next(i);
+            return stuck(i, start);
         }
         chain = Some(match chain {
             None => link,
@@ -255,9 +258,22 @@ fn among(i: &mut Input<'_>, left: &Expr<String>) -> PResult<Expr<String>> {
     if left.size() > MAX_COPIED {
         return fail.parse_next(i);
     }
+    let wrapper = alt((keyword("list"), keyword("tuple"), keyword("set"), keyword("frozenset")));
+    if opt((wrapper, token("("))).parse_next(i)?.is_some() {
+        let among = among(i, left)?;
+        return token(")").value(among).parse_next(i);
+    }
     if opt(keyword("range")).parse_next(i)?.is_some() {
         return within_range(i, left);
     }
+    let items = listed(i)?;
+    let equal = |item| Expr::binary(BinaryOp::Eq, left.clone(), item);
+    let any = items.into_iter().map(equal).reduce(|any, e| Expr::binary(BinaryOp::Or, any, e));
+    Ok(any.unwrap_or(Expr::Int(0)))
+}
+
+/// The elements of a list, a tuple or a set of Python.
+fn listed(i: &mut Input<'_>) -> PResult<Vec<Expr<String>>> {
     let close = match token(one_of(['[', '(', '{'])).parse_next(i)? {
         '[' => "]",
         '(' => ")",
@@ -267,12 +283,10 @@ fn among(i: &mut Input<'_>, left: &Expr<String>) -> PResult<Expr<String>> {
     let last = opt(token(",")).parse_next(i)?;
     let is_number = close == ")" && items.len() == 1 && last.is_none();
     token(close).parse_next(i)?;
-    if is_number || (items.is_empty() && (last.is_some() || close == "}")) {
-        return fail.parse_next(i);
+    match is_number || (items.is_empty() && (last.is_some() || close == "}")) {
+        true => fail.parse_next(i),
+        false => Ok(items),
     }
-    let equal = |item| Expr::binary(BinaryOp::Eq, left.clone(), item);
-    let any = items.into_iter().map(equal).reduce(|any, e| Expr::binary(BinaryOp::Or, any, e));
-    Ok(any.unwrap_or(Expr::Int(0)))
 }
 
 /// That `left` is in Python's `range(...)`, whose step must be a number above 0.
@@ -335,6 +349,9 @@ fn signed(i: &mut Input<'_>) -> PResult<Expr<String>> {
             other => Expr::Neg(Box::new(other)),
         });
     }
+    if i.state == Dialect::Python && opt(token("+")).parse_next(i)?.is_some() {
+        return cut_err(signed).parse_next(i);
+    }
     power(i)
 }
 
@@ -348,33 +365,24 @@ fn power(i: &mut Input<'_>) -> PResult<Expr<String>> {
 }
 
 fn integer(i: &mut Input<'_>) -> PResult<i64> {
-    (
-        one_of('0'..='9'),
-        take_while(0.., |c: char| c.is_ascii_digit() || c == '_'),
-        not(one_of(word_char)),
-    )
-        .take()
-        .try_map(|digits: &str| digits.replace('_', "").parse::<i64>())
-        .parse_next(i)
+    let digits = (one_of('0'..='9'), take_while(0.., word_char)).take();
+    let whole = match i.state {
+        Dialect::Problem => |text: &str| text.replace('_', "").parse().ok(),
+        Dialect::Python => python::whole,
+    };
+    digits.verify_map(whole).parse_next(i)
 }
 
 /// A decimal of Python, as the fraction that it is.
 fn decimal(i: &mut Input<'_>) -> PResult<Expr<String>> {
-    if i.state != Dialect::Python {
-        return fail.parse_next(i);
-    }
-    let digits = || take_while(0.., |c: char| c.is_ascii_digit());
-    let (whole, _, part, ()): (&str, _, &str, _) =
-        (digits(), '.', digits(), not(one_of(word_char))).parse_next(i)?;
-    let above = format!("{whole}{part}").parse::<i64>();
-    let below = u32::try_from(part.len()).ok().and_then(|n| 10_i64.checked_pow(n));
-    match (above, below) {
-        (Ok(above), Some(1)) => Ok(Expr::Int(above)),
-        (Ok(above), Some(below)) => {
-            Ok(Expr::binary(BinaryOp::Div, Expr::Int(above), Expr::Int(below)))
-        }
-        _ => fail.parse_next(i),
-    }
+    let digits = |least: usize| take_while(least.., |c: char| c.is_ascii_digit());
+    let exponent = preceded(one_of(['e', 'E']), (opt(one_of(['+', '-'])), digits(1)).take());
+    let (whole, part, exponent, ()): (&str, Option<&str>, Option<&str>, _) =
+        (digits(0), opt(preceded('.', digits(0))), opt(exponent), not(one_of(word_char)))
+            .parse_next(i)?;
+    let is_decimal = i.state == Dialect::Python && (part, exponent) != (None, None);
+    let read = python::decimal(whole, part.unwrap_or_default(), exponent.unwrap_or("0"));
+    read.filter(|_| is_decimal).map_or_else(|| fail.parse_next(i), Ok)
 }
 
 fn atom(i: &mut Input<'_>) -> PResult<Expr<String>> {
@@ -401,37 +409,29 @@ fn name_or_call(i: &mut Input<'_>) -> PResult<Expr<String>> {
             _ => Expr::Name(name),
         });
     }
+    let mut elements = opt(terminated(listed, token(")")));
+    let elements = if i.state == Dialect::Python { elements.parse_next(i)? } else { None };
+    if let Some(read) = elements.map(|elements| python::folded(&name, elements)) {
+        return read.ok_or(()).or_else(|()| stuck(i, start));
+    }
     let args: Vec<Expr<String>> = cut_err(separated(0.., conditional, token(","))).parse_next(i)?;
     cut_err(token(")")).parse_next(i)?;
     match Function::by_name(&name) {
         Some(f) if (f.arity().0..=f.arity().1).contains(&args.len()) => Ok(Expr::Call(f, args)),
         _ => match <[Expr<String>; 1]>::try_from(args) {
             Ok([of]) if i.state == Dialect::Python && of.size() <= MAX_COPIED => {
-                rounded(&name, of).ok_or(())
+                python::rounded(&name, of).ok_or(())
             }
             _ => Err(()),
         }
-        .or_else(|()| {
-            *i = start;
-            cut_err(fail).parse_next(i)
-        }),
+        .or_else(|()| stuck(i, start)),
     }
 }
 
-/// What Python's functions that round come to; `/` is exact.
-fn rounded(function: &str, of: Expr<String>) -> Option<Expr<String>> {
-    let floor = |of| Expr::binary(BinaryOp::FloorDiv, of, Expr::Int(1));
-    Some(match function {
-        "float" => of,
-        "math.floor" => floor(of),
-        "math.ceil" => Expr::Call(Function::CeilDiv, vec![of, Expr::Int(1)]),
-        "int" => {
-            let positive = Expr::binary(BinaryOp::Ge, of.clone(), Expr::Int(0));
-            let negative = Expr::Neg(Box::new(floor(Expr::Neg(Box::new(of.clone())))));
-            Expr::Conditional(Box::new(positive), Box::new(floor(of)), Box::new(negative))
-        }
-        _ => return None,
-    })
+/// Goes back to `start`, and fails there.
+fn stuck<'s, T>(i: &mut Input<'s>, start: Input<'s>) -> PResult<T> {
+    *i = start;
+    cut_err(fail).parse_next(i)
 }
 
 fn domain(i: &mut Input<'_>) -> PResult<Domain<String>> {
@@ -453,10 +453,7 @@ fn domain(i: &mut Input<'_>) -> PResult<Domain<String>> {
         ("powers_of_two", 2) => Domain::PowersOfTwo(next(), next()),
         ("range", 2 | 3) => Domain::Range { first: next(), last: next(), step: next() },
         ("divisors", 1) => Domain::Divisors(next()),
-        _ => {
-            *i = start;
-            return cut_err(fail).parse_next(i);
-        }
+        _ => return stuck(i, start),
     })
 }
 
@@ -493,6 +490,29 @@ mod tests {
         ] {
             assert_eq!(value(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn pythons_own_notations() {
+        for (text, expected) in [
+            ("+x == +10 - -+0", 1),
+            ("x == 0xA and x == 0b1010 and x == 0o12 and x == 0Xa and x == 1_0", 1),
+            ("x == 1e1 and x / 4 == 25e-1 and x == .1e2 and x == 1.0e+1", 1),
+            ("min([x, 3]) + max((x, 11)) + sum([x, 1, 2]) + len([x, x]) + sum([])", 29),
+            ("any([x == 1, x]) + all((x, x > 3)) + any([]) + all([]) + bool(x)", 4),
+            ("max((x), 3)", 10),
+            ("x in list([1, 10]) and x not in set((1, 2)) and x in tuple(range(11))", 1),
+            ("x ** -1 == 0.1 and 2 ** (x - 11) == 0.5 and (-2) ** -2 == 1 / 4", 1),
+        ] {
+            let e = parse_python(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+            let e = e.resolve(&mut |n| (n == "x").then_some(0)).expect("only x");
+            assert_eq!(e.eval_exact(&[10]).map(|r| r.to_integer()), Ok(expected), "{text}");
+            assert_eq!(e.holds(&[10]), Ok(expected != 0), "{text}");
+        }
+        for text in ["+x", "0xA", "1e1", "max([x])", "1 in list([1])"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        assert_eq!(parse_python(&"+".repeat(1_990)), Err(ParseError::TooDeep));
     }
 
     #[test]

@@ -97,18 +97,21 @@ pub fn one_line(text: &str) -> String {
 /// `text` in which characters that act on a terminal, but for line breaks and tabulators, are
 /// written as `\u{1b}`.
 pub fn printable(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| c.escape_unicode().to_string())
+}
+
+/// As [`printable`] for JSON, which stays the same JSON: such characters are written as `\u001b`.
+pub fn printable_json(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| format!("\\u{:04x}", u32::from(c)))
+}
+
+fn escaped(text: &str, escape: impl Fn(char) -> String) -> Cow<'_, str> {
     let hidden = |c: char| acts(c) && c != '\n' && c != '\t';
     if !text.contains(hidden) {
         return Cow::Borrowed(text);
     }
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        match hidden(c) {
-            true => shown.extend(c.escape_unicode()),
-            false => shown.push(c),
-        }
-    }
-    Cow::Owned(shown)
+    let shown = |c: char| if hidden(c) { escape(c) } else { c.to_string() };
+    Cow::Owned(text.chars().map(shown).collect())
 }
 
 /// The first 200 characters of `text`, on one line: for text from files, which may be long.
@@ -149,6 +152,7 @@ mod tests {
         assert_eq!(printable("a\tb\n"), "a\tb\n");
         assert_eq!(printable("\u{1b}[2J\u{202e}x\r"), "\\u{1b}[2J\\u{202e}x\\u{d}");
         assert_eq!(one_line("a\nb\u{1b}c\u{202e}d"), "a b\\u{1b}c\\u{202e}d");
+        assert_eq!(printable_json("[\"\u{7f}\u{9b}\u{202e}\"]\n"), "[\"\\u007f\\u009b\\u202e\"]\n");
     }
 
     #[test]

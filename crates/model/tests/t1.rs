@@ -333,6 +333,68 @@ fn absent_divisors_are_the_items_of_a_group() {
          or \
          \"Vulkan\" (groups)"
     );
+    assert_eq!(
+        refused(json!({ "ProblemSize": null, "GridDivX": ["block_size_x"] })),
+        "KernelSpecification.GlobalSize: is missing; add it, or ProblemSize"
+    );
+}
+
+/// Kernel Tuner takes 1 where no parameter is the size of a group.
+#[test]
+fn a_group_without_a_size() {
+    let file = |more: Value| {
+        let mut file = t1(&[("W", "[2, 4]")], &[]);
+        file["KernelSpecification"] = json!({ "Language": "OpenCL", "KernelName": "a" });
+        for (key, value) in more.as_object().unwrap() {
+            file["KernelSpecification"][key] = value.clone();
+        }
+        t1::read(&file).map(|read| read["launch"].clone()).map_err(|e| e.to_string())
+    };
+    let kernel = |more: Value| {
+        let mut all = more;
+        all["KernelFile"] = "a.cl".into();
+        file(all)
+    };
+    assert_eq!(
+        kernel(json!({ "ProblemSize": [64], "GridDivX": ["W"] })).unwrap(),
+        json!({ "global_size": ["ceil_div(problem_size_0, W) * 1"], "local_size": ["1"] })
+    );
+    assert_eq!(
+        kernel(json!({ "GlobalSize": { "X": 64 } })).unwrap_err(),
+        "KernelSpecification.LocalSize: is missing; add it, such as { \"X\": \"64\" }"
+    );
+    assert_eq!(
+        kernel(json!({})).unwrap_err(),
+        "KernelSpecification.GlobalSize: is missing; add it, or ProblemSize"
+    );
+    assert_eq!(
+        file(json!({ "ProblemSize": [64], "GridDivX": ["W"] })).unwrap(),
+        json!({ "global_size": 1, "local_size": 1 })
+    );
+}
+
+#[test]
+fn keys_are_spelt_as_the_format_does() {
+    for (key, at) in [
+        ("gridDivX", "KernelSpecification.gridDivX: unknown field; write GridDivX"),
+        ("problem_size", "KernelSpecification.problem_size: unknown field; write ProblemSize"),
+        (
+            "compileroptions",
+            "KernelSpecification.compileroptions: unknown field; write CompilerOptions",
+        ),
+    ] {
+        assert_eq!(launched(&json!({ key: null })).unwrap_err(), at);
+    }
+    let mut file = t1(&[("W", "[2, 4]")], &[]);
+    file["ConfigurationSpace"]["conditions"] = json!([]);
+    let refused = |file: &Value| t1::read(file).unwrap_err().to_string();
+    assert_eq!(refused(&file), "ConfigurationSpace.conditions: unknown field; write Conditions");
+    let arguments = json!({ "Arguments": [{ "Name": "n", "Type": "int", "fillValue": 2 }] });
+    assert_eq!(
+        launched(&arguments).unwrap_err(),
+        "KernelSpecification.Arguments[0].fillValue: unknown field; write FillValue"
+    );
+    assert!(launched(&json!({ "Device": { "name": "x" }, "Profiling": true })).is_ok());
 }
 
 #[test]
@@ -366,6 +428,11 @@ fn options_are_words() {
     assert_eq!(
         kernel(json!("-cl-std=CL3.0 -D")).unwrap_err(),
         "KernelSpecification.CompilerOptions: nothing follows -D; write -DNAME, or remove it"
+    );
+    assert_eq!(
+        kernel(json!("-DA -include a.h")).unwrap_err(),
+        "KernelSpecification.CompilerOptions: -include is not read; write `#include` into the \
+         source"
     );
 }
 

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use tickbound_input::message::one_line;
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::connector::Connector;
 use tickbound_reo::context::in_context;
@@ -102,15 +103,7 @@ pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector,
     }
     let mut connector = match end {
         "treo" => {
-            let mut request =
-                TreoRequest { component: choice.component.clone(), settings: Vec::new() };
-            for setting in &choice.set {
-                let Some((word, value)) = setting.split_once('=') else {
-                    return Err(input(format!("--set {setting}: write NAME=VALUE, such as n=4")));
-                };
-                request = request.set(word.trim(), value.trim());
-            }
-            treo::connector(&source, &Disk(&choice.library, &choice.files), &request)
+            treo::connector(&source, &Disk(&choice.library, &choice.files), &request(choice)?)
                 .map_err(input)?
         }
         "cat" => cat::connector(&source).map_err(input)?,
@@ -119,6 +112,7 @@ pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector,
         "json" => json::connector(&source).map_err(input)?,
         _ => return Err(unreadable("unknown kind of file".into())),
     };
+    connector.name = one_line(&connector.name);
     if choice.no_data {
         for part in &mut connector.parts {
             part.automaton = part.automaton.without_data();
@@ -132,6 +126,23 @@ pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector,
         return made;
     }
     Ok(connector)
+}
+
+/// The component of a Treo file that is asked for, and its settings.
+fn request(choice: &ConnectorArgs) -> Result<TreoRequest, CliError> {
+    let component = choice.component.clone();
+    let mut request = TreoRequest { component, settings: Vec::new() };
+    for setting in &choice.set {
+        let Some((word, value)) = setting.split_once('=') else {
+            return Err(input(format!("--set {setting}: write NAME=VALUE, such as n=4")));
+        };
+        let word = word.trim();
+        if request.settings.iter().any(|(other, _)| other == word) {
+            return Err(input(format!("--set {word}: given twice; keep one of them")));
+        }
+        request = request.set(word, value.trim());
+    }
+    Ok(request)
 }
 
 /// The automata of a connector.

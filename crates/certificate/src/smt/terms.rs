@@ -62,9 +62,9 @@ impl<'o, 'p> SmtTerms<'o, 'p> {
         std::mem::take(&mut self.definitions)
     }
 
-    /// The symbol of a parameter.
+    /// The symbol of a parameter, which no word of SMT-LIB and no other term has.
     pub fn parameter(&self, place: usize) -> String {
-        format!("|{}|", self.obligation.problem.parameters[place].name)
+        format!("p.{}", self.obligation.problem.parameters[place].name)
     }
 
     /// A name for a term of sort Int, unless it is short.

@@ -86,6 +86,12 @@ pub enum ResultsError {
          problem"
     )]
     Unknown(String),
+    /// The results do not have a parameter of the problem.
+    #[error(
+        "no result has a whole number for the parameter `{0}`; give results of this problem, or \
+         remove the parameter from it"
+    )]
+    Absent(String),
 }
 
 /// Why a result has no time.
@@ -223,8 +229,8 @@ impl Results {
             }
             let time = match (entry.get("__error__"), entry.get("time")) {
                 (Some(_), _) => None,
-                (None, Some(time)) => time.as_f64(),
-                (None, None) => match median(entry.get("times")) {
+                (None, Some(time)) => number(time),
+                (None, None) => match entry.get("times").and_then(number) {
                     Some(time) => Some(time),
                     None => {
                         timeless.push(text("objective").unwrap_or_else(|| "not said".into()));
@@ -286,7 +292,8 @@ impl Results {
     /// Leaves out parameters that are none of `names`.
     ///
     /// # Errors
-    /// One of them has several values, so that configurations would be mixed up.
+    /// One of them has several values, so that configurations would be mixed up; or no result has
+    /// one of `names`.
     pub fn only(&mut self, names: &[&str]) -> Result<(), ResultsError> {
         let mut others: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         let unknown = |name: &&String| !names.contains(&name.as_str());
@@ -303,7 +310,11 @@ impl Results {
             return Err(ResultsError::Unknown((*name).to_owned()));
         }
         self.entries.iter_mut().for_each(|(p, _)| p.retain(|n, _| names.contains(&n.as_str())));
-        Ok(())
+        let absent = |name: &&&str| self.entries.iter().all(|(p, _)| !p.contains_key(**name));
+        match names.iter().find(absent).filter(|_| !self.entries.is_empty()) {
+            Some(name) => Err(ResultsError::Absent((*name).to_owned())),
+            None => Ok(()),
+        }
     }
 }
 
@@ -330,13 +341,13 @@ fn t4_time(result: &Value, unit: Option<&str>) -> Result<Option<f64>, Timeless> 
             _ if *name == "time" => true,
             Some(_) => milliseconds(own).is_ok(),
             None => lower.contains("time") || lower.contains("duration"),
-        };
+        } && !OVERHEADS.iter().any(|other| lower.contains(other));
         if is_time {
             let factor = milliseconds(own.or(unit))?;
-            return Ok(measured["value"].as_f64().map(|value| value * factor));
+            return Ok(number(&measured["value"]).map(|value| value * factor));
         }
     }
-    match median(result["times"].get("runtimes")) {
+    match result["times"].get("runtimes").and_then(number) {
         Some(time) => Ok(Some(time * milliseconds(unit)?)),
         None if objectives.is_empty() => Err(Timeless::Objective("not said".into())),
         None => Err(Timeless::Objective(format!("`{}`", objectives.join(", ")))),
@@ -349,10 +360,16 @@ fn t4_fastest(result: &Value, unit: Option<&str>) -> Option<f64> {
     Some(fastest * milliseconds(unit).ok()?)
 }
 
-/// The median of a list of numbers; nothing if it is none or empty.
-fn median(list: Option<&Value>) -> Option<f64> {
-    let numbers = list?.as_array()?.iter().map(Value::as_f64);
-    let mut numbers: Vec<f64> = numbers.collect::<Option<_>>()?;
+/// Parts of the names of times that are not the kernel's.
+const OVERHEADS: [&str; 7] =
+    ["compil", "verif", "valid", "framework", "strategy", "search", "benchmark"];
+
+/// A number, also one that is a text, or the median of a list of numbers; nothing if there is none.
+fn number(value: &Value) -> Option<f64> {
+    let Some(list) = value.as_array() else {
+        return value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
+    };
+    let mut numbers: Vec<f64> = list.iter().map(Value::as_f64).collect::<Option<_>>()?;
     numbers.sort_by(f64::total_cmp);
     let (low, high) =
         (numbers.get(numbers.len().checked_sub(1)? / 2)?, numbers.get(numbers.len() / 2)?);
@@ -465,6 +482,13 @@ mod tests {
         };
         assert_eq!(time(&t4("", &measured("TotalDuration", "Microseconds"))), Ok(0.003));
         assert_eq!(time(&t4("", &measured("kernel time", ""))), Ok(3.0));
+        let other = measured("compile_time", "ms");
+        assert!(time(&t4("", &other)).unwrap_err().contains("the objective is `compile_time`"));
+        for value in [json!([3.0, 9.0, 1.0]), json!("3.0"), json!(" 3e0 ")] {
+            let mut text = measured("time", "us");
+            text["measurements"][0]["value"] = value;
+            assert_eq!(time(&t4("", &text)), Ok(0.003), "{text}");
+        }
         let mut rate = measured("GFLOP/s", "GFLOP/s");
         assert_eq!(
             time(&t4("", &rate)).unwrap_err(),
@@ -529,6 +553,17 @@ mod tests {
             let error = read(&cache(other)).unwrap().only(&["A"]).unwrap_err();
             assert!(error.to_string().starts_with("`x` varies"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_parameter_that_no_result_has() {
+        let file = t4("ms", &json!({})).to_string();
+        assert_eq!(
+            read(&file).unwrap().only(&["WG", "TS"]).unwrap_err().to_string(),
+            "no result has a whole number for the parameter `TS`; give results of this problem, \
+             or remove the parameter from it"
+        );
+        assert_eq!(read(&file).unwrap().only(&["WG"]).map_err(|e| e.to_string()), Ok(()));
     }
 
     #[test]

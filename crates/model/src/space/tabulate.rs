@@ -199,15 +199,18 @@ impl Configurations<'_> {
     /// A condition on no parameter excludes everything or nothing.
     fn check_constant(&mut self, c: usize) -> Result<(), ModelError> {
         let condition = &self.conditions[c];
-        match condition.outcome(self.problem, &self.problem.base_env()) {
+        let env = self.problem.base_env();
+        match condition.outcome(self.problem, &env) {
             Holds::Yes => Ok(()),
             Holds::No => {
                 let nothing = self.network.scope(&[]).map_err(|_| stopped())?;
                 self.network.add(Relation::new(nothing));
                 Ok(())
             }
+            // No parameter has a value yet.
             Holds::Fault(fault) => {
-                Err(fault.error(self.problem, &condition.at, &self.problem.base_env()))
+                let env = &env[..self.problem.first_parameter()];
+                Err(fault.error(self.problem, &condition.at, env))
             }
         }
     }

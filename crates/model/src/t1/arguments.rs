@@ -45,12 +45,16 @@ fn compile(
             read["standard"] = standard.into();
             continue;
         }
+        let at = "KernelSpecification.CompilerOptions";
+        if word == "-include" {
+            let fix = "write `#include` into the source";
+            return Err(ModelError::new(at, "-include is not read", fix));
+        }
         let Some(option @ ("-D" | "-U" | "-I")) = word.get(..2) else { continue };
         // What an option is about may be the next word.
         let own = word[2..].trim_start();
         let of = if own.is_empty() { words.next().unwrap_or_default() } else { own.to_owned() };
         if of.is_empty() {
-            let at = "KernelSpecification.CompilerOptions";
             let what = format!("nothing follows {option}");
             return Err(ModelError::new(at, what, format!("write {option}NAME, or remove it")));
         }

@@ -7,7 +7,7 @@ use super::arguments;
 use super::python::from_python;
 use super::text::{expression, size_name};
 use crate::ModelError;
-use crate::json::Field;
+use crate::json::{Field, join};
 use tickbound_expr::domain::Domain;
 use tickbound_expr::parse::{parse_domain, parse_python};
 use tickbound_expr::{BinaryOp, Expr, Function};
@@ -42,6 +42,10 @@ pub fn without_program(file: &Value) -> Option<String> {
 pub fn read(file: &Value) -> Result<Value, ModelError> {
     let space = part(file, "ConfigurationSpace")?;
     let kernel = file.get("KernelSpecification").unwrap_or(&Value::Null);
+    spelt("", file)?;
+    spelt("ConfigurationSpace", space)?;
+    spelt("KernelSpecification", kernel)?;
+    let program = without_program(file).is_none();
     let sizes = problem_size(kernel)?;
     let inputs: Map<String, Value> =
         sizes.iter().enumerate().map(|(d, n)| (size_name(d), (*n).into())).collect();
@@ -56,10 +60,34 @@ pub fn read(file: &Value) -> Result<Value, ModelError> {
         "inputs": inputs,
         "platform": platform(),
         "constraints": conditions(space)?,
-        "launch": launch(kernel, sizes.len(), &parameters)?,
+        "launch": launch(kernel, sizes.len(), &parameters, program)?,
         "kernel": arguments::kernel(kernel, &parameters)?,
         "parameters": parameters,
     }))
+}
+
+/// The keys that are read, those of all objects.
+const KEYS: &str = "ConfigurationSpace TuningParameters Name Values Conditions Expression \
+    KernelSpecification Language KernelName KernelFile CompilerOptions ProblemSize GridDivX \
+    GridDivY GridDivZ GlobalSize GlobalSizeType LocalSize Modifiers Arguments Type MemoryType \
+    Size FillType FillValue DataSource Output";
+
+/// Refuses keys of an object, or of objects in its lists, that are read if spelt otherwise. Keys
+/// that are not known are those of other programs.
+fn spelt(at: &str, object: &Value) -> Result<(), ModelError> {
+    for (key, value) in object.as_object().into_iter().flatten() {
+        let plain = key.replace('_', "");
+        let meant =
+            KEYS.split(' ').find(|known| known.eq_ignore_ascii_case(&plain) && *known != key);
+        let at = join(at, key);
+        if let Some(meant) = meant {
+            return Err(ModelError::new(at, "unknown field", format!("write {meant}")));
+        }
+        for (i, element) in value.as_array().into_iter().flatten().enumerate() {
+            spelt(&format!("{at}[{i}]"), element)?;
+        }
+    }
+    Ok(())
 }
 
 /// Nothing costs anything, and nothing is limited.
@@ -141,23 +169,36 @@ fn conditions(space: &Value) -> Result<Vec<Value>, ModelError> {
     Field::new(path, list).array()?.iter().map(text).collect()
 }
 
-/// Items of the launch and of a group along each dimension.
+/// Items of the launch and of a group along each dimension. One item where there is no program to
+/// run and no group, so that every configuration can be launched.
 fn launch(
     kernel: &Value,
     dimensions: usize,
     parameters: &Map<String, Value>,
+    program: bool,
 ) -> Result<Value, ModelError> {
     let mut local = sizes(kernel, "LocalSize")?;
-    if local.is_empty() && dimensions > 0 {
+    if local.is_empty() {
         local = usual_sizes(parameters);
     }
     let stated = sizes(kernel, "GlobalSize")?;
     let divided = dimensions > 0 && (stated.is_empty() || has_divisors(kernel));
     let mut groups = if divided { grid(kernel, dimensions, &local)? } else { stated };
     modify(kernel, &mut groups, &mut local)?;
-    if local.is_empty() {
-        // A space without a kernel: one item, so that every configuration can be launched.
-        return Ok(json!({ "global_size": 1, "local_size": 1 }));
+    let missing = match (groups.is_empty(), local.is_empty() && !divided) {
+        (true, _) => Some(("GlobalSize", "add it, or ProblemSize")),
+        (false, true) => Some(("LocalSize", "add it, such as { \"X\": \"64\" }")),
+        (false, false) => None,
+    };
+    match missing {
+        Some((key, fix)) if program => {
+            let at = format!("KernelSpecification.{key}");
+            return Err(ModelError::new(at, "is missing", fix));
+        }
+        _ if local.is_empty() && !program => {
+            return Ok(json!({ "global_size": 1, "local_size": 1 }));
+        }
+        _ => {}
     }
     let counts_groups = divided || counts_groups(kernel)?;
     let one = || Expr::Int(1);

@@ -64,9 +64,13 @@ impl Values {
     fn read(text: &str, names: &mut Vec<String>) -> Result<Values, Wrong> {
         let text = text.trim();
         let parts = split(text, "+");
-        if parts.len() > 1 {
+        if parts.len() > 1 && split(text, ",").len() == 1 {
             let parts = parts.into_iter().map(|part| Values::read(part, names));
             return Ok(Values::Sum(parts.collect::<Result<_, _>>()?));
+        }
+        // A tuple, with its comma behind a single value.
+        if split(text, ",").len() > 1 {
+            return Ok(Values::List(expressions(text, names)?));
         }
         if let Some(of) = within(text, "list(", ")").or_else(|| within(text, "tuple(", ")")) {
             return Values::read(of, names);
@@ -254,8 +258,8 @@ fn split<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
     let mut before = None;
     for (at, c) in text.char_indices() {
         match c {
-            '(' | '[' => open += 1,
-            ')' | ']' => open = open.saturating_sub(1),
+            '(' | '[' | '{' => open += 1,
+            ')' | ']' | '}' => open = open.saturating_sub(1),
             _ => {}
         }
         let rest = text[at..].strip_prefix(separator).filter(|_| open == 0 && at >= from);
@@ -315,6 +319,7 @@ mod tests {
             ("[32/2, 4 or 9, True]", vec![16, 4, 1]),
             ("([1, 2])", vec![1, 2]),
             ("(1, 2,)", vec![1, 2]),
+            ("1, 0x10, +2, len([7, 8])", vec![1, 16, 2, 2]),
             ("[format for format in [1]]", vec![1]),
             ("[x for x in [1, 2] for x in [x + 10]]", vec![11, 12]),
             ("[]", vec![]),

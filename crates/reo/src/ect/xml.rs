@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use roxmltree::{Document, Node};
-use tickbound_input::message::{excerpt, printable};
+use tickbound_input::message::{excerpt, one_line, printable};
 
 use super::fault::{EctError, EctFault};
 use crate::syntax::{MAX_NESTING, MAX_TEXT, Source, Spot, SyntaxFault};
@@ -67,7 +67,7 @@ impl<'a> Element<'a> {
     /// Its name, or `word` and a number; with `_` behind it as often as it is taken.
     pub fn own_name(self, word: &str, number: usize, taken: impl Fn(&str) -> bool) -> String {
         let given = self.value("name").filter(|name| !name.trim().is_empty());
-        let mut name = given.map_or_else(|| format!("{word}{number}"), str::to_owned);
+        let mut name = given.map_or_else(|| format!("{word}{number}"), one_line);
         while taken(&name) {
             name.push('_');
         }

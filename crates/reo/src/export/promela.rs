@@ -16,7 +16,7 @@ use crate::symbol::NameId;
 
 pub(super) fn write(subject: ExportSubject) -> String {
     let automaton = subject.automaton;
-    let mut words = Identifiers::new(promela().chain(["connector"]));
+    let mut words = Identifiers::new(promela().chain(["connector", "Pconnector"]));
     let name = |name: &NameId| {
         let word = subject.symbols.word(name.0);
         words.of(if is_label(word) { "n_" } else { "" }, word)

@@ -2,6 +2,7 @@
 
 use minijinja::Environment;
 use serde::Serialize;
+use tickbound_input::message::{printable, printable_json};
 
 use crate::error::ReportError;
 
@@ -45,12 +46,13 @@ pub(super) fn render(
         version: env!("CARGO_PKG_VERSION"),
         content,
     };
-    environment.get_template(template).map_err(fault)?.render(framed).map_err(fault)
+    let page = environment.get_template(template).map_err(fault)?.render(framed).map_err(fault)?;
+    Ok(printable(&page).into_owned())
 }
 
 /// Data as the text of a script element: nothing in it ends the element.
 pub(super) fn embedded(data: &impl Serialize) -> Result<String, ReportError> {
     let text =
         serde_json::to_string(data).map_err(|e| ReportError::data("the page", e.to_string()))?;
-    Ok(text.replace('<', "\\u003c"))
+    Ok(printable_json(&text).replace('<', "\\u003c"))
 }

@@ -47,14 +47,15 @@ impl Names {
 }
 
 /// `name`, or the first variant of its beginning that is not taken. Loop counters are `k1`, `f1`,
-/// ...; what begins with `_` or `tb_` belongs to SPIN and to the embedded C.
+/// ..., and the verifier numbers processes; what begins with `_` or `tb_` belongs to SPIN and to the
+/// embedded C.
 fn free(name: &str, taken: &HashSet<String>) -> String {
     let name = short(name);
-    let counter =
-        name.strip_prefix(['k', 'f']).is_some_and(|n| n.chars().all(|c| c.is_ascii_digit()));
+    let base = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let counter = ["k", "f", "Air", "maxseq", "minseq"].contains(&base) && base != name;
     let mut free = match name {
         _ if name.starts_with('_') => format!("x{name}"),
-        _ if name.starts_with("tb_") || (counter && name.len() > 1) => format!("{name}_"),
+        _ if name.starts_with("tb_") || counter => format!("{name}_"),
         _ => name.to_owned(),
     };
     while taken.contains(&free) {
@@ -90,6 +91,13 @@ mod tests {
             ("unsigned", "unsigned_"),
             ("SAFETY", "SAFETY_"),
             ("INT_MAX", "INT_MAX_"),
+            // Found by giving a problem all 4,431 words of its verifiers as parameters.
+            ("HAS_HIDDEN", "HAS_HIDDEN_"),
+            ("Air5", "Air5_"),
+            ("maxseq7", "maxseq7_"),
+            ("Pclock", "Pclock_"),
+            ("T0_init", "T0_init_"),
+            ("fflush", "fflush_"),
             (&"W".repeat(520), &"W".repeat(200)),
         ];
         for (name, expected) in cases {
@@ -116,7 +124,13 @@ mod tests {
     fn a_problem_cannot_take_a_word_of_the_templates() {
         let of_format = ["if", "else", "and", "or", "not", "True", "False", "lid", "gid", "group"];
         let of_cpp = ["define", "ifdef", "endif"];
+        let embedded = super::super::render::embedded_c(&["WG".to_owned()], "").join("\n");
         for (name, template) in [
+            ("embedded", embedded.replace("now.WG", "").as_str()),
+            ("claims", include_str!("templates/claims.pml.j2")),
+            ("finished", include_str!("templates/finished.pml.j2")),
+            ("lockstep", include_str!("templates/lockstep.pml.j2")),
+            ("processes", include_str!("templates/processes.pml.j2")),
             ("open_lockstep", include_str!("open/lockstep.pml.j2")),
             ("open_processes", include_str!("open/processes.pml.j2")),
         ] {

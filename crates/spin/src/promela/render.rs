@@ -59,7 +59,7 @@ pub(crate) fn render(
 }
 
 /// The C of the modes BEST and TIMES.
-fn embedded_c(names: &[String], format: &str) -> Vec<String> {
+pub(super) fn embedded_c(names: &[String], format: &str) -> Vec<String> {
     let values: Vec<String> = std::iter::once("now.time".to_owned())
         .chain(names.iter().map(|n| format!("now.{n}")))
         .collect();
