@@ -1,0 +1,308 @@
+//! What is known of a process: its objects by their handles, and its launches.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::files::{Files, quoted};
+use crate::queries::{self, Handle, ProgramText};
+
+/// Distinct launches of a kernel that are written; the others are counted together.
+const MAX_LAUNCHES: usize = 1000;
+/// Launches after which counts are written for the first time.
+const FIRST_COUNTS: u64 = 16;
+
+static STATE: Mutex<Option<State>> = Mutex::new(None);
+
+/// Global size, local size and offset of a launch, where they are given.
+type Range<'a> = [Option<&'a [usize]>; 3];
+
+/// What was set as an argument, as JSON.
+#[derive(Clone, Default)]
+pub enum Argument {
+    /// Nothing, or what a function has set that the layer does not catch.
+    #[default]
+    Unset,
+    /// The whole text.
+    Plain(Arc<str>),
+    /// Memory: its number in the process, and the text after its number in the launch.
+    Memory(u64, Arc<str>),
+}
+
+/// A kernel object.
+#[derive(Clone, Default)]
+pub struct Kernel {
+    arguments: Vec<Argument>,
+    /// `"program": 0, "kernel": "name"`, once it was launched.
+    named: Option<Arc<str>>,
+}
+
+/// A launch that was written, with its number, and how often it was made.
+struct Launch {
+    number: usize,
+    count: u64,
+    written: u64,
+}
+
+/// What is known of a process.
+#[derive(Default)]
+pub struct State {
+    files: Files,
+    process: u32,
+    /// Memory objects and samplers.
+    arguments: HashMap<usize, Argument>,
+    /// Shared virtual memory by its first address: bytes, number.
+    shared: BTreeMap<usize, (usize, u64)>,
+    /// Memory so far.
+    memories: u64,
+    kernels: HashMap<usize, Kernel>,
+    linked: HashMap<usize, ProgramText>,
+    /// Numbers of programs, by handles and by what they were made of.
+    programs: HashMap<usize, usize>,
+    texts: HashMap<ProgramText, usize>,
+    /// Launches, by their lines without a number.
+    launches: HashMap<Box<str>, Launch>,
+    /// Distinct launches of each kernel.
+    distinct: HashMap<Arc<str>, usize>,
+    total: u64,
+    next_counts: u64,
+    line: String,
+}
+
+/// Does something with the state, unless writing has failed. A panic does not reach the program.
+pub fn guarded<T>(work: impl FnOnce(&mut State) -> T) -> Option<T> {
+    let locked = || {
+        let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = state.get_or_insert_default();
+        (!state.files.failed()).then(|| work(state))
+    };
+    catch_unwind(AssertUnwindSafe(locked)).ok().flatten()
+}
+
+/// A kernel was launched.
+pub fn launched(queue: Handle, kernel: Handle, range: Range<'_>) {
+    let counted = guarded(|state| {
+        state.follow_fork();
+        let named = state.kernel(kernel.addr()).named.clone();
+        named.map(|named| state.count(kernel.addr(), &named, range)).is_some()
+    });
+    if counted != Some(false) {
+        return;
+    }
+    let (name, program, device) = queries::kernel(queue, kernel);
+    let number = guarded(|state| state.programs.get(&program.addr()).copied()).flatten();
+    let text = number.is_none().then(|| made_of(program, Some(device)));
+    guarded(|state| {
+        let new = text.map(|text| state.program(program.addr(), text));
+        let number = number.or(new).unwrap_or_default();
+        let named = format!("\"program\": {number}, \"kernel\": {}", quoted(&name)).into();
+        state.count(kernel.addr(), &named, range);
+        state.kernel(kernel.addr()).named = Some(named);
+    });
+}
+
+/// What a program was made of. Of a linked one OpenCL does not tell.
+fn made_of(program: Handle, device: Option<Handle>) -> ProgramText {
+    let linked = guarded(|state| state.linked.get(&program.addr()).cloned()).flatten();
+    linked.unwrap_or_else(|| queries::program(program, device))
+}
+
+/// A program was linked from others: its source and its options are all of theirs.
+pub fn linked(program: Handle, inputs: &[Handle]) {
+    let mut parts = inputs.iter().map(|input| made_of(*input, None));
+    let Some(mut whole) = parts.next() else { return };
+    for part in parts {
+        let has_source = !whole.source.is_empty() && !part.source.is_empty();
+        whole.source = if has_source { [whole.source, part.source].join(&b'\n') } else { vec![] };
+        if whole.options != part.options {
+            whole.options = [whole.options, part.options].join(&b' ');
+        }
+        whole.il |= part.il;
+    }
+    guarded(|state| {
+        state.forget_program(program.addr());
+        state.linked.insert(program.addr(), whole);
+    });
+}
+
+impl State {
+    /// The layer was loaded.
+    pub fn begin(&mut self) {
+        self.process = std::process::id();
+        self.files.begin();
+    }
+
+    /// A forked process has a capture of its own.
+    fn follow_fork(&mut self) {
+        let process = std::process::id();
+        if process != self.process {
+            let State { arguments, shared, memories, mut kernels, linked, .. } =
+                std::mem::take(self);
+            kernels.values_mut().for_each(|kernel| kernel.named = None);
+            *self =
+                State { process, arguments, shared, memories, kernels, linked, ..State::default() };
+        }
+    }
+
+    pub fn add_memory(&mut self, handle: usize, rest: String) {
+        self.memories += 1;
+        self.arguments.insert(handle, Argument::Memory(self.memories, rest.into()));
+    }
+
+    pub fn add_sampler(&mut self, handle: usize, text: String) {
+        self.arguments.insert(handle, Argument::Plain(text.into()));
+    }
+
+    /// Shared virtual memory is new; what was at its addresses is gone.
+    pub fn add_shared(&mut self, address: usize, bytes: usize) {
+        self.memories += 1;
+        let end = address.saturating_add(bytes);
+        self.shared.retain(|start, (bytes, _)| *start >= end || *start + *bytes <= address);
+        self.shared.insert(address, (bytes, self.memories));
+    }
+
+    /// A program is new, or is compiled anew.
+    pub fn forget_program(&mut self, handle: usize) {
+        self.programs.remove(&handle);
+        self.linked.remove(&handle);
+    }
+
+    pub fn kernel(&mut self, handle: usize) -> &mut Kernel {
+        self.kernels.entry(handle).or_default()
+    }
+
+    /// Sets an argument: a handle that is known, bytes, or local memory of this size.
+    pub fn set(&mut self, kernel: usize, at: u32, size: usize, bytes: Option<&[u8]>) {
+        let handle = bytes.and_then(|bytes| Some(usize::from_ne_bytes(bytes.try_into().ok()?)));
+        let known = handle.and_then(|handle| self.arguments.get(&handle)).cloned();
+        let plain = || match bytes {
+            Some(bytes) => {
+                let mut text = String::from("{\"value\": \"");
+                bytes.iter().for_each(|byte| _ = write!(text, "{byte:02x}"));
+                text + "\"}"
+            }
+            None => format!("{{\"local\": {size}}}"),
+        };
+        self.put(kernel, at, known.unwrap_or_else(|| Argument::Plain(plain().into())));
+    }
+
+    /// Sets an argument to an address, of shared virtual memory if that is known.
+    pub fn set_shared(&mut self, kernel: usize, at: u32, address: usize) {
+        let before = self.shared.range(..=address).next_back();
+        let found = before.filter(|(start, (bytes, _))| address - **start < *bytes);
+        let argument = match found {
+            Some((start, (bytes, number))) => {
+                let rest = format!("\"bytes\": {}, \"svm\": true}}", start + bytes - address);
+                Argument::Memory(*number, rest.into())
+            }
+            None if address == 0 => return self.set(kernel, at, 8, Some(&[0; 8])),
+            None => Argument::Plain("{\"svm\": true}".into()),
+        };
+        self.put(kernel, at, argument);
+    }
+
+    fn put(&mut self, kernel: usize, at: u32, argument: Argument) {
+        let (arguments, at) = (&mut self.kernel(kernel).arguments, at as usize);
+        arguments.resize(arguments.len().max(at + 1), Argument::Unset);
+        arguments[at] = argument;
+    }
+
+    /// The number of a program, which is written if it is new.
+    fn program(&mut self, handle: usize, text: ProgramText) -> usize {
+        let new = self.texts.len();
+        let number = *self.texts.entry(text.clone()).or_insert(new);
+        self.programs.insert(handle, number);
+        if number == new {
+            let name = format!("program{number}.cl");
+            let file = if text.source.is_empty() { "null".into() } else { quoted(name.as_bytes()) };
+            if !text.source.is_empty() {
+                self.files.source(&name, &text.source);
+            }
+            let folder = std::env::current_dir().unwrap_or_default();
+            self.files.append(&format!(
+                "{{\"program\": {number}, \"source\": {file}, \"il\": {}, \"options\": {}, \
+                 \"device\": {}, \"folder\": {}}}\n",
+                text.il,
+                quoted(&text.options),
+                quoted(&text.device),
+                quoted(folder.as_os_str().as_encoded_bytes())
+            ));
+        }
+        number
+    }
+
+    /// Counts a launch, which is written if it is new.
+    fn count(&mut self, kernel: usize, named: &Arc<str>, range: Range<'_>) {
+        let mut line = std::mem::take(&mut self.line);
+        write_launch(&mut line, named, &self.kernel(kernel).arguments, range);
+        if !self.launches.contains_key(line.as_str()) {
+            let distinct = self.distinct.entry(named.clone()).or_default();
+            *distinct += 1;
+            if *distinct > MAX_LAUNCHES {
+                line = format!("{named}, \"others\": true}}");
+            }
+        }
+        let number = self.launches.len();
+        match self.launches.get_mut(line.as_str()) {
+            Some(launch) => launch.count += 1,
+            None => {
+                self.files.append(&format!("{{\"launch\": {number}, {line}\n"));
+                let launch = Launch { number, count: 1, written: 1 };
+                self.launches.insert(line.as_str().into(), launch);
+            }
+        }
+        self.line = line;
+        self.total += 1;
+        if self.total >= self.next_counts.max(FIRST_COUNTS) {
+            self.next_counts = 2 * self.total;
+            self.write_counts(String::new());
+        }
+    }
+
+    /// Writes the counts that have changed, and a last line.
+    fn write_counts(&mut self, end: String) {
+        let changed = self.launches.values_mut().filter(|launch| launch.count > launch.written);
+        let mut changed: Vec<&mut Launch> = changed.collect();
+        changed.sort_by_key(|launch| launch.number);
+        let lines = changed.into_iter().map(|launch| {
+            launch.written = launch.count;
+            format!("{{\"launch\": {}, \"count\": {}}}\n", launch.number, launch.count)
+        });
+        let lines = lines.collect::<String>() + &end;
+        self.files.append(&lines);
+    }
+
+    /// Writes the last counts of a process that has launched something.
+    pub fn finish(&mut self) {
+        if self.total > 0 && self.process == std::process::id() {
+            self.write_counts(format!("{{\"end\": {}}}\n", self.total));
+        }
+    }
+}
+
+/// Writes a launch as JSON, without the bracket and its number in front.
+fn write_launch(line: &mut String, named: &str, arguments: &[Argument], range: Range<'_>) {
+    line.clear();
+    line.push_str(named);
+    for (name, sizes) in ["global", "local", "offset"].iter().zip(range) {
+        let _ = match sizes {
+            Some(sizes) => write!(line, ", \"{name}\": {sizes:?}"),
+            None => write!(line, ", \"{name}\": null"),
+        };
+    }
+    line.push_str(", \"arguments\": [");
+    for (place, argument) in arguments.iter().enumerate() {
+        line.push_str(if place > 0 { ", " } else { "" });
+        match argument {
+            Argument::Unset => line.push_str("null"),
+            Argument::Plain(text) => line.push_str(text),
+            Argument::Memory(object, rest) => {
+                let same = |a: &Argument| matches!(a, Argument::Memory(o, _) if o == object);
+                let first = arguments.iter().position(same).unwrap_or(place);
+                let _ = write!(line, "{{\"memory\": {first}, {rest}");
+            }
+        }
+    }
+    line.push_str("]}");
+}
