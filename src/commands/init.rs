@@ -21,7 +21,15 @@ const DEFAULT_PLATFORM: &str = "h200";
 #[derive(Debug, clap::Args)]
 pub struct InitArgs {
     /// The kernel's source in OpenCL C
-    source: PathBuf,
+    #[arg(required_unless_present = "from_capture")]
+    source: Option<PathBuf>,
+    /// Write a problem file for each kernel of a capture instead: of `tickbound capture`, or
+    /// `Replay` of Intel's Intercept Layer
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["source", "entry", "before", "reference"])]
+    pub(super) from_capture: Option<PathBuf>,
+    /// Only the kernels of this name of a capture
+    #[arg(long, value_name = "NAME", requires = "from_capture")]
+    pub(super) kernel: Option<String>,
     /// The kernel function; needed if the source has several
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
@@ -51,18 +59,46 @@ pub struct InitArgs {
     /// The platform: the name of a shipped one, or the path of a file
     /// [default: the shipped one of an OpenCL device that is present, otherwise h200]
     #[arg(long, value_name = "NAME")]
-    platform: Option<String>,
+    pub(super) platform: Option<String>,
     /// Also write a host reference to be filled in, which says what is right
     #[arg(long)]
     reference: bool,
-    /// Write to this file instead of one beside the source
+    /// Write to this file instead of one beside the source; with --from-capture, to this folder
+    /// instead of `problems` in the capture
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Replace files that exist
     #[arg(long)]
-    force: bool,
+    pub(super) force: bool,
     #[command(flatten)]
     stops: Stops,
+}
+
+impl InitArgs {
+    fn source(&self) -> &Path {
+        self.source.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// Time and memory are watched from now on.
+    pub(super) fn watch(&self) -> Result<(), CliError> {
+        self.stops.watched().map(|_| ())
+    }
+
+    /// What the options decide.
+    pub(super) fn wishes(&self, platform: String) -> Result<Wishes, CliError> {
+        Ok(Wishes {
+            entry: self.entry.clone(),
+            before: self.before.iter().map(|path| beside(self, path)).collect(),
+            include: self.include.iter().map(|path| beside(self, path)).collect(),
+            inputs: by_name("--input", &self.input)?,
+            parameters: by_text(&self.parameter),
+            defines: by_text(&self.define),
+            global: expressions(&self.global_size),
+            local: expressions(&self.local_size),
+            platform,
+            captured: None,
+        })
+    }
 }
 
 /// A `NAME=TEXT` option.
@@ -101,7 +137,7 @@ fn expressions(text: &str) -> Vec<String> {
 /// A path as the problem file names it: it counts from its own folder, which is that of the source.
 fn beside(args: &InitArgs, path: &Path) -> String {
     let all = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let (path, source) = (all(path), all(&args.source));
+    let (path, source) = (all(path), all(args.source()));
     let inside = source.parent().and_then(|folder| path.strip_prefix(folder).ok());
     let inside = inside.filter(|rest| !rest.as_os_str().is_empty());
     match (inside, source.parent() == Some(&path)) {
@@ -114,7 +150,7 @@ fn beside(args: &InitArgs, path: &Path) -> String {
 /// The platform as the problem file names it: its paths count from its own folder.
 fn platform(args: &InitArgs, name: &str) -> String {
     let file = Path::new(name);
-    let beside = args.source.parent().is_none_or(|folder| folder.as_os_str().is_empty());
+    let beside = args.source().parent().is_none_or(|folder| folder.as_os_str().is_empty());
     let shipped = platforms::names().any(|shipped| shipped == name);
     if shipped || beside || !file.is_file() {
         return name.to_owned();
@@ -123,7 +159,7 @@ fn platform(args: &InitArgs, name: &str) -> String {
 }
 
 /// The shipped platform of a device that is present, or the default one; and a note that says why.
-fn present() -> (&'static str, String) {
+pub(super) fn present() -> (&'static str, String) {
     let present =
         tickbound_device::list().devices.into_iter().find_map(|d| Some((shipped(&d.name)?, d)));
     match present {
@@ -139,9 +175,9 @@ fn present() -> (&'static str, String) {
 }
 
 pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
-    args.stops.watched()?;
-    let problem = args.output.clone().unwrap_or_else(|| args.source.with_extension("json"));
-    let reference_file = args.source.with_extension("ref.c");
+    args.watch()?;
+    let problem = args.output.clone().unwrap_or_else(|| args.source().with_extension("json"));
+    let reference_file = args.source().with_extension("ref.c");
     check(args, &problem, &reference_file)?;
     let (default, why) = match &args.platform {
         Some(name) => (name.as_str(), None),
@@ -150,19 +186,9 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
             (name, Some(why))
         }
     };
-    let wishes = Wishes {
-        entry: args.entry.clone(),
-        before: args.before.iter().map(|path| beside(args, path)).collect(),
-        include: args.include.iter().map(|path| beside(args, path)).collect(),
-        inputs: by_name("--input", &args.input)?,
-        parameters: by_text(&args.parameter),
-        defines: by_text(&args.define),
-        global: expressions(&args.global_size),
-        local: expressions(&args.local_size),
-        platform: platform(args, default),
-    };
-    let progress = Progress::new(&format!("reading {}", args.source.display()));
-    let mut proposal = propose(&args.source, &wishes, &platforms::find, &setup()?)?;
+    let wishes = args.wishes(platform(args, default))?;
+    let progress = Progress::new(&format!("reading {}", args.source().display()));
+    let mut proposal = propose(args.source(), &wishes, &platforms::find, &setup()?)?;
     drop(progress);
     proposal.notes.extend(why);
     // A reference is for what `measure` can run.
@@ -192,7 +218,7 @@ fn check(args: &InitArgs, problem: &Path, reference: &Path) -> Result<(), CliErr
         let folder = folder.unwrap_or(Path::new("."));
         folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
     };
-    if folder(problem) != folder(&args.source) {
+    if folder(problem) != folder(args.source()) {
         let why =
             "the problem file names the source beside it; choose a name in the source's folder";
         return Err(CliError::Input(format!("--output {}: {why}", problem.display())));
@@ -204,7 +230,7 @@ fn check(args: &InitArgs, problem: &Path, reference: &Path) -> Result<(), CliErr
         return Err(CliError::Input(format!("{}: {why}", path.display())));
     }
     let outputs = Outputs::default().file("--output", Some(problem)).file("--reference", reference);
-    outputs.check(std::slice::from_ref(&args.source))
+    outputs.check(&[args.source().to_owned()])
 }
 
 /// What was chosen, and what comes next.
@@ -214,7 +240,7 @@ fn said(
     problem: &Path,
     reference: Option<&PathBuf>,
 ) -> String {
-    let mut text = format!("{}: kernel `{}`\n", args.source.display(), proposal.kernel.name);
+    let mut text = format!("{}: kernel `{}`\n", args.source().display(), proposal.kernel.name);
     for note in &proposal.notes {
         text += &format!("  {note}\n");
     }

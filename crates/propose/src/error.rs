@@ -59,6 +59,14 @@ pub enum ProposeError {
         /// Their names.
         names: String,
     },
+    /// A captured kernel makes no problem.
+    #[error("kernel `{kernel}`: {what}")]
+    Captured {
+        /// The kernel.
+        kernel: String,
+        /// Where, what is in the way.
+        what: String,
+    },
     /// There is no kernel of that name.
     #[error("{path}: there is no kernel `{wanted}`; --entry may be {known}")]
     UnknownKernel {

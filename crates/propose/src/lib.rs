@@ -21,9 +21,11 @@
 //! 7. Accesses before the start of a buffer, groups without work and outputs that are not covered
 //!    are reported, and two configurations are simulated as `tune` does it.
 
+pub mod capture;
 pub mod names;
 
 mod answers;
+mod captured;
 mod check;
 mod compile;
 mod divisions;
@@ -101,10 +103,16 @@ pub fn propose(
     let folder = path.parent().unwrap_or(Path::new(""));
     let outline = outline(path, folder, wishes)?;
     let mut draft = Draft::new(path, wishes, &outline)?;
-    macros::of_directives(&mut draft, &outline);
+    match &wishes.captured {
+        Some(captured) => captured::options(&mut draft, captured)?,
+        None => macros::of_directives(&mut draft, &outline),
+    }
     let kernels = compile::until_it_compiles(&mut draft, path, &outline, setup)?;
     let kernel = chosen(path, wishes, kernels)?;
-    draft.take(&kernel);
+    match &wishes.captured {
+        Some(captured) => captured::take(&mut draft, &kernel, captured)?,
+        None => draft.take(&kernel),
+    }
     macros::sizes(&mut draft);
     let unlaunched = draft.clone();
     launch::preliminary(&mut draft);
@@ -128,8 +136,11 @@ pub fn propose(
                 draft.guess("an item for each element, as what the source says of it does not fit");
                 (draft, (problem, reading))
             });
-            check::launch(&mut concluded, &problem, &reading);
-            draft = scale::scaled(concluded, *problem, &read);
+            if wishes.captured.is_none() {
+                check::launch(&mut concluded, &problem, &reading);
+                concluded = scale::scaled(concluded, *problem, &read);
+            }
+            draft = concluded;
             check::fault(&draft.value(), folder, platforms, setup)?
         }
         Err(fault) => Some(fault),
@@ -219,7 +230,9 @@ fn concluded(
     for constrained in [true, false] {
         let mut draft = before.clone();
         steps::conclude(&mut draft, reading, constrained);
-        lengths::lengths(&mut draft, problem, reading);
+        if draft.wishes.captured.is_none() {
+            lengths::lengths(&mut draft, problem, reading);
+        }
         if let Ok(attached) = answered(&mut draft, outline, read)? {
             return Ok(Some((draft, attached)));
         }
