@@ -61,8 +61,8 @@ fn scale() -> Value {
         "version": 1,
         "name": "program0: scale",
         "notes": [
-            "options: -cl-fast-relaxed-math of the program are not in this file, nor measured with",
-            "captured: 2 launches; 1 of them are the default size",
+            "options: without -cl-fast-relaxed-math, which a problem file has no place for",
+            "captured: launched 3328 2 times",
             "parameters.LOCAL_SIZE: a group's size, which the driver chose",
         ],
         "inputs": { "n": 3200 },
@@ -162,10 +162,7 @@ fn launches_of_several_sizes_become_one_problem() {
     });
     assert_eq!(problem["sizes"], sizes);
     assert_eq!(problem["launch"], json!({ "global_size": ["global_size_x"], "local_size": ["8"] }));
-    let notes = [
-        "captured: 11 launches; 9 of them are the default size",
-        "sizes, with how often each was launched: 128 (9), 64 (1), 64_2 (1)",
-    ];
+    let notes = ["captured: launched 128 9 times, 64 1 times, 64_2 1 times"];
     assert_eq!(problem["notes"], json!(notes));
     let (_, out, _) = run(folder.path(), &["capture", "--list", "c"]);
     assert!(out.contains("\nk             11      3        1280  128 / 8\n"), "{out}");
@@ -185,17 +182,17 @@ fn what_a_problem_file_cannot_have_is_named() {
     let n = r#", {"value": "0500000000000000"}"#;
     let all = format!("{X}{n}");
     let with = |memory: &str| launch(0, RANGE, &format!("{memory}{n}"));
-    let at = "kernel `k`: c/process0/capture.jsonl:2:";
+    let at = "c/process0/capture.jsonl:2: kernel `k`:";
     let il = r#"{"program": 0, "source": null, "il": true, "options": ""}"#;
     for (program, lines, wanted) in [
-        (SOURCE, with(r#"{"svm": true}"#), format!("{at} argument `x` is shared virtual memory of which the length is not known")),
-        (SOURCE, with(r#"{"value": "0000000000000000"}"#), format!("{at} argument `x` is a null pointer, which this format does not have")),
-        (SOURCE, with(r#"{"local": 8}"#), format!("{at} argument `x` is a null pointer, which this format does not have")),
+        (SOURCE, with(r#"{"svm": true}"#), format!("{at} argument `x` is shared virtual memory of unknown length")),
+        (SOURCE, with(r#"{"value": "0000000000000000"}"#), format!("{at} argument `x` is a null pointer, which a problem file cannot have")),
+        (SOURCE, with(r#"{"local": 8}"#), format!("{at} argument `x` is a null pointer, which a problem file cannot have")),
         (SOURCE, with("null"), format!("{at} argument `x` is set by a function that the capture does not have, or not at all")),
-        (SOURCE, launch(0, RANGE, X), format!("{at} argument `n` is not set")),
+        (SOURCE, launch(0, RANGE, X), format!("{at} 1 arguments are set, the kernel takes 2")),
         (SOURCE, launch(0, RANGE, &format!("{X}, {{\"value\": \"05\"}}")), format!("{at} argument `n` has 1 bytes, long has 8")),
-        (SOURCE, launch(0, &RANGE.replace("null", "[8]"), &all), format!("{at} it begins at an offset, which this format does not have")),
-        (SOURCE, launch(0, &RANGE.replace("[8]", "[7]"), &all), format!("{at} 64 work items are no whole groups of 7, which this format does not have")),
+        (SOURCE, launch(0, &RANGE.replace("null", "[8]"), &all), format!("{at} a problem file has no offset of the launch")),
+        (SOURCE, launch(0, &RANGE.replace("[8]", "[7]"), &all), format!("{at} 64 work items are no whole groups of 7")),
         (SOURCE, launch(0, RANGE, &format!("{all}{n}")), format!("{at} 3 arguments are set, the kernel takes 2")),
         (il, launch(0, RANGE, &all), "c/process0/capture.jsonl:2: the program of kernel `k` was made of intermediate language (SPIR-V), not of source".to_owned()),
     ] {
@@ -228,15 +225,15 @@ fn captures_that_are_damaged() {
         (lines(&("x\n".to_owned() + &whole)), ":2: this is no line of a capture: x\n".to_owned()),
         (
             lines("{\"launch\": 4, \"count\": 2}\n"),
-            ":2: no line before has this launch: {\"launch\": 4, \"count\": 2}\n".to_owned(),
+            ":2: this is no line of a capture: {\"launch\": 4, \"count\": 2}\n".to_owned(),
         ),
         (
             ("{\"end\": 0}".to_owned(), whole.clone()),
-            format!(":2: no line before has the program of this launch: {whole}"),
+            format!(":2: this is no line of a capture: {whole}"),
         ),
         (
             lines(&whole.replace("05", "0x")),
-            format!(":2: a value is not hexadecimal: {}", whole.replace("05", "0x")),
+            format!(":2: this is no line of a capture: {}", whole.replace("05", "0x")),
         ),
     ] {
         let (status, _, err) = list(capture);

@@ -82,7 +82,8 @@ fn outcome(folder: &Path) -> String {
     match capture::read(folder) {
         Err(error) => format!("nothing is captured: {error}"),
         Ok(capture) => {
-            let launches = capture.kernels.iter().map(CapturedKernel::count).sum::<u64>();
+            let launches =
+                capture.kernels.iter().map(CapturedKernel::count).fold(0, u64::saturating_add);
             let (kernels, launches) = (capture.kernels.len(), grouped(launches));
             format!(
                 "{kernels} kernels, {launches} launches; `tickbound init --from-capture {path}`"
@@ -107,7 +108,7 @@ fn layer() -> Result<PathBuf, CliError> {
 
 /// Lists the kernels of a capture.
 fn list(folder: &Path) -> Result<Exit, CliError> {
-    let mut capture = capture::read(folder).map_err(input)?;
+    let mut capture = capture::read(folder)?;
     capture.notes.iter().for_each(|note| note!("tickbound: {note}"));
     capture.kernels.sort_by_key(|kernel| std::cmp::Reverse(kernel.items()));
     let mut table = Table::new(["kernel", "launches", "sizes", "work items", "most frequent"]);

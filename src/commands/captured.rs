@@ -8,7 +8,7 @@ use tickbound_model::platforms;
 use tickbound_propose::capture::{self, CapturedKernel};
 use tickbound_propose::{Wishes, print, propose};
 
-use super::exit::{CliError, Exit, input};
+use super::exit::{CliError, Exit};
 use super::init::{InitArgs, present};
 use super::load::setup;
 use super::output::{save, say_folded};
@@ -18,7 +18,7 @@ use super::stop;
 /// Writes a problem file for each kernel of a capture, or for those of a name.
 pub(super) fn run(args: &InitArgs, folder: &Path) -> Result<Exit, CliError> {
     args.watch()?;
-    let capture = capture::read(folder).map_err(input)?;
+    let capture = capture::read(folder)?;
     capture.notes.iter().for_each(|note| note!("tickbound: {note}"));
     let wanted = |kernel: &&CapturedKernel| args.kernel.as_ref().is_none_or(|n| *n == kernel.name);
     let kernels: Vec<&CapturedKernel> = capture.kernels.iter().filter(wanted).collect();
@@ -55,7 +55,7 @@ fn one<'c>(
     before: usize,
     (into, sources): (&Path, &mut Vec<&'c String>),
 ) -> Result<String, CliError> {
-    let text = kernel.text().map_err(input)?;
+    let text = kernel.text()?;
     let place = sources.iter().position(|known| *known == text).unwrap_or_else(|| {
         sources.push(text);
         sources.len() - 1

@@ -1,7 +1,7 @@
-//! The files of a capture: one folder a process, made when it is first needed.
+//! The files of a capture: one folder for each process.
 
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{OpenOptions, create_dir, create_dir_all};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -9,85 +9,56 @@ use std::path::{Path, PathBuf};
 const FOLDER: &str = "TICKBOUND_CAPTURE";
 
 /// Where a process writes.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Files {
     /// The folder of this process, once it is made.
     own: Option<PathBuf>,
     /// Something could not be written: nothing more is.
-    failed: bool,
+    pub failed: bool,
 }
 
 impl Files {
-    /// Whether nothing is written any more.
-    pub fn failed(&self) -> bool {
-        self.failed
-    }
-
-    /// Makes the folder of this process.
-    pub fn begin(&mut self) {
-        let made = self.folder().map(|_| ());
-        self.check(made);
-    }
-
-    /// Adds whole lines at the end of the capture.
-    pub fn append(&mut self, lines: &str) {
-        // The file is opened each time: programs close files that they do not know, and others
-        // then get their numbers.
-        let written = self.folder().and_then(|folder| {
-            let path = folder.join("capture.jsonl");
-            let mut file =
-                OpenOptions::new().create(true).append(true).open(&path).map_err(named(&path))?;
-            file.write_all(lines.as_bytes()).map_err(named(&path))
-        });
-        self.check(written);
-    }
-
-    /// Writes a source.
-    pub fn source(&mut self, name: &str, text: &[u8]) {
-        let written = self.folder().and_then(|folder| {
-            let path = folder.join(name);
-            File::create(&path).and_then(|mut file| file.write_all(text)).map_err(named(&path))
-        });
-        self.check(written);
-    }
-
-    fn folder(&mut self) -> io::Result<&Path> {
-        if self.own.is_none() {
-            self.own = Some(create()?);
-        }
-        Ok(self.own.as_deref().unwrap_or(Path::new("")))
-    }
-
-    fn check(&mut self, written: io::Result<()>) {
-        let Err(error) = written else { return };
+    /// Adds to a file in the folder of this process, which is made if it is not there. An error is
+    /// reported once.
+    pub fn append(&mut self, name: &str, bytes: &[u8]) {
+        let Err(error) = self.try_append(name, bytes) else { return };
         if !std::mem::replace(&mut self.failed, true) {
             let rest = "nothing more of this process is captured";
             // Standard error may be closed.
             let _ = writeln!(io::stderr(), "tickbound capture: {error}; {rest}");
         }
     }
+
+    fn try_append(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let own = self.own.take().map_or_else(create, Ok)?;
+        let path = own.join(name);
+        self.own = Some(own);
+        // Opened each time: a program may close files that it does not know.
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        file.and_then(|mut file| file.write_all(bytes)).map_err(|error| named(&path, error))
+    }
 }
 
-/// Makes the folder of a process: the first number that is free.
+/// Makes the folder of a process, with the first number that is free.
 fn create() -> io::Result<PathBuf> {
     let missing = || io::Error::other(format!("{FOLDER} names no folder; set it"));
-    let all = PathBuf::from(std::env::var_os(FOLDER).ok_or_else(missing)?);
-    // The program may change its working directory.
-    let all = std::path::absolute(&all)?;
-    fs::create_dir_all(&all).map_err(named(&all))?;
+    // The program may change its working directory later.
+    let all = std::path::absolute(std::env::var_os(FOLDER).ok_or_else(missing)?)?;
+    create_dir_all(&all).map_err(|error| named(&all, error))?;
     let mut number = 0_u32;
     loop {
         let own = all.join(format!("process{number}"));
-        match fs::create_dir(&own) {
+        match create_dir(&own) {
+            Ok(()) => return Ok(own),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
-            made => return made.map(|()| own.clone()).map_err(named(&own)),
+            Err(error) => return Err(named(&own, error)),
         }
     }
 }
 
-/// An error with the path that it is about.
-fn named(path: &Path) -> impl Fn(io::Error) -> io::Error {
-    move |error| io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+/// An error with its path.
+fn named(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// A text in JSON; what is no UTF-8 is replaced.
@@ -100,6 +71,5 @@ pub fn quoted(text: &[u8]) -> String {
             c => json.push(c),
         }
     }
-    json.push('"');
-    json
+    json + "\""
 }

@@ -2,6 +2,7 @@
 //! `cl_icd.h`.
 
 use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::{mem, ptr, slice};
 
@@ -9,19 +10,19 @@ use crate::queries::{self, Handle};
 use crate::state::{guarded, launched, linked};
 
 /// A function of the table; absent where the loader has none.
-pub type Function = Option<unsafe extern "C" fn()>;
+pub type LayerFunction = Option<unsafe extern "C" fn()>;
 
 /// Entries of the table, up to and with OpenCL 3.0.
 pub const ENTRIES: usize = 149;
 
 /// The functions behind this layer.
-static TARGET: OnceLock<[Function; ENTRIES]> = OnceLock::new();
+static TARGET: OnceLock<[LayerFunction; ENTRIES]> = OnceLock::new();
 /// The functions of this layer.
-static OWN: OnceLock<[Function; ENTRIES]> = OnceLock::new();
+static OWN: OnceLock<[LayerFunction; ENTRIES]> = OnceLock::new();
 
 /// Takes the functions behind this layer, and gives its own: those that it catches and the loader
 /// has.
-pub fn layer(target: &[Function]) -> &'static [Function; ENTRIES] {
+pub fn layer(target: &[LayerFunction]) -> &'static [LayerFunction; ENTRIES] {
     let place = |at: usize| target.get(at).copied().flatten();
     let behind = TARGET.get_or_init(|| std::array::from_fn(place));
     OWN.get_or_init(|| {
@@ -36,7 +37,7 @@ pub fn layer(target: &[Function]) -> &'static [Function; ENTRIES] {
 /// # Safety
 /// `F` is the type of pointers to the function that `cl_icd_dispatch` has at that place.
 pub unsafe fn target<F: Copy>(at: usize) -> Option<F> {
-    const { assert!(size_of::<F>() == size_of::<Function>()) };
+    const { assert!(size_of::<F>() == size_of::<LayerFunction>()) };
     let function = TARGET.get()?[at]?;
     // SAFETY: both are pointers to functions, `F` the right one.
     Some(unsafe { mem::transmute_copy(&function) })
@@ -66,7 +67,8 @@ macro_rules! caught {
             // SAFETY: this is the call of the program, which answers for its arguments.
             let result = unsafe { next($($arg),*) };
             if result != <$out>::REFUSED {
-                ($then)(result);
+                // A fault of the layer is not the program's.
+                let _ = catch_unwind(AssertUnwindSafe(|| ($then)(result)));
             }
             result
         })*

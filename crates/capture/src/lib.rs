@@ -15,7 +15,7 @@ mod state;
 
 use std::ffi::{c_int, c_void};
 
-use functions::Function;
+use functions::LayerFunction;
 
 /// `CL_INVALID_VALUE`.
 const INVALID_VALUE: i32 = -30;
@@ -69,9 +69,9 @@ pub unsafe extern "C" fn clGetLayerInfo(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clInitLayer(
     entries: u32,
-    target: *const Function,
+    target: *const LayerFunction,
     entries_ret: *mut u32,
-    own: *mut *const Function,
+    own: *mut *const LayerFunction,
 ) -> i32 {
     if target.is_null() || entries_ret.is_null() || own.is_null() {
         return INVALID_VALUE;
@@ -95,9 +95,9 @@ pub unsafe extern "C" fn clInitLayer(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clInitLayerWithProperties(
     entries: u32,
-    target: *const Function,
+    target: *const LayerFunction,
     entries_ret: *mut u32,
-    own: *mut *const Function,
+    own: *mut *const LayerFunction,
     _properties: *const c_void,
 ) -> i32 {
     // SAFETY: the promise of the caller is the same.

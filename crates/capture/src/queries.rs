@@ -7,7 +7,7 @@ use crate::functions::target;
 /// A handle of an object.
 pub type Handle = *mut std::ffi::c_void;
 
-/// Places of functions in the table of the loader.
+/// Places in the table of functions that tell about an object.
 const DEVICE: usize = 3;
 const QUEUE: usize = 12;
 const MEMORY: usize = 20;
@@ -20,11 +20,9 @@ const KERNEL: usize = 39;
 /// All bytes of an answer, without zeros at the end; none where there is no answer.
 fn bytes(ask: impl Fn(usize, Handle, *mut usize) -> i32) -> Vec<u8> {
     let mut size = 0;
-    if ask(0, ptr::null_mut(), &mut size) != 0 {
-        return Vec::new();
-    }
-    let mut bytes = vec![0_u8; size];
-    if ask(size, bytes.as_mut_ptr().cast(), ptr::null_mut()) != 0 {
+    let known = ask(0, ptr::null_mut(), &mut size) == 0;
+    let mut bytes = vec![0_u8; if known { size } else { 0 }];
+    if size == 0 || ask(bytes.len(), bytes.as_mut_ptr().cast(), ptr::null_mut()) != 0 {
         return Vec::new();
     }
     bytes.truncate(bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1));
@@ -40,8 +38,7 @@ fn info(at: usize, object: Handle, what: u32) -> Vec<u8> {
     bytes(|size, value, needed| unsafe { get(object, what, size, value, needed) })
 }
 
-/// A number of at most 8 bytes, the first of several; 0 where there is none. Bytes in memory begin
-/// with the lowest.
+/// A number of at most 8 bytes, the first of several; 0 where there is none.
 fn number(at: usize, object: Handle, what: u32) -> u64 {
     let mut bytes = info(at, object, what);
     bytes.resize(8, 0);
@@ -54,20 +51,17 @@ fn handle(at: usize, object: Handle, what: u32) -> Handle {
 
 /// A memory object as an argument: what follows its number.
 pub fn memory(object: Handle) -> String {
-    let bytes = number(MEMORY, object, 0x1102);
-    match number(MEMORY, object, 0x1100) {
-        0 | 0x10f0 => format!("\"bytes\": {bytes}}}"),
-        kind => {
-            let format = number(IMAGE, object, 0x1110);
-            let (order, channel) = (format & 0xffff_ffff, format >> 32);
-            // Width, height, depth, and the length of an array.
-            let sizes = [0x1114, 0x1115, 0x1116, 0x1117].map(|what| number(IMAGE, object, what));
-            format!(
-                "\"bytes\": {bytes}, \"image\": {{\"kind\": {kind}, \"order\": {order}, \
-                 \"type\": {channel}, \"sizes\": {sizes:?}}}}}"
-            )
-        }
+    let (bytes, kind) = (number(MEMORY, object, 0x1102), number(MEMORY, object, 0x1100));
+    if kind == 0x10f0 {
+        return format!("\"bytes\": {bytes}}}");
     }
+    // Order of the channels, and their type.
+    let format = number(IMAGE, object, 0x1110);
+    let format = [format & 0xffff_ffff, format >> 32];
+    // Width, height, depth, and the length of an array.
+    let sizes = [0x1114, 0x1115, 0x1116, 0x1117].map(|what| number(IMAGE, object, what));
+    let image = format!("{{\"kind\": {kind}, \"format\": {format:?}, \"sizes\": {sizes:?}}}");
+    format!("\"bytes\": {bytes}, \"image\": {image}}}")
 }
 
 /// A sampler as an argument: normalised coordinates, addressing and filter.
@@ -83,7 +77,7 @@ pub fn kernel(queue: Handle, kernel: Handle) -> (Vec<u8>, Handle, Handle) {
 }
 
 /// What a program was made of.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ProgramText {
     /// Its source; empty if it was made of something else.
     pub source: Vec<u8>,

@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::files::{Files, quoted};
 use crate::queries::{self, Handle, ProgramText};
 
-/// Distinct launches of a kernel that are written; the others are counted together.
-const MAX_LAUNCHES: usize = 1000;
+/// Distinct launches that are written; the others are counted together, in the last line.
+const MAX_LAUNCHES: usize = 10_000;
 /// Launches after which counts are written for the first time.
-const FIRST_COUNTS: u64 = 16;
+const INITIAL_COUNTS: u64 = 16;
+const LINES: &str = "capture.jsonl";
 
 static STATE: Mutex<Option<State>> = Mutex::new(None);
 
@@ -20,11 +21,10 @@ type Range<'a> = [Option<&'a [usize]>; 3];
 
 /// What was set as an argument, as JSON.
 #[derive(Clone, Default)]
-pub enum Argument {
+enum Argument {
     /// Nothing, or what a function has set that the layer does not catch.
     #[default]
     Unset,
-    /// The whole text.
     Plain(Arc<str>),
     /// Memory: its number in the process, and the text after its number in the launch.
     Memory(u64, Arc<str>),
@@ -38,33 +38,26 @@ pub struct Kernel {
     named: Option<Arc<str>>,
 }
 
-/// A launch that was written, with its number, and how often it was made.
-struct Launch {
-    number: usize,
-    count: u64,
-    written: u64,
-}
-
 /// What is known of a process.
 #[derive(Default)]
 pub struct State {
     files: Files,
     process: u32,
     /// Memory objects and samplers.
-    arguments: HashMap<usize, Argument>,
+    objects: HashMap<usize, Argument>,
     /// Shared virtual memory by its first address: bytes, number.
     shared: BTreeMap<usize, (usize, u64)>,
     /// Memory so far.
     memories: u64,
     kernels: HashMap<usize, Kernel>,
+    /// What linked programs were made of.
     linked: HashMap<usize, ProgramText>,
     /// Numbers of programs, by handles and by what they were made of.
     programs: HashMap<usize, usize>,
     texts: HashMap<ProgramText, usize>,
-    /// Launches, by their lines without a number.
-    launches: HashMap<Box<str>, Launch>,
-    /// Distinct launches of each kernel.
-    distinct: HashMap<Arc<str>, usize>,
+    /// Launches by their lines without a number: the number, the count, and the count that is
+    /// written.
+    launches: HashMap<Box<str>, (usize, [u64; 2])>,
     total: u64,
     next_counts: u64,
     line: String,
@@ -75,7 +68,7 @@ pub fn guarded<T>(work: impl FnOnce(&mut State) -> T) -> Option<T> {
     let locked = || {
         let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
         let state = state.get_or_insert_default();
-        (!state.files.failed()).then(|| work(state))
+        (!state.files.failed).then(|| work(state))
     };
     catch_unwind(AssertUnwindSafe(locked)).ok().flatten()
 }
@@ -96,13 +89,14 @@ pub fn launched(queue: Handle, kernel: Handle, range: Range<'_>) {
     guarded(|state| {
         let new = text.map(|text| state.program(program.addr(), text));
         let number = number.or(new).unwrap_or_default();
-        let named = format!("\"program\": {number}, \"kernel\": {}", quoted(&name)).into();
+        let named: Arc<str> =
+            format!("\"program\": {number}, \"kernel\": {}", quoted(&name)).into();
         state.count(kernel.addr(), &named, range);
         state.kernel(kernel.addr()).named = Some(named);
     });
 }
 
-/// What a program was made of. Of a linked one OpenCL does not tell.
+/// What a program was made of. OpenCL does not tell it of a linked one.
 fn made_of(program: Handle, device: Option<Handle>) -> ProgramText {
     let linked = guarded(|state| state.linked.get(&program.addr()).cloned()).flatten();
     linked.unwrap_or_else(|| queries::program(program, device))
@@ -110,19 +104,18 @@ fn made_of(program: Handle, device: Option<Handle>) -> ProgramText {
 
 /// A program was linked from others: its source and its options are all of theirs.
 pub fn linked(program: Handle, inputs: &[Handle]) {
-    let mut parts = inputs.iter().map(|input| made_of(*input, None));
-    let Some(mut whole) = parts.next() else { return };
-    for part in parts {
-        let has_source = !whole.source.is_empty() && !part.source.is_empty();
-        whole.source = if has_source { [whole.source, part.source].join(&b'\n') } else { vec![] };
-        if whole.options != part.options {
-            whole.options = [whole.options, part.options].join(&b' ');
+    let parts = inputs.iter().map(|input| made_of(*input, None));
+    let whole = parts.reduce(|mut all, part| {
+        let has_source = !all.source.is_empty() && !part.source.is_empty();
+        all.source = if has_source { [all.source, part.source].join(&b'\n') } else { vec![] };
+        if all.options != part.options {
+            all.options = [all.options, part.options].join(&b' ');
         }
-        whole.il |= part.il;
-    }
+        ProgramText { il: all.il || part.il, ..all }
+    });
     guarded(|state| {
         state.forget_program(program.addr());
-        state.linked.insert(program.addr(), whole);
+        state.linked.extend(whole.map(|whole| (program.addr(), whole)));
     });
 }
 
@@ -130,28 +123,27 @@ impl State {
     /// The layer was loaded.
     pub fn begin(&mut self) {
         self.process = std::process::id();
-        self.files.begin();
+        self.files.append(LINES, b"");
     }
 
     /// A forked process has a capture of its own.
     fn follow_fork(&mut self) {
         let process = std::process::id();
         if process != self.process {
-            let State { arguments, shared, memories, mut kernels, linked, .. } =
-                std::mem::take(self);
+            let State { objects, shared, memories, mut kernels, linked, .. } = std::mem::take(self);
             kernels.values_mut().for_each(|kernel| kernel.named = None);
             *self =
-                State { process, arguments, shared, memories, kernels, linked, ..State::default() };
+                State { process, objects, shared, memories, kernels, linked, ..State::default() };
         }
     }
 
     pub fn add_memory(&mut self, handle: usize, rest: String) {
         self.memories += 1;
-        self.arguments.insert(handle, Argument::Memory(self.memories, rest.into()));
+        self.objects.insert(handle, Argument::Memory(self.memories, rest.into()));
     }
 
     pub fn add_sampler(&mut self, handle: usize, text: String) {
-        self.arguments.insert(handle, Argument::Plain(text.into()));
+        self.objects.insert(handle, Argument::Plain(text.into()));
     }
 
     /// Shared virtual memory is new; what was at its addresses is gone.
@@ -175,28 +167,28 @@ impl State {
     /// Sets an argument: a handle that is known, bytes, or local memory of this size.
     pub fn set(&mut self, kernel: usize, at: u32, size: usize, bytes: Option<&[u8]>) {
         let handle = bytes.and_then(|bytes| Some(usize::from_ne_bytes(bytes.try_into().ok()?)));
-        let known = handle.and_then(|handle| self.arguments.get(&handle)).cloned();
-        let plain = || match bytes {
-            Some(bytes) => {
-                let mut text = String::from("{\"value\": \"");
+        let known = handle.and_then(|handle| self.objects.get(&handle)).cloned();
+        let plain = || {
+            let mut text = format!("{{\"local\": {size}");
+            if let Some(bytes) = bytes {
+                text = "{\"value\": \"".to_owned();
                 bytes.iter().for_each(|byte| _ = write!(text, "{byte:02x}"));
-                text + "\"}"
+                text.push('"');
             }
-            None => format!("{{\"local\": {size}}}"),
+            Argument::Plain((text + "}").into())
         };
-        self.put(kernel, at, known.unwrap_or_else(|| Argument::Plain(plain().into())));
+        self.put(kernel, at, known.unwrap_or_else(plain));
     }
 
     /// Sets an argument to an address, of shared virtual memory if that is known.
     pub fn set_shared(&mut self, kernel: usize, at: u32, address: usize) {
         let before = self.shared.range(..=address).next_back();
-        let found = before.filter(|(start, (bytes, _))| address - **start < *bytes);
-        let argument = match found {
+        let argument = match before.filter(|(start, (bytes, _))| address - **start < *bytes) {
+            _ if address == 0 => return self.set(kernel, at, 8, Some(&[0; 8])),
             Some((start, (bytes, number))) => {
                 let rest = format!("\"bytes\": {}, \"svm\": true}}", start + bytes - address);
                 Argument::Memory(*number, rest.into())
             }
-            None if address == 0 => return self.set(kernel, at, 8, Some(&[0; 8])),
             None => Argument::Plain("{\"svm\": true}".into()),
         };
         self.put(kernel, at, argument);
@@ -215,68 +207,61 @@ impl State {
         self.programs.insert(handle, number);
         if number == new {
             let name = format!("program{number}.cl");
-            let file = if text.source.is_empty() { "null".into() } else { quoted(name.as_bytes()) };
+            let mut file = "null".to_owned();
             if !text.source.is_empty() {
-                self.files.source(&name, &text.source);
+                self.files.append(&name, &text.source);
+                file = quoted(name.as_bytes());
             }
             let folder = std::env::current_dir().unwrap_or_default();
-            self.files.append(&format!(
-                "{{\"program\": {number}, \"source\": {file}, \"il\": {}, \"options\": {}, \
-                 \"device\": {}, \"folder\": {}}}\n",
-                text.il,
-                quoted(&text.options),
-                quoted(&text.device),
-                quoted(folder.as_os_str().as_encoded_bytes())
-            ));
+            let folder = folder.as_os_str().as_encoded_bytes();
+            let [options, device, folder] = [&text.options, &text.device, folder].map(quoted);
+            let line = format!(
+                "{{\"program\": {number}, \"source\": {file}, \"il\": {}, \"options\": {options}, \
+                 \"device\": {device}, \"folder\": {folder}}}\n",
+                text.il
+            );
+            self.files.append(LINES, line.as_bytes());
         }
         number
     }
 
     /// Counts a launch, which is written if it is new.
-    fn count(&mut self, kernel: usize, named: &Arc<str>, range: Range<'_>) {
+    fn count(&mut self, kernel: usize, named: &str, range: Range<'_>) {
         let mut line = std::mem::take(&mut self.line);
         write_launch(&mut line, named, &self.kernel(kernel).arguments, range);
-        if !self.launches.contains_key(line.as_str()) {
-            let distinct = self.distinct.entry(named.clone()).or_default();
-            *distinct += 1;
-            if *distinct > MAX_LAUNCHES {
-                line = format!("{named}, \"others\": true}}");
-            }
-        }
         let number = self.launches.len();
-        match self.launches.get_mut(line.as_str()) {
-            Some(launch) => launch.count += 1,
-            None => {
-                self.files.append(&format!("{{\"launch\": {number}, {line}\n"));
-                let launch = Launch { number, count: 1, written: 1 };
-                self.launches.insert(line.as_str().into(), launch);
-            }
+        if let Some((_, [count, _])) = self.launches.get_mut(line.as_str()) {
+            *count += 1;
+        } else if number < MAX_LAUNCHES {
+            self.files.append(LINES, format!("{{\"launch\": {number}, {line}\n").as_bytes());
+            self.launches.insert(line.as_str().into(), (number, [1, 1]));
         }
         self.line = line;
         self.total += 1;
-        if self.total >= self.next_counts.max(FIRST_COUNTS) {
+        if self.total >= self.next_counts.max(INITIAL_COUNTS) {
             self.next_counts = 2 * self.total;
-            self.write_counts(String::new());
+            self.write_counts("");
         }
     }
 
     /// Writes the counts that have changed, and a last line.
-    fn write_counts(&mut self, end: String) {
-        let changed = self.launches.values_mut().filter(|launch| launch.count > launch.written);
-        let mut changed: Vec<&mut Launch> = changed.collect();
-        changed.sort_by_key(|launch| launch.number);
-        let lines = changed.into_iter().map(|launch| {
-            launch.written = launch.count;
-            format!("{{\"launch\": {}, \"count\": {}}}\n", launch.number, launch.count)
-        });
-        let lines = lines.collect::<String>() + &end;
-        self.files.append(&lines);
+    fn write_counts(&mut self, end: &str) {
+        let changed = self.launches.values_mut().filter(|(_, [count, written])| count > written);
+        let mut lines: Vec<_> = changed
+            .map(|(number, [count, written])| {
+                *written = *count;
+                (*number, format!("{{\"launch\": {number}, \"count\": {count}}}\n"))
+            })
+            .collect();
+        lines.sort();
+        let lines: String = lines.into_iter().map(|(_, line)| line).collect();
+        self.files.append(LINES, (lines + end).as_bytes());
     }
 
     /// Writes the last counts of a process that has launched something.
     pub fn finish(&mut self) {
         if self.total > 0 && self.process == std::process::id() {
-            self.write_counts(format!("{{\"end\": {}}}\n", self.total));
+            self.write_counts(&format!("{{\"end\": {}}}\n", self.total));
         }
     }
 }

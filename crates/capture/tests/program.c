@@ -199,7 +199,7 @@ static void step(const char *what)
         for (int i = 0; i < 37; i++)
             run_scale(scale, 64, 64, i % 2);
     else if (!strcmp(what, "different"))
-        for (int i = 0; i < 1003; i++)
+        for (int i = 0; i < 10003; i++)
             run_scale(scale, 64, 64, i);
     else if (!strcmp(what, "objects"))
         run_objects();

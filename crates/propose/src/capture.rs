@@ -1,32 +1,19 @@
 //! Reads captures: what a program launched, how often, and with which arguments.
 //!
 //! Two formats are read: what `tickbound capture` writes (`docs/capture.md`), and the folder
-//! `Replay` of Intel's Intercept Layer for OpenCL. Nothing is supplied: what a capture does not
-//! have is an error with its place, a note, or [`CapturedArgument::Other`].
+//! `Replay` of Intel's Intercept Layer for OpenCL. What a capture does not have is an error, a note
+//! or [`CapturedArgument::Other`]; nothing is supplied.
 
-use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::collections::HashMap;
 use std::fs;
-use std::io;
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use indexmap::IndexMap;
 use itertools::Itertools;
-use serde::Deserialize;
 use serde_json::Value;
 use tickbound_input::message::excerpt;
 
-/// Why a capture cannot be read: the file, what is wrong, and the fix.
-#[derive(Debug, thiserror::Error)]
-#[error("{path}: {what}")]
-pub struct CaptureError {
-    path: String,
-    what: String,
-}
-
-fn fault(path: &Path, what: impl ToString) -> CaptureError {
-    CaptureError { path: path.display().to_string(), what: what.to_string() }
-}
+use crate::error::ProposeError;
 
 /// What a program launched.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,13 +24,13 @@ pub struct Capture {
     pub notes: Vec<String>,
 }
 
-/// A kernel with its launches: of one source, with one set of options.
+/// A kernel of one source and one set of options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CapturedKernel {
     /// Its name.
     pub name: String,
     /// The source, or what the program was made of instead.
-    pub source: Result<String, String>,
+    pub source: Result<String, &'static str>,
     /// Options of the compiler.
     pub options: String,
     /// The device's name, if that is known.
@@ -52,8 +39,6 @@ pub struct CapturedKernel {
     pub folder: PathBuf,
     /// Its distinct launches, the most frequent ones first.
     pub launches: Vec<CapturedLaunch>,
-    /// Launches of which nothing but the number is known.
-    pub others: u64,
 }
 
 /// A distinct launch.
@@ -63,12 +48,9 @@ pub struct CapturedLaunch {
     pub at: String,
     /// How often it was made.
     pub count: u64,
-    /// Work items, in each dimension.
-    pub global: Vec<i64>,
-    /// Work items of a group; absent where the driver chose.
-    pub local: Option<Vec<i64>>,
-    /// The first work item.
-    pub offset: Option<Vec<i64>>,
+    /// Work items in each dimension, those of a group where the program gave them, and the first
+    /// work item.
+    pub range: [Option<Vec<i64>>; 3],
     /// Its arguments, in order.
     pub arguments: Vec<CapturedArgument>,
 }
@@ -80,188 +62,84 @@ pub enum CapturedArgument {
     Value(Vec<u8>),
     /// Local memory of so many bytes.
     Local(i64),
-    /// Global memory.
-    Memory {
-        /// The first argument that is the same object.
-        object: usize,
-        /// Its bytes.
-        bytes: i64,
-    },
-    /// What a problem file has no place for, by its name.
+    /// Global memory: the first argument that is the same object, and its bytes.
+    Memory(i64, i64),
+    /// What a problem file has no place for.
     Other(&'static str),
 }
 
 impl CapturedKernel {
     /// How often it was launched.
     pub fn count(&self) -> u64 {
-        self.launches.iter().map(|launch| launch.count).sum::<u64>() + self.others
+        self.launches.iter().map(|launch| launch.count).fold(0, u64::saturating_add)
     }
 
-    /// The work items of all launches whose sizes are known.
+    /// The work items of all launches.
     pub fn items(&self) -> u128 {
-        let items = |launch: &CapturedLaunch| {
-            let global = launch.global.iter().map(|size| u128::from(size.unsigned_abs()));
-            global.product::<u128>() * u128::from(launch.count)
+        let items = |l: &CapturedLaunch| -> u128 {
+            let sizes = l.range[0].iter().flatten().map(|size| u128::from(size.unsigned_abs()));
+            sizes.fold(u128::from(l.count), u128::saturating_mul)
         };
-        self.launches.iter().map(items).sum()
+        self.launches.iter().map(items).fold(0, u128::saturating_add)
     }
 
     /// The source.
     ///
     /// # Errors
-    /// The program was made of something else, or the kernel's name is none of OpenCL C.
-    pub fn text(&self) -> Result<&String, CaptureError> {
-        let at = self.launches.first().map_or("", |launch| &launch.at);
-        let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        match &self.source {
-            _ if self.name.is_empty() || !self.name.chars().all(word) => {
-                let what = format!("`{}` is no name of a kernel", excerpt(&self.name));
-                Err(fault(Path::new(at), what))
-            }
-            Ok(text) => Ok(text),
-            Err(instead) => {
-                let name = &self.name;
-                let what =
-                    format!("the program of kernel `{name}` was made of {instead}, not of source");
-                Err(fault(Path::new(at), what))
-            }
+    /// The program was made of something else, or the name is none of OpenCL C.
+    pub fn text(&self) -> Result<&String, ProposeError> {
+        let at = Path::new(self.launches.first().map_or("", |launch| &launch.at));
+        let is_word = self.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if self.name.is_empty() || !is_word {
+            return Err(fault(at, format!("`{}` is no name of a kernel", excerpt(&self.name))));
         }
+        self.source.as_ref().map_err(|instead| {
+            let name = &self.name;
+            fault(
+                at,
+                format!("the program of kernel `{name}` was made of {instead}, not of source"),
+            )
+        })
     }
 }
 
 impl CapturedLaunch {
     /// Work items and those of a group, such as `1024x16 / 32x1`.
     pub fn size(&self) -> String {
-        let local =
-            self.local.as_ref().map_or("chosen by the driver".into(), |l| l.iter().join("x"));
-        format!("{} / {local}", self.global.iter().join("x"))
+        let [global, local, _] =
+            self.range.each_ref().map(|sizes| sizes.iter().flatten().join("x"));
+        format!("{global} / {}", if local.is_empty() { "chosen by the driver" } else { &local })
     }
 }
 
-/// A line of a capture.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Line {
-    Launch {
-        launch: usize,
-        program: usize,
-        kernel: String,
-        global: Vec<i64>,
-        local: Option<Vec<i64>>,
-        offset: Option<Vec<i64>>,
-        arguments: Vec<Option<Argument>>,
-    },
-    Others {
-        launch: usize,
-        program: usize,
-        kernel: String,
-        #[serde(rename = "others")]
-        _others: bool,
-    },
-    Count {
-        launch: usize,
-        count: u64,
-    },
-    Program {
-        program: usize,
-        source: Option<String>,
-        options: String,
-        #[serde(default)]
-        il: bool,
-        #[serde(default)]
-        device: String,
-        #[serde(default)]
-        folder: PathBuf,
-    },
-    End {
-        #[serde(rename = "end")]
-        _end: u64,
-    },
+fn fault(at: &Path, what: impl ToString) -> ProposeError {
+    ProposeError::Captured { at: at.display().to_string(), what: what.to_string() }
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Argument {
-    Memory {
-        memory: usize,
-        bytes: i64,
-        image: Option<Value>,
-    },
-    Local {
-        local: i64,
-    },
-    Value {
-        value: String,
-    },
-    Sampler {
-        #[serde(rename = "sampler")]
-        _sampler: Value,
-    },
-    Shared {
-        #[serde(rename = "svm")]
-        _svm: bool,
-    },
-}
-
-impl Argument {
-    /// `None` for a value that is not hexadecimal.
-    fn read(self) -> Option<CapturedArgument> {
-        Some(match self {
-            Argument::Memory { image: Some(_), .. } => CapturedArgument::Other("an image"),
-            Argument::Memory { memory, bytes, .. } => {
-                CapturedArgument::Memory { object: memory, bytes }
-            }
-            Argument::Local { local } => CapturedArgument::Local(local),
-            Argument::Value { value } => {
-                let pairs = value.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
-                let bytes = pairs.map(|pair| u8::from_str_radix(pair?, 16).ok());
-                CapturedArgument::Value(bytes.collect::<Option<_>>()?)
-            }
-            Argument::Sampler { .. } => CapturedArgument::Other("a sampler"),
-            Argument::Shared { .. } => {
-                CapturedArgument::Other("shared virtual memory of which the length is not known")
-            }
-        })
-    }
-}
-
-/// What was not set by a function that a layer sees.
-const UNSET: CapturedArgument =
-    CapturedArgument::Other("set by a function that the capture does not have, or not at all");
-
-/// Reads a capture: its folder, or one of its processes.
+/// Reads a capture: its folder, or that of one of its processes.
 ///
 /// # Errors
-/// The folder has none, or what it has cannot be read.
-pub fn read(folder: &Path) -> Result<Capture, CaptureError> {
-    let mut names: Vec<PathBuf> = match fs::read_dir(folder) {
-        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect(),
-        Err(error) => return Err(fault(folder, format!("{error}; give the folder of a capture"))),
-    };
-    names.sort_by_cached_key(|path| (number(path), path.clone()));
+/// There is none, or what there is cannot be read.
+pub fn read(folder: &Path) -> Result<Capture, ProposeError> {
     let mut capture = Capture::default();
-    let own = names.iter().map(|path| path.join("capture.jsonl"));
-    let own = [folder.join("capture.jsonl")].into_iter().chain(own).filter(|path| path.is_file());
-    for file in own {
-        capture.read_lines(&file)?;
-    }
-    for replay in [folder.to_owned(), folder.join("Replay")] {
-        let mut launches = Vec::new();
-        for entry in fs::read_dir(&replay).into_iter().flatten().flatten() {
-            launches.extend(
-                entry.file_name().to_string_lossy().starts_with("Enqueue_").then(|| entry.path()),
-            );
+    for own in [folder.to_owned()].into_iter().chain(entries(folder)?) {
+        let lines = own.join("capture.jsonl");
+        if lines.is_file() {
+            read_lines(&mut capture, &lines)?;
         }
-        launches.sort_by_cached_key(|path| (number(path), path.clone()));
-        for (place, path) in launches.iter().enumerate() {
-            match replayed(path) {
-                Ok(launch) => capture.add(launch),
-                // The program ended while it was written.
-                Err(error) if place + 1 == launches.len() && place > 0 => {
-                    capture.notes.push(format!("{error}; this last launch is left out"));
-                }
-                Err(error) => return Err(error),
+    }
+    let replay = folder.join("Replay");
+    let replay = if replay.is_dir() { &replay } else { folder };
+    let is_launch = |path: &PathBuf| path.to_string_lossy().contains("/Enqueue_");
+    let launches: Vec<PathBuf> = entries(replay)?.into_iter().filter(is_launch).collect();
+    for (place, path) in launches.iter().enumerate() {
+        match replayed(path) {
+            Ok(launch) => add(&mut capture, launch),
+            // The program was ended while it was written.
+            Err(error) if place > 0 && place + 1 == launches.len() => {
+                capture.notes.push(format!("{error}; this last launch is left out"));
             }
+            Err(error) => return Err(error),
         }
     }
     if capture.kernels.is_empty() {
@@ -275,202 +153,203 @@ pub fn read(folder: &Path) -> Result<Capture, CaptureError> {
     Ok(capture)
 }
 
-/// The first number in the name of a file.
-fn number(path: &Path) -> u64 {
-    let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-    let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
-    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
-    digits[..end].parse().unwrap_or(u64::MAX)
+/// What is in a folder, by the first numbers in names.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, ProposeError> {
+    let entries = fs::read_dir(folder).and_then(|all| all.map(|e| Ok(e?.path())).collect());
+    let mut entries: Vec<PathBuf> = entries.map_err(|error| fault(folder, error))?;
+    entries.sort_by_cached_key(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut numbers = name.split(|c: char| !c.is_ascii_digit()).filter(|n| !n.is_empty());
+        (numbers.next().and_then(|n| n.parse::<u64>().ok()), name)
+    });
+    Ok(entries)
 }
 
-impl Capture {
-    /// Adds launches of a kernel to those that are known.
-    fn add(&mut self, new: CapturedKernel) {
-        let same = |k: &&mut CapturedKernel| {
-            (&k.name, &k.source, &k.options) == (&new.name, &new.source, &new.options)
+/// Adds launches of a kernel to those that are known.
+fn add(capture: &mut Capture, new: CapturedKernel) {
+    let key = |k: &CapturedKernel| (k.name.clone(), k.source.clone(), k.options.clone());
+    let Some(known) = capture.kernels.iter_mut().find(|known| key(known) == key(&new)) else {
+        return capture.kernels.push(new);
+    };
+    for launch in new.launches {
+        let same = |l: &&mut CapturedLaunch| {
+            (&l.range, &l.arguments) == (&launch.range, &launch.arguments)
         };
-        let Some(known) = self.kernels.iter_mut().find(same) else {
-            return self.kernels.push(new);
-        };
-        known.others += new.others;
-        for launch in new.launches {
-            let same = |l: &&mut CapturedLaunch| {
-                (&l.global, &l.local, &l.offset, &l.arguments)
-                    == (&launch.global, &launch.local, &launch.offset, &launch.arguments)
-            };
-            match known.launches.iter_mut().find(same) {
-                Some(known) => known.count += launch.count,
-                None => known.launches.push(launch),
-            }
+        match known.launches.iter_mut().find(same) {
+            Some(known) => known.count = known.count.saturating_add(launch.count),
+            None => known.launches.push(launch),
         }
-    }
-
-    /// Reads the file of a process.
-    fn read_lines(&mut self, path: &Path) -> Result<(), CaptureError> {
-        let text = tickbound_input::text(path).map_err(|error| fault(path, error))?;
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        if whole < text.len() {
-            let line = text.lines().count();
-            self.notes.push(format!("{}:{line}: the line is cut; it is left out", path.display()));
-        }
-        let mut programs: IndexMap<usize, CapturedKernel> = IndexMap::new();
-        let mut launches: IndexMap<usize, CapturedKernel> = IndexMap::new();
-        // Without a last line counts may be too small, unless each launch has one.
-        let (mut ended, mut counted) = (false, BTreeSet::new());
-        for (place, line) in text[..whole].lines().enumerate() {
-            let at = format!("{}:{}", path.display(), place + 1);
-            let bad = |what: &str| fault(Path::new(&at), format!("{what}: {}", excerpt(line)));
-            let of =
-                |program: usize, kernel: String, programs: &IndexMap<usize, CapturedKernel>| {
-                    let known = programs.get(&program).cloned();
-                    let known = known.map(|program| CapturedKernel { name: kernel, ..program });
-                    known.ok_or_else(|| bad("no line before has the program of this launch"))
-                };
-            match serde_json::from_str(line).map_err(|_| bad("this is no line of a capture"))? {
-                Line::Program { program, source, options, il, device, folder } => {
-                    let source = source_of(path, source.as_deref(), il)?;
-                    let (name, launches) = (String::new(), Vec::new());
-                    let made = CapturedKernel {
-                        name,
-                        source,
-                        options,
-                        device,
-                        folder,
-                        launches,
-                        others: 0,
-                    };
-                    programs.insert(program, made);
-                }
-                Line::Launch { launch, program, kernel, global, local, offset, arguments } => {
-                    let mut kernel = of(program, kernel, &programs)?;
-                    let read = |a: Option<Argument>| a.map_or(Some(UNSET), Argument::read);
-                    let arguments = arguments.into_iter().map(read).collect::<Option<Vec<_>>>();
-                    let arguments = arguments.ok_or_else(|| bad("a value is not hexadecimal"))?;
-                    let (at, count) = (at.clone(), 1);
-                    kernel.launches =
-                        vec![CapturedLaunch { at, count, global, local, offset, arguments }];
-                    launches.insert(launch, kernel);
-                }
-                Line::Others { launch, program, kernel, .. } => {
-                    let kernel = of(program, kernel, &programs)?;
-                    launches.insert(launch, CapturedKernel { others: 1, ..kernel });
-                }
-                Line::Count { launch, count } => {
-                    let kernel = launches.get_mut(&launch);
-                    let kernel = kernel.ok_or_else(|| bad("no line before has this launch"))?;
-                    kernel.launches.iter_mut().for_each(|launch| launch.count = count);
-                    kernel.others = kernel.others.min(1) * count;
-                    counted.insert(launch);
-                }
-                Line::End { .. } => ended = true,
-            }
-        }
-        if !ended && counted.len() < launches.len() {
-            let what = "the program was ended before it could write its last counts";
-            self.notes.push(format!("{}: {what}; they may be too small", path.display()));
-        }
-        launches.into_values().for_each(|kernel| self.add(kernel));
-        Ok(())
     }
 }
 
-/// The source of a program in the folder of a capture's file.
-fn source_of(
-    path: &Path,
-    name: Option<&str>,
-    il: bool,
-) -> Result<Result<String, String>, CaptureError> {
-    let instead = if il { "intermediate language (SPIR-V)" } else { "a binary" };
-    let Some(name) = name else { return Ok(Err(instead.to_owned())) };
-    let plain = Path::new(name).file_name() == Some(OsStr::new(name));
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let source = folder.join(name);
-    if !plain {
-        return Err(fault(path, format!("the source {} is not beside it", excerpt(name))));
+/// Reads the file of a process.
+fn read_lines(capture: &mut Capture, path: &Path) -> Result<(), ProposeError> {
+    let text = tickbound_input::text(path).map_err(|error| fault(path, error))?;
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    let shown = path.display();
+    if whole < text.len() {
+        let line = text.lines().count();
+        capture.notes.push(format!("{shown}:{line}: the line is cut; it is left out"));
     }
-    Ok(Ok(tickbound_input::text(&source).map_err(|error| fault(&source, error))?))
+    let (mut programs, mut launches) = (HashMap::new(), Vec::<(CapturedKernel, bool)>::new());
+    let mut total = None;
+    for (place, line) in text[..whole].lines().enumerate() {
+        let at = format!("{shown}:{}", place + 1);
+        let bad =
+            || fault(Path::new(&at), format!("this is no line of a capture: {}", excerpt(line)));
+        let value: Value = serde_json::from_str(line).map_err(|_| bad())?;
+        let number = |key: &str| value[key].as_u64();
+        match (number("program"), number("launch"), number("count"), number("end")) {
+            (Some(number), None, ..) => _ = programs.insert(number, program(path, &value)?),
+            (Some(program), Some(_), ..) => {
+                let program: &CapturedKernel = programs.get(&program).ok_or_else(bad)?;
+                let launch = launch(&value, at.clone()).ok_or_else(bad)?;
+                let name = value["kernel"].as_str().ok_or_else(bad)?.to_owned();
+                launches.push((
+                    CapturedKernel { name, launches: vec![launch], ..program.clone() },
+                    false,
+                ));
+            }
+            (None, Some(launch), Some(count), _) => {
+                let place = usize::try_from(launch).ok();
+                let known = place.and_then(|place| launches.get_mut(place)).ok_or_else(bad)?;
+                known.0.launches[0].count = count;
+                known.1 = true;
+            }
+            (None, None, None, Some(end)) => total = Some(end),
+            _ => return Err(bad()),
+        }
+    }
+    let sum: u64 = launches.iter().map(|(kernel, _)| kernel.count()).fold(0, u64::saturating_add);
+    if total.is_none() && launches.iter().any(|(_, counted)| !counted) {
+        let what = "the program was ended before it could write its last counts";
+        capture.notes.push(format!("{shown}: {what}; they may be too small"));
+    } else if let Some(left) = total.and_then(|total| total.checked_sub(sum)).filter(|n| *n > 0) {
+        capture.notes.push(format!("{shown}: {left} more launches differ from all that it has"));
+    }
+    launches.into_iter().for_each(|(kernel, _)| add(capture, kernel));
+    Ok(())
+}
+
+/// What a program was made of.
+fn program(path: &Path, value: &Value) -> Result<CapturedKernel, ProposeError> {
+    let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    let source = match value["source"].as_str() {
+        None if value["il"] == true => Err("intermediate language (SPIR-V)"),
+        None => Err("a binary"),
+        Some(name) if name.contains(['/', '\\']) => {
+            return Err(fault(path, format!("the source {} is not beside it", excerpt(name))));
+        }
+        Some(name) => Ok(text_of(&path.with_file_name(name))?),
+    };
+    let (name, folder, launches) = (String::new(), text("folder").into(), Vec::new());
+    let (options, device) = (text("options"), text("device"));
+    Ok(CapturedKernel { name, source, options, device, folder, launches })
+}
+
+/// A launch; `None` if it is none.
+fn launch(value: &Value, at: String) -> Option<CapturedLaunch> {
+    let sizes = |key: &str| match &value[key] {
+        Value::Null => Some(None),
+        sizes => Some(Some(sizes.as_array()?.iter().map(Value::as_i64).collect::<Option<_>>()?)),
+    };
+    let range = [sizes("global")?, sizes("local")?, sizes("offset")?];
+    let arguments = value["arguments"].as_array()?.iter().map(argument).collect::<Option<_>>()?;
+    Some(CapturedLaunch { at, count: 1, range, arguments })
+}
+
+fn argument(value: &Value) -> Option<CapturedArgument> {
+    let has = |key: &str| value.get(key).is_some();
+    Some(match (value["memory"].as_i64(), value["local"].as_i64(), value["value"].as_str()) {
+        _ if value.is_null() => CapturedArgument::Other(
+            "set by a function that the capture does not have, or not at all",
+        ),
+        _ if has("image") => CapturedArgument::Other("an image"),
+        _ if has("sampler") => CapturedArgument::Other("a sampler"),
+        (Some(object), ..) => CapturedArgument::Memory(object, value["bytes"].as_i64()?),
+        (_, Some(bytes), _) => CapturedArgument::Local(bytes),
+        (.., Some(hexadecimal)) => {
+            let pairs = hexadecimal.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
+            let bytes = pairs.map(|pair| u8::from_str_radix(pair?, 16).ok());
+            CapturedArgument::Value(bytes.collect::<Option<_>>()?)
+        }
+        _ if has("svm") => CapturedArgument::Other("shared virtual memory of unknown length"),
+        _ => return None,
+    })
+}
+
+fn text_of(path: &Path) -> Result<String, ProposeError> {
+    tickbound_input::text(path).map_err(|error| fault(path, error))
 }
 
 /// A launch of the Intercept Layer.
-fn replayed(folder: &Path) -> Result<CapturedKernel, CaptureError> {
-    let text = |name: &str| {
-        let path = folder.join(name);
-        tickbound_input::text(&path).map_err(|error| fault(&path, error))
-    };
-    let worksizes = folder.join("worksizes.txt");
-    let sizes = text("worksizes.txt")?;
+fn replayed(folder: &Path) -> Result<CapturedKernel, ProposeError> {
+    let text = |name: &str| text_of(&folder.join(name));
     let line = |line: &str| line.split_whitespace().map(|n| n.parse().ok()).collect();
-    let sizes: Option<Vec<Vec<i64>>> = sizes.lines().map(line).collect();
-    let Some([global, local, offset]) = sizes.and_then(|sizes| <[_; 3]>::try_from(sizes).ok())
-    else {
-        return Err(fault(&worksizes, "there are not three lines of numbers in it"));
-    };
+    let sizes: Option<Vec<Vec<i64>>> = text("worksizes.txt")?.lines().map(line).collect();
+    let [global, local, offset] = sizes.and_then(|all| all.try_into().ok()).ok_or_else(|| {
+        fault(&folder.join("worksizes.txt"), "there are not three lines of numbers in it")
+    })?;
     let given = |sizes: Vec<i64>| sizes.iter().any(|size| *size != 0).then_some(sizes);
-    let (local, offset) = (given(local), given(offset));
-    let source = match folder.join("kernel.cl").exists() {
-        true => Ok(text("kernel.cl")?.trim_end_matches('\0').to_owned()),
-        false if folder.join("kernel.spv").exists() => Err("intermediate language (SPIR-V)".into()),
-        false => Err("a binary".into()),
+    let range = [Some(global), given(local), given(offset)];
+    let source = match (folder.join("kernel.cl").exists(), folder.join("kernel.spv").exists()) {
+        (true, _) => Ok(text("kernel.cl")?.trim_end_matches('\0').to_owned()),
+        (false, true) => Err("intermediate language (SPIR-V)"),
+        (false, false) => Err("a binary"),
     };
-    let arguments =
-        (0..).map(|place| argument(folder, place)).take_while(|a| !matches!(a, Ok(None)));
-    let arguments: Vec<_> = arguments.filter_map(Result::transpose).try_collect()?;
-    let at = folder.display().to_string();
+    let arguments = (0..).map(|place| replayed_argument(folder, place).transpose());
+    let arguments = arguments.while_some().try_collect()?;
+    let launch = CapturedLaunch { at: folder.display().to_string(), count: 1, range, arguments };
     Ok(CapturedKernel {
         name: text("kernelName.txt")?.trim().to_owned(),
         source,
         options: text("buildOptions.txt")?.trim().to_owned(),
         device: String::new(),
         folder: PathBuf::new(),
-        launches: vec![CapturedLaunch { at, count: 1, global, local, offset, arguments }],
-        others: 0,
+        launches: vec![launch],
     })
 }
 
 /// An argument of a launch of the Intercept Layer; `None` behind the last one.
-fn argument(folder: &Path, place: usize) -> Result<Option<CapturedArgument>, CaptureError> {
+fn replayed_argument(
+    folder: &Path,
+    place: usize,
+) -> Result<Option<CapturedArgument>, ProposeError> {
     let file = |name: &str, end: &str| folder.join(format!("{name}{place}.{end}"));
     let local = file("Local", "txt");
-    if local.exists() {
-        let text = tickbound_input::text(&local).map_err(|error| fault(&local, error))?;
-        let bytes = text.trim().parse().map_err(|_| fault(&local, "there is no number in it"))?;
-        return Ok(Some(CapturedArgument::Local(bytes)));
-    }
-    for (name, what) in [("Image_MetaData_", "an image"), ("Sampler", "a sampler")] {
-        if file(name, "txt").exists() {
-            return Ok(Some(CapturedArgument::Other(what)));
-        }
-    }
-    if file("SVM_Arg_Offset_", "txt").exists() {
-        return buffer(folder, place).map(Some);
-    }
     let value = file("Argument", "bin");
-    match tickbound_input::bytes(&value) {
-        Ok(bytes) => Ok(Some(CapturedArgument::Value(bytes))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(fault(&value, error)),
-    }
+    Ok(Some(if local.exists() {
+        let bytes = text_of(&local)?.trim().parse();
+        CapturedArgument::Local(bytes.map_err(|_| fault(&local, "there is no number in it"))?)
+    } else if file("Image_MetaData_", "txt").exists() {
+        CapturedArgument::Other("an image")
+    } else if file("Sampler", "txt").exists() {
+        CapturedArgument::Other("a sampler")
+    } else if file("SVM_Arg_Offset_", "txt").exists() {
+        replayed_buffer(&folder.join("Pre"), place)?
+    } else {
+        match tickbound_input::bytes(&value) {
+            Ok(bytes) => CapturedArgument::Value(bytes),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(fault(&value, error)),
+        }
+    }))
 }
 
-/// A buffer, as long as the file with its contents: the number behind its place is its own.
-fn buffer(folder: &Path, place: usize) -> Result<CapturedArgument, CaptureError> {
-    let pre = folder.join("Pre");
-    let entries = fs::read_dir(&pre).map_err(|error| fault(&pre, error))?;
-    let mut buffers = Vec::new();
-    for entry in entries.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let Some((_, own)) = name.rsplit_once("_Arg_") else { continue };
-        let Some((at, object)) = own.trim_end_matches(".bin").split_once("_Buffer_") else {
-            continue;
-        };
-        let length = entry.metadata().map_err(|error| fault(&entry.path(), error))?.len();
-        buffers.extend(at.parse::<usize>().ok().map(|at| (at, object.to_owned(), length)));
-    }
-    let own = buffers.iter().find(|(at, ..)| *at == place);
+/// A buffer of the Intercept Layer: as long as the file with its contents, whose name ends with
+/// `Arg_<place>_Buffer_<object>.bin`.
+fn replayed_buffer(folder: &Path, place: usize) -> Result<CapturedArgument, ProposeError> {
+    let files = entries(folder)?;
+    let named = files.iter().filter_map(|path| {
+        let (place, object) = path.to_str()?.rsplit_once("_Arg_")?.1.split_once("_Buffer_")?;
+        Some((place.parse::<usize>().ok()?, object, path))
+    });
     let missing =
-        || fault(&pre, format!("there is no file of the buffer that is argument {place}"));
-    let (_, object, length) = own.ok_or_else(missing)?;
-    let first = buffers.iter().filter(|(_, other, _)| other == object).map(|(at, ..)| *at).min();
-    let bytes = i64::try_from(*length).unwrap_or(i64::MAX);
-    Ok(CapturedArgument::Memory { object: first.unwrap_or(place), bytes })
+        || Error::other(format!("there is no file of the buffer that is argument {place}"));
+    let own = named.clone().find(|(at, ..)| *at == place).ok_or_else(missing);
+    let read = own.and_then(|(_, object, path)| Ok((object, fs::metadata(path)?.len())));
+    let (object, bytes) = read.map_err(|error| fault(folder, error))?;
+    let first = named.filter(|(_, other, _)| *other == object).map(|(at, ..)| at).min();
+    let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    Ok(CapturedArgument::Memory(number(first.unwrap_or(place) as u64), number(bytes)))
 }

@@ -1,7 +1,7 @@
 //! A draft whose launch, lengths and numbers are those of a captured kernel.
 //!
-//! The most frequent launch gives the values of inputs. Launches of other sizes are named sizes.
-//! What is the same in all of them and is no argument is written as a number.
+//! The most frequent launch gives the inputs their values; launches of other sizes are named
+//! sizes. What is the same in all launches and is no argument is written as a number.
 
 use indexmap::IndexMap;
 use itertools::Itertools;
@@ -17,23 +17,18 @@ use crate::launch::AXES;
 /// Most named sizes: those of the most frequent launches.
 const MAX_SIZES: usize = 32;
 
-/// A launch as numbers by their names, and texts of arguments that are no whole numbers.
-#[derive(Clone, PartialEq, Eq)]
-struct Numbers {
+/// A launch as numbers with their names, and real numbers as texts.
+#[derive(Default)]
+struct LaunchNumbers {
     whole: IndexMap<String, i64>,
-    texts: IndexMap<String, String>,
+    real: IndexMap<String, String>,
     count: u64,
-    local_given: bool,
 }
 
-fn refused(kernel: &CapturedKernel, what: String) -> ProposeError {
-    ProposeError::Captured { kernel: kernel.name.clone(), what }
-}
-
-/// Takes the macros, the folders and the language's version of the compiler's options. What the
-/// user decides stays.
+/// Takes macros, folders and the language's version out of the compiler's options. What the user
+/// has decided stays.
 pub(crate) fn options(draft: &mut Draft, kernel: &CapturedKernel) -> Result<(), ProposeError> {
-    let read = CompilerOptions::from_text(&kernel.options, "build options")?;
+    let read = CompilerOptions::from_text(&kernel.options, "options of the program")?;
     if read.standard.is_some_and(|version| !version.starts_with("CL1.")) {
         draft.standard = Standard::Cl30;
     }
@@ -42,208 +37,185 @@ pub(crate) fn options(draft: &mut Draft, kernel: &CapturedKernel) -> Result<(), 
             draft.define(&name, &text);
         }
     }
-    let folders =
-        read.include.iter().map(|folder| kernel.folder.join(folder).display().to_string());
+    let folders = read.include.iter().map(|name| kernel.folder.join(name).display().to_string());
     draft.wishes.include.extend(folders);
     if !read.others.is_empty() {
         let text = read.others.join(" ");
-        draft.note(format!(
-            "options: {text} of the program are not in this file, nor measured with"
-        ));
+        draft.note(format!("options: without {text}, which a problem file has no place for"));
     }
     Ok(())
 }
 
-/// Takes launches: inputs, arguments, sizes and the launch.
+/// Takes the kernel and its launches.
 pub(crate) fn take(
     draft: &mut Draft,
     signature: &KernelSignature,
     kernel: &CapturedKernel,
 ) -> Result<(), ProposeError> {
     draft.entry.clone_from(&signature.name);
-    let dimensions = kernel.launches.iter().map(|launch| launch.global.len()).max().unwrap_or(1);
+    let dimensions = |launch: &CapturedLaunch| launch.range[0].as_ref().map_or(1, Vec::len);
+    let dimensions = kernel.launches.iter().map(dimensions).max().unwrap_or(1).clamp(1, 3);
     (draft.dimensions, draft.asked) = (dimensions, dimensions);
     let read = |launch| numbers(signature, launch, dimensions);
-    let (read, left): (Vec<Numbers>, Vec<String>) =
+    let (all, left): (Vec<LaunchNumbers>, Vec<_>) =
         kernel.launches.iter().map(read).partition_result();
-    let Some(first) = read.first().cloned() else {
-        let what = left.first().cloned().unwrap_or_else(|| "no launch of it is known".to_owned());
-        return Err(refused(kernel, what));
-    };
-    if let Some(why) = left.first() {
-        draft.note(format!("captured: {} distinct launches left out: {why}", left.len()));
-    }
-    let total: u64 = read.iter().map(|launch| launch.count).sum();
-    draft.note(format!("captured: {total} launches; {} of them are the default size", first.count));
-    if kernel.others > 0 {
-        draft.note(format!("captured: of {} more launches the sizes are not known", kernel.others));
-    }
-    let differ: Vec<&String> = first
-        .texts
-        .keys()
-        .filter(|name| !read.iter().map(|l| &l.texts[*name]).all_equal())
-        .collect();
-    if !differ.is_empty() {
-        let names = differ.into_iter().join(", ");
-        draft.note(format!("captured: {names} differ between launches; of the most frequent one"));
-    }
-    let given = read.iter().filter(|launch| launch.local_given).count();
-    let fixed = given == read.len();
-    // Where the driver chose once, the kernel runs with any group.
-    let counts = |name: &&String| fixed || !name.starts_with("local_size_");
-    let names: Vec<String> = first.whole.keys().filter(counts).cloned().collect();
-    let mut texts = first.texts.clone();
-    for name in names {
-        let scalar = |p: &KernelParameter| p.name == name && p.ty.by == Some(By::Value);
-        let same = read.iter().map(|launch| launch.whole[&name]).all_equal();
-        let value = first.whole[&name];
-        if same && !signature.parameters.iter().any(scalar) {
-            texts.insert(name, value.to_string());
-        } else {
-            draft.inputs.entry(name.clone()).or_insert(value);
-            draft.wishes.inputs.entry(name.clone()).or_insert(value);
-            texts.insert(name.clone(), name);
+    let (first, why) = match (all.first(), left.first()) {
+        (Some(first), why) => (first, why),
+        (None, why) => {
+            let (at, what) = why.cloned().unwrap_or_default();
+            let what = format!("kernel `{}`: {what}", kernel.name);
+            return Err(ProposeError::Captured { at, what });
         }
+    };
+    if let Some((at, what)) = why {
+        draft.note(format!("captured: without {} distinct launches: {at}: {what}", left.len()));
     }
-    sizes(draft, &read);
-    launch(draft, signature, dimensions, &texts, fixed);
+    let differ = |name: &&String| !all.iter().map(|launch| &launch.real[*name]).all_equal();
+    let differ = first.real.keys().filter(differ).join(", ");
+    if !differ.is_empty() {
+        draft.note(format!("captured: launches differ in {differ}; this is the most frequent one"));
+    }
+    let scalar = |name: &String| {
+        signature.parameters.iter().any(|p| p.name == *name && p.ty.by == Some(By::Value))
+    };
+    let mut texts = first.real.clone();
+    for (name, value) in &first.whole {
+        let same = all.iter().map(|launch| launch.whole.get(name)).all_equal();
+        let mut text = value.to_string();
+        if scalar(name) || !same && all.iter().all(|launch| launch.whole.contains_key(name)) {
+            draft.inputs.entry(name.clone()).or_insert(*value);
+            text.clone_from(name);
+        }
+        texts.insert(name.clone(), text);
+    }
+    // Inputs of value 0 are not open.
+    draft.wishes.inputs.clone_from(&draft.inputs);
+    sizes(draft, &all);
+    launch(draft, dimensions, &texts, all.iter().all(|l| l.whole.contains_key("local_size_x")));
     for parameter in &signature.parameters {
         let (Some(by), Some(element)) = (parameter.ty.by, element(&parameter.ty)) else { continue };
-        let key = if by == By::Value { parameter.name.clone() } else { length(parameter) };
-        let value = texts.get(&key).cloned().unwrap_or_default();
+        let value = texts.get(&key(parameter)).cloned().unwrap_or_default();
         let (name, lanes) = (parameter.name.clone(), lanes(&parameter.ty));
-        draft.arguments.push(Argument { name, element, by, lanes, value });
         if by == By::Whole {
-            draft.guess(format!("what is in {}", parameter.name));
+            draft.guess(format!("what is in {name}"));
+        }
+        draft.arguments.push(Argument { name, element, by, lanes, value });
+    }
+    for (place, argument) in kernel.launches[0].arguments.iter().enumerate() {
+        if let CapturedArgument::Memory(object, _) = argument
+            && let Some(one) = usize::try_from(*object).ok().filter(|one| *one < place)
+            && let (Some(one), Some(other)) = (draft.arguments.get(one), draft.arguments.get(place))
+        {
+            let names = format!("{} and {}", one.name, other.name);
+            draft.note(format!("arguments: {names} are one buffer in the program, here two"));
         }
     }
-    shared_buffers(draft, &kernel.launches[0]);
     Ok(())
 }
 
-/// The name of an argument's length.
-fn length(parameter: &KernelParameter) -> String {
-    format!("length_{}", parameter.name)
+/// The name of the number that an argument is, or of its length.
+fn key(parameter: &KernelParameter) -> String {
+    let name = &parameter.name;
+    if parameter.ty.by == Some(By::Value) { name.clone() } else { format!("length_{name}") }
 }
 
-/// Names the sizes of launches that differ, by their global sizes.
-fn sizes(draft: &mut Draft, read: &[Numbers]) {
-    let mut named: IndexMap<String, IndexMap<String, i64>> = IndexMap::new();
-    let mut counts: Vec<u64> = Vec::new();
-    for launch in read {
+/// Names the launches that differ in inputs by their global sizes.
+fn sizes(draft: &mut Draft, all: &[LaunchNumbers]) {
+    let mut named: IndexMap<String, (IndexMap<String, i64>, u64)> = IndexMap::new();
+    for launch in all {
         let own = |name: &String| Some((name.clone(), *launch.whole.get(name)?));
         let inputs: IndexMap<String, i64> = draft.inputs.keys().filter_map(own).collect();
-        if let Some(known) = named.values().position(|other| *other == inputs) {
-            counts[known] += launch.count;
+        if let Some((_, count)) = named.values_mut().find(|(other, _)| *other == inputs) {
+            *count = count.saturating_add(launch.count);
             continue;
         }
         let global = launch.whole.iter().filter(|(name, _)| name.starts_with("global_size_"));
-        let name = global.map(|(_, size)| size).join("x");
-        let taken = named.keys().filter(|n| n.split('_').next() == Some(name.as_str())).count();
-        named.insert(if taken == 0 { name } else { format!("{name}_{}", taken + 1) }, inputs);
-        counts.push(launch.count);
+        let global = global.map(|(_, size)| size).join("x");
+        let same = |name: &&String| name.split('_').next() == Some(global.as_str());
+        let name = match named.keys().filter(same).count() {
+            0 => global,
+            taken => format!("{global}_{}", taken + 1),
+        };
+        named.insert(name, (inputs, launch.count));
     }
+    let left = named.len().saturating_sub(MAX_SIZES);
+    named.truncate(MAX_SIZES);
+    let counts = named.iter().map(|(name, (_, count))| format!("{name} {count} times")).join(", ");
+    let left = if left > 0 { format!("; without {left} rarer ones") } else { String::new() };
+    draft.note(format!("captured: launched {counts}{left}"));
     if named.len() > 1 {
-        let left = named.len().saturating_sub(MAX_SIZES);
-        named.truncate(MAX_SIZES);
-        let mut each = named.keys().zip(&counts).map(|(name, count)| format!("{name} ({count})"));
-        draft.note(format!("sizes, with how often each was launched: {}", each.join(", ")));
-        if left > 0 {
-            draft.note(format!("sizes: {left} more, which were less frequent, are left out"));
-        }
-        draft.sizes = named;
+        draft.sizes = named.into_iter().map(|(name, (inputs, _))| (name, inputs)).collect();
     }
 }
 
-/// The launch; groups that the driver chose are parameters.
-fn launch(
-    draft: &mut Draft,
-    signature: &KernelSignature,
-    dimensions: usize,
-    texts: &IndexMap<String, String>,
-    fixed: bool,
-) {
-    let of = |what: &str, d: usize| texts[&format!("{what}_size_{}", AXES[d])].clone();
+/// The launch. Where the driver chose a group once, the kernel runs with others, too: its sizes are
+/// parameters then.
+fn launch(draft: &mut Draft, dimensions: usize, texts: &IndexMap<String, String>, given: bool) {
+    let size = |what: &str, d: usize| texts[&format!("{what}_size_{}", AXES[d])].clone();
     if draft.wishes.global.is_empty() {
-        draft.wishes.global = (0..dimensions).map(|d| of("global", d)).collect();
+        draft.wishes.global = (0..dimensions).map(|d| size("global", d)).collect();
     }
-    let required = draft.required.get(&signature.name).cloned();
-    if !draft.wishes.local.is_empty() || (required.is_some() && !fixed) {
+    if !draft.wishes.local.is_empty() || (draft.required.contains_key(&draft.entry) && !given) {
         return;
     }
-    for d in 0..dimensions {
-        let global = of("global", d);
-        let local = if fixed {
-            of("local", d)
-        } else if global == "1" {
-            "1".to_owned()
-        } else {
-            let name = match dimensions {
-                1 => "LOCAL_SIZE".to_owned(),
-                _ => format!("LOCAL_SIZE_{}", AXES[d].to_uppercase()),
-            };
-            draft.note(format!("parameters.{name}: a group's size, which the driver chose"));
-            draft.parameters.insert(name.clone(), format!("divisors({global})").into());
-            name
+    for (d, axis) in AXES.iter().enumerate().take(dimensions) {
+        let global = size("global", d);
+        let local = match given {
+            true => size("local", d),
+            false if global == "1" => global,
+            false => {
+                let axis = if dimensions > 1 {
+                    format!("_{}", axis.to_uppercase())
+                } else {
+                    String::new()
+                };
+                let name = format!("LOCAL_SIZE{axis}");
+                draft.note(format!("parameters.{name}: a group's size, which the driver chose"));
+                draft.parameters.insert(name.clone(), format!("divisors({global})").into());
+                name
+            }
         };
         draft.wishes.local.push(local);
     }
 }
 
-/// Notes which arguments are one buffer.
-fn shared_buffers(draft: &mut Draft, launch: &CapturedLaunch) {
-    for (place, argument) in launch.arguments.iter().enumerate() {
-        if let CapturedArgument::Memory { object, .. } = argument
-            && let (true, Some(one)) = (*object < place, draft.arguments.get(*object))
-            && let Some(other) = draft.arguments.get(place)
-        {
-            let (one, other) = (one.name.clone(), other.name.clone());
-            draft.note(format!(
-                "arguments: {one} and {other} are one buffer in the program, here two"
-            ));
-        }
-    }
-}
+/// Where a launch is written, and why a problem file cannot have it.
+type Obstacle = (String, String);
 
-/// The numbers of a launch, or why a problem file cannot have it.
+/// The numbers of a launch.
 fn numbers(
     signature: &KernelSignature,
     launch: &CapturedLaunch,
     dimensions: usize,
-) -> Result<Numbers, String> {
-    if launch.offset.iter().flatten().any(|offset| *offset != 0) {
-        return Err(format!(
-            "{}: it begins at an offset, which this format does not have",
-            launch.at
-        ));
+) -> Result<LaunchNumbers, Obstacle> {
+    let refused = |what: String| Err((launch.at.clone(), what));
+    let [global, local, offset] = &launch.range;
+    if offset.iter().flatten().any(|offset| *offset != 0) {
+        return refused("a problem file has no offset of the launch".to_owned());
     }
-    let mut all = Numbers {
-        whole: IndexMap::new(),
-        texts: IndexMap::new(),
-        count: launch.count,
-        local_given: launch.local.is_some(),
-    };
-    for d in 0..dimensions {
-        let global = launch.global.get(d).copied().unwrap_or(1);
-        all.whole.insert(format!("global_size_{}", AXES[d]), global);
-        if let Some(local) = &launch.local {
-            let local = local.get(d).copied().unwrap_or(1);
+    let mut all = LaunchNumbers { count: launch.count, ..LaunchNumbers::default() };
+    for (d, axis) in AXES.iter().enumerate().take(dimensions) {
+        let size = |sizes: &Vec<i64>| sizes.get(d).copied().unwrap_or(1);
+        let global = global.as_ref().map_or(1, size);
+        if global < 1 {
+            return refused("it has no work items".to_owned());
+        }
+        all.whole.insert(format!("global_size_{axis}"), global);
+        if let Some(local) = local.as_ref().map(size) {
             if local < 1 || global % local != 0 {
-                let what = format!("{global} work items are no whole groups of {local}");
-                return Err(format!("{}: {what}, which this format does not have", launch.at));
+                return refused(format!("{global} work items are no whole groups of {local}"));
             }
-            all.whole.insert(format!("local_size_{}", AXES[d]), local);
+            all.whole.insert(format!("local_size_{axis}"), local);
         }
     }
-    if launch.arguments.len() > signature.parameters.len() {
-        let (set, taken) = (launch.arguments.len(), signature.parameters.len());
-        return Err(format!("{}: {set} arguments are set, the kernel takes {taken}", launch.at));
+    let (set, taken) = (launch.arguments.len(), signature.parameters.len());
+    if set != taken {
+        return refused(format!("{set} arguments are set, the kernel takes {taken}"));
     }
-    for (place, parameter) in signature.parameters.iter().enumerate() {
-        let unset = CapturedArgument::Other("not set");
-        let set = launch.arguments.get(place).unwrap_or(&unset);
-        put(parameter, set, &mut all)
-            .map_err(|why| format!("{}: argument `{}` {why}", launch.at, parameter.name))?;
+    for (parameter, argument) in signature.parameters.iter().zip(&launch.arguments) {
+        if let Err(why) = put(parameter, argument, &mut all) {
+            return refused(format!("argument `{}` {why}", parameter.name));
+        }
     }
     Ok(all)
 }
@@ -251,60 +223,49 @@ fn numbers(
 /// Adds what an argument was set to.
 fn put(
     parameter: &KernelParameter,
-    set: &CapturedArgument,
-    all: &mut Numbers,
+    argument: &CapturedArgument,
+    all: &mut LaunchNumbers,
 ) -> Result<(), String> {
     let ty = &parameter.ty;
     let (Some(by), Some(element)) = (ty.by, element(ty)) else {
-        return Err(format!("is {}, which this format does not have", ty.text));
+        return Err(format!("is {}, which a problem file cannot have", ty.text));
     };
-    let width = i64::try_from(element.bytes()).unwrap_or(1);
-    match (by, set) {
-        (By::Buffer, CapturedArgument::Memory { bytes, .. }) => {
-            all.whole.insert(length(parameter), bytes / width);
+    let width = element.bytes();
+    let elements = match (by, argument) {
+        (By::Value, CapturedArgument::Value(bytes)) if bytes.len() != width => {
+            return Err(format!("has {} bytes, {} has {width}", bytes.len(), ty.text));
         }
-        (By::Local, CapturedArgument::Local(bytes)) => {
-            all.whole.insert(length(parameter), bytes / width);
-        }
-        // Drivers take a null pointer for a null object, too.
-        (By::Buffer, CapturedArgument::Local(8)) => {
-            return Err("is a null pointer, which this format does not have".to_owned());
-        }
-        (By::Buffer, CapturedArgument::Value(bytes)) if bytes.iter().all(|byte| *byte == 0) => {
-            return Err("is a null pointer, which this format does not have".to_owned());
+        (By::Value, CapturedArgument::Value(bytes)) if element.is_real() => {
+            let text = real(bytes).ok_or("is not finite, which a problem file cannot have")?;
+            all.real.insert(parameter.name.clone(), text);
+            return Ok(());
         }
         (By::Value, CapturedArgument::Value(bytes)) => {
-            let what = || format!("has {} bytes, {} has {width}", bytes.len(), ty.text);
-            if i64::try_from(bytes.len()) != Ok(width) {
-                return Err(what());
-            }
-            if element.is_real() {
-                let text = real(bytes).ok_or("is not a finite number, which this format needs")?;
-                all.texts.insert(parameter.name.clone(), text);
-            } else {
-                let signed = !element.name().starts_with('u');
-                let value = whole(bytes, signed).ok_or("is above 2^63, which no input may be")?;
-                all.whole.insert(parameter.name.clone(), value);
-            }
+            let signed = !element.name().starts_with('u');
+            whole(bytes, signed).ok_or("is above 2^63, which a problem file cannot have")?
         }
-        (By::Whole, CapturedArgument::Value(bytes)) => {
-            let count = i64::try_from(bytes.len()).unwrap_or(0) / width;
-            all.whole.insert(length(parameter), count);
+        (By::Buffer, CapturedArgument::Memory(_, bytes))
+        | (By::Local, CapturedArgument::Local(bytes)) => bytes / width as i64,
+        (By::Whole, CapturedArgument::Value(bytes)) => (bytes.len() / width) as i64,
+        // Drivers take a null pointer for a null object, too.
+        (By::Buffer, CapturedArgument::Local(8)) => {
+            return Err("is a null pointer, which a problem file cannot have".to_owned());
+        }
+        (By::Buffer, CapturedArgument::Value(bytes)) if bytes.iter().all(|byte| *byte == 0) => {
+            return Err("is a null pointer, which a problem file cannot have".to_owned());
         }
         (_, CapturedArgument::Other(what)) => return Err(format!("is {what}")),
-        _ => return Err(format!("is no {}", ty.text)),
-    }
+        _ => return Err(format!("is {}, but is set to something else", ty.text)),
+    };
+    all.whole.insert(key(parameter), elements);
     Ok(())
 }
 
-/// A real number of 4 or 8 bytes as text.
+/// A real number of 4 or 8 bytes as text, if it is finite.
 fn real(bytes: &[u8]) -> Option<String> {
-    let single = bytes.try_into().ok().map(f32::from_le_bytes);
-    let double = bytes.try_into().ok().map(f64::from_le_bytes);
-    let text = |finite: bool, text: String| finite.then_some(text);
-    single
-        .and_then(|n| text(n.is_finite(), n.to_string()))
-        .or_else(|| double.and_then(|n| text(n.is_finite(), n.to_string())))
+    let single = bytes.try_into().ok().map(f32::from_le_bytes).filter(|n| n.is_finite());
+    let double = bytes.try_into().ok().map(f64::from_le_bytes).filter(|n| n.is_finite());
+    single.map(|n| n.to_string()).or_else(|| double.map(|n| n.to_string()))
 }
 
 /// A whole number of at most 8 bytes.
@@ -312,6 +273,5 @@ fn whole(bytes: &[u8], signed: bool) -> Option<i64> {
     let negative = signed && bytes.last().is_some_and(|byte| *byte >= 0x80);
     let mut wide = [if negative { 0xff } else { 0 }; 8];
     wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
-    let value = i64::from_le_bytes(wide);
-    (signed || value >= 0).then_some(value)
+    Some(i64::from_le_bytes(wide)).filter(|value| signed || *value >= 0)
 }

@@ -59,12 +59,12 @@ pub enum ProposeError {
         /// Their names.
         names: String,
     },
-    /// A captured kernel makes no problem.
-    #[error("kernel `{kernel}`: {what}")]
+    /// A capture cannot be read, or a captured kernel makes no problem.
+    #[error("{at}: {what}")]
     Captured {
-        /// The kernel.
-        kernel: String,
-        /// Where, what is in the way.
+        /// The file, or the place in it.
+        at: String,
+        /// What is wrong.
         what: String,
     },
     /// There is no kernel of that name.
