@@ -182,20 +182,46 @@ fn what_a_problem_file_cannot_have_is_named() {
     let n = r#", {"value": "0500000000000000"}"#;
     let all = format!("{X}{n}");
     let with = |memory: &str| launch(0, RANGE, &format!("{memory}{n}"));
-    let at = "c/process0/capture.jsonl:2: kernel `k`:";
     let il = r#"{"program": 0, "source": null, "il": true, "options": ""}"#;
+    let short = format!("{X}, {{\"value\": \"05\"}}");
+    let null = "argument `x` is a null pointer, which a problem file cannot have";
+    let unset = "argument `x` is set by a function that the capture does not have, or not at all";
+    let kernel = |wanted: &str| format!("kernel `k`: {wanted}");
     for (program, lines, wanted) in [
-        (SOURCE, with(r#"{"svm": true}"#), format!("{at} argument `x` is shared virtual memory of unknown length")),
-        (SOURCE, with(r#"{"value": "0000000000000000"}"#), format!("{at} argument `x` is a null pointer, which a problem file cannot have")),
-        (SOURCE, with(r#"{"local": 8}"#), format!("{at} argument `x` is a null pointer, which a problem file cannot have")),
-        (SOURCE, with("null"), format!("{at} argument `x` is set by a function that the capture does not have, or not at all")),
-        (SOURCE, launch(0, RANGE, X), format!("{at} 1 arguments are set, the kernel takes 2")),
-        (SOURCE, launch(0, RANGE, &format!("{X}, {{\"value\": \"05\"}}")), format!("{at} argument `n` has 1 bytes, long has 8")),
-        (SOURCE, launch(0, &RANGE.replace("null", "[8]"), &all), format!("{at} a problem file has no offset of the launch")),
-        (SOURCE, launch(0, &RANGE.replace("[8]", "[7]"), &all), format!("{at} 64 work items are no whole groups of 7")),
-        (SOURCE, launch(0, RANGE, &format!("{all}{n}")), format!("{at} 3 arguments are set, the kernel takes 2")),
-        (il, launch(0, RANGE, &all), "c/process0/capture.jsonl:2: the program of kernel `k` was made of intermediate language (SPIR-V), not of source".to_owned()),
+        (
+            SOURCE,
+            with(r#"{"svm": true}"#),
+            kernel("argument `x` is shared virtual memory of unknown length"),
+        ),
+        (SOURCE, with(r#"{"value": "0000000000000000"}"#), kernel(null)),
+        (SOURCE, with(r#"{"local": 8}"#), kernel(null)),
+        (SOURCE, with("null"), kernel(unset)),
+        (SOURCE, launch(0, RANGE, X), kernel("1 arguments are set, the kernel takes 2")),
+        (SOURCE, launch(0, RANGE, &short), kernel("argument `n` has 1 bytes, long has 8")),
+        (
+            SOURCE,
+            launch(0, &RANGE.replace("null", "[8]"), &all),
+            kernel("a problem file has no offset of the launch"),
+        ),
+        (
+            SOURCE,
+            launch(0, &RANGE.replace("[8]", "[7]"), &all),
+            kernel("64 work items are no whole groups of 7"),
+        ),
+        (SOURCE, launch(0, &RANGE.replace("64", "0"), &all), kernel("it has no work items")),
+        (
+            SOURCE,
+            launch(0, RANGE, &format!("{all}{n}")),
+            kernel("3 arguments are set, the kernel takes 2"),
+        ),
+        (
+            il,
+            launch(0, RANGE, &all),
+            "the program of kernel `k` was made of intermediate language (SPIR-V), not of source"
+                .to_owned(),
+        ),
     ] {
+        let wanted = format!("c/process0/capture.jsonl:2: {wanted}");
         let folder = TempDir::new().unwrap();
         capture(folder.path(), program, &(lines + "{\"end\": 1}\n"));
         let (status, out, err) = run(folder.path(), &["init", "--from-capture", "c"]);
@@ -221,27 +247,21 @@ fn captures_that_are_damaged() {
                   its last counts; they may be too small\n";
     assert_eq!((status, &*err), (Some(0), wanted));
     assert!(out.contains("\nk              1      1          64  64 / 8\n"), "{out}");
-    for (capture, wanted) in [
-        (lines(&("x\n".to_owned() + &whole)), ":2: this is no line of a capture: x\n".to_owned()),
-        (
-            lines("{\"launch\": 4, \"count\": 2}\n"),
-            ":2: this is no line of a capture: {\"launch\": 4, \"count\": 2}\n".to_owned(),
-        ),
-        (
-            ("{\"end\": 0}".to_owned(), whole.clone()),
-            format!(":2: this is no line of a capture: {whole}"),
-        ),
-        (
-            lines(&whole.replace("05", "0x")),
-            format!(":2: this is no line of a capture: {}", whole.replace("05", "0x")),
-        ),
+    for (program, lines) in [
+        (SOURCE, "x\n".to_owned()),
+        (SOURCE, "{\"launch\": 4, \"count\": 2}\n".to_owned()),
+        (SOURCE, whole.replace("05", "0x")),
+        (SOURCE, whole.replace("\"k\"", "7")),
+        ("{\"end\": 0}", whole.clone()),
     ] {
-        let (status, _, err) = list(capture);
-        assert_eq!(
-            (status, err),
-            (Some(2), format!("tickbound: c/process0/capture.jsonl{wanted}"))
-        );
+        let (status, _, err) = list((program.to_owned(), lines.clone()));
+        let what = "c/process0/capture.jsonl:2: this is no line of a capture";
+        assert_eq!((status, err), (Some(2), format!("tickbound: {what}: {lines}")));
     }
+    // Launches beyond those that are written.
+    let (_, _, err) = list(lines(&(whole.clone() + "{\"end\": 4}\n")));
+    let wanted = "3 more launches differ from all that it has";
+    assert_eq!(err, format!("tickbound: c/process0/capture.jsonl: {wanted}\n"));
     let (_, _, err) = list((SOURCE.replace("program0", "../../x"), whole.clone()));
     assert_eq!(
         err,
@@ -251,8 +271,8 @@ fn captures_that_are_damaged() {
     assert_eq!(err, "tickbound: c/process0/other.cl: there is no such file\n");
     let folder = TempDir::new().unwrap();
     let (status, _, err) = run(folder.path(), &["capture", "--list", "."]);
-    let wanted = "tickbound: .: there is no launch in it; give a folder that `tickbound capture -o` \
-                  wrote, or `Replay` of Intel's Intercept Layer\n";
+    let wanted = "tickbound: .: there is no launch in it; give a folder that `tickbound capture \
+                  -o` wrote, or `Replay` of Intel's Intercept Layer\n";
     assert_eq!((status, &*err), (Some(2), wanted));
     // The Intercept Layer was ended while it wrote its last launch.
     let copy = |from: &str, into: &Path| {
@@ -262,8 +282,8 @@ fn captures_that_are_damaged() {
     ["Enqueue_0_scale", "Enqueue_2_rows"].iter().for_each(|name| copy(name, folder.path()));
     std::fs::remove_file(folder.path().join("Enqueue_2_rows/worksizes.txt")).unwrap();
     let (status, out, err) = run(folder.path(), &["capture", "--list", "."]);
-    let wanted = "tickbound: ./Enqueue_2_rows/worksizes.txt: there is no such file; this last launch \
-                  is left out\n";
+    let wanted = "tickbound: ./Enqueue_2_rows/worksizes.txt: there is no such file; this last \
+                  launch is left out\n";
     assert_eq!((status, &*err), (Some(0), wanted));
     assert!(out.contains("\nscale          1      1        3328  3328 / 64\n"), "{out}");
     std::fs::remove_dir_all(folder.path().join("Enqueue_2_rows")).unwrap();

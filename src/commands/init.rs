@@ -25,7 +25,8 @@ pub struct InitArgs {
     source: Option<PathBuf>,
     /// Write a problem file for each kernel of a capture instead: of `tickbound capture`, or
     /// `Replay` of Intel's Intercept Layer
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["source", "entry", "before", "reference"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["source", "entry", "before"])]
+    #[arg(conflicts_with = "reference")]
     pub(super) from_capture: Option<PathBuf>,
     /// Only the kernels of this name of a capture
     #[arg(long, value_name = "NAME", requires = "from_capture")]

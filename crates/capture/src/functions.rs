@@ -111,7 +111,7 @@ caught! {
     30 build(made: H, b: u32, c: P, d: P, e: P, f: P) -> i32 => |_| program(made);
     98 compile(a: H, b: u32, c: P, d: P, e: u32, f: P, g: P, h: P, i: P) -> i32 => |_| program(a);
     99 link(a: H, b: u32, c: P, d: P, n: u32, inputs: *const H, g: P, h: P, i: P) -> H => |made| {
-        // SAFETY: the driver has linked so many programs.
+        // SAFETY: the driver has linked that number of programs.
         linked(made, unsafe { list(inputs, n) }.unwrap_or_default());
     };
     34 create_kernel(a: H, b: P, c: P) -> H => kernel;
@@ -127,7 +127,7 @@ caught! {
         });
     };
     38 set(kernel: H, at: u32, size: usize, value: *const u8) -> i32 => |result| if result == 0 {
-        // SAFETY: null, or the driver has taken so many bytes.
+        // SAFETY: null, or the driver has taken all these bytes.
         let bytes = (!value.is_null()).then(|| unsafe { slice::from_raw_parts(value, size) });
         guarded(|state| state.set(kernel.addr(), at, size, bytes));
     };
@@ -137,7 +137,7 @@ caught! {
     59 enqueue(
         queue: H, kernel: H, n: u32, offset: Sizes, global: Sizes, local: Sizes, g: u32, h: P, i: P
     ) -> i32 => |result| if result == 0 {
-        // SAFETY: the driver has taken so many sizes, or none.
+        // SAFETY: null, or the driver has taken a size for each dimension.
         launched(queue, kernel, [global, local, offset].map(|sizes| unsafe { list(sizes, n) }));
     };
     60 task(queue: H, kernel: H, c: u32, d: P, e: P) -> i32 => |result| if result == 0 {

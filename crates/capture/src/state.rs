@@ -126,7 +126,7 @@ impl State {
         self.files.append(LINES, b"");
     }
 
-    /// A forked process has a capture of its own.
+    /// A forked process has its own capture.
     fn follow_fork(&mut self) {
         let process = std::process::id();
         if process != self.process {

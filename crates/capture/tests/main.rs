@@ -179,7 +179,7 @@ fn objects_are_told_apart() {
         task(4, shared),
         pick,
     ];
-    // Not all drivers copy kernels; a copy has the arguments, and what it is given later is its own.
+    // Not all drivers copy kernels. A copy has the arguments; what it is given later is its own.
     if all[0].len() > 8 {
         wanted.extend([
             scale(6, one(), 64, (buffer(256), "02000000")),

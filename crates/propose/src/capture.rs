@@ -60,7 +60,7 @@ pub struct CapturedLaunch {
 pub enum CapturedArgument {
     /// Bytes by value.
     Value(Vec<u8>),
-    /// Local memory of so many bytes.
+    /// Bytes of local memory.
     Local(i64),
     /// Global memory: the first argument that is the same object, and its bytes.
     Memory(i64, i64),

@@ -7,12 +7,14 @@ use indexmap::IndexMap;
 use itertools::Itertools;
 use tickbound_model::source::Standard;
 use tickbound_model::t1::CompilerOptions;
+use tickbound_opencl::outline::Outline;
 use tickbound_opencl::reading::{By, KernelParameter, KernelSignature};
 
-use crate::capture::{CapturedArgument, CapturedKernel, CapturedLaunch};
+use crate::capture::{CapturedArgument, CapturedLaunch};
 use crate::draft::{Argument, Draft, element, lanes};
 use crate::error::ProposeError;
 use crate::launch::AXES;
+use crate::macros;
 
 /// Most named sizes: those of the most frequent launches.
 const MAX_SIZES: usize = 32;
@@ -25,9 +27,13 @@ struct LaunchNumbers {
     count: u64,
 }
 
-/// Takes macros, folders and the language's version out of the compiler's options. What the user
-/// has decided stays.
-pub(crate) fn options(draft: &mut Draft, kernel: &CapturedKernel) -> Result<(), ProposeError> {
+/// Takes macros, folders and the language's version out of the compiler's options; without a
+/// capture the macros that directives mention. What the user has decided stays.
+pub(crate) fn macros(draft: &mut Draft, outline: &Outline) -> Result<(), ProposeError> {
+    let Some(kernel) = draft.wishes.captured.clone() else {
+        macros::of_directives(draft, outline);
+        return Ok(());
+    };
     let read = CompilerOptions::from_text(&kernel.options, "options of the program")?;
     if read.standard.is_some_and(|version| !version.starts_with("CL1.")) {
         draft.standard = Standard::Cl30;
@@ -46,12 +52,12 @@ pub(crate) fn options(draft: &mut Draft, kernel: &CapturedKernel) -> Result<(), 
     Ok(())
 }
 
-/// Takes the kernel and its launches.
-pub(crate) fn take(
-    draft: &mut Draft,
-    signature: &KernelSignature,
-    kernel: &CapturedKernel,
-) -> Result<(), ProposeError> {
+/// Takes the kernel, and its launches if they are captured.
+pub(crate) fn take(draft: &mut Draft, signature: &KernelSignature) -> Result<(), ProposeError> {
+    let Some(kernel) = draft.wishes.captured.clone() else {
+        draft.take(signature);
+        return Ok(());
+    };
     draft.entry.clone_from(&signature.name);
     let dimensions = |launch: &CapturedLaunch| launch.range[0].as_ref().map_or(1, Vec::len);
     let dimensions = kernel.launches.iter().map(dimensions).max().unwrap_or(1).clamp(1, 3);
@@ -92,6 +98,17 @@ pub(crate) fn take(
     draft.wishes.inputs.clone_from(&draft.inputs);
     sizes(draft, &all);
     launch(draft, dimensions, &texts, all.iter().all(|l| l.whole.contains_key("local_size_x")));
+    arguments(draft, signature, &texts, &kernel.launches[0]);
+    Ok(())
+}
+
+/// The arguments, and which of them are one buffer.
+fn arguments(
+    draft: &mut Draft,
+    signature: &KernelSignature,
+    texts: &IndexMap<String, String>,
+    first: &CapturedLaunch,
+) {
     for parameter in &signature.parameters {
         let (Some(by), Some(element)) = (parameter.ty.by, element(&parameter.ty)) else { continue };
         let value = texts.get(&key(parameter)).cloned().unwrap_or_default();
@@ -101,7 +118,7 @@ pub(crate) fn take(
         }
         draft.arguments.push(Argument { name, element, by, lanes, value });
     }
-    for (place, argument) in kernel.launches[0].arguments.iter().enumerate() {
+    for (place, argument) in first.arguments.iter().enumerate() {
         if let CapturedArgument::Memory(object, _) = argument
             && let Some(one) = usize::try_from(*object).ok().filter(|one| *one < place)
             && let (Some(one), Some(other)) = (draft.arguments.get(one), draft.arguments.get(place))
@@ -110,7 +127,6 @@ pub(crate) fn take(
             draft.note(format!("arguments: {names} are one buffer in the program, here two"));
         }
     }
-    Ok(())
 }
 
 /// The name of the number that an argument is, or of its length.

@@ -103,16 +103,10 @@ pub fn propose(
     let folder = path.parent().unwrap_or(Path::new(""));
     let outline = outline(path, folder, wishes)?;
     let mut draft = Draft::new(path, wishes, &outline)?;
-    match &wishes.captured {
-        Some(captured) => captured::options(&mut draft, captured)?,
-        None => macros::of_directives(&mut draft, &outline),
-    }
+    captured::macros(&mut draft, &outline)?;
     let kernels = compile::until_it_compiles(&mut draft, path, &outline, setup)?;
     let kernel = chosen(path, wishes, kernels)?;
-    match &wishes.captured {
-        Some(captured) => captured::take(&mut draft, &kernel, captured)?,
-        None => draft.take(&kernel),
-    }
+    captured::take(&mut draft, &kernel)?;
     macros::sizes(&mut draft);
     let unlaunched = draft.clone();
     launch::preliminary(&mut draft);
