@@ -19,12 +19,15 @@ static STATE: Mutex<Option<State>> = Mutex::new(None);
 /// Global size, local size and offset of a launch, where they are given.
 type Range<'a> = [Option<&'a [usize]>; 3];
 
-/// What was set as an argument, as JSON.
+/// What was set as an argument.
 #[derive(Clone, Default)]
 enum Argument {
     /// Nothing, or what a function has set that the layer does not catch.
     #[default]
     Unset,
+    Value(Box<[u8]>),
+    Local(usize),
+    /// A text in JSON.
     Plain(Arc<str>),
     /// Memory: its number in the process, and the text after its number in the launch.
     Memory(u64, Arc<str>),
@@ -168,16 +171,8 @@ impl State {
     pub fn set(&mut self, kernel: usize, at: u32, size: usize, bytes: Option<&[u8]>) {
         let handle = bytes.and_then(|bytes| Some(usize::from_ne_bytes(bytes.try_into().ok()?)));
         let known = handle.and_then(|handle| self.objects.get(&handle)).cloned();
-        let plain = || {
-            let mut text = format!("{{\"local\": {size}");
-            if let Some(bytes) = bytes {
-                text = "{\"value\": \"".to_owned();
-                bytes.iter().for_each(|byte| _ = write!(text, "{byte:02x}"));
-                text.push('"');
-            }
-            Argument::Plain((text + "}").into())
-        };
-        self.put(kernel, at, known.unwrap_or_else(plain));
+        let own = || bytes.map_or(Argument::Local(size), |bytes| Argument::Value(bytes.into()));
+        self.put(kernel, at, known.unwrap_or_else(own));
     }
 
     /// Sets an argument to an address, of shared virtual memory if that is known.
@@ -282,6 +277,13 @@ fn write_launch(line: &mut String, named: &str, arguments: &[Argument], range: R
         match argument {
             Argument::Unset => line.push_str("null"),
             Argument::Plain(text) => line.push_str(text),
+            Argument::Local(size) => _ = write!(line, "{{\"local\": {size}}}"),
+            Argument::Value(bytes) => {
+                line.push_str("{\"value\": \"");
+                let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+                line.extend(halves.map(|half| char::from(b"0123456789abcdef"[usize::from(half)])));
+                line.push_str("\"}");
+            }
             Argument::Memory(object, rest) => {
                 let same = |a: &Argument| matches!(a, Argument::Memory(o, _) if o == object);
                 let first = arguments.iter().position(same).unwrap_or(place);

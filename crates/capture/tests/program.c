@@ -210,7 +210,7 @@ static void step(const char *what)
     else if (!strcmp(what, "clone"))
         run_clone();
     else if (!strcmp(what, "remove"))
-        DONE(rmdir("gone/process0") || rmdir("gone"));
+        DONE(unlink("gone/process0/capture.jsonl") || rmdir("gone/process0"));
     else if (!strcmp(what, "elsewhere"))
         DONE(chdir("/"));
     else if (!strcmp(what, "killed"))
