@@ -405,12 +405,8 @@ fn signals_are_for_the_program() {
 #[test]
 fn a_program_in_python_is_captured() {
     let folder = TempDir::new().unwrap();
-    let python = |text: &str| {
-        let mut python = Process::new("python3");
-        python.args(["-c", text]).stderr(Stdio::null()).status().is_ok_and(|done| done.success())
-    };
-    if program(folder.path()).is_none() || !python("import numpy, pyopencl") {
-        eprintln!("skipped: no pyopencl");
+    let Some(python) = crate::compare::python_with("pyopencl", "pyopencl") else { return };
+    if program(folder.path()).is_none() {
         return;
     }
     let text = "\
@@ -424,7 +420,8 @@ for i in range(3):
     twice(queue, (256,), (64,), x, numpy.int32(2))
 queue.finish()
 ";
-    let capture = ["capture", "-o", "c", "--", "python3", "-c", text];
+    let python = python.to_string_lossy();
+    let capture = ["capture", "-o", "c", "--", &python, "-c", text];
     assert_eq!(run(folder.path(), &capture).0, Some(0));
     let (_, out, _) = run(folder.path(), &["capture", "--list", "c"]);
     assert!(out.contains("\ntwice          3      1         768  256 / 64\n"), "{out}");
