@@ -294,6 +294,48 @@ fn captures_that_are_damaged() {
 }
 
 #[test]
+fn captures_with_random_damage_are_read_or_refused() {
+    let folder = TempDir::new().unwrap();
+    let own = PathBuf::from(CAPTURES).join("own");
+    let lines = std::fs::read(own.join("capture.jsonl")).unwrap();
+    std::fs::copy(own.join("program0.cl"), folder.path().join("program0.cl")).unwrap();
+    let mut state = 1_u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    let (mut read, mut refused) = (0, 0);
+    for _ in 0..3000 {
+        let mut damaged = lines.clone();
+        for _ in 0..=random(3) {
+            let at = random(damaged.len());
+            match random(4) {
+                0 => damaged.truncate(at.max(1)),
+                1 => damaged[at] = b"0129-\"[]{},:\n\\ean/"[random(18)],
+                2 => drop(damaged.splice(at..at, *b"9999999999")),
+                _ => drop(damaged.drain(at..damaged.len().min(at + 1 + random(20)))),
+            }
+        }
+        std::fs::write(folder.path().join("capture.jsonl"), &damaged).unwrap();
+        match tickbound_propose::capture::read(folder.path()) {
+            Ok(capture) => {
+                read += 1;
+                for kernel in &capture.kernels {
+                    assert!(kernel.count() > 0 || kernel.launches.iter().all(|l| l.count == 0));
+                    let _ = (kernel.items(), kernel.text().map(String::len));
+                    kernel.launches.iter().for_each(|launch| assert!(!launch.size().is_empty()));
+                }
+            }
+            Err(error) => {
+                refused += 1;
+                assert!(!error.to_string().contains('\n'), "{error}");
+            }
+        }
+    }
+    assert!(read > 300 && refused > 300, "{read} read, {refused} refused");
+}
+
+#[test]
 fn a_program_is_captured_and_its_kernels_tuned() {
     let folder = TempDir::new().unwrap();
     let Some(program) = program(folder.path()) else { return };

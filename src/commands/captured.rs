@@ -9,7 +9,7 @@ use tickbound_propose::capture::{self, CapturedKernel};
 use tickbound_propose::{Wishes, print, propose};
 
 use super::exit::{CliError, Exit};
-use super::init::{InitArgs, present};
+use super::init::{InitArgs, platform, present};
 use super::load::setup;
 use super::output::{save, say_folded};
 use super::progress::Progress;
@@ -71,16 +71,15 @@ fn one<'c>(
         }
     }
     save(&source, text)?;
-    let platform = args.platform.clone().or_else(|| shipped(&kernel.device).map(str::to_owned));
-    let (platform, why) = platform.map_or_else(
-        || {
+    let (name, why) = match args.platform.as_deref().or_else(|| shipped(&kernel.device)) {
+        Some(name) => (name, None),
+        None => {
             let (name, why) = present();
-            (name.to_owned(), Some(why))
-        },
-        |name| (name, None),
-    );
+            (name, Some(why))
+        }
+    };
     let (captured, entry) = (Some(kernel.clone()), Some(kernel.name.clone()));
-    let wishes = Wishes { captured, entry, ..args.wishes(platform)? };
+    let wishes = Wishes { captured, entry, ..args.wishes(platform(args, name))? };
     let progress = Progress::new(&format!("reading {}", kernel.name));
     let mut proposal = propose(&source, &wishes, &platforms::find, &setup()?)?;
     drop(progress);

@@ -149,9 +149,10 @@ fn beside(args: &InitArgs, path: &Path) -> String {
 }
 
 /// The platform as the problem file names it: its paths count from its own folder.
-fn platform(args: &InitArgs, name: &str) -> String {
+pub(super) fn platform(args: &InitArgs, name: &str) -> String {
     let file = Path::new(name);
-    let beside = args.source().parent().is_none_or(|folder| folder.as_os_str().is_empty());
+    let beside = |path: &PathBuf| path.parent().is_none_or(|folder| folder.as_os_str().is_empty());
+    let beside = args.source.as_ref().is_some_and(beside);
     let shipped = platforms::names().any(|shipped| shipped == name);
     if shipped || beside || !file.is_file() {
         return name.to_owned();
