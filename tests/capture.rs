@@ -62,7 +62,7 @@ fn scale() -> Value {
         "name": "program0: scale",
         "notes": [
             "options: without -cl-fast-relaxed-math, which a problem file has no place for",
-            "captured: launched 3328 2 times",
+            "captured: launches by size: 2 of 3328",
             "parameters.LOCAL_SIZE: a group's size, which the driver chose",
         ],
         "inputs": { "n": 3200 },
@@ -162,7 +162,7 @@ fn launches_of_several_sizes_become_one_problem() {
     });
     assert_eq!(problem["sizes"], sizes);
     assert_eq!(problem["launch"], json!({ "global_size": ["global_size_x"], "local_size": ["8"] }));
-    let notes = ["captured: launched 128 9 times, 64 1 times, 64_2 1 times"];
+    let notes = ["captured: launches by size: 9 of 128, 1 of 64, 1 of 64_2"];
     assert_eq!(problem["notes"], json!(notes));
     let (_, out, _) = run(folder.path(), &["capture", "--list", "c"]);
     assert!(out.contains("\nk             11      3        1280  128 / 8\n"), "{out}");
@@ -322,7 +322,7 @@ fn captures_with_random_damage_are_read_or_refused() {
                 read += 1;
                 for kernel in &capture.kernels {
                     assert!(kernel.count() > 0 || kernel.launches.iter().all(|l| l.count == 0));
-                    let _ = (kernel.items(), kernel.text().map(String::len));
+                    let _ = (kernel.items(), kernel.text().is_ok());
                     kernel.launches.iter().for_each(|launch| assert!(!launch.size().is_empty()));
                 }
             }

@@ -29,7 +29,7 @@ pub(super) fn run(args: &InitArgs, folder: &Path) -> Result<Exit, CliError> {
     let into = args.output.clone().unwrap_or_else(|| folder.join("problems"));
     std::fs::create_dir_all(&into)
         .map_err(|error| CliError::Write { path: into.display().to_string(), error })?;
-    let mut sources: Vec<&String> = Vec::new();
+    let mut sources = Vec::new();
     let mut left = 0;
     for (place, kernel) in kernels.iter().enumerate() {
         let before = kernels[..place].iter().filter(|other| other.name == kernel.name).count();
@@ -53,10 +53,10 @@ fn one<'c>(
     args: &InitArgs,
     kernel: &'c CapturedKernel,
     before: usize,
-    (into, sources): (&Path, &mut Vec<&'c String>),
+    (into, sources): (&Path, &mut Vec<&'c str>),
 ) -> Result<String, CliError> {
     let text = kernel.text()?;
-    let place = sources.iter().position(|known| *known == text).unwrap_or_else(|| {
+    let place = sources.iter().position(|known| *known == &**text).unwrap_or_else(|| {
         sources.push(text);
         sources.len() - 1
     });
@@ -64,7 +64,7 @@ fn one<'c>(
     let file = into.join(format!("{}{number}.json", kernel.name));
     let source = into.join(format!("program{place}.cl"));
     let known = std::fs::read_to_string(&source).ok();
-    for (path, there) in [(&file, file.exists()), (&source, known.is_some_and(|k| k != *text))] {
+    for (path, there) in [(&file, file.exists()), (&source, known.is_some_and(|k| k != **text))] {
         if there && !args.force {
             let why = "it exists; add --force to replace it, or choose another folder";
             return Err(CliError::Input(format!("{}: {why}", path.display())));

@@ -244,6 +244,16 @@ fn each_process_writes_its_own() {
 }
 
 #[test]
+fn a_process_that_forks_later_leaves_its_capture_to_itself() {
+    let Some(tried) = Program::new() else { return };
+    let all = tried.run(&["rows", "scale", "fork-later", "scale"]);
+    let child = [program(0, OPTIONS), scale(0, json!([64]), 64, (buffer(12800), "05000000"))];
+    assert_eq!(all[1], child);
+    assert_eq!(all[0][4..], [count(1, 2), count(2, 4), json!({ "end": 7 })]);
+    assert_eq!(all.len(), 2);
+}
+
+#[test]
 fn launches_that_all_differ_have_an_end() {
     let Some(tried) = Program::new() else { return };
     let lines = tried.run(&["different"]).remove(0);

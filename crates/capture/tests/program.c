@@ -170,6 +170,19 @@ static void run_linked(void)
     DONE(clEnqueueNDRangeKernel(queue, g, 1, 0, &items, 0, 0, 0, 0));
 }
 
+/* The child of a process that has launched something. */
+static void run_forked(void)
+{
+    DONE(clFinish(queue));
+    int child = fork();
+    if (!child) {
+        for (int i = 0; i < 2; i++)
+            run_scale(scale, 64, 64, 5);
+        _exit(0);
+    }
+    waitpid(child, 0, 0);
+}
+
 static void run_binary(void)
 {
     size_t size;
@@ -211,6 +224,8 @@ static void step(const char *what)
         run_clone();
     else if (!strcmp(what, "remove"))
         DONE(unlink("gone/process0/capture.jsonl") || rmdir("gone/process0"));
+    else if (!strcmp(what, "fork-later"))
+        run_forked();
     else if (!strcmp(what, "elsewhere"))
         DONE(chdir("/"));
     else if (!strcmp(what, "killed"))

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use itertools::Itertools;
 use serde_json::Value;
@@ -30,7 +31,7 @@ pub struct CapturedKernel {
     /// Its name.
     pub name: String,
     /// The source, or what the program was made of instead.
-    pub source: Result<String, &'static str>,
+    pub source: Result<Arc<str>, &'static str>,
     /// Options of the compiler.
     pub options: String,
     /// The device's name, if that is known.
@@ -87,7 +88,7 @@ impl CapturedKernel {
     ///
     /// # Errors
     /// The program was made of something else, or the name is none of OpenCL C.
-    pub fn text(&self) -> Result<&String, ProposeError> {
+    pub fn text(&self) -> Result<&Arc<str>, ProposeError> {
         let at = Path::new(self.launches.first().map_or("", |launch| &launch.at));
         let is_word = self.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if self.name.is_empty() || !is_word {
@@ -167,8 +168,10 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, ProposeError> {
 
 /// Adds launches of a kernel to those that are known.
 fn add(capture: &mut Capture, new: CapturedKernel) {
-    let key = |k: &CapturedKernel| (k.name.clone(), k.source.clone(), k.options.clone());
-    let Some(known) = capture.kernels.iter_mut().find(|known| key(known) == key(&new)) else {
+    let same = |k: &&mut CapturedKernel| {
+        (&k.name, &k.options, &k.source) == (&new.name, &new.options, &new.source)
+    };
+    let Some(known) = capture.kernels.iter_mut().find(same) else {
         return capture.kernels.push(new);
     };
     for launch in new.launches {
@@ -240,7 +243,7 @@ fn program(path: &Path, value: &Value) -> Result<CapturedKernel, ProposeError> {
         Some(name) if name.contains(['/', '\\']) => {
             return Err(fault(path, format!("the source {} is not beside it", excerpt(name))));
         }
-        Some(name) => Ok(text_of(&path.with_file_name(name))?),
+        Some(name) => Ok(text_of(&path.with_file_name(name))?.into()),
     };
     let (name, folder, launches) = (String::new(), text("folder").into(), Vec::new());
     let (options, device) = (text("options"), text("device"));
@@ -293,7 +296,7 @@ fn replayed(folder: &Path) -> Result<CapturedKernel, ProposeError> {
     let given = |sizes: Vec<i64>| sizes.iter().any(|size| *size != 0).then_some(sizes);
     let range = [Some(global), given(local), given(offset)];
     let source = match (folder.join("kernel.cl").exists(), folder.join("kernel.spv").exists()) {
-        (true, _) => Ok(text("kernel.cl")?.trim_end_matches('\0').to_owned()),
+        (true, _) => Ok(text("kernel.cl")?.trim_end_matches('\0').into()),
         (false, true) => Err("intermediate language (SPIR-V)"),
         (false, false) => Err("a binary"),
     };

@@ -156,9 +156,9 @@ fn sizes(draft: &mut Draft, all: &[LaunchNumbers]) {
     }
     let left = named.len().saturating_sub(MAX_SIZES);
     named.truncate(MAX_SIZES);
-    let counts = named.iter().map(|(name, (_, count))| format!("{name} {count} times")).join(", ");
+    let counts = named.iter().map(|(name, (_, count))| format!("{count} of {name}")).join(", ");
     let left = if left > 0 { format!("; without {left} rarer ones") } else { String::new() };
-    draft.note(format!("captured: launched {counts}{left}"));
+    draft.note(format!("captured: launches by size: {counts}{left}"));
     if named.len() > 1 {
         draft.sizes = named.into_iter().map(|(name, (inputs, _))| (name, inputs)).collect();
     }
