@@ -6,6 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use itertools::Itertools;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use tickbound_input::message::grouped;
 use tickbound_os::process::run_in_front;
@@ -92,17 +93,17 @@ fn outcome(folder: &Path) -> String {
     }
 }
 
-/// The layer's file: named by a variable, beside this program, or where it is installed.
+/// The layer's file: where a variable has it, else beside this program or where it is installed.
 fn layer() -> Result<PathBuf, CliError> {
     let program = std::env::current_exe().map_err(input)?;
     let beside = program.parent().unwrap_or(Path::new(""));
-    let named = std::env::var_os(LAYER).map(PathBuf::from);
-    let places = [beside.join(FILE), beside.join("../lib/tickbound").join(FILE)];
-    let found = named.into_iter().chain(places).find(|path| path.is_file());
-    let fix = format!("`make install` puts it there; {LAYER} names another place");
-    let missing =
-        || format!("{FILE} is neither beside this program nor in ../lib/tickbound; {fix}");
-    let found = found.ok_or_else(|| CliError::Input(missing()))?;
+    let own = || vec![beside.join(FILE), beside.join("../lib/tickbound").join(FILE)];
+    let places = std::env::var_os(LAYER).map_or_else(own, |named| vec![named.into()]);
+    let found = places.iter().find(|path| path.is_file()).ok_or_else(|| {
+        let places = places.iter().map(|path| path.display()).join(" or ");
+        let fix = format!("`make install` installs it, and {LAYER} names another place");
+        CliError::Input(format!("there is no layer {places}; {fix}"))
+    })?;
     std::path::absolute(found).map_err(input)
 }
 

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use indexmap::IndexMap;
 use tickbound_model::platforms;
+use tickbound_propose::capture::CapturedKernel;
 use tickbound_propose::{Proposal, Wishes, print, propose, reference};
 
 use super::exit::{CliError, Exit};
@@ -18,11 +19,11 @@ use tickbound_device::platform::shipped;
 const DEFAULT_PLATFORM: &str = "h200";
 
 /// Arguments of `init`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct InitArgs {
     /// The kernel's source in OpenCL C
     #[arg(required_unless_present = "from_capture")]
-    source: Option<PathBuf>,
+    pub(super) source: Option<PathBuf>,
     /// Write a problem file for each kernel of a capture instead: of `tickbound capture`, or
     /// `Replay` of Intel's Intercept Layer
     #[arg(long, value_name = "DIR", conflicts_with_all = ["source", "entry", "before"])]
@@ -31,9 +32,12 @@ pub struct InitArgs {
     /// Only the kernels of this name of a capture
     #[arg(long, value_name = "NAME", requires = "from_capture")]
     pub(super) kernel: Option<String>,
+    /// What was captured of the kernel
+    #[arg(skip)]
+    pub(super) captured: Option<CapturedKernel>,
     /// The kernel function; needed if the source has several
     #[arg(long, value_name = "NAME")]
-    entry: Option<String>,
+    pub(super) entry: Option<String>,
     /// A source file that stands before the kernel's own, as a host puts it there; may be given
     /// many times
     #[arg(long, value_name = "FILE")]
@@ -64,7 +68,7 @@ pub struct InitArgs {
     /// Also write a host reference to be filled in, which says what is right
     #[arg(long)]
     reference: bool,
-    /// Write to this file instead of one beside the source; with --from-capture, to this folder
+    /// Write to this file instead of one beside the source; with --from-capture to this folder
     /// instead of `problems` in the capture
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
@@ -78,27 +82,6 @@ pub struct InitArgs {
 impl InitArgs {
     fn source(&self) -> &Path {
         self.source.as_deref().unwrap_or(Path::new(""))
-    }
-
-    /// Time and memory are watched from now on.
-    pub(super) fn watch(&self) -> Result<(), CliError> {
-        self.stops.watched().map(|_| ())
-    }
-
-    /// What the options decide.
-    pub(super) fn wishes(&self, platform: String) -> Result<Wishes, CliError> {
-        Ok(Wishes {
-            entry: self.entry.clone(),
-            before: self.before.iter().map(|path| beside(self, path)).collect(),
-            include: self.include.iter().map(|path| beside(self, path)).collect(),
-            inputs: by_name("--input", &self.input)?,
-            parameters: by_text(&self.parameter),
-            defines: by_text(&self.define),
-            global: expressions(&self.global_size),
-            local: expressions(&self.local_size),
-            platform,
-            captured: None,
-        })
     }
 }
 
@@ -149,10 +132,9 @@ fn beside(args: &InitArgs, path: &Path) -> String {
 }
 
 /// The platform as the problem file names it: its paths count from its own folder.
-pub(super) fn platform(args: &InitArgs, name: &str) -> String {
+fn platform(args: &InitArgs, name: &str) -> String {
     let file = Path::new(name);
-    let beside = |path: &PathBuf| path.parent().is_none_or(|folder| folder.as_os_str().is_empty());
-    let beside = args.source.as_ref().is_some_and(beside);
+    let beside = args.source().parent().is_none_or(|folder| folder.as_os_str().is_empty());
     let shipped = platforms::names().any(|shipped| shipped == name);
     if shipped || beside || !file.is_file() {
         return name.to_owned();
@@ -161,7 +143,7 @@ pub(super) fn platform(args: &InitArgs, name: &str) -> String {
 }
 
 /// The shipped platform of a device that is present, or the default one; and a note that says why.
-pub(super) fn present() -> (&'static str, String) {
+fn present() -> (&'static str, String) {
     let present =
         tickbound_device::list().devices.into_iter().find_map(|d| Some((shipped(&d.name)?, d)));
     match present {
@@ -177,7 +159,7 @@ pub(super) fn present() -> (&'static str, String) {
 }
 
 pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
-    args.watch()?;
+    args.stops.watched()?;
     let problem = args.output.clone().unwrap_or_else(|| args.source().with_extension("json"));
     let reference_file = args.source().with_extension("ref.c");
     check(args, &problem, &reference_file)?;
@@ -188,7 +170,18 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
             (name, Some(why))
         }
     };
-    let wishes = args.wishes(platform(args, default))?;
+    let wishes = Wishes {
+        entry: args.entry.clone(),
+        before: args.before.iter().map(|path| beside(args, path)).collect(),
+        include: args.include.iter().map(|path| beside(args, path)).collect(),
+        inputs: by_name("--input", &args.input)?,
+        parameters: by_text(&args.parameter),
+        defines: by_text(&args.define),
+        global: expressions(&args.global_size),
+        local: expressions(&args.local_size),
+        platform: platform(args, default),
+        captured: args.captured.clone(),
+    };
     let progress = Progress::new(&format!("reading {}", args.source().display()));
     let mut proposal = propose(args.source(), &wishes, &platforms::find, &setup()?)?;
     drop(progress);
