@@ -114,6 +114,15 @@ fn both_formats_give_the_same_problem_files() {
     let wanted = "tickbound: a/rows.json: it exists; add --force to replace it, or choose another \
                   name with --output\ntickbound: 1 of 1 kernels have no problem file\n";
     assert_eq!((status, &*err), (Some(1), wanted));
+    let local = ["--force", "--parameter", "WG=[16, 32]", "--local-size", "WG,1"];
+    let (status, ..) = run(folder.path(), &[&options[..], &local].concat());
+    assert_eq!(status, Some(0));
+    let open = read(&folder.path().join("a/rows.json"));
+    assert_eq!(open["launch"], json!({ "global_size": ["32", "16"], "local_size": ["WG", "1"] }));
+    let (parameters, defines) = (&open["parameters"], open["kernel"].get("defines"));
+    assert_eq!((parameters, defines), (&json!({ "WG": [16, 32] }), None));
+    let note = "arguments: local memory is as long as in the program, whatever parameters are";
+    assert_eq!(open["notes"][2], note);
     let (status, _, err) = run(folder.path(), &["init", "--from-capture", &own, "--kernel", "row"]);
     let wanted = "tickbound: --kernel row: not in the capture; did you mean `rows`?\n";
     assert_eq!((status, &*err), (Some(2), wanted));

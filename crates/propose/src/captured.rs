@@ -118,6 +118,10 @@ fn arguments(
         }
         draft.arguments.push(Argument { name, element, by, lanes, value });
     }
+    let has_local = draft.arguments.iter().any(|argument| argument.by == By::Local);
+    if has_local && !draft.wishes.parameters.is_empty() {
+        draft.note("arguments: local memory is as long as in the program, whatever parameters are");
+    }
     for (place, argument) in first.arguments.iter().enumerate() {
         if let CapturedArgument::Memory(object, _) = argument
             && let Some(one) = usize::try_from(*object).ok().filter(|one| *one < place)
