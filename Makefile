@@ -21,10 +21,11 @@ setup: ## find or fetch Z3 and check the tools (at once, the second time)
 	@bash scripts/setup-z3.sh
 
 build: setup ## build the optimised program
-	cargo build --release $(FLAGS)
+	cargo build --release -p tickbound -p tickbound-capture $(FLAGS)
 
 install: build ## install the program into PREFIX (~/.local), for this machine
 	install -D -m 755 $(TARGET)/release/tickbound $(DESTDIR)$(PREFIX)/bin/tickbound
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/tickbound $(TARGET)/release/libtickbound_capture.so
 	@if [ -e .deps/z3/lib/libz3.so ]; then \
 		install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/tickbound "$$(readlink -f .deps/z3/lib/libz3.so)"; \
 	fi
@@ -57,7 +58,7 @@ bench: setup ## run the benchmarks
 	cargo bench $(FLAGS)
 
 # Wheels are fetched while VeriPB is built; Debian's packages one after another, as they share a lock.
-WHEELS = "cvc5 cvc5" "kernel-tuner kernel_tuner" "duckdb duckdb" \
+WHEELS = "cvc5 cvc5" "kernel-tuner kernel_tuner" "duckdb duckdb" "pyopencl pyopencl" \
 	"sass nvidia-cuda-nvrtc nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm"
 tools: setup
 	@for wheels in $(WHEELS); do bash scripts/setup-python.sh $$wheels >/dev/null & done; \

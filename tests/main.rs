@@ -3,6 +3,7 @@
 
 mod btor2;
 mod calibrate;
+mod capture;
 mod certificate;
 mod cli;
 #[path = "../encodings/tests/common/mod.rs"]

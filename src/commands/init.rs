@@ -6,6 +6,7 @@ use std::str::FromStr;
 use indexmap::IndexMap;
 use tickbound_input::message::one_line;
 use tickbound_model::platforms;
+use tickbound_propose::capture::CapturedKernel;
 use tickbound_propose::{Proposal, Wishes, print, propose, reference};
 
 use super::exit::{CliError, Exit};
@@ -19,13 +20,25 @@ use tickbound_device::platform::shipped;
 const DEFAULT_PLATFORM: &str = "h200";
 
 /// Arguments of `init`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct InitArgs {
     /// The kernel's source in OpenCL C
-    source: PathBuf,
+    #[arg(required_unless_present = "from_capture")]
+    pub(super) source: Option<PathBuf>,
+    /// Write a problem file for each kernel of a capture instead: of `tickbound capture`, or
+    /// `Replay` of Intel's Intercept Layer
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["source", "entry", "before"])]
+    #[arg(conflicts_with = "reference")]
+    pub(super) from_capture: Option<PathBuf>,
+    /// Only the kernels of this name of a capture
+    #[arg(long, value_name = "NAME", requires = "from_capture")]
+    pub(super) kernel: Option<String>,
+    /// What was captured of the kernel
+    #[arg(skip)]
+    pub(super) captured: Option<CapturedKernel>,
     /// The kernel function; needed if the source has several
     #[arg(long, value_name = "NAME")]
-    entry: Option<String>,
+    pub(super) entry: Option<String>,
     /// A source file that stands before the kernel's own, as a host puts it there; may be given
     /// many times
     #[arg(long, value_name = "FILE")]
@@ -52,18 +65,25 @@ pub struct InitArgs {
     /// The platform: the name of a shipped one, or the path of a file
     /// [default: the shipped one of an OpenCL device that is present, otherwise h200]
     #[arg(long, value_name = "NAME")]
-    platform: Option<String>,
+    pub(super) platform: Option<String>,
     /// Also write a host reference to be filled in, which says what is right
     #[arg(long)]
     reference: bool,
-    /// Write to this file instead of one beside the source
+    /// Write to this file instead of one beside the source; with --from-capture to this folder
+    /// instead of `problems` in the capture
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Replace files that exist
     #[arg(long)]
-    force: bool,
+    pub(super) force: bool,
     #[command(flatten)]
     stops: Stops,
+}
+
+impl InitArgs {
+    fn source(&self) -> &Path {
+        self.source.as_deref().unwrap_or(Path::new(""))
+    }
 }
 
 /// A `NAME=TEXT` option.
@@ -102,7 +122,7 @@ fn expressions(text: &str) -> Vec<String> {
 /// A path as the problem file names it: it counts from its own folder, which is that of the source.
 fn beside(args: &InitArgs, path: &Path) -> String {
     let all = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let (path, source) = (all(path), all(&args.source));
+    let (path, source) = (all(path), all(args.source()));
     let inside = source.parent().and_then(|folder| path.strip_prefix(folder).ok());
     let inside = inside.filter(|rest| !rest.as_os_str().is_empty());
     match (inside, source.parent() == Some(&path)) {
@@ -115,7 +135,7 @@ fn beside(args: &InitArgs, path: &Path) -> String {
 /// The platform as the problem file names it: its paths count from its own folder.
 fn platform(args: &InitArgs, name: &str) -> String {
     let file = Path::new(name);
-    let beside = args.source.parent().is_none_or(|folder| folder.as_os_str().is_empty());
+    let beside = args.source().parent().is_none_or(|folder| folder.as_os_str().is_empty());
     let shipped = platforms::names().any(|shipped| shipped == name);
     if shipped || beside || !file.is_file() {
         return name.to_owned();
@@ -141,8 +161,8 @@ fn present() -> (&'static str, String) {
 
 pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
-    let problem = args.output.clone().unwrap_or_else(|| args.source.with_extension("json"));
-    let reference_file = args.source.with_extension("ref.c");
+    let problem = args.output.clone().unwrap_or_else(|| args.source().with_extension("json"));
+    let reference_file = args.source().with_extension("ref.c");
     check(args, &problem, &reference_file)?;
     let (default, why) = match &args.platform {
         Some(name) => (name.as_str(), None),
@@ -161,9 +181,10 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
         global: expressions(&args.global_size),
         local: expressions(&args.local_size),
         platform: platform(args, default),
+        captured: args.captured.clone(),
     };
-    let progress = Progress::new(&format!("reading {}", args.source.display()));
-    let mut proposal = propose(&args.source, &wishes, &platforms::find, &setup()?)?;
+    let progress = Progress::new(&format!("reading {}", args.source().display()));
+    let mut proposal = propose(args.source(), &wishes, &platforms::find, &setup()?)?;
     drop(progress);
     proposal.notes.extend(why);
     // A reference is for what `measure` can run.
@@ -188,8 +209,8 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
 
 /// Refuses what is no source, and what would be lost.
 fn check(args: &InitArgs, problem: &Path, reference: &Path) -> Result<(), CliError> {
-    let source = args.source.display();
-    if args.source.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
+    let source = args.source().display();
+    if args.source().extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
         let why =
             format!("is no source of a kernel; `tickbound tune {source}` takes problem files");
         return Err(CliError::Input(format!("{source}: {why}")));
@@ -199,7 +220,7 @@ fn check(args: &InitArgs, problem: &Path, reference: &Path) -> Result<(), CliErr
         let folder = folder.unwrap_or(Path::new("."));
         folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
     };
-    if folder(problem) != folder(&args.source) {
+    if folder(problem) != folder(args.source()) {
         let why =
             "the problem file names the source beside it; choose a name in the source's folder";
         return Err(CliError::Input(format!("--output {}: {why}", problem.display())));
@@ -211,7 +232,7 @@ fn check(args: &InitArgs, problem: &Path, reference: &Path) -> Result<(), CliErr
         return Err(CliError::Input(format!("{}: {why}", path.display())));
     }
     let outputs = Outputs::default().file("--output", Some(problem)).file("--reference", reference);
-    outputs.check(std::slice::from_ref(&args.source))
+    outputs.check(&[args.source().to_owned()])
 }
 
 /// What was chosen, and what comes next.
@@ -221,7 +242,7 @@ fn said(
     problem: &Path,
     reference: Option<&PathBuf>,
 ) -> String {
-    let mut lines = vec![format!("{}: kernel `{}`", args.source.display(), proposal.kernel.name)];
+    let mut lines = vec![format!("{}: kernel `{}`", args.source().display(), proposal.kernel.name)];
     lines.extend(proposal.notes.iter().map(|note| format!("  {note}")));
     let file = problem.display();
     lines.push(format!("written: {file}"));

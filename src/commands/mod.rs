@@ -20,6 +20,8 @@ macro_rules! error {
 }
 
 mod calibrate;
+mod capture;
+mod captured;
 mod certify;
 mod check;
 mod colour;
@@ -100,6 +102,8 @@ enum Asked {
 enum Command {
     /// Propose a problem file for a kernel in OpenCL C
     Init(init::InitArgs),
+    /// Run a program and record the kernels that it launches, for `init --from-capture`
+    Capture(capture::CaptureArgs),
     /// Find the least run time over all configurations and prove it
     Tune(tune::TuneArgs),
     /// Check a certificate that `tune --certificate` has written
@@ -144,7 +148,11 @@ pub fn main() -> ExitCode {
                 notes::hush();
             }
             match &cli.command {
-                Asked::Command(command) => stop::listen().and_then(|()| run(command)),
+                Asked::Command(command) => match &**command {
+                    // Signals are for the program that is captured.
+                    Command::Capture(args) => capture::run(args),
+                    command => stop::listen().and_then(|()| run(command)),
+                },
                 Asked::Manual(args) => completions::manual(args, shown()),
                 // What a process is told to do that belongs to another ends with that.
                 Asked::MeasureWorker(args) => measure::work(args),
@@ -194,7 +202,7 @@ fn complaint(e: &clap::Error) -> String {
 
 /// The commands in the groups in which the help lists them.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Tune", &["init", "tune", "why", "explain", "simulate"]),
+    ("Tune", &["init", "capture", "tune", "why", "explain", "simulate"]),
     ("Prove", &["check", "spin", "export", "compare", "cp-sat"]),
     ("Measure", &["devices", "calibrate", "measure", "score"]),
     ("Other", &["platforms", "report", "completions", "help"]),
@@ -249,7 +257,11 @@ fn parsed() -> Result<Cli, clap::Error> {
 
 fn run(command: &Command) -> Result<Exit, CliError> {
     match command {
-        Command::Init(args) => init::run(args),
+        Command::Init(args) => match &args.from_capture {
+            Some(folder) => captured::run(args, folder),
+            None => init::run(args),
+        },
+        Command::Capture(args) => capture::run(args),
         Command::Tune(args) => tune::run(args),
         Command::Check(args) => check::run(args),
         Command::Why(args) => why::run(args),

@@ -27,6 +27,8 @@ pub(crate) struct Draft {
     /// Those of the inputs whose values are guesses.
     pub guessed: Vec<String>,
     pub parameters: IndexMap<String, Value>,
+    /// Named sizes of a captured kernel.
+    pub sizes: IndexMap<String, IndexMap<String, i64>>,
     pub constraints: Vec<String>,
     pub defines: IndexMap<String, Value>,
     pub arguments: Vec<Argument>,
@@ -111,10 +113,15 @@ impl Draft {
             draft.parameters.insert(name.clone(), domain_of(name, domain)?);
         }
         for (name, text) in &wishes.defines {
-            let number = text.parse::<i64>().map(Value::from);
-            draft.defines.insert(name.clone(), number.unwrap_or_else(|_| json!({ "text": text })));
+            draft.define(name, text);
         }
         Ok(draft)
+    }
+
+    /// Defines a macro.
+    pub fn define(&mut self, name: &str, text: &str) {
+        let number = text.parse::<i64>().map(Value::from);
+        self.defines.insert(name.to_owned(), number.unwrap_or_else(|_| json!({ "text": text })));
     }
 
     /// The source files, as the problem file names them.
@@ -239,6 +246,9 @@ impl Draft {
         let mut problem = json!({ "version": 1, "name": name, "notes": self.all_notes() });
         problem["inputs"] =
             self.inputs.iter().map(|(name, v)| (name.clone(), Value::from(*v))).collect();
+        if !self.sizes.is_empty() {
+            problem["sizes"] = json!(self.sizes);
+        }
         problem["platform"] = self.wishes.platform.clone().into();
         problem["parameters"] = self.parameters.clone().into_iter().collect();
         problem["constraints"] = self.constraints.clone().into();
@@ -328,7 +338,7 @@ fn defined_at(path: &Path, wishes: &Wishes, name: &str) -> Option<String> {
 
 /// How the format has the elements of an argument: those of structures as bytes. `None` for what it
 /// cannot have.
-fn element(ty: &ParameterType) -> Option<ElementType> {
+pub(crate) fn element(ty: &ParameterType) -> Option<ElementType> {
     match ty.by? {
         By::Buffer | By::Local => Some(ty.element.unwrap_or(ElementType::Uchar)),
         By::Whole => ty.bytes.map(|_| ty.element.unwrap_or(ElementType::Uchar)),

@@ -59,6 +59,14 @@ pub enum ProposeError {
         /// Their names.
         names: String,
     },
+    /// A capture cannot be read, or a captured kernel makes no problem.
+    #[error("{at}: {what}")]
+    Captured {
+        /// The file, or the place in it.
+        at: String,
+        /// What is wrong.
+        what: String,
+    },
     /// There is no kernel of that name.
     #[error("{path}: there is no kernel `{wanted}`; --entry may be {known}")]
     UnknownKernel {

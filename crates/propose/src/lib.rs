@@ -21,10 +21,12 @@
 //! 7. Accesses before the start of a buffer, groups without work and outputs that are not covered
 //!    are reported, and two configurations are simulated as `tune` does it.
 
+pub mod capture;
 pub mod names;
 mod pitch;
 
 mod answers;
+mod captured;
 mod check;
 mod compile;
 mod divisions;
@@ -102,10 +104,10 @@ pub fn propose(
     let folder = path.parent().unwrap_or(Path::new(""));
     let outline = outline(path, folder, wishes)?;
     let mut draft = Draft::new(path, wishes, &outline)?;
-    macros::of_directives(&mut draft, &outline);
+    captured::macros(&mut draft, &outline)?;
     let kernels = compile::until_it_compiles(&mut draft, path, &outline, setup)?;
     let kernel = chosen(path, wishes, kernels)?;
-    draft.take(&kernel);
+    captured::take(&mut draft, &kernel)?;
     macros::sizes(&mut draft);
     let unlaunched = draft.clone();
     launch::preliminary(&mut draft);
@@ -126,8 +128,11 @@ pub fn propose(
                 draft.guess("an item for each element, as what the source says of it does not fit");
                 (draft, (problem, reading))
             });
-            check::launch(&mut concluded, &problem, &reading);
-            draft = scale::scaled(concluded, *problem, &read);
+            if wishes.captured.is_none() {
+                check::launch(&mut concluded, &problem, &reading);
+                concluded = scale::scaled(concluded, *problem, &read);
+            }
+            draft = concluded;
             check::fault(&draft.value(), folder, platforms, setup)?
         }
         Err(fault) => Some(fault),
@@ -226,8 +231,10 @@ fn concluded(
     for constrained in [true, false] {
         let mut draft = before.clone();
         steps::conclude(&mut draft, reading, constrained);
-        lengths::lengths(&mut draft, problem, reading);
-        launch::remove_unused_items(&mut draft);
+        if draft.wishes.captured.is_none() {
+            lengths::lengths(&mut draft, problem, reading);
+            launch::remove_unused_items(&mut draft);
+        }
         if let Ok(attached) = answered(&mut draft, outline, read)? {
             return Ok(Some((draft, attached)));
         }

@@ -2,6 +2,8 @@
 
 use indexmap::IndexMap;
 
+use crate::capture::CapturedKernel;
+
 /// What the user knows already.
 #[derive(Debug, Clone, Default)]
 pub struct Wishes {
@@ -24,4 +26,6 @@ pub struct Wishes {
     pub local: Vec<String>,
     /// The platform.
     pub platform: String,
+    /// What a program launched of the kernel: then nothing of the launch is a guess.
+    pub captured: Option<CapturedKernel>,
 }

@@ -1,5 +1,6 @@
 //! The kernel of a T1 file.
 
+use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 use super::text::expression;
@@ -37,20 +38,62 @@ fn compile(
     parameters: &Map<String, Value>,
     read: &mut Value,
 ) -> Result<(), ModelError> {
-    let mut macros = Map::new();
-    let mut folders = Vec::new();
-    let mut words = words(kernel.get("CompilerOptions").unwrap_or(&Value::Null)).into_iter();
+    let words = words(kernel.get("CompilerOptions").unwrap_or(&Value::Null));
+    let CompilerOptions { standard, defines, include, .. } =
+        options(words, "KernelSpecification.CompilerOptions")?;
+    if let Some(standard) = standard {
+        read["standard"] = standard.into();
+    }
+    if !include.is_empty() {
+        read["include"] = include.into();
+    }
+    if !defines.is_empty() {
+        let own = parameters.keys().map(|name| (name.clone(), name.clone().into()));
+        let macros = defines.into_iter().map(|(name, text)| (name, json!({ "text": text })));
+        read["defines"] = own.chain(macros).collect::<Map<_, _>>().into();
+    }
+    Ok(())
+}
+
+/// What options of a compiler of OpenCL C say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CompilerOptions {
+    /// The language's version, as `-cl-std=` names it.
+    pub standard: Option<String>,
+    /// Macros and their text.
+    pub defines: IndexMap<String, String>,
+    /// Folders for `#include`.
+    pub include: Vec<String>,
+    /// All others.
+    pub others: Vec<String>,
+}
+
+impl CompilerOptions {
+    /// Reads options as a shell takes them; `at` is where they come from.
+    ///
+    /// # Errors
+    /// Nothing follows `-D`, `-U` or `-I`.
+    pub fn from_text(text: &str, at: &str) -> Result<CompilerOptions, ModelError> {
+        options(shell_words(text), at)
+    }
+}
+
+fn options(words: Vec<String>, at: &str) -> Result<CompilerOptions, ModelError> {
+    let mut read = CompilerOptions::default();
+    let mut words = words.into_iter();
     while let Some(word) = words.next() {
         if let Some(standard) = word.strip_prefix("-cl-std=") {
-            read["standard"] = standard.into();
+            read.standard = Some(standard.to_owned());
             continue;
         }
-        let at = "KernelSpecification.CompilerOptions";
         if word == "-include" {
             let fix = "write `#include` into the source";
             return Err(ModelError::new(at, "-include is not read", fix));
         }
-        let Some(option @ ("-D" | "-U" | "-I")) = word.get(..2) else { continue };
+        let Some(option @ ("-D" | "-U" | "-I")) = word.get(..2) else {
+            read.others.push(word);
+            continue;
+        };
         // What an option is about may be the next word.
         let own = word[2..].trim_start();
         let of = if own.is_empty() { words.next().unwrap_or_default() } else { own.to_owned() };
@@ -61,22 +104,13 @@ fn compile(
         match option {
             "-D" => {
                 let (name, text) = of.split_once('=').unwrap_or((&of, "1"));
-                macros.insert(name.trim().to_owned(), json!({ "text": text }));
+                read.defines.insert(name.trim().to_owned(), text.to_owned());
             }
-            "-U" => {
-                macros.shift_remove(&of);
-            }
-            _ => folders.push(of),
+            "-U" => _ = read.defines.shift_remove(&of),
+            _ => read.include.push(of),
         }
     }
-    if !folders.is_empty() {
-        read["include"] = folders.into();
-    }
-    if !macros.is_empty() {
-        let own = parameters.keys().map(|name| (name.clone(), name.clone().into()));
-        read["defines"] = own.chain(macros).collect::<Map<_, _>>().into();
-    }
-    Ok(())
+    Ok(read)
 }
 
 /// The words of compiler options: of a text as a shell takes it, or of a list, each of whose texts

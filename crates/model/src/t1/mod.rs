@@ -40,5 +40,6 @@ mod text;
 mod values;
 mod write;
 
+pub use arguments::CompilerOptions;
 pub use read::{PLATFORM, is_t1, read, without_program};
 pub use write::write;

@@ -46,6 +46,7 @@ mod scratch;
 mod shell;
 
 use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -55,7 +56,7 @@ pub use group::Group;
 use output::Output;
 pub use output::OutputLine;
 pub use programs::program;
-use rustix::process::{Resource, Rlimit, getpid, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getpid, kill_process, setrlimit};
 pub use scratch::{Scratch, sweep, sweep_in};
 pub use shell::{command_line, quoted};
 
@@ -251,3 +252,27 @@ fn exceeded(
 
 #[cfg(test)]
 mod tests;
+
+/// Runs a child with this process's own input and output, in its group, and waits for it. A signal
+/// whose flag is set is sent on. Returns the exit status as a shell has it: 128 and the signal for
+/// a child that one has ended.
+///
+/// # Errors
+/// The child cannot be started, or the system cannot say how it ended.
+pub fn run_in_front(command: &mut Command, signals: &[(i32, &AtomicBool)]) -> io::Result<i32> {
+    let mut child = command.spawn()?;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)));
+        }
+        for (number, flag) in signals {
+            if let (true, Some(signal)) =
+                (flag.swap(false, Ordering::SeqCst), Signal::from_named_raw(*number))
+            {
+                // One that has ended by now is no fault.
+                let _ = kill_process(Pid::from_child(&child), signal);
+            }
+        }
+        std::thread::sleep(POLL);
+    }
+}

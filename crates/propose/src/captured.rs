@@ -1,0 +1,297 @@
+//! A draft whose launch, lengths and numbers are those of a captured kernel.
+//!
+//! The most frequent launch gives the inputs their values; launches of other sizes are named
+//! sizes. What is the same in all launches and is no argument is written as a number.
+
+use indexmap::IndexMap;
+use itertools::Itertools;
+use tickbound_model::source::Standard;
+use tickbound_model::t1::CompilerOptions;
+use tickbound_opencl::outline::Outline;
+use tickbound_opencl::reading::{By, KernelParameter, KernelSignature};
+
+use crate::capture::{CapturedArgument, CapturedLaunch};
+use crate::draft::{Argument, Draft, element};
+use crate::error::ProposeError;
+use crate::launch::AXES;
+use crate::macros;
+
+/// Most named sizes: those of the most frequent launches.
+const MAX_SIZES: usize = 32;
+
+/// A launch as numbers with their names, and real numbers as texts.
+#[derive(Default)]
+struct LaunchNumbers {
+    whole: IndexMap<String, i64>,
+    real: IndexMap<String, String>,
+    count: u64,
+}
+
+/// Takes macros, folders and the language's version out of the compiler's options; without a
+/// capture the macros that directives mention. What the user has decided stays.
+pub(crate) fn macros(draft: &mut Draft, outline: &Outline) -> Result<(), ProposeError> {
+    let Some(kernel) = draft.wishes.captured.clone() else {
+        macros::of_directives(draft, outline);
+        return Ok(());
+    };
+    let read = CompilerOptions::from_text(&kernel.options, "options of the program")?;
+    if read.standard.is_some_and(|version| !version.starts_with("CL1.")) {
+        draft.standard = Standard::Cl30;
+    }
+    for (name, text) in read.defines {
+        if !draft.knows(&name) {
+            draft.define(&name, &text);
+        }
+    }
+    let folders = read.include.iter().map(|name| kernel.folder.join(name).display().to_string());
+    draft.wishes.include.extend(folders);
+    if !read.others.is_empty() {
+        let text = read.others.join(" ");
+        draft.note(format!("options: without {text}, which a problem file has no place for"));
+    }
+    Ok(())
+}
+
+/// Takes the kernel, and its launches if they are captured.
+pub(crate) fn take(draft: &mut Draft, signature: &KernelSignature) -> Result<(), ProposeError> {
+    let Some(kernel) = draft.wishes.captured.clone() else {
+        draft.take(signature);
+        return Ok(());
+    };
+    draft.entry.clone_from(&signature.name);
+    let dimensions = |launch: &CapturedLaunch| launch.range[0].as_ref().map_or(1, Vec::len);
+    let dimensions = kernel.launches.iter().map(dimensions).max().unwrap_or(1).clamp(1, 3);
+    (draft.dimensions, draft.asked) = (dimensions, dimensions);
+    let read = |launch| numbers(signature, launch, dimensions);
+    let (all, left): (Vec<LaunchNumbers>, Vec<_>) =
+        kernel.launches.iter().map(read).partition_result();
+    let (first, why) = match (all.first(), left.first()) {
+        (Some(first), why) => (first, why),
+        (None, why) => {
+            let (at, what) = why.cloned().unwrap_or_default();
+            let what = format!("kernel `{}`: {what}", kernel.name);
+            return Err(ProposeError::Captured { at, what });
+        }
+    };
+    if let Some((at, what)) = why {
+        draft.note(format!("captured: without {} distinct launches: {at}: {what}", left.len()));
+    }
+    let differ = |name: &&String| !all.iter().map(|launch| &launch.real[*name]).all_equal();
+    let differ = first.real.keys().filter(differ).join(", ");
+    if !differ.is_empty() {
+        draft.note(format!("captured: launches differ in {differ}; this is the most frequent one"));
+    }
+    let scalar = |name: &String| {
+        signature.parameters.iter().any(|p| p.name == *name && p.ty.by == Some(By::Value))
+    };
+    let mut texts = first.real.clone();
+    for (name, value) in &first.whole {
+        let same = all.iter().map(|launch| launch.whole.get(name)).all_equal();
+        let mut text = value.to_string();
+        if scalar(name) || !same && all.iter().all(|launch| launch.whole.contains_key(name)) {
+            draft.inputs.entry(name.clone()).or_insert(*value);
+            text.clone_from(name);
+        }
+        texts.insert(name.clone(), text);
+    }
+    // Inputs of value 0 are not open.
+    draft.wishes.inputs.clone_from(&draft.inputs);
+    sizes(draft, &all);
+    launch(draft, dimensions, &texts, all.iter().all(|l| l.whole.contains_key("local_size_x")));
+    arguments(draft, signature, &texts, &kernel.launches[0]);
+    Ok(())
+}
+
+/// The arguments, and which of them are one buffer.
+fn arguments(
+    draft: &mut Draft,
+    signature: &KernelSignature,
+    texts: &IndexMap<String, String>,
+    first: &CapturedLaunch,
+) {
+    for parameter in &signature.parameters {
+        let (Some(by), Some(element)) = (parameter.ty.by, element(&parameter.ty)) else { continue };
+        let value = texts.get(&key(parameter)).cloned().unwrap_or_default();
+        let (name, bytes) = (parameter.name.clone(), parameter.ty.bytes.unwrap_or(1));
+        if by == By::Whole {
+            draft.guess(format!("what is in {name}"));
+        }
+        draft.arguments.push(Argument { name, element, by, bytes, value });
+    }
+    let has_local = draft.arguments.iter().any(|argument| argument.by == By::Local);
+    if has_local && !draft.wishes.parameters.is_empty() {
+        draft.note("arguments: local memory is as long as in the program, whatever parameters are");
+    }
+    for (place, argument) in first.arguments.iter().enumerate() {
+        if let CapturedArgument::Memory(object, _) = argument
+            && let Some(one) = usize::try_from(*object).ok().filter(|one| *one < place)
+            && let (Some(one), Some(other)) = (draft.arguments.get(one), draft.arguments.get(place))
+        {
+            let names = format!("{} and {}", one.name, other.name);
+            draft.note(format!("arguments: {names} are one buffer in the program, here two"));
+        }
+    }
+}
+
+/// The name of the number that an argument is, or of its length.
+fn key(parameter: &KernelParameter) -> String {
+    let name = &parameter.name;
+    if parameter.ty.by == Some(By::Value) { name.clone() } else { format!("length_{name}") }
+}
+
+/// Names the launches that differ in inputs by their global sizes.
+fn sizes(draft: &mut Draft, all: &[LaunchNumbers]) {
+    let mut named: IndexMap<String, (IndexMap<String, i64>, u64)> = IndexMap::new();
+    for launch in all {
+        let own = |name: &String| Some((name.clone(), *launch.whole.get(name)?));
+        let inputs: IndexMap<String, i64> = draft.inputs.keys().filter_map(own).collect();
+        if let Some((_, count)) = named.values_mut().find(|(other, _)| *other == inputs) {
+            *count = count.saturating_add(launch.count);
+            continue;
+        }
+        let global = launch.whole.iter().filter(|(name, _)| name.starts_with("global_size_"));
+        let global = global.map(|(_, size)| size).join("x");
+        let same = |name: &&String| name.split('_').next() == Some(global.as_str());
+        let name = match named.keys().filter(same).count() {
+            0 => global,
+            taken => format!("{global}_{}", taken + 1),
+        };
+        named.insert(name, (inputs, launch.count));
+    }
+    let left = named.len().saturating_sub(MAX_SIZES);
+    named.truncate(MAX_SIZES);
+    let counts = named.iter().map(|(name, (_, count))| format!("{count} of {name}")).join(", ");
+    let left = if left > 0 { format!("; without {left} rarer ones") } else { String::new() };
+    draft.note(format!("captured: launches by size: {counts}{left}"));
+    if named.len() > 1 {
+        draft.sizes = named.into_iter().map(|(name, (inputs, _))| (name, inputs)).collect();
+    }
+}
+
+/// The launch. Where the driver chose a group once, the kernel runs with others, too: its sizes are
+/// parameters then.
+fn launch(draft: &mut Draft, dimensions: usize, texts: &IndexMap<String, String>, given: bool) {
+    let size = |what: &str, d: usize| texts[&format!("{what}_size_{}", AXES[d])].clone();
+    if draft.wishes.global.is_empty() {
+        draft.wishes.global = (0..dimensions).map(|d| size("global", d)).collect();
+    }
+    if !draft.wishes.local.is_empty() || (draft.required.contains_key(&draft.entry) && !given) {
+        return;
+    }
+    for (d, axis) in AXES.iter().enumerate().take(dimensions) {
+        let global = size("global", d);
+        let local = match given {
+            true => size("local", d),
+            false if global == "1" => global,
+            false => {
+                let axis = if dimensions > 1 {
+                    format!("_{}", axis.to_uppercase())
+                } else {
+                    String::new()
+                };
+                let name = format!("LOCAL_SIZE{axis}");
+                draft.note(format!("parameters.{name}: a group's size, which the driver chose"));
+                draft.parameters.insert(name.clone(), format!("divisors({global})").into());
+                name
+            }
+        };
+        draft.wishes.local.push(local);
+    }
+}
+
+/// Where a launch is written, and why a problem file cannot have it.
+type Obstacle = (String, String);
+
+/// The numbers of a launch.
+fn numbers(
+    signature: &KernelSignature,
+    launch: &CapturedLaunch,
+    dimensions: usize,
+) -> Result<LaunchNumbers, Obstacle> {
+    let refused = |what: String| Err((launch.at.clone(), what));
+    let [global, local, offset] = &launch.range;
+    if offset.iter().flatten().any(|offset| *offset != 0) {
+        return refused("a problem file has no offset of the launch".to_owned());
+    }
+    let mut all = LaunchNumbers { count: launch.count, ..LaunchNumbers::default() };
+    for (d, axis) in AXES.iter().enumerate().take(dimensions) {
+        let size = |sizes: &Vec<i64>| sizes.get(d).copied().unwrap_or(1);
+        let global = global.as_ref().map_or(1, size);
+        if global < 1 {
+            return refused("it has no work items".to_owned());
+        }
+        all.whole.insert(format!("global_size_{axis}"), global);
+        if let Some(local) = local.as_ref().map(size) {
+            if local < 1 || global % local != 0 {
+                return refused(format!("{global} work items are no whole groups of {local}"));
+            }
+            all.whole.insert(format!("local_size_{axis}"), local);
+        }
+    }
+    let (set, taken) = (launch.arguments.len(), signature.parameters.len());
+    if set != taken {
+        return refused(format!("{set} arguments are set, the kernel takes {taken}"));
+    }
+    for (parameter, argument) in signature.parameters.iter().zip(&launch.arguments) {
+        if let Err(why) = put(parameter, argument, &mut all) {
+            return refused(format!("argument `{}` {why}", parameter.name));
+        }
+    }
+    Ok(all)
+}
+
+/// Adds what an argument was set to.
+fn put(
+    parameter: &KernelParameter,
+    argument: &CapturedArgument,
+    all: &mut LaunchNumbers,
+) -> Result<(), String> {
+    let ty = &parameter.ty;
+    let (Some(by), Some(element)) = (ty.by, element(ty)) else {
+        return Err(format!("is {}, which a problem file cannot have", ty.text));
+    };
+    let width = element.bytes();
+    let elements = match (by, argument) {
+        (By::Value, CapturedArgument::Value(bytes)) if bytes.len() != width => {
+            return Err(format!("has {} bytes, {} has {width}", bytes.len(), ty.text));
+        }
+        (By::Value, CapturedArgument::Value(bytes)) if element.is_real() => {
+            let text = real(bytes).ok_or("is not finite, which a problem file cannot have")?;
+            all.real.insert(parameter.name.clone(), text);
+            return Ok(());
+        }
+        (By::Value, CapturedArgument::Value(bytes)) => {
+            let signed = !element.name().starts_with('u');
+            whole(bytes, signed).ok_or("is above 2^63, which a problem file cannot have")?
+        }
+        (By::Buffer, CapturedArgument::Memory(_, bytes))
+        | (By::Local, CapturedArgument::Local(bytes)) => bytes / width as i64,
+        (By::Whole, CapturedArgument::Value(bytes)) => (bytes.len() / width) as i64,
+        // Drivers take a null pointer for a null object, too.
+        (By::Buffer, CapturedArgument::Local(8)) => {
+            return Err("is a null pointer, which a problem file cannot have".to_owned());
+        }
+        (By::Buffer, CapturedArgument::Value(bytes)) if bytes.iter().all(|byte| *byte == 0) => {
+            return Err("is a null pointer, which a problem file cannot have".to_owned());
+        }
+        (_, CapturedArgument::Other(what)) => return Err(format!("is {what}")),
+        _ => return Err(format!("is {}, but is set to something else", ty.text)),
+    };
+    all.whole.insert(key(parameter), elements);
+    Ok(())
+}
+
+/// A real number of 4 or 8 bytes as text, if it is finite.
+fn real(bytes: &[u8]) -> Option<String> {
+    let single = bytes.try_into().ok().map(f32::from_le_bytes).filter(|n| n.is_finite());
+    let double = bytes.try_into().ok().map(f64::from_le_bytes).filter(|n| n.is_finite());
+    single.map(|n| n.to_string()).or_else(|| double.map(|n| n.to_string()))
+}
+
+/// A whole number of at most 8 bytes.
+fn whole(bytes: &[u8], signed: bool) -> Option<i64> {
+    let negative = signed && bytes.last().is_some_and(|byte| *byte >= 0x80);
+    let mut wide = [if negative { 0xff } else { 0 }; 8];
+    wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(i64::from_le_bytes(wide)).filter(|value| signed || *value >= 0)
+}
