@@ -114,24 +114,20 @@ pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector,
     };
     connector.name = one_line(&connector.name);
     if choice.no_data {
-        for part in &mut connector.parts {
-            part.automaton = part.automaton.without_data();
-        }
+        connector.parts.iter_mut().for_each(|p| p.automaton = p.automaton.without_data());
     }
     if choice.context {
         let memory = DEFAULT_MEMORY.parse::<ByteSize>().map_err(input)?;
-        let made = within("composing in context", memory, |limits| {
+        return within("composing in context", memory, |limits| {
             in_context(&connector, limits).map_err(input)
         });
-        return made;
     }
     Ok(connector)
 }
 
-/// The component of a Treo file that is asked for, and its settings.
+/// Which component of a Treo file is meant, with its settings.
 fn request(choice: &ConnectorArgs) -> Result<TreoRequest, CliError> {
-    let component = choice.component.clone();
-    let mut request = TreoRequest { component, settings: Vec::new() };
+    let mut request = TreoRequest { component: choice.component.clone(), settings: Vec::new() };
     for setting in &choice.set {
         let Some((word, value)) = setting.split_once('=') else {
             return Err(input(format!("--set {setting}: write NAME=VALUE, such as n=4")));

@@ -185,20 +185,17 @@ fn launch(
     let divided = dimensions > 0 && (stated.is_empty() || has_divisors(kernel));
     let mut groups = if divided { grid(kernel, dimensions, &local)? } else { stated };
     modify(kernel, &mut groups, &mut local)?;
-    let missing = match (groups.is_empty(), local.is_empty() && !divided) {
-        (true, _) => Some(("GlobalSize", "add it, or ProblemSize")),
-        (false, true) => Some(("LocalSize", "add it, such as { \"X\": \"64\" }")),
-        (false, false) => None,
+    if local.is_empty() && !program {
+        return Ok(json!({ "global_size": 1, "local_size": 1 }));
+    }
+    let missing = |key: &str, fix| {
+        Err(ModelError::new(format!("KernelSpecification.{key}"), "is missing", fix))
     };
-    match missing {
-        Some((key, fix)) if program => {
-            let at = format!("KernelSpecification.{key}");
-            return Err(ModelError::new(at, "is missing", fix));
-        }
-        _ if local.is_empty() && !program => {
-            return Ok(json!({ "global_size": 1, "local_size": 1 }));
-        }
-        _ => {}
+    if groups.is_empty() && program {
+        return missing("GlobalSize", "add it, or ProblemSize");
+    }
+    if local.is_empty() && !divided {
+        return missing("LocalSize", "add it, such as { \"X\": \"64\" }");
     }
     let counts_groups = divided || counts_groups(kernel)?;
     let one = || Expr::Int(1);

@@ -47,8 +47,8 @@ impl Names {
 }
 
 /// `name`, or the first variant of its beginning that is not taken. Loop counters are `k1`, `f1`,
-/// ..., and the verifier numbers processes; what begins with `_` or `tb_` belongs to SPIN and to the
-/// embedded C.
+/// ..., and the verifier numbers processes; what begins with `_` or `tb_` belongs to SPIN and to
+/// the embedded C.
 fn free(name: &str, taken: &HashSet<String>) -> String {
     let name = short(name);
     let base = name.trim_end_matches(|c: char| c.is_ascii_digit());
