@@ -121,7 +121,7 @@ fn both_formats_give_the_same_problem_files() {
     assert_eq!(open["launch"], json!({ "global_size": ["32", "16"], "local_size": ["WG", "1"] }));
     let (parameters, defines) = (&open["parameters"], open["kernel"].get("defines"));
     assert_eq!((parameters, defines), (&json!({ "WG": [16, 32] }), None));
-    let note = "arguments: local memory is as long as in the program, whatever parameters are";
+    let note = "arguments: local memory is as long as in the program, for all values of parameters";
     assert_eq!(open["notes"][2], note);
     let (status, _, err) = run(folder.path(), &["init", "--from-capture", &own, "--kernel", "row"]);
     let wanted = "tickbound: --kernel row: not in the capture; did you mean `rows`?\n";
@@ -314,7 +314,7 @@ fn captures_with_random_damage_are_read_or_refused() {
         usize::try_from(state >> 33).unwrap() % below
     };
     let (mut read, mut refused) = (0, 0);
-    for _ in 0..3000 {
+    for _ in 0..1000 {
         let mut damaged = lines.clone();
         for _ in 0..=random(3) {
             let at = random(damaged.len());
@@ -341,7 +341,7 @@ fn captures_with_random_damage_are_read_or_refused() {
             }
         }
     }
-    assert!(read > 300 && refused > 300, "{read} read, {refused} refused");
+    assert!(read > 100 && refused > 100, "{read} read, {refused} refused");
 }
 
 #[test]

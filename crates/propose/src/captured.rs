@@ -115,7 +115,9 @@ fn arguments(
     }
     let has_local = draft.arguments.iter().any(|argument| argument.by == By::Local);
     if has_local && !draft.wishes.parameters.is_empty() {
-        draft.note("arguments: local memory is as long as in the program, whatever parameters are");
+        draft.note(
+            "arguments: local memory is as long as in the program, for all values of parameters",
+        );
     }
     for (place, argument) in first.arguments.iter().enumerate() {
         if let CapturedArgument::Memory(object, _) = argument
