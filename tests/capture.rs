@@ -121,7 +121,7 @@ fn both_formats_give_the_same_problem_files() {
     assert_eq!(open["launch"], json!({ "global_size": ["32", "16"], "local_size": ["WG", "1"] }));
     let (parameters, defines) = (&open["parameters"], open["kernel"].get("defines"));
     assert_eq!((parameters, defines), (&json!({ "WG": [16, 32] }), None));
-    let note = "arguments: local memory is as long as in the program, whatever parameters are";
+    let note = "arguments: local memory is as long as in the program, for all values of parameters";
     assert_eq!(open["notes"][2], note);
     let (status, _, err) = run(folder.path(), &["init", "--from-capture", &own, "--kernel", "row"]);
     let wanted = "tickbound: --kernel row: not in the capture; did you mean `rows`?\n";
@@ -314,7 +314,7 @@ fn captures_with_random_damage_are_read_or_refused() {
         usize::try_from(state >> 33).unwrap() % below
     };
     let (mut read, mut refused) = (0, 0);
-    for _ in 0..3000 {
+    for _ in 0..1000 {
         let mut damaged = lines.clone();
         for _ in 0..=random(3) {
             let at = random(damaged.len());
@@ -341,7 +341,7 @@ fn captures_with_random_damage_are_read_or_refused() {
             }
         }
     }
-    assert!(read > 300 && refused > 300, "{read} read, {refused} refused");
+    assert!(read > 100 && refused > 100, "{read} read, {refused} refused");
 }
 
 #[test]
@@ -416,7 +416,8 @@ fn what_is_no_program_with_opencl() {
                   loader from 2021)\n";
     let said = shell("echo $OPENCL_LAYERS | grep -c libtickbound_capture.so; exit 5");
     assert_eq!(said, (Some(5), "1\n".to_owned(), wanted.to_owned()));
-    assert_eq!(shell("kill -9 $$").0, Some(137));
+    std::fs::create_dir(folder.path().join("c")).unwrap();
+    assert_eq!(shell("kill -9 $$"), (Some(137), String::new(), wanted.to_owned()));
     let (status, _, err) = run(folder.path(), &["capture", "-o", "c", "--", "./no-such-program"]);
     let wanted = "tickbound: ./no-such-program: No such file or directory (os error 2); name a \
                   program\n";

@@ -75,7 +75,7 @@ fn captured(folder: &Path, program: &OsString, rest: &[OsString]) -> Result<Exit
 /// What came of it.
 fn outcome(folder: &Path) -> String {
     let path = folder.display();
-    if !folder.exists() {
+    if !folder.join("process0").exists() {
         return "nothing is captured: no process loaded the layer; OpenCL is not used, or through a \
                 library without layers (ocl-icd has them from 2.3.0, Khronos's loader from 2021)"
             .to_owned();

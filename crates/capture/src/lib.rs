@@ -48,15 +48,12 @@ pub unsafe extern "C" fn clGetLayerInfo(
     if !value.is_null() && size < bytes.len() {
         return INVALID_VALUE;
     }
-    // SAFETY: both are null or may be written to, `value` with enough bytes, none of them in
-    // `bytes`.
+    // SAFETY: each is null or may be written to, `value` with enough bytes that are its own.
     unsafe {
         if !value.is_null() {
             value.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
         }
-        if !size_ret.is_null() {
-            size_ret.write(bytes.len());
-        }
+        size_ret.as_mut().into_iter().for_each(|size| *size = bytes.len());
     }
     0
 }

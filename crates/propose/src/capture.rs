@@ -96,10 +96,8 @@ impl CapturedKernel {
         }
         self.source.as_ref().map_err(|instead| {
             let name = &self.name;
-            fault(
-                at,
-                format!("the program of kernel `{name}` was made of {instead}, not of source"),
-            )
+            let what = format!("the program of kernel `{name}` was made of {instead}");
+            fault(at, what + ", not of source")
         })
     }
 }
@@ -131,7 +129,8 @@ pub fn read(folder: &Path) -> Result<Capture, ProposeError> {
     }
     let replay = folder.join("Replay");
     let replay = if replay.is_dir() { &replay } else { folder };
-    let is_launch = |path: &PathBuf| path.to_string_lossy().contains("/Enqueue_");
+    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let is_launch = |path: &PathBuf| name(path).starts_with("Enqueue_");
     let launches: Vec<PathBuf> = entries(replay)?.into_iter().filter(is_launch).collect();
     for (place, path) in launches.iter().enumerate() {
         match replayed(path) {

@@ -5,7 +5,7 @@
 
 use indexmap::IndexMap;
 use itertools::Itertools;
-use tickbound_model::source::Standard;
+use tickbound_model::source::{ElementType, Standard};
 use tickbound_model::t1::CompilerOptions;
 use tickbound_opencl::outline::Outline;
 use tickbound_opencl::reading::{By, KernelParameter, KernelSignature};
@@ -19,13 +19,8 @@ use crate::macros;
 /// Most named sizes: those of the most frequent launches.
 const MAX_SIZES: usize = 32;
 
-/// A launch as numbers with their names, and real numbers as texts.
-#[derive(Default)]
-struct LaunchNumbers {
-    whole: IndexMap<String, i64>,
-    real: IndexMap<String, String>,
-    count: u64,
-}
+/// Numbers as texts, by their names.
+type Numbers = IndexMap<String, String>;
 
 /// Takes macros, folders and the language's version out of the compiler's options; without a
 /// capture the macros that directives mention. What the user has decided stays.
@@ -63,41 +58,41 @@ pub(crate) fn take(draft: &mut Draft, signature: &KernelSignature) -> Result<(),
     let dimensions = kernel.launches.iter().map(dimensions).max().unwrap_or(1).clamp(1, 3);
     (draft.dimensions, draft.asked) = (dimensions, dimensions);
     let read = |launch| numbers(signature, launch, dimensions);
-    let (all, left): (Vec<LaunchNumbers>, Vec<_>) =
+    let (all, left): (Vec<(Numbers, u64)>, Vec<_>) =
         kernel.launches.iter().map(read).partition_result();
-    let (first, why) = match (all.first(), left.first()) {
-        (Some(first), why) => (first, why),
-        (None, why) => {
-            let (at, what) = why.cloned().unwrap_or_default();
-            let what = format!("kernel `{}`: {what}", kernel.name);
-            return Err(ProposeError::Captured { at, what });
-        }
+    let Some((first, _)) = all.first() else {
+        let (at, what) = left.into_iter().next().unwrap_or_default();
+        let what = format!("kernel `{}`: {what}", kernel.name);
+        return Err(ProposeError::Captured { at, what });
     };
-    if let Some((at, what)) = why {
+    if let Some((at, what)) = left.first() {
         draft.note(format!("captured: without {} distinct launches: {at}: {what}", left.len()));
     }
-    let differ = |name: &&String| !all.iter().map(|launch| &launch.real[*name]).all_equal();
-    let differ = first.real.keys().filter(differ).join(", ");
-    if !differ.is_empty() {
-        draft.note(format!("captured: launches differ in {differ}; this is the most frequent one"));
-    }
-    let scalar = |name: &String| {
-        signature.parameters.iter().any(|p| p.name == *name && p.ty.by == Some(By::Value))
+    let value = |name: &String| {
+        signature.parameters.iter().find(|p| p.name == *name && p.ty.by == Some(By::Value))
     };
-    let mut texts = first.real.clone();
-    for (name, value) in &first.whole {
-        let same = all.iter().map(|launch| launch.whole.get(name)).all_equal();
-        let mut text = value.to_string();
-        if scalar(name) || !same && all.iter().all(|launch| launch.whole.contains_key(name)) {
-            draft.inputs.entry(name.clone()).or_insert(*value);
+    let (mut texts, mut differ) = (first.clone(), Vec::new());
+    for (name, text) in &mut texts {
+        let same = all.iter().all(|(other, _)| other.get(name) == Some(text));
+        let is_real = |p: &KernelParameter| element(&p.ty).is_some_and(ElementType::is_real);
+        if value(name).is_some_and(is_real) {
+            differ.extend((!same).then_some(name.as_str()));
+        } else if value(name).is_some()
+            || !same && all.iter().all(|(other, _)| other.contains_key(name))
+        {
+            let number = text.parse().unwrap_or_default();
+            draft.inputs.entry(name.clone()).or_insert(number);
             text.clone_from(name);
         }
-        texts.insert(name.clone(), text);
+    }
+    if !differ.is_empty() {
+        let differ = differ.join(", ");
+        draft.note(format!("captured: launches differ in {differ}; this is the most frequent one"));
     }
     // Inputs of value 0 are not open.
     draft.wishes.inputs.clone_from(&draft.inputs);
     sizes(draft, &all);
-    launch(draft, dimensions, &texts, all.iter().all(|l| l.whole.contains_key("local_size_x")));
+    launch(draft, dimensions, &texts, all.iter().all(|(n, _)| n.contains_key("local_size_x")));
     arguments(draft, signature, &texts, &kernel.launches[0]);
     Ok(())
 }
@@ -120,7 +115,9 @@ fn arguments(
     }
     let has_local = draft.arguments.iter().any(|argument| argument.by == By::Local);
     if has_local && !draft.wishes.parameters.is_empty() {
-        draft.note("arguments: local memory is as long as in the program, whatever parameters are");
+        draft.note(
+            "arguments: local memory is as long as in the program, for all values of parameters",
+        );
     }
     for (place, argument) in first.arguments.iter().enumerate() {
         if let CapturedArgument::Memory(object, _) = argument
@@ -140,23 +137,23 @@ fn key(parameter: &KernelParameter) -> String {
 }
 
 /// Names the launches that differ in inputs by their global sizes.
-fn sizes(draft: &mut Draft, all: &[LaunchNumbers]) {
+fn sizes(draft: &mut Draft, all: &[(Numbers, u64)]) {
     let mut named: IndexMap<String, (IndexMap<String, i64>, u64)> = IndexMap::new();
-    for launch in all {
-        let own = |name: &String| Some((name.clone(), *launch.whole.get(name)?));
+    for (numbers, launches) in all {
+        let own = |name: &String| Some((name.clone(), numbers.get(name)?.parse().ok()?));
         let inputs: IndexMap<String, i64> = draft.inputs.keys().filter_map(own).collect();
         if let Some((_, count)) = named.values_mut().find(|(other, _)| *other == inputs) {
-            *count = count.saturating_add(launch.count);
+            *count = count.saturating_add(*launches);
             continue;
         }
-        let global = launch.whole.iter().filter(|(name, _)| name.starts_with("global_size_"));
+        let global = numbers.iter().filter(|(name, _)| name.starts_with("global_size_"));
         let global = global.map(|(_, size)| size).join("x");
         let same = |name: &&String| name.split('_').next() == Some(global.as_str());
         let name = match named.keys().filter(same).count() {
             0 => global,
             taken => format!("{global}_{}", taken + 1),
         };
-        named.insert(name, (inputs, launch.count));
+        named.insert(name, (inputs, *launches));
     }
     let left = named.len().saturating_sub(MAX_SIZES);
     named.truncate(MAX_SIZES);
@@ -207,25 +204,25 @@ fn numbers(
     signature: &KernelSignature,
     launch: &CapturedLaunch,
     dimensions: usize,
-) -> Result<LaunchNumbers, Obstacle> {
+) -> Result<(Numbers, u64), Obstacle> {
     let refused = |what: String| Err((launch.at.clone(), what));
     let [global, local, offset] = &launch.range;
     if offset.iter().flatten().any(|offset| *offset != 0) {
         return refused("a problem file has no offset of the launch".to_owned());
     }
-    let mut all = LaunchNumbers { count: launch.count, ..LaunchNumbers::default() };
+    let mut all = Numbers::new();
     for (d, axis) in AXES.iter().enumerate().take(dimensions) {
         let size = |sizes: &Vec<i64>| sizes.get(d).copied().unwrap_or(1);
         let global = global.as_ref().map_or(1, size);
         if global < 1 {
             return refused("it has no work items".to_owned());
         }
-        all.whole.insert(format!("global_size_{axis}"), global);
+        all.insert(format!("global_size_{axis}"), global.to_string());
         if let Some(local) = local.as_ref().map(size) {
             if local < 1 || global % local != 0 {
                 return refused(format!("{global} work items are no whole groups of {local}"));
             }
-            all.whole.insert(format!("local_size_{axis}"), local);
+            all.insert(format!("local_size_{axis}"), local.to_string());
         }
     }
     let (set, taken) = (launch.arguments.len(), signature.parameters.len());
@@ -233,19 +230,16 @@ fn numbers(
         return refused(format!("{set} arguments are set, the kernel takes {taken}"));
     }
     for (parameter, argument) in signature.parameters.iter().zip(&launch.arguments) {
-        if let Err(why) = put(parameter, argument, &mut all) {
-            return refused(format!("argument `{}` {why}", parameter.name));
+        match number(parameter, argument) {
+            Ok(text) => _ = all.insert(key(parameter), text),
+            Err(why) => return refused(format!("argument `{}` {why}", parameter.name)),
         }
     }
-    Ok(all)
+    Ok((all, launch.count))
 }
 
-/// Adds what an argument was set to.
-fn put(
-    parameter: &KernelParameter,
-    argument: &CapturedArgument,
-    all: &mut LaunchNumbers,
-) -> Result<(), String> {
+/// What an argument was set to, or how long it is.
+fn number(parameter: &KernelParameter, argument: &CapturedArgument) -> Result<String, String> {
     let ty = &parameter.ty;
     let (Some(by), Some(element)) = (ty.by, element(ty)) else {
         return Err(format!("is {}, which a problem file cannot have", ty.text));
@@ -256,9 +250,7 @@ fn put(
             return Err(format!("has {} bytes, {} has {width}", bytes.len(), ty.text));
         }
         (By::Value, CapturedArgument::Value(bytes)) if element.is_real() => {
-            let text = real(bytes).ok_or("is not finite, which a problem file cannot have")?;
-            all.real.insert(parameter.name.clone(), text);
-            return Ok(());
+            return Ok(real(bytes).ok_or("is not finite, which a problem file cannot have")?);
         }
         (By::Value, CapturedArgument::Value(bytes)) => {
             let signed = !element.name().starts_with('u');
@@ -277,8 +269,7 @@ fn put(
         (_, CapturedArgument::Other(what)) => return Err(format!("is {what}")),
         _ => return Err(format!("is {}, but is set to something else", ty.text)),
     };
-    all.whole.insert(key(parameter), elements);
-    Ok(())
+    Ok(elements.to_string())
 }
 
 /// A real number of 4 or 8 bytes as text, if it is finite.
