@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tickbound_expr::parse;
 use tickbound_model::source::Standard;
 use tickbound_opencl::outline::Outline;
-use tickbound_opencl::reading::KernelSignature;
+use tickbound_opencl::reading::{KernelParameter, KernelSignature};
 use tickbound_opencl::steps::{SymbolExpr, has_name};
 use tickbound_opencl::{ReadError, ReadRequest, ReaderSetup, Symbol, extract};
 
@@ -340,7 +340,10 @@ impl Compiler<'_> {
             let [off, on] = [0, 1].map(|value| {
                 let own = IndexMap::from([(name.clone(), value)]);
                 let kernels = self.kernels_for(draft, &own).unwrap_or_default();
-                kernels.into_iter().map(|kernel| (kernel.name, kernel.parameters)).collect_vec()
+                let ty = |p: KernelParameter| (p.name, p.ty.by, p.ty.element);
+                let types =
+                    |k: KernelSignature| (k.name, k.parameters.into_iter().map(ty).collect_vec());
+                kernels.into_iter().map(types).collect_vec()
             });
             !off.is_empty() && !on.is_empty() && off != on
         };

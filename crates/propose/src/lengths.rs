@@ -31,7 +31,7 @@ const LONGER: i64 = 64;
 /// Most inputs that are multiplied for a length.
 const MAX_FACTORS: usize = 3;
 /// Most numbers for each of what there is.
-const MAX_NUMBERS: i64 = 256;
+const MAX_NUMBERS: i64 = 20;
 /// Bytes of local memory that every device has.
 const LOCAL: i64 = 32 << 10;
 /// Bytes of a buffer that every device has room for.
@@ -179,12 +179,16 @@ fn length(
         .iter()
         .filter(some)
         .find_map(|names| shortest(draft, &forms(draft, names, by, ends), ends));
-    let corner = shortest(draft, &corners, ends);
-    // Plain forms are better to read; of local memory there is little.
-    let long = if by == By::Local { 2 } else { 3 };
-    let (_, length) = match (form, corner) {
-        (Some(form), Some(corner)) if form.0 * 2 / long > corner.0 => corner,
-        (form, corner) => form.or(corner)?,
+    // Of the launch, and what follows from accesses, which are less plain to read.
+    let globals = if by == By::Buffer { factors(&draft.globals) } else { Vec::new() };
+    let launch = (1..=globals.len()).map(|n| globals[..n].to_vec());
+    let others = corners.into_iter().chain(multiples(draft, launch, ends)).collect_vec();
+    let (_, length) = match (form, shortest(draft, &others, ends)) {
+        // There is little local memory.
+        (Some(form), Some(other)) if form.0 / if by == By::Local { 1 } else { 2 } > other.0 => {
+            other
+        }
+        (form, other) => form.or(other)?,
     };
     Some(length)
 }
@@ -272,22 +276,32 @@ fn forms(
     by: By,
     ends: &[(&IndexMap<String, i64>, i64)],
 ) -> Vec<String> {
-    let sizes =
-        |all: &[String]| all.iter().filter(|n| *n != "1").map(|n| in_brackets(n)).collect_vec();
-    let (locals, globals) = (sizes(&draft.locals), sizes(&draft.globals));
+    let locals = factors(&draft.locals);
     let number = ends.iter().map(|(_, end)| *end).all_equal_value().ok().filter(|end| *end > 0);
     let names = if by == By::Local { &locals } else { inputs };
     let products =
         (1..=MAX_FACTORS.min(names.len())).flat_map(|n| names.iter().cloned().combinations(n));
     let squares = names.iter().filter(|_| names.len() == 1).map(|name| vec![name.clone(); 2]);
-    let launch = (1..=globals.len()).map(|n| globals[..n].to_vec());
     let scaled = inputs.iter().cartesian_product(draft.parameters.keys());
     let scaled = scaled.map(|(input, parameter)| vec![input.clone(), parameter.clone()]);
-    let launch = launch.chain(scaled);
     let single = inputs.iter().map(|input| vec![input.clone()]);
-    let others = if by == By::Local { single.collect_vec() } else { launch.collect() };
-    let all = products.chain(squares).chain(others);
-    // As many numbers for each as are reached anywhere.
+    let others = if by == By::Local { single.collect_vec() } else { scaled.collect() };
+    let sized = multiples(draft, products.chain(squares).chain(others), ends);
+    let bordered = if by == By::Buffer { bordered(inputs, ends) } else { Vec::new() };
+    sized.into_iter().chain(bordered).chain(number.map(|n| n.to_string())).collect()
+}
+
+/// Sizes as factors, without those that are 1.
+fn factors(sizes: &[String]) -> Vec<String> {
+    sizes.iter().filter(|n| *n != "1").map(|n| in_brackets(n)).collect()
+}
+
+/// Products with as many numbers for each as are reached anywhere.
+fn multiples(
+    draft: &Draft,
+    products: impl Iterator<Item = Vec<String>>,
+    ends: &[(&IndexMap<String, i64>, i64)],
+) -> Vec<String> {
     let times = |names: &[String]| {
         let product = parse::parse(&names.join(" * ")).ok()?;
         let each = ends.iter().map(|(values, end)| {
@@ -296,12 +310,11 @@ fn forms(
         });
         each.collect::<Option<Vec<i64>>>()?.into_iter().max().filter(|n| *n <= MAX_NUMBERS)
     };
-    let sized = all.filter_map(|names| {
+    let sized = products.filter_map(|names| {
         let number = times(&names)?;
         Some((number > 1).then(|| number.to_string()).into_iter().chain(names).join(" * "))
     });
-    let bordered = if by == By::Buffer { bordered(inputs, ends) } else { Vec::new() };
-    sized.chain(bordered).chain(number.map(|n| n.to_string())).collect()
+    sized.collect()
 }
 
 /// Products of inputs, with or without a row more, and as many elements more everywhere.

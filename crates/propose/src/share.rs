@@ -136,6 +136,11 @@ impl Samples {
         let groups = number(&Expr::Name(format!("$groups_{d}")));
         let Some((apart, groups)) = growth(format!("$group_{d}")).zip(groups) else { return share };
         let width = [0, 1].map(|k| apart[k].saturating_mul(groups[k]));
+        // The width of the launch may also be a row, or a plane, of the next dimension.
+        let higher = (d + 1..draft.asked).filter_map(|d| growth(format!("$group_{d}")));
+        if higher.into_iter().any(|step| (0..2).all(|k| width[k] > 0 && step[k] % width[k] == 0)) {
+            return share;
+        }
         for (k, count) in seen.loops.iter().enumerate() {
             let times = number(count).and_then(|n| self.quotient(n, [1, 1]));
             if let Some(times) = times.filter(|times| times.row.is_none() && times.divisor == 1)
