@@ -12,6 +12,9 @@ use crate::share::Samples;
 /// A row's length is what alone an address grows by with an id above dimension 0, and not with that
 /// of dimension 0.
 pub(crate) fn steps(draft: &mut Draft, reading: &KernelReading) -> bool {
+    if draft.strides.is_empty() {
+        return false;
+    }
     let samples = Samples::new(draft, &reading.extracted.structural);
     let found = reading.extracted.variants.iter().map(|v| (Found::of(v), &v.values)).collect_vec();
     let accesses = found.iter().flat_map(|(found, v)| found.accesses.iter().map(move |s| (s, *v)));
@@ -27,7 +30,6 @@ pub(crate) fn steps(draft: &mut Draft, reading: &KernelReading) -> bool {
         })
     };
     let (rows, steps): (Vec<String>, Vec<String>) = draft.strides.iter().cloned().partition(is_row);
-    let any = !draft.strides.is_empty();
     draft.strides.clear();
     for name in &steps {
         draft.inputs.shift_remove(name);
@@ -36,5 +38,5 @@ pub(crate) fn steps(draft: &mut Draft, reading: &KernelReading) -> bool {
         arguments.for_each(|argument| argument.value = "1".to_owned());
     }
     draft.guessed.extend(rows);
-    any
+    true
 }
