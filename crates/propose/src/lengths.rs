@@ -182,14 +182,16 @@ fn length(
     // Of the launch, and what follows from accesses, which are less plain to read.
     let globals = if by == By::Buffer { factors(&draft.globals) } else { Vec::new() };
     let launch = (1..=globals.len()).map(|n| globals[..n].to_vec());
-    let others = corners.into_iter().chain(multiples(draft, launch, ends)).collect_vec();
-    let (_, length) = match (form, shortest(draft, &others, ends)) {
-        // There is little local memory.
-        (Some(form), Some(other)) if form.0 / if by == By::Local { 1 } else { 2 } > other.0 => {
-            other
-        }
-        (form, other) => form.or(other)?,
+    let launch = shortest(draft, &multiples(draft, launch, ends), ends);
+    let corner = shortest(draft, &corners, ends);
+    // How many times as long a form may be that is better to read; there is little local memory.
+    let halves = |other: &(i128, String), most: i128| match &form {
+        Some(form) => form.0 * 2 / most > other.0,
+        None => true,
     };
+    let launch = launch.filter(|other| halves(other, 3));
+    let corner = corner.filter(|other| halves(other, if by == By::Local { 2 } else { 4 }));
+    let (_, length) = launch.into_iter().chain(corner).min().or(form)?;
     Some(length)
 }
 

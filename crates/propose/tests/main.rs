@@ -331,6 +331,13 @@ fn launches_of_the_examples() {
             (&proposal.problem["launch"]["local_size"], &written(name)["launch"]["local_size"]);
         let dimensions = |v: &Value| v.as_array().map_or(1, Vec::len);
         assert_eq!(dimensions(own), dimensions(by_hand), "{name}: {own} {by_hand}");
+        let global = match name {
+            "stencil" => json!(["items_x", "items_y", "items_z / TILE_Z * 1"]),
+            "coulomb-column" => json!(["items_x", "items_y", "items_z / Z_ITERATIONS * 1"]),
+            "transpose" => json!(["width", "height / TILE * ROWS"]),
+            _ => continue,
+        };
+        assert_eq!(proposal.problem["launch"]["global_size"], global, "{name}");
     }
 }
 
