@@ -1,7 +1,7 @@
 //! Captures: of programs on a device, and of both formats as files.
 //!
-//! Where there is no device or no C compiler the tests that need them say so and do nothing, except
-//! on CI, where that is a failure.
+//! Where there is no device or no C compiler the tests that need them are skipped with a message,
+//! except on CI, where that is a failure.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Output, Stdio};

@@ -207,7 +207,7 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
     Ok(Exit::found(proposal.fault.is_none()))
 }
 
-/// Refuses what is no source, and what would be lost.
+/// Refuses a problem file as the source, and outputs that would replace a file.
 fn check(args: &InitArgs, problem: &Path, reference: &Path) -> Result<(), CliError> {
     let source = args.source().display();
     if args.source().extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {

@@ -17,7 +17,7 @@ const PROGRAM: usize = 32;
 const BUILD: usize = 33;
 const KERNEL: usize = 39;
 
-/// All bytes of an answer, without zeros at the end; none where there is no answer.
+/// All bytes of an answer, without zeros at the end; empty if the query fails.
 fn bytes(ask: impl Fn(usize, Handle, *mut usize) -> i32) -> Vec<u8> {
     let mut size = 0;
     let known = ask(0, ptr::null_mut(), &mut size) == 0;

@@ -1,7 +1,7 @@
 //! The layer below a program whose launches are known (`program.c`), on a device such as PoCL.
 //!
-//! Where there is no device or no C compiler these tests do nothing and say so, except on CI, where
-//! that is a failure.
+//! Where there is no device or no C compiler these tests are skipped with a message, except on CI,
+//! where that is a failure.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -302,7 +302,7 @@ fn short_tables_and_none() {
     use tickbound_capture::clInitLayerWithProperties;
     let (mut entries, mut own) = (0, ptr::null());
     let mut begin = |count, table: *const Option<unsafe extern "C" fn()>| {
-        // SAFETY: the table is null or has so many entries.
+        // SAFETY: the table is null or has that many entries.
         unsafe { clInitLayerWithProperties(count, table, &mut entries, &mut own, ptr::null()) }
     };
     assert_eq!(begin(4, ptr::null()), -30);
@@ -310,7 +310,7 @@ fn short_tables_and_none() {
     let table = [None; 12];
     assert_eq!(begin(12, table.as_ptr()), 0);
     assert_eq!(entries, 12);
-    // SAFETY: the layer has given a table of so many entries.
+    // SAFETY: the layer has given a table of that many entries.
     let own = unsafe { std::slice::from_raw_parts(own, 12) };
     assert!(own.iter().all(Option::is_none));
 }

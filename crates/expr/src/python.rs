@@ -1,4 +1,4 @@
-//! What numbers and functions of Python come to as expressions, in which `/` is exact.
+//! Numbers and functions of Python as expressions, in which `/` is exact.
 
 use super::expr::{BinaryOp, Expr, Function};
 

@@ -1,7 +1,7 @@
 //! A draft whose launch, lengths and numbers are those of a captured kernel.
 //!
 //! The most frequent launch gives the inputs their values; launches of other sizes are named
-//! sizes. What is the same in all launches and is no argument is written as a number.
+//! sizes. What is the same in all launches is written as a number, unless it is an argument.
 
 use indexmap::IndexMap;
 use itertools::Itertools;

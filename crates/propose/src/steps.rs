@@ -104,15 +104,17 @@ fn launch(
             all.clone().find_map(|(v, found)| samples.share(draft, found, (1, &v.values))?.row);
         higher.or_else(|| all.find_map(|(v, found)| samples.row(draft, found, &v.values)))
     };
-    let Elements { guarded, guessed, input: elements } = match own {
-        Some(input) => Elements { guarded: false, guessed: false, input: input.clone() },
-        None => {
+    let limit = if own.is_none() { compared(draft, d, all) } else { None };
+    let Elements { guarded, guessed, input: elements } = match (own, limit) {
+        (Some(input), _) => Elements { guarded: false, guessed: false, input: input.clone() },
+        (None, Some(input)) => Elements { guarded: true, guessed: false, input },
+        (None, None) => {
             let each = variants.iter().zip(all);
             let each = each.flat_map(|(v, found)| found.accesses.iter().map(move |seen| (v, seen)));
             let rows_of = each.flat_map(|(v, seen)| samples.inputs(draft, seen, (d, &v.values)));
             let taken = share.row.iter().cloned().chain(rows_of).collect_vec();
             let row = if d == 0 { rows() } else { None };
-            elements(draft, d, all, (row, taken))
+            elements(draft, d, row, &taken)
         }
     };
     let covered = share.text();
@@ -180,15 +182,7 @@ struct Elements {
 
 /// The input that states how many elements there are in a dimension: a row is as long as rows are
 /// apart, and what multiplies an id is the length of its rows and not their number.
-fn elements(
-    draft: &mut Draft,
-    d: usize,
-    found: &[Found<'_>],
-    (row, taken): (Option<String>, Vec<String>),
-) -> Elements {
-    if let Some(input) = compared(draft, d, found) {
-        return Elements { guarded: true, guessed: false, input };
-    }
+fn elements(draft: &mut Draft, d: usize, row: Option<String>, taken: &[String]) -> Elements {
     let all = sizes(draft);
     let rest = all.iter().filter(|name| !taken.contains(name)).cloned().collect_vec();
     let row = row.filter(|row| !taken.contains(row));

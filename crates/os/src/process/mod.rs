@@ -269,7 +269,7 @@ pub fn run_in_front(command: &mut Command, signals: &[(i32, &AtomicBool)]) -> io
             if let (true, Some(signal)) =
                 (flag.swap(false, Ordering::SeqCst), Signal::from_named_raw(*number))
             {
-                // One that has ended by now is no fault.
+                // It may have ended by now.
                 let _ = kill_process(Pid::from_child(&child), signal);
             }
         }
