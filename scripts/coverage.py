@@ -1,16 +1,22 @@
 #!/usr/bin/env python3
 """Says how much of folders of kernels is read and tuned: docs/results/coverage.md.
 
-    scripts/coverage.py TICKBOUND OUTPUT --date 2026-01-01 FOLDER...
+    scripts/coverage.py TICKBOUND OUTPUT --date 2026-01-01 [--projects LIST] FOLDER...
 
 Each NAME.json in a folder that names a source is a problem; NAME.fixed.json is the same with its questions
-answered. Nothing of the sources goes into the page but names and messages of one line.
+answered. LIST names projects whose kernels are proposed by `init` as they are: a line each, of fields between tabs:
+name, sources (a pattern), folders for #include, files before each source, folders of host programs (several with
+blanks between). Paths count from the folder of LIST. Nothing of the sources goes into the page but names and messages
+of one line.
 """
 
 import argparse
+import collections
+import csv
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import time
@@ -19,6 +25,10 @@ import time
 READING = 120
 TUNING = 10
 MOST_QUESTIONS = 12
+
+KERNEL = re.compile(r"\b(?:__)?kernel\b[^;{}]*?\bvoid\b[^;{}(]*?(?:__attribute__\s*\(\(.*?\)\)\)\s*)?(\w+)\s*\(", re.S)
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+SEVERAL = re.compile(r"it has several kernels; add --entry (.*)")
 
 QUESTION = re.compile(r'add "(bounds|branches)": \{ ("(?:[^"\\]|\\.)*"): ("both"|1) \}')
 
@@ -89,11 +99,85 @@ def row(tickbound, source):
         return [source.stem, "yes", len(questions), f"{seconds:.1f}", proved, f"{spent:.1f}"], questions
 
 
+def entries(tickbound, source, given):
+    """The kernel functions of a source: those that `init` names, else those that its text names."""
+    status, _, err, _ = run([tickbound, "init", str(source), "--force", *given], READING)
+    several = SEVERAL.search(err)
+    if several:
+        return several[1].split(" or --entry ")
+    named = list(dict.fromkeys(KERNEL.findall(COMMENT.sub(" ", source.read_text(errors="replace")))))
+    return named[:1] if status in (0, 1) else named
+
+
+def proposed(tickbound, source, entry, given):
+    """What becomes of a kernel function: the reason why not, or None; the answers that were guessed; and whether the
+    launch is a guess."""
+    problem = source.with_name("problem.json")
+    problem.unlink(missing_ok=True)
+    arguments = [tickbound, "init", str(source), "--entry", entry, "--output", str(problem), "--force", *given]
+    status, out, err, _ = run(arguments, READING)
+    if status is None:
+        return f"not proposed within {READING} s", 0, False
+    if status != 0 or not problem.exists():
+        missing = re.findall(r"^missing: (.*)", out, re.M)
+        return (missing or err.strip().splitlines() or [f"exit status {status}"])[-1], 0, False
+    kernel = json.loads(problem.read_text())["kernel"]
+    answers = len(kernel.get("bounds", {})) + len(kernel.get("branches", {}))
+    launch = re.search(r"^  guesses: .*(an item for each element|elements in [xyz])", out, re.M) is not None
+    wrong, _ = tune(tickbound, problem)
+    return None if wrong in ("yes", "late") else wrong, answers, launch
+
+
+def reason(message):
+    """A message without places and names."""
+    message = re.sub(r"^(tickbound: |error: )*(\S+:\d+(:\d+)?: )?", "", message)
+    return re.sub(r"`[^`]*`|'[^']*'|\b\d+\b", "..", message.split("; ")[0])[:100]
+
+
+def project(tickbound, folder, fields):
+    """The row of a project, and its refusals by reason."""
+    name, pattern, include, before, host = (fields + [""] * 5)[:5]
+    paths = lambda text: [str(path) for word in text.split() for path in sorted(folder.glob(word))]
+    given = [w for path in paths(include) for w in ("--include", path)]
+    given += [w for path in paths(before) for w in ("--before", path)]
+    given += [w for path in paths(host) for w in ("--host", path)]
+    counts, reasons = collections.Counter(), collections.Counter()
+    for source in map(pathlib.Path, paths(pattern)):
+        with tempfile.TemporaryDirectory() as scratch:
+            copy = pathlib.Path(scratch) / (source.stem + ".cl")
+            shutil.copy(source, copy)
+            beside = [*given, "--include", str(source.parent)]
+            for entry in entries(tickbound, copy, beside):
+                wrong, answers, launch = proposed(tickbound, copy, entry, beside)
+                counts["kernels"] += 1
+                counts["tuned"] += wrong is None
+                counts["answered"] += wrong is None and answers > 0
+                counts["guessed"] += wrong is None and launch
+                if wrong:
+                    reasons[reason(wrong.replace(scratch + "/", ""))] += 1
+                print(name, source.name, entry, wrong or "tuned", answers, "guessed" if launch else "", sep="\t", flush=True)
+    return [name] + [counts[key] for key in ("kernels", "tuned", "answered", "guessed")], reasons
+
+
+def projects(tickbound, path):
+    """The page's part on projects."""
+    fields = [f for f in csv.reader(path.open(), delimiter="\t") if f and not f[0].startswith("#")]
+    done = [project(tickbound, path.parent, f) for f in fields]
+    table = ["| project | kernel functions | tuned | of these with answers of `init` | with a guessed launch |"]
+    table += ["| :--- | ---: | ---: | ---: | ---: |"]
+    table += ["| " + " | ".join(map(str, row)) + " |" for row, _ in done]
+    for row, reasons in done:
+        table += ["", f"{row[0]}, refused:", ""]
+        table += [f"* {count} {why}" for why, count in reasons.most_common(12)]
+    return table
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tickbound")
     parser.add_argument("output", type=pathlib.Path)
-    parser.add_argument("folders", nargs="+", type=pathlib.Path)
+    parser.add_argument("folders", nargs="*", type=pathlib.Path)
+    parser.add_argument("--projects", type=pathlib.Path)
     parser.add_argument("--date", required=True)
     options = parser.parse_args()
     rows = []
@@ -120,6 +204,9 @@ def main():
     ]
     escape = lambda cell: str(cell).replace("|", "\\|")
     lines += ["| " + " | ".join(escape(cell) for cell in r) + " |" for r in rows]
+    if options.projects:
+        text = f"Written on {options.date}: kernel functions as they are, proposed by `init`, and tuned within {TUNING} s."
+        lines += ["", "## Projects", "", text, "", *projects(options.tickbound, options.projects)]
     options.output.write_text("\n".join(lines) + "\n")
 
 

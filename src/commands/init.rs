@@ -1,12 +1,14 @@
 //! `tickbound init`.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::str::FromStr;
 
 use indexmap::IndexMap;
 use tickbound_input::message::one_line;
 use tickbound_model::platforms;
 use tickbound_propose::capture::CapturedKernel;
+use tickbound_propose::host::HostSources;
 use tickbound_propose::{Proposal, Wishes, print, propose, reference};
 
 use super::exit::{CliError, Exit};
@@ -46,6 +48,10 @@ pub struct InitArgs {
     /// A folder for `#include`; may be given many times
     #[arg(long, value_name = "DIR")]
     include: Vec<PathBuf>,
+    /// A folder with the sources of the host program: the macros that it defines, their values and
+    /// texts are taken from there; may be given many times
+    #[arg(long, value_name = "DIR")]
+    host: Vec<PathBuf>,
     /// The value of an input: a size that the kernel is given, or a macro that is one
     #[arg(long = "input", value_name = "NAME=VALUE")]
     input: Vec<Setting>,
@@ -171,6 +177,9 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
             (name, Some(why))
         }
     };
+    let progress = Progress::new(&format!("reading {}", args.source().display()));
+    let mut host = HostSources::default();
+    args.host.iter().try_for_each(|folder| host.add(folder))?;
     let wishes = Wishes {
         entry: args.entry.clone(),
         before: args.before.iter().map(|path| beside(args, path)).collect(),
@@ -181,9 +190,9 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
         global: expressions(&args.global_size),
         local: expressions(&args.local_size),
         platform: platform(args, default),
+        host: Rc::new(host),
         captured: args.captured.clone(),
     };
-    let progress = Progress::new(&format!("reading {}", args.source().display()));
     let mut proposal = propose(args.source(), &wishes, &platforms::find, &setup()?)?;
     drop(progress);
     proposal.notes.extend(why);

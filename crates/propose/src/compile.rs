@@ -19,7 +19,7 @@ use tickbound_opencl::{ReadError, ReadRequest, ReaderSetup, Symbol, extract};
 use crate::domain::{self, one_of};
 use crate::draft::Draft;
 use crate::error::ProposeError;
-use crate::macros::{conversions, declare, reserved, vector};
+use crate::macros::{conversions, declare, of_host, reserved, vector};
 
 /// Most rounds of compiling and naming what is missing.
 const MAX_ROUNDS: usize = 16;
@@ -47,7 +47,9 @@ pub(crate) fn until_it_compiles(
     let compiler = Compiler { path, outline, setup };
     for _ in 0..MAX_ROUNDS {
         let error = match compiler.kernels(draft) {
-            Ok(kernels) if kernels.is_empty() && compiler.switch(draft, &[]) => continue,
+            Ok(kernels) if kernels.is_empty() && compiler.switch(draft, &[]) => {
+                continue;
+            }
             Ok(_) if compiler.one_type(draft) => continue,
             Ok(kernels) => {
                 compiler.narrow(draft);
@@ -178,7 +180,9 @@ impl Compiler<'_> {
             return Ok(true);
         }
         // What is called may follow from a type without a meaning.
-        let typed = declare(draft, self.outline, (&[], types)) || conversions(draft, &called);
+        let typed = of_host(draft, &called)
+            || declare(draft, self.outline, (&[], types))
+            || conversions(draft, &called);
         match (typed, error) {
             (false, ReadError::Undeclared { at, .. }) if !called.is_empty() => {
                 let (file, line) = (at.file.to_string(), at.line);
@@ -189,32 +193,44 @@ impl Compiler<'_> {
     }
 
     /// Defines what the source only asks for, if these names have a meaning then, or, if there are
-    /// none, if it compiles and has a kernel.
+    /// none, if it has the kernel or names without a meaning. What the host names comes first, and
+    /// what would do as well is noted.
     fn switch(&self, draft: &mut Draft, wanted: &[String]) -> bool {
         let macros = self.outline.macros.iter();
         let asked = macros.filter(|(_, m)| m.asked && !m.defined && m.default.is_none());
         let names = asked.map(|(name, _)| name).filter(|name| !draft.knows(name));
+        let names = names.sorted_by_key(|name| !draft.wishes.host.mentions(name));
         let names = names.take(MAX_SWITCHES).cloned().collect_vec();
-        let has = |draft: &Draft| match self.kernels(draft) {
-            Ok(kernels) => !kernels.is_empty(),
-            Err(ReadError::Undeclared { values, types, .. }) => {
-                !wanted.is_empty() && !values.iter().chain(&types).any(|n| wanted.contains(n))
-            }
-            Err(_) => false,
-        };
-        let some = (1..=2).flat_map(|n| names.iter().combinations(n)).find_map(|some| {
+        let with = |some: &[&String]| {
             let mut trial = draft.clone();
             trial.defines.extend(some.iter().map(|name| ((*name).clone(), 1.into())));
-            has(&trial).then_some((trial, some))
-        });
-        let Some((trial, some)) = some else { return false };
-        *draft = trial;
+            trial
+        };
+        let entry = draft.wishes.entry.as_ref();
+        // 0: it compiles and has the kernel; 1: names have no meaning yet.
+        let left = |some: &[&String]| match self.kernels(&with(some)) {
+            Ok(kernels) if kernels.iter().any(|k| entry.is_none_or(|e| *e == k.name)) => Some(0),
+            Err(ReadError::Undeclared { values, types, .. }) => {
+                let mut open = values.iter().chain(&types);
+                (wanted.is_empty() || !open.any(|n| wanted.contains(n))).then_some(1)
+            }
+            _ => None,
+        };
+        let alone = names.iter().filter_map(|name| Some((left(&[name])?, name)));
+        let alone = alone.sorted_by_key(|(left, _)| *left).map(|(_, name)| name).collect_vec();
+        let some = match alone.first() {
+            Some(first) => Some(vec![*first]),
+            None => names.iter().combinations(2).find(|some| left(some) == Some(0)),
+        };
+        let Some(some) = some else { return false };
+        *draft = with(&some);
         let what = match wanted {
             [] => "what there is to run".to_owned(),
             names => few(names),
         };
         let (names, stands) = (some.iter().join(", "), some.iter().join(" and "));
-        draft.note(format!("defines.{names}: 1, as {what} stands behind #ifdef {stands}"));
+        let others = alone.iter().skip(1).map(|name| format!(", or of {name}")).join("");
+        draft.note(format!("defines.{names}: 1, as {what} stands behind #ifdef {stands}{others}"));
         draft.guess(format!("{stands} is defined"));
         true
     }

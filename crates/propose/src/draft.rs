@@ -1,6 +1,7 @@
 //! A problem file while it is being proposed.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use indexmap::IndexMap;
 use serde_json::{Value, json};
@@ -10,6 +11,7 @@ use tickbound_opencl::reading::{By, KernelSignature, ParameterType};
 use tickbound_opencl::steps::MemoryAccess;
 
 use crate::error::ProposeError;
+use crate::host::HostMacro;
 use crate::names::{Role, is_stride, role, small};
 use crate::wishes::Wishes;
 
@@ -23,6 +25,8 @@ pub(crate) struct Draft {
     pub file: String,
     pub entry: String,
     pub wishes: Wishes,
+    /// What the host program states of macros.
+    pub host: Rc<IndexMap<String, HostMacro>>,
     pub inputs: IndexMap<String, i64>,
     /// Those of the inputs whose values are guesses.
     pub guessed: Vec<String>,
@@ -104,6 +108,7 @@ impl Draft {
         let mut draft = Draft {
             file: name.to_owned(),
             wishes: wishes.clone(),
+            host: Rc::new(wishes.host.macros(name, wishes.entry.as_deref())),
             inputs: wishes.inputs.clone(),
             dimensions: outline.dimensions().max(1),
             asked: outline.dimensions().max(1),

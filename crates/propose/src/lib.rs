@@ -22,6 +22,7 @@
 //!    are reported, and two configurations are simulated as `tune` does it.
 
 pub mod capture;
+pub mod host;
 pub mod names;
 mod pitch;
 

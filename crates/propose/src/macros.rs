@@ -1,6 +1,7 @@
 //! Macros: which are tuning parameters, which are inputs, and what values they may have.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use itertools::Itertools;
 use serde_json::{Value, json};
@@ -8,6 +9,7 @@ use tickbound_opencl::outline::{Macro, Outline, Stands};
 
 use crate::domain;
 use crate::draft::Draft;
+use crate::host::HostMacro;
 use crate::names::{Role, role, small};
 
 /// Why a macro has the values it has, where neither its name nor the source states more.
@@ -51,8 +53,33 @@ pub(crate) fn reserved(name: &str) -> bool {
     ["__", "cl_", "CL_"].iter().any(|start| name.starts_with(start))
 }
 
-/// Adds a macro as a parameter, or as an input if it is a size.
+/// Adds a macro as a parameter, or as an input if it is a size; what the host states of it comes
+/// first.
 fn add(draft: &mut Draft, name: &str, m: &Macro, role: Option<Role>, default: Option<i64>) {
+    let stated = draft.host.get(name).cloned().unwrap_or_default();
+    let HostMacro { numbers, texts, place, .. } = stated;
+    let tuned = !matches!(role, None | Some(Role::Flag | Role::Size));
+    match (numbers.len(), numbers.last(), texts.first()) {
+        (1, Some(number), _) if role == Some(Role::Size) => {
+            draft.note(format!("inputs.{name}: as {place} has it"));
+            draft.wishes.inputs.insert(name.to_owned(), *number);
+            draft.inputs.insert(name.to_owned(), *number);
+            return;
+        }
+        (1, Some(number), _) if !tuned => {
+            draft.note(format!("defines.{name}: {number}, as {place} has it"));
+            draft.defines.insert(name.to_owned(), (*number).into());
+            return;
+        }
+        (2.., ..) if role != Some(Role::Size) => {
+            draft.note(format!("parameters.{name}: the values that {place} gives it"));
+            draft.parameters.insert(name.to_owned(), json!(numbers));
+            return;
+        }
+        (0, _, Some(text)) => return stated_text(draft, name, text, &place),
+        _ => {}
+    }
+    let default = numbers.last().copied().or(default);
     if role == Some(Role::Size) {
         draft.inputs.insert(name.to_owned(), default.unwrap_or(0));
         return;
@@ -60,6 +87,32 @@ fn add(draft: &mut Draft, name: &str, m: &Macro, role: Option<Role>, default: Op
     let (domain, why) = domain_of(draft.dimensions, m, role, default);
     draft.note(format!("parameters.{name}: {why}"));
     draft.parameters.insert(name.to_owned(), domain);
+}
+
+/// Defines a macro by the text that the host gives it.
+pub(crate) fn stated_text(draft: &mut Draft, name: &str, text: &str, place: &str) {
+    draft.note(format!("defines.{name}: `{text}`, as {place} has it"));
+    draft.define(name, text);
+}
+
+/// Functions that are called and that the host defines as macros: by its text, or as nothing around
+/// their argument where the host chooses a conversion. False if nothing is new.
+pub(crate) fn of_host(draft: &mut Draft, called: &[String]) -> bool {
+    let host = Rc::clone(&draft.host);
+    let open = called.iter().filter(|name| !draft.knows(name)).collect_vec();
+    let mut any = false;
+    for (name, stated) in open.into_iter().filter_map(|name| host.get_key_value(name)) {
+        match stated.texts.first() {
+            Some(text) => stated_text(draft, name, text, &stated.place),
+            None if stated.computed => {
+                draft.guess(format!("{name} leaves its argument as it is"));
+                draft.define(name, "");
+            }
+            None => continue,
+        }
+        any = true;
+    }
+    any
 }
 
 /// The values of a macro, and why these.
@@ -170,6 +223,11 @@ fn of_type(draft: &mut Draft, name: &str, outline: &Outline) {
         ["uchar", "ushort", "uint", "ulong", "char", "short", "int", "long", "float", "double"];
     if draft.knows(name) {
         return;
+    }
+    if let Some(stated) = draft.host.get(name).cloned()
+        && let Some(text) = stated.texts.first()
+    {
+        return stated_text(draft, name, text, &stated.place);
     }
     let pasted = TYPES.iter().find_map(|ty| name.strip_prefix(ty)).filter(|rest| !rest.is_empty());
     let macro_name = |rest: &&str| {

@@ -1,8 +1,11 @@
 //! What the user knows already.
 
+use std::rc::Rc;
+
 use indexmap::IndexMap;
 
 use crate::capture::CapturedKernel;
+use crate::host::HostSources;
 
 /// What the user knows already.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +29,8 @@ pub struct Wishes {
     pub local: Vec<String>,
     /// The platform.
     pub platform: String,
+    /// The sources of the host program, which state macros.
+    pub host: Rc<HostSources>,
     /// What a program launched of the kernel: then nothing of the launch is a guess.
     pub captured: Option<CapturedKernel>,
 }
