@@ -28,7 +28,7 @@ MOST_QUESTIONS = 12
 
 KERNEL = re.compile(r"\b(?:__)?kernel\b[^;{}]*?\bvoid\b[^;{}(]*?(?:__attribute__\s*\(\(.*?\)\)\)\s*)?(\w+)\s*\(", re.S)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
-SEVERAL = re.compile(r"it has several kernels; add --entry (.*)")
+SEVERAL = re.compile(r"(?:it has several kernels; add --entry|; --entry may be) (.*)")
 
 QUESTION = re.compile(r'add "(bounds|branches)": \{ ("(?:[^"\\]|\\.)*"): ("both"|1) \}')
 
@@ -102,11 +102,14 @@ def row(tickbound, source):
 def entries(tickbound, source, given):
     """The kernel functions of a source: those that `init` names, else those that its text names."""
     status, _, err, _ = run([tickbound, "init", str(source), "--force", *given], READING)
-    several = SEVERAL.search(err)
-    if several:
-        return several[1].split(" or --entry ")
+    if SEVERAL.search(err):
+        return re.split(" or (?:--entry )?", SEVERAL.search(err)[1])
     named = list(dict.fromkeys(KERNEL.findall(COMMENT.sub(" ", source.read_text(errors="replace")))))
-    return named[:1] if status in (0, 1) else named
+    if status not in (0, 1):
+        return named
+    # The text may not show the name.
+    _, _, err, _ = run([tickbound, "init", str(source), "--force", "--entry", "?", *given], READING)
+    return re.split(" or (?:--entry )?", SEVERAL.search(err)[1]) if SEVERAL.search(err) else named[:1]
 
 
 def proposed(tickbound, source, entry, given):

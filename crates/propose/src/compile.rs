@@ -47,7 +47,7 @@ pub(crate) fn until_it_compiles(
     let compiler = Compiler { path, outline, setup };
     for _ in 0..MAX_ROUNDS {
         let error = match compiler.kernels(draft) {
-            Ok(kernels) if kernels.is_empty() && compiler.switch(draft, &[]) => {
+            Ok(kernels) if kernels.is_empty() && compiler.switch(draft, &[], 0) => {
                 continue;
             }
             Ok(_) if compiler.one_type(draft) => continue,
@@ -72,7 +72,7 @@ pub(crate) fn until_it_compiles(
                 compiler.retype(draft)
                     || of_values(what) && (compiler.raise(draft) || compiler.bounded(draft))
                     || what.starts_with("#error")
-                        && (compiler.switch(draft, &[]) || compiler.required(draft))
+                        && (compiler.switch(draft, &[], 0) || compiler.required(draft))
             }
             _ => false,
         };
@@ -176,7 +176,14 @@ impl Compiler<'_> {
         }
         let declared = values.iter().chain(types).filter(|name| self.outline.declares(name));
         let wanted = declared.chain(&called).unique().cloned().collect_vec();
-        if !wanted.is_empty() && self.switch(draft, &wanted) {
+        if !wanted.is_empty() && self.switch(draft, &wanted, 0) {
+            return Ok(true);
+        }
+        // Files that are included behind `#ifdef` may have a meaning for all.
+        let all = values.iter().chain(types).cloned().collect_vec();
+        if self.outline.macros.values().any(|m| m.included)
+            && self.switch(draft, &all, all.len() / 2)
+        {
             return Ok(true);
         }
         // What is called may follow from a type without a meaning.
@@ -192,10 +199,10 @@ impl Compiler<'_> {
         }
     }
 
-    /// Defines what the source only asks for, if these names have a meaning then, or, if there are
+    /// Defines what the source only asks for, if all but `left` of these names have a meaning then, or, if there are
     /// none, if it has the kernel or names without a meaning. What the host names comes first, and
     /// what would do as well is noted.
-    fn switch(&self, draft: &mut Draft, wanted: &[String]) -> bool {
+    fn switch(&self, draft: &mut Draft, wanted: &[String], left: usize) -> bool {
         let macros = self.outline.macros.iter();
         let asked = macros.filter(|(_, m)| m.asked && !m.defined && m.default.is_none());
         let names = asked.map(|(name, _)| name).filter(|name| !draft.knows(name));
@@ -208,19 +215,25 @@ impl Compiler<'_> {
         };
         let entry = draft.wishes.entry.as_ref();
         // 0: it compiles and has the kernel; 1: names have no meaning yet.
-        let left = |some: &[&String]| match self.kernels(&with(some)) {
+        let rank = |some: &[&String]| match self.kernels(&with(some)) {
             Ok(kernels) if kernels.iter().any(|k| entry.is_none_or(|e| *e == k.name)) => Some(0),
+            // What code mentions has a value or a text.
+            Err(ReadError::Undeclared { .. })
+                if wanted.is_empty() && some.iter().any(|n| self.outline.mentions(n)) =>
+            {
+                None
+            }
             Err(ReadError::Undeclared { values, types, .. }) => {
-                let mut open = values.iter().chain(&types);
-                (wanted.is_empty() || !open.any(|n| wanted.contains(n))).then_some(1)
+                let open = values.iter().chain(&types).filter(|n| wanted.contains(n)).count();
+                (open <= left).then_some(1)
             }
             _ => None,
         };
-        let alone = names.iter().filter_map(|name| Some((left(&[name])?, name)));
-        let alone = alone.sorted_by_key(|(left, _)| *left).map(|(_, name)| name).collect_vec();
+        let alone = names.iter().filter_map(|name| Some((rank(&[name])?, name)));
+        let alone = alone.sorted_by_key(|(rank, _)| *rank).map(|(_, name)| name).collect_vec();
         let some = match alone.first() {
             Some(first) => Some(vec![*first]),
-            None => names.iter().combinations(2).find(|some| left(some) == Some(0)),
+            None => names.iter().combinations(2).find(|some| rank(some) == Some(0)),
         };
         let Some(some) = some else { return false };
         *draft = with(&some);

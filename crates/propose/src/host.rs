@@ -23,7 +23,7 @@ use crate::macros::reserved;
 const MAX_FILES: usize = 20_000;
 /// Most bytes of a host's file: larger ones are data.
 const MAX_BYTES: usize = 4 << 20;
-/// Most tokens between a name and the list of its values: `"WG", std::vector<size_t>{`.
+/// Most tokens between a name and its value: `"WG", std::vector<size_t>{`.
 const MAX_BETWEEN: usize = 10;
 /// Endings of sources of hosts.
 const ENDINGS: &str = "c cc cpp cxx h hh hpp hxx inl m mm py java rs go js ts jl cs";
@@ -272,7 +272,7 @@ impl HostFile {
                 stated.extend(options(text, after));
                 stated.extend(listed(text, after));
             } else if word.to_lowercase().contains("define") {
-                stated.extend(called(after));
+                stated.extend(called(word, after));
             }
             for (name, value) in stated {
                 let value = match value {
@@ -336,7 +336,7 @@ fn options<'t>(text: &'t str, after: &[(Token, usize)]) -> Vec<(&'t str, Token)>
 
 /// What is joined to a text: `+ to_string(n)`, `<< n`.
 fn value_after(after: &[(Token, usize)]) -> Token {
-    let near = after.iter().take(6).map(|(token, _)| token);
+    let near = after.iter().take(MAX_BETWEEN).map(|(token, _)| token);
     let value = |token: &&Token| match token {
         Token::Number(_) => true,
         Token::Word(word) => word != "std" && word != "to_string",
@@ -371,7 +371,9 @@ fn listed<'t>(name: &'t str, after: &[(Token, usize)]) -> Vec<(&'t str, Token)> 
 }
 
 /// The name and the value of `(NAME, VALUE)` and `["NAME"] = VALUE`.
-fn called(after: &[(Token, usize)]) -> Option<(&str, Token)> {
+///
+/// `DefineValue(NAME)` has the value of the host's own constant.
+fn called<'t>(word: &str, after: &'t [(Token, usize)]) -> Option<(&'t str, Token)> {
     let token = |at: usize| after.get(at).map(|(token, _)| token);
     let (Token::Sign('(' | '['), Token::Word(name) | Token::Text(name)) = (token(0)?, token(1)?)
     else {
@@ -380,6 +382,7 @@ fn called(after: &[(Token, usize)]) -> Option<(&str, Token)> {
     let value = match (token(2)?, token(3)?) {
         (Token::Sign(','), value) => value.clone(),
         (Token::Sign(']'), Token::Sign('=')) => token(4)?.clone(),
+        (Token::Sign(')'), _) if word.ends_with("Value") => Token::Word(name.clone()),
         (Token::Sign(')'), _) => Token::Number(1),
         _ => return None,
     };

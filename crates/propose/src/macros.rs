@@ -18,6 +18,7 @@ pub(crate) const GUESS: &str = "a guess";
 /// Decides the macros that directives mention and the source does not define itself.
 pub(crate) fn of_directives(draft: &mut Draft, outline: &Outline) {
     let mut left = Vec::new();
+    paths(draft, outline);
     for (name, m) in &outline.macros {
         if m.defined || reserved(name) || draft.knows(name) {
             continue;
@@ -48,6 +49,27 @@ pub(crate) fn of_directives(draft: &mut Draft, outline: &Outline) {
     }
 }
 
+/// Macros of `#include M2S(FOLDER/file.h)` as the host defines them. A folder that it computes is
+/// one of those where files are looked for.
+fn paths(draft: &mut Draft, outline: &Outline) {
+    let host = Rc::clone(&draft.host);
+    let bare = |name: &str| name.split('(').next().unwrap_or_default().to_owned();
+    let included = |name: &str| outline.macros.get(name).is_some_and(|m| m.included && !m.defined);
+    let mut open = host.keys().filter(|name| included(&bare(name))).cloned().collect_vec();
+    while let Some(name) = open.pop() {
+        let stated = &host[&name];
+        match stated.texts.first() {
+            _ if draft.knows(&name) => {}
+            Some(text) => {
+                stated_text(draft, &name, stated);
+                open.extend(host.keys().filter(|other| bare(other) == bare(text)).cloned());
+            }
+            None if stated.computed => draft.define(&name, "."),
+            None => {}
+        }
+    }
+}
+
 /// Whether a name is one of compilers.
 pub(crate) fn reserved(name: &str) -> bool {
     ["__", "cl_", "CL_"].iter().any(|start| name.starts_with(start))
@@ -57,26 +79,37 @@ pub(crate) fn reserved(name: &str) -> bool {
 /// first.
 fn add(draft: &mut Draft, name: &str, m: &Macro, role: Option<Role>, default: Option<i64>) {
     let stated = draft.host.get(name).cloned().unwrap_or_default();
-    let HostMacro { numbers, texts, place, .. } = stated;
+    let HostMacro { numbers, computed, place, .. } = &stated;
     let tuned = !matches!(role, None | Some(Role::Flag | Role::Size));
-    match (numbers.len(), numbers.last(), texts.first()) {
-        (1, Some(number), _) if role == Some(Role::Size) => {
+    match (numbers.len(), numbers.last()) {
+        (1, Some(number)) if role == Some(Role::Size) => {
             draft.note(format!("inputs.{name}: as {place} has it"));
             draft.wishes.inputs.insert(name.to_owned(), *number);
             draft.inputs.insert(name.to_owned(), *number);
             return;
         }
-        (1, Some(number), _) if !tuned => {
+        (1, Some(number)) if !tuned => {
             draft.note(format!("defines.{name}: {number}, as {place} has it"));
             draft.defines.insert(name.to_owned(), (*number).into());
             return;
         }
-        (2.., ..) if role != Some(Role::Size) => {
+        (2.., _) if role != Some(Role::Size) => {
             draft.note(format!("parameters.{name}: the values that {place} gives it"));
             draft.parameters.insert(name.to_owned(), json!(numbers));
             return;
         }
-        (0, _, Some(text)) => return stated_text(draft, name, text, &place),
+        (0, _) if stated_text(draft, name, &stated) => return,
+        (0, _) if *computed => {
+            draft.types.push(name.to_owned());
+            draft.define(name, "float");
+            return;
+        }
+        // A number that the host works out is not for tuning.
+        (0, _) if role.is_none() && !place.is_empty() => {
+            draft.guess(format!("{name} = 1"));
+            draft.defines.insert(name.to_owned(), 1.into());
+            return;
+        }
         _ => {}
     }
     let default = numbers.last().copied().or(default);
@@ -89,10 +122,14 @@ fn add(draft: &mut Draft, name: &str, m: &Macro, role: Option<Role>, default: Op
     draft.parameters.insert(name.to_owned(), domain);
 }
 
-/// Defines a macro by the text that the host gives it.
-pub(crate) fn stated_text(draft: &mut Draft, name: &str, text: &str, place: &str) {
-    draft.note(format!("defines.{name}: `{text}`, as {place} has it"));
+/// Defines a macro by a text that the host gives it: `float` rather than other types. False if
+/// there is none.
+fn stated_text(draft: &mut Draft, name: &str, stated: &HostMacro) -> bool {
+    let common = stated.texts.iter().find(|text| *text == "float");
+    let Some(text) = common.or(stated.texts.first()) else { return false };
+    draft.note(format!("defines.{name}: `{text}`, as {} has it", stated.place));
     draft.define(name, text);
+    true
 }
 
 /// Functions that are called and that the host defines as macros: by its text, or as nothing around
@@ -102,15 +139,12 @@ pub(crate) fn of_host(draft: &mut Draft, called: &[String]) -> bool {
     let open = called.iter().filter(|name| !draft.knows(name)).collect_vec();
     let mut any = false;
     for (name, stated) in open.into_iter().filter_map(|name| host.get_key_value(name)) {
-        match stated.texts.first() {
-            Some(text) => stated_text(draft, name, text, &stated.place),
-            None if stated.computed => {
-                draft.guess(format!("{name} leaves its argument as it is"));
-                draft.define(name, "");
-            }
-            None => continue,
+        let has_text = stated_text(draft, name, stated);
+        if !has_text && stated.computed {
+            draft.guess(format!("{name} leaves its argument as it is"));
+            draft.define(name, "");
         }
-        any = true;
+        any |= has_text || stated.computed;
     }
     any
 }
@@ -225,9 +259,9 @@ fn of_type(draft: &mut Draft, name: &str, outline: &Outline) {
         return;
     }
     if let Some(stated) = draft.host.get(name).cloned()
-        && let Some(text) = stated.texts.first()
+        && stated_text(draft, name, &stated)
     {
-        return stated_text(draft, name, text, &stated.place);
+        return;
     }
     let pasted = TYPES.iter().find_map(|ty| name.strip_prefix(ty)).filter(|rest| !rest.is_empty());
     let macro_name = |rest: &&str| {

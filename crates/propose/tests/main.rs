@@ -1,5 +1,7 @@
 //! Proposals for the project's own kernels, and for small ones with something special each.
 
+mod host;
+
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;

@@ -130,8 +130,15 @@ fn read_defines(
         _ => Ok(Define::Number(scope.expression(&value.path, &value.expression()?)?)),
     };
     for (name, value) in object.entries() {
-        check_identifier(&value.path, name)?;
-        defines.insert(name.to_owned(), read(&value)?);
+        let define = read(&value)?;
+        // A text may be of a macro with arguments: `MAX(a,b)`.
+        let all = name.strip_suffix(')').filter(|_| matches!(define, Define::Text(_)));
+        let parts = all.and_then(|all| all.split_once('(')).unwrap_or((name, ""));
+        let arguments = parts.1.split(',').filter(|_| !parts.1.is_empty());
+        for part in std::iter::once(parts.0).chain(arguments) {
+            check_identifier(&value.path, part)?;
+        }
+        defines.insert(name.to_owned(), define);
     }
     Ok(defines.into_iter().collect())
 }

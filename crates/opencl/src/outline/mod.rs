@@ -27,6 +27,8 @@ pub struct Macro {
     pub valued: bool,
     /// It is asked whether it is defined.
     pub asked: bool,
+    /// It is part of what `#include` names.
+    pub included: bool,
 }
 
 /// The kind of an undeclared name, by where it is used.
@@ -103,6 +105,11 @@ impl Outline {
                 self.condition(tokens);
                 if name == "if" {
                     around.push(undefined(tokens));
+                }
+            }
+            ("include", _) if first.is_some() => {
+                for name in tokens.iter().filter_map(Token::name) {
+                    self.macros.entry(name.to_owned()).or_default().included = true;
                 }
             }
             ("error", _) => self.errors = true,
