@@ -174,7 +174,7 @@ fn launches_of_several_sizes_become_one_problem() {
     let notes = ["captured: launches by size: 9 of 128, 1 of 64, 1 of 64_2"];
     assert_eq!(problem["notes"], json!(notes));
     let (_, out, _) = run(folder.path(), &["capture", "--list", "c"]);
-    assert!(out.contains("\nk             11      3        1280  128 / 8\n"), "{out}");
+    assert!(out.contains("\nk             11      3        1280         0.050  128 / 8\n"), "{out}");
     for (size, groups) in [("128", 16), ("64", 8)] {
         let tune = ["tune", "c/problems/k.json", "--size", size, "--json"];
         let (status, out, err) = run(folder.path(), &tune);
@@ -255,7 +255,7 @@ fn captures_that_are_damaged() {
                   tickbound: c/process0/capture.jsonl: the program was ended before it could write \
                   its last counts; they may be too small\n";
     assert_eq!((status, &*err), (Some(0), wanted));
-    assert!(out.contains("\nk              1      1          64  64 / 8\n"), "{out}");
+    assert!(out.contains("\nk              1      1          64         0.005  64 / 8\n"), "{out}");
     for (program, lines) in [
         (SOURCE, "x\n".to_owned()),
         (SOURCE, "{\"launch\": 4, \"count\": 2}\n".to_owned()),
@@ -294,7 +294,7 @@ fn captures_that_are_damaged() {
     let wanted = "tickbound: ./Enqueue_2_rows/worksizes.txt: there is no such file; this last \
                   launch is left out\n";
     assert_eq!((status, &*err), (Some(0), wanted));
-    assert!(out.contains("\nscale          1      1        3328  3328 / 64\n"), "{out}");
+    assert!(out.contains("\nscale          1      1        3328         0.005  3328 / 64\n"), "{out}");
     std::fs::remove_dir_all(folder.path().join("Enqueue_2_rows")).unwrap();
     std::fs::remove_dir_all(folder.path().join("Enqueue_0_scale/Pre")).unwrap();
     let (status, _, err) = run(folder.path(), &["capture", "--list", "."]);
@@ -360,13 +360,13 @@ fn a_program_is_captured_and_its_kernels_tuned() {
     assert_eq!(err, wanted);
     let (_, out, _) = run(folder.path(), &["capture", "--list", "c"]);
     let wanted = "\
-kernel  launches  sizes  work items  most frequent
-------  --------  -----  ----------  -------------------------
-scale         40      4       12352  64 / 64
-rows           1      1         512  32x16 / 32x1
-g              1      1          16  16 / chosen by the driver
+kernel  launches  sizes  work items  predicted ms  most frequent
+------  --------  -----  ----------  ------------  -------------------------
+scale         40      4       12352         0.185  64 / 64
+rows           1      1         512         0.005  32x16 / 32x1
+g              1      1          16         0.005  16 / chosen by the driver
 
-sizes: distinct launches; work items: of all launches, by which kernels are ranked
+sizes: distinct launches; predicted: all launches by the profile resources
 ";
     assert_eq!(out, wanted);
     let init = ["init", "--from-capture", "c", "-o", "p", "--platform", "abstract-2023"];
@@ -403,7 +403,7 @@ fn a_program_that_is_killed_and_one_that_forks() {
     let (status, ..) = run(folder.path(), &["capture", "-o", "b", "--", &program, "fork", "scale"]);
     assert_eq!(status, Some(7));
     let (_, out, err) = run(folder.path(), &["capture", "--list", "b"]);
-    assert!(out.contains("\nscale          6      2       19968  3328 / 64\n"), "{out}");
+    assert!(out.contains("\nscale          6      2       19968         0.028  3328 / 64\n"), "{out}");
     assert_eq!(err, "");
 }
 
@@ -477,5 +477,5 @@ queue.finish()
     let capture = ["capture", "-o", "c", "--", &python, "-c", text];
     assert_eq!(run(folder.path(), &capture).0, Some(0));
     let (_, out, _) = run(folder.path(), &["capture", "--list", "c"]);
-    assert!(out.contains("\ntwice          3      1         768  256 / 64\n"), "{out}");
+    assert!(out.contains("\ntwice          3      1         768         0.014  256 / 64\n"), "{out}");
 }

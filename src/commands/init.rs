@@ -19,7 +19,7 @@ use super::stop::Stops;
 use tickbound_device::platform::shipped;
 
 /// The platform of a proposal where no device is present that a shipped platform describes.
-const DEFAULT_PLATFORM: &str = "h200";
+pub(super) const DEFAULT_PLATFORM: &str = "h200";
 
 /// Arguments of `init`.
 #[derive(Debug, Clone, clap::Args)]
