@@ -149,6 +149,36 @@ fn launch(number: usize, range: &str, arguments: &str) -> String {
 const RANGE: &str = r#""global": [64], "local": [8], "offset": null"#;
 const X: &str = r#"{"memory": 0, "bytes": 256}"#;
 
+/// Sizes that follow from an argument in all launches are written so.
+#[test]
+fn sizes_follow_arguments() {
+    let sized = |launches: [(u8, u8, usize); 2]| {
+        let folder = TempDir::new().unwrap();
+        let line = |(number, (n, items, bytes)): (usize, (u8, u8, usize))| {
+            let x = X.replace("256", &bytes.to_string());
+            let n = format!("{x}, {{\"value\": \"{n:02x}00000000000000\"}}");
+            launch(number, &RANGE.replace("64", &items.to_string()), &n)
+        };
+        let lines: String = launches.into_iter().enumerate().map(line).collect();
+        capture(folder.path(), SOURCE, &(lines + "{\"end\": 2}\n"));
+        let options = ["init", "--platform", "abstract-2023", "--from-capture", "c"];
+        let (status, out, err) = run(folder.path(), &options);
+        assert_eq!((status, &*err), (Some(0), ""), "{out}");
+        let problem = read(&folder.path().join("c/problems/k.json"));
+        let length = problem["kernel"]["arguments"][0]["length"].clone();
+        (problem["inputs"].clone(), problem["launch"]["global_size"][0].clone(), length)
+    };
+    let rounded = json!("ceil_div(n, 8) * 8");
+    assert_eq!(sized([(60, 64, 240), (125, 128, 500)]), (json!({ "n": 60 }), rounded, json!("n")));
+    let own = (json!({ "n": 8 }), json!("n"), json!("n"));
+    assert_eq!(sized([(8, 8, 32), (16, 16, 64)]), own);
+    let (_, global, length) = sized([(3, 64, 768), (5, 128, 2560)]);
+    assert_eq!((global, length), (json!("global_size_x"), json!("n * global_size_x")));
+    // One launch does not follow: it has one item more than whole groups need.
+    let (inputs, global, _) = sized([(60, 64, 240), (120, 128, 480)]);
+    assert_eq!((inputs, global), (json!({ "global_size_x": 64, "n": 60 }), json!("global_size_x")));
+}
+
 #[test]
 fn launches_of_several_sizes_become_one_problem() {
     let folder = TempDir::new().unwrap();
@@ -174,7 +204,10 @@ fn launches_of_several_sizes_become_one_problem() {
     let notes = ["captured: launches by size: 9 of 128, 1 of 64, 1 of 64_2"];
     assert_eq!(problem["notes"], json!(notes));
     let (_, out, _) = run(folder.path(), &["capture", "--list", "c"]);
-    assert!(out.contains("\nk             11      3        1280         0.050  128 / 8\n"), "{out}");
+    assert!(
+        out.contains("\nk             11      3        1280         0.050  128 / 8\n"),
+        "{out}"
+    );
     for (size, groups) in [("128", 16), ("64", 8)] {
         let tune = ["tune", "c/problems/k.json", "--size", size, "--json"];
         let (status, out, err) = run(folder.path(), &tune);
@@ -294,7 +327,10 @@ fn captures_that_are_damaged() {
     let wanted = "tickbound: ./Enqueue_2_rows/worksizes.txt: there is no such file; this last \
                   launch is left out\n";
     assert_eq!((status, &*err), (Some(0), wanted));
-    assert!(out.contains("\nscale          1      1        3328         0.005  3328 / 64\n"), "{out}");
+    assert!(
+        out.contains("\nscale          1      1        3328         0.005  3328 / 64\n"),
+        "{out}"
+    );
     std::fs::remove_dir_all(folder.path().join("Enqueue_2_rows")).unwrap();
     std::fs::remove_dir_all(folder.path().join("Enqueue_0_scale/Pre")).unwrap();
     let (status, _, err) = run(folder.path(), &["capture", "--list", "."]);
@@ -403,7 +439,10 @@ fn a_program_that_is_killed_and_one_that_forks() {
     let (status, ..) = run(folder.path(), &["capture", "-o", "b", "--", &program, "fork", "scale"]);
     assert_eq!(status, Some(7));
     let (_, out, err) = run(folder.path(), &["capture", "--list", "b"]);
-    assert!(out.contains("\nscale          6      2       19968         0.028  3328 / 64\n"), "{out}");
+    assert!(
+        out.contains("\nscale          6      2       19968         0.028  3328 / 64\n"),
+        "{out}"
+    );
     assert_eq!(err, "");
 }
 
@@ -477,5 +516,8 @@ queue.finish()
     let capture = ["capture", "-o", "c", "--", &python, "-c", text];
     assert_eq!(run(folder.path(), &capture).0, Some(0));
     let (_, out, _) = run(folder.path(), &["capture", "--list", "c"]);
-    assert!(out.contains("\ntwice          3      1         768         0.014  256 / 64\n"), "{out}");
+    assert!(
+        out.contains("\ntwice          3      1         768         0.014  256 / 64\n"),
+        "{out}"
+    );
 }

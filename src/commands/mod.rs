@@ -21,7 +21,6 @@ macro_rules! error {
 
 mod calibrate;
 mod capture;
-mod captured;
 mod certify;
 mod check;
 mod colour;
@@ -258,7 +257,7 @@ fn parsed() -> Result<Cli, clap::Error> {
 fn run(command: &Command) -> Result<Exit, CliError> {
     match command {
         Command::Init(args) => match &args.from_capture {
-            Some(folder) => captured::run(args, folder),
+            Some(folder) => capture::problems::run(args, folder),
             None => init::run(args),
         },
         Command::Capture(args) => capture::run(args),

@@ -15,10 +15,13 @@ use crate::draft::{Argument, Draft, element};
 use crate::error::ProposeError;
 use crate::launch::AXES;
 use crate::macros;
+use crate::share::in_brackets;
 
 /// Most named sizes: those of the most frequent launches.
 const MAX_SIZES: usize = 32;
 
+/// A number's value in each launch.
+type Column = Vec<i64>;
 /// Numbers as texts, by their names.
 type Numbers = IndexMap<String, String>;
 
@@ -68,10 +71,31 @@ pub(crate) fn take(draft: &mut Draft, signature: &KernelSignature) -> Result<(),
     if let Some((at, what)) = left.first() {
         draft.note(format!("captured: without {} distinct launches: {at}: {what}", left.len()));
     }
+    let texts = texts(draft, signature, (first, &all));
+    // Inputs of value 0 are not open.
+    draft.wishes.inputs.clone_from(&draft.inputs);
+    sizes(draft, &all);
+    launch(draft, dimensions, &texts, all.iter().all(|(n, _)| n.contains_key("local_size_x")));
+    arguments(draft, signature, &texts, &kernel.launches[0]);
+    Ok(())
+}
+
+/// The numbers of the most frequent launch as texts. Those of a launch that differ follow from
+/// arguments, or are inputs.
+fn texts(
+    draft: &mut Draft,
+    signature: &KernelSignature,
+    (first, all): (&Numbers, &[(Numbers, u64)]),
+) -> Numbers {
     let value = |name: &String| {
         signature.parameters.iter().find(|p| p.name == *name && p.ty.by == Some(By::Value))
     };
     let (mut texts, mut differ) = (first.clone(), Vec::new());
+    let column = |name: &String| {
+        all.iter().map(|(numbers, _)| numbers.get(name)?.parse().ok()).collect::<Option<Column>>()
+    };
+    let whole = texts.keys().filter(|name| value(name).is_some());
+    let mut known = whole.filter_map(|name| Some((name.clone(), column(name)?))).collect_vec();
     for (name, text) in &mut texts {
         let same = all.iter().all(|(other, _)| other.get(name) == Some(text));
         let is_real = |p: &KernelParameter| element(&p.ty).is_some_and(ElementType::is_real);
@@ -80,21 +104,43 @@ pub(crate) fn take(draft: &mut Draft, signature: &KernelSignature) -> Result<(),
         } else if value(name).is_some()
             || !same && all.iter().all(|(other, _)| other.contains_key(name))
         {
+            let local = name.strip_prefix("global").and_then(|d| column(&format!("local{d}")));
+            let own = column(name).filter(|_| value(name).is_none());
             let number = text.parse().unwrap_or_default();
-            draft.inputs.entry(name.clone()).or_insert(number);
-            text.clone_from(name);
+            let expression = own.as_ref().and_then(|own| expressed(own, &known, local.as_ref()));
+            *text = expression.unwrap_or_else(|| {
+                draft.inputs.entry(name.clone()).or_insert(number);
+                name.clone()
+            });
+            known.extend(own.map(|own| (text.clone(), own)));
         }
     }
     if !differ.is_empty() {
         let differ = differ.join(", ");
         draft.note(format!("captured: launches differ in {differ}; this is the most frequent one"));
     }
-    // Inputs of value 0 are not open.
-    draft.wishes.inputs.clone_from(&draft.inputs);
-    sizes(draft, &all);
-    launch(draft, dimensions, &texts, all.iter().all(|(n, _)| n.contains_key("local_size_x")));
-    arguments(draft, signature, &texts, &kernel.launches[0]);
-    Ok(())
+    texts
+}
+
+/// What a number is in all launches, over others: one of them, that rounded up to whole groups, or
+/// a product of two.
+fn expressed(own: &Column, known: &[(String, Column)], local: Option<&Column>) -> Option<String> {
+    let equal = |value: &dyn Fn(usize) -> Option<i64>| {
+        (0..own.len()).all(|launch| value(launch) == Some(own[launch]))
+    };
+    let alone = known.iter().find(|(_, other)| equal(&|i| Some(other[i])));
+    let rounded = || {
+        let local = local.filter(|local| local.iter().all_equal())?;
+        let whole = |n: i64, of: i64| n.checked_add(of - 1)?.div_euclid(of).checked_mul(of);
+        let (name, _) = known.iter().find(|(_, other)| equal(&|i| whole(other[i], local[i])))?;
+        Some(format!("ceil_div({name}, {0}) * {0}", local[0]))
+    };
+    let product = || {
+        let mut pairs = known.iter().array_combinations();
+        let both = pairs.find(|[(_, a), (_, b)]| equal(&|i| a[i].checked_mul(b[i])));
+        both.map(|[(a, _), (b, _)]| format!("{} * {}", in_brackets(a), in_brackets(b)))
+    };
+    alone.map(|(name, _)| name.clone()).or_else(rounded).or_else(product)
 }
 
 /// The arguments, and which of them are one buffer.

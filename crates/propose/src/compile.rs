@@ -19,7 +19,8 @@ use tickbound_opencl::{ReadError, ReadRequest, ReaderSetup, Symbol, extract};
 use crate::domain::{self, one_of};
 use crate::draft::Draft;
 use crate::error::ProposeError;
-use crate::macros::{conversions, declare, of_host, reserved, vector};
+use crate::macros::{conversions, declare, of_host, vector};
+use crate::names::reserved;
 
 /// Most rounds of compiling and naming what is missing.
 const MAX_ROUNDS: usize = 16;
@@ -199,9 +200,9 @@ impl Compiler<'_> {
         }
     }
 
-    /// Defines what the source only asks for, if all but `left` of these names have a meaning then, or, if there are
-    /// none, if it has the kernel or names without a meaning. What the host names comes first, and
-    /// what would do as well is noted.
+    /// Defines what the source only asks for, if all but `left` of these names have a meaning then;
+    /// without names, if it has the kernel or names without a meaning. What the host names comes
+    /// first, and what would do as well is noted.
     fn switch(&self, draft: &mut Draft, wanted: &[String], left: usize) -> bool {
         let macros = self.outline.macros.iter();
         let asked = macros.filter(|(_, m)| m.asked && !m.defined && m.default.is_none());

@@ -2,7 +2,7 @@
 //!
 //! Nothing is compiled or run. What is read are the ways in which hosts state macros:
 //!
-//! * the compiler's options in texts: `"-D WG=64"`, `"-D T=%s"`, `"-D N=" + to_string(n)`, `"-D HALF"`
+//! * the compiler's options in texts: `"-D WG=64"`, `"-D T=%s"`, `"-D N=" + to_string(n)`
 //! * directives in texts: `"#define WG 64\n"`
 //! * a call or a subscript of a word with `define` in it: `defines["WG"] = 64`, `define(WG, 64)`
 //! * a name before a list of numbers, as tuners have them: `{"WG", {64, 128}}`
@@ -17,7 +17,7 @@ use indexmap::IndexMap;
 use itertools::Itertools;
 
 use crate::error::ProposeError;
-use crate::macros::reserved;
+use crate::names::reserved;
 
 /// Most files of a host.
 const MAX_FILES: usize = 20_000;

@@ -10,7 +10,7 @@ use tickbound_opencl::outline::{Macro, Outline, Stands};
 use crate::domain;
 use crate::draft::Draft;
 use crate::host::HostMacro;
-use crate::names::{Role, role, small};
+use crate::names::{Role, reserved, role, small};
 
 /// Why a macro has the values it has, where neither its name nor the source states more.
 pub(crate) const GUESS: &str = "a guess";
@@ -68,11 +68,6 @@ fn paths(draft: &mut Draft, outline: &Outline) {
             None => {}
         }
     }
-}
-
-/// Whether a name is one of compilers.
-pub(crate) fn reserved(name: &str) -> bool {
-    ["__", "cl_", "CL_"].iter().any(|start| name.starts_with(start))
 }
 
 /// Adds a macro as a parameter, or as an input if it is a size; what the host states of it comes

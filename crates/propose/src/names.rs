@@ -98,6 +98,11 @@ pub fn small(name: &str) -> Option<i64> {
     SMALL.iter().find(|(names, _)| names.split(' ').any(has)).map(|(_, value)| *value)
 }
 
+/// Whether a name is one of compilers.
+pub(crate) fn reserved(name: &str) -> bool {
+    ["__", "cl_", "CL_"].iter().any(|start| name.starts_with(start))
+}
+
 /// Whether a number of this name may be how far rows are apart.
 pub fn is_stride(name: &str) -> bool {
     words(name).iter().any(|word| word == "STRIDE")

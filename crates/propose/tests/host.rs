@@ -10,7 +10,7 @@ use tickbound_propose::host::HostSources;
 
 use super::{of_file, wishes};
 
-/// The kernel part, the parameters and the inputs of a proposal for a kernel beside these files of a
+/// The macros, the parameters and the inputs of a proposal for a kernel beside these files of a
 /// host.
 fn proposed(kernel: &str, host: &[(&str, &str)]) -> [Value; 3] {
     let folder = tempfile::tempdir().unwrap();
@@ -79,7 +79,8 @@ fn files_that_name_the_kernel_come_first() {
     let twice = "int d = 3; int d = 5; build(\"-D T=float -D CONVERT=%s -D DELTA=\" << d);";
     assert_eq!(proposed(SUM, &[("c.c", twice)])[0]["DELTA"], json!(1));
     // A size of the host is a size.
-    let kernel = "__kernel void sum(__global float *a) { if (get_global_id(0) < N) a[get_global_id(0)] = 1; }";
+    let kernel = "__kernel void sum(__global float *a) \
+         { if (get_global_id(0) < N) a[get_global_id(0)] = 1; }";
     assert_eq!(proposed(kernel, &[("d.c", "\"-D N=500\"")])[2], json!({ "N": 500 }));
 }
 
@@ -87,7 +88,8 @@ fn files_that_name_the_kernel_come_first() {
 /// macros with arguments are the host's.
 #[test]
 fn switches_and_folders_of_the_host() {
-    let kernel = "#ifdef A_BIT\n#define V 1\n#elif defined B_BIT\n#define V 2\n#else\n#error none\n#endif\n\
+    let kernel = "#ifdef A_BIT\n#define V 1\n#elif defined B_BIT\n#define V 2\n#else\n#error none\n\
+         #endif\n\
          __kernel void sum(__global float *a) { a[get_global_id(0)] = V; }";
     assert_eq!(proposed(kernel, &[("m.c", r#"x = { "B_BIT" };"#)])[0], json!({ "B_BIT": 1 }));
     assert_eq!(proposed(kernel, &[("m.c", "")])[0], json!({ "A_BIT": 1 }));

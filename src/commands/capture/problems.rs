@@ -6,13 +6,13 @@ use tickbound_device::platform::shipped;
 use tickbound_input::message::suggest;
 use tickbound_propose::capture::{self, CapturedKernel};
 
-use super::exit::{CliError, Exit};
-use super::init::{self, InitArgs};
-use super::output::save;
-use super::stop;
+use crate::commands::exit::{CliError, Exit};
+use crate::commands::init::{self, InitArgs};
+use crate::commands::output::save;
+use crate::commands::stop;
 
 /// Writes a problem file for each kernel of a capture, or for those of a name.
-pub(super) fn run(args: &InitArgs, folder: &Path) -> Result<Exit, CliError> {
+pub(in crate::commands) fn run(args: &InitArgs, folder: &Path) -> Result<Exit, CliError> {
     let capture = capture::read(folder)?;
     capture.notes.iter().for_each(|note| note!("tickbound: {note}"));
     let wanted = |kernel: &&CapturedKernel| args.kernel.as_ref().is_none_or(|n| *n == kernel.name);
