@@ -16,7 +16,6 @@ import csv
 import json
 import pathlib
 import re
-import shutil
 import subprocess
 import tempfile
 import time
@@ -147,8 +146,12 @@ def project(tickbound, folder, fields):
     counts, reasons = collections.Counter(), collections.Counter()
     for source in map(pathlib.Path, paths(pattern)):
         with tempfile.TemporaryDirectory() as scratch:
+            for other in [*source.parent.glob("*" + source.suffix), source]:
+                # CLBlast's kernels are texts of C++.
+                text = other.read_text(errors="replace")
+                text = re.sub(r'^(R"\(|\)")$', "", text, flags=re.M)
+                (pathlib.Path(scratch) / (other.stem + ".cl")).write_text(text)
             copy = pathlib.Path(scratch) / (source.stem + ".cl")
-            shutil.copy(source, copy)
             beside = [*given, "--include", str(source.parent)]
             for entry in entries(tickbound, copy, beside):
                 wrong, answers, launch = proposed(tickbound, copy, entry, beside)

@@ -215,6 +215,9 @@ fn kernels_in_opencl() {
     };
     let options = with(json!({ "WG": "WG", "HALF": "n / 2", "T": { "text": "int" } }));
     assert_eq!(options.unwrap(), json!(["-cl-std=CL1.2", "-DHALF=32", "-DT=int"]));
+    // Macros with arguments have a text.
+    let options = with(json!({ "M2S(x)": { "text": "#x" }, "ADD(a,b)": { "text": "(a+b)" } }));
+    assert_eq!(options.unwrap(), json!(["-cl-std=CL1.2", "-DM2S(x)=#x", "-DADD(a,b)=(a+b)"]));
     assert_eq!(
         with(json!({ "W": "WG * 2" })).unwrap_err().to_string(),
         "kernel.defines.W: T1 has no place for a macro that is `WG * 2`; make it a parameter of \

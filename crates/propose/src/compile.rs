@@ -19,7 +19,7 @@ use tickbound_opencl::{ReadError, ReadRequest, ReaderSetup, Symbol, extract};
 use crate::domain::{self, one_of};
 use crate::draft::Draft;
 use crate::error::ProposeError;
-use crate::macros::{conversions, declare, of_host, vector};
+use crate::macros::{conversions, declare, hosted, vector};
 use crate::names::reserved;
 
 /// Most rounds of compiling and naming what is missing.
@@ -188,7 +188,7 @@ impl Compiler<'_> {
             return Ok(true);
         }
         // What is called may follow from a type without a meaning.
-        let typed = of_host(draft, &called)
+        let typed = hosted(draft, &called)
             || declare(draft, self.outline, (&[], types))
             || conversions(draft, &called);
         match (typed, error) {

@@ -7,6 +7,9 @@
 //! * a call or a subscript of a word with `define` in it: `defines["WG"] = 64`, `define(WG, 64)`
 //! * a name before a list of numbers, as tuners have them: `{"WG", {64, 128}}`
 //!
+//! Files that a list names before the kernel's source, `{ops_cl_src, sum_cl_src}` or `{"ops.cl",
+//! "sum.cl"}`, stand before it.
+//!
 //! A value that the host computes is a constant of the host if one has its name (`const int WG =
 //! 64`), else it is unknown. Where files name the kernel's source or function, they come first.
 
@@ -52,6 +55,8 @@ struct HostFile {
     /// All names, and texts.
     words: BTreeSet<String>,
     macros: IndexMap<String, HostMacro>,
+    /// Kernels' sources that a list has beside each other, without endings, and its place.
+    lists: Vec<(Vec<String>, String)>,
 }
 
 /// A file's name, and its tokens with their lines.
@@ -104,6 +109,15 @@ impl HostSources {
     /// Whether a file has a name, also as a text.
     pub(crate) fn mentions(&self, name: &str) -> bool {
         self.files.iter().any(|file| file.words.contains(name) || file.macros.contains_key(name))
+    }
+
+    /// The names of the sources, without endings, that a host puts before this one; and where.
+    pub(crate) fn before(&self, source: &str) -> Option<(&[String], &str)> {
+        let stem = source.split('.').next()?;
+        self.files.iter().flat_map(|file| &file.lists).find_map(|(names, place)| {
+            let at = names.iter().position(|name| name == stem)?;
+            (at > 0).then_some((&names[..at], place.as_str()))
+        })
     }
 
     /// What is stated for a kernel: by files that name its source or its function, else by any.
@@ -284,6 +298,8 @@ impl HostFile {
                 own.state(name, value, format!("{file}:{line}"));
             }
             own.words.insert(word.clone());
+            own.lists
+                .extend(sources_after(&tokens[i..]).map(|list| (list, format!("{file}:{line}"))));
         }
         own
     }
@@ -368,6 +384,27 @@ fn listed<'t>(name: &'t str, after: &[(Token, usize)]) -> Vec<(&'t str, Token)> 
         }
     }
     Vec::new()
+}
+
+/// Two or more sources with commas between: names or texts that end with `.cl`, `_cl` or `_cl_src`.
+fn sources_after(tokens: &[(Token, usize)]) -> Option<Vec<String>> {
+    let source = |(token, _): &(Token, usize)| {
+        let (Token::Word(name) | Token::Text(name)) = token else { return None };
+        let name = name.rsplit('/').next()?;
+        let name = name.strip_suffix("_src").unwrap_or(name);
+        name.strip_suffix(".cl").or(name.strip_suffix("_cl")).map(str::to_owned)
+    };
+    let between =
+        |pair: &&[(Token, usize)]| matches!(pair.get(1), None | Some((Token::Sign(','), _)));
+    let mut all: Vec<String> = Vec::new();
+    for pair in tokens.chunks(2) {
+        let Some(name) = source(&pair[0]) else { break };
+        all.push(name);
+        if !between(&pair) {
+            break;
+        }
+    }
+    (all.len() > 1).then_some(all)
 }
 
 /// The name and the value of `(NAME, VALUE)` and `["NAME"] = VALUE`.

@@ -103,8 +103,10 @@ pub fn propose(
     setup: &ReaderSetup<'_>,
 ) -> Result<Proposal, ProposeError> {
     let folder = path.parent().unwrap_or(Path::new(""));
+    let (wishes, said) = &with_sources_before(path, folder, wishes);
     let outline = outline(path, folder, wishes)?;
     let mut draft = Draft::new(path, wishes, &outline)?;
+    said.iter().for_each(|said| draft.note(said.clone()));
     captured::macros(&mut draft, &outline)?;
     let kernels = compile::until_it_compiles(&mut draft, path, &outline, setup)?;
     let kernel = chosen(path, wishes, kernels)?;
@@ -140,6 +142,21 @@ pub fn propose(
     };
     let outputs = draft.outputs.clone();
     Ok(Proposal { problem: draft.value(), notes: draft.all_notes(), fault, kernel, outputs })
+}
+
+/// The wishes with the sources beside the kernel's that a host puts before it, and a note of that.
+fn with_sources_before(path: &Path, folder: &Path, wishes: &Wishes) -> (Wishes, Option<String>) {
+    let mut wishes = wishes.clone();
+    let host = wishes.host.clone();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let Some((names, place)) = host.before(&name) else { return (wishes, None) };
+    let files = names.iter().map(|name| format!("{name}.cl"));
+    let new = |file: &String| folder.join(file).is_file() && !wishes.before.contains(file);
+    let files = files.filter(new).collect_vec();
+    let note = format!("before: {}, as {place} has it", files.join(", "));
+    let said = (!files.is_empty()).then_some(note);
+    wishes.before.extend(files);
+    (wishes, said)
 }
 
 /// What directives and words of the source and the files before it mention.

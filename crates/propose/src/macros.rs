@@ -129,7 +129,7 @@ fn stated_text(draft: &mut Draft, name: &str, stated: &HostMacro) -> bool {
 
 /// Functions that are called and that the host defines as macros: by its text, or as nothing around
 /// their argument where the host chooses a conversion. False if nothing is new.
-pub(crate) fn of_host(draft: &mut Draft, called: &[String]) -> bool {
+pub(crate) fn hosted(draft: &mut Draft, called: &[String]) -> bool {
     let host = Rc::clone(&draft.host);
     let open = called.iter().filter(|name| !draft.knows(name)).collect_vec();
     let mut any = false;

@@ -117,6 +117,37 @@ fn switches_and_folders_of_the_host() {
     );
 }
 
+/// Sources that a list names before the kernel's stand before it.
+#[test]
+fn sources_before_the_kernel() {
+    let folder = tempfile::tempdir().unwrap();
+    let before = |host: &str| {
+        fs::write(folder.path().join("ops.cl"), "float twice(float x) { return 2 * x; }\n")
+            .unwrap();
+        fs::write(
+            folder.path().join("k.cl"),
+            "__kernel void k(__global float *a) { *a = twice(3); }",
+        )
+        .unwrap();
+        fs::write(folder.path().join("host.cpp"), host).unwrap();
+        let mut sources = HostSources::default();
+        sources.add(folder.path()).unwrap();
+        let wishes = Wishes { host: Rc::new(sources), ..wishes() };
+        let proposal = of_file(&folder.path().join("k.cl"), &wishes);
+        proposal.map(|proposal| (proposal.problem["kernel"]["opencl"].clone(), proposal.notes))
+    };
+    for list in ["{{ops_cl_src, k_cl_src}}", r#"load({"kernels/ops.cl", "kernels/k.cl"})"#] {
+        let (files, notes) = before(list).unwrap();
+        assert_eq!(files, json!(["ops.cl", "k.cl"]), "{list}");
+        assert!(notes.contains(&"before: ops.cl, as host.cpp:1 has it".to_owned()), "{notes:?}");
+    }
+    // A file that is not there, and one that comes later.
+    for list in ["{none_cl_src, k_cl_src}", "{k_cl_src, ops_cl_src}", "ops_cl_src; k_cl_src"] {
+        let error = before(list).unwrap_err().to_string();
+        assert!(error.contains("nothing defines `twice`"), "{error}");
+    }
+}
+
 #[test]
 fn folders_without_sources_are_refused() {
     let folder = tempfile::tempdir().unwrap();
