@@ -179,7 +179,8 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
     };
     let progress = Progress::new(&format!("reading {}", args.source().display()));
     let mut host = HostSources::default();
-    args.host.iter().try_for_each(|folder| host.add(folder))?;
+    let setup = setup()?;
+    args.host.iter().try_for_each(|folder| host.add(folder, &setup))?;
     let wishes = Wishes {
         entry: args.entry.clone(),
         before: args.before.iter().map(|path| beside(args, path)).collect(),
@@ -193,7 +194,7 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
         host: Rc::new(host),
         captured: args.captured.clone(),
     };
-    let mut proposal = propose(args.source(), &wishes, &platforms::find, &setup()?)?;
+    let mut proposal = propose(args.source(), &wishes, &platforms::find, &setup)?;
     drop(progress);
     proposal.notes.extend(why);
     // A reference is for what `measure` can run.

@@ -65,7 +65,10 @@ impl Default for ReaderSetup<'_> {
 
 impl ReaderSetup<'_> {
     /// An error if the reading is to end.
-    pub(crate) fn go_on(&self, name: &str) -> Read<()> {
+    ///
+    /// # Errors
+    /// `interrupt` is true.
+    pub fn go_on(&self, name: &str) -> Read<()> {
         match self.interrupt.load(Ordering::Relaxed) {
             true => Err(ReadError::Stopped { name: name.to_owned() }),
             false => Ok(()),

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 use itertools::Itertools;
+use tickbound_opencl::ReaderSetup;
 
 use crate::error::ProposeError;
 use crate::names::reserved;
@@ -75,8 +76,8 @@ impl HostSources {
     /// Reads the sources in a folder and its subfolders, and adds them.
     ///
     /// # Errors
-    /// There is no such folder, it cannot be read, or it has too many files.
-    pub fn add(&mut self, folder: &Path) -> Result<(), ProposeError> {
+    /// There is no such folder, it cannot be read, it has too many files, or the setup ends it.
+    pub fn add(&mut self, folder: &Path, setup: &ReaderSetup<'_>) -> Result<(), ProposeError> {
         let refused = |what: String| ProposeError::Wish {
             option: "--host",
             text: folder.display().to_string(),
@@ -91,6 +92,7 @@ impl HostSources {
         }
         let mut read: Vec<HostText> = Vec::new();
         for path in paths {
+            setup.go_on(&path.display().to_string())?;
             let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
             // A file that is no text states nothing.
             let text = tickbound_input::text(&path).unwrap_or_default();

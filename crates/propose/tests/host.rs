@@ -5,6 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use serde_json::{Value, json};
+use tickbound_opencl::ReaderSetup;
 use tickbound_propose::Wishes;
 use tickbound_propose::host::HostSources;
 
@@ -22,7 +23,7 @@ fn proposed(kernel: &str, host: &[(&str, &str)]) -> [Value; 3] {
         fs::write(file, text).unwrap();
     }
     let mut sources = HostSources::default();
-    sources.add(&folder.path().join("host")).unwrap();
+    sources.add(&folder.path().join("host"), &ReaderSetup::default()).unwrap();
     let wishes = Wishes { host: Rc::new(sources), ..wishes() };
     let proposal = of_file(&path, &wishes).unwrap();
     assert_eq!(proposal.fault, None, "{kernel}");
@@ -104,7 +105,7 @@ fn switches_and_folders_of_the_host() {
     fs::write(folder.path().join("sum.cl"), included).unwrap();
     fs::write(folder.path().join("m.c"), host[0].1).unwrap();
     let mut sources = HostSources::default();
-    sources.add(folder.path()).unwrap();
+    sources.add(folder.path(), &ReaderSetup::default()).unwrap();
     let wishes = Wishes { host: Rc::new(sources), include: vec![".".to_owned()], ..wishes() };
     let proposal = of_file(&folder.path().join("sum.cl"), &wishes).unwrap();
     assert_eq!(proposal.fault, None);
@@ -131,7 +132,7 @@ fn sources_before_the_kernel() {
         .unwrap();
         fs::write(folder.path().join("host.cpp"), host).unwrap();
         let mut sources = HostSources::default();
-        sources.add(folder.path()).unwrap();
+        sources.add(folder.path(), &ReaderSetup::default()).unwrap();
         let wishes = Wishes { host: Rc::new(sources), ..wishes() };
         let proposal = of_file(&folder.path().join("k.cl"), &wishes);
         proposal.map(|proposal| (proposal.problem["kernel"]["opencl"].clone(), proposal.notes))
@@ -152,7 +153,9 @@ fn sources_before_the_kernel() {
 fn folders_without_sources_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("data.bin"), [0xff, 0]).unwrap();
-    let refused = |path: &Path| HostSources::default().add(path).unwrap_err().to_string();
+    let refused = |path: &Path| {
+        HostSources::default().add(path, &ReaderSetup::default()).unwrap_err().to_string()
+    };
     let text = refused(folder.path());
     assert!(text.ends_with("it has no sources of a host program; name another"), "{text}");
     let text = refused(&folder.path().join("none"));
@@ -162,5 +165,5 @@ fn folders_without_sources_are_refused() {
     fs::write(folder.path().join("b.c"), "\"-D ").unwrap();
     fs::write(folder.path().join("c.c"), "\"-D A=\\").unwrap();
     fs::write(folder.path().join("d.c"), "/* \"-D B=1\" define(").unwrap();
-    HostSources::default().add(folder.path()).unwrap();
+    HostSources::default().add(folder.path(), &ReaderSetup::default()).unwrap();
 }
