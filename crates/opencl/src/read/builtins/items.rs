@@ -11,7 +11,7 @@ use crate::steps::Dependence;
 /// Launches are taken to have less than this in each dimension.
 const MAX_ITEMS: i64 = 1 << 31;
 /// Groups are taken to have at most this in each dimension.
-const MAX_LOCAL: i64 = 1 << 16;
+pub(super) const MAX_LOCAL: i64 = 1 << 16;
 
 impl<'a> Reader<'a> {
     /// `get_local_id` and the like.
@@ -48,7 +48,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Ids of all dimensions in one number.
-    fn linear(
+    pub fn linear(
         &mut self,
         id: fn(&mut Self, usize) -> Poly,
         size: fn(&mut Self, usize) -> Poly,
@@ -69,12 +69,12 @@ impl<'a> Reader<'a> {
         self.terms.name(&format!("${name}_{d}"), range, depends, upper.into_iter().collect())
     }
 
-    fn local_id(&mut self, d: usize) -> Poly {
+    pub fn local_id(&mut self, d: usize) -> Poly {
         let size = self.local_size(d);
         self.named("lid", d, (0, MAX_LOCAL - 1), Some(size))
     }
 
-    fn local_size(&mut self, d: usize) -> Poly {
+    pub fn local_size(&mut self, d: usize) -> Poly {
         if let Some(size) = self.terms.local_sizes.get(&d).cloned() {
             self.dimensions = self.dimensions.max(d + 1);
             return size;
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
         self.named("groups", d, (1, MAX_ITEMS), None)
     }
 
-    fn global_id(&mut self, d: usize) -> Poly {
+    pub fn global_id(&mut self, d: usize) -> Poly {
         let (group, local, lid) = (self.group_id(d), self.local_size(d), self.local_id(d));
         let first = self.terms.mul(&group, &local);
         self.terms.add(&first, &lid)
