@@ -174,10 +174,7 @@ impl ReadError {
     /// Whether an answer in the problem file lifts it.
     pub(crate) fn is_question(&self) -> bool {
         use ReadError::{Bodiless, Differing, Unbounded, Unsided};
-        matches!(
-            self,
-            Unbounded { .. } | Unsided { .. } | Differing { .. } | Bodiless { .. }
-        )
+        matches!(self, Unbounded { .. } | Unsided { .. } | Differing { .. } | Bodiless { .. })
     }
 
     /// A fault of a file or of this machine.

@@ -186,7 +186,9 @@ fn read_image(object: &mut Object<'_>, scope: &Scope) -> Result<Vec<Expr>, Model
     let Some(field) = object.take("image") else { return Ok(Vec::new()) };
     let sizes = field.array()?;
     if !(1..=3).contains(&sizes.len()) {
-        return Err(field.expected("the texels in each of one to three dimensions, [width, height]"));
+        return Err(
+            field.expected("the texels in each of one to three dimensions, [width, height]")
+        );
     }
     sizes.iter().map(|f| scope.expression(&f.path, &f.expression()?)).collect()
 }

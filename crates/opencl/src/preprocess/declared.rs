@@ -93,6 +93,21 @@ pub(super) fn declarations(text: &str) -> String {
     }
 }
 
+/// Components `sg` to `sv` of Qualcomm's vectors of 32, which no other compiler knows, by number.
+pub(super) fn numbered(text: &str) -> String {
+    let mut parts = text.split(".s");
+    let mut all = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let mut chars = part.chars();
+        let component = chars.next().and_then(|c| c.to_digit(32)).filter(|digit| *digit >= 16);
+        match component.filter(|_| !chars.as_str().starts_with(is_word)) {
+            Some(digit) => all += &format!("[{digit}]{}", chars.as_str()),
+            None => all += &format!(".s{part}"),
+        }
+    }
+    all
+}
+
 /// The declarations of one function for a type; none where there are none.
 fn declaration(name: &str, (ty, width): (&str, &str), declared: &str) -> String {
     let block = name.contains("_block_");

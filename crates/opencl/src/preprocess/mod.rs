@@ -189,7 +189,11 @@ impl<'r> Expander<'r> {
         let mut body = files.tidy(&unroll::unmarked(said));
         body += &required_group(&body, &self.request.entry).unwrap_or_default();
         body += &required_sub_group(&body, &self.request.entry).unwrap_or_default();
-        body.insert_str(0, &declared::declarations(&body));
+        let declarations = declared::declarations(&body);
+        if declarations.contains("ext_vector_type(32)") {
+            body = declared::numbered(&body);
+        }
+        body.insert_str(0, &declarations);
         let text = text::declare(&body, &self.open, |name| self.value(name, values));
         Expanded { text, open: self.open.clone(), asked, unroll }
     }

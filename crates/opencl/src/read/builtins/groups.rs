@@ -9,8 +9,8 @@ use super::super::symbolic::Poly;
 use super::super::types::{is_real, parts, width};
 use super::super::value::ReadValue;
 use super::super::{Read, Reader};
-use super::{Call, lists};
 use super::items::MAX_LOCAL;
+use super::{Call, lists};
 use crate::ast::{CExpr, SourcePlace, Type};
 use crate::preprocess::REQUIRED_SUB_GROUP;
 use crate::steps::{Arithmetic, Dependence};
@@ -181,12 +181,7 @@ impl<'a> Reader<'a> {
 
     /// `intel_sub_group_block_read4` and the like: component k of an item is an element, k times
     /// the size of a sub-group behind; of an image it is in row k.
-    fn block(
-        &mut self,
-        store: bool,
-        arguments: &'a [CExpr],
-        e: &'a CExpr,
-    ) -> Read<ReadValue> {
+    fn block(&mut self, store: bool, arguments: &'a [CExpr], e: &'a CExpr) -> Read<ReadValue> {
         let [place, rest @ ..] = arguments else { return Ok(ReadValue::other(Dependence::Data)) };
         let (element, lanes) = parts(match rest.last() {
             Some(data) if store => &data.ty,

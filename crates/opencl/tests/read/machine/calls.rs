@@ -50,8 +50,10 @@ impl<'u> Machine<'u> {
             }
             _ if name.starts_with("read_image") => self.through(Value::Memory(GLOBAL), false),
             _ if name.starts_with("write_image") => self.through(Value::Memory(GLOBAL), true),
-            ("vload4" | "vload2", ..) => self.through(values[1], false),
-            ("vstore4" | "vstore2", ..) => self.through(values[2], true),
+            ("vload4" | "vload2" | "vload_half" | "vload_half4", ..) => {
+                self.through(values[1], false)
+            }
+            ("vstore4" | "vstore2" | "vstore_half4", ..) => self.through(values[2], true),
             ("atomic_add" | "atomic_inc", ..) => {
                 if let Value::Memory(space) = values[0] {
                     *self.counts.atomics.entry(space).or_default() += 1;
@@ -101,7 +103,9 @@ impl<'u> Machine<'u> {
         }
         // What all items have. A program whose counts depend on what some have is refused.
         match first {
-            Some(Value::Int(own)) if all(name, &["_any", "_all"]) => Value::Int(i64::from(own != 0)),
+            Some(Value::Int(own)) if all(name, &["_any", "_all"]) => {
+                Value::Int(i64::from(own != 0))
+            }
             Some(own @ Value::Int(_)) if all(name, &["_broadcast", "_shuffle", "_max"]) => own,
             _ => self.drawn(&e.ty),
         }
