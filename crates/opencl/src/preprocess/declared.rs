@@ -1,6 +1,6 @@
 //! Functions of vendors that clang's headers do not declare, and bodies of asynchronous copies.
 //!
-//! What a source uses of them stands in front of its text, so that it compiles without the
+//! What a source uses of them comes before its text, so that it compiles without the
 //! headers of any device.
 
 use itertools::Itertools;
@@ -62,7 +62,7 @@ const LOOP: &str = "\
 /// Components that types have.
 const WIDTHS: [&str; 6] = ["", "2", "3", "4", "8", "16"];
 
-/// The declarations for what a text uses, each in a line of its own; empty for most texts.
+/// The declarations for what a text uses, one a line; empty for most texts.
 pub(super) fn declarations(text: &str) -> String {
     let mut all = String::new();
     if text.contains("_QCOM") {

@@ -30,7 +30,11 @@ impl<'a> Reader<'a> {
         self.state.values.extend(values);
         let outer = self.state.returned.take();
         if &*function.at.file == DECLARED {
-            let ((), mut nodes) = self.capture(|r| r.run_function(function))?;
+            let walked = self.capture(|r| r.run_function(function));
+            let ((), mut nodes) = walked.map_err(|error| match error {
+                ReadError::Source { what, fix, .. } => ReadError::at(&e.at, what, fix),
+                error => error,
+            })?;
             nodes::put_at(&mut nodes, &e.at);
             self.append(nodes);
         } else {

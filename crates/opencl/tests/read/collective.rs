@@ -53,7 +53,7 @@ fn prices() {
         ("arm_dot((char4)(n), (char4)(1))", "1 IntegerMultiply"),
         (
             "intel_sub_group_block_read2((global uint *)a)",
-            "load global a 4 items [mixed]; load global a 4 items [mixed]",
+            "load global a 4 items irregular; load global a 4 items irregular",
         ),
         ("read_imagef(line, n)", "load global line 4x4 items [0]"),
         ("read_imageui(line, (int)get_global_id(0))", "load global line 4x4 items [4]"),
@@ -68,9 +68,14 @@ fn prices() {
         ),
         ("get_image_width(in) * get_image_height(out)", "1 IntegerMultiply"),
     ];
+    let mut faults = Vec::new();
     for (call, price) in table {
-        assert_eq!(shown(&format!("{call};")), price, "{call}");
+        let own = shown(&format!("{call};"));
+        if own != price {
+            faults.push(format!("{call}: {own}"));
+        }
     }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 /// The size of sub-groups is that of the attribute, which may be a macro, or of the platform.
@@ -93,7 +98,7 @@ fn sizes() {
     let mut case = collective("sub_group_reduce_add(n); a[0] = get_max_sub_group_size();");
     case.text = format!("__attribute__((intel_reqd_sub_group_size(SG))) {}", case.text);
     case.symbols.push(("SG", 8, 32));
-    let larger = "3 + (8 < SG) + (16 < SG)";
+    let larger = "(SG > 8) + (SG > 16) + 3";
     let steps = "1 Shuffle; 1 Integer; store global a 4 items [0]";
     assert_eq!(plain(&case), format!("repeat {larger}; {steps}"));
 }

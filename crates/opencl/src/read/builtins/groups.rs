@@ -48,7 +48,7 @@ const FORMS: [&str; 4] = ["non_uniform_", "clustered_", "inverse_", "logical_"];
 /// Powers of two that the size of a sub-group may be.
 const SIZES: std::ops::Range<u32> = 0..7;
 
-/// Items of a sub-group where neither the kernel nor the platform says how many there are.
+/// Items of a sub-group where neither the kernel nor the platform states how many there are.
 const SUB_GROUP: i64 = 32;
 
 impl<'a> Reader<'a> {
@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Items of a sub-group: as an attribute of the kernel says, else those of a warp.
+    /// Items of a sub-group: as an attribute of the kernel requires, else those of a warp.
     fn sub_group_size(&mut self) -> Read<Poly> {
         let unit = self.unit;
         let required = unit.globals.iter().find(|global| global.name == REQUIRED_SUB_GROUP);

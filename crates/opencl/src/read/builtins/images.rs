@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         Ok(all)
     }
 
-    /// What a function tells of an image.
+    /// The number that a function gives of an image.
     fn image_number(&mut self, what: &str, image: &ReadValue, e: &CExpr) -> ReadValue {
         let ReadValue::Pointer(Pointer { target: Target::Memory(_, name), .. }) = image else {
             return self.unknown(&e.ty, Dependence::Uniform);

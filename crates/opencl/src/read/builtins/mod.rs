@@ -89,18 +89,16 @@ impl<'a> Reader<'a> {
                 return Ok(value);
             }
         }
-        match REFUSED.iter().find(|(start, ..)| name.starts_with(start)) {
-            Some((_, what, fix)) => {
-                Err(ReadError::at(&e.at, format!("{what} ({name}) is not read"), *fix))
-            }
-            None => self.bodiless(call),
-        }
+        self.bodiless(call)
     }
 
-    /// A function without a body: as many operations as the problem file says. It may have changed
+    /// A function without a body: as many operations as the problem file states. It may have changed
     /// what it was given pointers to.
     fn bodiless(&mut self, call: Call<'a>) -> Read<ReadValue> {
         let Call { name, arguments, e } = call;
+        if let Some((_, what, fix)) = REFUSED.iter().find(|(start, ..)| name.starts_with(start)) {
+            return Err(ReadError::at(&e.at, format!("{what} ({name}) is not read"), *fix));
+        }
         let values = self.all(arguments)?;
         match self.price_of_call(name) {
             Some((bound, range)) => {
