@@ -315,7 +315,8 @@ fn images_and_null_pointers() {
     }
     let folder = folder(&[(
         "k.cl",
-        "kernel void k(read_only image2d_t in, sampler_t s, global float *out, global float *none)\n\
+        "kernel void k(read_only image2d_t in, sampler_t s, global float *out, \
+         global float *none)\n\
          {\nfloat x = 0;\nfor (int i = 0; i < get_image_width(in); i++)\n\
          for (int j = 0; j < get_image_height(in); j++) x += read_imagef(in, s, (int2)(i, j)).x;\n\
          if (none) x += none[0];\nout[get_global_id(0)] = sub_group_reduce_add(x);\n}\n",

@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
         result: &Type,
         at: &SourcePlace,
     ) -> Read<(ReadValue, Type)> {
-        match (a, b, Integer::of_number(ta), Integer::of_number(tb)) {
+        match (a, b, Integer::for_number(ta), Integer::for_number(tb)) {
             (ReadValue::Int(x), ReadValue::Int(y), Some(tx), Some(ty)) => {
                 let value = self.integer_binary(op, (&x, tx), (&y, ty));
                 self.price(op, ta, at);

@@ -31,7 +31,7 @@ impl Integer {
     }
 
     /// The same, and for a pointer the integer that it is: null is 0.
-    pub fn of_number(ty: &Type) -> Option<Integer> {
+    pub fn for_number(ty: &Type) -> Option<Integer> {
         if matches!(ty, Type::Pointer(..)) { Some(SIZE) } else { Integer::of(ty) }
     }
 

@@ -1,8 +1,6 @@
 //! Functions of OpenCL C's library.
 
 mod atomic;
-mod groups;
-mod images;
 mod items;
 mod numbers;
 mod vectors;
@@ -92,8 +90,8 @@ impl<'a> Reader<'a> {
         self.bodiless(call)
     }
 
-    /// A function without a body: as many operations as the problem file states. It may have changed
-    /// what it was given pointers to.
+    /// A function without a body: as many operations as the problem file states. What it was given
+    /// pointers to may have changed.
     fn bodiless(&mut self, call: Call<'a>) -> Read<ReadValue> {
         let Call { name, arguments, e } = call;
         if let Some((_, what, fix)) = REFUSED.iter().find(|(start, ..)| name.starts_with(start)) {
