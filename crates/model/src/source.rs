@@ -199,6 +199,8 @@ pub struct KernelArgument {
     pub element: ElementType,
     /// What is passed.
     pub kind: ArgumentKind,
+    /// Of an image, its texels in each dimension; the elements of the buffer are four for each.
+    pub image: Vec<Expr>,
 }
 
 /// What is passed as an argument.
@@ -206,7 +208,7 @@ pub struct KernelArgument {
 pub enum ArgumentKind {
     /// A buffer in global or constant memory.
     Buffer {
-        /// Elements.
+        /// Elements; 0: the pointer is null.
         length: Expr,
         /// First content.
         fill: Fill,

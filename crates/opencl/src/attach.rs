@@ -148,6 +148,7 @@ fn check_types(request: &ReadRequest, source: &KernelSource, variant: &Variant) 
         };
         let Some(expected) = parameter.by else { continue };
         let given = match argument.kind {
+            _ if !argument.image.is_empty() => By::Image(argument.image.len()),
             ArgumentKind::Buffer { .. } => By::Buffer,
             ArgumentKind::Local { .. } => By::Local,
             ArgumentKind::Whole { .. } => By::Whole,
@@ -159,13 +160,16 @@ fn check_types(request: &ReadRequest, source: &KernelSource, variant: &Variant) 
                 By::Local => "give it a \"length\" and \"space\": \"local\"",
                 By::Value => "give it a \"value\"",
                 By::Whole => "give it a \"length\" and \"space\": \"private\"",
+                By::Image(1) => "give it \"image\": [TEXELS]",
+                By::Image(2) => "give it \"image\": [WIDTH, HEIGHT]",
+                By::Image(_) => "give it \"image\": [WIDTH, HEIGHT, DEPTH]",
             };
             return fault(given.what().to_owned(), fix.to_owned());
         }
         let element = argument.element;
         // A vector or a structure is as well given by its bytes.
         if let Some(fits) = parameter.element
-            && expected != By::Whole
+            && !matches!(expected, By::Whole | By::Image(_))
             && (fits.is_real(), fits.bytes()) != (element.is_real(), element.bytes())
         {
             let is = format!("{} of type {}", given.what(), element.name());
@@ -217,6 +221,7 @@ impl<'p> Reader<'p> {
             dimensions: self.problem.grid.len().max(1),
             launch: self.problem.grid.iter().map(|d| self.launch_bound(d)).try_collect()?,
             local: self.problem.grid.iter().map(|d| self.in_symbols(&d.local)).collect(),
+            warp: self.problem.platform.resources().warp_width.unwrap_or(0),
             bounds: self.source.bounds.iter().map(bound).collect::<Read<_>>()?,
             branches: self.source.branches.clone(),
         })
@@ -226,6 +231,11 @@ impl<'p> Reader<'p> {
     fn passed(&self, argument: &KernelArgument) -> Read<Passed> {
         let symbol = |value| self.symbol(&format!("kernel.arguments.{}", argument.name), value);
         Ok(match &argument.kind {
+            ArgumentKind::Buffer { length, .. }
+                if symbol(length).is_ok_and(|length| length.greatest <= 0) =>
+            {
+                Passed::Null
+            }
             ArgumentKind::Buffer { .. }
             | ArgumentKind::Local { .. }
             | ArgumentKind::Whole { .. } => Passed::Memory,

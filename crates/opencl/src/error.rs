@@ -36,6 +36,19 @@ pub enum ReadError {
         /// Whether data decide how many there are.
         on_data: bool,
     },
+    /// A function that is declared, not defined, and for which the problem file gives no price.
+    #[error(
+        "{}:{}: the function '{name}' is not known and has no body; define it in the file, or add \
+         \"bounds\": {{ {}: 1 }} to the kernel in the problem file, with the operations of a call \
+         instead of 1",
+        at.file, at.line, quoted(name)
+    )]
+    Bodiless {
+        /// Where it is called.
+        at: SourcePlace,
+        /// Its name.
+        name: String,
+    },
     /// Names without a meaning: macros of the compiler's command line, often.
     #[error(
         "{}:{}: {what}; declare it, add it to kernel.defines, or set kernel.standard to the \
@@ -160,8 +173,8 @@ impl ReadError {
 
     /// Whether an answer in the problem file lifts it.
     pub(crate) fn is_question(&self) -> bool {
-        use ReadError::{Differing, Unbounded, Unsided};
-        matches!(self, Unbounded { .. } | Unsided { .. } | Differing { .. })
+        use ReadError::{Bodiless, Differing, Unbounded, Unsided};
+        matches!(self, Unbounded { .. } | Unsided { .. } | Differing { .. } | Bodiless { .. })
     }
 
     /// A fault of a file or of this machine.

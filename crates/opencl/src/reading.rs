@@ -40,6 +40,8 @@ pub enum By {
     Value,
     /// A vector or a structure by value.
     Whole,
+    /// An image of as many dimensions.
+    Image(usize),
 }
 
 impl By {
@@ -50,6 +52,7 @@ impl By {
             By::Local => "local memory",
             By::Value => "a number",
             By::Whole => "a vector or a structure",
+            By::Image(_) => "an image",
         }
     }
 }
@@ -62,15 +65,29 @@ impl ParameterType {
             Type::Pointer(AddressSpace::Local, _) => Some(By::Local),
             Type::Scalar(_) => Some(By::Value),
             Type::Vector(..) | Type::Struct(..) | Type::Union(..) => Some(By::Whole),
+            // Its number means something to the host only.
+            Type::Other(name) if name.contains("sampler") => Some(By::Value),
+            Type::Other(name) => image_dimensions(name).map(By::Image),
             _ => None,
         };
-        let element = element(ty.element().unwrap_or(ty));
+        let element = match by {
+            Some(By::Image(_)) => Some(ElementType::Float),
+            Some(By::Value) if matches!(ty, Type::Other(_)) => Some(ElementType::Uint),
+            _ => element(ty.element().unwrap_or(ty)),
+        };
         let bytes = match ty {
             Type::Pointer(_, element) => bytes(element),
             ty => bytes(ty),
         };
         ParameterType { text: type_name(ty), by, element, bytes }
     }
+}
+
+/// Dimensions of a type of images; arrays of images have one more.
+fn image_dimensions(name: &str) -> Option<usize> {
+    let (_, rest) = name.split_once("image")?;
+    let dimensions = rest.chars().next()?.to_digit(10)? as usize;
+    Some(dimensions + usize::from(rest.contains("array")))
 }
 
 /// The elements of a type; of an array of arrays, those of the innermost.

@@ -40,6 +40,8 @@ pub struct ReadRequest {
     pub launch: Vec<LaunchBound>,
     /// For each dimension the items of a group over symbols, if that is known.
     pub local: Vec<Option<SymbolExpr>>,
+    /// Items of a warp, which are a sub-group where the kernel requires no other size; 0: 32.
+    pub warp: i64,
     /// For loops that cannot be read: between which bounds their most iterations are. A
     /// [name](bound_name) represents them.
     #[serde(with = "crate::codec::answers")]
@@ -82,6 +84,8 @@ pub struct LaunchBound {
 pub enum Passed {
     /// A buffer or local memory.
     Memory,
+    /// No buffer: the pointer is null.
+    Null,
     /// A whole number, between these bounds.
     Number(Symbol),
     /// A real number, if it is the same for all configurations.

@@ -306,3 +306,45 @@ fn names_that_the_source_uses_otherwise() {
     let (problem, _) = read(folder.path(), kernel(json!({ "WG": { "text": "WG" } }))).unwrap();
     assert_eq!(counted(&problem, AccessKind::Global), 8);
 }
+
+/// Sizes of images are those of the argument, and sub-groups those of the platform.
+#[test]
+fn images_and_null_pointers() {
+    if !ready() {
+        return;
+    }
+    let folder = folder(&[(
+        "k.cl",
+        "kernel void k(read_only image2d_t in, sampler_t s, global float *out, \
+         global float *none)\n\
+         {\nfloat x = 0;\nfor (int i = 0; i < get_image_width(in); i++)\n\
+         for (int j = 0; j < get_image_height(in); j++) x += read_imagef(in, s, (int2)(i, j)).x;\n\
+         if (none) x += none[0];\nout[get_global_id(0)] = sub_group_reduce_add(x);\n}\n",
+    )]);
+    let kernel = |image: Value, none: i64| {
+        json!({ "opencl": "k.cl", "entry": "k", "standard": "CL3.0", "arguments": [
+            { "name": "in", "type": "uchar", "image": image },
+            { "name": "s", "type": "uint", "value": 0 },
+            { "name": "out", "type": "float", "length": 8 },
+            { "name": "none", "type": "float", "length": none },
+        ] })
+    };
+    let counts = |image: Value, none: i64| {
+        let (problem, _) = read(folder.path(), kernel(image, none)).unwrap();
+        [AccessKind::Global, AccessKind::Compute].map(|kind| counted(&problem, kind))
+    };
+    // An item loads all texels, adds, and stores; two items of a warp exchange once.
+    assert_eq!(counts(json!(["n + 2", 4]), 0), [8 * (5 * 4 + 1), 8 * (5 * 4 + 2)]);
+    assert_eq!(counts(json!([1, "n"]), 8), [8 * (3 + 1 + 1), 8 * (3 + 1 + 2)]);
+    let fault = |image: Value| read(folder.path(), kernel(image, 0)).unwrap_err();
+    assert_eq!(
+        fault(json!([8])),
+        "kernel.arguments.in: `in` of `k` is __read_only image2d_t, but this is an image; give it \
+         \"image\": [WIDTH, HEIGHT]"
+    );
+    assert_eq!(
+        fault(json!([])),
+        "kernel.arguments[0].image: found []; write the texels in each of one to three dimensions, \
+         [width, height]"
+    );
+}

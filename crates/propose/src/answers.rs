@@ -18,6 +18,11 @@ pub(crate) fn answer(draft: &mut Draft, error: &ReadError, outline: &Outline) ->
         ReadError::Unsided { at, key, .. } => {
             both_sides(draft, key.clone(), at.line, "depends on data")
         }
+        ReadError::Bodiless { name, .. } if !draft.bounds.contains_key(name) => {
+            draft.note(format!("bounds: `{name}` has no body, and is taken for one operation"));
+            draft.bounds.insert(name.clone(), 1.into());
+            true
+        }
         // What would have to be read for each iteration by itself.
         ReadError::Differing { line, branch: true, .. } => {
             both_sides(draft, format!("line {line}"), *line, "differs between iterations")

@@ -178,6 +178,7 @@ impl Draft {
             let value = match by {
                 // 0.5 as the bits of a `half`.
                 By::Value if parameter.ty.text == "half" => "14336".to_owned(),
+                By::Value if parameter.ty.text.contains("sampler") => "0".to_owned(),
                 By::Whole => {
                     let bytes = parameter.ty.bytes.unwrap_or(0);
                     (bytes / i64::try_from(element.bytes()).unwrap_or(1)).to_string()
@@ -186,6 +187,7 @@ impl Draft {
                 By::Value => "0.5".to_owned(),
                 By::Buffer => "1".to_owned(),
                 By::Local => "1".to_owned(),
+                By::Image(dimensions) => vec!["1"; dimensions].join(", "),
             };
             let (name, bytes) = (parameter.name.clone(), parameter.ty.bytes.unwrap_or(1));
             self.arguments.push(Argument { name, element, by, bytes, value });
@@ -282,6 +284,7 @@ impl Draft {
                 // Bytes of ones would be huge numbers.
                 object["fill"] = i32::from(*element != ElementType::Uchar).into();
             }
+            By::Image(_) => object["image"] = value.split(", ").map(number).collect(),
             By::Buffer => {
                 object["length"] = number(value);
                 let range = if element.is_real() { json!([-1, 1]) } else { json!([0, 100]) };
@@ -347,7 +350,7 @@ pub(crate) fn element(ty: &ParameterType) -> Option<ElementType> {
     match ty.by? {
         By::Buffer | By::Local => Some(ty.element.unwrap_or(ElementType::Uchar)),
         By::Whole => ty.bytes.map(|_| ty.element.unwrap_or(ElementType::Uchar)),
-        By::Value => ty.element,
+        By::Value | By::Image(_) => ty.element,
     }
 }
 

@@ -99,6 +99,9 @@ pub(crate) fn points<'s>(
     points
 }
 
+/// Components of a texel.
+const TEXEL: i64 = 4;
+
 /// The names that something is multiplied by in an address.
 fn rows(variants: &[Variant]) -> BTreeSet<String> {
     fn factors(number: &SymbolExpr, all: &mut BTreeSet<String>) {
@@ -140,7 +143,13 @@ pub(crate) fn lengths(draft: &mut Draft, problem: &Problem, reading: &KernelRead
         if matches!(by, By::Value | By::Whole) {
             continue;
         }
-        let bytes = i64::try_from(argument.element.bytes()).unwrap_or(1);
+        if let By::Image(dimensions @ 2..) = by {
+            draft.arguments[i].value = sizes(draft, dimensions).join(", ");
+            guessed.push(name);
+            continue;
+        }
+        let texel = if by == By::Image(1) { TEXEL } else { 1 };
+        let bytes = i64::try_from(argument.element.bytes()).unwrap_or(1) * texel;
         let reached =
             |point: &Point<'_>| point.arrays.get(own.as_str()).copied().unwrap_or_default();
         let end = |r: Reached| r.end / bytes + i64::from(r.end % bytes > 0);
@@ -160,6 +169,17 @@ pub(crate) fn lengths(draft: &mut Draft, problem: &Problem, reading: &KernelRead
     if !guessed.is_empty() {
         draft.guess(format!("the lengths of {}", guessed.join(", ")));
     }
+}
+
+/// The texels of an image in each dimension: inputs that are called so, else as many as the launch
+/// has items.
+fn sizes(draft: &Draft, dimensions: usize) -> Vec<String> {
+    let called = |d: usize| {
+        let names: &[&str] = [&["width", "cols", "w"][..], &["height", "rows", "h"], &["depth"]][d];
+        names.iter().find(|name| draft.inputs.contains_key(**name)).map(|name| (*name).to_owned())
+    };
+    let launch = |d: usize| draft.globals.get(d).cloned().unwrap_or_else(|| "1".to_owned());
+    (0..dimensions.min(3)).map(|d| called(d).unwrap_or_else(|| launch(d))).collect()
 }
 
 /// The length of one buffer, of which these numbers of elements are reached.
@@ -249,7 +269,7 @@ fn fit(draft: &mut Draft) {
         let most = match a.by {
             By::Local => LOCAL,
             By::Buffer => BUFFER,
-            By::Value | By::Whole => return None,
+            By::Value | By::Whole | By::Image(_) => return None,
         };
         Some((parse::parse(&a.value).ok()?, i64::try_from(a.element.bytes()).ok()?, most))
     });

@@ -700,6 +700,24 @@ fn problem_of(text: &str) -> Value {
     proposal.problem
 }
 
+/// Images have the sizes that are called so, or those of the launch; a sampler is a number.
+#[test]
+fn images() {
+    let problem = problem_of(
+        "__kernel void k(read_only image2d_t in, write_only image2d_t out, sampler_t s, \
+         read_only image1d_buffer_t table, int width, int height) \
+         { int x = get_global_id(0), y = get_global_id(1); \
+         float4 v = read_imagef(in, s, (int2)(x, y)) * read_imagef(table, x); \
+         if (x < width && y < height) write_imagef(out, (int2)(x, y), v); }",
+    );
+    let arguments = &problem["kernel"]["arguments"];
+    assert_eq!(arguments[0]["image"], json!(["width", "height"]));
+    assert_eq!(arguments[1]["image"], json!(["width", "height"]));
+    assert_eq!(arguments[2]["value"], json!(0));
+    assert_eq!(arguments[3]["image"].as_array().map(Vec::len), Some(1));
+    assert_eq!(problem["kernel"].get("branches"), None);
+}
+
 /// A name that a host defines as a type, also where variables of it are named.
 #[test]
 fn macros_that_stand_for_types() {

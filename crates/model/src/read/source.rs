@@ -179,15 +179,31 @@ fn read_argument(field: &Field<'_>, scope: &Scope) -> Result<KernelArgument, Mod
     check_identifier(&name.path, name.text()?)?;
     let element =
         one_of(&object.need("type", "the type of the argument or of its elements")?, "type")?;
-    let kind = read_argument_kind(field, &mut object, element, scope)?;
+    let image = read_image(&mut object, scope)?;
+    let kind = read_argument_kind(field, &mut object, (element, &image), scope)?;
     object.finish()?;
-    Ok(KernelArgument { name: name.text()?.to_owned(), element, kind })
+    Ok(KernelArgument { name: name.text()?.to_owned(), element, kind, image })
+}
+
+/// Components of a texel.
+const COMPONENTS: i64 = 4;
+
+/// The sizes of an image; none for any other argument.
+fn read_image(object: &mut Object<'_>, scope: &Scope) -> Result<Vec<Expr>, ModelError> {
+    let Some(field) = object.take("image") else { return Ok(Vec::new()) };
+    let sizes = field.array()?;
+    if !(1..=3).contains(&sizes.len()) {
+        return Err(
+            field.expected("the texels in each of one to three dimensions, [width, height]")
+        );
+    }
+    sizes.iter().map(|f| scope.expression(&f.path, &f.expression()?)).collect()
 }
 
 fn read_argument_kind(
     field: &Field<'_>,
     object: &mut Object<'_>,
-    element: ElementType,
+    (element, image): (ElementType, &[Expr]),
     scope: &Scope,
 ) -> Result<ArgumentKind, ModelError> {
     let expr = |f: Field<'_>| scope.expression(&f.path, &f.expression()?);
@@ -200,14 +216,17 @@ fn read_argument_kind(
             .map(|n| ArgumentKind::Real(n.to_string()))
             .ok_or_else(|| value.expected("a number, for a float or a double"));
     }
-    let Some(length) = object.take("length") else {
-        return Err(ModelError::new(
-            &field.path,
-            "neither a buffer nor a scalar",
-            "add \"length\" (elements of a buffer) or \"value\" (of a scalar)",
-        ));
+    let length = match object.take("length") {
+        _ if !image.is_empty() => image.iter().fold(Expr::Int(COMPONENTS), |all, n| all * n),
+        Some(length) => expr(length)?,
+        None => {
+            return Err(ModelError::new(
+                &field.path,
+                "neither a buffer nor a scalar",
+                "add \"length\" (elements of a buffer) or \"value\" (of a scalar)",
+            ));
+        }
     };
-    let length = expr(length)?;
     let space = object.take("space");
     let known = space.as_ref().map(|space| Ok((space, space.text()?))).transpose()?;
     match known {

@@ -249,6 +249,13 @@ impl Writer<'_> {
                     "pass its members one by one, or in a buffer",
                 ));
             }
+            _ if !argument.image.is_empty() => {
+                return Err(ModelError::new(
+                    format!("kernel.arguments.{name}"),
+                    "T1 has no place for an image",
+                    "pass the data in a buffer",
+                ));
+            }
             ArgumentKind::Scalar(value) => json!({ "Name": name, "Type": ty,
                 "MemoryType": "Scalar", "AccessType": "ReadOnly", "FillType": "Constant",
                 "FillValue": self.fill_value(name, value)? }),

@@ -19,7 +19,9 @@ pub struct Names {
     arguments: Vec<Option<Expr>>,
     /// For each argument its bytes, if it is a buffer.
     buffers: Vec<Option<Expr>>,
-    /// The same under the names of parameters.
+    /// For each argument the sizes of the image that it is.
+    images: Vec<Vec<Expr>>,
+    /// The bytes of buffers under the names of parameters.
     sizes: IndexMap<String, Expr>,
 }
 
@@ -59,7 +61,8 @@ impl Names {
             _ => (None, None),
         };
         let (arguments, buffers) = source.arguments.iter().map(argument).unzip();
-        Names { known, arguments, buffers, sizes: IndexMap::new() }
+        let images = source.arguments.iter().map(|argument| argument.image.clone()).collect();
+        Names { known, arguments, buffers, images, sizes: IndexMap::new() }
     }
 
     /// For one item alone.
@@ -85,8 +88,11 @@ impl Names {
     /// from reading to reading.
     pub(crate) fn of_parameters(&self, parameters: &[String]) -> Names {
         let mut names = self.clone();
-        let given = self.arguments.iter().zip(&self.buffers);
-        for (parameter, (value, bytes)) in parameters.iter().zip(given) {
+        let given = self.arguments.iter().zip(&self.buffers).zip(&self.images);
+        for (parameter, ((value, bytes), image)) in parameters.iter().zip(given) {
+            for (what, size) in ["width", "height", "depth"].iter().zip(image) {
+                names.known.insert(format!("${parameter}.{what}"), size.clone());
+            }
             names.known.extend(value.clone().map(|value| (format!("${parameter}"), value)));
             names.sizes.extend(bytes.clone().map(|bytes| (parameter.clone(), bytes)));
         }
@@ -112,12 +118,16 @@ impl Names {
         number.replace(&mut |name| {
             self.known.get(name).cloned().ok_or_else(|| {
                 let plain = name.trim_start_matches('$');
+                let (own, given) = match plain.split_once('.') {
+                    Some((image, _)) => (image, "\"image\": [WIDTH, HEIGHT]"),
+                    None => (plain, "\"value\": ..."),
+                };
                 ReadError::at(
                     at,
                     format!("the value of `{plain}` is not known"),
                     format!(
-                        "add it to kernel.arguments, as {{ \"name\": \"{plain}\", \"type\": \
-                             ..., \"value\": ... }}"
+                        "add it to kernel.arguments, as {{ \"name\": \"{own}\", \"type\": \
+                             ..., {given} }}"
                     ),
                 )
             })

@@ -50,6 +50,8 @@ pub struct Outline {
     /// The sizes of `reqd_work_group_size`, with the function that follows, for each place where it
     /// stands.
     pub groups: Vec<(String, [String; 3])>,
+    /// The size of sub-groups that an attribute requires, with the function that follows.
+    pub sub_groups: Vec<(String, String)>,
     /// There is an `#error`.
     pub errors: bool,
     /// Lines without directives.
@@ -80,6 +82,7 @@ impl Outline {
             }
         }
         outline.groups = outline.groups();
+        outline.sub_groups = outline.sub_groups();
         outline
     }
 
@@ -153,28 +156,49 @@ impl Outline {
     }
 
     fn groups(&self) -> Vec<(String, [String; 3])> {
+        let sizes = self.attributes(&["reqd_work_group_size"]).into_iter();
+        sizes.filter_map(|(function, sizes)| Some((function, sizes.try_into().ok()?))).collect()
+    }
+
+    /// Waves of Qualcomm's processors are halves or whole ones, of 64 and of 128 items.
+    fn sub_groups(&self) -> Vec<(String, String)> {
+        const NAMES: [&str; 3] =
+            ["intel_reqd_sub_group_size", "reqd_sub_group_size", "qcom_reqd_sub_group_size"];
+        let sizes = self.attributes(&NAMES).into_iter();
+        let size = |sizes: Vec<String>| match sizes.into_iter().next()?.as_str() {
+            "\"half\"" => Some("64".to_owned()),
+            "\"full\"" => Some("128".to_owned()),
+            size => Some(format!("({size})")),
+        };
+        sizes.filter_map(|(function, sizes)| Some((function, size(sizes)?))).collect()
+    }
+
+    /// The arguments of attributes, each with the function that follows.
+    fn attributes(&self, names: &[&str]) -> Vec<(String, Vec<String>)> {
         let all = self.tokens();
         let at = |i: usize| all.get(i).copied();
-        let starts = (0..all.len()).filter(|i| all[*i].is("reqd_work_group_size"));
-        let group = |i: usize| {
-            let mut parts = [String::new(), String::new(), String::new()];
-            let (mut part, mut depth) = (0, 1);
+        let starts = (0..all.len()).filter(|i| names.iter().any(|name| all[*i].is(name)));
+        let arguments = |i: usize| {
+            let (mut parts, mut depth) = (vec![String::new()], 1);
             at(i + 1).filter(|t| t.is("("))?;
             for token in all.iter().skip(i + 2).take(FAR) {
-                match token.text().as_str() {
+                let text = match token {
+                    Token::Quoted(text) => text.clone(),
+                    token => token.text(),
+                };
+                match text.as_str() {
                     "(" => depth += 1,
                     ")" => depth -= 1,
                     "," if depth == 1 => {
-                        part += 1;
+                        parts.push(String::new());
                         continue;
                     }
                     _ => {}
                 }
                 if depth == 0 {
-                    return (part == 2).then(|| parts.map(|part| part.trim().to_owned()));
+                    return Some(parts.iter().map(|part| part.trim().to_owned()).collect());
                 }
-                let text = parts.get_mut(part)?;
-                *text += &format!(" {}", token.text());
+                *parts.last_mut()? += &format!(" {text}");
             }
             None
         };
@@ -182,7 +206,7 @@ impl Outline {
             let void = all[i..].iter().take(FAR).position(|t| t.is("void"))?;
             at(i + void + 1)?.name().map(str::to_owned)
         };
-        starts.filter_map(|i| Some((function(i)?, group(i)?))).collect()
+        starts.filter_map(|i| Some((function(i)?, arguments(i)?))).collect()
     }
 
     /// Dimensions of ids and sizes that the code asks for: 1 to 3, or 0 if it asks for none.
@@ -207,8 +231,10 @@ impl Outline {
 
     /// Whether the code calls a function of this name, or a macro with arguments.
     pub fn calls(&self, name: &str) -> bool {
-        let all: Vec<&Token> = self.code.iter().chain(&self.bodies).flatten().collect();
-        all.windows(2).any(|pair| pair[0].is(name) && pair[1].is("("))
+        let called = |pair: (&Token, &Token)| pair.0.is(name) && pair.1.is("(");
+        let in_code = self.tokens().windows(2).any(|pair| called((pair[0], pair[1])));
+        let in_body = |body: &Vec<Token>| body.windows(2).any(|pair| called((&pair[0], &pair[1])));
+        in_code || self.bodies.iter().any(in_body)
     }
 
     /// The kind of an undeclared name: a type is followed by a name, or is cast to.

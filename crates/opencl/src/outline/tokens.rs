@@ -16,8 +16,8 @@ pub(super) enum Token {
     Name(String),
     /// A number, as it is written.
     Number(String),
-    /// A text or a character.
-    Quoted,
+    /// A text or a character, with its quotes.
+    Quoted(String),
     /// Anything else; comparisons, `->` and `##` are one token.
     Symbol(String),
 }
@@ -54,7 +54,7 @@ impl Token {
     pub(super) fn text(&self) -> String {
         match self {
             Token::Name(text) | Token::Number(text) | Token::Symbol(text) => text.clone(),
-            Token::Quoted => "\"\"".to_owned(),
+            Token::Quoted(_) => "\"\"".to_owned(),
         }
     }
 }
@@ -139,7 +139,7 @@ fn tokens(text: &str) -> Vec<Token> {
         };
         let own = rest[..length].to_owned();
         tokens.push(match c {
-            '"' | '\'' => Token::Quoted,
+            '"' | '\'' => Token::Quoted(own),
             c if c.is_ascii_digit() => Token::Number(own),
             c if is_word(c) => Token::Name(own),
             _ => Token::Symbol(own),

@@ -11,6 +11,7 @@
 //! expands again, once for each value: they are *structural*.
 
 mod compiler;
+mod declared;
 mod included;
 mod messages;
 mod text;
@@ -34,6 +35,7 @@ use compiler::Preprocessed;
 pub use included::included;
 use together::Copies;
 
+pub(crate) use declared::DECLARED;
 pub(crate) use text::SYMBOLS;
 pub use unroll::Said;
 
@@ -186,6 +188,12 @@ impl<'r> Expander<'r> {
         let unroll = unroll::all(said, &files, &self.open, values);
         let mut body = files.tidy(&unroll::unmarked(said));
         body += &required_group(&body, &self.request.entry).unwrap_or_default();
+        body += &required_sub_group(&body, &self.request.entry).unwrap_or_default();
+        let declarations = declared::declarations(&body);
+        if declarations.contains("ext_vector_type(32)") {
+            body = declared::numbered(&body);
+        }
+        body.insert_str(0, &declarations);
         let text = text::declare(&body, &self.open, |name| self.value(name, values));
         Expanded { text, open: self.open.clone(), asked, unroll }
     }
@@ -203,6 +211,19 @@ fn required_group(text: &str, entry: &str) -> Option<String> {
     let groups = Outline::of(text).groups;
     let (_, [x, y, z]) = groups.into_iter().find(|(function, _)| function == entry)?;
     Some(format!("\n__constant long {REQUIRED_GROUP}[3] = {{({x}), ({y}), ({z})}};\n"))
+}
+
+/// The constant that holds the size of sub-groups that an attribute of the kernel requires.
+pub(crate) const REQUIRED_SUB_GROUP: &str = "tickbound_required_sub_group";
+
+/// A declaration of that constant, if the kernel has such an attribute.
+fn required_sub_group(text: &str, entry: &str) -> Option<String> {
+    if !text.contains("reqd_sub_group_size") {
+        return None;
+    }
+    let sizes = Outline::of(text).sub_groups;
+    let (_, size) = sizes.into_iter().find(|(function, _)| function == entry)?;
+    Some(format!("\n__constant long {REQUIRED_SUB_GROUP} = {size};\n"))
 }
 
 /// The folder of the source, where its includes lie.

@@ -3,9 +3,10 @@
 use super::builtins::Call;
 use super::scan::Loop;
 use super::value::{ReadState, ReadValue};
-use super::{Read, Reader, scan};
+use super::{Read, Reader, nodes, scan};
 use crate::ast::{CFunction, CStmt, SourcePlace};
 use crate::error::ReadError;
+use crate::preprocess::DECLARED;
 use crate::steps::Dependence;
 
 /// Deepest call.
@@ -28,7 +29,17 @@ impl<'a> Reader<'a> {
         }
         self.state.values.extend(values);
         let outer = self.state.returned.take();
-        self.run_function(function)?;
+        if &*function.at.file == DECLARED {
+            let walked = self.capture(|r| r.run_function(function));
+            let ((), mut nodes) = walked.map_err(|error| match error {
+                ReadError::Source { what, fix, .. } => ReadError::at(&e.at, what, fix),
+                error => error,
+            })?;
+            nodes::put_at(&mut nodes, &e.at);
+            self.append(nodes);
+        } else {
+            self.run_function(function)?;
+        }
         let result = std::mem::replace(&mut self.state.returned, outer);
         Ok(match result {
             Some(value) if !returns_from_loop(&function.body) => value,

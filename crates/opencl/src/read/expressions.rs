@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
     }
 
     fn plain_unary(&mut self, op: UnaryOp, value: ReadValue, a: &CExpr, e: &CExpr) -> ReadValue {
-        match (value, Integer::of(&a.ty)) {
+        match (value, Integer::for_number(&a.ty)) {
             (ReadValue::Int(poly), Some(integer)) => {
                 let result = self.integer_unary(op, &poly, integer);
                 self.price(CBinaryOp::Sub, &a.ty, &e.at);
@@ -276,7 +276,7 @@ impl<'a> Reader<'a> {
 
     /// Whether an expression is true.
     pub fn condition(&mut self, e: &'a CExpr) -> Read<Poly> {
-        match (self.value(e)?, Integer::of(&e.ty)) {
+        match (self.value(e)?, Integer::for_number(&e.ty)) {
             (ReadValue::Int(poly), Some(integer)) => {
                 let exact = integer.exact(&mut self.terms, &poly);
                 Ok(self.terms.truth(&exact))

@@ -264,17 +264,26 @@ impl<'a> Reader<'a> {
     fn bind_arguments(&mut self, entry: &'a CFunction) -> Read<()> {
         for (i, parameter) in entry.parameters.iter().enumerate() {
             let value = match &parameter.ty {
+                Type::Pointer(..) if self.request.arguments.get(i) == Some(&Passed::Null) => {
+                    ReadValue::Int(Poly::int(0))
+                }
                 Type::Pointer(space, _) => {
                     let target = Target::Memory(*space, parameter.name.as_str().into());
                     ReadValue::Pointer(Pointer { target, offset: Poly::int(0) })
                 }
-                Type::Other(name) => {
+                Type::Other(name) if name.contains("image") => {
+                    let target =
+                        Target::Memory(AddressSpace::Global, parameter.name.as_str().into());
+                    ReadValue::Pointer(Pointer { target, offset: Poly::int(0) })
+                }
+                Type::Other(name) if !name.contains("sampler") => {
                     return Err(ReadError::at(
                         &parameter.at,
                         format!("'{}' is a {name}", parameter.name),
                         "pass the data in a buffer",
                     ));
                 }
+                Type::Other(_) => ReadValue::other(Dependence::Uniform),
                 ty => match (Integer::of(ty), self.request.arguments.get(i)) {
                     (None, Some(Passed::Real(number))) => ReadValue::real(*number, ty)
                         .unwrap_or_else(|| self.unknown(ty, Dependence::Uniform)),

@@ -323,6 +323,14 @@ pub fn size(nodes: &[KernelNode]) -> usize {
     nodes.iter().map(|node| own(node) + node.kind.bodies().map(size).sum::<usize>()).sum()
 }
 
+/// Moves nodes to another place in the source.
+pub fn put_at(nodes: &mut Nodes, at: &SourcePlace) {
+    for node in nodes {
+        node.at = at.clone();
+        node.kind.bodies_mut().for_each(|body| put_at(body, at));
+    }
+}
+
 /// Whether there is a barrier.
 pub fn has_barrier(nodes: &[KernelNode]) -> bool {
     let barrier =

@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
         result: &Type,
         at: &SourcePlace,
     ) -> Read<(ReadValue, Type)> {
-        match (a, b, Integer::of(ta), Integer::of(tb)) {
+        match (a, b, Integer::for_number(ta), Integer::for_number(tb)) {
             (ReadValue::Int(x), ReadValue::Int(y), Some(tx), Some(ty)) => {
                 let value = self.integer_binary(op, (&x, tx), (&y, ty));
                 self.price(op, ta, at);
@@ -247,6 +247,10 @@ impl<'a> Reader<'a> {
         at: &SourcePlace,
     ) -> Read<(ReadValue, Type)> {
         self.compute(Arithmetic::Index, 1, at);
+        if let (CBinaryOp::Eq | CBinaryOp::Ne, true) = (op, p.target.is_apart(&q.target)) {
+            let differs = Poly::int(i64::from(op == CBinaryOp::Ne));
+            return Ok((ReadValue::Int(differs), INT.ast()));
+        }
         if p.target != q.target {
             return Ok((self.unknown(result, Dependence::Data), result.clone()));
         }
@@ -282,6 +286,11 @@ impl<'a> Reader<'a> {
             }
             (ReadValue::Pointer(pointer), ..) if matches!(to, Type::Pointer(..)) => {
                 ReadValue::Pointer(pointer)
+            }
+            (ReadValue::Int(number), ..)
+                if matches!(to, Type::Pointer(..)) && number == Poly::int(0) =>
+            {
+                ReadValue::Int(number)
             }
             (value, ..) => {
                 let changes = is_real(from) != is_real(to);

@@ -98,6 +98,10 @@ impl<'a> Reader<'a> {
     /// What a pointer points to.
     pub fn pointee(&mut self, value: ReadValue, at: &SourcePlace) -> Read<ObjectPlace> {
         let ReadValue::Pointer(pointer) = value else {
+            if value == ReadValue::Int(Poly::int(0)) && self.probing == 0 {
+                let fix = "give its buffer a length in kernel.arguments";
+                return Err(ReadError::at(at, "this pointer is null", fix));
+            }
             if self.probing > 0 {
                 return Ok(ObjectPlace::Value(Dependence::Data));
             }

@@ -84,6 +84,27 @@ fn places(body: &[CStmt]) -> (Vec<QuestionPlace<'_>>, Vec<QuestionPlace<'_>>) {
     (loops, branches)
 }
 
+/// Functions without a body that statements call.
+fn called<'e>(body: &'e [CStmt], unit: &Unit) -> BTreeSet<&'e str> {
+    let mut all = BTreeSet::new();
+    scan::statements(body, &mut |stmt| {
+        for e in scan::direct_expressions(stmt) {
+            scan::expressions(e, &mut |e| match &e.kind {
+                ExprKind::Call(name, _) if !unit.functions.contains_key(name) => {
+                    all.insert(name.as_str());
+                }
+                _ => {}
+            });
+        }
+    });
+    all
+}
+
+/// Whether an answer is for all of a function of this name.
+fn is_function(asked: &QuestionKey, function: &str) -> bool {
+    matches!(asked, QuestionKey::Function { name, condition: None, .. } if name == function)
+}
+
 /// The answers of a request, by their place in it, that are for something in a file: for loops,
 /// and for branches.
 pub fn matched(request: &ReadRequest, unit: &Unit) -> (BTreeSet<usize>, BTreeSet<usize>) {
@@ -95,6 +116,9 @@ pub fn matched(request: &ReadRequest, unit: &Unit) -> (BTreeSet<usize>, BTreeSet
             places.iter().any(|place| fits(asked, function, &entry.at.file, *place))
         };
         bounds.extend(request.bounds.iter().positions(|(asked, _)| found(asked, &loops)));
+        let calls = called(&function.body, unit);
+        let is_called = |asked: &QuestionKey| calls.iter().any(|name| is_function(asked, name));
+        bounds.extend(request.bounds.iter().positions(|(asked, _)| is_called(asked)));
         sides.extend(request.branches.iter().positions(|(asked, _)| found(asked, &branches)));
     }
     (bounds, sides)
@@ -111,6 +135,14 @@ impl<'a> Reader<'a> {
     pub fn given_bound(&self, l: &Loop<'a>) -> Option<(String, Symbol)> {
         let mut answers = self.request.bounds.iter().enumerate();
         let meant = answers.find(|(_, (asked, _))| self.is_meant(asked, (l.at, l.test)));
+        meant.map(|(i, (asked, bound))| (bound_name(i, asked), *bound))
+    }
+
+    /// The name and the range of the operations that the problem file gives for a function without
+    /// a body.
+    pub fn price_of_call(&self, function: &str) -> Option<(String, Symbol)> {
+        let mut answers = self.request.bounds.iter().enumerate();
+        let meant = answers.find(|(_, (asked, _))| is_function(asked, function));
         meant.map(|(i, (asked, bound))| (bound_name(i, asked), *bound))
     }
 

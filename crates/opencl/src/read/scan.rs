@@ -406,6 +406,15 @@ fn look(
             found.extend(mentioned(functions, a));
             found.extend(mentioned(functions, b));
         }
+        // Coordinates in images.
+        ExprKind::Call(name, arguments) if name.contains("_image") => {
+            let lists = arguments.iter().filter_map(|argument| match &argument.kind {
+                ExprKind::List(items) => Some(items.as_slice()),
+                _ => Some(std::slice::from_ref(argument)),
+            });
+            let given = lists.take(3).flatten().filter(|e| Integer::of(&e.ty).is_some());
+            found.extend(given.flat_map(|e| mentioned(functions, e)));
+        }
         ExprKind::Assign(_, left, right) => {
             if let ExprKind::Variable(id, _) = &left.kind {
                 sources.push((*id, mentioned(functions, right)));

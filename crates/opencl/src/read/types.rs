@@ -30,6 +30,11 @@ impl Integer {
         }
     }
 
+    /// The same, and for a pointer the integer that it is: null is 0.
+    pub fn for_number(ty: &Type) -> Option<Integer> {
+        if matches!(ty, Type::Pointer(..)) { Some(SIZE) } else { Integer::of(ty) }
+    }
+
     /// Its size in memory.
     pub fn bytes(self) -> i64 {
         i64::from(self.bits / 8).max(1)

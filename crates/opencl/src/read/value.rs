@@ -206,6 +206,17 @@ impl ReadValue {
 }
 
 impl Target {
+    /// Whether they are different arrays.
+    pub fn is_apart(&self, other: &Target) -> bool {
+        match (self, other) {
+            (Target::Memory(s, x), Target::Memory(t, y)) => {
+                s != t || x.split(" or ").all(|name| y.split(" or ").all(|other| name != other))
+            }
+            (Target::Private(x), Target::Private(y)) => x.is_disjoint(y),
+            _ => true,
+        }
+    }
+
     /// What points to one or the other; `None` if they lie in different memories.
     pub fn either(a: &Target, b: &Target) -> Option<Target> {
         match (a, b) {

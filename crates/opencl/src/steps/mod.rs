@@ -349,6 +349,8 @@ pub enum Arithmetic {
     Special,
     /// Conversions between types.
     Convert,
+    /// A value that one item of a sub-group gets from another, of `width` words.
+    Shuffle,
 }
 
 /// What a value depends on; the later includes the earlier.

@@ -114,6 +114,7 @@ pub fn request(path: PathBuf, name: &str) -> ReadRequest {
         texts: IndexMap::new(),
         arguments: Vec::new(),
         launch: Vec::new(),
+        warp: 0,
         dimensions: 1,
         local: Vec::new(),
         bounds: Vec::new(),

@@ -20,7 +20,7 @@ pub enum Verdict {
     Refused,
 }
 
-fn program(seed: u64) -> Case {
+pub fn program(seed: u64) -> Case {
     let mut case = case(&Writer::new(seed).kernel());
     case.symbols = vec![("N", 0, 6), ("WG", 2, 8)];
     // Half of the launches say how large their groups are.
@@ -41,7 +41,7 @@ pub fn oracle(seed: u64) -> Result<Verdict, String> {
 }
 
 /// Reads a kernel and runs it for a number of items.
-fn compare(case: &Case, seed: u64) -> Result<Verdict, String> {
+pub fn compare(case: &Case, seed: u64) -> Result<Verdict, String> {
     let (steps, unit) = match case.read_with_unit() {
         Ok(both) => both,
         Err(error) => {
@@ -59,11 +59,14 @@ fn compare(case: &Case, seed: u64) -> Result<Verdict, String> {
     for _ in 0..12 {
         let wg = [2, 4, 8][random.below(3) as usize];
         let symbols = HashMap::from([("N".to_owned(), random.below(7)), ("WG".to_owned(), wg)]);
-        let arguments = HashMap::from([
+        let mut arguments = HashMap::from([
             ("n".to_owned(), random.below(12) - 2),
             ("u".to_owned(), random.below(6)),
             ("m".to_owned(), random.below(6)),
         ]);
+        if case.arguments.contains(&tickbound_opencl::Passed::Null) {
+            arguments.insert("none".to_owned(), 0);
+        }
         let groups = 1 + random.below(3);
         let item = Item {
             lid: [random.below(wg as u64), 0, 0],
@@ -72,6 +75,7 @@ fn compare(case: &Case, seed: u64) -> Result<Verdict, String> {
             groups: [groups, 1, 1],
         };
         let mut machine = Machine::new(&unit, &symbols, item, Random(random.next()));
+        machine.warp = case.warp;
         if machine.kernel(&arguments).is_err() {
             continue;
         }

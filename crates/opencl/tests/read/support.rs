@@ -20,6 +20,7 @@ pub struct Case {
     pub bounds: Vec<(&'static str, i64)>,
     pub branches: Vec<(&'static str, Side)>,
     pub standard: Standard,
+    pub warp: i64,
 }
 
 /// A case in one dimension with the macros `N` (1 to 1000) and `WG` (32 to 256).
@@ -33,6 +34,7 @@ pub fn case(text: &str) -> Case {
         bounds: Vec::new(),
         branches: Vec::new(),
         standard: Standard::Cl12,
+        warp: 0,
     }
 }
 
@@ -74,6 +76,7 @@ impl Case {
             dimensions: self.dimensions,
             launch: Vec::new(),
             local: self.local.clone(),
+            warp: self.warp,
             bounds: (self.bounds.iter())
                 .map(|(key, most)| (QuestionKey::read(key).unwrap(), symbol(0, *most)))
                 .collect(),

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use tickbound_expr::EvalError;
-use tickbound_opencl::steps::{AddressSpace, KernelStep, KernelStepKind, KernelSteps, SymbolExpr};
+use tickbound_opencl::steps::{
+    AddressSpace, Arithmetic, KernelStep, KernelStepKind, KernelSteps, SymbolExpr,
+};
 
 /// How often an item does what.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -16,6 +18,8 @@ pub struct StepCounts {
     pub atomics: BTreeMap<AddressSpace, u64>,
     /// Barriers.
     pub barriers: u64,
+    /// Values that items of a sub-group exchange.
+    pub shuffles: u64,
 }
 
 /// Counts what the item does for which names have the values that `names` gives them.
@@ -48,6 +52,9 @@ fn add(
             }
             KernelStepKind::Atomic { space, .. } => more(&mut counts.atomics, *space, times),
             KernelStepKind::Barrier => counts.barriers = counts.barriers.saturating_add(times),
+            KernelStepKind::Compute { kind: Arithmetic::Shuffle, amount, .. } => {
+                counts.shuffles += times * u64::from(*amount);
+            }
             KernelStepKind::Compute { .. } | KernelStepKind::Value(_) => {}
             KernelStepKind::Repeat { count, body, .. } => {
                 let iterations = u64::try_from(evaluate(count, names)?).unwrap_or(0);

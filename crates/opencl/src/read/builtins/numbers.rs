@@ -17,6 +17,12 @@ const OPAQUE: &str = "\
     abs_diff add_sat sub_sat hadd rhadd mad_hi mad_sat mul_hi rotate clz ctz popcount upsample \
     bitselect any all isequal vec_step bit_reverse";
 
+/// Products of four pairs of bytes, summed: one multiplication.
+const DOTS: &str = "\
+    dot_4x8packed_uu_uint dot_4x8packed_ss_int dot_4x8packed_us_int dot_4x8packed_su_int \
+    dot_acc_sat_4x8packed_uu_uint dot_acc_sat_4x8packed_ss_int dot_acc_sat_4x8packed_us_int \
+    dot_acc_sat_4x8packed_su_int dot_acc_sat arm_dot arm_dot_acc arm_dot_acc_sat qcom_dot8_acc";
+
 /// Functions that cost as much as an addition.
 const PLAIN: &str = "\
     fmin fmax fabs floor ceil trunc round rint copysign fdim maxmag minmag sign step degrees \
@@ -37,7 +43,7 @@ impl<'a> Reader<'a> {
     pub fn integer_function(&mut self, call: Call<'a>) -> Read<Option<ReadValue>> {
         let Call { name, arguments, e } = call;
         let known = matches!(name, "min" | "max" | "clamp" | "abs" | "mul24" | "mad24" | "select");
-        if !known && !lists(OPAQUE, name) {
+        if !known && !lists(OPAQUE, name) && !lists(DOTS, name) {
             return Ok(None);
         }
         let values = self.all(arguments)?;
@@ -69,6 +75,7 @@ impl<'a> Reader<'a> {
         let kind = match name {
             _ if real => Arithmetic::Real,
             "mul24" | "mul_hi" => Arithmetic::IntegerMultiply,
+            _ if lists(DOTS, name) => Arithmetic::IntegerMultiply,
             "mad24" | "mad_hi" | "mad_sat" => {
                 self.compute(Arithmetic::IntegerMultiply, width(&e.ty), &e.at);
                 Arithmetic::Integer

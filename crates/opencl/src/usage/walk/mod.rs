@@ -314,7 +314,7 @@ impl Walk<'_> {
     fn arithmetic(&mut self, steps: &[KernelStep], around: &Around) -> Read<bool> {
         let (mut adds, mut multiplies) = (0i64, 0i64);
         let (mut integer, mut convert, mut special) = (0i64, 0i64, 0i64);
-        let mut functions = 0i64;
+        let (mut functions, mut shuffles) = (0i64, 0i64);
         for step in steps {
             let KernelStepKind::Compute { kind, amount, width } = &step.kind else { continue };
             let vector = self.device.vectors.instructions(4 * i64::from(*width));
@@ -336,6 +336,7 @@ impl Walk<'_> {
                     (special, functions) = (special + n, functions + n);
                 }
                 Arithmetic::Convert => convert += n,
+                Arithmetic::Shuffle => shuffles += n,
             }
         }
         // A multiplication takes an addition with it.
@@ -351,6 +352,9 @@ impl Walk<'_> {
             ("integer", integer, &places),
             ("convert", convert, &executed),
             ("special", special, &executed),
+            // One pass of local memory, whose wires they take.
+            ("local_requests", shuffles, &executed),
+            ("local_wavefronts", shuffles, &executed),
         ] {
             self.issue(what, (at, around), n * executed);
         }

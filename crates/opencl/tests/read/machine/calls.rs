@@ -1,9 +1,11 @@
 //! Calls of functions of the file and of builtins.
 
-use tickbound_opencl::ast::{CExpr, CFunction};
+use tickbound_opencl::ast::{AddressSpace, CExpr, CFunction};
 
 use super::types::convert;
 use super::{Flow, Machine, Run, Value};
+
+const GLOBAL: AddressSpace = AddressSpace::Global;
 
 impl<'u> Machine<'u> {
     pub(super) fn call(&mut self, name: &str, arguments: &'u [CExpr], e: &'u CExpr) -> Run<Value> {
@@ -39,12 +41,19 @@ impl<'u> Machine<'u> {
                 Some(c) => convert(Value::Int(a * b + c), &e.ty)?,
                 None => Value::Other,
             },
-            ("barrier", ..) => {
+            ("barrier" | "wait_group_events", ..) => {
                 self.counts.barriers += 1;
                 Value::Other
             }
-            ("vload4" | "vload2", ..) => self.through(values[1], false),
-            ("vstore4" | "vstore2", ..) => self.through(values[2], true),
+            _ if name.contains("sub_group") || name.starts_with("work_group_") => {
+                self.collective(name, values.first().copied(), e)
+            }
+            _ if name.starts_with("read_image") => self.through(Value::Memory(GLOBAL), false),
+            _ if name.starts_with("write_image") => self.through(Value::Memory(GLOBAL), true),
+            ("vload4" | "vload2" | "vload_half" | "vload_half4", ..) => {
+                self.through(values[1], false)
+            }
+            ("vstore4" | "vstore2" | "vstore_half4", ..) => self.through(values[2], true),
             ("atomic_add" | "atomic_inc", ..) => {
                 if let Value::Memory(space) = values[0] {
                     *self.counts.atomics.entry(space).or_default() += 1;
@@ -53,6 +62,53 @@ impl<'u> Machine<'u> {
             }
             _ => self.drawn(&e.ty),
         })
+    }
+
+    /// Sub-groups are of consecutive items in dimension 0.
+    fn collective(&mut self, name: &str, first: Option<Value>, e: &CExpr) -> Value {
+        let (place, items) = (self.item.lid[0], self.item.local[0]);
+        let steps = match self.warp {
+            1 => 0,
+            2 => 1,
+            4 => 2,
+            8 => 3,
+            32 => 5,
+            other => panic!("sub-groups of {other}"),
+        };
+        let all = |name: &str, parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        match name {
+            "get_sub_group_size" => return Value::Int(self.warp.min(items)),
+            "get_max_sub_group_size" => return Value::Int(self.warp),
+            "get_sub_group_id" => return Value::Int(place / self.warp),
+            "get_sub_group_local_id" => return Value::Int(place % self.warp),
+            "get_num_sub_groups" => return Value::Int((items + self.warp - 1) / self.warp),
+            _ if name.contains("_block_") => {
+                let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
+                let pointer = first.unwrap_or(Value::Other);
+                for _ in 0..digits.parse().unwrap_or(1) {
+                    self.through(pointer, name.contains("_write"));
+                }
+            }
+            _ => {
+                let times = if name.starts_with("work_group_") { 2 } else { 1 };
+                self.counts.barriers += times - 1;
+                self.counts.shuffles += times
+                    * match name {
+                        _ if all(name, &["_exclusive_"]) => steps + 1,
+                        _ if all(name, &["_reduce_", "_scan_"]) => steps,
+                        _ if all(name, &["_broadcast", "_shuffle", "_rotate"]) => 1,
+                        _ => 0,
+                    };
+            }
+        }
+        // What all items have. A program whose counts depend on what some have is refused.
+        match first {
+            Some(Value::Int(own)) if all(name, &["_any", "_all"]) => {
+                Value::Int(i64::from(own != 0))
+            }
+            Some(own @ Value::Int(_)) if all(name, &["_broadcast", "_shuffle", "_max"]) => own,
+            _ => self.drawn(&e.ty),
+        }
     }
 
     fn through(&mut self, pointer: Value, store: bool) -> Value {

@@ -76,6 +76,8 @@ pub struct Machine<'u> {
     pub item: Item,
     pub counts: StepCounts,
     pub random: Random,
+    /// Items of a sub-group.
+    pub warp: i64,
     values: HashMap<VariableId, Value>,
     spaces: HashMap<VariableId, AddressSpace>,
     arrays: HashMap<VariableId, bool>,
@@ -98,6 +100,7 @@ impl<'u> Machine<'u> {
             item,
             counts: StepCounts::default(),
             random,
+            warp: 32,
             values: HashMap::new(),
             spaces: HashMap::new(),
             arrays: HashMap::new(),
@@ -116,7 +119,9 @@ impl<'u> Machine<'u> {
         let kernel = &self.unit.functions["k"];
         for parameter in &kernel.parameters {
             let value = match &parameter.ty {
-                Type::Pointer(space, _) => Value::Memory(*space),
+                Type::Pointer(space, _) if !arguments.contains_key(&parameter.name) => {
+                    Value::Memory(*space)
+                }
                 _ => arguments.get(&parameter.name).map_or(Value::Other, |v| Value::Int(*v)),
             };
             self.values.insert(parameter.id, value);

@@ -71,6 +71,10 @@ impl<'u> Machine<'u> {
             {
                 return Ok(Value::Memory(space));
             }
+            // Compared with null.
+            (Value::Memory(_), Value::Int(0)) | (Value::Int(0), Value::Memory(_)) => {
+                return Ok(Value::Int(i64::from(op == CBinaryOp::Ne)));
+            }
             _ => return Ok(self.drawn(result)),
         };
         let common = common(ta, tb);
