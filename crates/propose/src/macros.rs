@@ -99,10 +99,11 @@ fn add(draft: &mut Draft, name: &str, m: &Macro, role: Option<Role>, default: Op
             draft.define(name, "float");
             return;
         }
-        // A number that the host works out is not for tuning.
-        (0, _) if role.is_none() && !place.is_empty() => {
-            draft.guess(format!("{name} = 1"));
-            draft.defines.insert(name.to_owned(), 1.into());
+        // A number that the host works out is not for tuning; of switches the rest works without.
+        (0, _) if matches!(role, None | Some(Role::Flag)) && !place.is_empty() => {
+            let switch = role.is_some() || m.valued && m.compared.iter().all(|v| *v == 0);
+            draft.guess(format!("{name} = {}", i64::from(!switch)));
+            draft.defines.insert(name.to_owned(), i64::from(!switch).into());
             return;
         }
         _ => {}
@@ -224,6 +225,10 @@ pub(crate) fn declare(
     for name in if free.is_empty() { declared } else { free } {
         let m = outline.macros.get(name).cloned().unwrap_or_default();
         add(draft, name, &m, role(name), None);
+        if draft.inputs.contains_key(name) && outline.declares(name) {
+            // An input becomes a macro by itself only where no declaration may have its name.
+            draft.defines.insert(name.clone(), name.clone().into());
+        }
     }
     sizes(draft);
     known(draft) > before
