@@ -249,7 +249,8 @@ fn page(sizes: &Table, (ratios, least): &(Table, [f64; 3]), platforms: &Table) -
     page
 }
 
-const STRATEGIES: &str = "The event encoding. `bisect-fresh` is the papers' way: it starts from 0 and \
+const STRATEGIES: &str = "The event encoding. `bisect-fresh` is the papers' way: it starts from 0 \
+    and \
 the time of the first configuration and gives every question to a new solver. \"Same start\" is a \
 live \
 solver that starts from there too, so it shows what keeping the solver saves; \"best live\" names \

@@ -150,7 +150,8 @@ fn numbers(units: i64, elements: i64) -> Value {
         "units_per_device": units, "elements_per_unit": elements,
         "global_access": 8231, "local_access": 941, "constant_access": 317, "compute_op": 229,
         "atomic_access": 12007, "local_atomic_access": 5003, "shared_atomic_access": 91009,
-        "shared_local_atomic_access": 7013, "barrier": 3511, "group_start": 17341, "kernel_launch": 412_345
+        "shared_local_atomic_access": 7013, "barrier": 3511, "group_start": 17341,
+        "kernel_launch": 412_345
     })
 }
 
@@ -347,10 +348,13 @@ fn graphics() -> Resourceful {
     let platform = json!({
         "units_per_device": 4, "elements_per_unit": 64, "global_access": 1, "clock_mhz": 1500,
         "resources": {
-            "warp_width": 32, "issue_rate": 3, "real_lanes": 64, "integer_lanes": 48, "special_lanes": 16,
-            "load_store_lanes": 32, "local_bytes_per_clock": 96, "l1_bytes_per_clock": 128, "l1_lines_per_clock": 4,
+            "warp_width": 32, "issue_rate": 3, "real_lanes": 64, "integer_lanes": 48,
+            "special_lanes": 16,
+            "load_store_lanes": 32, "local_bytes_per_clock": 96, "l1_bytes_per_clock": 128,
+            "l1_lines_per_clock": 4,
             "banks": 16, "line_bytes": 128, "registers_per_unit": 65536, "l2_bytes_per_clock": 256,
-            "dram_megabytes_per_second": 96_000, "l1_size": 16384, "l2_size": 262_144, "l1_latency": 31,
+            "dram_megabytes_per_second": 96_000, "l1_size": 16384, "l2_size": 262_144,
+            "l1_latency": 31,
             "l2_latency": 207, "dram_latency": 555, "local_latency": 23, "barrier_latency": 14,
             "shared_atomic_clocks": 3, "launch_nanoseconds": 5000, "greatest_mhz": 1500
         }
@@ -408,11 +412,15 @@ fn processor() -> Resourceful {
     let platform = json!({
         "units_per_device": 2, "elements_per_unit": 1, "global_access": 1, "clock_mhz": 3000,
         "resources": {
-            "warp_width": 1, "schedulers": 1, "issue_rate": 4, "real_lanes": 2, "integer_lanes": 3, "special_lanes": 1,
-            "load_store_lanes": 2, "local_bytes_per_clock": 8, "l1_bytes_per_clock": 8, "l1_lines_per_clock": 2,
+            "warp_width": 1, "schedulers": 1, "issue_rate": 4, "real_lanes": 2,
+            "integer_lanes": 3, "special_lanes": 1,
+            "load_store_lanes": 2, "local_bytes_per_clock": 8, "l1_bytes_per_clock": 8,
+            "l1_lines_per_clock": 2,
             "one_pipe": 1, "banks": 1, "vector_bytes": 32, "line_bytes": 64, "groups_per_unit": 1,
-            "l2_bytes_per_clock": 64, "dram_megabytes_per_second": 24_000, "l1_size": 16384, "l2_size": 262_144,
-            "l1_latency": 5, "l2_latency": 14, "dram_latency": 300, "local_latency": 6, "barrier_latency": 1,
+            "l2_bytes_per_clock": 64, "dram_megabytes_per_second": 24_000, "l1_size": 16384,
+            "l2_size": 262_144,
+            "l1_latency": 5, "l2_latency": 14, "dram_latency": 300, "local_latency": 6,
+            "barrier_latency": 1,
             "shared_atomic_clocks": 20, "launch_nanoseconds": 400
         }
     });
@@ -545,7 +553,8 @@ impl Runner for Resourceful {
         let start = start.map_or(0.0, |start| start.as_f64().unwrap() * 1e-12 * run.groups as f64);
         let launch = self.number("launch_nanoseconds") as f64 * 1e-9;
         let problem = json!({
-            "profile": "resources", "without": ["mixing"], "platform": platform, "usage": self.usage(run),
+            "profile": "resources", "without": ["mixing"], "platform": platform,
+            "usage": self.usage(run),
             "launch": { "global_size": run.items(), "local_size": run.group }, "kernel": []
         });
         let problem = Problem::from_value(&problem, &IndexMap::new(), &platforms::find).unwrap();

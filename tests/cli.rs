@@ -503,7 +503,8 @@ fn platforms_with_their_sources() {
 fn a_platform_as_it_was_given() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("p.json");
-    let platform = json!({ "name": "mine", "tick": "0.5 ns", "units_per_device": 2, "elements_per_unit": 4,
+    let platform = json!({ "name": "mine", "tick": "0.5 ns", "units_per_device": 2,
+        "elements_per_unit": 4,
         "global_access": 7, "local_access": { "value": 3, "source": "a stopwatch" } });
     std::fs::write(&path, platform.to_string()).expect("a platform");
     let output = tickbound().arg("platforms").arg(&path).output().expect("the program runs");
@@ -819,7 +820,8 @@ fn memory_is_limited() {
 
 #[test]
 fn whatever_can_grow_has_limits() {
-    let commands = "tune, check, why, simulate, explain, export, spin, compare, cp-sat, report, measure, score, \
+    let commands = "tune, check, why, simulate, explain, export, spin, compare, cp-sat, report, \
+        measure, score, \
          calibrate, init, reo compose, reo check, reo equal, reo run, reo draw, reo \
          generate, reo verify";
     for command in commands.split(", ") {
@@ -893,10 +895,12 @@ fn a_time_out_at_once_has_a_configuration() {
     let file = folder.path().join("p.json");
     let problem = json!({
         "inputs": { "n": 1_048_576 }, "platform": "h200",
-        "parameters": { "A": "range(1, 200)", "B": "range(1, 200)", "C": "range(1, 200)", "WG": [32, 64] },
+        "parameters": { "A": "range(1, 200)", "B": "range(1, 200)", "C": "range(1, 200)",
+            "WG": [32, 64] },
         "constraints": ["A * B + C < 9000", "(A + B) % 3 == C % 3"],
         "launch": { "global_size": "n", "local_size": "WG" },
-        "kernel": [ { "repeat": "A", "body": [ { "global": 1 }, { "compute": "B % 7 + C // 3" } ] } ]
+        "kernel": [ { "repeat": "A", "body": [ { "global": 1 },
+            { "compute": "B % 7 + C // 3" } ] } ]
     });
     std::fs::write(&file, problem.to_string()).expect("written");
     let result = json_of(tickbound().arg("tune").arg(&file).args(["--timeout", "50ms", "--json"]));

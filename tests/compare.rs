@@ -409,7 +409,8 @@ fn varied(seed: i64) -> Value {
     let inner = if seed % 2 == 0 {
         json!({ "repeat": "A", "body": [ "mark", { "until": n(3, 5) }, "barrier" ] })
     } else {
-        json!({ "repeat": n(5, 3) + 1, "body": [ { "local": "A" }, "barrier", { "compute": "lid % 2" } ] })
+        json!({ "repeat": n(5, 3) + 1,
+            "body": [ { "local": "A" }, "barrier", { "compute": "lid % 2" } ] })
     };
     json!({
         "name": "varied",

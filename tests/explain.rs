@@ -192,7 +192,8 @@ fn sources_that_cannot_be_read() {
             "k.cl:2: the value of `n` is not known; add it to kernel.arguments",
         ),
         (
-            "int f(int n) {\n    return n ? f(n - 1) : 0;\n}\nkernel void k(global int *x) {\n    x[0] = f(3);\n}\n",
+            "int f(int n) {\n    return n ? f(n - 1) : 0;\n}\nkernel void k(global int *x) {\n    \
+             x[0] = f(3);\n}\n",
             "k.cl:2: functions call themselves: f -> f; write a loop",
         ),
         (

@@ -53,7 +53,8 @@ fn a_reference_is_filled_in_or_refused() {
     let reference = fs::read_to_string(folder.path().join("minimum.ref.c")).expect("written");
     assert!(reference.contains("void reference(const int *input, int *minima)"), "{reference}");
     let (_, errors, status) = tickbound(folder.path(), &arguments);
-    let why = "tickbound: minimum.json: it exists; add --force to replace it, or choose another name with --output\n";
+    let why = "tickbound: minimum.json: it exists; add --force to replace it, or choose another \
+        name with --output\n";
     assert_eq!((errors.as_str(), status), (why, 2));
 }
 

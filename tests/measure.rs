@@ -160,7 +160,8 @@ long value(const char *name);
 void reference(const int *x, int *y, const int *v, const unsigned char *p)
 {
     for (long i = 0; i < value(\"n\"); i++)
-        y[i] = 2 * x[i] + v[3] * (int)value(\"WG\") + p[4] + 256 * (p[5] + 256 * (p[6] + 256 * p[7]));
+        y[i] = 2 * x[i] + v[3] * (int)value(\"WG\") + p[4] + 256 * (p[5] + 256 * (p[6] + 256 * \
+        p[7]));
 }
 ";
 
@@ -220,7 +221,8 @@ fn a_whole_space() {
     let case = Case::twice();
     let (result, said) = case.json(&["--t4", "t4.json", "--cutoff", "1e9"]);
     assert_eq!(said.status, Some(0), "{}", said.err);
-    let whose = "runs the kernel of k.cl on the device, at most 600 s for each configuration, in what memory the device has; \
+    let whose = "runs the kernel of k.cl on the device, at most 600 s for each configuration, in \
+        what memory the device has; \
                  and the reference k.ref.c on this machine, as you, at most 600 s and 8590 MB for \
                  each run";
     assert_eq!(said.err.matches(whose).count(), 1, "{}", said.err);
@@ -272,21 +274,26 @@ fn results_for_other_tools() {
             "metadata": { "type": "object", "required": ["timeunit", "device"] },
             "results": { "type": "array", "minItems": 3, "maxItems": 3, "items": {
                 "type": "object",
-                "required": ["timestamp", "configuration", "times", "invalidity", "correctness", "measurements", "objectives"],
+                "required": ["timestamp", "configuration", "times", "invalidity", "correctness",
+                    "measurements", "objectives"],
                 "properties": {
                     "timestamp": { "type": "string", "pattern": "^20.*\\+00:00$" },
                     "configuration": { "type": "object", "required": ["WG"] },
                     "times": {
                         "type": "object",
-                        "required": ["compilation_time", "framework", "search_algorithm", "validation", "runtimes"],
-                        "properties": { "runtimes": { "type": "array", "items": { "type": "number" } } },
+                        "required": ["compilation_time", "framework", "search_algorithm",
+                            "validation", "runtimes"],
+                        "properties": { "runtimes": { "type": "array",
+                            "items": { "type": "number" } } },
                         "additionalProperties": { "type": "number", "minimum": 0 }
                     },
-                    "invalidity": { "enum": ["timeout", "compile", "runtime", "correctness", "constraints", "correct"] },
+                    "invalidity": { "enum": ["timeout", "compile", "runtime", "correctness",
+                        "constraints", "correct"] },
                     "correctness": { "enum": [0, 1] },
                     "measurements": { "type": "array", "items": {
                         "type": "object", "required": ["name", "value", "unit"],
-                        "properties": { "name": { "type": "string" }, "value": { "type": "number" }, "unit": { "type": "string" } }
+                        "properties": { "name": { "type": "string" },
+                            "value": { "type": "number" }, "unit": { "type": "string" } }
                     } },
                     "objectives": { "const": ["time"] }
                 }
@@ -415,21 +422,26 @@ void reference(const float *v, unsigned char *bytes, int scale, double real, uns
         .with("/parameters", json!({ "X": [4, 8], "Y": [1, 2] }))
         .with("/constraints", json!([]))
         .with("/launch", json!({ "global_size": ["w", "h"], "local_size": ["X", "Y"] }))
-        .with("/kernel", json!({
-            "opencl": "k.cl", "entry": "every", "reference": "k.ref.c",
-            "defines": { "X": "X", "Y": "Y", "REAL": { "text": "float" } },
-            "arguments": [
-                { "name": "v", "type": "float", "length": "4 * w * h", "fill": { "random": [0, 100] } },
-                { "name": "bytes", "type": "uchar", "length": "w * h", "fill": { "random": [0, 255] }, "output": true },
-                { "name": "part", "type": "float", "length": "X * Y", "space": "local" },
-                { "name": "scale", "type": "int", "value": "0 - 3" },
-                { "name": "real", "type": "double", "real": 12.75 },
-                { "name": "big", "type": "ulong", "value": "1099511627776 * 5" },
-                { "name": "small", "type": "char", "value": "0 - 2" },
-                { "name": "sums", "type": "short", "length": "w * h", "output": true },
-                { "name": "index", "type": "uint", "length": "w * h", "fill": "index" }
-            ]
-        }));
+        .with(
+            "/kernel",
+            json!({
+                "opencl": "k.cl", "entry": "every", "reference": "k.ref.c",
+                "defines": { "X": "X", "Y": "Y", "REAL": { "text": "float" } },
+                "arguments": [
+                    { "name": "v", "type": "float", "length": "4 * w * h",
+                        "fill": { "random": [0, 100] } },
+                    { "name": "bytes", "type": "uchar", "length": "w * h",
+                        "fill": { "random": [0, 255] }, "output": true },
+                    { "name": "part", "type": "float", "length": "X * Y", "space": "local" },
+                    { "name": "scale", "type": "int", "value": "0 - 3" },
+                    { "name": "real", "type": "double", "real": 12.75 },
+                    { "name": "big", "type": "ulong", "value": "1099511627776 * 5" },
+                    { "name": "small", "type": "char", "value": "0 - 2" },
+                    { "name": "sums", "type": "short", "length": "w * h", "output": true },
+                    { "name": "index", "type": "uint", "length": "w * h", "fill": "index" }
+                ]
+            }),
+        );
     let (result, said) = case.json(&[]);
     assert_eq!(result["measured"], 4, "{}", said.err);
 }
@@ -1003,7 +1015,8 @@ fn references_that_fail() {
     );
     let endless = Case::new(TWICE, Some(&TWICE_REFERENCE.replace("i++", "i += 0")));
     refused(&endless.say(&["--reference-timeout", "1"]), &["k.ref.c:3: ", "after 1 s"]);
-    let grows = "    for (int k = 0; k < 1024; k++) memset(malloc(1 << 20), k, 1 << 20);\n    for (;;) ;\n    for";
+    let grows = "    for (int k = 0; k < 1024; k++) memset(malloc(1 << 20), k, 1 << 20);\n    for \
+        (;;) ;\n    for";
     let grows = TWICE_REFERENCE.replacen("    for", grows, 1);
     let grows = format!("#include <stdlib.h>\n#include <string.h>\n{grows}");
     let said = Case::new(TWICE, Some(&grows)).say(&["--reference-memory", "100M"]);

@@ -15,7 +15,8 @@ fn folder() -> TempDir {
     write("here.json", &platform.to_string());
     let problem = |kernel: serde_json::Value| {
         json!({
-            "name": "small", "inputs": { "n": 8 }, "platform": "here.json", "parameters": { "WG": [1, 2] },
+            "name": "small", "inputs": { "n": 8 }, "platform": "here.json",
+            "parameters": { "WG": [1, 2] },
             "launch": { "global_size": "n", "local_size": "WG" }, "kernel": kernel
         })
     };

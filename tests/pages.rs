@@ -167,17 +167,20 @@ fn seen(page: &Path, width: u32, act: &str) -> Option<Value> {
     let text = std::fs::read_to_string(page).expect("a page");
     let before = "<script>var faults = []; var hacked = () => { window.hacks = 1; };
         addEventListener('error', (event) => faults.push(event.message));
-        addEventListener('securitypolicyviolation', (event) => faults.push(event.violatedDirective));
+        addEventListener('securitypolicyviolation', (event) => \
+        faults.push(event.violatedDirective));
         console.error = console.warn = (...all) => faults.push(all.join(' '));</script>";
     let after = format!(
         "<script>var did; try {{ did = {act}; }} catch (e) {{ faults.push(String(e)); }}
         var root = document.documentElement;
         var seen = {{ did, faults, wide: root.scrollWidth - root.clientWidth,
             out: [...document.querySelectorAll('svg.chart text')].filter((text) => {{
-                var inner = text.getBoundingClientRect(), outer = text.closest('svg').getBoundingClientRect();
+                var inner = text.getBoundingClientRect(), outer = \
+                text.closest('svg').getBoundingClientRect();
                 return inner.left < outer.left - 1 || inner.right > outer.right + 1;
             }}).map((text) => text.textContent) }};
-        document.title = 'SEEN' + encodeURIComponent(JSON.stringify(seen)) + 'NEES';</script></body>"
+        document.title = 'SEEN' + encodeURIComponent(JSON.stringify(seen)) + \
+        'NEES';</script></body>"
     );
     let with =
         text.replacen("<head>", &format!("<head>{before}"), 1).replacen("</body>", &after, 1);
@@ -225,8 +228,10 @@ const READER: &str = r##"
     };
     var hover = (selector) => {
         var mark = document.querySelector(selector);
-        mark.dispatchEvent(new PointerEvent("pointerover", { bubbles: true, clientX: 20, clientY: 20 }));
-        return document.getElementById("tip").hidden ? null : document.getElementById("tip").textContent;
+        var at = { bubbles: true, clientX: 20, clientY: 20 };
+        mark.dispatchEvent(new PointerEvent("pointerover", at));
+        var tip = document.getElementById("tip");
+        return tip.hidden ? null : tip.textContent;
     };
     var count = () => document.getElementById("count").textContent;
 "##;

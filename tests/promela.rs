@@ -317,7 +317,8 @@ fn names_that_promela_takes_for_itself_are_changed() {
         return;
     }
     let text = r#"{ "inputs": { "time": 1, "int": 4, "NP": 1, "_x": 1 },
-      "platform": { "units_per_device": 2, "elements_per_unit": 2, "global_access": 1, "barrier": 1 },
+      "platform": { "units_per_device": 2, "elements_per_unit": 2, "global_access": 1,
+          "barrier": 1 },
       "parameters": { "byte": [2], "FIN": [0, 1], "k1": "range(0, byte)" },
       "definitions": { "T": "time + NP", "run": "T + k1 + FIN" },
       "launch": { "global_size": "int", "local_size": "byte" },

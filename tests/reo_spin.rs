@@ -56,7 +56,8 @@ fn names_that_c_and_promela_take_do_not_reach_spin() {
     let long = "w".repeat(600);
     let text = format!(
         "k(main?, register?, exit?, chan?, S0?, sv?, connector?, {long}!) {{
-            sync(main, {long}) syncdrain(register, exit) syncdrain(chan, S0) syncdrain(sv, connector) }}"
+            sync(main, {long}) syncdrain(register, exit) syncdrain(chan, S0) syncdrain(sv, \
+            connector) }}"
     );
     std::fs::write(&path, text).expect("a file");
     let output = tickbound(&["reo", "compose", &path.to_string_lossy(), "--to", "promela"]);

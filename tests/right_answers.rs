@@ -113,7 +113,8 @@ fn counts_of_loops_and_conditions() {
     }
     // A loop that is left in a way that cannot be read is no question of data.
     let kernel = "kernel void f(global int *y) { int l = get_local_id(0);
-        for (int i = 0; i < 12; i++) { if (i % 3 == 1) continue; if (i == l + 4) break; y[i] = 1; } }";
+        for (int i = 0; i < 12; i++) { if (i % 3 == 1) continue; if (i == l + 4) break; y[i] = 1; \
+        } }";
     let case = Case::new(kernel, &[buffer("y", "int", 4096)], json!({}));
     let said = case.text(&["simulate", "p.json"]);
     assert!(said.contains("the loop's iterations cannot be counted"), "{said}");
@@ -126,7 +127,8 @@ fn conversions_wrap_in_large_launches() {
     }
     for (conversion, factor) in [("(int)", 100_000_i64), ("", 100_000), ("(short)", 7)] {
         let kernel = format!(
-            "kernel void f(global int *y) {{ {} g = {conversion}(get_global_id(0) * (size_t){factor});
+            "kernel void f(global int *y) {{ {} g = {conversion}(get_global_id(0) * \
+             (size_t){factor});
              if (g >= 0) y[0] = 1; }}",
             if conversion == "(short)" { "short" } else { "int" }
         );
@@ -305,7 +307,8 @@ fn rows_that_are_not_whole() {
         return;
     }
     let kernel = "kernel void f(global const float *x, global float *y, int pitch) {
-        int l = get_local_id(0); y[get_global_id(0)] = x[get_group_id(0) * 4096 + l / 24 * pitch + l % 24]; }";
+        int l = get_local_id(0); y[get_global_id(0)] = x[get_group_id(0) * 4096 + l / 24 * pitch \
+        + l % 24]; }";
     for group in [4, 8, 16, 24, 32, 40, 48, 64] {
         let arguments = [
             buffer("x", "float", 4096 * 3840),

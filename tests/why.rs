@@ -432,7 +432,8 @@ fn constraints_that_stand_in_the_way_together() {
     let problem = |constraints: Value| {
         json!({ "name": "chosen", "parameters": { "A": "range(1, 9)" }, "constraints": constraints,
             "platform": { "units_per_device": 1, "elements_per_unit": 4, "global_access": 7 },
-            "launch": { "global_size": 4, "local_size": 4 }, "kernel": [{ "global": "A" }, { "work": 2 }] })
+            "launch": { "global_size": 4, "local_size": 4 },
+            "kernel": [{ "global": "A" }, { "work": 2 }] })
     };
     let of = |constraints: Value| {
         let (text, _, status) = why(&["-", "--json"], &problem(constraints).to_string());

@@ -143,7 +143,8 @@ fn reading() -> String {
     )
 }
 
-const CROSSOVERS: &str = "The number of valid configurations from which on `race` was ahead in every row, even if only \
+const CROSSOVERS: &str = "The number of valid configurations from which on `race` was ahead in \
+    every row, even if only \
     by chance; `never`: it was not in the last one. A search that did not end is behind one that \
     did.";
 
@@ -159,17 +160,22 @@ number of valid \
   what its time is made of. Above, it is `eliminate`, and then, if its search took 40 ms or more, \
   Z3 as a second opinion for at most as long \
   as that.
-- `eliminate` grows with the rows of the join tree, not with the space: chains and trees get a few rows more with each \
+- `eliminate` grows with the rows of the join tree, not with the space: chains and trees get a \
+few rows more with each \
   parameter. GEMM's widest cluster has eight of its parameters, so its rows grow with the domains. \
   About half of its \
-  time goes into the elimination of the time as it was derived a second way, which all four strategies here end with.
-- `branch` bounds a box of values by intervals, and by the messages of an elimination of at most 2^16 rows in a relation. Where \
+  time goes into the elimination of the time as it was derived a second way, which all four \
+  strategies here end with.
+- `branch` bounds a box of values by intervals, and by the messages of an elimination of at most \
+2^16 rows in a relation. Where \
   that suffices without dividing a join it is as good as `eliminate`, and a handful of boxes are \
   looked at. Where joins are \
   divided, the boxes grow with what the messages leave open.
-- `descend` on the problem as stated is Z3 on the same tables, helped by what elimination has learned: slower than \
+- `descend` on the problem as stated is Z3 on the same tables, helped by what elimination has \
+learned: slower than \
   `eliminate` by what Z3 takes. Up to 20,000 valid configurations it is asked about the list of \
   them, which takes \
   longer than about many more without a list.
-- These spaces suit elimination: the cost is a sum of terms over few parameters. A term over all parameters would \
+- These spaces suit elimination: the cost is a sum of terms over few parameters. A term over all \
+parameters would \
   leave it, and everybody else, with the whole space.";

@@ -41,7 +41,8 @@ fn gemm() -> Family {
     });
     Family {
         name: "GEMM",
-        about: "CLTune's matrix multiplication (1024 by 1024) on `h200`: parameters and constraints of \
+        about: "CLTune's matrix multiplication (1024 by 1024) on `h200`: parameters and \
+            constraints of \
                 `examples/kernels/gemm.json`, the program that `tickbound explain` reads from its \
                 OpenCL C, and \
                 for each of the eight tile parameters all powers of two up to a number (vector \
@@ -89,7 +90,8 @@ fn chains() -> Family {
     };
     Family {
         name: "Chains",
-        about: "n parameters of 10 values, no constraints; each adds to the time a pseudo-random number that \
+        about: "n parameters of 10 values, no constraints; each adds to the time a pseudo-random \
+            number that \
                 depends on it and on the one before.",
         problems: (2..=12).map(chain).collect(),
         grows: true,
@@ -152,7 +154,8 @@ fn problem(n: usize, constraints: Vec<String>, kernel: Vec<Value>) -> Value {
     let ten: Vec<i64> = (1..=10).collect();
     let parameters = (0..n).map(|i| (format!("p{i}"), json!(ten)));
     json!({
-        "platform": { "units_per_device": 8, "elements_per_unit": 4, "global_access": 4, "local_access": 1 },
+        "platform": { "units_per_device": 8, "elements_per_unit": 4, "global_access": 4,
+            "local_access": 1 },
         "parameters": parameters.collect::<serde_json::Map<_, _>>(),
         "constraints": constraints,
         "launch": { "global_size": "4096", "local_size": "4" },

@@ -378,7 +378,8 @@ fn a_checker_finds_nothing_faster_than_the_least_time() {
 const GROUPS_DIFFER: &str = r#"{ "inputs": { "size": 16 },
     "platform": { "units_per_device": 2, "elements_per_unit": 2, "global_access": 4 },
     "parameters": { "WG": [1, 2, 4] }, "launch": { "global_size": "size", "local_size": "WG" },
-    "kernel": [ { "if": "gid % 4 == 0", "then": [ { "global": 1 } ] }, "barrier", { "compute": 1 } ] }"#;
+    "kernel": [ { "if": "gid % 4 == 0", "then": [ { "global": 1 } ] }, "barrier",
+        { "compute": 1 } ] }"#;
 
 #[test]
 #[ignore = "run by a_checker_finds_nothing_faster_than_the_least_time"]

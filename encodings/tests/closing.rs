@@ -345,7 +345,8 @@ fn leap(case: &Case, jump: &Jump, c: usize, at: Clock) -> Clock {
 
 /// Symbols are told apart by the field `thread`; any amount's identity serves.
 fn some_amount() -> AmountId {
-    let text = r#"{ "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 1 },
+    let text = r#"{ "platform": { "units_per_device": 1, "elements_per_unit": 1,
+        "global_access": 1 },
         "launch": { "global_size": 1, "local_size": 1 }, "kernel": [] }"#;
     let problem = Problem::from_json(text, &IndexMap::new(), &|_| unreachable!("no name"));
     let problem = problem.expect("a problem");

@@ -146,14 +146,12 @@ fn write_btor2(args: &ExportArgs) -> Result<(), CliError> {
 /// The simulator states of the fastest configuration what the encoding says.
 fn simulated(problem: &Problem, space: &Space, survey: &Btor2Survey) -> Result<(), CliError> {
     let (c, ticks) = survey.least;
-    let time =
-        simulate(problem, &space.bound[c], &tickbound_simulator::SimulateOptions::default())?.time;
+    let time = simulate(problem, &space.bound[c], &Default::default())?.time;
     if time == ticks {
         return Ok(());
     }
-    let configuration = problem.name_values(&space.bound[c].configuration).to_string();
-    let simulator = Some(time);
-    Err(SolveError::Disagreement { configuration, encoding: ticks, simulator }.into())
+    let configuration = &space.bound[c].configuration;
+    Err(SolveError::disagreement(problem, configuration, ticks, Some(time)).into())
 }
 
 /// Why there is no transition system to write.

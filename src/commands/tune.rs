@@ -234,8 +234,7 @@ fn of_one_configuration(
         let problem = question.only(&best).ok()?;
         let values = problem.parameters.iter().map(|p| p.name.clone()).zip(best.0.clone());
         let bound = problem.bind(&values.collect()).ok()?;
-        let run =
-            simulate(&problem, &bound, &tickbound_simulator::SimulateOptions::default()).ok()?;
+        let run = simulate(&problem, &bound, &Default::default()).ok()?;
         let bounds = Bounds { lower: 0, best: Some((0, run.time)) };
         let known = Incumbent { bounds, best: Some(best) };
         let seconds = stop::began().elapsed().as_secs_f64();

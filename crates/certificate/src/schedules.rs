@@ -34,12 +34,7 @@ pub fn least(
     trusted: &mut Trusted,
 ) -> Result<i64, Refusal> {
     if !problem.has_open_schedule() {
-        return Ok(tickbound_simulator::simulate(
-            problem,
-            bound,
-            &tickbound_simulator::SimulateOptions::default(),
-        )?
-        .time);
+        return Ok(tickbound_simulator::simulate(problem, bound, &Default::default())?.time);
     }
     let limits = tickbound_simulator::ExploreLimits {
         max_states: FEW,

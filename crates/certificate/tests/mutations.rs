@@ -427,7 +427,8 @@ fn proofs_of_a_formula() {
         match outside::said(&texts, time) {
             Err(e) => assert!(e.to_string().contains("does not verify it"), "{what}: {e}"),
             Ok(said) => assert!(
-                matches!(said.as_slice(), [ToolReport::NotChecked(absent)] if absent.ends_with("not on PATH")),
+                matches!(said.as_slice(),
+                    [ToolReport::NotChecked(absent)] if absent.ends_with("not on PATH")),
                 "{what}: {said:?}"
             ),
         }

@@ -32,37 +32,8 @@ pub enum Content {
 
 /// Why there is no such content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DataError {
-    /// A number outside the type.
-    #[error("{value} is no {}", element.name())]
-    Outside {
-        /// The number.
-        value: i64,
-        /// The type.
-        element: ElementType,
-    },
-    /// More bytes than there is memory.
-    #[error("`{name}` is {length} times {}, which does not fit into memory; take smaller \
-        inputs", element.name())]
-    TooLarge {
-        /// The argument.
-        name: String,
-        /// Its elements.
-        length: usize,
-        /// Their type.
-        element: ElementType,
-    },
-    /// Bounds the wrong way round, or without anything between.
-    #[error("there is no {} between {low} and {high}", element.name())]
-    Empty {
-        /// The least number.
-        low: i64,
-        /// The greatest.
-        high: i64,
-        /// The type.
-        element: ElementType,
-    },
-}
+#[error("{0}")]
+pub struct DataError(pub String);
 
 impl Content {
     /// Whether the elements are zero, all bits of them.
@@ -77,7 +48,7 @@ impl Content {
     pub fn check(&self, element: ElementType) -> Result<(), DataError> {
         let fits = |value: i64| match holds(element, value) {
             true => Ok(()),
-            false => Err(DataError::Outside { value, element }),
+            false => Err(DataError(format!("{value} is no {}", element.name()))),
         };
         match *self {
             Content::Constant(value) => fits(value),
@@ -86,7 +57,9 @@ impl Content {
                 fits(low)?;
                 fits(high)?;
                 let some = if element.is_real() { low < high } else { low <= high };
-                if some { Ok(()) } else { Err(DataError::Empty { low, high, element }) }
+                let name = element.name();
+                let none = || format!("there is no {name} between {low} and {high}");
+                if some { Ok(()) } else { Err(DataError(none())) }
             }
         }
     }
@@ -101,7 +74,13 @@ impl Content {
         element: ElementType,
         length: usize,
     ) -> Result<Vec<u8>, DataError> {
-        let too_large = || DataError::TooLarge { name: name.to_owned(), length, element };
+        let too_large = || {
+            DataError(format!(
+                "`{name}` is {length} times {}, which does not fit into memory; take smaller \
+                 inputs",
+                element.name()
+            ))
+        };
         let total = length.checked_mul(element.bytes()).ok_or_else(too_large)?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(total).map_err(|_| too_large())?;

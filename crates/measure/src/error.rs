@@ -18,30 +18,15 @@ pub enum MeasureError {
     /// The problem is at fault.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// A number of the problem is at fault.
-    #[error("{at}: {why}; change it, or exclude this configuration by a constraint")]
-    Number {
-        /// The field.
-        at: String,
-        /// What is wrong.
-        why: String,
-    },
-    /// A file of the problem cannot be read.
-    #[error("{}: {error}; correct its path in the problem file", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// The host reference cannot be used.
-    #[error("{at}: {why}")]
-    Reference {
-        /// File and line.
-        at: String,
-        /// What is wrong.
-        why: String,
-    },
+    /// A number of the problem is at fault: its field, and what is wrong.
+    #[error("{0}: {1}; change it, or exclude this configuration by a constraint")]
+    Number(String, String),
+    /// A file of the problem cannot be read, and why.
+    #[error("{0}: {1}; correct its path in the problem file")]
+    Read(PathBuf, std::io::Error),
+    /// The host reference cannot be used: file and line, and what is wrong.
+    #[error("{0}: {1}")]
+    Reference(String, String),
     /// The cache cannot be used.
     #[error(transparent)]
     Cache(#[from] CacheError),
@@ -70,17 +55,11 @@ pub enum LabError {
     /// There is no such device.
     #[error("{0}")]
     Choice(String),
-    /// The device was there and is no more.
+    /// The device of this name was there and is no more; what was tried last.
     #[error(
-        "{device} has vanished: {why}; what was measured is kept, the same command goes on with \
-         the rest"
+        "{0} has vanished: {1}; what was measured is kept, the same command goes on with the rest"
     )]
-    Vanished {
-        /// Its name.
-        device: String,
-        /// What was tried last.
-        why: String,
-    },
+    Vanished(String, String),
     /// The user interrupted.
     #[error("interrupted")]
     Interrupted,

@@ -194,20 +194,19 @@ const NULL: [u8; size_of::<usize>()] = [0; size_of::<usize>()];
 
 impl Values<'_> {
     fn number(&self, at: &str, expr: &Expr) -> Result<i64, MeasureError> {
-        expr.eval(self.env)
-            .map_err(|e| MeasureError::Number { at: at.to_owned(), why: e.to_string() })
+        expr.eval(self.env).map_err(|e| MeasureError::Number(at.to_owned(), e.to_string()))
     }
 
     fn tolerance(&self, tolerance: &Tolerance) -> Result<f64, MeasureError> {
         let at = "kernel.tolerance.terms".to_owned();
-        tolerance.at(self.env).map_err(|e| MeasureError::Number { at, why: e.to_string() })
+        tolerance.at(self.env).map_err(|e| MeasureError::Number(at, e.to_string()))
     }
 
     fn argument(&self, index: usize, asked: &Asked) -> Result<JobArgument, MeasureError> {
         let at = |field: &str| format!("kernel.arguments[{index}].{field}");
         let element = asked.element;
         let fits = |field: &str, result: Result<(), data::DataError>| {
-            result.map_err(|why| MeasureError::Number { at: at(field), why: why.to_string() })
+            result.map_err(|why| MeasureError::Number(at(field), why.to_string()))
         };
         Ok(match &asked.kind {
             _ if !asked.image.is_empty() => {
@@ -219,10 +218,8 @@ impl Values<'_> {
                 JobArgument::Value(data::scalar(element, value))
             }
             ArgumentKind::Real(text) => {
-                let value = text.parse().map_err(|_| MeasureError::Number {
-                    at: at("real"),
-                    why: format!("`{text}` is no number"),
-                })?;
+                let fault = || MeasureError::Number(at("real"), format!("`{text}` is no number"));
+                let value = text.parse().map_err(|_| fault())?;
                 JobArgument::Value(data::real(element, value))
             }
             ArgumentKind::Local { length } => {
@@ -233,10 +230,8 @@ impl Values<'_> {
                 let content = self.content(&at("fill"), fill)?;
                 fits("fill", content.check(element))?;
                 let bytes = content.bytes(&asked.name, element, length);
-                JobArgument::Value(bytes.map_err(|why| MeasureError::Number {
-                    at: at("length"),
-                    why: why.to_string(),
-                })?)
+                let fault = |why: data::DataError| MeasureError::Number(at("length"), why.0);
+                JobArgument::Value(bytes.map_err(fault)?)
             }
             ArgumentKind::Buffer { length, fill, output } => {
                 let length = self.length(&at("length"), length, element)?;
@@ -266,10 +261,10 @@ impl Values<'_> {
         let bytes = usize::try_from(length).ok().and_then(|n| n.checked_mul(element.bytes()));
         match bytes {
             Some(bytes) if bytes <= isize::MAX as usize => Ok(length as usize),
-            _ => Err(MeasureError::Number {
-                at: at.to_owned(),
-                why: format!("{length} elements of type {}", element.name()),
-            }),
+            _ => {
+                let why = format!("{length} elements of type {}", element.name());
+                Err(MeasureError::Number(at.to_owned(), why))
+            }
         }
     }
 }

@@ -110,8 +110,7 @@ pub fn candidates(
         if interrupt.load(Ordering::Relaxed) {
             break;
         }
-        let Ok(run) = simulate(problem, &bound, &tickbound_simulator::SimulateOptions::default())
-        else {
+        let Ok(run) = simulate(problem, &bound, &Default::default()) else {
             continue;
         };
         let own = program(problem, &bound)?.unwrap_or_else(|| bound.configuration.0.clone());

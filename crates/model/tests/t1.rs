@@ -253,7 +253,8 @@ fn arguments_by_place_and_sizes_by_modifiers() {
     assert_eq!(
         read["kernel"]["arguments"],
         json!([
-            { "name": "argument_0", "type": "float", "length": "4 * (8)", "fill": { "random": [0, 40] } },
+            { "name": "argument_0", "type": "float", "length": "4 * (8)",
+                "fill": { "random": [0, 40] } },
             { "name": "argument_1", "type": "int", "length": "8", "fill": "index" },
             { "name": "argument_2", "type": "uint", "value": 4000 } ])
     );
@@ -287,7 +288,8 @@ fn arguments_by_place_and_sizes_by_modifiers() {
 fn launched(more: &Value) -> Result<(Vec<[i64; 2]>, Value), String> {
     let mut file = json!({
         "ConfigurationSpace": { "TuningParameters": [
-            { "Name": "block_size_x", "Values": [8] }, { "Name": "block_size_y", "Values": [2] } ] },
+            { "Name": "block_size_x", "Values": [8] },
+            { "Name": "block_size_y", "Values": [2] } ] },
         "KernelSpecification": {
             "Language": "OpenCL", "KernelName": "a", "KernelFile": "a.cl", "ProblemSize": [64, 32],
             "LocalSize": { "X": "block_size_x", "Y": "block_size_y" } } });

@@ -190,7 +190,8 @@ for line in sys.stdin:
         values = [eval(p["Values"]) for p in space["TuningParameters"]]
         for choice in itertools.product(*values):
             env = dict(zip(names, choice))
-            if all(eval(c, {"min": min, "max": max, "abs": abs, "__builtins__": {}}, env) for c in conditions):
+            known = {"min": min, "max": max, "abs": abs, "__builtins__": {}}
+            if all(eval(c, known, env) for c in conditions):
                 found.append(list(choice))
         print(json.dumps(found))
     except Exception as e:
@@ -478,7 +479,8 @@ fn rich_problem() -> Value {
         "definitions": { "steps": "ceil_div(n, T)" },
         "launch": { "global_size": ["n", "W"], "local_size": ["W", 1] },
         "kernel": [ { "repeat": "steps", "body": [ { "global": "lid % T" }, "barrier", "mark" ] },
-            { "if": "lid == 0", "then": [ { "until": 3 } ], "else": [ { "work": "abs(W - 9)" } ] } ],
+            { "if": "lid == 0", "then": [ { "until": 3 } ],
+                "else": [ { "work": "abs(W - 9)" } ] } ],
         "finish": [ { "atomic": 1 } ]
     })
 }
@@ -486,11 +488,14 @@ fn rich_problem() -> Value {
 fn rich_source() -> Value {
     let mut problem = rich_problem();
     problem["kernel"] = json!({
-        "opencl": "k.cl", "entry": "k", "standard": "CL3.0", "defines": { "W": "W", "V": "n * 2", "T": { "text": "float" } },
-        "arguments": [ { "name": "a", "type": "float", "length": "n", "fill": { "random": [0, "n"] }, "output": true },
+        "opencl": "k.cl", "entry": "k", "standard": "CL3.0",
+        "defines": { "W": "W", "V": "n * 2", "T": { "text": "float" } },
+        "arguments": [ { "name": "a", "type": "float", "length": "n",
+            "fill": { "random": [0, "n"] }, "output": true },
             { "name": "b", "type": "int", "length": "n", "fill": "index" },
             { "name": "l", "type": "double", "length": 4, "space": "local" },
-            { "name": "s", "type": "int", "value": "n - 1" }, { "name": "r", "type": "float", "real": 0.5 } ],
+            { "name": "s", "type": "int", "value": "n - 1" },
+            { "name": "r", "type": "float", "real": 0.5 } ],
         "reference": "k.c", "tolerance": 1e-3, "bytes": "4 * n", "bounds": { "line 3": "W" },
         "branches": { "line 7": "both" }
     });
@@ -502,16 +507,20 @@ fn rich_t1() -> Value {
         "General": { "BenchmarkName": "b" },
         "ConfigurationSpace": {
             "TuningParameters": [ { "Name": "W", "Type": "int", "Values": "[32, 64, 128]" },
-                { "Name": "T", "Type": "int", "Values": [1, 2, 4] }, { "Name": "R", "Values": "range(1, 9, 3)" },
+                { "Name": "T", "Type": "int", "Values": [1, 2, 4] },
+                { "Name": "R", "Values": "range(1, 9, 3)" },
                 { "Name": "S", "Values": "[0] + [2 ** i for i in range(0, 3) if i != 1]" } ],
             "Conditions": [ { "Expression": "W * T <= 128", "Parameters": ["W", "T"] }, "R < W" ] },
         "KernelSpecification": { "Language": "OpenCL", "KernelName": "k", "KernelFile": "k.cl",
-            "ProblemSize": [1024, 8], "GlobalSizeType": "CUDA", "GridDivX": ["W", "T"], "GridDivY": [2],
+            "ProblemSize": [1024, 8], "GlobalSizeType": "CUDA", "GridDivX": ["W", "T"],
+            "GridDivY": [2],
             "LocalSize": { "X": "W", "Y": 1 }, "GlobalSize": { "X": "ProblemSize[0]" },
-            "Arguments": [ { "Name": "o", "Type": "float4", "MemoryType": "Vector", "FillType": "Constant",
+            "Arguments": [ { "Name": "o", "Type": "float4", "MemoryType": "Vector",
+                "FillType": "Constant",
                   "Size": "ProblemSize[0]", "FillValue": 0.0, "Output": 1 },
                 { "Name": "i", "Type": "float", "MemoryType": "Local", "Size": 4 },
-                { "Type": "uint", "MemoryType": "Vector", "Size": 4, "FillType": "Generator", "DataSource": "i" },
+                { "Type": "uint", "MemoryType": "Vector", "Size": 4, "FillType": "Generator",
+                    "DataSource": "i" },
                 { "Name": "n", "Type": "int", "MemoryType": "Scalar", "FillValue": 4096 } ] }
     })
 }

@@ -34,29 +34,10 @@ pub enum MultiplierError {
     /// There is no such product, on any device.
     #[error(transparent)]
     Dense(#[from] DenseError),
-    /// What came back is not the product.
-    #[error(
-        "{device} gave a wrong product ({} steps where there are {}) without reporting an error; \
-         use another --device",
-        found.steps,
-        expected.steps
-    )]
-    Wrong {
-        /// The device's name.
-        device: String,
-        /// What follows from the factors.
-        expected: Checksum,
-        /// What came back.
-        found: Checksum,
-    },
-    /// A product too large for the kernels' 32-bit places.
-    #[error("{what} has {words} words; a device can make 4294967295 at most; use --device cpu")]
-    TooLarge {
-        /// A row, or a product of a batch.
-        what: &'static str,
-        /// Its words.
-        words: u128,
-    },
+    /// What came back is not the product, or one would be too large for a device: which, and the
+    /// fix.
+    #[error("{0}")]
+    Unusable(String),
 }
 
 impl From<Stopped> for MultiplierError {
@@ -353,8 +334,14 @@ impl Buffers {
 
 /// Whether what `device` has made is what follows from the factors.
 pub fn agree(device: &str, expected: Checksum, found: Checksum) -> MultiplierResult<()> {
-    let wrong = || MultiplierError::Wrong { device: device.to_owned(), expected, found };
-    if expected == found { Ok(()) } else { Err(wrong()) }
+    if expected == found {
+        return Ok(());
+    }
+    Err(MultiplierError::Unusable(format!(
+        "{device} gave a wrong product ({} steps where there are {}) without reporting an error; \
+         use another --device",
+        found.steps, expected.steps
+    )))
 }
 
 /// Words of the left and of the right factor.
@@ -369,8 +356,13 @@ fn grid(width: usize, rows: usize, max_group: usize) -> ([usize; 2], [usize; 2])
     ([width.next_multiple_of(group), rows.div_ceil(EACH)], [group, 1])
 }
 
-fn fits32(what: &'static str, words: u128) -> MultiplierResult<()> {
+fn fits32(what: &str, words: u128) -> MultiplierResult<()> {
     // A little less, so that rounding up to whole groups stays within 32 bits.
     let most = u128::from(u32::MAX) - GROUP as u128;
-    if words <= most { Ok(()) } else { Err(MultiplierError::TooLarge { what, words }) }
+    if words <= most {
+        return Ok(());
+    }
+    Err(MultiplierError::Unusable(format!(
+        "{what} has {words} words; a device can make 4294967295 at most; use --device cpu"
+    )))
 }

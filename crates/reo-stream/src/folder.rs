@@ -11,7 +11,7 @@ use tickbound_reo::product::dense::{CellTally, RowBlock};
 
 use crate::error::{DatasetError, DatasetResult};
 use crate::files::BlockFiles;
-use crate::format::{MANIFEST, block_of_draft};
+use crate::format::{FORMAT, MANIFEST, block_of_draft};
 use crate::manifest::{BlockRecord, Manifest, ManifestHead};
 
 /// The file on which who writes to the folder has a lock.
@@ -53,7 +53,7 @@ impl Dataset {
         let manifest = match read(folder)? {
             None => new(folder, head)?,
             Some(found) => match found.head.difference(&head) {
-                Some(what) => return Err(DatasetError::Other { path, what }),
+                Some(what) => return Err(DatasetError::other(&path, what)),
                 None => found,
             },
         };
@@ -102,7 +102,7 @@ impl Dataset {
         if self.record(block.number).is_some_and(same) {
             return Ok(());
         }
-        Err(DatasetError::Other { path: self.folder.join(MANIFEST), what: "what a block comes to" })
+        Err(DatasetError::other(&self.folder.join(MANIFEST), "what a block comes to"))
     }
 
     /// Enters that every block of the product is there, where that was not known before.
@@ -134,7 +134,7 @@ impl Dataset {
         for record in std::mem::take(&mut self.manifest.written) {
             match check(&self.folder, &record, go_on) {
                 Ok(()) => whole.push(record),
-                Err(DatasetError::Damaged { .. }) => {}
+                Err(DatasetError::Damaged(..)) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -160,18 +160,23 @@ impl Dataset {
 /// # Errors
 /// What is missing, damaged, or does not belong to it; or it was stopped.
 pub fn verify(folder: &Path, go_on: &dyn Fn(usize) -> bool) -> DatasetResult<Manifest> {
-    let absent = || DatasetError::Absent(folder.to_owned());
-    let manifest = read(folder)?.ok_or_else(absent)?;
+    let manifest = read(folder)?.ok_or_else(|| {
+        let why = format!("there is no {FORMAT} here, as {MANIFEST} is missing");
+        DatasetError::unusable(folder, why)
+    })?;
     manifest.written.iter().try_for_each(|record| check(folder, record, go_on))?;
     if !manifest.complete {
-        let (written, blocks) = (manifest.written.len(), manifest.head.blocks);
-        return Err(DatasetError::Incomplete { path: folder.to_owned(), written, blocks });
+        let blocks = manifest.head.blocks.map_or("all".into(), |blocks| blocks.to_string());
+        let why = format!("{} of {blocks} blocks are there", manifest.written.len());
+        let fix = "run the composition again with this folder to go on";
+        return Err(DatasetError::unusable(folder, format!("not complete: {why}; {fix}")));
     }
     for path in files(folder)? {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let known = |record: &BlockRecord| record.file == name;
         if ![MANIFEST, LOCK].contains(&name) && !manifest.written.iter().any(known) {
-            return Err(DatasetError::Foreign(path));
+            let why = "does not belong to the dataset; remove it";
+            return Err(DatasetError::unusable(&path, why));
         }
     }
     Ok(manifest)
@@ -183,7 +188,9 @@ fn new(folder: &Path, head: ManifestHead) -> DatasetResult<Manifest> {
     let drafts = leftovers(&folder.join(MANIFEST)).map_err(DatasetError::file(folder))?;
     let other = |path: &PathBuf| !path.ends_with(LOCK) && !drafts.contains(path);
     if files(folder)?.iter().any(other) {
-        return Err(DatasetError::Occupied(folder.to_owned()));
+        let why =
+            format!("the folder is not empty and has no {FORMAT}; choose a new or an empty one");
+        return Err(DatasetError::unusable(folder, why));
     }
     Ok(Manifest::new(head))
 }
@@ -206,7 +213,7 @@ fn read(folder: &Path) -> DatasetResult<Option<Manifest>> {
         Err(error) => return Err(fail(error)),
         Ok(file) => match file.take(LONGEST).read_to_string(&mut text) {
             Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-                return Err(DatasetError::Manifest { path, why: "it is no text".into() });
+                return Err(DatasetError::manifest(&path, "it is no text"));
             }
             read => read.map_err(fail)?,
         },
@@ -217,7 +224,7 @@ fn read(folder: &Path) -> DatasetResult<Option<Manifest>> {
 /// Whether a block's file is what was written.
 fn check(folder: &Path, record: &BlockRecord, go_on: &dyn Fn(usize) -> bool) -> DatasetResult<()> {
     let path = folder.join(&record.file);
-    let damaged = |why: String| DatasetError::Damaged { path: path.clone(), why };
+    let damaged = |why: String| DatasetError::Damaged(path.clone(), why);
     let mut file = match File::open(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(damaged("the file is missing".into()));

@@ -53,7 +53,7 @@ impl StreamJob<'_> {
         let smaller = maker.blocks() > 0 || keep;
         let fix = if smaller { "; --block makes the blocks smaller" } else { "" };
         let fits = self.limits.fits("the dense product in blocks", need);
-        fits.map_err(|error| StreamJobError::Memory { error, fix })?;
+        fits.map_err(|error| StreamJobError::Refused(format!("{error}{fix}")))?;
         let plan = dense::plan(matrices, self.limits).map_err(MultiplierError::from)?;
         let conditions = self.conditions(&plan.alphabet)?;
         let stream = DenseStream::new(&plan, self.block);
@@ -74,8 +74,7 @@ impl StreamJob<'_> {
         dataset: Option<Dataset>,
         ranks: &mut Ranks,
     ) -> JobResult<(CellTally, usize)> {
-        let size = ranks.size();
-        let missing = missing(stream, dataset.as_ref(), ranks)?;
+        let (size, missing) = (ranks.size(), missing(stream, dataset.as_ref(), ranks)?);
         let known = dataset.as_ref().map(|dataset| dataset.manifest().tally());
         let (mut tally, mut done) = (known.unwrap_or_default(), stream.len() - missing.len());
         let mut meter = Meter::new(self.observer, Some(stream), tally);
@@ -87,8 +86,7 @@ impl StreamJob<'_> {
             (rows.tally(conditions.is_some().then_some(&holds)), columns)
         };
         let files = self.dataset.map(|folder| BlockFiles::new(Disk::real(), folder));
-        let mut writer = Writer::new(files, dataset, self.observer);
-        writer.rounds = missing.len().div_ceil(size);
+        let mut writer = Writer::new(files, dataset, self.observer, missing.len().div_ceil(size));
         // The ranks take turns.
         let mine: Vec<_> = missing.into_iter().skip(ranks.rank()).step_by(size).collect();
         let made = maker.run(stream, mine, self.limits, see, |block, seen| {
@@ -130,7 +128,10 @@ impl StreamJob<'_> {
         let product = StepStream::new(&parts, &limits)?;
         let names = product.alphabet().len();
         if names > MAX_NAMES && (self.dataset.is_some() || !self.invariants.is_empty()) {
-            return Err(StreamJobError::Names { connector: self.connector.name.clone(), names });
+            let what = "--dataset and --invariant take at most";
+            let connector = &self.connector.name;
+            let why = format!("{connector}: {names} names; {what} {MAX_NAMES}");
+            return Err(StreamJobError::Refused(why));
         }
         let conditions = self.conditions(product.alphabet())?;
         let steps = self.block.div_ceil(STEP_BYTES).max(1);
@@ -150,7 +151,7 @@ impl StreamJob<'_> {
         let needed = if self.dataset.is_some() { blocks } else { 0 };
         let fits = self.limits.fits("three blocks of the dataset", needed.into());
         let fix = "; --block makes them smaller";
-        fits.map_err(|error| StreamJobError::Memory { error, fix })?;
+        fits.map_err(|error| StreamJobError::Refused(format!("{error}{fix}")))?;
         Ok(self.limits.memory - needed)
     }
 
@@ -174,7 +175,7 @@ impl StreamJob<'_> {
     fn conditions<'p>(&self, alphabet: &'p [NameId]) -> JobResult<Conditions<'p>> {
         let read = |option, text: &str| {
             LtlFormula::parse(text, alphabet, &self.connector.symbols)
-                .map_err(|error| StreamJobError::Formula { option, error })
+                .map_err(|error| StreamJobError::Refused(format!("{option}: {error}")))
         };
         let invariants = self.invariants.iter().map(|text| read("--invariant", text));
         Ok(Conditions {

@@ -251,14 +251,20 @@ impl Manifest {
     }
 
     pub(crate) fn parse(path: &Path, text: &str) -> DatasetResult<Manifest> {
-        let wrong = |why: String| DatasetError::Manifest { path: path.to_owned(), why };
+        let wrong = |why: String| DatasetError::manifest(path, &why);
         let value: Value = tickbound_input::json(text).map_err(|e| wrong(e.to_string()))?;
         if value["format"] != FORMAT {
             return Err(wrong(format!("`format` is not `{FORMAT}`")));
         }
         match value["version"].as_u64() {
             Some(VERSION) => {}
-            Some(found) => return Err(DatasetError::Version { path: path.to_owned(), found }),
+            Some(found) => {
+                let why = format!(
+                    "version {found} of a {FORMAT}; this program reads and writes version \
+                     {VERSION}; use the program that made it"
+                );
+                return Err(DatasetError::unusable(path, why));
+            }
             None => return Err(wrong("`version` is no number".into())),
         }
         let manifest: Manifest = serde_json::from_value(value).map_err(|e| wrong(e.to_string()))?;

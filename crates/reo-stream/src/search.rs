@@ -80,7 +80,7 @@ fn written(
         let (sender, blocks) = sync_channel::<Full>(0);
         let writer = scope.spawn(move || {
             let (files, mut alone) = (Some(dataset.files()), Ranks(None));
-            let mut writer = Writer::new(files, Some(dataset), observer);
+            let mut writer = Writer::new(files, Some(dataset), observer, 0);
             for (block, tally, columns) in blocks {
                 match writer.dataset.as_ref().filter(|dataset| dataset.has(block.number)) {
                     // What is there was made by a run before this one.

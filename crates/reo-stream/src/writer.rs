@@ -20,7 +20,7 @@ pub(crate) struct Writer<'a> {
     pub(crate) dataset: Option<Dataset>,
     observer: &'a dyn StreamObserver,
     /// So often the ranks tell each other of blocks still.
-    pub(crate) rounds: usize,
+    rounds: usize,
 }
 
 impl<'a> Writer<'a> {
@@ -28,8 +28,9 @@ impl<'a> Writer<'a> {
         files: Option<BlockFiles>,
         dataset: Option<Dataset>,
         observer: &'a dyn StreamObserver,
+        rounds: usize,
     ) -> Writer<'a> {
-        Writer { files, whole: None, dataset, observer, rounds: 0 }
+        Writer { files, whole: None, dataset, observer, rounds }
     }
 
     pub fn write(

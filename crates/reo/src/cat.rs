@@ -59,16 +59,9 @@ pub enum CatFault {
     /// It is no sentence of the language.
     #[error(transparent)]
     Syntax(#[from] SyntaxFault),
-    /// A word that is not listed.
-    #[error("`{word}` is no {what} of the automaton; {fix}")]
-    Unknown {
-        /// The word.
-        word: String,
-        /// What it should be.
-        what: &'static str,
-        /// What to do.
-        fix: String,
-    },
+    /// A word that is not listed, what it should be, and what to do.
+    #[error("`{0}` is no {1} of the automaton; {2}")]
+    Unknown(String, &'static str, String),
     /// A second state or name with one word.
     #[error("`{0}` stands here a second time; rename one of them")]
     Twice(String),
@@ -334,7 +327,7 @@ impl<'f> Maker<'f, '_> {
         known: impl Iterator<Item = &'w String>,
     ) -> CatError {
         let fix = suggest(word, known.map(String::as_str));
-        self.source.fault(*spot, CatFault::Unknown { word: word.clone(), what, fix })
+        self.source.fault(*spot, CatFault::Unknown(word.clone(), what, fix))
     }
 
     fn note(&mut self, spot: Spot, note: &str) {

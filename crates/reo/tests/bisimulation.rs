@@ -198,7 +198,8 @@ proptest! {
             let alike = Plain::of(&automaton).alike(kind);
             for (p, row) in alike.iter().enumerate() {
                 for (q, alike) in row.iter().enumerate() {
-                    prop_assert_eq!(found.block[p] == found.block[q], *alike, "{:?} {} {}", kind, p, q);
+                    prop_assert_eq!(found.block[p] == found.block[q], *alike, "{:?} {} {}", kind,
+                        p, q);
                 }
             }
             // Numbered in the order of their first states; iterations from one block on, each
@@ -226,7 +227,8 @@ proptest! {
             let least = minimise(automaton.clone(), kind, &plenty()).unwrap();
             prop_assert!(equivalent(&automaton, &least, kind), "{kind:?} {least:?}");
             let verdict = compare(&automaton, &least, kind, &plenty()).unwrap();
-            prop_assert!(matches!(verdict, BisimulationVerdict::Same { .. }), "{:?} {:?}", kind, verdict);
+            prop_assert!(matches!(verdict, BisimulationVerdict::Same { .. }), "{:?} {:?}", kind,
+                verdict);
             let reachable = partition(&automaton.reachable().0, kind, false, &plenty()).unwrap();
             prop_assert_eq!(least.states(), reachable.blocks);
             let alike = Plain::of(&least).alike(kind);

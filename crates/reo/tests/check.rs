@@ -123,7 +123,10 @@ proptest! {
         let (symbols, names) = words();
         let invariant = LtlFormula::parse(&text, &names, &symbols).unwrap();
         let breaks = |fire: &[NameId]| !fire.is_empty() && !invariant.holds(&|n| fire.contains(&n));
-        let broken = |k: u32| automaton.steps(k).any(|s| breaks(&automaton.fires(&s).collect::<Vec<_>>()));
+        let broken = |k: u32| {
+            let mut steps = automaton.steps(k);
+            steps.any(|s| breaks(&automaton.fires(&s).collect::<Vec<_>>()))
+        };
         let run = violation(&automaton, &invariant);
         prop_assert_eq!(
             run.as_ref().map(|r| r.steps.len()),

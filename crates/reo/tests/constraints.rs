@@ -173,7 +173,8 @@ proptest! {
         let gone = Gone { names: &names, cells: &cells };
         let (short, long) = (simplify(&constraint, &gone), simplify_any(&constraint, &gone));
         let text = |c: &Option<DataConstraint>| c.as_ref().map(|c| words.text(c));
-        prop_assert_eq!(text(&short), text(&long), "of {} without {:?}", words.text(&constraint), gone);
+        prop_assert_eq!(text(&short), text(&long), "of {} without {:?}", words.text(&constraint),
+            gone);
         prop_assert_eq!(short, long);
     }
 

@@ -201,7 +201,8 @@ proptest! {
     }
 
     #[test]
-    fn checksums_are_known_before(family in family(2..=4, false), wrong in any::<proptest::sample::Index>()) {
+    fn checksums_are_known_before(family in family(2..=4, false),
+        wrong in any::<proptest::sample::Index>()) {
         let parts = matrices(&family);
         let (last, before) = parts.split_last().unwrap();
         let plan = DensePlan::new(&fold(before, &MEMORY).unwrap(), last).unwrap();

@@ -232,7 +232,8 @@ fn examples() {
 
 #[test]
 fn parts_without_a_circuit_are_components() {
-    let text = r#"{ "format": "tickbound-reo", "version": 1, "connector": { "name": "two", "parts": [
+    let text = r#"{ "format": "tickbound-reo", "version": 1,
+        "connector": { "name": "two", "parts": [
         { "kind": "left", "automaton": { "names": ["a", "m"], "states": 1, "initial": [0],
           "steps": [ { "from": 0, "fire": ["a", "m"], "to": 0 } ] } },
         { "kind": "right", "automaton": { "names": ["m", "b"], "states": 1, "initial": [0],
@@ -310,7 +311,8 @@ proptest! {
         for name in ["0", "1", "2", "3", "4"] {
             symbols.name(name);
         }
-        let subject = ExportSubject { name: "f", automaton: &automaton, symbols: &symbols, inputs: &[], interface: &[] };
+        let subject = ExportSubject { name: "f", automaton: &automaton, symbols: &symbols,
+            inputs: &[], interface: &[] };
         if let Ok(drawn) = picture(subject) {
             orderly(&drawn, "a random automaton");
             ends_at_borders(&drawn, "a random automaton");

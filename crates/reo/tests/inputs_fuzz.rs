@@ -131,7 +131,8 @@ g<k, j>(a?, b!) {
 }";
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None,
+        ..ProptestConfig::default() })]
 
     #[test]
     fn bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
@@ -155,7 +156,8 @@ proptest! {
     }
 
     #[test]
-    fn changed_files(changes in prop::collection::vec((0..FILE.len(), prop::sample::select(PIECES.to_vec())), 1..4)) {
+    fn changed_files(changes in prop::collection::vec((0..FILE.len(),
+        prop::sample::select(PIECES.to_vec())), 1..4)) {
         let mut text = FILE.to_owned();
         for (at, piece) in changes {
             if text.is_char_boundary(at) && text.is_char_boundary(at + 1) {

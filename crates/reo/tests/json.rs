@@ -79,12 +79,14 @@ fn symbols() -> Symbols {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None,
+        ..ProptestConfig::default() })]
 
     #[test]
     fn automata_read_back(automaton in automaton()) {
         let text = json::write_automaton(&automaton, &symbols());
-        let read = json::connector(&Source::new("a.json", &text)).map_err(|e| format!("{e}\n{text}"));
+        let read = json::connector(&Source::new("a.json",
+            &text)).map_err(|e| format!("{e}\n{text}"));
         let mut read = read.map_err(TestCaseError::fail)?;
         prop_assert_eq!(read.parts.remove(0).automaton, automaton);
         prop_assert_eq!(read.symbols, symbols());
@@ -94,7 +96,8 @@ proptest! {
     fn conditions_read_back(constraint in constraint()) {
         let mut symbols = symbols();
         let text = condition::text(&constraint, &symbols);
-        let cases = condition::parse(&text).map_err(|e| TestCaseError::fail(format!("{e}: {text}")))?;
+        let failed = |e| TestCaseError::fail(format!("{e}: {text}"));
+        let cases = condition::parse(&text).map_err(failed)?;
         prop_assert_eq!(condition::constraint(&cases[0], &mut symbols), constraint);
     }
 }
@@ -103,7 +106,8 @@ proptest! {
 fn composed_connectors_read_back() {
     for (text, settings) in [
         (
-            "f(a, b) { fifo<3>(a, m[1]) filter<even>(m[1], b) fifofull<\"x y\">(c, b) | even = \"> 2\" }",
+            "f(a, b) { fifo<3>(a, m[1]) filter<even>(m[1], b) fifofull<\"x y\">(c, b) | even = \
+             \"> 2\" }",
             "",
         ),
         ("f(a[1..n]) { { syncdrain(a[i], a[i+1]) lossy(a[i], b) | i : <1..n-1> } }", "n=3"),
@@ -127,7 +131,8 @@ fn components_meet_at_nodes() {
     let whole = composed(&connector);
     assert_eq!((whole.states(), whole.transitions()), (4, 7));
     let text = r#"{"format": "tickbound-reo", "version": 1, "connector": {"name": "m", "parts": [
-        {"kind": "sync", "ends": ["a", "c"]}, {"kind": "fifofull", "arguments": ["x"], "ends": ["b", "c"]}]}}"#;
+        {"kind": "sync", "ends": ["a", "c"]},
+        {"kind": "fifofull", "arguments": ["x"], "ends": ["b", "c"]}]}}"#;
     let connector = json::connector(&Source::new("m.json", text)).unwrap_or_else(|e| panic!("{e}"));
     let kinds: Vec<&str> = connector.parts.iter().map(|p| p.kind.as_str()).collect();
     assert_eq!(kinds, ["sync", "fifofull", "merger"]);

@@ -375,7 +375,8 @@ fn letters_are_signs_where_something_follows() {
         assert_eq!(parse(&text), Err("nested deeper than 64".into()), "{sign}");
     }
     let one = tickbound_reo::check::LtlFormula::parse("a -> F a", &names, &symbols);
-    let error = "`a -> F a`: X, U, R, G and F speak of a whole run, this is a condition on each step; use --ltl";
+    let error = "`a -> F a`: X, U, R, G and F speak of a whole run, this is a condition on each \
+        step; use --ltl";
     assert_eq!(one.map_err(|e| e.to_string()), Err(error.into()));
 }
 

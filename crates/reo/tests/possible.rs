@@ -236,8 +236,10 @@ proptest! {
         let hidden = words.chosen(bits);
         check_composed(&parts, &whole, &hidden, &meaning);
         for kind in [Equivalence::Strong, Equivalence::Weak] {
-            let options = stepwise::StepwiseOptions { hidden: hidden.clone(), minimise: Some(kind) };
-            let Ok(least) = stepwise::compose(&refs, &options, &ProductLimits::memory(1 << 17)) else { continue };
+            let options = stepwise::StepwiseOptions { hidden: hidden.clone(),
+                minimise: Some(kind) };
+            let Ok(least) = stepwise::compose(&refs, &options,
+                &ProductLimits::memory(1 << 17)) else { continue };
             let least = least.automaton;
             for step in least.all_steps() {
                 prop_assert!(some_model(least.constraint(&step)), "{}", least.text(&words.symbols));

@@ -148,7 +148,8 @@ proptest! {
     fn runs_are_paths_and_replay(recipes in vec(part(), 1..=3), seed: u64) {
         let words = Words::new();
         let parts = recipes.iter().enumerate();
-        let parts = parts.map(|(k, p)| ConnectorPart { kind: "p".into(), automaton: p.automaton(&words, k) });
+        let parts = parts.map(|(k, p)| ConnectorPart { kind: "p".into(),
+            automaton: p.automaton(&words, k) });
         let parts: Vec<ConnectorPart> = parts.collect();
         prop_assume!(parts.iter().all(|p| !p.automaton.initial().is_empty()));
         let connector = Connector {

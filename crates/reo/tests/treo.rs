@@ -359,6 +359,7 @@ proptest! {
         prop_assert_eq!(again.alphabet(), automaton.alphabet(), "{}", written);
         let meaning = words.meaning(seed);
         let (one, other) = (expand(&automaton, &meaning), expand(&again, &meaning));
-        prop_assert!(strongly_alike(&one, &other), "{}\n{}", automaton.text(&words.symbols), written);
+        prop_assert!(strongly_alike(&one, &other), "{}\n{}", automaton.text(&words.symbols),
+            written);
     }
 }

@@ -125,7 +125,8 @@ fn sizes_follow_from_the_nodes() {
         main1(x[1..5]) { f(x[1..2], x[3], x[4..4], x[5]) }
         main2(x[1..4]) { g(x[1..4]) }
         g(p[1..k], q[1..k]) { { sync(p[i], q[i]) | i : <1..k> } }
-        main3(x[1..2][1..2]) { g(x[1..2][1..2]) { sync(x[i][j], x[j][i]) | i : <1..2>, j : <1..2>, i < j } }
+        main3(x[1..2][1..2]) { g(x[1..2][1..2]) { sync(x[i][j], x[j][i]) | i : <1..2>, j : \
+        <1..2>, i < j } }
         main4(x, y) { h<<sync, fifo1>>(x, y) }
         h<leg[1..n](?, !)>(a, b) { leg[1](a, m[1]) leg[n](m[1], b) }
         main5(x, y) { h<sync, fifo<2>>(x, y) }";

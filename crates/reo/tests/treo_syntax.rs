@@ -224,7 +224,8 @@ fn blocks_repeat_and_choose() {
     );
     let choice = |k: u32| {
         parts(&format!(
-            "g<k:int>(a, b) {{ if k = 1 {{ sync(a, b) }} else k > 5 {{ fifo1(a, b) }} else {{ lossy(a, b) }} }}
+            "g<k:int>(a, b) {{ if k = 1 {{ sync(a, b) }} else k > 5 {{ fifo1(a, b) }} else {{ \
+             lossy(a, b) }} }}
              main(a, b) {{ g<{k}>(a, b) }}"
         ))
     };

@@ -7,30 +7,16 @@ use thiserror::Error;
 /// Why a report could not be made.
 #[derive(Debug, Error)]
 pub enum ReportError {
-    /// The data does not fit together, for example more rows of cells than values on the axis.
-    #[error("{what}: {why}")]
-    Data {
-        /// What was to be reported, for example `heat map "abstract"`.
-        what: String,
-        /// What does not fit.
-        why: String,
-    },
-    /// A file could not be written.
-    #[error("{}: cannot be written: {source}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// What the operating system says.
-        source: std::io::Error,
-    },
-    /// A picture could not be drawn or saved.
-    #[error("{}: cannot be drawn: {why}", path.display())]
-    Draw {
-        /// The picture's file.
-        path: PathBuf,
-        /// What the drawing library says.
-        why: String,
-    },
+    /// The data does not fit together: what was to be reported, for example `heat map "abstract"`,
+    /// and what does not fit.
+    #[error("{0}: {1}")]
+    Data(String, String),
+    /// A file could not be written, and what the operating system says.
+    #[error("{0}: cannot be written: {1}")]
+    Write(PathBuf, #[source] std::io::Error),
+    /// A picture could not be drawn or saved in its file, and what the drawing library says.
+    #[error("{0}: cannot be drawn: {1}")]
+    Draw(PathBuf, String),
     /// A stream could not be written.
     #[error("the timeline cannot be written: {0}")]
     Stream(#[from] std::io::Error),
@@ -38,14 +24,14 @@ pub enum ReportError {
 
 impl ReportError {
     pub(super) fn data(what: impl Into<String>, why: impl Into<String>) -> Self {
-        ReportError::Data { what: what.into(), why: why.into() }
+        ReportError::Data(what.into(), why.into())
     }
 
     pub(super) fn write(path: &Path) -> impl FnOnce(std::io::Error) -> Self + use<'_> {
-        |source| ReportError::Write { path: path.to_owned(), source }
+        |error| ReportError::Write(path.to_owned(), error)
     }
 
     pub(super) fn draw(path: &Path, why: &impl ToString) -> Self {
-        ReportError::Draw { path: path.to_owned(), why: why.to_string() }
+        ReportError::Draw(path.to_owned(), why.to_string())
     }
 }

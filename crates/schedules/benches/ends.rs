@@ -35,7 +35,8 @@ impl Loads {
         let text = format!(
             r#"{{ "platform": {{ "units_per_device": 1, "elements_per_unit": 1, "global_access": 12,
                  "barrier": 1, "global_issue": 2, "global_latency": 10,
-                 "warps": {{ "width": 1, "dispatchers": 2, "resident_groups": {resident} {slots} }} }},
+                 "warps": {{ "width": 1, "dispatchers": 2,
+                     "resident_groups": {resident} {slots} }} }},
                "launch": {{ "global_size": {}, "local_size": {warps} }},
                "kernel": [ {{ "repeat": {loops}, "body":
                    [ {{ "global": 1 }}, "barrier", {{ "compute": 4 }}, "barrier" ] }} ] }}"#,

@@ -75,10 +75,12 @@ pub(crate) fn launch_of(r: &mut Random, groups: u64) -> String {
     let warps = 1 + r.below(3).max(r.below(4));
     let local = (warps * width - r.below(width)).max(1);
     format!(
-        r#"{{ "platform": {{ "units_per_device": {units}, "elements_per_unit": 2, "global_access": 3,
+        r#"{{ "platform": {{ "units_per_device": {units}, "elements_per_unit": 2,
+             "global_access": 3,
              "barrier": {barrier}, "group_start": {start}, "global_issue": {issue},
              "global_latency": {latency}, "kernel_launch": 5,
-             "warps": {{ "width": {width}, "dispatchers": {dispatchers}, "resident_groups": {places} {slots} }} }},
+             "warps": {{ "width": {width}, "dispatchers": {dispatchers},
+                 "resident_groups": {places} {slots} }} }},
            "parameters": {{}},
            "launch": {{ "global_size": {}, "local_size": {local} }},
            "kernel": [ {} ], "finish": {} }}"#,

@@ -96,7 +96,20 @@ impl<'p> Engine<'p> {
     }
 
     pub fn overflow(&self, at: &str) -> SimulateError {
-        SimulateError::Overflow { at: at.to_owned(), configuration: self.configuration() }
+        SimulateError::Overflow(at.to_owned(), self.configuration())
+    }
+
+    /// Two items that do not meet at a barrier, with where each is.
+    pub fn divergence(
+        &self,
+        (first_lid, first): (i64, &str),
+        (second_lid, second): (i64, &str),
+    ) -> SimulateError {
+        SimulateError::Program(format!(
+            "barrier divergence: item {first_lid} {first} but item {second_lid} {second} for {}; \
+             every item must take the barrier: move it out of the branch",
+            self.configuration()
+        ))
     }
 
     /// The configuration for messages.

@@ -11,59 +11,21 @@ pub enum SimulateError {
     #[error(transparent)]
     Model(#[from] ModelError),
     /// What was counted in the source has no value: a fault of the counts, not of the problem.
+    /// Which number of the usage, why, and the configuration.
     #[error(
-        "{at}: what was counted in the source has no value for {configuration} ({what}); this is a \
-         fault of tickbound: please report it with the problem file and its source, and take \
-         --profile opencl meanwhile"
+        "{0}: what was counted in the source has no value for {2} ({1}); this is a fault of \
+         tickbound: please report it with the problem file and its source, and take --profile \
+         opencl meanwhile"
     )]
-    Counts {
-        /// Which number of the usage.
-        at: String,
-        /// Why it has no value.
-        what: String,
-        /// The configuration.
-        configuration: String,
-    },
-    /// An access or work of a negative amount.
-    #[error(
-        "{at}: the amount {amount} in item {lid} is negative for {configuration}; \
-         write max(0, ...) or exclude these values"
-    )]
-    Negative {
-        /// The statement.
-        at: String,
-        /// The amount.
-        amount: i64,
-        /// The item's index in its group.
-        lid: i64,
-        /// The configuration.
-        configuration: String,
-    },
-    /// The items of one group, or of one warp, do not all take the same barrier.
-    #[error(
-        "barrier divergence: item {first_lid} {first} but item {second_lid} {second} for \
-         {configuration}; every item must take the barrier: move it out of the branch"
-    )]
-    Divergence {
-        /// An item of the group.
-        first_lid: i64,
-        /// Where it is: `waits at kernel[2]` or `has ended`.
-        first: String,
-        /// Another item of the group.
-        second_lid: i64,
-        /// Where that one is.
-        second: String,
-        /// The configuration.
-        configuration: String,
-    },
-    /// A time does not fit into 63 bits.
-    #[error("{at}: the time exceeds 63 bits for {configuration}; use a coarser tick")]
-    Overflow {
-        /// The statement or platform number that was counted in last.
-        at: String,
-        /// The configuration.
-        configuration: String,
-    },
+    Counts(String, String, String),
+    /// An access or work has a negative amount, or the items of one group, or of one warp, do not
+    /// all take the same barrier: where, the configuration, and the fix.
+    #[error("{0}")]
+    Program(String),
+    /// A time does not fit into 63 bits: the statement or platform number that was counted in last,
+    /// and the configuration.
+    #[error("{0}: the time exceeds 63 bits for {1}; use a coarser tick")]
+    Overflow(String, String),
     /// More events than [`Options::max_events`](super::SimulateOptions::max_events).
     #[error(
         "more than {limit} events for {configuration}; simulate a smaller input or raise the limit"

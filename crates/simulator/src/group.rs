@@ -61,13 +61,7 @@ pub(super) fn common_stop<'p>(
     let phrase = |stop: &Option<&Stmt>| {
         stop.map_or("has ended".to_owned(), |barrier| format!("waits at {}", barrier.at))
     };
-    Err(SimulateError::Divergence {
-        first_lid: *first_lid,
-        first: phrase(first),
-        second_lid: *second_lid,
-        second: phrase(second),
-        configuration: engine.configuration(),
-    })
+    Err(engine.divergence((*first_lid, &phrase(first)), (*second_lid, &phrase(second))))
 }
 
 /// The state of a group when a barrier was released.

@@ -313,12 +313,12 @@ impl<'p> Strand<'p> {
         for lid in active {
             let amount = engine.value(stmt, expr, &self.place, *lid)?;
             if amount < 0 {
-                return Err(SimulateError::Negative {
-                    at: stmt.at.clone(),
-                    amount,
-                    lid: *lid,
-                    configuration: engine.configuration(),
-                });
+                return Err(SimulateError::Program(format!(
+                    "{}: the amount {amount} in item {lid} is negative for {}; write max(0, ...) \
+                     or exclude these values",
+                    stmt.at,
+                    engine.configuration()
+                )));
             }
             greatest = greatest.max(amount);
         }
@@ -360,16 +360,10 @@ impl<'p> Strand<'p> {
         let (Some(absent), Some(present)) = (absent, active.first()) else { return Ok(()) };
         let around = self.frames.iter().rev().find(|f| f.active.len() == all.len());
         let branch = around.and_then(|f| f.program.get(f.next.saturating_sub(1)));
-        Err(SimulateError::Divergence {
-            first_lid: *present,
-            first: format!("waits at {}", barrier.at),
-            second_lid: *absent,
-            second: format!(
-                "of the same warp took the other side of {}",
-                branch.unwrap_or(barrier).at
-            ),
-            configuration: engine.configuration(),
-        })
+        let side = &branch.unwrap_or(barrier).at;
+        let second = format!("of the same warp took the other side of {side}");
+        let first = format!("waits at {}", barrier.at);
+        Err(engine.divergence((*present, &first), (*absent, &second)))
     }
 
     fn items(&self) -> Items {

@@ -103,7 +103,8 @@ fn program() -> impl Strategy<Value = Value> {
         5 => inner.clone(),
         1 => Just(json!("barrier")),
         1 => (0..4_i64, inner).prop_map(|(n, s)| json!({ "repeat": n, "body": [s, "barrier"] })),
-        1 => Just(json!({ "repeat": "group", "body": [{ "work": "lid" }, "barrier", { "work": 2 }] })),
+        1 => Just(json!({ "repeat": "group",
+            "body": [{ "work": "lid" }, "barrier", { "work": 2 }] })),
     ];
     prop::collection::vec(all_meet, 1..4).prop_map(Value::Array)
 }

@@ -495,9 +495,8 @@ fn rejected_cases() {
         (two(json!([{ "global": "2 - lid" }])), "kernel[0]: the amount -1 in item 3 is negative"),
         (two(json!([{ "work": "1 // lid" }])), "kernel[0]: division by zero in item 0"),
         (
-            two(
-                json!([{ "if": "lid < 2", "then": ["barrier"], "else": [{ "work": 1 }, "barrier"] }]),
-            ),
+            two(json!([{ "if": "lid < 2", "then": ["barrier"],
+                    "else": [{ "work": 1 }, "barrier"] }])),
             "item 0 waits at kernel[0].then[0] but item 2 waits at kernel[0].else[1]",
         ),
         (
@@ -591,7 +590,8 @@ fn a_real_launch_takes_seconds() {
             "global_access": 9, "global_issue": 4, "global_latency": 500, "kernel_launch": 100,
             "warps": { "width": 32, "dispatchers": 4, "resident_groups": 8, "memory_slots": 48 } },
         "launch": { "global_size": 132 * 8 * 256, "local_size": 256 },
-        "kernel": [{ "repeat": 8, "body": [{ "global": 1 }, "barrier", { "compute": 20 }, "barrier"] }] });
+        "kernel": [{ "repeat": 8, "body": [{ "global": 1 }, "barrier", { "compute": 20 },
+            "barrier"] }] });
     let time = run(&value).unwrap().time;
     // 16 warps on a dispatcher, 8 * (4 + 20) ticks each.
     assert!((100 + 16 * 8 * 24..20_000).contains(&time), "{time}");
@@ -732,7 +732,8 @@ proptest! {
         let between = found.best..=found.worst;
         let first = simulate(&problem, &bound, &SimulateOptions::default()).unwrap().time;
         prop_assert!(between.contains(&first), "first come: {} of {:?}", first, found);
-        let asked = simulate_with(&problem, &bound, &SimulateOptions::default(), &mut FirstCome).unwrap();
+        let asked = simulate_with(&problem, &bound, &SimulateOptions::default(),
+            &mut FirstCome).unwrap();
         prop_assert_eq!(asked.time, first);
         let width = value["platform"]["warps"]["width"].as_i64().unwrap();
         for seed in seeds {
@@ -743,7 +744,8 @@ proptest! {
             spans.retain(|s| s.start < run.time - 4);
             one_after_another(&spans, &waits, run.warps.unwrap());
             let mut script = script(&spans, width, &places);
-            let again = simulate_with(&problem, &bound, &SimulateOptions::default(), &mut script).unwrap();
+            let again = simulate_with(&problem, &bound, &SimulateOptions::default(),
+                &mut script).unwrap();
             prop_assert!(script.followed(), "{:?}", script);
             prop_assert_eq!(again.time, run.time);
         }

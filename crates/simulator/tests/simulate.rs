@@ -633,7 +633,8 @@ fn every_group_is_in_the_trace() {
 #[test]
 fn skipping_keeps_marks_that_nobody_waits_for() {
     // The mark of the first line grows older in a loop that does not look at it.
-    let kernel = json!([{ "work": 3 }, { "repeat": 1_i64 << 40, "body": [{ "work": 1 }, "barrier"] },
+    let kernel = json!([{ "work": 3 },
+        { "repeat": 1_i64 << 40, "body": [{ "work": 1 }, "barrier"] },
         { "until": (1_i64 << 41) }]);
     let run = run_only(&small(2, 2, kernel), &SimulateOptions::default()).unwrap();
     assert_eq!(run.time, (1 << 41) + 1);
@@ -764,13 +765,15 @@ proptest! {
     #[test]
     fn skipping_repetition_changes_nothing(value in any_problem()) {
         let (problem, bound) = only(&value);
-        let slow = simulate(&problem, &bound, &SimulateOptions { max_events: 400_000, ..literal() });
+        let slow = simulate(&problem, &bound,
+            &SimulateOptions { max_events: 400_000, ..literal() });
         prop_assume!(!matches!(slow, Err(SimulateError::TooManyEvents { .. })));
         let fast = simulate(&problem, &bound, &SimulateOptions::default());
         let traced = SimulateOptions { trace: true, max_spans: 40, ..SimulateOptions::default() };
         let traced = simulate(&problem, &bound, &traced);
         prop_assert_eq!(fast.as_ref().map(|r| r.time), slow.as_ref().map(|r| r.time));
-        prop_assert_eq!(traced.map(|r| r.time), slow.as_ref().map(|r| r.time).map_err(Clone::clone));
+        prop_assert_eq!(traced.map(|r| r.time),
+            slow.as_ref().map(|r| r.time).map_err(Clone::clone));
         if let (Ok(fast), Ok(slow)) = (fast, slow) {
             prop_assert!(fast.events <= slow.events);
         }
@@ -783,9 +786,11 @@ fn prices_are_clocks_under_the_profile_resources() {
     let time = |profile: &str, tick: &str| {
         let value = json!({
             "profile": profile,
-            "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 139, "tick": tick,
+            "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 139,
+                "tick": tick,
                           "clock_mhz": 2500, "resources": { "warp_width": 1 } },
-            "launch": { "global_size": 1, "local_size": 1 }, "usage": { "local_bytes": 4 }, "kernel": [],
+            "launch": { "global_size": 1, "local_size": 1 }, "usage": { "local_bytes": 4 },
+            "kernel": [],
             "finish": [{ "global": 10 }, { "work": 5 }]
         });
         time_at(&problem(&value, &[]), &[])

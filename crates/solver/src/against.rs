@@ -46,19 +46,14 @@ pub(crate) fn simulator(
 
 fn agrees(task: &Task<'_>, c: usize, time: i64, computed: Option<i64>) -> Result<(), SolveError> {
     task.bracket.check(time)?;
-    let name = || task.problem.name_values(&task.space.bound[c].configuration).to_string();
+    let (problem, configuration) = (task.problem, &task.space.bound[c].configuration);
     if time < task.lower[c] {
-        let bound = task.lower[c];
-        return Err(InternalError(format!(
-            "{}: takes {time} ticks, but its lower bound is {bound}",
-            name()
-        ))
-        .into());
+        let (name, bound) = (problem.name_values(configuration), task.lower[c]);
+        let what = format!("{name}: takes {time} ticks, but its lower bound is {bound}");
+        return Err(InternalError(what).into());
     }
     match computed.filter(|claimed| *claimed != time) {
         None => Ok(()),
-        Some(encoding) => {
-            Err(SolveError::Disagreement { configuration: name(), encoding, simulator: Some(time) })
-        }
+        Some(claimed) => Err(SolveError::disagreement(problem, configuration, claimed, Some(time))),
     }
 }

@@ -195,7 +195,7 @@ fn confirm(
             task.bracket.refute(claimed - 1);
             Ok(true)
         }
-        SolverReply::Yes(_, found) => Err(SolveError::Refuted { claimed, found }),
+        SolverReply::Yes(_, found) => Err(SolveError::refuted(claimed, found)),
         SolverReply::Nothing => {
             if !task.bracket.out_of_time() {
                 task.bracket.give_up("no answer to the confirming question".into());

@@ -4,7 +4,7 @@ use thiserror::Error;
 use tickbound_encodings::Encoding;
 use tickbound_encodings::plan::PlanError;
 use tickbound_encodings::system::InternalError;
-use tickbound_model::ModelError;
+use tickbound_model::{Configuration, ModelError, Problem};
 use tickbound_schedules::ScheduleError;
 use tickbound_simulator::SimulateError;
 use tickbound_timing::Uncovered;
@@ -24,61 +24,17 @@ pub enum SolveError {
     /// The simulator refuses.
     #[error(transparent)]
     Simulate(#[from] SimulateError),
-    /// A configuration's time leaves 63 bits.
-    #[error("{configuration}: its time leaves 63 bits; make the inputs smaller or exclude it")]
-    Overflow {
-        /// The configuration.
-        configuration: String,
-    },
-    /// The encoding needs too many steps.
+    /// This configuration's time leaves 63 bits.
+    #[error("{0}: its time leaves 63 bits; make the inputs smaller or exclude it")]
+    Overflow(String),
+    /// The encoding needs more steps than this for a configuration.
     #[error(
-        "--encoding {encoding}: {configuration} needs more than {limit} steps; use --encoding \
-         summary or smaller inputs"
+        "--encoding {0}: {1} needs more than {2} steps; use --encoding summary or smaller inputs"
     )]
-    TooDeep {
-        /// The encoding.
-        encoding: Encoding,
-        /// The configuration.
-        configuration: String,
-        /// Most steps allowed.
-        limit: usize,
-    },
-    /// An encoding and the simulator differ: a fault of this program.
-    #[error(
-        "{configuration}: the encoding says {encoding} ticks, the simulator {}; this is a fault of \
-         tickbound, please report it with the problem file",
-        simulator.map_or_else(|| "cannot follow its schedule".to_owned(), |ticks| ticks.to_string())
-    )]
-    Disagreement {
-        /// The configuration.
-        configuration: String,
-        /// Ticks according to the encoding.
-        encoding: i64,
-        /// Ticks according to the simulator; `None` if it cannot follow the schedule.
-        simulator: Option<i64>,
-    },
-    /// The confirming solver found something faster: a fault of this program.
-    #[error(
-        "a plain solver finds {found} ticks below the proved least time {claimed}; this is a fault \
-         of tickbound, please report it with the problem file"
-    )]
-    Refuted {
-        /// What was claimed.
-        claimed: i64,
-        /// What the confirming solver found.
-        found: i64,
-    },
-    /// The time as derived a second way has another least: a fault of this program.
-    #[error(
-        "the least time is {claimed} ticks, and by a second derivation of the time {found}; this \
-         is a fault of tickbound, please report it with the problem file"
-    )]
-    Derivations {
-        /// What was claimed.
-        claimed: i64,
-        /// The least time of the second derivation.
-        found: i64,
-    },
+    TooDeep(Encoding, String, usize),
+    /// Two times that have to be the same differ: a fault of this program.
+    #[error("{0}; this is a fault of tickbound, please report it with the problem file")]
+    Disagreement(String),
     /// What cannot be: a fault of this program.
     #[error(transparent)]
     Fault(#[from] InternalError),
@@ -94,17 +50,38 @@ pub enum SolveError {
 }
 
 impl SolveError {
+    /// The error for an encoding and the simulator that differ about a configuration: the ticks of
+    /// each; `None` if the simulator cannot follow the schedule.
+    pub fn disagreement(
+        problem: &Problem,
+        configuration: &Configuration,
+        encoding: i64,
+        simulator: Option<i64>,
+    ) -> SolveError {
+        let simulator = simulator
+            .map_or_else(|| "cannot follow its schedule".to_owned(), |ticks| ticks.to_string());
+        SolveError::Disagreement(format!(
+            "{}: the encoding says {encoding} ticks, the simulator {simulator}",
+            problem.name_values(configuration)
+        ))
+    }
+
+    /// The error for a least time for which the confirming solver found something faster.
+    pub(crate) fn refuted(claimed: i64, found: i64) -> SolveError {
+        SolveError::Disagreement(format!(
+            "a plain solver finds {found} ticks below the proved least time {claimed}"
+        ))
+    }
+
     /// True if this program is at fault, not what it was given.
     pub fn is_fault(&self) -> bool {
-        use SolveError::{Derivations, Disagreement, Fault, Panicked, Refuted, Schedule, Simulate};
+        use SolveError::{Disagreement, Fault, Panicked, Schedule, Simulate};
         matches!(
             self,
-            Disagreement { .. }
-                | Refuted { .. }
-                | Derivations { .. }
+            Disagreement(_)
                 | Fault(_)
                 | Panicked
-                | Simulate(SimulateError::Counts { .. })
+                | Simulate(SimulateError::Counts(..))
                 | Schedule(ScheduleError::Fault(_))
         )
     }

@@ -183,7 +183,7 @@ fn on_structure(
     bracket: &Bracket<'_>,
 ) -> Result<Option<TuneResult>, SolveError> {
     let strategy = options.strategy;
-    let uncovered = matches!(&cost, Err(Uncovered::Statement { .. })) && !strategy.is_unlisted();
+    let uncovered = matches!(&cost, Err(Uncovered::Statement(..))) && !strategy.is_unlisted();
     if uncovered && (problem.has_open_schedule() || !strategy.leaves_choice()) {
         return Ok(None);
     }
@@ -244,7 +244,7 @@ fn listed(
         Ok(plan) => match closed::tune(&inquiry, Some(plan)) {
             // No encoding was named, and the one taken has grown too large, or a group has
             // no ticks in it.
-            Err(SolveError::TooDeep { .. } | SolveError::Overflow { .. })
+            Err(SolveError::TooDeep(..) | SolveError::Overflow(_))
                 if options.encoding.is_none() =>
             {
                 closed::tune(&inquiry, None)

@@ -100,7 +100,7 @@ pub fn no_run(
     let configuration = if named.is_empty() { problem.name.clone() } else { named };
     match error {
         SystemRunError::Fault(fault) => fault.into(),
-        SystemRunError::Overflow => SolveError::Overflow { configuration },
-        SystemRunError::Steps(limit) => SolveError::TooDeep { encoding, configuration, limit },
+        SystemRunError::Overflow => SolveError::Overflow(configuration),
+        SystemRunError::Steps(limit) => SolveError::TooDeep(encoding, configuration, limit),
     }
 }

@@ -67,7 +67,7 @@ pub struct OpenSchedule {
 }
 
 /// The result of [`super::tune`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct TuneResult {
     /// How much is known.
     pub status: Status,
@@ -152,27 +152,11 @@ impl TuneResult {
                 .best
                 .zip(best)
                 .map(|((_, time), configuration)| TimedConfiguration { configuration, time }),
-            optima: Vec::new(),
-            programs: ProgramClasses::default(),
-            more_optima: false,
-            optima_count: None,
-            next: None,
-            indifferent: Vec::new(),
-            configurations: None,
-            left_out: None,
-            proofs: Vec::new(),
-            checked: None,
-            simulated_because: None,
-            encoding: None,
             strategy: options.strategy,
             objective: options.objective,
-            schedule: None,
-            solver_calls: 0,
-            confirmed_uncut: false,
-            replayed: false,
             seconds,
             stopped_by,
-            size: FormulaSize::default(),
+            ..TuneResult::default()
         }
     }
 }

@@ -422,11 +422,7 @@ fn replayed(
     if best.both.is_none() && inquiry.bracket.out_of_time() {
         return Ok(None);
     }
-    let run = match script.run(
-        inquiry.problem,
-        bound,
-        &tickbound_simulator::SimulateOptions::default(),
-    ) {
+    let run = match script.run(inquiry.problem, bound, &Default::default()) {
         Err(error) if error.is_too_large() => return Ok(None),
         run => run?,
     };
@@ -440,11 +436,7 @@ fn replayed(
     if agrees {
         return Ok(run.filter(|run| run.time == ticks));
     }
-    Err(SolveError::Disagreement {
-        configuration: inquiry.problem.name_values(&bound.configuration).to_string(),
-        encoding: ticks,
-        simulator: takes,
-    })
+    Err(SolveError::disagreement(inquiry.problem, &bound.configuration, ticks, takes))
 }
 
 impl Case {

@@ -25,11 +25,6 @@ pub(crate) fn limits<'a>(rows: usize, stop: &'a dyn Fn() -> bool) -> TableLimits
     TableLimits { rows, divide: false, stop }
 }
 
-/// A configuration by the names of its parameters, for messages.
-pub(crate) fn name(problem: &Problem, configuration: &Configuration) -> String {
-    problem.name_values(configuration).to_string()
-}
-
 /// What a search works on.
 pub struct Search<'a> {
     /// The valid configurations.
@@ -257,7 +252,7 @@ impl<'a> Search<'a> {
     /// Gives up closing the bracket, since a configuration that takes `least` ticks or more cannot
     /// be simulated.
     pub(crate) fn too_large(&self, configuration: &Configuration, least: i64) {
-        let name = name(self.problem(), configuration);
+        let name = self.problem().name_values(configuration);
         self.bracket
             .give_up(format!("{name} is too large to simulate and takes {least} ticks or more"));
     }
@@ -271,12 +266,18 @@ impl<'a> Search<'a> {
     ) -> Result<i64, SolveError> {
         match claimed.filter(|t| *t != time) {
             None => Ok(time),
-            Some(encoding) => Err(SolveError::Disagreement {
-                configuration: name(self.problem(), configuration),
-                encoding,
-                simulator: Some(time),
-            }),
+            Some(encoding) => Err(self.disagreement(configuration, encoding, Some(time))),
         }
+    }
+
+    /// The error for a configuration of which the cost and the simulator state different ticks.
+    pub(crate) fn disagreement(
+        &self,
+        configuration: &Configuration,
+        cost: i64,
+        simulator: Option<i64>,
+    ) -> SolveError {
+        SolveError::disagreement(self.problem(), configuration, cost, simulator)
     }
 
     /// A choice that was taken for a configuration. Where the structure knows every condition it
@@ -298,11 +299,7 @@ impl<'a> Search<'a> {
         claimed: Option<i64>,
     ) -> Result<Option<i64>, SolveError> {
         match claimed.filter(|t| *t < i64::MAX) {
-            Some(encoding) => Err(SolveError::Disagreement {
-                configuration: name(self.problem(), configuration),
-                encoding,
-                simulator: None,
-            }),
+            Some(encoding) => Err(self.disagreement(configuration, encoding, None)),
             None => Ok(None),
         }
     }

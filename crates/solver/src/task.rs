@@ -73,11 +73,7 @@ impl<'a> Task<'a> {
     /// its time by an encoding.
     pub(crate) fn replay(&self, c: usize, claimed: Option<i64>) -> Result<i64, SolveError> {
         let bound = &self.space.bound[c];
-        let time = match tickbound_simulator::simulate(
-            self.problem,
-            bound,
-            &tickbound_simulator::SimulateOptions::default(),
-        ) {
+        let time = match tickbound_simulator::simulate(self.problem, bound, &Default::default()) {
             Ok(run) => run.time,
             // Too large to simulate: the encoding's time is taken, and marked as not replayed.
             Err(e) => match claimed.filter(|_| e.is_too_large()) {
@@ -86,11 +82,8 @@ impl<'a> Task<'a> {
             },
         };
         if let Some(claimed) = claimed.filter(|t| *t != time) {
-            return Err(SolveError::Disagreement {
-                configuration: self.problem.name_values(&bound.configuration).to_string(),
-                encoding: claimed,
-                simulator: Some(time),
-            });
+            let configuration = &bound.configuration;
+            return Err(SolveError::disagreement(self.problem, configuration, claimed, Some(time)));
         }
         self.bracket.offer(c, &bound.configuration, time);
         Ok(time)

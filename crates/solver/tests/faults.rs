@@ -24,7 +24,8 @@ use crate::unlisted::parsed;
 /// Three groups sizes of which one leaves elements with an item less; 41 configurations.
 fn problem() -> Value {
     json!({
-        "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4, "barrier": 2,
+        "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4,
+            "barrier": 2,
             "group_start": 3, "kernel_launch": 5 },
         "parameters": { "WG": [6, 2, 4, 12], "T": [1, 2, 3, 4], "U": [0, 1, 2] },
         "constraints": ["T <= WG", "T + U <= 5", "WG * U != 4"],
@@ -32,7 +33,8 @@ fn problem() -> Value {
         "kernel": [
             { "repeat": "12 / T", "body": [
                 { "global": "T + 1" }, "barrier",
-                { "if": "T > U + 1", "then": [{ "compute": "U + 1" }], "else": [{ "compute": "2 * T" }] }] },
+                { "if": "T > U + 1", "then": [{ "compute": "U + 1" }],
+                    "else": [{ "compute": "2 * T" }] }] },
             "barrier",
             { "compute": "T" },
             { "work": "4 * (2 - U) if lid == 3 else 0" }],
@@ -294,8 +296,10 @@ fn elements_of_one_kind_forgotten() {
 #[test]
 fn a_bound_passed_as_the_time() {
     // Two items of an element wait for their marks at once, the bound adds up no wait at all.
-    let value = json!({ "platform": { "units_per_device": 1, "elements_per_unit": 2, "global_access": 1 },
-        "parameters": { "A": [1, 2, 3, 4], "B": [1, 5] }, "launch": { "global_size": 4, "local_size": 4 },
+    let value = json!({ "platform": { "units_per_device": 1, "elements_per_unit": 2,
+        "global_access": 1 },
+        "parameters": { "A": [1, 2, 3, 4], "B": [1, 5] },
+        "launch": { "global_size": 4, "local_size": 4 },
         "kernel": ["mark", { "work": "A" }, { "until": "B" }] });
     let problem = parsed(&value);
     let cost = Cost::new(&problem).expect("a cost");
@@ -483,7 +487,8 @@ fn a_condition_dropped() {
         rebuilt(&mut tables.network, &|i, r| (i >= conditions).then_some(r));
         tables.conditions = 0;
     };
-    let value = json!({ "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 1 },
+    let value = json!({ "platform": { "units_per_device": 1, "elements_per_unit": 1,
+        "global_access": 1 },
         "parameters": { "A": "range(1, 8)", "B": "range(1, 8)" }, "constraints": ["A + B <= 9"],
         "launch": { "global_size": 4, "local_size": 1 },
         "kernel": [{ "compute": "8 - A" }, { "compute": "9 - B" }] });

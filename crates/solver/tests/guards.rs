@@ -108,10 +108,13 @@ fn a_large_space_of_guarded_kernels() {
 fn a_large_space_of_groups_that_differ() {
     let value = |most: i64| {
         json!({
-            "platform": { "units_per_device": 4, "elements_per_unit": 8, "global_access": 20, "barrier": 2 },
-            "parameters": { "WG": "powers_of_two(1, 64)", "T": format!("range(1, {most})"), "U": format!("range(1, {most})") },
+            "platform": { "units_per_device": 4, "elements_per_unit": 8, "global_access": 20,
+                "barrier": 2 },
+            "parameters": { "WG": "powers_of_two(1, 64)", "T": format!("range(1, {most})"),
+                "U": format!("range(1, {most})") },
             "launch": { "global_size": 4096, "local_size": "WG" },
-            "kernel": [{ "global": "abs(T - 7) + abs(U - 9)" }, "barrier", { "compute": "1 if group % 3 == 1 else 2" },
+            "kernel": [{ "global": "abs(T - 7) + abs(U - 9)" }, "barrier",
+                { "compute": "1 if group % 3 == 1 else 2" },
                        { "repeat": "1 + group % 2", "body": [{ "work": "lid % 2" }] }]
         })
     };

@@ -52,10 +52,12 @@ fn problem(seed: u64) -> String {
     let size = r.pick(&["[2]", "[4]", "[2, 4]"]);
     let finish = r.pick(&["[]", r#"[ { "work": 3 } ]"#]);
     format!(
-        r#"{{ "platform": {{ "units_per_device": {units}, "elements_per_unit": 2, "global_access": 3,
+        r#"{{ "platform": {{ "units_per_device": {units}, "elements_per_unit": 2,
+             "global_access": 3,
              "barrier": {barrier}, "group_start": {start}, "global_issue": {issue},
              "global_latency": {latency},
-             "warps": {{ "width": 2, "dispatchers": {dispatchers}, "resident_groups": {places} {slots} }} }},
+             "warps": {{ "width": 2, "dispatchers": {dispatchers},
+                 "resident_groups": {places} {slots} }} }},
            "parameters": {{ "WG": {size}, "P": [1, 2] }},
            "launch": {{ "global_size": 4, "local_size": "WG" }},
            "kernel": [ {} ], "finish": {finish} }}"#,
@@ -244,11 +246,13 @@ fn the_worst_case_waits_for_the_best_one() {
 /// 16,000,010. Then the search is interrupted.
 #[test]
 fn a_long_loop_is_bounded_by_the_cycles_of_its_states() {
-    let text = r#"{ "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 12,
+    let text = r#"{ "platform": { "units_per_device": 1, "elements_per_unit": 1,
+      "global_access": 12,
         "barrier": 1, "global_issue": 2, "global_latency": 10,
         "warps": { "width": 1, "dispatchers": 2, "resident_groups": 2, "memory_slots": 3 } },
       "launch": { "global_size": 4000, "local_size": 4 },
-      "kernel": [ { "repeat": 1000, "body": [ { "global": 1 }, "barrier", { "compute": 4 }, "barrier" ] } ] }"#;
+      "kernel": [ { "repeat": 1000,
+          "body": [ { "global": 1 }, "barrier", { "compute": 4 }, "barrier" ] } ] }"#;
     let problem = Problem::from_json(text, &IndexMap::new(), &tickbound_model::platforms::find)
         .expect("a valid problem");
     let interrupt = AtomicBool::new(false);

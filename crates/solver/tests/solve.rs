@@ -213,7 +213,8 @@ const BY_HAND: [(&str, &str); 5] = [
              "constraints": [ "WG * R != 4" ],
              "launch": { "global_size": 4, "local_size": "WG" },
              "kernel": [ { "repeat": "4 - R", "body": [
-               { "if": "lid % 2 == 1", "then": [ { "work": "2 * R" } ], "else": [ { "local": 1 } ] },
+               { "if": "lid % 2 == 1", "then": [ { "work": "2 * R" } ],
+                   "else": [ { "local": 1 } ] },
                "barrier" ] }, { "work": "R" } ] }"#,
     ),
     (
@@ -222,7 +223,8 @@ const BY_HAND: [(&str, &str); 5] = [
              "parameters": { "A": [1, 2, 3], "B": [0, 4] },
              "launch": { "global_size": 4, "local_size": 4 },
              "kernel": [ { "work": "lid * A" }, "mark", { "repeat": 2, "body": [
-               { "if": "lid == 1", "then": [ "mark" ] }, "barrier", { "until": "B + lid" } ] } ] }"#,
+               { "if": "lid == 1", "then": [ "mark" ] }, "barrier",
+               { "until": "B + lid" } ] } ] }"#,
     ),
     (
         "activations and runs as published, marks that are not reset",
@@ -446,7 +448,8 @@ fn constraints_that_contradict_each_other() {
 /// Groups take different times: units that are free first take the next ones.
 #[test]
 fn groups_that_differ_are_encoded() {
-    let text = r#"{ "platform": { "units_per_device": 2, "elements_per_unit": 2, "global_access": 3 },
+    let text = r#"{ "platform": { "units_per_device": 2, "elements_per_unit": 2,
+        "global_access": 3 },
       "parameters": { "WG": [1, 2, 4], "N": [1, 2] },
       "launch": { "global_size": 8, "local_size": "WG" },
       "kernel": [ { "compute": "N * (gid % 3)" }, "barrier", { "global": "3 - N" } ],
@@ -467,7 +470,8 @@ fn groups_that_differ_are_encoded() {
 /// Seven groups of 2^61 ticks on two units, and one of none: the rounds leave 63 bits.
 #[test]
 fn groups_whose_ticks_leave_63_bits() {
-    let text = r#"{ "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 1 },
+    let text = r#"{ "platform": { "units_per_device": 1, "elements_per_unit": 1,
+        "global_access": 1 },
       "parameters": { "N": [60, 61] }, "launch": { "global_size": 8, "local_size": 1 },
       "kernel": [ { "if": "gid < 7", "then": [ { "work": "2 ** N" } ] } ] }"#;
     let problem = parsed(text, &[]);
@@ -483,7 +487,8 @@ fn groups_whose_ticks_leave_63_bits() {
 /// With more different groups than an encoding holds, each configuration is simulated.
 #[test]
 fn too_many_groups_that_differ_are_simulated() {
-    let text = r#"{ "platform": { "units_per_device": 2, "elements_per_unit": 2, "global_access": 3 },
+    let text = r#"{ "platform": { "units_per_device": 2, "elements_per_unit": 2,
+        "global_access": 3 },
       "parameters": { "WG": [1, 2] }, "launch": { "global_size": 1000, "local_size": "WG" },
       "kernel": [ { "repeat": "gid", "body": [ { "compute": 1 } ] } ] }"#;
     let problem = parsed(text, &[]);
@@ -509,7 +514,8 @@ fn what_has_no_time_is_slower_than_what_has_one() {
     let text = r#"{
         "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 1 },
         "parameters": { "N": [1, 0] }, "launch": { "global_size": 1, "local_size": 1 },
-        "kernel": [ { "work": "2 ** 62" }, { "if": "N == 1", "then": [ { "work": "2 ** 62" } ] } ] }"#;
+        "kernel": [ { "work": "2 ** 62" },
+            { "if": "N == 1", "then": [ { "work": "2 ** 62" } ] } ] }"#;
     let problem = parsed(text, &[]);
     for strategy in [Strategy::Race, Strategy::Eliminate, Strategy::Branch, Strategy::Enumerate] {
         let options = SearchOptions { strategy, ..SearchOptions::default() };
@@ -549,7 +555,8 @@ fn random_problem(seed: u64) -> String {
     let finish = r.one_of(&["", r#"{ "compute": "A" }"#, r#"{ "work": 1 }, { "global": 1 }"#]);
     format!(
         r#"{{ "name": "seed {seed}", "profile": "{profile}",
-  "platform": {{ "units_per_device": {units}, "elements_per_unit": {elements}, "global_access": {global}{prices} }},
+  "platform": {{ "units_per_device": {units}, "elements_per_unit": {elements},
+      "global_access": {global}{prices} }},
   "parameters": {{ "A": {a}, "B": {b} }}, "constraints": [ "{constraint}" ],
   "launch": {{ {launch} }}, "kernel": [ {kernel} ], "finish": [ {finish} ] }}"#
     )

@@ -507,7 +507,8 @@ fn searching_without_a_list_finds_what_simulating_everything_finds() {
 
 #[test]
 fn bound_only_costs_list_as_many_as_asked_for() {
-    let value = json!({ "platform": { "units_per_device": 1, "elements_per_unit": 2, "global_access": 1 },
+    let value = json!({ "platform": { "units_per_device": 1, "elements_per_unit": 2,
+        "global_access": 1 },
         "parameters": { "A": [1, 2, 3, 4] }, "launch": { "global_size": 4, "local_size": 4 },
         "kernel": ["mark", { "work": "A" }, { "until": 1 }] });
     let problem = parsed(&value);
@@ -523,12 +524,14 @@ fn on_bounds(strategy: Strategy) {
     for (until, finish) in
         [("B", json!([])), ("2 * B - A", json!([{ "compute": "B" }])), ("7", json!([]))]
     {
-        let value = json!({ "platform": { "units_per_device": 2, "elements_per_unit": 8, "global_access": 1,
+        let value = json!({ "platform": { "units_per_device": 2, "elements_per_unit": 8,
+            "global_access": 1,
                 "barrier": 1 },
             "parameters": { "WG": [8, 2, 4], "A": "range(1, 4)", "B": [0, 3, 5] },
             "constraints": ["A * WG >= 8"],
             "launch": { "global_size": 16, "local_size": "WG" },
-            "kernel": [{ "work": "WG" }, "mark", { "work": "A" }, { "until": until }, "barrier", { "work": "4 - A" }],
+            "kernel": [{ "work": "WG" }, "mark", { "work": "A" }, { "until": until }, "barrier",
+                { "work": "4 - A" }],
             "finish": finish });
         let problem = parsed(&value);
         let space = problem.space().expect("a space");
@@ -603,8 +606,10 @@ fn a_search_that_is_stopped_at_once_has_something_to_show() {
 /// In a constraint `/` is exact, in a definition that the constraint uses it is not.
 #[test]
 fn a_division_of_a_definition_rounds_down_in_a_constraint() {
-    let value = json!({ "platform": { "units_per_device": 1, "elements_per_unit": 2, "global_access": 1 },
-        "parameters": { "A": [1, 2, 3, 4], "B": [1, 2] }, "definitions": { "d": "7 / A", "e": "d / 2" },
+    let value = json!({ "platform": { "units_per_device": 1, "elements_per_unit": 2,
+        "global_access": 1 },
+        "parameters": { "A": [1, 2, 3, 4], "B": [1, 2] },
+        "definitions": { "d": "7 / A", "e": "d / 2" },
         "constraints": ["d <= 3", "e == 1", "B / 2 < 1"],
         "launch": { "global_size": 4, "local_size": 4 }, "kernel": [{ "work": "A" }] });
     let problem = parsed(&value);

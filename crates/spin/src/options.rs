@@ -106,22 +106,16 @@ impl SpinOptions {
     /// # Errors
     /// A limit that makes no sense.
     pub(crate) fn check(&self) -> Result<(), SpinError> {
-        let refuse = |what: String, fix| Err(SpinError::Option { what, fix });
-        if self.memory < LEAST_MEMORY {
-            return refuse(
-                format!("a memory limit of {} bytes is too small", self.memory),
-                "give at least 64M",
-            );
-        }
-        if self.workers == Some(0) {
-            return refuse("a swarm of 0 workers".into(), "give at least 1");
-        }
-        match self.depth {
-            Some(d) if d == 0 || d > MAX_DEPTH => refuse(
-                format!("a depth limit of {d} steps"),
-                "give 1 to 2000000000 steps, or leave it out",
-            ),
-            _ => Ok(()),
-        }
+        let (memory, depth) = (self.memory, self.depth.unwrap_or(1));
+        let what = if memory < LEAST_MEMORY {
+            format!("a memory limit of {memory} bytes is too small; give at least 64M")
+        } else if self.workers == Some(0) {
+            "a swarm of 0 workers; give at least 1".to_owned()
+        } else if depth == 0 || depth > MAX_DEPTH {
+            format!("a depth limit of {depth} steps; give 1 to 2000000000 steps, or leave it out")
+        } else {
+            return Ok(());
+        };
+        Err(SpinError::Unusable(what))
     }
 }

@@ -80,8 +80,19 @@ impl<'a> Order<'a> {
 
     /// What its answer cannot be, as an error.
     pub fn unreadable(&self, why: impl Into<String>) -> SpinError {
-        SpinError::Unreadable { what: self.what.into(), why: why.into() }
+        unreadable(self.what, &why.into())
     }
+}
+
+/// The answer of a run that crashed or printed nothing that can be understood.
+pub fn unreadable(what: &str, why: &str) -> SpinError {
+    let message = format!("{what}: the verifier's answer cannot be read: {why}");
+    SpinError::Unusable(message + "; --keep DIR keeps its log")
+}
+
+/// A fault of the model itself that a run has found.
+pub fn reported(what: &str, message: &str) -> SpinError {
+    SpinError::Fault(format!("{what}: the verifier reports `{message}`"))
 }
 
 /// What makes one worker of a swarm different from the others.

@@ -224,11 +224,12 @@ fn numbered(said: &str) -> Option<(u64, &str)> {
 }
 
 /// What a run means.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum VerifierVerdict {
     /// The search was complete and exhaustive and has found no error.
     Holds,
     /// A bitstate search has ended without an error, which proves nothing.
+    #[default]
     NothingFound,
     /// The claim or an assertion was violated.
     Violated,

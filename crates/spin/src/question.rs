@@ -18,6 +18,7 @@ use crate::output::VerifierVerdict;
 use crate::result::{RunLog, SpinStop};
 use crate::state::{SearchState, complaint, run_watched, write};
 use crate::trail::{Lines, Oracle, SpinTrail};
+use crate::verifier::refused;
 use crate::watch::Watch;
 
 /// Steps of SPIN's simulator.
@@ -118,16 +119,18 @@ impl SearchState<'_> {
             // A verifier that is stopped while it writes a trail leaves a part of one.
             return match self.watch.stop() {
                 Some(_) => Ok(None),
-                None => Err(SpinError::Trail {
-                    why: format!("its replay does not come to an end: {}", complaint(&done)),
-                }),
+                None => Err(SpinError::Trail(format!(
+                    "its replay does not come to an end: {}",
+                    complaint(&done)
+                ))),
             };
         };
         let bound = order.bound.filter(|_| order.claim == Some(OrderClaim::OverTime));
         match bound {
-            Some(bound) if trail.found.time > bound => Err(SpinError::Trail {
-                why: format!("it takes {} ticks where T is {bound}", trail.found.time),
-            }),
+            Some(bound) if trail.found.time > bound => {
+                let why = format!("it takes {} ticks where T is {bound}", trail.found.time);
+                Err(SpinError::Trail(why))
+            }
             _ => Ok(Some(trail)),
         }
     }
@@ -144,7 +147,7 @@ impl SearchState<'_> {
 
     fn confirm(&self, printed: &str, run: usize) -> Result<Option<SpinTrail>, SpinError> {
         let read = Lines::parse(&printed.lines().collect::<Vec<_>>())
-            .map_err(|line| SpinError::Trail { why: format!("it prints `{line}`") })?;
+            .map_err(|line| SpinError::Trail(format!("it prints `{line}`")))?;
         let SpinSubject { problem, space, model } = self.subject;
         let oracle =
             Oracle { problem, space, names: &model.parameters, open_schedule: model.open_schedule };
@@ -162,24 +165,15 @@ impl SearchState<'_> {
         let verdict = match done.ended {
             Ended::Stopped(why) => VerifierVerdict::Stopped(why),
             Ended::Exit(0) => VerifierVerdict::NothingFound,
-            _ => return Err(SpinError::Refused { message: complaint(&done) }),
+            _ => return Err(refused(&done)),
         };
         let entry = RunLog {
             what: "simulation",
-            bound: None,
             seed: Some(seed),
             verdict,
-            coverage: None,
-            hash_factor: None,
-            states: 0,
-            transitions: 0,
-            depth: 0,
             depth_limit: SIMULATION_STEPS,
-            memory_bytes: 0,
-            spin_seconds: 0.0,
-            compile_seconds: 0.0,
             seconds: done.time.as_secs_f64(),
-            trails: 0,
+            ..RunLog::default()
         };
         let run = self.enter(entry);
         if let Ended::Stopped(_) = done.ended {

@@ -44,7 +44,7 @@ pub enum SpinProof {
 }
 
 /// One run of a program that SPIN generated, or of SPIN's own simulator.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunLog {
     /// What was run: `simulation`, `NonTerm`, `OverTime`, `branch and bound`.
     pub what: &'static str,
@@ -79,7 +79,7 @@ pub struct RunLog {
 }
 
 /// The result of [`crate::search`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct SpinResult {
     /// How much is known.
     pub status: Status,
@@ -116,19 +116,11 @@ impl SpinResult {
     pub fn infeasible(search: Search, style: Style, tools: &SpinTools) -> SpinResult {
         SpinResult {
             status: Status::Infeasible,
-            lower: 0,
-            upper: None,
-            best: None,
-            proof: None,
             search,
             style,
-            runs: Vec::new(),
-            trails: Vec::new(),
-            notes: Vec::new(),
-            seconds: 0.0,
-            stopped_by: None,
             spin: tools.version.to_string(),
             compiler: tools.compiler_version.clone(),
+            ..SpinResult::default()
         }
     }
 

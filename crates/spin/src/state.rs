@@ -92,9 +92,8 @@ impl<'a> SearchState<'a> {
         let (folder, temporary) = match &options.keep {
             Some(kept) => (empty_folder(kept)?, None),
             None => {
-                let made = Scratch::new("spin");
                 let made =
-                    made.map_err(|error| SpinError::File { path: std::env::temp_dir(), error })?;
+                    Scratch::new("spin").map_err(|e| not_written(&std::env::temp_dir(), &e))?;
                 (made.path().to_owned(), Some(made))
             }
         };
@@ -297,20 +296,24 @@ impl<'a> SearchState<'a> {
 
 /// Makes a folder; it is a fault if it has something in it.
 pub fn empty_folder(path: &Path) -> Result<PathBuf, SpinError> {
-    let fail = |error| SpinError::File { path: path.to_owned(), error };
+    let fail = |error| not_written(path, &error);
     std::fs::create_dir_all(path).map_err(fail)?;
     if std::fs::read_dir(path).map_err(fail)?.next().is_some() {
-        return Err(SpinError::Option {
-            what: format!("{}: the folder is not empty", path.display()),
-            fix: "give a new one",
-        });
+        let what = format!("{}: the folder is not empty; give a new one", path.display());
+        return Err(SpinError::Unusable(what));
     }
     // The programs run in other folders.
     std::path::absolute(path).map_err(fail)
 }
 
+/// A file or a folder that cannot be made.
+fn not_written(path: &Path, error: &std::io::Error) -> SpinError {
+    let path = path.display();
+    SpinError::Unusable(format!("{path}: {error}; give a folder that may be written to"))
+}
+
 pub fn write(path: &Path, text: &str) -> Result<(), SpinError> {
-    std::fs::write(path, text).map_err(|error| SpinError::File { path: path.to_owned(), error })
+    std::fs::write(path, text).map_err(|error| not_written(path, &error))
 }
 
 /// Runs a program in its folder until its end, or until the watch says stop, and appends the
@@ -321,8 +324,11 @@ pub fn run_watched(
     log: &str,
     on_line: &mut dyn FnMut(&str) -> OutputLine,
 ) -> Result<Finished, SpinError> {
-    let finished = run_lines(command, watch.limits(), on_line)
-        .map_err(|error| SpinError::Start { program: command.get_program().into(), error })?;
+    let finished = run_lines(command, watch.limits(), on_line).map_err(|error| {
+        let program = command.get_program().display();
+        let what = format!("{program}: cannot be run: {error}; check that it may be executed");
+        SpinError::Unusable(what)
+    })?;
     let path = command.get_current_dir().unwrap_or(Path::new(".")).join(log);
     let mut text = std::fs::read_to_string(&path).unwrap_or_default();
     let (ended, seconds) = (finished.ended, finished.time.as_secs_f64());

@@ -69,7 +69,7 @@ fn read(
     printed: &[String],
 ) -> Result<Vec<BTreeSet<i64>>, SpinError> {
     for line in printed {
-        let fault = || SpinError::Trail { why: format!("it prints `{line}`") };
+        let fault = || SpinError::Trail(format!("it prints `{line}`"));
         let lines = Lines::parse(std::slice::from_ref(line)).map_err(|_| fault())?;
         let (time, values) = lines.end.ok_or_else(fault)?;
         let values: Vec<i64> = values.into_iter().map(|(_, value)| value).collect();

@@ -46,18 +46,29 @@ impl SpinTools {
     pub fn find_in(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<SpinTools, SpinError> {
         let path = variable("PATH").unwrap_or_default();
         let named = |name: &str| variable(name).filter(|value| !value.is_empty());
-        let spin = match named("SPIN") {
-            Some(given) => program(&given, &path)
-                .ok_or_else(|| SpinError::NoSpin { tried: format!("SPIN={}", given.display()) })?,
-            None => program(OsStr::new("spin"), &path)
-                .ok_or_else(|| SpinError::NoSpin { tried: "`spin` on PATH".into() })?,
+        let (name, tried) = match named("SPIN") {
+            Some(given) => (given.clone(), format!("SPIN={}", given.display())),
+            None => ("spin".into(), "`spin` on PATH".to_owned()),
         };
+        let spin = program(&name, &path).ok_or_else(|| {
+            SpinError::Unusable(format!(
+                "SPIN was not found ({tried}); install it, for example with `apt-get install spin \
+                 gcc` or from https://spinroot.com, or set SPIN to the program"
+            ))
+        })?;
         let message = first_line(&spin, "-V");
+        let refused = |why| Err(SpinError::Unusable(format!("{}: {why}", spin.display())));
         let Some(version) = Version::parse(&message) else {
-            return Err(SpinError::NotSpin { program: spin, message });
+            return refused(format!(
+                "`-V` prints `{message}`, which is no version of SPIN; set SPIN to the model \
+                 checker of https://spinroot.com"
+            ));
         };
         if version < OLDEST {
-            return Err(SpinError::TooOld { program: spin, version, oldest: OLDEST });
+            return refused(format!(
+                "SPIN {version} is too old, {OLDEST} is needed; install a newer one from \
+                 https://spinroot.com, or set SPIN to it"
+            ));
         }
         let (compiler, compiler_args) = compiler(named("CC"), &path)?;
         let compiler_version = first_line(&compiler, "--version");
@@ -67,10 +78,16 @@ impl SpinTools {
 
 /// The compiler and its first arguments.
 fn compiler(given: Option<OsString>, path: &OsStr) -> Result<(PathBuf, Vec<String>), SpinError> {
+    let missing = |tried: String| {
+        SpinError::Unusable(format!(
+            "no C compiler was found ({tried}), and SPIN's verifiers are C programs; install one, \
+             for example with `apt-get install gcc`, or set CC to the program"
+        ))
+    };
     let Some(given) = given else {
         let known = ["cc", "gcc", "clang"].iter().find_map(|name| program(OsStr::new(name), path));
-        let tried = "`cc`, `gcc` and `clang` on PATH".into();
-        return known.map(|p| (p, Vec::new())).ok_or(SpinError::NoCompiler { tried });
+        let known = known.ok_or_else(|| missing("`cc`, `gcc` and `clang` on PATH".into()))?;
+        return Ok((known, Vec::new()));
     };
     if let Some(program) = program(&given, path) {
         return Ok((program, Vec::new()));
@@ -78,8 +95,7 @@ fn compiler(given: Option<OsString>, path: &OsStr) -> Result<(PathBuf, Vec<Strin
     let text = given.to_string_lossy();
     let mut words = text.split_whitespace();
     let program = words.next().and_then(|name| program(OsStr::new(name), path));
-    let tried = format!("CC={text}");
-    let program = program.ok_or(SpinError::NoCompiler { tried })?;
+    let program = program.ok_or_else(|| missing(format!("CC={text}")))?;
     Ok((program, words.map(str::to_owned).collect()))
 }
 

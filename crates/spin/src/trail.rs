@@ -139,16 +139,14 @@ impl Oracle<'_> {
             && values.iter().zip(self.names).all(|((v, _), n)| *v == n.promela);
         if !fit {
             let told: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
-            return Err(SpinError::Trail {
-                why: format!("it names the parameters `{}`", told.join(" ")),
-            });
+            let why = format!("it names the parameters `{}`", told.join(" "));
+            return Err(SpinError::Trail(why));
         }
         let told: Vec<i64> = values.iter().map(|(_, value)| *value).collect();
         let index = self.space.bound.iter().position(|b| b.configuration.0 == told);
         let Some(index) = index else {
-            return Err(SpinError::Trail {
-                why: format!("its parameters {told:?} are no configuration of the space"),
-            });
+            let why = format!("its parameters {told:?} are no configuration of the space");
+            return Err(SpinError::Trail(why));
         };
         let bound = &self.space.bound[index];
         let script = self.script(lines)?;
@@ -161,18 +159,18 @@ impl Oracle<'_> {
         if !self.open_schedule {
             return Ok(Script::FirstCome);
         }
-        let units = lines.units().ok_or_else(|| SpinError::Trail {
-            why: format!("its groups are placed as {:?}", lines.places),
-        })?;
+        let why = || SpinError::Trail(format!("its groups are placed as {:?}", lines.places));
+        let units = lines.units().ok_or_else(why)?;
         Ok(Script::Starts { starts: lines.starts.clone(), units })
     }
 
     /// True if the simulator takes as long, false if it cannot say because the run is too large.
     fn agrees(&self, bound: &Bound, script: &Script, time: i64) -> Result<bool, SpinError> {
-        let disagreement = |simulator: String| SpinError::Disagreement {
-            configuration: self.problem.name_values(&bound.configuration).to_string(),
-            spin: time,
-            simulator,
+        let disagreement = |simulator: String| {
+            let configuration = self.problem.name_values(&bound.configuration);
+            let what =
+                format!("{configuration}: SPIN takes {time} ticks, the simulator {simulator}");
+            SpinError::Disagreement(what)
         };
         match script.run(self.problem, bound, &Default::default()) {
             Ok(Some(run)) if run.time == time => Ok(true),

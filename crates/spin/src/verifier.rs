@@ -12,7 +12,7 @@ use tickbound_os::process::{Ended, Finished, OutputLine, ProcessStop, quoted};
 
 use crate::error::SpinError;
 use crate::options::SpinEvent;
-use crate::orders::{Build, Goal, Order, OrderClaim, Storage, VerifierRun};
+use crate::orders::{Build, Goal, Order, OrderClaim, Storage, VerifierRun, reported, unreadable};
 use crate::output::{ProgressLine, VerifierReport, VerifierVerdict};
 use crate::promela::Style;
 use crate::result::RunLog;
@@ -60,7 +60,7 @@ impl SearchState<'_> {
         match done.ended {
             Ended::Stopped(_) => Ok(None),
             Ended::Exit(0) if folder.join("pan.c").is_file() => Ok(Some(done.time.as_secs_f64())),
-            _ => Err(SpinError::Refused { message: complaint(&done) }),
+            _ => Err(refused(&done)),
         }
     }
 
@@ -102,10 +102,12 @@ impl SearchState<'_> {
         match done.ended {
             Ended::Stopped(_) => Ok(None),
             Ended::Exit(0) if folder.join("pan").is_file() => Ok(Some(done.time.as_secs_f64())),
-            _ => Err(SpinError::Compile {
-                compiler: self.tools.compiler.clone(),
-                message: complaint(&done),
-            }),
+            _ => Err(SpinError::Unusable(format!(
+                "{} refuses the verifier that SPIN generated: {}; try another compiler with CC, \
+                 and report it with the problem file",
+                self.tools.compiler.display(),
+                complaint(&done)
+            ))),
         }
     }
 
@@ -231,25 +233,25 @@ impl SearchState<'_> {
         let complete = matches!(verdict, VerifierVerdict::Holds | VerifierVerdict::NothingFound);
         if complete && report.claim.as_deref() != order.claim.map(OrderClaim::name) {
             let claim = report.claim.as_deref().unwrap_or("none");
-            let why = format!("it checked the claim `{claim}`");
-            return Err(SpinError::Unreadable { what: what(), why });
+            return Err(unreadable(&what(), &format!("it checked the claim `{claim}`")));
         }
-        match verdict {
-            VerifierVerdict::Fault(message) => Err(SpinError::Model { what: what(), message }),
-            VerifierVerdict::Deadlock => {
-                Err(SpinError::Model { what: what(), message: "invalid end state".into() })
+        let message = match verdict {
+            VerifierVerdict::Fault(message) => message,
+            VerifierVerdict::Deadlock => "invalid end state".into(),
+            VerifierVerdict::VectorTooSmall => {
+                let bytes = self.vector_bytes();
+                format!("a state takes more than the {bytes} bytes foreseen (VECTORSZ)")
             }
-            VerifierVerdict::VectorTooSmall => Err(SpinError::Model {
-                what: what(),
-                message: format!(
-                    "a state takes more than the {} bytes foreseen (VECTORSZ)",
-                    self.vector_bytes()
-                ),
-            }),
-            VerifierVerdict::Unreadable(why) => Err(SpinError::Unreadable { what: what(), why }),
-            known => Ok(known),
-        }
+            VerifierVerdict::Unreadable(why) => return Err(unreadable(&what(), &why)),
+            known => return Ok(known),
+        };
+        Err(reported(&what(), &message))
     }
+}
+
+/// A model that SPIN does not take.
+pub fn refused(run: &Finished) -> SpinError {
+    SpinError::Fault(format!("SPIN refuses the model: {}", complaint(run)))
 }
 
 /// The verifier's command line, with this much memory, in bytes; whether it stops when it is cut by

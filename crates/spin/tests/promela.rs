@@ -53,7 +53,8 @@ fn items_that_share_an_element() {
 fn an_empty_space_and_a_faulty_problem_are_errors() {
     let of = |constraint: &str, kernel: &str| {
         let text = format!(
-            r#"{{ "platform": {{ "units_per_device": 1, "elements_per_unit": 4, "global_access": 4 }},
+            r#"{{ "platform": {{ "units_per_device": 1, "elements_per_unit": 4,
+             "global_access": 4 }},
               "parameters": {{ "WG": [2, 4] }}, "constraints": ["{constraint}"],
               "launch": {{ "global_size": 8, "local_size": "WG" }}, "kernel": {kernel} }}"#
         );

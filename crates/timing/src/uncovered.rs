@@ -9,17 +9,12 @@ pub enum Uncovered {
     /// The problem itself is at fault.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// Something that the time cannot be written down for.
-    #[error("{at}: {what}")]
-    Statement {
-        /// Where it stands.
-        at: String,
-        /// What it is.
-        what: &'static str,
-    },
+    /// Something that the time cannot be written down for: where it stands, and what it is.
+    #[error("{0}: {1}")]
+    Statement(String, &'static str),
 }
 
 /// The error for it.
 pub(crate) fn uncovered<T>(at: &str, what: &'static str) -> Result<T, Uncovered> {
-    Err(Uncovered::Statement { at: at.to_owned(), what })
+    Err(Uncovered::Statement(at.to_owned(), what))
 }

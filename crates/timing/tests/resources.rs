@@ -74,7 +74,8 @@ fn finish() -> BoxedStrategy<Value> {
     let wait = json!({ "repeat": "B", "body": ["mark", { "compute": 2 }, { "until": "3 * A" }] });
     prop_oneof![
         4 => Just(json!([])),
-        2 => Just(json!([{ "global": "A * 3 + B" }, { "repeat": "A", "body": [{ "compute": 5 }] }])),
+        2 => Just(json!([{ "global": "A * 3 + B" },
+            { "repeat": "A", "body": [{ "compute": 5 }] }])),
         2 => Just(json!([wait])),
         1 => Just(json!([{ "global": "B - A" }])),
     ]

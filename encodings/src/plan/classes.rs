@@ -106,7 +106,7 @@ impl<'a> Classifier<'a> {
     fn budget(&mut self, items: i64) -> Result<(), PlanError> {
         self.walked = self.walked.saturating_add(items.unsigned_abs());
         if self.walked > self.limit {
-            return Err(PlanError::TooManyItems { limit: self.limit });
+            return Err(PlanError::TooManyItems(self.limit));
         }
         Ok(())
     }

@@ -131,13 +131,10 @@ pub enum PlanError {
     Resources,
     /// Sorting work items into classes would take too long.
     #[error(
-        "more than {limit} work items to sort into classes; narrow the space or use --strategy \
+        "more than {0} work items to sort into classes; narrow the space or use --strategy \
          enumerate"
     )]
-    TooManyItems {
-        /// The limit.
-        limit: u64,
-    },
+    TooManyItems(u64),
     /// Too many different elements, items, rounds or groups.
     #[error("{what}: {count} of them, the encodings hold {limit}; use --strategy enumerate")]
     TooManyClasses {

@@ -150,7 +150,8 @@ fn opencl() -> BoxedStrategy<Value> {
             platform["group_start"] = json!(start);
             platform["kernel_launch"] = json!(kernel);
             json!({ "inputs": { "groups": groups, "size": size }, "platform": platform,
-                "parameters": { "WG": wg }, "launch": { "global_size": global, "local_size": "WG" } })
+                "parameters": { "WG": wg }, "launch": { "global_size": global,
+                    "local_size": "WG" } })
         })
         .boxed()
 }

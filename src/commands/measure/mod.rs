@@ -365,7 +365,7 @@ fn ended(report: &MeasureReport, args: &MeasureArgs) -> Result<Exit, CliError> {
     if let Some(unkept @ LabError::Unkept(_)) = &report.stopped {
         return Err(CliError::Input(unkept.to_string()));
     }
-    let vanished = matches!(report.stopped, Some(LabError::Vanished { .. }));
+    let vanished = matches!(report.stopped, Some(LabError::Vanished(..)));
     if let Some(why) = report.stopped.as_ref().filter(|_| vanished || args.json) {
         note!("tickbound: {why}");
     }
@@ -394,7 +394,5 @@ fn ticks(problem: &Problem, bound: &Bound, is_late: &dyn Fn() -> bool) -> Option
     if problem.kernel.is_empty() || is_late() {
         return None;
     }
-    simulate(problem, bound, &tickbound_simulator::SimulateOptions::default())
-        .ok()
-        .map(|run| run.time)
+    simulate(problem, bound, &Default::default()).ok().map(|run| run.time)
 }

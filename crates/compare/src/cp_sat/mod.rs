@@ -68,54 +68,33 @@ pub enum CpSatError {
     /// The problem is at fault, or outside what the encoding covers, or a fault was found.
     #[error(transparent)]
     Solve(#[from] SolveError),
-    /// There is no Python.
-    #[error("{python}: cannot be run: {error}; name a Python interpreter in the variable PYTHON")]
-    NoPython {
-        /// The interpreter.
-        python: String,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// There is no OR-Tools.
-    #[error("{python}: has no package ortools; `pip install ortools`")]
-    NoPackage {
-        /// The interpreter.
-        python: String,
-    },
-    /// The unrolled system is too large.
+    /// There is no Python: the interpreter, and why it cannot be run.
+    #[error("{0}: cannot be run: {1}; name a Python interpreter in the variable PYTHON")]
+    NoPython(String, std::io::Error),
+    /// This interpreter has no OR-Tools.
+    #[error("{0}: has no package ortools; `pip install ortools`")]
+    NoPackage(String),
+    /// The system, unrolled by this encoding, has too many values; how many there are so far.
     #[error(
-        "--encoding {encoding}: {nodes} values, CP-SAT is given at most {MAX_NODES}; use \
-         --encoding summary or smaller inputs"
+        "--encoding {0}: {1} values, CP-SAT is given at most {MAX_NODES}; use --encoding summary \
+         or smaller inputs"
     )]
-    TooLarge {
-        /// The encoding.
-        encoding: Encoding,
-        /// Values in the graph so far.
-        nodes: usize,
-    },
+    TooLarge(Encoding, usize),
     /// The problem has no direct form.
     #[error("--direct: the time or a condition is no sum of small tables; leave it out")]
     NoForm,
-    /// A value may leave what CP-SAT computes with.
-    #[error("a value may be as large as 2^{bits}, CP-SAT holds 2^60; make the inputs smaller")]
-    Range {
-        /// Bits of the value.
-        bits: u32,
-    },
-    /// The script failed.
-    #[error("{python}: the CP-SAT script failed: {why}; please report it with the problem file")]
-    Script {
-        /// The interpreter.
-        python: String,
-        /// What it last printed on standard error.
-        why: String,
-    },
+    /// A value may have more bits, these, than CP-SAT computes with.
+    #[error("a value may be as large as 2^{0}, CP-SAT holds 2^60; make the inputs smaller")]
+    Range(u32),
+    /// The script failed: the interpreter, and what it last printed on standard error.
+    #[error("{0}: the CP-SAT script failed: {1}; please report it with the problem file")]
+    Script(String, String),
 }
 
 impl CpSatError {
     /// The fault is in tickbound, not in what it was given.
     pub fn is_fault(&self) -> bool {
-        matches!(self, CpSatError::Script { .. })
+        matches!(self, CpSatError::Script(..))
             || matches!(self, CpSatError::Solve(e) if e.is_fault())
     }
 }
@@ -140,21 +119,19 @@ impl Python {
         let ask = "import importlib.metadata as m; print(m.version('ortools'))";
         let limits = ProcessLimits { time: Some(ASKING), ..ProcessLimits::default() };
         match process::run(Command::new(&program).args(["-c", ask]), "", limits) {
-            Err(error) => Err(CpSatError::NoPython { python: program, error }),
-            Ok(finished) if finished.ended != Ended::Exit(0) => {
-                Err(CpSatError::NoPackage { python: program })
-            }
+            Err(error) => Err(CpSatError::NoPython(program, error)),
+            Ok(finished) if finished.ended != Ended::Exit(0) => Err(CpSatError::NoPackage(program)),
             Ok(finished) => Ok(Python { program, ortools: finished.stdout.trim().to_owned() }),
         }
     }
 
     fn fault(&self, why: impl Into<String>) -> CpSatError {
-        CpSatError::Script { python: self.program.clone(), why: why.into() }
+        CpSatError::Script(self.program.clone(), why.into())
     }
 }
 
 /// What the script prints.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 struct ScriptOutput {
     /// `optimal`, `feasible`, `infeasible` or `unknown`.
     status: String,
@@ -231,10 +208,10 @@ fn ask_system(
     let Prepared { encoded, kept, steps } = prepare(problem, &space, encoding)?;
     let system = encoded.system;
     let flat = flatten::flatten(&system, steps, &kept, MAX_NODES).map_err(|e| match e {
-        flatten::Unflat::TooLarge(nodes) => CpSatError::TooLarge { encoding, nodes },
+        flatten::Unflat::TooLarge(nodes) => CpSatError::TooLarge(encoding, nodes),
         flatten::Unflat::Fault(fault) => SolveError::from(fault).into(),
     })?;
-    let model = model::Model::new(&flat).map_err(|bits| CpSatError::Range { bits })?;
+    let model = model::Model::new(&flat).map_err(CpSatError::Range)?;
     answer.steps = Some(steps as u64);
     let output = asking(&model, answer)?;
     let known = |choice: &Vec<u32>| {
@@ -251,7 +228,7 @@ fn ask_form(problem: &Problem, asking: &Asking<'_>, answer: &mut Answer) -> Resu
         problem.loose_configurations(&TableLimits::default()).map_err(SolveError::from)?;
     let form = Cost::new(problem).ok().and_then(|cost| direct_form(&configurations, &cost));
     let model = direct::model(&form.ok_or(CpSatError::NoForm)?);
-    let model = model.map_err(|bits| CpSatError::Range { bits })?;
+    let model = model.map_err(CpSatError::Range)?;
     answer.encoding = Some("direct".to_owned());
     let output = asking(&model, answer)?;
     let bind = |choice: &Vec<u32>| configurations.bind(&configurations.configuration(choice));
@@ -289,19 +266,13 @@ fn ask(
     let time = left.map(|t| t + BESIDES);
     let limits = ProcessLimits { time, interrupt, grace: GRACE, ..ProcessLimits::default() };
     let finished = process::run(&mut command, input, limits)
-        .map_err(|error| CpSatError::NoPython { python: python.program.clone(), error })?;
+        .map_err(|error| CpSatError::NoPython(python.program.clone(), error))?;
     match serde_json::from_str(&finished.stdout) {
         Ok(output) => Ok(output),
         // Stopped before it had anything to say.
-        Err(_) if finished.ended.stopped().is_some() => Ok(ScriptOutput {
-            status: "unknown".to_owned(),
-            choice: None,
-            time: None,
-            bound: None,
-            seconds: 0.0,
-            branches: 0,
-            conflicts: 0,
-        }),
+        Err(_) if finished.ended.stopped().is_some() => {
+            Ok(ScriptOutput { status: "unknown".to_owned(), ..ScriptOutput::default() })
+        }
         Err(_) => {
             let last = finished.last_error().map(str::to_owned);
             Err(python.fault(last.unwrap_or_else(|| finished.ended.to_string())))
@@ -330,14 +301,11 @@ fn note(
     if answer.proved() {
         answer.lower = claimed;
     }
-    match simulate(problem, bound, &tickbound_simulator::SimulateOptions::default()) {
+    match simulate(problem, bound, &Default::default()) {
         Ok(run) if run.time == claimed => answer.replayed = Some(true),
         Ok(run) => {
-            return Err(SolveError::Disagreement {
-                configuration: problem.name_values(&bound.configuration).to_string(),
-                encoding: claimed,
-                simulator: Some(run.time),
-            });
+            let (configuration, time) = (&bound.configuration, Some(run.time));
+            return Err(SolveError::disagreement(problem, configuration, claimed, time));
         }
         Err(e) if e.is_too_large() => {}
         Err(e) => return Err(e.into()),

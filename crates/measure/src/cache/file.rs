@@ -39,12 +39,12 @@ impl Held {
     ) -> Result<Held, CacheError> {
         let target = match OutputPlace::of(path).map_err(at(path))? {
             OutputPlace::File(target) => target,
-            _ => return Err(CacheError::NoCache { path: path.to_owned() }),
+            _ => return Err(CacheError::NoCache(path.to_owned())),
         };
         let shown = if path.is_symlink() { target.clone() } else { path.to_owned() };
         let name = beside(&target, ".lock");
         let lock = Lock::take(disk, &name).map_err(at(&beside(&shown, ".lock")))?;
-        let lock = lock.ok_or_else(|| CacheError::Locked { path: path.to_owned() })?;
+        let lock = lock.ok_or_else(|| CacheError::Locked(path.to_owned()))?;
         if !lock.is_real() {
             notes.push(format!(
                 "{}: this file system has no locks; let no other process measure into the same \

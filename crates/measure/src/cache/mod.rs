@@ -161,10 +161,9 @@ impl Cache {
         let bytes = held.read()?.unwrap_or_default();
         let content = text::decoded(&bytes);
         if !content.trim().is_empty() {
-            let parts = text::read(&content)
-                .ok_or_else(|| CacheError::NoCache { path: path.to_owned() })?;
+            let parts = text::read(&content).ok_or_else(|| CacheError::NoCache(path.to_owned()))?;
             if let Some(why) = head.differs(&parts.head) {
-                return Err(CacheError::Other { path: path.to_owned(), why });
+                return Err(CacheError::File(path.to_owned(), why));
             }
             head.join(&parts.head);
             let sifted = Sifted::new(parts, &head.parameters, keep);
@@ -200,8 +199,8 @@ impl Cache {
         if self.repeats {
             let held = log.held();
             let content = text::decoded(&held.read()?.unwrap_or_default());
-            let parts = text::read(&content)
-                .ok_or_else(|| CacheError::NoCache { path: held.shown.clone() })?;
+            let parts =
+                text::read(&content).ok_or_else(|| CacheError::NoCache(held.shown.clone()))?;
             let last = Sifted::new(parts, &self.head.parameters, &|_| true);
             log = held.replace(&open_text(&self.head, &last.texts))?;
         }

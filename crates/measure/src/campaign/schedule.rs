@@ -389,7 +389,7 @@ impl<'a> Campaign<'a> {
                 return Err(LabError::Process("has rounds out of turn".to_owned()).into());
             }
             // A device may have room for fewer processes; the one that times compiles then.
-            Err(LabError::Vanished { .. } | LabError::NoDevice(_)) if lab >= self.timers => {
+            Err(LabError::Vanished(..) | LabError::NoDevice(_)) if lab >= self.timers => {
                 self.lost[lab] = true;
                 self.ready.insert(task, Ok(None));
             }

@@ -23,10 +23,10 @@ impl<'a> Task<'a> {
         options: &MeasureOptions,
     ) -> Result<Task<'a>, MeasureError> {
         let mut job = Job::new(problem, files, bound).map_err(|e| match e {
-            MeasureError::Number { at, why } => MeasureError::Number {
-                at,
-                why: format!("{why} for {}", problem.name_values(&bound.configuration)),
-            },
+            MeasureError::Number(at, why) => {
+                let name = problem.name_values(&bound.configuration);
+                MeasureError::Number(at, format!("{why} for {name}"))
+            }
             e => e,
         })?;
         // The rest of the limit is for a run that takes longer than others, and for the last check.

@@ -88,12 +88,12 @@ impl<'a> Lab<'a> {
                 Attended::Device(said) => why = said,
             }
         }
-        Err(LabError::Vanished { device: self.device.name.clone(), why })
+        Err(LabError::Vanished(self.device.name.clone(), why))
     }
 
     /// A new worker for the same device.
     fn renew(&self) -> Result<Worker, LabError> {
-        let lost = |why| LabError::Vanished { device: self.device.name.clone(), why };
+        let lost = |why| LabError::Vanished(self.device.name.clone(), why);
         let mut why = String::new();
         for attempt in 0..ATTEMPTS {
             if attempt > 0 {

@@ -89,5 +89,5 @@ impl Parts {
 /// A fault of the reference in `path`.
 pub(super) fn fault(path: &Path, line: Option<usize>, why: String) -> MeasureError {
     let line = line.map_or_else(String::new, |line| format!(":{line}"));
-    MeasureError::Reference { at: format!("{}{line}", path.display()), why }
+    MeasureError::Reference(format!("{}{line}", path.display()), why)
 }

@@ -32,54 +32,9 @@ pub struct Results {
 /// Why there are no results.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
-    /// The file cannot be read.
-    #[error("{}: {error}; give a cache of Kernel Tuner, a T4 file or KTT's output in \
-        JSON", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// It is something else.
-    #[error(
-        "{}: neither a cache of Kernel Tuner nor a T4 file nor KTT's output in JSON; give one of \
-         these",
-        path.display()
-    )]
-    Format {
-        /// The file.
-        path: PathBuf,
-    },
-    /// It states two things at once.
-    #[error("{}: {error}; remove one of the two", path.display())]
-    Twice {
-        /// The file.
-        path: PathBuf,
-        /// Which key is there twice.
-        error: serde_json::Error,
-    },
-    /// A time has a unit that is not known.
-    #[error("{}: unknown unit `{unit}` of a time; write s, ms, us or ns", path.display())]
-    Unit {
-        /// The file.
-        path: PathBuf,
-        /// The unit.
-        unit: String,
-    },
-    /// There are results, and none has a time.
-    #[error(
-        "{}: no result has a time: the objective is {objective}, which is none, and there are no \
-         run times; give \
-         results with times",
-        path.display()
-    )]
-    NoTime {
-        /// The file.
-        path: PathBuf,
-        /// What the results are about.
-        objective: String,
-    },
+    /// The file cannot be read, has something else, or has no times: why, and the fix.
+    #[error("{0}: {1}")]
+    File(PathBuf, String),
     /// A parameter varies that the problem does not have.
     #[error(
         "`{0}` varies in the results, and the problem has no parameter of this name; add it to the \
@@ -102,11 +57,15 @@ enum Timeless {
 }
 
 impl Timeless {
-    fn error(self, path: &Path) -> ResultsError {
-        let path = path.to_owned();
+    fn why(self) -> String {
         match self {
-            Timeless::Unit(unit) => ResultsError::Unit { path, unit },
-            Timeless::Objective(objective) => ResultsError::NoTime { path, objective },
+            Timeless::Unit(unit) => {
+                format!("unknown unit `{unit}` of a time; write s, ms, us or ns")
+            }
+            Timeless::Objective(objective) => format!(
+                "no result has a time: the objective is {objective}, which is none, and there are \
+                 no run times; give results with times"
+            ),
         }
     }
 }
@@ -117,8 +76,7 @@ impl Results {
     /// # Errors
     /// It cannot be read, or is something else.
     pub fn read(path: &Path) -> Result<Results, ResultsError> {
-        let failed = |error| ResultsError::Read { path: path.to_owned(), error };
-        Results::of_bytes(path, tickbound_input::bytes(path).map_err(failed)?)
+        Results::of_bytes(path, tickbound_input::bytes(path).map_err(|e| unread(path, &e))?)
     }
 
     /// Reads a file's bytes; `path` is for messages.
@@ -133,24 +91,23 @@ impl Results {
             ),
             false => Ok(bytes),
         };
-        let failed = |error| ResultsError::Read { path: path.to_owned(), error };
-        let content = without_nan(&text::decoded(&unpacked.map_err(failed)?));
+        let unpacked = unpacked.map_err(|e| unread(path, &e))?;
+        let content = without_nan(&text::decoded(&unpacked));
         // A cache that is still open lacks its end.
         let open =
             || tickbound_input::json(&(content.trim_end().trim_end_matches(',').to_owned() + "}}"));
         let value = tickbound_input::json::<Value>(&content);
         let value = value.or_else(|e| if e.is_eof() { open() } else { Err(e) });
+        let fault = |why| ResultsError::File(path.to_owned(), why);
         match value {
-            Err(error) if error.is_data() => {
-                Err(ResultsError::Twice { path: path.to_owned(), error })
-            }
+            Err(error) if error.is_data() => Err(fault(format!("{error}; remove one of the two"))),
             value => {
                 let other =
                     |value: Value| Results::of_t4(&value).or_else(|| Results::of_ktt(&value));
                 let found = Results::of_cache(&content).or_else(|| value.ok().and_then(other));
-                found
-                    .ok_or_else(|| ResultsError::Format { path: path.to_owned() })?
-                    .map_err(|timeless| timeless.error(path))
+                let what = "neither a cache of Kernel Tuner nor a T4 file nor KTT's output in JSON";
+                let found = found.ok_or_else(|| fault(format!("{what}; give one of these")))?;
+                found.map_err(|timeless| fault(timeless.why()))
             }
         }
     }
@@ -316,6 +273,12 @@ impl Results {
             None => Ok(()),
         }
     }
+}
+
+/// A file that cannot be read.
+fn unread(path: &Path, error: &io::Error) -> ResultsError {
+    let fix = "give a cache of Kernel Tuner, a T4 file or KTT's output in JSON";
+    ResultsError::File(path.to_owned(), format!("{error}; {fix}"))
 }
 
 /// The least of several run times that is above 0.

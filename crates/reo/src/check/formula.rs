@@ -55,7 +55,11 @@ impl LtlFormula {
     ) -> Result<LtlFormula, FormulaError> {
         match Ltl::parse(text, names, symbols)? {
             Ltl::Now(formula) => Ok(formula),
-            _ => Err(FormulaError::Temporal { text: text::shown(text) }),
+            _ => Err(FormulaError(format!(
+                "`{}`: X, U, R, G and F speak of a whole run, this is a condition on each step; \
+                 use --ltl",
+                text::shown(text)
+            ))),
         }
     }
 
@@ -153,7 +157,7 @@ fn atom(word: String, names: &[NameId], symbols: &Symbols) -> Result<LtlFormula,
             let known: Vec<&str> = names.iter().map(|n| symbols.word(n.0)).collect();
             let known =
                 text::spelled(&word).unwrap_or_else(|| suggest(&word, known.iter().copied()));
-            Err(FormulaError::Name { name: word, known })
+            Err(FormulaError(format!("`{word}` is not a name of the connector; {known}")))
         }
     }
 }

@@ -12,38 +12,8 @@ const MAX_DEPTH: usize = 64;
 
 /// Why a text is not a formula.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum FormulaError {
-    /// It is no sentence of the grammar.
-    #[error("`{text}`: stuck at column {column}; {fix}")]
-    Syntax {
-        /// The text.
-        text: String,
-        /// Where it could not be read on, counted in characters from 1.
-        column: usize,
-        /// What to write.
-        fix: String,
-    },
-    /// A name that the connector does not have.
-    #[error("`{name}` is not a name of the connector; {known}")]
-    Name {
-        /// The name.
-        name: String,
-        /// The names there are.
-        known: String,
-    },
-    /// More than one step in a condition on one.
-    #[error(
-        "`{text}`: X, U, R, G and F speak of a whole run, this is a condition on each step; use \
-         --ltl"
-    )]
-    Temporal {
-        /// The text.
-        text: String,
-    },
-    /// Brackets or signs nested too deeply.
-    #[error("nested deeper than {MAX_DEPTH}")]
-    Deep,
-}
+#[error("{0}")]
+pub struct FormulaError(pub(super) String);
 
 type Input<'s> = &'s str;
 type PResult<T> = Result<T, ErrMode<ContextError>>;
@@ -64,7 +34,7 @@ pub(super) enum Text {
 /// A letter is a sign only before something that it can speak of.
 pub(super) fn parse(text: &str) -> Result<Text, FormulaError> {
     if depth(text) > MAX_DEPTH {
-        return Err(FormulaError::Deep);
+        return Err(FormulaError(format!("nested deeper than {MAX_DEPTH}")));
     }
     let mut rest = text;
     match implication(&mut rest) {
@@ -76,7 +46,8 @@ pub(super) fn parse(text: &str) -> Result<Text, FormulaError> {
             let word = read.trim_end().rsplit(between).next().unwrap_or_default();
             let fix = spelled(word).or_else(|| spelled(rest.trim_start()));
             let fix = fix.unwrap_or_else(|| GRAMMAR.to_owned());
-            Err(FormulaError::Syntax { text: shown(text), column, fix })
+            let text = shown(text);
+            Err(FormulaError(format!("`{text}`: stuck at column {column}; {fix}")))
         }
     }
 }

@@ -23,15 +23,10 @@ pub enum GenerateError {
          minimise it"
     )]
     Large(usize),
-    /// A value that nothing determines.
+    /// A step leaves a value open: that of a name, of a cell, or of a test.
     #[error(
-        "step `{step}` leaves {what} open: no equation gives it a value; add one, such as `b = a` \
-         or `b = f($m)`, or let the environment write to the name"
+        "step `{0}` leaves {1} open: no equation gives it a value; add one, such as `b = a` or `b \
+         = f($m)`, or let the environment write to the name"
     )]
-    Open {
-        /// The step.
-        step: String,
-        /// The name, the cell, or the test.
-        what: String,
-    },
+    Open(String, String),
 }

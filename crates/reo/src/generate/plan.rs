@@ -238,7 +238,7 @@ impl<'a> Planner<'a> {
             (None, None) => None,
         };
         if let Some(what) = open {
-            return Err(GenerateError::Open { step: text, what: plain(&what) });
+            return Err(GenerateError::Open(text, plain(&what)));
         }
         let mut fires: Vec<usize> =
             names.iter().filter_map(|n| self.ports.get_index_of(n)).collect();

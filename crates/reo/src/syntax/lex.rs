@@ -274,7 +274,7 @@ impl<'t> Cursor<'t> {
             TokenKind::Other(c) => format!("`{}`", excerpt(&c.to_string())),
             TokenKind::End => "the end of the text".into(),
         };
-        self.fault(SyntaxFault::Expected { expected: what.into(), found })
+        self.fault(SyntaxFault::Expected(what.into(), found))
     }
 
     /// `fault`, at the next token.

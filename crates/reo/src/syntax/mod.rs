@@ -116,14 +116,9 @@ pub type Read<T> = Result<T, WithPlace<SyntaxFault>>;
 /// Why a text is no sentence of its language.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SyntaxFault {
-    /// Something else should stand here.
-    #[error("{found} where {expected} should stand")]
-    Expected {
-        /// What should.
-        expected: String,
-        /// What does.
-        found: String,
-    },
+    /// Something else should stand here: what should, and what does.
+    #[error("{1} where {0} should stand")]
+    Expected(String, String),
     /// Text in quotes or a comment that does not end.
     #[error("{0} without an end; write {1}")]
     Unended(&'static str, &'static str),

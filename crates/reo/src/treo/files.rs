@@ -188,7 +188,7 @@ fn check(Loaded { source, file, all, .. }: &Loaded) -> TreoResult<()> {
     match all.iter().find(|d| d.nodes.iter().any(|n| n.name.is_none())) {
         Some(definition) => {
             let (found, expected) = ("a node without a name".into(), "`name?` or `name!`".into());
-            Err(source.fault(definition.spot, SyntaxFault::Expected { expected, found }.into()))
+            Err(source.fault(definition.spot, SyntaxFault::Expected(expected, found).into()))
         }
         None => Ok(()),
     }

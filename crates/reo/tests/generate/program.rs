@@ -193,7 +193,8 @@ fn player(made: &Made) -> String {
             assert_eq!(fired.step, step);
             let text = list(&[{fired}], \" = \").join(\", \");
             {now}
-            let cells: String = list(&[{cells}], \"=\").iter().map(|c| format!(\" {{c}}\")).collect();
+            let cells: String = list(&[{cells}], \"=\").iter().map(|c| format!(\" \
+            {{c}}\")).collect();
             all.push((format!(\"{{}} {{{{{{text}}}}}}{{cells}}\", next.memory().state), next));
         }}
         all.sort_by(|a, b| a.0.cmp(&b.0));
@@ -276,7 +277,8 @@ pub fn c(all: &[Made]) -> String {
         _ = writeln!(out, "#define {name}_VALUE const char *\n{}{}", made.c, c_player(made));
         _ = writeln!(arms, "        if (!strcmp(name, {name:?})) play_{name}();");
     }
-    out + "int main(void) {\n    static char name[64];\n    while (fgets(name, sizeof name, stdin)) {\n        name[strcspn(name, \"\\n\")] = 0;\n        puts(name);\n"
+    out + "int main(void) {\n    static char name[64];\n    while (fgets(name, sizeof name, \
+        stdin)) {\n        name[strcspn(name, \"\\n\")] = 0;\n        puts(name);\n"
         + &arms
         + "    }\n}\n"
 }
@@ -386,7 +388,8 @@ fn main() {{
     let line = chain::Driver::new(chain::Connector::new(M), {seed});
     let taken = std::thread::scope(|scope| {{
         let line = &line;
-        (0..4).for_each(|who| _ = scope.spawn(move || (0..1000).for_each(|k| line.put_a((who, k)))));
+        (0..4).for_each(|who| _ = scope.spawn(move || (0..1000).for_each(|k| line.put_a((who, \
+        k)))));
         scope.spawn(|| (0..4000).map(|_| line.take_b()).collect()).join().unwrap()
     }});
     check(\"chain\", taken);

@@ -60,7 +60,7 @@ pub struct Case {
 }
 
 /// How an engine ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RowStatus {
@@ -77,6 +77,7 @@ pub enum RowStatus {
     /// It ended without an answer, or was killed.
     Failed,
     /// It was not run.
+    #[default]
     NotRun,
 }
 
@@ -91,7 +92,7 @@ impl From<verdict::Status> for RowStatus {
 }
 
 /// What one engine says.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Row {
     /// The engine, as `--engines` names it.
@@ -130,23 +131,7 @@ pub struct Row {
 impl Row {
     /// A row that says nothing but how it ended.
     pub fn empty(engine: String, status: RowStatus, reason: Option<String>) -> Row {
-        Row {
-            engine,
-            status,
-            time: None,
-            lower: None,
-            configuration: None,
-            replayed: None,
-            seconds: None,
-            process_seconds: None,
-            memory: None,
-            search_memory: None,
-            states: None,
-            solver_calls: None,
-            tool: None,
-            reason,
-            command: String::new(),
-        }
+        Row { engine, status, reason, ..Row::default() }
     }
 
     /// The row of an engine that has answered.

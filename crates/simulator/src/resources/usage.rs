@@ -30,7 +30,7 @@ impl Values {
         let fault = |name: &str, what: String, of_count: bool| -> SimulateError {
             let at = format!("usage.{name}");
             match of_count && problem.counts_usage(name) {
-                true => SimulateError::Counts { at, what, configuration: problem.describe(env) },
+                true => SimulateError::Counts(at, what, problem.describe(env)),
                 false => problem.fault(&at, &what, env).into(),
             }
         };

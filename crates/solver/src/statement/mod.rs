@@ -128,7 +128,7 @@ pub(crate) fn confirm(
             bracket.refute(claimed - 1);
             Ok(Some(Proof::Z3 { listed: false, size: size as u64 }))
         }
-        (Answer::Yes(_, found), _) => Err(SolveError::Refuted { claimed, found }),
+        (Answer::Yes(_, found), _) => Err(SolveError::refuted(claimed, found)),
         (Answer::Nothing, _) => Ok(None),
     }
 }

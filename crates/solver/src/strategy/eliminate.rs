@@ -61,11 +61,7 @@ fn ascend(search: &Search<'_>, found: &Eliminated) -> Result<Option<Proof>, Solv
         let cost = search.claimed(&configuration)?;
         let claimed = search.cost.is_exact().then_some(cost);
         if exact && cost != bound {
-            return Err(SolveError::Disagreement {
-                configuration: crate::search::name(search.problem(), &configuration),
-                encoding: bound,
-                simulator: Some(cost),
-            });
+            return Err(search.disagreement(&configuration, bound, Some(cost)));
         }
         if bound < i64::MAX && search.offer(configuration.clone(), claimed)?.is_none() {
             search.too_large(&configuration, bound);

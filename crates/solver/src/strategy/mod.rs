@@ -27,6 +27,7 @@ use entry::{Entry, OnFormula, Run};
 
 tickbound_input::named! {
     /// A strategy's name.
+    #[derive(Default)]
     pub enum Strategy: Entry {
         /// Z3's own optimisation, confirmed by a plain solver.
         Optimize = "optimize" => optimize::ENTRY,
@@ -47,6 +48,7 @@ tickbound_input::named! {
         /// Branch and bound over boxes of values, without listing the space.
         Branch = "branch" => branch::ENTRY,
         /// What is cheapest first: all configurations simulated, elimination, then several at once.
+        #[default]
         Race = "race" => race::ENTRY,
     }
 }

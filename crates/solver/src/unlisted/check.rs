@@ -90,11 +90,7 @@ pub(super) fn sample(search: &Search<'_>, seed: u64) -> Result<u64, SolveError> 
         };
         let agrees = if search.cost.is_exact() { claimed == time } else { claimed <= time };
         if !agrees {
-            return Err(SolveError::Disagreement {
-                configuration: crate::search::name(search.problem(), &configuration),
-                encoding: claimed,
-                simulator: Some(time),
-            });
+            return Err(search.disagreement(&configuration, claimed, Some(time)));
         }
         search.bracket.check(time)?;
         compared += 1;

@@ -44,7 +44,9 @@ pub(super) fn confirm(claimed: i64, second: &Search<'_>) -> Result<Option<Proof>
     let Some(Proof::Elimination { rows, .. }) = proof else { return Ok(None) };
     match second.bracket.bounds().upper() {
         found if found == claimed => Ok(Some(Proof::SecondDerivation { rows })),
-        found => Err(SolveError::Derivations { claimed, found }),
+        found => Err(SolveError::Disagreement(format!(
+            "the least time is {claimed} ticks, and by a second derivation of the time {found}"
+        ))),
     }
 }
 

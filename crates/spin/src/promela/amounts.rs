@@ -130,9 +130,8 @@ impl Masks {
             let groups = if facts.layout.groups_alike { 1 } else { facts.layout.groups[c] };
             items = items.saturating_add((groups * facts.layout.items[c]).unsigned_abs());
             if items > MAX_ITEMS {
-                let (at, what) = ("kernel".into(), "work items to sort into warps");
-                let (limit, fix) = (MAX_ITEMS, facts.fix());
-                return Err(PromelaError::TooMany { at, what, count: items, limit, fix });
+                let (what, fix) = ("work items to sort into warps", facts.fix());
+                return Err(PromelaError::too_many("kernel", what, items, MAX_ITEMS, &fix));
             }
             for group in 0..groups {
                 let mut first = 0;

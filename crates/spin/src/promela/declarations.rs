@@ -24,6 +24,7 @@ impl Quantity {
 }
 
 /// Declarations and assignments of parameters and of what follows from them.
+#[derive(Default)]
 pub(crate) struct Declarations {
     /// `#define` lines for what is the same in all configurations.
     pub constants: Vec<String>,
@@ -40,12 +41,7 @@ impl Declarations {
     /// this last: it declares only what the rest of the text has used.
     pub fn new(facts: &Facts<'_>, derived: &[Quantity]) -> Result<Declarations, PromelaError> {
         let definitions = facts.definitions()?;
-        let mut declarations = Declarations {
-            constants: Vec::new(),
-            variables: Vec::new(),
-            statements: Vec::new(),
-            bytes: 0,
-        };
+        let mut declarations = Declarations::default();
         declarations.select(facts)?;
         let definitions = definitions.into_iter().map(|(name, value)| Quantity {
             comment: format!("definitions.{name}"),
@@ -125,12 +121,12 @@ fn options(facts: &Facts<'_>, p: usize) -> Result<Options, PromelaError> {
     let class: Vec<Option<i64>> = bound.iter().map(class).collect();
     let all: Vec<usize> = (0..bound.len()).collect();
     let keys = facts.parameter_keys(&all);
-    let found = classes(&keys[..p], &class).ok_or_else(|| PromelaError::TooMany {
-        at: format!("parameters.{}", facts.problem.parameters[p].name),
-        what: "different combinations of earlier parameters that decide its values",
-        count: values.len() as u64,
-        limit: super::table::MAX_BRANCHES as u64,
-        fix: "narrow the domains, or fix parameters by --set".into(),
+    let found = classes(&keys[..p], &class).ok_or_else(|| {
+        let at = format!("parameters.{}", facts.problem.parameters[p].name);
+        let what = "different combinations of earlier parameters that decide its values";
+        let (count, limit) = (values.len() as u64, super::table::MAX_BRANCHES as u64);
+        let fix = "narrow the domains, or fix parameters by --set";
+        PromelaError::too_many(&at, what, count, limit, fix)
     })?;
     let list = |c: i64| lists[usize::try_from(c).unwrap_or(0)].clone();
     Ok(found.into_iter().map(|(condition, c)| (condition, list(c))).collect())

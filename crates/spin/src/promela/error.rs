@@ -17,16 +17,9 @@ pub enum PromelaError {
     /// No configuration satisfies the constraints.
     #[error("the space is empty: no configuration satisfies the constraints; loosen one of them")]
     EmptySpace,
-    /// A number that no Promela type holds.
-    #[error("{what}: {value} is beyond Promela's 32-bit int; {fix}")]
-    TooWide {
-        /// What it is.
-        what: String,
-        /// How large it gets.
-        value: i64,
-        /// What to shrink.
-        fix: String,
-    },
+    /// A number, of this size, that no Promela type holds, and what to shrink.
+    #[error("{0}: {1} is beyond Promela's 32-bit int; {2}")]
+    TooWide(String, i64, String),
     /// More processes than SPIN can run.
     #[error(
         "--style processes: {count} processes ({what}), SPIN has at most {limit}; {fix}, or take \
@@ -42,28 +35,19 @@ pub enum PromelaError {
         /// What to shrink.
         fix: String,
     },
-    /// An array or a table that is too large to be written out.
-    #[error("{at}: {count} {what}, a Promela text holds {limit}; {fix}")]
-    TooMany {
-        /// Where.
-        at: String,
-        /// Of what.
-        what: &'static str,
-        /// How many there are.
-        count: u64,
-        /// The most that are possible.
-        limit: u64,
-        /// What to shrink.
-        fix: String,
-    },
-    /// A template that does not fit: a fault of this program.
-    #[error(
-        "the template `{template}` failed: {why}; this is a fault of tickbound, please report it"
-    )]
-    Template {
-        /// Its name.
-        template: String,
-        /// In the template engine's words.
-        why: String,
-    },
+    /// An array or a table is too large to be written out: where, of what, and what to shrink.
+    #[error("{0}")]
+    TooMany(String),
+    /// A template does not fit, and why: a fault of this program.
+    #[error("the template `{0}` failed: {1}; this is a fault of tickbound, please report it")]
+    Template(String, String),
+}
+
+impl PromelaError {
+    /// The error for `count` of something, of which a text holds `limit`; `fix` states what to
+    /// shrink.
+    pub(super) fn too_many(at: &str, what: &str, count: u64, limit: u64, fix: &str) -> Self {
+        let text = format!("{at}: {count} {what}, a Promela text holds {limit}; {fix}");
+        PromelaError::TooMany(text)
+    }
 }

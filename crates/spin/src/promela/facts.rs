@@ -129,13 +129,9 @@ impl<'a> Facts<'a> {
     }
 
     fn too_many(&self, at: &str, count: usize) -> PromelaError {
-        PromelaError::TooMany {
-            at: at.into(),
-            what: "different values that Promela's arithmetic cannot compute",
-            count: count as u64,
-            limit: super::table::MAX_BRANCHES as u64,
-            fix: self.fix(),
-        }
+        let what = "different values that Promela's arithmetic cannot compute";
+        let limit = super::table::MAX_BRANCHES as u64;
+        PromelaError::too_many(at, what, count as u64, limit, &self.fix())
     }
 
     /// What to shrink, in words.
@@ -161,8 +157,7 @@ impl<'a> Facts<'a> {
             let count = (samples.len() as u64).saturating_add((groups * items).unsigned_abs());
             if count > limit {
                 let what = "work items whose expressions would have to be checked";
-                let (at, fix) = (at.into(), self.fix());
-                return Err(PromelaError::TooMany { at, what, count, limit, fix });
+                return Err(PromelaError::too_many(at, what, count, limit, &self.fix()));
             }
             for group in 0..groups {
                 for lid in 0..items {

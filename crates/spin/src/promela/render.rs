@@ -47,10 +47,7 @@ pub(crate) fn render(
     environment.set_lstrip_blocks(true);
     environment.set_keep_trailing_newline(true);
     // The templates are part of the program: that they fit is a test's business, not the user's.
-    let fault = |e: minijinja::Error| PromelaError::Template {
-        template: template.into(),
-        why: e.to_string(),
-    };
+    let fault = |e: minijinja::Error| PromelaError::Template(template.into(), e.to_string());
     for (name, source) in TEMPLATES {
         environment.add_template(name, source).map_err(fault)?;
     }

@@ -32,7 +32,7 @@ impl Width {
             Ok(Width::Int)
         } else {
             let value = if greatest > i64::from(i32::MAX) { greatest } else { least };
-            Err(PromelaError::TooWide { what: what.into(), value, fix: fix.into() })
+            Err(PromelaError::TooWide(what.into(), value, fix.into()))
         }
     }
 

@@ -70,7 +70,7 @@ fn replayed(
                 replayed += 1;
             }
             Ok(None) => break,
-            Err(SpinError::Trail { .. }) if stopped => {}
+            Err(SpinError::Trail(_)) if stopped => {}
             Err(e) => return Err(e),
         }
     }

@@ -1,6 +1,7 @@
 //! A first time, with which every search but the swarm begins.
 
 use crate::error::SpinError;
+use crate::orders::reported;
 use crate::question::VerifierAnswer;
 use crate::result::SpinStop;
 use crate::state::{Ending, SearchState};
@@ -20,10 +21,7 @@ pub(super) fn first_time(state: &SearchState<'_>) -> Result<Result<i64, Ending>,
     }
     match state.any_end()? {
         VerifierAnswer::Found(time) => Ok(Ok(time)),
-        VerifierAnswer::Holds => Err(SpinError::Model {
-            what: "NonTerm".into(),
-            message: "no run of the model comes to an end".into(),
-        }),
+        VerifierAnswer::Holds => Err(reported("NonTerm", "no run of the model comes to an end")),
         VerifierAnswer::Cut(reason) => Ok(Err(cut(reason))),
     }
 }

@@ -116,8 +116,9 @@ fn round(state: &SearchState<'_>, round: &Round) -> Result<Option<RoundEnd>, Spi
             }
             std::thread::sleep(POLL);
         }
+        let panicked = || SpinError::Fault("a worker failed".into());
         let join =
-            |w: std::thread::ScopedJoinHandle<'_, _>| w.join().unwrap_or(Err(SpinError::Panicked));
+            |w: std::thread::ScopedJoinHandle<'_, _>| w.join().unwrap_or_else(|_| Err(panicked()));
         workers.into_iter().map(join).collect::<Result<Vec<_>, SpinError>>()
     })?;
     let order = order(state, round, 0, watch);
@@ -126,9 +127,9 @@ fn round(state: &SearchState<'_>, round: &Round) -> Result<Option<RoundEnd>, Spi
             Ok(Some(trail)) => state.offer(trail)?,
             Ok(None) => break,
             // The last trail of a run that was stopped may be half written.
-            Err(SpinError::Trail { .. }) if matches!(run.verdict, VerifierVerdict::Stopped(_)) => {}
+            Err(SpinError::Trail(_)) if matches!(run.verdict, VerifierVerdict::Stopped(_)) => {}
             // So may one of a run that was cut by its memory or its depth.
-            Err(e @ SpinError::Trail { .. }) if !run.complete => {
+            Err(e @ SpinError::Trail(_)) if !run.complete => {
                 state.note(format!("left out: {e}"));
             }
             Err(e) => return Err(e),

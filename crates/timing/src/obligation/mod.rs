@@ -201,10 +201,8 @@ impl TimePart {
 impl Time {
     /// The ticks for the values in `env`, given those of a group once it has started.
     pub fn of_group(&self, group: i128, env: &[i64]) -> Result<i128, ObligationError> {
-        let no_value = |what: &dyn ToString| ObligationError::NoValue {
-            at: "launch".to_owned(),
-            what: what.to_string(),
-        };
+        let no_value =
+            |what: &dyn ToString| ObligationError::NoValue("launch".to_owned(), what.to_string());
         let waves = i128::from(self.waves.eval(env).map_err(|e| no_value(&e))?.max(0));
         let finish = self.finish.value(env)?;
         let all = group.checked_add(i128::from(self.start)).and_then(|g| g.checked_mul(waves));

@@ -97,7 +97,7 @@ fn together(problem: &Problem, local: &Expr, runs: Expr) -> Result<Vec<PathStep>
     let barrier = problem.platform.barrier();
     let of = Reader { problem, runs: vec![runs], barrier, merges: true };
     match of.steps(&problem.kernel) {
-        Err(ObligationError::Uncovered { .. }) => {
+        Err(ObligationError::Uncovered(..)) => {
             Phases::new(problem, local.clone()).steps(&problem.kernel)
         }
         steps => steps,

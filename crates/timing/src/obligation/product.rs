@@ -39,22 +39,12 @@ pub enum ObligationError {
     /// The problem is at fault.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The time of this problem is not such a sum.
-    #[error("{at}: {what}")]
-    Uncovered {
-        /// Where.
-        at: String,
-        /// What stands there.
-        what: &'static str,
-    },
-    /// An expression has no value for some choice, or one beyond 127 bits.
-    #[error("{at}: {what}")]
-    NoValue {
-        /// The statement.
-        at: String,
-        /// Why.
-        what: String,
-    },
+    /// The time of this problem is not such a sum: where, and what stands there.
+    #[error("{0}: {1}")]
+    Uncovered(String, &'static str),
+    /// An expression has no value for some choice, or one beyond 127 bits: which, and why.
+    #[error("{0}: {1}")]
+    NoValue(String, String),
 }
 
 /// The error for what is not covered.
@@ -62,13 +52,13 @@ pub enum ObligationError {
 /// # Errors
 /// Always: [`ObligationError::Uncovered`].
 pub fn uncovered<T>(at: &str, what: &'static str) -> Result<T, ObligationError> {
-    Err(ObligationError::Uncovered { at: at.to_owned(), what })
+    Err(ObligationError::Uncovered(at.to_owned(), what))
 }
 
 impl TimeProduct {
     /// The error for a product without a value.
     pub fn no_value(&self, what: impl ToString) -> ObligationError {
-        ObligationError::NoValue { at: self.at.clone(), what: what.to_string() }
+        ObligationError::NoValue(self.at.clone(), what.to_string())
     }
 
     /// Its ticks for the values in `env`.

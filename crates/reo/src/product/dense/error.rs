@@ -42,16 +42,10 @@ pub enum DenseError {
         /// How many are needed.
         needed: usize,
     },
-    /// The system did not give the memory, though the limit allows it.
-    #[error(
-        "the system has no {bytes} bytes of memory for {what}; lower --memory to find out earlier"
-    )]
-    Allocation {
-        /// What needed it.
-        what: &'static str,
-        /// How many bytes.
-        bytes: u128,
-    },
+    /// The system did not give the memory, though the limit allows it: what needed it, and how many
+    /// bytes.
+    #[error("the system has no {1} bytes of memory for {0}; lower --memory to find out earlier")]
+    Allocation(&'static str, u128),
     /// A limit, or somebody, stopped it.
     #[error(transparent)]
     Stopped(#[from] Stopped),

@@ -7,7 +7,7 @@ use super::error::{DenseError, DenseResult};
 /// `len` zeros. The system gives fresh pages that are zero already, so that the threads that fill
 /// them touch them first. Without memory it is an error, where `vec![0; len]` would abort.
 pub(super) fn zeroed(what: &'static str, len: usize) -> DenseResult<Vec<u64>> {
-    let fail = || DenseError::Allocation { what, bytes: len as u128 * 8 };
+    let fail = || DenseError::Allocation(what, len as u128 * 8);
     if len == 0 {
         return Ok(Vec::new());
     }

@@ -68,7 +68,7 @@ impl DensePlan {
         let bytes = words.saturating_mul(8);
         limits.fits("the dense product", bytes)?;
         let what = "the dense product";
-        let len = usize::try_from(words).map_err(|_| DenseError::Allocation { what, bytes })?;
+        let len = usize::try_from(words).map_err(|_| DenseError::Allocation(what, bytes))?;
         memory::zeroed(what, len)
     }
 

@@ -88,7 +88,7 @@ impl DensePlan {
         let counts = count(&lister, states, limits)?;
         let mut rows = AutomatonRows { rows: counts, ..AutomatonRows::default() };
         let steps = rows.rows.last().copied().unwrap_or(0);
-        let full = |_| DenseError::Allocation { what: "the sparse rows", bytes };
+        let full = |_| DenseError::Allocation("the sparse rows", bytes);
         rows.targets.try_reserve_exact(steps).map_err(full)?;
         rows.labels.try_reserve_exact(steps).map_err(full)?;
         rows.targets.resize(steps, 0);

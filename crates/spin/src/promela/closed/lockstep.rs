@@ -59,10 +59,10 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         let finish = body::finish(common.facts, ("begin", "f"))?;
         let rows = layout.units.saturating_mul(layout.slots());
         if rows.unsigned_abs() > MAX_ROWS {
-            let (at, what) = ("launch".into(), "work items or elements in units at once");
-            let fix = "make groups smaller, or take fewer units".into();
-            let (count, limit) = (rows.unsigned_abs(), MAX_ROWS);
-            return Err(PromelaError::TooMany { at, what, count, limit, fix });
+            let what = "work items or elements in units at once";
+            let fix = "make groups smaller, or take fewer units";
+            let count = rows.unsigned_abs();
+            return Err(PromelaError::too_many("launch", what, count, MAX_ROWS, fix));
         }
         Ok(Parts { common, kernel, end, finish, rows })
     }

@@ -60,9 +60,9 @@ pub(in crate::promela) fn times(
         first.get_or_insert(time);
         let demand = Demands { problem, bound }.launch();
         if demand.statements > MAX_STATEMENTS {
-            let (at, what) = ("kernel".into(), "statements in one run");
             let (count, limit) = (demand.statements.unsigned_abs(), MAX_STATEMENTS.unsigned_abs());
-            return Err(PromelaError::TooMany { at, what, count, limit, fix: fix.into() });
+            let what = "statements in one run";
+            return Err(PromelaError::too_many("kernel", what, count, limit, fix));
         }
         most = most.max(demand.ticks);
     }

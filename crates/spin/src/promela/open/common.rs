@@ -76,8 +76,7 @@ impl<'f, 'a> Common<'f, 'a> {
         for (count, limit, at, what, fix) in checks {
             if count > limit {
                 let (count, limit) = (count.unsigned_abs(), limit.unsigned_abs());
-                let (at, fix) = (at.into(), fix.into());
-                return Err(PromelaError::TooMany { at, what, count, limit, fix });
+                return Err(PromelaError::too_many(at, what, count, limit, fix));
             }
         }
         Ok(())
