@@ -210,7 +210,7 @@ impl Values<'_> {
         };
         Ok(match &asked.kind {
             _ if !asked.image.is_empty() => {
-                return Err(MeasureError::Number { at: at("image"), why: NO_IMAGES.to_owned() });
+                return Err(MeasureError::Number(at("image"), NO_IMAGES.to_owned()));
             }
             ArgumentKind::Scalar(e) => {
                 let value = self.number(&at("value"), e)?;

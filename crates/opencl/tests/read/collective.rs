@@ -57,14 +57,17 @@ fn prices() {
         ),
         ("read_imagef(line, n)", "load global line 4x4 items [0]"),
         ("read_imageui(line, (int)get_global_id(0))", "load global line 4x4 items [4]"),
-        ("read_imageh(in, s, (int2)(get_global_id(0), n + 2))", "load global in 2x4 items [4]"),
+        (
+            "read_imageh(in, s, (int2)(get_global_id(0), n + 2))",
+            "1 Index; load global in 2x4 items [4]",
+        ),
         (
             "read_imagef(in, s, (float2)(get_global_id(0) + 0.5f, 1))",
-            "2 Convert; 1 Real; load global in 4x4 items [4]",
+            "1 Real; load global in 4x4 items [4]",
         ),
         (
             "write_imagef(out, (int2)(n, get_global_id(0)), (float4)(1))",
-            "store global out 4x4 items [mixed]",
+            "store global out 4x4 items [4 * $out.width]",
         ),
         ("get_image_width(in) * get_image_height(out)", "1 IntegerMultiply"),
     ];

@@ -209,14 +209,6 @@ fn hints_lift_refusals() {
 }
 
 #[test]
-fn images() {
-    assert_eq!(
-        shown("kernel void k(read_only image2d_t i, global int *a) { a[0] = 1; }\n"),
-        "k.cl:1: 'i' is a __read_only image2d_t; pass the data in a buffer"
-    );
-}
-
-#[test]
 fn arguments_of_both_versions() {
     let mut c =
         case("kernel void k(global int *a, int n) { for (int i = 0; i < n; i++) a[i] = 0; }");

@@ -187,8 +187,8 @@ impl<'a> Reader<'a> {
         self.terms.uniform(&format!("${image}.{what}"), WideInterval::new(1, MOST))
     }
 
-    /// The coordinates in an image. Real ones are taken to be those of the item in the launch, each
-    /// times something, as images are sampled one texel after the other.
+    /// The coordinates in an image. Real ones are taken to be those of the item in the launch, as
+    /// images are sampled one texel after the other.
     pub fn coordinates(&mut self, e: &'a CExpr) -> Read<[Poly; 3]> {
         let value = self.index(|r| r.value(e))?;
         let depends = value.depends(&self.terms);
@@ -203,12 +203,12 @@ impl<'a> Reader<'a> {
         for (d, place) in all.iter_mut().enumerate().take(lanes) {
             let part = value.part(4 * i64::try_from(d).unwrap_or(0), INT);
             *place = match (&value, part) {
+                _ if !whole && depends > Dependence::Uniform => match d < self.request.dimensions {
+                    true => self.global_id(d),
+                    false => self.terms.unknown(Dependence::Uniform),
+                },
                 (ReadValue::Int(number), _) => number.clone(),
                 (_, Some(part)) => part,
-                _ if !whole && depends > Dependence::Uniform && d < self.request.dimensions => {
-                    let item = self.global_id(d);
-                    self.terms.scaled(WideInterval::new(0, MOST), depends, &item)
-                }
                 _ => self.terms.unknown(depends),
             };
         }
