@@ -197,11 +197,6 @@ fn sources_that_cannot_be_read() {
             "k.cl:2: functions call themselves: f -> f; write a loop",
         ),
         (
-            "kernel void k(global int *x,\n              read_only image2d_t i) \
-             {\n    x[0] = 1;\n}\n",
-            "k.cl:2: 'i' is a __read_only image2d_t; pass the data in a buffer",
-        ),
-        (
             "kernel void k(global int *x) {\n    x[0] = TS;\n}\n",
             "k.cl:2: use of undeclared identifier 'TS'",
         ),

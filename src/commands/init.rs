@@ -149,18 +149,22 @@ fn platform(args: &InitArgs, name: &str) -> String {
     std::path::absolute(file).map_or_else(|_| name.to_owned(), |path| path.display().to_string())
 }
 
-/// The shipped platform of a device that is present, or the default one; and a note that says why.
-fn present() -> (&'static str, String) {
+/// The platform that is named, else the shipped one of a device that is present, else the default
+/// one; and a note that says why.
+fn present(args: &InitArgs) -> (&str, Option<String>) {
+    if let Some(name) = &args.platform {
+        return (name, None);
+    }
     let present =
         tickbound_device::list().devices.into_iter().find_map(|d| Some((shipped(&d.name)?, d)));
     match present {
         Some((platform, device)) => {
-            (platform, format!("platform: {platform}, for the device `{}`", device.name))
+            (platform, Some(format!("platform: {platform}, for the device `{}`", device.name)))
         }
         None => {
             let why = "no device is present that a shipped platform describes";
             let fix = "--platform names another, `tickbound calibrate` makes one";
-            (DEFAULT_PLATFORM, format!("platform: {DEFAULT_PLATFORM}, as {why}; {fix}"))
+            (DEFAULT_PLATFORM, Some(format!("platform: {DEFAULT_PLATFORM}, as {why}; {fix}")))
         }
     }
 }
@@ -170,13 +174,7 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
     let problem = args.output.clone().unwrap_or_else(|| args.source().with_extension("json"));
     let reference_file = args.source().with_extension("ref.c");
     check(args, &problem, &reference_file)?;
-    let (default, why) = match &args.platform {
-        Some(name) => (name.as_str(), None),
-        None => {
-            let (name, why) = present();
-            (name, Some(why))
-        }
-    };
+    let (default, why) = present(args);
     let progress = Progress::new(&format!("reading {}", args.source().display()));
     let mut host = HostSources::default();
     let setup = setup()?;

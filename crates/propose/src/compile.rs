@@ -70,7 +70,8 @@ pub(crate) fn until_it_compiles(
                 compiler.supply(draft, (values, types), &error)?
             }
             ReadError::Source { what, .. } => {
-                compiler.retype(draft)
+                what.contains("address space") && compiler.generic(draft)
+                    || compiler.retype(draft)
                     || of_values(what) && (compiler.raise(draft) || compiler.bounded(draft))
                     || what.starts_with("#error")
                         && (compiler.switch(draft, &[], 0) || compiler.required(draft))
@@ -256,6 +257,18 @@ impl Compiler<'_> {
         let names = asked.map(|(name, _)| name).filter(|name| self.outline.mentions(name));
         let names = names.cloned().collect_vec();
         declare(draft, self.outline, (&names, &[]))
+    }
+
+    /// A later version of the language, whose pointers need not name their memory, if it compiles
+    /// then.
+    fn generic(&self, draft: &mut Draft) -> bool {
+        let later = Draft { standard: Standard::Cl30, ..draft.clone() };
+        let helps = draft.standard == Standard::Cl12 && self.compiles(&later, &IndexMap::new());
+        if helps {
+            *draft = later;
+            draft.note("standard: CL3.0, for pointers that may point to any memory");
+        }
+        helps
     }
 
     /// Other types for those that are guesses, if it compiles then.

@@ -417,8 +417,10 @@ fn what_cannot_be_proposed_says_why() {
     assert!(none.contains("k.cl: there is no kernel in it; declare one with __kernel"), "{none}");
     let broken = of_text("__kernel void k(__global int *a) { a[0] = ; }", &wishes()).unwrap_err();
     assert!(broken.to_string().starts_with("k.cl:1: expected expression"), "{broken}");
-    let image = of_text("__kernel void k(read_only image2d_t a) {}", &wishes()).unwrap();
-    assert!(image.fault.unwrap().contains("'a' is a"));
+    let text = "int f(int n) { return n ? f(n - 1) : 0; } \
+                __kernel void k(__global int *a) { a[0] = f(3); }";
+    let recursive = of_text(text, &wishes()).unwrap();
+    assert!(recursive.fault.unwrap().contains("functions call themselves: f -> f"));
 }
 
 /// Many names take no longer than few.
@@ -737,6 +739,20 @@ fn macros_that_stand_for_types() {
     let own = Wishes { defines: named(&[("T", "double")]), ..wishes() };
     let proposal = of_text(&kernel("const T x = a[i]; a[i] = x;"), &own).unwrap();
     assert_eq!(proposal.problem["kernel"]["arguments"][0]["type"], "double");
+}
+
+/// A function that takes pointers to any memory needs a later version of the language.
+#[test]
+fn generic_pointers() {
+    let text = "float get(const float *p, int i) { return p[i]; }\n\
+                __kernel void k(__global const float *a, __global float *b) {\n\
+                __local float t[64]; int l = get_local_id(0), g = get_global_id(0);\n\
+                t[l] = a[g]; barrier(CLK_LOCAL_MEM_FENCE); b[g] = get(t, l) + get(a, g); }";
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    assert_eq!(proposal.problem["kernel"]["standard"], "CL3.0");
+    let note = "standard: CL3.0, for pointers that may point to any memory".to_owned();
+    assert!(proposal.notes.contains(&note), "{:?}", proposal.notes);
 }
 
 /// What the source only asks for is defined where it needs that; names before types are nothing.
