@@ -408,9 +408,9 @@ fn look(
         }
         // Coordinates in images.
         ExprKind::Call(name, arguments) if name.contains("_image") => {
-            let lists = arguments.iter().filter_map(|argument| match &argument.kind {
-                ExprKind::List(items) => Some(items.as_slice()),
-                _ => Some(std::slice::from_ref(argument)),
+            let lists = arguments.iter().map(|argument| match &argument.kind {
+                ExprKind::List(items) => items.as_slice(),
+                _ => std::slice::from_ref(argument),
             });
             let given = lists.take(3).flatten().filter(|e| Integer::of(&e.ty).is_some());
             found.extend(given.flat_map(|e| mentioned(functions, e)));
