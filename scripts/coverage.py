@@ -4,10 +4,10 @@
     scripts/coverage.py TICKBOUND OUTPUT --date 2026-01-01 [--projects LIST] FOLDER...
 
 Each NAME.json in a folder that names a source is a problem; NAME.fixed.json is the same with its questions
-answered. LIST names projects whose kernels are proposed by `init` as they are: a line each, of fields between tabs:
-name, sources (a pattern), folders for #include, files before each source, folders of host programs (several with
-blanks between). Paths count from the folder of LIST. Nothing of the sources goes into the page but names and messages
-of one line.
+answered. LIST names projects whose kernels are proposed by `init` as they are: a line each, of
+fields between tabs: name, sources (a pattern), folders for #include, files before each source,
+folders of host programs (several with blanks between). Paths count from the folder of LIST. Nothing
+of the sources goes into the page but names and messages of one line.
 """
 
 import argparse
@@ -25,7 +25,10 @@ READING = 120
 TUNING = 10
 MOST_QUESTIONS = 12
 
-KERNEL = re.compile(r"\b(?:__)?kernel\b[^;{}]*?\bvoid\b[^;{}(]*?(?:__attribute__\s*\(\(.*?\)\)\)\s*)?(\w+)\s*\(", re.S)
+ATTRIBUTE = r"(?:__attribute__\s*\(\(.*?\)\)\)\s*)?"
+KERNEL = re.compile(
+    r"\b(?:__)?kernel\b[^;{}]*?\bvoid\b[^;{}(]*?" + ATTRIBUTE + r"(\w+)\s*\(", re.S
+)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 SEVERAL = re.compile(r"(?:it has several kernels; add --entry|; --entry may be) (.*)")
 
@@ -100,24 +103,25 @@ def row(tickbound, source):
 
 def entries(tickbound, source, given):
     """The kernel functions of a source: those that `init` names, else those that its text names."""
-    status, _, err, _ = run([tickbound, "init", str(source), "--force", *given], READING)
-    if SEVERAL.search(err):
-        return re.split(" or (?:--entry )?", SEVERAL.search(err)[1])
-    named = list(dict.fromkeys(KERNEL.findall(COMMENT.sub(" ", source.read_text(errors="replace")))))
-    if status not in (0, 1):
-        return named
-    # The text may not show the name.
-    _, _, err, _ = run([tickbound, "init", str(source), "--force", "--entry", "?", *given], READING)
-    return re.split(" or (?:--entry )?", SEVERAL.search(err)[1]) if SEVERAL.search(err) else named[:1]
+    init = [tickbound, "init", str(source), "--force", *given]
+    status, _, err, _ = run(init, READING)
+    several = SEVERAL.search(err)
+    text = COMMENT.sub(" ", source.read_text(errors="replace"))
+    named = list(dict.fromkeys(KERNEL.findall(text)))
+    if not several and status in (0, 1):
+        # The text may not show the name of the one that there is.
+        several = SEVERAL.search(run([*init, "--entry", "?"], READING)[2])
+        named = named[:1]
+    return re.split(" or (?:--entry )?", several[1]) if several else named
 
 
 def proposed(tickbound, source, entry, given):
-    """What becomes of a kernel function: the reason why not, or None; the answers that were guessed; and whether the
-    launch is a guess."""
+    """What becomes of a kernel function: the reason why not, or None; the answers that were
+    guessed; and whether the launch is a guess."""
     problem = source.with_name("problem.json")
     problem.unlink(missing_ok=True)
-    arguments = [tickbound, "init", str(source), "--entry", entry, "--output", str(problem), "--force", *given]
-    status, out, err, _ = run(arguments, READING)
+    arguments = ["--entry", entry, "--output", str(problem), "--force", *given]
+    status, out, err, _ = run([tickbound, "init", str(source), *arguments], READING)
     if status is None:
         return f"not proposed within {READING} s", 0, False
     if status != 0 or not problem.exists():
@@ -125,7 +129,8 @@ def proposed(tickbound, source, entry, given):
         return (missing or err.strip().splitlines() or [f"exit status {status}"])[-1], 0, False
     kernel = json.loads(problem.read_text())["kernel"]
     answers = len(kernel.get("bounds", {})) + len(kernel.get("branches", {}))
-    launch = re.search(r"^  guesses: .*(an item for each element|elements in [xyz])", out, re.M) is not None
+    guess = r"^  guesses: .*(an item for each element|elements in [xyz])"
+    launch = re.search(guess, out, re.M) is not None
     wrong, _ = tune(tickbound, problem)
     return None if wrong in ("yes", "late") else wrong, answers, launch
 
@@ -161,7 +166,8 @@ def project(tickbound, folder, fields):
                 counts["guessed"] += wrong is None and launch
                 if wrong:
                     reasons[reason(wrong.replace(scratch + "/", ""))] += 1
-                print(name, source.name, entry, wrong or "tuned", answers, "guessed" if launch else "", sep="\t", flush=True)
+                row = [name, source.name, entry, wrong or "tuned", answers, "guessed" * launch]
+                print(*row, sep="\t", flush=True)
     return [name] + [counts[key] for key in ("kernels", "tuned", "answered", "guessed")], reasons
 
 
@@ -169,7 +175,10 @@ def projects(tickbound, path):
     """The page's part on projects."""
     fields = [f for f in csv.reader(path.open(), delimiter="\t") if f and not f[0].startswith("#")]
     done = [project(tickbound, path.parent, f) for f in fields]
-    table = ["| project | kernel functions | tuned | of these with answers of `init` | with a guessed launch |"]
+    table = [
+        "| project | kernel functions | tuned | of these with answers of `init` "
+        "| with a guessed launch |"
+    ]
     table += ["| :--- | ---: | ---: | ---: | ---: |"]
     table += ["| " + " | ".join(map(str, row)) + " |" for row, _ in done]
     for row, reasons in done:
@@ -211,7 +220,10 @@ def main():
     escape = lambda cell: str(cell).replace("|", "\\|")
     lines += ["| " + " | ".join(escape(cell) for cell in r) + " |" for r in rows]
     if options.projects:
-        text = f"Written on {options.date}: kernel functions as they are, proposed by `init`, and tuned within {TUNING} s."
+        text = (
+            f"Written on {options.date}: kernel functions as they are, proposed by `init`, and "
+            f"tuned within {TUNING} s."
+        )
         lines += ["", "## Projects", "", text, "", *projects(options.tickbound, options.projects)]
     options.output.write_text("\n".join(lines) + "\n")
 

@@ -29,7 +29,7 @@ pub struct InitArgs {
     pub(super) source: Option<PathBuf>,
     /// Write a problem file for each kernel of a capture instead: of `tickbound capture`, or
     /// `Replay` of Intel's Intercept Layer
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["source", "entry", "before"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["source", "entry", "before", "host"])]
     #[arg(conflicts_with = "reference")]
     pub(super) from_capture: Option<PathBuf>,
     /// Only the kernels of this name of a capture

@@ -55,7 +55,7 @@ pub enum LabError {
     /// There is no such device.
     #[error("{0}")]
     Choice(String),
-    /// The device of this name was there and is no more; what was tried last.
+    /// The device of this name has gone; what was tried last.
     #[error(
         "{0} has vanished: {1}; what was measured is kept, the same command goes on with the rest"
     )]

@@ -77,11 +77,7 @@ impl CapturedKernel {
 
     /// The work items of all launches.
     pub fn items(&self) -> u128 {
-        let items = |l: &CapturedLaunch| -> u128 {
-            let sizes = l.range[0].iter().flatten().map(|size| u128::from(size.unsigned_abs()));
-            sizes.fold(u128::from(l.count), u128::saturating_mul)
-        };
-        self.launches.iter().map(items).fold(0, u128::saturating_add)
+        self.launches.iter().map(CapturedLaunch::items).fold(0, u128::saturating_add)
     }
 
     /// The source.
@@ -103,6 +99,12 @@ impl CapturedKernel {
 }
 
 impl CapturedLaunch {
+    /// The work items of all its repetitions.
+    pub fn items(&self) -> u128 {
+        let sizes = self.range[0].iter().flatten().map(|size| u128::from(size.unsigned_abs()));
+        sizes.fold(u128::from(self.count), u128::saturating_mul)
+    }
+
     /// Work items and those of a group, such as `1024x16 / 32x1`.
     pub fn size(&self) -> String {
         let [global, local, _] =

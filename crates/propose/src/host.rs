@@ -76,7 +76,7 @@ impl HostSources {
     /// Reads the sources in a folder and its subfolders, and adds them.
     ///
     /// # Errors
-    /// There is no such folder, it cannot be read, it has too many files, or the setup ends it.
+    /// The folder is missing, cannot be read or has too many files, or the setup ends it.
     pub fn add(&mut self, folder: &Path, setup: &ReaderSetup<'_>) -> Result<(), ProposeError> {
         let refused = |what: String| ProposeError::Wish {
             option: "--host",
@@ -94,13 +94,10 @@ impl HostSources {
         for path in paths {
             setup.go_on(&path.display().to_string())?;
             let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
-            // A file that is no text states nothing.
-            let text = tickbound_input::text(&path).unwrap_or_default();
+            // Neither data nor what is not text states anything.
+            let text = tickbound_input::text(&path).ok().filter(|text| text.len() <= MAX_BYTES);
             let python = path.extension().is_some_and(|ending| ending == "py" || ending == "jl");
-            read.push((
-                name,
-                tokens(&text[..text.len() * usize::from(text.len() <= MAX_BYTES)], python),
-            ));
+            read.push((name, tokens(&text.unwrap_or_default(), python)));
         }
         let constants = constants(&read);
         self.files

@@ -8,8 +8,8 @@ use indexmap::IndexMap;
 use itertools::Itertools;
 use tickbound_device::platform::shipped;
 use tickbound_model::{Problem, platforms};
-use tickbound_opencl::attach_with;
-use tickbound_propose::capture::{self, CapturedKernel, CapturedLaunch};
+use tickbound_opencl::{ReaderSetup, attach_with};
+use tickbound_propose::capture::{self, CapturedKernel};
 use tickbound_propose::{Wishes, propose};
 use tickbound_report::Table;
 use tickbound_solver::{SearchOptions, tune};
@@ -31,10 +31,11 @@ pub(super) fn run(folder: &Path) -> Result<Exit, CliError> {
     stop::listen()?;
     let capture = capture::read(folder)?;
     capture.notes.iter().for_each(|note| note!("tickbound: {note}"));
+    let setup = setup()?;
     let mut kernels = Vec::new();
     for kernel in &capture.kernels {
         let progress = Progress::new(&kernel.name);
-        let time = match predicted(kernel) {
+        let time = match predicted(kernel, &setup) {
             Err(error) if stop::reason().is_some() => return Err(error),
             time => time,
         };
@@ -69,35 +70,35 @@ pub(super) fn run(folder: &Path) -> Result<Exit, CliError> {
 
 /// The predicted time of all launches in microseconds: of those with most work items each, and of
 /// the others as long for each work item.
-fn predicted(kernel: &CapturedKernel) -> Result<f64, CliError> {
+fn predicted(kernel: &CapturedKernel, setup: &ReaderSetup<'_>) -> Result<f64, CliError> {
     let folder = tempfile::tempdir().map_err(input)?;
     let path = folder.path().join("kernel.cl");
     std::fs::write(&path, kernel.text()?.as_bytes()).map_err(input)?;
-    let one = |launch: &CapturedLaunch| CapturedKernel {
-        launches: vec![launch.clone()],
-        ..kernel.clone()
-    };
-    let by_items = kernel.launches.iter().map(one).sorted_by_key(|one| Reverse(one.items()));
-    let (mut micros, mut items) = (0.0, 0);
+    let by_items = kernel.launches.iter().sorted_by_key(|launch| Reverse(launch.items()));
+    let (mut one, mut micros, mut items) = (kernel.clone(), 0.0, 0_u128);
     for launch in by_items.take(MAX_PREDICTED) {
-        items += launch.items();
-        micros += launch.count() as f64 * launch_time(&path, launch)?;
+        one.launches = vec![launch.clone()];
+        items = items.saturating_add(launch.items());
+        micros += launch.count as f64 * launch_time(&path, &one, setup)?;
     }
     Ok(micros * kernel.items() as f64 / items.max(1) as f64)
 }
 
 /// The predicted time of a kernel's one launch in microseconds.
-fn launch_time(path: &Path, kernel: CapturedKernel) -> Result<f64, CliError> {
+fn launch_time(
+    path: &Path,
+    kernel: &CapturedKernel,
+    setup: &ReaderSetup<'_>,
+) -> Result<f64, CliError> {
     let wishes = Wishes {
         entry: Some(kernel.name.clone()),
         platform: shipped(&kernel.device).unwrap_or(DEFAULT_PLATFORM).to_owned(),
-        captured: Some(kernel),
+        captured: Some(kernel.clone()),
         ..Wishes::default()
     };
-    let setup = setup()?;
-    let proposal = propose(path, &wishes, &platforms::find, &setup)?;
+    let proposal = propose(path, &wishes, &platforms::find, setup)?;
     let mut problem = Problem::from_value(&proposal.problem, &IndexMap::new(), &platforms::find)?;
-    attach_with(&mut problem, path.parent().unwrap_or(Path::new("")), &setup)?;
+    attach_with(&mut problem, path.parent().unwrap_or(Path::new("")), setup)?;
     let options = SearchOptions { timeout: Some(PATIENCE), ..SearchOptions::default() };
     let result = tune(&problem, &options, stop::flag(), &|_| {})?;
     let no = |what: &str| CliError::Input(format!("{}: {what}", problem.name));
