@@ -13,6 +13,7 @@ of the sources goes into the page but names and messages of one line.
 import argparse
 import collections
 import csv
+import glob
 import json
 import pathlib
 import re
@@ -144,7 +145,7 @@ def reason(message):
 def project(tickbound, folder, fields):
     """The row of a project, and its refusals by reason."""
     name, pattern, include, before, host = (fields + [""] * 5)[:5]
-    paths = lambda text: [str(path) for word in text.split() for path in sorted(folder.glob(word))]
+    paths = lambda text: [p for word in text.split() for p in sorted(glob.glob(str(folder / word)))]
     given = [w for path in paths(include) for w in ("--include", path)]
     given += [w for path in paths(before) for w in ("--before", path)]
     given += [w for path in paths(host) for w in ("--host", path)]
@@ -181,7 +182,7 @@ def projects(tickbound, path):
     ]
     table += ["| :--- | ---: | ---: | ---: | ---: |"]
     table += ["| " + " | ".join(map(str, row)) + " |" for row, _ in done]
-    for row, reasons in done:
+    for row, reasons in filter(lambda one: one[1], done):
         table += ["", f"{row[0]}, refused:", ""]
         table += [f"* {count} {why}" for why, count in reasons.most_common(12)]
     return table
