@@ -17,6 +17,7 @@ import glob
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import time
@@ -28,7 +29,7 @@ MOST_QUESTIONS = 12
 
 ATTRIBUTE = r"(?:__attribute__\s*\(\(.*?\)\)\)\s*)?"
 KERNEL = re.compile(
-    r"\b(?:__)?kernel\b[^;{}]*?\bvoid\b[^;{}(]*?" + ATTRIBUTE + r"(\w+)\s*\(", re.S
+    r"\b(?:__)?kernel\b[^;{}#]*?\bvoid\b[^;{}(#]*?" + ATTRIBUTE + r"(\w+)\s*\([^#]", re.S
 )
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 SEVERAL = re.compile(r"(?:it has several kernels; add --entry|; --entry may be) (.*)")
@@ -103,17 +104,19 @@ def row(tickbound, source):
 
 
 def entries(tickbound, source, given):
-    """The kernel functions of a source: those that `init` names, else those that its text names."""
+    """The kernel functions of a source: those that `init` names, and those that its text names."""
     init = [tickbound, "init", str(source), "--force", *given]
     status, _, err, _ = run(init, READING)
     several = SEVERAL.search(err)
     text = COMMENT.sub(" ", source.read_text(errors="replace"))
-    named = list(dict.fromkeys(KERNEL.findall(text)))
+    macros = re.findall(r"^\s*#\s*define\s+(\w+)\(", text, re.M)
+    named = [name for name in KERNEL.findall(text) if name not in macros]
     if not several and status in (0, 1):
         # The text may not show the name of the one that there is.
         several = SEVERAL.search(run([*init, "--entry", "?"], READING)[2])
-        named = named[:1]
-    return re.split(" or (?:--entry )?", several[1]) if several else named
+        named = [] if several else named[:1]
+    listed = re.split(" or (?:--entry )?", several[1]) if several else []
+    return list(dict.fromkeys([*listed, *named]))
 
 
 def proposed(tickbound, source, entry, given):
@@ -152,12 +155,10 @@ def project(tickbound, folder, fields):
     counts, reasons = collections.Counter(), collections.Counter()
     for source in map(pathlib.Path, paths(pattern)):
         with tempfile.TemporaryDirectory() as scratch:
-            for other in [*source.parent.glob("*" + source.suffix), source]:
-                # CLBlast's kernels are texts of C++.
-                text = other.read_text(errors="replace")
-                text = re.sub(r'^(R"\(|\)")$', "", text, flags=re.M)
-                (pathlib.Path(scratch) / (other.stem + ".cl")).write_text(text)
-            copy = pathlib.Path(scratch) / (source.stem + ".cl")
+            # Problem files name sources beside them.
+            for other in source.parent.glob("*" + source.suffix):
+                shutil.copy(other, scratch)
+            copy = pathlib.Path(scratch) / source.name
             beside = [*given, "--include", str(source.parent)]
             for entry in entries(tickbound, copy, beside):
                 wrong, answers, launch = proposed(tickbound, copy, entry, beside)

@@ -46,7 +46,9 @@ impl SourceFiles {
         let mut paths = Vec::new();
         let mut read = |path: &Path| {
             paths.push(path.to_owned());
-            tickbound_input::text(path).map_err(|error| MeasureError::Read(path.to_owned(), error))
+            tickbound_input::text(path)
+                .map(tickbound_input::without_raw_quotes)
+                .map_err(|error| MeasureError::Read(path.to_owned(), error))
         };
         let path = folder.join(&source.path);
         let mut text = read(&path)?;

@@ -19,15 +19,18 @@ use tickbound_opencl::{ReadError, ReadRequest, ReaderSetup, Symbol, extract};
 use crate::domain::{self, one_of};
 use crate::draft::Draft;
 use crate::error::ProposeError;
-use crate::macros::{conversions, declare, hosted, vector};
+use crate::macros::{conversions, declare, hosted, joined, vector};
 use crate::names::reserved;
 
 /// Most rounds of compiling and naming what is missing.
 const MAX_ROUNDS: usize = 16;
 /// Most names in a message.
 const MAX_NAMES: usize = 4;
-/// Most macros that are tried because the source asks whether they are defined.
-const MAX_SWITCHES: usize = 8;
+/// Most macros that are tried because the source asks whether they are defined, alone and by two.
+const MAX_SWITCHES: usize = 100;
+const MAX_PAIRED: usize = 8;
+/// Most of them that would do.
+const MAX_OTHERS: usize = 4;
 /// Values that are tried for a macro, besides those of its domain.
 const TRIED: [i64; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64, 128, 256, 512];
 
@@ -46,10 +49,16 @@ pub(crate) fn until_it_compiles(
     setup: &ReaderSetup<'_>,
 ) -> Result<Vec<KernelSignature>, ProposeError> {
     let compiler = Compiler { path, outline, setup };
+    // Kernels that are there without the one that is wanted.
+    let mut others: IndexMap<String, KernelSignature> = IndexMap::new();
     for _ in 0..MAX_ROUNDS {
         let error = match compiler.kernels(draft) {
-            Ok(kernels) if kernels.is_empty() && compiler.switch(draft, &[], 0) => {
-                continue;
+            Ok(kernels) if !compiler.wanted(draft, &kernels) => {
+                others.extend(kernels.into_iter().map(|kernel| (kernel.name.clone(), kernel)));
+                if compiler.other(draft) || compiler.switch(draft, &[], 0) {
+                    continue;
+                }
+                return Ok(others.into_values().collect());
             }
             Ok(_) if compiler.one_type(draft) => continue,
             Ok(kernels) => {
@@ -71,6 +80,7 @@ pub(crate) fn until_it_compiles(
             }
             ReadError::Source { what, .. } => {
                 what.contains("address space") && compiler.generic(draft)
+                    || what.starts_with("expected") && joined(draft, outline)
                     || compiler.retype(draft)
                     || of_values(what) && (compiler.raise(draft) || compiler.bounded(draft))
                     || what.starts_with("#error")
@@ -78,6 +88,9 @@ pub(crate) fn until_it_compiles(
             }
             _ => false,
         };
+        if !mended && !others.is_empty() {
+            return Ok(others.into_values().collect());
+        }
         if !mended {
             return Err(with_way_out(error, draft).into());
         }
@@ -111,9 +124,13 @@ fn with_way_out(error: ReadError, draft: &Draft) -> ReadError {
 /// Notes what types the source leaves open.
 fn types_said(draft: &mut Draft) {
     for name in std::mem::take(&mut draft.types) {
-        let text =
-            draft.defines.get(&name).and_then(|d| d.get("text")?.as_str()).unwrap_or("float");
-        let text = format!("{name} = {text}, a type");
+        let text = match draft.defines.get(&name) {
+            Some(Value::Number(number)) => format!("{name} = {number}"),
+            defined => {
+                let ty = defined.and_then(|d| d.get("text")?.as_str()).unwrap_or("float");
+                format!("{name} = {ty}, a type")
+            }
+        };
         draft.guess(text);
     }
 }
@@ -189,7 +206,7 @@ impl Compiler<'_> {
             return Ok(true);
         }
         // What is called may follow from a type without a meaning.
-        let typed = hosted(draft, &called)
+        let typed = hosted(draft, self.outline, &called)
             || declare(draft, self.outline, (&[], types))
             || conversions(draft, &called);
         match (typed, error) {
@@ -207,7 +224,8 @@ impl Compiler<'_> {
     fn switch(&self, draft: &mut Draft, wanted: &[String], left: usize) -> bool {
         let macros = self.outline.macros.iter();
         let asked = macros.filter(|(_, m)| m.asked && !m.defined && m.default.is_none());
-        let names = asked.map(|(name, _)| name).filter(|name| !draft.knows(name));
+        let open = |name: &&String| !draft.knows(name) && !draft.without.contains(*name);
+        let names = asked.map(|(name, _)| name).filter(open);
         let names = names.sorted_by_key(|name| !draft.wishes.host.mentions(name));
         let names = names.take(MAX_SWITCHES).cloned().collect_vec();
         let with = |some: &[&String]| {
@@ -215,10 +233,12 @@ impl Compiler<'_> {
             trial.defines.extend(some.iter().map(|name| ((*name).clone(), 1.into())));
             trial
         };
-        let entry = draft.wishes.entry.as_ref();
-        // 0: it compiles and has the kernel; 1: names have no meaning yet.
+        let before = self.kernels(draft).err().map(|error| error.to_string());
+        // 0: it compiles and has the kernel; 1: names have no meaning yet; 2: there is no error;
+        // 3: there is another error, after that of an `#error`; 4: there are other kernels.
         let rank = |some: &[&String]| match self.kernels(&with(some)) {
-            Ok(kernels) if kernels.iter().any(|k| entry.is_none_or(|e| *e == k.name)) => Some(0),
+            Ok(kernels) if self.wanted(draft, &kernels) => Some(0),
+            Ok(kernels) if before.is_some() => Some(if kernels.is_empty() { 2 } else { 4 }),
             // What code mentions has a value or a text.
             Err(ReadError::Undeclared { .. })
                 if wanted.is_empty() && some.iter().any(|n| self.outline.mentions(n)) =>
@@ -229,16 +249,29 @@ impl Compiler<'_> {
                 let open = values.iter().chain(&types).filter(|n| wanted.contains(n)).count();
                 (open <= left).then_some(1)
             }
+            Err(error @ ReadError::Source { .. }) => {
+                let passed = before.as_ref().filter(|before| before.contains("#error"));
+                passed.is_some_and(|before| *before != error.to_string()).then_some(3)
+            }
             _ => None,
         };
+        let mut good = 0;
         let alone = names.iter().filter_map(|name| Some((rank(&[name])?, name)));
+        let alone = alone.take_while(|(rank, _)| {
+            good += usize::from(*rank < 2);
+            good <= MAX_OTHERS
+        });
         let alone = alone.sorted_by_key(|(rank, _)| *rank).map(|(_, name)| name).collect_vec();
         let some = match alone.first() {
             Some(first) => Some(vec![*first]),
-            None => names.iter().combinations(2).find(|some| rank(some) == Some(0)),
+            None => {
+                names.iter().take(MAX_PAIRED).combinations(2).find(|some| rank(some) == Some(0))
+            }
         };
         let Some(some) = some else { return false };
+        let without_it = draft.clone();
         *draft = with(&some);
+        draft.switched = Some((Box::new(without_it), some.iter().copied().cloned().collect()));
         let what = match wanted {
             [] => "what there is to run".to_owned(),
             names => few(names),
@@ -248,6 +281,26 @@ impl Compiler<'_> {
         draft.note(format!("defines.{names}: 1, as {what} stands behind #ifdef {stands}{others}"));
         draft.guess(format!("{stands} is defined"));
         true
+    }
+
+    /// Whether the kernel is among these.
+    fn wanted(&self, draft: &Draft, kernels: &[KernelSignature]) -> bool {
+        let entry = draft.wishes.entry.as_ref();
+        kernels.iter().any(|kernel| entry.is_none_or(|entry| *entry == kernel.name))
+    }
+
+    /// Goes back to before the macros that were last defined as the source only asks for them, to
+    /// define others. False if none were, or all have been tried.
+    fn other(&self, draft: &mut Draft) -> bool {
+        let Some((before, names)) = draft.switched.take() else { return false };
+        let mut before = *before;
+        before.without.extend(names);
+        before.without.extend(draft.without.iter().cloned());
+        let goes_on = self.switch(&mut before, &[], 0);
+        if goes_on {
+            *draft = before;
+        }
+        goes_on
     }
 
     /// Gives a meaning to what the source asks for, uses and does not define itself. False if there
@@ -276,10 +329,13 @@ impl Compiler<'_> {
         for name in draft.types.clone() {
             let lanes = self.outline.lanes(&name);
             let own = [vector("int", lanes), vector("uint", lanes)];
-            let vectors = [4, 2, 8, 16].map(|lanes| vector("float", lanes));
-            for text in own.into_iter().chain(vectors.into_iter().filter(|_| lanes == 1)) {
+            // Members of another variable of the same name are none of its own.
+            let widths: &[usize] = if lanes == 1 { &[4, 2, 8, 16] } else { &[1] };
+            let vectors = widths.iter().map(|lanes| vector("float", *lanes));
+            // What seems a type may be a number.
+            for text in own.into_iter().chain(vectors).chain(["1".to_owned()]) {
                 let mut trial = draft.clone();
-                trial.defines.insert(name.clone(), json!({ "text": text }));
+                trial.define(&name, &text);
                 if self.compiles(&trial, &IndexMap::new()) {
                     *draft = trial;
                     return true;

@@ -1,5 +1,6 @@
 //! A problem file while it is being proposed.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -50,6 +51,10 @@ pub(crate) struct Draft {
     pub guesses: Vec<String>,
     /// Sizes of groups that the source requires, by kernel.
     pub required: IndexMap<String, Vec<String>>,
+    /// Macros that were last defined because the source asks for them, and the draft before.
+    pub switched: Option<(Box<Draft>, Vec<String>)>,
+    /// Those with which the kernel is not there.
+    pub without: BTreeSet<String>,
     /// Names that represent types, which are guesses.
     pub types: Vec<String>,
     /// Arguments that are the length of a row, or a small step, as the accesses say.

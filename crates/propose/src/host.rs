@@ -7,8 +7,8 @@
 //! * a call or a subscript of a word with `define` in it: `defines["WG"] = 64`, `define(WG, 64)`
 //! * a name before a list of numbers, as tuners have them: `{"WG", {64, 128}}`
 //!
-//! Files that a list names before the kernel's source, `{ops_cl_src, sum_cl_src}` or `{"ops.cl",
-//! "sum.cl"}`, stand before it.
+//! Files that a list names before the kernel's source, `{ops_cl_src, sum_cl_src}`, `{"ops.cl",
+//! "sum.cl"}` or lines of `#include "sum.cl"`, stand before it.
 //!
 //! A value that the host computes is a constant of the host if one has its name (`const int WG =
 //! 64`), else it is unknown. Where files name the kernel's source or function, they come first.
@@ -305,6 +305,9 @@ impl HostFile {
 
     /// Adds what is stated of a macro; a value that is not given is a number that is computed.
     fn state(&mut self, name: &str, value: Option<Token>, place: String) {
+        // `-D N%d=%d`: the first of several.
+        let first = ["%zu", "%d", "%u"].iter().fold(name.to_owned(), |n, one| n.replace(one, "0"));
+        let name = first.as_str();
         let bare = name.split('(').next().unwrap_or(name);
         let is_name = |text: &str| {
             text.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic())
@@ -318,6 +321,8 @@ impl HostFile {
             Some(Token::Number(number)) => _ = stated.numbers.insert(number),
             Some(Token::Text(text)) => match text.trim().parse() {
                 Ok(number) => _ = stated.numbers.insert(number),
+                // `-D WG=%d%s`: further options may follow a number.
+                Err(_) if is_number_format(&text) => {}
                 Err(_) if text.contains("%s") || text.contains('{') => stated.computed = true,
                 Err(_) if text.trim().is_empty() || text.contains(['%', ' ', '"', '?']) => {}
                 Err(_) => stated.texts.push(text),
@@ -326,6 +331,12 @@ impl HostFile {
         }
         self.macros.entry(name.to_owned()).or_default().join(&stated);
     }
+}
+
+/// Whether a format's first value is a whole number: `%d`, `%zu`.
+fn is_number_format(text: &str) -> bool {
+    let rest = text.trim().strip_prefix('%').unwrap_or("").trim_start_matches(['z', 'l', 'h']);
+    rest.starts_with(['d', 'i', 'u', 'x'])
 }
 
 /// Options of the compiler and directives in a text. Where the text ends behind `=`, the value is
@@ -385,23 +396,28 @@ fn listed<'t>(name: &'t str, after: &[(Token, usize)]) -> Vec<(&'t str, Token)> 
     Vec::new()
 }
 
-/// Two or more sources with commas between: names or texts that end with `.cl`, `_cl` or `_cl_src`.
+/// Two or more sources with commas or lines of `#include` between: names or texts that end with
+/// `.cl`, `.opencl`, `_cl` or `_cl_src`.
 fn sources_after(tokens: &[(Token, usize)]) -> Option<Vec<String>> {
-    let source = |(token, _): &(Token, usize)| {
+    let source = |token: &Token| {
         let (Token::Word(name) | Token::Text(name)) = token else { return None };
         let name = name.rsplit('/').next()?;
         let name = name.strip_suffix("_src").unwrap_or(name);
-        name.strip_suffix(".cl").or(name.strip_suffix("_cl")).map(str::to_owned)
+        let endings = [".cl", ".opencl", "_cl"];
+        endings.iter().find_map(|ending| name.strip_suffix(ending)).map(str::to_owned)
     };
-    let between =
-        |pair: &&[(Token, usize)]| matches!(pair.get(1), None | Some((Token::Sign(','), _)));
+    let between = |token: &Token| {
+        matches!(token, Token::Sign(',' | '#')) || *token == Token::Word("include".to_owned())
+    };
     let mut all: Vec<String> = Vec::new();
-    for pair in tokens.chunks(2) {
-        let Some(name) = source(&pair[0]) else { break };
-        all.push(name);
-        if !between(&pair) {
-            break;
+    let mut separated = true;
+    for (token, _) in tokens {
+        match source(token).filter(|_| separated) {
+            Some(name) => all.push(name),
+            None if !all.is_empty() && between(token) => {}
+            None => break,
         }
+        separated = between(token);
     }
     (all.len() > 1).then_some(all)
 }

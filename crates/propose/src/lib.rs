@@ -110,6 +110,8 @@ pub fn propose(
     captured::macros(&mut draft, &outline)?;
     let kernels = compile::until_it_compiles(&mut draft, path, &outline, setup)?;
     let kernel = chosen(path, wishes, kernels)?;
+    draft.entry.clone_from(&kernel.name);
+    macros::settle(&mut draft, &outline);
     captured::take(&mut draft, &kernel)?;
     macros::sizes(&mut draft);
     let unlaunched = draft.clone();
@@ -150,7 +152,8 @@ fn with_sources_before(path: &Path, folder: &Path, wishes: &Wishes) -> (Wishes, 
     let host = wishes.host.clone();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let Some((names, place)) = host.before(&name) else { return (wishes, None) };
-    let files = names.iter().map(|name| format!("{name}.cl"));
+    let ending = path.extension().unwrap_or_default().to_string_lossy();
+    let files = names.iter().map(|name| format!("{name}.{ending}"));
     let new = |file: &String| folder.join(file).is_file() && !wishes.before.contains(file);
     let files = files.filter(new).collect_vec();
     let note = format!("before: {}, as {place} has it", files.join(", "));

@@ -32,14 +32,14 @@ pub(crate) fn of_directives(draft: &mut Draft, outline: &Outline) {
                 None | Some(Role::Flag) => left.push(format!("{name}={value}")),
                 // So small a number is no size.
                 Some(Role::Size) if value < 8 => left.push(format!("{name}={value}")),
-                role => add(draft, name, m, role, Some(value)),
+                role => add(draft, outline, name, role, Some(value)),
             },
             Some(Err(_)) => {}
             None if m.valued && name.contains("PRECISION") => {
                 draft.note(format!("defines.{name}: 32, by its name"));
                 draft.defines.insert(name.clone(), 32.into());
             }
-            None if m.valued => add(draft, name, m, role, None),
+            None if m.valued => add(draft, outline, name, role, None),
             None => {}
         }
     }
@@ -61,7 +61,7 @@ fn paths(draft: &mut Draft, outline: &Outline) {
         match stated.texts.first() {
             _ if draft.knows(&name) => {}
             Some(text) => {
-                stated_text(draft, &name, stated);
+                stated_text(draft, outline, &name, stated);
                 open.extend(host.keys().filter(|other| bare(other) == bare(text)).cloned());
             }
             None if stated.computed => draft.define(&name, "."),
@@ -72,8 +72,12 @@ fn paths(draft: &mut Draft, outline: &Outline) {
 
 /// Adds a macro as a parameter, or as an input if it is a size; what the host states of it comes
 /// first.
-fn add(draft: &mut Draft, name: &str, m: &Macro, role: Option<Role>, default: Option<i64>) {
+fn add(draft: &mut Draft, outline: &Outline, name: &str, role: Option<Role>, default: Option<i64>) {
     let stated = draft.host.get(name).cloned().unwrap_or_default();
+    let m = &outline.macros.get(name).cloned().unwrap_or_default();
+    // What is compared with several numbers chooses among ways.
+    let ways = !m.ordered && m.compared.len() > 1;
+    let role = role.filter(|role| *role != Role::Size || !ways);
     let HostMacro { numbers, computed, place, .. } = &stated;
     let tuned = !matches!(role, None | Some(Role::Flag | Role::Size));
     match (numbers.len(), numbers.last()) {
@@ -93,15 +97,14 @@ fn add(draft: &mut Draft, name: &str, m: &Macro, role: Option<Role>, default: Op
             draft.parameters.insert(name.to_owned(), json!(numbers));
             return;
         }
-        (0, _) if stated_text(draft, name, &stated) => return,
+        (0, _) if stated_text(draft, outline, name, &stated) => return,
         (0, _) if *computed => {
-            draft.types.push(name.to_owned());
-            draft.define(name, "float");
+            of_type(draft, name, outline);
             return;
         }
         // A number that the host works out is not for tuning; of switches the rest works without.
-        (0, _) if matches!(role, None | Some(Role::Flag)) && !place.is_empty() => {
-            let switch = role.is_some() || m.valued && m.compared.iter().all(|v| *v == 0);
+        (0, _) if !place.is_empty() && !tuned && (role != Some(Role::Size) || m.valued) => {
+            let switch = role == Some(Role::Flag) || m.valued && m.compared.iter().all(|v| *v == 0);
             draft.guess(format!("{name} = {}", i64::from(!switch)));
             draft.defines.insert(name.to_owned(), i64::from(!switch).into());
             return;
@@ -118,24 +121,36 @@ fn add(draft: &mut Draft, name: &str, m: &Macro, role: Option<Role>, default: Op
     draft.parameters.insert(name.to_owned(), domain);
 }
 
-/// Defines a macro by a text that the host gives it: `float` rather than other types. False if
-/// there is none.
-fn stated_text(draft: &mut Draft, name: &str, stated: &HostMacro) -> bool {
-    let common = stated.texts.iter().find(|text| *text == "float");
-    let Some(text) = common.or(stated.texts.first()) else { return false };
-    draft.note(format!("defines.{name}: `{text}`, as {} has it", stated.place));
-    draft.define(name, text);
+/// Defines a macro by a text that the host gives it: `float` rather than other types. A text that
+/// the host joins from calls of a macro of the source, as the names say, has one: `PARAM(0)` for
+/// `PARAMS` or `PARAM_N`. False if there is none.
+fn stated_text(draft: &mut Draft, outline: &Outline, name: &str, stated: &HostMacro) -> bool {
+    let place = &stated.place;
+    let is_float = |text: &&String| text.contains("float");
+    if let Some(text) = stated.texts.iter().find(is_float).or(stated.texts.first()) {
+        draft.note(format!("defines.{name}: `{text}`, as {place} has it"));
+        draft.define(name, text);
+        return true;
+    }
+    let called = outline.macros.iter().filter(|(_, m)| m.with_number);
+    let called = called.map(|(called, _)| called);
+    let called = called.filter(|called| name != called.as_str() && name.starts_with(*called));
+    let Some(called) = called.max_by_key(|called| called.len()).filter(|_| stated.computed) else {
+        return false;
+    };
+    draft.guess(format!("{name} = {called}(0)"));
+    draft.define(name, &format!("{called}(0)"));
     true
 }
 
 /// Functions that are called and that the host defines as macros: by its text, or as nothing around
 /// their argument where the host chooses a conversion. False if nothing is new.
-pub(crate) fn hosted(draft: &mut Draft, called: &[String]) -> bool {
+pub(crate) fn hosted(draft: &mut Draft, outline: &Outline, called: &[String]) -> bool {
     let host = Rc::clone(&draft.host);
     let open = called.iter().filter(|name| !draft.knows(name)).collect_vec();
     let mut any = false;
     for (name, stated) in open.into_iter().filter_map(|name| host.get_key_value(name)) {
-        let has_text = stated_text(draft, name, stated);
+        let has_text = stated_text(draft, outline, name, stated);
         if !has_text && stated.computed {
             draft.guess(format!("{name} leaves its argument as it is"));
             draft.define(name, "");
@@ -143,6 +158,19 @@ pub(crate) fn hosted(draft: &mut Draft, called: &[String]) -> bool {
         any |= has_text || stated.computed;
     }
     any
+}
+
+/// Macros that the host joins from calls of a macro of the source, whose text the language needs to
+/// see what else is missing. False if nothing is new.
+pub(crate) fn joined(draft: &mut Draft, outline: &Outline) -> bool {
+    let host = Rc::clone(&draft.host);
+    let known = draft.defines.len();
+    for (name, stated) in host.iter().filter(|(name, _)| outline.mentions(name)) {
+        if !draft.knows(name) && stated.texts.is_empty() {
+            stated_text(draft, outline, name, stated);
+        }
+    }
+    draft.defines.len() > known
 }
 
 /// The values of a macro, and why these.
@@ -223,8 +251,7 @@ pub(crate) fn declare(
     let values = values.iter().filter(|name| !draft.knows(name) && !outline.calls(name));
     let (declared, free): (Vec<_>, Vec<_>) = values.partition(|name| outline.declares(name));
     for name in if free.is_empty() { declared } else { free } {
-        let m = outline.macros.get(name).cloned().unwrap_or_default();
-        add(draft, name, &m, role(name), None);
+        add(draft, outline, name, role(name), None);
         if draft.inputs.contains_key(name) && outline.declares(name) {
             // An input becomes a macro by itself only where no declaration may have its name.
             draft.defines.insert(name.clone(), name.clone().into());
@@ -259,7 +286,7 @@ fn of_type(draft: &mut Draft, name: &str, outline: &Outline) {
         return;
     }
     if let Some(stated) = draft.host.get(name).cloned()
-        && stated_text(draft, name, &stated)
+        && stated_text(draft, outline, name, &stated)
     {
         return;
     }
@@ -277,7 +304,7 @@ fn of_type(draft: &mut Draft, name: &str, outline: &Outline) {
         let words = ["KERNEL", "GLOBAL", "LOCAL", "CONSTANT"];
         let word = words.into_iter().find(|word| upper.contains(word));
         let text = word.map_or(String::new(), |word| format!("__{}", word.to_lowercase()));
-        draft.note(format!("defines.{name}: `{text}`, as it stands before a type"));
+        draft.note(format!("defines.{name}: `{text}`, as it stands alone or before a type"));
         draft.defines.insert(name.to_owned(), json!({ "text": text }));
         return;
     }
@@ -292,6 +319,25 @@ fn of_type(draft: &mut Draft, name: &str, outline: &Outline) {
 /// The type of this many components.
 pub(crate) fn vector(scalar: &str, lanes: usize) -> String {
     if lanes > 1 { format!("{scalar}{lanes}") } else { scalar.to_owned() }
+}
+
+/// Gives parameters on which the kernel does not depend one value.
+pub(crate) fn settle(draft: &mut Draft, outline: &Outline) {
+    let Some(needed) = outline.needed_by(&draft.entry) else { return };
+    let settled = |name: &String| {
+        !needed.contains(name) && outline.uses(name) && !draft.wishes.parameters.contains_key(name)
+    };
+    let names = draft.parameters.keys().filter(|name| settled(name)).cloned().collect_vec();
+    if names.is_empty() {
+        return;
+    }
+    draft.note(format!("defines.{}: one value, as the kernel needs none", names.join(", ")));
+    draft.notes.retain(|note| !names.iter().any(|n| note.starts_with(&format!("parameters.{n}:"))));
+    for name in names {
+        if let Some(domain) = draft.parameters.shift_remove(&name) {
+            draft.defines.insert(name, domain::one_of(&domain).into());
+        }
+    }
 }
 
 /// Inputs that nobody has given a value get one, as large as is common for a launch of this many

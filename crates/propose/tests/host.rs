@@ -85,6 +85,84 @@ fn files_that_name_the_kernel_come_first() {
     assert_eq!(proposed(kernel, &[("d.c", "\"-D N=500\"")])[2], json!({ "N": 500 }));
 }
 
+/// Formats: further options follow a number, and the first of several has the number 0.
+#[test]
+fn formats_of_options() {
+    let kernel = "__kernel void sum(__global T *a) \
+         { a[get_global_id(0)] = DELTA + PART0 + SMALLEST; }";
+    let host = r#"f("-D T=%s%s -D DELTA=%d%s%s -D PART%zu=%d -D SMALLEST=%s", t, fp64);"#;
+    // A text between operators is a number.
+    let expected = json!({ "T": { "text": "float" }, "DELTA": 1, "PART0": 1, "SMALLEST": 1 });
+    assert_eq!(proposed(kernel, &[("m.cpp", host)])[0], expected);
+    let kernel = "__kernel void sum(__global T *a) \
+         { PROCESS; T v = (T)(1, 2); a[get_global_id(0)].x = v.y; }";
+    let host = r#"f("-D T=%s -D PROCESS=%s", t, text);"#;
+    let expected = json!({ "T": { "text": "float2" }, "PROCESS": { "text": "" } });
+    assert_eq!(proposed(kernel, &[("m.cpp", host)])[0], expected);
+    // Of several types of a host that of `float` is taken, also of vectors and conversions.
+    let kernel = "__kernel void sum(__global T4 *a, __global int4 *b) \
+         { a[get_global_id(0)] = TO(b[get_global_id(0)]); }";
+    let host = r#"f(half ? "-DT4=half4 -DTO=convert_half4" : "-DT4=float4 -DTO=convert_float4");"#;
+    let expected = json!({ "T4": { "text": "float4" }, "TO": { "text": "convert_float4" } });
+    assert_eq!(proposed(kernel, &[("m.cpp", host)])[0], expected);
+}
+
+/// A text that the host joins from calls of a macro of the source has one call.
+#[test]
+fn joined_calls() {
+    let kernel = "#define PARAM(i) , __global float *b##i\n#define STORE(i) b##i[x] = a[x];\n\
+         __kernel void sum(__global float *a PARAMS) { int x = get_global_id(0); STORE_N }";
+    let host = r#"for (i) { p += format("PARAM(%d)", i); s += format("STORE(%d)", i); }
+                  f("-D PARAMS=%s -D STORE_N=%s", p, s);"#;
+    let expected = json!({ "PARAMS": { "text": "PARAM(0)" }, "STORE_N": { "text": "STORE(0)" } });
+    assert_eq!(proposed(kernel, &[("m.cpp", host)])[0], expected);
+}
+
+/// Macros are defined until the kernel that is asked for is there, each after another error too.
+#[test]
+fn switches_for_a_kernel() {
+    let kernel = "#ifdef ONE\n__kernel void one(__global float *a) { a[get_global_id(0)] = 1; }\n\
+         #elif defined TWO\n#if defined HALF\n#define V .5f\n#elif defined FULL\n#define V 2\n\
+         #else\n#error no value\n#endif\n\
+         __kernel void sum(__global float *a) { a[get_global_id(0)] = V; }\n\
+         #else\n#error no kernel\n#endif";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sum.cl");
+    fs::write(&path, kernel).unwrap();
+    let defined = |entry: &str| {
+        let wishes = Wishes { entry: Some(entry.to_owned()), ..wishes() };
+        of_file(&path, &wishes).map(|proposal| proposal.problem["kernel"]["defines"].clone())
+    };
+    assert_eq!(defined("one").unwrap(), json!({ "ONE": 1 }));
+    assert_eq!(defined("sum").unwrap(), json!({ "TWO": 1, "HALF": 1 }));
+    assert_eq!(
+        defined("three").unwrap_err().to_string().rsplit('/').next(),
+        Some("sum.cl: there is no kernel `three`; --entry may be one or sum")
+    );
+}
+
+/// Parameters of other kernels have one value.
+#[test]
+fn parameters_of_other_kernels() {
+    let kernel = "__kernel void sum(__global float *a) { a[get_global_id(0) * STRIDE] = 1; }\n\
+         __kernel void other(__global float *a) { a[get_global_id(0) * TILE] = 2; }";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sum.cl");
+    fs::write(&path, kernel).unwrap();
+    let with = |parameters: &[(&str, &str)]| {
+        let parameters =
+            parameters.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        let wishes = Wishes { entry: Some("sum".to_owned()), parameters, ..wishes() };
+        of_file(&path, &wishes).unwrap().problem
+    };
+    let problem = with(&[]);
+    assert_eq!(problem["kernel"]["defines"], json!({ "TILE": 8 }));
+    assert_eq!(problem["parameters"].get("TILE"), None);
+    assert!(problem["parameters"].get("STRIDE").is_some());
+    // But for those that are asked for.
+    assert_eq!(with(&[("TILE", "[2, 4]")])["parameters"]["TILE"], json!([2, 4]));
+}
+
 /// Of the macros without which nothing compiles the host's come first; folders of `#include` and
 /// macros with arguments are the host's.
 #[test]
@@ -137,7 +215,12 @@ fn sources_before_the_kernel() {
         let proposal = of_file(&folder.path().join("k.cl"), &wishes);
         proposal.map(|proposal| (proposal.problem["kernel"]["opencl"].clone(), proposal.notes))
     };
-    for list in ["{{ops_cl_src, k_cl_src}}", r#"load({"kernels/ops.cl", "kernels/k.cl"})"#] {
+    let lists = [
+        "{{ops_cl_src, k_cl_src}}",
+        r#"load({"kernels/ops.cl", "kernels/k.cl"})"#,
+        "#include \"ops.cl\"  // first\n#include \"../k.cl\"",
+    ];
+    for list in lists {
         let (files, notes) = before(list).unwrap();
         assert_eq!(files, json!(["ops.cl", "k.cl"]), "{list}");
         assert!(notes.contains(&"before: ops.cl, as host.cpp:1 has it".to_owned()), "{notes:?}");

@@ -4,11 +4,13 @@
 //! and works on sources that do not compile yet. It serves those who propose a problem
 //! file for a source, and decides which [inputs become macros](crate::inputs_as_macros).
 
+mod reach;
 mod tokens;
 
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
+use reach::Parts;
 use tokens::{Line, Token, lines};
 
 /// How a source uses a macro.
@@ -29,6 +31,8 @@ pub struct Macro {
     pub asked: bool,
     /// It is part of what `#include` names.
     pub included: bool,
+    /// The source defines it with one argument.
+    pub with_number: bool,
 }
 
 /// The kind of an undeclared name, by where it is used.
@@ -58,6 +62,7 @@ pub struct Outline {
     code: Vec<Vec<Token>>,
     /// What macros of the source expand to.
     bodies: Vec<Vec<Token>>,
+    parts: Parts,
 }
 
 /// Bytes of the largest text that is scanned. The outline of a larger one is empty.
@@ -81,6 +86,7 @@ impl Outline {
                 Line::Code(tokens) => outline.code.push(tokens),
             }
         }
+        outline.parts = Parts::new(text);
         outline.groups = outline.groups();
         outline.sub_groups = outline.sub_groups();
         outline
@@ -91,8 +97,10 @@ impl Outline {
         match (name, first) {
             ("define", Some(defined)) => {
                 let guarded = around.iter().flatten().any(|name| name == defined);
+                let argument = tokens.len() > 4 && tokens[1].is("(") && tokens[3].is(")");
                 self.bodies.push(tokens[1..].to_vec());
                 let entry = self.macros.entry(defined.to_owned()).or_default();
+                entry.with_number |= argument;
                 if guarded {
                     let text: Vec<String> = tokens[1..].iter().map(Token::text).collect();
                     entry.default.get_or_insert(text.join(" "));
@@ -229,6 +237,12 @@ impl Outline {
         self.code.iter().chain(&self.bodies).flatten().any(|token| token.is(name))
     }
 
+    /// All names that a function of the source may depend on, with those of macros and in
+    /// conditions of the preprocessor. `None` if that is not known.
+    pub fn needed_by(&self, function: &str) -> Option<BTreeSet<String>> {
+        self.parts.needed_by(function)
+    }
+
     /// Whether the code calls a function of this name, or a macro with arguments.
     pub fn calls(&self, name: &str) -> bool {
         let called = |pair: (&Token, &Token)| pair.0.is(name) && pair.1.is("(");
@@ -247,7 +261,9 @@ impl Outline {
             let is = |n: usize, text: &str| after(n).is_some_and(|t| t.is(text));
             let before = |text: &str| at.checked_sub(1).is_none_or(|i| all[i].is(text));
             let loops = ["inline", "static", "for", "while", "do"].iter().any(|s| is(1, s));
-            if loops || after(1).is_some_and(|t| is_type(t) && !t.is("const")) {
+            // A name as a statement would be for nothing.
+            let alone = [";", "{", "}"].iter().any(|s| before(s)) && is(1, ";");
+            if alone || loops || after(1).is_some_and(|t| is_type(t) && !t.is("const")) {
                 return Stands::Words;
             }
             // `GLOBAL_AS T *a`

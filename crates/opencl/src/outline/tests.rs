@@ -111,3 +111,48 @@ fn types_and_values() {
     assert!(Outline::of("__global__ void f() { x = threadIdx.x; }").is_cuda());
     assert!(!Outline::of("#define THREAD threadIdx.x\n__kernel void f() {}").is_cuda());
 }
+
+#[test]
+fn what_a_kernel_needs() {
+    let source = "\
+        #define TILE (WG * 4)\n\
+        #define PASTED(i) part##i\n\
+        #if WIDE == 1\n\
+        typedef float4 real;\n\
+        #else\n\
+        typedef float real;\n\
+        #endif\n\
+        typedef struct { real a[LEN]; } pair;\n\
+        __constant int table[2] = { FIRST, 2 };\n\
+        real helper(real x) {\n\
+        #ifdef FAST\n\
+            if (x > 0) { return x;\n\
+        #else\n\
+            if (x > 1) { return x * SLOW;\n\
+        #endif\n\
+            } return table[0]; }\n\
+        struct s made(int a) { }\n\
+        #ifdef SIZED\n\
+        __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))\n\
+        #else\n\
+        __kernel\n\
+        #endif\n\
+        void k(__global real *a) { a[0] = helper(a[1]); }\n\
+        __kernel void other(__global pair *a) { a[OTHER].a[0] = TILE; }\n\
+        __kernel void pasted(__global int *a) { a[0] = PASTED(1); }\n";
+    let needed = |entry: &str, names: &[&str]| {
+        let needed = Outline::of(source).needed_by(entry)?;
+        Some(names.iter().map(|name| u8::from(needed.contains(*name))).collect::<Vec<_>>())
+    };
+    let names = ["WIDE", "FAST", "SLOW", "FIRST", "SIZED", "WG", "LEN", "OTHER"];
+    assert_eq!(needed("k", &names), Some(vec![1, 1, 1, 1, 1, 1, 0, 0]));
+    assert_eq!(needed("other", &names), Some(vec![1, 0, 0, 0, 0, 1, 1, 1]));
+    // Names that are made, and kernels that a macro makes, may need anything.
+    assert_eq!(needed("pasted", &names), None);
+    assert_eq!(needed("none", &names), None);
+    // So may a source whose branches end inside different brackets.
+    for unclear in ["#if A\nint f() {\n#else\nint f()\n#endif\n{}", "int f() { } }", "#else\n"] {
+        let source = format!("kernel void k() {{ }}\n{unclear}\n");
+        assert_eq!(Outline::of(&source).needed_by("k"), None, "{unclear}");
+    }
+}

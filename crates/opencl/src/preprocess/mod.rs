@@ -247,5 +247,6 @@ fn read(name: &str, path: &Path) -> Read<String> {
     if text.contains('\0') {
         return Err(ReadError::file(name, "there is a NUL character in it", "remove it"));
     }
-    Ok(text.trim_start_matches('\u{feff}').to_owned())
+    let text = text.trim_start_matches('\u{feff}').to_owned();
+    Ok(tickbound_input::without_raw_quotes(text))
 }

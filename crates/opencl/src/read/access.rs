@@ -29,7 +29,7 @@ impl<'a> Reader<'a> {
             }
             ObjectPlace::Part(ids, offset) => {
                 self.access_private(false, (ids, offset), ty, at);
-                match self.pointers_in(ids).or_else(|| self.known_part(ids, offset, ty)) {
+                match self.pointer_in(ids, offset).or_else(|| self.known_part(ids, offset, ty)) {
                     Some(value) => value,
                     None => {
                         let depends = self.contents(ids);
@@ -110,11 +110,7 @@ impl<'a> Reader<'a> {
     fn store_part(&mut self, ids: &VariableIds, offset: &Poly, ty: &Type, value: ReadValue) {
         match (only(ids), offset.constant()) {
             (Some(id), _) if self.type_of(*id).is_some_and(holds_pointers) => {
-                let value = match self.state.values.get(id).cloned() {
-                    Some(before) => self.pointer_to_either(&before, &value),
-                    None => value,
-                };
-                self.state.values.insert(*id, value);
+                self.store_pointer(*id, offset, value);
             }
             (Some(id), Some(at)) => self.put(*id, at, ty, &value),
             _ => {
@@ -122,30 +118,6 @@ impl<'a> Reader<'a> {
                 ids.iter().for_each(|id| self.smudge(*id, depends));
             }
         }
-    }
-
-    /// What the elements of an array of pointers point to, if that is known.
-    fn pointers_in(&self, ids: &VariableIds) -> Option<ReadValue> {
-        let id = only(ids)?;
-        let value = self.state.values.get(id)?;
-        let known =
-            matches!(value, ReadValue::Pointer(_)) && self.type_of(*id).is_some_and(holds_pointers);
-        known.then(|| value.clone())
-    }
-
-    /// A pointer that is one or the other; where they point to different memories nothing is known.
-    pub fn pointer_to_either(&mut self, a: &ReadValue, b: &ReadValue) -> ReadValue {
-        let (ReadValue::Pointer(a), ReadValue::Pointer(b)) = (a, b) else {
-            return ReadValue::other(Dependence::Data);
-        };
-        let Some(target) = Target::either(&a.target, &b.target) else {
-            return ReadValue::other(Dependence::Data);
-        };
-        let offset = match a.offset == b.offset {
-            true => a.offset.clone(),
-            false => self.terms.unknown(Dependence::Data),
-        };
-        ReadValue::Pointer(Pointer { target, offset })
     }
 
     /// A part of a private variable, if it is a known whole number.

@@ -54,6 +54,7 @@ mod numbering;
 mod operators;
 mod output;
 mod places;
+mod pointers;
 mod probe;
 mod questions;
 mod results;
@@ -80,6 +81,7 @@ use crate::request::{Passed, ReadRequest, Symbol};
 use crate::steps::{Arithmetic, Assumed, Dependence, KernelSteps, SymbolExpr};
 use formulas::{FormulaId, Formulas, Needs};
 use nodes::{KernelNode, NodeKind, Nodes};
+use pointers::ElementNumber;
 use scan::Exits;
 use symbolic::{Leaf, Poly, PolyTerms, WideInterval};
 use types::Integer;
@@ -154,6 +156,8 @@ struct Reader<'a> {
     locals: IndexMap<VariableId, (&'a CVariable, Poly)>,
     /// Private variables that are no scalars.
     privates: IndexMap<VariableId, (&'a CVariable, Poly)>,
+    /// Arrays of pointers.
+    elements: HashMap<VariableId, ElementNumber>,
     /// Functions that are being walked, outer ones first.
     calls: Vec<&'a str>,
     /// Inside how many subscripts and the like the walk is.
@@ -220,6 +224,7 @@ impl<'a> Reader<'a> {
             variables,
             locals: IndexMap::new(),
             privates: IndexMap::new(),
+            elements: HashMap::new(),
             calls: Vec::new(),
             indexing: 0,
             constant: 0,
@@ -433,8 +438,21 @@ impl<'a> Reader<'a> {
 
     /// The value of an index or another number, as it is.
     fn whole(&mut self, e: &'a CExpr) -> Read<Poly> {
+        self.integer_as(e, Integer::exact)
+    }
+
+    /// The value of an index, as what a pointer moves by.
+    fn distance(&mut self, e: &'a CExpr) -> Read<Poly> {
+        self.integer_as(e, Integer::distance)
+    }
+
+    fn integer_as(
+        &mut self,
+        e: &'a CExpr,
+        known: fn(Integer, &mut PolyTerms, &Poly) -> Poly,
+    ) -> Read<Poly> {
         match (self.value(e)?, Integer::of(&e.ty)) {
-            (ReadValue::Int(poly), Some(integer)) => Ok(integer.exact(&mut self.terms, &poly)),
+            (ReadValue::Int(poly), Some(integer)) => Ok(known(integer, &mut self.terms, &poly)),
             (value, _) => {
                 let depends = value.depends(&self.terms);
                 Ok(self.terms.unknown(depends))

@@ -185,11 +185,11 @@ impl<'a> Reader<'a> {
                 Ok((ReadValue::Int(value), result_type(op, tx, ty)))
             }
             (ReadValue::Pointer(p), ReadValue::Int(y), _, Some(ty)) => {
-                let y = ty.exact(&mut self.terms, &y);
+                let y = ty.distance(&mut self.terms, &y);
                 self.moved_pointer(op, p, &y, ta, at)
             }
             (ReadValue::Int(x), ReadValue::Pointer(p), Some(tx), _) => {
-                let x = tx.exact(&mut self.terms, &x);
+                let x = tx.distance(&mut self.terms, &x);
                 self.moved_pointer(op, p, &x, tb, at)
             }
             (ReadValue::Pointer(p), ReadValue::Pointer(q), ..) => {

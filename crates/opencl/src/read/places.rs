@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
             return Ok(ObjectPlace::Lane(Box::new(place), base.ty.clone(), lane));
         }
         let value = self.value(base)?;
-        let index = self.index(|r| r.whole(index))?;
+        let index = self.index(|r| r.distance(index))?;
         let size = match value {
             ReadValue::Pointer(_) => self.bytes(&e.ty)?,
             _ => Poly::int(0),

@@ -7,6 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use itertools::Itertools;
+
 use super::nodes::Nodes;
 use super::scan::Loop;
 use super::symbolic::{Atom, AtomKind, Leaf, Poly, WideInterval};
@@ -125,7 +127,7 @@ impl<'a> Reader<'a> {
             let head = self.state.clone();
             let condition = self.look(l)?;
             let after = std::mem::replace(&mut self.state, start.clone());
-            if self.missed(&head, &after, &mut variables, &mut start) {
+            if self.missed((&head, &after), mark, &mut variables, &mut start) {
                 continue;
             }
             let changes = self.changes(&variables, &head, &after, mark);
@@ -156,7 +158,7 @@ impl<'a> Reader<'a> {
     ) -> BTreeMap<VariableId, Atom> {
         let mut found = BTreeMap::new();
         self.state = start.clone();
-        for id in variables {
+        for id in variables.iter().filter(|id| !self.is_same_array(**id)).collect_vec() {
             let Some(value) = start.values.get(id) else { continue };
             let ty = self.type_of(*id).and_then(Integer::of);
             let mut range = ty.map_or(WideInterval::ALL, Integer::range);
@@ -201,18 +203,20 @@ impl<'a> Reader<'a> {
     /// Whether the iteration changed what has no placeholder, or where pointers point to.
     fn missed(
         &mut self,
-        head: &ReadState,
-        after: &ReadState,
+        (head, after): (&ReadState, &ReadState),
+        mark: Leaf,
         variables: &mut VariableIds,
         start: &mut ReadState,
     ) -> bool {
-        let mut more = false;
+        let filled = self.filled(head, after, mark).values;
+        let mut more = !filled.is_empty();
+        start.values.extend(filled);
         for (id, before) in &head.values {
             let Some(now) = after.values.get(id) else { continue };
             if now == before {
                 continue;
             }
-            more |= variables.insert(*id);
+            more |= variables.insert(*id) | self.mix_array(*id);
             if let (ReadValue::Pointer(p), ReadValue::Pointer(q)) = (before, now)
                 && p.target != q.target
             {

@@ -130,6 +130,7 @@ impl<'a> Reader<'a> {
         if let Type::Other(name) = &variable.ty
             && variable.space == AddressSpace::Private
             && name != "event_t"
+            && !name.contains("sampler")
         {
             let what = format!("a variable of type {name}");
             return Err(unread(&what, &variable.at));
@@ -150,8 +151,7 @@ impl<'a> Reader<'a> {
         let value = match &variable.init {
             Some(init) => self.initial(variable, init)?,
             None if holds_pointers(&variable.ty) => {
-                // What the first store puts in is all that can be read.
-                self.state.values.remove(&variable.id);
+                self.declare_pointers(variable.id);
                 return Ok(());
             }
             None => self.unknown(&variable.ty, Dependence::Data),

@@ -85,6 +85,11 @@ impl Integer {
         terms.leaf(self.range(), depends)
     }
 
+    /// What a pointer moves by. Addresses themselves wrap around by 64 bits.
+    pub fn distance(self, terms: &mut PolyTerms, value: &Poly) -> Poly {
+        if self.bits < 64 { self.exact(terms, value) } else { value.clone() }
+    }
+
     /// Whether a value of an unsigned type has not wrapped around. That it does not so upwards is
     /// taken for granted if it could not in a launch of 2^16 items.
     pub fn holds(self, terms: &PolyTerms, value: &Poly) -> bool {

@@ -106,8 +106,69 @@ fn arrays_of_pointers() {
     2  1 Index
     2  store local l 4 items data
     ");
+    // A loop that fills an array puts in a function of the element's number.
+    let filled = |fill: &str, used: &str| {
+        body(&format!("global int *p[4]; for (int r = 0; r < 4; r++) {{ {fill} }} {used}"))
+    };
+    insta::assert_snapshot!(filled("p[r] = a + r * 100;", "p[2][get_local_id(0)] = 0;"), @r"
+    2  repeat 4
+    2    4 Index
+    2  store global a 4 items [1]
+    ");
+    insta::assert_snapshot!(
+        filled("ulong far = r * 100; p[r] = a + far;", "for (short i = 1; i < 4; i++) p[i][get_local_id(0)] = 0;"),
+        @r"
+    2  repeat 4
+    2    4 Index
+    2  repeat 3
+    2    1 Index
+    2    store global a 4 items [1] iterations [100]
+    2    1 Index
+    ");
+    // Other elements hold something else, or anything.
+    insta::assert_snapshot!(filled("p[3 - r] = a + r * 100;", "p[2][get_local_id(0)] = 0;"), @r"
+    2  repeat 4
+    2    5 Index
+    2  store global a 4 items data
+    ");
+    insta::assert_snapshot!(filled("p[r] = a + a[r];", "p[2][get_local_id(0)] = 0;"), @r"
+    2  repeat 4
+    2    1 Index
+    2    load global a 4 items [0] iterations [1]
+    2    2 Index
+    2  store global a 4 items data
+    ");
+    insta::assert_snapshot!(filled("p[r] = a + r; p[0] = a + 7;", "p[2][get_local_id(0)] = 0;"), @r"
+    2  repeat 4
+    2    4 Index
+    2  store global a 4 items data
+    ");
+    insta::assert_snapshot!(
+        body("global int *p[2]; for (int k = 0; k < 3; k++) \
+              for (int r = 0; r < 2; r++) p[r] = a + r + 9 * k; p[1][get_local_id(0)] = 0;"),
+        @r"
+    2  repeat 3
+    2    1 Index
+    2    repeat 2
+    2      5 Index
+    2    1 Index
+    2  store global a 4 items data
+    ");
     // Nothing is known of what has not been put in.
     insta::assert_snapshot!(body("global int *p[2]; *p[0] = 1;"), @"k.cl:2: where this pointer points to cannot be read; index the array or the parameter itself");
+}
+
+/// Addresses wrap around as unsigned numbers of 64 bits do.
+#[test]
+fn unsigned_distances() {
+    insta::assert_snapshot!(body("a[(ulong)get_local_id(0) - 1ul] = 0;"), @r"
+    2  1 Index
+    2  store global a 4 items [1]
+    ");
+    insta::assert_snapshot!(body("a[(uint)get_local_id(0) - 1u] = 0;"), @r"
+    2  1 Index
+    2  store global a 4 items [1]
+    ");
 }
 
 #[test]

@@ -27,13 +27,13 @@ impl<'a> Reader<'a> {
     pub fn vector_function(&mut self, call: Call<'a>) -> Read<Option<ReadValue>> {
         let Call { name, arguments, e } = call;
         if let (Some(layout), [index, pointer]) = (layout(name, "vload"), arguments) {
-            let index = self.index(|r| r.whole(index))?;
+            let index = self.index(|r| r.distance(index))?;
             let formula = self.scattered(pointer, &index, &layout, None, e)?;
             return Ok(Some(self.made(&e.ty, Dependence::Data, formula)));
         }
         if let (Some(layout), [data, index, pointer]) = (layout(name, "vstore"), arguments) {
             let data = self.value(data)?;
-            let index = self.index(|r| r.whole(index))?;
+            let index = self.index(|r| r.distance(index))?;
             let depends = data.depends(&self.terms);
             let formula = self.formula_of(&data);
             self.scattered(pointer, &index, &layout, Some((depends, formula)), e)?;
