@@ -14,32 +14,19 @@ use tickbound_model::source::Standard;
 use tickbound_opencl::outline::Outline;
 use tickbound_opencl::reading::{KernelParameter, KernelSignature};
 use tickbound_opencl::steps::{SymbolExpr, has_name};
-use tickbound_opencl::{ReadError, ReadRequest, ReaderSetup, Symbol, extract};
+use tickbound_opencl::{ReadError, ReaderSetup, extract};
 
+use crate::compiler::{Compiler, request};
 use crate::domain::{self, one_of};
 use crate::draft::Draft;
 use crate::error::ProposeError;
 use crate::macros::{conversions, declare, hosted, joined, vector};
-use crate::names::reserved;
+use crate::names::{few, reserved};
 
 /// Most rounds of compiling and naming what is missing.
 const MAX_ROUNDS: usize = 16;
-/// Most names in a message.
-const MAX_NAMES: usize = 4;
-/// Most macros that are tried because the source asks whether they are defined, alone and by two.
-const MAX_SWITCHES: usize = 100;
-const MAX_PAIRED: usize = 8;
-/// Most of them that would do.
-const MAX_OTHERS: usize = 4;
 /// Values that are tried for a macro, besides those of its domain.
 const TRIED: [i64; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64, 128, 256, 512];
-
-/// A source that is compiled with the macros of drafts.
-struct Compiler<'c> {
-    path: &'c Path,
-    outline: &'c Outline,
-    setup: &'c ReaderSetup<'c>,
-}
 
 /// Compiles until nothing is missing. Gives back the kernels.
 pub(crate) fn until_it_compiles(
@@ -74,20 +61,7 @@ pub(crate) fn until_it_compiles(
         if outline.is_cuda() {
             return Err(ProposeError::Cuda { path: path.display().to_string() });
         }
-        let mended = match &error {
-            ReadError::Undeclared { values, types, .. } => {
-                compiler.supply(draft, (values, types), &error)?
-            }
-            ReadError::Source { what, .. } => {
-                what.contains("address space") && compiler.generic(draft)
-                    || what.starts_with("expected") && joined(draft, outline)
-                    || compiler.retype(draft)
-                    || of_values(what) && (compiler.raise(draft) || compiler.bounded(draft))
-                    || what.starts_with("#error")
-                        && (compiler.switch(draft, &[], 0) || compiler.required(draft))
-            }
-            _ => false,
-        };
+        let mended = compiler.mend(draft, &error)?;
         if !mended && !others.is_empty() {
             return Ok(others.into_values().collect());
         }
@@ -152,24 +126,22 @@ fn asked_said(draft: &mut Draft, outline: &Outline) {
 }
 
 impl Compiler<'_> {
-    fn kernels(&self, draft: &Draft) -> Result<Vec<KernelSignature>, ReadError> {
-        self.kernels_for(draft, &IndexMap::new())
-    }
-
-    /// The kernels for these values of some macros.
-    fn kernels_for(
-        &self,
-        draft: &Draft,
-        own: &IndexMap<String, i64>,
-    ) -> Result<Vec<KernelSignature>, ReadError> {
-        let (asked, values) = request(draft, self.path, self.outline, own);
-        let all = values.keys().cloned().collect();
-        extract::kernels(&asked, all, &values, self.setup)
-    }
-
-    /// Whether it compiles, but for names without a meaning, for these values of some macros.
-    fn compiles(&self, draft: &Draft, own: &IndexMap<String, i64>) -> bool {
-        matches!(self.kernels_for(draft, own), Ok(_) | Err(ReadError::Undeclared { .. }))
+    /// Changes what an error may come from. False if there is nothing to change.
+    fn mend(&self, draft: &mut Draft, error: &ReadError) -> Result<bool, ProposeError> {
+        Ok(match error {
+            ReadError::Undeclared { values, types, .. } => {
+                self.supply(draft, (values, types), error)?
+            }
+            ReadError::Source { what, .. } => {
+                what.contains("address space") && self.generic(draft)
+                    || what.starts_with("expected") && joined(draft, self.outline)
+                    || self.retype(draft)
+                    || of_values(what) && (self.raise(draft) || self.bounded(draft))
+                    || what.starts_with("#error")
+                        && (self.switch(draft, &[], 0) || self.required(draft))
+            }
+            _ => false,
+        })
     }
 
     /// Gives names without a meaning one. False if none is left to be given.
@@ -218,100 +190,6 @@ impl Compiler<'_> {
         }
     }
 
-    /// Defines what the source only asks for, if all but `left` of these names have a meaning then;
-    /// without names, if it has the kernel or names without a meaning. What the host names comes
-    /// first, and what would do as well is noted.
-    fn switch(&self, draft: &mut Draft, wanted: &[String], left: usize) -> bool {
-        let macros = self.outline.macros.iter();
-        let asked = macros.filter(|(_, m)| m.asked && !m.defined && m.default.is_none());
-        let open = |name: &&String| !draft.knows(name) && !draft.without.contains(*name);
-        let names = asked.map(|(name, _)| name).filter(open);
-        let names = names.sorted_by_key(|name| !draft.wishes.host.mentions(name));
-        let names = names.take(MAX_SWITCHES).cloned().collect_vec();
-        let with = |some: &[&String]| {
-            let mut trial = draft.clone();
-            trial.defines.extend(some.iter().map(|name| ((*name).clone(), 1.into())));
-            trial
-        };
-        let before = self.kernels(draft).err().map(|error| error.to_string());
-        // 0: it compiles and has the kernel; 1: names have no meaning yet; 2: there is no error;
-        // 3: there is another error, after that of an `#error`; 4: there are other kernels.
-        let rank = |some: &[&String]| match self.kernels(&with(some)) {
-            Ok(kernels) if self.wanted(draft, &kernels) => Some(0),
-            Ok(kernels) if before.is_some() => Some(if kernels.is_empty() { 2 } else { 4 }),
-            // What code mentions has a value or a text.
-            Err(ReadError::Undeclared { .. })
-                if wanted.is_empty() && some.iter().any(|n| self.outline.mentions(n)) =>
-            {
-                None
-            }
-            Err(ReadError::Undeclared { values, types, .. }) => {
-                let open = values.iter().chain(&types).filter(|n| wanted.contains(n)).count();
-                (open <= left).then_some(1)
-            }
-            Err(error @ ReadError::Source { .. }) => {
-                let passed = before.as_ref().filter(|before| before.contains("#error"));
-                passed.is_some_and(|before| *before != error.to_string()).then_some(3)
-            }
-            _ => None,
-        };
-        let mut good = 0;
-        let alone = names.iter().filter_map(|name| Some((rank(&[name])?, name)));
-        let alone = alone.take_while(|(rank, _)| {
-            good += usize::from(*rank < 2);
-            good <= MAX_OTHERS
-        });
-        let alone = alone.sorted_by_key(|(rank, _)| *rank).map(|(_, name)| name).collect_vec();
-        let some = match alone.first() {
-            Some(first) => Some(vec![*first]),
-            None => {
-                names.iter().take(MAX_PAIRED).combinations(2).find(|some| rank(some) == Some(0))
-            }
-        };
-        let Some(some) = some else { return false };
-        let without_it = draft.clone();
-        *draft = with(&some);
-        draft.switched = Some((Box::new(without_it), some.iter().copied().cloned().collect()));
-        let what = match wanted {
-            [] => "what there is to run".to_owned(),
-            names => few(names),
-        };
-        let (names, stands) = (some.iter().join(", "), some.iter().join(" and "));
-        let others = alone.iter().skip(1).map(|name| format!(", or of {name}")).join("");
-        draft.note(format!("defines.{names}: 1, as {what} stands behind #ifdef {stands}{others}"));
-        draft.guess(format!("{stands} is defined"));
-        true
-    }
-
-    /// Whether the kernel is among these.
-    fn wanted(&self, draft: &Draft, kernels: &[KernelSignature]) -> bool {
-        let entry = draft.wishes.entry.as_ref();
-        kernels.iter().any(|kernel| entry.is_none_or(|entry| *entry == kernel.name))
-    }
-
-    /// Goes back to before the macros that were last defined as the source only asks for them, to
-    /// define others. False if none were, or all have been tried.
-    fn other(&self, draft: &mut Draft) -> bool {
-        let Some((before, names)) = draft.switched.take() else { return false };
-        let mut before = *before;
-        before.without.extend(names);
-        before.without.extend(draft.without.iter().cloned());
-        let goes_on = self.switch(&mut before, &[], 0);
-        if goes_on {
-            *draft = before;
-        }
-        goes_on
-    }
-
-    /// Gives a meaning to what the source asks for, uses and does not define itself. False if there
-    /// is nothing.
-    fn required(&self, draft: &mut Draft) -> bool {
-        let asked = self.outline.macros.iter().filter(|(_, m)| m.asked && !m.defined && !m.valued);
-        let names = asked.map(|(name, _)| name).filter(|name| self.outline.mentions(name));
-        let names = names.cloned().collect_vec();
-        declare(draft, self.outline, (&names, &[]))
-    }
-
     /// A later version of the language, whose pointers need not name their memory, if it compiles
     /// then.
     fn generic(&self, draft: &mut Draft) -> bool {
@@ -329,7 +207,7 @@ impl Compiler<'_> {
         for name in draft.types.clone() {
             let lanes = self.outline.lanes(&name);
             let own = [vector("int", lanes), vector("uint", lanes)];
-            // Members of another variable of the same name are none of its own.
+            // The members may be those of another variable with the same name.
             let widths: &[usize] = if lanes == 1 { &[4, 2, 8, 16] } else { &[1] };
             let vectors = widths.iter().map(|lanes| vector("float", *lanes));
             // What seems a type may be a number.
@@ -477,51 +355,4 @@ impl Compiler<'_> {
             }
         }
     }
-}
-
-/// Some names, the first ones of many.
-fn few(names: &[String]) -> String {
-    let first = names.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).join(", ");
-    if names.len() > MAX_NAMES { format!("{first} and others") } else { first }
-}
-
-/// What compiles the source: each macro has one value.
-fn request(
-    draft: &Draft,
-    path: &Path,
-    outline: &Outline,
-    own: &IndexMap<String, i64>,
-) -> (ReadRequest, IndexMap<String, i64>) {
-    let mut values = IndexMap::new();
-    for (name, domain) in &draft.parameters {
-        values.insert(name.clone(), own.get(name).copied().unwrap_or_else(|| one_of(domain)));
-    }
-    let is_macro = |name: &&String| outline.uses(name) && !outline.declares(name);
-    for (name, value) in draft.inputs.iter().filter(|(name, _)| is_macro(name)) {
-        values.insert(name.clone(), (*value).max(1));
-    }
-    let mut texts = IndexMap::new();
-    for (name, value) in &draft.defines {
-        match value.get("text").and_then(Value::as_str) {
-            Some(text) => _ = texts.insert(name.clone(), text.to_owned()),
-            None => _ = values.insert(name.clone(), value.as_i64().unwrap_or(1)),
-        }
-    }
-    let symbols = values.iter().map(|(name, v)| (name.clone(), Symbol { least: *v, greatest: *v }));
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let files = draft.files();
-    let (first, more) = files.split_first().unwrap_or((&draft.file, &[]));
-    let includes = &draft.wishes.include;
-    let request = ReadRequest {
-        path: folder.join(first),
-        name: first.clone(),
-        more: more.iter().map(|name| (name.clone(), folder.join(name))).collect(),
-        include: includes.iter().map(|name| (name.clone(), folder.join(name))).collect(),
-        standard: draft.standard,
-        symbols: symbols.collect(),
-        texts,
-        dimensions: draft.dimensions,
-        ..ReadRequest::default()
-    };
-    (request, values)
 }

@@ -3,6 +3,8 @@
 //! The names are those of kernels that are published for auto-tuners: CLTune and CLBlast, Kernel
 //! Tuner, KTT, Polybench.
 
+use itertools::Itertools;
+
 /// What a macro is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
@@ -206,4 +208,11 @@ mod tests {
             assert_eq!(small(name), None, "{name}");
         }
     }
+}
+
+/// Some names, quoted; of many the first ones.
+pub(crate) fn few(names: &[String]) -> String {
+    const MAX_NAMES: usize = 4;
+    let first = names.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).join(", ");
+    if names.len() > MAX_NAMES { format!("{first} and others") } else { first }
 }

@@ -1,7 +1,6 @@
 //! Counting groups.
 
-use super::Region;
-use super::axes::Axes;
+use super::axes::{Axes, Region};
 use super::known::Stop;
 use super::value::truth;
 use tickbound_expr::Expr;

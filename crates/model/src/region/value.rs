@@ -1,7 +1,6 @@
 //! The value of an expression over a region.
 
-use super::Region;
-use super::axes::Axes;
+use super::axes::{Axes, Region};
 use super::form::LinearForm;
 use super::known::{Bounds, Known, Stop, Wide};
 use tickbound_expr::{BinaryOp, Expr, Function};

@@ -413,7 +413,10 @@ fn is_type(token: &Token) -> bool {
         "half", "void", "unsigned", "signed", "const", "struct", "global", "local", "constant",
     ];
     let name = token.name().unwrap_or_default().trim_end_matches(|c: char| c.is_ascii_digit());
-    name.starts_with("__") || name.ends_with("_t") || TYPES.contains(&name)
+    const WORDS: &str =
+        "global local constant private generic kernel attribute__ read_only write_only const";
+    let reserved = |rest: &str| WORDS.split(' ').any(|word| word == rest);
+    name.strip_prefix("__").is_some_and(reserved) || name.ends_with("_t") || TYPES.contains(&name)
 }
 
 #[cfg(test)]

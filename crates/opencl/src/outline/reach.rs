@@ -17,7 +17,7 @@ struct Part {
     pastes: bool,
 }
 
-/// The parts of a source; none if they cannot be told apart.
+/// The parts of a source; none if they cannot be separated.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Parts(Vec<Part>);
 

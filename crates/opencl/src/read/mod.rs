@@ -81,11 +81,10 @@ use crate::request::{Passed, ReadRequest, Symbol};
 use crate::steps::{Arithmetic, Assumed, Dependence, KernelSteps, SymbolExpr};
 use formulas::{FormulaId, Formulas, Needs};
 use nodes::{KernelNode, NodeKind, Nodes};
-use pointers::ElementNumber;
 use scan::Exits;
 use symbolic::{Leaf, Poly, PolyTerms, WideInterval};
 use types::Integer;
-use value::{Pointer, ReadState, ReadValue, Target};
+use value::{ElementNumber, Pointer, ReadState, ReadValue, Target};
 
 pub use questions::matched;
 

@@ -4,28 +4,20 @@ use std::collections::HashMap;
 
 use super::Reader;
 use super::access::only;
-use super::symbolic::{Atom, AtomKind, Leaf, Poly, WideInterval};
-use super::value::{Pointer, ReadState, ReadValue, Target, VariableIds, holds_pointers};
+use super::symbolic::{AtomKind, Leaf, Poly, WideInterval};
+use super::value::{
+    ElementNumber, Pointer, ReadState, ReadValue, Target, VariableIds, holds_pointers,
+};
 use crate::ast::VariableId;
 use crate::steps::Dependence;
 
 /// Numbers that elements may have.
 const NUMBERS: WideInterval = WideInterval { least: 0, greatest: 1 << 20 };
 
-/// The number of an element, in what is known of an array of pointers.
-#[derive(Debug, Clone, Copy)]
-pub struct ElementNumber {
-    atom: Atom,
-    /// What is newer than the array.
-    newer: Leaf,
-    /// Iterations of a loop put in different functions.
-    mixed: bool,
-}
-
 impl Reader<'_> {
     /// An array of pointers is declared.
     pub fn declare_pointers(&mut self, id: VariableId) {
-        // What the first store puts in is all that can be read.
+        // Elements that nothing is stored to cannot be read.
         self.state.values.remove(&id);
         if let Some(atom) = self.terms.leaf(NUMBERS, Dependence::Uniform).as_atom() {
             let newer = self.terms.next_leaf();
@@ -92,7 +84,7 @@ impl Reader<'_> {
         Some(value.with_number(self.terms.substitute(&pointer.offset, &by)))
     }
 
-    /// Whether an array of pointers is the same before and after an iteration as far as is known.
+    /// Whether all iterations are taken to store one function of the number.
     pub fn is_same_array(&self, id: VariableId) -> bool {
         self.elements.get(&id).is_some_and(|element| !element.mixed)
     }
@@ -104,7 +96,7 @@ impl Reader<'_> {
     }
 
     /// The arrays of pointers that an iteration fills for the first time: with what all iterations
-    /// put in, or with pointers of which only the target is known.
+    /// store, or with pointers of which only the target is known.
     pub fn filled(&mut self, head: &ReadState, after: &ReadState, mark: Leaf) -> ReadState {
         let mut filled = ReadState::default();
         for (id, now) in &after.values {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::formulas::FormulaId;
-use super::symbolic::{Poly, PolyTerms};
+use super::symbolic::{Atom, Leaf, Poly, PolyTerms};
 use super::types::Integer;
 use crate::ast::{AddressSpace, ScalarType, Type, VariableId};
 use crate::steps::Dependence;
@@ -50,6 +50,17 @@ pub enum Target {
     Memory(AddressSpace, Rc<str>),
     /// One of these private variables.
     Private(Rc<VariableIds>),
+}
+
+/// The number of an element, in what is known of an array of pointers.
+#[derive(Debug, Clone, Copy)]
+pub struct ElementNumber {
+    /// Its atom.
+    pub atom: Atom,
+    /// What is newer than the array.
+    pub newer: Leaf,
+    /// Iterations of a loop store different functions of it.
+    pub mixed: bool,
 }
 
 /// Whether a type is an array of pointers. The value of such a variable is a pointer to anything

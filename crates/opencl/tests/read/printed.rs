@@ -116,7 +116,10 @@ fn arrays_of_pointers() {
     2  store global a 4 items [1]
     ");
     insta::assert_snapshot!(
-        filled("ulong far = r * 100; p[r] = a + far;", "for (short i = 1; i < 4; i++) p[i][get_local_id(0)] = 0;"),
+        filled(
+            "ulong far = r * 100; p[r] = a + far;",
+            "for (short i = 1; i < 4; i++) p[i][get_local_id(0)] = 0;"
+        ),
         @r"
     2  repeat 4
     2    4 Index
