@@ -311,7 +311,10 @@ fn of_type(draft: &mut Draft, name: &str, outline: &Outline) {
     // `T4` beside `T`.
     let base = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let width = name[base.len()..].parse().ok().filter(|_| draft.types.iter().any(|t| t == base));
-    let text = vector("float", width.unwrap_or_else(|| outline.lanes(name)));
+    let lower = name.to_lowercase();
+    let whole = ["int", "dim", "idx", "index", "size", "offset"].iter().any(|w| lower.contains(w));
+    let scalar = if whole { "int" } else { "float" };
+    let text = vector(scalar, width.unwrap_or_else(|| outline.lanes(name)));
     draft.types.push(name.to_owned());
     draft.defines.insert(name.to_owned(), json!({ "text": text }));
 }
