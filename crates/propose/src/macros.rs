@@ -291,10 +291,11 @@ fn of_type(draft: &mut Draft, name: &str, outline: &Outline) {
         return;
     }
     let pasted = TYPES.iter().find_map(|ty| name.strip_prefix(ty)).filter(|rest| !rest.is_empty());
-    let macro_name = |rest: &&str| {
-        rest.starts_with(|c: char| c.is_alphabetic() || c == '_') && !draft.knows(rest)
-    };
+    let macro_name = |rest: &&str| rest.starts_with(|c: char| c.is_alphabetic() || c == '_');
     if let Some(width) = pasted.filter(macro_name) {
+        if draft.knows(width) {
+            return;
+        }
         draft.note(format!("parameters.{width}: components of a vector type"));
         draft.parameters.insert(width.to_owned(), json!([2, 4, 8]));
         return;

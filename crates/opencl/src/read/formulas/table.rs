@@ -19,6 +19,8 @@ type Origin = (FormulaId, HashMap<Leaf, Poly>, Vec<(Leaf, FormulaId)>);
 #[derive(Debug, Default)]
 pub struct Formulas {
     table: IndexSet<Formula>,
+    /// For each formula of the table whether its components are different functions.
+    different: Vec<bool>,
     /// For each loop what its variables hold at the end of an iteration.
     pub ends: HashMap<Leaf, BTreeMap<VariableId, FormulaId>>,
     /// What is stored in local arrays, and the loops around.
@@ -48,14 +50,19 @@ impl Formulas {
     /// A table of what is unknown and of constants.
     pub fn new() -> Formulas {
         let mut formulas = Formulas::default();
-        formulas.table.insert(Formula::Unknown);
-        formulas.table.insert(Formula::Constant(None));
+        formulas.add(Formula::Unknown);
+        formulas.add(Formula::Constant(None));
         formulas
     }
 
     /// The formula in the table.
     pub fn add(&mut self, formula: Formula) -> FormulaId {
-        FormulaId(u32::try_from(self.table.insert_full(formula).0).unwrap_or(0))
+        let (number, new) = self.table.insert_full(formula);
+        let id = FormulaId(u32::try_from(number).unwrap_or(0));
+        if new {
+            self.different.push(self.differ(id));
+        }
+        id
     }
 
     /// A formula that may be in the table.
@@ -127,6 +134,11 @@ impl Formulas {
 
     /// Whether the components of a vector are different functions.
     pub fn components_differ(&self, id: FormulaId) -> bool {
+        self.different.get(id.0 as usize).is_some_and(|differ| *differ)
+    }
+
+    /// The same of a new formula, whose parts are in the table.
+    fn differ(&self, id: FormulaId) -> bool {
         match self.get(id) {
             Formula::Place { width, .. } => *width > 1,
             Formula::Vector(parts) => {
