@@ -208,7 +208,9 @@ impl<'p> Reader<'p> {
             Ok((asked.clone(), self.symbol(&format!("kernel.bounds.{asked}"), value)?))
         };
         let in_folder = |name: &String| (name.clone(), folder.join(name));
+        let asked = !self.source.bounds.is_empty() || !self.source.branches.is_empty();
         Ok(ReadRequest {
+            partial: asked && self.leaves_values_out()?,
             name: self.source.path.clone(),
             more: self.source.more.iter().map(in_folder).collect(),
             include: self.source.include.iter().map(in_folder).collect(),
@@ -275,6 +277,19 @@ impl<'p> Reader<'p> {
             }
             _ => None,
         }
+    }
+
+    /// Whether a parameter has a value that no configuration has.
+    fn leaves_values_out(&self) -> Read<bool> {
+        let env = self.problem.base_env();
+        for (place, parameter) in self.problem.parameters.iter().enumerate() {
+            // Domains that depend on others have no more than what occurs.
+            let domain = parameter.domain.values(&env).unwrap_or_default();
+            if self.occurring(&[place])?.len() < domain.len() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// One configuration for each combination of what some parameters are in valid configurations.

@@ -229,7 +229,9 @@ fn read_texts(
     }
     let known: HashMap<&str, &One> =
         different.iter().zip(&readings).map(|((text, _), one)| (*text, one)).collect();
-    check_answers(request, &readings)?;
+    if !request.partial {
+        check_answers(request, &readings)?;
+    }
     let variant = |(values, text): (&&Vec<i64>, &Expanded)| {
         let One { parameters, types, steps, .. } = (*known.get(text.text.as_str())?).clone();
         let unroll = text.unroll.clone();

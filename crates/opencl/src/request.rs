@@ -42,6 +42,9 @@ pub struct ReadRequest {
     pub local: Vec<Option<SymbolExpr>>,
     /// Items of a warp, which are a sub-group where the kernel requires no other size; 0: 32.
     pub warp: i64,
+    /// Parameters have values that no configuration has, as with `--set`: an answer may be for what
+    /// others expand to.
+    pub partial: bool,
     /// For loops that cannot be read: between which bounds their most iterations are. A
     /// [name](bound_name) represents them.
     #[serde(with = "crate::codec::answers")]
