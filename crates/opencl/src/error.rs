@@ -84,15 +84,17 @@ pub enum ReadError {
     /// A loop whose iterations differ by something inside it, where there may be too many to walk
     /// them one by one.
     #[error(
-        "{}:{}: line {line} depends on the iteration of this loop, which may have more than {most} \
+        "{}:{}: {} depends on the iteration of this loop, which may have more than {most} \
          iterations; \
-         add {}", at.file, at.line, differing_fix(*line, *branch)
+         add {}", at.file, at.line, place_in(inner, at), differing_fix(key, *branch)
     )]
     Differing {
         /// Where the loop begins.
         at: SourcePlace,
-        /// The line of what depends on the iteration.
-        line: u32,
+        /// Where what depends on the iteration stands.
+        inner: SourcePlace,
+        /// What the answer is called.
+        key: String,
         /// Whether that is a branch, and not a loop.
         branch: bool,
         /// How many iterations are walked one by one.
@@ -141,10 +143,19 @@ pub enum ReadError {
 }
 
 /// The answer that lifts a [`ReadError::Differing`].
-fn differing_fix(line: u32, branch: bool) -> String {
+fn differing_fix(key: &str, branch: bool) -> String {
+    let key = quoted(key);
     match branch {
-        true => format!("\"line {line}\": \"then\", \"else\" or \"both\" to kernel.branches"),
-        false => format!("\"line {line}\": BOUND to kernel.bounds in the problem file"),
+        true => format!("{key}: \"then\", \"else\" or \"both\" to kernel.branches"),
+        false => format!("{key}: BOUND to kernel.bounds in the problem file"),
+    }
+}
+
+/// A line, with its file if that is another one than that of a place before.
+fn place_in(at: &SourcePlace, before: &SourcePlace) -> String {
+    match at.file == before.file {
+        true => format!("line {}", at.line),
+        false => format!("{}:{}", at.file, at.line),
     }
 }
 

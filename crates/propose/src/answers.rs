@@ -24,12 +24,12 @@ pub(crate) fn answer(draft: &mut Draft, error: &ReadError, outline: &Outline) ->
             true
         }
         // What would have to be read for each iteration by itself.
-        ReadError::Differing { line, branch: true, .. } => {
-            both_sides(draft, format!("line {line}"), *line, "differs between iterations")
+        ReadError::Differing { inner, key, branch: true, .. } => {
+            both_sides(draft, key.clone(), inner.line, "differs between iterations")
         }
-        ReadError::Differing { line, .. } => {
+        ReadError::Differing { inner, key, .. } => {
             let why = "; they differ with the loop around";
-            most_iterations(draft, format!("line {line}"), *line, why)
+            most_iterations(draft, key.clone(), inner.line, why)
         }
         ReadError::Undeclared { values, types, .. } => {
             macros::declare(draft, outline, (values, types))

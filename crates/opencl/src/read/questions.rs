@@ -174,6 +174,22 @@ impl<'a> Reader<'a> {
         let (inner, branch) = first.map_or((at, false), |(inner, branch)| {
             self.cuts.get(inner).map_or((inner, branch), |(by, branch)| (by, *branch))
         });
-        ReadError::Differing { at: at.clone(), line: inner.line, branch, most: MAX_ITERATIONS }
+        let (key, most) = (self.key_at(inner).to_string(), MAX_ITERATIONS);
+        ReadError::Differing { at: at.clone(), inner: inner.clone(), key, branch, most }
+    }
+
+    /// What an answer for a place is called: by its line, or in another file than the kernel's by
+    /// its function and condition.
+    fn key_at(&self, at: &SourcePlace) -> QuestionKey {
+        let mut named = self.unit.functions.values().filter_map(|function| {
+            let (loops, branches) = places(&function.body);
+            let (_, condition) = loops.into_iter().chain(branches).find(|(own, _)| *own == at)?;
+            let text = condition_text(condition);
+            let place = number(function, at, &plain(&text)).and_then(|n| u32::try_from(n).ok());
+            let name = function.name.clone();
+            Some(QuestionKey::Function { name, condition: Some(text), place })
+        });
+        let other = (at.file != self.entry.at.file).then(|| named.next()).flatten();
+        other.unwrap_or(QuestionKey::Line(at.line))
     }
 }
