@@ -29,6 +29,7 @@ pub mod lower;
 pub mod outline;
 pub mod parse;
 pub mod preprocess;
+pub mod proof;
 pub mod read;
 pub mod reading;
 pub mod request;
@@ -36,7 +37,7 @@ pub mod steps;
 mod usage;
 pub mod written;
 
-pub use attach::{KernelReading, attach, attach_with, least};
+pub use attach::{KernelReading, attach, attach_with, for_proofs, least};
 pub use child::{Child, ReaderSetup, serve};
 pub use error::ReadError;
 pub use extract::{Extracted, Variant};
