@@ -58,8 +58,9 @@ impl<'a> Walk<'a> {
     /// A value of one type as one of another.
     pub fn converted(&mut self, value: Worth, from: &Type, to: &Type) -> Worth {
         match (value, Integer::of(to), to) {
-            (Worth::Int(term), Some(integer), _) if Integer::of(from).is_some() => {
-                Worth::Int(self.fit(term, integer))
+            (Worth::Int(term), Some(to), _) if Integer::of(from).is_some() => {
+                let from = Integer::of(from).unwrap_or(to);
+                Worth::Int(self.brought(term, from, to))
             }
             (value @ Worth::Pointer(_), _, Type::Pointer(..)) => value,
             (Worth::Int(term), _, Type::Pointer(..)) => match self.terms.constant(term) {
@@ -72,7 +73,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A number as one of an integer type.
+    /// A number of one integer type as one of another.
+    fn brought(&mut self, term: Term, from: Integer, to: Integer) -> Term {
+        // Signed numbers do not overflow, so those of a type fit a wider one.
+        let fits = from == to || to.bits > from.bits && (to.signed || !from.signed);
+        if fits && to.bits > 1 { term } else { self.fit(term, to) }
+    }
+
+    /// A number as one of an integer type, whatever it was before.
     pub fn fit(&mut self, term: Term, to: Integer) -> Term {
         match to.bits {
             1 => self.terms.truth(term),
@@ -312,7 +320,7 @@ impl<'a> Walk<'a> {
                     return self.unknown(ty);
                 };
                 if matches!(op, CBinaryOp::Div | CBinaryOp::Rem) {
-                    let by = self.fit(*q, i.common(j));
+                    let by = self.brought(*q, j, i.common(j));
                     self.emit(ProofEventKind::Divide(by), at);
                 }
                 Worth::Int(self.numbers(op, (*p, i), (*q, j)))
@@ -375,8 +383,8 @@ impl<'a> Walk<'a> {
     ) -> Term {
         let shift = matches!(op, CBinaryOp::Shl | CBinaryOp::Shr);
         let common = if shift { i.promoted() } else { i.common(j) };
-        let p = self.fit(p, common);
-        let q = if shift { self.shift_count(q, common.bits) } else { self.fit(q, common) };
+        let p = self.brought(p, i, common);
+        let q = if shift { self.shift_count(q, common.bits) } else { self.brought(q, j, common) };
         let terms = &mut self.terms;
         let result = match op {
             CBinaryOp::Add => terms.add(p, q),

@@ -301,7 +301,7 @@ impl<'a> Walk<'a> {
                 _ => None,
             };
             let no = self.terms.int(0);
-            let free = |w: &Self, t: Term| w.terms.variables_in(&[t]).iter().all(|v| *v < mark);
+            let free = |w: &Self, t: Term| w.is_free(&[t], mark);
             changes.insert(*id, match step {
                 _ if before == after => Change::Step(no),
                 Some(step) if free(self, step) => Change::Step(step),
@@ -311,6 +311,17 @@ impl<'a> Walk<'a> {
         }
         self.settle(&mut changes, &ends, mark);
         changes
+    }
+
+    /// Whether a variable has one value in all iterations of a loop that was begun at `mark`.
+    fn is_outer(&self, variable: VariableIndex, mark: VariableIndex) -> bool {
+        let kind = &self.terms.variables[variable as usize].kind;
+        variable < mark || !matches!(kind, VariableKind::Counter | VariableKind::Unknown)
+    }
+
+    /// Whether terms have one value in all iterations.
+    fn is_free(&self, terms: &[Term], mark: VariableIndex) -> bool {
+        self.terms.variables_in(terms).iter().all(|v| self.is_outer(*v, mark))
     }
 
     /// Numbers that follow from others that follow from nothing known may be anything.
@@ -333,7 +344,7 @@ impl<'a> Walk<'a> {
             let lost = changes.iter().find(|(_, change)| match change {
                 Change::Follows(after) => {
                     let variables = self.terms.variables_in(&[*after]);
-                    !variables.iter().all(|v| *v < mark || known.contains(v))
+                    !variables.iter().all(|v| self.is_outer(*v, mark) || known.contains(v))
                 }
                 _ => false,
             });
@@ -542,8 +553,7 @@ impl<'a> Walk<'a> {
         self.probing -= 1;
         self.now = now;
         let Some(condition) = walked? else { return Ok(None) };
-        let free = |v: &VariableIndex| *v < mark;
-        if !self.terms.variables_in(&[condition]).iter().all(free) {
+        if !self.is_free(&[condition], mark) {
             return Ok(None);
         }
         let previous = self.terms.shifted(counter, -1);
@@ -629,7 +639,7 @@ impl<'a> Walk<'a> {
             _ => None,
         };
         leaves.retain(|leaf| Some(*leaf) != own);
-        if leaves.iter().any(|leaf| *leaf >= found.mark) {
+        if leaves.iter().any(|leaf| !self.is_outer(*leaf, found.mark)) {
             return self.terms.unknown(range);
         }
         let arguments = leaves.iter().map(|leaf| self.terms.term(Node::Variable(*leaf))).collect();
@@ -650,7 +660,7 @@ impl<'a> Walk<'a> {
         if !exits && let Node::Negative(inner) = *self.terms.node(test)
             && let Some((factor, rest)) = self.terms.linear(inner, counter)
             && self.terms.range(factor).0 >= 1
-            && self.terms.variables_in(&[factor, rest]).iter().all(|v| *v < found.mark)
+            && self.is_free(&[factor, rest], found.mark)
         {
             // rest + factor * counter < 0
             let needed = self.terms.sub(factor, rest);

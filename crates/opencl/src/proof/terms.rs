@@ -188,6 +188,11 @@ impl Terms {
         self.ranges[term.0 as usize]
     }
 
+    /// The term of a node, if there is one.
+    pub fn known(&self, node: &Node) -> Option<Term> {
+        self.known.get(node).copied()
+    }
+
     /// The term of a node that is in normal form.
     pub fn term(&mut self, node: Node) -> Term {
         if let Some(term) = self.known.get(&node) {
@@ -234,6 +239,30 @@ impl Terms {
     pub fn function(&mut self, kind: FunctionKind, range: TermRange) -> u32 {
         self.functions.push(TermFunction { kind, range });
         self.functions.len() as u32 - 1
+    }
+
+    /// A term as text, for messages of developers.
+    pub fn text(&self, term: Term) -> String {
+        let parts: Vec<String> = self.parts(term).iter().map(|part| self.text(*part)).collect();
+        match self.node(term) {
+            Node::Int(value) => value.to_string(),
+            Node::Variable(v) => match &self.variables[*v as usize].kind {
+                VariableKind::Name(name) => name.clone(),
+                kind => format!("{kind:?}_{v}"),
+            },
+            Node::Sum(sum) => {
+                let one = |(product, factor): &(Product, i128)| {
+                    let parts: Vec<String> = product.iter().map(|part| self.text(*part)).collect();
+                    format!("{factor}*{}", parts.join("*"))
+                };
+                format!("({})", sum.iter().map(one).collect::<Vec<_>>().join(" + "))
+            }
+            node => {
+                let name = format!("{node:?}");
+                let name = name.split('(').next().unwrap_or_default().to_owned();
+                format!("{name}({})", parts.join(", "))
+            }
+        }
     }
 
     /// The parts of a term.
