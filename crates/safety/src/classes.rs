@@ -29,6 +29,14 @@ pub struct Classes<'p> {
 /// Configurations by the values of the macros that the text depends on.
 type Rows = HashMap<Vec<i64>, Vec<Bound>>;
 
+/// Values of some numbers, each with a configuration that has them.
+pub struct Cases {
+    /// The values, with the place of the configuration.
+    pub values: IndexMap<Vec<i64>, usize>,
+    rows: Arc<Rows>,
+    variant: Vec<i64>,
+}
+
 /// The numbers that a variant's names stand for, over the slots of the problem.
 pub type Numbers = IndexMap<String, Expr>;
 
@@ -116,10 +124,10 @@ impl<'p> Classes<'p> {
         &self,
         variant: &Variant,
         numbers: &[&Expr],
-    ) -> Result<IndexMap<Vec<i64>, Bound>, String> {
+    ) -> Result<Cases, String> {
         let rows = self.rows(numbers)?;
         let mut cases = IndexMap::new();
-        for bound in rows.get(&variant.values).into_iter().flatten() {
+        for (i, bound) in rows.get(&variant.values).into_iter().flatten().enumerate() {
             let mut key = Vec::with_capacity(numbers.len());
             for number in numbers {
                 key.push(number.eval(&bound.env).map_err(|error| {
@@ -127,9 +135,9 @@ impl<'p> Classes<'p> {
                     format!("{error} for {values}")
                 })?);
             }
-            cases.entry(key).or_insert_with(|| bound.clone());
+            cases.entry(key).or_insert(i);
         }
-        Ok(cases)
+        Ok(Cases { values: cases, rows, variant: variant.values.clone() })
     }
 
     fn rows(&self, numbers: &[&Expr]) -> Result<Arc<Rows>, String> {
@@ -169,8 +177,11 @@ impl<'p> Classes<'p> {
         Ok(rows)
     }
 
-    /// The values of parameters of a configuration.
-    pub fn configuration(&self, bound: &Bound) -> IndexMap<String, i64> {
+    /// The values of parameters of the configuration of a case.
+    pub fn configuration(&self, cases: &Cases, case: usize) -> IndexMap<String, i64> {
+        let row = cases.values.get_index(case).map(|(_, row)| *row);
+        let rows = cases.rows.get(&cases.variant);
+        let Some(bound) = row.and_then(|row| rows?.get(row)) else { return IndexMap::new() };
         let names = self.problem.parameters.iter().map(|p| p.name.clone());
         names.zip(bound.configuration.0.iter().copied()).collect()
     }

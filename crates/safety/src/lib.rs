@@ -152,12 +152,12 @@ fn one(work: &Work<'_>, classes: &Classes<'_>, manner: &Manner<'_>) -> Outcome {
         Ok(cases) => cases,
         Err(reason) => return undecided(reason),
     };
-    let cases = cases.into_iter().map(|(values, bound)| {
-        let configuration = classes.configuration(&bound);
-        (values, (bound, configuration))
-    });
-    let cases: IndexMap<_, _> = cases.collect();
-    prover.prove(&mut terms, &work.obligation, &kinds, &cases)
+    let (mut outcome, case) =
+        prover.prove(&mut terms, &work.obligation, &kinds, &cases.values);
+    if let Some(witness) = &mut outcome.witness {
+        witness.configuration = classes.configuration(&cases, case);
+    }
+    outcome
 }
 
 fn place(at: &SourcePlace) -> CodePlace {

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use tickbound_model::Bound;
 use tickbound_opencl::proof::events::ProofKernel;
 use tickbound_opencl::proof::terms::{FunctionKind, Node, Term, Terms, VariableKind};
 
@@ -68,15 +67,15 @@ impl Prover<'_> {
         named_kinds(terms, &terms.variables_in(&roots(obligation)))
     }
 
-    /// Proves an obligation for all cases: each the values of some names, and a configuration that
-    /// has them.
+    /// Proves an obligation for all cases: each the values of some names. A counterexample comes
+    /// with the place of its case.
     pub fn prove(
         &self,
         terms: &mut Terms,
         obligation: &Obligation,
         kinds: &[VariableKind],
-        cases: &IndexMap<Vec<i64>, (Bound, IndexMap<String, i64>)>,
-    ) -> Outcome {
+        cases: &IndexMap<Vec<i64>, usize>,
+    ) -> (Outcome, usize) {
         let mut outcome = Outcome {
             judgement: Judgement::Proved,
             reason: None,
@@ -85,11 +84,11 @@ impl Prover<'_> {
             questions: 0,
         };
         let (mut known, mut limits) = (HashSet::new(), Limits::new());
-        for (values, (_, configuration)) in cases {
+        for (place, values) in cases.keys().enumerate() {
             if self.stop.load(Ordering::Relaxed) {
                 outcome.judgement = outcome.judgement.max(Judgement::Undecided);
                 outcome.reason.get_or_insert_with(|| "it was stopped".to_owned());
-                return outcome;
+                return (outcome, 0);
             }
             let put_in = put_in(terms, obligation, kinds, values, &mut limits);
             let case = Case {
@@ -108,7 +107,6 @@ impl Prover<'_> {
                     outcome.reason.get_or_insert(reason);
                 }
                 Found::Refuted(mut witness) => {
-                    witness.configuration.clone_from(configuration);
                     let named = kinds.iter().zip(values).filter_map(|(kind, value)| match kind {
                         VariableKind::Name(name) => Some((name.replace('$', ""), *value)),
                         _ => None,
@@ -118,11 +116,11 @@ impl Prover<'_> {
                     witness.numbers = own.into_iter().chain(witness.numbers).collect();
                     outcome.judgement = Judgement::Refuted;
                     outcome.witness = Some(*witness);
-                    return outcome;
+                    return (outcome, place);
                 }
             }
         }
-        outcome
+        (outcome, 0)
     }
 
     /// Takes iterations apart where a number follows from one to the next.

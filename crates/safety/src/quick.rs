@@ -163,7 +163,22 @@ impl<'t> Known<'t> {
             let limit = self.limits[i].clone();
             for (product, factor) in &limit {
                 let Some(own) = sum.get(product).filter(|_| !product.is_empty()) else { continue };
-                if own.signum() != factor.signum() || own % factor != 0 {
+                if own.signum() != factor.signum() {
+                    continue;
+                }
+                if own % factor != 0 {
+                    let scale = factor.abs() / gcd(*own, *factor);
+                    let scaled: Option<Sum> = sum
+                        .iter()
+                        .map(|(p, c)| Some((p.clone(), c.checked_mul(scale)?)))
+                        .collect();
+                    if let (Some(scaled), Some(enough)) = (scaled, enough.checked_mul(scale)) {
+                        let bound = self.upper(&scaled, enough, depth - 1);
+                        best = best.min(bound.div_euclid(scale));
+                    }
+                    if best <= enough {
+                        return best;
+                    }
                     continue;
                 }
                 let times = own / factor;
@@ -222,15 +237,17 @@ impl<'t> Known<'t> {
             .filter(|v| other.get(v).is_some_and(|second| self.fixed.contains(second)))
             .collect();
         equal.extend(self.same_number(&alike, other));
-        let mut seen = BTreeSet::new();
+        let (mut seen, mut inner) = (BTreeSet::new(), BTreeSet::new());
         while let Some((term, bytes)) = work.pop() {
             if !seen.insert(term) {
                 continue;
             }
             self.learn_parts(&[term]);
             let Some(digits) = self.digits(term, other, &equal) else { continue };
-            let Some(named) = self.named(digits, bytes) else { continue };
-            for digit in named {
+            // Parts of a digit are digits by themselves.
+            let ways = [!inner.contains(&term), false];
+            let named = ways.into_iter().find_map(|way| self.named(digits.clone(), bytes, way));
+            for digit in named.into_iter().flatten() {
                 match digit.as_slice() {
                     [(variable, _)] => {
                         equal.insert(*variable);
@@ -240,6 +257,7 @@ impl<'t> Known<'t> {
                         for (variable, factor) in parts {
                             sum = self.terms.plus(sum, *factor, *variable);
                         }
+                        inner.insert(sum);
                         work.push((sum, 1));
                     }
                 }
@@ -250,6 +268,7 @@ impl<'t> Known<'t> {
                     && let rest = self.terms.remainder(a, b)
                     && (equal.contains(&rest) || self.terms.constant(rest).is_some())
                 {
+                    inner.insert(a);
                     work.push((a, 1));
                 }
             }
@@ -315,13 +334,22 @@ impl<'t> Known<'t> {
         Some(digits)
     }
 
-    /// The digits that a sum names: each a variable, or variables that are bounded together.
+    /// The digits that a sum names: each a variable, or variables that are bounded together, the
+    /// latter first if `together`.
     fn named(
         &mut self,
         mut digits: Vec<(Term, i128)>,
         bytes: i128,
+        together: bool,
     ) -> Option<Vec<Vec<(Term, i128)>>> {
         let (mut reach, mut named) = (bytes - 1, Vec::new());
+        // What has one value is no digit.
+        let extents: Vec<i128> =
+            digits.iter().map(|(variable, _)| self.extent(&[(*variable, 1)])).collect();
+        let single = digits.iter().zip(&extents).filter(|(_, extent)| **extent == 0);
+        named.extend(single.map(|((variable, _), _)| vec![(*variable, 1)]));
+        let mut extents = extents.into_iter();
+        digits.retain(|_| extents.next() != Some(0));
         while !digits.is_empty() {
             digits.sort_by_key(|(variable, factor)| (factor.abs(), *variable));
             let least = digits[0].1.abs();
@@ -334,14 +362,15 @@ impl<'t> Known<'t> {
                 extent < MOST / least.max(1)
                     && next.is_none_or(|next| next > reach + least * extent)
             };
-            if fits(alone) {
+            let group = if together { self.group(&digits) } else { None };
+            if group.is_none() && fits(alone) {
                 reach += least * alone;
                 named.push(vec![(digits[0].0, 1)]);
                 digits.remove(0);
                 continue;
             }
             // Some that a condition bounds together.
-            let (group, extent) = self.group(&digits)?;
+            let (group, extent) = group.or_else(|| self.group(&digits))?;
             let kept = |(variable, _): &(Term, i128)| group.iter().all(|(v, _)| v != variable);
             digits.retain(kept);
             if digits.iter().any(|(_, factor)| factor.abs() <= reach + least * extent) {

@@ -43,6 +43,8 @@ impl<'t> Question<'t> {
         params.set_bool("ctrl_c", false);
         params.set_u32("timeout", u32::try_from(time.as_millis()).unwrap_or(u32::MAX));
         solver.set_params(&params);
+        // Without a scope Z3 tries tactics first, which start threads for each question.
+        solver.push();
         let mut question =
             Question { terms, solver, numbers: HashMap::new(), leaves: Vec::new(), asked: 0 };
         for condition in conditions {
