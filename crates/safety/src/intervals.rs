@@ -129,7 +129,7 @@ fn reached(event: &ProofEvent, access: &ProofAccess, around: &Around) -> Reached
 fn orders(events: &[ProofEvent], space: AddressSpace) -> bool {
     events.iter().any(|event| match &event.kind {
         ProofEventKind::Barrier(fences) => fenced(*fences, space),
-        ProofEventKind::Wait => true,
+        ProofEventKind::Wait(_) => true,
         ProofEventKind::Repeat(l) => orders(&l.body, space),
         _ => false,
     })
@@ -176,7 +176,7 @@ impl<'k> Intervals<'k> {
                     self.next += 1;
                     open.push(new.clone());
                     for old in open.iter().filter(|_| self.pairing) {
-                        if conflict(&old.access, access) && !(old == &new && access.copy) {
+                        if conflict(&old.access, access) && !(old == &new && access.copy.is_some()) {
                             let (first, second) = (old.clone(), new.clone());
                             let shared = self.shared.clone();
                             self.pairs.push(Pair { first, second, shared });
@@ -184,9 +184,9 @@ impl<'k> Intervals<'k> {
                     }
                 }
                 ProofEventKind::Barrier(fences) if fenced(*fences, self.space) => {
-                    self.close(event, &mut open, false);
+                    self.close(event, &mut open);
                 }
-                ProofEventKind::Wait => self.close(event, &mut open, true),
+                ProofEventKind::Wait(events) => self.finish(event, events, &mut open),
                 ProofEventKind::Repeat(l) if orders(&l.body, self.space) => {
                     let inner = inside(&mut self.terms, event, l, around);
                     open = self.repeat(event, l, &inner, open);
@@ -211,10 +211,10 @@ impl<'k> Intervals<'k> {
     }
 
     /// What a barrier orders is open no more, where the barrier is reached.
-    fn close(&mut self, event: &ProofEvent, open: &mut Vec<Reached>, copies: bool) {
+    fn close(&mut self, event: &ProofEvent, open: &mut Vec<Reached>) {
         let further = self.further(event);
         if further.is_empty() {
-            open.retain(|old| old.access.copy != copies);
+            open.retain(|old| old.access.copy.is_some());
             return;
         }
         let mut reached = self.terms.int(1);
@@ -222,9 +222,26 @@ impl<'k> Intervals<'k> {
             reached = self.terms.and(reached, condition);
         }
         let passed = self.terms.not(reached);
-        for old in open.iter_mut().filter(|old| old.access.copy == copies) {
+        for old in open.iter_mut().filter(|old| old.access.copy.is_none()) {
             old.open.push(passed);
         }
+    }
+
+    /// Copies whose event is waited for are open no more.
+    fn finish(&mut self, event: &ProofEvent, events: &[Term], open: &mut Vec<Reached>) {
+        let mut reached = self.terms.int(1);
+        for condition in self.further(event) {
+            reached = self.terms.and(reached, condition);
+        }
+        for old in open.iter_mut() {
+            let Some(own) = old.access.copy else { continue };
+            for waited in events {
+                let same = self.terms.equal(own, *waited);
+                let done = self.terms.and(reached, same);
+                old.open.push(self.terms.not(done));
+            }
+        }
+        open.retain(|old| !old.open.iter().any(|c| self.terms.constant(*c) == Some(0)));
     }
 
     /// A loop with barriers: what is open at the end of an iteration meets the next one.
@@ -322,6 +339,7 @@ impl<'k> Intervals<'k> {
         let access = ProofAccess {
             offset: all(&mut self.terms, &[old.access.offset])[0],
             value: old.access.value.map(|value| all(&mut self.terms, &[value])[0]),
+            copy: old.access.copy.map(|event| all(&mut self.terms, &[event])[0]),
             ..old.access.clone()
         };
         let loops = old.loops.iter().map(|l| Begun {
@@ -334,7 +352,7 @@ impl<'k> Intervals<'k> {
 
 fn has_copies(events: &[ProofEvent]) -> bool {
     events.iter().any(|event| match &event.kind {
-        ProofEventKind::Access(access) => access.copy,
+        ProofEventKind::Access(access) => access.copy.is_some(),
         ProofEventKind::Repeat(l) => has_copies(&l.body),
         _ => false,
     })

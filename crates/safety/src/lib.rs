@@ -97,7 +97,14 @@ pub fn verify(
         judged.add(work, outcome);
     }
     let unread = read.iter().flat_map(|read| &read.kernel.unread);
-    Ok(judged.safety(unread, manner.stop.load(Ordering::Relaxed)))
+    let mut safety = judged.safety(unread, manner.stop.load(Ordering::Relaxed));
+    for (at, what) in read.iter().flat_map(|read| &read.kernel.assumed) {
+        let assumed = format!("{}:{}: {what}", at.file, at.line);
+        if !safety.assumed.contains(&assumed) {
+            safety.assumed.push(assumed);
+        }
+    }
+    Ok(safety)
 }
 
 /// A reading with its obligations.

@@ -197,7 +197,7 @@ fn race(terms: &mut Terms, pool: &mut Pool, pair: &Pair, groups: bool) -> Obliga
         differ = terms.or(differ, other);
     }
     // A copy runs beside all items.
-    let copies = [&a, &b].iter().any(|side| side.access.copy);
+    let copies = [&a, &b].iter().any(|side| side.access.copy.is_some());
     if copies && !groups {
         differ = terms.int(1);
     }

@@ -33,13 +33,9 @@ impl<'a> Walk<'a> {
         }
         match name {
             "barrier" | "work_group_barrier" => self.barrier(arguments, e)?,
-            "wait_group_events" => {
-                self.all(arguments)?;
-                self.emit(ProofEventKind::Barrier(Fences { local: false, global: false }), &e.at);
-                self.emit(ProofEventKind::Wait, &e.at);
-            }
+            "wait_group_events" => self.wait(arguments, e)?,
             "async_work_group_copy" | "async_work_group_strided_copy" => {
-                self.copy(name.contains("strided"), arguments, e)?;
+                return self.copy(name.contains("strided"), arguments, e).map(Some);
             }
             "mem_fence" | "read_mem_fence" | "write_mem_fence" | "atomic_work_item_fence"
             | "prefetch" | "printf" | "__builtin_assume" | "sub_group_barrier" => {
@@ -96,12 +92,13 @@ impl<'a> Walk<'a> {
 
     /// An asynchronous copy, which the group does as a whole. All its items have to call it with
     /// the same arguments.
-    fn copy(&mut self, strided: bool, arguments: &'a [CExpr], e: &'a CExpr) -> Read<()> {
-        let [to, from, count, rest @ ..] = arguments else { return Ok(()) };
+    fn copy(&mut self, strided: bool, arguments: &'a [CExpr], e: &'a CExpr) -> Read<Worth> {
+        let [to, from, count, rest @ ..] = arguments else { return Ok(Worth::Other) };
         let (target, source) = (self.value(to)?, self.value(from)?);
         let count = self.whole(count)?;
         let rest: Vec<Worth> = rest.iter().map(|a| self.value(a)).collect::<Read<_>>()?;
         let element = to.ty.element().cloned().unwrap_or(Type::Void);
+        let event = self.event(rest.last());
         let is_local = |w: &Self, value: &Worth| match value {
             Worth::Pointer(all) => all.iter().any(|p| match p.target {
                 PointeeTarget::Array(a) => {
@@ -126,7 +123,7 @@ impl<'a> Walk<'a> {
             let distance = self.terms.mul(distance, size);
             let ProofPlace::Memory(all) = self.pointed(value, distance) else { continue };
             self.under(below, |w| {
-                w.copied(mode, &all, &element, &e.at);
+                w.copied((mode, event), &all, &element, &e.at);
                 Ok(())
             })?;
             // What differs between items would be copied from or to different places.
@@ -137,12 +134,60 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        self.emit(ProofEventKind::Agree(count), &e.at);
-        self.emit(ProofEventKind::Agree(stride), &e.at);
+        for number in [count, stride, event] {
+            self.emit(ProofEventKind::Agree(number), &e.at);
+        }
+        Ok(Worth::Int(event))
+    }
+
+    /// The event of a copy: that which it is given, or one that no other copy has.
+    fn event(&mut self, given: Option<&Worth>) -> Term {
+        self.copies += 1;
+        let mut own = self.terms.int(self.copies);
+        for (i, counter) in self.counters.clone().into_iter().enumerate() {
+            let scale = self.terms.int(1 << (20 * (i.min(3) + 1)));
+            let part = self.terms.mul(counter, scale);
+            own = self.terms.add(own, part);
+        }
+        match given {
+            Some(Worth::Int(given)) => {
+                let some = self.terms.truth(*given);
+                self.terms.choice(some, *given, own)
+            }
+            _ => self.terms.unknown((0, MOST)),
+        }
+    }
+
+    /// Waits for events in a private variable or array.
+    fn wait(&mut self, arguments: &'a [CExpr], e: &'a CExpr) -> Read<()> {
+        self.emit(ProofEventKind::Barrier(Fences { local: false, global: false }), &e.at);
+        let [count, list] = arguments else { return Ok(()) };
+        let (count, value) = (self.whole(count)?, self.value(list)?);
+        let count = self.terms.constant(count).filter(|count| (0..=64).contains(count));
+        let (Some(count), Some(ty)) = (count, list.ty.element()) else {
+            self.note(&e.at, "which events are waited for is not read");
+            return Ok(());
+        };
+        let mut events = Vec::new();
+        for i in 0..count {
+            let distance = self.terms.int(8 * i);
+            let place = self.pointed(&value, distance);
+            if let Worth::Int(event) = self.load(&place, ty, &e.at) {
+                self.emit(ProofEventKind::Agree(event), &e.at);
+                events.push(event);
+            }
+        }
+        self.emit(ProofEventKind::Wait(events), &e.at);
         Ok(())
     }
 
-    fn copied(&mut self, mode: AccessMode, all: &[Pointee], ty: &Type, at: &SourcePlace) {
+    fn copied(
+        &mut self,
+        (mode, event): (AccessMode, Term),
+        all: &[Pointee],
+        ty: &Type,
+        at: &SourcePlace,
+    ) {
         let bytes = self.bytes(ty);
         let bytes = self.terms.constant(bytes).and_then(|b| u32::try_from(b).ok());
         for pointee in all {
@@ -153,8 +198,8 @@ impl<'a> Walk<'a> {
             if mode == AccessMode::Store {
                 self.stored.insert(array);
             }
-            let offset = pointee.offset;
-            let access = ProofAccess { array, mode, offset, bytes, value: None, copy: true };
+            let offset = self.terms.wrap(64, true, pointee.offset);
+            let access = ProofAccess { array, mode, offset, bytes, value: None, copy: Some(event) };
             let _ = self.under(pointee.when, |w| {
                 w.emit(ProofEventKind::Access(access), at);
                 Ok(())

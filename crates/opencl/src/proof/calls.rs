@@ -1,9 +1,10 @@
 //! Calls: functions of the file are walked where they are called.
 
+use super::memory::is_aggregate;
 use super::terms::{Term, VariableKind};
 use super::value::Worth;
 use super::walk::Walk;
-use crate::ast::{CExpr, CFunction, CVariable, SourcePlace};
+use crate::ast::{CExpr, CFunction, CVariable, SourcePlace, Type};
 use crate::error::Read;
 use crate::preprocess::DECLARED;
 use crate::read::declared;
@@ -20,15 +21,27 @@ impl<'a> Walk<'a> {
         // Copies have a body that the other reader counts.
         let own = unit.functions.get(name).filter(|f| &*f.at.file != DECLARED);
         if own.is_none()
-            && let Some(value) = self.builtin(name, arguments, e)?
+            // That of an overloaded function has its types behind it.
+            && let Some(value) = self.builtin(plain_name(name), arguments, e)?
         {
             return Ok(value);
         }
         let Some(function) = own else {
+            let mut pointers = false;
             for argument in arguments {
-                self.value(argument)?;
+                pointers |= matches!(self.value(argument)?, Worth::Pointer(_));
+                pointers |= is_aggregate(&argument.ty) && !matches!(argument.ty, Type::Vector(..));
             }
-            self.note(&e.at, format!("the function {name} has no body"));
+            let name = plain_name(name);
+            if pointers {
+                self.note(&e.at, format!("the function {name} has no body"));
+            } else if self.probing == 0 {
+                let what = format!("{name}, which has no body, has no barrier and changes nothing");
+                let assumed = (e.at.clone(), what);
+                if !self.assumed.contains(&assumed) {
+                    self.assumed.push(assumed);
+                }
+            }
             return Ok(self.unknown(&e.ty));
         };
         if self.calls.contains(&function.name.as_str()) || self.calls.len() >= MAX_DEPTH {
@@ -159,4 +172,8 @@ impl<'a> Walk<'a> {
         let (groups, size) = (self.groups(d), self.local_size(d));
         self.terms.mul(groups, size)
     }
+}
+
+fn plain_name(name: &str) -> &str {
+    name.split('(').next().unwrap_or(name)
 }

@@ -16,6 +16,8 @@ pub struct ProofKernel {
     pub events: Vec<ProofEvent>,
     /// What was not read and may change memory or values: nothing is proved beside it.
     pub unread: Vec<(SourcePlace, String)>,
+    /// What is taken for granted.
+    pub assumed: Vec<(SourcePlace, String)>,
 }
 
 /// An array, a variable in memory, or what a pointer parameter points to.
@@ -60,8 +62,8 @@ pub enum ProofEventKind {
     Repeat(ProofLoop),
     /// A division: by what.
     Divide(Term),
-    /// The end of asynchronous copies that have begun.
-    Wait,
+    /// The end of the asynchronous copies with these events.
+    Wait(Vec<Term>),
 }
 
 /// Which memory a barrier orders; an asynchronous copy is ordered by none.
@@ -86,8 +88,8 @@ pub struct ProofAccess {
     pub bytes: u32,
     /// The number that a store puts in, if it is one.
     pub value: Option<Term>,
-    /// The group does it as a whole, until it waits.
-    pub copy: bool,
+    /// The group does it as a whole, until it waits for this event.
+    pub copy: Option<Term>,
 }
 
 /// How memory is accessed.

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::events::ProofEventKind;
-use super::memory::is_aggregate;
+use super::memory::{is_aggregate, whole_type};
 use super::terms::{BitOp, MOST, Term, type_range};
-use super::value::{PointeeTarget, Worth, chosen};
+use super::value::{Pointee, PointeeTarget, Worth, chosen};
 use super::walk::Walk;
 use crate::ast::{CBinaryOp, CExpr, ExprKind, SourcePlace, Type, UnaryOp, scalar_bytes};
 use crate::error::Read;
@@ -57,9 +57,9 @@ impl<'a> Walk<'a> {
 
     /// A value of one type as one of another.
     pub fn converted(&mut self, value: Worth, from: &Type, to: &Type) -> Worth {
-        match (value, Integer::of(to), to) {
-            (Worth::Int(term), Some(to), _) if Integer::of(from).is_some() => {
-                let from = Integer::of(from).unwrap_or(to);
+        match (value, whole_type(to), to) {
+            (Worth::Int(term), Some(to), _) if whole_type(from).is_some() => {
+                let from = whole_type(from).unwrap_or(to);
                 Worth::Int(self.brought(term, from, to))
             }
             (value @ Worth::Pointer(_), _, Type::Pointer(..)) => value,
@@ -346,32 +346,53 @@ impl<'a> Walk<'a> {
 
     /// Comparisons and differences of pointers.
     fn pointers(&mut self, op: CBinaryOp, x: &Worth, y: &Worth, a: &Type, ty: &Type) -> Worth {
-        let one = |w: &mut Self, value: &Worth| match value {
-            Worth::Pointer(all) if all.len() == 1 => Some((all[0].target, all[0].offset)),
+        let all = |w: &mut Self, value: &Worth| match value {
+            Worth::Pointer(all) => Some(all.clone()),
             Worth::Int(term) if w.terms.constant(*term) == Some(0) => {
-                Some((PointeeTarget::Null, *term))
+                match w.pointer(PointeeTarget::Null) {
+                    Worth::Pointer(all) => Some(all),
+                    _ => None,
+                }
             }
             _ => None,
         };
-        let (Some((s, p)), Some((t, q))) = (one(self, x), one(self, y)) else {
-            return self.unknown(ty);
-        };
-        let same = s == t && s != PointeeTarget::Unread;
-        match op {
-            CBinaryOp::Sub if same => {
-                let element = a.element().cloned().unwrap_or(Type::Void);
-                let (size, distance) = (self.bytes(&element), self.terms.sub(p, q));
-                Worth::Int(self.terms.quotient(distance, size))
-            }
-            _ if same && op.is_truth() => Worth::Int(self.numbers(op, (p, LONG), (q, LONG))),
-            CBinaryOp::Eq | CBinaryOp::Ne
-                if s != t && (s == PointeeTarget::Null || t == PointeeTarget::Null)
-                    && ![s, t].contains(&PointeeTarget::Unread) =>
-            {
-                Worth::Int(self.terms.int(i128::from(op == CBinaryOp::Ne)))
-            }
-            _ => self.unknown(ty),
+        let (Some(xs), Some(ys)) = (all(self, x), all(self, y)) else { return self.unknown(ty) };
+        if let ([p], [q], CBinaryOp::Sub) = (xs.as_slice(), ys.as_slice(), op)
+            && p.target == q.target
+            && p.target != PointeeTarget::Unread
+        {
+            let element = a.element().cloned().unwrap_or(Type::Void);
+            let (size, distance) = (self.bytes(&element), self.terms.sub(p.offset, q.offset));
+            return Worth::Int(self.terms.quotient(distance, size));
         }
+        if !op.is_truth() {
+            return self.unknown(ty);
+        }
+        // One of the pairs is what is compared.
+        let mut holds = self.terms.int(0);
+        for p in xs.iter() {
+            for q in ys.iter() {
+                let both = self.terms.and(p.when, q.when);
+                let one = self.compared(op, p, q);
+                let one = self.terms.and(both, one);
+                holds = self.terms.or(holds, one);
+            }
+        }
+        Worth::Int(holds)
+    }
+
+    /// A comparison of two places; null lies before all others.
+    fn compared(&mut self, op: CBinaryOp, p: &Pointee, q: &Pointee) -> Term {
+        let null = [p, q].map(|place| place.target == PointeeTarget::Null);
+        let known = [p, q].iter().all(|place| place.target != PointeeTarget::Unread);
+        if p.target == q.target && known {
+            return self.numbers(op, (p.offset, LONG), (q.offset, LONG));
+        }
+        if known && (null[0] || null[1]) {
+            let [a, b] = null.map(|null| self.terms.int(i128::from(!null)));
+            return self.numbers(op, (a, LONG), (b, LONG));
+        }
+        self.terms.unknown((0, 1))
     }
 
     /// An operation on two whole numbers of their types, as C does it.

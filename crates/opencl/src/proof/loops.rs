@@ -527,7 +527,9 @@ impl<'a> Walk<'a> {
         );
         let before = self.begun(l, counter)?;
         self.facts_of(found, counter);
+        self.counters.push(counter);
         let walked = self.iterate(l, before);
+        self.counters.pop();
         let body = std::mem::replace(&mut self.events, outer.2);
         (self.path, self.given) = (outer.0, outer.1);
         let iteration = walked?;

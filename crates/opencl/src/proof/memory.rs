@@ -228,7 +228,12 @@ impl<'a> Walk<'a> {
         let key = (array, integer.bits, integer.signed);
         let known = self.contents.get(&key).copied();
         let function = known.unwrap_or_else(|| {
-            self.terms.function(FunctionKind::Content(array as u32), range)
+            // What the file itself fills is not any number.
+            let kind = match self.arrays[array].parameter {
+                Some(_) => FunctionKind::Content(array as u32),
+                None => FunctionKind::Some,
+            };
+            self.terms.function(kind, range)
         });
         self.contents.insert(key, function);
         Worth::Int(self.terms.term(Node::Apply(function, vec![offset])))
@@ -239,7 +244,7 @@ impl<'a> Walk<'a> {
         let same = self.variables.get(&id).is_some_and(|v| v.ty == *ty);
         match self.now.values.get(&id) {
             Some(value) if same && offset == 0 => value.clone(),
-            Some(Worth::Parts(parts)) => match (parts.get(&offset), Integer::of(ty)) {
+            Some(Worth::Parts(parts)) => match (parts.get(&offset), whole_type(ty)) {
                 (Some((known, term)), Some(integer)) if *known == integer => Worth::Int(*term),
                 _ => self.unknown(ty),
             },
@@ -307,7 +312,7 @@ impl<'a> Walk<'a> {
             let size = self.bytes(ty);
             let end = self.terms.constant(size).map_or(i64::MAX, |size| offset + size as i64);
             parts.retain(|from, (ty, _)| from + ty.bytes() <= offset || end <= *from);
-            if let (Worth::Int(term), Some(integer)) = (value, Integer::of(ty)) {
+            if let (Worth::Int(term), Some(integer)) = (value, whole_type(ty)) {
                 parts.insert(offset, (integer, *term));
             }
             Worth::Parts(Rc::new(parts))
@@ -375,7 +380,9 @@ impl<'a> Walk<'a> {
             Worth::Int(term) => Some(*term),
             _ => None,
         });
-        let (offset, copy) = (pointee.offset, false);
+        // Addresses have 64 bits.
+        let offset = self.terms.wrap(64, true, pointee.offset);
+        let copy = None;
         let access = ProofAccess { array, mode, offset, bytes, value, copy };
         let _ = self.under(pointee.when, |w| {
             w.emit(ProofEventKind::Access(access), at);
@@ -425,6 +432,7 @@ impl<'a> Walk<'a> {
     /// The size of a type in bytes.
     pub fn bytes(&mut self, ty: &'_ Type) -> Term {
         match ty {
+            Type::Other(name) if name == "event_t" => self.terms.int(8),
             Type::Void | Type::Other(_) => self.terms.int(1),
             Type::Scalar(scalar) => self.terms.int(scalar_bytes(*scalar).into()),
             Type::Vector(scalar, width) => self.terms.int(vector_bytes(*scalar, *width).into()),
@@ -464,6 +472,14 @@ fn vector_scalar(ty: &Type) -> ScalarType {
 
 fn lane_bytes(ty: &Type) -> i128 {
     scalar_bytes(vector_scalar(ty)).into()
+}
+
+/// The integer type of a number; an event is one, too.
+pub(super) fn whole_type(ty: &Type) -> Option<Integer> {
+    match ty {
+        Type::Other(name) if name == "event_t" => Some(Integer { bits: 64, signed: false }),
+        ty => Integer::of(ty),
+    }
 }
 
 /// Whether a variable has parts.

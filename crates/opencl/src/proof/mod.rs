@@ -62,6 +62,6 @@ fn walked(
     walk.ever_stored = stored;
     walk.bind(entry)?;
     walk.function(entry)?;
-    let Walk { terms, arrays, events, unread, stored, .. } = walk;
-    Ok((ProofKernel { terms, arrays, events, unread }, stored))
+    let Walk { terms, arrays, events, unread, assumed, stored, .. } = walk;
+    Ok((ProofKernel { terms, arrays, events, unread, assumed }, stored))
 }

@@ -7,6 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::events::{ProofArray, ProofEvent, ProofEventKind};
+use super::memory::whole_type;
 use super::terms::{MOST, Term, Terms, type_range};
 use super::value::{Now, Pointee, PointeeTarget, Worth, Written, merged};
 use crate::ast::{
@@ -47,7 +48,12 @@ pub(super) struct Walk<'a> {
     /// The functions of the contents of arrays.
     pub contents: HashMap<(usize, u32, bool), u32>,
     pub unread: Vec<(SourcePlace, String)>,
+    pub assumed: Vec<(SourcePlace, String)>,
     pub calls: Vec<&'a str>,
+    /// The counters of the loops around.
+    pub counters: Vec<Term>,
+    /// How many asynchronous copies there are.
+    pub copies: i128,
     pub work: u64,
 }
 
@@ -78,7 +84,10 @@ impl<'a> Walk<'a> {
             ever_stored: None,
             contents: HashMap::new(),
             unread: Vec::new(),
+            assumed: Vec::new(),
             calls: Vec::new(),
+            counters: Vec::new(),
+            copies: 0,
             work: 0,
         }
     }
@@ -336,7 +345,7 @@ impl<'a> Walk<'a> {
 
     /// A value of which nothing is known but its type.
     pub fn unknown(&mut self, ty: &Type) -> Worth {
-        match (Integer::of(ty), ty) {
+        match (whole_type(ty), ty) {
             (Some(integer), _) => {
                 Worth::Int(self.terms.unknown(type_range(integer.bits, integer.signed)))
             }
