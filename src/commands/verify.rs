@@ -109,7 +109,11 @@ fn add_judged(text: &mut String, judged: &Judged) {
     let places: Vec<String> = places.collect();
     let array = judged.array.as_ref().map(|array| format!(" on {array}")).unwrap_or_default();
     let (name, fault) = (judged.judgement.name(), judged.claim.fault());
-    let fault = if judged.judgement == Judgement::Proved { format!("no {fault}") } else { fault.to_owned() };
+    let fault = if judged.judgement == Judgement::Proved {
+        format!("no {fault}")
+    } else {
+        fault.to_owned()
+    };
     let _ = writeln!(text, "{name}: {}: {fault}{array}", places.join(" and "));
     if let Some(reason) = &judged.reason {
         let _ = writeln!(text, "  {reason}");

@@ -136,6 +136,8 @@ impl Safety {
 
     /// Whether everything is proved.
     pub fn is_proved(&self) -> bool {
-        !self.stopped && self.unread.is_empty() && self.count(Judgement::Proved) == self.judged.len()
+        !self.stopped
+            && self.unread.is_empty()
+            && self.count(Judgement::Proved) == self.judged.len()
     }
 }

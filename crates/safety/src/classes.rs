@@ -120,11 +120,7 @@ impl<'p> Classes<'p> {
     ///
     /// # Errors
     /// What has no value, or too many combinations.
-    pub fn cases(
-        &self,
-        variant: &Variant,
-        numbers: &[&Expr],
-    ) -> Result<Cases, String> {
+    pub fn cases(&self, variant: &Variant, numbers: &[&Expr]) -> Result<Cases, String> {
         let rows = self.rows(numbers)?;
         let mut cases = IndexMap::new();
         for (i, bound) in rows.get(&variant.values).into_iter().flatten().enumerate() {

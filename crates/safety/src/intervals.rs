@@ -176,7 +176,8 @@ impl<'k> Intervals<'k> {
                     self.next += 1;
                     open.push(new.clone());
                     for old in open.iter().filter(|_| self.pairing) {
-                        if conflict(&old.access, access) && !(old == &new && access.copy.is_some()) {
+                        if conflict(&old.access, access) && !(old == &new && access.copy.is_some())
+                        {
                             let (first, second) = (old.clone(), new.clone());
                             let shared = self.shared.clone();
                             self.pairs.push(Pair { first, second, shared });

@@ -72,8 +72,14 @@ pub fn verify(
     manner: &Manner<'_>,
 ) -> Result<Safety, String> {
     let Some(source) = &problem.source else { return Ok(Safety::default()) };
+    if problem.grid.is_empty() {
+        return Err(
+            "the problem has no launch in dimensions; use the profile opencl or resources".into()
+        );
+    }
     let classes = Classes::new(problem, source, configurations, &extracted.structural)?;
-    let read: Vec<Read<'_>> = extracted.variants.par_iter().filter_map(|v| Read::new(v, &classes)).collect();
+    let read: Vec<Read<'_>> =
+        extracted.variants.par_iter().filter_map(|v| Read::new(v, &classes)).collect();
     let mut work = Vec::new();
     let mut judged = Found::default();
     for read in &read {
@@ -159,8 +165,7 @@ fn one(work: &Work<'_>, classes: &Classes<'_>, manner: &Manner<'_>) -> Outcome {
         Ok(cases) => cases,
         Err(reason) => return undecided(reason),
     };
-    let (mut outcome, case) =
-        prover.prove(&mut terms, &work.obligation, &kinds, &cases.values);
+    let (mut outcome, case) = prover.prove(&mut terms, &work.obligation, &kinds, &cases.values);
     if let Some(witness) = &mut outcome.witness {
         witness.configuration = classes.configuration(&cases, case);
     }
@@ -199,7 +204,8 @@ impl Found {
         let mut seen = BTreeSet::new();
         for reached in intervals::accesses(&mut terms, &read.kernel.events) {
             let array = &read.kernel.arrays[reached.access.array];
-            let unknown = array.parameter.is_some_and(|i| !read.numbers.contains_key(&length_name(i)));
+            let unknown =
+                array.parameter.is_some_and(|i| !read.numbers.contains_key(&length_name(i)));
             if unknown && array.element != 0 && seen.insert(reached.access.array) {
                 let judged =
                     self.entry(Claim::Bounds, vec![place(&reached.at)], Some(array.name.clone()));
@@ -244,9 +250,9 @@ impl Found {
                 one.reason = Some(first.clone());
             }
         }
-        let lost = judged.iter().find(|one| {
-            one.claim == Claim::Divergence && one.judgement != Judgement::Proved
-        });
+        let lost = judged
+            .iter()
+            .find(|one| one.claim == Claim::Divergence && one.judgement != Judgement::Proved);
         if let Some(line) = lost.and_then(|one| one.at.first()).map(|at| at.line) {
             for one in judged.iter_mut().filter(|one| one.claim == Claim::Race) {
                 if one.judgement == Judgement::Proved {

@@ -6,9 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use tickbound_opencl::ast::{AddressSpace, SourcePlace};
-use tickbound_opencl::proof::events::{
-    ProofAccess, ProofEvent, ProofEventKind, ProofKernel,
-};
+use tickbound_opencl::proof::events::{ProofAccess, ProofEvent, ProofEventKind, ProofKernel};
 use tickbound_opencl::proof::terms::{MOST, Node, Term, Terms, VariableKind};
 
 use crate::answer::Claim;
@@ -47,10 +45,7 @@ struct Pool([HashMap<Term, Term>; 2]);
 
 /// All obligations of a kernel, and the terms that they are over. `length` gives the bytes of an
 /// array.
-pub fn obligations(
-    kernel: &ProofKernel,
-    lengths: &[Option<Term>],
-) -> (Terms, Vec<Obligation>) {
+pub fn obligations(kernel: &ProofKernel, lengths: &[Option<Term>]) -> (Terms, Vec<Obligation>) {
     let mut terms = kernel.terms.clone().restored();
     let all = accesses(&mut terms, &kernel.events);
     let (mut found, mut pool) = (Vec::new(), Pool::default());

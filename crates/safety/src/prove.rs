@@ -107,13 +107,8 @@ impl Prover<'_> {
                     outcome.reason.get_or_insert(reason);
                 }
                 Found::Refuted(mut witness) => {
-                    let named = kinds.iter().zip(values).filter_map(|(kind, value)| match kind {
-                        VariableKind::Name(name) => Some((name.replace('$', ""), *value)),
-                        _ => None,
-                    });
-                    let own: IndexMap<String, i64> =
-                        named.filter(|(name, _)| !name.starts_with('#')).collect();
-                    witness.numbers = own.into_iter().chain(witness.numbers).collect();
+                    witness.numbers =
+                        own_names(kinds, values).chain(witness.numbers.drain(..)).collect();
                     outcome.judgement = Judgement::Refuted;
                     outcome.witness = Some(*witness);
                     return (outcome, place);
@@ -186,12 +181,6 @@ impl Prover<'_> {
             return Found::Proved;
         }
         let conditions: Vec<Term> = given.iter().chain(&case.faults).copied().collect();
-        if std::env::var_os("DBG").is_some() {
-            eprintln!("---- {:?} {:?}", case.claim, case.at.iter().map(|a| a.line).collect::<Vec<_>>());
-            for c in &conditions {
-                eprintln!("   {}", terms.text(*c));
-            }
-        }
         let mut question = Question::new(terms, &conditions, self.time);
         let reply = question.ask();
         *questions += question.asked;
@@ -217,9 +206,8 @@ impl Prover<'_> {
                 [before, behind].into_iter().flatten().all(|side| known.never(side))
             }
             (Claim::Race | Claim::RaceOfGroups, [(i, m), (j, n)]) if m == n => {
-                let own = |(a, b): &(Term, Term)| {
-                    a != b && matches!(terms.node(*a), Node::Variable(_))
-                };
+                let own =
+                    |(a, b): &(Term, Term)| a != b && matches!(terms.node(*a), Node::Variable(_));
                 let other: HashMap<Term, Term> = case.twins.iter().copied().filter(own).collect();
                 let place = usize::from(case.claim == Claim::RaceOfGroups);
                 let Some(ids) = case.items.first().map(|item| &item[place]) else { return false };
@@ -249,7 +237,8 @@ impl Prover<'_> {
         let mut best = Box::new(first);
         let mut values = values;
         let order = case.items.iter().flat_map(|item| [item[1].clone(), item[0].clone()]);
-        let order: Vec<Term> = order.flatten().chain(case.loops.iter().map(|l| l.counter)).collect();
+        let order: Vec<Term> =
+            order.flatten().chain(case.loops.iter().map(|l| l.counter)).collect();
         let mut question = Question::new(terms, conditions, self.time.min(Duration::from_secs(1)));
         let mut left = MAX_SMALLER;
         for variable in order {
@@ -354,6 +343,17 @@ impl Prover<'_> {
         all.sort();
         all
     }
+}
+
+/// The values of macros and arguments.
+fn own_names<'v>(
+    kinds: &'v [VariableKind],
+    values: &'v [i64],
+) -> impl Iterator<Item = (String, i64)> + 'v {
+    kinds.iter().zip(values).filter_map(|(kind, value)| match kind {
+        VariableKind::Name(name) if !name.starts_with('#') => Some((name.replace('$', ""), *value)),
+        _ => None,
+    })
 }
 
 /// Ids with as many values as there are items or groups, by the variable and that number.

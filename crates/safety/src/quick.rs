@@ -36,8 +36,7 @@ pub struct Known<'t> {
 impl<'t> Known<'t> {
     /// What conditions tell.
     pub fn new(terms: &'t mut Terms, given: &[Term]) -> Known<'t> {
-        let mut known =
-            Known { terms, limits: Vec::new(), fixed: BTreeSet::new(), work: 0 };
+        let mut known = Known { terms, limits: Vec::new(), fixed: BTreeSet::new(), work: 0 };
         for condition in given {
             known.learn(*condition);
         }
@@ -114,8 +113,7 @@ impl<'t> Known<'t> {
     /// Notes that a sum is at most 0, its factors without a common divisor.
     fn limit(&mut self, mut sum: Sum) {
         sum.retain(|_, factor| *factor != 0);
-        let divisor =
-            sum.iter().filter(|(p, _)| !p.is_empty()).fold(0, |all, (_, c)| gcd(all, *c));
+        let divisor = sum.iter().filter(|(p, _)| !p.is_empty()).fold(0, |all, (_, c)| gcd(all, *c));
         if divisor == 0 {
             return;
         }
@@ -168,10 +166,8 @@ impl<'t> Known<'t> {
                 }
                 if own % factor != 0 {
                     let scale = factor.abs() / gcd(*own, *factor);
-                    let scaled: Option<Sum> = sum
-                        .iter()
-                        .map(|(p, c)| Some((p.clone(), c.checked_mul(scale)?)))
-                        .collect();
+                    let scaled: Option<Sum> =
+                        sum.iter().map(|(p, c)| Some((p.clone(), c.checked_mul(scale)?))).collect();
                     if let (Some(scaled), Some(enough)) = (scaled, enough.checked_mul(scale)) {
                         let bound = self.upper(&scaled, enough, depth - 1);
                         best = best.min(bound.div_euclid(scale));
@@ -230,13 +226,7 @@ impl<'t> Known<'t> {
         }
         self.keep_common(other);
         let (mut work, mut equal) = (vec![(first, bytes)], BTreeSet::new());
-        let alike: BTreeSet<Term> = self
-            .fixed
-            .iter()
-            .copied()
-            .filter(|v| other.get(v).is_some_and(|second| self.fixed.contains(second)))
-            .collect();
-        equal.extend(self.same_number(&alike, other));
+        equal.extend(self.same_number(other));
         let (mut seen, mut inner) = (BTreeSet::new(), BTreeSet::new());
         while let Some((term, bytes)) = work.pop() {
             if !seen.insert(term) {
@@ -253,10 +243,7 @@ impl<'t> Known<'t> {
                         equal.insert(*variable);
                     }
                     parts => {
-                        let mut sum = self.terms.int(0);
-                        for (variable, factor) in parts {
-                            sum = self.terms.plus(sum, *factor, *variable);
-                        }
+                        let sum = self.sum(parts);
                         inner.insert(sum);
                         work.push((sum, 1));
                     }
@@ -274,6 +261,11 @@ impl<'t> Known<'t> {
             }
         }
         ids.iter().all(|id| equal.contains(id) || !other.contains_key(id))
+    }
+
+    fn sum(&mut self, parts: &[(Term, i128)]) -> Term {
+        let zero = self.terms.int(0);
+        parts.iter().fold(zero, |sum, (part, factor)| self.terms.plus(sum, *factor, *part))
     }
 
     /// Keeps the limits that hold for the second item as they do for the first.
@@ -297,7 +289,9 @@ impl<'t> Known<'t> {
     }
 
     /// Variables that one number fixes for both items.
-    fn same_number(&self, alike: &BTreeSet<Term>, other: &HashMap<Term, Term>) -> Vec<Term> {
+    fn same_number(&self, other: &HashMap<Term, Term>) -> Vec<Term> {
+        let second = |v: &Term| other.get(v).is_some_and(|second| self.fixed.contains(second));
+        let alike = self.fixed.iter().copied().filter(second);
         let value = |variable: Term| {
             self.limits.iter().find_map(|limit| {
                 let one = limit.get(&vec![variable])? == &1 && limit.len() <= 2;
@@ -307,11 +301,11 @@ impl<'t> Known<'t> {
                 (one && fits && self.limits.contains(&opposite)).then_some(-rest)
             })
         };
-        let same = |v: &&Term| {
-            let (a, b) = (value(**v), other.get(v).and_then(|second| value(*second)));
+        let same = |v: &Term| {
+            let (a, b) = (value(*v), other.get(v).and_then(|second| value(*second)));
             a.is_some() && a == b
         };
-        alike.iter().filter(same).copied().collect()
+        alike.filter(same).collect()
     }
 
     /// The variables of a sum that items do not share, with their factors.
@@ -387,7 +381,8 @@ impl<'t> Known<'t> {
         let sum: Sum = parts.iter().map(|(variable, factor)| (vec![*variable], *factor)).collect();
         self.work = 0;
         let high = self.upper(&sum, -MOST, 2);
-        let opposite: Sum = sum.iter().map(|(product, factor)| (product.clone(), -factor)).collect();
+        let opposite: Sum =
+            sum.iter().map(|(product, factor)| (product.clone(), -factor)).collect();
         self.work = 0;
         let low = -self.upper(&opposite, -MOST, 2);
         if high >= MOST || low <= -MOST { MOST } else { (high - low).max(0) }

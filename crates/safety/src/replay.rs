@@ -38,21 +38,13 @@ impl<'t> Replay<'t> {
             return Some(*value);
         }
         let terms = self.terms;
+        if let Node::Variable(index) = terms.node(term) {
+            return self.variable(term, *index);
+        }
         let mut value = |part: Term| self.value_with(part, own);
         let found = match terms.node(term) {
             Node::Int(value) => *value,
-            Node::Variable(index) => {
-                let variable = &terms.variables[*index as usize];
-                let value = self.values.get(&term).copied();
-                let within = |v: &i128| variable.range.0 <= *v && *v <= variable.range.1;
-                match variable.kind {
-                    VariableKind::Unknown => {
-                        self.guessed = true;
-                        value.unwrap_or(variable.range.0.max(0))
-                    }
-                    _ => value.filter(within).or((value.is_none()).then_some(variable.range.0.max(0)))?,
-                }
-            }
+            Node::Variable(_) => return None,
             Node::Sum(sum) => {
                 let mut all = 0_i128;
                 for (product, factor) in sum {
@@ -88,6 +80,15 @@ impl<'t> Replay<'t> {
         };
         own.insert(term, found);
         Some(found)
+    }
+
+    fn variable(&mut self, term: Term, index: u32) -> Option<i128> {
+        let variable = &self.terms.variables[index as usize];
+        let value = self.values.get(&term).copied();
+        // What no condition names may be anything.
+        let value = value.unwrap_or(variable.range.0.max(0));
+        self.guessed |= variable.kind == VariableKind::Unknown;
+        (variable.range.0 <= value && value <= variable.range.1).then_some(value)
     }
 
     fn applied(&mut self, term: Term, function: u32, parts: &[i128]) -> Option<i128> {

@@ -37,13 +37,33 @@ impl<'a> Walk<'a> {
             "async_work_group_copy" | "async_work_group_strided_copy" => {
                 return self.copy(name.contains("strided"), arguments, e).map(Some);
             }
-            "mem_fence" | "read_mem_fence" | "write_mem_fence" | "atomic_work_item_fence"
-            | "prefetch" | "printf" | "__builtin_assume" | "sub_group_barrier" => {
+            "mem_fence"
+            | "read_mem_fence"
+            | "write_mem_fence"
+            | "atomic_work_item_fence"
+            | "prefetch"
+            | "printf"
+            | "__builtin_assume"
+            | "sub_group_barrier" => {
                 self.all(arguments)?;
             }
             "__builtin_expect" => {
                 return Ok(self.all(arguments)?.into_iter().next());
             }
+            _ if self.memory_function(name, arguments, e)? => {}
+            _ if name.starts_with("convert_") || name.starts_with("as_") => {
+                if let [argument] = arguments {
+                    return self.conversion(name, argument, e).map(Some);
+                }
+            }
+            _ => return self.function_of_numbers(name, arguments, e),
+        }
+        Ok(Some(self.unknown(&e.ty)))
+    }
+
+    /// Atomic operations, vectors behind pointers to scalars, and images; whether it is one.
+    fn memory_function(&mut self, name: &str, arguments: &'a [CExpr], e: &'a CExpr) -> Read<bool> {
+        match name {
             _ if name.starts_with("atomic_") || name.starts_with("atom_") => {
                 self.atomic(arguments, e)?;
             }
@@ -61,14 +81,9 @@ impl<'a> Walk<'a> {
             _ if name.starts_with("read_image") || name.starts_with("write_image") => {
                 self.image(name.starts_with("write"), arguments, e)?;
             }
-            _ if name.starts_with("convert_") || name.starts_with("as_") => {
-                if let [argument] = arguments {
-                    return self.conversion(name, argument, e).map(Some);
-                }
-            }
-            _ => return self.function_of_numbers(name, arguments, e),
+            _ => return Ok(false),
         }
-        Ok(Some(self.unknown(&e.ty)))
+        Ok(true)
     }
 
     fn all(&mut self, arguments: &'a [CExpr]) -> Read<Vec<Worth>> {
@@ -101,9 +116,7 @@ impl<'a> Walk<'a> {
         let event = self.event(rest.last());
         let is_local = |w: &Self, value: &Worth| match value {
             Worth::Pointer(all) => all.iter().any(|p| match p.target {
-                PointeeTarget::Array(a) => {
-                    w.arrays[a].space == crate::ast::AddressSpace::Local
-                }
+                PointeeTarget::Array(a) => w.arrays[a].space == crate::ast::AddressSpace::Local,
                 _ => false,
             }),
             _ => false,
@@ -346,13 +359,14 @@ impl<'a> Walk<'a> {
         }
         // Operands are of the type of the result, but for what `abs` and `select` take.
         let kept = |i: usize| name == "abs" || name == "select" && i == 2;
-        let numbers = values.into_iter().zip(arguments).enumerate().map(|(i, (value, argument))| {
-            let to = if kept(i) { &argument.ty } else { &e.ty };
-            match self.converted(value, &argument.ty, to) {
-                Worth::Int(term) => Some(term),
-                _ => None,
-            }
-        });
+        let numbers =
+            values.into_iter().zip(arguments).enumerate().map(|(i, (value, argument))| {
+                let to = if kept(i) { &argument.ty } else { &e.ty };
+                match self.converted(value, &argument.ty, to) {
+                    Worth::Int(term) => Some(term),
+                    _ => None,
+                }
+            });
         let numbers: Option<Vec<Term>> = numbers.collect();
         match (numbers, Integer::of(&e.ty)) {
             (Some(numbers), Some(integer)) if whole => {

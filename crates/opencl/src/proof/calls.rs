@@ -81,9 +81,16 @@ impl<'a> Walk<'a> {
     ) -> Read<Option<Term>> {
         if !matches!(
             name,
-            "get_global_id" | "get_local_id" | "get_group_id" | "get_global_offset"
-                | "get_global_size" | "get_local_size" | "get_enqueued_local_size"
-                | "get_num_groups" | "get_work_dim" | "get_global_linear_id"
+            "get_global_id"
+                | "get_local_id"
+                | "get_group_id"
+                | "get_global_offset"
+                | "get_global_size"
+                | "get_local_size"
+                | "get_enqueued_local_size"
+                | "get_num_groups"
+                | "get_work_dim"
+                | "get_global_linear_id"
                 | "get_local_linear_id"
         ) {
             return Ok(None);

@@ -9,9 +9,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+use super::changes::{Change, Changes, Iteration};
 use super::events::{ProofEventKind, ProofLoop};
-use super::terms::{FunctionKind, MOST, Node, Term, VariableIndex, VariableKind};
-use super::value::{Now, Pointee, PointeeTarget, Worth};
+use super::terms::{FunctionKind, Node, Term, VariableIndex, VariableKind};
+use super::value::{Now, Pointee, Worth};
 use super::walk::Walk;
 use crate::ast::{CExpr, CStmt, CStmtKind, SourcePlace, VariableId};
 use crate::error::Read;
@@ -29,40 +30,6 @@ struct Parts<'a> {
     body: &'a [CStmt],
     /// Whether the test comes after the body.
     after: bool,
-}
-
-/// What an iteration makes of a variable.
-#[derive(Debug, Clone, PartialEq)]
-enum Change {
-    /// It adds this; of a pointer, to its offset.
-    Step(Term),
-    /// It puts this in, which no iteration changes.
-    Set(Term),
-    /// A number that follows from the numbers before.
-    Follows(Term),
-    /// Anything.
-    Any,
-}
-
-/// What one walk of an iteration has found.
-struct Iteration {
-    enters: Term,
-    stays: Term,
-    returns: Term,
-    /// Variables that were written before the step.
-    in_body: BTreeSet<VariableId>,
-    end: Now,
-}
-
-/// The changes of a loop.
-struct Changes {
-    start: Now,
-    placeholders: BTreeMap<VariableId, Worth>,
-    changes: BTreeMap<VariableId, Change>,
-    /// Variables of terms from here on are those of an iteration.
-    mark: VariableIndex,
-    /// Variables that do not wrap around, as the test ends the loop before.
-    bounded: BTreeSet<VariableId>,
 }
 
 impl<'a> Walk<'a> {
@@ -205,156 +172,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Adds what pointers point to in a later iteration; whether that is more than before.
-    fn grown(
-        &mut self,
-        placeholders: &BTreeMap<VariableId, Worth>,
-        end: &Now,
-        values: &mut BTreeMap<VariableId, Worth>,
-    ) -> bool {
-        let mut grown = false;
-        for (id, placeholder) in placeholders {
-            let after = end.values.get(id);
-            let same_kind = match (placeholder, after) {
-                (Worth::Pointer(a), Some(Worth::Pointer(b))) => {
-                    let known: Vec<PointeeTarget> = a.iter().map(|p| p.target).collect();
-                    let more = b.iter().filter(|p| !known.contains(&p.target));
-                    let all: Vec<Pointee> = a.iter().chain(more).cloned().collect();
-                    let more = all.len() > a.len();
-                    grown |= more;
-                    if more {
-                        values.insert(*id, Worth::Pointer(Rc::new(all)));
-                    }
-                    true
-                }
-                (Worth::Int(_), Some(Worth::Int(_))) | (Worth::Other, _) => true,
-                _ => false,
-            };
-            if !same_kind {
-                values.insert(*id, Worth::Other);
-                grown = true;
-            }
-        }
-        grown
-    }
-
-    fn placeholder(&mut self, id: VariableId, value: &Worth) -> Worth {
-        match value {
-            Worth::Int(_) => match self.variables.get(&id).map(|v| &v.ty) {
-                Some(ty) => self.unknown(ty),
-                None => Worth::Other,
-            },
-            Worth::Pointer(all) => {
-                let alone = all.len() == 1;
-                let one = |p: &Pointee| Pointee {
-                    when: if alone { p.when } else { self.terms.unknown((0, 1)) },
-                    offset: self.terms.unknown((-MOST, MOST)),
-                    ..p.clone()
-                };
-                Worth::Pointer(Rc::new(all.iter().map(one).collect()))
-            }
-            _ => Worth::Other,
-        }
-    }
-
-    /// The number that a value is, or the offset of a pointer to one place.
-    fn number(value: &Worth) -> Option<Term> {
-        match value {
-            Worth::Int(term) => Some(*term),
-            Worth::Pointer(all) if all.len() == 1 => Some(all[0].offset),
-            _ => None,
-        }
-    }
-
-    fn classified(
-        &mut self,
-        start: &Now,
-        placeholders: &BTreeMap<VariableId, Worth>,
-        walked: &Iteration,
-        mark: VariableIndex,
-    ) -> BTreeMap<VariableId, Change> {
-        // What stays the same is what it was at first.
-        let mut same = HashMap::new();
-        let mut ends = BTreeMap::new();
-        for (id, placeholder) in placeholders {
-            let end = walked.end.values.get(id);
-            let numbers = (Self::number(placeholder), end.and_then(Self::number));
-            let (Some(before), Some(after)) = numbers else { continue };
-            ends.insert(*id, (before, after));
-            if let (true, Some(first)) = (before == after, start.values.get(id).and_then(Self::number)) {
-                same.insert(before, first);
-            }
-        }
-        let mut changes = BTreeMap::new();
-        for id in placeholders.keys() {
-            let Some((before, after)) = ends.get(id).copied() else {
-                changes.insert(*id, Change::Any);
-                continue;
-            };
-            let after = self.terms.replaced(after, &same);
-            let inner = match *self.terms.node(after) {
-                Node::Wrap(_, _, inner) => inner,
-                _ => after,
-            };
-            let step = match self.terms.linear(inner, before) {
-                Some((one, step)) if self.terms.constant(one) == Some(1) => Some(step),
-                _ => None,
-            };
-            let no = self.terms.int(0);
-            let free = |w: &Self, t: Term| w.is_free(&[t], mark);
-            changes.insert(*id, match step {
-                _ if before == after => Change::Step(no),
-                Some(step) if free(self, step) => Change::Step(step),
-                _ if free(self, after) => Change::Set(after),
-                _ => Change::Follows(after),
-            });
-        }
-        self.settle(&mut changes, &ends, mark);
-        changes
-    }
-
-    /// Whether a variable has one value in all iterations of a loop that was begun at `mark`.
-    fn is_outer(&self, variable: VariableIndex, mark: VariableIndex) -> bool {
-        let kind = &self.terms.variables[variable as usize].kind;
-        variable < mark || !matches!(kind, VariableKind::Counter | VariableKind::Unknown)
-    }
-
-    /// Whether terms have one value in all iterations.
-    fn is_free(&self, terms: &[Term], mark: VariableIndex) -> bool {
-        self.terms.variables_in(terms).iter().all(|v| self.is_outer(*v, mark))
-    }
-
-    /// Numbers that follow from others that follow from nothing known may be anything.
-    fn settle(
-        &mut self,
-        changes: &mut BTreeMap<VariableId, Change>,
-        ends: &BTreeMap<VariableId, (Term, Term)>,
-        mark: VariableIndex,
-    ) {
-        loop {
-            let known: BTreeSet<Term> = changes
-                .iter()
-                .filter(|(_, change)| **change != Change::Any)
-                .filter_map(|(id, _)| ends.get(id).map(|(before, _)| *before))
-                .collect();
-            let known: BTreeSet<VariableIndex> = {
-                let known: Vec<Term> = known.into_iter().collect();
-                self.terms.variables_in(&known).into_iter().collect()
-            };
-            let lost = changes.iter().find(|(_, change)| match change {
-                Change::Follows(after) => {
-                    let variables = self.terms.variables_in(&[*after]);
-                    !variables.iter().all(|v| self.is_outer(*v, mark) || known.contains(v))
-                }
-                _ => false,
-            });
-            match lost.map(|(id, _)| *id) {
-                Some(id) => changes.insert(id, Change::Any),
-                None => return,
-            };
-        }
-    }
-
     /// The state at the beginning of an iteration.
     fn state_at(&mut self, found: &Changes, counter: Term) -> Now {
         let mut now = found.start.clone();
@@ -394,66 +211,11 @@ impl<'a> Walk<'a> {
     }
 
     /// A number as the type of a variable holds it.
-    fn in_type(&mut self, id: VariableId, number: Term, bounded: bool) -> Term {
+    pub fn in_type(&mut self, id: VariableId, number: Term, bounded: bool) -> Term {
         match self.variables.get(&id).and_then(|v| Integer::of(&v.ty)) {
             Some(integer) if !bounded => self.computed(number, integer),
             _ => number,
         }
-    }
-
-    /// A number that follows from iteration to iteration.
-    fn following(&mut self, found: &Changes, id: VariableId, counter: Term) -> Term {
-        let mut all = Vec::new();
-        for (id, change) in &found.changes {
-            let (Some(before), Some(first)) = (
-                found.placeholders.get(id).and_then(Self::number),
-                found.start.values.get(id).and_then(Self::number),
-            ) else {
-                continue;
-            };
-            let after = match change {
-                Change::Step(step) => {
-                    let moved = self.terms.add(before, *step);
-                    self.in_type(*id, moved, false)
-                }
-                Change::Set(after) | Change::Follows(after) => *after,
-                Change::Any => continue,
-            };
-            let Node::Variable(before) = *self.terms.node(before) else { continue };
-            all.push((*id, before, first, after));
-        }
-        let place = all.iter().position(|(other, ..)| *other == id).unwrap_or(0);
-        let start: Vec<(VariableIndex, Term)> = all.iter().map(|(_, b, f, _)| (*b, *f)).collect();
-        let next: Vec<Term> = all.iter().map(|(.., after)| *after).collect();
-        let firsts: Vec<Term> = start.iter().map(|(_, first)| *first).collect();
-        let both: Vec<Term> = firsts.iter().chain(&next).copied().collect();
-        let own: BTreeSet<VariableIndex> = start.iter().map(|(before, _)| *before).collect();
-        let mut leaves = self.terms.variables_in(&both);
-        leaves.retain(|leaf| !own.contains(leaf));
-        let range = self.range_following(&start[place], next[place]);
-        let arguments: Vec<Term> = std::iter::once(counter)
-            .chain(leaves.iter().map(|leaf| self.terms.term(Node::Variable(*leaf))))
-            .collect();
-        let kind = FunctionKind::Iterated { start, next, place, leaves };
-        let known = self.terms.functions.iter().position(|f| f.kind == kind);
-        let function = known.map(|f| f as u32);
-        let function = function.unwrap_or_else(|| self.terms.function(kind, range));
-        self.terms.term(Node::Apply(function, arguments))
-    }
-
-    /// The values of a number that becomes less by division, or stays in a range.
-    fn range_following(&mut self, start: &(VariableIndex, Term), next: Term) -> (i128, i128) {
-        let before = self.terms.term(Node::Variable(start.0));
-        let (lo, hi) = self.terms.range(start.1);
-        if let Node::Quotient(a, b) = *self.terms.node(next)
-            && a == before
-            && self.terms.range(b).0 >= 1
-            && lo >= 0
-        {
-            return (0, hi);
-        }
-        let (low, high) = self.terms.range(next);
-        (lo.min(low), hi.max(high))
     }
 
     /// Finds variables of unsigned types that the test keeps from wrapping around.
@@ -513,12 +275,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Walks the iteration of a counter and adds the loop.
-    fn walk_iteration(
-        &mut self,
-        l: &Parts<'a>,
-        found: &Changes,
-        counter: Term,
-    ) -> Read<Iteration> {
+    fn walk_iteration(&mut self, l: &Parts<'a>, found: &Changes, counter: Term) -> Read<Iteration> {
         self.now = self.state_at(found, counter);
         let outer = (
             std::mem::take(&mut self.path),
@@ -618,7 +375,8 @@ impl<'a> Walk<'a> {
             }
         }
         if self.terms.constant(iteration.returns) != Some(0) {
-            self.now.returned = self.decided(found, counter, iteration, (0, 1));
+            let decide = [iteration.enters, iteration.stays, iteration.returns];
+            self.now.returned = self.decided(found, counter, &decide, (0, 1));
             let function = self.calls.last().and_then(|n| self.unit.functions.get(*n));
             if let Some(function) = function {
                 self.now.result = Some(self.unknown(&function.result));
@@ -632,10 +390,10 @@ impl<'a> Walk<'a> {
         &mut self,
         found: &Changes,
         counter: Term,
-        iteration: &Iteration,
+        decide: &[Term],
         range: (i128, i128),
     ) -> Term {
-        let mut leaves = self.terms.variables_in(&[iteration.enters, iteration.stays]);
+        let mut leaves = self.terms.variables_in(decide);
         let own = match *self.terms.node(counter) {
             Node::Variable(own) => Some(own),
             _ => None,
@@ -659,7 +417,8 @@ impl<'a> Walk<'a> {
         exits: bool,
     ) -> Term {
         let test = if l.after { iteration.stays } else { iteration.enters };
-        if !exits && let Node::Negative(inner) = *self.terms.node(test)
+        if !exits
+            && let Node::Negative(inner) = *self.terms.node(test)
             && let Some((factor, rest)) = self.terms.linear(inner, counter)
             && self.terms.range(factor).0 >= 1
             && self.is_free(&[factor, rest], found.mark)
@@ -674,6 +433,7 @@ impl<'a> Walk<'a> {
         }
         // A `break` may end the first one.
         let least = i128::from(l.after && !exits);
-        self.decided(found, counter, iteration, (least, MAX_ITERATIONS))
+        let decide = [iteration.enters, iteration.stays];
+        self.decided(found, counter, &decide, (least, MAX_ITERATIONS))
     }
 }

@@ -16,11 +16,13 @@
 
 mod builtins;
 mod calls;
+mod changes;
 pub mod events;
 mod expressions;
 mod loops;
 mod memory;
 mod operations;
+mod sizes;
 pub mod terms;
 mod value;
 mod walk;

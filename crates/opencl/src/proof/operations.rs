@@ -123,7 +123,9 @@ impl Terms {
                 if self.constant(rest) == Some(0) || inside && self.range(a).0 >= 0 {
                     return rest;
                 }
-                if self.range(a).0 >= 0 && self.range(rest).0 >= 0 && self.constant(whole) != Some(0)
+                if self.range(a).0 >= 0
+                    && self.range(rest).0 >= 0
+                    && self.constant(whole) != Some(0)
                 {
                     return self.remainder(rest, b);
                 }
@@ -176,7 +178,8 @@ impl Terms {
         let sum = self.sum_of(a);
         let divisor = sum.values().fold(0, |all, value| gcd(all, *value));
         // Of a number and its opposite one is kept.
-        let sign = sum.iter().rfind(|(product, _)| !product.is_empty()).map_or(1, |(_, v)| v.signum());
+        let sign =
+            sum.iter().rfind(|(product, _)| !product.is_empty()).map_or(1, |(_, v)| v.signum());
         let by = divisor * sign;
         let own: i128 = sum.iter().filter(|(p, _)| !p.is_empty()).fold(0, |g, (_, v)| gcd(g, *v));
         let constant = sum.get(&Vec::new()).copied().unwrap_or(0);
@@ -321,7 +324,9 @@ impl Terms {
             (BitOp::And, Some(mask)) if mask > 0 && (mask + 1) & mask == 0 => {
                 self.wrap(mask.count_ones(), false, a)
             }
-            (BitOp::And, Some(mask)) if mask < 0 && mask != i128::MIN && (-mask) & (-mask - 1) == 0 => {
+            (BitOp::And, Some(mask))
+                if mask < 0 && mask != i128::MIN && (-mask) & (-mask - 1) == 0 =>
+            {
                 // All bits but the lowest.
                 let low = self.wrap((-mask).trailing_zeros(), false, a);
                 self.sub(a, low)

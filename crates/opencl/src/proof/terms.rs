@@ -334,9 +334,9 @@ impl Terms {
             Node::Variable(v) => self.variables[*v as usize].range,
             Node::Apply(f, _) => self.functions[*f as usize].range,
             Node::Sum(sum) => sum.iter().fold((0, 0), |(lo, hi), (product, factor)| {
-                let whole = product.iter().fold((*factor, *factor), |range, part| {
-                    times(range, self.range(*part))
-                });
+                let whole = product
+                    .iter()
+                    .fold((*factor, *factor), |range, part| times(range, self.range(*part)));
                 (clamp(lo.checked_add(whole.0), false), clamp(hi.checked_add(whole.1), true))
             }),
             Node::Quotient(a, b) => quotient_range(self.range(*a), self.range(*b)),

@@ -119,6 +119,7 @@ pub fn request(path: PathBuf, name: &str) -> ReadRequest {
         local: Vec::new(),
         bounds: Vec::new(),
         branches: Vec::new(),
+        for_proofs: false,
     }
 }
 

@@ -83,6 +83,7 @@ impl Case {
             branches: (self.branches.iter())
                 .map(|(key, side)| (QuestionKey::read(key).unwrap(), *side))
                 .collect(),
+            for_proofs: false,
         })
     }
 
