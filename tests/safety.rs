@@ -54,7 +54,7 @@ fn answer(problem: &Problem, folder: &std::path::Path) -> Safety {
     let configurations = problem.configurations(&TableLimits::default()).unwrap();
     let read = for_proofs(problem, &configurations, folder, &ReaderSetup::default());
     let never = AtomicBool::new(false);
-    let manner = Manner { question: Duration::from_secs(10), stop: &never, progress: &|_, _| {} };
+    let manner = Manner { question: Duration::from_secs(2), stop: &never, progress: &|_, _| {} };
     verify(problem, &configurations, &read.unwrap().unwrap(), &manner).unwrap()
 }
 
@@ -483,6 +483,67 @@ fn compare(seed: u64) -> [usize; 2] {
         assert!(seen || other, "seed {seed}: {claim:?} {lines:?} is missed\n{source}");
     }
     counts
+}
+
+/// Faults in the examples: what is replaced in the source, and what is found then.
+const FAULTS: [(&str, &str, &str, Claim); 6] = [
+    ("transpose", "    barrier(CLK_LOCAL_MEM_FENCE);\n", "", Claim::Race),
+    ("transpose", "(left + row) * height", "(left + row) * width", Claim::Bounds),
+    ("reduction", "if (item < s)", "if (item <= s)", Claim::Race),
+    ("reduction", "        }\n        barrier(CLK_LOCAL_MEM_FENCE);\n", "        }\n", Claim::Race),
+    ("reduction", "if (item < s) {", "if (item >= s) break; else {", Claim::Divergence),
+    ("minimum", "    barrier(CLK_LOCAL_MEM_FENCE);\n", "", Claim::Race),
+];
+
+/// Each fault is found with a counterexample; without it, the examples are safe.
+#[test]
+fn faults_in_examples() {
+    let examples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/kernels");
+    for name in ["transpose", "reduction", "minimum", "nbody"] {
+        assert!(example(&examples, name, ("", "")).is_proved(), "{name}");
+    }
+    for (name, from, to, claim) in FAULTS {
+        let safety = example(&examples, name, (from, to));
+        let refuted = |judged: &Judged| judged.judgement == Judgement::Refuted;
+        let about = safety.judged.iter().find(|judged| judged.claim == claim && refuted(judged));
+        let witness = about.and_then(|judged| judged.witness.as_ref());
+        assert!(witness.is_some_and(|w| !w.configuration.is_empty()), "{name} {to}: {safety:?}");
+    }
+}
+
+/// An example with a part of its source replaced.
+fn example(examples: &std::path::Path, name: &str, (from, to): (&str, &str)) -> Safety {
+    let folder = tempfile::tempdir().unwrap();
+    let source = std::fs::read_to_string(examples.join(format!("{name}.cl"))).unwrap();
+    assert!(source.contains(from), "{name}: {from}");
+    let source = if from.is_empty() { source } else { source.replacen(from, to, 1) };
+    std::fs::write(folder.path().join(format!("{name}.cl")), source).unwrap();
+    let problem = std::fs::read_to_string(examples.join(format!("{name}.json"))).unwrap();
+    let problem = serde_json::from_str(&problem).unwrap();
+    let problem = Problem::from_value(&problem, &IndexMap::new(), &platforms::find).unwrap();
+    answer(&problem, folder.path())
+}
+
+/// What is not known is not called proved: no lengths, pointers from memory, recursion.
+#[test]
+fn what_is_not_read_is_not_decided() {
+    let undecided = [
+        "kernel void k(global int *g) { g[get_global_id(0) + g[0]] = 1; }",
+        "void f(global int *p); kernel void k(global int *g) { f(g); }",
+        "kernel void k(global int *g) { global int *p = (global int *)(size_t)g[0]; *p = 1; }",
+        "kernel void k(global int *g) { if (g[get_global_id(0)]) barrier(CLK_LOCAL_MEM_FENCE); g[get_global_id(0)] = 0; }",
+        "kernel void k(global int *g) { for (int i = g[0]; i != g[1]; i = g[i]) g[i] = 0; }",
+    ];
+    for source in undecided {
+        let safety = verified(source, (&[16], &[4]), &[("g", 40)]);
+        assert!(
+            !safety.is_proved() && safety.count(Judgement::Refuted) == 0,
+            "{source}: {safety:?}"
+        );
+    }
+    let safety =
+        verified("kernel void k(global int *g) { g[get_global_id(0)] = 0; }", (&[16], &[4]), &[]);
+    assert_eq!(safety.count(Judgement::Undecided), 1, "{safety:?}");
 }
 
 /// No judgement of random kernels contradicts an interpreter that tries all items.

@@ -39,6 +39,8 @@ pub struct Reached {
     pub loops: Vec<Begun>,
     /// Which access of the kernel it is.
     pub number: usize,
+    /// A barrier that was not followed may order it: it shows no race.
+    pub loose: bool,
 }
 
 /// Two accesses that no barrier orders.
@@ -122,6 +124,7 @@ fn reached(event: &ProofEvent, access: &ProofAccess, around: &Around) -> Reached
         open: Vec::new(),
         loops: around.loops.clone(),
         number: 0,
+        loose: false,
     }
 }
 
@@ -267,6 +270,7 @@ impl<'k> Intervals<'k> {
         self.shared.remove(&counter);
         let mut left = Vec::new();
         for mut old in open {
+            old.loose |= passes;
             if !passes {
                 let none = self.terms.int(0);
                 let entered = self.terms.replaced(l.enters, &HashMap::from([(counter, none)]));
@@ -282,12 +286,29 @@ impl<'k> Intervals<'k> {
         let mut last = Vec::new();
         gather(&mut self.terms, &l.body[..tests], inner, &mut last);
         last.retain(|reached| self.counts(&reached.access));
-        for new in fresh.iter().chain(&last) {
+        let known = self.is_known(&[l.enters, l.stays]);
+        for (i, new) in fresh.iter().chain(&last).enumerate() {
             let range = self.terms.range(counter);
             let last = self.terms.variable(VariableKind::Counter, range);
-            left.push(self.at_iteration(new, counter, last));
+            let mut moved = self.at_iteration(new, counter, last);
+            moved.loose |= passes || !known || i >= fresh.len();
+            if known && i < fresh.len() {
+                // No further iteration is begun.
+                let then = self.terms.shifted(last, 1);
+                let next = self.terms.replaced(l.enters, &HashMap::from([(counter, then)]));
+                let stays = self.terms.replaced(l.stays, &HashMap::from([(counter, last)]));
+                let goes_on = self.terms.and(next, stays);
+                moved.open.push(self.terms.not(goes_on));
+            }
+            left.push(moved);
         }
         left
+    }
+
+    /// Whether terms have no part that data decide, which differs between iterations.
+    fn is_known(&self, terms: &[Term]) -> bool {
+        let unknown = |v: &u32| self.terms.variables[*v as usize].kind == VariableKind::Unknown;
+        !self.terms.variables_in(terms).iter().any(unknown)
     }
 
     /// What is open as an iteration begins: what was before the loop, and what iterations before
@@ -301,8 +322,11 @@ impl<'k> Intervals<'k> {
     ) -> Vec<Reached> {
         let first = self.terms.zero(counter);
         let mut entry = open.to_vec();
-        if !passes {
-            entry.iter_mut().for_each(|old| old.open.push(first));
+        for old in &mut entry {
+            match passes {
+                true => old.loose = true,
+                false => old.open.push(first),
+            }
         }
         for new in fresh {
             let earlier = match passes {
@@ -314,19 +338,39 @@ impl<'k> Intervals<'k> {
             let begun = self.terms.negative(earlier);
             let begun = self.terms.not(begun);
             moved.open.extend([later, begun]);
+            moved.loose |= passes;
             entry.push(moved);
         }
         entry
     }
 
     /// Whether an iteration certainly orders what was open before it.
-    fn clears(&self, events: &[ProofEvent]) -> bool {
+    fn clears(&mut self, events: &[ProofEvent]) -> bool {
+        let space = self.space;
         let plain = |event: &ProofEvent| match event.kind {
-            ProofEventKind::Barrier(fences) => fenced(fences, self.space),
+            ProofEventKind::Barrier(fences) => fenced(fences, space),
             _ => false,
         };
         !has_copies(events)
-            && events.iter().any(|event| plain(event) && self.further(event).is_empty())
+            && events.iter().any(|event| match &event.kind {
+                _ if !self.further(event).is_empty() => false,
+                ProofEventKind::Repeat(l) => self.clears_at_once(l),
+                _ => plain(event),
+            })
+    }
+
+    /// Whether a loop certainly has an iteration, which orders what was open before it.
+    fn clears_at_once(&mut self, l: &ProofLoop) -> bool {
+        let counter = self.terms.term(Node::Variable(l.counter));
+        let first = self.terms.int(0);
+        let enters = self.terms.replaced(l.enters, &HashMap::from([(counter, first)]));
+        if self.terms.constant(enters).is_none_or(|value| value == 0) {
+            return false;
+        }
+        self.begun.push(l.enters);
+        let clears = self.clears(&l.body);
+        self.begun.pop();
+        clears
     }
 
     /// An access in another iteration.

@@ -147,6 +147,7 @@ impl<'r> Read<'r> {
 
 /// Proves one obligation.
 fn one(work: &Work<'_>, classes: &Classes<'_>, manner: &Manner<'_>) -> Outcome {
+    let stopped = manner.stop.load(Ordering::Relaxed);
     let mut terms = work.terms.clone();
     let prover = Prover { kernel: work.kernel, time: manner.question, stop: manner.stop };
     let mut kinds = prover.names(&terms, &work.obligation);
@@ -161,6 +162,9 @@ fn one(work: &Work<'_>, classes: &Classes<'_>, manner: &Manner<'_>) -> Outcome {
         cases: 0,
         questions: 0,
     };
+    if stopped {
+        return undecided("it was stopped".to_owned());
+    }
     let cases = match classes.cases(work.variant, &numbers) {
         Ok(cases) => cases,
         Err(reason) => return undecided(reason),
@@ -222,6 +226,14 @@ impl Found {
         let Obligation { claim, at, array, .. } = &work.obligation;
         let array = array.and_then(|array| work.kernel.arrays.get(array));
         let mut places: Vec<CodePlace> = at.iter().map(place).collect();
+        let mut outcome = outcome;
+        if places.len() == 2 && places[1] < places[0] {
+            places.reverse();
+            if let Some(witness) = &mut outcome.witness {
+                witness.items.reverse();
+                witness.bytes.reverse();
+            }
+        }
         places.dedup();
         let judged = self.entry(*claim, places, array.map(|array| array.name.clone()));
         judged.cases += outcome.cases;

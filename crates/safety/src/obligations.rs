@@ -33,6 +33,8 @@ pub struct Obligation {
     pub loops: Vec<Begun>,
     /// Variables of the first item, each with that of the second.
     pub twins: Vec<(Term, Term)>,
+    /// Whether a barrier that was not followed may order the accesses.
+    pub loose: bool,
     /// Whether the ids of the items, or of their groups, are to differ.
     pub differ: bool,
     /// The ids of the items: those in their group, those of the group.
@@ -95,6 +97,7 @@ fn bounds(terms: &mut Terms, reached: &Reached, length: Option<Term>) -> Option<
         loops: reached.loops.clone(),
         twins: Vec::new(),
         differ: false,
+        loose: false,
         items,
     })
 }
@@ -217,6 +220,7 @@ fn race(terms: &mut Terms, pool: &mut Pool, pair: &Pair, groups: bool) -> Obliga
         loops: a.loops.into_iter().chain(b.loops).collect(),
         twins,
         differ: groups || !copies,
+        loose: !groups && (pair.first.loose || pair.second.loose),
         items: vec![a.ids, b.ids],
     }
 }
@@ -309,6 +313,7 @@ fn agreement(
         loops: begun(a),
         twins: Vec::new(),
         differ: false,
+        loose: false,
         items: sides.iter().map(|side| side.1.clone()).collect(),
     }
 }
@@ -341,6 +346,7 @@ fn divisions(
                     loops: around.loops.clone(),
                     twins: Vec::new(),
                     differ: false,
+                    loose: false,
                     items,
                 });
             }
