@@ -24,7 +24,7 @@ use crate::preprocess::Expanded;
 use crate::reading::{KernelParameter, KernelSignature, One, ParameterType};
 use crate::request::ReadRequest;
 use crate::steps::KernelSteps;
-use crate::{parse, proof, read};
+use crate::{exact, parse, read};
 
 /// How long all texts of a kernel may take.
 const TIME: Duration = Duration::from_secs(300);
@@ -121,7 +121,7 @@ fn read_one(
 ) -> Read<One> {
     let unit = parse::parse(request, text).map_err(|e| e.with_macros(structural, values))?;
     let (steps, proof) = match request.for_proofs {
-        true => (KernelSteps::default(), Some(proof::read(request, &unit)?)),
+        true => (KernelSteps::default(), Some(exact::read(request, &unit)?)),
         false => (read::read(request, &text.open, &unit)?, None),
     };
     let kernel = unit.functions.get(&request.entry);

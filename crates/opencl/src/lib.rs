@@ -20,6 +20,7 @@ mod child;
 mod codec;
 pub mod compiler_log;
 pub mod error;
+mod exact;
 pub mod extract;
 pub mod inputs;
 pub mod kept;

@@ -11,15 +11,15 @@ use tickbound_opencl::ast::{AddressSpace, SourcePlace};
 use tickbound_opencl::proof::events::{
     AccessMode, Fences, ProofAccess, ProofArray, ProofEvent, ProofEventKind, ProofLoop,
 };
-use tickbound_opencl::proof::terms::{Node, Term, Terms, VariableKind};
+use tickbound_opencl::proof::terms::{Node, TermId, Terms, VariableKind};
 
 /// The condition of a loop on its counter, to be checked for all iterations before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Begun {
     /// The counter: a variable, or a number over other counters.
-    pub counter: Term,
+    pub counter: TermId,
     /// Whether an iteration is begun and, once begun, goes on to the next.
-    pub goes_on: Term,
+    pub goes_on: TermId,
 }
 
 /// An access as an item does it.
@@ -30,11 +30,11 @@ pub struct Reached {
     /// What it does.
     pub access: ProofAccess,
     /// It is done if all of these hold.
-    pub when: Vec<Term>,
+    pub when: Vec<TermId>,
     /// What holds where it is done.
-    pub given: Vec<Term>,
+    pub given: Vec<TermId>,
     /// It is not ordered only if all of these hold.
-    pub open: Vec<Term>,
+    pub open: Vec<TermId>,
     /// The loops around.
     pub loops: Vec<Begun>,
     /// Which access of the kernel it is.
@@ -51,16 +51,16 @@ pub struct Pair {
     /// The other, or the same.
     pub second: Reached,
     /// Counters that are the same for both items.
-    pub shared: BTreeSet<Term>,
+    pub shared: BTreeSet<TermId>,
 }
 
 /// What is around an event.
 #[derive(Debug, Clone, Default)]
 pub struct Around {
     /// Conditions of the loops.
-    pub when: Vec<Term>,
+    pub when: Vec<TermId>,
     /// What holds.
-    pub given: Vec<Term>,
+    pub given: Vec<TermId>,
     /// The loops.
     pub loops: Vec<Begun>,
 }
@@ -72,9 +72,9 @@ pub struct Intervals<'k> {
     arrays: &'k [ProofArray],
     space: AddressSpace,
     /// Counters of the loops with barriers around.
-    shared: BTreeSet<Term>,
+    shared: BTreeSet<TermId>,
     /// Conditions under which their iterations begin.
-    begun: Vec<Term>,
+    begun: Vec<TermId>,
     /// Whether pairs are wanted, and those found.
     pairing: bool,
     pairs: Vec<Pair>,
@@ -210,7 +210,7 @@ impl<'k> Intervals<'k> {
     }
 
     /// The conditions of an event in an iteration that has begun.
-    fn further(&self, event: &ProofEvent) -> Vec<Term> {
+    fn further(&self, event: &ProofEvent) -> Vec<TermId> {
         event.when.iter().filter(|c| !self.begun.contains(c)).copied().collect()
     }
 
@@ -232,7 +232,7 @@ impl<'k> Intervals<'k> {
     }
 
     /// Copies whose event is waited for are open no more.
-    fn finish(&mut self, event: &ProofEvent, events: &[Term], open: &mut Vec<Reached>) {
+    fn finish(&mut self, event: &ProofEvent, events: &[TermId], open: &mut Vec<Reached>) {
         let mut reached = self.terms.int(1);
         for condition in self.further(event) {
             reached = self.terms.and(reached, condition);
@@ -306,7 +306,7 @@ impl<'k> Intervals<'k> {
     }
 
     /// Whether terms have no part that data decide, which differs between iterations.
-    fn is_known(&self, terms: &[Term]) -> bool {
+    fn is_known(&self, terms: &[TermId]) -> bool {
         let unknown = |v: &u32| self.terms.variables[*v as usize].kind == VariableKind::Unknown;
         !self.terms.variables_in(terms).iter().any(unknown)
     }
@@ -315,7 +315,7 @@ impl<'k> Intervals<'k> {
     /// have left.
     fn entry(
         &mut self,
-        counter: Term,
+        counter: TermId,
         passes: bool,
         open: &[Reached],
         fresh: &[Reached],
@@ -374,9 +374,9 @@ impl<'k> Intervals<'k> {
     }
 
     /// An access in another iteration.
-    fn at_iteration(&mut self, old: &Reached, counter: Term, then: Term) -> Reached {
+    fn at_iteration(&mut self, old: &Reached, counter: TermId, then: TermId) -> Reached {
         let mut by = HashMap::from([(counter, then)]);
-        let mut all = |terms: &mut Terms, list: &[Term]| -> Vec<Term> {
+        let mut all = |terms: &mut Terms, list: &[TermId]| -> Vec<TermId> {
             list.iter().map(|term| terms.replaced_with(*term, &mut by)).collect()
         };
         let (when, given) = (all(&mut self.terms, &old.when), all(&mut self.terms, &old.given));

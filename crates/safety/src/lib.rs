@@ -26,7 +26,7 @@ use tickbound_expr::Expr;
 use tickbound_model::{Configurations, Problem};
 use tickbound_opencl::ast::SourcePlace;
 use tickbound_opencl::proof::events::ProofKernel;
-use tickbound_opencl::proof::terms::{MOST, Term, Terms, VariableKind};
+use tickbound_opencl::proof::terms::{MOST, TermId, Terms, VariableKind};
 use tickbound_opencl::{Extracted, Variant};
 
 use answer::{Claim, CodePlace, Judged, Judgement, Safety};
@@ -128,7 +128,7 @@ impl<'r> Read<'r> {
         let numbers = classes.numbers(variant);
         let mut own = kernel.clone();
         own.terms = own.terms.restored();
-        let lengths: Vec<Option<Term>> = own
+        let lengths: Vec<Option<TermId>> = own
             .arrays
             .iter()
             .map(|array| match array.parameter {

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use tickbound_opencl::ast::{AddressSpace, SourcePlace};
 use tickbound_opencl::proof::events::{ProofAccess, ProofEvent, ProofEventKind, ProofKernel};
-use tickbound_opencl::proof::terms::{MOST, Node, Term, Terms, VariableKind};
+use tickbound_opencl::proof::terms::{MOST, Node, TermId, Terms, VariableKind};
 
 use crate::answer::Claim;
 use crate::intervals::{Around, Begun, Intervals, Pair, Reached, accesses, conflict, inside};
@@ -22,32 +22,32 @@ pub struct Obligation {
     /// The array.
     pub array: Option<usize>,
     /// What holds of a counterexample.
-    pub given: Vec<Term>,
+    pub given: Vec<TermId>,
     /// What shows that it is one: all of these hold.
-    pub faults: Vec<Term>,
+    pub faults: Vec<TermId>,
     /// The bytes that one access or two touch, with their number.
-    pub touched: Vec<(Term, u32)>,
+    pub touched: Vec<(TermId, u32)>,
     /// The numbers that stores put in.
-    pub values: Vec<Option<Term>>,
+    pub values: Vec<Option<TermId>>,
     /// The loops around, for each of the items.
     pub loops: Vec<Begun>,
     /// Variables of the first item, each with that of the second.
-    pub twins: Vec<(Term, Term)>,
+    pub twins: Vec<(TermId, TermId)>,
     /// Whether a barrier that was not followed may order the accesses.
     pub loose: bool,
     /// Whether the ids of the items, or of their groups, are to differ.
     pub differ: bool,
     /// The ids of the items: those in their group, those of the group.
-    pub items: Vec<[Vec<Term>; 2]>,
+    pub items: Vec<[Vec<TermId>; 2]>,
 }
 
 /// Copies of variables for each of two items: the same ones in all obligations.
 #[derive(Default)]
-struct Pool([HashMap<Term, Term>; 2]);
+struct Pool([HashMap<TermId, TermId>; 2]);
 
 /// All obligations of a kernel, and the terms that they are over. `length` gives the bytes of an
 /// array.
-pub fn obligations(kernel: &ProofKernel, lengths: &[Option<Term>]) -> (Terms, Vec<Obligation>) {
+pub fn obligations(kernel: &ProofKernel, lengths: &[Option<TermId>]) -> (Terms, Vec<Obligation>) {
     let mut terms = kernel.terms.clone().restored();
     let all = accesses(&mut terms, &kernel.events);
     let (mut found, mut pool) = (Vec::new(), Pool::default());
@@ -79,7 +79,7 @@ pub fn obligations(kernel: &ProofKernel, lengths: &[Option<Term>]) -> (Terms, Ve
 }
 
 /// An access lies in its array.
-fn bounds(terms: &mut Terms, reached: &Reached, length: Option<Term>) -> Option<Obligation> {
+fn bounds(terms: &mut Terms, reached: &Reached, length: Option<TermId>) -> Option<Obligation> {
     let access = &reached.access;
     let length = length?;
     let end = terms.shifted(access.offset, access.bytes.into());
@@ -103,7 +103,7 @@ fn bounds(terms: &mut Terms, reached: &Reached, length: Option<Term>) -> Option<
 }
 
 /// The ids of an item.
-fn ids(terms: &mut Terms, copies: &HashMap<Term, Term>) -> [Vec<Term>; 2] {
+fn ids(terms: &mut Terms, copies: &HashMap<TermId, TermId>) -> [Vec<TermId>; 2] {
     [VariableKind::LocalId, VariableKind::GroupId].map(|kind| {
         let own = (0..3).map(|d| {
             let id = terms.named(kind(d), (0, MOST));
@@ -119,9 +119,9 @@ impl Pool {
         &mut self,
         terms: &mut Terms,
         place: usize,
-        some: &[Term],
-        (shared, groups): (&BTreeSet<Term>, bool),
-    ) -> HashMap<Term, Term> {
+        some: &[TermId],
+        (shared, groups): (&BTreeSet<TermId>, bool),
+    ) -> HashMap<TermId, TermId> {
         let mut copies = HashMap::new();
         for index in terms.variables_in(some) {
             let variable = terms.term(Node::Variable(index));
@@ -143,26 +143,26 @@ impl Pool {
     }
 }
 
-fn replaced(terms: &mut Terms, copies: &HashMap<Term, Term>, some: &[Term]) -> Vec<Term> {
+fn replaced(terms: &mut Terms, copies: &HashMap<TermId, TermId>, some: &[TermId]) -> Vec<TermId> {
     let mut done = copies.clone();
     some.iter().map(|term| terms.replaced_with(*term, &mut done)).collect()
 }
 
 /// What one of two items does, over its own copies of variables.
 struct Side {
-    given: Vec<Term>,
+    given: Vec<TermId>,
     access: ProofAccess,
     loops: Vec<Begun>,
-    ids: [Vec<Term>; 2],
+    ids: [Vec<TermId>; 2],
 }
 
 fn side(
     terms: &mut Terms,
     (pool, place): (&mut Pool, usize),
     reached: &Reached,
-    (shared, groups): (&BTreeSet<Term>, bool),
+    (shared, groups): (&BTreeSet<TermId>, bool),
 ) -> Side {
-    let mut some: Vec<Term> = reached.when.clone();
+    let mut some: Vec<TermId> = reached.when.clone();
     some.extend(reached.given.iter().chain(&reached.open));
     let conditions = some.len();
     some.push(reached.access.offset);
@@ -207,7 +207,7 @@ fn race(terms: &mut Terms, pool: &mut Pool, pair: &Pair, groups: bool) -> Obliga
             vec![terms.less(i, end_j), terms.less(j, end_i)]
         }
     };
-    let twin = |(variable, copy): (&Term, &Term)| Some((*copy, *pool.0[1].get(variable)?));
+    let twin = |(variable, copy): (&TermId, &TermId)| Some((*copy, *pool.0[1].get(variable)?));
     let twins = pool.0[0].iter().filter_map(twin).collect();
     Obligation {
         claim: if groups { Claim::RaceOfGroups } else { Claim::Race },
@@ -244,7 +244,7 @@ fn agreements(
     found: &mut Vec<Obligation>,
 ) {
     for event in events {
-        let (what, facts): (Term, Vec<Term>) = match &event.kind {
+        let (what, facts): (TermId, Vec<TermId>) = match &event.kind {
             ProofEventKind::Repeat(l) => {
                 let inner = inside(terms, event, l, around);
                 let mut body = Vec::new();
@@ -265,7 +265,7 @@ fn agreements(
             _ => continue,
         };
         if terms.constant(what).is_none() {
-            let given: Vec<Term> = around.given.iter().chain(&event.given).copied().collect();
+            let given: Vec<TermId> = around.given.iter().chain(&event.given).copied().collect();
             found.push(agreement((terms, pool), event, around, what, (&facts, &given)));
         }
     }
@@ -277,11 +277,11 @@ fn agreement(
     (terms, pool): (&mut Terms, &mut Pool),
     event: &ProofEvent,
     around: &Around,
-    what: Term,
-    (facts, given): (&[Term], &[Term]),
+    what: TermId,
+    (facts, given): (&[TermId], &[TermId]),
 ) -> Obligation {
-    let shared: BTreeSet<Term> = around.loops.iter().map(|l| l.counter).collect();
-    let loops: Vec<Term> = around.loops.iter().flat_map(|l| [l.counter, l.goes_on]).collect();
+    let shared: BTreeSet<TermId> = around.loops.iter().map(|l| l.counter).collect();
+    let loops: Vec<TermId> = around.loops.iter().flat_map(|l| [l.counter, l.goes_on]).collect();
     let own = ids(terms, &HashMap::new()).concat();
     let all = [&[what], facts, given, &loops, &own].concat();
     let mut sides = Vec::new();
@@ -292,13 +292,13 @@ fn agreement(
     }
     let (a, b) = (&sides[0].0, &sides[1].0);
     let holds = facts.len() + 1;
-    let mut assumed: Vec<Term> = a[1..holds + given.len()].to_vec();
+    let mut assumed: Vec<TermId> = a[1..holds + given.len()].to_vec();
     assumed.extend(&b[1..holds]);
     if !facts.is_empty() {
         assumed.extend(&b[holds..holds + given.len()]);
     }
     let differs = terms.less(b[0], a[0]);
-    let begun = |side: &[Term]| -> Vec<Begun> {
+    let begun = |side: &[TermId]| -> Vec<Begun> {
         let loops = &side[holds + given.len()..holds + given.len() + loops.len()];
         loops.chunks(2).map(|l| Begun { counter: l[0], goes_on: l[1] }).collect()
     };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use tickbound_opencl::proof::events::ProofKernel;
-use tickbound_opencl::proof::terms::{FunctionKind, Node, Term, Terms, VariableKind};
+use tickbound_opencl::proof::terms::{FunctionKind, Node, TermId, Terms, VariableKind};
 
 use crate::answer::{Claim, Judgement, Witness, WitnessItem};
 use crate::classes::{name_of, named_kinds};
@@ -49,9 +49,9 @@ pub struct Prover<'k> {
 /// An obligation for numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Case {
-    given: Vec<Term>,
-    faults: Vec<Term>,
-    loops: Vec<Term>,
+    given: Vec<TermId>,
+    faults: Vec<TermId>,
+    loops: Vec<TermId>,
 }
 
 /// How a case came out.
@@ -124,7 +124,7 @@ impl Prover<'_> {
             return Found::Proved;
         }
         let all = terms.inside(&roots(case));
-        let follows = |terms: &Terms, term: Term| match terms.node(term) {
+        let follows = |terms: &Terms, term: TermId| match terms.node(term) {
             Node::Apply(f, parts) => {
                 matches!(terms.functions[*f as usize].kind, FunctionKind::Iterated { .. })
                     .then(|| parts[0])
@@ -175,12 +175,12 @@ impl Prover<'_> {
     }
 
     fn decide(&self, terms: &mut Terms, case: &Obligation, questions: &mut usize) -> Found {
-        let given: Vec<Term> =
+        let given: Vec<TermId> =
             case.given.iter().copied().filter(|c| terms.constant(*c).is_none()).collect();
         if self.is_quick(terms, case, &given) {
             return Found::Proved;
         }
-        let conditions: Vec<Term> = given.iter().chain(&case.faults).copied().collect();
+        let conditions: Vec<TermId> = given.iter().chain(&case.faults).copied().collect();
         let mut question = Question::new(terms, &conditions, self.time);
         let reply = question.ask();
         *questions += question.asked;
@@ -194,7 +194,7 @@ impl Prover<'_> {
     }
 
     /// Whether the case is proved without the solver.
-    fn is_quick(&self, terms: &mut Terms, case: &Obligation, given: &[Term]) -> bool {
+    fn is_quick(&self, terms: &mut Terms, case: &Obligation, given: &[TermId]) -> bool {
         match (case.claim, case.touched.as_slice()) {
             (Claim::Bounds, _) => {
                 let [outside] = case.faults.as_slice() else { return false };
@@ -206,12 +206,14 @@ impl Prover<'_> {
                 [before, behind].into_iter().flatten().all(|side| known.never(side))
             }
             (Claim::Race | Claim::RaceOfGroups, [(i, m), (j, n)]) if m == n => {
-                let own =
-                    |(a, b): &(Term, Term)| a != b && matches!(terms.node(*a), Node::Variable(_));
-                let other: HashMap<Term, Term> = case.twins.iter().copied().filter(own).collect();
+                let own = |(a, b): &(TermId, TermId)| {
+                    a != b && matches!(terms.node(*a), Node::Variable(_))
+                };
+                let other: HashMap<TermId, TermId> =
+                    case.twins.iter().copied().filter(own).collect();
                 let place = usize::from(case.claim == Claim::RaceOfGroups);
                 let Some(ids) = case.items.first().map(|item| &item[place]) else { return false };
-                let ids: Vec<Term> =
+                let ids: Vec<TermId> =
                     ids.iter().copied().filter(|id| terms.constant(*id).is_none()).collect();
                 let mut known = Known::new(terms, given);
                 // Where nothing says that they differ, ids show nothing.
@@ -226,8 +228,8 @@ impl Prover<'_> {
         &self,
         terms: &mut Terms,
         case: &Obligation,
-        conditions: &[Term],
-        values: HashMap<Term, i128>,
+        conditions: &[TermId],
+        values: HashMap<TermId, i128>,
         questions: &mut usize,
     ) -> Found {
         let first = match self.confirmed(terms, case, &values) {
@@ -237,7 +239,7 @@ impl Prover<'_> {
         let mut best = Box::new(first);
         let mut values = values;
         let order = case.items.iter().flat_map(|item| [item[1].clone(), item[0].clone()]);
-        let order: Vec<Term> =
+        let order: Vec<TermId> =
             order.flatten().chain(case.loops.iter().map(|l| l.counter)).collect();
         let mut question = Question::new(terms, conditions, self.time.min(Duration::from_secs(1)));
         let mut left = MAX_SMALLER;
@@ -273,7 +275,7 @@ impl Prover<'_> {
         &self,
         terms: &Terms,
         case: &Obligation,
-        values: &HashMap<Term, i128>,
+        values: &HashMap<TermId, i128>,
     ) -> Result<Witness, String> {
         let unclear = || "values that data or earlier iterations decide were not read".to_owned();
         let mut replay = Replay::new(terms, values);
@@ -286,10 +288,10 @@ impl Prover<'_> {
         if replay.reaches(&case.loops) != Some(true) || replay.guessed || case.loose {
             return Err(unclear());
         }
-        let mut number = |term: Term| replay.value(term).and_then(|v| i64::try_from(v).ok());
+        let mut number = |term: TermId| replay.value(term).and_then(|v| i64::try_from(v).ok());
         let mut items = Vec::new();
         for [local, group] in &case.items {
-            let mut all = |ids: &[Term]| ids.iter().map(|id| number(*id)).collect::<Option<_>>();
+            let mut all = |ids: &[TermId]| ids.iter().map(|id| number(*id)).collect::<Option<_>>();
             let (local, group) = (all(local), all(group));
             let (Some(local), Some(group)) = (local, group) else { return Err(unclear()) };
             items.push(WitnessItem { local, group });
@@ -315,7 +317,7 @@ impl Prover<'_> {
         &self,
         terms: &Terms,
         case: &Obligation,
-        values: &HashMap<Term, i128>,
+        values: &HashMap<TermId, i128>,
     ) -> IndexMap<String, i64> {
         let mut named = IndexMap::new();
         for index in terms.variables_in(&roots(case)) {
@@ -357,7 +359,7 @@ fn own_names<'v>(
 }
 
 /// Ids with as many values as there are items or groups, by the variable and that number.
-type Limits = HashMap<(Term, i64), Term>;
+type Limits = HashMap<(TermId, i64), TermId>;
 
 /// The obligation with the values of names; ids get the ranges of the sizes.
 fn put_in(
@@ -398,7 +400,7 @@ fn put_in(
 }
 
 /// All terms of an obligation.
-fn roots(obligation: &Obligation) -> Vec<Term> {
+fn roots(obligation: &Obligation) -> Vec<TermId> {
     let Obligation { given, faults, touched, values, loops, items, .. } = obligation;
     let touched = touched.iter().map(|(offset, _)| *offset);
     let loops = loops.iter().flat_map(|l| [l.counter, l.goes_on]);
@@ -409,8 +411,8 @@ fn roots(obligation: &Obligation) -> Vec<Term> {
     all.chain(loops).chain(items).chain(twins).collect()
 }
 
-fn replaced(terms: &mut Terms, old: &Obligation, mut by: HashMap<Term, Term>) -> Obligation {
-    let mut one = |term: Term| terms.replaced_with(term, &mut by);
+fn replaced(terms: &mut Terms, old: &Obligation, mut by: HashMap<TermId, TermId>) -> Obligation {
+    let mut one = |term: TermId| terms.replaced_with(term, &mut by);
     let mut new = old.clone();
     new.given.iter_mut().chain(&mut new.faults).for_each(|term| *term = one(*term));
     new.touched.iter_mut().for_each(|(offset, _)| *offset = one(*offset));
@@ -424,7 +426,7 @@ fn replaced(terms: &mut Terms, old: &Obligation, mut by: HashMap<Term, Term>) ->
 }
 
 /// The same where numbers that follow from iteration to iteration are computed.
-fn folded(terms: &mut Terms, old: &Obligation, by: HashMap<Term, Term>) -> Obligation {
+fn folded(terms: &mut Terms, old: &Obligation, by: HashMap<TermId, TermId>) -> Obligation {
     let new = replaced(terms, old, by);
     let mut computed = HashMap::new();
     for term in terms.inside(&roots(&new)) {

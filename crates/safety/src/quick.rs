@@ -13,14 +13,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tickbound_opencl::proof::gcd;
-use tickbound_opencl::proof::terms::{MOST, Node, Product, Term, Terms};
+use tickbound_opencl::proof::terms::{MOST, Node, Product, TermId, Terms};
 
 /// A sum of products.
 type Sum = BTreeMap<Product, i128>;
 
 /// Most additions of conditions in a row.
 const MAX_DEPTH: usize = 6;
-/// Most sums that are looked at for one bound.
+/// Most sums that are tried for one bound.
 const MAX_WORK: usize = 600;
 
 /// What is known of the variables of an obligation.
@@ -29,23 +29,23 @@ pub struct Known<'t> {
     /// Sums that are at most 0.
     limits: Vec<Sum>,
     /// Variables that are one number, or the same for both items.
-    fixed: BTreeSet<Term>,
+    fixed: BTreeSet<TermId>,
     work: usize,
 }
 
 impl<'t> Known<'t> {
     /// What conditions tell.
-    pub fn new(terms: &'t mut Terms, given: &[Term]) -> Known<'t> {
+    pub fn new(terms: &'t mut Terms, given: &[TermId]) -> Known<'t> {
         let mut known = Known { terms, limits: Vec::new(), fixed: BTreeSet::new(), work: 0 };
         for condition in given {
             known.learn(*condition);
         }
-        let roots: Vec<Term> = given.to_vec();
+        let roots: Vec<TermId> = given.to_vec();
         known.learn_parts(&roots);
         known
     }
 
-    fn learn(&mut self, condition: Term) {
+    fn learn(&mut self, condition: TermId) {
         match *self.terms.node(condition) {
             Node::And(a, b) => {
                 self.learn(a);
@@ -71,7 +71,7 @@ impl<'t> Known<'t> {
     }
 
     /// What quotients, remainders and lesser numbers are between.
-    fn learn_parts(&mut self, roots: &[Term]) {
+    fn learn_parts(&mut self, roots: &[TermId]) {
         for part in self.terms.inside(roots) {
             match *self.terms.node(part) {
                 Node::Quotient(a, b) if self.terms.range(a).0 >= 0 => {
@@ -130,7 +130,7 @@ impl<'t> Known<'t> {
     }
 
     /// Whether a condition cannot hold.
-    pub fn never(&mut self, condition: Term) -> bool {
+    pub fn never(&mut self, condition: TermId) -> bool {
         match *self.terms.node(condition) {
             Node::Negative(a) => {
                 let opposite = self.terms.scaled(a, -1);
@@ -142,7 +142,7 @@ impl<'t> Known<'t> {
     }
 
     /// Whether a term is at most a number.
-    fn is_at_most(&mut self, term: Term, number: i128) -> bool {
+    fn is_at_most(&mut self, term: TermId, number: i128) -> bool {
         self.learn_parts(&[term]);
         self.work = 0;
         let sum = self.terms.sum_of(term);
@@ -216,10 +216,10 @@ impl<'t> Known<'t> {
     /// each variable of the first item that of the second.
     pub fn is_apart(
         &mut self,
-        (first, second): (Term, Term),
+        (first, second): (TermId, TermId),
         bytes: i128,
-        other: &HashMap<Term, Term>,
-        ids: &[Term],
+        other: &HashMap<TermId, TermId>,
+        ids: &[TermId],
     ) -> bool {
         if self.terms.replaced(first, other) != second {
             return false;
@@ -263,13 +263,13 @@ impl<'t> Known<'t> {
         ids.iter().all(|id| equal.contains(id) || !other.contains_key(id))
     }
 
-    fn sum(&mut self, parts: &[(Term, i128)]) -> Term {
+    fn sum(&mut self, parts: &[(TermId, i128)]) -> TermId {
         let zero = self.terms.int(0);
         parts.iter().fold(zero, |sum, (part, factor)| self.terms.plus(sum, *factor, *part))
     }
 
     /// Keeps the limits that hold for the second item as they do for the first.
-    fn keep_common(&mut self, other: &HashMap<Term, Term>) {
+    fn keep_common(&mut self, other: &HashMap<TermId, TermId>) {
         let all = self.limits.clone();
         let mut kept = Vec::new();
         for limit in &all {
@@ -289,10 +289,10 @@ impl<'t> Known<'t> {
     }
 
     /// Variables that one number fixes for both items.
-    fn same_number(&self, other: &HashMap<Term, Term>) -> Vec<Term> {
-        let second = |v: &Term| other.get(v).is_some_and(|second| self.fixed.contains(second));
+    fn same_number(&self, other: &HashMap<TermId, TermId>) -> Vec<TermId> {
+        let second = |v: &TermId| other.get(v).is_some_and(|second| self.fixed.contains(second));
         let alike = self.fixed.iter().copied().filter(second);
-        let value = |variable: Term| {
+        let value = |variable: TermId| {
             self.limits.iter().find_map(|limit| {
                 let one = limit.get(&vec![variable])? == &1 && limit.len() <= 2;
                 let rest = limit.get(&Vec::new()).copied().unwrap_or(0);
@@ -301,7 +301,7 @@ impl<'t> Known<'t> {
                 (one && fits && self.limits.contains(&opposite)).then_some(-rest)
             })
         };
-        let same = |v: &Term| {
+        let same = |v: &TermId| {
             let (a, b) = (value(*v), other.get(v).and_then(|second| value(*second)));
             a.is_some() && a == b
         };
@@ -311,10 +311,10 @@ impl<'t> Known<'t> {
     /// The variables of a sum that items do not share, with their factors.
     fn digits(
         &mut self,
-        term: Term,
-        other: &HashMap<Term, Term>,
-        equal: &BTreeSet<Term>,
-    ) -> Option<Vec<(Term, i128)>> {
+        term: TermId,
+        other: &HashMap<TermId, TermId>,
+        equal: &BTreeSet<TermId>,
+    ) -> Option<Vec<(TermId, i128)>> {
         let mut digits = Vec::new();
         for (product, factor) in self.terms.sum_of(term) {
             let own = product.iter().any(|part| self.terms.replaced(*part, other) != *part);
@@ -332,10 +332,10 @@ impl<'t> Known<'t> {
     /// latter first if `together`.
     fn named(
         &mut self,
-        mut digits: Vec<(Term, i128)>,
+        mut digits: Vec<(TermId, i128)>,
         bytes: i128,
         together: bool,
-    ) -> Option<Vec<Vec<(Term, i128)>>> {
+    ) -> Option<Vec<Vec<(TermId, i128)>>> {
         let (mut reach, mut named) = (bytes - 1, Vec::new());
         // What has one value is no digit.
         let extents: Vec<i128> =
@@ -365,7 +365,7 @@ impl<'t> Known<'t> {
             }
             // Some that a condition bounds together.
             let (group, extent) = group.or_else(|| self.group(&digits))?;
-            let kept = |(variable, _): &(Term, i128)| group.iter().all(|(v, _)| v != variable);
+            let kept = |(variable, _): &(TermId, i128)| group.iter().all(|(v, _)| v != variable);
             digits.retain(kept);
             if digits.iter().any(|(_, factor)| factor.abs() <= reach + least * extent) {
                 return None;
@@ -377,7 +377,7 @@ impl<'t> Known<'t> {
     }
 
     /// The greatest difference of a sum.
-    fn extent(&mut self, parts: &[(Term, i128)]) -> i128 {
+    fn extent(&mut self, parts: &[(TermId, i128)]) -> i128 {
         let sum: Sum = parts.iter().map(|(variable, factor)| (vec![*variable], *factor)).collect();
         self.work = 0;
         let high = self.upper(&sum, -MOST, 2);
@@ -389,9 +389,9 @@ impl<'t> Known<'t> {
     }
 
     /// The lowest digit with others that a condition bounds together with it.
-    fn group(&mut self, digits: &[(Term, i128)]) -> Option<(Vec<(Term, i128)>, i128)> {
+    fn group(&mut self, digits: &[(TermId, i128)]) -> Option<(Vec<(TermId, i128)>, i128)> {
         let (lowest, unit) = digits[0];
-        let mut best: Option<(Vec<(Term, i128)>, i128)> = None;
+        let mut best: Option<(Vec<(TermId, i128)>, i128)> = None;
         for limit in self.limits.clone() {
             let Some(own) = limit.get(&vec![lowest]).copied() else { continue };
             if own.abs() != 1 {
@@ -401,7 +401,7 @@ impl<'t> Known<'t> {
                 let in_limit = limit.get(&vec![*variable])?;
                 (in_limit * own * unit == *factor).then_some((*variable, factor / unit))
             });
-            let group: Vec<(Term, i128)> = of_limit.collect();
+            let group: Vec<(TermId, i128)> = of_limit.collect();
             let extent = self.extent(&group);
             if group.len() > 1 && extent < MOST && best.as_ref().is_none_or(|b| extent < b.1) {
                 best = Some((group, extent));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use tickbound_opencl::proof::bits_of;
-use tickbound_opencl::proof::terms::{FunctionKind, Node, Term, Terms, VariableKind, type_range};
+use tickbound_opencl::proof::terms::{FunctionKind, Node, TermId, Terms, VariableKind, type_range};
 
 use crate::intervals::Begun;
 
@@ -15,7 +15,7 @@ const MAX_VALUES: usize = 70;
 /// Values of variables, and of what memory holds.
 pub struct Replay<'t> {
     terms: &'t Terms,
-    values: &'t HashMap<Term, i128>,
+    values: &'t HashMap<TermId, i128>,
     /// What arrays hold at a byte: function, place and number.
     pub contents: HashMap<(u32, i128), i128>,
     /// Whether some value may be none that the kernel can compute.
@@ -24,16 +24,16 @@ pub struct Replay<'t> {
 
 impl<'t> Replay<'t> {
     /// A replay with these values of variables and of functions.
-    pub fn new(terms: &'t Terms, values: &'t HashMap<Term, i128>) -> Replay<'t> {
+    pub fn new(terms: &'t Terms, values: &'t HashMap<TermId, i128>) -> Replay<'t> {
         Replay { terms, values, contents: HashMap::new(), guessed: false }
     }
 
     /// The value of a term; `None` if it has none, or memory would have to hold two numbers.
-    pub fn value(&mut self, term: Term) -> Option<i128> {
+    pub fn value(&mut self, term: TermId) -> Option<i128> {
         self.value_with(term, &mut HashMap::new())
     }
 
-    fn value_with(&mut self, term: Term, own: &mut HashMap<Term, i128>) -> Option<i128> {
+    fn value_with(&mut self, term: TermId, own: &mut HashMap<TermId, i128>) -> Option<i128> {
         if let Some(value) = own.get(&term) {
             return Some(*value);
         }
@@ -41,7 +41,7 @@ impl<'t> Replay<'t> {
         if let Node::Variable(index) = terms.node(term) {
             return self.variable(term, *index);
         }
-        let mut value = |part: Term| self.value_with(part, own);
+        let mut value = |part: TermId| self.value_with(part, own);
         let found = match terms.node(term) {
             Node::Int(value) => *value,
             Node::Variable(_) => return None,
@@ -82,7 +82,7 @@ impl<'t> Replay<'t> {
         Some(found)
     }
 
-    fn variable(&mut self, term: Term, index: u32) -> Option<i128> {
+    fn variable(&mut self, term: TermId, index: u32) -> Option<i128> {
         let variable = &self.terms.variables[index as usize];
         let value = self.values.get(&term).copied();
         // What no condition names may be anything.
@@ -91,7 +91,7 @@ impl<'t> Replay<'t> {
         (variable.range.0 <= value && value <= variable.range.1).then_some(value)
     }
 
-    fn applied(&mut self, term: Term, function: u32, parts: &[i128]) -> Option<i128> {
+    fn applied(&mut self, term: TermId, function: u32, parts: &[i128]) -> Option<i128> {
         let known = self.values.get(&term).copied();
         let TermRangeOf { kind, range } = self.function(function);
         match kind {
@@ -161,14 +161,14 @@ fn iterate(terms: &Terms, function: u32, parts: &[i128], most: i128) -> Option<V
     for (leaf, value) in leaves.iter().zip(rest) {
         values.insert(variable(leaf)?, *value);
     }
-    let before: Vec<Term> = start.iter().map(|(v, _)| variable(v)).collect::<Option<_>>()?;
-    let first = |(_, term): &(u32, Term)| Replay::new(terms, &values).value(*term);
+    let before: Vec<TermId> = start.iter().map(|(v, _)| variable(v)).collect::<Option<_>>()?;
+    let first = |(_, term): &(u32, TermId)| Replay::new(terms, &values).value(*term);
     let mut now: Vec<i128> = start.iter().map(first).collect::<Option<_>>()?;
     let mut all = vec![now[*place]];
     for _ in 0..*count {
         let mut known = values.clone();
         known.extend(before.iter().copied().zip(now.iter().copied()));
-        let step = |term: &Term| {
+        let step = |term: &TermId| {
             let mut replay = Replay::new(terms, &known);
             // A content of memory is none that can be computed here.
             replay.value(*term).filter(|_| replay.contents.is_empty())
@@ -181,7 +181,7 @@ fn iterate(terms: &Terms, function: u32, parts: &[i128], most: i128) -> Option<V
 
 /// For a function whose arguments are numbers but the first one, which counts iterations: that
 /// one, and the first values.
-pub fn iterated(terms: &Terms, term: Term) -> Option<(Term, Vec<i128>)> {
+pub fn iterated(terms: &Terms, term: TermId) -> Option<(TermId, Vec<i128>)> {
     let Node::Apply(function, parts) = terms.node(term) else { return None };
     let (counter, rest) = parts.split_first()?;
     let rest: Vec<i128> = rest.iter().map(|part| terms.constant(*part)).collect::<Option<_>>()?;

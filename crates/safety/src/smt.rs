@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use tickbound_opencl::proof::terms::{MOST, Node, Term, Terms, type_range};
+use tickbound_opencl::proof::terms::{MOST, Node, TermId, Terms, type_range};
 use z3::ast::{Bool, Int};
 use z3::{Model, Params, SatResult, Solver};
 
@@ -18,7 +18,7 @@ pub enum Reply {
     /// The conditions cannot hold together.
     Never,
     /// They can, with these values.
-    Values(HashMap<Term, i128>),
+    Values(HashMap<TermId, i128>),
     /// It is not known.
     Unknown,
 }
@@ -27,16 +27,16 @@ pub enum Reply {
 pub struct Question<'t> {
     terms: &'t mut Terms,
     solver: Solver,
-    numbers: HashMap<Term, Int>,
+    numbers: HashMap<TermId, Int>,
     /// Terms whose values a model gives.
-    leaves: Vec<Term>,
+    leaves: Vec<TermId>,
     /// Questions asked so far.
     pub asked: usize,
 }
 
 impl<'t> Question<'t> {
     /// Whether all these conditions can hold.
-    pub fn new(terms: &'t mut Terms, conditions: &[Term], time: Duration) -> Question<'t> {
+    pub fn new(terms: &'t mut Terms, conditions: &[TermId], time: Duration) -> Question<'t> {
         let solver = Solver::new();
         let mut params = Params::new();
         // The program's own handler ends it.
@@ -54,7 +54,7 @@ impl<'t> Question<'t> {
     }
 
     /// One more condition.
-    pub fn require(&mut self, condition: Term) {
+    pub fn require(&mut self, condition: TermId) {
         let holds = self.truth(condition);
         self.solver.assert(&holds);
     }
@@ -73,7 +73,7 @@ impl<'t> Question<'t> {
     }
 
     /// Asks whether a condition can hold, too; keeps it if it can.
-    pub fn try_with(&mut self, condition: Term) -> Reply {
+    pub fn try_with(&mut self, condition: TermId) -> Reply {
         let before = self.leaves.len();
         self.solver.push();
         self.require(condition);
@@ -88,7 +88,7 @@ impl<'t> Question<'t> {
     }
 
     /// That a variable is at most a number.
-    pub fn at_most(&mut self, variable: Term, number: i128) -> Term {
+    pub fn at_most(&mut self, variable: TermId, number: i128) -> TermId {
         let number = self.terms.int(number);
         let above = self.terms.less(number, variable);
         self.terms.not(above)
@@ -99,7 +99,7 @@ impl<'t> Question<'t> {
         self.terms
     }
 
-    fn values(&self, model: &Model) -> Option<HashMap<Term, i128>> {
+    fn values(&self, model: &Model) -> Option<HashMap<TermId, i128>> {
         let mut values = HashMap::new();
         for leaf in &self.leaves {
             let value = model.eval(self.numbers.get(leaf)?, true)?;
@@ -117,7 +117,7 @@ impl<'t> Question<'t> {
     }
 
     /// A variable for a term.
-    fn leaf(&mut self, term: Term) -> Int {
+    fn leaf(&mut self, term: TermId) -> Int {
         let number = Int::new_const(format!("t{}", term.0));
         let (low, high) = self.terms.range(term);
         if low > -MOST {
@@ -130,7 +130,7 @@ impl<'t> Question<'t> {
         number
     }
 
-    fn number(&mut self, term: Term) -> Int {
+    fn number(&mut self, term: TermId) -> Int {
         if let Some(known) = self.numbers.get(&term) {
             return known.clone();
         }
@@ -177,7 +177,7 @@ impl<'t> Question<'t> {
     }
 
     /// A quotient toward zero: Z3's leaves a remainder that is not negative.
-    fn quotient(&mut self, a: Term, b: Term) -> Int {
+    fn quotient(&mut self, a: TermId, b: TermId) -> Int {
         let (x, y) = (self.number(a), self.number(b));
         if self.terms.range(a).0 >= 0 {
             return x.div(&y);
@@ -187,7 +187,7 @@ impl<'t> Question<'t> {
     }
 
     /// A function's result; of one that is computed from iteration to iteration each value.
-    fn applied(&mut self, term: Term) -> Int {
+    fn applied(&mut self, term: TermId) -> Int {
         let number = self.leaf(term);
         let Some((counter, values)) = iterated(self.terms, term) else { return number };
         let counter = self.number(counter);
@@ -200,7 +200,7 @@ impl<'t> Question<'t> {
         number
     }
 
-    fn truth(&mut self, term: Term) -> Bool {
+    fn truth(&mut self, term: TermId) -> Bool {
         let zero = Int::from_i64(0);
         match *self.terms.node(term) {
             Node::Int(value) => Bool::from_bool(value != 0),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::terms::{Term, Terms, VariableIndex};
+use super::terms::{TermId, Terms, VariableIndex};
 use crate::ast::{AddressSpace, SourcePlace};
 
 /// What was read of a kernel for proofs, for one choice of the macros that its syntax depends on.
@@ -28,7 +28,7 @@ pub struct ProofArray {
     /// In which memory it is.
     pub space: AddressSpace,
     /// Its size, if it is declared with one.
-    pub bytes: Option<Term>,
+    pub bytes: Option<TermId>,
     /// Which parameter of the kernel it is, if it is one.
     pub parameter: Option<usize>,
     /// Bytes of a component, for messages.
@@ -41,9 +41,9 @@ pub struct ProofEvent {
     /// Where it is in the source.
     pub at: SourcePlace,
     /// It is done if all of these hold, besides the conditions of the loops around.
-    pub when: Vec<Term>,
+    pub when: Vec<TermId>,
     /// What holds wherever it is done.
-    pub given: Vec<Term>,
+    pub given: Vec<TermId>,
     /// What it is.
     pub kind: ProofEventKind,
 }
@@ -57,13 +57,13 @@ pub enum ProofEventKind {
     Barrier(Fences),
     /// A condition that all items of a group must agree on, if `repeats` has barriers in it: it
     /// decides whether the loop goes on.
-    Agree(Term),
+    Agree(TermId),
     /// A loop.
     Repeat(ProofLoop),
     /// A division: by what.
-    Divide(Term),
+    Divide(TermId),
     /// The end of the asynchronous copies with these events.
-    Wait(Vec<Term>),
+    Wait(Vec<TermId>),
 }
 
 /// Which memory a barrier orders; an asynchronous copy is ordered by none.
@@ -83,13 +83,13 @@ pub struct ProofAccess {
     /// How it is accessed.
     pub mode: AccessMode,
     /// Bytes behind the beginning of the array.
-    pub offset: Term,
+    pub offset: TermId,
     /// How many bytes.
     pub bytes: u32,
     /// The number that a store puts in, if it is one.
-    pub value: Option<Term>,
+    pub value: Option<TermId>,
     /// The group does it as a whole, until it waits for this event.
-    pub copy: Option<Term>,
+    pub copy: Option<TermId>,
 }
 
 /// How memory is accessed.
@@ -110,9 +110,9 @@ pub struct ProofLoop {
     pub counter: VariableIndex,
     /// An iteration is begun if this holds and all before it were; what tests access is accessed
     /// once more.
-    pub enters: Term,
+    pub enters: TermId,
     /// An iteration that is left in its midst is the last one: whether it is not.
-    pub stays: Term,
+    pub stays: TermId,
     /// What an iteration does, the test included.
     pub body: Vec<ProofEvent>,
 }

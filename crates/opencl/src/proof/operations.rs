@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::terms::{BitOp, MOST, Node, Product, Term, Terms, type_range};
+use super::terms::{BitOp, MOST, Node, Product, TermId, Terms, type_range};
 
 /// Most products in a sum; a longer one becomes a value of which only the range is known.
 const MAX_PRODUCTS: usize = 400;
 
 impl Terms {
     /// `a + factor * b`
-    pub fn plus(&mut self, a: Term, factor: i128, b: Term) -> Term {
+    pub fn plus(&mut self, a: TermId, factor: i128, b: TermId) -> TermId {
         let (mut sum, other) = (self.sum_of(a), self.sum_of(b));
         for (product, value) in other {
             let Some(value) = value.checked_mul(factor).filter(|v| v.abs() < MOST) else {
@@ -21,28 +21,28 @@ impl Terms {
     }
 
     /// `a + b`
-    pub fn add(&mut self, a: Term, b: Term) -> Term {
+    pub fn add(&mut self, a: TermId, b: TermId) -> TermId {
         self.plus(a, 1, b)
     }
 
     /// `a - b`
-    pub fn sub(&mut self, a: Term, b: Term) -> Term {
+    pub fn sub(&mut self, a: TermId, b: TermId) -> TermId {
         self.plus(a, -1, b)
     }
 
     /// `a + number`
-    pub fn shifted(&mut self, a: Term, number: i128) -> Term {
+    pub fn shifted(&mut self, a: TermId, number: i128) -> TermId {
         let number = self.int(number);
         self.add(a, number)
     }
 
     /// `a * number`
-    pub fn scaled(&mut self, a: Term, number: i128) -> Term {
+    pub fn scaled(&mut self, a: TermId, number: i128) -> TermId {
         let zero = self.int(0);
         self.plus(zero, number, a)
     }
 
-    fn checked(&mut self, sum: BTreeMap<Product, i128>) -> Term {
+    fn checked(&mut self, sum: BTreeMap<Product, i128>) -> TermId {
         let wide = sum.len() > MAX_PRODUCTS || sum.keys().any(|product| product.len() > 8);
         if wide || sum.values().any(|value| value.abs() >= MOST) {
             return self.unknown((-MOST, MOST));
@@ -51,7 +51,7 @@ impl Terms {
     }
 
     /// `a * b`
-    pub fn mul(&mut self, a: Term, b: Term) -> Term {
+    pub fn mul(&mut self, a: TermId, b: TermId) -> TermId {
         let (a, b) = (self.sum_of(a), self.sum_of(b));
         let mut sum = BTreeMap::<Product, i128>::new();
         for (p, x) in &a {
@@ -68,7 +68,7 @@ impl Terms {
     }
 
     /// The part of a sum whose factors a number divides, divided, and the rest.
-    fn split(&mut self, a: Term, by: i128) -> (Term, Term) {
+    fn split(&mut self, a: TermId, by: i128) -> (TermId, TermId) {
         let sum = self.sum_of(a);
         let (mut whole, mut rest) = (BTreeMap::new(), BTreeMap::new());
         for (product, value) in sum {
@@ -84,7 +84,7 @@ impl Terms {
     }
 
     /// `a / b`, rounded toward zero.
-    pub fn quotient(&mut self, a: Term, b: Term) -> Term {
+    pub fn quotient(&mut self, a: TermId, b: TermId) -> TermId {
         let divided = match (self.constant(a), self.constant(b)) {
             (_, Some(1)) => return a,
             (Some(x), Some(y)) if y != 0 => return self.int(x / y),
@@ -113,7 +113,7 @@ impl Terms {
     }
 
     /// `a % b`, with the sign of `a`.
-    pub fn remainder(&mut self, a: Term, b: Term) -> Term {
+    pub fn remainder(&mut self, a: TermId, b: TermId) -> TermId {
         match (self.constant(a), self.constant(b)) {
             (Some(x), Some(y)) if y != 0 => return self.int(x % y),
             (_, Some(1)) => return self.int(0),
@@ -136,7 +136,7 @@ impl Terms {
     }
 
     /// The lesser of two.
-    pub fn least(&mut self, a: Term, b: Term) -> Term {
+    pub fn least(&mut self, a: TermId, b: TermId) -> TermId {
         let difference = self.sub(a, b);
         match self.range(difference) {
             (_, hi) if hi <= 0 => a,
@@ -146,14 +146,14 @@ impl Terms {
     }
 
     /// The greater of two.
-    pub fn greatest(&mut self, a: Term, b: Term) -> Term {
+    pub fn greatest(&mut self, a: TermId, b: TermId) -> TermId {
         let (a, b) = (self.scaled(a, -1), self.scaled(b, -1));
         let least = self.least(a, b);
         self.scaled(least, -1)
     }
 
     /// Whether a number is below 0.
-    pub fn negative(&mut self, a: Term) -> Term {
+    pub fn negative(&mut self, a: TermId) -> TermId {
         match self.range(a) {
             (_, hi) if hi < 0 => self.int(1),
             (lo, _) if lo >= 0 => self.int(0),
@@ -162,13 +162,13 @@ impl Terms {
     }
 
     /// `a < b`
-    pub fn less(&mut self, a: Term, b: Term) -> Term {
+    pub fn less(&mut self, a: TermId, b: TermId) -> TermId {
         let difference = self.sub(a, b);
         self.negative(difference)
     }
 
     /// Whether a number is 0.
-    pub fn zero(&mut self, a: Term) -> Term {
+    pub fn zero(&mut self, a: TermId) -> TermId {
         match self.range(a) {
             (0, 0) => return self.int(1),
             (lo, hi) if lo > 0 || hi < 0 => return self.int(0),
@@ -192,13 +192,13 @@ impl Terms {
     }
 
     /// `a == b`
-    pub fn equal(&mut self, a: Term, b: Term) -> Term {
+    pub fn equal(&mut self, a: TermId, b: TermId) -> TermId {
         let difference = self.sub(a, b);
         self.zero(difference)
     }
 
     /// Whether a number is not 0.
-    pub fn truth(&mut self, a: Term) -> Term {
+    pub fn truth(&mut self, a: TermId) -> TermId {
         if self.range(a).0 >= 0 && self.range(a).1 <= 1 {
             return a;
         }
@@ -207,7 +207,7 @@ impl Terms {
     }
 
     /// The opposite of a truth value.
-    pub fn not(&mut self, a: Term) -> Term {
+    pub fn not(&mut self, a: TermId) -> TermId {
         match *self.node(a) {
             Node::Int(value) => self.int(i128::from(value == 0)),
             Node::Not(inner) => inner,
@@ -229,7 +229,7 @@ impl Terms {
     }
 
     /// Both of two truth values.
-    pub fn and(&mut self, a: Term, b: Term) -> Term {
+    pub fn and(&mut self, a: TermId, b: TermId) -> TermId {
         match (self.constant(a), self.constant(b)) {
             (Some(0), _) | (_, Some(0)) => self.int(0),
             (Some(_), _) => b,
@@ -241,7 +241,7 @@ impl Terms {
     }
 
     /// One of two truth values, or both.
-    pub fn or(&mut self, a: Term, b: Term) -> Term {
+    pub fn or(&mut self, a: TermId, b: TermId) -> TermId {
         match (self.constant(a), self.constant(b)) {
             (Some(0), _) => b,
             (_, Some(0)) => a,
@@ -254,7 +254,7 @@ impl Terms {
     }
 
     /// `c ? a : b`
-    pub fn choice(&mut self, c: Term, a: Term, b: Term) -> Term {
+    pub fn choice(&mut self, c: TermId, a: TermId, b: TermId) -> TermId {
         match self.constant(c) {
             Some(0) => return b,
             Some(_) => return a,
@@ -273,7 +273,7 @@ impl Terms {
     }
 
     /// The number of an integer type that leaves the same remainder.
-    pub fn wrap(&mut self, bits: u32, signed: bool, a: Term) -> Term {
+    pub fn wrap(&mut self, bits: u32, signed: bool, a: TermId) -> TermId {
         let (lo, hi) = type_range(bits, signed);
         let inside = |range: (i128, i128)| lo <= range.0 && range.1 <= hi;
         if inside(self.range(a)) {
@@ -307,7 +307,7 @@ impl Terms {
     }
 
     /// An operation on bits.
-    pub fn bits(&mut self, op: BitOp, a: Term, b: Term) -> Term {
+    pub fn bits(&mut self, op: BitOp, a: TermId, b: TermId) -> TermId {
         if let (Some(x), Some(y)) = (self.constant(a), self.constant(b))
             && let Some(value) = bits_of(op, x, y)
         {
@@ -349,13 +349,13 @@ impl Terms {
     }
 
     /// A term with other terms in the place of some.
-    pub fn replaced(&mut self, term: Term, by: &HashMap<Term, Term>) -> Term {
+    pub fn replaced(&mut self, term: TermId, by: &HashMap<TermId, TermId>) -> TermId {
         let mut done = by.clone();
         self.replaced_with(term, &mut done)
     }
 
     /// The same; `done` has what was replaced so far.
-    pub fn replaced_with(&mut self, term: Term, done: &mut HashMap<Term, Term>) -> Term {
+    pub fn replaced_with(&mut self, term: TermId, done: &mut HashMap<TermId, TermId>) -> TermId {
         if let Some(known) = done.get(&term) {
             return *known;
         }
@@ -368,8 +368,8 @@ impl Terms {
                 self.term(Node::Apply(f, parts))
             }
             node => {
-                let parts: Vec<Term> = self.parts(term);
-                let parts: Vec<Term> =
+                let parts: Vec<TermId> = self.parts(term);
+                let parts: Vec<TermId> =
                     parts.iter().map(|part| self.replaced_with(*part, done)).collect();
                 self.rebuilt(&node, &parts)
             }
@@ -378,7 +378,11 @@ impl Terms {
         result
     }
 
-    fn replaced_sum(&mut self, sum: &[(Product, i128)], done: &mut HashMap<Term, Term>) -> Term {
+    fn replaced_sum(
+        &mut self,
+        sum: &[(Product, i128)],
+        done: &mut HashMap<TermId, TermId>,
+    ) -> TermId {
         let mut all = self.int(0);
         for (product, value) in sum {
             let mut whole = self.int(*value);
@@ -391,7 +395,7 @@ impl Terms {
         all
     }
 
-    fn rebuilt(&mut self, node: &Node, parts: &[Term]) -> Term {
+    fn rebuilt(&mut self, node: &Node, parts: &[TermId]) -> TermId {
         match (node, parts) {
             (Node::Quotient(..), [a, b]) => self.quotient(*a, *b),
             (Node::Remainder(..), [a, b]) => self.remainder(*a, *b),
@@ -409,7 +413,7 @@ impl Terms {
     }
 
     /// `term` as `a * variable + b`, if the variable stands nowhere else.
-    pub fn linear(&mut self, term: Term, variable: Term) -> Option<(Term, Term)> {
+    pub fn linear(&mut self, term: TermId, variable: TermId) -> Option<(TermId, TermId)> {
         let (mut factor, mut rest) = (BTreeMap::new(), BTreeMap::new());
         for (mut product, value) in self.sum_of(term) {
             match product.iter().position(|part| *part == variable) {
@@ -423,7 +427,7 @@ impl Terms {
             }
         }
         let (factor, rest) = (self.from_sum(factor), self.from_sum(rest));
-        let free = |terms: &Terms, t: Term| !terms.inside(&[t]).contains(&variable);
+        let free = |terms: &Terms, t: TermId| !terms.inside(&[t]).contains(&variable);
         (free(self, factor) && free(self, rest)).then_some((factor, rest))
     }
 }

@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 
 /// A term: its place among the nodes of its [`Terms`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Term(pub u32);
+pub struct TermId(pub u32);
 
 /// A variable: its place in [`Terms::variables`].
 pub type VariableIndex = u32;
 
 /// A product of terms that are no polynomials, in ascending order.
-pub type Product = Vec<Term>;
+pub type Product = Vec<TermId>;
 
 /// The least and the greatest value of a term. [`MOST`] and more mean no limit.
 pub type TermRange = (i128, i128);
@@ -35,29 +35,29 @@ pub enum Node {
     /// A sum of products with factors that are not 0; not a constant nor a lone product by 1.
     Sum(Vec<(Product, i128)>),
     /// A quotient, rounded toward zero.
-    Quotient(Term, Term),
+    Quotient(TermId, TermId),
     /// The remainder that goes with it: it has the sign of the dividend.
-    Remainder(Term, Term),
+    Remainder(TermId, TermId),
     /// The lesser of two.
-    Least(Term, Term),
+    Least(TermId, TermId),
     /// Whether a number is below 0.
-    Negative(Term),
+    Negative(TermId),
     /// Whether a number is 0.
-    Zero(Term),
+    Zero(TermId),
     /// Both of two truth values.
-    And(Term, Term),
+    And(TermId, TermId),
     /// One of two truth values, or both.
-    Or(Term, Term),
+    Or(TermId, TermId),
     /// The opposite of a truth value.
-    Not(Term),
+    Not(TermId),
     /// The second if the first is true, else the third.
-    Choice(Term, Term, Term),
+    Choice(TermId, TermId, TermId),
     /// The number with this many bits, signed or not, that leaves the same remainder.
-    Wrap(u32, bool, Term),
+    Wrap(u32, bool, TermId),
     /// An operation on the bits of two numbers.
-    Bits(BitOp, Term, Term),
+    Bits(BitOp, TermId, TermId),
     /// The result of a function: equal arguments have equal results.
-    Apply(u32, Vec<Term>),
+    Apply(u32, Vec<TermId>),
 }
 
 /// Operations on bits, of numbers in two's complement with as many bits as needed.
@@ -121,9 +121,9 @@ pub enum FunctionKind {
     /// values of `leaves`.
     Iterated {
         /// What the variables of the loop are called in `next`, and what they hold at first.
-        start: Vec<(VariableIndex, Term)>,
+        start: Vec<(VariableIndex, TermId)>,
         /// What they hold after an iteration.
-        next: Vec<Term>,
+        next: Vec<TermId>,
         /// Which of them it is.
         place: usize,
         /// The variables that `start` and `next` are over.
@@ -138,7 +138,7 @@ pub enum FunctionKind {
 pub struct Terms {
     nodes: Vec<Node>,
     #[serde(skip)]
-    known: HashMap<Node, Term>,
+    known: HashMap<Node, TermId>,
     #[serde(skip)]
     ranges: Vec<TermRange>,
     /// The variables.
@@ -167,7 +167,7 @@ impl Terms {
             for i in 0..self.nodes.len() {
                 let range = self.range_of_node(&self.nodes[i].clone());
                 self.ranges.push(range);
-                self.known.insert(self.nodes[i].clone(), Term(i as u32));
+                self.known.insert(self.nodes[i].clone(), TermId(i as u32));
             }
         }
         self
@@ -179,26 +179,26 @@ impl Terms {
     }
 
     /// What a term is.
-    pub fn node(&self, term: Term) -> &Node {
+    pub fn node(&self, term: TermId) -> &Node {
         &self.nodes[term.0 as usize]
     }
 
     /// The values that a term may have.
-    pub fn range(&self, term: Term) -> TermRange {
+    pub fn range(&self, term: TermId) -> TermRange {
         self.ranges[term.0 as usize]
     }
 
     /// The term of a node, if there is one.
-    pub fn known(&self, node: &Node) -> Option<Term> {
+    pub fn known(&self, node: &Node) -> Option<TermId> {
         self.known.get(node).copied()
     }
 
     /// The term of a node that is in normal form.
-    pub fn term(&mut self, node: Node) -> Term {
+    pub fn term(&mut self, node: Node) -> TermId {
         if let Some(term) = self.known.get(&node) {
             return *term;
         }
-        let term = Term(self.nodes.len() as u32);
+        let term = TermId(self.nodes.len() as u32);
         let range = self.range_of_node(&node);
         self.nodes.push(node.clone());
         self.ranges.push(range);
@@ -207,23 +207,23 @@ impl Terms {
     }
 
     /// A constant.
-    pub fn int(&mut self, value: i128) -> Term {
+    pub fn int(&mut self, value: i128) -> TermId {
         self.term(Node::Int(value))
     }
 
     /// The value of a constant.
-    pub fn constant(&self, term: Term) -> Option<i128> {
+    pub fn constant(&self, term: TermId) -> Option<i128> {
         if let Node::Int(value) = self.node(term) { Some(*value) } else { None }
     }
 
     /// A new variable.
-    pub fn variable(&mut self, kind: VariableKind, range: TermRange) -> Term {
+    pub fn variable(&mut self, kind: VariableKind, range: TermRange) -> TermId {
         self.variables.push(TermVariable { kind, range });
         self.term(Node::Variable(self.variables.len() as u32 - 1))
     }
 
     /// The variable of a kind of which there is one.
-    pub fn named(&mut self, kind: VariableKind, range: TermRange) -> Term {
+    pub fn named(&mut self, kind: VariableKind, range: TermRange) -> TermId {
         match self.variables.iter().position(|v| v.kind == kind) {
             Some(i) => self.term(Node::Variable(i as u32)),
             None => self.variable(kind, range),
@@ -231,7 +231,7 @@ impl Terms {
     }
 
     /// A value of which only the range is known.
-    pub fn unknown(&mut self, range: TermRange) -> Term {
+    pub fn unknown(&mut self, range: TermRange) -> TermId {
         self.variable(VariableKind::Unknown, range)
     }
 
@@ -242,7 +242,7 @@ impl Terms {
     }
 
     /// A term as text, for messages of developers.
-    pub fn text(&self, term: Term) -> String {
+    pub fn text(&self, term: TermId) -> String {
         let parts: Vec<String> = self.parts(term).iter().map(|part| self.text(*part)).collect();
         match self.node(term) {
             Node::Int(value) => value.to_string(),
@@ -266,7 +266,7 @@ impl Terms {
     }
 
     /// The parts of a term.
-    pub fn parts(&self, term: Term) -> Vec<Term> {
+    pub fn parts(&self, term: TermId) -> Vec<TermId> {
         match self.node(term) {
             Node::Int(_) | Node::Variable(_) => Vec::new(),
             Node::Sum(sum) => sum.iter().flat_map(|(product, _)| product.clone()).collect(),
@@ -283,7 +283,7 @@ impl Terms {
     }
 
     /// All terms inside some terms, these included, each once.
-    pub fn inside(&self, terms: &[Term]) -> Vec<Term> {
+    pub fn inside(&self, terms: &[TermId]) -> Vec<TermId> {
         let (mut left, mut seen) = (terms.to_vec(), vec![false; self.nodes.len()]);
         let mut all = Vec::new();
         while let Some(term) = left.pop() {
@@ -297,8 +297,8 @@ impl Terms {
     }
 
     /// The variables in some terms, in order.
-    pub fn variables_in(&self, terms: &[Term]) -> Vec<VariableIndex> {
-        let of = |term: Term| match self.node(term) {
+    pub fn variables_in(&self, terms: &[TermId]) -> Vec<VariableIndex> {
+        let of = |term: TermId| match self.node(term) {
             Node::Variable(v) => Some(*v),
             _ => None,
         };
@@ -308,7 +308,7 @@ impl Terms {
     }
 
     /// A term as a sum of products.
-    pub fn sum_of(&self, term: Term) -> BTreeMap<Product, i128> {
+    pub fn sum_of(&self, term: TermId) -> BTreeMap<Product, i128> {
         match self.node(term) {
             Node::Int(0) => BTreeMap::new(),
             Node::Int(value) => BTreeMap::from([(Vec::new(), *value)]),
@@ -318,7 +318,7 @@ impl Terms {
     }
 
     /// The term that a sum of products is.
-    pub fn from_sum(&mut self, sum: BTreeMap<Product, i128>) -> Term {
+    pub fn from_sum(&mut self, sum: BTreeMap<Product, i128>) -> TermId {
         let all: Vec<(Product, i128)> = sum.into_iter().filter(|(_, c)| *c != 0).collect();
         match all.as_slice() {
             [] => self.int(0),

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::events::{AccessMode, ProofAccess, ProofEventKind};
-use super::sizes::lanes;
-use super::terms::{FunctionKind, Node, Term, type_range};
-use super::value::{Pointee, PointeeTarget, Worth, chosen};
+use crate::proof::events::{AccessMode, ProofAccess, ProofEventKind};
+
+use super::value::{Pointee, PointeeTarget, Worth, chosen, is_aggregate, lanes, whole_type};
 use super::walk::Walk;
 use crate::ast::{
     AddressSpace, CExpr, ExprKind, ScalarType, SourcePlace, Type, UnaryOp, VariableId, scalar_bytes,
 };
 use crate::error::Read;
+use crate::proof::terms::{FunctionKind, Node, TermId, type_range};
 use crate::read::{Integer, parts};
 
 /// The place of an lvalue.
@@ -79,7 +79,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What a pointer points to, some bytes behind it.
-    pub fn pointed(&mut self, value: &Worth, distance: Term) -> ProofPlace {
+    pub fn pointed(&mut self, value: &Worth, distance: TermId) -> ProofPlace {
         let all = match value {
             Worth::Pointer(all) => all.clone(),
             _ => match self.pointer(PointeeTarget::Unread) {
@@ -218,7 +218,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A number in memory that is never stored to is a function of its place.
-    fn content(&mut self, array: usize, offset: Term, ty: &Type) -> Worth {
+    fn content(&mut self, array: usize, offset: TermId, ty: &Type) -> Worth {
         let Some(integer) = Integer::of(ty) else { return self.unknown(ty) };
         let never = self.ever_stored.as_ref().is_some_and(|stored| !stored.contains(&array));
         if !never || self.arrays[array].space == AddressSpace::Local {
@@ -344,7 +344,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether a part lies in a variable for certain.
-    fn is_inside(&mut self, whole: &Type, offset: Term, part: &Type) -> bool {
+    fn is_inside(&mut self, whole: &Type, offset: TermId, part: &Type) -> bool {
         let (whole, part) = (self.bytes(whole), self.bytes(part));
         let end = self.terms.add(offset, part);
         let left = self.terms.sub(whole, end);
@@ -407,17 +407,4 @@ fn vector_scalar(ty: &Type) -> ScalarType {
 
 fn lane_bytes(ty: &Type) -> i128 {
     scalar_bytes(vector_scalar(ty)).into()
-}
-
-/// The integer type of a number; an event is one, too.
-pub(super) fn whole_type(ty: &Type) -> Option<Integer> {
-    match ty {
-        Type::Other(name) if name == "event_t" => Some(Integer { bits: 64, signed: false }),
-        ty => Integer::of(ty),
-    }
-}
-
-/// Whether a variable has parts.
-pub(super) fn is_aggregate(ty: &Type) -> bool {
-    matches!(ty, Type::Vector(..) | Type::Array(..) | Type::Struct(..) | Type::Union(..))
 }

@@ -3,29 +3,29 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use super::terms::{FunctionKind, MOST, Node, Term, VariableIndex, VariableKind};
 use super::value::{Now, Pointee, PointeeTarget, Worth};
 use super::walk::Walk;
 use crate::ast::VariableId;
+use crate::proof::terms::{FunctionKind, MOST, Node, TermId, VariableIndex, VariableKind};
 
 /// What an iteration makes of a variable.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Change {
     /// It adds this; of a pointer, to its offset.
-    Step(Term),
+    Step(TermId),
     /// It puts this in, which no iteration changes.
-    Set(Term),
+    Set(TermId),
     /// A number that follows from the numbers before.
-    Follows(Term),
+    Follows(TermId),
     /// Anything.
     Any,
 }
 
 /// What one walk of an iteration has found.
 pub(super) struct Iteration {
-    pub enters: Term,
-    pub stays: Term,
-    pub returns: Term,
+    pub enters: TermId,
+    pub stays: TermId,
+    pub returns: TermId,
     /// Variables that were written before the step.
     pub in_body: BTreeSet<VariableId>,
     pub end: Now,
@@ -96,7 +96,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The number that a value is, or the offset of a pointer to one place.
-    pub fn number(value: &Worth) -> Option<Term> {
+    pub fn number(value: &Worth) -> Option<TermId> {
         match value {
             Worth::Int(term) => Some(*term),
             Worth::Pointer(all) if all.len() == 1 => Some(all[0].offset),
@@ -105,7 +105,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What is added to a number, if nothing else is done to it.
-    fn step_of(&mut self, after: Term, before: Term) -> Option<Term> {
+    fn step_of(&mut self, after: TermId, before: TermId) -> Option<TermId> {
         let inner = match *self.terms.node(after) {
             Node::Wrap(_, _, inner) => inner,
             _ => after,
@@ -144,7 +144,7 @@ impl<'a> Walk<'a> {
             let after = self.terms.replaced(after, &same);
             let step = self.step_of(after, before);
             let no = self.terms.int(0);
-            let free = |w: &Self, t: Term| w.is_free(&[t], mark);
+            let free = |w: &Self, t: TermId| w.is_free(&[t], mark);
             changes.insert(
                 *id,
                 match step {
@@ -166,7 +166,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether terms have one value in all iterations.
-    pub fn is_free(&self, terms: &[Term], mark: VariableIndex) -> bool {
+    pub fn is_free(&self, terms: &[TermId], mark: VariableIndex) -> bool {
         self.terms.variables_in(terms).iter().all(|v| self.is_outer(*v, mark))
     }
 
@@ -174,17 +174,17 @@ impl<'a> Walk<'a> {
     fn settle(
         &mut self,
         changes: &mut BTreeMap<VariableId, Change>,
-        ends: &BTreeMap<VariableId, (Term, Term)>,
+        ends: &BTreeMap<VariableId, (TermId, TermId)>,
         mark: VariableIndex,
     ) {
         loop {
-            let known: BTreeSet<Term> = changes
+            let known: BTreeSet<TermId> = changes
                 .iter()
                 .filter(|(_, change)| **change != Change::Any)
                 .filter_map(|(id, _)| ends.get(id).map(|(before, _)| *before))
                 .collect();
             let known: BTreeSet<VariableIndex> = {
-                let known: Vec<Term> = known.into_iter().collect();
+                let known: Vec<TermId> = known.into_iter().collect();
                 self.terms.variables_in(&known).into_iter().collect()
             };
             let lost = changes.iter().find(|(_, change)| match change {
@@ -202,7 +202,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A number that follows from iteration to iteration.
-    pub fn following(&mut self, found: &Changes, id: VariableId, counter: Term) -> Term {
+    pub fn following(&mut self, found: &Changes, id: VariableId, counter: TermId) -> TermId {
         let mut all = Vec::new();
         for (id, change) in &found.changes {
             let (Some(before), Some(first)) = (
@@ -223,15 +223,15 @@ impl<'a> Walk<'a> {
             all.push((*id, before, first, after));
         }
         let place = all.iter().position(|(other, ..)| *other == id).unwrap_or(0);
-        let start: Vec<(VariableIndex, Term)> = all.iter().map(|(_, b, f, _)| (*b, *f)).collect();
-        let next: Vec<Term> = all.iter().map(|(.., after)| *after).collect();
-        let firsts: Vec<Term> = start.iter().map(|(_, first)| *first).collect();
-        let both: Vec<Term> = firsts.iter().chain(&next).copied().collect();
+        let start: Vec<(VariableIndex, TermId)> = all.iter().map(|(_, b, f, _)| (*b, *f)).collect();
+        let next: Vec<TermId> = all.iter().map(|(.., after)| *after).collect();
+        let firsts: Vec<TermId> = start.iter().map(|(_, first)| *first).collect();
+        let both: Vec<TermId> = firsts.iter().chain(&next).copied().collect();
         let own: BTreeSet<VariableIndex> = start.iter().map(|(before, _)| *before).collect();
         let mut leaves = self.terms.variables_in(&both);
         leaves.retain(|leaf| !own.contains(leaf));
         let range = self.range_following(&start[place], next[place]);
-        let arguments: Vec<Term> = std::iter::once(counter)
+        let arguments: Vec<TermId> = std::iter::once(counter)
             .chain(leaves.iter().map(|leaf| self.terms.term(Node::Variable(*leaf))))
             .collect();
         let kind = FunctionKind::Iterated { start, next, place, leaves };
@@ -242,7 +242,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The values of a number that becomes less by division, or stays in a range.
-    fn range_following(&mut self, start: &(VariableIndex, Term), next: Term) -> (i128, i128) {
+    fn range_following(&mut self, start: &(VariableIndex, TermId), next: TermId) -> (i128, i128) {
         let before = self.terms.term(Node::Variable(start.0));
         let (lo, hi) = self.terms.range(start.1);
         if let Node::Quotient(a, b) = *self.terms.node(next)

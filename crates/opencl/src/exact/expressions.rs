@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::events::ProofEventKind;
-use super::memory::{is_aggregate, whole_type};
-use super::terms::{BitOp, MOST, Term, type_range};
 use super::value::{Pointee, PointeeTarget, Worth, chosen};
+use super::value::{is_aggregate, whole_type};
 use super::walk::Walk;
 use crate::ast::{CBinaryOp, CExpr, ExprKind, SourcePlace, Type, UnaryOp, scalar_bytes};
 use crate::error::Read;
+use crate::proof::events::ProofEventKind;
+use crate::proof::terms::{BitOp, MOST, TermId, type_range};
 use crate::read::Integer;
 
 /// `int`
@@ -74,14 +74,14 @@ impl<'a> Walk<'a> {
     }
 
     /// A number of one integer type as one of another.
-    fn brought(&mut self, term: Term, from: Integer, to: Integer) -> Term {
+    fn brought(&mut self, term: TermId, from: Integer, to: Integer) -> TermId {
         // Signed numbers do not overflow, so those of a type fit a wider one.
         let fits = from == to || to.bits > from.bits && (to.signed || !from.signed);
         if fits && to.bits > 1 { term } else { self.fit(term, to) }
     }
 
-    /// A number as one of an integer type, whatever it was before.
-    pub fn fit(&mut self, term: Term, to: Integer) -> Term {
+    /// A number as one of an integer type, as C converts it.
+    pub fn fit(&mut self, term: TermId, to: Integer) -> TermId {
         match to.bits {
             1 => self.terms.truth(term),
             bits => self.terms.wrap(bits, to.signed, term),
@@ -89,7 +89,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A whole number; one of which nothing is known if it is another value.
-    pub fn whole(&mut self, e: &'a CExpr) -> Read<Term> {
+    pub fn whole(&mut self, e: &'a CExpr) -> Read<TermId> {
         Ok(match self.value(e)? {
             Worth::Int(term) => term,
             _ => {
@@ -100,7 +100,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether an expression is true.
-    pub fn condition(&mut self, e: &'a CExpr) -> Read<Term> {
+    pub fn condition(&mut self, e: &'a CExpr) -> Read<TermId> {
         Ok(match self.value(e)? {
             Worth::Int(term) => self.terms.truth(term),
             Worth::Pointer(all) => {
@@ -121,7 +121,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The value of an expression over macros and constants.
-    pub fn constant(&mut self, e: &CExpr) -> Term {
+    pub fn constant(&mut self, e: &CExpr) -> TermId {
         let integer = Integer::of(&e.ty).unwrap_or(INT);
         let value = match &e.kind {
             ExprKind::Int(value) | ExprKind::SizeOf(value) => self.terms.int((*value).into()),
@@ -222,7 +222,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What an operation of an integer type yields: signed ones of `int` and wider do not overflow.
-    pub fn computed(&mut self, term: Term, integer: Integer) -> Term {
+    pub fn computed(&mut self, term: TermId, integer: Integer) -> TermId {
         match integer.signed && integer.bits >= 32 {
             true => term,
             false => self.fit(term, integer),
@@ -335,7 +335,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn moved(&mut self, pointer: &Worth, ty: &Type, by: Term, sign: i128) -> Worth {
+    fn moved(&mut self, pointer: &Worth, ty: &Type, by: TermId, sign: i128) -> Worth {
         let element = ty.element().cloned().unwrap_or(Type::Void);
         let size = self.bytes(&element);
         let distance = self.terms.mul(by, size);
@@ -382,7 +382,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A comparison of two places; null lies before all others.
-    fn compared(&mut self, op: CBinaryOp, p: &Pointee, q: &Pointee) -> Term {
+    fn compared(&mut self, op: CBinaryOp, p: &Pointee, q: &Pointee) -> TermId {
         let null = [p, q].map(|place| place.target == PointeeTarget::Null);
         let known = [p, q].iter().all(|place| place.target != PointeeTarget::Unread);
         if p.target == q.target && known {
@@ -399,9 +399,9 @@ impl<'a> Walk<'a> {
     pub fn numbers(
         &mut self,
         op: CBinaryOp,
-        (p, i): (Term, Integer),
-        (q, j): (Term, Integer),
-    ) -> Term {
+        (p, i): (TermId, Integer),
+        (q, j): (TermId, Integer),
+    ) -> TermId {
         let shift = matches!(op, CBinaryOp::Shl | CBinaryOp::Shr);
         let common = if shift { i.promoted() } else { i.common(j) };
         let p = self.brought(p, i, common);
@@ -441,7 +441,7 @@ impl<'a> Walk<'a> {
     }
 
     /// OpenCL takes the count of a shift modulo the bits of the type.
-    fn shift_count(&mut self, count: Term, bits: u32) -> Term {
+    fn shift_count(&mut self, count: TermId, bits: u32) -> TermId {
         self.terms.wrap(bits.trailing_zeros(), false, count)
     }
 

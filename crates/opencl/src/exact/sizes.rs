@@ -1,12 +1,12 @@
 //! Sizes of types, and places of their parts.
 
-use super::terms::Term;
 use super::walk::Walk;
 use crate::ast::{Type, alignment, scalar_bytes, vector_bytes};
+use crate::proof::terms::TermId;
 
 impl<'a> Walk<'a> {
     /// Where a field of a structure begins.
-    pub fn field(&mut self, ty: &Type, member: &str) -> Option<Term> {
+    pub fn field(&mut self, ty: &Type, member: &str) -> Option<TermId> {
         let (Type::Struct(_, fields) | Type::Union(_, fields)) = ty else { return None };
         let union = matches!(ty, Type::Union(..));
         let mut offset = self.terms.int(0);
@@ -31,7 +31,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The next multiple of an alignment.
-    fn aligned(&mut self, offset: Term, alignment: i64) -> Term {
+    fn aligned(&mut self, offset: TermId, alignment: i64) -> TermId {
         let by = self.terms.int(i128::from(alignment.max(1)));
         let raised = self.terms.shifted(offset, i128::from(alignment.max(1) - 1));
         let count = self.terms.quotient(raised, by);
@@ -39,7 +39,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The size of a type in bytes.
-    pub fn bytes(&mut self, ty: &'_ Type) -> Term {
+    pub fn bytes(&mut self, ty: &'_ Type) -> TermId {
         match ty {
             Type::Other(name) if name == "event_t" => self.terms.int(8),
             Type::Void | Type::Other(_) => self.terms.int(1),
@@ -69,26 +69,5 @@ impl<'a> Walk<'a> {
                 self.aligned(size, alignment(ty))
             }
         }
-    }
-}
-
-/// The components that `xyz`, `s01` or `hi` name.
-pub(super) fn lanes(member: &str, width: u8) -> Vec<u8> {
-    let width = if width == 3 { 4 } else { width };
-    match member {
-        "lo" => (0..width / 2).collect(),
-        "hi" => (width / 2..width).collect(),
-        "even" => (0..width).step_by(2).collect(),
-        "odd" => (1..width).step_by(2).collect(),
-        _ => match member.strip_prefix(['s', 'S']) {
-            Some(digits) => {
-                let digit = |c: char| c.to_digit(16).and_then(|d| u8::try_from(d).ok());
-                digits.chars().filter_map(digit).collect()
-            }
-            None => {
-                let lane = |c: char| "xyzw".find(c).or("rgba".find(c)).map(|lane| lane as u8);
-                member.chars().filter_map(lane).collect()
-            }
-        },
     }
 }

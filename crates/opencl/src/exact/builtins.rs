@@ -2,14 +2,14 @@
 
 use std::rc::Rc;
 
-use super::events::{AccessMode, Fences, ProofAccess, ProofEventKind};
 use super::expressions::component;
 use super::memory::ProofPlace;
-use super::terms::{MOST, Term, VariableKind};
 use super::value::{Pointee, PointeeTarget, Worth};
 use super::walk::Walk;
 use crate::ast::{CExpr, SourcePlace, Type};
 use crate::error::Read;
+use crate::proof::events::{AccessMode, Fences, ProofAccess, ProofEventKind};
+use crate::proof::terms::{MOST, TermId, VariableKind};
 use crate::read::{Integer, is_pure, width, writes_last};
 
 /// The flag of a barrier that orders local memory, and that for global memory.
@@ -154,7 +154,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The event of a copy: that which it is given, or one that no other copy has.
-    fn event(&mut self, given: Option<&Worth>) -> Term {
+    fn event(&mut self, given: Option<&Worth>) -> TermId {
         self.copies += 1;
         let mut own = self.terms.int(self.copies);
         for (i, counter) in self.counters.clone().into_iter().enumerate() {
@@ -196,7 +196,7 @@ impl<'a> Walk<'a> {
 
     fn copied(
         &mut self,
-        (mode, event): (AccessMode, Term),
+        (mode, event): (AccessMode, TermId),
         all: &[Pointee],
         ty: &Type,
         at: &SourcePlace,
@@ -367,7 +367,7 @@ impl<'a> Walk<'a> {
                     _ => None,
                 }
             });
-        let numbers: Option<Vec<Term>> = numbers.collect();
+        let numbers: Option<Vec<TermId>> = numbers.collect();
         match (numbers, Integer::of(&e.ty)) {
             (Some(numbers), Some(integer)) if whole => {
                 let result = self.known_function(name, &numbers);
@@ -380,7 +380,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn known_function(&mut self, name: &str, numbers: &[Term]) -> Option<Term> {
+    fn known_function(&mut self, name: &str, numbers: &[TermId]) -> Option<TermId> {
         let terms = &mut self.terms;
         Some(match (name, numbers) {
             ("min", [a, b]) => terms.least(*a, *b),

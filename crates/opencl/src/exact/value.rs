@@ -3,19 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::terms::{Term, Terms};
-use crate::ast::VariableId;
+use crate::ast::{Type, VariableId};
+use crate::proof::terms::{TermId, Terms};
 use crate::read::Integer;
 
 /// What an expression is worth.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Worth {
     /// A whole number, exactly.
-    Int(Term),
+    Int(TermId),
     /// A pointer: one of these.
     Pointer(Rc<Vec<Pointee>>),
     /// Known whole numbers in a vector, a structure or an array, by the byte where they begin.
-    Parts(Rc<BTreeMap<i64, (Integer, Term)>>),
+    Parts(Rc<BTreeMap<i64, (Integer, TermId)>>),
     /// Nothing is known.
     Other,
 }
@@ -24,11 +24,11 @@ pub(super) enum Worth {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pointee {
     /// When it does.
-    pub when: Term,
+    pub when: TermId,
     /// What it points to.
     pub target: PointeeTarget,
     /// Bytes behind its beginning.
-    pub offset: Term,
+    pub offset: TermId,
 }
 
 /// What a pointer points to.
@@ -50,11 +50,11 @@ pub(super) struct Now {
     /// By variable.
     pub values: BTreeMap<VariableId, Worth>,
     /// Whether the function has returned.
-    pub returned: Term,
+    pub returned: TermId,
     /// Whether the loop or `switch` around was left.
-    pub broken: Term,
+    pub broken: TermId,
     /// Whether the iteration was ended.
-    pub continued: Term,
+    pub continued: TermId,
     /// What the function returned.
     pub result: Option<Worth>,
 }
@@ -63,7 +63,7 @@ pub(super) struct Now {
 pub(super) type Written = BTreeSet<VariableId>;
 
 /// One or the other.
-pub(super) fn chosen(terms: &mut Terms, c: Term, a: &Worth, b: &Worth) -> Worth {
+pub(super) fn chosen(terms: &mut Terms, c: TermId, a: &Worth, b: &Worth) -> Worth {
     if a == b {
         return a.clone();
     }
@@ -108,7 +108,7 @@ fn add_pointee(terms: &mut Terms, all: &mut Vec<Pointee>, new: Pointee) {
 }
 
 /// What holds after two paths have come together.
-pub(super) fn merged(terms: &mut Terms, c: Term, a: &Now, b: &Now) -> Now {
+pub(super) fn merged(terms: &mut Terms, c: TermId, a: &Now, b: &Now) -> Now {
     let mut values = BTreeMap::new();
     for (id, x) in &a.values {
         if let Some(y) = b.values.get(id) {
@@ -125,5 +125,39 @@ pub(super) fn merged(terms: &mut Terms, c: Term, a: &Now, b: &Now) -> Now {
         broken: terms.choice(c, a.broken, b.broken),
         continued: terms.choice(c, a.continued, b.continued),
         result,
+    }
+}
+
+/// The integer type of a number; an event is one, too.
+pub(super) fn whole_type(ty: &Type) -> Option<Integer> {
+    match ty {
+        Type::Other(name) if name == "event_t" => Some(Integer { bits: 64, signed: false }),
+        ty => Integer::of(ty),
+    }
+}
+
+/// Whether a variable has parts.
+pub(super) fn is_aggregate(ty: &Type) -> bool {
+    matches!(ty, Type::Vector(..) | Type::Array(..) | Type::Struct(..) | Type::Union(..))
+}
+
+/// The components that `xyz`, `s01` or `hi` name.
+pub(super) fn lanes(member: &str, width: u8) -> Vec<u8> {
+    let width = if width == 3 { 4 } else { width };
+    match member {
+        "lo" => (0..width / 2).collect(),
+        "hi" => (width / 2..width).collect(),
+        "even" => (0..width).step_by(2).collect(),
+        "odd" => (1..width).step_by(2).collect(),
+        _ => match member.strip_prefix(['s', 'S']) {
+            Some(digits) => {
+                let digit = |c: char| c.to_digit(16).and_then(|d| u8::try_from(d).ok());
+                digits.chars().filter_map(digit).collect()
+            }
+            None => {
+                let lane = |c: char| "xyzw".find(c).or("rgba".find(c)).map(|lane| lane as u8);
+                member.chars().filter_map(lane).collect()
+            }
+        },
     }
 }

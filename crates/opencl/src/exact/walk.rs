@@ -6,15 +6,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::events::{ProofArray, ProofEvent, ProofEventKind};
-use super::memory::whole_type;
-use super::terms::{MOST, Term, Terms, type_range};
+use super::value::whole_type;
 use super::value::{Now, Pointee, PointeeTarget, Worth, Written, merged};
 use crate::ast::{
     AddressSpace, CExpr, CFunction, CStmt, CStmtKind, CVariable, Label, SourcePlace, Type, Unit,
     VariableId,
 };
 use crate::error::{Read, ReadError};
+use crate::proof::events::{ProofArray, ProofEvent, ProofEventKind};
+use crate::proof::terms::{MOST, TermId, Terms, type_range};
 use crate::read::{Integer, variables};
 use crate::request::{Passed, ReadRequest};
 
@@ -34,9 +34,9 @@ pub(super) struct Walk<'a> {
     pub places: HashMap<VariableId, usize>,
     pub now: Now,
     /// Conditions of this place, from the loop around inward.
-    pub path: Vec<Term>,
+    pub path: Vec<TermId>,
     /// What holds here.
-    pub given: Vec<Term>,
+    pub given: Vec<TermId>,
     pub events: Vec<ProofEvent>,
     /// Inside how many walks that only look.
     pub probing: u32,
@@ -51,7 +51,7 @@ pub(super) struct Walk<'a> {
     pub assumed: Vec<(SourcePlace, String)>,
     pub calls: Vec<&'a str>,
     /// The counters of the loops around.
-    pub counters: Vec<Term>,
+    pub counters: Vec<TermId>,
     /// How many asynchronous copies there are.
     pub copies: i128,
     pub work: u64,
@@ -127,12 +127,12 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn name(&mut self, name: &str, range: (i128, i128)) -> Term {
-        self.terms.named(super::terms::VariableKind::Name(name.to_owned()), range)
+    fn name(&mut self, name: &str, range: (i128, i128)) -> TermId {
+        self.terms.named(crate::proof::terms::VariableKind::Name(name.to_owned()), range)
     }
 
     /// A macro whose value is open.
-    pub fn symbol(&mut self, name: &str, at: &SourcePlace) -> Term {
+    pub fn symbol(&mut self, name: &str, at: &SourcePlace) -> TermId {
         match self.request.symbols.get(name) {
             Some(symbol) => self.name(name, (symbol.least.into(), symbol.greatest.into())),
             None => {
@@ -204,7 +204,7 @@ impl<'a> Walk<'a> {
     /// A part of the walk that is executed if a condition holds.
     pub fn guarded(
         &mut self,
-        condition: Term,
+        condition: TermId,
         part: impl FnOnce(&mut Self) -> Read<()>,
     ) -> Read<()> {
         if self.terms.constant(condition) == Some(0) {
@@ -219,7 +219,7 @@ impl<'a> Walk<'a> {
     /// The same; the state after it is that of the part.
     pub fn under<T>(
         &mut self,
-        condition: Term,
+        condition: TermId,
         part: impl FnOnce(&mut Self) -> Read<T>,
     ) -> Read<T> {
         let (path, given) = (self.path.len(), self.given.len());
@@ -235,7 +235,7 @@ impl<'a> Walk<'a> {
     /// Both sides of a branch, each from the state before it.
     pub fn fork<T>(
         &mut self,
-        condition: Term,
+        condition: TermId,
         then: impl FnOnce(&mut Self) -> Read<T>,
         otherwise: impl FnOnce(&mut Self) -> Read<T>,
     ) -> Read<(Option<T>, Option<T>)> {
@@ -254,7 +254,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether the path has ended.
-    fn ended(&mut self) -> Term {
+    fn ended(&mut self) -> TermId {
         let left = self.terms.or(self.now.returned, self.now.broken);
         self.terms.or(left, self.now.continued)
     }
@@ -273,7 +273,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What follows where the path may have ended.
-    fn rest(&mut self, ended: Term, part: impl FnOnce(&mut Self) -> Read<()>) -> Read<()> {
+    fn rest(&mut self, ended: TermId, part: impl FnOnce(&mut Self) -> Read<()>) -> Read<()> {
         let live = self.terms.not(ended);
         let no = self.terms.int(0);
         self.guarded(live, |w| {

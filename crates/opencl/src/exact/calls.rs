@@ -1,12 +1,12 @@
 //! Calls: functions of the file are walked where they are called.
 
-use super::memory::is_aggregate;
-use super::terms::{Term, VariableKind};
 use super::value::Worth;
+use super::value::is_aggregate;
 use super::walk::Walk;
 use crate::ast::{CExpr, CFunction, CVariable, SourcePlace, Type};
 use crate::error::Read;
 use crate::preprocess::DECLARED;
+use crate::proof::terms::{TermId, VariableKind};
 use crate::read::declared;
 
 /// Deepest call.
@@ -78,7 +78,7 @@ impl<'a> Walk<'a> {
         name: &str,
         arguments: &'a [CExpr],
         at: &SourcePlace,
-    ) -> Read<Option<Term>> {
+    ) -> Read<Option<TermId>> {
         if !matches!(
             name,
             "get_global_id"
@@ -125,9 +125,9 @@ impl<'a> Walk<'a> {
 
     fn linear(
         &mut self,
-        id: fn(&mut Self, usize) -> Term,
-        size: fn(&mut Self, usize) -> Term,
-    ) -> Term {
+        id: fn(&mut Self, usize) -> TermId,
+        size: fn(&mut Self, usize) -> TermId,
+    ) -> TermId {
         let mut sum = self.terms.int(0);
         for d in (0..self.request.dimensions.clamp(1, 3)).rev() {
             let (id, size) = (id(self, d), size(self, d));
@@ -138,13 +138,13 @@ impl<'a> Walk<'a> {
     }
 
     /// A number of a dimension; what it is in those that the launch does not have.
-    fn of_dimension(
+    fn in_dimension(
         &mut self,
         d: usize,
         kind: fn(u8) -> VariableKind,
         range: (i128, i128),
         outside: i128,
-    ) -> Term {
+    ) -> TermId {
         match u8::try_from(d) {
             Ok(place) if d < self.request.dimensions.clamp(1, 3) => {
                 self.terms.named(kind(place), range)
@@ -153,29 +153,29 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn local_id(&mut self, d: usize) -> Term {
-        self.of_dimension(d, VariableKind::LocalId, (0, MAX_ITEMS - 1), 0)
+    fn local_id(&mut self, d: usize) -> TermId {
+        self.in_dimension(d, VariableKind::LocalId, (0, MAX_ITEMS - 1), 0)
     }
 
-    fn group_id(&mut self, d: usize) -> Term {
-        self.of_dimension(d, VariableKind::GroupId, (0, MAX_ITEMS - 1), 0)
+    fn group_id(&mut self, d: usize) -> TermId {
+        self.in_dimension(d, VariableKind::GroupId, (0, MAX_ITEMS - 1), 0)
     }
 
-    fn local_size(&mut self, d: usize) -> Term {
-        self.of_dimension(d, VariableKind::LocalSize, (1, MAX_ITEMS), 1)
+    fn local_size(&mut self, d: usize) -> TermId {
+        self.in_dimension(d, VariableKind::LocalSize, (1, MAX_ITEMS), 1)
     }
 
-    fn groups(&mut self, d: usize) -> Term {
-        self.of_dimension(d, VariableKind::Groups, (1, MAX_ITEMS), 1)
+    fn groups(&mut self, d: usize) -> TermId {
+        self.in_dimension(d, VariableKind::Groups, (1, MAX_ITEMS), 1)
     }
 
-    fn global_id(&mut self, d: usize) -> Term {
+    fn global_id(&mut self, d: usize) -> TermId {
         let (group, size, id) = (self.group_id(d), self.local_size(d), self.local_id(d));
         let first = self.terms.mul(group, size);
         self.terms.add(first, id)
     }
 
-    fn global_size(&mut self, d: usize) -> Term {
+    fn global_size(&mut self, d: usize) -> TermId {
         let (groups, size) = (self.groups(d), self.local_size(d));
         self.terms.mul(groups, size)
     }

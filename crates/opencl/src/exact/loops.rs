@@ -10,12 +10,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::changes::{Change, Changes, Iteration};
-use super::events::{ProofEventKind, ProofLoop};
-use super::terms::{FunctionKind, Node, Term, VariableIndex, VariableKind};
 use super::value::{Now, Pointee, Worth};
 use super::walk::Walk;
 use crate::ast::{CExpr, CStmt, CStmtKind, SourcePlace, VariableId};
 use crate::error::Read;
+use crate::proof::events::{ProofEventKind, ProofLoop};
+use crate::proof::terms::{FunctionKind, Node, TermId, VariableIndex, VariableKind};
 use crate::read::{Integer, assigned, assigned_by, escapes};
 
 /// No loop has more iterations.
@@ -52,7 +52,7 @@ impl<'a> Walk<'a> {
     }
 
     /// One iteration, from the state at hand on.
-    fn iterate(&mut self, l: &Parts<'a>, before: Option<Term>) -> Read<Iteration> {
+    fn iterate(&mut self, l: &Parts<'a>, before: Option<TermId>) -> Read<Iteration> {
         let no = self.terms.int(0);
         let given = self.given.len();
         self.given.extend(before.filter(|_| !l.after));
@@ -104,7 +104,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Notes that a condition does not hold.
-    fn assume_not(&mut self, condition: Term, known: &mut HashMap<Term, Term>) {
+    fn assume_not(&mut self, condition: TermId, known: &mut HashMap<TermId, TermId>) {
         if let Node::Or(a, b) = *self.terms.node(condition) {
             self.assume_not(a, known);
             self.assume_not(b, known);
@@ -119,7 +119,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A value with its terms replaced.
-    fn mapped(&mut self, value: &Worth, by: &mut dyn FnMut(&mut Self, Term) -> Term) -> Worth {
+    fn mapped(&mut self, value: &Worth, by: &mut dyn FnMut(&mut Self, TermId) -> TermId) -> Worth {
         match value {
             Worth::Int(term) => Worth::Int(by(self, *term)),
             Worth::Pointer(all) => {
@@ -173,7 +173,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The state at the beginning of an iteration.
-    fn state_at(&mut self, found: &Changes, counter: Term) -> Now {
+    fn state_at(&mut self, found: &Changes, counter: TermId) -> Now {
         let mut now = found.start.clone();
         for (id, change) in &found.changes {
             let placeholder = found.placeholders.get(id).cloned().unwrap_or(Worth::Other);
@@ -200,7 +200,7 @@ impl<'a> Walk<'a> {
         now
     }
 
-    fn mapped_number(&mut self, like: &Worth, number: Term) -> Worth {
+    fn mapped_number(&mut self, like: &Worth, number: TermId) -> Worth {
         match like {
             Worth::Pointer(all) => {
                 let all = all.iter().map(|p| Pointee { offset: number, ..p.clone() });
@@ -211,7 +211,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A number as the type of a variable holds it.
-    pub fn in_type(&mut self, id: VariableId, number: Term, bounded: bool) -> Term {
+    pub fn in_type(&mut self, id: VariableId, number: TermId, bounded: bool) -> TermId {
         match self.variables.get(&id).and_then(|v| Integer::of(&v.ty)) {
             Some(integer) if !bounded => self.computed(number, integer),
             _ => number,
@@ -219,7 +219,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Finds variables of unsigned types that the test keeps from wrapping around.
-    fn bound(&mut self, l: &Parts<'a>, found: &mut Changes, counter: Term) -> Read<()> {
+    fn bound(&mut self, l: &Parts<'a>, found: &mut Changes, counter: TermId) -> Read<()> {
         let Some(test) = l.test.filter(|_| !l.after) else { return Ok(()) };
         found.bounded = found.changes.keys().copied().collect();
         self.now = self.state_at(found, counter);
@@ -246,12 +246,12 @@ impl<'a> Walk<'a> {
     /// Whether a value that passes the test is at least a step away from the end of its type.
     fn is_bounded(
         &mut self,
-        condition: Term,
-        (value, step): (Term, i128),
-        counter: Term,
+        condition: TermId,
+        (value, step): (TermId, i128),
+        counter: TermId,
         integer: Integer,
     ) -> bool {
-        let (low, high) = super::terms::type_range(integer.bits, integer.signed);
+        let (low, high) = crate::proof::terms::type_range(integer.bits, integer.signed);
         match *self.terms.node(condition) {
             Node::And(a, b) => {
                 self.is_bounded(a, (value, step), counter, integer)
@@ -275,7 +275,12 @@ impl<'a> Walk<'a> {
     }
 
     /// Walks the iteration of a counter and adds the loop.
-    fn walk_iteration(&mut self, l: &Parts<'a>, found: &Changes, counter: Term) -> Read<Iteration> {
+    fn walk_iteration(
+        &mut self,
+        l: &Parts<'a>,
+        found: &Changes,
+        counter: TermId,
+    ) -> Read<Iteration> {
         self.now = self.state_at(found, counter);
         let outer = (
             std::mem::take(&mut self.path),
@@ -300,7 +305,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What holds of an iteration as the one before went on, if that can be said.
-    fn begun(&mut self, l: &Parts<'a>, counter: Term) -> Read<Option<Term>> {
+    fn begun(&mut self, l: &Parts<'a>, counter: TermId) -> Read<Option<TermId>> {
         let now = self.now.clone();
         let mark = self.terms.variables.len() as VariableIndex;
         self.probing += 1;
@@ -322,7 +327,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds bounds of numbers that become less from iteration to iteration.
-    fn facts_of(&mut self, found: &Changes, counter: Term) {
+    fn facts_of(&mut self, found: &Changes, counter: TermId) {
         for (id, change) in &found.changes {
             let Change::Follows(after) = change else { continue };
             let numbers = (
@@ -348,7 +353,7 @@ impl<'a> Walk<'a> {
         &mut self,
         l: &Parts<'a>,
         found: &Changes,
-        counter: Term,
+        counter: TermId,
         iteration: &Iteration,
     ) -> Read<()> {
         let exits = match l.after {
@@ -389,10 +394,10 @@ impl<'a> Walk<'a> {
     fn decided(
         &mut self,
         found: &Changes,
-        counter: Term,
-        decide: &[Term],
+        counter: TermId,
+        decide: &[TermId],
         range: (i128, i128),
-    ) -> Term {
+    ) -> TermId {
         let mut leaves = self.terms.variables_in(decide);
         let own = match *self.terms.node(counter) {
             Node::Variable(own) => Some(own),
@@ -412,10 +417,10 @@ impl<'a> Walk<'a> {
         &mut self,
         l: &Parts<'a>,
         found: &Changes,
-        counter: Term,
+        counter: TermId,
         iteration: &Iteration,
         exits: bool,
-    ) -> Term {
+    ) -> TermId {
         let test = if l.after { iteration.stays } else { iteration.enters };
         if !exits
             && let Node::Negative(inner) = *self.terms.node(test)
