@@ -11,8 +11,8 @@ use tickbound_elimination::TableLimits;
 use tickbound_model::{Problem, platforms};
 use tickbound_opencl::proof::terms::{Terms, VariableKind};
 use tickbound_opencl::{ReaderSetup, for_proofs};
-use tickbound_safety::answer::{Claim, Judged, Judgement, Safety};
-use tickbound_safety::quick::Known;
+use tickbound_safety::answer::{Judged, Judgement, Safety, SafetyClaim};
+use tickbound_safety::quick::KnownLimits;
 use tickbound_safety::{Manner, verify};
 
 /// A generator of numbers that no later version changes: xorshift.
@@ -39,7 +39,8 @@ impl Random {
 fn verified(source: &str, launch: (&[i64], &[i64]), lengths: &[(&str, i64)]) -> Safety {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("k.cl"), source).unwrap();
-    let argument = |(name, length): &(&str, i64)| serde_json::json!({ "name": name, "type": "int", "length": length, "fill": 0 });
+    let buffer = |name: &str, length: i64| serde_json::json!({ "name": name, "type": "int", "length": length, "fill": 0 });
+    let argument = |(name, length): &(&str, i64)| buffer(name, *length);
     let arguments: Vec<_> = lengths.iter().map(argument).collect();
     let problem = serde_json::json!({
         "version": 1, "name": "k", "inputs": {}, "platform": "h200", "parameters": {},
@@ -377,7 +378,11 @@ impl Item {
 }
 
 /// The faults that trying all items finds: what, and the lines.
-fn faults(acts: &[Act], groups: i64, local: i64) -> Option<BTreeSet<(Claim, BTreeSet<usize>)>> {
+fn faults(
+    acts: &[Act],
+    groups: i64,
+    local: i64,
+) -> Option<BTreeSet<(SafetyClaim, BTreeSet<usize>)>> {
     let mut found = BTreeSet::new();
     let mut all = Vec::new();
     for group in 0..groups {
@@ -400,12 +405,12 @@ fn faults(acts: &[Act], groups: i64, local: i64) -> Option<BTreeSet<(Claim, BTre
         for (array, index, _, line, _) in &trace.accesses {
             let length = if *array == "l" { 16 } else { 40 };
             if !(0..length).contains(index) {
-                found.insert((Claim::Bounds, BTreeSet::from([*line])));
+                found.insert((SafetyClaim::Bounds, BTreeSet::from([*line])));
             }
         }
         for (other, second) in &all[i + 1..] {
             if group == other && trace.barriers != second.barriers {
-                found.insert((Claim::Divergence, BTreeSet::new()));
+                found.insert((SafetyClaim::Divergence, BTreeSet::new()));
             }
             for x in &trace.accesses {
                 for y in &second.accesses {
@@ -413,9 +418,9 @@ fn faults(acts: &[Act], groups: i64, local: i64) -> Option<BTreeSet<(Claim, BTre
                     let meet = x.0 == y.0 && x.1 == y.1 && (x.2 || y.2);
                     let lines = BTreeSet::from([x.3, y.3]);
                     if meet && group == other && x.4[space] == y.4[space] {
-                        found.insert((Claim::Race, lines));
+                        found.insert((SafetyClaim::Race, lines));
                     } else if meet && group != other && space == 1 {
-                        found.insert((Claim::RaceOfGroups, lines));
+                        found.insert((SafetyClaim::RaceOfGroups, lines));
                     }
                 }
             }
@@ -450,24 +455,27 @@ fn compare(seed: u64) -> [usize; 2] {
     let Some(faults) = faults(&acts, groups, local) else { return [0, 0] };
     let safety = verified(&source, (&[groups * local], &[local]), &[("g", 40)]);
     assert!(safety.unread.is_empty(), "seed {seed}: {:?}\n{source}", safety.unread);
-    let diverges = faults.iter().any(|(claim, _)| *claim == Claim::Divergence);
+    let diverges = faults.iter().any(|(claim, _)| *claim == SafetyClaim::Divergence);
     let places = |judged: &Judged| -> BTreeSet<usize> {
         let line = |at: u32| lines.iter().find(|(_, l)| **l == at).map(|(line, _)| *line);
         judged.at.iter().filter_map(|at| line(at.line)).collect()
     };
     let mut counts = [0, 0];
     for judged in &safety.judged {
-        if judged.claim == Claim::Division {
+        if judged.claim == SafetyClaim::Division {
             continue;
         }
         // Where items meet at different barriers, what follows has no meaning.
-        if diverges && judged.claim != Claim::Bounds && judged.claim != Claim::Divergence {
-            let race = judged.claim == Claim::Race && judged.judgement == Judgement::Proved;
+        if diverges
+            && judged.claim != SafetyClaim::Bounds
+            && judged.claim != SafetyClaim::Divergence
+        {
+            let race = judged.claim == SafetyClaim::Race && judged.judgement == Judgement::Proved;
             assert!(!race, "seed {seed}: {judged:?}\n{source}");
             continue;
         }
         let is_fault = match judged.claim {
-            Claim::Divergence => continue,
+            SafetyClaim::Divergence => continue,
             claim => faults.contains(&(claim, places(judged))),
         };
         let wrong = match judged.judgement {
@@ -481,22 +489,27 @@ fn compare(seed: u64) -> [usize; 2] {
     // Each fault was judged, and not as absent.
     for (claim, lines) in &faults {
         let about = safety.judged.iter().filter(|judged| judged.claim == *claim);
-        let mut about = about.filter(|j| *claim == Claim::Divergence || places(j) == *lines);
+        let mut about = about.filter(|j| *claim == SafetyClaim::Divergence || places(j) == *lines);
         let seen = about.any(|judged| judged.judgement != Judgement::Proved);
-        let other = diverges && *claim != Claim::Divergence;
+        let other = diverges && *claim != SafetyClaim::Divergence;
         assert!(seen || other, "seed {seed}: {claim:?} {lines:?} is missed\n{source}");
     }
     counts
 }
 
 /// Faults in the examples: what is replaced in the source, and what is found then.
-const FAULTS: [(&str, &str, &str, Claim); 6] = [
-    ("transpose", "    barrier(CLK_LOCAL_MEM_FENCE);\n", "", Claim::Race),
-    ("transpose", "(left + row) * height", "(left + row) * width", Claim::Bounds),
-    ("reduction", "if (item < s)", "if (item <= s)", Claim::Race),
-    ("reduction", "        }\n        barrier(CLK_LOCAL_MEM_FENCE);\n", "        }\n", Claim::Race),
-    ("reduction", "if (item < s) {", "if (item >= s) break; else {", Claim::Divergence),
-    ("minimum", "    barrier(CLK_LOCAL_MEM_FENCE);\n", "", Claim::Race),
+const FAULTS: [(&str, &str, &str, SafetyClaim); 6] = [
+    ("transpose", "    barrier(CLK_LOCAL_MEM_FENCE);\n", "", SafetyClaim::Race),
+    ("transpose", "(left + row) * height", "(left + row) * width", SafetyClaim::Bounds),
+    ("reduction", "if (item < s)", "if (item <= s)", SafetyClaim::Race),
+    (
+        "reduction",
+        "        }\n        barrier(CLK_LOCAL_MEM_FENCE);\n",
+        "        }\n",
+        SafetyClaim::Race,
+    ),
+    ("reduction", "if (item < s) {", "if (item >= s) break; else {", SafetyClaim::Divergence),
+    ("minimum", "    barrier(CLK_LOCAL_MEM_FENCE);\n", "", SafetyClaim::Race),
 ];
 
 /// Each fault is found with a counterexample; without it, the examples are safe.
@@ -535,7 +548,7 @@ fn what_is_not_read_is_not_decided() {
         "kernel void k(global int *g) { g[get_global_id(0) + g[0]] = 1; }",
         "void f(global int *p); kernel void k(global int *g) { f(g); }",
         "kernel void k(global int *g) { global int *p = (global int *)(size_t)g[0]; *p = 1; }",
-        "kernel void k(global int *g) { if (g[get_global_id(0)]) barrier(CLK_LOCAL_MEM_FENCE); g[get_global_id(0)] = 0; }",
+        "kernel void k(global int *g) { if (g[0]) barrier(CLK_LOCAL_MEM_FENCE); *g = 0; }",
         "kernel void k(global int *g) { for (int i = g[0]; i != g[1]; i = g[i]) g[i] = 0; }",
     ];
     for source in undecided {
@@ -602,7 +615,7 @@ fn random_sums_against_all_values() {
             sides[0].0.iter().copied().filter(|id| terms.constant(*id).is_none()).collect();
         let pair = (sides[0].1, sides[1].1);
         let conditioned = !given.is_empty();
-        let apart = Known::new(&mut terms, &given).is_apart(pair, bytes.into(), &other, &ids);
+        let apart = KnownLimits::new(&mut terms, &given).is_apart(pair, bytes.into(), &other, &ids);
         let all = combinations(&sizes);
         let all: Vec<_> =
             all.into_iter().filter(|v| !conditioned || v[0] + 2 * v[1] < limit).collect();

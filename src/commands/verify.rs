@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use tickbound_elimination::TableLimits;
 use tickbound_opencl::for_proofs;
-use tickbound_safety::answer::{Claim, Judged, Judgement, Safety, Witness};
+use tickbound_safety::answer::{Judged, Judgement, Safety, SafetyClaim, Witness};
 use tickbound_safety::{Manner, verify};
 
 use super::exit::{CliError, Exit};
@@ -123,7 +123,7 @@ fn add_judged(text: &mut String, judged: &Judged) {
     }
 }
 
-fn add_witness(text: &mut String, claim: Claim, witness: &Witness) {
+fn add_witness(text: &mut String, claim: SafetyClaim, witness: &Witness) {
     let listed = |all: &mut dyn Iterator<Item = (&String, &i64)>| {
         let all: Vec<String> = all.map(|(name, value)| format!("{name}={value}")).collect();
         all.join(", ")
@@ -143,7 +143,7 @@ fn add_witness(text: &mut String, claim: Claim, witness: &Witness) {
         });
         let _ = writeln!(text, "  item {:?} of group {:?}{bytes}", item.local, item.group);
     }
-    if let (Some(length), Claim::Bounds) = (witness.length, claim) {
+    if let (Some(length), SafetyClaim::Bounds) = (witness.length, claim) {
         let _ = writeln!(text, "  the array has {length} bytes");
     }
     for (array, byte, value) in &witness.contents {

@@ -6,7 +6,7 @@ use serde::Serialize;
 /// What is claimed of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Claim {
+pub enum SafetyClaim {
     /// All items of a group reach a barrier, or none.
     Divergence,
     /// An access lies in its array.
@@ -19,15 +19,15 @@ pub enum Claim {
     Division,
 }
 
-impl Claim {
+impl SafetyClaim {
     /// What a violation is called.
     pub fn fault(self) -> &'static str {
         match self {
-            Claim::Divergence => "barrier not reached by all items of a group",
-            Claim::Bounds => "access out of bounds",
-            Claim::Race => "race of two items of a group",
-            Claim::RaceOfGroups => "race of two groups",
-            Claim::Division => "division by 0",
+            SafetyClaim::Divergence => "barrier not reached by all items of a group",
+            SafetyClaim::Bounds => "access out of bounds",
+            SafetyClaim::Race => "race of two items of a group",
+            SafetyClaim::RaceOfGroups => "race of two groups",
+            SafetyClaim::Division => "division by 0",
         }
     }
 }
@@ -96,7 +96,7 @@ pub struct WitnessItem {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Judged {
     /// What is claimed.
-    pub claim: Claim,
+    pub claim: SafetyClaim,
     /// The places that it is about.
     pub at: Vec<CodePlace>,
     /// The array.
@@ -118,7 +118,7 @@ pub struct Safety {
     pub judged: Vec<Judged>,
     /// What is taken for granted.
     pub assumed: Vec<String>,
-    /// Cases that were decided, and how many of these the solver was asked about.
+    /// CaseTable that were decided, and how many of these the solver was asked about.
     pub cases: usize,
     /// Questions to the solver.
     pub questions: usize,

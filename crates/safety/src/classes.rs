@@ -1,5 +1,6 @@
-//! Classes of configurations: an obligation names few numbers, and configurations that agree on
-//! these are one case of it.
+//! Classes of configurations: those that agree on the numbers of an obligation.
+//!
+//! An obligation names few numbers, so a large space makes few cases of it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -30,7 +31,7 @@ pub struct Classes<'p> {
 type Rows = HashMap<Vec<i64>, Vec<Bound>>;
 
 /// Values of some numbers, each with a configuration that has them.
-pub struct Cases {
+pub struct CaseTable {
     /// The values, with the place of the configuration.
     pub values: IndexMap<Vec<i64>, usize>,
     rows: Arc<Rows>,
@@ -38,7 +39,7 @@ pub struct Cases {
 }
 
 /// The numbers that a variant's names stand for, over the slots of the problem.
-pub type Numbers = IndexMap<String, Expr>;
+pub type NamedNumbers = IndexMap<String, Expr>;
 
 /// How the bytes of a parameter's array are called among names.
 pub fn length_name(parameter: usize) -> String {
@@ -79,8 +80,8 @@ impl<'p> Classes<'p> {
     }
 
     /// What the names of a variant stand for.
-    pub fn numbers(&self, variant: &Variant) -> Numbers {
-        let mut numbers = Numbers::new();
+    pub fn numbers(&self, variant: &Variant) -> NamedNumbers {
+        let mut numbers = NamedNumbers::new();
         for (name, define) in &self.source.defines {
             if let Define::Number(value) = define {
                 numbers.insert(name.clone(), value.clone());
@@ -116,11 +117,11 @@ impl<'p> Classes<'p> {
     }
 
     /// A configuration for each combination of the values of some numbers, in the order of the
-    /// domains, with these values. Numbers that the problem does not have are left out.
+    /// domains, with these values. NamedNumbers that the problem does not have are left out.
     ///
     /// # Errors
     /// What has no value, or too many combinations.
-    pub fn cases(&self, variant: &Variant, numbers: &[&Expr]) -> Result<Cases, String> {
+    pub fn cases(&self, variant: &Variant, numbers: &[&Expr]) -> Result<CaseTable, String> {
         let rows = self.rows(numbers)?;
         let mut cases = IndexMap::new();
         for (i, bound) in rows.get(&variant.values).into_iter().flatten().enumerate() {
@@ -133,7 +134,7 @@ impl<'p> Classes<'p> {
             }
             cases.entry(key).or_insert(i);
         }
-        Ok(Cases { values: cases, rows, variant: variant.values.clone() })
+        Ok(CaseTable { values: cases, rows, variant: variant.values.clone() })
     }
 
     fn rows(&self, numbers: &[&Expr]) -> Result<Arc<Rows>, String> {
@@ -174,7 +175,7 @@ impl<'p> Classes<'p> {
     }
 
     /// The values of parameters of the configuration of a case.
-    pub fn configuration(&self, cases: &Cases, case: usize) -> IndexMap<String, i64> {
+    pub fn configuration(&self, cases: &CaseTable, case: usize) -> IndexMap<String, i64> {
         let row = cases.values.get_index(case).map(|(_, row)| *row);
         let rows = cases.rows.get(&cases.variant);
         let Some(bound) = row.and_then(|row| rows?.get(row)) else { return IndexMap::new() };

@@ -2,8 +2,8 @@
 //!
 //! One walk over the events keeps the accesses that no barrier has ordered yet. A loop with
 //! barriers has one counter for all items; what is not ordered at the end of an iteration meets
-//! the next one. A loop without barriers lies in one interval, and each item is in an iteration of
-//! its own.
+//! the next one. A loop without barriers lies in one interval, and each item has its
+//! iteration.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -24,7 +24,7 @@ pub struct Begun {
 
 /// An access as an item does it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reached {
+pub struct ReachedAccess {
     /// Where it is in the source.
     pub at: SourcePlace,
     /// What it does.
@@ -47,9 +47,9 @@ pub struct Reached {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
     /// The earlier one.
-    pub first: Reached,
+    pub first: ReachedAccess,
     /// The other, or the same.
-    pub second: Reached,
+    pub second: ReachedAccess,
     /// Counters that are the same for both items.
     pub shared: BTreeSet<TermId>,
 }
@@ -82,7 +82,7 @@ pub struct Intervals<'k> {
 }
 
 /// All accesses, each with its own counters.
-pub fn accesses(terms: &mut Terms, events: &[ProofEvent]) -> Vec<Reached> {
+pub fn accesses(terms: &mut Terms, events: &[ProofEvent]) -> Vec<ReachedAccess> {
     let mut all = Vec::new();
     gather(terms, events, &Around::default(), &mut all);
     for (number, reached) in all.iter_mut().enumerate() {
@@ -91,7 +91,7 @@ pub fn accesses(terms: &mut Terms, events: &[ProofEvent]) -> Vec<Reached> {
     all
 }
 
-fn gather(terms: &mut Terms, events: &[ProofEvent], around: &Around, all: &mut Vec<Reached>) {
+fn gather(terms: &mut Terms, events: &[ProofEvent], around: &Around, all: &mut Vec<ReachedAccess>) {
     for event in events {
         match &event.kind {
             ProofEventKind::Access(access) => all.push(reached(event, access, around)),
@@ -115,8 +115,8 @@ pub fn inside(terms: &mut Terms, event: &ProofEvent, l: &ProofLoop, around: &Aro
     inner
 }
 
-fn reached(event: &ProofEvent, access: &ProofAccess, around: &Around) -> Reached {
-    Reached {
+fn reached(event: &ProofEvent, access: &ProofAccess, around: &Around) -> ReachedAccess {
+    ReachedAccess {
         at: event.at.clone(),
         access: access.clone(),
         when: around.when.iter().chain(&event.when).copied().collect(),
@@ -169,8 +169,8 @@ impl<'k> Intervals<'k> {
         &mut self,
         events: &[ProofEvent],
         around: &Around,
-        mut open: Vec<Reached>,
-    ) -> Vec<Reached> {
+        mut open: Vec<ReachedAccess>,
+    ) -> Vec<ReachedAccess> {
         for event in events {
             match &event.kind {
                 ProofEventKind::Access(access) if self.counts(access) => {
@@ -215,7 +215,7 @@ impl<'k> Intervals<'k> {
     }
 
     /// What a barrier orders is open no more, where the barrier is reached.
-    fn close(&mut self, event: &ProofEvent, open: &mut Vec<Reached>) {
+    fn close(&mut self, event: &ProofEvent, open: &mut Vec<ReachedAccess>) {
         let further = self.further(event);
         if further.is_empty() {
             open.retain(|old| old.access.copy.is_some());
@@ -232,7 +232,7 @@ impl<'k> Intervals<'k> {
     }
 
     /// Copies whose event is waited for are open no more.
-    fn finish(&mut self, event: &ProofEvent, events: &[TermId], open: &mut Vec<Reached>) {
+    fn finish(&mut self, event: &ProofEvent, events: &[TermId], open: &mut Vec<ReachedAccess>) {
         let mut reached = self.terms.int(1);
         for condition in self.further(event) {
             reached = self.terms.and(reached, condition);
@@ -254,8 +254,8 @@ impl<'k> Intervals<'k> {
         event: &ProofEvent,
         l: &ProofLoop,
         inner: &Around,
-        open: Vec<Reached>,
-    ) -> Vec<Reached> {
+        open: Vec<ReachedAccess>,
+    ) -> Vec<ReachedAccess> {
         let counter = self.terms.term(Node::Variable(l.counter));
         self.shared.insert(counter);
         self.begun.push(l.enters);
@@ -280,6 +280,20 @@ impl<'k> Intervals<'k> {
             }
             left.push(old);
         }
+        left.extend(self.behind(l, inner, passes, &fresh));
+        left
+    }
+
+    /// What iterations of a loop leave open behind it.
+    fn behind(
+        &mut self,
+        l: &ProofLoop,
+        inner: &Around,
+        passes: bool,
+        fresh: &[ReachedAccess],
+    ) -> Vec<ReachedAccess> {
+        let counter = self.terms.term(Node::Variable(l.counter));
+        let mut left = Vec::new();
         // The test that fails is not followed by the barriers of an iteration.
         let agree = |event: &ProofEvent| matches!(event.kind, ProofEventKind::Agree(_));
         let tests = l.body.iter().position(agree).unwrap_or(l.body.len());
@@ -317,9 +331,9 @@ impl<'k> Intervals<'k> {
         &mut self,
         counter: TermId,
         passes: bool,
-        open: &[Reached],
-        fresh: &[Reached],
-    ) -> Vec<Reached> {
+        open: &[ReachedAccess],
+        fresh: &[ReachedAccess],
+    ) -> Vec<ReachedAccess> {
         let first = self.terms.zero(counter);
         let mut entry = open.to_vec();
         for old in &mut entry {
@@ -374,7 +388,12 @@ impl<'k> Intervals<'k> {
     }
 
     /// An access in another iteration.
-    fn at_iteration(&mut self, old: &Reached, counter: TermId, then: TermId) -> Reached {
+    fn at_iteration(
+        &mut self,
+        old: &ReachedAccess,
+        counter: TermId,
+        then: TermId,
+    ) -> ReachedAccess {
         let mut by = HashMap::from([(counter, then)]);
         let mut all = |terms: &mut Terms, list: &[TermId]| -> Vec<TermId> {
             list.iter().map(|term| terms.replaced_with(*term, &mut by)).collect()
@@ -391,7 +410,7 @@ impl<'k> Intervals<'k> {
             counter: all(&mut self.terms, &[l.counter])[0],
             goes_on: all(&mut self.terms, &[l.goes_on])[0],
         });
-        Reached { loops: loops.collect(), when, given, open, access, ..old.clone() }
+        ReachedAccess { loops: loops.collect(), when, given, open, access, ..old.clone() }
     }
 }
 

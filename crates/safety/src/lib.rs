@@ -1,9 +1,8 @@
-//! Proves of a kernel, for every configuration of a space, that no access is out of bounds, that no
-//! items race, and that all items of a group reach its barriers; or gives a counterexample.
+//! Proves bounds, races and barriers of a kernel for every configuration, or gives counterexamples.
 //!
 //! What a kernel does comes from [`tickbound_opencl::proof`]. Two items are compared, and all their
 //! values are variables, so two stand for all. The steps: [barrier intervals](intervals) tell which
-//! accesses meet, [obligations] state what has to hold, [classes] put in the numbers of all
+//! accesses meet, [obligations] state what has to hold, [classes] bring the numbers of all
 //! configurations, [quick] proves most cases without a solver, [smt] asks Z3 about the rest, and
 //! [replay] evaluates what Z3 gives before it is shown.
 
@@ -29,14 +28,14 @@ use tickbound_opencl::proof::events::ProofKernel;
 use tickbound_opencl::proof::terms::{MOST, TermId, Terms, VariableKind};
 use tickbound_opencl::{Extracted, Variant};
 
-use answer::{Claim, CodePlace, Judged, Judgement, Safety};
-use classes::{Classes, Numbers, length_name, name_of};
-use obligations::{Obligation, obligations};
-use prove::{Outcome, Prover};
+use answer::{CodePlace, Judged, Judgement, Safety, SafetyClaim};
+use classes::{Classes, NamedNumbers, length_name, name_of};
+use obligations::{SafetyObligation, obligations};
+use prove::{ProofOutcome, Prover};
 
 /// What is taken for granted in every answer.
 const ASSUMED: [&str; 4] = [
-    "arguments of the kernel are different buffers, which are as long as the problem file says",
+    "arguments of the kernel are different buffers, as long as the problem file has it",
     "signed arithmetic does not overflow",
     "launches have no offset, and only configurations that the platform can launch are meant",
     "what data decide may be either way, so a fault may need data that never occur",
@@ -48,7 +47,7 @@ pub struct Manner<'a> {
     pub question: Duration,
     /// Ends it when it becomes true.
     pub stop: &'a AtomicBool,
-    /// Told now and then how many obligations are done, of how many.
+    /// Called now and then with how many obligations are done, of how many.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
 }
 
@@ -57,8 +56,8 @@ struct Work<'w> {
     variant: &'w Variant,
     kernel: &'w ProofKernel,
     terms: &'w Terms,
-    numbers: &'w Numbers,
-    obligation: Obligation,
+    numbers: &'w NamedNumbers,
+    obligation: SafetyObligation,
 }
 
 /// Verifies a kernel that was read for proofs, for all configurations of its problem.
@@ -91,7 +90,7 @@ pub fn verify(
         }
     }
     let (done, total) = (AtomicUsize::new(0), work.len());
-    let outcomes: Vec<Outcome> = work
+    let outcomes: Vec<ProofOutcome> = work
         .par_iter()
         .map(|work| {
             let outcome = one(work, &classes, manner);
@@ -118,8 +117,8 @@ struct Read<'r> {
     variant: &'r Variant,
     kernel: &'r ProofKernel,
     terms: Terms,
-    obligations: Vec<Obligation>,
-    numbers: Numbers,
+    obligations: Vec<SafetyObligation>,
+    numbers: NamedNumbers,
 }
 
 impl<'r> Read<'r> {
@@ -146,7 +145,7 @@ impl<'r> Read<'r> {
 }
 
 /// Proves one obligation.
-fn one(work: &Work<'_>, classes: &Classes<'_>, manner: &Manner<'_>) -> Outcome {
+fn one(work: &Work<'_>, classes: &Classes<'_>, manner: &Manner<'_>) -> ProofOutcome {
     let stopped = manner.stop.load(Ordering::Relaxed);
     let mut terms = work.terms.clone();
     let prover = Prover { kernel: work.kernel, time: manner.question, stop: manner.stop };
@@ -155,7 +154,7 @@ fn one(work: &Work<'_>, classes: &Classes<'_>, manner: &Manner<'_>) -> Outcome {
     // Arguments without a value may have any.
     kinds.retain(|kind| number(kind).is_some());
     let numbers: Vec<&Expr> = kinds.iter().filter_map(number).collect();
-    let undecided = |reason: String| Outcome {
+    let undecided = |reason: String| ProofOutcome {
         judgement: Judgement::Undecided,
         reason: Some(reason),
         witness: None,
@@ -183,13 +182,18 @@ fn place(at: &SourcePlace) -> CodePlace {
 /// Judgements by what they are about.
 #[derive(Default)]
 struct Found {
-    all: IndexMap<(Claim, Vec<CodePlace>, Option<String>), Judged>,
+    all: IndexMap<(SafetyClaim, Vec<CodePlace>, Option<String>), Judged>,
     cases: usize,
     questions: usize,
 }
 
 impl Found {
-    fn entry(&mut self, claim: Claim, at: Vec<CodePlace>, array: Option<String>) -> &mut Judged {
+    fn entry(
+        &mut self,
+        claim: SafetyClaim,
+        at: Vec<CodePlace>,
+        array: Option<String>,
+    ) -> &mut Judged {
         let key = (claim, at.clone(), array.clone());
         self.all.entry(key).or_insert_with(|| Judged {
             claim,
@@ -202,7 +206,7 @@ impl Found {
         })
     }
 
-    /// Bounds of arrays whose length the problem does not say.
+    /// Bounds of arrays whose length the problem does not have.
     fn without_length(&mut self, read: &Read<'_>) {
         let mut terms = read.terms.clone();
         let mut seen = BTreeSet::new();
@@ -211,8 +215,11 @@ impl Found {
             let unknown =
                 array.parameter.is_some_and(|i| !read.numbers.contains_key(&length_name(i)));
             if unknown && array.element != 0 && seen.insert(reached.access.array) {
-                let judged =
-                    self.entry(Claim::Bounds, vec![place(&reached.at)], Some(array.name.clone()));
+                let judged = self.entry(
+                    SafetyClaim::Bounds,
+                    vec![place(&reached.at)],
+                    Some(array.name.clone()),
+                );
                 judged.judgement = Judgement::Undecided;
                 judged.reason =
                     Some("the problem file gives no length for it in kernel.arguments".to_owned());
@@ -220,10 +227,10 @@ impl Found {
         }
     }
 
-    fn add(&mut self, work: &Work<'_>, outcome: Outcome) {
+    fn add(&mut self, work: &Work<'_>, outcome: ProofOutcome) {
         self.cases += outcome.cases;
         self.questions += outcome.questions;
-        let Obligation { claim, at, array, .. } = &work.obligation;
+        let SafetyObligation { claim, at, array, .. } = &work.obligation;
         let array = array.and_then(|array| work.kernel.arrays.get(array));
         let mut places: Vec<CodePlace> = at.iter().map(place).collect();
         let mut outcome = outcome;
@@ -264,9 +271,9 @@ impl Found {
         }
         let lost = judged
             .iter()
-            .find(|one| one.claim == Claim::Divergence && one.judgement != Judgement::Proved);
+            .find(|one| one.claim == SafetyClaim::Divergence && one.judgement != Judgement::Proved);
         if let Some(line) = lost.and_then(|one| one.at.first()).map(|at| at.line) {
-            for one in judged.iter_mut().filter(|one| one.claim == Claim::Race) {
+            for one in judged.iter_mut().filter(|one| one.claim == SafetyClaim::Race) {
                 if one.judgement == Judgement::Proved {
                     one.judgement = Judgement::Undecided;
                     let why = format!("all items may not reach the barriers of line {line}");

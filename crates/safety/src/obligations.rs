@@ -9,14 +9,14 @@ use tickbound_opencl::ast::{AddressSpace, SourcePlace};
 use tickbound_opencl::proof::events::{ProofAccess, ProofEvent, ProofEventKind, ProofKernel};
 use tickbound_opencl::proof::terms::{MOST, Node, TermId, Terms, VariableKind};
 
-use crate::answer::Claim;
-use crate::intervals::{Around, Begun, Intervals, Pair, Reached, accesses, conflict, inside};
+use crate::answer::SafetyClaim;
+use crate::intervals::{Around, Begun, Intervals, Pair, ReachedAccess, accesses, conflict, inside};
 
 /// Something that has to hold.
 #[derive(Debug, Clone)]
-pub struct Obligation {
-    /// What it says.
-    pub claim: Claim,
+pub struct SafetyObligation {
+    /// What it claims.
+    pub claim: SafetyClaim,
     /// The places in the source that it is about, one or two.
     pub at: Vec<SourcePlace>,
     /// The array.
@@ -27,7 +27,7 @@ pub struct Obligation {
     pub faults: Vec<TermId>,
     /// The bytes that one access or two touch, with their number.
     pub touched: Vec<(TermId, u32)>,
-    /// The numbers that stores put in.
+    /// The numbers that are stored.
     pub values: Vec<Option<TermId>>,
     /// The loops around, for each of the items.
     pub loops: Vec<Begun>,
@@ -47,7 +47,10 @@ struct Pool([HashMap<TermId, TermId>; 2]);
 
 /// All obligations of a kernel, and the terms that they are over. `length` gives the bytes of an
 /// array.
-pub fn obligations(kernel: &ProofKernel, lengths: &[Option<TermId>]) -> (Terms, Vec<Obligation>) {
+pub fn obligations(
+    kernel: &ProofKernel,
+    lengths: &[Option<TermId>],
+) -> (Terms, Vec<SafetyObligation>) {
     let mut terms = kernel.terms.clone().restored();
     let all = accesses(&mut terms, &kernel.events);
     let (mut found, mut pool) = (Vec::new(), Pool::default());
@@ -63,9 +66,10 @@ pub fn obligations(kernel: &ProofKernel, lengths: &[Option<TermId>]) -> (Terms, 
             found.push(race(&mut terms, &mut pool, &pair, false));
         }
     }
-    let global =
-        |reached: &&Reached| kernel.arrays[reached.access.array].space == AddressSpace::Global;
-    let all: Vec<&Reached> = all.iter().filter(global).collect();
+    let global = |reached: &&ReachedAccess| {
+        kernel.arrays[reached.access.array].space == AddressSpace::Global
+    };
+    let all: Vec<&ReachedAccess> = all.iter().filter(global).collect();
     for (i, first) in all.iter().enumerate() {
         for second in &all[i..] {
             if conflict(&first.access, &second.access) {
@@ -79,15 +83,19 @@ pub fn obligations(kernel: &ProofKernel, lengths: &[Option<TermId>]) -> (Terms, 
 }
 
 /// An access lies in its array.
-fn bounds(terms: &mut Terms, reached: &Reached, length: Option<TermId>) -> Option<Obligation> {
+fn bounds(
+    terms: &mut Terms,
+    reached: &ReachedAccess,
+    length: Option<TermId>,
+) -> Option<SafetyObligation> {
     let access = &reached.access;
     let length = length?;
     let end = terms.shifted(access.offset, access.bytes.into());
     let (before, behind) = (terms.negative(access.offset), terms.less(length, end));
     let outside = terms.or(before, behind);
     let items = vec![ids(terms, &HashMap::new())];
-    Some(Obligation {
-        claim: Claim::Bounds,
+    Some(SafetyObligation {
+        claim: SafetyClaim::Bounds,
         at: vec![reached.at.clone()],
         array: Some(access.array),
         given: reached.when.iter().chain(&reached.given).copied().collect(),
@@ -159,7 +167,7 @@ struct Side {
 fn side(
     terms: &mut Terms,
     (pool, place): (&mut Pool, usize),
-    reached: &Reached,
+    reached: &ReachedAccess,
     (shared, groups): (&BTreeSet<TermId>, bool),
 ) -> Side {
     let mut some: Vec<TermId> = reached.when.clone();
@@ -184,7 +192,7 @@ fn side(
 }
 
 /// Two accesses of different items, or of different groups, do not meet.
-fn race(terms: &mut Terms, pool: &mut Pool, pair: &Pair, groups: bool) -> Obligation {
+fn race(terms: &mut Terms, pool: &mut Pool, pair: &Pair, groups: bool) -> SafetyObligation {
     let a = side(terms, (pool, 0), &pair.first, (&pair.shared, groups));
     let b = side(terms, (pool, 1), &pair.second, (&pair.shared, groups));
     let place = usize::from(groups);
@@ -209,8 +217,8 @@ fn race(terms: &mut Terms, pool: &mut Pool, pair: &Pair, groups: bool) -> Obliga
     };
     let twin = |(variable, copy): (&TermId, &TermId)| Some((*copy, *pool.0[1].get(variable)?));
     let twins = pool.0[0].iter().filter_map(twin).collect();
-    Obligation {
-        claim: if groups { Claim::RaceOfGroups } else { Claim::Race },
+    SafetyObligation {
+        claim: if groups { SafetyClaim::RaceOfGroups } else { SafetyClaim::Race },
         at: vec![pair.first.at.clone(), pair.second.at.clone()],
         array: Some(a.access.array),
         given: a.given.iter().chain(&b.given).copied().chain([differ]).collect(),
@@ -241,7 +249,7 @@ fn agreements(
     pool: &mut Pool,
     events: &[ProofEvent],
     around: &Around,
-    found: &mut Vec<Obligation>,
+    found: &mut Vec<SafetyObligation>,
 ) {
     for event in events {
         let (what, facts): (TermId, Vec<TermId>) = match &event.kind {
@@ -279,7 +287,7 @@ fn agreement(
     around: &Around,
     what: TermId,
     (facts, given): (&[TermId], &[TermId]),
-) -> Obligation {
+) -> SafetyObligation {
     let shared: BTreeSet<TermId> = around.loops.iter().map(|l| l.counter).collect();
     let loops: Vec<TermId> = around.loops.iter().flat_map(|l| [l.counter, l.goes_on]).collect();
     let own = ids(terms, &HashMap::new()).concat();
@@ -302,8 +310,8 @@ fn agreement(
         let loops = &side[holds + given.len()..holds + given.len() + loops.len()];
         loops.chunks(2).map(|l| Begun { counter: l[0], goes_on: l[1] }).collect()
     };
-    Obligation {
-        claim: Claim::Divergence,
+    SafetyObligation {
+        claim: SafetyClaim::Divergence,
         at: vec![event.at.clone()],
         array: None,
         given: assumed,
@@ -323,7 +331,7 @@ fn divisions(
     terms: &mut Terms,
     events: &[ProofEvent],
     around: &Around,
-    found: &mut Vec<Obligation>,
+    found: &mut Vec<SafetyObligation>,
 ) {
     for event in events {
         match &event.kind {
@@ -335,8 +343,8 @@ fn divisions(
                 let reached = around.when.iter().chain(&event.when);
                 let given = around.given.iter().chain(&event.given);
                 let (zero, items) = (terms.zero(*by), vec![ids(terms, &HashMap::new())]);
-                found.push(Obligation {
-                    claim: Claim::Division,
+                found.push(SafetyObligation {
+                    claim: SafetyClaim::Division,
                     at: vec![event.at.clone()],
                     array: None,
                     given: reached.chain(given).copied().collect(),

@@ -8,13 +8,13 @@ use indexmap::IndexMap;
 use tickbound_opencl::proof::events::ProofKernel;
 use tickbound_opencl::proof::terms::{FunctionKind, Node, TermId, Terms, VariableKind};
 
-use crate::answer::{Claim, Judgement, Witness, WitnessItem};
+use crate::answer::{Judgement, SafetyClaim, Witness, WitnessItem};
 use crate::classes::{name_of, named_kinds};
 use crate::intervals::Begun;
-use crate::obligations::Obligation;
-use crate::quick::Known;
-use crate::replay::{Replay, iterated};
-use crate::smt::{Question, Reply};
+use crate::obligations::SafetyObligation;
+use crate::quick::KnownLimits;
+use crate::replay::{ValueReplay, iterated};
+use crate::smt::{SmtQuestion, SmtReply};
 
 /// Most cases that iterations of a loop are split into.
 const MAX_SPLIT: usize = 512;
@@ -23,7 +23,7 @@ const MAX_SMALLER: usize = 120;
 
 /// How an obligation came out.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct ProofOutcome {
     /// Whether it holds.
     pub judgement: Judgement,
     /// Why it is not decided.
@@ -63,7 +63,7 @@ enum Found {
 
 impl Prover<'_> {
     /// The names that an obligation depends on.
-    pub fn names(&self, terms: &Terms, obligation: &Obligation) -> Vec<VariableKind> {
+    pub fn names(&self, terms: &Terms, obligation: &SafetyObligation) -> Vec<VariableKind> {
         named_kinds(terms, &terms.variables_in(&roots(obligation)))
     }
 
@@ -72,11 +72,11 @@ impl Prover<'_> {
     pub fn prove(
         &self,
         terms: &mut Terms,
-        obligation: &Obligation,
+        obligation: &SafetyObligation,
         kinds: &[VariableKind],
         cases: &IndexMap<Vec<i64>, usize>,
-    ) -> (Outcome, usize) {
-        let mut outcome = Outcome {
+    ) -> (ProofOutcome, usize) {
+        let mut outcome = ProofOutcome {
             judgement: Judgement::Proved,
             reason: None,
             witness: None,
@@ -119,7 +119,7 @@ impl Prover<'_> {
     }
 
     /// Takes iterations apart where a number follows from one to the next.
-    fn split(&self, terms: &mut Terms, case: &Obligation, questions: &mut usize) -> Found {
+    fn split(&self, terms: &mut Terms, case: &SafetyObligation, questions: &mut usize) -> Found {
         if case.given.iter().chain(&case.faults).any(|c| terms.constant(*c) == Some(0)) {
             return Found::Proved;
         }
@@ -162,7 +162,7 @@ impl Prover<'_> {
         }
         for k in 0..MAX_SPLIT {
             values.insert(begun.counter, k as i128);
-            let mut replay = Replay::new(terms, &values);
+            let mut replay = ValueReplay::new(terms, &values);
             let goes_on = replay.value(begun.goes_on)?;
             if replay.guessed || !replay.contents.is_empty() {
                 return None;
@@ -174,49 +174,49 @@ impl Prover<'_> {
         None
     }
 
-    fn decide(&self, terms: &mut Terms, case: &Obligation, questions: &mut usize) -> Found {
+    fn decide(&self, terms: &mut Terms, case: &SafetyObligation, questions: &mut usize) -> Found {
         let given: Vec<TermId> =
             case.given.iter().copied().filter(|c| terms.constant(*c).is_none()).collect();
         if self.is_quick(terms, case, &given) {
             return Found::Proved;
         }
         let conditions: Vec<TermId> = given.iter().chain(&case.faults).copied().collect();
-        let mut question = Question::new(terms, &conditions, self.time);
+        let mut question = SmtQuestion::new(terms, &conditions, self.time);
         let reply = question.ask();
         *questions += question.asked;
         match reply {
-            Reply::Never => Found::Proved,
-            Reply::Unknown => {
+            SmtReply::Never => Found::Proved,
+            SmtReply::Unknown => {
                 Found::Undecided("the solver does not know in the time it has".to_owned())
             }
-            Reply::Values(values) => self.found(terms, case, &conditions, values, questions),
+            SmtReply::Values(values) => self.found(terms, case, &conditions, values, questions),
         }
     }
 
     /// Whether the case is proved without the solver.
-    fn is_quick(&self, terms: &mut Terms, case: &Obligation, given: &[TermId]) -> bool {
+    fn is_quick(&self, terms: &mut Terms, case: &SafetyObligation, given: &[TermId]) -> bool {
         match (case.claim, case.touched.as_slice()) {
-            (Claim::Bounds, _) => {
+            (SafetyClaim::Bounds, _) => {
                 let [outside] = case.faults.as_slice() else { return false };
                 let (before, behind) = match *terms.node(*outside) {
                     Node::Or(a, b) => (Some(a), Some(b)),
                     _ => (Some(*outside), None),
                 };
-                let mut known = Known::new(terms, given);
+                let mut known = KnownLimits::new(terms, given);
                 [before, behind].into_iter().flatten().all(|side| known.never(side))
             }
-            (Claim::Race | Claim::RaceOfGroups, [(i, m), (j, n)]) if m == n => {
+            (SafetyClaim::Race | SafetyClaim::RaceOfGroups, [(i, m), (j, n)]) if m == n => {
                 let own = |(a, b): &(TermId, TermId)| {
                     a != b && matches!(terms.node(*a), Node::Variable(_))
                 };
                 let other: HashMap<TermId, TermId> =
                     case.twins.iter().copied().filter(own).collect();
-                let place = usize::from(case.claim == Claim::RaceOfGroups);
+                let place = usize::from(case.claim == SafetyClaim::RaceOfGroups);
                 let Some(ids) = case.items.first().map(|item| &item[place]) else { return false };
                 let ids: Vec<TermId> =
                     ids.iter().copied().filter(|id| terms.constant(*id).is_none()).collect();
-                let mut known = Known::new(terms, given);
-                // Where nothing says that they differ, ids show nothing.
+                let mut known = KnownLimits::new(terms, given);
+                // Where no condition makes them differ, ids show nothing.
                 case.differ && known.is_apart((*i, *j), i128::from(*m), &other, &ids)
             }
             _ => false,
@@ -227,7 +227,7 @@ impl Prover<'_> {
     fn found(
         &self,
         terms: &mut Terms,
-        case: &Obligation,
+        case: &SafetyObligation,
         conditions: &[TermId],
         values: HashMap<TermId, i128>,
         questions: &mut usize,
@@ -241,7 +241,8 @@ impl Prover<'_> {
         let order = case.items.iter().flat_map(|item| [item[1].clone(), item[0].clone()]);
         let order: Vec<TermId> =
             order.flatten().chain(case.loops.iter().map(|l| l.counter)).collect();
-        let mut question = Question::new(terms, conditions, self.time.min(Duration::from_secs(1)));
+        let mut question =
+            SmtQuestion::new(terms, conditions, self.time.min(Duration::from_secs(1)));
         let mut left = MAX_SMALLER;
         for variable in order {
             let (mut low, mut high) = match values.get(&variable) {
@@ -253,7 +254,7 @@ impl Prover<'_> {
                 let middle = low + (high - low) / 2;
                 let below = question.at_most(variable, middle);
                 match question.try_with(below) {
-                    Reply::Values(smaller) => {
+                    SmtReply::Values(smaller) => {
                         high = smaller.get(&variable).copied().unwrap_or(middle).min(middle);
                         values = smaller;
                     }
@@ -274,11 +275,11 @@ impl Prover<'_> {
     fn confirmed(
         &self,
         terms: &Terms,
-        case: &Obligation,
+        case: &SafetyObligation,
         values: &HashMap<TermId, i128>,
     ) -> Result<Witness, String> {
         let unclear = || "values that data or earlier iterations decide were not read".to_owned();
-        let mut replay = Replay::new(terms, values);
+        let mut replay = ValueReplay::new(terms, values);
         for condition in case.given.iter().chain(&case.faults) {
             match replay.value(*condition) {
                 Some(0) | None => return Err(unclear()),
@@ -316,7 +317,7 @@ impl Prover<'_> {
     fn named(
         &self,
         terms: &Terms,
-        case: &Obligation,
+        case: &SafetyObligation,
         values: &HashMap<TermId, i128>,
     ) -> IndexMap<String, i64> {
         let mut named = IndexMap::new();
@@ -333,7 +334,7 @@ impl Prover<'_> {
         named
     }
 
-    fn contents(&self, terms: &Terms, replay: &Replay<'_>) -> Vec<(String, i64, i64)> {
+    fn contents(&self, terms: &Terms, replay: &ValueReplay<'_>) -> Vec<(String, i64, i64)> {
         let one = |((function, place), value): (&(u32, i128), &i128)| {
             let FunctionKind::Content(array) = terms.functions.get(*function as usize)?.kind else {
                 return None;
@@ -364,11 +365,11 @@ type Limits = HashMap<(TermId, i64), TermId>;
 /// The obligation with the values of names; ids get the ranges of the sizes.
 fn put_in(
     terms: &mut Terms,
-    obligation: &Obligation,
+    obligation: &SafetyObligation,
     kinds: &[VariableKind],
     values: &[i64],
     limits: &mut Limits,
-) -> Obligation {
+) -> SafetyObligation {
     let value = |kind: &VariableKind| {
         kinds.iter().position(|known| known == kind).and_then(|i| values.get(i)).copied()
     };
@@ -400,8 +401,8 @@ fn put_in(
 }
 
 /// All terms of an obligation.
-fn roots(obligation: &Obligation) -> Vec<TermId> {
-    let Obligation { given, faults, touched, values, loops, items, .. } = obligation;
+fn roots(obligation: &SafetyObligation) -> Vec<TermId> {
+    let SafetyObligation { given, faults, touched, values, loops, items, .. } = obligation;
     let touched = touched.iter().map(|(offset, _)| *offset);
     let loops = loops.iter().flat_map(|l| [l.counter, l.goes_on]);
     let twins = obligation.twins.iter().flat_map(|(a, b)| [*a, *b]);
@@ -411,7 +412,11 @@ fn roots(obligation: &Obligation) -> Vec<TermId> {
     all.chain(loops).chain(items).chain(twins).collect()
 }
 
-fn replaced(terms: &mut Terms, old: &Obligation, mut by: HashMap<TermId, TermId>) -> Obligation {
+fn replaced(
+    terms: &mut Terms,
+    old: &SafetyObligation,
+    mut by: HashMap<TermId, TermId>,
+) -> SafetyObligation {
     let mut one = |term: TermId| terms.replaced_with(term, &mut by);
     let mut new = old.clone();
     new.given.iter_mut().chain(&mut new.faults).for_each(|term| *term = one(*term));
@@ -426,7 +431,11 @@ fn replaced(terms: &mut Terms, old: &Obligation, mut by: HashMap<TermId, TermId>
 }
 
 /// The same where numbers that follow from iteration to iteration are computed.
-fn folded(terms: &mut Terms, old: &Obligation, by: HashMap<TermId, TermId>) -> Obligation {
+fn folded(
+    terms: &mut Terms,
+    old: &SafetyObligation,
+    by: HashMap<TermId, TermId>,
+) -> SafetyObligation {
     let new = replaced(terms, old, by);
     let mut computed = HashMap::new();
     for term in terms.inside(&roots(&new)) {

@@ -1,5 +1,4 @@
-//! Proofs without a solver: bounds of polynomials, and polynomials that are different for
-//! different items.
+//! Proofs without a solver: bounds of polynomials, and sums that differ for different items.
 //!
 //! *Bounds.* Conditions are sums that are at most 0. Adding a multiple of one to a polynomial never
 //! makes it less, so an upper bound of the result is one of the polynomial. Few additions, chosen
@@ -24,7 +23,7 @@ const MAX_DEPTH: usize = 6;
 const MAX_WORK: usize = 600;
 
 /// What is known of the variables of an obligation.
-pub struct Known<'t> {
+pub struct KnownLimits<'t> {
     terms: &'t mut Terms,
     /// Sums that are at most 0.
     limits: Vec<Sum>,
@@ -33,10 +32,10 @@ pub struct Known<'t> {
     work: usize,
 }
 
-impl<'t> Known<'t> {
+impl<'t> KnownLimits<'t> {
     /// What conditions tell.
-    pub fn new(terms: &'t mut Terms, given: &[TermId]) -> Known<'t> {
-        let mut known = Known { terms, limits: Vec::new(), fixed: BTreeSet::new(), work: 0 };
+    pub fn new(terms: &'t mut Terms, given: &[TermId]) -> KnownLimits<'t> {
+        let mut known = KnownLimits { terms, limits: Vec::new(), fixed: BTreeSet::new(), work: 0 };
         for condition in given {
             known.learn(*condition);
         }

@@ -1,4 +1,4 @@
-//! Evaluation: a counterexample is shown only if its values, put in, show the fault.
+//! Evaluation: a counterexample is shown only if its values show the fault.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ const MAX_ITERATIONS: i128 = 1 << 16;
 const MAX_VALUES: usize = 70;
 
 /// Values of variables, and of what memory holds.
-pub struct Replay<'t> {
+pub struct ValueReplay<'t> {
     terms: &'t Terms,
     values: &'t HashMap<TermId, i128>,
     /// What arrays hold at a byte: function, place and number.
@@ -22,10 +22,10 @@ pub struct Replay<'t> {
     pub guessed: bool,
 }
 
-impl<'t> Replay<'t> {
+impl<'t> ValueReplay<'t> {
     /// A replay with these values of variables and of functions.
-    pub fn new(terms: &'t Terms, values: &'t HashMap<TermId, i128>) -> Replay<'t> {
-        Replay { terms, values, contents: HashMap::new(), guessed: false }
+    pub fn new(terms: &'t Terms, values: &'t HashMap<TermId, i128>) -> ValueReplay<'t> {
+        ValueReplay { terms, values, contents: HashMap::new(), guessed: false }
     }
 
     /// The value of a term; `None` if it has none, or memory would have to hold two numbers.
@@ -162,14 +162,14 @@ fn iterate(terms: &Terms, function: u32, parts: &[i128], most: i128) -> Option<V
         values.insert(variable(leaf)?, *value);
     }
     let before: Vec<TermId> = start.iter().map(|(v, _)| variable(v)).collect::<Option<_>>()?;
-    let first = |(_, term): &(u32, TermId)| Replay::new(terms, &values).value(*term);
+    let first = |(_, term): &(u32, TermId)| ValueReplay::new(terms, &values).value(*term);
     let mut now: Vec<i128> = start.iter().map(first).collect::<Option<_>>()?;
     let mut all = vec![now[*place]];
     for _ in 0..*count {
         let mut known = values.clone();
         known.extend(before.iter().copied().zip(now.iter().copied()));
         let step = |term: &TermId| {
-            let mut replay = Replay::new(terms, &known);
+            let mut replay = ValueReplay::new(terms, &known);
             // A content of memory is none that can be computed here.
             replay.value(*term).filter(|_| replay.contents.is_empty())
         };

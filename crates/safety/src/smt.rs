@@ -1,7 +1,7 @@
 //! Questions to Z3 about terms: whole numbers without limits.
 //!
 //! What has no linear form (operations on bits, contents of memory, numbers that follow from
-//! iteration to iteration) is a variable of its own with a range. So the answer that conditions
+//! iteration to iteration) is a variable with a range. So the answer that conditions
 //! cannot hold together is right, and values for them have to be checked by evaluation.
 
 use std::collections::HashMap;
@@ -13,8 +13,8 @@ use z3::{Model, Params, SatResult, Solver};
 
 use crate::replay::iterated;
 
-/// What Z3 says.
-pub enum Reply {
+/// What Z3 answers.
+pub enum SmtReply {
     /// The conditions cannot hold together.
     Never,
     /// They can, with these values.
@@ -24,7 +24,7 @@ pub enum Reply {
 }
 
 /// Conditions on a live solver.
-pub struct Question<'t> {
+pub struct SmtQuestion<'t> {
     terms: &'t mut Terms,
     solver: Solver,
     numbers: HashMap<TermId, Int>,
@@ -34,9 +34,9 @@ pub struct Question<'t> {
     pub asked: usize,
 }
 
-impl<'t> Question<'t> {
+impl<'t> SmtQuestion<'t> {
     /// Whether all these conditions can hold.
-    pub fn new(terms: &'t mut Terms, conditions: &[TermId], time: Duration) -> Question<'t> {
+    pub fn new(terms: &'t mut Terms, conditions: &[TermId], time: Duration) -> SmtQuestion<'t> {
         let solver = Solver::new();
         let mut params = Params::new();
         // The program's own handler ends it.
@@ -46,7 +46,7 @@ impl<'t> Question<'t> {
         // Without a scope Z3 tries tactics first, which start threads for each question.
         solver.push();
         let mut question =
-            Question { terms, solver, numbers: HashMap::new(), leaves: Vec::new(), asked: 0 };
+            SmtQuestion { terms, solver, numbers: HashMap::new(), leaves: Vec::new(), asked: 0 };
         for condition in conditions {
             question.require(*condition);
         }
@@ -60,25 +60,25 @@ impl<'t> Question<'t> {
     }
 
     /// Asks.
-    pub fn ask(&mut self) -> Reply {
+    pub fn ask(&mut self) -> SmtReply {
         self.asked += 1;
         match self.solver.check() {
-            SatResult::Unsat => Reply::Never,
-            SatResult::Unknown => Reply::Unknown,
+            SatResult::Unsat => SmtReply::Never,
+            SatResult::Unknown => SmtReply::Unknown,
             SatResult::Sat => match self.solver.get_model().and_then(|m| self.values(&m)) {
-                Some(values) => Reply::Values(values),
-                None => Reply::Unknown,
+                Some(values) => SmtReply::Values(values),
+                None => SmtReply::Unknown,
             },
         }
     }
 
     /// Asks whether a condition can hold, too; keeps it if it can.
-    pub fn try_with(&mut self, condition: TermId) -> Reply {
+    pub fn try_with(&mut self, condition: TermId) -> SmtReply {
         let before = self.leaves.len();
         self.solver.push();
         self.require(condition);
         let reply = self.ask();
-        if !matches!(reply, Reply::Values(_)) {
+        if !matches!(reply, SmtReply::Values(_)) {
             self.solver.pop(1);
             // What was defined inside is gone.
             self.leaves.truncate(before);

@@ -304,7 +304,7 @@ impl<'a> Walk<'a> {
         Ok(iteration)
     }
 
-    /// What holds of an iteration as the one before went on, if that can be said.
+    /// What holds of an iteration as the one before went on, if that is known.
     fn begun(&mut self, l: &Parts<'a>, counter: TermId) -> Read<Option<TermId>> {
         let now = self.now.clone();
         let mark = self.terms.variables.len() as VariableIndex;
