@@ -29,6 +29,7 @@ mod reo;
 mod reo_spin;
 mod report;
 mod right_answers;
+mod safety;
 mod schema;
 mod smt2;
 mod spin;

@@ -51,6 +51,7 @@ mod stop;
 mod timeline;
 mod tune;
 mod values;
+mod verify;
 mod why;
 
 use std::process::ExitCode;
@@ -109,6 +110,8 @@ enum Command {
     Check(check::CheckArgs),
     /// Tell why the least time is what it is, and what would change it
     Why(why::WhyArgs),
+    /// Prove that no configuration accesses memory out of bounds, races or diverges at barriers
+    Verify(verify::VerifyArgs),
     /// Run one configuration tick by tick
     Simulate(simulate::SimulateArgs),
     /// Show the kernel program beside the source lines it was read from
@@ -264,6 +267,7 @@ fn run(command: &Command) -> Result<Exit, CliError> {
         Command::Tune(args) => tune::run(args),
         Command::Check(args) => check::run(args),
         Command::Why(args) => why::run(args),
+        Command::Verify(args) => verify::run(args),
         Command::Simulate(args) => simulate::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Export(args) => export::run(args),

@@ -73,6 +73,27 @@ pub fn attach_with(
     Ok(Some(KernelReading { name: request.name, text, extracted }))
 }
 
+/// Reads the source of `problem` for [proofs](crate::proof); answers for prices are not used.
+/// `None` if the problem has no source.
+///
+/// # Errors
+/// As [`attach_with`].
+pub fn for_proofs(
+    problem: &Problem,
+    configurations: &Configurations<'_>,
+    folder: &Path,
+    setup: &ReaderSetup<'_>,
+) -> Result<Option<Extracted>, ReadError> {
+    let Some(source) = &problem.source else { return Ok(None) };
+    let reader = Reader { problem, source, configurations };
+    let mut request = reader.request(folder)?;
+    (request.bounds, request.branches) = (Vec::new(), Vec::new());
+    request.for_proofs = true;
+    let extracted = extract_with(&request, &|places| reader.symbols(places), setup)?;
+    check_arguments(&request, source, &extracted)?;
+    Ok(Some(extracted))
+}
+
 /// What the kernel of a problem, as it was read, uses at least.
 ///
 /// # Errors
@@ -226,6 +247,7 @@ impl<'p> Reader<'p> {
             warp: self.problem.platform.resources().warp_width.unwrap_or(0),
             bounds: self.source.bounds.iter().map(bound).collect::<Read<_>>()?,
             branches: self.source.branches.clone(),
+            for_proofs: false,
         })
     }
 

@@ -23,7 +23,8 @@ use crate::kept::Kept;
 use crate::preprocess::Expanded;
 use crate::reading::{KernelParameter, KernelSignature, One, ParameterType};
 use crate::request::ReadRequest;
-use crate::{parse, read};
+use crate::steps::KernelSteps;
+use crate::{exact, parse, read};
 
 /// How long all texts of a kernel may take.
 const TIME: Duration = Duration::from_secs(300);
@@ -119,13 +120,16 @@ fn read_one(
     (structural, values): (&[String], &[i64]),
 ) -> Read<One> {
     let unit = parse::parse(request, text).map_err(|e| e.with_macros(structural, values))?;
-    let steps = read::read(request, &text.open, &unit)?;
+    let (steps, proof) = match request.for_proofs {
+        true => (KernelSteps::default(), Some(exact::read(request, &unit)?)),
+        false => (read::read(request, &text.open, &unit)?, None),
+    };
     let kernel = unit.functions.get(&request.entry);
     let declared = kernel.map(|kernel| kernel.parameters.as_slice()).unwrap_or_default();
     let of = |p: &CVariable| (p.name.clone(), ParameterType::of(&p.ty));
     let (parameters, types) = declared.iter().map(of).unzip();
     let matched = read::matched(request, &unit);
-    Ok(One { parameters, types, steps, matched })
+    Ok(One { parameters, types, steps, proof, matched })
 }
 
 impl Child {

@@ -14,6 +14,7 @@ use crate::child;
 use crate::child::ReaderSetup;
 use crate::error::{Read, ReadError};
 use crate::preprocess::{Expanded, Expander, Said};
+use crate::proof::events::ProofKernel;
 use crate::reading::{KernelSignature, MAX_VARIANTS, One, ParameterType};
 use crate::request::ReadRequest;
 use crate::steps::KernelSteps;
@@ -39,6 +40,8 @@ pub struct Variant {
     pub types: Vec<ParameterType>,
     /// What a work item does.
     pub steps: KernelSteps,
+    /// The same for proofs, if it was read for these; `steps` is empty then.
+    pub proof: Option<ProofKernel>,
     /// How far the source wants loops to be unrolled.
     pub unroll: Vec<Said>,
 }
@@ -233,9 +236,9 @@ fn read_texts(
         check_answers(request, &readings)?;
     }
     let variant = |(values, text): (&&Vec<i64>, &Expanded)| {
-        let One { parameters, types, steps, .. } = (*known.get(text.text.as_str())?).clone();
+        let One { parameters, types, steps, proof, .. } = (*known.get(text.text.as_str())?).clone();
         let unroll = text.unroll.clone();
-        Some(Variant { values: (*values).clone(), parameters, types, steps, unroll })
+        Some(Variant { values: (*values).clone(), parameters, types, steps, proof, unroll })
     };
     Ok(values.iter().zip(expanded).filter_map(variant).collect())
 }

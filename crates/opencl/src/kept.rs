@@ -21,7 +21,7 @@ use crate::request::ReadRequest;
 pub const VARIABLE: &str = "TICKBOUND_CACHE";
 
 /// First in each entry: what it is, and the version of the format.
-const MAGIC: &[u8] = b"tickbound reading 8\n";
+const MAGIC: &[u8] = b"tickbound reading 9\n";
 /// Bytes of a checksum.
 const SUM: usize = 16;
 /// Largest entry, in bytes.

@@ -8,6 +8,7 @@ use tickbound_model::source::ElementType;
 
 use crate::ast::bytes;
 use crate::ast::{AddressSpace, ScalarType, Type};
+use crate::proof::events::ProofKernel;
 use crate::steps::{KernelSteps, SymbolExpr};
 use crate::written::{scalar_name, type_name};
 
@@ -133,6 +134,8 @@ pub(crate) struct One {
     pub(crate) types: Vec<ParameterType>,
     /// What a work item does.
     pub(crate) steps: KernelSteps,
+    /// The same for proofs, if it was read for these; `steps` is empty then.
+    pub(crate) proof: Option<ProofKernel>,
     /// The answers for loops and for branches that are for something in the text.
     pub(crate) matched: (BTreeSet<usize>, BTreeSet<usize>),
 }

@@ -52,6 +52,8 @@ pub struct ReadRequest {
     /// For branches that depend on data: which side counts.
     #[serde(with = "crate::codec::answers")]
     pub branches: Vec<(QuestionKey, Side)>,
+    /// Whether it is read for [proofs](crate::proof), and not for prices.
+    pub for_proofs: bool,
 }
 
 /// The name in steps of the most iterations that an answer gives.

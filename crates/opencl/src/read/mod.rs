@@ -83,10 +83,12 @@ use formulas::{FormulaId, Formulas, Needs};
 use nodes::{KernelNode, NodeKind, Nodes};
 use scan::Exits;
 use symbolic::{Leaf, Poly, PolyTerms, WideInterval};
-use types::Integer;
 use value::{ElementNumber, Pointer, ReadState, ReadValue, Target};
 
+pub(crate) use builtins::{is_pure, writes_last};
 pub use questions::matched;
+pub(crate) use scan::{assigned, assigned_by, declared, escapes, variables};
+pub(crate) use types::{Integer, parts, width};
 
 /// Most expressions that are walked before reading gives up.
 const MAX_WORK: u64 = 5_000_000;

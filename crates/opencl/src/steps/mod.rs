@@ -31,7 +31,7 @@ pub use crate::ast::AddressSpace;
 pub type SymbolExpr = Expr<String>;
 
 /// The steps of a kernel for one choice of the macros that its syntax depends on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct KernelSteps {
     /// What a work item does, in order.
     pub body: Vec<KernelStep>,

@@ -104,6 +104,7 @@ impl Source {
 /// A request without macros.
 pub fn request(path: PathBuf, name: &str) -> ReadRequest {
     ReadRequest {
+        partial: false,
         path,
         name: name.into(),
         more: Vec::new(),
@@ -119,6 +120,7 @@ pub fn request(path: PathBuf, name: &str) -> ReadRequest {
         local: Vec::new(),
         bounds: Vec::new(),
         branches: Vec::new(),
+        for_proofs: false,
     }
 }
 

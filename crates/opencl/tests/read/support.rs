@@ -64,6 +64,7 @@ impl Case {
         let symbols: IndexMap<String, Symbol> =
             self.symbols.iter().map(|(n, a, b)| ((*n).to_owned(), symbol(*a, *b))).collect();
         act(&ReadRequest {
+            partial: false,
             path: file.path().to_owned(),
             name: "k.cl".to_owned(),
             more: Vec::new(),
@@ -83,6 +84,7 @@ impl Case {
             branches: (self.branches.iter())
                 .map(|(key, side)| (QuestionKey::read(key).unwrap(), *side))
                 .collect(),
+            for_proofs: false,
         })
     }
 

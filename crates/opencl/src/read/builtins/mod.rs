@@ -33,6 +33,21 @@ pub struct Call<'a> {
 /// Functions of one kind; `None` for any other function.
 type Family<'a> = fn(&mut Reader<'a>, Call<'a>) -> Read<Option<ReadValue>>;
 
+/// Whether a function of the library writes no memory that its last argument does not point to.
+pub(crate) fn is_pure(name: &str) -> bool {
+    numbers::is_known(name)
+        || matches!(name, "shuffle" | "shuffle2")
+        || ["work_group_", "sub_group_", "get_sub_group_", "get_image_", "is_valid_event"]
+            .iter()
+            .any(|start| name.starts_with(start))
+            && !name.contains("_block_write")
+}
+
+/// Whether a function has a further result behind its last argument.
+pub(crate) fn writes_last(name: &str) -> bool {
+    numbers::has_two_results(name)
+}
+
 /// Whether a name is one of a list, which has spaces between them.
 pub(super) fn lists(names: &str, name: &str) -> bool {
     names.split(' ').any(|known| known == name)

@@ -118,10 +118,7 @@ impl<'a> Reader<'a> {
     /// `sqrt`, `fma`, `dot` and the like.
     pub fn math_function(&mut self, call: Call<'a>) -> Read<Option<ReadValue>> {
         let Call { name, arguments, e } = call;
-        let plain = ["native_", "half_", "fast_"]
-            .iter()
-            .find_map(|prefix| name.strip_prefix(prefix))
-            .unwrap_or(name);
+        let plain = plain(name);
         let Some(kind) = kind_of(plain) else { return Ok(None) };
         let values = self.all(arguments)?;
         let depends = self.joint(&values);
@@ -143,6 +140,22 @@ impl<'a> Reader<'a> {
         };
         Ok(Some(self.made(&e.ty, depends, formula)))
     }
+}
+
+/// A name without what states how exact the result is.
+fn plain(name: &str) -> &str {
+    let prefixes = ["native_", "half_", "fast_"];
+    prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
+}
+
+/// Whether a function is one of numbers.
+pub(super) fn is_known(name: &str) -> bool {
+    lists(OPAQUE, name) || lists(DOTS, name) || kind_of(plain(name)).is_some()
+}
+
+/// Whether a function has a further result behind its last argument.
+pub(super) fn has_two_results(name: &str) -> bool {
+    lists(TWO_RESULTS, plain(name))
 }
 
 fn kind_of(name: &str) -> Option<Arithmetic> {

@@ -1,0 +1,7 @@
+//! What is read of a kernel for proofs: events over exact terms. [`exact`](crate::exact) makes it.
+
+pub mod events;
+mod operations;
+pub mod terms;
+
+pub use operations::{bits_of, gcd};

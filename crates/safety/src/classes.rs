@@ -1,0 +1,202 @@
+//! Classes of configurations: those that agree on the numbers of an obligation.
+//!
+//! An obligation names few numbers, so a large space makes few cases of it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use indexmap::IndexMap;
+use tickbound_elimination::TableLimits;
+use tickbound_expr::{BinaryOp, Expr};
+use tickbound_model::source::{ArgumentKind, Define};
+use tickbound_model::{Bound, Configurations, KernelSource, Problem};
+use tickbound_opencl::Variant;
+use tickbound_opencl::proof::terms::{Terms, VariableKind};
+
+/// Most combinations of values of the parameters that an obligation depends on.
+const MAX_ROWS: usize = 1 << 20;
+
+/// A problem with its configurations.
+pub struct Classes<'p> {
+    problem: &'p Problem,
+    source: &'p KernelSource,
+    configurations: &'p Configurations<'p>,
+    /// The macros that the text depends on.
+    structural: Vec<Expr>,
+    /// By the parameters that they are for.
+    rows: Mutex<HashMap<Vec<usize>, Arc<Rows>>>,
+}
+
+/// Configurations by the values of the macros that the text depends on.
+type Rows = HashMap<Vec<i64>, Vec<Bound>>;
+
+/// Values of some numbers, each with a configuration that has them.
+pub struct CaseTable {
+    /// The values, with the place of the configuration.
+    pub values: IndexMap<Vec<i64>, usize>,
+    rows: Arc<Rows>,
+    variant: Vec<i64>,
+}
+
+/// The numbers that a variant's names stand for, over the slots of the problem.
+pub type NamedNumbers = IndexMap<String, Expr>;
+
+/// How the bytes of a parameter's array are called among names.
+pub fn length_name(parameter: usize) -> String {
+    format!("#bytes {parameter}")
+}
+
+/// How a variable is called among names; `None` if no configuration decides it.
+pub fn name_of(kind: &VariableKind) -> Option<String> {
+    match kind {
+        VariableKind::Name(name) => Some(name.clone()),
+        VariableKind::LocalSize(d) => Some(format!("#local {d}")),
+        VariableKind::Groups(d) => Some(format!("#groups {d}")),
+        _ => None,
+    }
+}
+
+impl<'p> Classes<'p> {
+    /// The classes of a problem, whose text depends on these macros.
+    ///
+    /// # Errors
+    /// A macro without a value.
+    pub fn new(
+        problem: &'p Problem,
+        source: &'p KernelSource,
+        configurations: &'p Configurations<'p>,
+        structural: &[String],
+    ) -> Result<Classes<'p>, String> {
+        let value = |name: &String| {
+            let define = source.defines.iter().find(|(known, _)| known == name);
+            match define {
+                Some((_, Define::Number(value))) => Ok(value.clone()),
+                _ => Err(format!("kernel.defines: `{name}` is missing; add its value")),
+            }
+        };
+        let structural = structural.iter().map(value).collect::<Result<_, _>>()?;
+        let rows = Mutex::new(HashMap::new());
+        Ok(Classes { problem, source, configurations, structural, rows })
+    }
+
+    /// What the names of a variant stand for.
+    pub fn numbers(&self, variant: &Variant) -> NamedNumbers {
+        let mut numbers = NamedNumbers::new();
+        for (name, define) in &self.source.defines {
+            if let Define::Number(value) = define {
+                numbers.insert(name.clone(), value.clone());
+            }
+        }
+        for (d, dimension) in self.problem.grid.iter().enumerate() {
+            let (global, local) = (dimension.global.clone(), dimension.local.clone());
+            let groups = Expr::binary(BinaryOp::FloorDiv, global, local.clone());
+            numbers.insert(format!("#local {d}"), local);
+            numbers.insert(format!("#groups {d}"), groups);
+        }
+        for d in self.problem.grid.len()..3 {
+            numbers.insert(format!("#local {d}"), Expr::Int(1));
+            numbers.insert(format!("#groups {d}"), Expr::Int(1));
+        }
+        for (i, (argument, name)) in
+            self.source.arguments.iter().zip(&variant.parameters).enumerate()
+        {
+            match &argument.kind {
+                ArgumentKind::Scalar(value) if !argument.element.is_real() => {
+                    numbers.insert(format!("${name}"), value.clone());
+                }
+                ArgumentKind::Buffer { length, .. } | ArgumentKind::Local { length }
+                    if argument.image.is_empty() =>
+                {
+                    let bytes = argument.element.bytes() as i64 * length;
+                    numbers.insert(length_name(i), bytes);
+                }
+                _ => {}
+            }
+        }
+        numbers
+    }
+
+    /// A configuration for each combination of the values of some numbers, in the order of the
+    /// domains, with these values. NamedNumbers that the problem does not have are left out.
+    ///
+    /// # Errors
+    /// What has no value, or too many combinations.
+    pub fn cases(&self, variant: &Variant, numbers: &[&Expr]) -> Result<CaseTable, String> {
+        let rows = self.rows(numbers)?;
+        let mut cases = IndexMap::new();
+        for (i, bound) in rows.get(&variant.values).into_iter().flatten().enumerate() {
+            let mut key = Vec::with_capacity(numbers.len());
+            for number in numbers {
+                key.push(number.eval(&bound.env).map_err(|error| {
+                    let values = self.problem.name_values(&bound.configuration).to_string();
+                    format!("{error} for {values}")
+                })?);
+            }
+            cases.entry(key).or_insert(i);
+        }
+        Ok(CaseTable { values: cases, rows, variant: variant.values.clone() })
+    }
+
+    fn rows(&self, numbers: &[&Expr]) -> Result<Arc<Rows>, String> {
+        let inlined = numbers.iter().copied().chain(&self.structural);
+        let inlined: Result<Vec<Expr>, _> =
+            inlined.map(|number| self.problem.inlined("kernel", number)).collect();
+        let inlined = inlined.map_err(|error| error.to_string())?;
+        let parameters = self.problem.parameters_of(&inlined);
+        let mut known = match self.rows.lock() {
+            Ok(known) => known,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        if let Some(rows) = known.get(&parameters) {
+            return Ok(rows.clone());
+        }
+        let rows = Arc::new(self.listed(&parameters)?);
+        known.insert(parameters, rows.clone());
+        Ok(rows)
+    }
+
+    fn listed(&self, parameters: &[usize]) -> Result<Rows, String> {
+        let limits = TableLimits { rows: MAX_ROWS, ..TableLimits::default() };
+        let all: Vec<Bound> = match self.configurations.representatives(parameters, &limits) {
+            Some(all) => {
+                let bound = all.iter().map(|c| self.configurations.bind(c));
+                bound.collect::<Result<_, _>>().map_err(|error| error.to_string())?
+            }
+            None => self.problem.space().map_err(|error| error.to_string())?.bound,
+        };
+        let mut rows = Rows::new();
+        for bound in all {
+            let key: Result<Vec<i64>, _> =
+                self.structural.iter().map(|value| value.eval(&bound.env)).collect();
+            let key = key.map_err(|error| error.to_string())?;
+            rows.entry(key).or_default().push(bound);
+        }
+        Ok(rows)
+    }
+
+    /// The values of parameters of the configuration of a case.
+    pub fn configuration(&self, cases: &CaseTable, case: usize) -> IndexMap<String, i64> {
+        let row = cases.values.get_index(case).map(|(_, row)| *row);
+        let rows = cases.rows.get(&cases.variant);
+        let Some(bound) = row.and_then(|row| rows?.get(row)) else { return IndexMap::new() };
+        let names = self.problem.parameters.iter().map(|p| p.name.clone());
+        names.zip(bound.configuration.0.iter().copied()).collect()
+    }
+}
+
+/// The ranges of ids are those of sizes, so sizes matter wherever ids stand.
+pub fn named_kinds(terms: &Terms, variables: &[u32]) -> Vec<VariableKind> {
+    let mut kinds: Vec<VariableKind> = Vec::new();
+    for index in variables {
+        let kind = &terms.variables[*index as usize].kind;
+        let kind = match kind {
+            VariableKind::LocalId(d) => VariableKind::LocalSize(*d),
+            VariableKind::GroupId(d) => VariableKind::Groups(*d),
+            kind => kind.clone(),
+        };
+        if name_of(&kind).is_some() && !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
+}

@@ -1,0 +1,288 @@
+//! Proves bounds, races and barriers of a kernel for every configuration, or gives counterexamples.
+//!
+//! What a kernel does comes from [`tickbound_opencl::proof`]. Two items are compared, and all their
+//! values are variables, so two stand for all. The steps: [barrier intervals](intervals) tell which
+//! accesses meet, [obligations] state what has to hold, [classes] bring the numbers of all
+//! configurations, [quick] proves most cases without a solver, [smt] asks Z3 about the rest, and
+//! [replay] evaluates what Z3 gives before it is shown.
+
+pub mod answer;
+pub mod classes;
+pub mod intervals;
+pub mod obligations;
+pub mod prove;
+pub mod quick;
+pub mod replay;
+pub mod smt;
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use rayon::prelude::*;
+use tickbound_expr::Expr;
+use tickbound_model::{Configurations, Problem};
+use tickbound_opencl::ast::SourcePlace;
+use tickbound_opencl::proof::events::ProofKernel;
+use tickbound_opencl::proof::terms::{MOST, TermId, Terms, VariableKind};
+use tickbound_opencl::{Extracted, Variant};
+
+use answer::{CodePlace, Judged, Judgement, Safety, SafetyClaim};
+use classes::{Classes, NamedNumbers, length_name, name_of};
+use obligations::{SafetyObligation, obligations};
+use prove::{ProofOutcome, Prover};
+
+/// What is taken for granted in every answer.
+const ASSUMED: [&str; 4] = [
+    "arguments of the kernel are different buffers, as long as the problem file has it",
+    "signed arithmetic does not overflow",
+    "launches have no offset, and only configurations that the platform can launch are meant",
+    "what data decide may be either way, so a fault may need data that never occur",
+];
+
+/// How to verify.
+pub struct Manner<'a> {
+    /// How long a question to the solver may take.
+    pub question: Duration,
+    /// Ends it when it becomes true.
+    pub stop: &'a AtomicBool,
+    /// Called now and then with how many obligations are done, of how many.
+    pub progress: &'a (dyn Fn(usize, usize) + Sync),
+}
+
+/// An obligation of a reading.
+struct Work<'w> {
+    variant: &'w Variant,
+    kernel: &'w ProofKernel,
+    terms: &'w Terms,
+    numbers: &'w NamedNumbers,
+    obligation: SafetyObligation,
+}
+
+/// Verifies a kernel that was read for proofs, for all configurations of its problem.
+///
+/// # Errors
+/// What has no value, or too many combinations of values.
+pub fn verify(
+    problem: &Problem,
+    configurations: &Configurations<'_>,
+    extracted: &Extracted,
+    manner: &Manner<'_>,
+) -> Result<Safety, String> {
+    let Some(source) = &problem.source else { return Ok(Safety::default()) };
+    if problem.grid.is_empty() {
+        return Err(
+            "the problem has no launch in dimensions; use the profile opencl or resources".into()
+        );
+    }
+    let classes = Classes::new(problem, source, configurations, &extracted.structural)?;
+    let read: Vec<Read<'_>> =
+        extracted.variants.par_iter().filter_map(|v| Read::new(v, &classes)).collect();
+    let mut work = Vec::new();
+    let mut judged = Found::default();
+    for read in &read {
+        judged.without_length(read);
+        for obligation in &read.obligations {
+            let Read { variant, kernel, terms, numbers, .. } = read;
+            let obligation = obligation.clone();
+            work.push(Work { variant, kernel, terms, numbers, obligation });
+        }
+    }
+    let (done, total) = (AtomicUsize::new(0), work.len());
+    let outcomes: Vec<ProofOutcome> = work
+        .par_iter()
+        .map(|work| {
+            let outcome = one(work, &classes, manner);
+            (manner.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, total);
+            outcome
+        })
+        .collect();
+    for (work, outcome) in work.iter().zip(outcomes) {
+        judged.add(work, outcome);
+    }
+    let unread = read.iter().flat_map(|read| &read.kernel.unread);
+    let mut safety = judged.safety(unread, manner.stop.load(Ordering::Relaxed));
+    for (at, what) in read.iter().flat_map(|read| &read.kernel.assumed) {
+        let assumed = format!("{}:{}: {what}", at.file, at.line);
+        if !safety.assumed.contains(&assumed) {
+            safety.assumed.push(assumed);
+        }
+    }
+    Ok(safety)
+}
+
+/// A reading with its obligations.
+struct Read<'r> {
+    variant: &'r Variant,
+    kernel: &'r ProofKernel,
+    terms: Terms,
+    obligations: Vec<SafetyObligation>,
+    numbers: NamedNumbers,
+}
+
+impl<'r> Read<'r> {
+    fn new(variant: &'r Variant, classes: &Classes<'_>) -> Option<Read<'r>> {
+        let kernel = variant.proof.as_ref()?;
+        let numbers = classes.numbers(variant);
+        let mut own = kernel.clone();
+        own.terms = own.terms.restored();
+        let lengths: Vec<Option<TermId>> = own
+            .arrays
+            .iter()
+            .map(|array| match array.parameter {
+                Some(i) => {
+                    let name = length_name(i);
+                    let known = numbers.contains_key(&name);
+                    known.then(|| own.terms.named(VariableKind::Name(name), (0, MOST)))
+                }
+                None => array.bytes,
+            })
+            .collect();
+        let (terms, obligations) = obligations(&own, &lengths);
+        Some(Read { variant, kernel, terms, obligations, numbers })
+    }
+}
+
+/// Proves one obligation.
+fn one(work: &Work<'_>, classes: &Classes<'_>, manner: &Manner<'_>) -> ProofOutcome {
+    let stopped = manner.stop.load(Ordering::Relaxed);
+    let mut terms = work.terms.clone();
+    let prover = Prover { kernel: work.kernel, time: manner.question, stop: manner.stop };
+    let mut kinds = prover.names(&terms, &work.obligation);
+    let number = |kind: &VariableKind| work.numbers.get(&name_of(kind)?);
+    // Arguments without a value may have any.
+    kinds.retain(|kind| number(kind).is_some());
+    let numbers: Vec<&Expr> = kinds.iter().filter_map(number).collect();
+    let undecided = |reason: String| ProofOutcome {
+        judgement: Judgement::Undecided,
+        reason: Some(reason),
+        witness: None,
+        cases: 0,
+        questions: 0,
+    };
+    if stopped {
+        return undecided("it was stopped".to_owned());
+    }
+    let cases = match classes.cases(work.variant, &numbers) {
+        Ok(cases) => cases,
+        Err(reason) => return undecided(reason),
+    };
+    let (mut outcome, case) = prover.prove(&mut terms, &work.obligation, &kinds, &cases.values);
+    if let Some(witness) = &mut outcome.witness {
+        witness.configuration = classes.configuration(&cases, case);
+    }
+    outcome
+}
+
+fn place(at: &SourcePlace) -> CodePlace {
+    CodePlace { file: at.file.to_string(), line: at.line }
+}
+
+/// Judgements by what they are about.
+#[derive(Default)]
+struct Found {
+    all: IndexMap<(SafetyClaim, Vec<CodePlace>, Option<String>), Judged>,
+    cases: usize,
+    questions: usize,
+}
+
+impl Found {
+    fn entry(
+        &mut self,
+        claim: SafetyClaim,
+        at: Vec<CodePlace>,
+        array: Option<String>,
+    ) -> &mut Judged {
+        let key = (claim, at.clone(), array.clone());
+        self.all.entry(key).or_insert_with(|| Judged {
+            claim,
+            at,
+            array,
+            judgement: Judgement::Proved,
+            reason: None,
+            witness: None,
+            cases: 0,
+        })
+    }
+
+    /// Bounds of arrays whose length the problem does not have.
+    fn without_length(&mut self, read: &Read<'_>) {
+        let mut terms = read.terms.clone();
+        let mut seen = BTreeSet::new();
+        for reached in intervals::accesses(&mut terms, &read.kernel.events) {
+            let array = &read.kernel.arrays[reached.access.array];
+            let unknown =
+                array.parameter.is_some_and(|i| !read.numbers.contains_key(&length_name(i)));
+            if unknown && array.element != 0 && seen.insert(reached.access.array) {
+                let judged = self.entry(
+                    SafetyClaim::Bounds,
+                    vec![place(&reached.at)],
+                    Some(array.name.clone()),
+                );
+                judged.judgement = Judgement::Undecided;
+                judged.reason =
+                    Some("the problem file gives no length for it in kernel.arguments".to_owned());
+            }
+        }
+    }
+
+    fn add(&mut self, work: &Work<'_>, outcome: ProofOutcome) {
+        self.cases += outcome.cases;
+        self.questions += outcome.questions;
+        let SafetyObligation { claim, at, array, .. } = &work.obligation;
+        let array = array.and_then(|array| work.kernel.arrays.get(array));
+        let mut places: Vec<CodePlace> = at.iter().map(place).collect();
+        let mut outcome = outcome;
+        if places.len() == 2 && places[1] < places[0] {
+            places.reverse();
+            if let Some(witness) = &mut outcome.witness {
+                witness.items.reverse();
+                witness.bytes.reverse();
+            }
+        }
+        places.dedup();
+        let judged = self.entry(*claim, places, array.map(|array| array.name.clone()));
+        judged.cases += outcome.cases;
+        if outcome.judgement > judged.judgement {
+            judged.judgement = outcome.judgement;
+            judged.reason = outcome.reason.filter(|_| outcome.judgement == Judgement::Undecided);
+            judged.witness = outcome.witness;
+        }
+    }
+
+    /// The answer. Nothing is proved beside what was not read, and races are judged by barriers
+    /// that all items reach.
+    fn safety<'u>(
+        self,
+        unread: impl Iterator<Item = &'u (SourcePlace, String)>,
+        stopped: bool,
+    ) -> Safety {
+        let mut judged: Vec<Judged> = self.all.into_values().collect();
+        judged.sort_by(|a, b| (&a.at, a.claim, &a.array).cmp(&(&b.at, b.claim, &b.array)));
+        let unread: Vec<String> =
+            unread.map(|(at, what)| format!("{}:{}: {what}", at.file, at.line)).collect();
+        if let Some(first) = unread.first() {
+            for one in &mut judged {
+                one.judgement = Judgement::Undecided;
+                one.witness = None;
+                one.reason = Some(first.clone());
+            }
+        }
+        let lost = judged
+            .iter()
+            .find(|one| one.claim == SafetyClaim::Divergence && one.judgement != Judgement::Proved);
+        if let Some(line) = lost.and_then(|one| one.at.first()).map(|at| at.line) {
+            for one in judged.iter_mut().filter(|one| one.claim == SafetyClaim::Race) {
+                if one.judgement == Judgement::Proved {
+                    one.judgement = Judgement::Undecided;
+                    let why = format!("all items may not reach the barriers of line {line}");
+                    one.reason = Some(why);
+                }
+            }
+        }
+        let assumed = ASSUMED.iter().map(|text| (*text).to_owned()).collect();
+        let (cases, questions) = (self.cases, self.questions);
+        Safety { judged, assumed, cases, questions, unread, stopped }
+    }
+}

@@ -1,0 +1,364 @@
+//! What has to hold of a kernel: one obligation for each access, pair and barrier.
+//!
+//! An obligation is a list of conditions that no values of the variables may fulfil together. Two
+//! items have copies of all variables but those that they share.
+
+use std::collections::{BTreeSet, HashMap};
+
+use tickbound_opencl::ast::{AddressSpace, SourcePlace};
+use tickbound_opencl::proof::events::{ProofAccess, ProofEvent, ProofEventKind, ProofKernel};
+use tickbound_opencl::proof::terms::{MOST, Node, TermId, Terms, VariableKind};
+
+use crate::answer::SafetyClaim;
+use crate::intervals::{Around, Begun, Intervals, Pair, ReachedAccess, accesses, conflict, inside};
+
+/// Something that has to hold.
+#[derive(Debug, Clone)]
+pub struct SafetyObligation {
+    /// What it claims.
+    pub claim: SafetyClaim,
+    /// The places in the source that it is about, one or two.
+    pub at: Vec<SourcePlace>,
+    /// The array.
+    pub array: Option<usize>,
+    /// What holds of a counterexample.
+    pub given: Vec<TermId>,
+    /// What shows that it is one: all of these hold.
+    pub faults: Vec<TermId>,
+    /// The bytes that one access or two touch, with their number.
+    pub touched: Vec<(TermId, u32)>,
+    /// The numbers that are stored.
+    pub values: Vec<Option<TermId>>,
+    /// The loops around, for each of the items.
+    pub loops: Vec<Begun>,
+    /// Variables of the first item, each with that of the second.
+    pub twins: Vec<(TermId, TermId)>,
+    /// Whether a barrier that was not followed may order the accesses.
+    pub loose: bool,
+    /// Whether the ids of the items, or of their groups, are to differ.
+    pub differ: bool,
+    /// The ids of the items: those in their group, those of the group.
+    pub items: Vec<[Vec<TermId>; 2]>,
+}
+
+/// Copies of variables for each of two items: the same ones in all obligations.
+#[derive(Default)]
+struct Pool([HashMap<TermId, TermId>; 2]);
+
+/// All obligations of a kernel, and the terms that they are over. `length` gives the bytes of an
+/// array.
+pub fn obligations(
+    kernel: &ProofKernel,
+    lengths: &[Option<TermId>],
+) -> (Terms, Vec<SafetyObligation>) {
+    let mut terms = kernel.terms.clone().restored();
+    let all = accesses(&mut terms, &kernel.events);
+    let (mut found, mut pool) = (Vec::new(), Pool::default());
+    for reached in &all {
+        found.extend(bounds(&mut terms, reached, lengths[reached.access.array]));
+    }
+    agreements(&mut terms, &mut pool, &kernel.events, &Around::default(), &mut found);
+    divisions(&mut terms, &kernel.events, &Around::default(), &mut found);
+    for space in [AddressSpace::Local, AddressSpace::Global] {
+        let (after, pairs) = Intervals::pairs(terms, &kernel.arrays, &kernel.events, space);
+        terms = after;
+        for pair in pairs {
+            found.push(race(&mut terms, &mut pool, &pair, false));
+        }
+    }
+    let global = |reached: &&ReachedAccess| {
+        kernel.arrays[reached.access.array].space == AddressSpace::Global
+    };
+    let all: Vec<&ReachedAccess> = all.iter().filter(global).collect();
+    for (i, first) in all.iter().enumerate() {
+        for second in &all[i..] {
+            if conflict(&first.access, &second.access) {
+                let (first, second) = ((*first).clone(), (*second).clone());
+                let pair = Pair { first, second, shared: BTreeSet::new() };
+                found.push(race(&mut terms, &mut pool, &pair, true));
+            }
+        }
+    }
+    (terms, found)
+}
+
+/// An access lies in its array.
+fn bounds(
+    terms: &mut Terms,
+    reached: &ReachedAccess,
+    length: Option<TermId>,
+) -> Option<SafetyObligation> {
+    let access = &reached.access;
+    let length = length?;
+    let end = terms.shifted(access.offset, access.bytes.into());
+    let (before, behind) = (terms.negative(access.offset), terms.less(length, end));
+    let outside = terms.or(before, behind);
+    let items = vec![ids(terms, &HashMap::new())];
+    Some(SafetyObligation {
+        claim: SafetyClaim::Bounds,
+        at: vec![reached.at.clone()],
+        array: Some(access.array),
+        given: reached.when.iter().chain(&reached.given).copied().collect(),
+        faults: vec![outside],
+        touched: vec![(access.offset, access.bytes)],
+        values: Vec::new(),
+        loops: reached.loops.clone(),
+        twins: Vec::new(),
+        differ: false,
+        loose: false,
+        items,
+    })
+}
+
+/// The ids of an item.
+fn ids(terms: &mut Terms, copies: &HashMap<TermId, TermId>) -> [Vec<TermId>; 2] {
+    [VariableKind::LocalId, VariableKind::GroupId].map(|kind| {
+        let own = (0..3).map(|d| {
+            let id = terms.named(kind(d), (0, MOST));
+            copies.get(&id).copied().unwrap_or(id)
+        });
+        own.collect()
+    })
+}
+
+impl Pool {
+    /// Copies for one item of the variables in some terms that items do not share.
+    fn copies(
+        &mut self,
+        terms: &mut Terms,
+        place: usize,
+        some: &[TermId],
+        (shared, groups): (&BTreeSet<TermId>, bool),
+    ) -> HashMap<TermId, TermId> {
+        let mut copies = HashMap::new();
+        for index in terms.variables_in(some) {
+            let variable = terms.term(Node::Variable(index));
+            let known = terms.variables[index as usize].clone();
+            let own = match known.kind {
+                VariableKind::LocalId(_) | VariableKind::Unknown => true,
+                VariableKind::GroupId(_) => groups,
+                VariableKind::Counter => !shared.contains(&variable),
+                _ => false,
+            };
+            if own {
+                let pool = &mut self.0[place];
+                let copy = pool.entry(variable);
+                let copy = copy.or_insert_with(|| terms.variable(known.kind, known.range));
+                copies.insert(variable, *copy);
+            }
+        }
+        copies
+    }
+}
+
+fn replaced(terms: &mut Terms, copies: &HashMap<TermId, TermId>, some: &[TermId]) -> Vec<TermId> {
+    let mut done = copies.clone();
+    some.iter().map(|term| terms.replaced_with(*term, &mut done)).collect()
+}
+
+/// What one of two items does, over its own copies of variables.
+struct Side {
+    given: Vec<TermId>,
+    access: ProofAccess,
+    loops: Vec<Begun>,
+    ids: [Vec<TermId>; 2],
+}
+
+fn side(
+    terms: &mut Terms,
+    (pool, place): (&mut Pool, usize),
+    reached: &ReachedAccess,
+    (shared, groups): (&BTreeSet<TermId>, bool),
+) -> Side {
+    let mut some: Vec<TermId> = reached.when.clone();
+    some.extend(reached.given.iter().chain(&reached.open));
+    let conditions = some.len();
+    some.push(reached.access.offset);
+    some.extend(reached.access.value);
+    some.extend(reached.loops.iter().flat_map(|l| [l.counter, l.goes_on]));
+    let own = ids(terms, &HashMap::new()).concat();
+    let every = [some.as_slice(), &own].concat();
+    let copies = pool.copies(terms, place, &every, (shared, groups));
+    let copied = replaced(terms, &copies, &some);
+    let value = reached.access.value.map(|_| copied[conditions + 1]);
+    let loops = &copied[conditions + 1 + usize::from(value.is_some())..];
+    let access = ProofAccess { offset: copied[conditions], value, ..reached.access.clone() };
+    Side {
+        given: copied[..conditions].to_vec(),
+        access,
+        loops: loops.chunks(2).map(|l| Begun { counter: l[0], goes_on: l[1] }).collect(),
+        ids: ids(terms, &copies),
+    }
+}
+
+/// Two accesses of different items, or of different groups, do not meet.
+fn race(terms: &mut Terms, pool: &mut Pool, pair: &Pair, groups: bool) -> SafetyObligation {
+    let a = side(terms, (pool, 0), &pair.first, (&pair.shared, groups));
+    let b = side(terms, (pool, 1), &pair.second, (&pair.shared, groups));
+    let place = usize::from(groups);
+    let mut differ = terms.int(0);
+    for (x, y) in a.ids[place].iter().zip(&b.ids[place]) {
+        let same = terms.equal(*x, *y);
+        let other = terms.not(same);
+        differ = terms.or(differ, other);
+    }
+    // A copy runs beside all items.
+    let copies = [&a, &b].iter().any(|side| side.access.copy.is_some());
+    if copies && !groups {
+        differ = terms.int(1);
+    }
+    let (i, j) = (a.access.offset, b.access.offset);
+    let faults = match (a.access.bytes, b.access.bytes) {
+        (m, n) if m == n && m == 1 => vec![terms.equal(i, j)],
+        (m, n) => {
+            let (end_i, end_j) = (terms.shifted(i, m.into()), terms.shifted(j, n.into()));
+            vec![terms.less(i, end_j), terms.less(j, end_i)]
+        }
+    };
+    let twin = |(variable, copy): (&TermId, &TermId)| Some((*copy, *pool.0[1].get(variable)?));
+    let twins = pool.0[0].iter().filter_map(twin).collect();
+    SafetyObligation {
+        claim: if groups { SafetyClaim::RaceOfGroups } else { SafetyClaim::Race },
+        at: vec![pair.first.at.clone(), pair.second.at.clone()],
+        array: Some(a.access.array),
+        given: a.given.iter().chain(&b.given).copied().chain([differ]).collect(),
+        faults,
+        touched: vec![(i, a.access.bytes), (j, b.access.bytes)],
+        values: vec![a.access.value, b.access.value],
+        loops: a.loops.into_iter().chain(b.loops).collect(),
+        twins,
+        differ: groups || !copies,
+        loose: !groups && (pair.first.loose || pair.second.loose),
+        items: vec![a.ids, b.ids],
+    }
+}
+
+/// Whether there is a barrier among the events.
+fn synchronizes(events: &[ProofEvent]) -> bool {
+    events.iter().any(|event| match &event.kind {
+        ProofEventKind::Barrier(_) => true,
+        ProofEventKind::Repeat(l) => synchronizes(&l.body),
+        _ => false,
+    })
+}
+
+/// All items of a group reach a barrier, or none does, and all agree on whether a loop with
+/// barriers goes on.
+fn agreements(
+    terms: &mut Terms,
+    pool: &mut Pool,
+    events: &[ProofEvent],
+    around: &Around,
+    found: &mut Vec<SafetyObligation>,
+) {
+    for event in events {
+        let (what, facts): (TermId, Vec<TermId>) = match &event.kind {
+            ProofEventKind::Repeat(l) => {
+                let inner = inside(terms, event, l, around);
+                let mut body = Vec::new();
+                if synchronizes(&l.body) {
+                    agreements(terms, pool, &l.body, &inner, &mut body);
+                }
+                found.extend(body);
+                continue;
+            }
+            ProofEventKind::Barrier(_) => {
+                let all = around.when.iter().chain(&event.when);
+                (all.fold(terms.int(1), |all, c| terms.and(all, *c)), Vec::new())
+            }
+            // Both items have to be there.
+            ProofEventKind::Agree(what) => {
+                (*what, around.when.iter().chain(&event.when).copied().collect())
+            }
+            _ => continue,
+        };
+        if terms.constant(what).is_none() {
+            let given: Vec<TermId> = around.given.iter().chain(&event.given).copied().collect();
+            found.push(agreement((terms, pool), event, around, what, (&facts, &given)));
+        }
+    }
+}
+
+/// Two items of a group do not differ in a number; `facts` hold for both, `given` for the one for
+/// which it is greater.
+fn agreement(
+    (terms, pool): (&mut Terms, &mut Pool),
+    event: &ProofEvent,
+    around: &Around,
+    what: TermId,
+    (facts, given): (&[TermId], &[TermId]),
+) -> SafetyObligation {
+    let shared: BTreeSet<TermId> = around.loops.iter().map(|l| l.counter).collect();
+    let loops: Vec<TermId> = around.loops.iter().flat_map(|l| [l.counter, l.goes_on]).collect();
+    let own = ids(terms, &HashMap::new()).concat();
+    let all = [&[what], facts, given, &loops, &own].concat();
+    let mut sides = Vec::new();
+    for place in 0..2 {
+        let copies = pool.copies(terms, place, &all, (&shared, false));
+        let copied = replaced(terms, &copies, &all);
+        sides.push((copied, ids(terms, &copies)));
+    }
+    let (a, b) = (&sides[0].0, &sides[1].0);
+    let holds = facts.len() + 1;
+    let mut assumed: Vec<TermId> = a[1..holds + given.len()].to_vec();
+    assumed.extend(&b[1..holds]);
+    if !facts.is_empty() {
+        assumed.extend(&b[holds..holds + given.len()]);
+    }
+    let differs = terms.less(b[0], a[0]);
+    let begun = |side: &[TermId]| -> Vec<Begun> {
+        let loops = &side[holds + given.len()..holds + given.len() + loops.len()];
+        loops.chunks(2).map(|l| Begun { counter: l[0], goes_on: l[1] }).collect()
+    };
+    SafetyObligation {
+        claim: SafetyClaim::Divergence,
+        at: vec![event.at.clone()],
+        array: None,
+        given: assumed,
+        faults: vec![differs],
+        touched: Vec::new(),
+        values: Vec::new(),
+        loops: begun(a),
+        twins: Vec::new(),
+        differ: false,
+        loose: false,
+        items: sides.iter().map(|side| side.1.clone()).collect(),
+    }
+}
+
+/// No number is divided by 0.
+fn divisions(
+    terms: &mut Terms,
+    events: &[ProofEvent],
+    around: &Around,
+    found: &mut Vec<SafetyObligation>,
+) {
+    for event in events {
+        match &event.kind {
+            ProofEventKind::Repeat(l) => {
+                let inner = inside(terms, event, l, around);
+                divisions(terms, &l.body, &inner, found);
+            }
+            ProofEventKind::Divide(by) if terms.range(*by).0 <= 0 && terms.range(*by).1 >= 0 => {
+                let reached = around.when.iter().chain(&event.when);
+                let given = around.given.iter().chain(&event.given);
+                let (zero, items) = (terms.zero(*by), vec![ids(terms, &HashMap::new())]);
+                found.push(SafetyObligation {
+                    claim: SafetyClaim::Division,
+                    at: vec![event.at.clone()],
+                    array: None,
+                    given: reached.chain(given).copied().collect(),
+                    faults: vec![zero],
+                    touched: Vec::new(),
+                    values: Vec::new(),
+                    loops: around.loops.clone(),
+                    twins: Vec::new(),
+                    differ: false,
+                    loose: false,
+                    items,
+                });
+            }
+            _ => {}
+        }
+    }
+}
