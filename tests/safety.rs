@@ -39,7 +39,10 @@ impl Random {
 fn verified(source: &str, launch: (&[i64], &[i64]), lengths: &[(&str, i64)]) -> Safety {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("k.cl"), source).unwrap();
-    let argument = |(name, length): &(&str, i64)| serde_json::json!({ "name": name, "type": "int", "length": length, "fill": 0 });
+    let argument = |(name, length): &(&str, i64)| {
+        let length = *length;
+        serde_json::json!({ "name": name, "type": "int", "length": length, "fill": 0 })
+    };
     let arguments: Vec<_> = lengths.iter().map(argument).collect();
     let problem = serde_json::json!({
         "version": 1, "name": "k", "inputs": {}, "platform": "h200", "parameters": {},

@@ -153,6 +153,13 @@ fn dimension(words: &mut Vec<String>) -> Option<usize> {
     Some(found)
 }
 
+/// Some names, quoted; of many the first ones.
+pub(crate) fn few(names: &[String]) -> String {
+    const MAX_NAMES: usize = 4;
+    let first = names.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).join(", ");
+    if names.len() > MAX_NAMES { format!("{first} and others") } else { first }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,11 +215,4 @@ mod tests {
             assert_eq!(small(name), None, "{name}");
         }
     }
-}
-
-/// Some names, quoted; of many the first ones.
-pub(crate) fn few(names: &[String]) -> String {
-    const MAX_NAMES: usize = 4;
-    let first = names.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).join(", ");
-    if names.len() > MAX_NAMES { format!("{first} and others") } else { first }
 }
