@@ -50,6 +50,8 @@ pub fn parse(request: &ReadRequest, expanded: &Expanded) -> Result<Unit, ReadErr
             "-finclude-default-header",
             "-Xclang",
             "-fdeclare-opencl-builtins",
+            // Headers of clang 14 do not define it.
+            "-D__opencl_c_work_group_collective_functions=1",
             "-w",
             // Names without a meaning are reported all at once.
             "-ferror-limit=0",
