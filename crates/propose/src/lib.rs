@@ -111,9 +111,10 @@ pub fn propose(
     said.iter().for_each(|said| draft.note(said.clone()));
     captured::macros(&mut draft, &outline)?;
     let kernels = compile::until_it_compiles(&mut draft, path, &outline, setup)?;
+    let names = kernels.iter().map(|kernel| kernel.name.clone()).collect_vec();
     let kernel = chosen(path, wishes, kernels)?;
     draft.entry.clone_from(&kernel.name);
-    macros::settle(&mut draft, &outline);
+    macros::settle(&mut draft, &outline, &names);
     captured::take(&mut draft, &kernel)?;
     macros::sizes(&mut draft);
     let unlaunched = draft.clone();

@@ -105,8 +105,11 @@ fn add(draft: &mut Draft, outline: &Outline, name: &str, role: Option<Role>, def
         // A number that the host works out is not for tuning; of switches the rest works without.
         (0, _) if !place.is_empty() && !tuned && (role != Some(Role::Size) || m.valued) => {
             let switch = role == Some(Role::Flag) || m.valued && m.compared.iter().all(|v| *v == 0);
-            draft.guess(format!("{name} = {}", i64::from(!switch)));
-            draft.defines.insert(name.to_owned(), i64::from(!switch).into());
+            // Of numbers that choose among ways without 1 the last one.
+            let way = m.compared.last().filter(|_| ways && !m.compared.contains(&1));
+            let number = way.copied().unwrap_or(i64::from(!switch));
+            draft.guess(format!("{name} = {number}"));
+            draft.defines.insert(name.to_owned(), number.into());
             return;
         }
         _ => {}
@@ -325,11 +328,16 @@ pub(crate) fn vector(scalar: &str, lanes: usize) -> String {
     if lanes > 1 { format!("{scalar}{lanes}") } else { scalar.to_owned() }
 }
 
-/// Gives parameters on which the kernel does not depend one value.
-pub(crate) fn settle(draft: &mut Draft, outline: &Outline) {
+/// Gives parameters that only other kernels of the source depend on one value.
+pub(crate) fn settle(draft: &mut Draft, outline: &Outline, kernels: &[String]) {
     let Some(needed) = outline.needed_by(&draft.entry) else { return };
+    let others = kernels.iter().filter(|name| **name != draft.entry);
+    let others: BTreeSet<String> =
+        others.filter_map(|name| outline.needed_by(name)).flatten().collect();
     let settled = |name: &String| {
-        !needed.contains(name) && outline.uses(name) && !draft.wishes.parameters.contains_key(name)
+        !needed.contains(name)
+            && others.contains(name)
+            && !draft.wishes.parameters.contains_key(name)
     };
     let names = draft.parameters.keys().filter(|name| settled(name)).cloned().collect_vec();
     if names.is_empty() {

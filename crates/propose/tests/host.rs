@@ -94,6 +94,11 @@ fn formats_of_options() {
     // A text between operators is a number.
     let expected = json!({ "T": { "text": "float" }, "DELTA": 1, "PART0": 1, "SMALLEST": 1 });
     assert_eq!(proposed(kernel, &[("m.cpp", host)])[0], expected);
+    // What is compared with several numbers is one of them.
+    let kernel = "#if depth == 0\n#define T uchar\n#elif depth == 5\n#define T float\n#else\n\
+         #error depth\n#endif\n__kernel void sum(__global T *a) { a[get_global_id(0)] = 1; }";
+    let host = r#"f("-D depth=%d", depth);"#;
+    assert_eq!(proposed(kernel, &[("m.cpp", host)])[0], json!({ "depth": 5 }));
     let kernel = "__kernel void sum(__global T *a) \
          { PROCESS; T v = (T)(1, 2); a[get_global_id(0)].x = v.y; }";
     let host = r#"f("-D T=%s -D PROCESS=%s", t, text);"#;
