@@ -75,9 +75,7 @@ fn paths(draft: &mut Draft, outline: &Outline) {
 fn add(draft: &mut Draft, outline: &Outline, name: &str, role: Option<Role>, default: Option<i64>) {
     let stated = draft.host.get(name).cloned().unwrap_or_default();
     let m = &outline.macros.get(name).cloned().unwrap_or_default();
-    // What is compared with several numbers chooses among ways.
-    let ways = !m.ordered && m.compared.len() > 1;
-    let role = role.filter(|role| *role != Role::Size || !ways);
+    let role = role.filter(|role| *role != Role::Size || !chooses(m));
     let HostMacro { numbers, computed, place, .. } = &stated;
     let tuned = !matches!(role, None | Some(Role::Flag | Role::Size));
     match (numbers.len(), numbers.last()) {
@@ -102,12 +100,9 @@ fn add(draft: &mut Draft, outline: &Outline, name: &str, role: Option<Role>, def
             of_type(draft, name, outline);
             return;
         }
-        // A number that the host works out is not for tuning; of switches the rest works without.
+        // A number that the host works out is not for tuning.
         (0, _) if !place.is_empty() && !tuned && (role != Some(Role::Size) || m.valued) => {
-            let switch = role == Some(Role::Flag) || m.valued && m.compared.iter().all(|v| *v == 0);
-            // Of numbers that choose among ways without 1 the last one.
-            let way = m.compared.last().filter(|_| ways && !m.compared.contains(&1));
-            let number = way.copied().unwrap_or(i64::from(!switch));
+            let number = worked_out(m, role);
             draft.guess(format!("{name} = {number}"));
             draft.defines.insert(name.to_owned(), number.into());
             return;
@@ -122,6 +117,19 @@ fn add(draft: &mut Draft, outline: &Outline, name: &str, role: Option<Role>, def
     let (domain, why) = domain_of(draft.dimensions, m, role, default);
     draft.note(format!("parameters.{name}: {why}"));
     draft.parameters.insert(name.to_owned(), domain);
+}
+
+/// Whether a macro is compared with several numbers, and so chooses among ways.
+fn chooses(m: &Macro) -> bool {
+    !m.ordered && m.compared.len() > 1
+}
+
+/// A guess of a number that the host works out: 0 for switches, as the rest works without, a way
+/// for what chooses among ways, else 1.
+fn worked_out(m: &Macro, role: Option<Role>) -> i64 {
+    let switch = role == Some(Role::Flag) || m.valued && m.compared.iter().all(|v| *v == 0);
+    let way = m.compared.last().filter(|_| chooses(m) && !m.compared.contains(&1));
+    way.copied().unwrap_or(i64::from(!switch))
 }
 
 /// Defines a macro by a text that the host gives it: `float` rather than other types. A text that
