@@ -2,7 +2,7 @@
 //!
 //! What a kernel does comes from [`tickbound_opencl::proof`]. Two items are compared, and all their
 //! values are variables, so two stand for all. The steps: [barrier intervals](intervals) tell which
-//! accesses meet, [obligations] state what has to hold, [classes] bring the numbers of all
+//! accesses meet, [mod@obligations] state what has to hold, [classes] bring the numbers of all
 //! configurations, [quick] proves most cases without a solver, [smt] asks Z3 about the rest, and
 //! [replay] evaluates what Z3 gives before it is shown.
 

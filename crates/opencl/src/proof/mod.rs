@@ -1,4 +1,4 @@
-//! What is read of a kernel for proofs: events over exact terms. [`exact`](crate::exact) makes it.
+//! What is read of a kernel for proofs: events over exact terms. The module `exact` makes it.
 
 pub mod events;
 mod operations;
