@@ -205,7 +205,7 @@ fn complaint(e: &clap::Error) -> String {
 /// The commands in the groups in which the help lists them.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Tune", &["init", "capture", "tune", "why", "explain", "simulate"]),
-    ("Prove", &["check", "spin", "export", "compare", "cp-sat"]),
+    ("Prove", &["verify", "check", "spin", "export", "compare", "cp-sat"]),
     ("Measure", &["devices", "calibrate", "measure", "score"]),
     ("Other", &["platforms", "report", "completions", "help"]),
     ("Connectors", &["reo"]),
