@@ -56,7 +56,7 @@ use itertools::Itertools;
 use serde_json::Value;
 use tickbound_model::{ModelError, Problem, Profile};
 use tickbound_opencl::inputs::text_of;
-use tickbound_opencl::outline::Outline;
+use tickbound_opencl::outline::{Outline, Parts};
 use tickbound_opencl::reading::KernelSignature;
 use tickbound_opencl::{KernelReading, ReadError, ReaderSetup, attach_with, inputs_as_macros};
 
@@ -106,16 +106,16 @@ pub fn propose(
 ) -> Result<Proposal, ProposeError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let (wishes, said) = &with_sources_before(path, folder, wishes);
-    let outline = outline(path, folder, wishes)?;
+    let text = source_text(path, folder, wishes)?;
+    let outline = Outline::of(&text);
     let mut draft = Draft::new(path, wishes, &outline)?;
     said.iter().for_each(|said| draft.note(said.clone()));
     captured::macros(&mut draft, &outline)?;
     let kernels = compile::until_it_compiles(&mut draft, path, &outline, setup)?;
     let names = kernels.iter().map(|kernel| kernel.name.clone()).collect_vec();
     let kernel = chosen(path, wishes, kernels)?;
-    draft.entry.clone_from(&kernel.name);
-    macros::settle(&mut draft, &outline, &names);
     captured::take(&mut draft, &kernel)?;
+    macros::settle(&mut draft, &Parts::new(&text), &names);
     macros::sizes(&mut draft);
     let unlaunched = draft.clone();
     launch::preliminary(&mut draft);
@@ -165,15 +165,15 @@ fn with_sources_before(path: &Path, folder: &Path, wishes: &Wishes) -> (Wishes, 
     (wishes, said)
 }
 
-/// What directives and words of the source and the files before it mention.
-fn outline(path: &Path, folder: &Path, wishes: &Wishes) -> Result<Outline, ProposeError> {
+/// The source, the files before it, and what they include.
+fn source_text(path: &Path, folder: &Path, wishes: &Wishes) -> Result<String, ProposeError> {
     let before = wishes.before.iter().map(|name| folder.join(name));
     let include: Vec<_> = wishes.include.iter().map(|name| folder.join(name)).collect();
     for file in before.clone().chain([path.to_owned()]) {
         tickbound_input::text(&file)
             .map_err(|error| ProposeError::Source { path: file.display().to_string(), error })?;
     }
-    Ok(Outline::of(&text_of(&mut before.chain([path.to_owned()]), &include).unwrap_or_default()))
+    Ok(text_of(&mut before.chain([path.to_owned()]), &include).unwrap_or_default())
 }
 
 fn chosen(

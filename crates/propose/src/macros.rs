@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use itertools::Itertools;
 use serde_json::{Value, json};
-use tickbound_opencl::outline::{Macro, Outline, Stands};
+use tickbound_opencl::outline::{Macro, Outline, Parts, Stands};
 
 use crate::domain;
 use crate::draft::Draft;
@@ -337,11 +337,11 @@ pub(crate) fn vector(scalar: &str, lanes: usize) -> String {
 }
 
 /// Gives parameters that only other kernels of the source depend on one value.
-pub(crate) fn settle(draft: &mut Draft, outline: &Outline, kernels: &[String]) {
-    let Some(needed) = outline.needed_by(&draft.entry) else { return };
+pub(crate) fn settle(draft: &mut Draft, parts: &Parts, kernels: &[String]) {
+    let Some(needed) = parts.needed_by(&draft.entry) else { return };
     let others = kernels.iter().filter(|name| **name != draft.entry);
     let others: BTreeSet<String> =
-        others.filter_map(|name| outline.needed_by(name)).flatten().collect();
+        others.filter_map(|name| parts.needed_by(name)).flatten().collect();
     let settled = |name: &String| {
         !needed.contains(name)
             && others.contains(name)

@@ -65,8 +65,8 @@ impl Compiler<'_> {
     }
 
     /// How well defining some macros does, if it does any good. 0: the source compiles and has the
-    /// kernel; 1: names have no meaning yet; 2: there is no error; 3: there is another error than
-    /// an `#error`; 4: there are other kernels.
+    /// kernel; 1: names lack a meaning yet; 2: it compiles without a kernel; 3: another error comes
+    /// after that of an `#error`; 4: it has other kernels.
     fn rank(&self, draft: &Draft, some: &[&String], purpose: &Purpose<'_>) -> Option<u8> {
         let Purpose { wanted, left, before } = purpose;
         match self.kernels(&with(draft, some)) {

@@ -146,14 +146,6 @@ impl<'r> Read<'r> {
 
 /// Proves one obligation.
 fn one(work: &Work<'_>, classes: &Classes<'_>, manner: &Manner<'_>) -> ProofOutcome {
-    let stopped = manner.stop.load(Ordering::Relaxed);
-    let mut terms = work.terms.clone();
-    let prover = Prover { kernel: work.kernel, time: manner.question, stop: manner.stop };
-    let mut kinds = prover.names(&terms, &work.obligation);
-    let number = |kind: &VariableKind| work.numbers.get(&name_of(kind)?);
-    // Arguments without a value may have any.
-    kinds.retain(|kind| number(kind).is_some());
-    let numbers: Vec<&Expr> = kinds.iter().filter_map(number).collect();
     let undecided = |reason: String| ProofOutcome {
         judgement: Judgement::Undecided,
         reason: Some(reason),
@@ -161,9 +153,16 @@ fn one(work: &Work<'_>, classes: &Classes<'_>, manner: &Manner<'_>) -> ProofOutc
         cases: 0,
         questions: 0,
     };
-    if stopped {
+    if manner.stop.load(Ordering::Relaxed) {
         return undecided("it was stopped".to_owned());
     }
+    let mut terms = work.terms.clone();
+    let prover = Prover { kernel: work.kernel, time: manner.question, stop: manner.stop };
+    let mut kinds = prover.names(&terms, &work.obligation);
+    let number = |kind: &VariableKind| work.numbers.get(&name_of(kind)?);
+    // Arguments without a value may have any.
+    kinds.retain(|kind| number(kind).is_some());
+    let numbers: Vec<&Expr> = kinds.iter().filter_map(number).collect();
     let cases = match classes.cases(work.variant, &numbers) {
         Ok(cases) => cases,
         Err(reason) => return undecided(reason),

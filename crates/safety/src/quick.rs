@@ -336,7 +336,7 @@ impl<'t> KnownLimits<'t> {
         together: bool,
     ) -> Option<Vec<Vec<(TermId, i128)>>> {
         let (mut reach, mut named) = (bytes - 1, Vec::new());
-        // What has one value is no digit.
+        // A digit has two values or more.
         let extents: Vec<i128> =
             digits.iter().map(|(variable, _)| self.extent(&[(*variable, 1)])).collect();
         let single = digits.iter().zip(&extents).filter(|(_, extent)| **extent == 0);

@@ -10,7 +10,7 @@ mod tokens;
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use reach::Parts;
+pub use reach::Parts;
 use tokens::{Line, Token, lines};
 
 /// How a source uses a macro.
@@ -62,7 +62,6 @@ pub struct Outline {
     code: Vec<Vec<Token>>,
     /// What macros of the source expand to.
     bodies: Vec<Vec<Token>>,
-    parts: Parts,
 }
 
 /// Bytes of the largest text that is scanned. The outline of a larger one is empty.
@@ -86,7 +85,6 @@ impl Outline {
                 Line::Code(tokens) => outline.code.push(tokens),
             }
         }
-        outline.parts = Parts::new(text);
         outline.groups = outline.groups();
         outline.sub_groups = outline.sub_groups();
         outline
@@ -235,12 +233,6 @@ impl Outline {
     /// Whether a name is used in code, also in that of macros.
     pub fn mentions(&self, name: &str) -> bool {
         self.code.iter().chain(&self.bodies).flatten().any(|token| token.is(name))
-    }
-
-    /// All names that a function of the source may depend on, with those of macros and in
-    /// conditions of the preprocessor. `None` if that is not known.
-    pub fn needed_by(&self, function: &str) -> Option<BTreeSet<String>> {
-        self.parts.needed_by(function)
     }
 
     /// Whether the code calls a function of this name, or a macro with arguments.

@@ -19,7 +19,7 @@ struct Part {
 
 /// The parts of a source; none if they cannot be separated.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Parts(Vec<Part>);
+pub struct Parts(Vec<Part>);
 
 /// A source that is being cut.
 #[derive(Default)]
@@ -37,7 +37,7 @@ struct Cutter {
 
 impl Parts {
     /// Cuts a source.
-    pub(super) fn new(text: &str) -> Parts {
+    pub fn new(text: &str) -> Parts {
         let mut cutter = Cutter::default();
         for line in lines(text) {
             let cut = match line {
@@ -51,8 +51,9 @@ impl Parts {
         Parts(cutter.done)
     }
 
-    /// All names that a function may depend on. `None` if that is not known.
-    pub(super) fn needed_by(&self, function: &str) -> Option<BTreeSet<String>> {
+    /// All names that a function may depend on, with those of macros and in conditions of the
+    /// preprocessor. `None` if that is not known.
+    pub fn needed_by(&self, function: &str) -> Option<BTreeSet<String>> {
         let mut needed: BTreeSet<String> = BTreeSet::new();
         let mut open = vec![function];
         self.0.iter().find(|part| part.declared.contains(function))?;

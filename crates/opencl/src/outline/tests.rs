@@ -141,7 +141,7 @@ fn what_a_kernel_needs() {
         __kernel void other(__global pair *a) { a[OTHER].a[0] = TILE; }\n\
         __kernel void pasted(__global int *a) { a[0] = PASTED(1); }\n";
     let needed = |entry: &str, names: &[&str]| {
-        let needed = Outline::of(source).needed_by(entry)?;
+        let needed = Parts::new(source).needed_by(entry)?;
         Some(names.iter().map(|name| u8::from(needed.contains(*name))).collect::<Vec<_>>())
     };
     let names = ["WIDE", "FAST", "SLOW", "FIRST", "SIZED", "WG", "LEN", "OTHER"];
@@ -153,6 +153,6 @@ fn what_a_kernel_needs() {
     // So may a source whose branches end inside different brackets.
     for unclear in ["#if A\nint f() {\n#else\nint f()\n#endif\n{}", "int f() { } }", "#else\n"] {
         let source = format!("kernel void k() {{ }}\n{unclear}\n");
-        assert_eq!(Outline::of(&source).needed_by("k"), None, "{unclear}");
+        assert_eq!(Parts::new(&source).needed_by("k"), None, "{unclear}");
     }
 }
