@@ -3,7 +3,8 @@
 //! An obligation names few numbers, so a large space makes few cases of it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use indexmap::IndexMap;
 use tickbound_elimination::TableLimits;
@@ -24,19 +25,15 @@ pub struct Classes<'p> {
     /// The macros that the text depends on.
     structural: Vec<Expr>,
     /// By the parameters that they are for.
-    rows: Mutex<HashMap<Vec<usize>, Arc<Rows>>>,
+    rows: Mutex<HashMap<Vec<usize>, ListedRows>>,
+    stop: &'p AtomicBool,
 }
+
+/// Rows, once they are listed.
+type ListedRows = Arc<OnceLock<Result<Rows, String>>>;
 
 /// Configurations by the values of the macros that the text depends on.
 type Rows = HashMap<Vec<i64>, Vec<Bound>>;
-
-/// Values of some numbers, each with a configuration that has them.
-pub struct CaseTable {
-    /// The values, with the place of the configuration.
-    pub values: IndexMap<Vec<i64>, usize>,
-    rows: Arc<Rows>,
-    variant: Vec<i64>,
-}
 
 /// The numbers that a variant's names stand for, over the slots of the problem.
 pub type NamedNumbers = IndexMap<String, Expr>;
@@ -66,6 +63,7 @@ impl<'p> Classes<'p> {
         source: &'p KernelSource,
         configurations: &'p Configurations<'p>,
         structural: &[String],
+        stop: &'p AtomicBool,
     ) -> Result<Classes<'p>, String> {
         let value = |name: &String| {
             let define = source.defines.iter().find(|(known, _)| known == name);
@@ -76,7 +74,7 @@ impl<'p> Classes<'p> {
         };
         let structural = structural.iter().map(value).collect::<Result<_, _>>()?;
         let rows = Mutex::new(HashMap::new());
-        Ok(Classes { problem, source, configurations, structural, rows })
+        Ok(Classes { problem, source, configurations, structural, rows, stop })
     }
 
     /// What the names of a variant stand for.
@@ -116,15 +114,20 @@ impl<'p> Classes<'p> {
         numbers
     }
 
-    /// A configuration for each combination of the values of some numbers, in the order of the
-    /// domains, with these values. NamedNumbers that the problem does not have are left out.
+    /// The combinations of values of some numbers, each with the place of a configuration that has
+    /// them, in the order of the domains. Numbers that the problem does not have are left out.
     ///
     /// # Errors
     /// What has no value, or too many combinations.
-    pub fn cases(&self, variant: &Variant, numbers: &[&Expr]) -> Result<CaseTable, String> {
+    pub fn cases(
+        &self,
+        variant: &Variant,
+        numbers: &[&Expr],
+    ) -> Result<IndexMap<Vec<i64>, usize>, String> {
         let rows = self.rows(numbers)?;
+        let rows = rows.get().ok_or("internal error: configurations were not listed")?;
         let mut cases = IndexMap::new();
-        for (i, bound) in rows.get(&variant.values).into_iter().flatten().enumerate() {
+        for (i, bound) in rows.as_ref()?.get(&variant.values).into_iter().flatten().enumerate() {
             let mut key = Vec::with_capacity(numbers.len());
             for number in numbers {
                 key.push(number.eval(&bound.env).map_err(|error| {
@@ -134,34 +137,33 @@ impl<'p> Classes<'p> {
             }
             cases.entry(key).or_insert(i);
         }
-        Ok(CaseTable { values: cases, rows, variant: variant.values.clone() })
+        Ok(cases)
     }
 
-    fn rows(&self, numbers: &[&Expr]) -> Result<Arc<Rows>, String> {
+    /// The configurations for some numbers, listed once.
+    fn rows(&self, numbers: &[&Expr]) -> Result<ListedRows, String> {
         let inlined = numbers.iter().copied().chain(&self.structural);
         let inlined: Result<Vec<Expr>, _> =
             inlined.map(|number| self.problem.inlined("kernel", number)).collect();
         let inlined = inlined.map_err(|error| error.to_string())?;
         let parameters = self.problem.parameters_of(&inlined);
-        let mut known = match self.rows.lock() {
-            Ok(known) => known,
-            Err(poisoned) => poisoned.into_inner(),
+        let rows = {
+            let mut known = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+            known.entry(parameters.clone()).or_default().clone()
         };
-        if let Some(rows) = known.get(&parameters) {
-            return Ok(rows.clone());
-        }
-        let rows = Arc::new(self.listed(&parameters)?);
-        known.insert(parameters, rows.clone());
+        rows.get_or_init(|| self.listed(&parameters));
         Ok(rows)
     }
 
     fn listed(&self, parameters: &[usize]) -> Result<Rows, String> {
-        let limits = TableLimits { rows: MAX_ROWS, ..TableLimits::default() };
+        let stop = || self.stop.load(Ordering::Relaxed);
+        let limits = TableLimits { rows: MAX_ROWS, stop: &stop, ..TableLimits::default() };
         let all: Vec<Bound> = match self.configurations.representatives(parameters, &limits) {
             Some(all) => {
                 let bound = all.iter().map(|c| self.configurations.bind(c));
                 bound.collect::<Result<_, _>>().map_err(|error| error.to_string())?
             }
+            None if stop() => return Err("it was stopped".to_owned()),
             None => self.problem.space().map_err(|error| error.to_string())?.bound,
         };
         let mut rows = Rows::new();
@@ -174,11 +176,17 @@ impl<'p> Classes<'p> {
         Ok(rows)
     }
 
-    /// The values of parameters of the configuration of a case.
-    pub fn configuration(&self, cases: &CaseTable, case: usize) -> IndexMap<String, i64> {
-        let row = cases.values.get_index(case).map(|(_, row)| *row);
-        let rows = cases.rows.get(&cases.variant);
-        let Some(bound) = row.and_then(|row| rows?.get(row)) else { return IndexMap::new() };
+    /// The values of parameters of a configuration, by its place among those for some numbers.
+    pub fn configuration(
+        &self,
+        variant: &Variant,
+        numbers: &[&Expr],
+        row: usize,
+    ) -> IndexMap<String, i64> {
+        let rows = self.rows(numbers).ok();
+        let listed = rows.as_ref().and_then(|rows| rows.get()?.as_ref().ok());
+        let bound = listed.and_then(|rows| rows.get(&variant.values)?.get(row));
+        let Some(bound) = bound else { return IndexMap::new() };
         let names = self.problem.parameters.iter().map(|p| p.name.clone());
         names.zip(bound.configuration.0.iter().copied()).collect()
     }

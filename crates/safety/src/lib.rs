@@ -3,7 +3,7 @@
 //! What a kernel does comes from [`tickbound_opencl::proof`]. Two items are compared, and all their
 //! values are variables, so two stand for all. The steps: [barrier intervals](intervals) tell which
 //! accesses meet, [mod@obligations] state what has to hold, [classes] bring the numbers of all
-//! configurations, [quick] proves most cases without a solver, [smt] asks Z3 about the rest, and
+//! configurations, [work] decides equal obligations together, [quick] proves most cases without a solver, [smt] asks Z3 about the rest, and
 //! [replay] evaluates what Z3 gives before it is shown.
 
 pub mod answer;
@@ -14,14 +14,14 @@ pub mod prove;
 pub mod quick;
 pub mod replay;
 pub mod smt;
+pub mod work;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indexmap::IndexMap;
 use rayon::prelude::*;
-use tickbound_expr::Expr;
 use tickbound_model::{Configurations, Problem};
 use tickbound_opencl::ast::SourcePlace;
 use tickbound_opencl::proof::events::ProofKernel;
@@ -29,9 +29,10 @@ use tickbound_opencl::proof::terms::{MOST, TermId, Terms, VariableKind};
 use tickbound_opencl::{Extracted, Variant};
 
 use answer::{CodePlace, Judged, Judgement, Safety, SafetyClaim};
-use classes::{Classes, NamedNumbers, length_name, name_of};
+use classes::{Classes, NamedNumbers, length_name};
 use obligations::{SafetyObligation, obligations};
-use prove::{ProofOutcome, Prover};
+use prove::ProofOutcome;
+use work::{Work, outcomes};
 
 /// What is taken for granted in every answer.
 const ASSUMED: [&str; 4] = [
@@ -51,15 +52,6 @@ pub struct Manner<'a> {
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
 }
 
-/// An obligation of a reading.
-struct Work<'w> {
-    variant: &'w Variant,
-    kernel: &'w ProofKernel,
-    terms: &'w Terms,
-    numbers: &'w NamedNumbers,
-    obligation: SafetyObligation,
-}
-
 /// Verifies a kernel that was read for proofs, for all configurations of its problem.
 ///
 /// # Errors
@@ -76,7 +68,8 @@ pub fn verify(
             "the problem has no launch in dimensions; use the profile opencl or resources".into()
         );
     }
-    let classes = Classes::new(problem, source, configurations, &extracted.structural)?;
+    let classes =
+        Classes::new(problem, source, configurations, &extracted.structural, manner.stop)?;
     let read: Vec<Read<'_>> =
         extracted.variants.par_iter().filter_map(|v| Read::new(v, &classes)).collect();
     let mut work = Vec::new();
@@ -89,15 +82,7 @@ pub fn verify(
             work.push(Work { variant, kernel, terms, numbers, obligation });
         }
     }
-    let (done, total) = (AtomicUsize::new(0), work.len());
-    let outcomes: Vec<ProofOutcome> = work
-        .par_iter()
-        .map(|work| {
-            let outcome = one(work, &classes, manner);
-            (manner.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, total);
-            outcome
-        })
-        .collect();
+    let outcomes = outcomes(&work, &classes, manner);
     for (work, outcome) in work.iter().zip(outcomes) {
         judged.add(work, outcome);
     }
@@ -142,36 +127,6 @@ impl<'r> Read<'r> {
         let (terms, obligations) = obligations(&own, &lengths);
         Some(Read { variant, kernel, terms, obligations, numbers })
     }
-}
-
-/// Proves one obligation.
-fn one(work: &Work<'_>, classes: &Classes<'_>, manner: &Manner<'_>) -> ProofOutcome {
-    let undecided = |reason: String| ProofOutcome {
-        judgement: Judgement::Undecided,
-        reason: Some(reason),
-        witness: None,
-        cases: 0,
-        questions: 0,
-    };
-    if manner.stop.load(Ordering::Relaxed) {
-        return undecided("it was stopped".to_owned());
-    }
-    let mut terms = work.terms.clone();
-    let prover = Prover { kernel: work.kernel, time: manner.question, stop: manner.stop };
-    let mut kinds = prover.names(&terms, &work.obligation);
-    let number = |kind: &VariableKind| work.numbers.get(&name_of(kind)?);
-    // Arguments without a value may have any.
-    kinds.retain(|kind| number(kind).is_some());
-    let numbers: Vec<&Expr> = kinds.iter().filter_map(number).collect();
-    let cases = match classes.cases(work.variant, &numbers) {
-        Ok(cases) => cases,
-        Err(reason) => return undecided(reason),
-    };
-    let (mut outcome, case) = prover.prove(&mut terms, &work.obligation, &kinds, &cases.values);
-    if let Some(witness) = &mut outcome.witness {
-        witness.configuration = classes.configuration(&cases, case);
-    }
-    outcome
 }
 
 fn place(at: &SourcePlace) -> CodePlace {

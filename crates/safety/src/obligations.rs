@@ -10,6 +10,7 @@ use tickbound_opencl::proof::events::{ProofAccess, ProofEvent, ProofEventKind, P
 use tickbound_opencl::proof::terms::{MOST, Node, TermId, Terms, VariableKind};
 
 use crate::answer::SafetyClaim;
+use crate::classes::name_of;
 use crate::intervals::{Around, Begun, Intervals, Pair, ReachedAccess, accesses, conflict, inside};
 
 /// Something that has to hold.
@@ -39,6 +40,73 @@ pub struct SafetyObligation {
     pub differ: bool,
     /// The ids of the items: those in their group, those of the group.
     pub items: Vec<[Vec<TermId>; 2]>,
+}
+
+impl SafetyObligation {
+    /// All terms of it.
+    pub fn roots(&self) -> Vec<TermId> {
+        let SafetyObligation { given, faults, touched, values, loops, items, twins, .. } = self;
+        let touched = touched.iter().map(|(offset, _)| *offset);
+        let loops = loops.iter().flat_map(|l| [l.counter, l.goes_on]);
+        let twins = twins.iter().flat_map(|(a, b)| [*a, *b]);
+        let items = items.iter().flatten().flatten().copied();
+        let values = values.iter().flatten().copied();
+        let all = given.iter().chain(faults).copied().chain(touched).chain(values);
+        all.chain(loops).chain(items).chain(twins).collect()
+    }
+
+    /// The same with some terms replaced by others.
+    #[must_use]
+    pub fn replaced(&self, terms: &mut Terms, mut by: HashMap<TermId, TermId>) -> SafetyObligation {
+        let mut one = |term: &mut TermId| *term = terms.replaced_with(*term, &mut by);
+        let mut new = self.clone();
+        new.given.iter_mut().chain(&mut new.faults).for_each(&mut one);
+        new.touched.iter_mut().for_each(|(offset, _)| one(offset));
+        new.values.iter_mut().flatten().for_each(&mut one);
+        for l in &mut new.loops {
+            one(&mut l.counter);
+            one(&mut l.goes_on);
+        }
+        for (a, b) in &mut new.twins {
+            one(a);
+            one(b);
+        }
+        new.items.iter_mut().flatten().flatten().for_each(&mut one);
+        new
+    }
+
+    /// What is left without the conditions that have no variable in common with the fault, or with
+    /// a condition that has. It claims more, for fewer numbers; a counterexample of it is none of
+    /// the whole obligation.
+    #[must_use]
+    pub fn relevant(&self, terms: &Terms) -> SafetyObligation {
+        let own = |term: TermId| -> BTreeSet<u32> {
+            let decided = |v: &u32| name_of(&terms.variables[*v as usize].kind).is_some();
+            terms.variables_in(&[term]).into_iter().filter(|v| !decided(v)).collect()
+        };
+        let mut reached: BTreeSet<u32> = self.faults.iter().flat_map(|c| own(*c)).collect();
+        let mut left: Vec<BTreeSet<u32>> = self.given.iter().map(|c| own(*c)).collect();
+        let mut kept = vec![false; left.len()];
+        while let Some(i) = (0..left.len()).find(|i| !kept[*i] && !left[*i].is_disjoint(&reached)) {
+            kept[i] = true;
+            reached.append(&mut left[i]);
+        }
+        let mut new = self.clone();
+        let mut kept = kept.into_iter();
+        new.given.retain(|_| kept.next() == Some(true));
+        let is_reached = |term: TermId| !own(term).is_disjoint(&reached);
+        new.loops.retain(|l| is_reached(l.counter));
+        new.twins.retain(|(a, _)| is_reached(*a));
+        new.values.clear();
+        let place = usize::from(self.claim == SafetyClaim::RaceOfGroups);
+        for item in &mut new.items {
+            item[1 - place].clear();
+            if !self.differ {
+                item[place].clear();
+            }
+        }
+        new
+    }
 }
 
 /// Copies of variables for each of two items: the same ones in all obligations.

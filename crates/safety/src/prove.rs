@@ -9,7 +9,7 @@ use tickbound_opencl::proof::events::ProofKernel;
 use tickbound_opencl::proof::terms::{FunctionKind, Node, TermId, Terms, VariableKind};
 
 use crate::answer::{Judgement, SafetyClaim, Witness, WitnessItem};
-use crate::classes::{name_of, named_kinds};
+use crate::classes::name_of;
 use crate::intervals::Begun;
 use crate::obligations::SafetyObligation;
 use crate::quick::KnownLimits;
@@ -36,6 +36,19 @@ pub struct ProofOutcome {
     pub questions: usize,
 }
 
+impl ProofOutcome {
+    /// Not decided, for a reason.
+    pub fn undecided(reason: String) -> ProofOutcome {
+        let judgement = Judgement::Undecided;
+        ProofOutcome { judgement, reason: Some(reason), witness: None, cases: 0, questions: 0 }
+    }
+
+    /// Not decided as it was stopped.
+    pub fn stopped() -> ProofOutcome {
+        ProofOutcome::undecided("it was stopped".to_owned())
+    }
+}
+
 /// What all cases have in common.
 pub struct Prover<'k> {
     /// The kernel.
@@ -44,6 +57,8 @@ pub struct Prover<'k> {
     pub time: Duration,
     /// Ends it when it becomes true.
     pub stop: &'k AtomicBool,
+    /// Whether only a proof matters: it ends with the first case that is not proved.
+    pub only_proofs: bool,
 }
 
 /// An obligation for numbers.
@@ -62,19 +77,14 @@ enum Found {
 }
 
 impl Prover<'_> {
-    /// The names that an obligation depends on.
-    pub fn names(&self, terms: &Terms, obligation: &SafetyObligation) -> Vec<VariableKind> {
-        named_kinds(terms, &terms.variables_in(&roots(obligation)))
-    }
-
     /// Proves an obligation for all cases: each the values of some names. A counterexample comes
     /// with the place of its case.
-    pub fn prove(
+    pub fn prove<'c>(
         &self,
         terms: &mut Terms,
         obligation: &SafetyObligation,
         kinds: &[VariableKind],
-        cases: &IndexMap<Vec<i64>, usize>,
+        cases: impl Iterator<Item = &'c Vec<i64>>,
     ) -> (ProofOutcome, usize) {
         let mut outcome = ProofOutcome {
             judgement: Judgement::Proved,
@@ -84,11 +94,12 @@ impl Prover<'_> {
             questions: 0,
         };
         let (mut known, mut limits) = (HashSet::new(), Limits::new());
-        for (place, values) in cases.keys().enumerate() {
+        for (place, values) in cases.enumerate() {
             if self.stop.load(Ordering::Relaxed) {
-                outcome.judgement = outcome.judgement.max(Judgement::Undecided);
-                outcome.reason.get_or_insert_with(|| "it was stopped".to_owned());
-                return (outcome, 0);
+                return (
+                    ProofOutcome { questions: outcome.questions, ..ProofOutcome::stopped() },
+                    0,
+                );
             }
             let put_in = put_in(terms, obligation, kinds, values, &mut limits);
             let case = Case {
@@ -105,6 +116,9 @@ impl Prover<'_> {
                 Found::Undecided(reason) => {
                     outcome.judgement = Judgement::Undecided;
                     outcome.reason.get_or_insert(reason);
+                    if self.only_proofs {
+                        return (outcome, 0);
+                    }
                 }
                 Found::Refuted(mut witness) => {
                     witness.numbers =
@@ -123,7 +137,7 @@ impl Prover<'_> {
         if case.given.iter().chain(&case.faults).any(|c| terms.constant(*c) == Some(0)) {
             return Found::Proved;
         }
-        let all = terms.inside(&roots(case));
+        let all = terms.inside(&case.roots());
         let follows = |terms: &Terms, term: TermId| match terms.node(term) {
             Node::Apply(f, parts) => {
                 matches!(terms.functions[*f as usize].kind, FunctionKind::Iterated { .. })
@@ -175,8 +189,8 @@ impl Prover<'_> {
     }
 
     fn decide(&self, terms: &mut Terms, case: &SafetyObligation, questions: &mut usize) -> Found {
-        let given: Vec<TermId> =
-            case.given.iter().copied().filter(|c| terms.constant(*c).is_none()).collect();
+        let case = &without_wraps(terms, case.clone());
+        let given = open_conditions(terms, case);
         if self.is_quick(terms, case, &given) {
             return Found::Proved;
         }
@@ -188,6 +202,9 @@ impl Prover<'_> {
             SmtReply::Never => Found::Proved,
             SmtReply::Unknown => {
                 Found::Undecided("the solver does not know in the time it has".to_owned())
+            }
+            SmtReply::Values(_) if self.only_proofs => {
+                Found::Undecided("it is not proved from the conditions around the fault".to_owned())
             }
             SmtReply::Values(values) => self.found(terms, case, &conditions, values, questions),
         }
@@ -321,7 +338,7 @@ impl Prover<'_> {
         values: &HashMap<TermId, i128>,
     ) -> IndexMap<String, i64> {
         let mut named = IndexMap::new();
-        for index in terms.variables_in(&roots(case)) {
+        for index in terms.variables_in(&case.roots()) {
             let kind = &terms.variables[index as usize].kind;
             let (Some(name), Some(term)) = (name_of(kind), terms.known(&Node::Variable(index)))
             else {
@@ -345,6 +362,24 @@ impl Prover<'_> {
         let mut all: Vec<_> = replay.contents.iter().filter_map(one).collect();
         all.sort();
         all
+    }
+}
+
+/// The conditions that are not known to hold.
+fn open_conditions(terms: &Terms, case: &SafetyObligation) -> Vec<TermId> {
+    case.given.iter().copied().filter(|c| terms.constant(*c).is_none()).collect()
+}
+
+/// The case with the numbers inside of wraps that change none of them.
+fn without_wraps(terms: &mut Terms, mut case: SafetyObligation) -> SafetyObligation {
+    loop {
+        let given = open_conditions(terms, &case);
+        let conditions = [given.as_slice(), &case.faults].concat();
+        let idle = KnownLimits::new(terms, &given).idle_wraps(&conditions);
+        if idle.is_empty() {
+            return case;
+        }
+        case = case.replaced(terms, idle);
     }
 }
 
@@ -374,7 +409,7 @@ fn put_in(
         kinds.iter().position(|known| known == kind).and_then(|i| values.get(i)).copied()
     };
     let mut by = HashMap::new();
-    for index in terms.variables_in(&roots(obligation)) {
+    for index in terms.variables_in(&obligation.roots()) {
         let kind = terms.variables[index as usize].kind.clone();
         let variable = terms.term(Node::Variable(index));
         let new = match &kind {
@@ -397,37 +432,7 @@ fn put_in(
             by.insert(variable, value);
         }
     }
-    replaced(terms, obligation, by)
-}
-
-/// All terms of an obligation.
-fn roots(obligation: &SafetyObligation) -> Vec<TermId> {
-    let SafetyObligation { given, faults, touched, values, loops, items, .. } = obligation;
-    let touched = touched.iter().map(|(offset, _)| *offset);
-    let loops = loops.iter().flat_map(|l| [l.counter, l.goes_on]);
-    let twins = obligation.twins.iter().flat_map(|(a, b)| [*a, *b]);
-    let items = items.iter().flatten().flatten().copied();
-    let values = values.iter().flatten().copied();
-    let all = given.iter().chain(faults).copied().chain(touched).chain(values);
-    all.chain(loops).chain(items).chain(twins).collect()
-}
-
-fn replaced(
-    terms: &mut Terms,
-    old: &SafetyObligation,
-    mut by: HashMap<TermId, TermId>,
-) -> SafetyObligation {
-    let mut one = |term: TermId| terms.replaced_with(term, &mut by);
-    let mut new = old.clone();
-    new.given.iter_mut().chain(&mut new.faults).for_each(|term| *term = one(*term));
-    new.touched.iter_mut().for_each(|(offset, _)| *offset = one(*offset));
-    new.values.iter_mut().flatten().for_each(|value| *value = one(*value));
-    for l in &mut new.loops {
-        (l.counter, l.goes_on) = (one(l.counter), one(l.goes_on));
-    }
-    new.twins.iter_mut().for_each(|(a, b)| (*a, *b) = (one(*a), one(*b)));
-    new.items.iter_mut().flatten().flatten().for_each(|id| *id = one(*id));
-    new
+    obligation.replaced(terms, by)
 }
 
 /// The same where numbers that follow from iteration to iteration are computed.
@@ -436,9 +441,9 @@ fn folded(
     old: &SafetyObligation,
     by: HashMap<TermId, TermId>,
 ) -> SafetyObligation {
-    let new = replaced(terms, old, by);
+    let new = old.replaced(terms, by);
     let mut computed = HashMap::new();
-    for term in terms.inside(&roots(&new)) {
+    for term in terms.inside(&new.roots()) {
         let Node::Apply(_, parts) = terms.node(term).clone() else { continue };
         let count = parts.first().and_then(|count| terms.constant(*count));
         if let Some((_, values)) = iterated(terms, term)
@@ -448,5 +453,5 @@ fn folded(
             computed.insert(term, value);
         }
     }
-    replaced(terms, &new, computed)
+    new.replaced(terms, computed)
 }

@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tickbound_opencl::proof::gcd;
-use tickbound_opencl::proof::terms::{MOST, Node, Product, TermId, Terms};
+use tickbound_opencl::proof::terms::{MOST, Node, Product, TermId, Terms, type_range};
 
 /// A sum of products.
 type Sum = BTreeMap<Product, i128>;
@@ -126,6 +126,25 @@ impl<'t> KnownLimits<'t> {
         if !self.limits.contains(&sum) {
             self.limits.push(sum);
         }
+    }
+
+    /// The wraps inside some terms, those without wraps in them, whose numbers fit the type; each
+    /// with the number.
+    pub fn idle_wraps(&mut self, roots: &[TermId]) -> HashMap<TermId, TermId> {
+        let mut idle = HashMap::new();
+        for wrap in self.terms.inside(roots) {
+            let Node::Wrap(bits, signed, inner) = *self.terms.node(wrap) else { continue };
+            let parts = self.terms.inside(&[inner]);
+            if parts.iter().any(|part| matches!(self.terms.node(*part), Node::Wrap(..))) {
+                continue;
+            }
+            let (low, high) = type_range(bits, signed);
+            let opposite = self.terms.scaled(inner, -1);
+            if self.is_at_most(inner, high) && self.is_at_most(opposite, -low) {
+                idle.insert(wrap, inner);
+            }
+        }
+        idle
     }
 
     /// Whether a condition cannot hold.

@@ -383,16 +383,18 @@ impl Terms {
         sum: &[(Product, i128)],
         done: &mut HashMap<TermId, TermId>,
     ) -> TermId {
-        let mut all = self.int(0);
+        let mut all = BTreeMap::<Product, i128>::new();
         for (product, value) in sum {
             let mut whole = self.int(*value);
             for part in product {
                 let part = self.replaced_with(*part, done);
                 whole = self.mul(whole, part);
             }
-            all = self.add(all, whole);
+            for (product, value) in self.sum_of(whole) {
+                *all.entry(product).or_default() += value;
+            }
         }
-        all
+        self.checked(all)
     }
 
     fn rebuilt(&mut self, node: &Node, parts: &[TermId]) -> TermId {
