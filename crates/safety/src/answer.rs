@@ -15,6 +15,8 @@ pub enum SafetyClaim {
     Race,
     /// Two accesses of different groups do not meet.
     RaceOfGroups,
+    /// What is read of local memory, an item has written.
+    Written,
     /// No number is divided by 0.
     Division,
 }
@@ -27,6 +29,7 @@ impl SafetyClaim {
             SafetyClaim::Bounds => "access out of bounds",
             SafetyClaim::Race => "race of two items of a group",
             SafetyClaim::RaceOfGroups => "race of two groups",
+            SafetyClaim::Written => "read of local memory that no item has written",
             SafetyClaim::Division => "division by 0",
         }
     }

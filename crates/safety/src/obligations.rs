@@ -12,6 +12,7 @@ use tickbound_opencl::proof::terms::{MOST, Node, TermId, Terms, VariableKind};
 use crate::answer::SafetyClaim;
 use crate::classes::name_of;
 use crate::intervals::{Around, Begun, Intervals, Pair, ReachedAccess, accesses, conflict, inside};
+use crate::written::{WrittenStep, loads};
 
 /// Something that has to hold.
 #[derive(Debug, Clone)]
@@ -40,6 +41,8 @@ pub struct SafetyObligation {
     pub differ: bool,
     /// The ids of the items: those in their group, those of the group.
     pub items: Vec<[Vec<TermId>; 2]>,
+    /// What a group does to a local array, for a load that reads what is written.
+    pub written: Vec<WrittenStep>,
 }
 
 impl SafetyObligation {
@@ -52,7 +55,8 @@ impl SafetyObligation {
         let items = items.iter().flatten().flatten().copied();
         let values = values.iter().flatten().copied();
         let all = given.iter().chain(faults).copied().chain(touched).chain(values);
-        all.chain(loops).chain(items).chain(twins).collect()
+        let written = WrittenStep::terms(&self.written);
+        all.chain(loops).chain(items).chain(twins).chain(written).collect()
     }
 
     /// The same with some terms replaced by others.
@@ -72,6 +76,7 @@ impl SafetyObligation {
             one(b);
         }
         new.items.iter_mut().flatten().flatten().for_each(&mut one);
+        new.written.iter_mut().for_each(|step| step.each(&mut one));
         new
     }
 
@@ -92,6 +97,14 @@ impl SafetyObligation {
             reached.append(&mut left[i]);
         }
         let mut new = self.clone();
+        if self.claim == SafetyClaim::Written {
+            let all = terms.variables_in(&WrittenStep::terms(&self.written));
+            let kind = |v: &u32| &terms.variables[*v as usize].kind;
+            if !all.iter().any(|v| matches!(kind(v), VariableKind::GroupId(_))) {
+                new.items.iter_mut().for_each(|item| item[1].clear());
+            }
+            return new;
+        }
         let mut kept = kept.into_iter();
         new.given.retain(|_| kept.next() == Some(true));
         let is_reached = |term: TermId| !own(term).is_disjoint(&reached);
@@ -127,6 +140,7 @@ pub fn obligations(
     }
     agreements(&mut terms, &mut pool, &kernel.events, &Around::default(), &mut found);
     divisions(&mut terms, &kernel.events, &Around::default(), &mut found);
+    found.extend(loads_of_local_memory(&mut terms, kernel));
     for space in [AddressSpace::Local, AddressSpace::Global] {
         let (after, pairs) = Intervals::pairs(terms, &kernel.arrays, &kernel.events, space);
         terms = after;
@@ -175,7 +189,37 @@ fn bounds(
         differ: false,
         loose: false,
         items,
+        written: Vec::new(),
     })
+}
+
+/// Each load of local memory reads what an item has written.
+fn loads_of_local_memory(terms: &mut Terms, kernel: &ProofKernel) -> Vec<SafetyObligation> {
+    let items = vec![ids(terms, &HashMap::new())];
+    let mut all = Vec::new();
+    for (array, declared) in kernel.arrays.iter().enumerate() {
+        if declared.space != AddressSpace::Local {
+            continue;
+        }
+        for (at, written) in loads(terms, &kernel.events, array) {
+            all.push(SafetyObligation {
+                claim: SafetyClaim::Written,
+                at: vec![at],
+                array: Some(array),
+                given: Vec::new(),
+                faults: Vec::new(),
+                touched: Vec::new(),
+                values: Vec::new(),
+                loops: Vec::new(),
+                twins: Vec::new(),
+                loose: false,
+                differ: false,
+                items: items.clone(),
+                written,
+            });
+        }
+    }
+    all
 }
 
 /// The ids of an item.
@@ -298,6 +342,7 @@ fn race(terms: &mut Terms, pool: &mut Pool, pair: &Pair, groups: bool) -> Safety
         differ: groups || !copies,
         loose: !groups && (pair.first.loose || pair.second.loose),
         items: vec![a.ids, b.ids],
+        written: Vec::new(),
     }
 }
 
@@ -391,6 +436,7 @@ fn agreement(
         differ: false,
         loose: false,
         items: sides.iter().map(|side| side.1.clone()).collect(),
+        written: Vec::new(),
     }
 }
 
@@ -424,6 +470,7 @@ fn divisions(
                     differ: false,
                     loose: false,
                     items,
+                    written: Vec::new(),
                 });
             }
             _ => {}

@@ -15,9 +15,12 @@ use crate::obligations::SafetyObligation;
 use crate::quick::KnownLimits;
 use crate::replay::{ValueReplay, iterated};
 use crate::smt::{SmtQuestion, SmtReply};
+use crate::written::{GroupOutcome, GroupRun, TermMemo, WrittenStep};
 
 /// Most cases that iterations of a loop are split into.
 const MAX_SPLIT: usize = 512;
+/// Most groups that are tried, where it matters which one it is.
+const MAX_GROUPS: i128 = 256;
 /// Most steps to make a counterexample smaller.
 const MAX_SMALLER: usize = 120;
 
@@ -67,6 +70,7 @@ struct Case {
     given: Vec<TermId>,
     faults: Vec<TermId>,
     loops: Vec<TermId>,
+    written: Vec<WrittenStep>,
 }
 
 /// How a case came out.
@@ -93,7 +97,8 @@ impl Prover<'_> {
             cases: 0,
             questions: 0,
         };
-        let (mut known, mut limits) = (HashSet::new(), Limits::new());
+        let (mut known, mut limits, mut memo) =
+            (HashSet::new(), Limits::new(), TermMemo::default());
         for (place, values) in cases.enumerate() {
             if self.stop.load(Ordering::Relaxed) {
                 return (
@@ -106,12 +111,17 @@ impl Prover<'_> {
                 given: put_in.given.clone(),
                 faults: put_in.faults.clone(),
                 loops: put_in.loops.iter().flat_map(|l| [l.counter, l.goes_on]).collect(),
+                written: put_in.written.clone(),
             };
             if !known.insert(case) {
                 continue;
             }
             outcome.cases += 1;
-            match self.split(terms, &put_in, &mut outcome.questions) {
+            let found = match put_in.claim {
+                SafetyClaim::Written => self.tried(terms, &mut memo, &put_in),
+                _ => self.split(terms, &put_in, &mut outcome.questions),
+            };
+            match found {
                 Found::Proved => {}
                 Found::Undecided(reason) => {
                     outcome.judgement = Judgement::Undecided;
@@ -130,6 +140,56 @@ impl Prover<'_> {
             }
         }
         (outcome, 0)
+    }
+
+    /// Tries a group, or all groups if it matters which one it is.
+    fn tried(&self, terms: &Terms, memo: &mut TermMemo, case: &SafetyObligation) -> Found {
+        let Some([local, group]) = case.items.first() else {
+            return Found::Undecided("internal error: an item has no ids".to_owned());
+        };
+        let Ok(ids) = <[TermId; 3]>::try_from(local.as_slice()) else {
+            return Found::Undecided("internal error: an item has other than three ids".to_owned());
+        };
+        let sizes = group.iter().map(|id| terms.range(*id).1 + 1);
+        let groups = sizes.fold(1_i128, |all, size| all.saturating_mul(size));
+        let mut outcome = GroupRun::outcome((terms, memo), &case.written, ids, &[], self.stop);
+        if let GroupOutcome::Undecided(_) = &outcome
+            && !group.is_empty()
+            && groups <= MAX_GROUPS
+        {
+            for number in 0..groups {
+                let place = place_of(terms, group, number);
+                let run = (terms, &mut *memo);
+                outcome = GroupRun::outcome(run, &case.written, ids, &place, self.stop);
+                if outcome != GroupOutcome::Written {
+                    break;
+                }
+            }
+        }
+        match outcome {
+            GroupOutcome::Written => Found::Proved,
+            GroupOutcome::Undecided(reason) => Found::Undecided(reason),
+            GroupOutcome::Unwritten { .. } if self.only_proofs => {
+                Found::Undecided("it is not proved".to_owned())
+            }
+            GroupOutcome::Unwritten { item, group: place, bytes } => {
+                let whole = |number: &i128| i64::try_from(*number).unwrap_or(i64::MAX);
+                let place = group.iter().map(|id| {
+                    let value = place.iter().find(|(known, _)| known == id);
+                    value.map_or(0, |(_, value)| whole(value))
+                });
+                let (local, group) = (item.iter().map(whole).collect(), place.collect());
+                Found::Refuted(Box::new(Witness {
+                    configuration: IndexMap::new(),
+                    numbers: IndexMap::new(),
+                    items: vec![WitnessItem { local, group }],
+                    bytes: vec![(whole(&bytes.0), bytes.1)],
+                    length: None,
+                    same_value: false,
+                    contents: Vec::new(),
+                }))
+            }
+        }
     }
 
     /// Takes iterations apart where a number follows from one to the next.
@@ -381,6 +441,18 @@ fn without_wraps(terms: &mut Terms, mut case: SafetyObligation) -> SafetyObligat
         }
         case = case.replaced(terms, idle);
     }
+}
+
+/// The ids of a group by its number, the first dimension the fastest.
+fn place_of(terms: &Terms, ids: &[TermId], number: i128) -> Vec<(TermId, i128)> {
+    let mut left = number;
+    let place = ids.iter().map(|id| {
+        let size = terms.range(*id).1 + 1;
+        let own = left % size;
+        left /= size;
+        (*id, own)
+    });
+    place.collect()
 }
 
 /// The values of macros and arguments.

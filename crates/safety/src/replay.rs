@@ -145,8 +145,9 @@ struct TermRangeOf<'t> {
     range: (i128, i128),
 }
 
-/// The values of a variable of a loop, from the first one to that of an iteration.
-fn iterate(terms: &Terms, function: u32, parts: &[i128], most: i128) -> Option<Vec<i128>> {
+/// The values of a variable of a loop, from the first one to that of an iteration, at most `most`;
+/// `None` if data decide them, or what is applied is no such variable.
+pub fn iterate(terms: &Terms, function: u32, parts: &[i128], most: i128) -> Option<Vec<i128>> {
     let FunctionKind::Iterated { start, next, place, leaves } =
         &terms.functions.get(function as usize)?.kind
     else {

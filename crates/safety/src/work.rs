@@ -19,6 +19,7 @@ use crate::answer::Judgement;
 use crate::classes::{Classes, NamedNumbers, name_of};
 use crate::obligations::SafetyObligation;
 use crate::prove::{ProofOutcome, Prover};
+use crate::written::WrittenStep;
 
 /// An obligation of a reading.
 pub struct Work<'w> {
@@ -189,8 +190,9 @@ impl Shapes {
         }
         let one = |term: &TermId| shapes.get(term).copied();
         let list = |terms: &[TermId]| terms.iter().map(one).collect::<Option<Vec<usize>>>();
-        let SafetyObligation { claim, given, faults, touched, loops, twins, items, .. } =
-            obligation;
+        let SafetyObligation {
+            claim, given, faults, touched, loops, twins, items, written, ..
+        } = obligation;
         let mut given = list(given)?;
         given.sort_unstable();
         let mut twins: Vec<usize> = list(&twins.iter().map(|(a, _)| *a).collect::<Vec<_>>())?;
@@ -198,8 +200,11 @@ impl Shapes {
         let loops: Vec<TermId> = loops.iter().flat_map(|l| [l.counter, l.goes_on]).collect();
         let touched: Vec<TermId> = touched.iter().map(|(offset, _)| *offset).collect();
         let items: Vec<TermId> = items.iter().flatten().flatten().copied().collect();
-        let parts = [given, list(faults)?, list(&touched)?, list(&loops)?, twins, list(&items)?];
-        let label = format!("{claim:?}{}{:?}", obligation.differ, relevant.kinds);
+        let written = list(&WrittenStep::terms(written))?;
+        let (faults, touched, loops) = (list(faults)?, list(&touched)?, list(&loops)?);
+        let parts = [given, faults, touched, loops, twins, list(&items)?, written];
+        let outline = WrittenStep::outline(&obligation.written);
+        let label = format!("{claim:?}{}{:?}{outline}", obligation.differ, relevant.kinds);
         let bytes = obligation.touched.iter().map(|(_, bytes)| i128::from(*bytes)).collect();
         let label = self.number((label, bytes, Vec::new()));
         let lengths = parts.iter().map(Vec::len);
