@@ -89,7 +89,11 @@ impl SafetyObligation {
             let decided = |v: &u32| name_of(&terms.variables[*v as usize].kind).is_some();
             terms.variables_in(&[term]).into_iter().filter(|v| !decided(v)).collect()
         };
-        let mut reached: BTreeSet<u32> = self.faults.iter().flat_map(|c| own(*c)).collect();
+        let place = usize::from(self.claim == SafetyClaim::RaceOfGroups);
+        // Items that differ matter, whatever they do.
+        let ids = self.items.iter().filter(|_| self.differ).flat_map(|item| &item[place]);
+        let mut reached: BTreeSet<u32> =
+            self.faults.iter().chain(ids).flat_map(|c| own(*c)).collect();
         let mut left: Vec<BTreeSet<u32>> = self.given.iter().map(|c| own(*c)).collect();
         let mut kept = vec![false; left.len()];
         while let Some(i) = (0..left.len()).find(|i| !kept[*i] && !left[*i].is_disjoint(&reached)) {
@@ -111,7 +115,6 @@ impl SafetyObligation {
         new.loops.retain(|l| is_reached(l.counter));
         new.twins.retain(|(a, _)| is_reached(*a));
         new.values.clear();
-        let place = usize::from(self.claim == SafetyClaim::RaceOfGroups);
         for item in &mut new.items {
             item[1 - place].clear();
             if !self.differ {
