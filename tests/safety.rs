@@ -57,7 +57,12 @@ fn answer(problem: &Problem, folder: &std::path::Path) -> Safety {
     let configurations = problem.configurations(&TableLimits::default()).unwrap();
     let read = for_proofs(problem, &configurations, folder, &ReaderSetup::default());
     let never = AtomicBool::new(false);
-    let manner = Manner { question: Duration::from_secs(2), stop: &never, progress: &|_, _| {} };
+    let manner = Manner {
+        question: Duration::from_secs(2),
+        stop: &never,
+        progress: &|_, _| {},
+        keep_safe: true,
+    };
     verify(problem, &configurations, &read.unwrap().unwrap(), &manner).unwrap()
 }
 
@@ -593,6 +598,26 @@ fn a_forgotten_rule() {
     let refuted = safety.judged.iter().filter(|judged| judged.judgement == Judgement::Refuted);
     let claims: BTreeSet<SafetyClaim> = refuted.map(|judged| judged.claim).collect();
     assert_eq!(claims, BTreeSet::from([SafetyClaim::Written]), "{safety:?}");
+    assert_eq!(safety.kept, ["MWG % (MDIMA * VWM) == 0"]);
+}
+
+/// Where no rule of a simple form says which configurations are safe, they are listed.
+#[test]
+fn combinations_without_a_rule() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "kernel void k(global int *g) { g[A == 4 && B == 2 || A == 1 && B == 4 ? 64 : \
+                  get_global_id(0)] = C; }";
+    std::fs::write(folder.path().join("k.cl"), source).unwrap();
+    let problem = serde_json::json!({
+        "version": 1, "name": "k", "inputs": {}, "platform": "h200",
+        "parameters": { "A": [1, 2, 4], "B": [2, 4, 8], "C": [1, 2] },
+        "launch": { "global_size": [16], "local_size": [4] },
+        "kernel": { "opencl": "k.cl", "entry": "k", "defines": { "A": "A", "B": "B", "C": "C" },
+            "arguments": [{ "name": "g", "type": "int", "length": 64, "fill": 0 }] },
+    });
+    let problem = Problem::from_value(&problem, &IndexMap::new(), &platforms::find).unwrap();
+    let safety = answer(&problem, folder.path());
+    assert_eq!(safety.kept, ["A != 1 or B != 4", "A != 4 or B != 2"], "{safety:?}");
 }
 
 /// An example with a part of its source replaced.

@@ -292,6 +292,14 @@ impl Chosen {
         notes.filter(|note| note.starts_with(tickbound_propose::GUESSES)).map(str::to_owned).next()
     }
 
+    /// The problem file as it is.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no JSON.
+    pub fn value(&self) -> Result<Value, CliError> {
+        Ok(parse_json(&self.text()?)?)
+    }
+
     /// The text of the problem file.
     fn text(&self) -> Result<String, CliError> {
         if let Some(text) = &*self.piped.borrow() {
@@ -411,6 +419,11 @@ impl Question {
     pub fn with_reading(&self) -> Result<(Problem, Option<KernelReading>), CliError> {
         let fixed = self.fixed(self.chosen.with_kernel()?)?;
         self.chosen.attached(fixed)
+    }
+
+    /// Whether parameters are fixed.
+    pub fn is_fixed(&self) -> bool {
+        !self.set.is_empty()
     }
 
     /// The problem as [`Chosen::read`] reads it, with the parameters fixed.

@@ -1,15 +1,17 @@
 //! `tickbound verify`.
 
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use tickbound_elimination::TableLimits;
 use tickbound_opencl::for_proofs;
 use tickbound_safety::answer::{Judged, Judgement, Safety, SafetyClaim, Witness};
 use tickbound_safety::{Manner, verify};
 
 use super::exit::{CliError, Exit};
-use super::load::{Question, positive_seconds, setup};
-use super::output::{say_answer, say_json};
+use super::load::{Chosen, Question, positive_seconds, setup};
+use super::output::{Outputs, save, say_answer, say_json};
 use super::progress::Progress;
 use super::stop::{self, Stops};
 use super::values::Seconds;
@@ -29,6 +31,10 @@ pub struct VerifyArgs {
         help_heading = "Limits"
     )]
     question_time: Seconds,
+    /// Write the problem with conditions that leave out the refuted configurations, to a file in the
+    /// folder of the problem
+    #[arg(long, value_name = "FILE")]
+    keep_safe: Option<PathBuf>,
     /// Show what is proved, too
     #[arg(long)]
     all: bool,
@@ -41,6 +47,15 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
     let time = positive_seconds("--question-timeout", args.question_time)?;
     let problem = args.question.read()?;
+    if let Some(file) = &args.keep_safe {
+        if args.question.is_fixed() {
+            let what = "--keep-safe: conditions are for all configurations; leave out --set";
+            return Err(CliError::Input(what.to_owned()));
+        }
+        beside(file, &args.question.chosen)?;
+        let outputs = Outputs::default().file("--keep-safe", Some(file));
+        outputs.check(&args.question.chosen.files())?;
+    }
     if problem.source.is_none() {
         let what = "the problem names no kernel in OpenCL C; add \"kernel\": { \"opencl\": ... }";
         return Err(CliError::Input(what.to_owned()));
@@ -58,9 +73,13 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     };
     stop::quiet();
     let told = |done: usize, total: usize| progress.say(format!("{done} of {total} obligations"));
-    let manner = Manner { question: time, stop: stop::flag(), progress: &told };
+    let (question, stop, keep_safe) = (time, stop::flag(), args.keep_safe.is_some());
+    let manner = Manner { question, stop, progress: &told, keep_safe };
     let safety = verify(&problem, &configurations, &extracted, &manner).map_err(CliError::Input)?;
     drop(progress);
+    if let Some(file) = &args.keep_safe {
+        write_kept(file, &args.question.chosen, &safety)?;
+    }
     if args.json {
         say_json(&safety)?;
     } else {
@@ -68,6 +87,41 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
         say_answer(&text(&safety, &count, args.all))?;
     }
     Ok(Exit::found(safety.is_proved()))
+}
+
+/// Paths of a problem file count from its folder, so another one has to be there, too.
+fn beside(file: &Path, chosen: &Chosen) -> Result<(), CliError> {
+    let folder = |path: &Path| path.parent().map(Path::to_path_buf).unwrap_or_default();
+    if chosen.problem == "-" || folder(file) != chosen.folder() {
+        let name = file.file_name().map(PathBuf::from).unwrap_or_default();
+        let right = chosen.folder().join(name);
+        return Err(CliError::Input(format!(
+            "--keep-safe {}: paths of the problem count from its folder; write {}",
+            file.display(),
+            right.display()
+        )));
+    }
+    Ok(())
+}
+
+/// Writes the problem with the conditions that leave out what is refuted.
+fn write_kept(file: &Path, chosen: &Chosen, safety: &Safety) -> Result<(), CliError> {
+    if let Some(reason) = safety.not_kept.as_deref().or(safety.stopped.then_some("stopped")) {
+        eprintln!("{}: not written: {reason}", file.display());
+        return Ok(());
+    }
+    let mut problem = chosen.value()?;
+    if !safety.kept.is_empty() {
+        let constraints = problem
+            .as_object_mut()
+            .map(|fields| fields.entry("constraints").or_insert(Value::Array(Vec::new())));
+        if let Some(Value::Array(constraints)) = constraints {
+            constraints.extend(safety.kept.iter().cloned().map(Value::from));
+        }
+    }
+    save(file, &tickbound_propose::print(&problem))?;
+    eprintln!("{}: {} conditions added", file.display(), safety.kept.len());
+    Ok(())
 }
 
 /// The answer as text: what is wrong first, then what is not known.
@@ -89,6 +143,9 @@ fn text(safety: &Safety, configurations: &str, all: bool) -> String {
             text.push('\n');
             add_judged(&mut text, judged);
         }
+    }
+    for condition in &safety.kept {
+        let _ = writeln!(text, "\nleft out unless {condition}");
     }
     for unread in &safety.unread {
         let _ = writeln!(text, "\nnot read: {unread}");

@@ -129,6 +129,12 @@ pub struct Safety {
     pub unread: Vec<String>,
     /// It was stopped before its end.
     pub stopped: bool,
+    /// Conditions on parameters that leave out what is refuted, if they were wanted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
+    /// Why there are no such conditions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_kept: Option<String>,
 }
 
 impl Safety {

@@ -140,13 +140,44 @@ impl<'p> Classes<'p> {
         Ok(cases)
     }
 
-    /// The configurations for some numbers, listed once.
-    fn rows(&self, numbers: &[&Expr]) -> Result<ListedRows, String> {
+    /// The places of the parameters that some numbers depend on, with those of the text.
+    ///
+    /// # Errors
+    /// What has no value.
+    pub fn parameters(&self, numbers: &[&Expr]) -> Result<Vec<usize>, String> {
         let inlined = numbers.iter().copied().chain(&self.structural);
         let inlined: Result<Vec<Expr>, _> =
             inlined.map(|number| self.problem.inlined("kernel", number)).collect();
-        let inlined = inlined.map_err(|error| error.to_string())?;
-        let parameters = self.problem.parameters_of(&inlined);
+        Ok(self.problem.parameters_of(&inlined.map_err(|error| error.to_string())?))
+    }
+
+    /// The name of a parameter.
+    pub fn name(&self, parameter: usize) -> String {
+        self.problem.parameters.get(parameter).map_or_else(String::new, |p| p.name.clone())
+    }
+
+    /// Values of some parameters in a variant's configurations, by the values of some numbers.
+    ///
+    /// # Errors
+    /// What has no value, or too many combinations.
+    pub fn by_numbers(
+        &self,
+        variant: &Variant,
+        parameters: &[usize],
+        numbers: &[&Expr],
+    ) -> Result<IndexMap<Vec<i64>, Vec<Vec<i64>>>, String> {
+        let mut all = IndexMap::<Vec<i64>, Vec<Vec<i64>>>::new();
+        for bound in self.listed(parameters)?.remove(&variant.values).unwrap_or_default() {
+            let key: Result<Vec<i64>, _> = numbers.iter().map(|n| n.eval(&bound.env)).collect();
+            let values = parameters.iter().map(|p| bound.configuration.0[*p]).collect();
+            all.entry(key.map_err(|error| error.to_string())?).or_default().push(values);
+        }
+        Ok(all)
+    }
+
+    /// The configurations for some numbers, listed once.
+    fn rows(&self, numbers: &[&Expr]) -> Result<ListedRows, String> {
+        let parameters = self.parameters(numbers)?;
         let rows = {
             let mut known = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
             known.entry(parameters.clone()).or_default().clone()

@@ -9,6 +9,7 @@
 pub mod answer;
 pub mod classes;
 pub mod intervals;
+pub mod keep;
 pub mod obligations;
 pub mod prove;
 pub mod quick;
@@ -51,6 +52,8 @@ pub struct Manner<'a> {
     pub stop: &'a AtomicBool,
     /// Called now and then with how many obligations are done, of how many.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
+    /// Whether conditions are wanted that leave out what is refuted.
+    pub keep_safe: bool,
 }
 
 /// Verifies a kernel that was read for proofs, for all configurations of its problem.
@@ -83,8 +86,12 @@ pub fn verify(
             work.push(Work { variant, kernel, terms, numbers, obligation });
         }
     }
-    let outcomes = outcomes(&work, &classes, manner);
-    for (work, outcome) in work.iter().zip(outcomes) {
+    let found = outcomes(&work, &classes, manner);
+    let kept = match manner.keep_safe {
+        true => kept(&work, &found, &classes, manner).map_err(Some),
+        false => Ok(Vec::new()),
+    };
+    for (work, outcome) in work.iter().zip(found) {
         judged.add(work, outcome);
     }
     let unread = read.iter().flat_map(|read| &read.kernel.unread);
@@ -95,7 +102,36 @@ pub fn verify(
             safety.assumed.push(assumed);
         }
     }
+    match kept {
+        Ok(conditions) => safety.kept = conditions,
+        Err(reason) => safety.not_kept = reason,
+    }
     Ok(safety)
+}
+
+/// Conditions that leave out what is refuted.
+fn kept(
+    work: &[Work<'_>],
+    found: &[ProofOutcome],
+    classes: &Classes<'_>,
+    manner: &Manner<'_>,
+) -> Result<Vec<String>, String> {
+    let mut groups = IndexMap::new();
+    for (work, outcome) in work.iter().zip(found) {
+        let SafetyObligation { claim, at, array, .. } = &work.obligation;
+        let array = array.and_then(|array| work.kernel.arrays.get(array));
+        let key = (*claim, at.iter().map(place).collect::<Vec<_>>(), array.map(|a| &a.name));
+        groups.entry(key).or_insert_with(Vec::new).push((work, outcome));
+    }
+    let mut all = Vec::new();
+    for members in groups.values() {
+        if members.iter().any(|(_, outcome)| outcome.judgement == Judgement::Refuted) {
+            all.extend(keep::conditions(members, classes, manner)?);
+        }
+    }
+    let mut seen = BTreeSet::new();
+    all.retain(|condition| seen.insert(condition.clone()));
+    Ok(all)
 }
 
 /// A reading with its obligations.
@@ -238,6 +274,15 @@ impl Found {
         }
         let assumed = ASSUMED.iter().map(|text| (*text).to_owned()).collect();
         let (cases, questions) = (self.cases, self.questions);
-        Safety { judged, assumed, cases, questions, unread, stopped }
+        Safety {
+            judged,
+            assumed,
+            cases,
+            questions,
+            unread,
+            stopped,
+            kept: Vec::new(),
+            not_kept: None,
+        }
     }
 }

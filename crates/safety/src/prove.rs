@@ -62,6 +62,8 @@ pub struct Prover<'k> {
     pub stop: &'k AtomicBool,
     /// Whether only a proof matters: it ends with the first case that is not proved.
     pub only_proofs: bool,
+    /// Whether a counterexample is made smaller.
+    pub smallest: bool,
 }
 
 /// An obligation for numbers.
@@ -320,7 +322,7 @@ impl Prover<'_> {
             order.flatten().chain(case.loops.iter().map(|l| l.counter)).collect();
         let mut question =
             SmtQuestion::new(terms, conditions, self.time.min(Duration::from_secs(1)));
-        let mut left = MAX_SMALLER;
+        let mut left = if self.smallest { MAX_SMALLER } else { 0 };
         for variable in order {
             let (mut low, mut high) = match values.get(&variable) {
                 Some(value) => (question.terms().range(variable).0.max(0), *value),

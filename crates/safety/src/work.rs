@@ -136,7 +136,7 @@ fn decided(
     let first = work[0];
     let mut terms = first.terms.clone();
     let (kernel, time, stop) = (first.kernel, manner.question, manner.stop);
-    let prover = Prover { kernel, time, stop, only_proofs };
+    let prover = Prover { kernel, time, stop, only_proofs, smallest: true };
     let (outcome, case) = prover.prove(&mut terms, obligation, kinds, cases.keys());
     let place = cases.get_index(case).filter(|_| outcome.witness.is_some());
     let configuration = place.map(|(_, (member, row))| {
@@ -148,7 +148,7 @@ fn decided(
 
 /// What the numbers of an obligation are called, in the order of these names. Arguments without a
 /// value are left out: they may have any.
-fn kinds(work: &Work<'_>, obligation: &SafetyObligation) -> Vec<VariableKind> {
+pub fn kinds(work: &Work<'_>, obligation: &SafetyObligation) -> Vec<VariableKind> {
     let variables = work.terms.variables_in(&obligation.roots());
     let mut kinds = crate::classes::named_kinds(work.terms, &variables);
     kinds.retain(|kind| name_of(kind).is_some_and(|name| work.numbers.contains_key(&name)));

@@ -1,0 +1,175 @@
+//! Conditions on parameters that leave out the configurations that were refuted.
+//!
+//! All cases of a refuted obligation are decided, not only those up to the first fault. A condition
+//! of a few simple forms that holds for exactly the other ones says more than a list, as it may be
+//! the rule that was forgotten: `MWG % (MDIMA * VWM) == 0`. Where none does, each combination of
+//! values is left out by itself.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+
+use indexmap::{IndexMap, IndexSet};
+use itertools::Itertools;
+use rayon::prelude::*;
+use tickbound_expr::Expr;
+
+use crate::Manner;
+use crate::answer::Judgement;
+use crate::classes::{Classes, name_of};
+use crate::prove::{ProofOutcome, Prover};
+use crate::work::{Work, kinds};
+
+/// Most combinations of values that are left out one by one.
+const MAX_LISTED: usize = 1000;
+/// Most parameters of a combination, unless all are needed.
+const MAX_CHOSEN: usize = 4;
+
+/// Values of some parameters, and whether a configuration with them is refuted.
+struct Row {
+    values: Vec<i64>,
+    refuted: bool,
+}
+
+/// Conditions under which a claim about one place holds, for its obligations in all readings and
+/// how these came out.
+///
+/// # Errors
+/// Too many combinations, what has no value, or it was stopped.
+pub fn conditions(
+    found: &[(&Work<'_>, &ProofOutcome)],
+    classes: &Classes<'_>,
+    manner: &Manner<'_>,
+) -> Result<Vec<String>, String> {
+    let mut parameters = BTreeSet::new();
+    for (work, _) in found {
+        parameters.extend(classes.parameters(&numbers(work))?);
+    }
+    let parameters: Vec<usize> = parameters.into_iter().collect();
+    let mut rows = Vec::new();
+    for (i, (work, outcome)) in found.iter().enumerate() {
+        let refuted = outcome.judgement == Judgement::Refuted;
+        for (key, members) in classes.by_numbers(work.variant, &parameters, &numbers(work))? {
+            let open = refuted.then_some((i, key));
+            rows.extend(members.into_iter().map(|values| (open.clone(), values)));
+        }
+    }
+    let rows: Vec<Row> = decided(found, rows, manner)?;
+    let names: Vec<String> = parameters.iter().map(|p| classes.name(*p)).collect();
+    if rows.iter().all(|row| row.refuted) {
+        return Err("every configuration is refuted".to_owned());
+    }
+    match condition(&names, &rows) {
+        Some(condition) => Ok(vec![condition]),
+        None => listed(&names, &rows),
+    }
+}
+
+fn numbers<'w>(work: &Work<'w>) -> Vec<&'w Expr> {
+    let kinds = kinds(work, &work.obligation);
+    kinds.iter().filter_map(|kind| work.numbers.get(&name_of(kind)?)).collect()
+}
+
+/// Values of parameters; for an obligation that is refuted, which it is, and their case of it.
+type OpenRow = (Option<(usize, Vec<i64>)>, Vec<i64>);
+
+/// Decides the cases of all rows.
+fn decided(
+    found: &[(&Work<'_>, &ProofOutcome)],
+    rows: Vec<OpenRow>,
+    manner: &Manner<'_>,
+) -> Result<Vec<Row>, String> {
+    let cases: IndexSet<(usize, Vec<i64>)> =
+        rows.iter().filter_map(|(open, _)| open.clone()).collect();
+    let all: Vec<&(usize, Vec<i64>)> = cases.iter().collect();
+    let refuted: Vec<bool> = all
+        .par_iter()
+        .map(|(i, key)| {
+            let work = found[*i].0;
+            let (kernel, time, stop) = (work.kernel, manner.question, manner.stop);
+            let prover = Prover { kernel, time, stop, only_proofs: false, smallest: false };
+            let kinds = kinds(work, &work.obligation);
+            let (mut terms, case) = (work.terms.clone(), std::iter::once(key));
+            let outcome = prover.prove(&mut terms, &work.obligation, &kinds, case).0;
+            outcome.judgement == Judgement::Refuted
+        })
+        .collect();
+    if manner.stop.load(Ordering::Relaxed) {
+        return Err("it was stopped before all configurations were decided".to_owned());
+    }
+    let mut by_values = IndexMap::<Vec<i64>, bool>::new();
+    for (open, values) in rows {
+        let place = open.and_then(|case| cases.get_index_of(&case));
+        *by_values.entry(values).or_default() |= place.is_some_and(|place| refuted[place]);
+    }
+    let row = |(values, refuted)| Row { values, refuted };
+    let mut decided: Vec<Row> = by_values.into_iter().map(row).collect();
+    // Conditions are tried on these first.
+    decided.sort_by_key(|row| !row.refuted);
+    Ok(decided)
+}
+
+/// A condition that holds for all rows but those that are refuted.
+fn condition(names: &[String], rows: &[Row]) -> Option<String> {
+    let divides = |a: i64, b: i64| (b != 0).then(|| a % b == 0);
+    let fits = |holds: &dyn Fn(&[i64]) -> Option<bool>| {
+        rows.iter().all(|row| holds(&row.values) == Some(!row.refuted))
+    };
+    let all = 0..names.len();
+    for (a, b) in all.clone().permutations(2).filter_map(|p| p.into_iter().collect_tuple()) {
+        if fits(&|v| divides(v[a], v[b])) {
+            return Some(format!("{} % {} == 0", names[a], names[b]));
+        }
+        if fits(&|v| Some(v[a] <= v[b])) {
+            return Some(format!("{} <= {}", names[a], names[b]));
+        }
+    }
+    for (a, b, c) in all.clone().permutations(3).filter_map(|p| p.into_iter().collect_tuple()) {
+        let (a_name, b_name, c_name) = (&names[a], &names[b], &names[c]);
+        if b < c && fits(&|v| divides(v[a], v[b].checked_mul(v[c])?)) {
+            return Some(format!("{a_name} % ({b_name} * {c_name}) == 0"));
+        }
+        if b < c && fits(&|v| divides(v[b].checked_mul(v[c])?, v[a])) {
+            return Some(format!("{b_name} * {c_name} % {a_name} == 0"));
+        }
+        if b < c && fits(&|v| Some(v[a] <= v[b].checked_mul(v[c])?)) {
+            return Some(format!("{a_name} <= {b_name} * {c_name}"));
+        }
+        if b < c && fits(&|v| Some(v[b].checked_mul(v[c])? <= v[a])) {
+            return Some(format!("{b_name} * {c_name} <= {a_name}"));
+        }
+    }
+    for a in all {
+        for value in rows.iter().map(|row| row.values[a]).sorted().dedup() {
+            if fits(&|v| Some(v[a] <= value)) {
+                return Some(format!("{} <= {value}", names[a]));
+            }
+            if fits(&|v| Some(v[a] >= value)) {
+                return Some(format!("{} >= {value}", names[a]));
+            }
+        }
+    }
+    None
+}
+
+/// Conditions that leave out each refuted combination of the fewest parameters that tell them from
+/// the others.
+fn listed(names: &[String], rows: &[Row]) -> Result<Vec<String>, String> {
+    let refuted = |chosen: &[usize]| -> Option<BTreeSet<Vec<i64>>> {
+        let own = |row: &Row| chosen.iter().map(|i| row.values[*i]).collect::<Vec<i64>>();
+        let out: BTreeSet<Vec<i64>> = rows.iter().filter(|row| row.refuted).map(own).collect();
+        let kept = |row: &Row| row.refuted || !out.contains(&own(row));
+        rows.iter().all(kept).then_some(out)
+    };
+    let few = (1..=MAX_CHOSEN.min(names.len())).flat_map(|n| (0..names.len()).combinations(n));
+    let chosen = few.chain([(0..names.len()).collect()]);
+    let mut told = chosen.filter_map(|chosen| Some((refuted(&chosen)?, chosen)));
+    let (out, chosen) = told.next().ok_or("no parameters tell which configurations are refuted")?;
+    if out.len() > MAX_LISTED {
+        return Err(format!("more than {MAX_LISTED} combinations of values are refuted"));
+    }
+    let one = |values: &Vec<i64>| {
+        let differs = |(i, value): (&usize, &i64)| format!("{} != {value}", names[*i]);
+        chosen.iter().zip(values).map(differs).join(" or ")
+    };
+    Ok(out.iter().map(one).collect())
+}
