@@ -103,7 +103,7 @@ def judged(answer, reasons, bounds):
     """The verdicts of an answer; without `bounds`, those about bounds are left out."""
     verdicts = set()
     for one in answer["judged"]:
-        if one["claim"] == "division" or one["claim"] == "bounds" and not bounds:
+        if one["claim"] in ("division", "written", "overflow") or one["claim"] == "bounds" and not bounds:
             continue
         if one["judgement"] == "refuted":
             fault = FAULTS[one["claim"]]

@@ -19,6 +19,8 @@ pub enum SafetyClaim {
     Written,
     /// No number is divided by 0.
     Division,
+    /// A signed number fits its type.
+    Overflow,
 }
 
 impl SafetyClaim {
@@ -31,6 +33,7 @@ impl SafetyClaim {
             SafetyClaim::RaceOfGroups => "race of two groups",
             SafetyClaim::Written => "read of local memory that no item has written",
             SafetyClaim::Division => "division by 0",
+            SafetyClaim::Overflow => "overflow of a signed number",
         }
     }
 }

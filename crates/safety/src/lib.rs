@@ -31,7 +31,7 @@ use tickbound_opencl::proof::terms::{MOST, TermId, Terms, VariableKind};
 use tickbound_opencl::{Extracted, Variant};
 
 use answer::{CodePlace, Judged, Judgement, Safety, SafetyClaim};
-use classes::{Classes, NamedNumbers, length_name};
+use classes::{Classes, NamedNumbers, length_name, name_of, named_kinds};
 use obligations::{SafetyObligation, obligations};
 use prove::ProofOutcome;
 use work::{Work, outcomes};
@@ -39,7 +39,7 @@ use work::{Work, outcomes};
 /// What is taken for granted in every answer.
 const ASSUMED: [&str; 4] = [
     "arguments of the kernel are different buffers, as long as the problem file has it",
-    "signed arithmetic does not overflow",
+    "signed arithmetic on values that data decide does not overflow",
     "launches have no offset, and only configurations that the platform can launch are meant",
     "what data decide may be either way, so a fault may need data that never occur",
 ];
@@ -161,7 +161,15 @@ impl<'r> Read<'r> {
                 None => array.bytes,
             })
             .collect();
-        let (terms, obligations) = obligations(&own, &lengths);
+        let (terms, mut obligations) = obligations(&own, &lengths);
+        // Arguments without a value may be too large.
+        let is_known =
+            |kind: VariableKind| name_of(&kind).is_some_and(|name| numbers.contains_key(&name));
+        obligations.retain(|obligation| {
+            let variables = terms.variables_in(&obligation.faults);
+            obligation.claim != SafetyClaim::Overflow
+                || named_kinds(&terms, &variables).into_iter().all(is_known)
+        });
         Some(Read { variant, kernel, terms, obligations, numbers })
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use tickbound_opencl::ast::{AddressSpace, SourcePlace};
 use tickbound_opencl::proof::events::{ProofAccess, ProofEvent, ProofEventKind, ProofKernel};
-use tickbound_opencl::proof::terms::{MOST, Node, TermId, Terms, VariableKind};
+use tickbound_opencl::proof::terms::{MOST, Node, TermId, Terms, VariableKind, type_range};
 
 use crate::answer::SafetyClaim;
 use crate::classes::name_of;
@@ -142,7 +142,7 @@ pub fn obligations(
         found.extend(bounds(&mut terms, reached, lengths[reached.access.array]));
     }
     agreements(&mut terms, &mut pool, &kernel.events, &Around::default(), &mut found);
-    divisions(&mut terms, &kernel.events, &Around::default(), &mut found);
+    numbers(&mut terms, &kernel.events, &Around::default(), &mut found);
     found.extend(loads_of_local_memory(&mut terms, kernel));
     for space in [AddressSpace::Local, AddressSpace::Global] {
         let (after, pairs) = Intervals::pairs(terms, &kernel.arrays, &kernel.events, space);
@@ -443,40 +443,48 @@ fn agreement(
     }
 }
 
-/// No number is divided by 0.
-fn divisions(
+/// No number is divided by 0, and signed numbers fit their types.
+fn numbers(
     terms: &mut Terms,
     events: &[ProofEvent],
     around: &Around,
     found: &mut Vec<SafetyObligation>,
 ) {
     for event in events {
-        match &event.kind {
+        let (claim, fault) = match &event.kind {
             ProofEventKind::Repeat(l) => {
                 let inner = inside(terms, event, l, around);
-                divisions(terms, &l.body, &inner, found);
+                numbers(terms, &l.body, &inner, found);
+                continue;
             }
-            ProofEventKind::Divide(by) if terms.range(*by).0 <= 0 && terms.range(*by).1 >= 0 => {
-                let reached = around.when.iter().chain(&event.when);
-                let given = around.given.iter().chain(&event.given);
-                let (zero, items) = (terms.zero(*by), vec![ids(terms, &HashMap::new())]);
-                found.push(SafetyObligation {
-                    claim: SafetyClaim::Division,
-                    at: vec![event.at.clone()],
-                    array: None,
-                    given: reached.chain(given).copied().collect(),
-                    faults: vec![zero],
-                    touched: Vec::new(),
-                    values: Vec::new(),
-                    loops: around.loops.clone(),
-                    twins: Vec::new(),
-                    differ: false,
-                    loose: false,
-                    items,
-                    written: Vec::new(),
-                });
+            ProofEventKind::Divide(by) => (SafetyClaim::Division, terms.zero(*by)),
+            ProofEventKind::Signed(number, bits) => {
+                let (low, high) = type_range(*bits, true);
+                let (low, high) = (terms.int(low), terms.int(high));
+                let (below, above) = (terms.less(*number, low), terms.less(high, *number));
+                (SafetyClaim::Overflow, terms.or(below, above))
             }
-            _ => {}
+            _ => continue,
+        };
+        if terms.constant(fault) == Some(0) {
+            continue;
         }
+        let reached = around.when.iter().chain(&event.when);
+        let given = around.given.iter().chain(&event.given);
+        found.push(SafetyObligation {
+            claim,
+            at: vec![event.at.clone()],
+            array: None,
+            given: reached.chain(given).copied().collect(),
+            faults: vec![fault],
+            touched: Vec::new(),
+            values: Vec::new(),
+            loops: around.loops.clone(),
+            twins: Vec::new(),
+            differ: false,
+            loose: false,
+            items: vec![ids(terms, &HashMap::new())],
+            written: Vec::new(),
+        });
     }
 }

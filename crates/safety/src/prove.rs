@@ -275,7 +275,7 @@ impl Prover<'_> {
     /// Whether the case is proved without the solver.
     fn is_quick(&self, terms: &mut Terms, case: &SafetyObligation, given: &[TermId]) -> bool {
         match (case.claim, case.touched.as_slice()) {
-            (SafetyClaim::Bounds, _) => {
+            (SafetyClaim::Bounds | SafetyClaim::Overflow, _) => {
                 let [outside] = case.faults.as_slice() else { return false };
                 let (before, behind) = match *terms.node(*outside) {
                     Node::Or(a, b) => (Some(a), Some(b)),

@@ -9,7 +9,7 @@ use super::walk::Walk;
 use crate::ast::{CBinaryOp, CExpr, ExprKind, SourcePlace, Type, UnaryOp, scalar_bytes};
 use crate::error::Read;
 use crate::proof::events::ProofEventKind;
-use crate::proof::terms::{BitOp, MOST, TermId, type_range};
+use crate::proof::terms::{BitOp, MOST, Node, TermId, VariableKind, type_range};
 use crate::read::Integer;
 
 /// `int`
@@ -229,6 +229,25 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Notes a signed number that may not fit its type. What ends a loop bounds what its step makes.
+    fn emit_signed(&mut self, number: TermId, integer: Integer, at: &SourcePlace) {
+        let (low, high) = type_range(integer.bits, true);
+        let range = self.terms.range(number);
+        let fits = low <= range.0 && range.1 <= high;
+        if self.stepping || !integer.signed || integer.bits < 32 || fits {
+            return;
+        }
+        let terms = &self.terms;
+        let of_data = |term: &TermId| match terms.node(*term) {
+            Node::Apply(..) => true,
+            Node::Variable(v) => terms.variables[*v as usize].kind == VariableKind::Unknown,
+            _ => false,
+        };
+        if !terms.inside(&[number]).iter().any(of_data) {
+            self.emit(ProofEventKind::Signed(number, integer.bits), at);
+        }
+    }
+
     fn assign(
         &mut self,
         op: Option<CBinaryOp>,
@@ -323,7 +342,11 @@ impl<'a> Walk<'a> {
                     let by = self.brought(*q, j, i.common(j));
                     self.emit(ProofEventKind::Divide(by), at);
                 }
-                Worth::Int(self.numbers(op, (*p, i), (*q, j)))
+                let result = self.numbers(op, (*p, i), (*q, j));
+                if matches!(op, CBinaryOp::Add | CBinaryOp::Sub | CBinaryOp::Mul) {
+                    self.emit_signed(result, i.common(j), at);
+                }
+                Worth::Int(result)
             }
             (Worth::Pointer(_), Worth::Int(q)) if matches!(op, CBinaryOp::Add | CBinaryOp::Sub) => {
                 let sign = if op == CBinaryOp::Add { 1 } else { -1 };

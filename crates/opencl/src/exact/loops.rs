@@ -76,7 +76,10 @@ impl<'a> Walk<'a> {
             (w.now.broken, w.now.returned) = (no, no);
             let go_on = w.under(stays, |w| {
                 if let Some(step) = l.step {
-                    w.value(step)?;
+                    let outer = std::mem::replace(&mut w.stepping, true);
+                    let walked = w.value(step);
+                    w.stepping = outer;
+                    walked?;
                 }
                 match l.test.filter(|_| l.after) {
                     Some(test) => w.condition(test),

@@ -40,6 +40,8 @@ pub(super) struct Walk<'a> {
     pub events: Vec<ProofEvent>,
     /// Inside how many walks that only look.
     pub probing: u32,
+    /// Whether the step of a loop is walked.
+    pub stepping: bool,
     /// Variables written so far.
     pub written: Written,
     /// Arrays that are stored to: as found so far, and as a walk before has found.
@@ -79,6 +81,7 @@ impl<'a> Walk<'a> {
             given: Vec::new(),
             events: Vec::new(),
             probing: 0,
+            stepping: false,
             written: Written::new(),
             stored: BTreeSet::new(),
             ever_stored: None,

@@ -62,6 +62,9 @@ pub enum ProofEventKind {
     Repeat(ProofLoop),
     /// A division: by what.
     Divide(TermId),
+    /// A signed sum, difference or product that may not fit its type, which has this many bits;
+    /// data do not decide it.
+    Signed(TermId, u32),
     /// The end of the asynchronous copies with these events.
     Wait(Vec<TermId>),
 }
