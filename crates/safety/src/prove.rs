@@ -13,6 +13,7 @@ use crate::classes::name_of;
 use crate::intervals::Begun;
 use crate::obligations::SafetyObligation;
 use crate::quick::KnownLimits;
+use crate::ranges::RangeProof;
 use crate::replay::{ValueReplay, iterated};
 use crate::smt::{SmtQuestion, SmtReply};
 use crate::written::{GroupOutcome, GroupRun, TermMemo, WrittenStep};
@@ -101,12 +102,17 @@ impl Prover<'_> {
         };
         let (mut known, mut limits, mut memo) =
             (HashSet::new(), Limits::new(), TermMemo::default());
+        let mut ranges = RangeProof::new(terms, obligation, kinds);
         for (place, values) in cases.enumerate() {
             if self.stop.load(Ordering::Relaxed) {
                 return (
                     ProofOutcome { questions: outcome.questions, ..ProofOutcome::stopped() },
                     0,
                 );
+            }
+            if ranges.as_mut().is_some_and(|ranges| ranges.holds(values)) {
+                outcome.cases += 1;
+                continue;
             }
             let put_in = put_in(terms, obligation, kinds, values, &mut limits);
             let case = Case {
