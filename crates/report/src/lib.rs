@@ -38,6 +38,7 @@ pub mod measured_page;
 pub mod picture;
 #[cfg(feature = "plots")]
 pub mod runs;
+pub mod sarif;
 #[cfg(test)]
 mod schema;
 #[cfg(feature = "plots")]

@@ -9,7 +9,7 @@ use crate::answer::Measurement;
 use crate::answer::Scored;
 use crate::answer::comparison::Comparison;
 use crate::answer::why::Why;
-use crate::answer::{Answer, Checked, Explained, Simulated};
+use crate::answer::{Answer, Checked, Explained, Simulated, Verified};
 
 const PUBLISHED: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/answer.schema.json");
@@ -35,12 +35,23 @@ enum Printed {
     Measurement(Box<Measurement>),
     /// `score`.
     Scored(Box<Scored>),
+    /// `verify`.
+    Verified(Box<Verified>),
 }
 
 /// The objects of [`Printed`], by the names of their types: one that has another's keys too is none
 /// of it.
-const OBJECTS: [&str; 8] =
-    ["Answer", "Comparison", "Why", "Checked", "Simulated", "Explained", "Measurement", "Scored"];
+const OBJECTS: [&str; 9] = [
+    "Answer",
+    "Comparison",
+    "Why",
+    "Checked",
+    "Simulated",
+    "Explained",
+    "Measurement",
+    "Scored",
+    "Verified",
+];
 
 /// The schema, with the keys that each command prints.
 fn generated() -> Value {

@@ -1,10 +1,11 @@
 //! The answer: for each thing that has to hold, whether it does.
 
 use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What is claimed of a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SafetyClaim {
     /// All items of a group reach a barrier, or none.
@@ -24,6 +25,19 @@ pub enum SafetyClaim {
 }
 
 impl SafetyClaim {
+    /// The word for it, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            SafetyClaim::Divergence => "divergence",
+            SafetyClaim::Bounds => "bounds",
+            SafetyClaim::Race => "race",
+            SafetyClaim::RaceOfGroups => "race-of-groups",
+            SafetyClaim::Written => "written",
+            SafetyClaim::Division => "division",
+            SafetyClaim::Overflow => "overflow",
+        }
+    }
+
     /// What a violation is called.
     pub fn fault(self) -> &'static str {
         match self {
@@ -39,7 +53,8 @@ impl SafetyClaim {
 }
 
 /// Whether something holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
     /// It holds for all configurations, sizes, groups and items.
@@ -62,7 +77,8 @@ impl Judgement {
 }
 
 /// A place in the source.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CodePlace {
     /// The file.
     pub file: String,
@@ -71,7 +87,8 @@ pub struct CodePlace {
 }
 
 /// Values with which something goes wrong, checked by evaluation.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Witness {
     /// The whole configuration.
     pub configuration: IndexMap<String, i64>,
@@ -90,7 +107,8 @@ pub struct Witness {
 }
 
 /// An item of a launch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WitnessItem {
     /// Its place in its group, by dimension.
     pub local: Vec<i64>,
@@ -99,7 +117,8 @@ pub struct WitnessItem {
 }
 
 /// Something that has to hold, and whether it does.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Judged {
     /// What is claimed.
     pub claim: SafetyClaim,
@@ -118,13 +137,14 @@ pub struct Judged {
 }
 
 /// What is known of a kernel.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Safety {
     /// What has to hold, in the order of the source.
     pub judged: Vec<Judged>,
     /// What is taken for granted.
     pub assumed: Vec<String>,
-    /// CaseTable that were decided, and how many of these the solver was asked about.
+    /// Cases that were decided.
     pub cases: usize,
     /// Questions to the solver.
     pub questions: usize,
@@ -133,10 +153,8 @@ pub struct Safety {
     /// It was stopped before its end.
     pub stopped: bool,
     /// Conditions on parameters that leave out what is refuted, if they were wanted.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<String>,
     /// Why there are no such conditions.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub not_kept: Option<String>,
 }
 

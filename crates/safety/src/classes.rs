@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use tickbound_elimination::TableLimits;
 use tickbound_expr::{BinaryOp, Expr};
 use tickbound_model::source::{ArgumentKind, Define};
-use tickbound_model::{Bound, Configurations, KernelSource, Problem};
+use tickbound_model::{Configuration, Configurations, KernelSource, Problem};
 use tickbound_opencl::Variant;
 use tickbound_opencl::proof::terms::{Terms, VariableKind};
 
@@ -32,8 +32,9 @@ pub struct Classes<'p> {
 /// Rows, once they are listed.
 type ListedRows = Arc<OnceLock<Result<Rows, String>>>;
 
-/// Configurations by the values of the macros that the text depends on.
-type Rows = HashMap<Vec<i64>, Vec<Bound>>;
+/// The values of all slots for some configurations, by those of the macros that the text depends
+/// on.
+type Rows = HashMap<Vec<i64>, Vec<Vec<i64>>>;
 
 /// The numbers that a variant's names stand for, over the slots of the problem.
 pub type NamedNumbers = IndexMap<String, Expr>;
@@ -127,13 +128,11 @@ impl<'p> Classes<'p> {
         let rows = self.rows(numbers)?;
         let rows = rows.get().ok_or("internal error: configurations were not listed")?;
         let mut cases = IndexMap::new();
-        for (i, bound) in rows.as_ref()?.get(&variant.values).into_iter().flatten().enumerate() {
+        for (i, env) in rows.as_ref()?.get(&variant.values).into_iter().flatten().enumerate() {
             let mut key = Vec::with_capacity(numbers.len());
             for number in numbers {
-                key.push(number.eval(&bound.env).map_err(|error| {
-                    let values = self.problem.name_values(&bound.configuration).to_string();
-                    format!("{error} for {values}")
-                })?);
+                let value = number.eval(env);
+                key.push(value.map_err(|e| format!("{e} for {}", self.problem.describe(env)))?);
             }
             cases.entry(key).or_insert(i);
         }
@@ -167,9 +166,10 @@ impl<'p> Classes<'p> {
         numbers: &[&Expr],
     ) -> Result<IndexMap<Vec<i64>, Vec<Vec<i64>>>, String> {
         let mut all = IndexMap::<Vec<i64>, Vec<Vec<i64>>>::new();
-        for bound in self.listed(parameters)?.remove(&variant.values).unwrap_or_default() {
-            let key: Result<Vec<i64>, _> = numbers.iter().map(|n| n.eval(&bound.env)).collect();
-            let values = parameters.iter().map(|p| bound.configuration.0[*p]).collect();
+        let first = self.problem.first_parameter();
+        for env in self.listed(parameters)?.remove(&variant.values).unwrap_or_default() {
+            let key: Result<Vec<i64>, _> = numbers.iter().map(|n| n.eval(&env)).collect();
+            let values = parameters.iter().map(|p| env[first + p]).collect();
             all.entry(key.map_err(|error| error.to_string())?).or_default().push(values);
         }
         Ok(all)
@@ -189,20 +189,22 @@ impl<'p> Classes<'p> {
     fn listed(&self, parameters: &[usize]) -> Result<Rows, String> {
         let stop = || self.stop.load(Ordering::Relaxed);
         let limits = TableLimits { rows: MAX_ROWS, stop: &stop, ..TableLimits::default() };
-        let all: Vec<Bound> = match self.configurations.representatives(parameters, &limits) {
-            Some(all) => {
-                let bound = all.iter().map(|c| self.configurations.bind(c));
-                bound.collect::<Result<_, _>>().map_err(|error| error.to_string())?
-            }
+        let all: Vec<Configuration> = match self.configurations.representatives(parameters, &limits)
+        {
+            Some(all) => all,
             None if stop() => return Err("it was stopped".to_owned()),
-            None => self.problem.space().map_err(|error| error.to_string())?.bound,
+            None => {
+                let space = self.problem.space().map_err(|error| error.to_string())?;
+                space.bound.into_iter().map(|bound| bound.configuration).collect()
+            }
         };
         let mut rows = Rows::new();
-        for bound in all {
+        for configuration in all {
+            let mut env = self.problem.base_env();
+            self.problem.put(&configuration, &mut env).map_err(|error| error.to_string())?;
             let key: Result<Vec<i64>, _> =
-                self.structural.iter().map(|value| value.eval(&bound.env)).collect();
-            let key = key.map_err(|error| error.to_string())?;
-            rows.entry(key).or_default().push(bound);
+                self.structural.iter().map(|value| value.eval(&env)).collect();
+            rows.entry(key.map_err(|error| error.to_string())?).or_default().push(env);
         }
         Ok(rows)
     }
@@ -216,10 +218,10 @@ impl<'p> Classes<'p> {
     ) -> IndexMap<String, i64> {
         let rows = self.rows(numbers).ok();
         let listed = rows.as_ref().and_then(|rows| rows.get()?.as_ref().ok());
-        let bound = listed.and_then(|rows| rows.get(&variant.values)?.get(row));
-        let Some(bound) = bound else { return IndexMap::new() };
+        let env = listed.and_then(|rows| rows.get(&variant.values)?.get(row));
+        let Some(env) = env else { return IndexMap::new() };
         let names = self.problem.parameters.iter().map(|p| p.name.clone());
-        names.zip(bound.configuration.0.iter().copied()).collect()
+        names.zip(env.iter().skip(self.problem.first_parameter()).copied()).collect()
     }
 }
 

@@ -3,19 +3,23 @@
 //! What a kernel does comes from [`tickbound_opencl::proof`]. Two items are compared, and all their
 //! values are variables, so two stand for all. The steps: [barrier intervals](intervals) tell which
 //! accesses meet, [mod@obligations] state what has to hold, [classes] bring the numbers of all
-//! configurations, [mod@written] tries what a group writes to local memory, [work] decides equal obligations together, [ranges] and [quick] prove most cases without a solver, [smt] asks Z3 about the rest, and
+//! configurations, [group] tries what a group writes to local memory, [work] decides equal obligations together, [ranges] and [quick] prove most cases without a solver, [smt] asks Z3 about the rest, and
 //! [replay] evaluates what Z3 gives before it is shown.
 
 pub mod answer;
+pub mod cases;
 pub mod classes;
+pub mod group;
 pub mod intervals;
 pub mod keep;
+pub mod memo;
 pub mod obligations;
 pub mod prove;
 pub mod quick;
 pub mod ranges;
 pub mod replay;
 pub mod smt;
+pub mod tried;
 pub mod work;
 pub mod written;
 

@@ -9,19 +9,19 @@ use tickbound_opencl::proof::events::ProofKernel;
 use tickbound_opencl::proof::terms::{FunctionKind, Node, TermId, Terms, VariableKind};
 
 use crate::answer::{Judgement, SafetyClaim, Witness, WitnessItem};
+use crate::cases::{CaseMaker, folded, open_conditions, own_names, without_wraps};
 use crate::classes::name_of;
 use crate::intervals::Begun;
+use crate::memo::TermMemo;
 use crate::obligations::SafetyObligation;
 use crate::quick::KnownLimits;
 use crate::ranges::RangeProof;
-use crate::replay::{ValueReplay, iterated};
+use crate::replay::ValueReplay;
 use crate::smt::{SmtQuestion, SmtReply};
-use crate::written::{GroupOutcome, GroupRun, TermMemo, WrittenStep};
+use crate::written::WrittenStep;
 
 /// Most cases that iterations of a loop are split into.
 const MAX_SPLIT: usize = 512;
-/// Most groups that are tried, where it matters which one it is.
-const MAX_GROUPS: i128 = 256;
 /// Most steps to make a counterexample smaller.
 const MAX_SMALLER: usize = 120;
 
@@ -77,9 +77,12 @@ struct Case {
 }
 
 /// How a case came out.
-enum Found {
+pub enum Found {
+    /// It holds.
     Proved,
+    /// It is not known, for a reason.
     Undecided(String),
+    /// It does not hold, as values show.
     Refuted(Box<Witness>),
 }
 
@@ -100,8 +103,8 @@ impl Prover<'_> {
             cases: 0,
             questions: 0,
         };
-        let (mut known, mut limits, mut memo) =
-            (HashSet::new(), Limits::new(), TermMemo::default());
+        let (mut known, mut memo) = (HashSet::new(), TermMemo::default());
+        let mut maker = CaseMaker::new(terms, obligation, kinds);
         let mut ranges = RangeProof::new(terms, obligation, kinds);
         for (place, values) in cases.enumerate() {
             if self.stop.load(Ordering::Relaxed) {
@@ -114,7 +117,7 @@ impl Prover<'_> {
                 outcome.cases += 1;
                 continue;
             }
-            let put_in = put_in(terms, obligation, kinds, values, &mut limits);
+            let put_in = maker.case(terms, values);
             let case = Case {
                 given: put_in.given.clone(),
                 faults: put_in.faults.clone(),
@@ -127,7 +130,8 @@ impl Prover<'_> {
             outcome.cases += 1;
             let found = match put_in.claim {
                 SafetyClaim::Written => self.tried(terms, &mut memo, &put_in),
-                _ => self.split(terms, &put_in, &mut outcome.questions),
+                _ if maker.iterates => self.split(terms, &put_in, &mut outcome.questions),
+                _ => self.decide(terms, &put_in, &mut outcome.questions),
             };
             match found {
                 Found::Proved => {}
@@ -150,61 +154,8 @@ impl Prover<'_> {
         (outcome, 0)
     }
 
-    /// Tries a group, or all groups if it matters which one it is.
-    fn tried(&self, terms: &Terms, memo: &mut TermMemo, case: &SafetyObligation) -> Found {
-        let Some([local, group]) = case.items.first() else {
-            return Found::Undecided("internal error: an item has no ids".to_owned());
-        };
-        let Ok(ids) = <[TermId; 3]>::try_from(local.as_slice()) else {
-            return Found::Undecided("internal error: an item has other than three ids".to_owned());
-        };
-        let sizes = group.iter().map(|id| terms.range(*id).1 + 1);
-        let groups = sizes.fold(1_i128, |all, size| all.saturating_mul(size));
-        let mut outcome = GroupRun::outcome((terms, memo), &case.written, ids, &[], self.stop);
-        if let GroupOutcome::Undecided(_) = &outcome
-            && !group.is_empty()
-            && groups <= MAX_GROUPS
-        {
-            for number in 0..groups {
-                let place = place_of(terms, group, number);
-                let run = (terms, &mut *memo);
-                outcome = GroupRun::outcome(run, &case.written, ids, &place, self.stop);
-                if outcome != GroupOutcome::Written {
-                    break;
-                }
-            }
-        }
-        match outcome {
-            GroupOutcome::Written => Found::Proved,
-            GroupOutcome::Undecided(reason) => Found::Undecided(reason),
-            GroupOutcome::Unwritten { .. } if self.only_proofs => {
-                Found::Undecided("it is not proved".to_owned())
-            }
-            GroupOutcome::Unwritten { item, group: place, bytes } => {
-                let whole = |number: &i128| i64::try_from(*number).unwrap_or(i64::MAX);
-                let place = group.iter().map(|id| {
-                    let value = place.iter().find(|(known, _)| known == id);
-                    value.map_or(0, |(_, value)| whole(value))
-                });
-                let (local, group) = (item.iter().map(whole).collect(), place.collect());
-                Found::Refuted(Box::new(Witness {
-                    configuration: IndexMap::new(),
-                    numbers: IndexMap::new(),
-                    items: vec![WitnessItem { local, group }],
-                    bytes: vec![(whole(&bytes.0), bytes.1)],
-                    length: None,
-                    same_value: false,
-                    contents: Vec::new(),
-                }))
-            }
-        }
-    }
-
     /// Takes iterations apart where a number follows from one to the next.
     fn split(&self, terms: &mut Terms, case: &SafetyObligation, questions: &mut usize) -> Found {
-        if case.given.iter().chain(&case.faults).any(|c| terms.constant(*c) == Some(0)) {
-            return Found::Proved;
-        }
         let all = terms.inside(&case.roots());
         let follows = |terms: &Terms, term: TermId| match terms.node(term) {
             Node::Apply(f, parts) => {
@@ -257,6 +208,9 @@ impl Prover<'_> {
     }
 
     fn decide(&self, terms: &mut Terms, case: &SafetyObligation, questions: &mut usize) -> Found {
+        if case.given.iter().chain(&case.faults).any(|c| terms.constant(*c) == Some(0)) {
+            return Found::Proved;
+        }
         let case = &without_wraps(terms, case.clone());
         let given = open_conditions(terms, case);
         if self.is_quick(terms, case, &given) {
@@ -431,107 +385,4 @@ impl Prover<'_> {
         all.sort();
         all
     }
-}
-
-/// The conditions that are not known to hold.
-fn open_conditions(terms: &Terms, case: &SafetyObligation) -> Vec<TermId> {
-    case.given.iter().copied().filter(|c| terms.constant(*c).is_none()).collect()
-}
-
-/// The case with the numbers inside of wraps that change none of them.
-fn without_wraps(terms: &mut Terms, mut case: SafetyObligation) -> SafetyObligation {
-    loop {
-        let given = open_conditions(terms, &case);
-        let conditions = [given.as_slice(), &case.faults].concat();
-        let idle = KnownLimits::new(terms, &given).idle_wraps(&conditions);
-        if idle.is_empty() {
-            return case;
-        }
-        case = case.replaced(terms, idle);
-    }
-}
-
-/// The ids of a group by its number, the first dimension the fastest.
-fn place_of(terms: &Terms, ids: &[TermId], number: i128) -> Vec<(TermId, i128)> {
-    let mut left = number;
-    let place = ids.iter().map(|id| {
-        let size = terms.range(*id).1 + 1;
-        let own = left % size;
-        left /= size;
-        (*id, own)
-    });
-    place.collect()
-}
-
-/// The values of macros and arguments.
-fn own_names<'v>(
-    kinds: &'v [VariableKind],
-    values: &'v [i64],
-) -> impl Iterator<Item = (String, i64)> + 'v {
-    kinds.iter().zip(values).filter_map(|(kind, value)| match kind {
-        VariableKind::Name(name) if !name.starts_with('#') => Some((name.replace('$', ""), *value)),
-        _ => None,
-    })
-}
-
-/// Ids with as many values as there are items or groups, by the variable and that number.
-type Limits = HashMap<(TermId, i64), TermId>;
-
-/// The obligation with the values of names; ids get the ranges of the sizes.
-fn put_in(
-    terms: &mut Terms,
-    obligation: &SafetyObligation,
-    kinds: &[VariableKind],
-    values: &[i64],
-    limits: &mut Limits,
-) -> SafetyObligation {
-    let value = |kind: &VariableKind| {
-        kinds.iter().position(|known| known == kind).and_then(|i| values.get(i)).copied()
-    };
-    let mut by = HashMap::new();
-    for index in terms.variables_in(&obligation.roots()) {
-        let kind = terms.variables[index as usize].kind.clone();
-        let variable = terms.term(Node::Variable(index));
-        let new = match &kind {
-            VariableKind::LocalId(d) => {
-                value(&VariableKind::LocalSize(*d)).map(|size| (kind.clone(), size))
-            }
-            VariableKind::GroupId(d) => {
-                value(&VariableKind::Groups(*d)).map(|size| (kind.clone(), size))
-            }
-            _ => None,
-        };
-        if let Some((kind, size)) = new {
-            let limited = limits.entry((variable, size)).or_insert_with(|| match size {
-                1 => terms.int(0),
-                size => terms.variable(kind, (0, i128::from(size) - 1)),
-            });
-            by.insert(variable, *limited);
-        } else if let Some(value) = value(&kind) {
-            let value = terms.int(value.into());
-            by.insert(variable, value);
-        }
-    }
-    obligation.replaced(terms, by)
-}
-
-/// The same where numbers that follow from iteration to iteration are computed.
-fn folded(
-    terms: &mut Terms,
-    old: &SafetyObligation,
-    by: HashMap<TermId, TermId>,
-) -> SafetyObligation {
-    let new = old.replaced(terms, by);
-    let mut computed = HashMap::new();
-    for term in terms.inside(&new.roots()) {
-        let Node::Apply(_, parts) = terms.node(term).clone() else { continue };
-        let count = parts.first().and_then(|count| terms.constant(*count));
-        if let Some((_, values)) = iterated(terms, term)
-            && let Some(value) = count.and_then(|k| values.get(usize::try_from(k).ok()?))
-        {
-            let value = terms.int(*value);
-            computed.insert(term, value);
-        }
-    }
-    new.replaced(terms, computed)
 }

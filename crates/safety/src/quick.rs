@@ -29,13 +29,16 @@ pub struct KnownLimits<'t> {
     limits: Vec<Sum>,
     /// Variables that are one number, or the same for both items.
     fixed: BTreeSet<TermId>,
+    /// Extents of sums, by how many limits there were.
+    extents: HashMap<(usize, Vec<(TermId, i128)>), i128>,
     work: usize,
 }
 
 impl<'t> KnownLimits<'t> {
     /// What conditions tell.
     pub fn new(terms: &'t mut Terms, given: &[TermId]) -> KnownLimits<'t> {
-        let mut known = KnownLimits { terms, limits: Vec::new(), fixed: BTreeSet::new(), work: 0 };
+        let (limits, fixed, extents) = (Vec::new(), BTreeSet::new(), HashMap::new());
+        let mut known = KnownLimits { terms, limits, fixed, extents, work: 0 };
         for condition in given {
             known.learn(*condition);
         }
@@ -304,6 +307,7 @@ impl<'t> KnownLimits<'t> {
             }
         }
         self.limits = kept;
+        self.extents.clear();
     }
 
     /// Variables that one number fixes for both items.
@@ -394,8 +398,18 @@ impl<'t> KnownLimits<'t> {
         Some(named)
     }
 
-    /// The greatest difference of a sum.
+    /// The greatest difference of a sum, computed once while no more is known.
     fn extent(&mut self, parts: &[(TermId, i128)]) -> i128 {
+        let key = (self.limits.len(), parts.to_vec());
+        if let Some(extent) = self.extents.get(&key) {
+            return *extent;
+        }
+        let extent = self.new_extent(parts);
+        self.extents.insert(key, extent);
+        extent
+    }
+
+    fn new_extent(&mut self, parts: &[(TermId, i128)]) -> i128 {
         let sum: Sum = parts.iter().map(|(variable, factor)| (vec![*variable], *factor)).collect();
         self.work = 0;
         let high = self.upper(&sum, -MOST, 2);

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
 /// A term: its place among the nodes of its [`Terms`].
@@ -138,7 +139,7 @@ pub enum FunctionKind {
 pub struct Terms {
     nodes: Vec<Node>,
     #[serde(skip)]
-    known: HashMap<Node, TermId>,
+    known: HashMap<Node, TermId, FxBuildHasher>,
     #[serde(skip)]
     ranges: Vec<TermRange>,
     /// The variables.

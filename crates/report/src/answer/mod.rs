@@ -1,7 +1,7 @@
 //! What the engines answer: the types behind `--json`, and the lines for people that they share.
 //!
 //! `tune`, `spin` and `cp-sat` print an [`Answer`], `compare` a [`comparison::Comparison`], `check`
-//! a [`Checked`], `simulate` a [`Simulated`] and `explain` an [`Explained`]; the objects of `why`,
+//! a [`Checked`], `simulate` a [`Simulated`], `explain` an [`Explained`] and `verify` a [`Verified`]; the objects of `why`,
 //! `measure` and `score` are with what makes them. Whoever reads their output reads the same types.
 //! `docs/reference/answer.schema.json` is generated from them.
 //!
@@ -27,6 +27,7 @@ mod simulated;
 pub mod spin;
 mod ties;
 pub mod tune;
+mod verified;
 pub mod why;
 mod words;
 
@@ -41,4 +42,5 @@ pub use measurement::{BaselineComparison, End, Entry, MeasuredFloor, Measurement
 #[cfg(feature = "measured")]
 pub use scored::{Other, Scored};
 pub use simulated::{Phase, Simulated};
+pub use verified::Verified;
 pub use words::{AnswerLine, PROVED, named, shown, titled};

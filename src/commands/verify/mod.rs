@@ -1,12 +1,15 @@
 //! `tickbound verify`.
 
-use std::fmt::Write;
+mod text;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tickbound_elimination::TableLimits;
 use tickbound_opencl::for_proofs;
-use tickbound_safety::answer::{Judged, Judgement, Safety, SafetyClaim, Witness};
+use tickbound_report::answer::{About, Verified};
+use tickbound_report::sarif::sarif;
+use tickbound_safety::answer::Safety;
 use tickbound_safety::{Manner, verify};
 
 use super::exit::{CliError, Exit};
@@ -35,6 +38,9 @@ pub struct VerifyArgs {
     /// folder of the problem
     #[arg(long, value_name = "FILE")]
     keep_safe: Option<PathBuf>,
+    /// Write what is refuted or not decided as SARIF, for editors and code review
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
     /// Show what is proved, too
     #[arg(long)]
     all: bool,
@@ -53,9 +59,9 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
             return Err(CliError::Input(what.to_owned()));
         }
         beside(file, &args.question.chosen)?;
-        let outputs = Outputs::default().file("--keep-safe", Some(file));
-        outputs.check(&args.question.chosen.files())?;
     }
+    let outputs = Outputs::default().file("--keep-safe", args.keep_safe.as_ref());
+    outputs.file("--sarif", args.sarif.as_ref()).check(&args.question.chosen.files())?;
     if problem.source.is_none() {
         let what = "the problem names no kernel in OpenCL C; add \"kernel\": { \"opencl\": ... }";
         return Err(CliError::Input(what.to_owned()));
@@ -80,13 +86,17 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     if let Some(file) = &args.keep_safe {
         write_kept(file, &args.question.chosen, &safety)?;
     }
+    if let Some(file) = &args.sarif {
+        save(file, &format!("{:#}\n", sarif(&text::findings(&safety, &folder))))?;
+    }
+    let proved = safety.is_proved();
     if args.json {
-        say_json(&safety)?;
+        say_json(&Verified { about: About::of(&problem), safety })?;
     } else {
         let count = configurations.count().map_or_else(|| "uncounted".into(), |n| n.to_string());
-        say_answer(&text(&safety, &count, args.all))?;
+        say_answer(&text::text(&safety, &count, args.all))?;
     }
-    Ok(Exit::found(safety.is_proved()))
+    Ok(Exit::found(proved))
 }
 
 /// Paths of a problem file count from its folder, so another one has to be there, too.
@@ -122,91 +132,4 @@ fn write_kept(file: &Path, chosen: &Chosen, safety: &Safety) -> Result<(), CliEr
     save(file, &tickbound_propose::print(&problem))?;
     eprintln!("{}: {} conditions added", file.display(), safety.kept.len());
     Ok(())
-}
-
-/// The answer as text: what is wrong first, then what is not known.
-fn text(safety: &Safety, configurations: &str, all: bool) -> String {
-    let counts = [Judgement::Proved, Judgement::Refuted, Judgement::Undecided]
-        .map(|judgement| format!("{} {}", safety.count(judgement), judgement.name()));
-    let what = match safety.is_proved() {
-        true => "safe",
-        false if safety.count(Judgement::Refuted) > 0 => "not safe",
-        false => "not decided",
-    };
-    let mut text = format!("{what}: {configurations} configurations; {}\n", counts.join(", "));
-    if safety.stopped {
-        text += "stopped before the end\n";
-    }
-    for judgement in [Judgement::Refuted, Judgement::Undecided, Judgement::Proved] {
-        let shown = judgement != Judgement::Proved || all;
-        for judged in safety.judged.iter().filter(|j| shown && j.judgement == judgement) {
-            text.push('\n');
-            add_judged(&mut text, judged);
-        }
-    }
-    for condition in &safety.kept {
-        let _ = writeln!(text, "\nleft out unless {condition}");
-    }
-    for unread in &safety.unread {
-        let _ = writeln!(text, "\nnot read: {unread}");
-    }
-    let _ = writeln!(
-        text,
-        "\n{} cases, {} questions to the solver\nassumed:",
-        safety.cases, safety.questions
-    );
-    for assumed in &safety.assumed {
-        let _ = writeln!(text, "  {assumed}");
-    }
-    text
-}
-
-fn add_judged(text: &mut String, judged: &Judged) {
-    let places = judged.at.iter().map(|at| format!("{}:{}", at.file, at.line));
-    let places: Vec<String> = places.collect();
-    let array = judged.array.as_ref().map(|array| format!(" on {array}")).unwrap_or_default();
-    let (name, fault) = (judged.judgement.name(), judged.claim.fault());
-    let fault = if judged.judgement == Judgement::Proved {
-        format!("no {fault}")
-    } else {
-        fault.to_owned()
-    };
-    let _ = writeln!(text, "{name}: {}: {fault}{array}", places.join(" and "));
-    if let Some(reason) = &judged.reason {
-        let _ = writeln!(text, "  {reason}");
-    }
-    if let Some(witness) = &judged.witness {
-        add_witness(text, judged.claim, witness);
-    }
-}
-
-fn add_witness(text: &mut String, claim: SafetyClaim, witness: &Witness) {
-    let listed = |all: &mut dyn Iterator<Item = (&String, &i64)>| {
-        let all: Vec<String> = all.map(|(name, value)| format!("{name}={value}")).collect();
-        all.join(", ")
-    };
-    if !witness.configuration.is_empty() {
-        let values = listed(&mut witness.configuration.iter());
-        let _ = writeln!(text, "  configuration: {values}");
-    }
-    let others = |(name, _): &(&String, &i64)| !witness.configuration.contains_key(*name);
-    let numbers = listed(&mut witness.numbers.iter().filter(others));
-    if !numbers.is_empty() {
-        let _ = writeln!(text, "  with: {numbers}");
-    }
-    for (i, item) in witness.items.iter().enumerate() {
-        let bytes = witness.bytes.get(i).map_or_else(String::new, |(from, count)| {
-            format!(": bytes {from} to {}", from + i64::from(*count) - 1)
-        });
-        let _ = writeln!(text, "  item {:?} of group {:?}{bytes}", item.local, item.group);
-    }
-    if let (Some(length), SafetyClaim::Bounds) = (witness.length, claim) {
-        let _ = writeln!(text, "  the array has {length} bytes");
-    }
-    for (array, byte, value) in &witness.contents {
-        let _ = writeln!(text, "  where byte {byte} of {array} begins {value}");
-    }
-    if witness.same_value {
-        text.push_str("  both store the same number\n");
-    }
 }

@@ -1,0 +1,71 @@
+//! Findings in a source as SARIF, which editors and code review show (OASIS, Static Analysis
+//! Results Interchange Format 2.1.0, sections 3.13 to 3.33).
+
+use serde_json::{Value, json};
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SarifLevel {
+    /// It is a fault.
+    Error,
+    /// It may be one.
+    Warning,
+}
+
+/// Something about places in a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The kind of finding, such as `bounds`, and what it is called.
+    pub rule: (String, String),
+    /// How much it matters.
+    pub level: SarifLevel,
+    /// What it says.
+    pub message: String,
+    /// Files, as paths that the reader can resolve, and lines from 1; the first one is where it is
+    /// shown.
+    pub places: Vec<(String, u32)>,
+}
+
+/// A log with one run of this program.
+pub fn sarif(findings: &[Finding]) -> Value {
+    let mut rules: Vec<&(String, String)> = findings.iter().map(|one| &one.rule).collect();
+    rules.sort();
+    rules.dedup();
+    let rule =
+        |(id, name): &&(String, String)| json!({ "id": id, "shortDescription": { "text": name } });
+    let rules: Vec<Value> = rules.iter().map(rule).collect();
+    let results: Vec<Value> = findings.iter().map(result).collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "tickbound",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            } },
+            "results": results,
+        }],
+    })
+}
+
+fn result(finding: &Finding) -> Value {
+    let location = |(file, line): &(String, u32)| {
+        json!({ "physicalLocation": {
+            "artifactLocation": { "uri": file },
+            "region": { "startLine": line },
+        } })
+    };
+    let mut places = finding.places.iter().map(location);
+    let level = match finding.level {
+        SarifLevel::Error => "error",
+        SarifLevel::Warning => "warning",
+    };
+    json!({
+        "ruleId": finding.rule.0,
+        "level": level,
+        "message": { "text": finding.message },
+        "locations": places.next().into_iter().collect::<Vec<Value>>(),
+        "relatedLocations": places.collect::<Vec<Value>>(),
+    })
+}

@@ -1,0 +1,115 @@
+//! The answer of `verify` for people, and as SARIF.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use tickbound_report::sarif::{Finding, SarifLevel};
+use tickbound_safety::answer::{CodePlace, Judged, Judgement, Safety, SafetyClaim, Witness};
+
+/// The answer as text: what is wrong first, then what is not known.
+pub fn text(safety: &Safety, configurations: &str, all: bool) -> String {
+    let counts = [Judgement::Proved, Judgement::Refuted, Judgement::Undecided]
+        .map(|judgement| format!("{} {}", safety.count(judgement), judgement.name()));
+    let what = match safety.is_proved() {
+        true => "safe",
+        false if safety.count(Judgement::Refuted) > 0 => "not safe",
+        false => "not decided",
+    };
+    let mut text = format!("{what}: {configurations} configurations; {}\n", counts.join(", "));
+    if safety.stopped {
+        text += "stopped before the end\n";
+    }
+    for judgement in [Judgement::Refuted, Judgement::Undecided, Judgement::Proved] {
+        let shown = judgement != Judgement::Proved || all;
+        for judged in safety.judged.iter().filter(|j| shown && j.judgement == judgement) {
+            text.push('\n');
+            add_judged(&mut text, judged);
+        }
+    }
+    for condition in &safety.kept {
+        let _ = writeln!(text, "\nleft out unless {condition}");
+    }
+    for unread in &safety.unread {
+        let _ = writeln!(text, "\nnot read: {unread}");
+    }
+    let _ = writeln!(
+        text,
+        "\n{} cases, {} questions to the solver\nassumed:",
+        safety.cases, safety.questions
+    );
+    for assumed in &safety.assumed {
+        let _ = writeln!(text, "  {assumed}");
+    }
+    text
+}
+
+fn add_judged(text: &mut String, judged: &Judged) {
+    let places = judged.at.iter().map(|at| format!("{}:{}", at.file, at.line));
+    let places: Vec<String> = places.collect();
+    let array = judged.array.as_ref().map(|array| format!(" on {array}")).unwrap_or_default();
+    let (name, fault) = (judged.judgement.name(), judged.claim.fault());
+    let fault = if judged.judgement == Judgement::Proved {
+        format!("no {fault}")
+    } else {
+        fault.to_owned()
+    };
+    let _ = writeln!(text, "{name}: {}: {fault}{array}", places.join(" and "));
+    if let Some(reason) = &judged.reason {
+        let _ = writeln!(text, "  {reason}");
+    }
+    if let Some(witness) = &judged.witness {
+        add_witness(text, judged.claim, witness);
+    }
+}
+
+fn add_witness(text: &mut String, claim: SafetyClaim, witness: &Witness) {
+    let listed = |all: &mut dyn Iterator<Item = (&String, &i64)>| {
+        let all: Vec<String> = all.map(|(name, value)| format!("{name}={value}")).collect();
+        all.join(", ")
+    };
+    if !witness.configuration.is_empty() {
+        let values = listed(&mut witness.configuration.iter());
+        let _ = writeln!(text, "  configuration: {values}");
+    }
+    let others = |(name, _): &(&String, &i64)| !witness.configuration.contains_key(*name);
+    let numbers = listed(&mut witness.numbers.iter().filter(others));
+    if !numbers.is_empty() {
+        let _ = writeln!(text, "  with: {numbers}");
+    }
+    for (i, item) in witness.items.iter().enumerate() {
+        let bytes = witness.bytes.get(i).map_or_else(String::new, |(from, count)| {
+            format!(": bytes {from} to {}", from + i64::from(*count) - 1)
+        });
+        let _ = writeln!(text, "  item {:?} of group {:?}{bytes}", item.local, item.group);
+    }
+    if let (Some(length), SafetyClaim::Bounds) = (witness.length, claim) {
+        let _ = writeln!(text, "  the array has {length} bytes");
+    }
+    for (array, byte, value) in &witness.contents {
+        let _ = writeln!(text, "  where byte {byte} of {array} begins {value}");
+    }
+    if witness.same_value {
+        text.push_str("  both store the same number\n");
+    }
+}
+
+/// What is refuted or not decided, and what was not read. Files count from `folder`.
+pub fn findings(safety: &Safety, folder: &Path) -> Vec<Finding> {
+    let place = |at: &CodePlace| (folder.join(&at.file).to_string_lossy().into_owned(), at.line);
+    let open = safety.judged.iter().filter(|judged| judged.judgement != Judgement::Proved);
+    let judged = open.map(|judged| {
+        let mut message = String::new();
+        add_judged(&mut message, judged);
+        let level = match judged.judgement {
+            Judgement::Refuted => SarifLevel::Error,
+            _ => SarifLevel::Warning,
+        };
+        Finding {
+            rule: (judged.claim.name().to_owned(), judged.claim.fault().to_owned()),
+            level,
+            message: message.trim_end().to_owned(),
+            places: judged.at.iter().map(place).collect(),
+        }
+    });
+    judged.collect()
+}
