@@ -1,5 +1,6 @@
-//! Findings in a source as SARIF, which editors and code review show (OASIS, Static Analysis
-//! Results Interchange Format 2.1.0, sections 3.13 to 3.33).
+//! Findings in a source as SARIF, which editors and code review show.
+//!
+//! OASIS, Static Analysis Results Interchange Format 2.1.0, sections 3.13 to 3.33.
 
 use serde_json::{Value, json};
 
@@ -14,12 +15,12 @@ pub enum SarifLevel {
 
 /// Something about places in a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct SarifFinding {
     /// The kind of finding, such as `bounds`, and what it is called.
     pub rule: (String, String),
     /// How much it matters.
     pub level: SarifLevel,
-    /// What it says.
+    /// The text.
     pub message: String,
     /// Files, as paths that the reader can resolve, and lines from 1; the first one is where it is
     /// shown.
@@ -27,7 +28,7 @@ pub struct Finding {
 }
 
 /// A log with one run of this program.
-pub fn sarif(findings: &[Finding]) -> Value {
+pub fn sarif(findings: &[SarifFinding]) -> Value {
     let mut rules: Vec<&(String, String)> = findings.iter().map(|one| &one.rule).collect();
     rules.sort();
     rules.dedup();
@@ -49,7 +50,7 @@ pub fn sarif(findings: &[Finding]) -> Value {
     })
 }
 
-fn result(finding: &Finding) -> Value {
+fn result(finding: &SarifFinding) -> Value {
     let location = |(file, line): &(String, u32)| {
         json!({ "physicalLocation": {
             "artifactLocation": { "uri": file },

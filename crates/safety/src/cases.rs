@@ -1,4 +1,4 @@
-//! The cases of an obligation: its numbers put in, and what that simplifies.
+//! The cases of an obligation: its names replaced by numbers, and what that simplifies.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::replay::iterated;
 /// Ids with as many values as there are items or groups, by the variable and that number.
 type Limits = HashMap<(TermId, i64), TermId>;
 
-/// An obligation whose numbers are put in, case by case.
+/// An obligation whose names are replaced by numbers, case by case.
 pub struct CaseMaker<'o> {
     obligation: &'o SafetyObligation,
     /// Variables that get a number, with its place; for ids it is how many there are.

@@ -3,8 +3,8 @@
 //! One group is tried with the numbers of a case: all items do an access before any does the next
 //! one, and the bytes that they store are noted. Where accesses do not race and all items reach
 //! the barriers, every other order reads the same. A load is proved if its bytes are written
-//! whatever data decide: a store under a condition that is not known is left out, and a load under
-//! one is looked at. A loop whose counter no access depends on has one iteration tried, as none
+//! for all data: a store under a condition that is not known is left out, and a load under
+//! one is judged. A loop whose counter no access depends on has one iteration tried, as none
 //! reads less written memory than the first.
 
 use std::collections::HashMap;
@@ -74,7 +74,7 @@ pub struct GroupRun<'t> {
     /// Items that differ in some ids, by these.
     different: [Option<Items>; 8],
     spans: HashMap<WrittenStep, Option<Rc<Spans>>>,
-    /// The item whose values are asked for.
+    /// The item whose values are computed.
     item: usize,
     written: Vec<bool>,
     /// Whether a store was passed of which it is not known whether it is done, or where.
@@ -216,8 +216,7 @@ impl<'t> GroupRun<'t> {
         known
     }
 
-    /// Does some steps with the items that are there; `certain` if they are there whatever data
-    /// decide.
+    /// Does some steps with the items that are there; `certain` if they are there for all data.
     fn steps(
         &mut self,
         steps: &[WrittenStep],

@@ -1,7 +1,7 @@
 //! Conditions on parameters that leave out the configurations that were refuted.
 //!
 //! All cases of a refuted obligation are decided, not only those up to the first fault. A condition
-//! of a few simple forms that holds for exactly the other ones says more than a list, as it may be
+//! of a few simple forms that holds for exactly the other ones is more than a list, as it may be
 //! the rule that was forgotten: `MWG % (MDIMA * VWM) == 0`. Where none does, each combination of
 //! values is left out by itself.
 
@@ -13,11 +13,11 @@ use itertools::Itertools;
 use rayon::prelude::*;
 use tickbound_expr::Expr;
 
-use crate::Manner;
 use crate::answer::Judgement;
 use crate::classes::{Classes, name_of};
+use crate::manner::Manner;
 use crate::prove::{ProofOutcome, Prover};
-use crate::work::{Work, kinds};
+use crate::work::{ReadObligation, kinds};
 
 /// Most combinations of values that are left out one by one.
 const MAX_LISTED: usize = 1000;
@@ -36,7 +36,7 @@ struct Row {
 /// # Errors
 /// Too many combinations, what has no value, or it was stopped.
 pub fn conditions(
-    found: &[(&Work<'_>, &ProofOutcome)],
+    found: &[(&ReadObligation<'_>, &ProofOutcome)],
     classes: &Classes<'_>,
     manner: &Manner<'_>,
 ) -> Result<Vec<String>, String> {
@@ -64,7 +64,7 @@ pub fn conditions(
     }
 }
 
-fn numbers<'w>(work: &Work<'w>) -> Vec<&'w Expr> {
+fn numbers<'w>(work: &ReadObligation<'w>) -> Vec<&'w Expr> {
     let kinds = kinds(work, &work.obligation);
     kinds.iter().filter_map(|kind| work.numbers.get(&name_of(kind)?)).collect()
 }
@@ -74,7 +74,7 @@ type OpenRow = (Option<(usize, Vec<i64>)>, Vec<i64>);
 
 /// Decides the cases of all rows.
 fn decided(
-    found: &[(&Work<'_>, &ProofOutcome)],
+    found: &[(&ReadObligation<'_>, &ProofOutcome)],
     rows: Vec<OpenRow>,
     manner: &Manner<'_>,
 ) -> Result<Vec<Row>, String> {

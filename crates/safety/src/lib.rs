@@ -3,8 +3,10 @@
 //! What a kernel does comes from [`tickbound_opencl::proof`]. Two items are compared, and all their
 //! values are variables, so two stand for all. The steps: [barrier intervals](intervals) tell which
 //! accesses meet, [mod@obligations] state what has to hold, [classes] bring the numbers of all
-//! configurations, [group] tries what a group writes to local memory, [work] decides equal obligations together, [ranges] and [quick] prove most cases without a solver, [smt] asks Z3 about the rest, and
-//! [replay] evaluates what Z3 gives before it is shown.
+//! configurations, [work] decides equal obligations together, [ranges] and [quick] prove most cases
+//! without a solver, [group] tries what a group writes to local memory, [smt] asks Z3 about the
+//! rest, and [replay] evaluates what Z3 gives before it is shown. [keep] finds conditions that
+//! leave out what is refuted.
 
 pub mod answer;
 pub mod cases;
@@ -12,20 +14,21 @@ pub mod classes;
 pub mod group;
 pub mod intervals;
 pub mod keep;
+pub mod manner;
 pub mod memo;
 pub mod obligations;
 pub mod prove;
 pub mod quick;
 pub mod ranges;
 pub mod replay;
+pub mod shapes;
 pub mod smt;
 pub mod tried;
 pub mod work;
 pub mod written;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::Ordering;
 
 use indexmap::IndexMap;
 use rayon::prelude::*;
@@ -37,9 +40,10 @@ use tickbound_opencl::{Extracted, Variant};
 
 use answer::{CodePlace, Judged, Judgement, Safety, SafetyClaim};
 use classes::{Classes, NamedNumbers, length_name, name_of, named_kinds};
+pub use manner::Manner;
 use obligations::{SafetyObligation, obligations};
 use prove::ProofOutcome;
-use work::{Work, outcomes};
+use work::{ReadObligation, outcomes};
 
 /// What is taken for granted in every answer.
 const ASSUMED: [&str; 4] = [
@@ -48,18 +52,6 @@ const ASSUMED: [&str; 4] = [
     "launches have no offset, and only configurations that the platform can launch are meant",
     "what data decide may be either way, so a fault may need data that never occur",
 ];
-
-/// How to verify.
-pub struct Manner<'a> {
-    /// How long a question to the solver may take.
-    pub question: Duration,
-    /// Ends it when it becomes true.
-    pub stop: &'a AtomicBool,
-    /// Called now and then with how many obligations are done, of how many.
-    pub progress: &'a (dyn Fn(usize, usize) + Sync),
-    /// Whether conditions are wanted that leave out what is refuted.
-    pub keep_safe: bool,
-}
 
 /// Verifies a kernel that was read for proofs, for all configurations of its problem.
 ///
@@ -88,7 +80,7 @@ pub fn verify(
         for obligation in &read.obligations {
             let Read { variant, kernel, terms, numbers, .. } = read;
             let obligation = obligation.clone();
-            work.push(Work { variant, kernel, terms, numbers, obligation });
+            work.push(ReadObligation { variant, kernel, terms, numbers, obligation });
         }
     }
     let found = outcomes(&work, &classes, manner);
@@ -116,7 +108,7 @@ pub fn verify(
 
 /// Conditions that leave out what is refuted.
 fn kept(
-    work: &[Work<'_>],
+    work: &[ReadObligation<'_>],
     found: &[ProofOutcome],
     classes: &Classes<'_>,
     manner: &Manner<'_>,
@@ -231,7 +223,7 @@ impl Found {
         }
     }
 
-    fn add(&mut self, work: &Work<'_>, outcome: ProofOutcome) {
+    fn add(&mut self, work: &ReadObligation<'_>, outcome: ProofOutcome) {
         self.cases += outcome.cases;
         self.questions += outcome.questions;
         let SafetyObligation { claim, at, array, .. } = &work.obligation;

@@ -90,7 +90,7 @@ impl SafetyObligation {
             terms.variables_in(&[term]).into_iter().filter(|v| !decided(v)).collect()
         };
         let place = usize::from(self.claim == SafetyClaim::RaceOfGroups);
-        // Items that differ matter, whatever they do.
+        // Items that differ matter.
         let ids = self.items.iter().filter(|_| self.differ).flat_map(|item| &item[place]);
         let mut reached: BTreeSet<u32> =
             self.faults.iter().chain(ids).flat_map(|c| own(*c)).collect();

@@ -40,6 +40,14 @@ pub struct ProofOutcome {
     pub questions: usize,
 }
 
+impl Default for ProofOutcome {
+    /// Proved, as long as no case is found that is not.
+    fn default() -> ProofOutcome {
+        let judgement = Judgement::Proved;
+        ProofOutcome { judgement, reason: None, witness: None, cases: 0, questions: 0 }
+    }
+}
+
 impl ProofOutcome {
     /// Not decided, for a reason.
     pub fn undecided(reason: String) -> ProofOutcome {
@@ -76,6 +84,14 @@ struct Case {
     written: Vec<WrittenStep>,
 }
 
+impl Case {
+    fn new(case: &SafetyObligation) -> Case {
+        let (given, faults) = (case.given.clone(), case.faults.clone());
+        let loops = case.loops.iter().flat_map(|l| [l.counter, l.goes_on]).collect();
+        Case { given, faults, loops, written: case.written.clone() }
+    }
+}
+
 /// How a case came out.
 pub enum Found {
     /// It holds.
@@ -96,42 +112,28 @@ impl Prover<'_> {
         kinds: &[VariableKind],
         cases: impl Iterator<Item = &'c Vec<i64>>,
     ) -> (ProofOutcome, usize) {
-        let mut outcome = ProofOutcome {
-            judgement: Judgement::Proved,
-            reason: None,
-            witness: None,
-            cases: 0,
-            questions: 0,
-        };
+        let mut outcome = ProofOutcome::default();
         let (mut known, mut memo) = (HashSet::new(), TermMemo::default());
         let mut maker = CaseMaker::new(terms, obligation, kinds);
         let mut ranges = RangeProof::new(terms, obligation, kinds);
         for (place, values) in cases.enumerate() {
             if self.stop.load(Ordering::Relaxed) {
-                return (
-                    ProofOutcome { questions: outcome.questions, ..ProofOutcome::stopped() },
-                    0,
-                );
+                let stopped = ProofOutcome::stopped();
+                return (ProofOutcome { questions: outcome.questions, ..stopped }, 0);
             }
             if ranges.as_mut().is_some_and(|ranges| ranges.holds(values)) {
                 outcome.cases += 1;
                 continue;
             }
-            let put_in = maker.case(terms, values);
-            let case = Case {
-                given: put_in.given.clone(),
-                faults: put_in.faults.clone(),
-                loops: put_in.loops.iter().flat_map(|l| [l.counter, l.goes_on]).collect(),
-                written: put_in.written.clone(),
-            };
-            if !known.insert(case) {
+            let case = maker.case(terms, values);
+            if !known.insert(Case::new(&case)) {
                 continue;
             }
             outcome.cases += 1;
-            let found = match put_in.claim {
-                SafetyClaim::Written => self.tried(terms, &mut memo, &put_in),
-                _ if maker.iterates => self.split(terms, &put_in, &mut outcome.questions),
-                _ => self.decide(terms, &put_in, &mut outcome.questions),
+            let found = match case.claim {
+                SafetyClaim::Written => self.tried(terms, &mut memo, &case),
+                _ if maker.iterates => self.split(terms, &case, &mut outcome.questions),
+                _ => self.decide(terms, &case, &mut outcome.questions),
             };
             match found {
                 Found::Proved => {}

@@ -81,7 +81,7 @@ impl RangeProof {
         })
     }
 
-    /// Whether a case holds, by the values of its numbers. `false` says nothing.
+    /// Whether a case holds, by the values of its numbers. `false` means nothing.
     pub fn holds(&mut self, values: &[i64]) -> bool {
         for i in 0..self.nodes.len() {
             self.found[i] = match self.sources[i] {
@@ -112,13 +112,12 @@ impl RangeProof {
         false
     }
 
-    fn of(&self, i: usize, part: usize) -> Spread {
+    fn range(&self, i: usize, part: usize) -> Spread {
         self.found[self.parts[i][part]]
     }
 
     /// The range of a term from those of its parts.
     fn spread(&self, i: usize) -> Spread {
-        let truth = |known: Option<bool>| Some(known.map_or((0, 1), |k| (k.into(), k.into())));
         match &self.nodes[i] {
             Node::Int(value) => Some((*value, *value)),
             Node::Sum(_) => self.sums[i].iter().try_fold((0, 0), |all, product| {
@@ -126,51 +125,33 @@ impl RangeProof {
                 Some((i128::checked_add(all.0, low)?, i128::checked_add(all.1, high)?))
             }),
             Node::Quotient(..) => {
-                let (a, b) = (self.of(i, 0)?, self.of(i, 1)?);
+                let (a, b) = (self.range(i, 0)?, self.range(i, 1)?);
                 (a.0 >= 0 && b.0 >= 1).then(|| (a.0 / b.1, a.1 / b.0))
             }
             Node::Remainder(..) => {
-                let (a, b) = (self.of(i, 0)?, self.of(i, 1)?);
+                let (a, b) = (self.range(i, 0)?, self.range(i, 1)?);
                 let whole = a.0 >= 0 && b.0 >= 1;
                 whole.then(|| if a.1 < b.0 { a } else { (0, a.1.min(b.1 - 1)) })
             }
             Node::Least(..) => {
-                let (a, b) = (self.of(i, 0)?, self.of(i, 1)?);
+                let (a, b) = (self.range(i, 0)?, self.range(i, 1)?);
                 Some((a.0.min(b.0), a.1.min(b.1)))
             }
-            Node::Negative(_) => truth(self.of(i, 0).and_then(|(low, high)| match () {
-                () if high < 0 => Some(true),
-                () if low >= 0 => Some(false),
-                () => None,
-            })),
-            Node::Zero(_) => truth(self.of(i, 0).and_then(|range| match range {
-                (0, 0) => Some(true),
-                (low, high) if low > 0 || high < 0 => Some(false),
-                _ => None,
-            })),
-            Node::Not(_) => truth(self.truth(i, 0).map(|known| !known)),
-            Node::And(..) => truth(match (self.truth(i, 0), self.truth(i, 1)) {
-                (Some(false), _) | (_, Some(false)) => Some(false),
-                (Some(true), other) | (other, Some(true)) => other,
-                _ => None,
-            }),
-            Node::Or(..) => truth(match (self.truth(i, 0), self.truth(i, 1)) {
-                (Some(true), _) | (_, Some(true)) => Some(true),
-                (Some(false), other) | (other, Some(false)) => other,
-                _ => None,
-            }),
-            Node::Choice(..) => match (self.truth(i, 0), self.of(i, 1), self.of(i, 2)) {
+            Node::Negative(_) | Node::Zero(_) | Node::Not(_) | Node::And(..) | Node::Or(..) => {
+                Some(self.condition(i).map_or((0, 1), |known| (known.into(), known.into())))
+            }
+            Node::Choice(..) => match (self.truth(i, 0), self.range(i, 1), self.range(i, 2)) {
                 (Some(true), a, _) => a,
                 (Some(false), _, b) => b,
                 (None, a, b) => a.zip(b).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))),
             },
             Node::Wrap(bits, signed, _) => {
                 let (low, high) = type_range(*bits, *signed);
-                let inside = self.of(i, 0).filter(|range| low <= range.0 && range.1 <= high);
+                let inside = self.range(i, 0).filter(|range| low <= range.0 && range.1 <= high);
                 Some(inside.unwrap_or((low, high)))
             }
             Node::Bits(op, ..) => {
-                let (a, b) = (self.of(i, 0)?, self.of(i, 1)?);
+                let (a, b) = (self.range(i, 0)?, self.range(i, 1)?);
                 let whole = a.0 >= 0 && b.0 >= 0;
                 let high = if *op == BitOp::And { a.1.min(b.1) } else { a.1 };
                 (whole && matches!(op, BitOp::And | BitOp::Right)).then_some((0, high))
@@ -179,9 +160,37 @@ impl RangeProof {
         }
     }
 
+    /// Whether a condition holds.
+    fn condition(&self, i: usize) -> Option<bool> {
+        match &self.nodes[i] {
+            Node::Negative(_) => match self.range(i, 0)? {
+                (_, high) if high < 0 => Some(true),
+                (low, _) if low >= 0 => Some(false),
+                _ => None,
+            },
+            Node::Zero(_) => match self.range(i, 0)? {
+                (0, 0) => Some(true),
+                (low, high) if low > 0 || high < 0 => Some(false),
+                _ => None,
+            },
+            Node::Not(_) => self.truth(i, 0).map(|known| !known),
+            Node::And(..) => match (self.truth(i, 0), self.truth(i, 1)) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), other) | (other, Some(true)) => other,
+                _ => None,
+            },
+            Node::Or(..) => match (self.truth(i, 0), self.truth(i, 1)) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), other) | (other, Some(false)) => other,
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Whether a part, a truth value, is known.
     fn truth(&self, i: usize, part: usize) -> Option<bool> {
-        match self.of(i, part)? {
+        match self.range(i, part)? {
             (0, 0) => Some(false),
             (low, high) if low > 0 || high < 0 => Some(true),
             _ => None,

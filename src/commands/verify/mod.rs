@@ -34,8 +34,8 @@ pub struct VerifyArgs {
         help_heading = "Limits"
     )]
     question_time: Seconds,
-    /// Write the problem with conditions that leave out the refuted configurations, to a file in the
-    /// folder of the problem
+    /// Write the problem with conditions that leave out the refuted configurations, to a file in
+    /// the folder of the problem
     #[arg(long, value_name = "FILE")]
     keep_safe: Option<PathBuf>,
     /// Write what is refuted or not decided as SARIF, for editors and code review

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use tickbound_report::sarif::{Finding, SarifLevel};
+use tickbound_report::sarif::{SarifFinding, SarifLevel};
 use tickbound_safety::answer::{CodePlace, Judged, Judgement, Safety, SafetyClaim, Witness};
 
 /// The answer as text: what is wrong first, then what is not known.
@@ -94,7 +94,7 @@ fn add_witness(text: &mut String, claim: SafetyClaim, witness: &Witness) {
 }
 
 /// What is refuted or not decided, and what was not read. Files count from `folder`.
-pub fn findings(safety: &Safety, folder: &Path) -> Vec<Finding> {
+pub fn findings(safety: &Safety, folder: &Path) -> Vec<SarifFinding> {
     let place = |at: &CodePlace| (folder.join(&at.file).to_string_lossy().into_owned(), at.line);
     let open = safety.judged.iter().filter(|judged| judged.judgement != Judgement::Proved);
     let judged = open.map(|judged| {
@@ -104,7 +104,7 @@ pub fn findings(safety: &Safety, folder: &Path) -> Vec<Finding> {
             Judgement::Refuted => SarifLevel::Error,
             _ => SarifLevel::Warning,
         };
-        Finding {
+        SarifFinding {
             rule: (judged.claim.name().to_owned(), judged.claim.fault().to_owned()),
             level,
             message: message.trim_end().to_owned(),

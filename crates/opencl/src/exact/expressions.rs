@@ -229,7 +229,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Notes a signed number that may not fit its type. What ends a loop bounds what its step makes.
+    /// Notes a signed number that may not fit its type. The end of a loop bounds its step.
     fn emit_signed(&mut self, number: TermId, integer: Integer, at: &SourcePlace) {
         let (low, high) = type_range(integer.bits, true);
         let range = self.terms.range(number);

@@ -51,6 +51,13 @@ impl<'a> Walk<'a> {
         self.leave(&l, &found, counter, &iteration)
     }
 
+    fn step(&mut self, step: &'a CExpr) -> Read<()> {
+        let outer = std::mem::replace(&mut self.stepping, true);
+        let walked = self.value(step);
+        self.stepping = outer;
+        walked.map(|_| ())
+    }
+
     /// One iteration, from the state at hand on.
     fn iterate(&mut self, l: &Parts<'a>, before: Option<TermId>) -> Read<Iteration> {
         let no = self.terms.int(0);
@@ -76,10 +83,7 @@ impl<'a> Walk<'a> {
             (w.now.broken, w.now.returned) = (no, no);
             let go_on = w.under(stays, |w| {
                 if let Some(step) = l.step {
-                    let outer = std::mem::replace(&mut w.stepping, true);
-                    let walked = w.value(step);
-                    w.stepping = outer;
-                    walked?;
+                    w.step(step)?;
                 }
                 match l.test.filter(|_| l.after) {
                     Some(test) => w.condition(test),
