@@ -656,6 +656,15 @@ fn what_is_not_read_is_not_decided() {
     assert_eq!(safety.count(Judgement::Undecided), 1, "{safety:?}");
 }
 
+/// A remainder that a condition keeps from changing its number is no reason to drop the condition.
+#[test]
+fn a_condition_on_a_remainder_is_kept() {
+    let source = "kernel void k(global int *g) { int a = get_local_id(0); \
+                  if (!((uint)(a & 3) < (uint)a)) g[a > 3 ? 40 : a] = a; }";
+    let safety = verified(source, (&[8], &[8]), &[("g", 40)]);
+    assert!(safety.is_proved(), "{safety:?}");
+}
+
 /// No judgement of random kernels contradicts an interpreter that tries all items.
 #[test]
 fn random_kernels_against_all_items() {

@@ -96,8 +96,14 @@ pub fn open_conditions(terms: &Terms, case: &SafetyObligation) -> Vec<TermId> {
     case.given.iter().copied().filter(|c| terms.constant(*c).is_none()).collect()
 }
 
-/// The case with the numbers inside of wraps that change none of them.
-pub fn without_wraps(terms: &mut Terms, mut case: SafetyObligation) -> SafetyObligation {
+/// The case with the numbers inside of wraps that change none of them. It is implied by the case;
+/// with `equal` it implies it, too, as what makes a number fit its type may be a condition on the
+/// wrap: `x <= x % 4` holds for `x <= 3`.
+pub fn without_wraps(
+    terms: &mut Terms,
+    mut case: SafetyObligation,
+    equal: bool,
+) -> SafetyObligation {
     loop {
         let given = open_conditions(terms, &case);
         let conditions = [given.as_slice(), &case.faults].concat();
@@ -105,7 +111,15 @@ pub fn without_wraps(terms: &mut Terms, mut case: SafetyObligation) -> SafetyObl
         if idle.is_empty() {
             return case;
         }
-        case = case.replaced(terms, idle);
+        let mut fits = Vec::new();
+        for (wrap, number) in idle.iter().filter(|_| equal) {
+            let (low, high) = terms.range(*wrap);
+            let (low, high) = (terms.int(low), terms.int(high));
+            let outside = [terms.less(*number, low), terms.less(high, *number)];
+            fits.extend(outside.map(|outside| terms.not(outside)));
+        }
+        case = case.replaced(terms, idle.into_iter().collect());
+        case.given.extend(fits);
     }
 }
 

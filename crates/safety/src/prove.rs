@@ -213,7 +213,7 @@ impl Prover<'_> {
         if case.given.iter().chain(&case.faults).any(|c| terms.constant(*c) == Some(0)) {
             return Found::Proved;
         }
-        let case = &without_wraps(terms, case.clone());
+        let case = &without_wraps(terms, case.clone(), !self.only_proofs);
         let given = open_conditions(terms, case);
         if self.is_quick(terms, case, &given) {
             return Found::Proved;

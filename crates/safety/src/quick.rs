@@ -133,8 +133,8 @@ impl<'t> KnownLimits<'t> {
 
     /// The wraps inside some terms, those without wraps in them, whose numbers fit the type; each
     /// with the number.
-    pub fn idle_wraps(&mut self, roots: &[TermId]) -> HashMap<TermId, TermId> {
-        let mut idle = HashMap::new();
+    pub fn idle_wraps(&mut self, roots: &[TermId]) -> BTreeMap<TermId, TermId> {
+        let mut idle = BTreeMap::new();
         for wrap in self.terms.inside(roots) {
             let Node::Wrap(bits, signed, inner) = *self.terms.node(wrap) else { continue };
             let parts = self.terms.inside(&[inner]);

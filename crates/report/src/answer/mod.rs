@@ -2,7 +2,8 @@
 //!
 //! `tune`, `spin` and `cp-sat` print an [`Answer`], `compare` a [`comparison::Comparison`], `check`
 //! a [`Checked`], `simulate` a [`Simulated`], `explain` an [`Explained`] and `verify` a
-//! [`Verified`]; the objects of `why`, `measure` and `score` are with what makes them. Whoever reads their output reads the same types.
+//! [`Verified`]; the objects of `why`, `measure` and `score` are with what makes them.
+//! Programs that read their output can use the same types.
 //! `docs/reference/answer.schema.json` is generated from them.
 //!
 //! - [`tune`] and [`spin`]: answers out of the engines' results;
