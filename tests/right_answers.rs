@@ -429,3 +429,22 @@ fn configurations_that_cannot_be_launched() {
     let refused = case.text(&["simulate", "p.json", "--set", "P=0"]);
     assert!(refused.contains("no value for P=0 (division by zero"), "{refused}");
 }
+
+/// Configurations for which a kernel divides by zero are left out, as no launch of them has a
+/// meaning: of nine those with `A >= B` stay.
+#[test]
+fn a_kernel_that_divides_by_zero_is_not_launched() {
+    let case = Case::new(
+        "kernel void f(global int *y) { for (int i = 0; i < 16 / (A / B); i++) y[i] = A; }",
+        &[buffer("y", "int", 16)],
+        json!({
+            "parameters": { "A": [1, 2, 4], "B": [1, 2, 4] },
+            "platform": "h200", "profile": "resources",
+            "kernel": { "defines": { "A": "A", "B": "B" } },
+        }),
+    );
+    let found = case.json(&["tune", "p.json"]);
+    assert_eq!(found["configurations"], 6, "{found}");
+    let text = String::from_utf8(case.run(&["tune", "p.json"]).stdout).expect("text");
+    assert!(text.contains("3: an expression has no value"), "{text}");
+}

@@ -48,7 +48,7 @@ impl Problem {
             }
         }
         self.usage = usage;
-        Ok(())
+        self.find_limits()
     }
 
     fn check_usage(&self, usage: &Usage) -> Result<(), ModelError> {

@@ -18,6 +18,10 @@ use crate::space::Condition;
 use tickbound_expr::interval::Interval;
 use tickbound_expr::{BinaryOp, Expr, Function};
 
+/// Most parameters of a divisor that was counted in a source: conditions on more make spaces hard
+/// to count.
+const MAX_COUNTED: usize = 2;
+
 /// How many configurations each limit removes that the limits before it leave.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LeftOut {
@@ -111,12 +115,19 @@ impl Problem {
         Ok(())
     }
 
-    /// What the first item divides by is not zero.
+    /// What the first item divides by is not zero, nor what a source divides by where few parameters
+    /// decide it.
     fn value_rules(&self, found: &mut Vec<LaunchRule>) -> Result<(), ModelError> {
         let of = self.parameter_intervals();
-        let mut rules = Divisors { problem: self, of, path: Vec::new(), found };
+        let (path, most) = (Vec::new(), usize::MAX);
+        let mut rules = Divisors { problem: self, of, path, most, found };
         rules.program("kernel", &self.kernel)?;
-        rules.program("finish", &self.finish)
+        rules.program("finish", &self.finish)?;
+        rules.most = MAX_COUNTED;
+        for (name, expr) in self.usage.entries().filter(|(name, _)| self.counts_usage(name)) {
+            rules.expression(&format!("usage.{name}"), expr)?;
+        }
+        Ok(())
     }
 
     /// Where the values of each slot lie, by the domains that depend on no parameter.
@@ -178,6 +189,8 @@ struct Divisors<'p, 'f> {
     of: Vec<Interval>,
     /// The conditions of the branches and loops around, over parameters.
     path: Vec<Expr>,
+    /// The most parameters of a divisor.
+    most: usize,
     found: &'f mut Vec<LaunchRule>,
 }
 
@@ -262,6 +275,9 @@ impl Divisors<'_, '_> {
     /// A divisor that may be zero becomes a rule, unless items decide it.
     fn divisor(&mut self, at: &str, d: &Expr) {
         if d.mentions(|slot| slot >= self.problem.first_definition()) {
+            return;
+        }
+        if self.most < usize::MAX && self.problem.parameters_of([d]).len() > self.most {
             return;
         }
         let range = d.range(&self.of).values;
