@@ -109,6 +109,8 @@ pub(crate) fn kernels_here(
             true => read::group(request, &unit),
             false => Vec::new(),
         },
+        template: unit.templates.get(&function.name).cloned().unwrap_or_default(),
+        launches: unit.launches.iter().filter(|l| l.kernel == function.name).cloned().collect(),
     };
     Ok(kernels.map(kernel).collect())
 }

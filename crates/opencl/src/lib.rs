@@ -19,6 +19,7 @@ mod attach;
 mod child;
 mod codec;
 pub mod compiler_log;
+pub mod cuda;
 pub mod error;
 mod exact;
 pub mod extract;

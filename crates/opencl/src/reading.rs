@@ -114,6 +114,31 @@ pub struct KernelSignature {
     /// Of the entry function, the size that `reqd_work_group_size` requires in each of three
     /// dimensions, over symbols that are open.
     pub group: Vec<SymbolExpr>,
+    /// In CUDA, parameters of its template, and whether each is a type.
+    pub template: Vec<(String, bool)>,
+    /// In CUDA, its launches in the same file.
+    pub launches: Vec<KernelLaunch>,
+}
+
+/// A launch in the source, in the names of the host's code; what is no number of these is absent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelLaunch {
+    /// The kernel.
+    pub kernel: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// Groups in each of three dimensions.
+    pub grid: Vec<Option<SymbolExpr>>,
+    /// Items of a group in each of three dimensions.
+    pub block: Vec<Option<SymbolExpr>>,
+    /// Bytes of dynamic shared memory of a group.
+    pub shared: Option<SymbolExpr>,
+    /// What is passed for each parameter; for those of structures their members.
+    pub arguments: Vec<Option<SymbolExpr>>,
+    /// Numbers among the arguments of the kernel's template that are written, in order.
+    pub template: Vec<Option<SymbolExpr>>,
+    /// All arguments of the kernel's template, as text.
+    pub instance: Vec<String>,
 }
 
 /// A parameter of a kernel function.

@@ -4,12 +4,14 @@
 //! and works on sources that do not compile yet. It serves those who propose a problem
 //! file for a source, and decides which [inputs become macros](crate::inputs_as_macros).
 
+mod heads;
 mod reach;
 mod tokens;
 
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
+pub use heads::TemplateHead;
 pub use reach::Parts;
 use tokens::{Line, Token, lines};
 
@@ -62,6 +64,8 @@ pub struct Outline {
     code: Vec<Vec<Token>>,
     /// What macros of the source expand to.
     bodies: Vec<Vec<Token>>,
+    /// Macros that the source defines as whole numbers.
+    numbers: Vec<(String, i64)>,
 }
 
 /// Bytes of the largest text that is scanned. The outline of a larger one is empty.
@@ -97,6 +101,11 @@ impl Outline {
                 let guarded = around.iter().flatten().any(|name| name == defined);
                 let argument = tokens.len() > 4 && tokens[1].is("(") && tokens[3].is(")");
                 self.bodies.push(tokens[1..].to_vec());
+                if let [_, number] = tokens
+                    && let Some(number) = number.number()
+                {
+                    self.numbers.push((defined.to_owned(), number));
+                }
                 let entry = self.macros.entry(defined.to_owned()).or_default();
                 entry.with_number |= argument;
                 if guarded {

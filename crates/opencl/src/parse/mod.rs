@@ -3,6 +3,8 @@
 //! The text has no macros any more (see [`preprocess`](crate::preprocess)), so that what stands
 //! between two operands is the operator itself: libclang before version 17 does not tell it.
 
+mod cpp;
+mod cuda;
 mod declare;
 mod express;
 mod size;
@@ -32,6 +34,9 @@ const FILE: &str = "kernel.cl";
 
 /// Makes the tree of a source that has been expanded.
 pub fn parse(request: &ReadRequest, expanded: &Expanded) -> Result<Unit, ReadError> {
+    if request.standard.is_cuda() {
+        return cpp::parse(request, expanded);
+    }
     let standard = format!("-cl-std={}", request.standard.name());
     libclang::lend(|clang, headers| {
         let headers = headers.to_string_lossy();

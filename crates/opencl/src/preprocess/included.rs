@@ -54,13 +54,16 @@ fn read(path: &Path) -> Result<String, String> {
 
 /// Line numbers, from 1, and names of `#include "name"` and `#include <name>`.
 fn lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
-    (1..).zip(text.lines()).filter_map(|(number, line)| {
-        let line = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
-        let (rest, end) = match line.trim_start().split_at_checked(1)? {
-            ("\"", rest) => (rest, '"'),
-            ("<", rest) => (rest, '>'),
-            _ => return None,
-        };
-        Some((number, rest.split_once(end)?.0))
-    })
+    (1..).zip(text.lines()).filter_map(|(number, line)| Some((number, include_name(line)?)))
+}
+
+/// The name in `#include "name"` or `#include <name>`.
+pub(crate) fn include_name(line: &str) -> Option<&str> {
+    let line = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
+    let (rest, end) = match line.trim_start().split_at_checked(1)? {
+        ("\"", rest) => (rest, '"'),
+        ("<", rest) => (rest, '>'),
+        _ => return None,
+    };
+    Some(rest.split_once(end)?.0)
 }

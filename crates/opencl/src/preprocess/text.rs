@@ -17,7 +17,7 @@ pub(super) fn stand_in(index: usize) -> String {
 }
 
 /// A name in quotes, as line markers have it.
-pub(super) fn quote(name: &str) -> String {
+pub(crate) fn quote(name: &str) -> String {
     let mut quoted = String::from("\"");
     for c in name.chars() {
         match c {
@@ -87,7 +87,7 @@ fn tokens(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether a character may stand in a name or a number.
-pub(super) fn is_word(c: char) -> bool {
+pub(crate) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 

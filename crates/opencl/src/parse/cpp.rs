@@ -1,0 +1,176 @@
+//! A source in CUDA or HIP: the text that libclang gets, and which of its errors matter.
+
+use std::collections::BTreeSet;
+
+use clang::diagnostic::{Diagnostic, Severity};
+use clang::{Entity, EntityKind, Index, Parser, Unsaved};
+use tickbound_model::source::Standard;
+
+use super::cuda::{CudaTree, kernels, qualified, template_parameters, uses};
+use super::state::Tree;
+use super::text::Text;
+use super::unknown;
+use crate::ast::{SourcePlace, Unit};
+use crate::cuda::{SHIM, is_word, shim, template_arguments};
+use crate::error::{Read, ReadError};
+use crate::libclang;
+use crate::preprocess::Expanded;
+use crate::request::ReadRequest;
+
+/// The name under which libclang gets the text.
+const FILE: &str = "kernel.cu";
+/// The variable that makes an instance of the kernel.
+const ENTRY: &str = "tickbound_entry";
+
+/// How libclang is called. It knows no CUDA here but the declarations of ours.
+const ARGUMENTS: [&str; 15] = [
+    "-x",
+    "cuda",
+    "--cuda-device-only",
+    "-nocudainc",
+    "-nocudalib",
+    // Later ones are unknown to clang 15.
+    "--cuda-gpu-arch=sm_80",
+    "-std=c++17",
+    "-nostdinc",
+    "-nostdinc++",
+    "-w",
+    "-ferror-limit=0",
+    "-DTB_NO_STD",
+    "-DTB_DEVICE",
+    "-include",
+    SHIM,
+];
+
+/// Makes the tree of a source in CUDA that has been expanded.
+pub(super) fn parse(request: &ReadRequest, expanded: &Expanded) -> Read<Unit> {
+    libclang::lend(|clang, _| {
+        let index = Index::new(clang, false, false);
+        let declarations = shim(request.standard);
+        let mut text = expanded.text.clone();
+        text += &explicit_instances(&text);
+        let failed = |error: clang::SourceError| {
+            ReadError::file(
+                &request.name,
+                format!("libclang gives up: {error}"),
+                "simplify the source, or install another version of libclang",
+            )
+        };
+        let run = |text: &str| {
+            let mut parser: Parser<'_> = index.parser(FILE);
+            let unsaved = [Unsaved::new(FILE, text), Unsaved::new(SHIM, &declarations)];
+            let hip = (request.standard == Standard::Hip).then_some("-DTB_HIP");
+            let arguments: Vec<&str> = ARGUMENTS.into_iter().chain(hip).collect();
+            parser.arguments(&arguments).unsaved(&unsaved).parse().map_err(failed)
+        };
+        let mut unit = run(&text)?;
+        if let Some(line) = instance(&unit.get_entity(), request, expanded) {
+            text += &line;
+            unit = run(&text)?;
+        }
+        let root = unit.get_entity();
+        let open = expanded.open.as_slice();
+        let cuda = CudaTree::new(request);
+        let mut tree = Tree { text: Text(&text), open, cuda, ..Tree::default() };
+        let all = kernels(&root);
+        let own = all.iter().find(|k| k.entity.get_name().as_ref() == Some(&request.entry));
+        let mut used = Vec::new();
+        if let Some(template) = own.filter(|own| own.template) {
+            uses(&root, &template.entity, &mut used);
+        }
+        let entry = |(usage, _): &&(Entity<'_>, Entity<'_>)| {
+            let before = &text[..tree.text.span(usage).start];
+            before.rfind(ENTRY).is_some_and(|at| !before[at..].contains(';'))
+        };
+        let chosen = used.iter().find(entry).or_else(|| used.first()).copied();
+        let mut made = tree.cuda_unit(&all, &request.entry, chosen)?;
+        let diagnostics = unit.get_diagnostics();
+        check(request, &diagnostics, &tree, own.is_some())?;
+        for kernel in all.iter().filter(|kernel| kernel.template) {
+            let parameters = template_parameters(&kernel.entity).into_iter().map(|parameter| {
+                let is_type = parameter.get_kind() != EntityKind::NonTypeTemplateParameter;
+                (parameter.get_name().unwrap_or_default(), is_type)
+            });
+            made.templates
+                .insert(kernel.entity.get_name().unwrap_or_default(), parameters.collect());
+        }
+        made.launches = tree.launches(&root);
+        Ok(made)
+    })
+}
+
+/// A line that makes an instance of the kernel's template, if what it takes is known.
+fn instance(root: &Entity<'_>, request: &ReadRequest, expanded: &Expanded) -> Option<String> {
+    let known = template_arguments(&expanded.text);
+    let all = kernels(root);
+    let own = all.iter().find(|k| k.entity.get_name().as_ref() == Some(&request.entry))?;
+    if !own.template || known.is_empty() {
+        return None;
+    }
+    let each = template_parameters(&own.entity).into_iter().map(|parameter| {
+        let text = known.get(&parameter.get_name()?)?;
+        match parameter.get_kind() {
+            EntityKind::NonTypeTemplateParameter => {
+                Some(format!("({})({text})", parameter.get_type()?.get_display_name()))
+            }
+            _ => Some(text.clone()),
+        }
+    });
+    let each: Option<Vec<String>> = each.collect();
+    let name = qualified(&own.entity);
+    Some(format!("\nstatic auto *{ENTRY} = &{name}<{}>;\n", each?.join(", ")))
+}
+
+/// Uses of what `template void launch<16, float>(int);` makes, which libclang does not show.
+fn explicit_instances(text: &str) -> String {
+    let mut found = String::new();
+    for (at, _) in text.match_indices("template") {
+        let rest = text[at + "template".len()..].trim_start();
+        let Some(end) = rest.find([';', '{']) else { continue };
+        let head = &rest[..end];
+        if text[..at].ends_with(is_word) || head.starts_with('<') || !rest[end..].starts_with(';') {
+            continue;
+        }
+        let Some((before, arguments)) = head.split_once('<') else { continue };
+        let name = before.rsplit(|c| !is_word(c) && c != ':').next().unwrap_or_default();
+        let Some(close) = arguments.find(">(").or_else(|| arguments.find("> (")) else { continue };
+        let arguments = &arguments[..close];
+        let number = found.lines().count();
+        let used = format!("static auto *tickbound_use_{number} = &{name}<{arguments}>;");
+        found += &format!("\n{}", used.replace('\n', " "));
+    }
+    found
+}
+
+/// The first error inside of what has been read. Others are the host's.
+fn check(
+    request: &ReadRequest,
+    diagnostics: &[Diagnostic<'_>],
+    tree: &Tree<'_, '_>,
+    found: bool,
+) -> Read<()> {
+    let inside = |d: &&Diagnostic<'_>| {
+        let at = d.get_location().get_spelling_location();
+        let own = at.file.is_some_and(|file| file.get_path().as_os_str() == FILE);
+        d.get_severity() >= Severity::Error
+            && (!found && !request.entry.is_empty() || own && tree.has_read(at.offset as usize))
+    };
+    let errors: Vec<&Diagnostic<'_>> = diagnostics.iter().filter(inside).collect();
+    let Some(first) = errors.first() else { return Ok(()) };
+    let (file, line, column) = first.get_location().get_presumed_location();
+    let text = first.get_text();
+    let at = SourcePlace { file: file.as_str().into(), line, column };
+    let (mut values, mut types) = (BTreeSet::new(), BTreeSet::new());
+    for text in errors.iter().map(|d| d.get_text()) {
+        match unknown(&text) {
+            Some((true, name)) => types.insert(name.to_owned()),
+            Some((false, name)) => values.insert(name.to_owned()),
+            None => false,
+        };
+    }
+    if unknown(&text).is_none() {
+        return Err(ReadError::at(&at, text, "correct the source"));
+    }
+    let (values, types) = (values.into_iter().collect(), types.into_iter().collect());
+    Err(ReadError::Undeclared { at, what: text, values, types })
+}
