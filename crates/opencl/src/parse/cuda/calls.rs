@@ -169,7 +169,7 @@ impl<'tu> Tree<'_, 'tu> {
         let method = callee.get_kind() == EntityKind::Method;
         let lambda = values.first().and_then(|v| self.lambda_of(v));
         if let (Some(lambda), "()") = (lambda, sign) {
-            return self.lambda_call(entity, (lambda, callee), &values[1..]);
+            return self.lambda_call(entity, lambda, &values[1..]);
         }
         if is_vendors(callee) || body_of(callee).is_none() {
             return self.plain_operator(entity, sign, &values);

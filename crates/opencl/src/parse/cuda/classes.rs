@@ -9,6 +9,7 @@ use super::calls::stands_for_itself;
 use super::express::{has_memory, has_shared};
 use super::functions::{address_of, deref, holds_pointer, is_simple, variable_of};
 use super::stripped;
+use crate::cuda::is_word;
 use crate::ast::{AddressSpace, CExpr, CFunction, CStmtKind, CVariable, ExprKind, Type};
 
 impl<'tu> Tree<'_, 'tu> {
@@ -238,7 +239,7 @@ impl<'tu> Tree<'_, 'tu> {
     pub(super) fn lambda_call(
         &mut self,
         entity: &Entity<'tu>,
-        (lambda, callee): (Lambda<'tu>, &Entity<'tu>),
+        lambda: Lambda<'tu>,
         arguments: &[Entity<'tu>],
     ) -> CExpr {
         let children = lambda.entity.get_children();
@@ -249,7 +250,8 @@ impl<'tu> Tree<'_, 'tu> {
         if captures.contains(['(', '{']) || captures.replace("==", "").matches('=').count() > 1 {
             return self.unread(entity, "a capture with a value");
         }
-        let generic = callee.get_template().is_some();
+        let head = text.split('{').next().unwrap_or_default();
+        let generic = head.split(|c| !is_word(c)).any(|word| word == "auto");
         let references = parameters.iter().any(Tree::refers);
         if generic || references || arguments.len() != parameters.len() {
             return self.unread(entity, "a lambda with such parameters");

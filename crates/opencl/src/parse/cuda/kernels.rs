@@ -166,7 +166,8 @@ impl<'tu> Tree<'_, 'tu> {
 
     fn entry_parameters(&mut self, entity: &Entity<'tu>) -> Vec<CVariable> {
         let mut parameters = Vec::new();
-        for parameter in entity.get_arguments().unwrap_or_default() {
+        let children = entity.get_children().into_iter();
+        for parameter in children.filter(|child| child.get_kind() == EntityKind::ParmDecl) {
             let variable = self.declaration(&parameter);
             match &variable.ty {
                 Type::Struct(_, fields) if !fields.is_empty() || holds_pointer(&variable.ty) => {

@@ -9,7 +9,7 @@ use clang::{Entity, EntityKind};
 use tickbound_expr::{BinaryOp, Expr, Function};
 
 use super::super::state::{Tree, operands};
-use super::kernels::argument_texts;
+use super::kernels::{argument_texts, template_parameters};
 use super::{is_vendors, stripped};
 use crate::ast::{CBinaryOp, CExpr, CFunction, CStmtKind, ExprKind, ScalarType, Type, UnaryOp};
 use crate::reading::KernelLaunch;
@@ -40,6 +40,10 @@ impl<'tu> Tree<'_, 'tu> {
     pub(in crate::parse) fn launches(&mut self, root: &Entity<'tu>) -> Vec<KernelLaunch> {
         let mut functions = Vec::new();
         host_functions(root, &mut functions);
+        // Uses of instances in variables.
+        let variables = root.get_children().into_iter();
+        let variables = variables.filter(|c| c.get_kind() == EntityKind::VarDecl && !is_vendors(c));
+        variables.for_each(|variable| instances(&variable, &mut functions));
         let mut at = 0;
         while at < functions.len() {
             let mut more = Vec::new();
@@ -54,9 +58,9 @@ impl<'tu> Tree<'_, 'tu> {
         for function in functions {
             let mut assigned = Vec::new();
             assignments(&function, false, &mut |one| assigned.push(one));
-            let names = function.get_template().map(|t| super::kernels::template_parameters(&t));
-            let names = names.unwrap_or_default().into_iter();
-            self.cuda.bound = names
+            let template = function.get_template().unwrap_or(function);
+            self.cuda.bound = template_parameters(&template)
+                .into_iter()
                 .filter_map(|parameter| {
                     let name = parameter.get_name()?;
                     Some((name.clone(), self.expr(&parameter, ExprKind::Symbol(name))))
@@ -245,8 +249,11 @@ impl<'tu> Tree<'_, 'tu> {
             ExprKind::Symbol(name) => Expr::Name(name.clone()),
             ExprKind::Variable(id, name) => {
                 let found = self.variables.iter().find(|(_, (own, _))| own == id);
-                let entity = *found?.0;
-                self.host_variable(&entity, name, host)
+                match found.map(|(entity, _)| *entity) {
+                    Some(entity) => self.host_variable(&entity, name, host),
+                    // A parameter of a function that has been read.
+                    None => Expr::Name(name.clone()),
+                }
             }
             ExprKind::Member { base, member, .. } => match &base.kind {
                 ExprKind::Variable(id, name) => {

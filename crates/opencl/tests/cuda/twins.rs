@@ -1,0 +1,1 @@
+//! Kernels of `examples/kernels` in CUDA.
