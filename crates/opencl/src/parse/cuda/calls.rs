@@ -4,7 +4,7 @@ use clang::{Entity, EntityKind};
 
 use super::super::spelling::{self, Binary};
 use super::super::state::{Tree, operands};
-use super::functions::Callee;
+use super::functions::{Callee, own_name};
 use super::groups::{GroupKind, group_kind};
 use super::{is_vendors, stripped};
 use crate::ast::{CExpr, ExprKind, Type, UnaryOp};
@@ -69,7 +69,7 @@ impl<'tu> Tree<'_, 'tu> {
         }
         let arguments: Vec<CExpr> = self.arguments(callee, arguments);
         let Some(definition) = body_of(callee) else {
-            return self.plain_call(entity, &name, arguments);
+            return self.plain_call(entity, &own_name(&name), arguments);
         };
         let bound = self.bindings(&stripped(function), &definition);
         let callee = Callee { entity: definition, bound, this: None };

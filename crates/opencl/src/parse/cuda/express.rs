@@ -4,7 +4,7 @@ use clang::{Entity, EntityKind, TypeKind};
 
 use super::super::state::{Tree, operands};
 use super::super::types::INT;
-use super::functions::{address_of, is_reference};
+use super::functions::{address_of, is_global, is_reference};
 use super::is_vendors;
 use crate::ast::{AddressSpace, CExpr, CStmt, CStmtKind, ExprKind, Type, UnaryOp};
 
@@ -375,10 +375,7 @@ pub(super) fn has_shared(declaration: &Entity<'_>) -> bool {
 
 /// Whether a variable belongs to no function, or stays from call to call.
 fn is_static(declaration: &Entity<'_>) -> bool {
-    use EntityKind::{ClassDecl, Namespace, StructDecl, TranslationUnit};
-    let parent = declaration.get_semantic_parent().map(|parent| parent.get_kind());
-    matches!(parent, Some(TranslationUnit | Namespace | StructDecl | ClassDecl))
-        || declaration.get_storage_class() == Some(clang::StorageClass::Static)
+    is_global(declaration) || declaration.get_storage_class() == Some(clang::StorageClass::Static)
 }
 
 /// The memory in which a variable lies.

@@ -9,6 +9,7 @@ use super::calls::stands_for_itself;
 use crate::ast::{
     AddressSpace, CExpr, CFunction, CStmt, CVariable, ExprKind, Type, UnaryOp,
 };
+use crate::read::is_pure;
 
 /// What is called.
 pub(super) struct Callee<'tu> {
@@ -153,7 +154,7 @@ impl<'tu> Tree<'_, 'tu> {
         let name = entity.get_name().unwrap_or_default();
         let plain: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
         let taken = |name: &String| self.cuda.known.values().any(|known| known == name);
-        let plain = if plain.is_empty() { "lambda".to_owned() } else { plain };
+        let plain = own_name(&plain);
         let numbered = (2..).map(|n| format!("{plain}_{n}"));
         std::iter::once(plain.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(plain)
     }
@@ -266,17 +267,30 @@ impl<'tu> Tree<'_, 'tu> {
     }
 }
 
+/// The name of a function of the source: no function of OpenCL C has it.
+pub(super) fn own_name(name: &str) -> String {
+    const STARTS: [&str; 14] = [
+        "get_", "atomic_", "atom_", "sub_group_", "work_group_", "barrier", "mem_fence", "as_",
+        "convert_", "vload", "vstore", "read_image", "write_image", "intel_",
+    ];
+    let reserved = STARTS.iter().any(|start| name.starts_with(start)) || is_pure(name);
+    if reserved || name.starts_with("__") { format!("{name}_") } else { name.to_owned() }
+}
+
 /// Whether a type is a reference.
 pub(super) fn is_reference(ty: Option<clang::Type<'_>>) -> bool {
     let kind = ty.map(|ty| ty.get_canonical_type().get_kind());
     matches!(kind, Some(TypeKind::LValueReference | TypeKind::RValueReference))
 }
 
-/// Whether a declaration belongs to no function.
-fn is_global(entity: &Entity<'_>) -> bool {
+/// Whether a declaration belongs to no function. Versions of libclang number the kinds of what is
+/// around all declarations differently.
+pub(super) fn is_global(entity: &Entity<'_>) -> bool {
+    use EntityKind::{Constructor, ConversionFunction, FunctionDecl, FunctionTemplate, Method};
+    let functions = [Constructor, ConversionFunction, FunctionDecl, FunctionTemplate, Method];
     let parent = entity.get_semantic_parent().map(|parent| parent.get_kind());
-    use EntityKind::{ClassDecl, Namespace, StructDecl, TranslationUnit};
-    matches!(parent, Some(TranslationUnit | Namespace | StructDecl | ClassDecl))
+    let own = [EntityKind::VarDecl].contains(&entity.get_kind());
+    own && !parent.is_some_and(|kind| functions.contains(&kind))
 }
 
 /// Whether an expression names a variable, or a part of one that no number chooses: it can be

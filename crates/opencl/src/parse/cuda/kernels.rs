@@ -94,6 +94,8 @@ pub(in crate::parse) fn uses<'tu>(
 /// The arguments of an instance, as text.
 pub(in crate::parse) fn argument_texts(instance: &Entity<'_>) -> Vec<String> {
     let text = |argument: &TemplateArgument<'_>| match argument {
+        // A truth value is a number of one bit.
+        TemplateArgument::Integral(-1, 1) => "1".to_owned(),
         TemplateArgument::Integral(number, _) => number.to_string(),
         TemplateArgument::Type(ty) => ty.get_display_name(),
         _ => String::new(),
