@@ -85,7 +85,7 @@ pub(crate) fn decide(draft: &mut Draft, outline: &Outline, kernel: &KernelSignat
     };
     let mut left = Vec::new();
     for (name, number) in numbers.iter().filter(|(name, _)| outline.mentions(name)) {
-        if draft.knows(name) {
+        if draft.knows(name) || kernel.parameters.iter().any(|p| p.name == *name) {
             continue;
         }
         let own = match role(name) {
@@ -124,7 +124,7 @@ fn template(draft: &mut Draft, outline: &Outline, kernel: &KernelSignature) {
         let sizes = !matches!(role(name), None | Some(Role::Flag | Role::Size | Role::Groups));
         (sizes || values.len() > 1) && values.iter().any(|v| *v > 1)
     };
-    let mut fixed = Vec::new();
+    let (mut fixed, mut unnamed) = (Vec::new(), false);
     for (place, (name, is_type)) in kernel.template.iter().enumerate() {
         if draft.knows(name) || name.is_empty() {
             continue;
@@ -134,6 +134,7 @@ fn template(draft: &mut Draft, outline: &Outline, kernel: &KernelSignature) {
         let occurring: Vec<i64> = occurring.collect();
         let own = launch.and_then(|l| l.instance.get(place)).filter(|text| !text.is_empty());
         match (is_type, own) {
+            (true, Some(text)) if text.contains('(') => unnamed = true,
             (true, Some(text)) => fixed.push((name.clone(), text.clone())),
             (true, None) => {
                 draft.guess(format!("{name} = float, a type"));
@@ -149,8 +150,8 @@ fn template(draft: &mut Draft, outline: &Outline, kernel: &KernelSignature) {
             }
         }
     }
-    // Without others, the instance is that of the launch.
-    if !kernel.template.iter().any(|(name, _)| draft.knows(name)) {
+    // A type without a name is that of the launch, and so are all arguments then.
+    if unnamed && !kernel.template.iter().any(|(name, _)| draft.knows(name)) {
         return;
     }
     for (name, text) in fixed {
@@ -311,6 +312,7 @@ fn whole_groups(draft: &mut Draft, groups: &SymbolExpr) {
             draft.constraints.push(format!("{whole} % {part} == 0"));
         }
     }
+    groups.parts().for_each(|part| whole_groups(draft, part));
 }
 
 /// The length of dynamic shared memory.

@@ -66,7 +66,8 @@ impl CudaNames {
             request.symbols.contains_key(name) || request.texts.contains_key(name)
         };
         let heads = outline.heads();
-        let own = heads.iter().filter(|head| head.function == request.entry);
+        let any = request.entry.is_empty();
+        let own = heads.iter().filter(|head| any || head.function == request.entry);
         let template = own.flat_map(|head| &head.parameters).filter(|name| given(name));
         let template: Vec<String> = template.cloned().collect();
         let is_declared = |name: &&String| {

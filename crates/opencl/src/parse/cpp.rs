@@ -6,7 +6,7 @@ use clang::diagnostic::{Diagnostic, Severity};
 use clang::{Entity, EntityKind, Index, Parser, Unsaved};
 use tickbound_model::source::Standard;
 
-use super::cuda::{CudaTree, kernels, qualified, template_parameters, uses};
+use super::cuda::{CudaTree, argument_texts, kernels, qualified, template_parameters, uses};
 use super::state::Tree;
 use super::text::Text;
 use super::unknown;
@@ -64,8 +64,9 @@ pub(super) fn parse(request: &ReadRequest, expanded: &Expanded) -> Read<Unit> {
             parser.arguments(&arguments).unsaved(&unsaved).parse().map_err(failed)
         };
         let mut unit = run(&text)?;
-        if let Some(line) = instance(&unit.get_entity(), request, expanded) {
-            text += &line;
+        let line = instance(&unit.get_entity(), request, expanded);
+        if let Some(line) = &line {
+            text += line;
             unit = run(&text)?;
         }
         let root = unit.get_entity();
@@ -82,8 +83,12 @@ pub(super) fn parse(request: &ReadRequest, expanded: &Expanded) -> Read<Unit> {
             let before = &text[..tree.text.span(usage).start];
             before.rfind(ENTRY).is_some_and(|at| !before[at..].contains(';'))
         };
-        let chosen = used.iter().find(entry).or_else(|| used.first()).copied();
-        let mut made = tree.cuda_unit(&all, &request.entry, chosen)?;
+        let made = used.iter().find(entry);
+        if let (Some(line), None) = (&line, made) {
+            return Err(no_instance(request, line, &unit.get_diagnostics()));
+        }
+        let chosen = made.or_else(|| used.first()).copied();
+        let mut read = tree.cuda_unit(&all, &request.entry, chosen)?;
         let diagnostics = unit.get_diagnostics();
         check(request, &diagnostics, &tree, own.is_some())?;
         for kernel in all.iter().filter(|kernel| kernel.template) {
@@ -91,15 +96,16 @@ pub(super) fn parse(request: &ReadRequest, expanded: &Expanded) -> Read<Unit> {
                 let is_type = parameter.get_kind() != EntityKind::NonTypeTemplateParameter;
                 (parameter.get_name().unwrap_or_default(), is_type)
             });
-            made.templates
+            read.templates
                 .insert(kernel.entity.get_name().unwrap_or_default(), parameters.collect());
         }
-        made.launches = tree.launches(&root);
-        Ok(made)
+        read.launches = tree.launches(&root);
+        Ok(read)
     })
 }
 
-/// A line that makes an instance of the kernel's template, if what it takes is known.
+/// A line that makes an instance of the kernel's template, if something of it is given. What is
+/// not given is that of the first use.
 fn instance(root: &Entity<'_>, request: &ReadRequest, expanded: &Expanded) -> Option<String> {
     let known = template_arguments(&expanded.text);
     let all = kernels(root);
@@ -107,8 +113,12 @@ fn instance(root: &Entity<'_>, request: &ReadRequest, expanded: &Expanded) -> Op
     if !own.template || known.is_empty() {
         return None;
     }
-    let each = template_parameters(&own.entity).into_iter().map(|parameter| {
-        let text = known.get(&parameter.get_name()?)?;
+    let mut used = Vec::new();
+    uses(root, &own.entity, &mut used);
+    let others = used.first().map(|(_, instance)| argument_texts(instance)).unwrap_or_default();
+    let each = template_parameters(&own.entity).into_iter().enumerate().map(|(i, parameter)| {
+        let given = parameter.get_name().and_then(|name| known.get(&name));
+        let text = given.or(others.get(i)).filter(|text| !text.is_empty())?;
         match parameter.get_kind() {
             EntityKind::NonTypeTemplateParameter => {
                 Some(format!("({})({text})", parameter.get_type()?.get_display_name()))
@@ -116,9 +126,22 @@ fn instance(root: &Entity<'_>, request: &ReadRequest, expanded: &Expanded) -> Op
             _ => Some(text.clone()),
         }
     });
-    let each: Option<Vec<String>> = each.collect();
+    // Defaults are at the end.
+    let each: Vec<String> = each.map_while(|text| text).collect();
     let name = qualified(&own.entity);
-    Some(format!("\nstatic auto *{ENTRY} = &{name}<{}>;\n", each?.join(", ")))
+    Some(format!("\nstatic auto *{ENTRY} = &{name}<{}>;\n", each.join(", ")))
+}
+
+/// The error where the kernel's template has no such instance.
+fn no_instance(request: &ReadRequest, line: &str, diagnostics: &[Diagnostic<'_>]) -> ReadError {
+    let instance = line.split_once('&').map_or(line, |(_, rest)| rest).trim().trim_end_matches(';');
+    let last = diagnostics.iter().rfind(|d| d.get_severity() >= Severity::Error);
+    let why = last.map_or_else(|| "it is not made".to_owned(), |d| d.get_text());
+    ReadError::file(
+        &request.name,
+        format!("there is no instance {instance}: {why}"),
+        "give all parameters of the template with --template NAME=TEXT or kernel.defines",
+    )
 }
 
 /// Uses of what `template void launch<16, float>(int);` makes, which libclang does not show.

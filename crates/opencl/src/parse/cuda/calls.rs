@@ -4,15 +4,11 @@ use clang::{Entity, EntityKind};
 
 use super::super::spelling::{self, Binary};
 use super::super::state::{Tree, operands};
+use super::construct::is_implicit;
 use super::functions::{Callee, own_name};
 use super::groups::{GroupKind, group_kind};
 use super::{is_vendors, stripped};
 use crate::ast::{CExpr, ExprKind, Type, UnaryOp};
-
-/// Constructors that convert one number.
-fn is_number(ty: &Type) -> bool {
-    matches!(ty, Type::Scalar(_))
-}
 
 impl<'tu> Tree<'_, 'tu> {
     /// A call of any kind.
@@ -78,7 +74,7 @@ impl<'tu> Tree<'_, 'tu> {
 
     /// The arguments of a call, with the defaults of those that are left out. Lambdas and groups
     /// stand for themselves.
-    fn arguments(&mut self, callee: &Entity<'tu>, given: &[Entity<'tu>]) -> Vec<CExpr> {
+    pub(super) fn arguments(&mut self, callee: &Entity<'tu>, given: &[Entity<'tu>]) -> Vec<CExpr> {
         let parameters = callee.get_arguments().unwrap_or_default();
         let mut all = Vec::new();
         for (i, argument) in given.iter().enumerate() {
@@ -171,7 +167,7 @@ impl<'tu> Tree<'_, 'tu> {
         if let (Some(lambda), "()") = (lambda, sign) {
             return self.lambda_call(entity, lambda, &values[1..]);
         }
-        if is_vendors(callee) || body_of(callee).is_none() {
+        if is_vendors(callee) || is_implicit(callee) || body_of(callee).is_none() {
             return self.plain_operator(entity, sign, &values);
         }
         if let (true, Some((object, rest))) = (method, values.split_first()) {
@@ -215,60 +211,6 @@ impl<'tu> Tree<'_, 'tu> {
             _ => self.unread(entity, format!("operator{sign}")),
         }
     }
-
-    /// A constructor: a copy is left out, a vector or a structure without constructors is a list.
-    fn construction(
-        &mut self,
-        entity: &Entity<'tu>,
-        callee: &Entity<'tu>,
-        operands: &[Entity<'tu>],
-    ) -> CExpr {
-        let ty = self.expression_type(entity);
-        let own = |o: &&Entity<'tu>| !self.text.of(o).is_empty();
-        let given: Vec<Entity<'tu>> = operands.iter().filter(own).copied().collect();
-        let copies = callee.is_copy_constructor() || callee.is_move_constructor();
-        let implicit = is_vendors(callee) || body_of(callee).is_none();
-        match given.as_slice() {
-            [one] if copies && implicit => self.expression(one),
-            [one] if is_vendors(callee) && is_number(&ty) => {
-                let one = self.expression(one);
-                self.expr(entity, ExprKind::Cast(Box::new(one)))
-            }
-            _ if given.is_empty() && implicit && has_no_initial_values(entity) => {
-                self.expr(entity, ExprKind::List(Vec::new()))
-            }
-            // `dim3(x, y)`: absent sizes are 1.
-            all if is_vendors(callee) => {
-                let mut items: Vec<CExpr> = all.iter().map(|item| self.expression(item)).collect();
-                while items.len() < 3 && ty_name(&ty) == Some("dim3") {
-                    items.push(self.with_kind(entity, ExprKind::Int(1), super::groups::UINT));
-                }
-                self.expr(entity, ExprKind::List(items))
-            }
-            _ => self.unread(entity, "a constructor"),
-        }
-    }
-}
-
-/// The name of a structure.
-fn ty_name(ty: &Type) -> Option<&str> {
-    match ty {
-        Type::Struct(name, _) => Some(name),
-        _ => None,
-    }
-}
-
-/// Whether the members of what is constructed have no initial values in their class.
-fn has_no_initial_values(entity: &Entity<'_>) -> bool {
-    let class = entity.get_type().and_then(|ty| ty.get_canonical_type().get_declaration());
-    class.is_none_or(|class| {
-        let fields = class.get_children();
-        let mut fields = fields.iter().filter(|child| child.get_kind() == EntityKind::FieldDecl);
-        fields.all(|field| {
-            let lengths = field.get_type().is_some_and(|ty| ty.get_size().is_some());
-            lengths || operands(field).is_empty()
-        })
-    })
 }
 
 /// Whether an argument of this type is no value: a group, or a lambda.

@@ -136,11 +136,15 @@ impl<'tu> Tree<'_, 'tu> {
         if let Some(Passing::Place(this)) = object {
             self.cuda.this = Some(this);
         }
+        let made = self.made_object(&callee.entity);
         let mut declared = Vec::new();
         for (parameter, way) in parameters.iter().zip(ways) {
             self.parameter(parameter, way, &mut declared);
         }
-        let function = self.defined(&callee.entity, name.clone(), declared);
+        let mut function = self.defined(&callee.entity, name.clone(), declared);
+        if let Some(object) = made {
+            function = self.returning(&callee.entity, object, function);
+        }
         (self.cuda.bound, self.cuda.this, self.cuda.refers, self.depth) = outer;
         self.cuda.places = places;
         // The next way has other types and other places.

@@ -8,6 +8,7 @@
 
 mod calls;
 mod classes;
+mod construct;
 mod express;
 mod functions;
 mod groups;
@@ -26,7 +27,7 @@ use crate::request::ReadRequest;
 
 use super::state::Tree;
 pub(super) use express::cuda_space;
-pub(super) use kernels::{kernels, qualified, template_parameters, uses};
+pub(super) use kernels::{argument_texts, kernels, qualified, template_parameters, uses};
 
 /// What is known in CUDA beside a [`Tree`].
 #[derive(Default)]

@@ -24,6 +24,7 @@ const SAME: &str = "\
     erfcinv=erfc erfcx=erfc rhypot=hypot lround=round llrint=rint lrint=rint nearbyint=rint \
     finite=isfinite __isnan=isnan __isinf=isinf norm3df=length rnorm3df=length \
     __threadfence=mem_fence __threadfence_block=mem_fence __threadfence_system=mem_fence \
+    cudaGridDependencySynchronize=mem_fence cudaTriggerProgrammaticLaunchCompletion=mem_fence \
     __syncwarp=__syncwarp __nanosleep=mem_fence printf=printf";
 
 /// Functions of real numbers that both languages have; those of CUDA may end in `f`.
@@ -79,12 +80,11 @@ const VOTING_BARRIERS: &str = "__syncthreads_or=any __syncthreads_and=all \
     __syncthreads_count=reduce_add";
 
 /// What is refused, by how names begin, and what it is.
-const REFUSED: [(&str, &str); 8] = [
+const REFUSED: [(&str, &str); 7] = [
     ("tex", "a texture"),
     ("surf", "a surface"),
     ("curand", "a generator of random numbers"),
     ("__nv_", "a function of the vendor's library"),
-    ("cudaGridDependencySynchronize", "a dependency between launches"),
     ("__trap", "a trap"),
     ("malloc", "memory that the device allocates"),
     ("free", "memory that the device allocates"),
