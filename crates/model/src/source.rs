@@ -1,4 +1,4 @@
-//! A kernel in OpenCL C, CUDA or HIP: where its source is, how it is compiled, and what it is called with.
+//! A kernel in OpenCL C, CUDA or HIP: its source, how it is compiled, what it is called with.
 //!
 //! A problem whose `kernel` is an object instead of a list of statements names a source file. What
 //! is here is enough to read the source (the crate `tickbound-opencl` makes a kernel program

@@ -10,8 +10,6 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::reading::KernelLaunch;
-
 /// A place in a source file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SourcePlace {
@@ -31,10 +29,6 @@ pub struct Unit {
     pub functions: IndexMap<String, CFunction>,
     /// Variables of program scope.
     pub globals: Vec<CVariable>,
-    /// In CUDA, parameters of the templates of kernels, and whether each is a type.
-    pub templates: IndexMap<String, Vec<(String, bool)>>,
-    /// In CUDA, launches of kernels.
-    pub launches: Vec<KernelLaunch>,
 }
 
 /// A function with its body.

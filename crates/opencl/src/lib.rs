@@ -27,6 +27,7 @@ pub mod inputs;
 pub mod kept;
 mod least;
 mod libclang;
+mod lines;
 pub mod lower;
 pub mod outline;
 pub mod parse;

@@ -117,12 +117,12 @@ pub struct KernelSignature {
     /// In CUDA, parameters of its template, and whether each is a type.
     pub template: Vec<(String, bool)>,
     /// In CUDA, its launches in the same file.
-    pub launches: Vec<KernelLaunch>,
+    pub launches: Vec<SourceLaunch>,
 }
 
 /// A launch in the source, in the names of the host's code; what is no number of these is absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KernelLaunch {
+pub struct SourceLaunch {
     /// The kernel.
     pub kernel: String,
     /// The line, from 1.

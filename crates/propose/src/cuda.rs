@@ -1,9 +1,8 @@
-//! What a source in CUDA or HIP says beside its kernel: constants, arguments of templates, and
-//! launches in the same file.
+//! Constants, arguments of templates and launches in a source in CUDA or HIP.
 //!
-//! Numbers that size groups and tiles are tuning parameters, other ones stay as they are. The launch
-//! is that of the host's code, over arguments of the kernel and parameters; what only variables of
-//! the host decide is an input, or a parameter where it is the size of a group.
+//! Numbers that size groups and tiles are tuning parameters, others stay as they are. The launch is
+//! that of the host's code, over arguments of the kernel and parameters; what only variables of the
+//! host decide is an input, or a parameter where it is the size of a group.
 
 use std::path::Path;
 
@@ -13,7 +12,7 @@ use serde_json::{Value, json};
 use tickbound_expr::{BinaryOp, Expr};
 use tickbound_model::source::Standard;
 use tickbound_opencl::outline::Outline;
-use tickbound_opencl::reading::{By, KernelLaunch, KernelSignature};
+use tickbound_opencl::reading::{By, KernelSignature, SourceLaunch};
 use tickbound_opencl::steps::{SymbolExpr, has_name};
 use tickbound_opencl::{ReadError, ReaderSetup, Symbol, cuda, extract};
 
@@ -64,7 +63,7 @@ pub(crate) fn kernels(
     extract::kernels(&asked, Vec::new(), &values, setup)
 }
 
-/// Headers that are nowhere are said.
+/// Notes headers that no folder has.
 pub(crate) fn missing(draft: &mut Draft, path: &Path, text: &str) {
     let folder = path.parent().unwrap_or(Path::new(""));
     let include = draft.wishes.include.iter().map(|name| folder.join(name));
@@ -161,8 +160,8 @@ fn template(draft: &mut Draft, outline: &Outline, kernel: &KernelSignature) {
 }
 
 /// The launch that is taken: the first one over arguments and constants alone, else the first.
-fn chosen(kernel: &KernelSignature) -> Option<&KernelLaunch> {
-    let known = |launch: &&KernelLaunch| {
+fn chosen(kernel: &KernelSignature) -> Option<&SourceLaunch> {
+    let known = |launch: &&SourceLaunch| {
         launch.grid.iter().chain(&launch.block).all(|size| size.is_some())
             && hosts(kernel, launch).is_empty()
     };
@@ -170,7 +169,7 @@ fn chosen(kernel: &KernelSignature) -> Option<&KernelLaunch> {
 }
 
 /// Names in a launch that no argument of the kernel is.
-fn hosts(kernel: &KernelSignature, launch: &KernelLaunch) -> Vec<String> {
+fn hosts(kernel: &KernelSignature, launch: &SourceLaunch) -> Vec<String> {
     let constants = |name: &String| kernel.template.iter().any(|(own, _)| own == name);
     let mut found = Vec::new();
     for size in launch.grid.iter().chain(&launch.block).flatten() {
@@ -195,7 +194,7 @@ fn names(number: &SymbolExpr, visit: &mut impl FnMut(&String)) {
 /// A number of a launch over the kernel's arguments, where these are passed parts of it.
 fn over_arguments(
     kernel: &KernelSignature,
-    launch: &KernelLaunch,
+    launch: &SourceLaunch,
     number: &SymbolExpr,
 ) -> SymbolExpr {
     let whole = |p: &&(&tickbound_opencl::reading::KernelParameter, &Option<SymbolExpr>)| {
@@ -203,9 +202,9 @@ fn over_arguments(
     };
     let passed = kernel.parameters.iter().zip(&launch.arguments).collect_vec();
     let passed = passed.iter().filter(whole);
-    let same = passed.filter_map(|(p, e)| Some((e.as_ref()?, p))).find(|(e, _)| {
-        !matches!(e, Expr::Int(_)) && *e == number
-    });
+    let same = passed
+        .filter_map(|(p, e)| Some((e.as_ref()?, p)))
+        .find(|(e, _)| !matches!(e, Expr::Int(_)) && *e == number);
     if let Some((_, parameter)) = same {
         return Expr::Name(parameter.name.clone());
     }
@@ -272,7 +271,7 @@ pub(crate) fn launch(draft: &mut Draft, outline: &Outline, kernel: &KernelSignat
 }
 
 /// Numbers that the launch passes are values of inputs.
-fn numbers_passed(draft: &mut Draft, kernel: &KernelSignature, launch: &KernelLaunch) {
+fn numbers_passed(draft: &mut Draft, kernel: &KernelSignature, launch: &SourceLaunch) {
     for (parameter, passed) in kernel.parameters.iter().zip(&launch.arguments) {
         let user = draft.wishes.inputs.contains_key(&parameter.name);
         if let (Some(Expr::Int(number)), Some(input), false) =
@@ -319,7 +318,7 @@ fn whole_groups(draft: &mut Draft, groups: &SymbolExpr) {
 fn shared(
     draft: &mut Draft,
     kernel: &KernelSignature,
-    launch: &KernelLaunch,
+    launch: &SourceLaunch,
     size: &dyn Fn(&Draft, &Option<SymbolExpr>) -> Option<SymbolExpr>,
 ) {
     let Some(bytes) = size(draft, &launch.shared) else { return };

@@ -139,7 +139,7 @@ struct Source<'p> {
     said: Option<String>,
 }
 
-/// A proposal; in CUDA with what the source says of its kernel, and whether its launch is taken.
+/// A proposal; in CUDA with the kernel as its source has it, and whether its launch is taken.
 fn proposed(
     Source { path, folder, text, outline, said }: &Source<'_>,
     wishes: &Wishes,
@@ -164,17 +164,29 @@ fn proposed(
         Some(_) => {}
     }
     macros::sizes(&mut draft);
+    let fault = launched(&mut draft, (folder, outline), platforms, setup)?;
+    let outputs = draft.outputs.clone();
+    Ok(Proposal { problem: draft.value(), notes: draft.all_notes(), fault, kernel, outputs })
+}
+
+/// Decides the launch and what follows from it. Gives back why the draft cannot be read.
+fn launched(
+    draft: &mut Draft,
+    (folder, outline): (&Path, &Outline),
+    platforms: Platforms<'_>,
+    setup: &ReaderSetup<'_>,
+) -> Result<Option<String>, ProposeError> {
     let unlaunched = draft.clone();
-    launch::preliminary(&mut draft);
+    launch::preliminary(draft);
     let read = |draft: &Draft| attached(draft, folder, platforms, setup);
-    let mut first = answered(&mut draft, outline, &read)?;
+    let mut first = answered(draft, outline, &read)?;
     if let Ok((_, reading)) = &first
         && let Some(other) = relaunched(unlaunched, reading)
     {
-        draft = other;
-        first = answered(&mut draft, outline, &read)?;
+        *draft = other;
+        first = answered(draft, outline, &read)?;
     }
-    let fault = match first {
+    Ok(match first {
         Ok((problem, reading)) => {
             let before = draft.clone();
             let concluded = concluded(&before, outline, (&problem, &reading), &read)?;
@@ -183,17 +195,15 @@ fn proposed(
                 draft.guess("an item for each element, as what the source says of it does not fit");
                 (draft, (problem, reading))
             });
-            if wishes.captured.is_none() {
+            if draft.wishes.captured.is_none() {
                 check::launch(&mut concluded, &problem, &reading);
                 concluded = scale::scaled(concluded, *problem, &read);
             }
-            draft = concluded;
+            *draft = concluded;
             check::fault(&draft.value(), folder, platforms, setup)?
         }
         Err(fault) => Some(fault),
-    };
-    let outputs = draft.outputs.clone();
-    Ok(Proposal { problem: draft.value(), notes: draft.all_notes(), fault, kernel, outputs })
+    })
 }
 
 /// The wishes with the sources beside the kernel's that a host puts before it, and a note of that.

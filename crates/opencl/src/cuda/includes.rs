@@ -1,5 +1,4 @@
-//! `#include` lines of CUDA sources: files that are there are put in their place, others are
-//! taken as empty.
+//! Files in the place of `#include` lines of CUDA sources; missing ones are taken as empty.
 //!
 //! The preprocessor would stop at a header of the vendor, of the C++ library or of a project that
 //! is not at hand.
@@ -7,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::preprocess::{include_name, quote};
+use crate::lines::{include_name, quote};
 
 /// Most files in the place of `#include` lines, those inside others counted again.
 const MAX_FILES: usize = 1024;
@@ -38,7 +37,7 @@ pub fn missing(name: &str, source: &str, folders: &[PathBuf]) -> Vec<String> {
     all.missing
 }
 
-/// The files that were put in.
+/// The files that have been met.
 struct Inlined<'f> {
     folders: &'f [PathBuf],
     /// Those that are to be included once.

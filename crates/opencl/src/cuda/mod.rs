@@ -1,5 +1,4 @@
-//! CUDA C++ and HIP C++ as text: declarations of the vendors' names, includes, and names that a
-//! problem gives a value.
+//! CUDA C++ and HIP C++ as text: declarations of the vendors' names, includes, constants.
 //!
 //! Both languages are read without their vendor's headers. [`shim`] declares what sources use of
 //! them; a header that is found nowhere is taken as empty. A problem gives values to macros, which
@@ -9,10 +8,12 @@
 
 mod includes;
 
+use std::path::PathBuf;
+
 use indexmap::IndexMap;
 
+use crate::lines::is_word;
 use crate::outline::Outline;
-pub(crate) use crate::preprocess::is_word;
 use crate::request::ReadRequest;
 use includes::inlined;
 pub use includes::missing;
@@ -44,14 +45,9 @@ pub(crate) fn predefined(standard: Standard) -> Vec<&'static str> {
     ["TB_NO_STD=1", "TB_DEVICE=1", "__cplusplus=201703L"].into_iter().chain(hip).collect()
 }
 
-/// The names of a request that are no macros of its source.
+/// The names of a request that are no macros: constants of its source, parameters of templates.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct CudaNames {
-    /// Parameters of the kernel's template.
-    template: Vec<String>,
-    /// Constants and variables of the source.
-    declared: Vec<String>,
-}
+pub(crate) struct CudaNames(Vec<String>);
 
 impl CudaNames {
     /// The names of a request, and the source without what would hide them: includes of missing
@@ -59,44 +55,36 @@ impl CudaNames {
     pub(crate) fn new(
         request: &ReadRequest,
         source: &str,
-        folders: &[std::path::PathBuf],
+        folders: &[PathBuf],
     ) -> (CudaNames, String) {
-        let outline = Outline::of(source);
-        let given = |name: &str| {
-            request.symbols.contains_key(name) || request.texts.contains_key(name)
-        };
-        let heads = outline.heads();
-        let any = request.entry.is_empty();
-        let own = heads.iter().filter(|head| any || head.function == request.entry);
-        let template = own.flat_map(|head| &head.parameters).filter(|name| given(name));
-        let template: Vec<String> = template.cloned().collect();
-        let is_declared = |name: &&String| {
-            !template.contains(name) && !outline.macros.contains_key(*name) && outline.declares(name)
-        };
-        let declared = request.symbols.keys().filter(is_declared).cloned().collect();
+        let inlined = inlined(&request.name, source, folders);
+        let outline = Outline::of(&inlined);
+        let given: Vec<&String> = request.symbols.keys().chain(request.texts.keys()).collect();
+        let declared =
+            |name: &&&String| !outline.macros.contains_key(name.as_str()) && outline.declares(name);
+        let names = given.iter().filter(declared).map(|name| (*name).clone()).collect();
         let defined = |line: &str| {
             let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?;
             let name = rest.trim_start().split(|c| !is_word(c)).next()?;
-            (given(name) && !line.ends_with('\\')).then_some(())
+            (given.iter().any(|own| *own == name) && !line.ends_with('\\')).then_some(())
         };
-        let inlined = inlined(&request.name, source, folders);
         let lines = inlined.lines().map(|line| defined(line).map_or(line, |()| ""));
         let text = lines.flat_map(|line| [line, "\n"]).collect();
-        (CudaNames { template, declared }, text)
+        (CudaNames(names), text)
     }
 
     /// Whether the preprocessor leaves a name alone.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.template.iter().chain(&self.declared).any(|own| own == name)
+        self.0.iter().any(|own| own == name)
     }
 
-    /// A comment with what parameters of the kernel's template are; nothing if none is known.
+    /// A comment with what these are; nothing if there are none.
     pub(crate) fn arguments(&self, request: &ReadRequest, value: impl Fn(&str) -> i64) -> String {
         let text = |name: &String| match request.texts.get(name) {
             Some(text) => format!("{name}={text}"),
             None => format!("{name}={}", value(name)),
         };
-        let all: Vec<String> = self.template.iter().map(text).collect();
+        let all: Vec<String> = self.0.iter().map(text).collect();
         if all.is_empty() { String::new() } else { format!("{ARGUMENTS}{}\n", all.join(";")) }
     }
 
@@ -131,7 +119,7 @@ impl CudaNames {
     /// The text with constants that have the values of structural names.
     pub(crate) fn with_values(&self, text: &str, values: &[(String, String)]) -> String {
         let mut text = text.to_owned();
-        for (name, value) in values.iter().filter(|(name, _)| self.declared.contains(name)) {
+        for (name, value) in values.iter().filter(|(name, _)| self.0.contains(name)) {
             if let Some(span) = initial_value(&text, name) {
                 text.replace_range(span, &format!(" {value}"));
             }
@@ -191,11 +179,8 @@ mod tests {
 
     #[test]
     fn what_types_depend_on_is_asked() {
-        let names = CudaNames {
-            template: ["A", "B", "C", "D", "E", "F"].map(String::from).to_vec(),
-            declared: Vec::new(),
-        };
-        let open = names.template.clone();
+        let names = CudaNames(["A", "B", "C", "D", "E", "F"].map(String::from).to_vec());
+        let open = names.0.clone();
         let text = "if constexpr (A > 1) f<B>(x); Tile<C, 2> t; k<<<D, E>>>(a); i < F; \
                     tiled_partition<E>(b); for (;i < D && j > 2;) {}";
         assert_eq!(names.asked(text, &open), ["A", "C", "E"]);

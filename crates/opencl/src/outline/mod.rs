@@ -4,14 +4,12 @@
 //! and works on sources that do not compile yet. It serves those who propose a problem
 //! file for a source, and decides which [inputs become macros](crate::inputs_as_macros).
 
-mod heads;
 mod reach;
 mod tokens;
 
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-pub use heads::TemplateHead;
 pub use reach::Parts;
 use tokens::{Line, Token, lines};
 
@@ -327,6 +325,35 @@ impl Outline {
             let all = self.tokens();
             (0..all.len()).any(|i| all[i].is(name) && may_declare(&all, i))
         }
+    }
+}
+
+impl Outline {
+    /// Whole numbers that the source names by `#define NAME 16`, `constexpr int NAME = 16` or
+    /// `enum { NAME = 16 }`.
+    pub fn named_numbers(&self) -> Vec<(String, i64)> {
+        let all = self.tokens();
+        let mut found = self.numbers.clone();
+        for (i, window) in all.windows(4).enumerate() {
+            let [name, equals, number, end] = window else { continue };
+            let (Some(name), Some(number)) = (name.name(), number.number()) else { continue };
+            if !equals.is("=") || ![";", ",", "}"].iter().any(|sign| end.is(sign)) {
+                continue;
+            }
+            let before = all[..i].iter().rev();
+            let head = before.take_while(|t| ![";", "{", "}", "("].iter().any(|sign| t.is(sign)));
+            let head: Vec<&&Token> = head.collect();
+            let constant = head.iter().any(|t| t.is("constexpr"))
+                || head.iter().any(|t| t.is("const")) && !head.iter().any(|t| t.is("__constant__"));
+            let start = i - head.len();
+            let enumerated = start.checked_sub(1).is_some_and(|at| {
+                all[at].is("{") && all[at.saturating_sub(4)..at].iter().any(|t| t.is("enum"))
+            });
+            if constant || enumerated {
+                found.push((name.to_owned(), number));
+            }
+        }
+        found
     }
 }
 

@@ -1,20 +1,22 @@
 //! A source in CUDA or HIP: the text that libclang gets, and which of its errors matter.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use clang::diagnostic::{Diagnostic, Severity};
-use clang::{Entity, EntityKind, Index, Parser, Unsaved};
+use clang::{Entity, EntityKind, Index, TranslationUnit, Unsaved};
 use tickbound_model::source::Standard;
 
 use super::cuda::{CudaTree, argument_texts, kernels, qualified, template_parameters, uses};
+use super::spelling::unknown_name;
 use super::state::Tree;
 use super::text::Text;
-use super::unknown;
 use crate::ast::{SourcePlace, Unit};
-use crate::cuda::{SHIM, is_word, shim, template_arguments};
+use crate::cuda::{SHIM, shim, template_arguments};
 use crate::error::{Read, ReadError};
 use crate::libclang;
+use crate::lines::is_word;
 use crate::preprocess::Expanded;
+use crate::reading::SourceLaunch;
 use crate::request::ReadRequest;
 
 /// The name under which libclang gets the text.
@@ -42,66 +44,92 @@ const ARGUMENTS: [&str; 15] = [
     SHIM,
 ];
 
-/// Makes the tree of a source in CUDA that has been expanded.
-pub(super) fn parse(request: &ReadRequest, expanded: &Expanded) -> Read<Unit> {
+/// What a source in CUDA has beside its kernel.
+#[derive(Debug, Default)]
+pub(crate) struct HostPart {
+    /// Parameters of the templates of kernels, and whether each is a type.
+    pub(crate) templates: HashMap<String, Vec<(String, bool)>>,
+    /// Launches of kernels.
+    pub(crate) launches: Vec<SourceLaunch>,
+}
+
+/// Makes the tree of a source in CUDA that has been expanded; if that is `asked`, also what it has
+/// beside the kernel.
+pub(super) fn parse(
+    request: &ReadRequest,
+    expanded: &Expanded,
+    asked: bool,
+) -> Read<(Unit, HostPart)> {
     libclang::lend(|clang, _| {
         let index = Index::new(clang, false, false);
-        let declarations = shim(request.standard);
         let mut text = expanded.text.clone();
         text += &explicit_instances(&text);
-        let failed = |error: clang::SourceError| {
-            ReadError::file(
-                &request.name,
-                format!("libclang gives up: {error}"),
-                "simplify the source, or install another version of libclang",
-            )
-        };
-        let run = |text: &str| {
-            let mut parser: Parser<'_> = index.parser(FILE);
-            let unsaved = [Unsaved::new(FILE, text), Unsaved::new(SHIM, &declarations)];
-            let hip = (request.standard == Standard::Hip).then_some("-DTB_HIP");
-            let arguments: Vec<&str> = ARGUMENTS.into_iter().chain(hip).collect();
-            parser.arguments(&arguments).unsaved(&unsaved).parse().map_err(failed)
-        };
-        let mut unit = run(&text)?;
+        let mut unit = run(&index, request, &text)?;
         let line = instance(&unit.get_entity(), request, expanded);
         if let Some(line) = &line {
             text += line;
-            unit = run(&text)?;
+            unit = run(&index, request, &text)?;
         }
-        let root = unit.get_entity();
-        let open = expanded.open.as_slice();
-        let cuda = CudaTree::new(request);
-        let mut tree = Tree { text: Text(&text), open, cuda, ..Tree::default() };
-        let all = kernels(&root);
-        let own = all.iter().find(|k| k.entity.get_name().as_ref() == Some(&request.entry));
-        let mut used = Vec::new();
-        if let Some(template) = own.filter(|own| own.template) {
-            uses(&root, &template.entity, &mut used);
-        }
-        let entry = |(usage, _): &&(Entity<'_>, Entity<'_>)| {
-            let before = &text[..tree.text.span(usage).start];
-            before.rfind(ENTRY).is_some_and(|at| !before[at..].contains(';'))
-        };
-        let made = used.iter().find(entry);
-        if let (Some(line), None) = (&line, made) {
-            return Err(no_instance(request, line, &unit.get_diagnostics()));
-        }
-        let chosen = made.or_else(|| used.first()).copied();
-        let mut read = tree.cuda_unit(&all, &request.entry, chosen)?;
-        let diagnostics = unit.get_diagnostics();
-        check(request, &diagnostics, &tree, own.is_some())?;
-        for kernel in all.iter().filter(|kernel| kernel.template) {
-            let parameters = template_parameters(&kernel.entity).into_iter().map(|parameter| {
-                let is_type = parameter.get_kind() != EntityKind::NonTypeTemplateParameter;
-                (parameter.get_name().unwrap_or_default(), is_type)
-            });
-            read.templates
-                .insert(kernel.entity.get_name().unwrap_or_default(), parameters.collect());
-        }
-        read.launches = tree.launches(&root);
-        Ok(read)
+        read(request, expanded, &unit, (&text, line.as_deref(), asked))
     })
+}
+
+/// Runs libclang on a text.
+fn run<'i>(index: &'i Index<'i>, request: &ReadRequest, text: &str) -> Read<TranslationUnit<'i>> {
+    let declarations = shim(request.standard);
+    let hip = (request.standard == Standard::Hip).then_some("-DTB_HIP");
+    let arguments: Vec<&str> = ARGUMENTS.into_iter().chain(hip).collect();
+    let unsaved = [Unsaved::new(FILE, text), Unsaved::new(SHIM, &declarations)];
+    let mut parser = index.parser(FILE);
+    parser.arguments(&arguments).unsaved(&unsaved).parse().map_err(|error| {
+        ReadError::file(
+            &request.name,
+            format!("libclang gives up: {error}"),
+            "simplify the source, or install another version of libclang",
+        )
+    })
+}
+
+/// The kernel of a unit, of whose template `line` makes an instance.
+fn read(
+    request: &ReadRequest,
+    expanded: &Expanded,
+    unit: &TranslationUnit<'_>,
+    (text, line, asked): (&str, Option<&str>, bool),
+) -> Read<(Unit, HostPart)> {
+    let (root, open) = (unit.get_entity(), expanded.open.as_slice());
+    let cuda = CudaTree::new(request);
+    let mut tree = Tree { text: Text(text), open, cuda, ..Tree::default() };
+    let all = kernels(&root);
+    let own = all.iter().find(|k| k.entity.get_name().as_ref() == Some(&request.entry));
+    let mut used = Vec::new();
+    if let Some(template) = own.filter(|own| own.template) {
+        uses(&root, &template.entity, &mut used);
+    }
+    let entry = |(usage, _): &&(Entity<'_>, Entity<'_>)| {
+        let before = &text[..tree.text.span(usage).start];
+        before.rfind(ENTRY).is_some_and(|at| !before[at..].contains(';'))
+    };
+    let made = used.iter().find(entry);
+    if let (Some(line), None) = (line, made) {
+        return Err(no_instance(request, line, &unit.get_diagnostics()));
+    }
+    let chosen = made.or_else(|| used.first()).copied();
+    let tree_of_kernel = tree.cuda_unit(&all, &request.entry, chosen)?;
+    check(request, &unit.get_diagnostics(), &tree, own.is_some())?;
+    let mut host = HostPart::default();
+    for kernel in all.iter().filter(|kernel| kernel.template && asked) {
+        let parameters = template_parameters(&kernel.entity).into_iter().map(|parameter| {
+            let is_type = parameter.get_kind() != EntityKind::NonTypeTemplateParameter;
+            (parameter.get_name().unwrap_or_default(), is_type)
+        });
+        let name = kernel.entity.get_name().unwrap_or_default();
+        host.templates.insert(name, parameters.collect());
+    }
+    if asked {
+        host.launches = tree.launches(&root);
+    }
+    Ok((tree_of_kernel, host))
 }
 
 /// A line that makes an instance of the kernel's template, if something of it is given. What is
@@ -185,13 +213,13 @@ fn check(
     let at = SourcePlace { file: file.as_str().into(), line, column };
     let (mut values, mut types) = (BTreeSet::new(), BTreeSet::new());
     for text in errors.iter().map(|d| d.get_text()) {
-        match unknown(&text) {
+        match unknown_name(&text) {
             Some((true, name)) => types.insert(name.to_owned()),
             Some((false, name)) => values.insert(name.to_owned()),
             None => false,
         };
     }
-    if unknown(&text).is_none() {
+    if unknown_name(&text).is_none() {
         return Err(ReadError::at(&at, text, "correct the source"));
     }
     let (values, types) = (values.into_iter().collect(), types.into_iter().collect());

@@ -30,15 +30,15 @@ use crate::ast::SourcePlace;
 use crate::cuda::{self, CudaNames};
 use crate::error::{Read, ReadError};
 use crate::libclang;
+use crate::lines::{is_word, quote};
 use crate::outline::Outline;
 use crate::request::ReadRequest;
 use compiler::Preprocessed;
-pub(crate) use included::include_name;
 pub use included::included;
 use together::Copies;
 
 pub(crate) use declared::DECLARED;
-pub(crate) use text::{SYMBOLS, is_word, quote};
+pub(crate) use text::SYMBOLS;
 pub use unroll::Said;
 
 /// A source without macros.
@@ -79,7 +79,7 @@ impl<'r> Expander<'r> {
     ) -> Result<Expander<'r>, ReadError> {
         let mut source = read(&request.name, &request.path)?;
         for (name, path) in &request.more {
-            source += &format!("\n# 1 {}\n{}", text::quote(name), read(name, path)?);
+            source += &format!("\n# 1 {}\n{}", quote(name), read(name, path)?);
         }
         let source = unroll::marked(&source);
         let headers = libclang::lend(|_, headers| Ok(headers.to_owned()))?;
@@ -90,8 +90,7 @@ impl<'r> Expander<'r> {
         included(&request.name, &expander.source, &expander.folders())?;
         if request.standard.is_cuda() {
             let folders = expander.folders();
-            (expander.names, expander.source) =
-                CudaNames::new(request, &expander.source, &folders);
+            (expander.names, expander.source) = CudaNames::new(request, &expander.source, &folders);
         }
         Ok(expander)
     }
@@ -109,7 +108,7 @@ impl<'r> Expander<'r> {
     /// The compiler rejects the source, or there is none.
     pub fn one(&self, values: &IndexMap<String, i64>) -> Result<Expanded, ReadError> {
         let name = &self.request.name;
-        let marked = format!("# 1 {}\n{}\n", text::quote(name), self.source);
+        let marked = format!("# 1 {}\n{}\n", quote(name), self.source);
         let structural = self.numbers(values).into_iter().map(|(name, n)| format!("{name}={n}"));
         let defines: Vec<String> = self.same_for_all().into_iter().chain(structural).collect();
         let said = self.run(&marked, &defines)?;
@@ -130,7 +129,7 @@ impl<'r> Expander<'r> {
             false => std::fs::read_to_string(self.headers.join(libclang::HEADER)).ok()?,
         };
         let directives = header.lines().filter(|line| line.trim_start().starts_with('#'));
-        let mut words = directives.flat_map(|line| line.split(|c| !text::is_word(c)));
+        let mut words = directives.flat_map(|line| line.split(|c| !is_word(c)));
         if words.any(|word| self.structural.iter().any(|name| name == word)) {
             return None;
         }

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use itertools::Itertools;
 use tickbound_model::source::Standard;
 use tickbound_opencl::extract::{extract_with, kernels};
-use tickbound_opencl::reading::{KernelLaunch, KernelSignature};
+use tickbound_opencl::reading::{KernelSignature, SourceLaunch};
 use tickbound_opencl::steps::SymbolExpr;
 use tickbound_opencl::{ReadError, ReadRequest, ReaderSetup, Symbol};
 
@@ -104,18 +104,16 @@ fn size(size: &Option<SymbolExpr>) -> String {
     size.as_ref().map_or("?".to_owned(), ToString::to_string)
 }
 
-fn launch(launch: &KernelLaunch) -> String {
+fn launch(launch: &SourceLaunch) -> String {
     let all = |sizes: &[Option<SymbolExpr>]| sizes.iter().map(size).join(", ");
-    let KernelLaunch { kernel, line, grid, block, shared, arguments, template, instance } = launch;
+    let SourceLaunch { kernel, line, grid, block, shared, arguments, template, instance } = launch;
     let instance = match instance.is_empty() {
         true => String::new(),
-        false => format!("<{}>[{}]", instance.join(", "), all(template)),
+        false => format!("<{}> of [{}]", instance.join(", "), all(template)),
     };
+    let (grid, block, shared) = (all(grid), all(block), size(shared));
+    let arguments = all(arguments);
     format!(
-        "{line} {kernel}{instance}<<<({}), ({}), {}>>>({})",
-        all(grid),
-        all(block),
-        size(shared),
-        all(arguments)
+        "{line} {kernel}{instance}({arguments})\n  {grid} groups\n  {block} items, {shared} bytes"
     )
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 use serde_json::{Value, json};
-use tickbound_model::{AccessKind, Problem};
 use tickbound_model::count::count;
+use tickbound_model::{AccessKind, Problem};
 use tickbound_opencl::attach;
 
 /// Ids and sizes that CUDA has no name for.

@@ -4,10 +4,9 @@ use clang::{Entity, EntityKind};
 
 use super::super::spelling::{self, Binary};
 use super::super::state::{Tree, operands};
-use super::construct::is_implicit;
+use super::cursors::{body_of, is_implicit, is_vendors, stands_for_itself, stripped};
 use super::functions::{Callee, own_name};
 use super::groups::{GroupKind, group_kind};
-use super::{is_vendors, stripped};
 use crate::ast::{CExpr, ExprKind, Type, UnaryOp};
 
 impl<'tu> Tree<'_, 'tu> {
@@ -27,7 +26,10 @@ impl<'tu> Tree<'_, 'tu> {
             }
             EntityKind::Method | EntityKind::ConversionFunction => {
                 let member = operands.first().map(stripped);
-                match member.filter(|member| member.get_kind() == EntityKind::MemberRefExpr) {
+                match member.filter(|member| {
+                    member.get_kind() == EntityKind::MemberRefExpr
+                        && member.get_reference().as_ref() == Some(&callee)
+                }) {
                     Some(member) => self.method(entity, (&callee, &member), &operands[1..]),
                     None => self.operator(entity, &callee, operands),
                 }
@@ -211,18 +213,4 @@ impl<'tu> Tree<'_, 'tu> {
             _ => self.unread(entity, format!("operator{sign}")),
         }
     }
-}
-
-/// Whether an argument of this type is no value: a group, or a lambda.
-pub(super) fn stands_for_itself(ty: clang::Type<'_>) -> bool {
-    group_kind(ty).is_some() || ty.get_canonical_type().get_display_name().contains("(lambda at ")
-}
-
-/// The function with its body, if there is one.
-pub(super) fn body_of<'tu>(function: &Entity<'tu>) -> Option<Entity<'tu>> {
-    let has_body = |function: &Entity<'tu>| {
-        function.get_children().iter().any(|child| child.get_kind() == EntityKind::CompoundStmt)
-    };
-    let definition = function.get_definition().filter(has_body);
-    definition.or_else(|| Some(*function).filter(has_body))
 }

@@ -4,13 +4,12 @@
 use clang::{Entity, EntityKind};
 
 use super::super::state::{Tree, operands};
-use super::Lambda;
-use super::calls::stands_for_itself;
+use super::cursors::{is_reference, stands_for_itself, stripped};
 use super::express::{has_memory, has_shared};
 use super::functions::{address_of, deref, holds_pointer, is_simple, variable_of};
-use super::stripped;
-use crate::cuda::is_word;
+use super::state::Lambda;
 use crate::ast::{AddressSpace, CExpr, CFunction, CStmtKind, CVariable, ExprKind, Type};
+use crate::lines::is_word;
 
 impl<'tu> Tree<'_, 'tu> {
     /// Declarations in a function.
@@ -45,7 +44,7 @@ impl<'tu> Tree<'_, 'tu> {
             all.push(class);
             return Ok(());
         }
-        if Tree::refers(entity) {
+        if is_reference(entity.get_type()) {
             return self.declare_reference(entity, all);
         }
         let variable = self.initialised(entity);
@@ -219,9 +218,7 @@ impl<'tu> Tree<'_, 'tu> {
                 bound: self.cuda.bound.clone(),
                 this: self.cuda.this.clone(),
             }),
-            EntityKind::DeclRefExpr => {
-                self.cuda.lambdas.get(&inner.get_reference()?).cloned()
-            }
+            EntityKind::DeclRefExpr => self.cuda.lambdas.get(&inner.get_reference()?).cloned(),
             _ => None,
         }
     }
@@ -252,7 +249,7 @@ impl<'tu> Tree<'_, 'tu> {
         }
         let head = text.split('{').next().unwrap_or_default();
         let generic = head.split(|c| !is_word(c)).any(|word| word == "auto");
-        let references = parameters.iter().any(Tree::refers);
+        let references = parameters.iter().any(|p| is_reference(p.get_type()));
         if generic || references || arguments.len() != parameters.len() {
             return self.unread(entity, "a lambda with such parameters");
         }

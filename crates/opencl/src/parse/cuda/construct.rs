@@ -1,14 +1,10 @@
-//! Constructors: lists of members, or functions that return an object.
-
-use std::collections::HashMap;
+//! Constructors: copies are left out, others are lists of members.
 
 use clang::{Entity, EntityKind};
 
 use super::super::state::{Tree, operands};
-use super::calls::body_of;
-use super::functions::{Callee, holds_pointer, variable_of};
-use super::is_vendors;
-use crate::ast::{AddressSpace, CExpr, CFunction, CStmt, CStmtKind, CVariable, ExprKind, Type};
+use super::cursors::{body_of, is_implicit, is_vendors};
+use crate::ast::{CExpr, ExprKind, Type};
 
 impl<'tu> Tree<'_, 'tu> {
     /// A constructor: a copy is left out, a vector or a structure without constructors is a list.
@@ -40,68 +36,8 @@ impl<'tu> Tree<'_, 'tu> {
                 }
                 self.expr(entity, ExprKind::List(items))
             }
-            _ => match body_of(callee).filter(|_| !holds_pointer(&ty)) {
-                Some(definition) => {
-                    let arguments = self.arguments(callee, operands);
-                    let bound = HashMap::new();
-                    let callee = Callee { entity: definition, bound, this: None };
-                    self.call_of(entity, callee, arguments)
-                }
-                None => self.unread(entity, "a constructor"),
-            },
+            _ => self.unread(entity, "a constructor"),
         }
-    }
-
-    /// The object that a constructor makes, as what `this` is.
-    pub(super) fn made_object(&mut self, constructor: &Entity<'tu>) -> Option<CVariable> {
-        if constructor.get_kind() != EntityKind::Constructor {
-            return None;
-        }
-        let ty = self.type_of(constructor.get_semantic_parent()?.get_type()?);
-        let (id, at) = (self.next_id(), self.at_name(constructor));
-        let (name, space) = ("object".to_owned(), AddressSpace::Private);
-        let object = CVariable { id, name, ty, space, read_only: false, init: None, at };
-        self.cuda.this = Some(variable_of(&object));
-        Some(object)
-    }
-
-    /// A constructor as a function: members get their first values, the body runs, the object is
-    /// returned.
-    pub(super) fn returning(
-        &mut self,
-        constructor: &Entity<'tu>,
-        object: CVariable,
-        function: CFunction,
-    ) -> CFunction {
-        let (at, value) = (object.at.clone(), variable_of(&object));
-        let fields = match &object.ty {
-            Type::Struct(_, fields) => fields.clone(),
-            _ => Default::default(),
-        };
-        let mut body = vec![CStmtKind::Declare(vec![object])];
-        let mut written: Vec<(String, CExpr)> = Vec::new();
-        let mut member = None;
-        for child in constructor.get_children() {
-            match (child.get_kind(), member.take()) {
-                (EntityKind::MemberRef, _) => member = child.get_name(),
-                (_, Some(name)) => written.push((name, self.expression(&child))),
-                _ => {}
-            }
-        }
-        for (name, value_of_member) in written {
-            let ty = fields.iter().find(|(field, _)| *field == name).map(|(_, ty)| ty.clone());
-            let (base, ty) = (Box::new(value.clone()), ty.unwrap_or(Type::Void));
-            let place = ExprKind::Member { base, member: name, arrow: false };
-            let place = Box::new(CExpr { kind: place, ty: ty.clone(), at: at.clone() });
-            let store = ExprKind::Assign(None, place, Box::new(value_of_member));
-            body.push(CStmtKind::Expr(CExpr { kind: store, ty, at: at.clone() }));
-        }
-        let mut body: Vec<CStmt> =
-            body.into_iter().map(|kind| CStmt { kind, at: at.clone() }).collect();
-        body.extend(function.body);
-        let result = value.ty.clone();
-        body.push(CStmt { kind: CStmtKind::Return(Some(value)), at });
-        CFunction { body, result, ..function }
     }
 }
 
@@ -124,10 +60,4 @@ fn has_no_initial_values(entity: &Entity<'_>) -> bool {
             lengths || operands(field).is_empty()
         })
     })
-}
-
-/// Whether the compiler has made a function of a class: it has the place of the class.
-pub(super) fn is_implicit(function: &Entity<'_>) -> bool {
-    let class = function.get_semantic_parent().and_then(|class| class.get_location());
-    function.is_defaulted() || class.is_some() && function.get_location() == class
 }

@@ -4,8 +4,8 @@ use clang::{Entity, EntityKind, TypeKind};
 
 use super::super::state::{Tree, operands};
 use super::super::types::INT;
-use super::functions::{address_of, is_global, is_reference};
-use super::is_vendors;
+use super::cursors::{is_global, is_vendors};
+use super::functions::address_of;
 use crate::ast::{AddressSpace, CExpr, CStmt, CStmtKind, ExprKind, Type, UnaryOp};
 
 /// Variables of CUDA, and the functions of OpenCL C.
@@ -26,9 +26,7 @@ impl<'tu> Tree<'_, 'tu> {
         Some(match (entity.get_kind(), operands) {
             (EntityKind::DeclRefExpr, _) => return self.cuda_reference(entity, operands),
             (EntityKind::MemberRefExpr, _) => self.cuda_member(entity, operands),
-            (EntityKind::CallExpr, _) => {
-                self.cuda_call(entity, operands)
-            }
+            (EntityKind::CallExpr, _) => self.cuda_call(entity, operands),
             (EntityKind::ThisExpr, _) => match self.cuda.this.clone() {
                 Some(this) => address_of(this),
                 None => self.unread(entity, "`this`"),
@@ -70,11 +68,7 @@ impl<'tu> Tree<'_, 'tu> {
     }
 
     /// A name: of a parameter of the template, a constant, a variable, a reference.
-    fn cuda_reference(
-        &mut self,
-        entity: &Entity<'tu>,
-        operands: &[Entity<'tu>],
-    ) -> Option<CExpr> {
+    fn cuda_reference(&mut self, entity: &Entity<'tu>, operands: &[Entity<'tu>]) -> Option<CExpr> {
         if let [value] = operands
             && entity.get_name().is_none_or(|name| name.is_empty())
         {
@@ -99,7 +93,9 @@ impl<'tu> Tree<'_, 'tu> {
             EntityKind::EnumConstantDecl if self.open.contains(&name) => {
                 return Some(self.expr(entity, ExprKind::Symbol(name)));
             }
-            _ => return None,
+            EntityKind::EnumConstantDecl | EntityKind::FunctionDecl => return None,
+            // A variable template: its arguments hold no open name.
+            _ => return Some(self.literal_behind(entity, entity)),
         }
         if is_vendors(&declaration) {
             if let Some((_, function)) = IDS.iter().find(|(id, _)| *id == name) {
@@ -148,7 +144,7 @@ impl<'tu> Tree<'_, 'tu> {
         let scalar = self.type_of(ty);
         let text = self.text.of(declaration);
         let written = text.contains("constexpr");
-        let global = is_static(declaration);
+        let global = is_static(declaration) || declaration.evaluate().is_some();
         if !ty.is_const_qualified() || !(written || global) || !matches!(scalar, Type::Scalar(_)) {
             return None;
         }
@@ -351,12 +347,6 @@ impl<'tu> Tree<'_, 'tu> {
             }
         }
         unclear.then(|| Type::Other(format!("{name}, whose layout is not read")))
-    }
-
-
-    /// Whether a declaration is a reference.
-    pub(super) fn refers(entity: &Entity<'tu>) -> bool {
-        is_reference(entity.get_type())
     }
 }
 

@@ -2,13 +2,11 @@
 
 use std::collections::HashMap;
 
-use clang::{Entity, EntityKind, TemplateArgument, TypeKind};
+use clang::{Entity, EntityKind, TemplateArgument};
 
 use super::super::state::{Tree, operands};
-use super::calls::stands_for_itself;
-use crate::ast::{
-    AddressSpace, CExpr, CFunction, CStmt, CVariable, ExprKind, Type, UnaryOp,
-};
+use super::cursors::{is_global, is_reference, stands_for_itself};
+use crate::ast::{AddressSpace, CExpr, CFunction, CStmt, CVariable, ExprKind, Type, UnaryOp};
 use crate::read::is_pure;
 
 /// What is called.
@@ -136,15 +134,11 @@ impl<'tu> Tree<'_, 'tu> {
         if let Some(Passing::Place(this)) = object {
             self.cuda.this = Some(this);
         }
-        let made = self.made_object(&callee.entity);
         let mut declared = Vec::new();
         for (parameter, way) in parameters.iter().zip(ways) {
             self.parameter(parameter, way, &mut declared);
         }
-        let mut function = self.defined(&callee.entity, name.clone(), declared);
-        if let Some(object) = made {
-            function = self.returning(&callee.entity, object, function);
-        }
+        let function = self.defined(&callee.entity, name.clone(), declared);
         (self.cuda.bound, self.cuda.this, self.cuda.refers, self.depth) = outer;
         self.cuda.places = places;
         // The next way has other types and other places.
@@ -156,7 +150,8 @@ impl<'tu> Tree<'_, 'tu> {
     /// The name of a function, with a number if another one has it.
     fn free_name(&self, entity: &Entity<'tu>) -> String {
         let name = entity.get_name().unwrap_or_default();
-        let plain: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+        let plain: String =
+            name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
         let taken = |name: &String| self.cuda.known.values().any(|known| known == name);
         let plain = own_name(&plain);
         let numbered = (2..).map(|n| format!("{plain}_{n}"));
@@ -164,12 +159,7 @@ impl<'tu> Tree<'_, 'tu> {
     }
 
     /// A parameter of a function of the unit.
-    fn parameter(
-        &mut self,
-        parameter: &Entity<'tu>,
-        way: Passing,
-        declared: &mut Vec<CVariable>,
-    ) {
+    fn parameter(&mut self, parameter: &Entity<'tu>, way: Passing, declared: &mut Vec<CVariable>) {
         match way {
             Passing::Nothing => {}
             Passing::Place(place) => {
@@ -183,8 +173,7 @@ impl<'tu> Tree<'_, 'tu> {
             }
             Passing::Pointer => {
                 let mut variable = self.declaration(parameter);
-                variable.ty =
-                    Type::Pointer(AddressSpace::Generic, Box::new(variable.ty.clone()));
+                variable.ty = Type::Pointer(AddressSpace::Generic, Box::new(variable.ty.clone()));
                 self.retype(parameter, &variable.ty);
                 let place = deref(&variable);
                 self.cuda.places.insert(*parameter, place);
@@ -274,27 +263,23 @@ impl<'tu> Tree<'_, 'tu> {
 /// The name of a function of the source: no function of OpenCL C has it.
 pub(super) fn own_name(name: &str) -> String {
     const STARTS: [&str; 14] = [
-        "get_", "atomic_", "atom_", "sub_group_", "work_group_", "barrier", "mem_fence", "as_",
-        "convert_", "vload", "vstore", "read_image", "write_image", "intel_",
+        "get_",
+        "atomic_",
+        "atom_",
+        "sub_group_",
+        "work_group_",
+        "barrier",
+        "mem_fence",
+        "as_",
+        "convert_",
+        "vload",
+        "vstore",
+        "read_image",
+        "write_image",
+        "intel_",
     ];
     let reserved = STARTS.iter().any(|start| name.starts_with(start)) || is_pure(name);
     if reserved || name.starts_with("__") { format!("{name}_") } else { name.to_owned() }
-}
-
-/// Whether a type is a reference.
-pub(super) fn is_reference(ty: Option<clang::Type<'_>>) -> bool {
-    let kind = ty.map(|ty| ty.get_canonical_type().get_kind());
-    matches!(kind, Some(TypeKind::LValueReference | TypeKind::RValueReference))
-}
-
-/// Whether a declaration belongs to no function. Versions of libclang number the kinds of what is
-/// around all declarations differently.
-pub(super) fn is_global(entity: &Entity<'_>) -> bool {
-    use EntityKind::{Constructor, ConversionFunction, FunctionDecl, FunctionTemplate, Method};
-    let functions = [Constructor, ConversionFunction, FunctionDecl, FunctionTemplate, Method];
-    let parent = entity.get_semantic_parent().map(|parent| parent.get_kind());
-    let own = [EntityKind::VarDecl].contains(&entity.get_kind());
-    own && !parent.is_some_and(|kind| functions.contains(&kind))
 }
 
 /// Whether an expression names a variable, or a part of one that no number chooses: it can be

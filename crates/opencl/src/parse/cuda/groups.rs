@@ -47,72 +47,66 @@ impl<'tu> Tree<'_, 'tu> {
         (kind, name): (GroupKind, &str),
         arguments: Vec<CExpr>,
     ) -> CExpr {
-        let int = |r: &mut Self, n: i64| r.with_kind(entity, ExprKind::Int(n), INT);
+        let one = self.cuda.dimensions == 1;
         match (kind, name) {
             (GroupKind::Block, "sync") => self.barrier(entity),
             (GroupKind::Block, "thread_rank") => {
                 self.plain_call(entity, "get_local_linear_id", Vec::new())
             }
             (GroupKind::Block, "size" | "num_threads") => {
-                let size = |r: &mut Self, d| {
-                    let d = int(r, d);
-                    r.plain_call(entity, "get_local_size", vec![d])
-                };
-                let first = size(self, 0);
+                let first = self.in_dimension(entity, "get_local_size", 0);
                 (1..self.cuda.dimensions).fold(first, |all, d| {
-                    let next = size(self, i64::try_from(d).unwrap_or(0));
+                    let next = self.in_dimension(entity, "get_local_size", d);
                     self.combined(entity, CBinaryOp::Mul, all, next)
                 })
             }
             (GroupKind::Block, "group_index") => self.all_dimensions(entity, "get_group_id"),
             (GroupKind::Block, "thread_index") => self.all_dimensions(entity, "get_local_id"),
             (GroupKind::Block, "group_dim") => self.all_dimensions(entity, "get_local_size"),
-            (GroupKind::Grid, "thread_rank") if self.cuda.dimensions == 1 => {
+            (GroupKind::Grid, "thread_rank") if one => {
                 self.plain_call(entity, "get_global_linear_id", Vec::new())
             }
-            (GroupKind::Grid, "size" | "num_threads") if self.cuda.dimensions == 1 => {
-                let d = int(self, 0);
-                self.plain_call(entity, "get_global_size", vec![d])
+            (GroupKind::Grid, "size" | "num_threads") if one => {
+                self.in_dimension(entity, "get_global_size", 0)
             }
             (GroupKind::Grid, "sync") => self.unread(entity, "a barrier of all groups"),
-            (GroupKind::Tile(_), "sync") => self.plain_call(entity, "__syncwarp", Vec::new()),
-            (GroupKind::Tile(n), "size" | "num_threads") => {
-                let size = int(self, n);
-                self.expr(entity, size.kind)
-            }
-            (GroupKind::Tile(n), "thread_rank" | "meta_group_rank") => {
-                let op = if name == "thread_rank" { CBinaryOp::Rem } else { CBinaryOp::Div };
-                let id = self.plain_call(entity, "get_local_linear_id", Vec::new());
-                let size = int(self, n);
-                self.combined(entity, op, id, size)
-            }
-            (GroupKind::Tile(n), "meta_group_size") => {
-                let all = self.group_function(entity, (GroupKind::Block, "size"), Vec::new());
-                let size = int(self, n);
-                self.combined(entity, CBinaryOp::Div, all, size)
-            }
-            (GroupKind::Tile(_), "shfl") => self.warp_function(entity, "shuffle", arguments),
-            (GroupKind::Tile(_), "any" | "all" | "ballot") => {
-                self.warp_function(entity, name, arguments)
-            }
-            (GroupKind::Tile(n), "reduce") => self.tile_reduction(entity, n, arguments),
-            (GroupKind::Tile(_), _) if name.starts_with("shfl_") => {
-                self.warp_function(entity, &name.replace("shfl", "shuffle"), arguments)
-            }
+            (GroupKind::Tile(items), _) => self.tile_function(entity, (items, name), arguments),
             _ => self.unread(entity, format!("`{name}` of a cooperative group")),
         }
     }
 
-    /// `cg::reduce`: its operator is taken to cost as much as an addition.
-    fn tile_reduction(
+    /// A method of some items of a warp.
+    fn tile_function(
         &mut self,
         entity: &Entity<'tu>,
-        items: i64,
-        mut arguments: Vec<CExpr>,
+        (items, name): (i64, &str),
+        arguments: Vec<CExpr>,
     ) -> CExpr {
-        arguments.truncate(1);
-        arguments.push(self.with_kind(entity, ExprKind::Int(items), INT));
-        self.plain_call(entity, "sub_group_clustered_reduce_add", arguments)
+        let size = self.with_kind(entity, ExprKind::Int(items), INT);
+        match name {
+            "sync" => self.plain_call(entity, "__syncwarp", Vec::new()),
+            "size" | "num_threads" => self.expr(entity, size.kind),
+            "thread_rank" | "meta_group_rank" => {
+                let op = if name == "thread_rank" { CBinaryOp::Rem } else { CBinaryOp::Div };
+                let id = self.plain_call(entity, "get_local_linear_id", Vec::new());
+                self.combined(entity, op, id, size)
+            }
+            "meta_group_size" => {
+                let all = self.group_function(entity, (GroupKind::Block, "size"), Vec::new());
+                self.combined(entity, CBinaryOp::Div, all, size)
+            }
+            "shfl" => self.warp_function(entity, "shuffle", arguments),
+            "any" | "all" | "ballot" => self.warp_function(entity, name, arguments),
+            // Its operator is taken to cost as much as an addition.
+            "reduce" => {
+                let all = arguments.into_iter().take(1).chain([size]).collect();
+                self.plain_call(entity, "sub_group_clustered_reduce_add", all)
+            }
+            _ if name.starts_with("shfl_") => {
+                self.warp_function(entity, &name.replace("shfl", "shuffle"), arguments)
+            }
+            _ => self.unread(entity, format!("`{name}` of a cooperative group")),
+        }
     }
 
     /// `a op b` with the type of the cursor.
@@ -120,13 +114,15 @@ impl<'tu> Tree<'_, 'tu> {
         self.expr(at, ExprKind::Binary(op, Box::new(a), Box::new(b)))
     }
 
+    /// A number of a dimension.
+    fn in_dimension(&mut self, entity: &Entity<'tu>, name: &str, d: usize) -> CExpr {
+        let d = self.with_kind(entity, ExprKind::Int(i64::try_from(d).unwrap_or(0)), INT);
+        self.with_kind(entity, ExprKind::Call(name.to_owned(), vec![d]), UINT)
+    }
+
     /// A number of each dimension in a list: `threadIdx` itself.
     pub(super) fn all_dimensions(&mut self, entity: &Entity<'tu>, name: &str) -> CExpr {
-        let each = (0..3).map(|d| {
-            let d = self.with_kind(entity, ExprKind::Int(d), INT);
-            self.with_kind(entity, ExprKind::Call(name.to_owned(), vec![d]), UINT)
-        });
-        let each = each.collect();
+        let each = (0..3).map(|d| self.in_dimension(entity, name, d)).collect();
         self.expr(entity, ExprKind::List(each))
     }
 }

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use clang::{Entity, EntityKind, TemplateArgument};
 
 use super::super::state::Tree;
+use super::cursors::is_vendors;
 use super::functions::holds_pointer;
-use super::is_vendors;
 use crate::ast::{AddressSpace, CExpr, CFunction, CStmt, CStmtKind, CVariable, ExprKind};
 use crate::ast::{Type, Unit};
 use crate::error::{Read, ReadError};
 
 /// A kernel of the source.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::parse) struct Found<'tu> {
+pub(in crate::parse) struct SourceKernel<'tu> {
     /// Its function, or the template.
     pub(in crate::parse) entity: Entity<'tu>,
     /// Whether it is a template.
@@ -21,7 +21,7 @@ pub(in crate::parse) struct Found<'tu> {
 }
 
 /// All kernels that a source defines.
-pub(in crate::parse) fn kernels<'tu>(root: &Entity<'tu>) -> Vec<Found<'tu>> {
+pub(in crate::parse) fn kernels<'tu>(root: &Entity<'tu>) -> Vec<SourceKernel<'tu>> {
     let mut found = Vec::new();
     let mut left: Vec<Entity<'tu>> = root.get_children();
     left.reverse();
@@ -37,7 +37,10 @@ pub(in crate::parse) fn kernels<'tu>(root: &Entity<'tu>) -> Vec<Found<'tu>> {
                     && has(EntityKind::CompoundStmt)
                     && !is_vendors(&entity)
                 {
-                    found.push(Found { entity, template: kind == EntityKind::FunctionTemplate });
+                    found.push(SourceKernel {
+                        entity,
+                        template: kind == EntityKind::FunctionTemplate,
+                    });
                 }
             }
             _ => {}
@@ -62,8 +65,8 @@ pub(in crate::parse) fn qualified(entity: &Entity<'_>) -> String {
 pub(in crate::parse) fn template_parameters<'tu>(template: &Entity<'tu>) -> Vec<Entity<'tu>> {
     let children = template.get_children().into_iter();
     let parameters = children.filter(|child| {
-        use EntityKind::{NonTypeTemplateParameter, TemplateTemplateParameter};
         use EntityKind::TemplateTypeParameter;
+        use EntityKind::{NonTypeTemplateParameter, TemplateTemplateParameter};
         [NonTypeTemplateParameter, TemplateTemplateParameter, TemplateTypeParameter]
             .contains(&child.get_kind())
     });
@@ -103,12 +106,21 @@ pub(in crate::parse) fn argument_texts(instance: &Entity<'_>) -> Vec<String> {
     instance.get_template_arguments().unwrap_or_default().iter().map(text).collect()
 }
 
+/// Whether a structure or a union in it has an array.
+fn holds_array(ty: &Type) -> bool {
+    match ty {
+        Type::Struct(_, fields) => fields.iter().any(|(_, ty)| holds_array(ty)),
+        Type::Array(..) | Type::Union(..) => true,
+        _ => false,
+    }
+}
+
 impl<'tu> Tree<'_, 'tu> {
     /// The unit of the kernel `entry`: it and all that it calls. Of other kernels their
     /// parameters. `instance` is the use of a template that is read, and what it uses.
     pub(in crate::parse) fn cuda_unit(
         &mut self,
-        all: &[Found<'tu>],
+        all: &[SourceKernel<'tu>],
         entry: &str,
         instance: Option<(Entity<'tu>, Entity<'tu>)>,
     ) -> Read<Unit> {
@@ -172,7 +184,7 @@ impl<'tu> Tree<'_, 'tu> {
         for parameter in children.filter(|child| child.get_kind() == EntityKind::ParmDecl) {
             let variable = self.declaration(&parameter);
             match &variable.ty {
-                Type::Struct(_, fields) if !fields.is_empty() || holds_pointer(&variable.ty) => {
+                ty @ Type::Struct(..) if holds_pointer(ty) || !holds_array(ty) => {
                     parameters.extend(self.exploded(&variable, &variable.ty.clone()));
                 }
                 _ => parameters.push(variable),

@@ -9,10 +9,11 @@ use clang::{Entity, EntityKind};
 use tickbound_expr::{BinaryOp, Expr, Function};
 
 use super::super::state::{Tree, operands};
+use super::cursors::{body_of, is_vendors, stripped};
 use super::kernels::{argument_texts, template_parameters};
-use super::{is_vendors, stripped};
+use crate::ast::VariableId;
 use crate::ast::{CBinaryOp, CExpr, CFunction, CStmtKind, ExprKind, ScalarType, Type, UnaryOp};
-use crate::reading::KernelLaunch;
+use crate::reading::SourceLaunch;
 use crate::steps::SymbolExpr;
 
 /// Functions that a launch calls.
@@ -37,7 +38,7 @@ struct Host<'tu> {
 
 impl<'tu> Tree<'_, 'tu> {
     /// All launches of a source, in the order of its text.
-    pub(in crate::parse) fn launches(&mut self, root: &Entity<'tu>) -> Vec<KernelLaunch> {
+    pub(in crate::parse) fn launches(&mut self, root: &Entity<'tu>) -> Vec<SourceLaunch> {
         let mut functions = Vec::new();
         host_functions(root, &mut functions);
         // Uses of instances in variables.
@@ -77,7 +78,7 @@ impl<'tu> Tree<'_, 'tu> {
         &mut self,
         part: &Entity<'tu>,
         host: &mut Host<'tu>,
-        all: &mut Vec<(usize, KernelLaunch)>,
+        all: &mut Vec<(usize, SourceLaunch)>,
     ) {
         for child in part.get_children() {
             if child.get_kind() == EntityKind::CallExpr
@@ -89,7 +90,7 @@ impl<'tu> Tree<'_, 'tu> {
         }
     }
 
-    fn launch(&mut self, call: &Entity<'tu>, host: &mut Host<'tu>) -> Option<KernelLaunch> {
+    fn launch(&mut self, call: &Entity<'tu>, host: &mut Host<'tu>) -> Option<SourceLaunch> {
         let children = operands(call);
         let place = children.iter().position(|child| {
             child.get_name().is_some_and(|name| CONFIGURE.contains(&name.as_str()))
@@ -103,10 +104,11 @@ impl<'tu> Tree<'_, 'tu> {
         let kernel = kernel.unwrap_or_else(|| {
             text.rsplit("::").next().unwrap_or_default().trim_start_matches('(').to_owned()
         });
-        let instance = function.get_reference().filter(|f| f.get_kind() == EntityKind::FunctionDecl);
-        let written = operands(&function).into_iter().filter(|child| {
-            child.get_kind() != EntityKind::OverloadedDeclRef
-        });
+        let instance =
+            function.get_reference().filter(|f| f.get_kind() == EntityKind::FunctionDecl);
+        let written = operands(&function)
+            .into_iter()
+            .filter(|child| child.get_kind() != EntityKind::OverloadedDeclRef);
         let template = written.map(|argument| self.number(&argument, host)).collect();
         let bytes = rest.first().filter(|bytes| !self.text.of(bytes).is_empty());
         let shared = bytes.map_or(Some(Expr::Int(0)), |bytes| self.number(bytes, host));
@@ -115,7 +117,7 @@ impl<'tu> Tree<'_, 'tu> {
         for argument in given {
             self.argument(argument, host, &mut arguments);
         }
-        Some(KernelLaunch {
+        Some(SourceLaunch {
             kernel,
             line: self.at(call).line,
             grid: self.sizes(grid, host),
@@ -143,7 +145,8 @@ impl<'tu> Tree<'_, 'tu> {
         {
             inner = stripped(one);
         }
-        if let Some(variable) = inner.get_reference().filter(|v| v.get_kind() == EntityKind::VarDecl)
+        if let Some(variable) =
+            inner.get_reference().filter(|v| v.get_kind() == EntityKind::VarDecl)
             && let Some(init) = operands(&variable).last()
         {
             inner = stripped(init);
@@ -161,9 +164,10 @@ impl<'tu> Tree<'_, 'tu> {
     /// The sizes in three dimensions.
     fn sizes(&mut self, entity: &Entity<'tu>, host: &mut Host<'tu>) -> Vec<Option<SymbolExpr>> {
         let inner = self.copied(entity);
-        if let Some(variable) = inner.get_reference().filter(|_| {
-            inner.get_kind() == EntityKind::DeclRefExpr && is_dim3(&inner)
-        }) {
+        if let Some(variable) = inner
+            .get_reference()
+            .filter(|_| inner.get_kind() == EntityKind::DeclRefExpr && is_dim3(&inner))
+        {
             return (0..3).map(|d| self.component(&variable, d, host)).collect();
         }
         let e = self.expression(&inner);
@@ -247,26 +251,12 @@ impl<'tu> Tree<'_, 'tu> {
                 whole.then_some(Expr::Int(number as i64))?
             }
             ExprKind::Symbol(name) => Expr::Name(name.clone()),
-            ExprKind::Variable(id, name) => {
-                let found = self.variables.iter().find(|(_, (own, _))| own == id);
-                match found.map(|(entity, _)| *entity) {
-                    Some(entity) => self.host_variable(&entity, name, host),
-                    // A parameter of a function that has been read.
-                    None => Expr::Name(name.clone()),
-                }
-            }
-            ExprKind::Member { base, member, .. } => match &base.kind {
-                ExprKind::Variable(id, name) => {
-                    let found = self.variables.iter().find(|(_, (own, _))| own == id);
-                    let place = ["x", "y", "z"].iter().position(|known| known == member);
-                    let sizes = matches!(&base.ty, Type::Struct(name, _) if name == "dim3");
-                    match (found.map(|(entity, _)| *entity), place) {
-                        (Some(entity), Some(d)) if sizes => self.component(&entity, d, host)?,
-                        _ => Expr::Name(format!("{name}_{member}")),
-                    }
-                }
-                _ => Expr::Name(member.clone()),
+            ExprKind::Variable(id, name) => match self.declared(*id) {
+                Some(entity) => self.host_variable(&entity, name, host),
+                // A parameter of a function that has been read.
+                None => Expr::Name(name.clone()),
             },
+            ExprKind::Member { base, member, .. } => self.host_member(base, member, host)?,
             ExprKind::Cast(inner) | ExprKind::Unary(UnaryOp::Plus, inner) => {
                 self.host_number(inner, host)?
             }
@@ -281,10 +271,6 @@ impl<'tu> Tree<'_, 'tu> {
                 }
                 Expr::binary(op, self.host_number(a, host)?, self.host_number(b, host)?)
             }
-            ExprKind::Conditional(c, a, b) => {
-                let [c, a, b] = [c, a, b].map(|part| self.host_number(part, host));
-                Expr::Conditional(Box::new(c?), Box::new(a?), Box::new(b?))
-            }
             ExprKind::Call(name, arguments) => self.host_call(name, arguments, host)?,
             ExprKind::List(items) => match items.as_slice() {
                 [one] => self.host_number(one, host)?,
@@ -292,6 +278,29 @@ impl<'tu> Tree<'_, 'tu> {
             },
             _ => return None,
         })
+    }
+
+    /// The declaration of a variable.
+    fn declared(&self, id: VariableId) -> Option<Entity<'tu>> {
+        self.variables.iter().find(|(_, (own, _))| *own == id).map(|(entity, _)| *entity)
+    }
+
+    /// A size of a variable of type `dim3`; of other members their names.
+    fn host_member(
+        &mut self,
+        base: &CExpr,
+        member: &str,
+        host: &mut Host<'tu>,
+    ) -> Option<SymbolExpr> {
+        let ExprKind::Variable(id, name) = &base.kind else {
+            return Some(Expr::Name(member.to_owned()));
+        };
+        let d = ["x", "y", "z"].iter().position(|known| *known == member);
+        let sizes = matches!(&base.ty, Type::Struct(name, _) if name == "dim3");
+        match (self.declared(*id).filter(|_| sizes), d) {
+            (Some(entity), Some(d)) => self.component(&entity, d, host),
+            _ => Some(Expr::Name(format!("{name}_{member}"))),
+        }
     }
 
     /// A variable of the host: its only value, else its name.
@@ -380,14 +389,6 @@ fn host_operator(op: CBinaryOp) -> Option<BinaryOp> {
         CBinaryOp::Mul => BinaryOp::Mul,
         CBinaryOp::Div => BinaryOp::Div,
         CBinaryOp::Rem => BinaryOp::Rem,
-        CBinaryOp::Eq => BinaryOp::Eq,
-        CBinaryOp::Ne => BinaryOp::Ne,
-        CBinaryOp::Lt => BinaryOp::Lt,
-        CBinaryOp::Le => BinaryOp::Le,
-        CBinaryOp::Gt => BinaryOp::Gt,
-        CBinaryOp::Ge => BinaryOp::Ge,
-        CBinaryOp::And => BinaryOp::And,
-        CBinaryOp::Or => BinaryOp::Or,
         _ => return None,
     })
 }
@@ -420,7 +421,7 @@ fn instances<'tu>(part: &Entity<'tu>, all: &mut Vec<Entity<'tu>>) {
             && instance.get_template().is_some()
             && instance.get_kind() == EntityKind::FunctionDecl
             && !is_vendors(&instance)
-            && super::calls::body_of(&instance).is_some()
+            && body_of(&instance).is_some()
             && !all.contains(&instance)
         {
             all.push(instance);
@@ -430,18 +431,15 @@ fn instances<'tu>(part: &Entity<'tu>, all: &mut Vec<Entity<'tu>>) {
 }
 
 /// What a function changes.
-fn assignments<'tu>(
-    part: &Entity<'tu>,
-    conditional: bool,
-    found: &mut impl FnMut(Assigned<'tu>),
-) {
+fn assignments<'tu>(part: &Entity<'tu>, conditional: bool, found: &mut impl FnMut(Assigned<'tu>)) {
     use EntityKind::{
         BinaryOperator, CompoundAssignOperator, DoStmt, ForStmt, IfStmt, SwitchStmt, UnaryOperator,
         WhileStmt,
     };
     for child in part.get_children() {
         let kind = child.get_kind();
-        let inside = conditional || matches!(kind, IfStmt | ForStmt | WhileStmt | DoStmt | SwitchStmt);
+        let inside =
+            conditional || matches!(kind, IfStmt | ForStmt | WhileStmt | DoStmt | SwitchStmt);
         let parts = operands(&child);
         let named = |entity: &Entity<'tu>| {
             let inner = stripped(entity);
@@ -454,7 +452,9 @@ fn assignments<'tu>(
             }
         };
         let changes = match (kind, parts.as_slice()) {
-            (BinaryOperator, [left, right]) => Some((named(left), (!conditional).then_some(*right))),
+            (BinaryOperator, [left, right]) => {
+                Some((named(left), (!conditional).then_some(*right)))
+            }
             // `grid = dim3(...)` is a call of an operator.
             (EntityKind::CallExpr, [left, _, right])
                 if child.get_name().is_some_and(|name| name == "operator=") =>
@@ -491,8 +491,7 @@ fn is_assignment(entity: &Entity<'_>) -> bool {
     let Some(end) = sides.first().and_then(|left| left.get_range()) else { return false };
     let end = end.get_end().get_spelling_location().offset;
     let after = tokens.iter().find(|token| {
-        token.get_location().get_spelling_location().offset >= end
-            && token.get_spelling() != ")"
+        token.get_location().get_spelling_location().offset >= end && token.get_spelling() != ")"
     });
     after.is_some_and(|token| token.get_spelling() == "=")
 }

@@ -80,7 +80,9 @@ const VOTING_BARRIERS: &str = "__syncthreads_or=any __syncthreads_and=all \
     __syncthreads_count=reduce_add";
 
 /// What is refused, by how names begin, and what it is.
-const REFUSED: [(&str, &str); 7] = [
+const REFUSED: [(&str, &str); 9] = [
+    ("sincos", "a function with two results"),
+    ("__sincos", "a function with two results"),
     ("tex", "a texture"),
     ("surf", "a surface"),
     ("curand", "a generator of random numbers"),
@@ -120,6 +122,21 @@ fn is_real(ty: &Type) -> bool {
 }
 
 impl<'tu> Tree<'_, 'tu> {
+    /// An expression of another kind in place of one that has been read.
+    pub(super) fn with_kind(&mut self, entity: &Entity<'tu>, kind: ExprKind, ty: Type) -> CExpr {
+        CExpr { kind, ty, at: self.at(entity) }
+    }
+
+    /// A call of a function of OpenCL C, with the type of the cursor.
+    pub(super) fn plain_call(
+        &mut self,
+        entity: &Entity<'tu>,
+        name: &str,
+        arguments: Vec<CExpr>,
+    ) -> CExpr {
+        self.expr(entity, ExprKind::Call(name.to_owned(), arguments))
+    }
+
     /// A call of a function of the vendor.
     pub(super) fn vendors_function(
         &mut self,
@@ -142,11 +159,6 @@ impl<'tu> Tree<'_, 'tu> {
         }
         if name == "__syncthreads" {
             return self.barrier(entity);
-        }
-        if name.contains("sincos")
-            && let [angle, sine, cosine] = arguments.as_slice()
-        {
-            return self.sine_and_cosine(entity, angle, [sine, cosine], name.contains("pi"));
         }
         if let Some(name) = atomic(name) {
             return self.plain_call(entity, &name, arguments);
@@ -171,32 +183,7 @@ impl<'tu> Tree<'_, 'tu> {
         }
     }
 
-    /// `sincos`, which writes two numbers.
-    fn sine_and_cosine(
-        &mut self,
-        entity: &Entity<'tu>,
-        angle: &CExpr,
-        places: [&CExpr; 2],
-        pi: bool,
-    ) -> CExpr {
-        if !angle.parts().is_empty() {
-            return self.unread(entity, "the sine and cosine of what is no variable");
-        }
-        let names = if pi { ["sinpi", "cospi"] } else { ["sin", "cos"] };
-        let mut stores = Vec::new();
-        for (name, pointer) in names.into_iter().zip(places) {
-            let Some(place) = self.dereferenced(pointer.clone(), entity) else {
-                return self.unread(entity, "where this pointer points to");
-            };
-            let (ty, call) = (place.ty.clone(), ExprKind::Call(name.into(), vec![angle.clone()]));
-            let value = Box::new(self.with_kind(entity, call, ty.clone()));
-            let store = ExprKind::Assign(None, Box::new(place), value);
-            stores.push(self.with_kind(entity, store, ty));
-        }
-        self.sequence(entity, stores)
-    }
-
-    /// Expressions one after the other.
+    /// Expressions in sequence.
     pub(super) fn sequence(&mut self, at: &Entity<'tu>, all: Vec<CExpr>) -> CExpr {
         let mut all = all.into_iter();
         let Some(first) = all.next() else { return self.with_kind(at, ExprKind::Int(0), INT) };
