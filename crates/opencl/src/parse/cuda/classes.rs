@@ -232,6 +232,22 @@ impl<'tu> Tree<'_, 'tu> {
         }
     }
 
+    /// Whether a function may change a variable behind a lambda that has a copy of it.
+    fn changes_after(&self, lambda: &Entity<'tu>, name: &str) -> bool {
+        let span = self.text.span(lambda);
+        let around = self.cuda.spans.iter().filter(|s| s.start < span.start && span.end < s.end);
+        let end = around.map(|around| around.end).min().unwrap_or(span.end);
+        let rest = self.text.slice(span.end, end);
+        rest.match_indices(name).any(|(at, _)| {
+            let (before, after) = (rest[..at].trim_end(), rest[at + name.len()..].trim_start());
+            let whole = !rest[..at].ends_with(is_word) && !after.starts_with(is_word);
+            let sign = after.trim_start_matches(|c: char| "+-*/%&|^<>".contains(c));
+            let assigned = sign.starts_with('=') && !sign.starts_with("==");
+            let stepped = ["++", "--"].iter().any(|s| after.starts_with(s) || before.ends_with(s));
+            whole && (assigned || stepped)
+        })
+    }
+
     /// A call of a lambda: what it captures are the variables themselves.
     pub(super) fn lambda_call(
         &mut self,
@@ -246,6 +262,15 @@ impl<'tu> Tree<'_, 'tu> {
         let captures = text.split(']').next().unwrap_or_default();
         if captures.contains(['(', '{']) || captures.replace("==", "").matches('=').count() > 1 {
             return self.unread(entity, "a capture with a value");
+        }
+        let copied = children.iter().filter(|child| child.get_kind() == EntityKind::DeclRefExpr);
+        let by_copy = |child: &&Entity<'tu>| {
+            let start = self.text.span(child).start;
+            !self.text.slice(start.saturating_sub(1), start).starts_with('&')
+        };
+        let mut copied = copied.filter(by_copy).filter_map(Entity::get_name);
+        if copied.any(|name| self.changes_after(&lambda.entity, &name)) {
+            return self.unread(entity, "a captured variable that changes");
         }
         let head = text.split('{').next().unwrap_or_default();
         let generic = head.split(|c| !is_word(c)).any(|word| word == "auto");
