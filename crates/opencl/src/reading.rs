@@ -96,6 +96,8 @@ fn element(ty: &Type) -> Option<ElementType> {
     match ty {
         Type::Scalar(ScalarType::Real { bytes: 2 })
         | Type::Vector(ScalarType::Real { bytes: 2 }, _) => Some(ElementType::Ushort),
+        // An argument in CUDA alone.
+        Type::Scalar(ScalarType::Bool) => Some(ElementType::Uchar),
         Type::Scalar(scalar) | Type::Vector(scalar, _) => {
             ElementType::VALUES.iter().find(|known| known.name() == scalar_name(*scalar)).copied()
         }

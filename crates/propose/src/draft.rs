@@ -187,6 +187,10 @@ impl Draft {
             let value = match by {
                 // 0.5 as the bits of a `half`.
                 By::Value if parameter.ty.text == "half" => "14336".to_owned(),
+                By::Value if parameter.ty.text == "bool" => {
+                    self.guess(format!("{} = 0", parameter.name));
+                    "0".to_owned()
+                }
                 By::Value if parameter.ty.text.contains("sampler") => "0".to_owned(),
                 By::Whole => {
                     let bytes = parameter.ty.bytes.unwrap_or(0);

@@ -106,7 +106,8 @@ impl CudaNames {
             let call = after.is_some_and(|rest| rest.trim_start().starts_with(['(', '<', '>']));
             let name = before.rsplit(|c| !is_word(c)).next().unwrap_or_default();
             let tile = name == "tiled_partition";
-            let launched = text[..at].ends_with('<') || inside.starts_with("<<");
+            let compared = inside.contains("&&") || inside.contains("||");
+            let launched = text[..at].ends_with('<') || inside.starts_with("<<") || compared;
             if !launched && !name.is_empty() && name != "template" && (tile || !call) {
                 deciding += inside;
                 deciding.push(' ');
@@ -148,6 +149,9 @@ fn initial_value(text: &str, name: &str) -> Option<std::ops::Range<usize>> {
     let places = text.match_indices(name).map(|(at, _)| at);
     places.into_iter().find_map(|at| {
         let whole = !text[..at].ends_with(is_word);
+        let head = text[..at].rsplit([';', '{', '}', '(']).next()?;
+        let has = |word: &str| head.split(|c| !is_word(c)).any(|own| own == word);
+        let listed = text[..at - head.len()].rsplit([';', '}']).next()?.contains("enum");
         let rest = text[at + name.len()..].strip_prefix(|c: char| !is_word(c)).map(|_| ());
         let after = &text[at + name.len()..];
         let value = after.trim_start().strip_prefix('=').filter(|rest| !rest.starts_with('='))?;
@@ -159,7 +163,9 @@ fn initial_value(text: &str, name: &str) -> Option<std::ops::Range<usize>> {
             depth -= usize::from(matches!(c, ')' | ']') && depth > 0);
             ends
         })?;
-        (whole && rest.is_some()).then_some(start..start + end.0)
+        let plain = !value[..end.0].contains(char::is_alphabetic);
+        let constant = has("constexpr") || listed || has("const") && plain;
+        (whole && rest.is_some() && constant).then_some(start..start + end.0)
     })
 }
 
@@ -169,12 +175,12 @@ mod tests {
 
     #[test]
     fn constants_take_values() {
-        let text = "enum { BX = 32, BY = f(1, 2) }; constexpr int R=3; if (BX == 3) XBX = 1;";
+        let text = "enum { BX = 32, BY = f(1, 2) }; constexpr int R=3; int Q = 4; const int S = n;";
         let take = |name: &str| initial_value(text, name).map(|span| &text[span]);
         assert_eq!(take("BX"), Some(" 32"));
         assert_eq!(take("BY"), Some(" f(1, 2) "));
         assert_eq!(take("R"), Some("3"));
-        assert_eq!(take("Q"), None);
+        assert_eq!([take("Q"), take("S")], [None, None]);
     }
 
     #[test]

@@ -164,7 +164,8 @@ fn instance(root: &Entity<'_>, request: &ReadRequest, expanded: &Expanded) -> Op
 fn no_instance(request: &ReadRequest, line: &str, diagnostics: &[Diagnostic<'_>]) -> ReadError {
     let instance = line.split_once('&').map_or(line, |(_, rest)| rest).trim().trim_end_matches(';');
     let last = diagnostics.iter().rfind(|d| d.get_severity() >= Severity::Error);
-    let why = last.map_or_else(|| "it is not made".to_owned(), |d| d.get_text());
+    let why = last.map(|d| d.get_text()).filter(|text| !text.contains(ENTRY));
+    let why = why.unwrap_or_else(|| "its arguments do not fit".to_owned());
     ReadError::file(
         &request.name,
         format!("there is no instance {instance}: {why}"),

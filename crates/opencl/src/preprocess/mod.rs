@@ -114,7 +114,8 @@ impl<'r> Expander<'r> {
         let said = self.run(&marked, &defines)?;
         let files = text::Files::of(self.request);
         let mut asked = text::asked(&said.text, &said.messages, &self.open);
-        asked.extend(self.names.asked(&said.text, &self.open));
+        let own = said.text.find(&format!("# 1 {}", quote(name))).unwrap_or(0);
+        asked.extend(self.names.asked(&said.text[own..], &self.open));
         if asked.is_empty() && !said.success {
             return Err(messages::error(&text::name(&said.messages, &self.open), &files));
         }

@@ -1,5 +1,6 @@
 //! CUDA and HIP: eight sources with a feature or two each, read, launched and refused.
 
+mod features;
 mod fixtures;
 mod twins;
 

@@ -105,11 +105,11 @@ impl<'tu> Tree<'_, 'tu> {
         let name = callee.get_name().unwrap_or_default();
         let base = operands(member).into_iter().next();
         let kind = base.as_ref().and_then(|base| group_kind(stripped(base).get_type()?));
-        if let Some(kind) = kind.or(callee.is_static_method().then_some(GroupKind::Block)) {
-            if is_vendors(callee) {
-                let arguments = arguments.iter().map(|a| self.expression(a)).collect();
-                return self.group_function(entity, (kind, &name), arguments);
-            }
+        if let Some(kind) = kind.or(callee.is_static_method().then_some(GroupKind::Block))
+            && is_vendors(callee)
+        {
+            let arguments = arguments.iter().map(|a| self.expression(a)).collect();
+            return self.group_function(entity, (kind, &name), arguments);
         }
         let object = match &base {
             Some(base) => {
@@ -167,7 +167,7 @@ impl<'tu> Tree<'_, 'tu> {
         let method = callee.get_kind() == EntityKind::Method;
         let lambda = values.first().and_then(|v| self.lambda_of(v));
         if let (Some(lambda), "()") = (lambda, sign) {
-            return self.lambda_call(entity, lambda, &values[1..]);
+            return self.lambda_call(entity, (lambda, callee), &values[1..]);
         }
         if is_vendors(callee) || is_implicit(callee) || body_of(callee).is_none() {
             return self.plain_operator(entity, sign, &values);

@@ -4,11 +4,11 @@
 use clang::{Entity, EntityKind};
 
 use super::super::state::{Tree, operands};
-use super::cursors::{is_reference, stands_for_itself, stripped};
+use super::cursors::{body_of, is_reference, parameters_of, stands_for_itself, stripped};
 use super::express::{has_memory, has_shared};
-use super::functions::{address_of, deref, holds_pointer, is_simple, variable_of};
+use super::functions::{Callee, address_of, deref, holds_pointer, is_simple, variable_of};
 use super::state::Lambda;
-use crate::ast::{AddressSpace, CExpr, CFunction, CStmtKind, CVariable, ExprKind, Type};
+use crate::ast::{AddressSpace, CExpr, CStmtKind, CVariable, ExprKind, Type};
 use crate::lines::is_word;
 
 impl<'tu> Tree<'_, 'tu> {
@@ -252,15 +252,15 @@ impl<'tu> Tree<'_, 'tu> {
     pub(super) fn lambda_call(
         &mut self,
         entity: &Entity<'tu>,
-        lambda: Lambda<'tu>,
+        (lambda, callee): (Lambda<'tu>, &Entity<'tu>),
         arguments: &[Entity<'tu>],
     ) -> CExpr {
         let children = lambda.entity.get_children();
-        let parameters = children.iter().filter(|c| c.get_kind() == EntityKind::ParmDecl);
-        let parameters: Vec<Entity<'tu>> = parameters.copied().collect();
+        let parameters = parameters_of(&lambda.entity);
         let text = self.text.of(&lambda.entity);
         let captures = text.split(']').next().unwrap_or_default();
-        if captures.contains(['(', '{']) || captures.replace("==", "").matches('=').count() > 1 {
+        let mut each = captures.trim_start_matches('[').split(',').map(str::trim);
+        if each.any(|capture| capture.contains(['(', '{', '=']) && capture != "=") {
             return self.unread(entity, "a capture with a value");
         }
         let copied = children.iter().filter(|child| child.get_kind() == EntityKind::DeclRefExpr);
@@ -272,26 +272,15 @@ impl<'tu> Tree<'_, 'tu> {
         if copied.any(|name| self.changes_after(&lambda.entity, &name)) {
             return self.unread(entity, "a captured variable that changes");
         }
-        let head = text.split('{').next().unwrap_or_default();
-        let generic = head.split(|c| !is_word(c)).any(|word| word == "auto");
-        let references = parameters.iter().any(|p| is_reference(p.get_type()));
-        if generic || references || arguments.len() != parameters.len() {
+        let arguments = self.arguments(callee, arguments);
+        // The operator of a generic lambda has types where the lambda has none.
+        let generic = parameters.iter().any(|parameter| self.text.of(parameter).contains("auto"));
+        let entity_of_lambda = if generic { body_of(callee) } else { Some(lambda.entity) };
+        let Some(definition) = entity_of_lambda else {
             return self.unread(entity, "a lambda with such parameters");
-        }
-        let passed = arguments.iter().map(|argument| self.expression(argument)).collect();
-        let name = format!("lambda_{}", self.cuda.unit.functions.len() + 1);
-        let outer = (
-            std::mem::replace(&mut self.cuda.bound, lambda.bound),
-            std::mem::replace(&mut self.cuda.this, lambda.this),
-            std::mem::replace(&mut self.cuda.refers, false),
-        );
-        let declared = parameters.iter().map(|parameter| self.declaration(parameter)).collect();
-        let function = self.defined(&lambda.entity, name.clone(), declared);
-        let result = self.expression_type(entity);
-        (self.cuda.bound, self.cuda.this, self.cuda.refers) = outer;
-        let function = CFunction { result, ..function };
-        self.cuda.unit.functions.insert(name.clone(), function);
-        self.expr(entity, ExprKind::Call(name, passed))
+        };
+        let callee = Callee { entity: definition, bound: lambda.bound, this: lambda.this };
+        self.call_of(entity, callee, arguments)
     }
 }
 

@@ -44,6 +44,12 @@ pub(super) fn stands_for_itself(ty: clang::Type<'_>) -> bool {
     group_kind(ty).is_some() || ty.get_canonical_type().get_display_name().contains("(lambda at ")
 }
 
+/// The parameters of a function or a lambda.
+pub(super) fn parameters_of<'tu>(function: &Entity<'tu>) -> Vec<Entity<'tu>> {
+    let children = function.get_children().into_iter();
+    children.filter(|child| child.get_kind() == EntityKind::ParmDecl).collect()
+}
+
 /// The function with its body, if there is one.
 pub(super) fn body_of<'tu>(function: &Entity<'tu>) -> Option<Entity<'tu>> {
     let has_body = |function: &Entity<'tu>| {

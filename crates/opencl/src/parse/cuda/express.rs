@@ -6,7 +6,7 @@ use super::super::state::{Tree, operands};
 use super::super::types::INT;
 use super::cursors::{is_global, is_vendors};
 use super::functions::address_of;
-use crate::ast::{AddressSpace, CExpr, CStmt, CStmtKind, ExprKind, Type, UnaryOp};
+use crate::ast::{AddressSpace, CExpr, CStmtKind, ExprKind, Type, UnaryOp};
 
 /// Variables of CUDA, and the functions of OpenCL C.
 const IDS: [(&str, &str); 4] = [
@@ -46,7 +46,7 @@ impl<'tu> Tree<'_, 'tu> {
             }
             (EntityKind::UnexposedExpr, [inner]) => {
                 let (outer, own) = (self.text.span(entity), self.text.span(inner));
-                match outer.start < own.start && self.text.of(entity) != "" {
+                match outer.start < own.start && !self.text.of(entity).is_empty() {
                     // Such as `noexcept(x)`; a conversion has the text of its operand.
                     true => self.unread(entity, super::super::express::nameless("")),
                     false => self.expression(inner),
@@ -144,7 +144,10 @@ impl<'tu> Tree<'_, 'tu> {
         let scalar = self.type_of(ty);
         let text = self.text.of(declaration);
         let written = text.contains("constexpr");
-        let global = is_static(declaration) || declaration.evaluate().is_some();
+        use clang::EvaluationResult::{Float, SignedInteger, UnsignedInteger};
+        let number = declaration.evaluate();
+        let known = matches!(number, Some(Float(_) | SignedInteger(_) | UnsignedInteger(_)));
+        let global = is_static(declaration) || known;
         if !ty.is_const_qualified() || !(written || global) || !matches!(scalar, Type::Scalar(_)) {
             return None;
         }
@@ -274,10 +277,9 @@ impl<'tu> Tree<'_, 'tu> {
                 let place = self.expression(value);
                 Some(CStmtKind::Return(Some(address_of(place))))
             }
-            (EntityKind::IfStmt, [condition, then, rest @ ..]) => {
-                if condition.get_kind() == EntityKind::VarDecl {
-                    return Some(self.declaring_if(condition, &children[1..]));
-                }
+            (EntityKind::IfStmt, [condition, then, rest @ ..])
+                if condition.get_kind() != EntityKind::VarDecl =>
+            {
                 let e = self.expression(condition);
                 let text = self.text.of(entity).strip_prefix("if").map(str::trim_start);
                 let fixed = text.is_some_and(|text| text.starts_with("constexpr"));
@@ -290,21 +292,6 @@ impl<'tu> Tree<'_, 'tu> {
             }
             _ => None,
         }
-    }
-
-    /// `if (T x = ...) ...`
-    fn declaring_if(&mut self, variable: &Entity<'tu>, rest: &[Entity<'tu>]) -> CStmtKind {
-        let at = self.at(variable);
-        let declared = self.cuda_declarations(&[*variable]);
-        let [condition, then, otherwise @ ..] = rest else {
-            return CStmtKind::Unread("a condition that declares".to_owned());
-        };
-        let condition = self.expression(condition);
-        let then = self.body(then);
-        let otherwise = otherwise.first().map(|rest| self.body(rest)).unwrap_or_default();
-        let branch = CStmtKind::If(condition, then, otherwise);
-        let all = [declared, branch].map(|kind| CStmt { kind, at: at.clone() });
-        CStmtKind::Block(all.into())
     }
 
     /// The type that C has not; `None` for others.

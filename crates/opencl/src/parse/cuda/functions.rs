@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use clang::{Entity, EntityKind, TemplateArgument};
 
 use super::super::state::{Tree, operands};
-use super::cursors::{is_global, is_reference, stands_for_itself};
+use super::cursors::{is_global, is_reference, parameters_of, stands_for_itself};
 use crate::ast::{AddressSpace, CExpr, CFunction, CStmt, CVariable, ExprKind, Type, UnaryOp};
 use crate::read::is_pure;
 
@@ -42,11 +42,12 @@ impl<'tu> Tree<'_, 'tu> {
         mut callee: Callee<'tu>,
         arguments: Vec<CExpr>,
     ) -> CExpr {
-        let parameters = callee.entity.get_arguments().unwrap_or_default();
+        let parameters = parameters_of(&callee.entity);
         let mut passed = Vec::new();
         let mut ways = Vec::new();
         let mut object = None;
-        if let Some(this) = callee.this.take() {
+        let method = callee.entity.get_kind() != EntityKind::LambdaExpr;
+        if let Some(this) = callee.this.take_if(|_| method) {
             let kept = is_simple(&this) || matches!(this.kind, ExprKind::List(_));
             object = Some(if kept { Passing::Place(this) } else { Passing::Pointer });
             if let Some(Passing::Pointer) = object {
@@ -67,7 +68,8 @@ impl<'tu> Tree<'_, 'tu> {
             ways.push(way);
         }
         let refers = is_reference(callee.entity.get_result_type());
-        let name = self.function_for(callee, &parameters, ways, object);
+        let result = self.expression_type(entity);
+        let name = self.function_for((callee, result), &parameters, ways, object);
         let call = self.expr(entity, ExprKind::Call(name, passed));
         if !refers {
             return call;
@@ -105,7 +107,7 @@ impl<'tu> Tree<'_, 'tu> {
     /// The name of the function of the unit, which is made unless it is there.
     fn function_for(
         &mut self,
-        callee: Callee<'tu>,
+        (callee, result): (Callee<'tu>, Type),
         parameters: &[Entity<'tu>],
         ways: Vec<Passing>,
         object: Option<Passing>,
@@ -126,7 +128,7 @@ impl<'tu> Tree<'_, 'tu> {
         let places = self.cuda.places.clone();
         let outer = (
             std::mem::replace(&mut self.cuda.bound, callee.bound),
-            std::mem::take(&mut self.cuda.this),
+            std::mem::replace(&mut self.cuda.this, callee.this),
             self.cuda.refers,
             std::mem::take(&mut self.depth),
         );
@@ -138,7 +140,10 @@ impl<'tu> Tree<'_, 'tu> {
         for (parameter, way) in parameters.iter().zip(ways) {
             self.parameter(parameter, way, &mut declared);
         }
-        let function = self.defined(&callee.entity, name.clone(), declared);
+        let mut function = self.defined(&callee.entity, name.clone(), declared);
+        if callee.entity.get_result_type().is_none() {
+            function.result = result;
+        }
         (self.cuda.bound, self.cuda.this, self.cuda.refers, self.depth) = outer;
         self.cuda.places = places;
         // The next way has other types and other places.

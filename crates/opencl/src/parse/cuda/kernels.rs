@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use clang::{Entity, EntityKind, TemplateArgument};
 
 use super::super::state::Tree;
-use super::cursors::is_vendors;
+use super::cursors::{is_vendors, parameters_of};
 use super::functions::holds_pointer;
 use crate::ast::{AddressSpace, CExpr, CFunction, CStmt, CStmtKind, CVariable, ExprKind};
 use crate::ast::{Type, Unit};
@@ -180,8 +180,7 @@ impl<'tu> Tree<'_, 'tu> {
 
     fn entry_parameters(&mut self, entity: &Entity<'tu>) -> Vec<CVariable> {
         let mut parameters = Vec::new();
-        let children = entity.get_children().into_iter();
-        for parameter in children.filter(|child| child.get_kind() == EntityKind::ParmDecl) {
+        for parameter in parameters_of(entity) {
             let variable = self.declaration(&parameter);
             match &variable.ty {
                 ty @ Type::Struct(..) if holds_pointer(ty) || !holds_array(ty) => {

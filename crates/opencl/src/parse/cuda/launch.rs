@@ -58,7 +58,7 @@ impl<'tu> Tree<'_, 'tu> {
         let mut all = Vec::new();
         for function in functions {
             let mut assigned = Vec::new();
-            assignments(&function, false, &mut |one| assigned.push(one));
+            self.assignments(&function, false, &mut assigned);
             let template = function.get_template().unwrap_or(function);
             self.cuda.bound = template_parameters(&template)
                 .into_iter()
@@ -430,68 +430,47 @@ fn instances<'tu>(part: &Entity<'tu>, all: &mut Vec<Entity<'tu>>) {
     }
 }
 
-/// What a function changes.
-fn assignments<'tu>(part: &Entity<'tu>, conditional: bool, found: &mut impl FnMut(Assigned<'tu>)) {
-    use EntityKind::{
-        BinaryOperator, CompoundAssignOperator, DoStmt, ForStmt, IfStmt, SwitchStmt, UnaryOperator,
-        WhileStmt,
-    };
-    for child in part.get_children() {
-        let kind = child.get_kind();
-        let inside =
-            conditional || matches!(kind, IfStmt | ForStmt | WhileStmt | DoStmt | SwitchStmt);
-        let parts = operands(&child);
-        let named = |entity: &Entity<'tu>| {
-            let inner = stripped(entity);
-            match (inner.get_kind(), operands(&inner).as_slice()) {
-                (EntityKind::DeclRefExpr, _) => Some((inner.get_reference()?, None)),
-                (EntityKind::MemberRefExpr, [base]) => {
-                    Some((stripped(base).get_reference()?, inner.get_name()))
+/// Whether a statement runs once at most, or several times.
+fn is_conditional(kind: EntityKind) -> bool {
+    use EntityKind::{DoStmt, ForStmt, IfStmt, SwitchStmt, WhileStmt};
+    matches!(kind, IfStmt | ForStmt | WhileStmt | DoStmt | SwitchStmt)
+}
+
+impl<'tu> Tree<'_, 'tu> {
+    /// What a function changes.
+    fn assignments(&self, part: &Entity<'tu>, conditional: bool, found: &mut Vec<Assigned<'tu>>) {
+        use EntityKind::{BinaryOperator, CallExpr, CompoundAssignOperator, UnaryOperator};
+        for child in part.get_children() {
+            let parts = operands(&child);
+            let text = self.text.of(&child);
+            let between = |a: &Entity<'tu>, b: &Entity<'tu>| {
+                self.text.between(self.text.span(a).end, self.text.span(b).start)
+            };
+            let assigns = match (child.get_kind(), parts.as_slice()) {
+                (BinaryOperator, [a, b]) if between(a, b) == "=" => Some((a, Some(*b))),
+                // `grid = dim3(...)` is a call of an operator.
+                (CallExpr, [a, _, b]) if child.get_name().as_deref() == Some("operator=") => {
+                    Some((a, Some(*b)))
+                }
+                (CompoundAssignOperator, [a, _]) => Some((a, None)),
+                // `++n`, and `&n` which others may write to.
+                (UnaryOperator, [a])
+                    if text.starts_with(['+', '-', '&']) || text.ends_with(['+', '-']) =>
+                {
+                    Some((a, None))
                 }
                 _ => None,
+            };
+            if let Some((place, value)) = assigns {
+                let inner = stripped(place);
+                let (variable, member) = match operands(&inner).as_slice() {
+                    [base] => (stripped(base).get_reference(), inner.get_name()),
+                    _ => (inner.get_reference(), None),
+                };
+                let value = value.filter(|_| !conditional);
+                found.extend(variable.map(|variable| Assigned { variable, member, value }));
             }
-        };
-        let changes = match (kind, parts.as_slice()) {
-            (BinaryOperator, [left, right]) => {
-                Some((named(left), (!conditional).then_some(*right)))
-            }
-            // `grid = dim3(...)` is a call of an operator.
-            (EntityKind::CallExpr, [left, _, right])
-                if child.get_name().is_some_and(|name| name == "operator=") =>
-            {
-                Some((named(left), (!conditional).then_some(*right)))
-            }
-            (CompoundAssignOperator, [left, _]) => Some((named(left), None)),
-            // `++n`, and `&n` which others may write to.
-            (UnaryOperator, [left]) if is_lvalue_operator(&child) => Some((named(left), None)),
-            _ => None,
-        };
-        if let Some((Some((variable, member)), value)) = changes {
-            let assigns = kind != BinaryOperator || is_assignment(&child);
-            if assigns {
-                found(Assigned { variable, member, value });
-            }
+            self.assignments(&child, conditional || is_conditional(child.get_kind()), found);
         }
-        assignments(&child, inside, found);
     }
-}
-
-/// Whether a unary operator may change its operand.
-fn is_lvalue_operator(entity: &Entity<'_>) -> bool {
-    let tokens = entity.get_range().map(|range| range.tokenize()).unwrap_or_default();
-    let ends = [tokens.first(), tokens.last()].into_iter().flatten();
-    ends.into_iter().any(|token| ["++", "--", "&"].contains(&token.get_spelling().as_str()))
-}
-
-/// Whether a binary operator is `=`: its left side is no value.
-fn is_assignment(entity: &Entity<'_>) -> bool {
-    let Some(range) = entity.get_range() else { return false };
-    let tokens = range.tokenize();
-    let sides = operands(entity);
-    let Some(end) = sides.first().and_then(|left| left.get_range()) else { return false };
-    let end = end.get_end().get_spelling_location().offset;
-    let after = tokens.iter().find(|token| {
-        token.get_location().get_spelling_location().offset >= end && token.get_spelling() != ")"
-    });
-    after.is_some_and(|token| token.get_spelling() == "=")
 }
