@@ -68,7 +68,7 @@ fn races_are_found_or_not_decided() {
                 out[threadIdx.x] = s[threadIdx.x ^ 1];\n}\n\
                 void run(const float *in, float *out) { k<<<1, 256>>>(in, out); }\n";
     for (sync, counts) in
-        [("", [7, 1, 0]), ("__syncwarp()", [0, 0, 8]), ("__syncthreads()", [8, 0, 0])]
+        [("", [7, 1, 0]), ("__syncwarp()", [0, 0, 8]), ("__syncthreads()", [7, 0, 0])]
     {
         fs::write(folder.path().join("k.cu"), text.replace("SYNC", sync)).expect("written");
         assert_eq!(answer(folder.path(), "k.cu", "k").1, counts, "{sync}");
