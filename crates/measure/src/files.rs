@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tickbound_model::source::Standard;
 use tickbound_model::{KernelSource, Problem};
 
 use super::error::MeasureError;
@@ -44,10 +43,8 @@ impl SourceFiles {
     /// The problem names no source, or a file cannot be read.
     pub fn read(problem: &Problem, folder: &Path) -> Result<SourceFiles, MeasureError> {
         let source = source_of(problem)?;
-        match source.standard {
-            Standard::Cuda => return Err(MeasureError::Unmeasured("CUDA")),
-            Standard::Hip => return Err(MeasureError::Unmeasured("HIP")),
-            Standard::Cl12 | Standard::Cl30 => {}
+        if source.standard.is_cuda() {
+            return Err(MeasureError::Unmeasured(source.standard.language()));
         }
         let mut paths = Vec::new();
         let mut read = |path: &Path| {

@@ -136,6 +136,15 @@ impl Standard {
     pub fn is_cuda(self) -> bool {
         matches!(self, Standard::Cuda | Standard::Hip)
     }
+
+    /// What people call the language.
+    pub fn language(self) -> &'static str {
+        match self {
+            Standard::Cl12 | Standard::Cl30 => "OpenCL",
+            Standard::Cuda => "CUDA",
+            Standard::Hip => "HIP",
+        }
+    }
 }
 
 /// The value of a macro.
