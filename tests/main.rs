@@ -9,6 +9,7 @@ mod cli;
 #[path = "../encodings/tests/common/mod.rs"]
 mod common;
 mod compare;
+mod cuda;
 mod datasets;
 mod explain;
 #[path = "../crates/reo/tests/families/mod.rs"]

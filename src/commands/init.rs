@@ -6,7 +6,9 @@ use std::str::FromStr;
 
 use indexmap::IndexMap;
 use tickbound_input::message::one_line;
+use tickbound_input::named::Named as _;
 use tickbound_model::platforms;
+use tickbound_model::source::Standard;
 use tickbound_propose::capture::CapturedKernel;
 use tickbound_propose::host::HostSources;
 use tickbound_propose::{Proposal, Wishes, print, propose, reference};
@@ -24,7 +26,7 @@ pub(super) const DEFAULT_PLATFORM: &str = "h200";
 /// Arguments of `init`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct InitArgs {
-    /// The kernel's source in OpenCL C
+    /// The kernel's source in OpenCL C, CUDA or HIP
     #[arg(required_unless_present = "from_capture")]
     pub(super) source: Option<PathBuf>,
     /// Write a problem file for each kernel of a capture instead: of `tickbound capture`, or
@@ -41,6 +43,12 @@ pub struct InitArgs {
     /// The kernel function; needed if the source has several
     #[arg(long, value_name = "NAME")]
     pub(super) entry: Option<String>,
+    /// The language: opencl, cuda or hip [default: by the source's name, else by its text]
+    #[arg(long, value_name = "NAME", value_parser = language)]
+    language: Option<Standard>,
+    /// What a parameter of the kernel's template is, in CUDA: T=float
+    #[arg(long, value_name = "NAME=TEXT")]
+    template: Vec<Named>,
     /// A source file that stands before the kernel's own, as a host puts it there; may be given
     /// many times
     #[arg(long, value_name = "FILE")]
@@ -103,6 +111,15 @@ impl FromStr for Named {
         let parts = text.split_once('=').filter(|(name, _)| !name.trim().is_empty());
         let (name, rest) = parts.ok_or("write NAME=TEXT, such as 'WG=[32, 64]'")?;
         Ok(Named(name.trim().to_owned(), rest.trim().to_owned()))
+    }
+}
+
+/// The language of this name; OpenCL C's version follows from the source.
+fn language(name: &str) -> Result<Standard, String> {
+    match (name, Standard::find(name)) {
+        ("opencl", _) => Ok(Standard::Cl12),
+        (_, Some(language)) if language.is_cuda() => Ok(language),
+        _ => Err("write opencl, cuda or hip".to_owned()),
     }
 }
 
@@ -185,7 +202,8 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
         include: args.include.iter().map(|path| beside(args, path)).collect(),
         inputs: by_name("--input", &args.input)?,
         parameters: by_text(&args.parameter),
-        defines: by_text(&args.define),
+        defines: by_text(&args.define).into_iter().chain(by_text(&args.template)).collect(),
+        language: args.language,
         global: expressions(&args.global_size),
         local: expressions(&args.local_size),
         platform: platform(args, default),

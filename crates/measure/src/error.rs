@@ -15,6 +15,12 @@ pub enum MeasureError {
          \"opencl\": ..., \"entry\": ... }}"
     )]
     NoSource,
+    /// The kernel is in a language that is predicted, not run: its name.
+    #[error(
+        "kernel.language: kernels in {0} are not measured yet; `tickbound tune`, `why` and \
+         `verify` work"
+    )]
+    Unmeasured(&'static str),
     /// The problem is at fault.
     #[error(transparent)]
     Model(#[from] ModelError),

@@ -43,6 +43,9 @@ impl SourceFiles {
     /// The problem names no source, or a file cannot be read.
     pub fn read(problem: &Problem, folder: &Path) -> Result<SourceFiles, MeasureError> {
         let source = source_of(problem)?;
+        if source.standard.is_cuda() {
+            return Err(MeasureError::Unmeasured(source.standard.language()));
+        }
         let mut paths = Vec::new();
         let mut read = |path: &Path| {
             paths.push(path.to_owned());

@@ -1,4 +1,4 @@
-//! A kernel in OpenCL C: where its source is, how it is compiled, and what it is called with.
+//! A kernel in OpenCL C, CUDA or HIP: its source, how it is compiled, what it is called with.
 //!
 //! A problem whose `kernel` is an object instead of a list of statements names a source file. What
 //! is here is enough to read the source (the crate `tickbound-opencl` makes a kernel program
@@ -10,7 +10,7 @@ use std::fmt;
 use super::scope::is_identifier;
 use tickbound_expr::{EvalError, Expr};
 
-/// A kernel in OpenCL C.
+/// A kernel in OpenCL C, CUDA or HIP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelSource {
     /// The source file, as the problem file gives it: relative to the problem file.
@@ -21,7 +21,7 @@ pub struct KernelSource {
     pub include: Vec<String>,
     /// The kernel function.
     pub entry: String,
-    /// The language's version.
+    /// The language and its version.
     pub standard: Standard,
     /// Macros given to the compiler, in order.
     pub defines: Vec<(String, Define)>,
@@ -115,7 +115,8 @@ impl fmt::Display for QuestionKey {
 }
 
 tickbound_input::named! {
-    /// Version of OpenCL C, called as compilers call it after `-cl-std=`.
+    /// The language of a source; of OpenCL C with its version, called as compilers call it after
+    /// `-cl-std=`.
     #[derive(Default)]
     pub enum Standard {
         /// OpenCL C 1.2.
@@ -123,6 +124,26 @@ tickbound_input::named! {
         Cl12 = "CL1.2",
         /// OpenCL C 3.0.
         Cl30 = "CL3.0",
+        /// CUDA C++.
+        Cuda = "cuda",
+        /// HIP C++.
+        Hip = "hip",
+    }
+}
+
+impl Standard {
+    /// Whether it is CUDA C++ or HIP C++.
+    pub fn is_cuda(self) -> bool {
+        matches!(self, Standard::Cuda | Standard::Hip)
+    }
+
+    /// What people call the language.
+    pub fn language(self) -> &'static str {
+        match self {
+            Standard::Cl12 | Standard::Cl30 => "OpenCL",
+            Standard::Cuda => "CUDA",
+            Standard::Hip => "HIP",
+        }
     }
 }
 

@@ -98,7 +98,8 @@ pub(crate) fn kernels_here(
     structural: &[String],
     (values, text): &Text,
 ) -> Read<Vec<KernelSignature>> {
-    let unit = parse::parse(request, text).map_err(|e| e.with_macros(structural, values))?;
+    let read = parse::parse_with_host(request, text);
+    let (unit, host) = read.map_err(|e| e.with_macros(structural, values))?;
     let kernels = unit.functions.values().filter(|function| function.kernel);
     let parameter =
         |p: &CVariable| KernelParameter { name: p.name.clone(), ty: ParameterType::of(&p.ty) };
@@ -109,6 +110,8 @@ pub(crate) fn kernels_here(
             true => read::group(request, &unit),
             false => Vec::new(),
         },
+        template: host.templates.get(&function.name).cloned().unwrap_or_default(),
+        launches: host.launches.iter().filter(|l| l.kernel == function.name).cloned().collect(),
     };
     Ok(kernels.map(kernel).collect())
 }

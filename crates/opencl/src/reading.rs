@@ -96,6 +96,8 @@ fn element(ty: &Type) -> Option<ElementType> {
     match ty {
         Type::Scalar(ScalarType::Real { bytes: 2 })
         | Type::Vector(ScalarType::Real { bytes: 2 }, _) => Some(ElementType::Ushort),
+        // An argument in CUDA alone.
+        Type::Scalar(ScalarType::Bool) => Some(ElementType::Uchar),
         Type::Scalar(scalar) | Type::Vector(scalar, _) => {
             ElementType::VALUES.iter().find(|known| known.name() == scalar_name(*scalar)).copied()
         }
@@ -114,6 +116,31 @@ pub struct KernelSignature {
     /// Of the entry function, the size that `reqd_work_group_size` requires in each of three
     /// dimensions, over symbols that are open.
     pub group: Vec<SymbolExpr>,
+    /// In CUDA, parameters of its template, and whether each is a type.
+    pub template: Vec<(String, bool)>,
+    /// In CUDA, its launches in the same file.
+    pub launches: Vec<SourceLaunch>,
+}
+
+/// A launch in the source, in the names of the host's code; what is no number of these is absent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceLaunch {
+    /// The kernel.
+    pub kernel: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// Groups in each of three dimensions.
+    pub grid: Vec<Option<SymbolExpr>>,
+    /// Items of a group in each of three dimensions.
+    pub block: Vec<Option<SymbolExpr>>,
+    /// Bytes of dynamic shared memory of a group.
+    pub shared: Option<SymbolExpr>,
+    /// What is passed for each parameter; for those of structures their members.
+    pub arguments: Vec<Option<SymbolExpr>>,
+    /// Numbers among the arguments of the kernel's template that are written, in order.
+    pub template: Vec<Option<SymbolExpr>>,
+    /// All arguments of the kernel's template, as text.
+    pub instance: Vec<String>,
 }
 
 /// A parameter of a kernel function.

@@ -1,5 +1,6 @@
 //! What the reader of OpenCL C promises. One binary for all, so that the crate is linked once.
 
+mod cuda;
 mod hostile;
 mod kept;
 mod kernels;

@@ -58,9 +58,6 @@ pub(crate) fn until_it_compiles(
             Err(stopped @ ReadError::Stopped { .. }) => return Err(stopped.into()),
             Err(error) => error,
         };
-        if outline.is_cuda() {
-            return Err(ProposeError::Cuda { path: path.display().to_string() });
-        }
         let mended = compiler.mend(draft, &error)?;
         if !mended && !others.is_empty() {
             return Ok(others.into_values().collect());

@@ -83,6 +83,11 @@ pub(crate) fn request(
         more: more.iter().map(|name| (name.clone(), folder.join(name))).collect(),
         include: includes.iter().map(|name| (name.clone(), folder.join(name))).collect(),
         standard: draft.standard,
+        // In CUDA the kernel alone is compiled.
+        entry: match draft.standard.is_cuda() {
+            true => draft.wishes.entry.clone().unwrap_or_default(),
+            false => String::new(),
+        },
         symbols: symbols.collect(),
         texts,
         dimensions: draft.dimensions,

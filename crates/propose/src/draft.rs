@@ -59,8 +59,10 @@ pub(crate) struct Draft {
     pub types: Vec<String>,
     /// Arguments that are the length of a row, or a small step, as the accesses say.
     pub strides: Vec<String>,
-    /// The version of the language.
+    /// The language and its version.
     pub standard: Standard,
+    /// The argument that is the dynamic shared memory of a launch in the source.
+    pub shared: Option<String>,
 }
 
 /// Elements of a row that an argument is the length of.
@@ -88,7 +90,8 @@ fn checked(path: &Path, wishes: &Wishes, outline: &Outline) -> Result<(), Propos
     }
     let macros = wishes.parameters.keys().map(|name| ("--parameter", name));
     let mut macros = macros.chain(wishes.defines.keys().map(|name| ("--define", name)));
-    if let Some((option, name)) = macros.find(|(_, name)| outline.declares(name)) {
+    let is_cuda = wishes.language.is_some_and(Standard::is_cuda);
+    if let Some((option, name)) = macros.find(|(_, name)| !is_cuda && outline.declares(name)) {
         let what = match defined_at(path, wishes, name) {
             Some(place) => format!(
                 "{place} defines it; put #ifndef {name} before that line and #endif behind it"
@@ -117,6 +120,7 @@ impl Draft {
             inputs: wishes.inputs.clone(),
             dimensions: outline.dimensions().max(1),
             asked: outline.dimensions().max(1),
+            standard: wishes.language.unwrap_or_default(),
             ..Draft::default()
         };
         for (name, domain) in &wishes.parameters {
@@ -183,6 +187,10 @@ impl Draft {
             let value = match by {
                 // 0.5 as the bits of a `half`.
                 By::Value if parameter.ty.text == "half" => "14336".to_owned(),
+                By::Value if parameter.ty.text == "bool" => {
+                    self.guess(format!("{} = 0", parameter.name));
+                    "0".to_owned()
+                }
                 By::Value if parameter.ty.text.contains("sampler") => "0".to_owned(),
                 By::Whole => {
                     let bytes = parameter.ty.bytes.unwrap_or(0);
@@ -244,8 +252,10 @@ impl Draft {
                 kernel[name] = value;
             }
         };
-        if self.standard != Standard::Cl12 {
-            add("standard", self.standard.name().into());
+        match self.standard {
+            Standard::Cl12 => {}
+            Standard::Cl30 => add("standard", self.standard.name().into()),
+            Standard::Cuda | Standard::Hip => add("language", self.standard.name().into()),
         }
         add("include", self.wishes.include.clone().into());
         add("defines", self.defines.clone().into_iter().collect());

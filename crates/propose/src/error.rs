@@ -31,14 +31,6 @@ pub enum ProposeError {
         /// What is called.
         names: String,
     },
-    /// It is in another language.
-    #[error(
-        "{path}: this is CUDA or HIP; write it in OpenCL C (`__kernel`, `get_group_id`, `__local`)"
-    )]
-    Cuda {
-        /// The source.
-        path: String,
-    },
     /// A wish makes no problem.
     #[error(transparent)]
     Model(#[from] ModelError),

@@ -140,7 +140,7 @@ pub(crate) fn lengths(draft: &mut Draft, problem: &Problem, reading: &KernelRead
         let argument = &draft.arguments[i];
         let (by, name) = (argument.by, argument.name.clone());
         let Some(own) = variant.parameters.get(i) else { return };
-        if matches!(by, By::Value | By::Whole) {
+        if matches!(by, By::Value | By::Whole) || draft.shared.as_ref() == Some(&name) {
             continue;
         }
         if let By::Image(dimensions @ 2..) = by {

@@ -31,6 +31,7 @@ mod captured;
 mod check;
 mod compile;
 mod compiler;
+mod cuda;
 mod divisions;
 mod domain;
 mod draft;
@@ -105,48 +106,104 @@ pub fn propose(
     setup: &ReaderSetup<'_>,
 ) -> Result<Proposal, ProposeError> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    let (wishes, said) = &with_sources_before(path, folder, wishes);
-    let text = source_text(path, folder, wishes)?;
+    let (mut wishes, said) = with_sources_before(path, folder, wishes);
+    let text = source_text(path, folder, &wishes)?;
     let outline = Outline::of(&text);
-    let mut draft = Draft::new(path, wishes, &outline)?;
+    let language = wishes.language.unwrap_or_else(|| cuda::language(path, &outline, &text));
+    wishes.language = Some(language);
+    let source = Source { path, folder, text, outline, said };
+    if !language.is_cuda() {
+        return proposed(&source, &wishes, None, platforms, setup);
+    }
+    let draft = Draft::new(path, &wishes, &source.outline)?;
+    let kernels = cuda::kernels(&draft, path, &source.outline, setup)?;
+    let kernel = chosen(path, &wishes, kernels)?;
+    wishes.entry = Some(kernel.name.clone());
+    let first = proposed(&source, &wishes, Some((&kernel, true)), platforms, setup);
+    let fits = |proposal: &Proposal| proposal.fault.is_none();
+    if first.as_ref().is_ok_and(fits) || kernel.launches.is_empty() {
+        return first;
+    }
+    // The launch may not fit what is tuned.
+    let second = proposed(&source, &wishes, Some((&kernel, false)), platforms, setup);
+    if second.as_ref().is_ok_and(fits) { second } else { first }
+}
+
+/// A source that is being proposed for.
+struct Source<'p> {
+    path: &'p Path,
+    folder: &'p Path,
+    text: String,
+    outline: Outline,
+    /// A note of the files before it.
+    said: Option<String>,
+}
+
+/// A proposal; in CUDA with the kernel as its source has it, and whether its launch is taken.
+fn proposed(
+    Source { path, folder, text, outline, said }: &Source<'_>,
+    wishes: &Wishes,
+    cuda: Option<(&KernelSignature, bool)>,
+    platforms: Platforms<'_>,
+    setup: &ReaderSetup<'_>,
+) -> Result<Proposal, ProposeError> {
+    let mut draft = Draft::new(path, wishes, outline)?;
     said.iter().for_each(|said| draft.note(said.clone()));
-    captured::macros(&mut draft, &outline)?;
-    let kernels = compile::until_it_compiles(&mut draft, path, &outline, setup)?;
+    captured::macros(&mut draft, outline)?;
+    if let Some((kernel, _)) = cuda {
+        cuda::missing(&mut draft, path, text);
+        cuda::decide(&mut draft, outline, kernel);
+    }
+    let kernels = compile::until_it_compiles(&mut draft, path, outline, setup)?;
     let names = kernels.iter().map(|kernel| kernel.name.clone()).collect_vec();
     let kernel = chosen(path, wishes, kernels)?;
     captured::take(&mut draft, &kernel)?;
-    macros::settle(&mut draft, &Parts::new(&text), &names);
+    match cuda {
+        None => macros::settle(&mut draft, &Parts::new(text), &names),
+        Some((kernel, true)) => cuda::launch(&mut draft, outline, kernel),
+        Some(_) => {}
+    }
     macros::sizes(&mut draft);
+    let fault = launched(&mut draft, (folder, outline), platforms, setup)?;
+    let outputs = draft.outputs.clone();
+    Ok(Proposal { problem: draft.value(), notes: draft.all_notes(), fault, kernel, outputs })
+}
+
+/// Decides the launch and what follows from it. Gives back why the draft cannot be read.
+fn launched(
+    draft: &mut Draft,
+    (folder, outline): (&Path, &Outline),
+    platforms: Platforms<'_>,
+    setup: &ReaderSetup<'_>,
+) -> Result<Option<String>, ProposeError> {
     let unlaunched = draft.clone();
-    launch::preliminary(&mut draft);
+    launch::preliminary(draft);
     let read = |draft: &Draft| attached(draft, folder, platforms, setup);
-    let mut first = answered(&mut draft, &outline, &read)?;
+    let mut first = answered(draft, outline, &read)?;
     if let Ok((_, reading)) = &first
         && let Some(other) = relaunched(unlaunched, reading)
     {
-        draft = other;
-        first = answered(&mut draft, &outline, &read)?;
+        *draft = other;
+        first = answered(draft, outline, &read)?;
     }
-    let fault = match first {
+    Ok(match first {
         Ok((problem, reading)) => {
             let before = draft.clone();
-            let concluded = concluded(&before, &outline, (&problem, &reading), &read)?;
+            let concluded = concluded(&before, outline, (&problem, &reading), &read)?;
             let (mut concluded, (problem, reading)) = concluded.unwrap_or_else(|| {
                 let mut draft = before;
                 draft.guess("an item for each element, as what the source says of it does not fit");
                 (draft, (problem, reading))
             });
-            if wishes.captured.is_none() {
+            if draft.wishes.captured.is_none() {
                 check::launch(&mut concluded, &problem, &reading);
                 concluded = scale::scaled(concluded, *problem, &read);
             }
-            draft = concluded;
+            *draft = concluded;
             check::fault(&draft.value(), folder, platforms, setup)?
         }
         Err(fault) => Some(fault),
-    };
-    let outputs = draft.outputs.clone();
-    Ok(Proposal { problem: draft.value(), notes: draft.all_notes(), fault, kernel, outputs })
+    })
 }
 
 /// The wishes with the sources beside the kernel's that a host puts before it, and a note of that.

@@ -185,7 +185,7 @@ pub(crate) fn joined(draft: &mut Draft, outline: &Outline) -> bool {
 }
 
 /// The values of a macro, and why these.
-fn domain_of(
+pub(crate) fn domain_of(
     dimensions: usize,
     m: &Macro,
     role: Option<Role>,

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use indexmap::IndexMap;
+use tickbound_model::source::Standard;
 
 use crate::capture::CapturedKernel;
 use crate::host::HostSources;
@@ -12,6 +13,8 @@ use crate::host::HostSources;
 pub struct Wishes {
     /// The kernel function; needed if the source has several.
     pub entry: Option<String>,
+    /// The language; by the source's name and text if it is absent.
+    pub language: Option<Standard>,
     /// Source files that stand before the kernel's own, by their names in the problem file.
     pub before: Vec<String>,
     /// Folders for `#include`, the same way.

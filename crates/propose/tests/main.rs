@@ -789,8 +789,9 @@ fn least_values_that_compile() {
 #[test]
 fn other_languages_and_plain_macros_are_named() {
     let cuda = "__global__ void k(float *x) { x[threadIdx.x + blockIdx.x * blockDim.x] = 1; }";
-    let error = of_text(cuda, &wishes()).unwrap_err().to_string();
-    assert!(error.contains("k.cl: this is CUDA or HIP; write it in OpenCL C"), "{error}");
+    let proposal = of_text(cuda, &wishes()).unwrap();
+    assert_eq!(proposal.problem["kernel"]["language"], "cuda");
+    assert_eq!(proposal.fault, None);
     let own = Wishes { parameters: named(&[("TM", "[4, 8]")]), ..wishes() };
     let error = of_text("// tiles\n#define TM 4\n", &own).unwrap_err().to_string();
     let expected =

@@ -14,6 +14,9 @@ use crate::source::{
 };
 use tickbound_expr::Expr;
 
+/// The language of sources that name none.
+const OPENCL: &str = "opencl";
+
 /// Default of [`KernelSource::tolerance`]: 1e-5.
 const TOLERANCE: Tolerance = Tolerance { units: 10_000_000, terms: None };
 
@@ -36,9 +39,7 @@ impl KernelSource {
             more,
             include: object.take("include").map_or(Ok(Vec::new()), |f| read_texts(&f))?,
             entry: read_entry(&object.need("entry", "the name of the kernel function")?)?,
-            standard: object
-                .take("standard")
-                .map_or(Ok(Standard::Cl12), |f| one_of(&f, "standard"))?,
+            standard: read_standard(object.take("language"), object.take("standard"))?,
             defines: read_defines(object.take("defines"), scope, parameters)?,
             arguments: object
                 .take("arguments")
@@ -69,6 +70,28 @@ fn read_files(field: &Field<'_>) -> Result<(String, Vec<String>), ModelError> {
 
 fn read_texts(field: &Field<'_>) -> Result<Vec<String>, ModelError> {
     field.array()?.iter().map(|f| f.text().map(str::to_owned)).collect()
+}
+
+/// The language, and of OpenCL C its version.
+fn read_standard(
+    language: Option<Field<'_>>,
+    version: Option<Field<'_>>,
+) -> Result<Standard, ModelError> {
+    let read = |field: Field<'_>, what, cuda: bool| {
+        let text = field.text()?;
+        let known = Standard::VALUES.iter().filter(|s| s.is_cuda() == cuda).map(|s| s.name());
+        let found = Standard::find(text).filter(|standard| standard.is_cuda() == cuda);
+        let known = known.chain(cuda.then_some(OPENCL));
+        found.ok_or_else(|| unknown(&field, what, text, known))
+    };
+    match (language, version) {
+        (Some(language), version) if language.value != OPENCL => {
+            let what = "is for OpenCL C alone";
+            let at = version.map(|version| ModelError::new(&version.path, what, "remove it"));
+            at.map_or_else(|| read(language, "language", true), Err)
+        }
+        (_, version) => version.map_or(Ok(Standard::Cl12), |f| read(f, "standard", false)),
+    }
 }
 
 /// The value that the field names.

@@ -183,7 +183,7 @@ impl Writer<'_> {
             axes.iter().zip(&problem.grid).map(of).collect::<serde_json::Map<_, _>>().into()
         };
         let mut kernel = json!({
-            "Language": "OpenCL",
+            "Language": problem.source.as_ref().map_or("OpenCL", |s| s.standard.language()),
             "GlobalSizeType": "OpenCL",
             "LocalSize": sizes(|d| &d.local),
             "GlobalSize": sizes(|d| &d.global),
@@ -204,7 +204,8 @@ impl Writer<'_> {
             kernel["ProblemSize"] = problem.inputs.values().copied().take(3).collect();
         }
         if let Some(source) = &problem.source {
-            let mut options = vec![format!("-cl-std={}", source.standard.name())];
+            let version = (!source.standard.is_cuda()).then(|| source.standard.name());
+            let mut options: Vec<_> = version.map(|v| format!("-cl-std={v}")).into_iter().collect();
             for (name, define) in &source.defines {
                 options.extend(self.option(name, define)?);
             }

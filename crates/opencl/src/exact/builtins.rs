@@ -47,6 +47,8 @@ impl<'a> Walk<'a> {
             | "sub_group_barrier" => {
                 self.all(arguments)?;
             }
+            // What it orders among the items of a warp is not modelled.
+            "__syncwarp" => self.note(&e.at, "__syncwarp orders accesses of a warp's items"),
             "__builtin_expect" => {
                 return Ok(self.all(arguments)?.into_iter().next());
             }

@@ -62,6 +62,8 @@ pub struct Outline {
     code: Vec<Vec<Token>>,
     /// What macros of the source expand to.
     bodies: Vec<Vec<Token>>,
+    /// Macros that the source defines as whole numbers.
+    numbers: Vec<(String, i64)>,
 }
 
 /// Bytes of the largest text that is scanned. The outline of a larger one is empty.
@@ -97,6 +99,11 @@ impl Outline {
                 let guarded = around.iter().flatten().any(|name| name == defined);
                 let argument = tokens.len() > 4 && tokens[1].is("(") && tokens[3].is(")");
                 self.bodies.push(tokens[1..].to_vec());
+                if let [_, number] = tokens
+                    && let Some(number) = number.number()
+                {
+                    self.numbers.push((defined.to_owned(), number));
+                }
                 let entry = self.macros.entry(defined.to_owned()).or_default();
                 entry.with_number |= argument;
                 if guarded {
@@ -318,6 +325,35 @@ impl Outline {
             let all = self.tokens();
             (0..all.len()).any(|i| all[i].is(name) && may_declare(&all, i))
         }
+    }
+}
+
+impl Outline {
+    /// Whole numbers that the source names by `#define NAME 16`, `constexpr int NAME = 16` or
+    /// `enum { NAME = 16 }`.
+    pub fn named_numbers(&self) -> Vec<(String, i64)> {
+        let all = self.tokens();
+        let mut found = self.numbers.clone();
+        for (i, window) in all.windows(4).enumerate() {
+            let [name, equals, number, end] = window else { continue };
+            let (Some(name), Some(number)) = (name.name(), number.number()) else { continue };
+            if !equals.is("=") || ![";", ",", "}"].iter().any(|sign| end.is(sign)) {
+                continue;
+            }
+            let before = all[..i].iter().rev();
+            let head = before.take_while(|t| ![";", "{", "}", "("].iter().any(|sign| t.is(sign)));
+            let head: Vec<&&Token> = head.collect();
+            let constant = head.iter().any(|t| t.is("constexpr"))
+                || head.iter().any(|t| t.is("const")) && !head.iter().any(|t| t.is("__constant__"));
+            let start = i - head.len();
+            let enumerated = start.checked_sub(1).is_some_and(|at| {
+                all[at].is("{") && all[at.saturating_sub(4)..at].iter().any(|t| t.is("enum"))
+            });
+            if constant || enumerated {
+                found.push((name.to_owned(), number));
+            }
+        }
+        found
     }
 }
 

@@ -7,6 +7,7 @@ use crate::ast::{
     AddressSpace, CExpr, CFunction, CStmt, CStmtKind, CVariable, ExprKind, Label, Type, Unit,
 };
 
+use super::cuda::cuda_space;
 use super::state::{DEEPEST, Tree, is_expression, operands};
 use super::types::space;
 
@@ -51,7 +52,7 @@ impl<'tu> Tree<'_, 'tu> {
     }
 
     /// A declared variable or parameter without its first value.
-    fn declaration(&mut self, entity: &Entity<'tu>) -> CVariable {
+    pub(super) fn declaration(&mut self, entity: &Entity<'tu>) -> CVariable {
         let (id, ty) = self.variable(*entity);
         CVariable {
             id,
@@ -60,6 +61,7 @@ impl<'tu> Tree<'_, 'tu> {
             // One that is written as an array has the space of what it points to.
             space: match entity.get_kind() {
                 EntityKind::ParmDecl => AddressSpace::Private,
+                _ if self.cuda.on => cuda_space(entity),
                 _ => space(entity.get_type()),
             },
             read_only: is_read_only(entity),
@@ -69,7 +71,7 @@ impl<'tu> Tree<'_, 'tu> {
     }
 
     /// A variable with its first value.
-    fn initialised(&mut self, entity: &Entity<'tu>) -> CVariable {
+    pub(super) fn initialised(&mut self, entity: &Entity<'tu>) -> CVariable {
         let mut variable = self.declaration(entity);
         let init = operands(entity).into_iter().rfind(|child| !self.is_length(entity, child));
         variable.init = init.map(|init| {
@@ -83,7 +85,7 @@ impl<'tu> Tree<'_, 'tu> {
     }
 
     /// The statements of a body, with or without braces.
-    fn body(&mut self, entity: &Entity<'tu>) -> Vec<CStmt> {
+    pub(super) fn body(&mut self, entity: &Entity<'tu>) -> Vec<CStmt> {
         match entity.get_kind() {
             EntityKind::CompoundStmt => {
                 entity.get_children().iter().map(|child| self.statement(child)).collect()
@@ -105,10 +107,15 @@ impl<'tu> Tree<'_, 'tu> {
     }
 
     fn statement_kind(&mut self, entity: &Entity<'tu>) -> CStmtKind {
+        let children = entity.get_children();
+        if self.cuda.on
+            && let Some(statement) = self.cuda_statement(entity, &children)
+        {
+            return statement;
+        }
         if is_expression(entity) {
             return CStmtKind::Expr(self.expression(entity));
         }
-        let children = entity.get_children();
         match (entity.get_kind(), children.as_slice()) {
             (EntityKind::CompoundStmt, _) => CStmtKind::Block(self.body(entity)),
             (EntityKind::DeclStmt, _) => self.declarations(&children),

@@ -22,6 +22,11 @@ impl<'tu> Tree<'_, 'tu> {
 
     fn express(&mut self, entity: &Entity<'tu>) -> CExpr {
         let operands = operands(entity);
+        if self.cuda.on
+            && let Some(expression) = self.cuda_expression(entity, &operands)
+        {
+            return expression;
+        }
         match (entity.get_kind(), operands.as_slice()) {
             (EntityKind::ParenExpr, [inner]) => self.expression(inner),
             (EntityKind::DeclRefExpr, _) => self.reference(entity),
@@ -309,7 +314,7 @@ pub(super) fn nameless(text: &str) -> &'static str {
 }
 
 /// The type of a structure's field, also through a pointer.
-fn field<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
+pub(super) fn field<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
     match ty {
         Type::Struct(_, fields) | Type::Union(_, fields) => {
             let inside = |(own, ty): &'t (String, Type)| match own.as_str() {

@@ -3,6 +3,8 @@
 //! The text has no macros any more (see [`preprocess`](crate::preprocess)), so that what stands
 //! between two operands is the operator itself: libclang before version 17 does not tell it.
 
+mod cpp;
+mod cuda;
 mod declare;
 mod express;
 mod size;
@@ -23,6 +25,8 @@ use crate::libclang;
 use crate::preprocess::Expanded;
 use crate::request::ReadRequest;
 
+pub(crate) use cpp::HostPart;
+use spelling::unknown_name;
 use state::Tree;
 use text::Text;
 
@@ -32,6 +36,9 @@ const FILE: &str = "kernel.cl";
 
 /// Makes the tree of a source that has been expanded.
 pub fn parse(request: &ReadRequest, expanded: &Expanded) -> Result<Unit, ReadError> {
+    if request.standard.is_cuda() {
+        return Ok(cpp::parse(request, expanded, false)?.0);
+    }
     let standard = format!("-cl-std={}", request.standard.name());
     libclang::lend(|clang, headers| {
         let headers = headers.to_string_lossy();
@@ -72,6 +79,17 @@ pub fn parse(request: &ReadRequest, expanded: &Expanded) -> Result<Unit, ReadErr
     })
 }
 
+/// The same with what a source in CUDA has beside its kernel.
+pub(crate) fn parse_with_host(
+    request: &ReadRequest,
+    expanded: &Expanded,
+) -> Read<(Unit, HostPart)> {
+    match request.standard.is_cuda() {
+        true => cpp::parse(request, expanded, true),
+        false => Ok((parse(request, expanded)?, HostPart::default())),
+    }
+}
+
 /// The first error, if there is one; errors that follow from an unknown name are left out.
 fn check<'tu>(unit: &'tu TranslationUnit<'tu>, request: &ReadRequest) -> Read<()> {
     let diagnostics = unit.get_diagnostics();
@@ -83,7 +101,7 @@ fn check<'tu>(unit: &'tu TranslationUnit<'tu>, request: &ReadRequest) -> Read<()
         return Err(ReadError::file(&request.name, text, "correct the source"));
     }
     let at = SourcePlace { file: Arc::from(file), line, column };
-    match unknown(&text) {
+    match unknown_name(&text) {
         None => return Err(ReadError::at(&at, text, "correct the source")),
         Some((_, "asm")) => {
             let fix = "write in OpenCL C what it does";
@@ -93,7 +111,7 @@ fn check<'tu>(unit: &'tu TranslationUnit<'tu>, request: &ReadRequest) -> Read<()
     }
     let (mut values, mut types) = (BTreeSet::new(), BTreeSet::new());
     for text in errors().map(|d| d.get_text()) {
-        match unknown(&text) {
+        match unknown_name(&text) {
             Some((true, name)) => types.insert(name.to_owned()),
             Some((false, name)) => values.insert(name.to_owned()),
             None => false,
@@ -102,14 +120,4 @@ fn check<'tu>(unit: &'tu TranslationUnit<'tu>, request: &ReadRequest) -> Read<()
     values.remove("asm");
     let (values, types) = (values.into_iter().collect(), types.into_iter().collect());
     Err(ReadError::Undeclared { at, what: text, values, types })
-}
-
-/// The name without a meaning that a message is about, and whether it is that of a type.
-fn unknown(text: &str) -> Option<(bool, &str)> {
-    let is_type = text.starts_with("unknown type name");
-    let values = ["use of undeclared identifier", "implicit declaration of function"];
-    if !is_type && !values.iter().any(|words| text.starts_with(words)) {
-        return None;
-    }
-    Some((is_type, text.split('\'').nth(1)?))
 }

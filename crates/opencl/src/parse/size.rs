@@ -5,6 +5,7 @@ use clang::{Entity, EntityKind};
 use super::state::Tree;
 use super::types::ULONG;
 use crate::ast::{CBinaryOp, CExpr, ExprKind, SourcePlace, Type};
+use crate::lines::is_word;
 
 /// Bytes of a pointer.
 const POINTER: i64 = 8;
@@ -25,7 +26,20 @@ impl<'tu> Tree<'_, 'tu> {
             }
             lengths => self.size_of_name(entity, lengths, &at),
         };
+        let size = size.or_else(|| self.size_by_libclang(entity, &at));
         size.unwrap_or_else(|| self.unread(entity, format!("the size in {text}")))
+    }
+
+    /// The number that libclang knows, where no open name is in it.
+    fn size_by_libclang(&self, entity: &Entity<'tu>, at: &SourcePlace) -> Option<CExpr> {
+        use clang::EvaluationResult::{SignedInteger, UnsignedInteger};
+        let words: Vec<&str> = self.text.of(entity).split(|c| !is_word(c)).collect();
+        let open = self.open.iter().any(|name| words.contains(&name.as_str()));
+        match entity.evaluate().filter(|_| self.cuda.on && !open)? {
+            SignedInteger(bytes) => Some(known(bytes, at)),
+            UnsignedInteger(bytes) => Some(known(i64::try_from(bytes).ok()?, at)),
+            _ => None,
+        }
     }
 
     /// `sizeof(type)`: libclang does not tell the type, but the names in it.

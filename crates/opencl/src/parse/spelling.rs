@@ -78,6 +78,16 @@ fn escaped(escape: &str) -> Option<u8> {
     })
 }
 
+/// The name without a meaning that a message is about, and whether it is that of a type.
+pub(super) fn unknown_name(text: &str) -> Option<(bool, &str)> {
+    let is_type = text.starts_with("unknown type name");
+    let values = ["use of undeclared identifier", "implicit declaration of function"];
+    if !is_type && !values.iter().any(|words| text.starts_with(words)) {
+        return None;
+    }
+    Some((is_type, text.split('\'').nth(1)?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{character, integer};

@@ -7,6 +7,7 @@ use clang::{Entity, EntityKind};
 
 use crate::ast::{CExpr, ExprKind, SourcePlace, Type, VariableId};
 
+use super::cuda::CudaTree;
 use super::text::Text;
 
 /// Expressions and statements that nest deeper are not read.
@@ -29,6 +30,10 @@ pub(super) struct Tree<'a, 'tu> {
     /// How deep the present expression or statement lies.
     pub(super) depth: usize,
     pub(super) files: HashMap<String, Arc<str>>,
+    /// How many variables have been given an identity.
+    pub(super) ids: u32,
+    /// What is known in CUDA.
+    pub(super) cuda: CudaTree<'tu>,
 }
 
 impl<'tu> Tree<'_, 'tu> {
@@ -57,9 +62,15 @@ impl<'tu> Tree<'_, 'tu> {
             return known.clone();
         }
         let ty = self.declared_type(&declaration);
-        let id = VariableId(u32::try_from(self.variables.len()).unwrap_or(u32::MAX));
+        let id = self.next_id();
         self.variables.insert(declaration, (id, ty.clone()));
         (id, ty)
+    }
+
+    /// The identity of a further variable.
+    pub(super) fn next_id(&mut self) -> VariableId {
+        self.ids = self.ids.saturating_add(1);
+        VariableId(self.ids - 1)
     }
 
     /// The function's name, with its parameters' types if that is needed to tell it from others.

@@ -42,8 +42,8 @@ fn scalar(kind: TypeKind) -> Option<ScalarType> {
         TypeKind::UShort => int(2, false),
         TypeKind::Int | TypeKind::Enum => int(4, true),
         TypeKind::UInt => int(4, false),
-        TypeKind::Long => int(8, true),
-        TypeKind::ULong => int(8, false),
+        TypeKind::Long | TypeKind::LongLong => int(8, true),
+        TypeKind::ULong | TypeKind::ULongLong => int(8, false),
         TypeKind::Half => Some(ScalarType::Real { bytes: 2 }),
         TypeKind::Float => Some(ScalarType::Real { bytes: 4 }),
         TypeKind::Double => Some(ScalarType::Real { bytes: 8 }),
@@ -136,12 +136,18 @@ impl<'tu> Tree<'_, 'tu> {
         if let Some(scalar) = scalar(ty.get_kind()) {
             return Type::Scalar(scalar);
         }
+        if self.cuda.on
+            && let Some(converted) = self.cuda_type(ty)
+        {
+            return converted;
+        }
         match ty.get_kind() {
             TypeKind::Void => Type::Void,
             TypeKind::Pointer => {
                 let pointee = ty.get_pointee_type();
                 let inner = pointee.map_or(Type::Void, |ty| self.convert_type(ty, lengths));
-                Type::Pointer(space(pointee), Box::new(inner))
+                let space = if self.cuda.on { AddressSpace::Generic } else { space(pointee) };
+                Type::Pointer(space, Box::new(inner))
             }
             _ if is_array(ty) => {
                 // libclang's number would hide the symbols that it was made of.
@@ -195,7 +201,7 @@ impl<'tu> Tree<'_, 'tu> {
         atomic(&name).map_or(Type::Other(name), Type::Scalar)
     }
 
-    fn record(&mut self, ty: clang::Type<'tu>) -> Type {
+    pub(super) fn record(&mut self, ty: clang::Type<'tu>) -> Type {
         let name = ty.get_display_name();
         let Some(declaration) = ty.get_declaration() else { return Type::Other(name) };
         if let Some(known) = self.types.get(&declaration) {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use tickbound_model::source::Standard;
 use tickbound_os::process::{Ended, Finished, ProcessLimits, ProcessStop};
 
+use crate::cuda;
 use crate::error::{Read, ReadError};
 use crate::libclang::HEADER;
 
@@ -67,13 +68,21 @@ pub(super) fn run(
     limits: ProcessLimits<'_>,
 ) -> Read<Preprocessed> {
     let mut arguments: Vec<OsString> = OPTIONS.map(Into::into).to_vec();
+    if standard.is_cuda() {
+        let known = cuda::predefined(standard).into_iter();
+        let defines = known.chain(defines.iter().map(String::as_str));
+        arguments.extend(defines.map(|define| format!("-D{define}").into()));
+        arguments.push("-".into());
+        let source = format!("{}\n{source}", cuda::shim(standard));
+        return start(&arguments, folder, &source, limits);
+    }
     arguments.extend(["-iquote", ".", "-I", "."].map(Into::into));
     for folder in include {
         arguments.extend(["-I".into(), folder.clone().into_os_string()]);
     }
     let version = match standard {
-        Standard::Cl12 => CL12,
         Standard::Cl30 => CL30,
+        _ => CL12,
     };
     let known = [version, PREDEFINED].into_iter().flat_map(str::split_whitespace);
     let defines = known.chain(defines.iter().map(String::as_str));

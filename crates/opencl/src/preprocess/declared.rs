@@ -5,7 +5,7 @@
 
 use itertools::Itertools;
 
-use super::text::is_word;
+use crate::lines::is_word;
 
 /// What messages call the place of the declarations.
 pub(crate) const DECLARED: &str = "<declared>";

@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 
 use crate::ast::SourcePlace;
 use crate::error::ReadError;
+use crate::lines::include_name;
 
 /// The texts of all files that `text` includes, and that those include, by the names in their
 /// `#include` lines, if they are found in `folders`. `name` is the text's file in messages.
@@ -54,13 +55,5 @@ fn read(path: &Path) -> Result<String, String> {
 
 /// Line numbers, from 1, and names of `#include "name"` and `#include <name>`.
 fn lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
-    (1..).zip(text.lines()).filter_map(|(number, line)| {
-        let line = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
-        let (rest, end) = match line.trim_start().split_at_checked(1)? {
-            ("\"", rest) => (rest, '"'),
-            ("<", rest) => (rest, '>'),
-            _ => return None,
-        };
-        Some((number, rest.split_once(end)?.0))
-    })
+    (1..).zip(text.lines()).filter_map(|(number, line)| Some((number, include_name(line)?)))
 }

@@ -27,8 +27,10 @@ use serde::{Deserialize, Serialize};
 use tickbound_os::process::ProcessLimits;
 
 use crate::ast::SourcePlace;
+use crate::cuda::{self, CudaNames};
 use crate::error::{Read, ReadError};
 use crate::libclang;
+use crate::lines::{is_word, quote};
 use crate::outline::Outline;
 use crate::request::ReadRequest;
 use compiler::Preprocessed;
@@ -61,6 +63,8 @@ pub struct Expander<'r> {
     /// The symbols that have values of their own.
     pub structural: &'r [String],
     open: Vec<String>,
+    /// In CUDA, names that are no macros.
+    names: CudaNames,
     limits: ProcessLimits<'r>,
 }
 
@@ -75,15 +79,19 @@ impl<'r> Expander<'r> {
     ) -> Result<Expander<'r>, ReadError> {
         let mut source = read(&request.name, &request.path)?;
         for (name, path) in &request.more {
-            source += &format!("\n# 1 {}\n{}", text::quote(name), read(name, path)?);
+            source += &format!("\n# 1 {}\n{}", quote(name), read(name, path)?);
         }
         let source = unroll::marked(&source);
         let headers = libclang::lend(|_, headers| Ok(headers.to_owned()))?;
         let names = request.symbols.keys().filter(|name| !structural.contains(name));
         let open = names.cloned().collect();
-        let limits = compiler::limits();
-        let expander = Expander { request, source, headers, structural, open, limits };
+        let (limits, names) = (compiler::limits(), CudaNames::default());
+        let mut expander = Expander { request, source, headers, structural, open, names, limits };
         included(&request.name, &expander.source, &expander.folders())?;
+        if request.standard.is_cuda() {
+            let folders = expander.folders();
+            (expander.names, expander.source) = CudaNames::new(request, &expander.source, &folders);
+        }
         Ok(expander)
     }
 
@@ -100,12 +108,14 @@ impl<'r> Expander<'r> {
     /// The compiler rejects the source, or there is none.
     pub fn one(&self, values: &IndexMap<String, i64>) -> Result<Expanded, ReadError> {
         let name = &self.request.name;
-        let marked = format!("# 1 {}\n{}\n", text::quote(name), self.source);
+        let marked = format!("# 1 {}\n{}\n", quote(name), self.source);
         let structural = self.numbers(values).into_iter().map(|(name, n)| format!("{name}={n}"));
         let defines: Vec<String> = self.same_for_all().into_iter().chain(structural).collect();
         let said = self.run(&marked, &defines)?;
         let files = text::Files::of(self.request);
-        let asked = text::asked(&said.text, &said.messages, &self.open);
+        let mut asked = text::asked(&said.text, &said.messages, &self.open);
+        let own = said.text.find(&format!("# 1 {}", quote(name))).unwrap_or(0);
+        asked.extend(self.names.asked(&said.text[own..], &self.open));
         if asked.is_empty() && !said.success {
             return Err(messages::error(&text::name(&said.messages, &self.open), &files));
         }
@@ -115,9 +125,12 @@ impl<'r> Expander<'r> {
     /// The same for many values of symbols, in one run. `None` if it is not sure that the texts are
     /// those that [`one`](Expander::one) gives, or if one of them is rejected.
     pub fn together(&self, all: &[IndexMap<String, i64>]) -> Option<Vec<Expanded>> {
-        let header = std::fs::read_to_string(self.headers.join(libclang::HEADER)).ok()?;
+        let header = match self.request.standard.is_cuda() {
+            true => cuda::shim(self.request.standard),
+            false => std::fs::read_to_string(self.headers.join(libclang::HEADER)).ok()?,
+        };
         let directives = header.lines().filter(|line| line.trim_start().starts_with('#'));
-        let mut words = directives.flat_map(|line| line.split(|c| !text::is_word(c)));
+        let mut words = directives.flat_map(|line| line.split(|c| !is_word(c)));
         if words.any(|word| self.structural.iter().any(|name| name == word)) {
             return None;
         }
@@ -137,7 +150,8 @@ impl<'r> Expander<'r> {
             }
             let texts = together::apart(&said.text, all.len())?;
             let each = texts.into_iter().zip(all).map(|(text, values)| {
-                let asked = text::asked(text, "", &self.open);
+                let mut asked = text::asked(text, "", &self.open);
+                asked.extend(self.names.asked(text, &self.open));
                 self.expanded(text, asked, values)
             });
             return Some(each.collect());
@@ -151,15 +165,18 @@ impl<'r> Expander<'r> {
 
     /// Macros that are the same for all values of structural symbols.
     fn same_for_all(&self) -> Vec<String> {
-        let open = self.open.iter().enumerate().map(|(i, n)| format!("{n}={}", text::stand_in(i)));
-        let texts = self.request.texts.iter().map(|(name, text)| format!("{name}={text}"));
+        let open = self.open.iter().enumerate().filter(|(_, name)| !self.names.has(name));
+        let open = open.map(|(i, n)| format!("{n}={}", text::stand_in(i)));
+        let texts = self.request.texts.iter().filter(|(name, _)| !self.names.has(name));
+        let texts = texts.map(|(name, text)| format!("{name}={text}"));
         open.chain(texts).collect()
     }
 
     /// The structural symbols with their values.
     fn numbers(&self, values: &IndexMap<String, i64>) -> Vec<(String, String)> {
         let value = |name: &String| self.value(name, values).to_string();
-        self.structural.iter().map(|name| (name.clone(), value(name))).collect()
+        let macros = self.structural.iter().filter(|name| !self.names.has(name));
+        macros.map(|name| (name.clone(), value(name))).collect()
     }
 
     fn value(&self, name: &str, values: &IndexMap<String, i64>) -> i64 {
@@ -187,6 +204,15 @@ impl<'r> Expander<'r> {
         let files = text::Files::of(self.request);
         let unroll = unroll::all(said, &files, &self.open, values);
         let mut body = files.tidy(&unroll::unmarked(said));
+        if self.request.standard.is_cuda() {
+            let value = |name: &String| (name.clone(), self.value(name, values).to_string());
+            let fixed: Vec<_> = self.structural.iter().map(value).collect();
+            let body = self.names.with_values(&body, &fixed);
+            let text = text::declare(&body, &self.open, |name| self.value(name, values));
+            let arguments = self.names.arguments(self.request, |name| self.value(name, values));
+            let text = text + &arguments;
+            return Expanded { text, open: self.open.clone(), asked, unroll };
+        }
         body += &required_group(&body, &self.request.entry).unwrap_or_default();
         body += &required_sub_group(&body, &self.request.entry).unwrap_or_default();
         let declarations = declared::declarations(&body);

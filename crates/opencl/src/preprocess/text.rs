@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use crate::lines::{is_word, quote};
 use crate::request::ReadRequest;
 
 /// The file, in line markers, of the declarations of open symbols.
@@ -14,20 +15,6 @@ pub(crate) const SYMBOLS: &str = "<symbols>";
 /// so.
 pub(super) fn stand_in(index: usize) -> String {
     format!("tickbound_symbol_{index}_")
-}
-
-/// A name in quotes, as line markers have it.
-pub(super) fn quote(name: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in name.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() => quoted.push('?'),
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
 }
 
 /// Open symbols whose value the preprocessor needs: it warned that they are not defined in `#if`,
@@ -84,11 +71,6 @@ fn is_stand_in(token: &str) -> bool {
 /// Names and numbers in a line.
 fn tokens(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c| !is_word(c)).filter(|token| !token.is_empty())
-}
-
-/// Whether a character may stand in a name or a number.
-pub(super) fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
 }
 
 /// The same without texts and characters.

@@ -11,8 +11,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::text::{self, is_word};
+use super::text;
 use crate::libclang::HEADER;
+use crate::lines::{is_word, quote};
 
 /// In front of a copy, and behind it.
 const BEGIN: &str = "# 1 \"<begin>\"";
@@ -87,7 +88,7 @@ impl Copies {
             let defines: String =
                 macros.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect();
             let (push, pop) = (each("push"), each("pop"));
-            let first = format!("# 1 {}", text::quote(name));
+            let first = format!("# 1 {}", quote(name));
             text += &format!("{BEGIN}\n{push}{defines}{first}\n{source}\n{END}\n{LAST}\n{pop}");
         }
         text
@@ -100,7 +101,7 @@ impl Copies {
             said.lines().filter_map(text::marker).map(|(_, file)| file).collect();
         let mut more = false;
         for file in files {
-            let own = own.iter().any(|name| file == text::quote(name).trim_matches('"'));
+            let own = own.iter().any(|name| file == quote(name).trim_matches('"'));
             let header = Path::new(file).file_name().is_some_and(|name| name == HEADER);
             if file.starts_with('<') || own || header || self.files.contains(file) {
                 continue;

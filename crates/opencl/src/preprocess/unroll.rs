@@ -8,7 +8,8 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use tickbound_expr::parse;
 
-use super::text::{Files, is_word, marker, name};
+use super::text::{Files, marker, name};
+use crate::lines::is_word;
 use crate::steps::SymbolExpr;
 
 /// What takes the place of `#pragma unroll`.

@@ -68,6 +68,7 @@ impl<'a> Reader<'a> {
             | "read_mem_fence"
             | "write_mem_fence"
             | "atomic_work_item_fence"
+            | "__syncwarp"
             | "__builtin_assume" => {
                 return Ok(ReadValue::other(Dependence::Uniform));
             }

@@ -1,0 +1,194 @@
+//! CUDA C++ and HIP C++ as text: declarations of the vendors' names, includes, constants.
+//!
+//! Both languages are read without their vendor's headers. [`shim`] declares what sources use of
+//! them; a header that is found nowhere is taken as empty. A problem gives values to macros, which
+//! the preprocessor replaces, to constants (`constexpr int TILE = 16`, enumerators), and to
+//! parameters of the kernel's template: the [parser](crate::parse) finds the latter two by their
+//! declarations.
+
+mod includes;
+
+use std::path::PathBuf;
+
+use indexmap::IndexMap;
+
+use crate::lines::is_word;
+use crate::outline::Outline;
+use crate::request::ReadRequest;
+use includes::inlined;
+pub use includes::missing;
+use tickbound_model::source::Standard;
+
+/// The path under which libclang gets the declarations.
+pub(crate) const SHIM: &str = "/tickbound/cuda.h";
+
+/// Begins the comment with the arguments of the kernel's template.
+const ARGUMENTS: &str = "\n//tickbound ";
+
+/// What parameters of the kernel's template are, by name, in an expanded text.
+pub(crate) fn template_arguments(text: &str) -> IndexMap<String, String> {
+    let all = text.rsplit_once(ARGUMENTS).map_or("", |(_, all)| all);
+    let parts = all.lines().next().unwrap_or_default().split(';');
+    parts.filter_map(|one| one.split_once('=')).map(|(n, t)| (n.into(), t.into())).collect()
+}
+
+/// Declarations of the vendors' names.
+pub(crate) fn shim(standard: Standard) -> String {
+    let hip = if standard == Standard::Hip { include_str!("tickbound_hip.h") } else { "" };
+    let cuda = include_str!("tickbound_cuda.h");
+    cuda.replace("#include \"tickbound_hip.h\"\n", &format!("{hip}\n"))
+}
+
+/// Macros that are defined before the declarations.
+pub(crate) fn predefined(standard: Standard) -> Vec<&'static str> {
+    let hip = (standard == Standard::Hip).then_some("TB_HIP=1");
+    ["TB_NO_STD=1", "TB_DEVICE=1", "__cplusplus=201703L"].into_iter().chain(hip).collect()
+}
+
+/// The names of a request that are no macros: constants of its source, parameters of templates.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CudaNames(Vec<String>);
+
+impl CudaNames {
+    /// The names of a request, and the source without what would hide them: includes of missing
+    /// files, and definitions of macros that the request defines.
+    pub(crate) fn new(
+        request: &ReadRequest,
+        source: &str,
+        folders: &[PathBuf],
+    ) -> (CudaNames, String) {
+        let inlined = inlined(&request.name, source, folders);
+        let outline = Outline::of(&inlined);
+        let given: Vec<&String> = request.symbols.keys().chain(request.texts.keys()).collect();
+        let declared =
+            |name: &&&String| !outline.macros.contains_key(name.as_str()) && outline.declares(name);
+        let names = given.iter().filter(declared).map(|name| (*name).clone()).collect();
+        let defined = |line: &str| {
+            let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?;
+            let name = rest.trim_start().split(|c| !is_word(c)).next()?;
+            (given.iter().any(|own| *own == name) && !line.ends_with('\\')).then_some(())
+        };
+        let lines = inlined.lines().map(|line| defined(line).map_or(line, |()| ""));
+        let text = lines.flat_map(|line| [line, "\n"]).collect();
+        (CudaNames(names), text)
+    }
+
+    /// Whether the preprocessor leaves a name alone.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|own| own == name)
+    }
+
+    /// A comment with what these are; nothing if there are none.
+    pub(crate) fn arguments(&self, request: &ReadRequest, value: impl Fn(&str) -> i64) -> String {
+        let text = |name: &String| match request.texts.get(name) {
+            Some(text) => format!("{name}={text}"),
+            None => format!("{name}={}", value(name)),
+        };
+        let all: Vec<String> = self.0.iter().map(text).collect();
+        if all.is_empty() { String::new() } else { format!("{ARGUMENTS}{}\n", all.join(";")) }
+    }
+
+    /// Open names on which the syntax or a type depends: in `if constexpr`, and between the angle
+    /// brackets of a class.
+    pub(crate) fn asked(&self, text: &str, open: &[String]) -> Vec<String> {
+        let open: Vec<&String> = open.iter().filter(|name| self.has(name)).collect();
+        if open.is_empty() {
+            return Vec::new();
+        }
+        let mut deciding = String::new();
+        for (at, _) in text.match_indices("if constexpr") {
+            deciding += group(&text[at..], ('(', ')'));
+        }
+        for (at, _) in text.match_indices('<') {
+            let inside = group(&text[at..], ('<', '>'));
+            let before = text[..at].trim_end();
+            let after = text[at + inside.len()..].trim_start().strip_prefix('>');
+            let call = after.is_some_and(|rest| rest.trim_start().starts_with(['(', '<', '>']));
+            let name = before.rsplit(|c| !is_word(c)).next().unwrap_or_default();
+            let tile = name == "tiled_partition";
+            let compared = inside.contains("&&") || inside.contains("||");
+            let launched = text[..at].ends_with('<') || inside.starts_with("<<") || compared;
+            if !launched && !name.is_empty() && name != "template" && (tile || !call) {
+                deciding += inside;
+                deciding.push(' ');
+            }
+        }
+        let words: Vec<&str> = deciding.split(|c| !is_word(c)).collect();
+        open.into_iter().filter(|name| words.contains(&name.as_str())).cloned().collect()
+    }
+
+    /// The text with constants that have the values of structural names.
+    pub(crate) fn with_values(&self, text: &str, values: &[(String, String)]) -> String {
+        let mut text = text.to_owned();
+        for (name, value) in values.iter().filter(|(name, _)| self.0.contains(name)) {
+            if let Some(span) = initial_value(&text, name) {
+                text.replace_range(span, &format!(" {value}"));
+            }
+        }
+        text
+    }
+}
+
+/// Text from its first opening bracket up to the closing one; nothing if a statement ends before.
+fn group(text: &str, (open, close): (char, char)) -> &str {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            c if c == open => depth += 1,
+            c if c == close && depth <= 1 => return &text[..at],
+            c if c == close => depth -= 1,
+            ';' | '{' => return "",
+            _ => {}
+        }
+    }
+    ""
+}
+
+/// Where the value of a constant stands behind `NAME =`.
+fn initial_value(text: &str, name: &str) -> Option<std::ops::Range<usize>> {
+    let places = text.match_indices(name).map(|(at, _)| at);
+    places.into_iter().find_map(|at| {
+        let whole = !text[..at].ends_with(is_word);
+        let head = text[..at].rsplit([';', '{', '}', '(']).next()?;
+        let has = |word: &str| head.split(|c| !is_word(c)).any(|own| own == word);
+        let listed = text[..at - head.len()].rsplit([';', '}']).next()?.contains("enum");
+        let rest = text[at + name.len()..].strip_prefix(|c: char| !is_word(c)).map(|_| ());
+        let after = &text[at + name.len()..];
+        let value = after.trim_start().strip_prefix('=').filter(|rest| !rest.starts_with('='))?;
+        let start = text.len() - value.len();
+        let mut depth = 0_usize;
+        let end = value.char_indices().find(|(_, c)| {
+            depth += usize::from(matches!(c, '(' | '['));
+            let ends = depth == 0 && matches!(c, ';' | ',' | '}');
+            depth -= usize::from(matches!(c, ')' | ']') && depth > 0);
+            ends
+        })?;
+        let plain = !value[..end.0].contains(char::is_alphabetic);
+        let constant = has("constexpr") || listed || has("const") && plain;
+        (whole && rest.is_some() && constant).then_some(start..start + end.0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_take_values() {
+        let text = "enum { BX = 32, BY = f(1, 2) }; constexpr int R=3; int Q = 4; const int S = n;";
+        let take = |name: &str| initial_value(text, name).map(|span| &text[span]);
+        assert_eq!(take("BX"), Some(" 32"));
+        assert_eq!(take("BY"), Some(" f(1, 2) "));
+        assert_eq!(take("R"), Some("3"));
+        assert_eq!([take("Q"), take("S")], [None, None]);
+    }
+
+    #[test]
+    fn what_types_depend_on_is_asked() {
+        let names = CudaNames(["A", "B", "C", "D", "E", "F"].map(String::from).to_vec());
+        let open = names.0.clone();
+        let text = "if constexpr (A > 1) f<B>(x); Tile<C, 2> t; k<<<D, E>>>(a); i < F; \
+                    tiled_partition<E>(b); for (;i < D && j > 2;) {}";
+        assert_eq!(names.asked(text, &open), ["A", "C", "E"]);
+    }
+}

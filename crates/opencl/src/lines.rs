@@ -1,0 +1,31 @@
+//! Lines of C: words, quoted names, `#include`.
+
+/// Whether a character may stand in a name or a number.
+pub(crate) fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// A name in quotes, as line markers have it.
+pub(crate) fn quote(name: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in name.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => quoted.push('?'),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// The name in `#include "name"` or `#include <name>`.
+pub(crate) fn include_name(line: &str) -> Option<&str> {
+    let line = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
+    let (rest, end) = match line.trim_start().split_at_checked(1)? {
+        ("\"", rest) => (rest, '"'),
+        ("<", rest) => (rest, '>'),
+        _ => return None,
+    };
+    Some(rest.split_once(end)?.0)
+}

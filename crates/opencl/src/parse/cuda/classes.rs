@@ -1,0 +1,300 @@
+//! Declarations of C++: references, lambdas, structures that are read as their members, shared
+//! memory.
+
+use clang::{Entity, EntityKind};
+
+use super::super::state::{Tree, operands};
+use super::cursors::{body_of, is_reference, parameters_of, stands_for_itself, stripped};
+use super::express::{has_memory, has_shared};
+use super::functions::{Callee, address_of, deref, holds_pointer, is_simple, variable_of};
+use super::state::Lambda;
+use crate::ast::{AddressSpace, CExpr, CStmtKind, CVariable, ExprKind, Type};
+use crate::lines::is_word;
+
+impl<'tu> Tree<'_, 'tu> {
+    /// Declarations in a function.
+    pub(super) fn cuda_declarations(&mut self, children: &[Entity<'tu>]) -> CStmtKind {
+        let mut all = Vec::new();
+        for child in children.iter().filter(|child| child.get_kind() == EntityKind::VarDecl) {
+            if let Err(what) = self.declare(child, &mut all) {
+                return CStmtKind::Unread(what);
+            }
+        }
+        if all.is_empty() { CStmtKind::Empty } else { CStmtKind::Declare(all) }
+    }
+
+    /// A declaration in a function, or what is not read.
+    fn declare(&mut self, entity: &Entity<'tu>, all: &mut Vec<CVariable>) -> Result<(), String> {
+        let Some(ty) = entity.get_type() else { return Ok(()) };
+        if stands_for_itself(ty) {
+            let init = operands(entity).last().map(stripped);
+            if let Some(lambda) = init.and_then(|init| self.lambda_of(&init)) {
+                self.cuda.lambdas.insert(*entity, lambda);
+            }
+            return Ok(());
+        }
+        let open_array = matches!(ty.get_kind(), clang::TypeKind::IncompleteArray);
+        if has_shared(entity) && open_array {
+            self.dynamic_shared(entity);
+            return Ok(());
+        }
+        if has_memory(entity) {
+            let class = self.declaration(entity);
+            // Constructors of shared variables do nothing.
+            all.push(class);
+            return Ok(());
+        }
+        if is_reference(entity.get_type()) {
+            return self.declare_reference(entity, all);
+        }
+        let variable = self.initialised(entity);
+        if let Some(what) = unreadable(&variable.ty) {
+            return Err(what);
+        }
+        if !holds_pointer(&variable.ty) {
+            all.push(variable);
+            return Ok(());
+        }
+        let init = variable.init.as_ref().map(|init| self.members_of(init));
+        let mut members = self.exploded(&variable, &variable.ty.clone());
+        match init {
+            None => {}
+            Some(Some(values)) if values.is_empty() => {}
+            Some(Some(values)) if values.len() == members.len() => {
+                for (member, value) in members.iter_mut().zip(values) {
+                    member.init = Some(value);
+                }
+            }
+            Some(_) => return Err("a structure that holds pointers".to_owned()),
+        }
+        all.extend(members);
+        Ok(())
+    }
+
+    /// A reference is another name of a simple place, else a pointer.
+    fn declare_reference(
+        &mut self,
+        entity: &Entity<'tu>,
+        all: &mut Vec<CVariable>,
+    ) -> Result<(), String> {
+        let init = operands(entity).into_iter().rfind(|child| !self.is_length(entity, child));
+        let Some(init) = init else { return Err("a reference without a value".to_owned()) };
+        let mut init = self.expression(&init);
+        let mut variable = self.declaration(entity);
+        if let Some(what) = unreadable(&variable.ty) {
+            return Err(what);
+        }
+        let array = matches!(variable.ty, Type::Array(..));
+        if (array || init.ty == variable.ty) && is_simple(&init)
+            || matches!(init.kind, ExprKind::List(_))
+                && matches!(variable.ty, Type::Struct(..))
+                && holds_pointer(&variable.ty)
+        {
+            self.cuda.places.insert(*entity, init);
+            return Ok(());
+        }
+        let place = matches!(
+            init.kind,
+            ExprKind::Index(..) | ExprKind::Member { .. } | ExprKind::Unary(..)
+        );
+        if place && init.ty == variable.ty {
+            variable.ty = Type::Pointer(AddressSpace::Generic, Box::new(variable.ty));
+            init = address_of(init);
+            self.retype(entity, &variable.ty);
+            self.cuda.places.insert(*entity, deref(&variable));
+        }
+        variable.init = Some(init);
+        all.push(variable);
+        Ok(())
+    }
+
+    /// `extern __shared__ T name[]`: a parameter of the kernel; all names are of one memory.
+    fn dynamic_shared(&mut self, entity: &Entity<'tu>) {
+        let mut variable = self.declaration(entity);
+        let element = variable.ty.element().cloned().unwrap_or(Type::Void);
+        let pointer = Type::Pointer(AddressSpace::Local, Box::new(element));
+        let first = match self.cuda.shared.clone() {
+            Some(first) => first,
+            None => {
+                variable.ty = pointer.clone();
+                variable.space = AddressSpace::Private;
+                self.cuda.shared = Some(variable.clone());
+                variable
+            }
+        };
+        let mut place = variable_of(&first);
+        if first.ty != pointer {
+            place = self.with_kind(entity, ExprKind::Cast(Box::new(place)), pointer);
+        }
+        self.cuda.places.insert(*entity, place);
+    }
+
+    /// Variables for the members of one that is a structure.
+    pub(super) fn exploded(&mut self, variable: &CVariable, ty: &Type) -> Vec<CVariable> {
+        let mut declared = Vec::new();
+        let list = self.member_variables(&variable.name, (variable, ty), &mut declared);
+        self.cuda.exploded.insert(variable.id, list);
+        declared
+    }
+
+    fn member_variables(
+        &mut self,
+        name: &str,
+        (of, ty): (&CVariable, &Type),
+        declared: &mut Vec<CVariable>,
+    ) -> CExpr {
+        let at = of.at.clone();
+        let Type::Struct(_, fields) = ty else {
+            let id = self.next_id();
+            let variable = CVariable {
+                id,
+                name: name.to_owned(),
+                ty: ty.clone(),
+                space: AddressSpace::Private,
+                read_only: false,
+                init: None,
+                at,
+            };
+            let place = variable_of(&variable);
+            declared.push(variable);
+            return place;
+        };
+        let members = fields.iter().map(|(field, ty)| {
+            self.member_variables(&format!("{name}_{field}"), (of, ty), declared)
+        });
+        CExpr { kind: ExprKind::List(members.collect()), ty: ty.clone(), at }
+    }
+
+    /// The values of the members of a structure, those of structures inside in their place.
+    pub(super) fn members_of(&self, e: &CExpr) -> Option<Vec<CExpr>> {
+        let (ExprKind::List(items), Type::Struct(_, fields)) = (&e.kind, &e.ty) else {
+            return None;
+        };
+        if !items.is_empty() && items.len() != fields.len() {
+            return None;
+        }
+        let each = items.iter().zip(fields.iter()).map(|(item, (_, ty))| match ty {
+            Type::Struct(..) => self.members_of(&CExpr { ty: ty.clone(), ..item.clone() }),
+            _ => Some(vec![item.clone()]),
+        });
+        each.collect::<Option<Vec<_>>>().map(|all| all.into_iter().flatten().collect())
+    }
+
+    /// An assignment of a structure that is read as its members.
+    pub(super) fn assigned_members(
+        &mut self,
+        entity: &Entity<'tu>,
+        to: &CExpr,
+        from: &CExpr,
+    ) -> Option<CExpr> {
+        if !matches!(to.kind, ExprKind::List(_)) {
+            return None;
+        }
+        let (to, from) = (self.members_of(to)?, self.members_of(from));
+        let Some(from) = from.filter(|from| from.len() == to.len()) else {
+            return Some(self.unread(entity, "a structure that holds pointers"));
+        };
+        let stores = to.into_iter().zip(from).map(|(to, from)| {
+            let ty = to.ty.clone();
+            let store = ExprKind::Assign(None, Box::new(to), Box::new(from));
+            self.with_kind(entity, store, ty)
+        });
+        let stores = stores.collect();
+        Some(self.sequence(entity, stores))
+    }
+
+    /// The lambda that an expression is or names.
+    pub(super) fn lambda_of(&self, entity: &Entity<'tu>) -> Option<Lambda<'tu>> {
+        let mut inner = stripped(entity);
+        // A copy.
+        while inner.get_kind() == EntityKind::CallExpr
+            && let [one] = operands(&inner).as_slice()
+        {
+            inner = stripped(one);
+        }
+        match inner.get_kind() {
+            EntityKind::LambdaExpr => Some(Lambda {
+                entity: inner,
+                bound: self.cuda.bound.clone(),
+                this: self.cuda.this.clone(),
+            }),
+            EntityKind::DeclRefExpr => self.cuda.lambdas.get(&inner.get_reference()?).cloned(),
+            _ => None,
+        }
+    }
+
+    /// Parameters that are given lambdas stand for these.
+    pub(super) fn note_lambdas(&mut self, parameters: &[Entity<'tu>], given: &[Entity<'tu>]) {
+        for (parameter, argument) in parameters.iter().zip(given) {
+            if let Some(lambda) = self.lambda_of(argument) {
+                self.cuda.lambdas.insert(*parameter, lambda);
+            }
+        }
+    }
+
+    /// Whether a function may change a variable behind a lambda that has a copy of it.
+    fn changes_after(&self, lambda: &Entity<'tu>, name: &str) -> bool {
+        let span = self.text.span(lambda);
+        let around = self.cuda.spans.iter().filter(|s| s.start < span.start && span.end < s.end);
+        let end = around.map(|around| around.end).min().unwrap_or(span.end);
+        let rest = self.text.slice(span.end, end);
+        rest.match_indices(name).any(|(at, _)| {
+            let (before, after) = (rest[..at].trim_end(), rest[at + name.len()..].trim_start());
+            let whole = !rest[..at].ends_with(is_word) && !after.starts_with(is_word);
+            let sign = after.trim_start_matches(|c: char| "+-*/%&|^<>".contains(c));
+            let assigned = sign.starts_with('=') && !sign.starts_with("==");
+            let stepped = ["++", "--"].iter().any(|s| after.starts_with(s) || before.ends_with(s));
+            whole && (assigned || stepped)
+        })
+    }
+
+    /// A call of a lambda: what it captures are the variables themselves.
+    pub(super) fn lambda_call(
+        &mut self,
+        entity: &Entity<'tu>,
+        (lambda, callee): (Lambda<'tu>, &Entity<'tu>),
+        arguments: &[Entity<'tu>],
+    ) -> CExpr {
+        let children = lambda.entity.get_children();
+        let parameters = parameters_of(&lambda.entity);
+        let text = self.text.of(&lambda.entity);
+        let captures = text.split(']').next().unwrap_or_default();
+        let mut each = captures.trim_start_matches('[').split(',').map(str::trim);
+        if each.any(|capture| capture.contains(['(', '{', '=']) && capture != "=") {
+            return self.unread(entity, "a capture with a value");
+        }
+        let copied = children.iter().filter(|child| child.get_kind() == EntityKind::DeclRefExpr);
+        let by_copy = |child: &&Entity<'tu>| {
+            let start = self.text.span(child).start;
+            !self.text.slice(start.saturating_sub(1), start).starts_with('&')
+        };
+        let mut copied = copied.filter(by_copy).filter_map(Entity::get_name);
+        if copied.any(|name| self.changes_after(&lambda.entity, &name)) {
+            return self.unread(entity, "a captured variable that changes");
+        }
+        let arguments = self.arguments(callee, arguments);
+        // The operator of a generic lambda has types where the lambda has none.
+        let generic = parameters.iter().any(|parameter| self.text.of(parameter).contains("auto"));
+        let entity_of_lambda = if generic { body_of(callee) } else { Some(lambda.entity) };
+        let Some(definition) = entity_of_lambda else {
+            return self.unread(entity, "a lambda with such parameters");
+        };
+        let callee = Callee { entity: definition, bound: lambda.bound, this: lambda.this };
+        self.call_of(entity, callee, arguments)
+    }
+}
+
+/// What a variable of a type is that is not read.
+fn unreadable(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Other(name) if name.contains("wmma") || name.contains("fragment") => {
+            Some("matrix operations of a warp".to_owned())
+        }
+        Type::Other(name) => Some(format!("a variable of type {name}")),
+        Type::Array(element, _) => unreadable(element),
+        Type::Struct(name, _) if name == "fragment" => {
+            Some("matrix operations of a warp".to_owned())
+        }
+        _ => None,
+    }
+}

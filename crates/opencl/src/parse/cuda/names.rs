@@ -1,0 +1,269 @@
+//! Functions of CUDA as those of OpenCL C.
+
+use clang::Entity;
+
+use super::super::state::Tree;
+use super::super::types::INT;
+use crate::ast::{CBinaryOp, CExpr, ExprKind, ScalarType, Type, UnaryOp};
+
+/// Functions of CUDA and those of OpenCL C with the same arguments.
+const SAME: &str = "\
+    __expf=native_exp __exp10f=native_exp10 __logf=native_log __log2f=native_log2 \
+    __log10f=native_log10 __sinf=native_sin __cosf=native_cos __tanf=native_tan __powf=native_powr \
+    __fdividef=native_divide __frcp_rn=native_recip __fsqrt_rn=sqrt __frsqrt_rn=native_rsqrt \
+    __fmaf_rn=fma __fma_rn=fma __hfma=fma __hfma2=fma hexp=exp h2exp=exp hsqrt=sqrt hrsqrt=rsqrt \
+    hlog=log __habs=fabs __habs2=fabs __hmax=fmax __hmax2=fmax __hmin=fmin __hmin2=fmin \
+    umin=min umax=max llmin=min llmax=max ullmin=min ullmax=max labs=abs \
+    __popc=popcount __popcll=popcount __clz=clz __clzll=clz __ffs=ctz __ffsll=ctz \
+    __brev=bit_reverse __brevll=bit_reverse __mul24=mul24 __umul24=mul24 __mulhi=mul_hi \
+    __umulhi=mul_hi __mul64hi=mul_hi __umul64hi=mul_hi __sad=abs_diff __usad=abs_diff \
+    __dp4a=dot_acc_sat __byte_perm=bitselect __funnelshift_l=rotate __funnelshift_r=rotate \
+    __float_as_int=as_int __float_as_uint=as_uint __int_as_float=as_float \
+    __uint_as_float=as_float __double_as_longlong=as_long __longlong_as_double=as_double \
+    __half_as_ushort=as_ushort __ushort_as_half=as_half rcbrt=cbrt normcdf=erfc erfinv=erfc \
+    erfcinv=erfc erfcx=erfc rhypot=hypot lround=round llrint=rint lrint=rint nearbyint=rint \
+    finite=isfinite __isnan=isnan __isinf=isinf norm3df=length rnorm3df=length \
+    __threadfence=mem_fence __threadfence_block=mem_fence __threadfence_system=mem_fence \
+    cudaGridDependencySynchronize=mem_fence cudaTriggerProgrammaticLaunchCompletion=mem_fence \
+    __syncwarp=__syncwarp __nanosleep=mem_fence printf=printf";
+
+/// Functions of real numbers that both languages have; those of CUDA may end in `f`.
+const MATHS: &str = "\
+    sqrt rsqrt cbrt exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan sinpi cospi asin acos \
+    atan atan2 sinh cosh tanh asinh acosh atanh pow hypot erf erfc tgamma lgamma fmod remainder \
+    fmin fmax fabs floor ceil trunc round rint copysign fdim ldexp fma isnan isinf isfinite \
+    signbit frexp modf min max abs rcbrt normcdf erfinv erfcinv erfcx rhypot nearbyint \
+    lround llrint lrint";
+
+/// Functions that are operators.
+const OPERATORS: [(&str, CBinaryOp); 4] = [
+    ("__fadd_rn __fadd_rz __fadd_ru __dadd_rn __hadd __hadd2", CBinaryOp::Add),
+    ("__fsub_rn __hsub __hsub2", CBinaryOp::Sub),
+    ("__fmul_rn __fmul_rz __fmul_ru __fmul_rd __dmul_rn __hmul __hmul2", CBinaryOp::Mul),
+    ("__fdiv_rn __hdiv", CBinaryOp::Div),
+];
+
+/// Functions of truth values of two numbers.
+const COMPARISONS: [(&str, CBinaryOp); 3] =
+    [("__hgt", CBinaryOp::Gt), ("__hlt", CBinaryOp::Lt), ("__heq", CBinaryOp::Eq)];
+
+/// Conversions of one number, by the types in their names.
+const CONVERSIONS: &str = "\
+    __float2int_rn __float2int_rz __float2int_rd __float2int_ru __float2uint_rn __float2uint_rz \
+    __int2float_rn __uint2float_rn __double2float_rn __double2int_rn __double2int_rz __ll2float_rn \
+    __float2half __float2half_rn __half2float __half22float2 __float22half2_rn __int2half_rn \
+    __double2half __float2bfloat16 __float2bfloat16_rn __bfloat162float __float22bfloat162_rn \
+    __bfloat1622float2";
+
+/// Vectors of two out of one number, or of two.
+const PAIRS: &str = "\
+    __float2half2_rn __half2half2 __float2bfloat162_rn __bfloat162bfloat162 __floats2half2_rn \
+    make_half2 __halves2half2 __floats2bfloat162_rn";
+
+/// Loads and stores with a hint for caches.
+const LOADS: &str = "__ldg __ldcs __ldca __ldcg __ldcv __ldlu";
+const STORES: &str = "__stcs __stcg __stwb __stwt";
+
+/// Functions of warps whose first argument is a mask, and those of sub-groups.
+const WARPS: &str = "\
+    __shfl_sync=shuffle __shfl_up_sync=shuffle_up __shfl_down_sync=shuffle_down \
+    __shfl_xor_sync=shuffle_xor __ballot_sync=ballot __all_sync=all __any_sync=any \
+    __match_any_sync=ballot __reduce_add_sync=reduce_add __reduce_max_sync=reduce_max \
+    __reduce_min_sync=reduce_min";
+/// Older ones without a mask.
+const OLDER_WARPS: &str = "\
+    __shfl=shuffle __shfl_up=shuffle_up __shfl_down=shuffle_down __shfl_xor=shuffle_xor \
+    __ballot=ballot __all=all __any=any";
+
+/// Barriers of a group that also bring a number.
+const VOTING_BARRIERS: &str = "__syncthreads_or=any __syncthreads_and=all \
+    __syncthreads_count=reduce_add";
+
+/// What is refused, by how names begin, and what it is.
+const REFUSED: [(&str, &str); 9] = [
+    ("sincos", "a function with two results"),
+    ("__sincos", "a function with two results"),
+    ("tex", "a texture"),
+    ("surf", "a surface"),
+    ("curand", "a generator of random numbers"),
+    ("__nv_", "a function of the vendor's library"),
+    ("__trap", "a trap"),
+    ("malloc", "memory that the device allocates"),
+    ("free", "memory that the device allocates"),
+];
+
+/// Flags of a barrier that orders local and global memory.
+const BARRIER_FLAGS: i64 = 3;
+
+/// Whether a list with spaces has a name.
+fn lists(names: &str, name: &str) -> bool {
+    names.split_whitespace().any(|known| known == name)
+}
+
+/// The second name of `first=second` in a list.
+fn renamed(names: &'static str, name: &str) -> Option<&'static str> {
+    let pairs = names.split_whitespace().filter_map(|pair| pair.split_once('='));
+    pairs.into_iter().find(|(known, _)| *known == name).map(|(_, other)| other)
+}
+
+/// `atomic_add` for `atomicAdd`, also of a block or of the system.
+fn atomic(name: &str) -> Option<String> {
+    let plain = name.strip_prefix("atomic")?;
+    let plain = plain.strip_suffix("_block").or(plain.strip_suffix("_system")).unwrap_or(plain);
+    Some(match plain {
+        "Exch" => "atomic_xchg".to_owned(),
+        "CAS" => "atomic_cmpxchg".to_owned(),
+        _ => format!("atomic_{}", plain.to_lowercase()),
+    })
+}
+
+fn is_real(ty: &Type) -> bool {
+    matches!(ty, Type::Scalar(ScalarType::Real { .. }) | Type::Vector(ScalarType::Real { .. }, _))
+}
+
+impl<'tu> Tree<'_, 'tu> {
+    /// An expression of another kind in place of one that has been read.
+    pub(super) fn with_kind(&mut self, entity: &Entity<'tu>, kind: ExprKind, ty: Type) -> CExpr {
+        CExpr { kind, ty, at: self.at(entity) }
+    }
+
+    /// A call of a function of OpenCL C, with the type of the cursor.
+    pub(super) fn plain_call(
+        &mut self,
+        entity: &Entity<'tu>,
+        name: &str,
+        arguments: Vec<CExpr>,
+    ) -> CExpr {
+        self.expr(entity, ExprKind::Call(name.to_owned(), arguments))
+    }
+
+    /// A call of a function of the vendor.
+    pub(super) fn vendors_function(
+        &mut self,
+        entity: &Entity<'tu>,
+        name: &str,
+        mut arguments: Vec<CExpr>,
+    ) -> CExpr {
+        if let Some((_, what)) = REFUSED.iter().find(|(start, _)| name.starts_with(start)) {
+            return self.unread(entity, *what);
+        }
+        if let Some(what) = renamed(WARPS, name) {
+            arguments.remove(0);
+            return self.warp_function(entity, what, arguments);
+        }
+        if let Some(what) = renamed(OLDER_WARPS, name) {
+            return self.warp_function(entity, what, arguments);
+        }
+        if let Some(what) = renamed(VOTING_BARRIERS, name) {
+            return self.plain_call(entity, &format!("work_group_{what}"), arguments);
+        }
+        if name == "__syncthreads" {
+            return self.barrier(entity);
+        }
+        if let Some(name) = atomic(name) {
+            return self.plain_call(entity, &name, arguments);
+        }
+        if let Some(kind) = self.as_operator(entity, name, &arguments) {
+            return kind;
+        }
+        let plain = name.strip_suffix('f').filter(|plain| lists(MATHS, plain)).unwrap_or(name);
+        let real = arguments.first().is_some_and(|argument| is_real(&argument.ty));
+        match plain {
+            "abs" | "min" | "max" if real => {
+                let plain = if plain == "abs" { "abs" } else { plain };
+                self.plain_call(entity, &format!("f{plain}"), arguments)
+            }
+            _ if lists(MATHS, plain) && renamed(SAME, plain).is_none() => {
+                self.plain_call(entity, plain, arguments)
+            }
+            _ => match renamed(SAME, plain).or_else(|| renamed(SAME, name)) {
+                Some(same) => self.plain_call(entity, same, arguments),
+                None => self.plain_call(entity, name, arguments),
+            },
+        }
+    }
+
+    /// Expressions in sequence.
+    pub(super) fn sequence(&mut self, at: &Entity<'tu>, all: Vec<CExpr>) -> CExpr {
+        let mut all = all.into_iter();
+        let Some(first) = all.next() else { return self.with_kind(at, ExprKind::Int(0), INT) };
+        all.fold(first, |before, next| {
+            let ty = next.ty.clone();
+            let both = ExprKind::Binary(CBinaryOp::Comma, Box::new(before), Box::new(next));
+            self.with_kind(at, both, ty)
+        })
+    }
+
+    /// A barrier of the group.
+    pub(super) fn barrier(&mut self, entity: &Entity<'tu>) -> CExpr {
+        let flags = self.with_kind(entity, ExprKind::Int(BARRIER_FLAGS), INT);
+        self.plain_call(entity, "barrier", vec![flags])
+    }
+
+    /// A function of a warp: a shuffle's width changes what is brought and not its price.
+    pub(super) fn warp_function(
+        &mut self,
+        entity: &Entity<'tu>,
+        what: &str,
+        mut arguments: Vec<CExpr>,
+    ) -> CExpr {
+        arguments.truncate(if what.starts_with("shuffle") { 2 } else { 1 });
+        self.plain_call(entity, &format!("sub_group_{what}"), arguments)
+    }
+
+    /// A function that is an operator, a conversion, a load or a store.
+    fn as_operator(
+        &mut self,
+        entity: &Entity<'tu>,
+        name: &str,
+        arguments: &[CExpr],
+    ) -> Option<CExpr> {
+        let first = || arguments.first().cloned();
+        let both = || Some((Box::new(first()?), Box::new(arguments.get(1)?.clone())));
+        let operators = OPERATORS.iter().chain(&COMPARISONS);
+        let kind = if let Some((_, op)) = operators.into_iter().find(|(all, _)| lists(all, name)) {
+            let (a, b) = both()?;
+            ExprKind::Binary(*op, a, b)
+        } else if lists("__hneg __hneg2", name) {
+            ExprKind::Unary(UnaryOp::Minus, Box::new(first()?))
+        } else if lists(CONVERSIONS, name) {
+            ExprKind::Cast(Box::new(first()?))
+        } else if lists(PAIRS, name) || name.starts_with("make_") {
+            ExprKind::List(arguments.to_vec())
+        } else if let Some(part) = name.strip_prefix("__low2").or(name.strip_prefix("__high2")) {
+            let member = if name.starts_with("__low") { "x" } else { "y" };
+            let member = ExprKind::Member {
+                base: Box::new(first()?),
+                member: member.to_owned(),
+                arrow: false,
+            };
+            let half = Type::Scalar(ScalarType::Real { bytes: 2 });
+            match part {
+                "float" => ExprKind::Cast(Box::new(self.with_kind(entity, member, half))),
+                _ => member,
+            }
+        } else if lists(LOADS, name) {
+            return self.dereferenced(first()?, entity);
+        } else if lists(STORES, name) {
+            let (pointer, value) = both()?;
+            let place = Box::new(self.dereferenced(*pointer, entity)?);
+            return Some(CExpr {
+                ty: place.ty.clone(),
+                kind: ExprKind::Assign(None, place, value),
+                at: self.at(entity),
+            });
+        } else {
+            return None;
+        };
+        Some(self.expr(entity, kind))
+    }
+
+    /// What a pointer points to.
+    pub(super) fn dereferenced(&mut self, pointer: CExpr, at: &Entity<'tu>) -> Option<CExpr> {
+        if let ExprKind::Unary(UnaryOp::Address, place) = pointer.kind {
+            return Some(*place);
+        }
+        let ty = pointer.ty.element()?.clone();
+        Some(self.with_kind(at, ExprKind::Unary(UnaryOp::Deref, Box::new(pointer)), ty))
+    }
+}

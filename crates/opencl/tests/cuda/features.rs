@@ -1,0 +1,165 @@
+//! Constructs of C++ in kernels, one at a time.
+
+use super::CudaCase;
+
+fn shown(text: &str) -> String {
+    wrapped(&CudaCase::text(text))
+}
+
+/// What is shown, with messages in several lines.
+fn wrapped(case: &CudaCase) -> String {
+    case.shown().replace("; ", ";\n").replace(": ", ":\n")
+}
+
+#[test]
+fn references_name_places() {
+    // A number stays known through a reference; memory is loaded at each mention.
+    let steps = shown(
+        "__device__ void advance(int &i, int by) { i += by; }\n\
+         __device__ float twice(const float &x) { return x + x; }\n\
+         __global__ void k(float *o) {\n\
+           int i = 4; advance(i, 3); float &r = o[i]; r = twice(o[threadIdx.x]);\n\
+           const float4 &v = ((float4 *)o)[1]; r += v.y;\n\
+         }",
+    );
+    insta::assert_snapshot!(steps, @r"
+    o
+       1  1 Index
+       2  load global o 4 items [1]
+       2  load global o 4 items [1]
+       2  1 Real
+       4  store global o 4 items [0]
+       5  load global o 4x4 items [0]
+       5  load global o 4 items [0]
+       5  1 Real
+       5  store global o 4 items [0]
+    ");
+}
+
+#[test]
+fn names_of_builtin_functions_are_free() {
+    let steps = shown(
+        "__device__ float length(float a, float b = 2) { return a * b; }\n\
+         __global__ void k(float *o) { o[0] = length(o[1]) + sqrtf(o[2]) + __expf(1.0f); }",
+    );
+    insta::assert_snapshot!(steps, @r"
+    o
+       2  load global o 4 items [0]
+       1  1 RealMultiply
+       2  load global o 4 items [0]
+       2  1 Special
+       2  1 Real
+       2  1 Special
+       2  1 Real
+       2  store global o 4 items [0]
+    ");
+}
+
+#[test]
+fn an_open_argument_decides_a_branch_at_compile_time() {
+    let text = "template <int N, bool B> __global__ void k(float *o) {\n\
+                  if constexpr (B) o[N] = 1; else o[0] = o[1];\n\
+                  float a[N]; for (int i = 0; i < N; ++i) a[i] = o[i];\n\
+                  const int m = N / 2; o[m] = a[0];\n}\n";
+    let case = CudaCase::text(text).symbol("N", 8).symbol("B", 1);
+    insta::assert_snapshot!(wrapped(&case), @r"
+    o
+       2  store global o 4 items [0]
+       3  repeat N
+       3    1 Index
+       3    load global o 4 items [0] iterations [1]
+       3    1 Index
+       4  store global o 4 items [0]
+    ");
+    insta::assert_snapshot!(wrapped(&CudaCase::text(text)), @r#"
+    k.cu:1:
+    `k` is a template that nothing in the file uses;
+    give "N", "B" with --template NAME=TEXT or kernel.defines
+    "#);
+    insta::assert_snapshot!(wrapped(&CudaCase::text(text).define("N", "4")), @r"
+    k.cu:
+    there is no instance k<(int)(4)>:
+    its arguments do not fit;
+    give all parameters of the template with --template NAME=TEXT or kernel.defines
+    ");
+}
+
+#[test]
+fn lambdas_see_what_they_capture() {
+    let text = |body: &str| {
+        format!("__global__ void k(float *o, int n) {{ float s = n; int i = 1; {body} }}")
+    };
+    let by_reference = "auto f = [&](float v, int &j) { j += 2; return v * s; };\n\
+                        o[i] = f(o[n], i); o[i] = 1;";
+    insta::assert_snapshot!(shown(&text(by_reference)), @r"
+    o, n
+       1  1 Convert
+       2  load global o 4 items [0]
+       1  1 Index
+       1  1 RealMultiply
+       2  store global o 4 items [0]
+       2  store global o 4 items [0]
+    ");
+    let changed = "auto f = [=](int j) { return j + i; };\ni = 5;\no[f(1)] = 1;";
+    insta::assert_snapshot!(shown(&text(changed)), @r"
+    k.cu:3:
+    a captured variable that changes is not read;
+    write it in another way
+    ");
+}
+
+#[test]
+fn errors_count_inside_of_the_kernel() {
+    let host = "void run(Missing m) { unknown<3>(m); }\n";
+    let kernel = "__global__ void k(float *o) { o[SIZE] = 1; }\n";
+    let case = CudaCase::text(&(host.to_owned() + kernel)).symbol("SIZE", 4);
+    insta::assert_snapshot!(wrapped(&case), @r"
+    o
+       2  store global o 4 items [0]
+    ");
+    insta::assert_snapshot!(shown(&(host.to_owned() + kernel)), @r"
+    k.cu:2:
+    use of undeclared identifier 'SIZE';
+    declare it, add it to kernel.defines, or set kernel.standard to the version that has it
+    ");
+}
+
+#[test]
+fn what_is_not_read_is_refused() {
+    let refused = |body: &str| {
+        let classes = "struct B { int x; }; struct D : B { int y; }; \
+                       struct C { int x; __device__ C(int y) { x = y; } };\n";
+        shown(&format!("{classes}__global__ void k(float *o, int n) {{\n{body}\n}}"))
+    };
+    let all = [
+        "D d; o[d.y] = 1;",
+        "C c(3); o[c.x] = 1;",
+        "float s, c; sincosf(o[0], &s, &c);",
+        "for (int i : {1, 2}) o[i] = 1;",
+        "int *p = new int[n];",
+        "float (*f)(float) = nullptr; o[0] = f(1);",
+        "auto f = [x = n](int i) { return x + i; };\no[f(1)] = 1;",
+        "goto end; end: ;",
+    ];
+    let all = all.map(|body| refused(body).replace(";\nwrite it in another way", ""));
+    insta::assert_snapshot!(all.join("\n"), @r"
+    k.cu:3:
+    a variable of type D, whose layout is not read is not read
+    k.cu:3:
+    a constructor is not read
+    k.cu:3:
+    a function with two results is not read
+    k.cu:3:
+    cannot deduce type of initializer list because std::initializer_list was not found;
+    include <initializer_list>;
+    correct the source
+    k.cu:3:
+    memory that the device allocates is not read
+    k.cu:3:
+    a call through a pointer is not read
+    k.cu:4:
+    a capture with a value is not read
+    k.cu:3:
+    goto is not read
+    ");
+}
