@@ -171,6 +171,20 @@ impl<'r> Read<'r> {
     }
 }
 
+/// Where items race for an array, no order of theirs tells what is read.
+fn depend_on_order(judged: &mut [Judged]) {
+    let open = |one: &&Judged| one.claim == SafetyClaim::Race && one.judgement != Judgement::Proved;
+    let raced: BTreeSet<Option<String>> =
+        judged.iter().filter(open).map(|one| one.array.clone()).collect();
+    for one in judged.iter_mut().filter(|one| one.claim == SafetyClaim::Written) {
+        if one.judgement != Judgement::Undecided && raced.contains(&one.array) {
+            one.judgement = Judgement::Undecided;
+            one.witness = None;
+            one.reason = Some("items may race for it, so their order decides it".to_owned());
+        }
+    }
+}
+
 fn place(at: &SourcePlace) -> CodePlace {
     CodePlace { file: at.file.to_string(), line: at.line }
 }
@@ -265,11 +279,13 @@ impl Found {
                 one.reason = Some(first.clone());
             }
         }
+        depend_on_order(&mut judged);
         let lost = judged
             .iter()
             .find(|one| one.claim == SafetyClaim::Divergence && one.judgement != Judgement::Proved);
         if let Some(line) = lost.and_then(|one| one.at.first()).map(|at| at.line) {
-            for one in judged.iter_mut().filter(|one| one.claim == SafetyClaim::Race) {
+            let ordered = [SafetyClaim::Race, SafetyClaim::Written];
+            for one in judged.iter_mut().filter(|one| ordered.contains(&one.claim)) {
                 if one.judgement == Judgement::Proved {
                     one.judgement = Judgement::Undecided;
                     let why = format!("all items may not reach the barriers of line {line}");

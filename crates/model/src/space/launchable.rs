@@ -125,7 +125,12 @@ impl Problem {
         rules.program("finish", &self.finish)?;
         rules.most = MAX_COUNTED;
         for (name, expr) in self.usage.entries().filter(|(name, _)| self.counts_usage(name)) {
-            rules.expression(&format!("usage.{name}"), expr)?;
+            // Of a large expression it is found out when it is evaluated.
+            if rules.may_divide_by_zero(expr)
+                && let Ok(expr) = self.inlined("usage", expr)
+            {
+                rules.divisors(&format!("usage.{name}"), &expr);
+            }
         }
         Ok(())
     }
@@ -272,6 +277,21 @@ impl Divisors<'_, '_> {
         self.path.pop();
     }
 
+    /// Whether some divisor may be zero, by the values of parameters.
+    fn may_divide_by_zero(&self, e: &Expr) -> bool {
+        let by = match e {
+            Expr::Binary(BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Rem, _, by) => Some(&**by),
+            Expr::Call(Function::CeilDiv, arguments) => arguments.get(1),
+            _ => None,
+        };
+        let is_zero = |by: &Expr| self.includes_zero(by);
+        by.is_some_and(is_zero) || e.parts().any(|part| self.may_divide_by_zero(part))
+    }
+
+    fn includes_zero(&self, d: &Expr) -> bool {
+        d.range(&self.of).values.is_none_or(|v| v.low <= 0 && v.high >= 0)
+    }
+
     /// A divisor that may be zero becomes a rule, unless items decide it.
     fn divisor(&mut self, at: &str, d: &Expr) {
         if d.mentions(|slot| slot >= self.problem.first_definition()) {
@@ -280,8 +300,7 @@ impl Divisors<'_, '_> {
         if self.most < usize::MAX && self.problem.parameters_of([d]).len() > self.most {
             return;
         }
-        let range = d.range(&self.of).values;
-        if range.is_some_and(|v| v.low > 0 || v.high < 0) {
+        if !self.includes_zero(d) {
             return;
         }
         let quotient = Expr::binary(BinaryOp::Rem, Expr::Int(1), d.clone());
