@@ -171,7 +171,7 @@ impl<'r> Read<'r> {
     }
 }
 
-/// Where items race for an array, no order of theirs tells what is read.
+/// Where items race for an array, what is read depends on their order.
 fn depend_on_order(judged: &mut [Judged]) {
     let open = |one: &&Judged| one.claim == SafetyClaim::Race && one.judgement != Judgement::Proved;
     let raced: BTreeSet<Option<String>> =
