@@ -656,6 +656,16 @@ fn what_is_not_read_is_not_decided() {
     assert_eq!(safety.count(Judgement::Undecided), 1, "{safety:?}");
 }
 
+/// An access through null is out of bounds, and none is where it is not reached.
+#[test]
+fn null_pointers() {
+    let store = "kernel void k(global int *g) { global int *p = 0; p[get_local_id(0)] = 1; }";
+    let safety = verified(store, (&[8], &[8]), &[("g", 40)]);
+    assert_eq!(safety.count(Judgement::Refuted), 1, "{safety:?}");
+    let guarded = "kernel void k(global int *g) { global int *p = 0; if (p) p[1] = 1; }";
+    assert!(verified(guarded, (&[8], &[8]), &[("g", 40)]).is_proved());
+}
+
 /// A remainder that a condition keeps from changing its number is no reason to drop the condition.
 #[test]
 fn a_condition_on_a_remainder_is_kept() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::proof::events::{AccessMode, ProofAccess, ProofEventKind};
+use crate::proof::events::{AccessMode, ProofAccess, ProofArray, ProofEventKind};
 
 use super::value::{Pointee, PointeeTarget, Worth, chosen, is_aggregate, lanes, whole_type};
 use super::walk::Walk;
@@ -209,7 +209,10 @@ impl<'a> Walk<'a> {
                     None => self.unknown(ty),
                 }
             }
-            PointeeTarget::Null => self.unknown(ty),
+            PointeeTarget::Null => {
+                self.null_access(AccessMode::Load, pointee, ty, at);
+                self.unknown(ty)
+            }
             PointeeTarget::Unread => {
                 self.unread_pointer(pointee, at);
                 self.unknown(ty)
@@ -266,7 +269,9 @@ impl<'a> Walk<'a> {
                             self.private_access(id, pointee, ty, AccessMode::Store, at);
                             self.put(id, pointee, ty, &value);
                         }
-                        PointeeTarget::Null => {}
+                        PointeeTarget::Null => {
+                            self.null_access(AccessMode::Store, pointee, ty, at);
+                        }
                         PointeeTarget::Unread => self.unread_pointer(pointee, at),
                     }
                 }
@@ -349,6 +354,18 @@ impl<'a> Walk<'a> {
         let end = self.terms.add(offset, part);
         let left = self.terms.sub(whole, end);
         self.terms.range(offset).0 >= 0 && self.terms.range(left).0 >= 0
+    }
+
+    /// Null points to an array without bytes: each access is out of bounds.
+    fn null_access(&mut self, mode: AccessMode, pointee: &Pointee, ty: &Type, at: &SourcePlace) {
+        let name = "a null pointer".to_owned();
+        let known = self.arrays.iter().position(|array| array.name == name);
+        let array = known.unwrap_or_else(|| {
+            let (space, bytes) = (AddressSpace::Private, Some(self.terms.int(0)));
+            self.arrays.push(ProofArray { name, space, bytes, parameter: None, element: 1 });
+            self.arrays.len() - 1
+        });
+        self.access(mode, array, pointee, ty, None, at);
     }
 
     /// Notes one access.
