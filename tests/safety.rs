@@ -573,7 +573,7 @@ fn faults_in_examples() {
 }
 
 /// Without one rule, some configurations of the matrix multiplication read local memory that no
-/// item has written; there is no race, and no access out of bounds.
+/// item has written; none races, and none accesses memory out of bounds.
 #[test]
 fn a_forgotten_rule() {
     let examples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/kernels");
@@ -666,7 +666,7 @@ fn null_pointers() {
     assert!(verified(guarded, (&[8], &[8]), &[("g", 40)]).is_proved());
 }
 
-/// A remainder that a condition keeps from changing its number is no reason to drop the condition.
+/// A condition stays where it keeps a remainder from changing its number.
 #[test]
 fn a_condition_on_a_remainder_is_kept() {
     let source = "kernel void k(global int *g) { int a = get_local_id(0); \

@@ -122,7 +122,7 @@ pub struct KernelSignature {
     pub launches: Vec<SourceLaunch>,
 }
 
-/// A launch in the source, in the names of the host's code; what is no number of these is absent.
+/// A launch in the source, in the names of the host's code; anything but such numbers is absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceLaunch {
     /// The kernel.

@@ -25,19 +25,6 @@ pub enum SafetyClaim {
 }
 
 impl SafetyClaim {
-    /// The word for it, as in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            SafetyClaim::Divergence => "divergence",
-            SafetyClaim::Bounds => "bounds",
-            SafetyClaim::Race => "race",
-            SafetyClaim::RaceOfGroups => "race-of-groups",
-            SafetyClaim::Written => "written",
-            SafetyClaim::Division => "division",
-            SafetyClaim::Overflow => "overflow",
-        }
-    }
-
     /// What a violation is called.
     pub fn fault(self) -> &'static str {
         match self {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use tickbound_opencl::proof::terms::{FunctionKind, Node, TermId, Terms, VariableKind};
 
+use crate::classes::number_kind;
 use crate::obligations::SafetyObligation;
 use crate::quick::KnownLimits;
 use crate::replay::iterated;
@@ -24,7 +25,7 @@ pub struct CaseMaker<'o> {
 impl<'o> CaseMaker<'o> {
     /// An obligation with the kinds of its numbers.
     pub fn new(
-        terms: &mut Terms,
+        terms: &Terms,
         obligation: &'o SafetyObligation,
         kinds: &[VariableKind],
     ) -> CaseMaker<'o> {
@@ -38,12 +39,8 @@ impl<'o> CaseMaker<'o> {
         let numbered = |term: &TermId| {
             let Node::Variable(index) = terms.node(*term) else { return None };
             let kind = terms.variables[*index as usize].kind.clone();
-            let number = match &kind {
-                VariableKind::LocalId(d) => &VariableKind::LocalSize(*d),
-                VariableKind::GroupId(d) => &VariableKind::Groups(*d),
-                kind => kind,
-            };
-            let place = kinds.iter().position(|known| known == number)?;
+            let number = number_kind(&kind);
+            let place = kinds.iter().position(|known| *known == number)?;
             Some((*term, kind, place))
         };
         let numbered = all.iter().filter_map(numbered).collect();

@@ -225,16 +225,20 @@ impl<'p> Classes<'p> {
     }
 }
 
+/// The kind of the number that decides a variable: itself, or, for an id, how many there are.
+pub fn number_kind(kind: &VariableKind) -> VariableKind {
+    match kind {
+        VariableKind::LocalId(d) => VariableKind::LocalSize(*d),
+        VariableKind::GroupId(d) => VariableKind::Groups(*d),
+        kind => kind.clone(),
+    }
+}
+
 /// The ranges of ids are those of sizes, so sizes matter wherever ids stand.
 pub fn named_kinds(terms: &Terms, variables: &[u32]) -> Vec<VariableKind> {
     let mut kinds: Vec<VariableKind> = Vec::new();
     for index in variables {
-        let kind = &terms.variables[*index as usize].kind;
-        let kind = match kind {
-            VariableKind::LocalId(d) => VariableKind::LocalSize(*d),
-            VariableKind::GroupId(d) => VariableKind::Groups(*d),
-            kind => kind.clone(),
-        };
+        let kind = number_kind(&terms.variables[*index as usize].kind);
         if name_of(&kind).is_some() && !kinds.contains(&kind) {
             kinds.push(kind);
         }

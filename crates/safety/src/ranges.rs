@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use tickbound_opencl::proof::terms::{BitOp, Node, TermId, Terms, VariableKind, type_range};
 
 use crate::answer::SafetyClaim;
+use crate::classes::number_kind;
 use crate::obligations::SafetyObligation;
 
 /// Most times that conditions narrow ranges.
@@ -57,12 +58,9 @@ impl RangeProof {
         let place = |term: &TermId| places[term];
         let source = |term: &TermId| {
             let Node::Variable(v) = terms.node(*term) else { return None };
-            let (kind, is_id) = match &terms.variables[*v as usize].kind {
-                VariableKind::LocalId(d) => (VariableKind::LocalSize(*d), true),
-                VariableKind::GroupId(d) => (VariableKind::Groups(*d), true),
-                kind => (kind.clone(), false),
-            };
-            Some((kinds.iter().position(|known| *known == kind)?, is_id))
+            let kind = &terms.variables[*v as usize].kind;
+            let number = number_kind(kind);
+            Some((kinds.iter().position(|known| *known == number)?, number != *kind))
         };
         let sum = |term: &TermId| {
             let products = terms.sum_of(*term).into_iter();
@@ -269,7 +267,7 @@ impl RangeProof {
         let Some((low, high)) = self.found[variable] else { return true };
         let range = match factor > 0 {
             true => (low, high.min(most.div_euclid(factor))),
-            // The least whole number that is no less than most / factor.
+            // Rounded up: `most / factor` is a lower bound.
             false => (low.max(-(most.div_euclid(-factor))), high),
         };
         self.found[variable] = Some(range);

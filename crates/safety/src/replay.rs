@@ -146,7 +146,7 @@ struct TermRangeOf<'t> {
 }
 
 /// The values of a variable of a loop, from the first one to that of an iteration, at most `most`;
-/// `None` if data decide them, or what is applied is no such variable.
+/// `None` if data decide them, or the function is of another kind.
 pub fn iterate(terms: &Terms, function: u32, parts: &[i128], most: i128) -> Option<Vec<i128>> {
     let FunctionKind::Iterated { start, next, place, leaves } =
         &terms.functions.get(function as usize)?.kind

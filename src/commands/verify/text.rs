@@ -100,12 +100,14 @@ pub fn findings(safety: &Safety, folder: &Path) -> Vec<SarifFinding> {
     let judged = open.map(|judged| {
         let mut message = String::new();
         add_judged(&mut message, judged);
+        // The word of the JSON answer.
+        let rule = serde_json::json!(judged.claim).as_str().unwrap_or_default().to_owned();
         let level = match judged.judgement {
             Judgement::Refuted => SarifLevel::Error,
             _ => SarifLevel::Warning,
         };
         SarifFinding {
-            rule: (judged.claim.name().to_owned(), judged.claim.fault().to_owned()),
+            rule: (rule, judged.claim.fault().to_owned()),
             level,
             message: message.trim_end().to_owned(),
             places: judged.at.iter().map(place).collect(),

@@ -39,7 +39,7 @@ pub(super) fn is_global(entity: &Entity<'_>) -> bool {
     own && !parent.is_some_and(|kind| functions.contains(&kind))
 }
 
-/// Whether an argument of this type is no value: a group, or a lambda.
+/// Whether an argument of this type has no value: a group, or a lambda.
 pub(super) fn stands_for_itself(ty: clang::Type<'_>) -> bool {
     group_kind(ty).is_some() || ty.get_canonical_type().get_display_name().contains("(lambda at ")
 }

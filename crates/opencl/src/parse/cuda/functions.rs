@@ -22,7 +22,7 @@ pub(super) struct Callee<'tu> {
 /// How a parameter gets its argument.
 #[derive(Debug, Clone)]
 enum Passing {
-    /// It is no value.
+    /// It has no value.
     Nothing,
     /// The parameter is another name of this place.
     Place(CExpr),
