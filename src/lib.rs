@@ -10,6 +10,7 @@
 //! | [`tickbound_timing`] | the run time in closed form |
 //! | [`tickbound_encodings`] | plans, transition systems, encodings, lower bounds |
 //! | [`tickbound_solver`] | the search with Z3 and its proof |
+//! | [`tickbound_rules`] | few configurations for many sizes, with a proved loss |
 //! | [`tickbound_certificate`] | certificates of a least time, and their checker |
 //! | [`tickbound_spin`] | the same problem for SPIN |
 //! | [`tickbound_opencl`] | kernels in OpenCL C, read as kernel programs |

@@ -30,6 +30,7 @@ mod reo;
 mod reo_spin;
 mod report;
 mod right_answers;
+mod rules;
 mod safety;
 mod schema;
 mod smt2;

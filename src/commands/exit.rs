@@ -80,6 +80,9 @@ pub enum CliError {
     /// Measured times cannot be read.
     #[error(transparent)]
     Results(#[from] tickbound_measure::score::ResultsError),
+    /// No rule over sizes was found.
+    #[error(transparent)]
+    Rule(#[from] tickbound_rules::RuleError),
     /// Nothing could be measured.
     #[error(transparent)]
     Measure(#[from] tickbound_measure::MeasureError),
@@ -103,6 +106,7 @@ impl CliError {
             CliError::Solve(e) => e.is_fault(),
             CliError::Spin(e) => e.is_fault(),
             CliError::CpSat(e) => e.is_fault(),
+            CliError::Rule(e) => e.is_fault(),
             // What the search has proved is not so, or the problem is not what it was.
             CliError::Certificate(e) => matches!(e, tickbound_certificate::Refusal::Wrong(_)),
             _ => false,

@@ -17,6 +17,7 @@ use tickbound_opencl::{Child, Kept, KernelReading, ReaderSetup, attach_with, inp
 use tickbound_measure::files::SourceFiles;
 use tickbound_model::platforms;
 use tickbound_opencl::compiler_log;
+use tickbound_rules::RuleSizes;
 
 /// The subcommand of the process that reads kernels.
 pub const READ_KERNEL: &str = "read-kernel";
@@ -191,6 +192,9 @@ pub struct Chosen {
         help_heading = "Problem"
     )]
     reports: Vec<CompilerReport>,
+    /// Inputs that are parameters instead.
+    #[arg(skip)]
+    pub over: Option<RuleSizes>,
     /// The files that were read.
     #[arg(skip)]
     files: RefCell<Vec<PathBuf>>,
@@ -259,20 +263,12 @@ impl Chosen {
     /// # Errors
     /// The source cannot be read, or a report is none of this kernel.
     pub fn attach(&self, problem: &mut Problem) -> Result<Option<KernelReading>, CliError> {
-        self.attach_with(problem, &setup()?)
+        self.attacher(setup()?).attach(problem)
     }
 
-    fn attach_with(
-        &self,
-        problem: &mut Problem,
-        setup: &ReaderSetup<'_>,
-    ) -> Result<Option<KernelReading>, CliError> {
-        let reading = match problem.source {
-            Some(_) => attach_with(problem, &self.folder(), setup)?,
-            None => None,
-        };
-        self.reports.iter().try_for_each(|report| report.put_into(problem))?;
-        Ok(reading)
+    /// What reads the kernel, also in other threads.
+    pub fn attacher<'s>(&self, setup: ReaderSetup<'s>) -> Attacher<'s> {
+        Attacher { folder: self.folder(), reports: self.reports.clone(), setup }
     }
 
     /// Reads the problem; the kernel program is empty if the file names a source. Platforms that
@@ -337,7 +333,7 @@ impl Chosen {
             value = t1::read(&value).map_err(of_file)?;
         }
         if let Some(object) = value.as_object_mut() {
-            self.replace_in(object);
+            self.replace_in(object)?;
         }
         let inputs = self.inputs(&value)?;
         let folder = self.folder();
@@ -365,7 +361,7 @@ impl Chosen {
     }
 
     /// Replaces what options name in a problem file.
-    fn replace_in(&self, file: &mut serde_json::Map<String, Value>) {
+    fn replace_in(&self, file: &mut serde_json::Map<String, Value>) -> Result<(), CliError> {
         if let Some(platform) = &self.platform {
             file.insert("platform".into(), platform.clone().into());
         }
@@ -375,6 +371,10 @@ impl Chosen {
         if !self.without.is_empty() {
             file.insert("without".into(), self.without.clone().into());
         }
+        if let Some(sizes) = &self.over {
+            sizes.into_parameters(file)?;
+        }
+        Ok(())
     }
 
     /// Values of inputs: those of the size, then those given one by one.
@@ -398,6 +398,25 @@ impl Chosen {
     }
 }
 
+/// Puts kernel programs into problems.
+pub struct Attacher<'s> {
+    folder: PathBuf,
+    reports: Vec<CompilerReport>,
+    setup: ReaderSetup<'s>,
+}
+
+impl Attacher<'_> {
+    /// As [`Chosen::attach`].
+    pub fn attach(&self, problem: &mut Problem) -> Result<Option<KernelReading>, CliError> {
+        let reading = match problem.source {
+            Some(_) => attach_with(problem, &self.folder, &self.setup)?,
+            None => None,
+        };
+        self.reports.iter().try_for_each(|report| report.put_into(problem))?;
+        Ok(reading)
+    }
+}
+
 /// A problem of which parameters may be fixed.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Question {
@@ -417,8 +436,12 @@ impl Question {
 
     /// The same, with what was read out of the source.
     pub fn with_reading(&self) -> Result<(Problem, Option<KernelReading>), CliError> {
-        let fixed = self.fixed(self.chosen.with_kernel()?)?;
-        self.chosen.attached(fixed)
+        self.chosen.attached(self.unread()?)
+    }
+
+    /// The problem with the parameters fixed, before its kernel is read.
+    pub fn unread(&self) -> Result<Problem, CliError> {
+        self.fixed(self.chosen.with_kernel()?)
     }
 
     /// Whether parameters are fixed.
@@ -440,7 +463,7 @@ impl Question {
         fix(&mut problem, &all)?;
         let ReaderSetup { kept, child, .. } = setup()?;
         let unstoppable = ReaderSetup { kept, child, ..ReaderSetup::default() };
-        self.chosen.attach_with(&mut problem, &unstoppable)?;
+        self.chosen.attacher(unstoppable).attach(&mut problem)?;
         Ok(problem)
     }
 

@@ -28,6 +28,8 @@ mod compare;
 mod completions;
 mod cp_sat;
 mod devices;
+mod emission;
+mod emit;
 mod exit;
 mod explain;
 mod export;
@@ -37,6 +39,7 @@ mod load;
 mod measure;
 mod notes;
 mod output;
+mod over;
 mod page;
 mod platforms;
 mod plot;
@@ -106,6 +109,8 @@ enum Command {
     Capture(capture::CaptureArgs),
     /// Find the least run time over all configurations and prove it
     Tune(tune::TuneArgs),
+    /// Compare a file of `tune --emit` with what its command would write now
+    Emit(emit::EmitArgs),
     /// Check a certificate that `tune --certificate` has written
     Check(check::CheckArgs),
     /// Tell why the least time is what it is, and what would change it
@@ -204,7 +209,7 @@ fn complaint(e: &clap::Error) -> String {
 
 /// The commands in the groups in which the help lists them.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Tune", &["init", "capture", "tune", "why", "explain", "simulate"]),
+    ("Tune", &["init", "capture", "tune", "emit", "why", "explain", "simulate"]),
     ("Prove", &["verify", "check", "spin", "export", "compare", "cp-sat"]),
     ("Measure", &["devices", "calibrate", "measure", "score"]),
     ("Other", &["platforms", "report", "completions", "help"]),
@@ -265,6 +270,7 @@ fn run(command: &Command) -> Result<Exit, CliError> {
         },
         Command::Capture(args) => capture::run(args),
         Command::Tune(args) => tune::run(args),
+        Command::Emit(args) => emit::run(args),
         Command::Check(args) => check::run(args),
         Command::Why(args) => why::run(args),
         Command::Verify(args) => verify::run(args),

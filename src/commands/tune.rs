@@ -1,6 +1,6 @@
 //! `tickbound tune`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,10 +13,12 @@ use tickbound_simulator::simulate;
 use tickbound_solver::bracket::{Bounds, Incumbent};
 
 use super::certify::certify;
+use super::emission::{Emission, checked};
 use super::exit::{CliError, Exit};
 use super::floor::{SpaceFloor, beside, floor as floor_of_problem};
 use super::load::Question;
 use super::output::{Outputs, ranking, rows_width, say_answer, written};
+use super::over::OverArgs;
 use super::plot::Drawing;
 use super::progress::Progress;
 use super::search::SearchArgs;
@@ -59,9 +61,14 @@ pub struct TuneArgs {
     /// schedulers; with --certificate DIR its certificate is DIR-floor
     #[arg(long, help_heading = "Search")]
     floor: bool,
+    /// Write the best configuration, or the rule, as code: .flags, .h, .json, .rs, .py or .cmake
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    emit: Vec<PathBuf>,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
+    #[command(flatten)]
+    over: OverArgs,
 }
 
 impl TuneArgs {
@@ -74,7 +81,7 @@ impl TuneArgs {
         timeline::check(problem, self.trace.as_ref())?;
         let outputs = Outputs::default().file("--trace", self.trace.as_ref());
         let outputs = outputs.picture("--plot", self.plot.as_ref())?;
-        let outputs = outputs.file("--html", self.html.as_ref());
+        let outputs = checked(&self.emit, outputs.file("--html", self.html.as_ref()))?;
         let folder = self.certificate.as_deref().map(Path::new);
         let files = tickbound_certificate::folder::files();
         outputs.folder("--certificate", folder, files).check(&self.question.chosen.files())?;
@@ -92,7 +99,15 @@ impl TuneArgs {
 
 pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     let options = args.options()?;
-    let Some((problem, reading)) = read(args, &options)? else { return Ok(Exit::Nothing) };
+    match args.over.is_given() {
+        true => args.over.run(&args.question, &options, (&args.emit, args.json)),
+        false => run_one(args, &options),
+    }
+}
+
+/// Searches the problem at one size.
+fn run_one(args: &TuneArgs, options: &SearchOptions) -> Result<Exit, CliError> {
+    let Some((problem, reading)) = read(args, options)? else { return Ok(Exit::Nothing) };
     // Whether there is one is known before the search.
     let floor = args
         .floor
@@ -104,7 +119,7 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     }
     args.check_outputs(&problem)?;
     let drawing = args.plot.as_ref().map(|_| Drawing::of(&problem)).transpose()?;
-    let mut result = searched(&problem, &options, args.json)?;
+    let mut result = searched(&problem, options, args.json)?;
     // With the time to read the kernel.
     result.seconds = stop::began().elapsed().as_secs_f64();
     if result.stopped_by == Some(StopReason::Interrupted) {
@@ -113,7 +128,7 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     let best = result.best.as_ref().map(|best| &best.configuration);
     let found = floor.map(|floor| {
         let progress = Progress::new(&problem.name);
-        SpaceFloor::search(&problem, floor, (&options, best), &progress.sayer())
+        SpaceFloor::search(&problem, floor, (options, best), &progress.sayer())
     });
     let found = found.transpose()?;
     let space = found.as_ref().map(|found| found.answer(&problem, best));
@@ -139,6 +154,17 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     stop::on_forced_end(|| {});
     say_answer(&text(&result))?;
     Ok(Exit::of(&answer))
+}
+
+/// What `--emit` writes for these arguments.
+pub(super) fn emission(args: &TuneArgs) -> Result<Emission, CliError> {
+    let options = args.options()?;
+    if let Some(rule) = args.over.emission(&args.question, &options)? {
+        return Ok(rule);
+    }
+    let problem = args.question.problem()?;
+    let result = searched(&problem, &options, args.json)?;
+    Emission::best(&args.question, &problem, &result)
 }
 
 /// Searches with progress on standard error.
@@ -302,6 +328,9 @@ fn write_files(
     }
     if let (Some(path), Some(drawing)) = (&args.plot, drawing) {
         written(&drawing.write(path)?);
+    }
+    if !args.emit.is_empty() {
+        Emission::best(&args.question, problem, result)?.write(&args.emit)?;
     }
     if let Some(path) = &args.html {
         page::of(problem, result, found.zip(space), args.search.seed)?.write(path)?;

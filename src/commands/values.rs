@@ -74,6 +74,34 @@ impl std::fmt::Display for Seconds {
     }
 }
 
+/// A share in percent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Percent(pub f64);
+
+impl Percent {
+    /// The share in millionths, rounded down.
+    pub fn millionths(self) -> u64 {
+        (self.0 * 1e4) as u64
+    }
+}
+
+impl std::str::FromStr for Percent {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fix = "write a share in percent, such as 5% or 0.5%";
+        let number = text.trim().trim_end_matches('%').trim();
+        let share: f64 = number.parse().map_err(|_| fix)?;
+        if (0.0..=1e6).contains(&share) { Ok(Percent(share)) } else { Err(fix) }
+    }
+}
+
+impl std::fmt::Display for Percent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}%", self.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@
 //! `TS` can range over `powers_of_two(2, WG)`.
 
 use super::eval::EvalError;
-use super::expr::{Expr, Slot};
+use super::expr::{BinaryOp, Expr, Slot};
 
 /// Most values one domain may have.
 pub const MAX_VALUES: usize = 1 << 16;
@@ -135,6 +135,47 @@ impl Domain<Slot> {
     }
 }
 
+impl Domain<Slot> {
+    /// An expression that is not 0 where `value` is one of the values.
+    pub fn membership(&self, value: i64) -> Expr {
+        let value = || Expr::Int(value);
+        let compare = |op, a: &Expr, b: Expr| Expr::binary(op, a.clone(), b);
+        let both = |a, b| Expr::binary(BinaryOp::And, a, b);
+        match self {
+            Domain::List(items) => items
+                .iter()
+                .map(|item| compare(BinaryOp::Eq, item, value()))
+                .reduce(|a, b| Expr::binary(BinaryOp::Or, a, b))
+                .unwrap_or(Expr::Int(0)),
+            Domain::PowersOfTwo(..) if !matches!(value(), Expr::Int(n) if is_power(n)) => {
+                Expr::Int(0)
+            }
+            Domain::PowersOfTwo(a, b) => {
+                both(compare(BinaryOp::Le, a, value()), compare(BinaryOp::Ge, b, value()))
+            }
+            Domain::Range { first, last, step } => {
+                let within = both(
+                    compare(BinaryOp::Le, first, value()),
+                    compare(BinaryOp::Ge, last, value()),
+                );
+                let from_first = Expr::binary(BinaryOp::Sub, value(), first.clone());
+                let met = Expr::binary(BinaryOp::Rem, from_first, step.clone());
+                both(within, Expr::binary(BinaryOp::Eq, met, Expr::Int(0)))
+            }
+            Domain::Divisors(n) => {
+                let rest = Expr::binary(BinaryOp::Rem, n.clone(), value());
+                let divides = Expr::binary(BinaryOp::Eq, rest, Expr::Int(0));
+                both(Expr::binary(BinaryOp::Ge, value(), Expr::Int(1)), divides)
+            }
+        }
+    }
+}
+
+/// Whether a number is a power of two.
+fn is_power(n: i64) -> bool {
+    n > 0 && n & (n - 1) == 0
+}
+
 /// The positive divisors of a number, in increasing order.
 fn divisors(n: i64) -> Result<Vec<i64>, DomainError> {
     if !(1..=1 << 40).contains(&n) {
@@ -150,6 +191,20 @@ fn divisors(n: i64) -> Result<Vec<i64>, DomainError> {
 mod tests {
     use super::super::parse::parse_domain;
     use super::*;
+
+    #[test]
+    fn membership_is_what_is_listed() {
+        for text in
+            ["[1, n, n // 2]", "powers_of_two(n - 3, n)", "range(2, n, n // 3)", "divisors(n)"]
+        {
+            let domain = parse_domain(text).unwrap().resolve(&mut |_| Some(0)).unwrap();
+            for (n, value) in (6..40).flat_map(|n| (-1..41).map(move |value| (n, value))) {
+                let within = domain.membership(value).eval(&[n]).unwrap() != 0;
+                let listed = domain.values(&[n]).unwrap().contains(&value);
+                assert_eq!(within, listed, "{value} in {text} for n = {n}");
+            }
+        }
+    }
 
     fn values(text: &str) -> Result<Vec<i64>, DomainError> {
         let d = parse_domain(text).unwrap_or_else(|e| panic!("{e}"));

@@ -21,6 +21,7 @@
 mod build;
 pub mod count;
 pub mod error;
+mod fixed;
 pub mod floor;
 mod json;
 pub mod kernel;

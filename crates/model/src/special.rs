@@ -11,28 +11,33 @@ use tickbound_expr::{Expr, Slot};
 /// The program where only slots from `open` on are still to be chosen; `env` has the values of
 /// those before.
 pub fn special(program: &[Stmt], env: &[i64], open: Slot) -> Program {
+    program_with(program, &|expr| expr.special(env, open))
+}
+
+/// The program with other expressions, of which those that are numbers decide branches and loops.
+pub(crate) fn program_with(program: &[Stmt], with: &dyn Fn(&Expr) -> Expr) -> Program {
     let mut left = Program::new();
     for stmt in program {
         let kind = match &stmt.kind {
-            StmtKind::If { condition, then, otherwise } => match condition.special(env, open) {
+            StmtKind::If { condition, then, otherwise } => match with(condition) {
                 Expr::Int(taken) => {
-                    left.extend(special(if taken != 0 { then } else { otherwise }, env, open));
+                    left.extend(program_with(if taken != 0 { then } else { otherwise }, with));
                     continue;
                 }
                 condition => StmtKind::If {
                     condition,
-                    then: special(then, env, open),
-                    otherwise: special(otherwise, env, open),
+                    then: program_with(then, with),
+                    otherwise: program_with(otherwise, with),
                 },
             },
-            StmtKind::Repeat { count, body } => match count.special(env, open) {
+            StmtKind::Repeat { count, body } => match with(count) {
                 Expr::Int(..1) => continue,
-                count => StmtKind::Repeat { count, body: special(body, env, open) },
+                count => StmtKind::Repeat { count, body: program_with(body, with) },
             },
             StmtKind::Access { access, amount } => {
-                StmtKind::Access { access: *access, amount: amount.special(env, open) }
+                StmtKind::Access { access: *access, amount: with(amount) }
             }
-            StmtKind::Until(ticks) => StmtKind::Until(ticks.special(env, open)),
+            StmtKind::Until(ticks) => StmtKind::Until(with(ticks)),
             StmtKind::Mark | StmtKind::Barrier => stmt.kind.clone(),
         };
         left.push(stmt.with(kind));

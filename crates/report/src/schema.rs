@@ -9,7 +9,7 @@ use crate::answer::Measurement;
 use crate::answer::Scored;
 use crate::answer::comparison::Comparison;
 use crate::answer::why::Why;
-use crate::answer::{Answer, Checked, Explained, Simulated, Verified};
+use crate::answer::{Answer, Checked, Explained, Simulated, SizeRule, Verified};
 
 const PUBLISHED: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/answer.schema.json");
@@ -37,11 +37,13 @@ enum Printed {
     Scored(Box<Scored>),
     /// `verify`.
     Verified(Box<Verified>),
+    /// `tune --over`.
+    SizeRule(Box<SizeRule>),
 }
 
 /// The objects of [`Printed`], by the names of their types: one that has another's keys too is none
 /// of it.
-const OBJECTS: [&str; 9] = [
+const OBJECTS: [&str; 10] = [
     "Answer",
     "Comparison",
     "Why",
@@ -51,6 +53,7 @@ const OBJECTS: [&str; 9] = [
     "Measurement",
     "Scored",
     "Verified",
+    "SizeRule",
 ];
 
 /// The schema, with the keys that each command prints.

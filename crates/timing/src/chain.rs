@@ -29,7 +29,7 @@ impl Chain {
     }
 
     /// Slot of the first expression; those of the others follow.
-    pub(crate) fn first(&self) -> Slot {
+    pub fn first(&self) -> Slot {
         self.first
     }
 

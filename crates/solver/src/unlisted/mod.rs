@@ -222,7 +222,10 @@ fn confirmed(search: &Search<'_>, options: &SearchOptions) -> Result<Vec<Proof>,
 }
 
 /// Closes the bracket with the strategy; returns the proof.
-fn closed(search: &Search<'_>, options: &SearchOptions) -> Result<Option<Proof>, SolveError> {
+pub(crate) fn closed(
+    search: &Search<'_>,
+    options: &SearchOptions,
+) -> Result<Option<Proof>, SolveError> {
     let choice = options.strategy.leaves_choice();
     search.limit_rows(if search.cost.is_chain() { SMALL_ROWS } else { INITIAL_ROWS });
     if choice && search.eliminated().is_some() {

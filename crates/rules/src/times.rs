@@ -1,0 +1,179 @@
+//! Times of configurations at sizes.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use tickbound_model::verdict::{Status, TimedConfiguration};
+use tickbound_model::{Bound, Configuration, Problem};
+use tickbound_simulator::simulate;
+use tickbound_solver::{LeastTime, SolveError, least, tune, within};
+use tickbound_timing::Cost;
+
+use crate::request::{RuleError, RuleRequest};
+
+/// The parameters of a configuration that are not sizes.
+pub(crate) type Variant = Vec<i64>;
+
+/// Most configurations near the least time that are listed for a size.
+const MAX_NEAR: usize = 2_000;
+
+/// A problem at one size, and its least time.
+struct AtSize {
+    problem: Problem,
+    cost: Option<Cost>,
+    least: LeastTime,
+}
+
+/// What is known of all sizes.
+pub(crate) struct Times<'r> {
+    request: &'r RuleRequest<'r>,
+    at: Vec<OnceLock<AtSize>>,
+    known: AtomicUsize,
+    /// The times of variants at all sizes; `None` where one is not valid.
+    columns: BTreeMap<Variant, Vec<Option<i64>>>,
+}
+
+impl<'r> Times<'r> {
+    pub fn new(request: &'r RuleRequest<'r>) -> Times<'r> {
+        let at = (0..request.sizes.count()).map(|_| OnceLock::new()).collect();
+        Times { request, at, known: AtomicUsize::new(0), columns: BTreeMap::new() }
+    }
+
+    /// The least time at a size; `None` if no configuration is valid, or the search was not made
+    /// or did not end.
+    pub fn least(&self, size: usize) -> Option<&TimedConfiguration> {
+        match &self.at[size].get()?.least {
+            LeastTime::Proved(best) => Some(best),
+            _ => None,
+        }
+    }
+
+    /// Whether it is proved that no configuration is valid at a size.
+    pub fn is_infeasible(&self, size: usize) -> bool {
+        self.at[size].get().is_some_and(|at| at.least == LeastTime::Infeasible)
+    }
+
+    /// Whether the search at a size was not made or did not end.
+    pub fn is_open(&self, size: usize) -> bool {
+        self.at[size].get().is_none_or(|at| at.least == LeastTime::Open)
+    }
+
+    /// Finds the least times at some sizes, where they are not known; `known` are variants that
+    /// are good somewhere. What a stop leaves out is open.
+    pub fn find_least(&self, sizes: &[usize], known: &[Variant]) -> Result<(), RuleError> {
+        let open: Vec<usize> =
+            sizes.iter().copied().filter(|size| self.at[*size].get().is_none()).collect();
+        open.into_par_iter().try_for_each(|size| {
+            if self.request.stopped() {
+                return Ok(());
+            }
+            let values = self.request.sizes.values(size);
+            let problem = (self.request.problem_at)(&values)?;
+            let whole = known.iter().map(|variant| whole(&values, variant));
+            let known: Vec<Configuration> = whole.collect();
+            let least = self.least_of(&problem, &known);
+            let least = least.map_err(|error| RuleError::at(self.request, size, error))?;
+            let cost = Cost::new(&problem).ok().filter(Cost::is_exact);
+            // Another thread never has the same size.
+            let _ = self.at[size].set(AtSize { problem, cost, least });
+            let done = self.known.fetch_add(1, Ordering::Relaxed) + 1;
+            (self.request.progress)(&format!("least times of {done} of {} sizes", self.at.len()));
+            Ok(())
+        })
+    }
+
+    fn least_of(
+        &self,
+        problem: &Problem,
+        known: &[Configuration],
+    ) -> Result<LeastTime, SolveError> {
+        let RuleRequest { options, interrupt, .. } = self.request;
+        let found = least(problem, known, options, interrupt)?;
+        if found != LeastTime::NoClosedForm {
+            return Ok(found);
+        }
+        let result = tune(problem, options, interrupt, &|_| {})?;
+        Ok(match (result.status, result.best) {
+            (Status::Optimal, Some(best)) => LeastTime::Proved(best),
+            (Status::Infeasible, _) => LeastTime::Infeasible,
+            _ => LeastTime::Open,
+        })
+    }
+
+    /// Variants whose time at a size is within a loss, in millionths, of the least.
+    pub fn near(&self, size: usize, loss: u64) -> Result<Vec<Variant>, RuleError> {
+        let (Some(at), Some(best)) = (self.at[size].get(), self.least(size)) else {
+            return Ok(Vec::new());
+        };
+        let most = longest(best.time, loss);
+        let RuleRequest { options, interrupt, .. } = self.request;
+        let found = within(&at.problem, (most, MAX_NEAR), options, interrupt);
+        let found = found.map_err(|error| RuleError::at(self.request, size, error))?;
+        let first = self.request.sizes.names().count();
+        let all = found.into_iter().chain([best.clone()]);
+        Ok(all.map(|found| found.configuration.0[first..].to_vec()).collect())
+    }
+
+    /// The time of a variant at a size; `None` if it is not valid there.
+    pub fn time(&self, size: usize, variant: &[i64]) -> Option<i64> {
+        let at = self.at[size].get()?;
+        let bound = self.bound(at, size, variant)?;
+        match &at.cost {
+            Some(cost) => cost.term().value(&bound.env).ok(),
+            None => simulate(&at.problem, &bound, &Default::default()).ok().map(|run| run.time),
+        }
+    }
+
+    fn bound(&self, at: &AtSize, size: usize, variant: &[i64]) -> Option<Bound> {
+        let Configuration(values) = whole(&self.request.sizes.values(size), variant);
+        let names = at.problem.parameters.iter().map(|p| p.name.clone());
+        at.problem.bind(&names.zip(values).collect()).ok()
+    }
+
+    /// The time that the simulator takes for a variant at a size.
+    pub fn simulated(&self, size: usize, variant: &[i64]) -> Result<Option<i64>, RuleError> {
+        let Some(at) = self.at[size].get() else { return Ok(None) };
+        let Some(bound) = self.bound(at, size, variant) else { return Ok(None) };
+        let run = simulate(&at.problem, &bound, &Default::default());
+        run.map(|run| Some(run.time))
+            .map_err(|error| RuleError::at(self.request, size, SolveError::from(error)))
+    }
+
+    /// Computes the times of variants at all sizes whose least times are known.
+    pub fn fill(&mut self, variants: &[Variant]) {
+        for variant in variants {
+            if !self.columns.contains_key(variant) {
+                let sizes = (0..self.at.len()).into_par_iter();
+                let column = sizes.map(|size| self.time(size, variant)).collect();
+                self.columns.insert(variant.clone(), column);
+            }
+        }
+    }
+
+    /// The place of the variant that takes least at a size, the first of several, and its time.
+    pub fn choice(&self, size: usize, variants: &[Variant]) -> Option<(usize, i64)> {
+        let time = |variant: &Variant| *self.columns.get(variant)?.get(size)?;
+        let all = variants.iter().enumerate().filter_map(|(i, v)| Some((i, time(v)?)));
+        all.min_by_key(|(place, time)| (*time, *place))
+    }
+}
+
+/// A configuration of the problem whose first parameters are the sizes.
+fn whole(size: &[i64], variant: &[i64]) -> Configuration {
+    Configuration([size, variant].concat())
+}
+
+/// The longest time within a loss, in millionths, of a least time.
+pub(crate) fn longest(least: i64, loss: u64) -> i64 {
+    let most = i128::from(least) * (1_000_000 + i128::from(loss)) / 1_000_000;
+    i64::try_from(most).unwrap_or(i64::MAX)
+}
+
+/// The loss of a time against a least time, in millionths, rounded up.
+pub(crate) fn loss_between(time: i64, least: i64) -> u64 {
+    let more = i128::from(time.saturating_sub(least).max(0)) * 1_000_000;
+    let least = i128::from(least.max(1));
+    u64::try_from((more + least - 1) / least).unwrap_or(u64::MAX)
+}

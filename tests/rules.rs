@@ -1,0 +1,315 @@
+//! `tune --over` and `--emit`: rules against the simulator run on every configuration at every
+//! size, and emitted code compiled and run.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+
+use assert_cmd::cargo::cargo_bin_cmd;
+use indexmap::IndexMap;
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use tickbound_expr::Expr;
+use tickbound_model::random::SplitMix64;
+use tickbound_model::{Problem, platforms};
+use tickbound_rules::{ClosedForm, Rule, RuleError, RuleRequest, RuleSizes, rule};
+use tickbound_simulator::simulate;
+use tickbound_solver::SearchOptions;
+
+/// What `tickbound` prints in a folder, what it complains about, and its exit status.
+fn run_in(folder: &Path, arguments: &[&str]) -> (String, String, i32) {
+    let output = cargo_bin_cmd!("tickbound").current_dir(folder).args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code().unwrap_or(-1))
+}
+
+fn run(arguments: &[&str]) -> (String, String, i32) {
+    run_in(Path::new(env!("CARGO_MANIFEST_DIR")), arguments)
+}
+
+fn read(file: &Value, inputs: &IndexMap<String, i64>) -> Problem {
+    Problem::from_value(file, inputs, &platforms::find).unwrap_or_else(|e| panic!("{e}: {file}"))
+}
+
+/// The problem with its sizes as parameters.
+fn joint(file: &Value, sizes: &RuleSizes) -> Problem {
+    let mut file = file.clone();
+    sizes.into_parameters(file.as_object_mut().unwrap()).unwrap();
+    read(&file, &IndexMap::new())
+}
+
+fn found(
+    joint: &Problem,
+    sizes: &RuleSizes,
+    loss: u64,
+    variants: Option<usize>,
+) -> Result<Rule, RuleError> {
+    let problem_at = |values: &[i64]| {
+        Ok(joint.with_values(&values.iter().copied().map(Some).collect::<Vec<_>>()))
+    };
+    rule(&RuleRequest {
+        sizes,
+        problem_at: &problem_at,
+        loss,
+        variants,
+        options: SearchOptions::default(),
+        interrupt: &AtomicBool::new(false),
+        progress: &|_| {},
+    })
+}
+
+/// Closed forms of the variants; `None` if one cannot be written.
+fn forms(joint: &Problem, sizes: &RuleSizes, rule: &Rule) -> Option<Vec<ClosedForm>> {
+    let first = sizes.names().count();
+    let form = |variant: &Vec<i64>| {
+        let values = std::iter::repeat_n(None, first).chain(variant.iter().copied().map(Some));
+        ClosedForm::new(&joint.with_values(&values.collect::<Vec<_>>()), sizes).ok()
+    };
+    rule.variants.iter().map(form).collect()
+}
+
+/// The times of all valid configurations at a size, by the simulator.
+fn all_at(file: &Value, sizes: &RuleSizes, size: usize) -> HashMap<Vec<i64>, i64> {
+    let values = sizes.values(size);
+    let inputs = sizes.names().map(str::to_owned).zip(values).collect();
+    let problem = read(file, &inputs);
+    let Ok(space) = problem.space() else { return HashMap::new() };
+    let time = |bound| simulate(&problem, bound, &Default::default()).unwrap().time;
+    space.bound.iter().map(|b| (b.configuration.0.clone(), time(b))).collect()
+}
+
+/// A problem over `n` and `m`, some of whose configurations are valid at some sizes only.
+fn random_problem(random: &mut SplitMix64) -> Value {
+    let mut of = |all: &[&str]| all[random.draw() as usize % all.len()].to_owned();
+    let constraints: Vec<String> = [
+        of(&["n % WG == 0", "WG <= n", "n % (WG * TS) == 0 or TS == 1"]),
+        of(&["m % TS == 0", "n / TS >= 2", "True", "WG * TS <= m + 8"]),
+    ]
+    .into();
+    let amount = of(&["n // WG", "ceil_div(n * m, WG * TS)", "TS + n % 5", "m - m // TS"]);
+    let count = of(&["ceil_div(m, TS)", "min(n, 7)", "TS", "n % 3"]);
+    let inner = of(&["WG", "TS * 3", "1 + m % TS"]);
+    let domain = of(&["powers_of_two(1, n)", "range(1, 9, 2)", "divisors(m)"]);
+    let usage = json!({ "real": format!("40 * ({amount})"), "integer": inner, "registers": 24,
+        "l2_bytes": format!("32 * ({count})"), "dram_bytes": "4 * n * m" });
+    let kernel = json!([{ "global": amount }, { "repeat": count, "body": [
+        { "compute": inner }, "barrier"] }]);
+    let mut file = json!({
+        "name": "random", "inputs": { "n": 8, "m": 8 }, "platform": "h200",
+        "parameters": { "WG": domain, "TS": [1, 2, 3, 4] }, "constraints": constraints,
+        "launch": { "global_size": "ceil_div(n, WG) * WG * TS", "local_size": "WG" }, "kernel": [],
+    });
+    match random.draw() % 2 {
+        0 => (file["profile"], file["kernel"]) = (json!("opencl"), kernel),
+        _ => (file["profile"], file["usage"]) = (json!("resources"), usage),
+    }
+    file
+}
+
+/// Every claim of a rule against the times of all configurations. The number of sizes whose
+/// closed forms were compared.
+fn agrees(file: &Value, sizes: &RuleSizes, rule: &Rule, loss: u64) -> usize {
+    let joint = joint(file, sizes);
+    let forms = forms(&joint, sizes, rule);
+    let (mut served, mut compared) = (0, 0);
+    let mut worst = 0.0f64;
+    for size in 0..sizes.count() {
+        let all = all_at(file, sizes, size);
+        let Some(least) = all.values().min() else {
+            assert!(rule.infeasible.contains(&size), "{}", sizes.name(size));
+            continue;
+        };
+        assert!(rule.valid.contains(&(size, *least)), "{}: {least}", sizes.name(size));
+        let picked = rule.variants.iter().filter_map(|v| all.get(v)).min();
+        let picked = *picked.unwrap_or_else(|| panic!("nothing at {}", sizes.name(size)));
+        let lost = (picked - least) as f64 / (*least).max(1) as f64;
+        assert!(lost <= loss as f64 / 1e6 + 1e-12, "{}: {lost}", sizes.name(size));
+        worst = worst.max(lost);
+        served += 1;
+        for (variant, form) in rule.variants.iter().zip(forms.iter().flatten()) {
+            let time = form.times(sizes, &[size]).unwrap()[0];
+            assert_eq!(time, all.get(variant).copied(), "{variant:?} at {}", sizes.name(size));
+            compared += 1;
+        }
+    }
+    assert_eq!(served, rule.valid.len());
+    assert_eq!(rule.serves.iter().sum::<usize>(), served);
+    assert!((rule.worst.loss() as f64 / 1e6 - worst).abs() < 2e-6, "{worst}");
+    compared
+}
+
+#[test]
+fn random_rules_keep_their_loss() {
+    let seed = std::env::var("RULES_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
+    println!("RULES_SEED={seed}");
+    let mut random = SplitMix64(seed);
+    let sizes: RuleSizes = "n=4..24:4,m=3,5..17:4".parse().unwrap();
+    let (mut rules, mut compared) = (0, 0);
+    for round in 0..40 {
+        let file = random_problem(&mut random);
+        let loss = u64::from(random.draw() % 3) * 50_000;
+        println!("{round}: {loss} {file}");
+        let rule = match found(&joint(&file, &sizes), &sizes, loss, None) {
+            Err(RuleError::Infeasible(_)) => continue,
+            rule => rule.unwrap(),
+        };
+        assert_eq!(rule.simulated, rule.valid.len());
+        compared += agrees(&file, &sizes, &rule, loss);
+        rules += 1;
+        // As many variants as that cannot lose more, and fewer lose what the curve says.
+        let count = rule.variants.len();
+        let same = found(&joint(&file, &sizes), &sizes, 0, Some(count)).unwrap();
+        assert!(same.worst.loss() <= rule.worst.loss().max(loss), "{same:?}");
+        agrees(&file, &sizes, &same, same.worst.loss());
+    }
+    assert!(rules >= 30 && compared >= 1000, "{rules} rules, {compared} times");
+}
+
+#[test]
+fn a_wrong_closed_form_is_found() {
+    let file = std::fs::read_to_string("examples/problems/matmul.json").unwrap();
+    let file: Value = serde_json::from_str(&file).unwrap();
+    let sizes: RuleSizes = "n=16..2048:16".parse().unwrap();
+    let joint = joint(&file, &sizes);
+    let rule = found(&joint, &sizes, 0, None).unwrap();
+    let mut forms = forms(&joint, &sizes, &rule).unwrap();
+    assert_eq!(rule.loss_of(&sizes, &forms).unwrap().loss(), 0);
+    // A variant that is said to take no time is picked where it is the wrong one.
+    forms[3].ticks = Expr::Int(0);
+    assert!(rule.loss_of(&sizes, &forms).unwrap().loss() > 100_000);
+    // One that is said to be valid where it is not.
+    forms[3].conditions.clear();
+    let error = rule.loss_of(&sizes, &forms).unwrap_err().to_string();
+    assert!(error.contains("nothing valid is picked at n=16"), "{error}");
+}
+
+#[test]
+fn matmul_over_all_sizes() {
+    let over = "n=16..8192:16";
+    let (text, _, status) = run(&["tune", "examples/problems/matmul.json", "--over", over]);
+    assert_eq!(status, 0);
+    let text: Vec<&str> = text.lines().filter(|line| !line.starts_with("in:")).collect();
+    assert_snapshot!(text.join("\n"), @r"
+    tiled matrix multiplication, 512 sizes at n=16..8192:16
+    model:      profile opencl, platform h200
+    rule:       of 4 configurations the one with the least predicted time
+    variants:   TM=16, TN=16, TK=8 (254 sizes)
+                TM=32, TN=32, TK=16 (242 sizes)
+                TM=8, TN=16, TK=16 (9 sizes)
+                TM=16, TN=32, TK=32 (7 sizes)
+    loss:       0 % at every size
+    fewer:      1: 66.08 %; 2: 25.29 %; 3: 14.24 %
+    proved in the model: the least time at each of 512 sizes
+    replayed:   as many ticks in the simulator at 500 sizes
+    ");
+    let arguments = ["tune", "examples/problems/matmul.json", "--over", over];
+    let (text, _, status) = run(&[&arguments[..], &["--variants", "2", "--json"]].concat());
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((status, &answer["worst"]["size"]), (0, &json!("n=8144")));
+    assert_eq!(answer["worst"]["ticks"], 5_029_688_898u64);
+    assert_eq!(answer["worst"]["least"], 4_014_535_226u64);
+}
+
+#[test]
+fn what_cannot_be_a_rule() {
+    let matmul = "examples/problems/matmul.json";
+    for (arguments, status, said) in [
+        (&["--over", "n=8..4"][..], 2, "the range `8..4` is empty"),
+        (&["--over", "q=1..4"], 2, "--over q: no input has this name"),
+        (&["--over", "n=1..3"], 2, "no configuration is valid at any of these sizes"),
+        (&["--over", "n=16,24", "--input", "n=3"], 2, "--input n: no input"),
+        (&["--over", "n=16", "--emit", "x.txt"], 2, "end the name with one of .flags, .h, .json"),
+        (&["--over", "n=16", "--loss=-1"], 2, "write a share in percent"),
+        (&["--over", "n=16", "--top", "3"], 2, "cannot be used with"),
+        (&["--variants", "3"], 2, "--over"),
+    ] {
+        let (text, error, code) = run(&[&["tune", matmul], arguments].concat());
+        assert_eq!(code, status, "{arguments:?}: {text}{error}");
+        assert!(error.contains(said), "{arguments:?}: {error}");
+    }
+    // RuleSizes without a valid configuration are named, and the rule holds at the others.
+    let (text, _, code) = run(&["tune", matmul, "--over", "n=1..8"]);
+    assert_eq!(code, 0);
+    assert!(text.contains("invalid:    6 sizes, n=1 first; nothing is picked"), "{text}");
+}
+
+/// A copy of the example in a folder of its own.
+fn with_example(name: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/problems").join(name);
+    std::fs::copy(path, folder.path().join("p.json")).unwrap();
+    folder
+}
+
+/// What a program prints that is built by `compiler` from a file of this text.
+fn built(folder: &Path, compiler: &[&str], file: &str, text: &str) -> String {
+    std::fs::write(folder.join(file), text).unwrap();
+    let mut command = Command::new(compiler[0]);
+    let output = command.current_dir(folder).args(&compiler[1..]).arg(file).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    String::from_utf8(Command::new(folder.join("program")).output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn emitted_code_picks_what_is_proved() {
+    let folder = with_example("matmul.json");
+    let folder = folder.path();
+    let emit =
+        ["--emit", "rule.h", "--emit", "rule.rs", "--emit", "rule.py", "--emit", "rule.json"];
+    let arguments = ["tune", "p.json", "--over", "n=16..2048:16", "-q"];
+    let (_, error, status) = run_in(folder, &[&arguments[..], &emit].concat());
+    assert_eq!((error.as_str(), status), ("", 0));
+    let c = "#include <stdio.h>\n#include \"rule.h\"\nint main(void) {\n\
+             for (int64_t n = 1; n < 2200; n++) { int v = p_pick(n);\n\
+             const char *options = v < 0 ? \"-\" : p_variants[v].options;\n\
+             printf(\"%d %d %s\\n\", (int)n, p_is_proved(n), options);\n\
+             }\n return 0; }\n";
+    let c = built(folder, &["cc", "-std=c99", "-Wall", "-Werror", "-o", "program"], "m.c", c);
+    let rust = "mod rule;\nfn main() {\nfor n in 1..2200 {\n\
+                let options = rule::pick(n).map_or(\"-\", |v| rule::VARIANTS[v].options);\n\
+                println!(\"{n} {} {options}\", i32::from(rule::is_proved(n)));\n}\n}\n";
+    let rustc = ["rustc", "--edition=2021", "-A", "dead_code", "-o", "program"];
+    assert_eq!(built(folder, &rustc, "m.rs", rust), c);
+    let python = "import rule\nfor n in range(1, 2200):\n    v = rule.pick(n)\n    \
+                  print(n, int(rule.is_proved(n)), '-' if v is None else rule.OPTIONS[v])\n";
+    std::fs::write(folder.join("m.py"), python).unwrap();
+    let output = Command::new("python3").current_dir(folder).arg("m.py").output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), c);
+    // What is picked takes the least time, at every size for which that is proved.
+    let file: Value =
+        serde_json::from_slice(&std::fs::read(folder.join("p.json")).unwrap()).unwrap();
+    let sizes: RuleSizes = "n=16..2048:16".parse().unwrap();
+    let proved: Vec<&str> = c.lines().filter(|line| line.split(' ').nth(1) == Some("1")).collect();
+    assert_eq!(proved.len(), 128);
+    for size in (0..128).step_by(9) {
+        let all = all_at(&file, &sizes, size);
+        let values = proved[size].split("=").skip(1).map(|v| v.split(' ').next().unwrap());
+        let variant: Vec<i64> = values.map(|v| v.parse().unwrap()).collect();
+        assert_eq!(all.get(&variant), all.values().min(), "{}", proved[size]);
+    }
+}
+
+#[test]
+fn a_file_is_what_its_command_writes() {
+    let folder = with_example("matmul.json");
+    let folder = folder.path();
+    let one = ["tune", "p.json", "--emit", "one.h", "--emit", "one.cmake", "--emit", "one.flags"];
+    assert_eq!(run_in(folder, &one).2, 0);
+    let rule = ["tune", "p.json", "--over", "n=64..512:64", "--emit", "rule.json"];
+    assert_eq!(run_in(folder, &rule).2, 0);
+    let text = std::fs::read_to_string(folder.join("one.h")).unwrap();
+    assert!(text.contains("#define P_TM 32\n#define P_TN 32\n#define P_TK 16\n"), "{text}");
+    for file in ["one.h", "one.cmake", "one.flags", "rule.json"] {
+        let (text, error, status) = run_in(folder, &["emit", "--check", file]);
+        assert_eq!((text.as_str(), status), (&*format!("{file}: is what its command writes\n"), 0));
+        assert_eq!(error, "");
+    }
+    std::fs::write(folder.join("one.h"), text.replace("P_TM 32", "P_TM 16")).unwrap();
+    let (text, _, status) = run_in(folder, &["emit", "--check", "one.h"]);
+    assert_eq!((text.contains("from line 10"), status), (true, 1), "{text}");
+    std::fs::write(folder.join("other.h"), "int x;\n").unwrap();
+    let (_, error, status) = run_in(folder, &["emit", "--check", "other.h"]);
+    assert!(status == 2 && error.contains("no line with the command"), "{error}");
+}
