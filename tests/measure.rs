@@ -1689,3 +1689,60 @@ fn a_model_against_results() {
             .contains("neither a cache of Kernel Tuner nor a T4")
     );
 }
+
+/// What `race` says of the kernel in the case and another one.
+fn raced(case: &Case, other: &str, arguments: &[&str]) -> (String, String, Option<i32>) {
+    std::fs::write(case.folder.path().join("other.cl"), other).unwrap();
+    let mut command = Process::new(cargo_bin("tickbound"));
+    command.current_dir(case.folder.path()).args(["race", "p.json", "other.cl"]).args(arguments);
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code())
+}
+
+#[test]
+fn a_race_compares_outputs_and_times() {
+    if !device() {
+        return;
+    }
+    let case = Case::twice();
+    std::fs::write(case.folder.path().join("p.json"), case.problem.to_string()).unwrap();
+    // It computes something long that changes nothing.
+    let slow = TWICE.replace(
+        "y[i] = 2 * x[i] + WG;",
+        "uint v = x[i];
+         for (int k = 0; k < 50000; k++) v = v * 1103515245u + 12345u;
+         y[i] = 2 * x[i] + WG + (v == 4000000007u);",
+    );
+    let measured = ["--measure", "--pairs", "9", "--json"];
+    let (text, error, status) = raced(&case, &slow, &measured);
+    let answer: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {error}"));
+    assert_eq!((status, &answer["slower"]), (Some(1), &json!(true)), "{text}");
+    assert_eq!(answer["measured"]["a_seconds"].as_array().unwrap().len(), 9);
+    assert!(answer["measured"]["interval"][0].as_f64().unwrap() > 1.0, "{text}");
+    let (text, _, _) = raced(&case, &slow, &["--measure", "--pairs", "6", "--markdown"]);
+    assert!(text.starts_with("| race | |\n| --- | --- |\n| a | p.json, "), "{text}");
+    assert!(text.contains("too few pairs for an interval"), "{text}");
+    // A kernel that computes something else is named, and one with other outputs.
+    let wrong = TWICE.replace("+ WG", "+ WG + 1");
+    let (_, error, status) = raced(&case, &wrong, &measured);
+    let said = "race: the second kernel returned wrong numbers: output `y[0]`";
+    assert!(status == Some(2) && error.contains(said), "{error}");
+    let (_, error, status) = raced(&case, TWICE, &["--measure", "--device"]);
+    assert!(status == Some(2) && error.contains("unexpected argument"), "{error}");
+}
+
+#[test]
+fn a_race_without_a_device_is_predicted() {
+    let case = Case::twice();
+    std::fs::write(case.folder.path().join("p.json"), case.problem.to_string()).unwrap();
+    let slow = TWICE.replace("2 * x[i]", "2 * x[i] + x[i + 0 * WG]");
+    let (text, error, status) = raced(&case, &slow, &["--json"]);
+    let answer: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {error}"));
+    assert_eq!(status, Some(i32::from(answer["predicted"].as_f64().unwrap() > 1.02)));
+    assert!(answer["measured"].is_null() && answer["b"]["file"] == "other.cl", "{text}");
+    let (text, _, status) = raced(&case, TWICE, &[]);
+    assert_eq!(status, Some(0));
+    assert!(text.contains("predicted:  b takes 1.000 times a\n"), "{text}");
+    assert!(text.contains("verdict:    b is not slower by more than 2 %, predicted\n"), "{text}");
+}

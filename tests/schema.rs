@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tickbound_model::{ModelError, Platform, Problem, platforms};
 use tickbound_report::answer::comparison::Comparison;
 use tickbound_report::answer::{Answer, Checked, Explained, Simulated};
-use tickbound_report::answer::{Measurement, Scored, Verified};
+use tickbound_report::answer::{Measurement, Raced, Scored, SizeRule, Verified};
 use tickbound_why::Why;
 
 fn schema() -> Value {
@@ -540,8 +540,14 @@ fn answers_about_sources_are_valid_and_survive_being_read() {
     let set: Vec<&str> = set.flat_map(|value| ["--set", *value]).collect();
     let resources = |command| [&[command, coulomb][..], &set].concat();
     let two = ["measure", REDUCTION, "--size", "small", "--sample", "2", "--cache", cache];
-    let all: [Printed<'_>; 6] = [
+    let all: [Printed<'_>; 8] = [
         (&["verify", REDUCTION, "--size", "small"], again::<Verified>, "judged"),
+        (&["race", REDUCTION, REDUCTION, "--size", "small"], again::<Raced>, "slower"),
+        (
+            &["tune", "examples/problems/matmul.json", "--over", "n=16,32"],
+            again::<SizeRule>,
+            "worst",
+        ),
         (&["explain", REDUCTION, "--size", "small"], again::<Explained>, "about"),
         (&two, again::<Measurement>, "device"),
         (&two, again::<Measurement>, "results"),
@@ -550,5 +556,5 @@ fn answers_about_sources_are_valid_and_survive_being_read() {
     ];
     let tried = all.map(|one| is_kept(validator, one));
     // The last two name no source.
-    assert_eq!(tried[4..], [true; 2]);
+    assert_eq!(tried[6..], [true; 2]);
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use tickbound_model::Problem;
 use tickbound_report::answer::About;
+use tickbound_rules::RuleSizes;
 use tickbound_rules::emit::{Emitted, EmittedSizes, EmittedVariant, Format, identifier};
-use tickbound_rules::{ClosedForm, RuleSizes};
 use tickbound_solver::TuneResult;
 
 use super::exit::{CliError, input};
@@ -27,13 +27,11 @@ impl Emission {
     pub(super) fn new(
         question: &Question,
         about: Vec<String>,
-        (parameters, variants): (Vec<String>, Vec<(Vec<i64>, Option<ClosedForm>)>),
+        (parameters, variants): (Vec<String>, Vec<EmittedVariant>),
         sizes: Option<&RuleSizes>,
     ) -> Emission {
         let stem = Path::new(&question.chosen.problem).file_stem();
         let name = identifier(&stem.map_or("problem".into(), |stem| stem.to_string_lossy()));
-        let variants = variants.into_iter();
-        let variants = variants.map(|(values, form)| EmittedVariant { values, form }).collect();
         let sizes = sizes.map(|sizes| EmittedSizes {
             arguments: sizes.arguments().into_iter().map(str::to_owned).collect(),
             ranges: sizes.ranges().map(<[_]>::to_vec).collect(),
@@ -64,7 +62,8 @@ impl Emission {
             false => format!("time {time}; not proved to be the least"),
         };
         let parameters = problem.parameters.iter().map(|p| p.name.clone()).collect();
-        let variants = vec![(best.configuration.0.clone(), None)];
+        let values = best.configuration.0.clone();
+        let variants = vec![EmittedVariant { values, form: None }];
         let about = vec![described(&about), proved];
         Ok(Emission::new(question, about, (parameters, variants), None))
     }

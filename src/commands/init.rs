@@ -14,9 +14,10 @@ use tickbound_propose::host::HostSources;
 use tickbound_propose::{Proposal, Wishes, print, propose, reference};
 
 use super::exit::{CliError, Exit};
-use super::load::{Setting, by_name, setup};
+use super::load::{Setting, by_name};
 use super::output::{Outputs, save, say_folded};
 use super::progress::Progress;
+use super::reader::setup;
 use super::stop::Stops;
 use tickbound_device::platform::shipped;
 

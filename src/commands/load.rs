@@ -1,7 +1,7 @@
 //! Reading problem files, and the values of options that several commands have.
 
-use super::exit::{CliError, Exit, input};
-use super::stop;
+use super::exit::CliError;
+use super::reader::setup;
 use super::values::Seconds;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -12,35 +12,12 @@ use serde_json::Value;
 use tickbound_expr::{BinaryOp, Expr};
 use tickbound_model::problem::{SpaceConstraint, parse_json};
 use tickbound_model::{Bound, Configuration, ModelError, Problem, t1};
-use tickbound_opencl::{Child, Kept, KernelReading, ReaderSetup, attach_with, inputs_as_macros};
+use tickbound_opencl::{KernelReading, ReaderSetup, attach_with, inputs_as_macros};
 
 use tickbound_measure::files::SourceFiles;
 use tickbound_model::platforms;
 use tickbound_opencl::compiler_log;
 use tickbound_rules::RuleSizes;
-
-/// The subcommand of the process that reads kernels.
-pub const READ_KERNEL: &str = "read-kernel";
-
-/// How commands read kernels: libclang in its own process.
-///
-/// # Errors
-/// This program's own file is not known.
-pub fn setup() -> Result<ReaderSetup<'static>, CliError> {
-    let program = std::env::current_exe()
-        .map_err(|e| CliError::Input(format!("this program's own file is not known: {e}")))?;
-    let child = Child { program, arguments: vec![READ_KERNEL.to_owned()] };
-    Ok(ReaderSetup { kept: Kept::of_user(), child: Some(child), interrupt: stop::flag() })
-}
-
-/// Reads kernels for another process.
-///
-/// # Errors
-/// The pipes fail.
-pub fn serve() -> Result<Exit, CliError> {
-    tickbound_opencl::serve().map_err(input)?;
-    Ok(Exit::Done)
-}
 
 /// A `NAME=VALUE` option.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -195,6 +172,9 @@ pub struct Chosen {
     /// Inputs that are parameters instead.
     #[arg(skip)]
     pub over: Option<RuleSizes>,
+    /// The source of the kernel, instead of the one that the file names.
+    #[arg(skip)]
+    pub source: Option<PathBuf>,
     /// The files that were read.
     #[arg(skip)]
     files: RefCell<Vec<PathBuf>>,
@@ -373,6 +353,12 @@ impl Chosen {
         }
         if let Some(sizes) = &self.over {
             sizes.into_parameters(file)?;
+        }
+        let kernel = file.get_mut("kernel").and_then(Value::as_object_mut);
+        if let (Some(source), Some(kernel)) = (&self.source, kernel) {
+            // Paths of the file count from its folder, this one from the present folder.
+            let path = std::path::absolute(source).unwrap_or_else(|_| source.clone());
+            kernel.insert("opencl".into(), path.to_string_lossy().into());
         }
         Ok(())
     }

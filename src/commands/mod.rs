@@ -44,6 +44,8 @@ mod page;
 mod platforms;
 mod plot;
 mod progress;
+mod race;
+mod reader;
 mod reo;
 mod report;
 mod score;
@@ -97,7 +99,7 @@ enum Asked {
     #[command(hide = true, name = tickbound_measure::lab::SUBCOMMAND)]
     MeasureWorker(measure::WorkerArgs),
     /// Read a kernel for another process, as one that may crash
-    #[command(hide = true, name = load::READ_KERNEL)]
+    #[command(hide = true, name = reader::READ_KERNEL)]
     ReadKernel,
 }
 
@@ -135,6 +137,8 @@ enum Command {
     Reo(reo::ReoArgs),
     /// Run configurations of a kernel on an OpenCL device: check the output, time them
     Measure(measure::MeasureArgs),
+    /// Compare two kernels that compute the same: predicted, and timed in turns on a device
+    Race(race::RaceArgs),
     /// Compare the model's ranking with measured times
     Score(score::ScoreArgs),
     /// Measure prices and resources of an OpenCL device, as a platform file
@@ -163,7 +167,7 @@ pub fn main() -> ExitCode {
                 Asked::Manual(args) => completions::manual(args, shown()),
                 // What a process is told to do that belongs to another ends with that.
                 Asked::MeasureWorker(args) => measure::work(args),
-                Asked::ReadKernel => load::serve(),
+                Asked::ReadKernel => reader::serve(),
             }
         }
         Err(e) if e.use_stderr() => {
@@ -211,7 +215,7 @@ fn complaint(e: &clap::Error) -> String {
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Tune", &["init", "capture", "tune", "emit", "why", "explain", "simulate"]),
     ("Prove", &["verify", "check", "spin", "export", "compare", "cp-sat"]),
-    ("Measure", &["devices", "calibrate", "measure", "score"]),
+    ("Measure", &["devices", "calibrate", "measure", "race", "score"]),
     ("Other", &["platforms", "report", "completions", "help"]),
     ("Connectors", &["reo"]),
 ];
@@ -283,6 +287,7 @@ fn run(command: &Command) -> Result<Exit, CliError> {
         Command::Report(args) => report::run(args),
         Command::Reo(args) => reo::run(args),
         Command::Measure(args) => measure::run(args),
+        Command::Race(args) => race::run(args),
         Command::Score(args) => score::run(args),
         Command::Calibrate(args) => calibrate::run(args),
         Command::Devices(args) => devices::run(args),

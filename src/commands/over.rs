@@ -5,14 +5,16 @@ use std::path::PathBuf;
 
 use tickbound_model::Problem;
 use tickbound_report::answer::{About, RuleVariant, SizeRule, WorstSize};
+use tickbound_rules::emit::EmittedVariant;
 use tickbound_rules::{ClosedForm, Rule, RuleError, RuleRequest, RuleSizes, Worst, rule};
 use tickbound_solver::SearchOptions;
 
 use super::emission::{Emission, checked, described};
 use super::exit::{CliError, Exit};
-use super::load::{Attacher, Question, setup};
+use super::load::{Attacher, Question};
 use super::output::{Outputs, say_answer, say_json};
 use super::progress::Progress;
+use super::reader::setup;
 use super::stop;
 use super::values::Percent;
 
@@ -158,12 +160,9 @@ impl FoundRule<'_> {
             format!("proved in the model: {}", self.answer.proof()),
         ];
         let variants = self.rule.variants.iter().cloned().zip(forms.into_iter().map(Some));
-        Ok(Emission::new(question, about, (parameters, variants.collect()), Some(self.sizes)))
+        let variants = variants.map(|(values, form)| EmittedVariant { values, form }).collect();
+        Ok(Emission::new(question, about, (parameters, variants), Some(self.sizes)))
     }
-}
-
-fn percent(millionths: u64) -> f64 {
-    millionths as f64 / 1e4
 }
 
 fn worst(sizes: &RuleSizes, worst: &Worst) -> WorstSize {
@@ -171,7 +170,7 @@ fn worst(sizes: &RuleSizes, worst: &Worst) -> WorstSize {
         size: sizes.name(worst.size),
         ticks: worst.time,
         least: worst.least,
-        percent: percent(worst.loss()),
+        percent: worst.loss() as f64 / 1e4,
     }
 }
 
@@ -189,7 +188,7 @@ fn answer(problem: &Problem, sizes: &RuleSizes, rule: &Rule) -> SizeRule {
         sizes: sizes.count(),
         worst: worst(sizes, &rule.worst),
         variants: rule.variants.iter().zip(&rule.serves).map(variant).collect(),
-        fewer: rule.curve.iter().map(|loss| loss.map(percent)).collect(),
+        fewer: rule.curve.iter().map(|loss| loss.map(|loss| loss as f64 / 1e4)).collect(),
         infeasible: rule.infeasible.iter().map(|size| sizes.name(*size)).collect(),
         open: rule.open.len(),
         stopped_by: stop::reason().map(|why| why.to_string()).filter(|_| !rule.is_whole),

@@ -23,6 +23,7 @@ use super::job_error::{JobError, explain, not_launched, of_memory, unusable};
 use super::outcome::{FailureKind, Outcome, Stages, Timed};
 use super::sample::SampleRule;
 use tickbound_device::{Arg, DeviceError, DeviceKernel, DeviceKind, DeviceProgram, Session};
+use tickbound_model::random::SplitMix64;
 
 /// A device that has been idle for longer may have lowered its clock rate.
 const IDLE: Duration = Duration::from_millis(100);
@@ -143,9 +144,24 @@ impl<'s> Bench<'s> {
         Ok((Outcome::Timed(Timed { runs, rounds: Vec::new(), steady, checked }), stages))
     }
 
+    /// Writes the outputs of a job that has run to a file, in sequence.
+    ///
+    /// # Errors
+    /// They cannot be read or written.
+    pub fn keep_outputs(&self, job: &Job, into: &Path) -> Result<(), JobError> {
+        let mut all = Vec::new();
+        for output in job.outputs() {
+            let mut bytes = vec![0; output.bytes()];
+            self.session.read(self.buffers.data(output)?, 0, &mut bytes).map_err(unusable)?;
+            all.extend(bytes);
+        }
+        let unwritten = |e| JobError::Expected(format!("{}: {e}", into.display()));
+        std::fs::write(into, all).map_err(unwritten)
+    }
+
     /// Runs jobs in turns, each once a round, until the median of each is known as well as `rule`
     /// wants, and returns the seconds of each run of each job. The first round does not count; each
-    /// round begins with another job.
+    /// round begins with a job drawn at random.
     ///
     /// # Errors
     /// See [`JobError`].
@@ -166,9 +182,11 @@ impl<'s> Bench<'s> {
         let kernels = kernels.collect::<Result<Vec<_>, _>>()?;
         stage(Stage::Run);
         let (began, mut runs) = (Instant::now(), vec![Vec::new(); jobs.len()]);
+        let mut random = SplitMix64(0);
         for round in 0..=rule.most {
+            let first = random.draw() as usize;
             for turn in 0..jobs.len() {
-                let number = (round + turn) % jobs.len();
+                let number = (first % jobs.len() + turn) % jobs.len();
                 // SAFETY: the caller answers for the kernels.
                 let seconds = unsafe { self.once(&jobs[number], &kernels[number])? };
                 if round > 0 {

@@ -39,6 +39,9 @@ pub enum MeasureError {
     /// The device cannot be used.
     #[error(transparent)]
     Lab(#[from] LabError),
+    /// Two kernels cannot be compared, and why.
+    #[error("race: {0}")]
+    Race(String),
     /// The user interrupted before anything was measured.
     #[error("interrupted")]
     Interrupted,

@@ -22,8 +22,9 @@
 //! crashes, hangs or computes wrong numbers is a [`outcome::Failure`] with one line that says so.
 //! Only a device that has vanished, the user, or the time does.
 //!
-//! [`guided`] chooses what to measure next; [`score`] compares measured times with the model's
-//! ranking; [`t4`] writes results for other tools.
+//! [`race`](mod@race) times two kernels in turns. [`guided`] chooses what to measure next;
+//! [`score`] compares measured times with the model's ranking; [`t4`] writes results for other
+//! tools.
 //!
 //! To run kernels of one's own, without a problem file: open a [`lab::Lab`], and give it
 //! [`job::Job`]s.
@@ -47,6 +48,7 @@ pub mod job_error;
 pub mod lab;
 pub mod log;
 pub mod outcome;
+pub mod race;
 mod random;
 pub mod reference;
 mod report;

@@ -101,7 +101,13 @@ pub fn median(runs: &[f64]) -> Option<f64> {
 
 /// The interval that has the median with at least 95 %; nothing of fewer than 6 runs.
 pub fn interval(runs: &[f64]) -> Option<(f64, f64)> {
-    let l = rank(runs.len())?;
+    interval_missing(runs, MISS)
+}
+
+/// The interval that misses the median with at most this probability; nothing where runs are too
+/// few for one.
+pub fn interval_missing(runs: &[f64], miss: f64) -> Option<(f64, f64)> {
+    let l = rank(runs.len(), miss)?;
     let runs = sorted(runs);
     Some((runs[l - 1], runs[runs.len() - l]))
 }
@@ -113,7 +119,7 @@ pub fn spread(runs: &[f64]) -> Option<f64> {
 }
 
 /// The greatest `l` for which the `l`-th least and greatest of `n` runs are far enough apart.
-fn rank(n: usize) -> Option<usize> {
+fn rank(n: usize, miss: f64) -> Option<usize> {
     if n < LEAST {
         return None;
     }
@@ -122,7 +128,7 @@ fn rank(n: usize) -> Option<usize> {
     let (mut below, mut l) = (0.0, 0);
     while l < n.div_ceil(2) {
         below += log.exp();
-        if 2.0 * below > MISS {
+        if 2.0 * below > miss {
             break;
         }
         log += ((n - l) as f64 / (l + 1) as f64).ln();
@@ -152,9 +158,12 @@ mod tests {
         for n in 1..=100u32 {
             let misses_seldom = |l: u32| 40 * fewer(n, l) <= 1 << n;
             let greatest = (1..=n / 2).take_while(|l| misses_seldom(*l)).last();
-            assert_eq!(rank(n as usize).map(|l| l as u32), greatest, "{n} runs");
+            assert_eq!(rank(n as usize, MISS).map(|l| l as u32), greatest, "{n} runs");
         }
-        assert_eq!((rank(5), rank(6), rank(9), rank(100)), (None, Some(1), Some(2), Some(40)));
+        let ranks = [5, 6, 9, 100].map(|n| rank(n, MISS));
+        assert_eq!(ranks, [None, Some(1), Some(2), Some(40)]);
+        // With 99 %: 8 runs are the fewest; of 31 the interval is from the 8th to the 24th.
+        assert_eq!([7, 8, 31].map(|n| rank(n, 0.01)), [None, Some(1), Some(8)]);
     }
 
     #[test]

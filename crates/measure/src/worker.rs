@@ -70,6 +70,8 @@ pub enum Request {
     Compile(Box<Job>, PathBuf),
     /// Runs a job.
     Run(Box<Job>),
+    /// Runs a job and writes its outputs to this file, for [`Job::expected`].
+    Keep(Box<Job>, PathBuf),
     /// Runs jobs in turns until the times of all are known.
     Rounds(Vec<Job>, SampleRule),
 }
@@ -166,7 +168,7 @@ fn answer<'s>(
     request: &Request,
     stage: &mut dyn FnMut(Stage),
 ) -> Result<WorkerAnswer, JobError> {
-    // SAFETY (of both calls): whatever a kernel does to memory, it does to this process, which
+    // SAFETY (of all calls): whatever a kernel does to memory, it does to this process, which
     // exists for that alone: it holds nothing of the user's but copies, its results count only if
     // the output is right, and it is ended by the process that started it.
     match request {
@@ -177,6 +179,12 @@ fn answer<'s>(
         Request::Run(job) => {
             // SAFETY: as above.
             let (outcome, stages) = unsafe { bench.run(job, stage)? };
+            Ok(WorkerAnswer::Outcome(outcome, stages))
+        }
+        Request::Keep(job, into) => {
+            // SAFETY: as above.
+            let (outcome, stages) = unsafe { bench.run(job, stage)? };
+            bench.keep_outputs(job, into)?;
             Ok(WorkerAnswer::Outcome(outcome, stages))
         }
         Request::Rounds(jobs, rule) => {

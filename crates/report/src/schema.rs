@@ -9,7 +9,7 @@ use crate::answer::Measurement;
 use crate::answer::Scored;
 use crate::answer::comparison::Comparison;
 use crate::answer::why::Why;
-use crate::answer::{Answer, Checked, Explained, Simulated, SizeRule, Verified};
+use crate::answer::{Answer, Checked, Explained, Raced, Simulated, SizeRule, Verified};
 
 const PUBLISHED: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/answer.schema.json");
@@ -39,11 +39,13 @@ enum Printed {
     Verified(Box<Verified>),
     /// `tune --over`.
     SizeRule(Box<SizeRule>),
+    /// `race`.
+    Raced(Box<Raced>),
 }
 
 /// The objects of [`Printed`], by the names of their types: one that has another's keys too is none
 /// of it.
-const OBJECTS: [&str; 10] = [
+const OBJECTS: [&str; 11] = [
     "Answer",
     "Comparison",
     "Why",
@@ -54,6 +56,7 @@ const OBJECTS: [&str; 10] = [
     "Scored",
     "Verified",
     "SizeRule",
+    "Raced",
 ];
 
 /// The schema, with the keys that each command prints.

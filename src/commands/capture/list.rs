@@ -16,9 +16,9 @@ use tickbound_solver::{SearchOptions, tune};
 
 use crate::commands::exit::{CliError, Exit, input};
 use crate::commands::init::DEFAULT_PLATFORM;
-use crate::commands::load::setup;
 use crate::commands::output::{say_folded, width};
 use crate::commands::progress::Progress;
+use crate::commands::reader::setup;
 use crate::commands::stop;
 
 /// Most time to look for the fastest group where the driver chose one.

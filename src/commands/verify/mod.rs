@@ -13,9 +13,10 @@ use tickbound_safety::answer::Safety;
 use tickbound_safety::{Manner, verify};
 
 use super::exit::{CliError, Exit};
-use super::load::{Chosen, Question, positive_seconds, setup};
+use super::load::{Chosen, Question, positive_seconds};
 use super::output::{Outputs, save, say_answer, say_json};
 use super::progress::Progress;
+use super::reader::setup;
 use super::stop::{self, Stops};
 use super::values::Seconds;
 

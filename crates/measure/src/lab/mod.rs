@@ -112,7 +112,7 @@ impl<'a> Lab<'a> {
     /// How long a request may take after its buffers are filled.
     fn limit(&self, request: &Request) -> Duration {
         match request {
-            Request::Compile(..) | Request::Run(_) => self.setup.limit,
+            Request::Compile(..) | Request::Run(_) | Request::Keep(..) => self.setup.limit,
             Request::Rounds(jobs, rule) => {
                 let rounds = Duration::try_from_secs_f64(rule.seconds).unwrap_or_default();
                 self.setup.limit.saturating_mul(jobs.len() as u32).saturating_add(rounds)

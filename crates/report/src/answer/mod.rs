@@ -21,6 +21,7 @@ mod floor;
 mod measurement;
 #[cfg(test)]
 pub(crate) mod names;
+mod raced;
 pub mod resources;
 mod rule;
 #[cfg(feature = "measured")]
@@ -41,6 +42,7 @@ pub use explained::{Explained, Reading};
 pub use floor::{FloorAnswer, microseconds};
 #[cfg(feature = "measured")]
 pub use measurement::{BaselineComparison, End, Entry, MeasuredFloor, Measurement};
+pub use raced::{RaceMeasurement, Raced, RacedKernel};
 pub use rule::{RuleVariant, SizeRule, WorstSize};
 #[cfg(feature = "measured")]
 pub use scored::{Other, Scored};

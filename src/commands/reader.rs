@@ -1,0 +1,29 @@
+//! How commands read kernels: libclang in its own process.
+
+use tickbound_opencl::{Child, Kept, ReaderSetup};
+
+use super::exit::{CliError, Exit, input};
+use super::stop;
+
+/// The subcommand of the process that reads kernels.
+pub const READ_KERNEL: &str = "read-kernel";
+
+/// How commands read kernels: libclang in its own process.
+///
+/// # Errors
+/// This program's own file is not known.
+pub fn setup() -> Result<ReaderSetup<'static>, CliError> {
+    let program = std::env::current_exe()
+        .map_err(|e| CliError::Input(format!("this program's own file is not known: {e}")))?;
+    let child = Child { program, arguments: vec![READ_KERNEL.to_owned()] };
+    Ok(ReaderSetup { kept: Kept::of_user(), child: Some(child), interrupt: stop::flag() })
+}
+
+/// Reads kernels for another process.
+///
+/// # Errors
+/// The pipes fail.
+pub fn serve() -> Result<Exit, CliError> {
+    tickbound_opencl::serve().map_err(input)?;
+    Ok(Exit::Done)
+}
