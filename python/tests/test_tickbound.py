@@ -1,11 +1,15 @@
 """What the package promises. `make test` runs this with the program that it has built (the variable TICKBOUND)."""
 
+import contextlib
 import doctest
 import importlib.util
+import io
 import itertools
+import json
 import math
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -55,6 +59,58 @@ class Number:
 
     def __float__(self) -> float:
         return float(self.value)
+
+
+class Studies(unittest.TestCase):
+    def test_asks_for_each_configuration_once_the_best_of_the_model_first(self) -> None:
+        times = {(wg, time): wg * 7 % 32 + time for wg in (1, 2, 4, 8, 16, 32) for time in (1, 2)}
+        with tickbound.Study(SMALL) as study:
+            self.assertEqual(study.parameters, ["WG", "time"])
+            self.assertIsNone(study.best())
+            asked = []
+            while (one := study.ask()) is not None:
+                asked.append((one["WG"], one["time"]))
+                study.tell(one, times[asked[-1]])
+            self.assertEqual(sorted(asked), sorted(times))
+            self.assertEqual(asked[0], (4, 1))
+            self.assertEqual(study.best(), ({"WG": 32, "time": 1}, 1.0))
+
+    def test_what_is_told_is_checked(self) -> None:
+        with tickbound.Study(SMALL, among=[[4, 1], [8, 2], [5, 1]]) as study:
+            study.tell({"WG": 8, "time": 2}, None)
+            self.assertIsNone(study.best())
+            for configuration, said in [({"WG": 16, "time": 1}, "none of the configurations"),
+                                        ({"WG": 4}, "time has no value"), ({"W": 4, "time": 1}, "did you mean `WG`?")]:
+                with self.assertRaisesRegex(tickbound.TickboundError, said):
+                    study.tell(configuration, 1.0)
+            # One was told, and one is not valid.
+            self.assertEqual(study.ask(), {"WG": 4, "time": 1})
+            self.assertIsNone(study.ask())
+        with self.assertRaisesRegex(tickbound.TickboundError, "closed"):
+            study.ask()
+        with self.assertRaisesRegex(tickbound.TickboundError, "there is no such file"):
+            tickbound.Study("absent.json")
+
+    @unittest.skipUnless(HAS_KERNEL_TUNER, "Kernel Tuner is not installed")
+    def test_is_a_strategy_of_kernel_tuner(self) -> None:
+        import kernel_tuner
+
+        cache = PROJECT / "python" / "examples" / "reduction.cache.json"
+        head = json.loads(cache.read_text(encoding="utf-8"))
+        params = {name: sorted({one[name] for one in head["cache"].values()}) for name in head["tune_params_keys"]}
+        with tempfile.TemporaryDirectory() as folder:
+            copy = shutil.copy(cache, folder)
+            with contextlib.redirect_stdout(io.StringIO()):
+                results, _ = kernel_tuner.tune_kernel(
+                    head["kernel_name"], "__global__ void f() {}", tuple(head["problem_size"]), [], params,
+                    restrictions=[tickbound.only(list(head["cache"].values()) and
+                                                 [{n: one[n] for n in params} for one in head["cache"].values()])],
+                    lang="CUDA", cache=copy, simulation_mode=True, quiet=True, strategy_options={"max_fevals": 12},
+                    strategy=tickbound.KernelTunerStrategy(PROJECT / "examples" / "kernels" / "reduction.json",
+                                                           inputs={"size": head["problem_size"][0]}))
+        self.assertEqual(len(results), 12)
+        best = min(one["time"] for one in head["cache"].values() if isinstance(one["time"], float))
+        self.assertLess(min(one["time"] for one in results), 1.5 * best)
 
 
 class Answers(unittest.TestCase):

@@ -14,6 +14,7 @@
 >>> tickbound.simulate(problem, {"WG": 32}).time
 291
 
+`Study` asks for configurations and is told their times; `KernelTunerStrategy` makes a strategy of Kernel Tuner of it.
 `shortlist` takes Kernel Tuner's dictionaries and gives the configurations that are worth measuring; `only` makes a
 restriction of them. All functions raise
 `TickboundError` with the program's own words. Problems are described in docs/problem-format.md, this module in
@@ -32,13 +33,16 @@ from ._kernel_tuner import only, shortlist
 from ._program import Problem, TickboundError
 from ._program import ask as _ask
 from ._program import options as _options
+from ._study import KernelTunerStrategy, Study
 
 __all__ = [
     "Configuration",
     "Explanation",
+    "KernelTunerStrategy",
     "Problem",
     "Ranked",
     "SimulateResult",
+    "Study",
     "TickboundError",
     "TuneResult",
     "explain",

@@ -53,6 +53,7 @@ mod search;
 mod simulate;
 mod spin;
 mod stop;
+mod study;
 mod timeline;
 mod tune;
 mod values;
@@ -139,6 +140,8 @@ enum Command {
     Measure(measure::MeasureArgs),
     /// Compare two kernels that compute the same: predicted, and timed in turns on a device
     Race(race::RaceArgs),
+    /// Choose configurations for another program to measure: JSON lines, asked and told
+    Study(study::StudyArgs),
     /// Compare the model's ranking with measured times
     Score(score::ScoreArgs),
     /// Measure prices and resources of an OpenCL device, as a platform file
@@ -215,7 +218,7 @@ fn complaint(e: &clap::Error) -> String {
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Tune", &["init", "capture", "tune", "emit", "why", "explain", "simulate"]),
     ("Prove", &["verify", "check", "spin", "export", "compare", "cp-sat"]),
-    ("Measure", &["devices", "calibrate", "measure", "race", "score"]),
+    ("Measure", &["devices", "calibrate", "measure", "race", "study", "score"]),
     ("Other", &["platforms", "report", "completions", "help"]),
     ("Connectors", &["reo"]),
 ];
@@ -288,6 +291,7 @@ fn run(command: &Command) -> Result<Exit, CliError> {
         Command::Reo(args) => reo::run(args),
         Command::Measure(args) => measure::run(args),
         Command::Race(args) => race::run(args),
+        Command::Study(args) => study::run(args),
         Command::Score(args) => score::run(args),
         Command::Calibrate(args) => calibrate::run(args),
         Command::Devices(args) => devices::run(args),

@@ -22,7 +22,7 @@
 //! crashes, hangs or computes wrong numbers is a [`outcome::Failure`] with one line that says so.
 //! Only a device that has vanished, the user, or the time does.
 //!
-//! [`race`](mod@race) times two kernels in turns. [`guided`] chooses what to measure next;
+//! [`study`] lets others measure what it chooses. [`race`](mod@race) times two kernels in turns. [`guided`] chooses what to measure next;
 //! [`score`] compares measured times with the model's ranking; [`t4`] writes results for other
 //! tools.
 //!
@@ -55,6 +55,7 @@ mod report;
 pub mod sample;
 pub mod score;
 pub mod select;
+pub mod study;
 pub mod t4;
 pub mod utc;
 mod versus;

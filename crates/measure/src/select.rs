@@ -104,6 +104,15 @@ pub fn candidates(
             all
         }
     };
+    Ok(Candidates { sampled, ..candidates_among(problem, all, interrupt)? })
+}
+
+/// The candidates among these configurations: one of each distinct program.
+pub fn candidates_among(
+    problem: &Problem,
+    all: Vec<Bound>,
+    interrupt: &AtomicBool,
+) -> Result<Candidates, SolveError> {
     let looked = all.len();
     let mut programs: IndexMap<Vec<i64>, (Bound, i64)> = IndexMap::new();
     for bound in all {
@@ -122,7 +131,7 @@ pub fn candidates(
     let candidates = points.into_iter().zip(ticks).map(|(point, ticks)| Candidate { point, ticks });
     let candidates = candidates.collect();
     let bound = programs.into_values().map(|(bound, _)| bound).collect();
-    Ok(Candidates { bound, candidates, looked, sampled })
+    Ok(Candidates { bound, candidates, looked, sampled: false })
 }
 
 /// How many valid configurations there are; the greatest number if they were not counted, or are
