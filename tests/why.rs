@@ -645,3 +645,45 @@ fn a_kernel_in_opencl_c() {
     // Nothing prices a statement where none is run.
     assert!(number.iter().all(|n| n["name"] != "global_access"), "{number:?}");
 }
+
+#[test]
+fn hints_by_line() {
+    let minimum = "examples/kernels/minimum.json";
+    let folder = tempfile::tempdir().unwrap();
+    let sarif = folder.path().join("hints.sarif").display().to_string();
+    let (text, error, status) = why(&[minimum, "--sarif", &sarif], "");
+    if error.contains("libclang") {
+        return;
+    }
+    assert_eq!(status, 0, "{error}");
+    let text = text.replace('\n', " ");
+    assert!(text.contains("hint: minimum.cl:14: 32 lines of the cache for each request"), "{text}");
+    let log: Value = serde_json::from_slice(&std::fs::read(&sarif).unwrap()).unwrap();
+    let first = &log["runs"][0]["results"][0];
+    assert_eq!((&first["level"], &first["ruleId"]), (&json!("note"), &json!("time")));
+    let place = &first["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "examples/kernels/minimum.cl");
+    assert_eq!(place["region"]["startLine"], 14);
+    let said = first["message"]["text"].as_str().unwrap();
+    assert!(said.starts_with("100 % of what bounds the time (L1); 32 lines"), "{said}");
+}
+
+#[test]
+fn a_padded_array_has_no_hint() {
+    let simulated = |pad: &str| {
+        let set = ["TILE=32", "ROWS=8", pad].map(|value| ["--set", value]).concat();
+        let mut command = cargo_bin_cmd!("tickbound");
+        command.current_dir(env!("CARGO_MANIFEST_DIR"));
+        command.args(["simulate", "examples/kernels/transpose.json"]).args(set);
+        let output = command.output().unwrap();
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (text, error) = simulated("PAD=0");
+    if error.contains("libclang") {
+        return;
+    }
+    let said = "hint:       transpose.cl:22: 32.0 passes of local memory for each request: banks \
+                conflict; pad the rows of the array by one element\n";
+    assert!(text.contains(said), "{text}");
+    assert!(!simulated("PAD=1").0.contains("hint:"));
+}

@@ -140,7 +140,7 @@ enum Command {
     Measure(measure::MeasureArgs),
     /// Compare two kernels that compute the same: predicted, and timed in turns on a device
     Race(race::RaceArgs),
-    /// Choose configurations for another program to measure: JSON lines, asked and told
+    /// Choose configurations for another program to measure: JSON lines of questions and times
     Study(study::StudyArgs),
     /// Compare the model's ranking with measured times
     Score(score::ScoreArgs),

@@ -9,10 +9,11 @@ use tickbound_solver::{SearchOptions, TuneResult};
 
 use super::exit::{CliError, Exit, input};
 use super::load::Question;
-use super::output::{Outputs, say_answer, width, written};
+use super::output::{Outputs, save, say_answer, width, written};
 use super::progress::Progress;
 use super::search::SearchArgs;
 use super::stop;
+use tickbound_report::sarif::sarif;
 use tickbound_why::page::page;
 use tickbound_why::words::words;
 use tickbound_why::{Ears, Heard, Searches, Why, WhyRequest, why};
@@ -27,6 +28,10 @@ pub struct WhyArgs {
     /// Write a page with the answer and what each change saves
     #[arg(long, value_name = "FILE")]
     html: Option<String>,
+    /// Write the lines of the source that take time, with hints, as SARIF for editors and code
+    /// review
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -42,7 +47,7 @@ pub(super) fn run(args: &WhyArgs) -> Result<Exit, CliError> {
     let options = args.search.options()?;
     let problem = args.question.problem()?;
     let outputs = Outputs::default().file("--html", args.html.as_ref());
-    outputs.check(&args.question.chosen.files())?;
+    outputs.file("--sarif", args.sarif.as_ref()).check(&args.question.chosen.files())?;
     let told = Arc::new(Mutex::new(Told { search: Incumbent::default(), why: None }));
     on_forced_end(args, &problem, &options, told.clone());
     let mut answer = {
@@ -74,6 +79,11 @@ pub(super) fn run(args: &WhyArgs) -> Result<Exit, CliError> {
     stop::on_forced_end(move || say_answer(&last).unwrap_or_default());
     if let Some(path) = &args.html {
         page(&answer).write(path)?;
+        written(&[path.into()]);
+    }
+    if let (Some(path), Some(resources)) = (&args.sarif, &answer.resources) {
+        let findings = resources.findings(&args.question.chosen.folder());
+        save(path, &format!("{:#}\n", sarif(&findings)))?;
         written(&[path.into()]);
     }
     stop::on_forced_end(|| {});

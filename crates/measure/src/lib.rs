@@ -22,9 +22,9 @@
 //! crashes, hangs or computes wrong numbers is a [`outcome::Failure`] with one line that says so.
 //! Only a device that has vanished, the user, or the time does.
 //!
-//! [`study`] lets others measure what it chooses. [`race`](mod@race) times two kernels in turns. [`guided`] chooses what to measure next;
-//! [`score`] compares measured times with the model's ranking; [`t4`] writes results for other
-//! tools.
+//! [`study`] lets others measure what it chooses. [`race`](mod@race) times two kernels in turns.
+//! [`guided`] chooses what to measure next; [`score`] compares measured times with the model's
+//! ranking; [`t4`] writes results for other tools.
 //!
 //! To run kernels of one's own, without a problem file: open a [`lab::Lab`], and give it
 //! [`job::Job`]s.

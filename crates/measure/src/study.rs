@@ -1,4 +1,4 @@
-//! A search whose measurements others make: it is asked for configurations, and told their times.
+//! A search that chooses configurations for others to measure, and takes their times.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -32,7 +32,11 @@ impl<'p> Study<'p> {
         interrupt: &AtomicBool,
     ) -> Result<Study<'p>, SolveError> {
         let problem = configurations.problem();
-        Ok(Study::of(problem, candidates(problem, configurations, seed, interrupt)?, seed))
+        Ok(Study::with_candidates(
+            problem,
+            candidates(problem, configurations, seed, interrupt)?,
+            seed,
+        ))
     }
 
     /// A study of these configurations, given as values of all parameters; those that are not valid
@@ -47,10 +51,10 @@ impl<'p> Study<'p> {
         interrupt: &AtomicBool,
     ) -> Result<Study<'p>, SolveError> {
         let bound = configurations.iter().filter_map(|values| bound(problem, values)).collect();
-        Ok(Study::of(problem, candidates_among(problem, bound, interrupt)?, seed))
+        Ok(Study::with_candidates(problem, candidates_among(problem, bound, interrupt)?, seed))
     }
 
-    fn of(problem: &'p Problem, all: Candidates, seed: u64) -> Study<'p> {
+    fn with_candidates(problem: &'p Problem, all: Candidates, seed: u64) -> Study<'p> {
         let guide = Guide::new(all.candidates.clone(), seed);
         let places = all.bound.iter().enumerate();
         let places = places.map(|(place, b)| (b.configuration.0.clone(), place)).collect();
@@ -67,7 +71,7 @@ impl<'p> Study<'p> {
         self.guide.is_settled()
     }
 
-    /// The configuration to measure next, with the model's ticks; `None` if all were asked for.
+    /// The configuration to measure next, with the model's ticks; `None` if all were chosen.
     pub fn ask(&mut self) -> Option<(&Configuration, i64)> {
         let chosen = self.guide.choose()?;
         Some((&self.all.bound[chosen].configuration, self.all.candidates[chosen].ticks))

@@ -11,6 +11,8 @@ pub enum SarifLevel {
     Error,
     /// It may be one.
     Warning,
+    /// It is no fault, but worth knowing.
+    Note,
 }
 
 /// Something about places in a source.
@@ -61,6 +63,7 @@ fn result(finding: &SarifFinding) -> Value {
     let level = match finding.level {
         SarifLevel::Error => "error",
         SarifLevel::Warning => "warning",
+        SarifLevel::Note => "note",
     };
     json!({
         "ruleId": finding.rule.0,

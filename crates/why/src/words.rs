@@ -23,6 +23,8 @@ pub fn words(why: &Why, width: usize) -> String {
     let (name, model) = why.about.model();
     let heading = format!("{}\n{name} {model}", heading(why));
     let mut text = format!("{heading}\n{}\n", wrapped(&sentences.join(" "), width));
+    let hints = why.resources.iter().flat_map(Resources::hints);
+    text += &hints.map(|hint| wrapped(&format!("hint: {hint}"), width) + "\n").collect::<String>();
     let table = table(why);
     if !table.is_empty() {
         text += &format!("\n{}\n{}\n", table.fitted(width), wrapped(EXPLAINED, width));

@@ -17,6 +17,7 @@ mod counts;
 mod data;
 mod explained;
 mod floor;
+mod hints;
 #[cfg(feature = "measured")]
 mod measurement;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Where the time goes under the profile `resources`, as data and in words.
 
 use std::cmp::Reverse;
+use std::path::Path;
 
 use indexmap::IndexMap;
 use itertools::Itertools;
@@ -9,6 +10,9 @@ use tickbound_model::{Bound, Problem, Profile};
 use tickbound_simulator::{
     Bottleneck, PARTS, ResourceTime, SimulateError, of_lines, resource_time,
 };
+
+use super::hints::hint;
+use crate::sarif::{SarifFinding, SarifLevel};
 
 /// What bounds the time of a configuration under the profile `resources`, and how full a unit is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,6 +55,9 @@ pub struct SourceLine {
     pub line: u32,
     /// Its share in what all lines ask for, each for itself: from 0 to 1.
     pub share: f64,
+    /// What would make it cheaper, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 /// Most lines of the source that are shown to people, and the least share of one.
@@ -76,7 +83,10 @@ impl Resources {
         let time = resource_time(problem, bound)?;
         // A line alone may have no value where the whole has one; then lines are not distinguished.
         let asked = of_lines(problem, bound, &time).unwrap_or_default();
-        Ok(Resources { source_lines: shares(problem, &asked), ..Resources::new(problem, &time) })
+        Ok(Resources {
+            source_lines: shares(problem, bound, &asked),
+            ..Resources::new(problem, &time)
+        })
     }
 
     fn new(problem: &Problem, time: &ResourceTime) -> Resources {
@@ -116,16 +126,34 @@ impl Resources {
         self.facts().into_iter().chain(bars).collect()
     }
 
+    /// What would make lines cheaper, for the author of the kernel.
+    pub fn hints(&self) -> impl Iterator<Item = String> {
+        let seen = self.source_lines.iter().filter(|line| line.share >= LEAST_SHARE);
+        let hint = |line: &SourceLine| {
+            Some(format!("{}:{}: {}", line.file, line.line, line.hint.as_ref()?))
+        };
+        seen.take(MAX_LINES).filter_map(hint)
+    }
+
+    /// The lines of the source that take time, as findings for editors and code review. Files count
+    /// from `folder`.
+    pub fn findings(&self, folder: &Path) -> Vec<SarifFinding> {
+        let finding = |line: &SourceLine| {
+            let share = format!("{:.0} % of what bounds the time", line.share * 100.0);
+            let hint = line.hint.as_ref().map_or(String::new(), |hint| format!("; {hint}"));
+            SarifFinding {
+                rule: ("time".to_owned(), "a line that takes time".to_owned()),
+                level: SarifLevel::Note,
+                message: format!("{share} ({}){hint}", self.bound()),
+                places: vec![(folder.join(&line.file).to_string_lossy().into_owned(), line.line)],
+            }
+        };
+        let seen = self.source_lines.iter().filter(|line| line.share >= LEAST_SHARE);
+        seen.map(finding).collect()
+    }
+
     /// As [`Resources::lines`], without the bars.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
-        let bound = match self.bound_by.as_str() {
-            "chain" => "what one group waits for, step after step".to_owned(),
-            "dram" => "the device's memory".to_owned(),
-            "contention" => "atomic operations on one address".to_owned(),
-            "dispatch" => "the start of its groups, in sequence".to_owned(),
-            "finish" => "what one element does after the launch".to_owned(),
-            resource => resource.to_owned(),
-        };
         let mut each: Vec<(&String, &f64)> =
             self.group.iter().filter(|(_, clocks)| **clocks > 0.0).collect();
         each.sort_by(|a, b| b.1.total_cmp(a.1));
@@ -136,7 +164,7 @@ impl Resources {
             n => format!(", {n} more are kept in memory"),
         };
         let mut facts = vec![
-            ("bound by:", bound),
+            ("bound by:", self.bound().to_owned()),
             ("a group:", format!("clocks of {}", each.join(", "))),
             (
                 "occupancy:",
@@ -150,7 +178,22 @@ impl Resources {
         if self.finish > 0 {
             facts.push(("finish:", format!("{} clocks", self.finish)));
         }
+        facts.extend(self.hints().map(|hint| ("hint:", hint)));
         facts
+    }
+}
+
+impl Resources {
+    /// What bounds the time, for people.
+    fn bound(&self) -> &str {
+        match self.bound_by.as_str() {
+            "chain" => "what one group waits for, step after step",
+            "dram" => "the device's memory",
+            "contention" => "atomic operations on one address",
+            "dispatch" => "the start of its groups, in sequence",
+            "finish" => "what one element does after the launch",
+            resource => resource,
+        }
     }
 }
 
@@ -162,7 +205,7 @@ impl SourceLine {
 }
 
 /// The lines of the source that ask for something, most first.
-fn shares(problem: &Problem, asked: &[i64]) -> Vec<SourceLine> {
+fn shares(problem: &Problem, bound: &Bound, asked: &[i64]) -> Vec<SourceLine> {
     let whole: f64 = asked.iter().map(|n| *n as f64).sum();
     let asking = problem.usage_lines().iter().zip(asked).filter(|(_, n)| **n > 0);
     asking
@@ -171,6 +214,7 @@ fn shares(problem: &Problem, asked: &[i64]) -> Vec<SourceLine> {
             file: of.file.clone(),
             line: of.line,
             share: (*n as f64 / whole * 1e4).round() / 1e4,
+            hint: hint(&of.usage, &bound.env),
         })
         .collect()
 }
