@@ -109,7 +109,7 @@ fn rewritten(automaton: &Automaton, names: &[NameId], everywhere: bool) -> Autom
             builder.push(step.from, &map.apply(step.label), constraint.clone(), step.to);
         }
     }
-    builder.done().without_idle()
+    builder.done().into_without_idle()
 }
 
 /// One step after another, as one: what the second reads of memory is what the first has left.
