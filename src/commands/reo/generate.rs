@@ -4,6 +4,7 @@ use tickbound_reo::bisimulation::Equivalence;
 use tickbound_reo::export::ExportSubject;
 use tickbound_reo::generate::{self, Language};
 use tickbound_reo::hide::close;
+use tickbound_reo::limits::Stopped;
 use tickbound_reo::product::stepwise;
 
 use super::load::{self, hidden, notes, parts};
@@ -40,11 +41,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let outputs = Outputs::default().file("--output", args.output.as_ref());
     outputs.check(&args.choice.files_and(None))?;
     let hidden = hidden(&connector, args.hide.as_deref(), true)?;
+    let words = |stopped: Stopped| input(stopped.text(&connector.symbols));
     let automaton = within("composing", args.memory, |limits| {
         let options = stepwise::StepwiseOptions { hidden, minimise: Some(Equivalence::Weak) };
-        let composed = stepwise::compose(&parts(&connector), &options, limits).map_err(input)?;
+        let composed = stepwise::compose(&parts(&connector), &options, limits).map_err(words)?;
         // A program takes steps when something waits at its ports: what is silent goes before them.
-        close(&composed.automaton, limits).map_err(input)
+        close(&composed.automaton, limits).map_err(words)
     })?;
     let inputs = connector.inputs();
     let subject = ExportSubject {

@@ -9,6 +9,9 @@
 
 pub mod confluence;
 pub(crate) mod live;
+mod paths;
+
+use paths::{silent_paths, without_covered};
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -16,7 +19,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap as HashMap;
 
-use crate::automaton::{Automaton, Transition};
+use crate::automaton::Automaton;
 use crate::constraint::simplify::{Gone, around, read, simplify, written};
 use crate::constraint::{DataConstraint, DataTerm, Literal};
 use crate::label::{self, Map};
@@ -165,7 +168,8 @@ pub fn sequence(
 /// once.
 ///
 /// # Errors
-/// When the work was stopped or the paths of silent steps become too many for the memory.
+/// When the work was stopped, the paths of silent steps become too many for the memory, or values
+/// change in a silent cycle without end.
 pub fn close(automaton: &Automaton, limits: &ProductLimits) -> Limited<Automaton> {
     if automaton.all_steps().all(|s| !label::is_silent(s.label)) {
         return Ok(automaton.reachable().0);
@@ -186,29 +190,5 @@ pub fn close(automaton: &Automaton, limits: &ProductLimits) -> Limited<Automaton
             }
         }
     }
-    Ok(simplified(builder.done().into_reachable()))
-}
-
-/// Where silent steps lead from a state, and what they do to memory on the path.
-fn silent_paths(
-    automaton: &Automaton,
-    state: u32,
-    limits: &ProductLimits,
-) -> Limited<Vec<(u32, DataConstraint)>> {
-    let mut paths = indexmap::IndexSet::from([(state, DataConstraint::default())]);
-    let (mut next, mut stored) = (0, 0u128);
-    while let Some((at, before)) = paths.get_index(next).cloned() {
-        limits.go_on()?;
-        // A cycle that applies a function to a cell makes paths that grow without end.
-        stored += 128 + 64 * before.terms() as u128;
-        limits.fits("silent closure", stored)?;
-        let silent = |s: &Transition<'_>| label::is_silent(s.label);
-        for step in automaton.steps(at).filter(silent) {
-            if let Some(both) = sequence(&before, automaton.constraint(&step), &[]) {
-                paths.insert((step.to, both));
-            }
-        }
-        next += 1;
-    }
-    Ok(paths.into_iter().collect())
+    Ok(without_covered(simplified(builder.done().into_reachable())))
 }
