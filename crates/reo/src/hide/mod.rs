@@ -176,10 +176,11 @@ pub fn close(automaton: &Automaton, limits: &ProductLimits) -> Limited<Automaton
     }
     let states = automaton.states();
     let mut builder = automaton.builder(states, automaton.initial().to_vec());
+    let live = live::cells(automaton);
     let mut paths_in_all: u128 = 0;
     for state in 0..states as u32 {
         limits.go_on()?;
-        let paths = silent_paths(automaton, state, limits)?;
+        let paths = silent_paths(automaton, &live, state, limits)?;
         for (through, before) in &paths {
             for step in automaton.steps(*through).filter(|s| !label::is_silent(s.label)) {
                 paths_in_all += 1;

@@ -9,6 +9,7 @@
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
+use super::live::Live;
 use super::sequence;
 use crate::automaton::{Automaton, Transition};
 use crate::constraint::simplify::{components, written};
@@ -41,6 +42,7 @@ struct Path {
 /// and again or the constraints of one state become too many.
 pub(super) fn silent_paths(
     automaton: &Automaton,
+    live: &Live,
     state: u32,
     limits: &ProductLimits,
 ) -> Limited<Vec<(u32, DataConstraint)>> {
@@ -61,8 +63,12 @@ pub(super) fn silent_paths(
         limits.fits("silent closure", stored)?;
         let silent = |step: &Transition<'_>| label::is_silent(step.label);
         for step in automaton.steps(paths[next].to).filter(silent) {
-            let before = &paths[next].constraint;
-            let Some(both) = sequence(before, automaton.constraint(&step), &[]) else { continue };
+            let (before, after) = (&paths[next].constraint, automaton.constraint(&step));
+            // What nothing reads again is no difference between paths.
+            let mut dead = live.dead(before, step.to);
+            dead.extend(live.dead(after, step.to));
+            dead.sort_unstable();
+            let Some(both) = sequence(before, after, &dead) else { continue };
             let path = Path::new(step.to, both, next);
             let there = known.entry(step.to).or_default();
             if there.iter().any(|at| paths[*at].components.cover(&path.components)) {
