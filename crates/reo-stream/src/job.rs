@@ -5,11 +5,11 @@ use tickbound_reo::automaton::Automaton;
 use tickbound_reo::check::LtlFormula;
 use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::dense::{
-    self, BlockColumns, CellTally, DenseStream, MAX_NAMES, Matrix, RowBlock, RowsOf,
+    self, BlockColumns, CellTally, DensePlan, DenseStream, MAX_NAMES, Matrix, RowBlock, RowsOf,
 };
 use tickbound_reo::product::reachable::StepStream;
 use tickbound_reo::symbol::NameId;
-use tickbound_reo_opencl::{Maker, MultiplierError, agree};
+use tickbound_reo_opencl::{Maker, MultiplierError, agree, tallied};
 
 use crate::error::{JobResult, StreamJobError};
 use crate::files::BlockFiles;
@@ -20,6 +20,10 @@ use crate::ranks::Ranks;
 use crate::request::{Conditions, StreamExtent, StreamJob, Streamed};
 use crate::search::{self, PART, STEP_BYTES};
 use crate::writer::Writer;
+
+/// Most bytes of the cells that a device counts in one launch: a fraction of a second on two
+/// processors.
+const MAX_COUNTED: u128 = 2 << 30;
 
 impl StreamJob<'_> {
     /// Bytes that a dense product in blocks of `block` bytes takes: its halves twice, as they are
@@ -56,7 +60,9 @@ impl StreamJob<'_> {
         fits.map_err(|error| StreamJobError::Refused(format!("{error}{fix}")))?;
         let plan = dense::plan(matrices, self.limits).map_err(MultiplierError::from)?;
         let conditions = self.conditions(&plan.alphabet)?;
-        let stream = DenseStream::new(&plan, self.block);
+        let counts = !keep && conditions.clauses().is_some();
+        let block = self.block.max(if counts { counted(&plan, maker) } else { 0 });
+        let stream = DenseStream::new(&plan, block);
         let head = |names| ManifestHead::dense(&self.connector.name, names, &stream);
         let dataset = if ranks.rank() == 0 { self.open(&plan.alphabet, head)? } else { None };
         let (tally, done) = self.blocks(&stream, maker, &conditions, dataset, ranks)?;
@@ -89,15 +95,25 @@ impl StreamJob<'_> {
         let mut writer = Writer::new(files, dataset, self.observer, missing.len().div_ceil(size));
         // The ranks take turns.
         let mine: Vec<_> = missing.into_iter().skip(ranks.rank()).step_by(size).collect();
-        let made = maker.run(stream, mine, self.limits, see, |block, seen| {
-            let (tallies, columns): (Vec<_>, Vec<BlockColumns>) = seen.into_iter().unzip();
-            let here: CellTally = tallies.into_iter().sum();
-            writer.write(block, here, columns, ranks)?;
+        let clauses = if has_columns { None } else { conditions.clauses() };
+        let mut count = |here: CellTally| {
             tally = tally + here;
             done += size.min(stream.len() - done);
             meter.show(done, tally);
-            Ok(())
-        });
+        };
+        let made = match (maker, &clauses) {
+            (Maker::Devices(devices), Some(clauses)) => {
+                let clauses = conditions.is_some().then_some(&clauses[..]);
+                let take = |_, here| Ok(count(here));
+                tallied(devices, stream, mine, clauses, self.limits, take)
+            }
+            _ => maker.run(stream, mine, self.limits, see, |block, seen| {
+                let (tallies, columns): (Vec<_>, Vec<BlockColumns>) = seen.into_iter().unzip();
+                let here: CellTally = tallies.into_iter().sum();
+                writer.write(block, here, columns, ranks)?;
+                Ok(count(here))
+            }),
+        };
         let stopped = |error: &StreamJobError| size == 1 && error.is_interruption();
         let rest = match &made {
             Err(error) if !stopped(error) => Ok(()),
@@ -184,6 +200,14 @@ impl StreamJob<'_> {
             filter: self.filter.map(|text| read("--filter", text)).transpose()?,
         })
     }
+}
+
+/// Bytes of the cells that a device counts at once, which take no memory: some blocks for each, so
+/// that all have work.
+fn counted(plan: &DensePlan, maker: Maker) -> u64 {
+    let Maker::Devices(devices) = maker else { return 0 };
+    let each = plan.sizes.words() * 8 / (8 * devices.len().max(1) as u128);
+    each.min(MAX_COUNTED) as u64
 }
 
 /// The blocks of a product that the first rank's dataset does not have.
