@@ -113,6 +113,20 @@ inline ulong mixed(ulong cell, ulong label)
     return twice ^ (twice >> 31);
 }
 
+// Sums over some words, and the names that fire in any of them.
+struct sums {
+    ulong steps, sum, digest, labels;
+};
+
+inline void add(struct sums *sums, ulong cell, ulong slot, ulong label)
+{
+    const ulong kept = label == EMPTY ? 0 : NONE;
+    sums->steps += kept & 1;
+    sums->sum += (label + 1) * (slot + 1) & kept;
+    sums->digest += mixed(cell, label) & kept;
+    sums->labels |= label & kept;
+}
+
 // Whether a label fulfils a clause: a pair of names that must fire and names that must not.
 inline bool holds(ulong label, global const ulong *clauses, uint count)
 {
@@ -142,24 +156,26 @@ kernel void tally(global const ulong *restrict left, global const ulong *restric
             busy = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
         global const ulong *b = right + (ulong)q * wide;
-        ulong steps = 0, sum = 0, digest = 0, labels = 0;
+        struct sums sums = {0, 0, 0, 0};
         for (uint to_left = 0; to_left < n; ++to_left) {
             for (uint i = 0; i < ka; ++i) {
                 const ulong a = left[((ulong)p * n + to_left) * ka + i];
                 if (a == EMPTY)
                     continue;
                 const ulong cells = from * states + (ulong)to_left * m;
-                for (uint at = item; at < wide; at += items) {
-                    const ulong label = joined(a, b[at], mask);
-                    const uint to_right = kb == 1 ? at : at / kb;
-                    const ulong cell = cells + to_right;
-                    const ulong slot = cell * slots + (ulong)i * kb + (at - to_right * kb);
-                    const ulong is_step = label != EMPTY;
-                    steps += is_step;
-                    sum += (label + 1) * (slot + 1) * is_step;
-                    digest += mixed(cell, label) * is_step;
-                    labels |= label & ~EMPTY;
-                }
+                // One slot is the rule, and the loop without a division becomes one of vectors.
+                const ulong slot = cells * slots + (ulong)i * kb;
+                if (kb == 1)
+                    for (ulong at = item; at < wide; at += items) {
+                        const ulong label = joined(a, b[at], mask);
+                        add(&sums, cells + at, slot + at * slots, label);
+                    }
+                else
+                    for (uint at = item; at < wide; at += items) {
+                        const ulong label = joined(a, b[at], mask);
+                        const uint to_right = at / kb, j = at - to_right * kb;
+                        add(&sums, cells + to_right, slot + to_right * slots + j, label);
+                    }
                 if (!checked)
                     continue;
                 for (uint at = item; at < wide; at += items) {
@@ -176,10 +192,10 @@ kernel void tally(global const ulong *restrict left, global const ulong *restric
                 }
             }
         }
-        all[1] += steps;
-        all[2] += sum;
-        all[3] += digest;
-        if (labels != 0)
+        all[1] += sums.steps;
+        all[2] += sums.sum;
+        all[3] += sums.digest;
+        if (sums.labels != 0)
             atomic_or(&busy, 1u);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (item == 0) {

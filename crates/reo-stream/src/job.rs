@@ -84,36 +84,17 @@ impl StreamJob<'_> {
         let known = dataset.as_ref().map(|dataset| dataset.manifest().tally());
         let (mut tally, mut done) = (known.unwrap_or_default(), stream.len() - missing.len());
         let mut meter = Meter::new(self.observer, Some(stream), tally);
-        let has_columns = self.dataset.is_some();
-        let see = |rows: RowsOf| {
-            let mut columns = if has_columns { rows.columns() } else { BlockColumns::default() };
-            conditions.keep(&mut columns);
-            let holds = |label: u64| conditions.hold(label);
-            (rows.tally(conditions.is_some().then_some(&holds)), columns)
-        };
         let files = self.dataset.map(|folder| BlockFiles::new(Disk::real(), folder));
         let mut writer = Writer::new(files, dataset, self.observer, missing.len().div_ceil(size));
         // The ranks take turns.
         let mine: Vec<_> = missing.into_iter().skip(ranks.rank()).step_by(size).collect();
-        let clauses = if has_columns { None } else { conditions.clauses() };
-        let mut count = |here: CellTally| {
+        let made = self.make(stream, maker, mine, conditions, |block, here, columns| {
+            writer.write(block, here, columns, ranks)?;
             tally = tally + here;
             done += size.min(stream.len() - done);
             meter.show(done, tally);
-        };
-        let made = match (maker, &clauses) {
-            (Maker::Devices(devices), Some(clauses)) => {
-                let clauses = conditions.is_some().then_some(&clauses[..]);
-                let take = |_, here| Ok(count(here));
-                tallied(devices, stream, mine, clauses, self.limits, take)
-            }
-            _ => maker.run(stream, mine, self.limits, see, |block, seen| {
-                let (tallies, columns): (Vec<_>, Vec<BlockColumns>) = seen.into_iter().unzip();
-                let here: CellTally = tallies.into_iter().sum();
-                writer.write(block, here, columns, ranks)?;
-                Ok(count(here))
-            }),
-        };
+            Ok(())
+        });
         let stopped = |error: &StreamJobError| size == 1 && error.is_interruption();
         let rest = match &made {
             Err(error) if !stopped(error) => Ok(()),
@@ -131,6 +112,34 @@ impl StreamJob<'_> {
             Err(error) if stopped(&error) => Ok((tally, done)),
             Err(error) => Err(error),
         }
+    }
+
+    /// Makes some blocks, and gives the tally of each and the steps to be written to `take`.
+    fn make(
+        &self,
+        stream: &DenseStream,
+        maker: Maker,
+        blocks: Vec<RowBlock>,
+        conditions: &Conditions,
+        mut take: impl FnMut(RowBlock, CellTally, Vec<BlockColumns>) -> JobResult<()> + Send,
+    ) -> JobResult<()> {
+        let has_columns = self.dataset.is_some();
+        let clauses = if has_columns { None } else { conditions.clauses() };
+        if let (Maker::Devices(devices), Some(clauses)) = (maker, &clauses) {
+            let clauses = conditions.is_some().then_some(&clauses[..]);
+            let take = |block, here| take(block, here, Vec::new());
+            return tallied(devices, stream, blocks, clauses, self.limits, take);
+        }
+        let see = |rows: RowsOf| {
+            let mut columns = if has_columns { rows.columns() } else { BlockColumns::default() };
+            conditions.keep(&mut columns);
+            let holds = |label: u64| conditions.hold(label);
+            (rows.tally(conditions.is_some().then_some(&holds)), columns)
+        };
+        maker.run(stream, blocks, self.limits, see, |block, seen| {
+            let (tallies, columns): (Vec<_>, Vec<BlockColumns>) = seen.into_iter().unzip();
+            take(block, tallies.into_iter().sum(), columns)
+        })
     }
 
     /// Makes the reachable product of the connector's parts.

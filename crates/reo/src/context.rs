@@ -59,12 +59,6 @@ pub fn in_context(
         connector.parts.iter().map(|part| part.automaton.possible()).collect();
     let owned = parts.iter().flat_map(|part| part.alphabet()).copied();
     let names: Vec<NameId> = owned.clone().sorted_unstable().dedup().collect();
-    let set = |wanted: &dyn Fn(&NameId) -> bool| -> Names {
-        let mut set = vec![0; label::words_for(names.len())];
-        let wanted = names.iter().enumerate().filter(|(_, name)| wanted(name));
-        wanted.for_each(|(bit, _)| label::set(&mut set, bit));
-        set.into()
-    };
     let all: Vec<&Automaton> = parts.iter().collect();
     let mut constraints = ConstraintStore::default();
     let mut reasoned = Vec::new();
@@ -72,19 +66,27 @@ pub fn in_context(
         let automaton = &parts[at];
         let kind = &connector.parts[at].kind;
         let rows = (0..automaton.states() as u32).map(|state| {
-            row(automaton, state, &set, &mut constraints)
+            row(automaton, state, &names, &mut constraints)
                 .ok_or_else(|| ContextError::Ways(kind.clone()))
         });
         let rows = rows.collect::<Result<_, _>>()?;
         let has = |name: &NameId| automaton.alphabet().binary_search(name).is_ok();
-        reasoned.push(Reasoned { automaton, names: set(&has), rows });
+        reasoned.push(Reasoned { automaton, names: set(&names, &has), rows });
     }
     let owners = owned.counts();
-    let outer = set(&|name| connector.interface.contains(name) || owners[name] == 1);
+    let outer = set(&names, &|name| connector.interface.contains(name) || owners[name] == 1);
     let joins = Joins { parts: reasoned, outer, constraints, limits };
     let automaton = joins.product(&names)?;
     let part = ConnectorPart { kind: "in context".into(), automaton };
     Ok(Connector { parts: vec![part], ..connector.clone() })
+}
+
+/// The names that are wanted, as a set of places.
+fn set(names: &[NameId], wanted: &dyn Fn(&NameId) -> bool) -> Names {
+    let mut set = vec![0; label::words_for(names.len())];
+    let wanted = names.iter().enumerate().filter(|(_, name)| wanted(name));
+    wanted.for_each(|(bit, _)| label::set(&mut set, bit));
+    set.into()
 }
 
 /// What a part can do in a state at a moment, with its reasons, and its silent steps; none if there
@@ -92,7 +94,7 @@ pub fn in_context(
 fn row(
     automaton: &Automaton,
     state: u32,
-    set: &dyn Fn(&dyn Fn(&NameId) -> bool) -> Names,
+    names: &[NameId],
     constraints: &mut ConstraintStore,
 ) -> Option<Vec<Joint>> {
     let steps = automaton.steps(state);
@@ -109,7 +111,7 @@ fn row(
         };
         if alone {
             // A part's own silent step waits for nothing.
-            push(set(&|_| false), set(&|_| false), (*constraint).clone());
+            push(set(names, &|_| false), set(names, &|_| false), (*constraint).clone());
             continue;
         }
         for Way { waits, more, .. } in ways(fire, constraint, &steps)? {
@@ -117,7 +119,7 @@ fn row(
             if is_possible(&constraint) {
                 let has = |name: &NameId| automaton.alphabet().binary_search(name).is_ok();
                 let given = |n: &NameId| has(n) && !fire.contains(n) && !waits.contains(n);
-                push(set(&|name| fire.contains(name)), set(&given), constraint);
+                push(set(names, &|name| fire.contains(name)), set(names, &given), constraint);
             }
         }
     }

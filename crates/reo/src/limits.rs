@@ -51,8 +51,8 @@ pub enum Stopped {
         "{0} states or more; at most 4294967295 can be numbered; hide names, or use --mode implicit"
     )]
     States(u128),
-    /// Steps that fire nothing change values, or look at them, in ever new ways. If one is known, the
-    /// function that they apply again and again.
+    /// Steps that fire nothing change values, or look at them, in ever new ways. If one is known,
+    /// the function that they apply again and again.
     #[error(
         "silent closure: conditions on values that go round inside have no end; show a name on \
          their way, or leave data out with --no-data"

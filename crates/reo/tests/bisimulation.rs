@@ -289,7 +289,7 @@ proptest! {
         let (before, after) = both.initial.split_at(reachable.initial().len());
         prop_assert!(before.iter().all(|p| after.iter().any(|q| alike[*p][*q])));
         prop_assert!(after.iter().all(|q| before.iter().any(|p| alike[*p][*q])));
-        // What closing makes of silent steps is the same step by step; tests of reductions have data.
+        // What closing makes of silent steps is the same; tests of reductions have data.
         let plain = automaton.without_data();
         let fewer = without_inert(plain.clone(), &plenty()).unwrap();
         let [before, after] = [plain, fewer].map(|a| close(&a, &plenty()).unwrap());

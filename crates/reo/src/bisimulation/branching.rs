@@ -2,12 +2,11 @@
 //!
 //! Signature refinement (Blom, van de Pol, *Distributed branching bisimulation minimization by
 //! inductive signatures*, 2009). A silent step within a block is *inert*; the signature of a state
-//! has the steps of all states that inert steps lead to. Silent cycles are one state, and signatures
-//! are made with successors first, so that each iteration looks at a step once. Branching bisimilar
-//! states are weakly bisimilar (`docs/reo.md`), and no relation is saturated here.
+//! has the steps of all states that inert steps lead to. Silent cycles are one state, and
+//! signatures are made with successors first, so that each iteration looks at a step once.
+//! Branching bisimilar states are weakly bisimilar (`docs/reo.md`), and no relation is saturated.
 
-use hashbrown::HashMap;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
 
 use super::actions::{Actions, SILENT};
@@ -40,14 +39,6 @@ struct Classes {
     blocks: usize,
 }
 
-/// Different signatures, one behind another.
-#[derive(Default)]
-struct Signatures {
-    words: Vec<u64>,
-    ends: Vec<usize>,
-    numbers: HashMap<u64, Vec<u32>, FxBuildHasher>,
-}
-
 impl Classes {
     fn new(automaton: &Automaton, actions: &Actions, limits: &ProductLimits) -> Limited<Classes> {
         let bytes = automaton.states() as u128 * 64 + automaton.transitions() as u128 * 12;
@@ -77,22 +68,26 @@ impl Classes {
         limits.go_on_from(Some(self.blocks as u64), self.silent.cycle.len() as u64, 0)?;
         let mut sizes = vec![0_u32; self.blocks];
         self.block.iter().for_each(|block| sizes[*block as usize] += 1);
-        let mut signatures = Signatures::default();
+        let mut signatures: IndexSet<Box<[u64]>, FxBuildHasher> = IndexSet::default();
+        let mut stored = 0;
         let mut number = vec![0; cycles];
-        let mut next: IndexMap<(u32, u32), (), FxBuildHasher> = IndexMap::default();
+        let mut next: IndexSet<(u32, usize), FxBuildHasher> = IndexSet::default();
         let (mut refined, mut signature) = (Vec::with_capacity(cycles), Vec::new());
         for cycle in 0..cycles {
             let own = self.block[cycle];
             // No other cycle of the block has a use for the signature of one that is alone.
             if sizes[own as usize] > 1 {
-                self.signature(cycle, |to| signatures.get(number[to as usize]), &mut signature);
-                number[cycle] = signatures.number(&signature);
-                limits.fits("signatures of branching bisimulation", signatures.bytes())?;
+                self.signature(cycle, |to| &signatures[number[to as usize]], &mut signature);
+                number[cycle] = signatures.get_index_of(&signature[..]).unwrap_or_else(|| {
+                    stored += signature.len() as u128 * 8 + 48;
+                    signatures.insert_full(signature[..].into()).0
+                });
+                limits.fits("signatures of branching bisimulation", stored)?;
             }
             if cycle % 4096 == 0 {
                 limits.go_on()?;
             }
-            refined.push(next.insert_full((own, number[cycle]), ()).0 as u32);
+            refined.push(next.insert_full((own, number[cycle])).0 as u32);
         }
         let more = next.len() > self.blocks;
         (self.block, self.blocks) = (refined, next.len());
@@ -149,31 +144,5 @@ impl Classes {
             }
         }
         builder.done()
-    }
-}
-
-impl Signatures {
-    fn get(&self, number: u32) -> &[u64] {
-        let begin = if number == 0 { 0 } else { self.ends[number as usize - 1] };
-        &self.words[begin..self.ends[number as usize]]
-    }
-
-    fn bytes(&self) -> u128 {
-        self.words.len() as u128 * 8 + self.ends.len() as u128 * 64
-    }
-
-    /// The number of a signature, new if it has none.
-    fn number(&mut self, signature: &[u64]) -> u32 {
-        use std::hash::BuildHasher;
-        let hash = FxBuildHasher.hash_one(signature);
-        let alike = self.numbers.get(&hash).into_iter().flatten().copied();
-        if let Some(known) = alike.into_iter().find(|number| self.get(*number) == signature) {
-            return known;
-        }
-        let number = self.ends.len() as u32;
-        self.words.extend_from_slice(signature);
-        self.ends.push(self.words.len());
-        self.numbers.entry(hash).or_default().push(number);
-        number
     }
 }

@@ -54,26 +54,45 @@ fn next(
     limits: &ProductLimits,
 ) -> Limited<Vec<u64>> {
     let mut quiet: Vec<Sketch> = Vec::with_capacity(silent.members.len());
-    let steps =
-        |cycle: usize| silent.members[cycle].iter().flat_map(|state| actions.of(automaton, *state));
     let cycle_of = |state: u32| silent.cycle[state as usize] as usize;
     // Successors come first.
     for (cycle, members) in silent.members.iter().enumerate() {
         let mut all = [u64::MAX; 4];
-        members.iter().for_each(|state| least(&mut all, &sketch(colour[*state as usize])));
-        for (action, to) in steps(cycle) {
-            if action == SILENT && cycle_of(to) != cycle {
-                least(&mut all, &quiet[cycle_of(to)]);
+        for state in members {
+            least(&mut all, &sketch(colour[*state as usize]));
+            for (action, to) in actions.of(automaton, *state) {
+                if action == SILENT && cycle_of(to) != cycle {
+                    least(&mut all, &quiet[cycle_of(to)]);
+                }
             }
         }
         quiet.push(all);
     }
+    let rows = rows(automaton, actions, silent, &quiet, limits)?;
+    let made = |(state, colour): (usize, &u64)| {
+        let cycle = silent.cycle[state] as usize;
+        let all = quiet[cycle].iter().fold(*colour, |hash, word| mixed(hash, *word));
+        rows[cycle].iter().fold(all, |hash, (action, sketch)| {
+            sketch.iter().fold(mixed(hash, u64::from(*action)), |hash, word| mixed(hash, *word))
+        })
+    };
+    Ok(colour.iter().enumerate().map(made).collect())
+}
+
+/// The row of each cycle, from the sketches of what silent steps lead to.
+fn rows(
+    automaton: &Automaton,
+    actions: &Actions,
+    silent: &Silent,
+    quiet: &[Sketch],
+    limits: &ProductLimits,
+) -> Limited<Vec<Row>> {
     let mut rows: Vec<Row> = Vec::with_capacity(silent.members.len());
     let mut stored = 0;
-    for cycle in 0..silent.members.len() {
+    for (cycle, members) in silent.members.iter().enumerate() {
         let mut row = Row::new();
-        for (action, to) in steps(cycle) {
-            let to = cycle_of(to);
+        for (action, to) in members.iter().flat_map(|state| actions.of(automaton, *state)) {
+            let to = silent.cycle[to as usize] as usize;
             if action != SILENT {
                 row.push((action, quiet[to]));
             } else if to != cycle {
@@ -93,14 +112,7 @@ fn next(
         limits.go_on()?;
         rows.push(row);
     }
-    let made = |(state, colour): (usize, &u64)| {
-        let cycle = silent.cycle[state] as usize;
-        let all = quiet[cycle].iter().fold(*colour, |hash, word| mixed(hash, *word));
-        rows[cycle].iter().fold(all, |hash, (action, sketch)| {
-            sketch.iter().fold(mixed(hash, u64::from(*action)), |hash, word| mixed(hash, *word))
-        })
-    };
-    Ok(colour.iter().enumerate().map(made).collect())
+    Ok(rows)
 }
 
 fn least(sum: &mut Sketch, other: &Sketch) {

@@ -142,7 +142,7 @@ impl Plan {
         let (mut rows, mut steps) = (vec![0], Vec::new());
         let mut initial = Vec::new();
         for (at, region) in regions.iter().enumerate() {
-            planner.enter(at, rows.len() - 1);
+            (planner.region, planner.begin) = (at, rows.len() - 1);
             initial.push(planner.begin + planner.initial[at] as usize);
             for state in 0..region.automaton.states() as u32 {
                 for step in region.automaton.steps(state) {
@@ -226,11 +226,6 @@ impl<'a> Planner<'a> {
             functions,
             predicates,
         })
-    }
-
-    /// Goes on with another region.
-    fn enter(&mut self, region: usize, begin: usize) {
-        (self.region, self.begin) = (region, begin);
     }
 
     /// The region in work.

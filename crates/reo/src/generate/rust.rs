@@ -138,11 +138,9 @@ fn arm(plan: &Plan, state: usize, number: usize) -> String {
     let line =
         |text: String| format!("                {}", text.replace('\n', "\n                "));
     let body = lines(body, line);
-    format!(
-        "            // {}\n            {number} if self.memory.state[{}] == {state} => {{\n{body}            \
-         }}",
-        step.text, step.region
-    )
+    let indent = " ".repeat(12);
+    let state = format!("self.memory.state[{}] == {state}", step.region);
+    format!("{indent}// {}\n{indent}{number} if {state} => {{\n{body}{indent}}}", step.text)
 }
 
 /// What a step leaves, and what has been seen of it.

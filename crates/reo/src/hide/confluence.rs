@@ -11,7 +11,8 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-use super::{live, sequence};
+use super::live;
+use super::sequence::sequence;
 use crate::automaton::{Automaton, AutomatonBuilder, Transition};
 use crate::constraint::simplify::written;
 use crate::constraint::{ConstraintStore, DataConstraint, DataTerm, Literal};
@@ -96,6 +97,8 @@ fn is_update(constraint: &DataConstraint) -> bool {
 /// Compares paths of pairs of steps.
 struct Check<'a> {
     automaton: &'a Automaton,
+    /// The label of each step.
+    labels: Vec<&'a [u64]>,
     live: live::Live,
     /// The automaton's constraints, with its numbers, and those of sequences.
     constraints: ConstraintStore,
@@ -106,6 +109,7 @@ impl<'a> Check<'a> {
     fn new(automaton: &'a Automaton) -> Self {
         Check {
             automaton,
+            labels: automaton.labels().chunks_exact(automaton.words()).collect(),
             live: live::cells(automaton),
             constraints: automaton.constraints().clone(),
             sequences: HashMap::default(),
@@ -131,7 +135,7 @@ impl<'a> Check<'a> {
         made
     }
 
-    /// Whether the silent step at a place in the rows is confluent as far as `candidates` are.
+    /// Whether the silent step at a place in the rows is confluent if `candidates` are.
     fn confluent(&mut self, state: u32, at: usize, candidates: &Candidates) -> bool {
         let automaton = self.automaton;
         let taken = automaton.step(state, at);
@@ -164,24 +168,11 @@ impl<'a> Check<'a> {
 
     /// The places of the steps of a state that have a label.
     fn alike(&self, state: u32, wanted: &[u64]) -> Range<usize> {
-        let automaton = self.automaton;
-        let words = automaton.words();
-        let row = automaton.rows()[state as usize]..automaton.rows()[state as usize + 1];
-        let label = |at: usize| &automaton.labels()[at * words..][..words];
-        // The first place that has not one of the labels before.
-        let first = |goes_before: &dyn Fn(&[u64]) -> bool| {
-            let (mut low, mut high) = (row.start, row.end);
-            while low < high {
-                let middle = low.midpoint(high);
-                if goes_before(label(middle)) {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
-            }
-            low
-        };
-        first(&|label| label < wanted)..first(&|label| label <= wanted)
+        let ends = &self.automaton.rows()[state as usize..];
+        let row = &self.labels[ends[0]..ends[1]];
+        let first = row.partition_point(|label| *label < wanted);
+        let many = row[first..].partition_point(|label| *label == wanted);
+        ends[0] + first..ends[0] + first + many
     }
 }
 

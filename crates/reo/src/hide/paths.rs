@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use super::live::Live;
-use super::sequence;
+use super::sequence::sequence;
 use crate::automaton::{Automaton, Transition};
 use crate::constraint::simplify::{components, written};
 use crate::constraint::{DataConstraint, DataTerm};
@@ -25,6 +25,7 @@ const MAX_RETURNS: usize = 3;
 const MAX_WAYS: usize = 128;
 
 /// A path of silent steps.
+#[derive(Default)]
 struct Path {
     to: u32,
     constraint: DataConstraint,
@@ -46,14 +47,7 @@ pub(super) fn silent_paths(
     state: u32,
     limits: &ProductLimits,
 ) -> Limited<Vec<(u32, DataConstraint)>> {
-    let begin = Path {
-        to: state,
-        constraint: DataConstraint::default(),
-        components: Components::default(),
-        before: None,
-        depth: (0, None),
-    };
-    let mut paths = vec![begin];
+    let mut paths = vec![Path { to: state, ..Path::default() }];
     let mut known: IndexMap<u32, Vec<usize>, FxBuildHasher> = IndexMap::default();
     known.entry(state).or_default().push(0);
     let (mut next, mut stored) = (0, 0u128);
