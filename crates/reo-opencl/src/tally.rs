@@ -98,8 +98,8 @@ impl TalliesIn<'_> {
         ];
         let (session, engine, group) = (&self.engine.session, self.engine, self.group);
         // SAFETY: items read the factors, whose sizes are those of the plan, in rows that it has,
-        // and `count` pairs of clauses; each group writes eleven words of its own, of which
-        // `groups` has MAX_GROUPS, and local memory has as many for each item.
+        // and `count` pairs of clauses; each group writes eleven words, for which
+        // `groups` has room for MAX_GROUPS groups, and local memory for each item.
         let launch = unsafe {
             session.enqueue(&engine.tally, &arguments, &[groups * group], Some(&[group]))?
         };
