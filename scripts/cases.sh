@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 cases=../shared/cases
 program=${CARGO_TARGET_DIR:-target}/debug/tickbound
-later='/(speed/|reo/closure-)'
+later='/speed/'
 contradicted='/(launch/(reqd-size-kept|local-memory-array)|usage/(sectors-two|sectors-three))$'
 
 [ -x "$cases/run" ] || exit 0

@@ -23,11 +23,11 @@ use tickbound_model::source::ElementType;
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::limits::{ProductLimits, Stopped};
 use tickbound_reo::product::dense::{
-    BatchPlan, CellData, CellTally, DenseError, DensePlan, DenseStream, Matrix, RowBlock, batch,
-    fold, plan,
+    BatchPlan, CellData, CellTally, DenseError, DensePlan, DenseStream, Matrix, RowBlock, RowsOf,
+    batch, fold, plan,
 };
 use tickbound_reo::symbol::Symbols;
-use tickbound_reo_opencl::{Maker, Multiplier, MultiplierError};
+use tickbound_reo_opencl::{Clause, KERNELS, Maker, Multiplier, MultiplierError, agree};
 use tickbound_xtask::reo_bench::{self, BenchOptions, Mode};
 
 /// All devices, if there are any.
@@ -316,6 +316,86 @@ fn blocks_of_three_sizes() {
                 assert_eq!(streamed(plan, bytes, Maker::Devices(devices)), expected);
             }
         }
+    }
+}
+
+/// Rows counted where they are made, by blocks and workgroups of several sizes: the same sums as by
+/// threads, and nothing but these comes back.
+#[test]
+fn rows_are_counted_on_the_device() {
+    let mut all = families(600, 2..=4);
+    all.extend([2, 5, 8].map(|n| apart(&mut Symbols::new(), n)));
+    let clauses: [Clause; 2] = [(1, 2), (4, 0)];
+    let holds = |label: u64| label & 3 == 1 || label & 4 == 4;
+    for device in devices() {
+        let engine = Multiplier::new(&device).unwrap();
+        let mut broken = 0;
+        for (at, family) in all.iter().enumerate() {
+            let plan = plan(&matrices(family), &memory()).unwrap();
+            let whole = DenseStream::new(&plan, 1 << 30);
+            let see = |rows: RowsOf| rows.tally(Some(&holds));
+            let threads = whole.blocks().flat_map(|b| whole.each(b, &memory(), see).unwrap());
+            let expected: CellTally = threads.sum();
+            broken += expected.broken;
+            let group = [1, 7, 64, 256][at % 4];
+            let rows = engine.tallies(&plan, Some(&clauses), Some(group)).unwrap();
+            for bytes in [1, 4 << 10, 64 << 20] {
+                let stream = DenseStream::new(&plan, bytes);
+                let before = engine.bytes_read();
+                let counted = stream.blocks().map(|b| rows.count(b, &memory()).unwrap());
+                assert_eq!(counted.sum::<CellTally>(), expected, "{at} {group} {bytes}");
+                assert_eq!(engine.bytes_read() - before, 88 * stream.len() as u64);
+            }
+            assert_eq!(expected.checksum, plan.checksum());
+        }
+        assert!(broken > 1000, "{broken}");
+        let plan = plan(&matrices(&all[0]), &memory()).unwrap();
+        let beyond = RowBlock { number: 0, first: 1, rows: plan.sizes.states() };
+        let refused = engine.tallies(&plan, None, None).unwrap().count(beyond, &memory());
+        assert!(matches!(refused, Err(MultiplierError::Dense(DenseError::Cells { .. }))));
+    }
+}
+
+#[test]
+fn a_kernel_that_leaves_a_cell_out_is_caught() {
+    let plan = plan(&matrices(&apart(&mut Symbols::new(), 5)), &memory()).unwrap();
+    for device in devices() {
+        let label = "const ulong label = joined(a, b[at], mask);";
+        assert!(KERNELS.contains(label));
+        let faulty = "const ulong label = cells + at == 3 ? EMPTY : joined(a, b[at], mask);";
+        for (source, good) in [(KERNELS.to_owned(), true), (KERNELS.replace(label, faulty), false)]
+        {
+            let engine = Multiplier::with_kernels(&device, &source).unwrap();
+            let rows = engine.tallies(&plan, None, None).unwrap();
+            let all = DenseStream::new(&plan, 1 << 30).blocks();
+            let counted: CellTally = all.map(|b| rows.count(b, &memory()).unwrap()).sum();
+            let agreed = agree(&device.name, plan.checksum(), counted.checksum);
+            assert_eq!(agreed.is_ok(), good, "{agreed:?}");
+            assert_eq!(counted.checksum.steps, if good { 1024 } else { 1023 });
+        }
+    }
+}
+
+/// Invariants by clauses on the device, and one of too many names by threads.
+#[test]
+fn invariants_on_the_device() {
+    if devices().is_empty() {
+        return;
+    }
+    let many: Vec<String> = (1..=6).map(|k| format!("in[{k}] & out[{k}]")).collect();
+    let run = |device: &str, invariant: &str| {
+        let mut command = assert_cmd::cargo::cargo_bin_cmd!("tickbound");
+        command.current_dir(env!("CARGO_MANIFEST_DIR"));
+        command.args(["reo", "compose", "examples/connectors/buffers.treo", "--no-data"]);
+        command.args(["--set", "n=7", "--mode", "dense", "--stream", "--device", device]);
+        let out = command.args(["--invariant", invariant]).output().expect("it starts");
+        let said = String::from_utf8_lossy(&out.stdout).into_owned();
+        (out.status.code(), said.lines().skip(1).map(str::to_owned).collect::<Vec<_>>())
+    };
+    for invariant in ["in[1] -> in[2]", "!(in[1] & out[1])", "false", &many.join(" | ")] {
+        let cpu = run("cpu", invariant);
+        assert_eq!(run("opencl", invariant), cpu, "{invariant}");
+        assert_eq!(cpu.0, Some(i32::from(!invariant.starts_with('!'))), "{cpu:?}");
     }
 }
 

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use opencl3::command_queue::{
     CL_QUEUE_PROFILING_ENABLE, create_command_queue, enqueue_copy_buffer, enqueue_fill_buffer,
@@ -88,6 +89,7 @@ impl<T> Buffer<T> {
 #[derive(Debug)]
 pub struct Session {
     device: Device,
+    read: AtomicU64,
     // Given back in this order.
     pub(super) queue: Owned<cl_command_queue>,
     pub(super) context: Owned<cl_context>,
@@ -110,12 +112,17 @@ impl Session {
         let queue = queue.map_err(fail("clCreateCommandQueue"))?;
         // SAFETY: the queue is new, and nothing else releases it.
         let queue = unsafe { Owned::new(queue, release_command_queue) };
-        Ok(Session { device: device.clone(), queue, context })
+        Ok(Session { device: device.clone(), read: AtomicU64::new(0), queue, context })
     }
 
     /// The device.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// Bytes that were copied from the device so far.
+    pub fn bytes_read(&self) -> u64 {
+        self.read.load(Relaxed)
     }
 
     /// Memory for `len` elements, whose values are whatever was there.
@@ -217,6 +224,7 @@ impl Session {
         let Some((start, bytes)) = range(buffer, offset, into.len())? else {
             return Ok(Timing::default());
         };
+        self.read.fetch_add(bytes as u64, Relaxed);
         // SAFETY: the handles are valid, the range lies within the buffer as just checked, `into`
         // has as many bytes, any bytes are values of T, and the call blocks until they are copied.
         let event = unsafe {

@@ -78,3 +78,159 @@ kernel void plain(global ulong *restrict out, ulong value, uint width, uint rows
     for (; row < end; ++row)
         out[(ulong)row * width + word] = value;
 }
+
+// What rows come to: states, steps, sum, digest, stuck states, the first of them, broken steps,
+// whether there is one, and the first one's states and label; CellTally::to_words has the order.
+#define WORDS 11
+#define NONE (~0UL)
+
+inline void nothing(ulong *all)
+{
+    for (uint word = 0; word < WORDS; ++word)
+        all[word] = 0;
+    all[5] = NONE;
+}
+
+inline void merge(ulong *all, const ulong *one)
+{
+    const bool first = one[7] != 0 &&
+        (all[7] == 0 || one[8] < all[8] ||
+         (one[8] == all[8] && (one[9] < all[9] || (one[9] == all[9] && one[10] < all[10]))));
+    for (uint word = 0; word < 5; ++word)
+        all[word] += one[word];
+    all[5] = min(all[5], one[5]);
+    all[6] += one[6];
+    for (uint word = 7; word < WORDS; ++word)
+        all[word] = first ? one[word] : all[word];
+}
+
+// The part of a step in a digest: `mixed` of reo/src/product/dense/tally.rs.
+inline ulong mixed(ulong cell, ulong label)
+{
+    const ulong seed = label + (cell + 1) * 0x9e3779b97f4a7c15UL;
+    const ulong once = (seed ^ (seed >> 30)) * 0xbf58476d1ce4e5b9UL;
+    const ulong twice = (once ^ (once >> 27)) * 0x94d049bb133111ebUL;
+    return twice ^ (twice >> 31);
+}
+
+// Sums over some words, and the names that fire in any of them.
+struct sums {
+    ulong steps, sum, digest, labels;
+};
+
+inline void add(struct sums *sums, ulong cell, ulong slot, ulong label)
+{
+    const ulong kept = label == EMPTY ? 0 : NONE;
+    sums->steps += kept & 1;
+    sums->sum += (label + 1) * (slot + 1) & kept;
+    sums->digest += mixed(cell, label) & kept;
+    sums->labels |= label & kept;
+}
+
+// Whether a label fulfils a clause: a pair of names that must fire and names that must not.
+inline bool holds(ulong label, global const ulong *clauses, uint count)
+{
+    for (uint at = 0; at < count; ++at)
+        if ((label & clauses[2 * at]) == clauses[2 * at] && (label & clauses[2 * at + 1]) == 0)
+            return true;
+    return false;
+}
+
+// Counts rows first .. first + rows of a product, and keeps none of their words. A workgroup takes
+// one row after another; its items share the cells of one step of the left factor. With `checked`,
+// steps that fulfil none of the clauses are broken. Each group writes its eleven words.
+kernel void tally(global const ulong *restrict left, global const ulong *restrict right,
+                  global ulong *restrict out, uint n, uint ka, uint m, uint kb, ulong mask,
+                  uint first, uint rows, global const ulong *restrict clauses, uint count,
+                  uint checked, local ulong *scratch)
+{
+    const uint item = get_local_id(0), items = get_local_size(0);
+    const uint wide = m * kb;
+    const ulong states = (ulong)n * m, slots = (ulong)ka * kb;
+    local uint busy;
+    ulong all[WORDS];
+    nothing(all);
+    for (uint row = get_group_id(0); row < rows; row += get_num_groups(0)) {
+        const uint from = first + row, p = from / m, q = from - p * m;
+        if (item == 0)
+            busy = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        global const ulong *b = right + (ulong)q * wide;
+        struct sums sums = {0, 0, 0, 0};
+        for (uint to_left = 0; to_left < n; ++to_left) {
+            for (uint i = 0; i < ka; ++i) {
+                const ulong a = left[((ulong)p * n + to_left) * ka + i];
+                if (a == EMPTY)
+                    continue;
+                const ulong cells = from * states + (ulong)to_left * m;
+                // One slot is the rule, and the loop without a division becomes one of vectors.
+                const ulong slot = cells * slots + (ulong)i * kb;
+                if (kb == 1)
+                    for (ulong at = item; at < wide; at += items) {
+                        const ulong label = joined(a, b[at], mask);
+                        add(&sums, cells + at, slot + at * slots, label);
+                    }
+                else
+                    for (uint at = item; at < wide; at += items) {
+                        const ulong label = joined(a, b[at], mask);
+                        const uint to_right = at / kb, j = at - to_right * kb;
+                        add(&sums, cells + to_right, slot + to_right * slots + j, label);
+                    }
+                if (!checked)
+                    continue;
+                for (uint at = item; at < wide; at += items) {
+                    const ulong label = joined(a, b[at], mask);
+                    if (label == EMPTY || label == 0 || holds(label, clauses, count))
+                        continue;
+                    ulong one[WORDS];
+                    nothing(one);
+                    one[6] = one[7] = 1;
+                    one[8] = from;
+                    one[9] = (ulong)to_left * m + at / kb;
+                    one[10] = label;
+                    merge(all, one);
+                }
+            }
+        }
+        all[1] += sums.steps;
+        all[2] += sums.sum;
+        all[3] += sums.digest;
+        if (sums.labels != 0)
+            atomic_or(&busy, 1u);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item == 0) {
+            all[0] += 1;
+            all[4] += busy == 0;
+            if (busy == 0)
+                all[5] = min(all[5], (ulong)from);
+        }
+    }
+    for (uint word = 0; word < WORDS; ++word)
+        scratch[item * WORDS + word] = all[word];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item != 0)
+        return;
+    for (uint other = 1; other < items; ++other) {
+        ulong one[WORDS];
+        for (uint word = 0; word < WORDS; ++word)
+            one[word] = scratch[other * WORDS + word];
+        merge(all, one);
+    }
+    for (uint word = 0; word < WORDS; ++word)
+        out[get_group_id(0) * WORDS + word] = all[word];
+}
+
+// The words of some groups as one, by one item.
+kernel void total(global const ulong *restrict groups, uint count, global ulong *restrict out)
+{
+    ulong all[WORDS];
+    nothing(all);
+    for (uint group = 0; group < count; ++group) {
+        ulong one[WORDS];
+        for (uint word = 0; word < WORDS; ++word)
+            one[word] = groups[group * WORDS + word];
+        merge(all, one);
+    }
+    for (uint word = 0; word < WORDS; ++word)
+        out[word] = all[word];
+}

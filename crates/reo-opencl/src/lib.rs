@@ -1,10 +1,12 @@
 //! The dense product of constraint automata on OpenCL devices.
 //!
 //! [`Multiplier`] makes the same cells as [`tickbound_reo`]; [`Maker`] hands a product on in
-//! blocks.
+//! blocks, or has devices count its rows where they are ([`TalliesIn`]).
 
 mod multiplier;
 mod stream;
+mod tally;
 
-pub use multiplier::{Multiplier, MultiplierError, MultiplierResult, RowsIn, agree};
-pub use stream::Maker;
+pub use multiplier::{KERNELS, Multiplier, MultiplierError, MultiplierResult, RowsIn, agree};
+pub use stream::{Maker, tallied};
+pub use tally::{Clause, TalliesIn};

@@ -23,7 +23,7 @@ const SLAB: u64 = 256 << 20;
 /// Rows that one work item of `product` fills.
 const EACH: usize = 16;
 /// Most items of a workgroup.
-const GROUP: usize = 256;
+pub(super) const GROUP: usize = 256;
 
 /// Why a device made no product.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -64,18 +64,34 @@ pub struct Multiplier {
     product: DeviceKernel,
     batch: DeviceKernel,
     plain: DeviceKernel,
-    session: Session,
+    pub(super) tally: DeviceKernel,
+    pub(super) total: DeviceKernel,
+    pub(super) session: Session,
 }
+
+/// The kernels that devices are given.
+pub const KERNELS: &str = include_str!("dense.cl");
 
 impl Multiplier {
     /// Opens a device and builds the kernels for it.
     pub fn new(device: &Device) -> Result<Multiplier, DeviceError> {
+        Multiplier::with_kernels(device, KERNELS)
+    }
+
+    /// As [`Multiplier::new`], with other kernels in the place of [`KERNELS`].
+    pub fn with_kernels(device: &Device, source: &str) -> Result<Multiplier, DeviceError> {
         let session = Session::open(device)?;
-        let program = DeviceProgram::build(&session, include_str!("dense.cl"), "")?;
+        let program = DeviceProgram::build(&session, source, "")?;
         let kernel = |name| program.kernel(name);
         let (product, batch, plain) = (kernel("product")?, kernel("batch")?, kernel("plain")?);
+        let (tally, total) = (kernel("tally")?, kernel("total")?);
         drop(program);
-        Ok(Multiplier { product, batch, plain, session })
+        Ok(Multiplier { product, batch, plain, tally, total, session })
+    }
+
+    /// Bytes that were copied from the device so far.
+    pub fn bytes_read(&self) -> u64 {
+        self.session.bytes_read()
     }
 
     /// The device.
@@ -356,7 +372,7 @@ fn grid(width: usize, rows: usize, max_group: usize) -> ([usize; 2], [usize; 2])
     ([width.next_multiple_of(group), rows.div_ceil(EACH)], [group, 1])
 }
 
-fn fits32(what: &str, words: u128) -> MultiplierResult<()> {
+pub(super) fn fits32(what: &str, words: u128) -> MultiplierResult<()> {
     // A little less, so that rounding up to whole groups stays within 32 bits.
     let most = u128::from(u32::MAX) - GROUP as u128;
     if words <= most {

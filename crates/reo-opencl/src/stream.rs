@@ -11,9 +11,12 @@ use std::thread;
 use std::time::Instant;
 
 use tickbound_reo::limits::ProductLimits;
-use tickbound_reo::product::dense::{DenseError, DenseStream, RowBlock, RowsOf, in_turn};
+use tickbound_reo::product::dense::{
+    CellTally, DenseError, DenseStream, RowBlock, RowsOf, in_turn,
+};
 
 use super::multiplier::{Multiplier, MultiplierError, MultiplierResult};
+use super::tally::Clause;
 use tickbound_device::Device;
 
 /// Who makes the blocks.
@@ -72,61 +75,95 @@ impl Maker<'_> {
         };
         // Cells that were seen, to be filled again: fresh memory costs more than the product.
         let seen = Mutex::new(Vec::new());
-        let queue = Mutex::new(Queue::new(blocks, devices.len()));
-        thread::scope(|scope| {
-            let (sender, made) = sync_channel(0);
-            for (number, device) in devices.iter().enumerate() {
-                let work = Work { stream, limits, queue: &queue, seen: &seen, number };
-                let sender = sender.clone();
-                scope.spawn(move || {
-                    if let Err(error) = work.blocks(device, &sender) {
-                        // After another error the receiver has ended.
-                        let _ = sender.send(Err(error));
-                    }
-                });
-            }
-            drop(sender);
-            // A device gives up once its blocks are not taken.
-            for made in made {
-                let (block, cells) = made?;
-                let kept = stream.pieces(block, &cells, limits, &see).map_err(dense)?;
-                lock(&seen).push(cells);
-                take(block, kept)?;
-            }
-            Ok(())
+        let open = |engine: &Multiplier, work: &mut dyn FnMut(Make<Vec<u64>>) -> WorkResult| {
+            let rows = engine.rows(stream.plan(), stream.words())?;
+            work(&mut |block| {
+                let mut cells: Vec<u64> = lock(&seen).pop().unwrap_or_default();
+                cells.resize(block.rows * stream.plan().sizes.row(), 0);
+                rows.fill(block.first, &mut cells, limits)?;
+                Ok(cells)
+            })
+        };
+        shared(devices, blocks, open, |block, cells| {
+            let kept = stream.pieces(block, &cells, limits, &see).map_err(dense)?;
+            lock(&seen).push(cells);
+            take(block, kept)
         })
     }
 }
 
-/// A block and its cells, or why there are none.
-type Made = MultiplierResult<(RowBlock, Vec<u64>)>;
-
-/// What a device works on.
-struct Work<'a> {
-    stream: &'a DenseStream<'a>,
-    limits: &'a ProductLimits<'a>,
-    queue: &'a Mutex<Queue>,
-    seen: &'a Mutex<Vec<Vec<u64>>>,
-    /// The device's place in the queue.
-    number: usize,
+/// What the rows of `blocks` come to, counted by `devices` without a word of them in memory, as
+/// [`Maker::run`] gives blocks; `clauses` are those of [`Multiplier::tallies`].
+///
+/// # Errors
+/// As [`Maker::run`].
+pub fn tallied<E: Send + From<MultiplierError>>(
+    devices: &[Device],
+    stream: &DenseStream,
+    blocks: impl IntoIterator<Item = RowBlock>,
+    clauses: Option<&[Clause]>,
+    limits: &ProductLimits,
+    take: impl FnMut(RowBlock, CellTally) -> Result<(), E> + Send,
+) -> Result<(), E> {
+    let open = |engine: &Multiplier, work: &mut dyn FnMut(Make<CellTally>) -> WorkResult| {
+        let rows = engine.tallies(stream.plan(), clauses, None)?;
+        work(&mut |block| rows.count(block, limits))
+    };
+    shared(devices, blocks, open, take)
 }
 
-impl Work<'_> {
-    /// Makes blocks as long as there are any, and somebody takes them.
-    fn blocks(&self, device: &Device, sender: &SyncSender<Made>) -> MultiplierResult<()> {
-        // Handles of OpenCL stay with the thread that has them.
-        let engine = Multiplier::new(device)?;
-        let rows = engine.rows(self.stream.plan(), self.stream.words())?;
-        loop {
-            let Some(block) = lock(self.queue).next(self.number) else { return Ok(()) };
-            let mut cells: Vec<u64> = lock(self.seen).pop().unwrap_or_default();
-            cells.resize(block.rows * self.stream.plan().sizes.row(), 0);
-            let began = Instant::now();
-            rows.fill(block.first, &mut cells, self.limits)?;
-            lock(self.queue).done(self.number, block, began.elapsed().as_secs_f64());
-            if sender.send(Ok((block, cells))).is_err() {
-                return Ok(());
-            }
+/// Makes something of a block.
+type Make<'m, M> = &'m mut dyn FnMut(RowBlock) -> MultiplierResult<M>;
+
+type WorkResult = MultiplierResult<()>;
+
+/// Lets devices take blocks from one queue. `open` makes ready what makes something of a block on
+/// one device, and gives it to its second argument; `take` gets what was made.
+fn shared<M: Send, E: Send + From<MultiplierError>>(
+    devices: &[Device],
+    blocks: impl IntoIterator<Item = RowBlock>,
+    open: impl Fn(&Multiplier, &mut dyn FnMut(Make<M>) -> WorkResult) -> WorkResult + Sync,
+    mut take: impl FnMut(RowBlock, M) -> Result<(), E> + Send,
+) -> Result<(), E> {
+    let queue = Mutex::new(Queue::new(blocks, devices.len()));
+    thread::scope(|scope| {
+        let (sender, made) = sync_channel(0);
+        for (number, device) in devices.iter().enumerate() {
+            let (sender, queue, open) = (sender.clone(), &queue, &open);
+            scope.spawn(move || {
+                // Handles of OpenCL stay with the thread that has them.
+                let engine = Multiplier::new(device).map_err(MultiplierError::from);
+                let mut work = |make: Make<M>| in_queue(queue, number, &sender, make);
+                if let Err(error) = engine.and_then(|engine| open(&engine, &mut work)) {
+                    // After another error the receiver has ended.
+                    let _ = sender.send(Err(error));
+                }
+            });
+        }
+        drop(sender);
+        // A device gives up once its blocks are not taken.
+        for made in made {
+            let (block, made) = made?;
+            take(block, made)?;
+        }
+        Ok(())
+    })
+}
+
+/// Makes blocks as long as there are any, and somebody takes them.
+fn in_queue<M>(
+    queue: &Mutex<Queue>,
+    number: usize,
+    sender: &SyncSender<MultiplierResult<(RowBlock, M)>>,
+    make: Make<M>,
+) -> WorkResult {
+    loop {
+        let Some(block) = lock(queue).next(number) else { return Ok(()) };
+        let began = Instant::now();
+        let made = make(block)?;
+        lock(queue).done(number, block, began.elapsed().as_secs_f64());
+        if sender.send(Ok((block, made))).is_err() {
+            return Ok(());
         }
     }
 }

@@ -5,11 +5,11 @@ use tickbound_reo::automaton::Automaton;
 use tickbound_reo::check::LtlFormula;
 use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::dense::{
-    self, BlockColumns, CellTally, DenseStream, MAX_NAMES, Matrix, RowBlock, RowsOf,
+    self, BlockColumns, CellTally, DensePlan, DenseStream, MAX_NAMES, Matrix, RowBlock, RowsOf,
 };
 use tickbound_reo::product::reachable::StepStream;
 use tickbound_reo::symbol::NameId;
-use tickbound_reo_opencl::{Maker, MultiplierError, agree};
+use tickbound_reo_opencl::{Maker, MultiplierError, agree, tallied};
 
 use crate::error::{JobResult, StreamJobError};
 use crate::files::BlockFiles;
@@ -20,6 +20,10 @@ use crate::ranks::Ranks;
 use crate::request::{Conditions, StreamExtent, StreamJob, Streamed};
 use crate::search::{self, PART, STEP_BYTES};
 use crate::writer::Writer;
+
+/// Most bytes of the cells that a device counts in one launch: a fraction of a second on two
+/// processors.
+const MAX_COUNTED: u128 = 2 << 30;
 
 impl StreamJob<'_> {
     /// Bytes that a dense product in blocks of `block` bytes takes: its halves twice, as they are
@@ -56,7 +60,9 @@ impl StreamJob<'_> {
         fits.map_err(|error| StreamJobError::Refused(format!("{error}{fix}")))?;
         let plan = dense::plan(matrices, self.limits).map_err(MultiplierError::from)?;
         let conditions = self.conditions(&plan.alphabet)?;
-        let stream = DenseStream::new(&plan, self.block);
+        let counts = !keep && conditions.clauses().is_some();
+        let block = self.block.max(if counts { counted(&plan, maker) } else { 0 });
+        let stream = DenseStream::new(&plan, block);
         let head = |names| ManifestHead::dense(&self.connector.name, names, &stream);
         let dataset = if ranks.rank() == 0 { self.open(&plan.alphabet, head)? } else { None };
         let (tally, done) = self.blocks(&stream, maker, &conditions, dataset, ranks)?;
@@ -78,20 +84,11 @@ impl StreamJob<'_> {
         let known = dataset.as_ref().map(|dataset| dataset.manifest().tally());
         let (mut tally, mut done) = (known.unwrap_or_default(), stream.len() - missing.len());
         let mut meter = Meter::new(self.observer, Some(stream), tally);
-        let has_columns = self.dataset.is_some();
-        let see = |rows: RowsOf| {
-            let mut columns = if has_columns { rows.columns() } else { BlockColumns::default() };
-            conditions.keep(&mut columns);
-            let holds = |label: u64| conditions.hold(label);
-            (rows.tally(conditions.is_some().then_some(&holds)), columns)
-        };
         let files = self.dataset.map(|folder| BlockFiles::new(Disk::real(), folder));
         let mut writer = Writer::new(files, dataset, self.observer, missing.len().div_ceil(size));
         // The ranks take turns.
         let mine: Vec<_> = missing.into_iter().skip(ranks.rank()).step_by(size).collect();
-        let made = maker.run(stream, mine, self.limits, see, |block, seen| {
-            let (tallies, columns): (Vec<_>, Vec<BlockColumns>) = seen.into_iter().unzip();
-            let here: CellTally = tallies.into_iter().sum();
+        let made = self.make(stream, maker, mine, conditions, |block, here, columns| {
             writer.write(block, here, columns, ranks)?;
             tally = tally + here;
             done += size.min(stream.len() - done);
@@ -115,6 +112,34 @@ impl StreamJob<'_> {
             Err(error) if stopped(&error) => Ok((tally, done)),
             Err(error) => Err(error),
         }
+    }
+
+    /// Makes some blocks, and gives the tally of each and the steps to be written to `take`.
+    fn make(
+        &self,
+        stream: &DenseStream,
+        maker: Maker,
+        blocks: Vec<RowBlock>,
+        conditions: &Conditions,
+        mut take: impl FnMut(RowBlock, CellTally, Vec<BlockColumns>) -> JobResult<()> + Send,
+    ) -> JobResult<()> {
+        let has_columns = self.dataset.is_some();
+        let clauses = if has_columns { None } else { conditions.clauses() };
+        if let (Maker::Devices(devices), Some(clauses)) = (maker, &clauses) {
+            let clauses = conditions.is_some().then_some(&clauses[..]);
+            let take = |block, here| take(block, here, Vec::new());
+            return tallied(devices, stream, blocks, clauses, self.limits, take);
+        }
+        let see = |rows: RowsOf| {
+            let mut columns = if has_columns { rows.columns() } else { BlockColumns::default() };
+            conditions.keep(&mut columns);
+            let holds = |label: u64| conditions.hold(label);
+            (rows.tally(conditions.is_some().then_some(&holds)), columns)
+        };
+        maker.run(stream, blocks, self.limits, see, |block, seen| {
+            let (tallies, columns): (Vec<_>, Vec<BlockColumns>) = seen.into_iter().unzip();
+            take(block, tallies.into_iter().sum(), columns)
+        })
     }
 
     /// Makes the reachable product of the connector's parts.
@@ -184,6 +209,14 @@ impl StreamJob<'_> {
             filter: self.filter.map(|text| read("--filter", text)).transpose()?,
         })
     }
+}
+
+/// Bytes of the cells that a device counts at once, which take no memory: some blocks for each, so
+/// that all have work.
+fn counted(plan: &DensePlan, maker: Maker) -> u64 {
+    let Maker::Devices(devices) = maker else { return 0 };
+    let each = plan.sizes.words() * 8 / (8 * devices.len().max(1) as u128);
+    each.min(MAX_COUNTED) as u64
 }
 
 /// The blocks of a product that the first rank's dataset does not have.

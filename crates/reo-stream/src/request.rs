@@ -1,5 +1,6 @@
 //! What is to be done with a product in blocks, and what came of it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use tickbound_reo::check::LtlFormula;
@@ -7,8 +8,12 @@ use tickbound_reo::connector::Connector;
 use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::dense::{BlockColumns, CellTally};
 use tickbound_reo::symbol::NameId;
+use tickbound_reo_opencl::Clause;
 
 use crate::meter::StreamObserver;
+
+/// Most names of invariants that a device checks, in up to 2^8 clauses.
+const MAX_CLAUSE_NAMES: usize = 8;
 
 /// What is to be done with the product of a connector's parts.
 #[derive(Clone, Copy)]
@@ -96,6 +101,31 @@ impl Conditions<'_> {
     /// Whether a label keeps all invariants.
     pub(crate) fn hold(&self, label: u64) -> bool {
         self.invariants.iter().all(|formula| self.holds(formula, label))
+    }
+
+    /// Clauses one of which a step fulfils exactly if it keeps all invariants; none if they speak
+    /// of more than [`MAX_CLAUSE_NAMES`] names.
+    pub(crate) fn clauses(&self) -> Option<Vec<Clause>> {
+        let mut names = BTreeSet::new();
+        self.invariants.iter().for_each(|formula| formula.names(&mut names));
+        let bit = |name| self.alphabet.binary_search(name).ok();
+        let bits: Vec<u64> = names.iter().filter_map(bit).map(|bit| 1 << bit).collect();
+        (bits.len() <= MAX_CLAUSE_NAMES).then(|| self.clauses_of(&bits, (0, 0)))
+    }
+
+    /// The clauses for labels in which some names are decided and those of `bits` are not.
+    fn clauses_of(&self, bits: &[u64], (must, not): Clause) -> Vec<Clause> {
+        let Some((bit, rest)) = bits.split_first() else {
+            return if self.hold(must) { vec![(must, not)] } else { Vec::new() };
+        };
+        let with = self.clauses_of(rest, (must | bit, not));
+        let without = self.clauses_of(rest, (must, not | bit));
+        // Where the name does not matter, neither mentions it.
+        let same = with.iter().map(|(m, n)| (m & !bit, *n));
+        if same.clone().eq(without.iter().map(|(m, n)| (*m, n & !bit))) {
+            return same.collect();
+        }
+        with.into_iter().chain(without).collect()
     }
 
     /// Whether there is an invariant.

@@ -16,17 +16,22 @@
 //! *Which colours fit.* At a name that does not fire one of its parts gives a reason, or the
 //! environment does, which may always be not ready.
 
+mod join;
+
 use std::collections::BTreeSet;
 
+use itertools::Itertools;
 use thiserror::Error;
 
-use crate::automaton::{Automaton, AutomatonBuilder};
+use crate::automaton::Automaton;
 use crate::connector::{Connector, ConnectorPart};
 use crate::constraint::simplify::{Gone, is_possible, simplify, written};
-use crate::constraint::{DataConstraint, DataTerm, Literal};
+use crate::constraint::{ConstraintStore, DataConstraint, DataTerm, Literal};
+use crate::label;
 use crate::limits::{ProductLimits, Stopped};
-use crate::product::reachable;
-use crate::symbol::{NameId, Symbols};
+use crate::product::order::order;
+use crate::symbol::NameId;
+use join::{Joins, Joint, Names, Reasoned};
 
 /// Most ways to give reasons in one step of one part.
 const MAX_WAYS: usize = 4_096;
@@ -50,72 +55,75 @@ pub fn in_context(
     connector: &Connector,
     limits: &ProductLimits,
 ) -> Result<Connector, ContextError> {
-    let mut made = connector.clone();
-    let moment = made.symbols.fresh_name("moment");
-    let mut parts = Vec::new();
-    let mut given: Vec<(NameId, Vec<NameId>)> = Vec::new();
-    for part in &connector.parts {
-        let automaton = part.automaton.possible();
-        let reasons = reasons(&automaton, &mut made.symbols);
-        for (name, reason) in automaton.alphabet().iter().zip(&reasons) {
-            match given.iter_mut().find(|(known, _)| known == name) {
-                Some((_, all)) => all.push(*reason),
-                None => given.push((*name, vec![*reason])),
-            }
-        }
-        let coloured = coloured(&automaton, &reasons);
-        parts.push(coloured.ok_or_else(|| ContextError::Ways(part.kind.clone()))?);
+    let parts: Vec<Automaton> =
+        connector.parts.iter().map(|part| part.automaton.possible()).collect();
+    let owned = parts.iter().flat_map(|part| part.alphabet()).copied();
+    let names: Vec<NameId> = owned.clone().sorted_unstable().dedup().collect();
+    let all: Vec<&Automaton> = parts.iter().collect();
+    let mut constraints = ConstraintStore::default();
+    let mut reasoned = Vec::new();
+    for at in order(&all, &names) {
+        let automaton = &parts[at];
+        let kind = &connector.parts[at].kind;
+        let rows = (0..automaton.states() as u32).map(|state| {
+            row(automaton, state, &names, &mut constraints)
+                .ok_or_else(|| ContextError::Ways(kind.clone()))
+        });
+        let rows = rows.collect::<Result<_, _>>()?;
+        let has = |name: &NameId| automaton.alphabet().binary_search(name).is_ok();
+        reasoned.push(Reasoned { automaton, names: set(&names, &has), rows });
     }
-    let names: BTreeSet<NameId> = given.iter().map(|(name, _)| *name).collect();
-    for (name, reasons) in given {
-        let outer = connector.interface.contains(&name) || reasons.len() == 1;
-        parts.extend(fitting(name, &reasons, outer, moment, &mut made.symbols));
-    }
-    let whole = reachable::compose(&parts.iter().collect::<Vec<_>>(), limits)?;
-    let automaton = seen(&whole, &names, moment);
-    made.parts = vec![ConnectorPart { kind: "in context".into(), automaton }];
-    Ok(made)
+    let owners = owned.counts();
+    let outer = set(&names, &|name| connector.interface.contains(name) || owners[name] == 1);
+    let joins = Joins { parts: reasoned, outer, constraints, limits };
+    let automaton = joins.product(&names)?;
+    let part = ConnectorPart { kind: "in context".into(), automaton };
+    Ok(Connector { parts: vec![part], ..connector.clone() })
 }
 
-/// For each name of a part the one that fires when the part gives a reason there.
-fn reasons(automaton: &Automaton, symbols: &mut Symbols) -> Vec<NameId> {
-    let words: Vec<String> =
-        automaton.alphabet().iter().map(|name| format!("not {}", symbols.word(name.0))).collect();
-    words.iter().map(|word| symbols.fresh_name(word)).collect()
+/// The names that are wanted, as a set of places.
+fn set(names: &[NameId], wanted: &dyn Fn(&NameId) -> bool) -> Names {
+    let mut set = vec![0; label::words_for(names.len())];
+    let wanted = names.iter().enumerate().filter(|(_, name)| wanted(name));
+    wanted.for_each(|(bit, _)| label::set(&mut set, bit));
+    set.into()
 }
 
-/// A part with its reasons; none if there are too many ways.
-fn coloured(automaton: &Automaton, reasons: &[NameId]) -> Option<Automaton> {
-    let names = automaton.alphabet().iter().chain(reasons).copied();
-    let mut builder = automaton.builder_over(names);
-    for state in 0..automaton.states() as u32 {
-        let steps = automaton.steps(state);
-        let steps = steps.map(|s| (automaton.fires(&s).collect(), automaton.constraint(&s), s.to));
-        let steps: Vec<(BTreeSet<NameId>, &DataConstraint, u32)> = steps.collect();
-        let (none, free) = (BTreeSet::new(), DataConstraint::default());
-        let idle = (none, &free, state);
-        for (fire, constraint, to) in steps.iter().chain([&idle]) {
-            let silent = fire.is_empty() && !(constraint.is_true() && *to == state);
-            if silent {
-                // A part's own silent step waits for nothing.
-                builder.step(state, &[], (*constraint).clone(), *to);
-                continue;
-            }
-            for Way { waits, more, .. } in ways(fire, constraint, &steps)? {
-                let constraint = constraint.and(&DataConstraint::new(more));
-                if !is_possible(&constraint) {
-                    continue;
-                }
-                let ready =
-                    automaton.alphabet().iter().zip(reasons).filter_map(|(name, reason)| {
-                        (!fire.contains(name) && !waits.contains(name)).then_some(*reason)
-                    });
-                let label: Vec<NameId> = fire.iter().copied().chain(ready).collect();
-                builder.step(state, &label, constraint, *to);
+/// What a part can do in a state at a moment, with its reasons, and its silent steps; none if there
+/// are too many ways.
+fn row(
+    automaton: &Automaton,
+    state: u32,
+    names: &[NameId],
+    constraints: &mut ConstraintStore,
+) -> Option<Vec<Joint>> {
+    let steps = automaton.steps(state);
+    let steps = steps.map(|s| (automaton.fires(&s).collect(), automaton.constraint(&s), s.to));
+    let steps: Vec<(BTreeSet<NameId>, &DataConstraint, u32)> = steps.collect();
+    let (none, free) = (BTreeSet::new(), DataConstraint::default());
+    let idle = (none, &free, state);
+    let mut row = Vec::new();
+    for (fire, constraint, to) in steps.iter().chain([&idle]) {
+        let alone = fire.is_empty() && !(constraint.is_true() && *to == state);
+        let mut push = |fires, given, constraint: DataConstraint| {
+            let condition = constraints.intern(constraint);
+            row.push(Joint { fires, given, alone, condition, to: *to });
+        };
+        if alone {
+            // A part's own silent step waits for nothing.
+            push(set(names, &|_| false), set(names, &|_| false), (*constraint).clone());
+            continue;
+        }
+        for Way { waits, more, .. } in ways(fire, constraint, &steps)? {
+            let constraint = constraint.and(&DataConstraint::new(more));
+            if is_possible(&constraint) {
+                let has = |name: &NameId| automaton.alphabet().binary_search(name).is_ok();
+                let given = |n: &NameId| has(n) && !fire.contains(n) && !waits.contains(n);
+                push(set(names, &|name| fire.contains(name)), set(names, &given), constraint);
             }
         }
     }
-    Some(builder.done())
+    Some(row)
 }
 
 /// One way in which a step is right.
@@ -240,53 +248,4 @@ fn least(ways: Vec<Way>) -> Vec<Way> {
         }
     }
     kept
-}
-
-/// At each moment the name fires or one of the reasons does, or the environment has one.
-fn fitting(
-    name: NameId,
-    reasons: &[NameId],
-    outer: bool,
-    moment: NameId,
-    symbols: &mut Symbols,
-) -> Vec<Automaton> {
-    let automaton = |names: &[NameId], labels: &[&[NameId]]| {
-        let mut builder = AutomatonBuilder::over(names.iter().copied(), 1, vec![0]);
-        labels.iter().for_each(|label| _ = builder.step(0, label, DataConstraint::default(), 0));
-        builder.done()
-    };
-    let mut made = Vec::new();
-    let Some((first, rest)) = reasons.split_first() else { return made };
-    let mut some = *first;
-    for reason in rest {
-        let either = symbols.fresh_name("either");
-        let labels: [&[NameId]; 3] =
-            [&[some, either], &[*reason, either], &[some, *reason, either]];
-        made.push(automaton(&[some, *reason, either], &labels));
-        some = either;
-    }
-    let labels: [&[NameId]; 3] = [&[moment, name], &[moment, some], &[moment]];
-    made.push(automaton(&[moment, name, some], if outer { &labels } else { &labels[..2] }));
-    made
-}
-
-/// The product without reasons. A moment at which nothing fires changes nothing and goes.
-fn seen(whole: &Automaton, names: &BTreeSet<NameId>, moment: NameId) -> Automaton {
-    let mut builder = whole.builder_over(names.iter().copied());
-    for state in 0..whole.states() as u32 {
-        let mut known: Vec<(Vec<NameId>, &DataConstraint, u32)> = Vec::new();
-        for step in whole.steps(state) {
-            let fire: Vec<NameId> =
-                whole.fires(&step).filter(|name| names.contains(name)).collect();
-            if fire.is_empty() && whole.fires(&step).any(|name| name == moment) {
-                continue;
-            }
-            let seen = (fire, whole.constraint(&step), step.to);
-            if !known.contains(&seen) {
-                builder.step(state, &seen.0, seen.1.clone(), seen.2);
-                known.push(seen);
-            }
-        }
-    }
-    builder.done()
 }

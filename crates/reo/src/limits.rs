@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use thiserror::Error;
 
+use crate::symbol::{SymbolId, Symbols};
+
 /// How far work is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProductProgress {
@@ -49,9 +51,28 @@ pub enum Stopped {
         "{0} states or more; at most 4294967295 can be numbered; hide names, or use --mode implicit"
     )]
     States(u128),
+    /// Steps that fire nothing change values, or look at them, in ever new ways. If one is known,
+    /// the function that they apply again and again.
+    #[error(
+        "silent closure: conditions on values that go round inside have no end; show a name on \
+         their way, or leave data out with --no-data"
+    )]
+    Values(Option<SymbolId>),
     /// It was stopped from outside.
     #[error("stopped")]
     Interrupted,
+}
+
+impl Stopped {
+    /// The error for people who know the words of the connector.
+    pub fn text(&self, symbols: &Symbols) -> String {
+        match self {
+            Stopped::Values(Some(function)) => {
+                format!("function `{}`: {self}", symbols.word(*function))
+            }
+            _ => self.to_string(),
+        }
+    }
 }
 
 /// A result that may be [`Stopped`].

@@ -8,11 +8,13 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use tickbound_reo::automaton::{Automaton, AutomatonBuilder};
 use tickbound_reo::bisimulation::{
-    BisimulationVerdict, Difference, Equivalence, Told, compare, minimise, partition,
+    BisimulationVerdict, Difference, Equivalence, Told, compare, minimise, partition, without_inert,
 };
 use tickbound_reo::constraint::{DataConstraint, DataTerm, Literal};
+use tickbound_reo::hide::close;
 use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::primitive::{BufferContent, fifo1};
+use tickbound_reo::run::Random;
 use tickbound_reo::symbol::{NameId, Symbols};
 
 const KINDS: [Equivalence; 2] = [Equivalence::Strong, Equivalence::Weak];
@@ -103,6 +105,39 @@ impl Plain {
             }
             failed.into_iter().for_each(|(p, q)| alike[p][q] = false);
         }
+    }
+
+    /// For each pair of states whether they are branching bisimilar, by the definition: a step is
+    /// answered by the same one after silent steps to a state like the first, or, if it is silent,
+    /// by none where the pair is still alike after it.
+    fn branching(&self) -> Vec<Vec<bool>> {
+        let n = self.steps.len();
+        let silently: Vec<BTreeSet<usize>> = (0..n).map(|s| self.silently(s)).collect();
+        let mut alike = vec![vec![true; n]; n];
+        loop {
+            let answered = |p: usize, q: usize| {
+                self.steps[p].iter().all(|(a, p2)| {
+                    let same = |q1: &usize| {
+                        let mut steps = self.steps[*q1].iter();
+                        alike[p][*q1] && steps.any(|(b, q2)| a == b && alike[*p2][*q2])
+                    };
+                    is_silent(a) && alike[*p2][q] || silently[q].iter().any(same)
+                })
+            };
+            let pairs = (0..n).flat_map(|p| (0..n).map(move |q| (p, q)));
+            let failed: Vec<(usize, usize)> = pairs
+                .filter(|(p, q)| alike[*p][*q] && !(answered(*p, *q) && answered(*q, *p)))
+                .collect();
+            if failed.is_empty() {
+                return alike;
+            }
+            failed.into_iter().for_each(|(p, q)| alike[p][q] = false);
+        }
+    }
+
+    /// How many classes an equivalence has.
+    fn classes(alike: &[Vec<bool>]) -> usize {
+        alike.iter().enumerate().filter(|(p, row)| !row[..*p].contains(&true)).count()
     }
 
     /// States that actions lead to, one after another.
@@ -244,6 +279,24 @@ proptest! {
     }
 
     #[test]
+    fn inert_steps_go_and_nothing_else(automaton in automaton(8)) {
+        let reachable = automaton.reachable().0;
+        let fewer = without_inert(automaton.clone(), &plenty()).unwrap();
+        let alike = Plain::of(&reachable).branching();
+        prop_assert_eq!(fewer.states(), Plain::classes(&alike), "{:?}", fewer);
+        let both = Plain::of(&reachable).beside(&Plain::of(&fewer));
+        let alike = both.branching();
+        let (before, after) = both.initial.split_at(reachable.initial().len());
+        prop_assert!(before.iter().all(|p| after.iter().any(|q| alike[*p][*q])));
+        prop_assert!(after.iter().all(|q| before.iter().any(|p| alike[*p][*q])));
+        // What closing makes of silent steps is the same; tests of reductions have data.
+        let plain = automaton.without_data();
+        let fewer = without_inert(plain.clone(), &plenty()).unwrap();
+        let [before, after] = [plain, fewer].map(|a| close(&a, &plenty()).unwrap());
+        prop_assert!(equivalent(&before, &after, Equivalence::Strong), "{after:?}");
+    }
+
+    #[test]
     fn comparisons_are_right_and_replay(left in automaton(5), right in automaton(5)) {
         // Beside another automaton, what it is with one step less: often alike, and often not.
         let near = without(&left, 0);
@@ -290,4 +343,44 @@ fn contents_that_are_read_are_compared() {
         builder.finish().unwrap()
     });
     assert_eq!(verdict(&one, &two), BisimulationVerdict::Same { blocks: 1 });
+}
+
+/// Many random automata with many silent steps, minimised as [`minimise`] does it - inert steps
+/// first, then by sketches - and by the saturated relation alone.
+#[test]
+fn the_ways_to_the_weak_quotient_agree() {
+    let seed = std::env::var("SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(51);
+    println!("SEED={seed}");
+    let mut random = Random::new(seed);
+    let mut symbols = Symbols::new();
+    let names = [symbols.name("a"), symbols.name("b")];
+    // Cases in which the weak quotient is smaller than the branching one, and in which it is the
+    // given automaton.
+    let (mut smaller, mut least) = (0, 0);
+    for case in 0..1500 {
+        let states = 2 + random.below(40);
+        let mut builder = AutomatonBuilder::over(names, states, vec![0]);
+        let density = 1 + random.below(4);
+        for _ in 0..density * states {
+            let (from, to) = (random.below(states) as u32, random.below(states) as u32);
+            // Mostly acyclic silent steps, so that some decide something.
+            let fire = random.below(6);
+            let (from, to) =
+                if fire < 4 && case % 3 > 0 { (from.min(to), from.max(to)) } else { (from, to) };
+            let fire = if fire < 4 { &names[..0] } else { &names[fire - 4..fire - 3] };
+            builder.step(from, fire, DataConstraint::default(), to);
+        }
+        let automaton = builder.finish().unwrap().reachable().0;
+        let found = partition(&automaton, Equivalence::Weak, false, &plenty()).unwrap();
+        let made = minimise(automaton.clone(), Equivalence::Weak, &plenty()).unwrap();
+        assert_eq!(made.states(), found.blocks, "SEED={seed} case {case}");
+        let verdict = compare(&automaton, &made, Equivalence::Weak, &plenty()).unwrap();
+        assert_eq!(verdict, BisimulationVerdict::Same { blocks: found.blocks }, "case {case}");
+        let fewer = without_inert(automaton.clone(), &plenty()).unwrap();
+        assert!(fewer.states() >= made.states(), "SEED={seed} case {case}");
+        smaller += usize::from(fewer.states() > made.states());
+        least += usize::from(automaton.states() == made.states() && made.states() > 4);
+    }
+    println!("{smaller} cases in which weak is coarser than branching, {least} least ones");
+    assert!(smaller > 50 && least > 10, "{smaller} {least}");
 }

@@ -11,6 +11,7 @@ use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::symbol::NameId;
 
 use crate::connectors::{connector, joined};
+use crate::values;
 
 /// A colour at the end of a channel: data flow; the channel gives a reason why not; the other side
 /// has to.
@@ -193,7 +194,7 @@ fn circuits() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(values::cases(200))]
 
     #[test]
     fn steps_are_those_of_the_colourings(text in circuits()) {

@@ -3,6 +3,7 @@
 mod bisimulation;
 mod cat;
 mod check;
+mod closure;
 mod connectors;
 mod constraints;
 mod context;

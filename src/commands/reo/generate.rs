@@ -1,10 +1,12 @@
 //! `tickbound reo generate`.
 
+use tickbound_reo::automaton::Automaton;
 use tickbound_reo::bisimulation::Equivalence;
 use tickbound_reo::export::ExportSubject;
 use tickbound_reo::generate::{self, Language};
 use tickbound_reo::hide::close;
-use tickbound_reo::product::stepwise;
+use tickbound_reo::limits::Stopped;
+use tickbound_reo::product::{regions, stepwise};
 
 use super::load::{self, hidden, notes, parts};
 use super::shared::{DEFAULT_MEMORY, within};
@@ -40,21 +42,34 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let outputs = Outputs::default().file("--output", args.output.as_ref());
     outputs.check(&args.choice.files_and(None))?;
     let hidden = hidden(&connector, args.hide.as_deref(), true)?;
-    let automaton = within("composing", args.memory, |limits| {
-        let options = stepwise::StepwiseOptions { hidden, minimise: Some(Equivalence::Weak) };
-        let composed = stepwise::compose(&parts(&connector), &options, limits).map_err(input)?;
-        // A program takes steps when something waits at its ports: what is silent goes before them.
-        close(&composed.automaton, limits).map_err(input)
+    let words = |stopped: Stopped| input(stopped.text(&connector.symbols));
+    let parts = parts(&connector);
+    let automata = within("composing", args.memory, |limits| {
+        let region = |places: Vec<usize>| {
+            let parts: Vec<&Automaton> = places.iter().map(|at| parts[*at]).collect();
+            let minimise = Some(Equivalence::Weak);
+            let options = stepwise::StepwiseOptions { hidden: hidden.clone(), minimise };
+            let composed = stepwise::compose(&parts, &options, limits)?;
+            // A program takes steps when something waits at its ports: what is silent goes before
+            // them.
+            close(&composed.automaton, limits)
+        };
+        let all = regions(&parts).into_iter().map(region).collect::<Result<Vec<_>, _>>();
+        let mut all = all.map_err(words)?;
+        // A region without ports needs no program.
+        all.retain(|automaton| !automaton.alphabet().is_empty());
+        Ok(all)
     })?;
     let inputs = connector.inputs();
-    let subject = ExportSubject {
+    let subject = |automaton| ExportSubject {
         name: &connector.name,
-        automaton: &automaton,
+        automaton,
         symbols: &connector.symbols,
         inputs: &inputs,
         interface: &connector.interface,
     };
-    let text = generate::generate(subject, args.to)
+    let subjects: Vec<ExportSubject> = automata.iter().map(subject).collect();
+    let text = generate::generate(&subjects, args.to)
         .map_err(|error| input(format!("{}: {error}", args.file)))?;
     say_or_save(args.output.as_deref(), &text).map(|()| Exit::Done)
 }

@@ -91,7 +91,8 @@ impl Work<'_> {
         let device = ranks.name("cpu");
         let Some(world) = ranks.world() else { return self.reachable().map(Some) };
         let made = compose_shared(&parts(self.connector), self.limits, world).map_err(input)?;
-        let hidden = |made| stepwise::hidden(made, self.names, self.limits).map_err(input);
+        let words = |stopped: Stopped| input(stopped.text(&self.connector.symbols));
+        let hidden = |made| stepwise::hidden(made, self.names, self.limits).map_err(words);
         Ok(made.map(hidden).transpose()?.map(|automaton| whole(automaton, device)))
     }
 
@@ -118,7 +119,7 @@ impl Work<'_> {
                 Stopped::Memory { .. } if plain => {
                     input(format!("{stopped}; --stream counts, checks and writes it in blocks"))
                 }
-                stopped => input(stopped),
+                stopped => input(stopped.text(&self.connector.symbols)),
             });
         Ok(made?.automaton)
     }

@@ -1,6 +1,7 @@
 //! Making automata step by step.
 
 use itertools::Itertools;
+use rayon::prelude::*;
 
 use super::data::{Automaton, AutomatonError, AutomatonRows, MAX_STATES, assemble};
 use crate::constraint::{ConstraintStore, DataConstraint};
@@ -104,7 +105,7 @@ impl AutomatonBuilder {
             let (from, to, condition) = self.steps[at];
             (from, label(at), to, self.constraints.get(condition))
         };
-        order.sort_by(|a, b| key(*a).cmp(&key(*b)));
+        order.par_sort_by(|a, b| key(*a).cmp(&key(*b)));
         order.dedup_by(|a, b| key(*a) == key(*b));
         let mut rows =
             AutomatonRows { rows: Vec::with_capacity(self.states + 1), ..AutomatonRows::default() };

@@ -165,7 +165,8 @@ impl Automaton {
         (0..self.states() as u32).flat_map(|state| self.steps(state))
     }
 
-    fn step(&self, from: u32, at: usize) -> Transition<'_> {
+    /// The step of state `from` that has place `at` in the rows.
+    pub(crate) fn step(&self, from: u32, at: usize) -> Transition<'_> {
         let words = self.words();
         Transition {
             from,

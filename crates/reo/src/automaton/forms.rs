@@ -24,6 +24,12 @@ impl Automaton {
         self.with_steps(|step| !self.is_idle(step))
     }
 
+    /// As [`Automaton::without_idle`], of an owned automaton: itself, if it has no such steps.
+    pub(crate) fn into_without_idle(self) -> Automaton {
+        let idle = self.has_silent_labels() && self.all_steps().any(|step| self.is_idle(&step));
+        if idle { self.without_idle() } else { self }
+    }
+
     /// With some of the steps.
     fn with_steps(&self, stays: impl Fn(&Transition<'_>) -> bool) -> Automaton {
         let mut builder = self.builder_over(self.alphabet().iter().copied());

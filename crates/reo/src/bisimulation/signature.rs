@@ -199,16 +199,16 @@ impl Silent {
 }
 
 /// What each cycle can do when silent steps do not count.
-pub(super) struct Saturated {
+struct Saturated {
     /// Blocks that silent steps lead to, the own one among them; sorted.
-    pub(super) silent: Vec<Vec<u32>>,
+    silent: Vec<Vec<u32>>,
     /// Pairs of action and block, silent steps before and after the action allowed; sorted.
-    pub(super) steps: Vec<Vec<u64>>,
+    steps: Vec<Vec<u64>>,
     own: Vec<u32>,
 }
 
 impl Saturated {
-    pub fn new(
+    fn new(
         automaton: &Automaton,
         actions: &Actions,
         cycles: &Silent,

@@ -352,6 +352,36 @@ fn cells(constraint: &DataConstraint, wanted: impl Fn(&DataTerm) -> Option<Cell>
     cells
 }
 
+/// The literals in groups that share no value without a name, each group once and with such values
+/// numbered from 0, sorted; and whether a group was there more than once.
+pub(crate) fn components(constraint: &DataConstraint) -> (Vec<DataConstraint>, bool) {
+    let mut groups: Vec<(Vec<u32>, Vec<Literal>)> = Vec::new();
+    for literal in constraint.literals() {
+        let mut values = Vec::new();
+        literal.visit(&mut |leaf| {
+            if let DataTerm::Some(k) = leaf {
+                values.push(*k);
+            }
+        });
+        let mut literals = vec![literal.clone()];
+        let meets = |group: &(Vec<u32>, Vec<Literal>)| group.0.iter().any(|k| values.contains(k));
+        let (meeting, apart): (Vec<_>, Vec<_>) = groups.into_iter().partition(meets);
+        groups = apart;
+        for (more, others) in meeting {
+            values.extend(more);
+            literals.extend(others);
+        }
+        groups.push((values, literals));
+    }
+    let many = groups.len();
+    let mut all: Vec<DataConstraint> =
+        groups.into_iter().map(|(_, literals)| numbered(literals)).collect();
+    all.sort_unstable();
+    all.dedup();
+    let repeats = all.len() < many;
+    (all, repeats)
+}
+
 /// Most attempts at numbers that stay as they are.
 const ATTEMPTS: usize = 16;
 

@@ -44,7 +44,8 @@ pub(super) fn write(plan: &Plan) -> String {
         "offers" => lines(&plan.ports, offer),
         "fired" => lines(&plan.ports, fired),
         "given" => given.clone().map(|c| format!(", {n}_value cell_{}", c.word)).join(""),
-        "initial" => plan.initial.to_string(),
+        "initial" => plan.initial.iter().join(", "),
+        "regions" => plan.initial.len().to_string(),
         "begin" => lines(&plan.cells, begin),
         "arms" => lines(plan.steps.iter().enumerate(), |step| arm(plan, step)),
         "rows" => plan.rows.iter().join(", "),
@@ -84,7 +85,7 @@ fn arm(plan: &Plan, (number, step): (usize, &Step)) -> String {
             }
         });
     }
-    body.push(format!("next->state = {};", step.to));
+    body.push(format!("next->state[{}] = {};", step.region, step.to));
     for (after, cell) in step.after.iter().zip(&plan.cells) {
         match after {
             After::Gone => body.push(format!("next->cell_{} = ({n}_value){{0}};", cell.word)),

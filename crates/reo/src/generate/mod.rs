@@ -26,9 +26,10 @@
 //! let drain = sync_drain(a, b);
 //! let (automaton, symbols, interface) = (&drain, &symbols, &[a, b]);
 //! let subject = ExportSubject { name: "drain", automaton, symbols, inputs: interface, interface };
-//! assert!(generate(subject, Language::Rust)?.contains("pub fn put_a(&self, value: M::Value)"));
+//! let program = generate(&[subject], Language::Rust)?;
+//! assert!(program.contains("pub fn put_a(&self, value: M::Value)"));
 //! // Who takes from a drain would have to be given something.
-//! let error = generate(ExportSubject { inputs: &[a], ..subject }, Language::C).unwrap_err();
+//! let error = generate(&[ExportSubject { inputs: &[a], ..subject }], Language::C).unwrap_err();
 //! assert!(error.to_string().starts_with("step `0 {a, b} true -> 0` leaves b open"));
 //! # Ok::<(), tickbound_reo::generate::GenerateError>(())
 //! ```
@@ -53,12 +54,14 @@ tickbound_input::named! {
     }
 }
 
-/// The program of an automaton without silent steps ([`crate::hide::close`] takes them away).
+/// The program of automata without silent steps ([`crate::hide::close`] takes them away): one for
+/// each region of a connector. Regions share no name and no cell, and step one at a time; all have
+/// the same name, words and interface.
 ///
 /// # Errors
 /// What cannot be a program, or would need values that nothing determines.
-pub fn generate(subject: ExportSubject, language: Language) -> Result<String, GenerateError> {
-    let plan = Plan::new(subject)?;
+pub fn generate(regions: &[ExportSubject], language: Language) -> Result<String, GenerateError> {
+    let plan = Plan::new(regions)?;
     Ok(match language {
         Language::Rust => rust::write(&plan),
         Language::C => c::write(&plan),

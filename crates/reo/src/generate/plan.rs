@@ -1,9 +1,10 @@
 //! What a program does in each step, in any language.
 
 use indexmap::IndexMap;
+use itertools::Itertools;
 
 use super::error::{GenerateError, MAX_STEPS};
-use crate::automaton::{Automaton, Transition as Arrow};
+use crate::automaton::Transition as Arrow;
 use crate::constant::LESS;
 use crate::constraint::simplify::{Gone, simplify};
 use crate::constraint::{DataConstraint, DataTerm, Literal};
@@ -23,7 +24,8 @@ pub(super) struct Plan {
     pub constants: Vec<Word>,
     pub functions: Vec<Word>,
     pub predicates: Vec<Word>,
-    pub initial: u32,
+    /// The initial state of each region; states of all regions are numbered one after another.
+    pub initial: Vec<usize>,
     /// The steps of state s are `rows[s]..rows[s + 1]`.
     pub rows: Vec<usize>,
     pub steps: Vec<Step>,
@@ -70,7 +72,9 @@ pub(super) struct Word {
 pub(super) struct Step {
     /// The step for people.
     pub text: String,
-    pub to: u32,
+    /// The region that takes it.
+    pub region: usize,
+    pub to: usize,
     /// Ports that fire, in order.
     pub fires: Vec<usize>,
     /// Cells whose content before the step is needed.
@@ -128,38 +132,40 @@ impl Plan {
         }
     }
 
-    /// The plan of an automaton.
-    pub fn new(subject: ExportSubject) -> Result<Plan, GenerateError> {
-        let automaton = subject.automaton;
-        let [initial] = automaton.initial() else {
-            return Err(GenerateError::Initial(automaton.initial().len()));
-        };
-        if automaton.transitions() > MAX_STEPS {
-            return Err(GenerateError::Large(automaton.transitions()));
+    /// The plan of the automata of some regions.
+    pub fn new(regions: &[ExportSubject]) -> Result<Plan, GenerateError> {
+        let transitions = regions.iter().map(|region| region.automaton.transitions()).sum();
+        if transitions > MAX_STEPS {
+            return Err(GenerateError::Large(transitions));
         }
-        let mut planner = Planner::new(subject, *initial);
+        let mut planner = Planner::new(regions)?;
         let (mut rows, mut steps) = (vec![0], Vec::new());
-        for state in 0..automaton.states() as u32 {
-            for step in automaton.steps(state) {
-                steps.extend(planner.step(&step)?);
+        let mut initial = Vec::new();
+        for (at, region) in regions.iter().enumerate() {
+            (planner.region, planner.begin) = (at, rows.len() - 1);
+            initial.push(planner.begin + planner.initial[at] as usize);
+            for state in 0..region.automaton.states() as u32 {
+                for step in region.automaton.steps(state) {
+                    steps.extend(planner.step(&step)?);
+                }
+                rows.push(steps.len());
             }
-            rows.push(steps.len());
         }
-        if steps.is_empty() {
+        let Some(first) = regions.first().filter(|_| !steps.is_empty()) else {
             return Err(GenerateError::Ports);
-        }
+        };
         let cells = planner.memory();
         let Planner { ports, constants, functions, predicates, .. } = planner;
         Ok(Plan {
             // Everything else has a prefix that no language knows.
-            name: Identifiers::new(tickbound_input::names::c()).fresh("", subject.name),
-            title: plain(subject.name),
+            name: Identifiers::new(tickbound_input::names::c()).fresh("", first.name),
+            title: plain(first.name),
             ports: ports.into_values().collect(),
             cells,
             constants: constants.done(),
             functions: functions.done(),
             predicates: predicates.done(),
-            initial: *initial,
+            initial,
             rows,
             steps,
         })
@@ -173,35 +179,70 @@ fn plain(text: &str) -> String {
 }
 
 struct Planner<'a> {
-    subject: ExportSubject<'a>,
-    initial: u32,
-    live: Live,
+    regions: &'a [ExportSubject<'a>],
+    initial: Vec<u32>,
+    live: Vec<Live>,
+    /// The region in work, and where its states begin.
+    region: usize,
+    begin: usize,
     words: Identifiers,
     ports: IndexMap<NameId, Port>,
-    /// Cells that some run reads, in order.
-    cells: Vec<Cell>,
+    /// Cells that some run reads, in order, with the regions that they belong to.
+    cells: Vec<(Cell, usize)>,
     constants: Words,
     functions: Words,
     predicates: Words,
 }
 
 impl<'a> Planner<'a> {
-    fn new(subject: ExportSubject<'a>, initial: u32) -> Self {
-        let automaton = subject.automaton;
-        let live = live::cells(automaton);
-        let read = |c: &Cell| (0..automaton.states() as u32).any(|s| live.is_live(*c, s));
-        let cells = automaton.cells().iter().copied().filter(read).collect();
+    fn new(regions: &'a [ExportSubject<'a>]) -> Result<Self, GenerateError> {
+        let initial = |region: &ExportSubject| match region.automaton.initial() {
+            [initial] => Ok(*initial),
+            all => Err(GenerateError::Initial(all.len())),
+        };
+        let initial = regions.iter().map(initial).collect::<Result<_, _>>()?;
+        let live: Vec<Live> = regions.iter().map(|region| live::cells(region.automaton)).collect();
+        let mut cells = Vec::new();
+        for (at, (region, live)) in regions.iter().zip(&live).enumerate() {
+            let states = 0..region.automaton.states() as u32;
+            let read = |cell: &&Cell| states.clone().any(|state| live.is_live(**cell, state));
+            cells.extend(region.automaton.cells().iter().filter(read).map(|cell| (*cell, at)));
+        }
+        cells.sort_unstable();
         let (constants, functions, predicates) = <_>::default();
         let mut words = Identifiers::new([]);
-        let ports = ports(subject, automaton, &mut words);
-        Planner { subject, initial, live, words, ports, cells, constants, functions, predicates }
+        let ports = ports(regions, &mut words);
+        let (region, begin) = (0, 0);
+        Ok(Planner {
+            regions,
+            initial,
+            live,
+            region,
+            begin,
+            words,
+            ports,
+            cells,
+            constants,
+            functions,
+            predicates,
+        })
+    }
+
+    /// The region in work.
+    fn subject(&self) -> ExportSubject<'a> {
+        self.regions[self.region]
+    }
+
+    /// The place of a cell that some run reads.
+    fn cell(&self, cell: &Cell) -> Option<usize> {
+        self.cells.binary_search_by_key(cell, |(cell, _)| *cell).ok()
     }
 
     /// What a step does; nothing if no data fulfil its constraint.
     fn step(&mut self, step: &Arrow) -> Result<Option<Step>, GenerateError> {
-        let automaton = self.subject.automaton;
+        let automaton = self.subject().automaton;
         let given = automaton.constraint(step);
-        let dead = self.live.dead(given, step.to);
+        let dead = self.live[self.region].dead(given, step.to);
         let Some(simple) = simplify(given, &Gone { names: &[], cells: &dead }) else {
             return Ok(None);
         };
@@ -232,9 +273,9 @@ impl<'a> Planner<'a> {
         let untold = |name: &&NameId| !known.contains(&DataTerm::Datum(**name));
         let open = match (left.first(), names.iter().find(untold)) {
             (Some(literal), _) => {
-                Some(DataConstraint::new([(*literal).clone()]).text(self.subject.symbols))
+                Some(DataConstraint::new([(*literal).clone()]).text(self.subject().symbols))
             }
-            (None, Some(name)) => Some(self.subject.symbols.word(name.0).to_owned()),
+            (None, Some(name)) => Some(self.subject().symbols.word(name.0).to_owned()),
             (None, None) => None,
         };
         if let Some(what) = open {
@@ -244,12 +285,14 @@ impl<'a> Planner<'a> {
             names.iter().filter_map(|n| self.ports.get_index_of(n)).collect();
         fires.sort_unstable();
         let reads = self.reads(&simple);
-        Ok(Some(Step { text, to: step.to, fires, reads, acts, after: self.after(step.to, &known) }))
+        let (region, to) = (self.region, self.begin + step.to as usize);
+        let after = self.after(step.to, &known);
+        Ok(Some(Step { text, region, to, fires, reads, acts, after }))
     }
 
     fn text(&self, step: &Arrow, constraint: &DataConstraint) -> String {
-        let symbols = self.subject.symbols;
-        let names = self.subject.automaton.words_of(step, symbols).join(", ");
+        let symbols = self.subject().symbols;
+        let names = self.subject().automaton.words_of(step, symbols).join(", ");
         let constraint = constraint.text(symbols);
         plain(&format!("{} {{{names}}} {constraint} -> {}", step.from, step.to))
     }
@@ -268,7 +311,7 @@ impl<'a> Planner<'a> {
             }
             Literal::Predicate(holds, p, terms) if terms.iter().all(|t| is_known(t, known)) => {
                 let values = terms.iter().map(|t| self.value(t)).collect::<Option<Vec<_>>>()?;
-                let word = self.subject.symbols.word(*p);
+                let word = self.subject().symbols.word(*p);
                 let p =
                     self.predicates.number("predicate_", *p, terms.len(), word, &mut self.words);
                 Some(Act::Predicate(*holds, p, values))
@@ -291,17 +334,16 @@ impl<'a> Planner<'a> {
     }
 
     fn place(&self, leaf: &DataTerm) -> Option<Place> {
-        let cell = |c: &Cell| self.cells.binary_search(c).ok();
         match leaf {
             DataTerm::Datum(name) => self.ports.get_index_of(name).map(Place::Port),
-            DataTerm::Before(c) => cell(c).map(Place::Old),
-            DataTerm::After(c) => cell(c).map(Place::New),
+            DataTerm::Before(c) => self.cell(c).map(Place::Old),
+            DataTerm::After(c) => self.cell(c).map(Place::New),
             DataTerm::Constant(_) | DataTerm::Some(_) | DataTerm::Call(..) => None,
         }
     }
 
     fn value(&mut self, term: &DataTerm) -> Option<Value> {
-        let symbols = self.subject.symbols;
+        let symbols = self.subject().symbols;
         match term {
             DataTerm::Constant(c) => Some(Value::Constant(self.constant(*c))),
             DataTerm::Call(f, terms) => {
@@ -315,18 +357,19 @@ impl<'a> Planner<'a> {
     }
 
     fn constant(&mut self, constant: SymbolId) -> usize {
-        let text = DataTerm::Constant(constant).text(self.subject.symbols);
+        let text = DataTerm::Constant(constant).text(self.subject().symbols);
         self.constants.number("constant_", constant, 0, &text, &mut self.words)
     }
 
     fn reads(&self, constraint: &DataConstraint) -> Vec<usize> {
         let cells = crate::constraint::simplify::read(constraint);
-        cells.iter().filter_map(|c| self.cells.binary_search(c).ok()).collect()
+        cells.iter().filter_map(|c| self.cell(c)).collect()
     }
 
     fn after(&self, to: u32, known: &[DataTerm]) -> Vec<After> {
-        let after = |cell: &Cell| match () {
-            () if !self.live.is_live(*cell, to) => After::Gone,
+        let after = |(cell, region): &(Cell, usize)| match () {
+            () if *region != self.region => After::Kept,
+            () if !self.live[self.region].is_live(*cell, to) => After::Gone,
             () if known.contains(&DataTerm::After(*cell)) => After::New,
             () => After::Kept,
         };
@@ -336,15 +379,16 @@ impl<'a> Planner<'a> {
     /// The cells, and what is in them at the start.
     fn memory(&mut self) -> Vec<Memory> {
         let mut all = Vec::new();
-        for cell in self.cells.clone() {
-            let contents = self.subject.automaton.contents();
+        for (cell, region) in self.cells.clone() {
+            self.region = region;
+            let contents = self.subject().automaton.contents();
             let held = contents.iter().find(|(c, _)| *c == cell).map(|(_, held)| *held);
-            let start = match (self.live.is_live(cell, self.initial), held) {
+            let start = match (self.live[region].is_live(cell, self.initial[region]), held) {
                 (false, _) => Start::Empty,
                 (true, Some(held)) => Start::Constant(self.constant(held)),
                 (true, None) => Start::Given,
             };
-            let text = self.subject.symbols.word(cell.0);
+            let text = self.subject().symbols.word(cell.0);
             all.push(Memory { word: self.words.fresh("", text), text: plain(text), start });
         }
         all
@@ -352,18 +396,18 @@ impl<'a> Planner<'a> {
 }
 
 /// The ports: names of the interface in its order, then the others.
-fn ports(
-    subject: ExportSubject,
-    automaton: &Automaton,
-    words: &mut Identifiers,
-) -> IndexMap<NameId, Port> {
-    let all = automaton.alphabet();
-    let seen = subject.interface.iter().filter(|n| all.binary_search(n).is_ok());
+fn ports(regions: &[ExportSubject], words: &mut Identifiers) -> IndexMap<NameId, Port> {
     let mut ports = IndexMap::new();
-    for name in seen.chain(all) {
+    let all = regions.iter().flat_map(|region| region.automaton.alphabet()).sorted_unstable();
+    let all: Vec<NameId> = all.copied().collect();
+    let Some(ExportSubject { interface, inputs, symbols, .. }) = regions.first() else {
+        return ports;
+    };
+    let seen = interface.iter().filter(|n| all.binary_search(n).is_ok());
+    for name in seen.chain(&all) {
         ports.entry(*name).or_insert_with(|| {
-            let text = subject.symbols.word(name.0);
-            let put = subject.inputs.contains(name);
+            let text = symbols.word(name.0);
+            let put = inputs.contains(name);
             Port { word: words.fresh("", text), text: plain(text), put }
         });
     }

@@ -18,6 +18,7 @@ pub(super) fn write(plan: &Plan) -> String {
         "constants" => lines(&plan.constants, |w| method("Self::Value", w)),
         "functions" => lines(&plan.functions, |w| method("Self::Value", w)),
         "predicates" => lines(&plan.predicates, |w| method("bool", w)),
+        "regions" => plan.initial.len().to_string(),
         "ends" => plan.rows.len().to_string(),
         "rows" => plan.rows.iter().join(", "),
         "arms" => arms(plan),
@@ -44,7 +45,7 @@ fn cells(plan: &Plan, key: &str) -> String {
     match key {
         "cells" => lines(&plan.cells, field),
         "given" => given.map(|c| format!(", cell_{}: M::Value", c.word)).join(""),
-        "initial" => plan.initial.to_string(),
+        "initial" => plan.initial.iter().join(", "),
         "held" => plan.cells.iter().map(held).join(""),
         _ => String::new(),
     }
@@ -137,10 +138,9 @@ fn arm(plan: &Plan, state: usize, number: usize) -> String {
     let line =
         |text: String| format!("                {}", text.replace('\n', "\n                "));
     let body = lines(body, line);
-    format!(
-        "            // {}\n            ({state}, {number}) => {{\n{body}            }}",
-        step.text
-    )
+    let indent = " ".repeat(12);
+    let state = format!("self.memory.state[{}] == {state}", step.region);
+    format!("{indent}// {}\n{indent}{number} if {state} => {{\n{body}{indent}}}", step.text)
 }
 
 /// What a step leaves, and what has been seen of it.
@@ -157,8 +157,9 @@ fn done(plan: &Plan, step: &Step) -> String {
     };
     let ports = plan.ports.iter().enumerate().map(port).join("");
     format!(
-        "let memory = Memory {{ state: {}{cells} }};\nSome((memory, Fired {{ step{ports} }}))",
-        step.to
+        "let mut state = self.memory.state;\nstate[{}] = {};\nlet memory = Memory {{ state{cells} \
+         }};\nSome((memory, Fired {{ step{ports} }}))",
+        step.region, step.to
     )
 }
 

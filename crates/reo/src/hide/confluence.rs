@@ -7,47 +7,77 @@
 //! partial tau-confluence, 2000; with effects on memory: `docs/reo.md`). Cycles of confluent steps
 //! are cut at their least state. This keeps chains of buffers linear when composed piece by piece.
 
+use std::ops::Range;
+
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-use super::{live, sequence};
+use super::live;
+use super::sequence::sequence;
 use crate::automaton::{Automaton, AutomatonBuilder, Transition};
 use crate::constraint::simplify::written;
 use crate::constraint::{ConstraintStore, DataConstraint, DataTerm, Literal};
 use crate::label;
 use crate::symbol::{Cell, SymbolId};
 
-/// A step by its state and its place in the row.
-type At = (u32, usize);
+/// For each state the places of its candidates in the rows of the automaton, in order.
+type Candidates = Vec<Vec<usize>>;
 
 /// The automaton with confluent silent steps taken; only states that can be reached.
 ///
 /// Its constraints must be in simplest form, as [`super::hide`] leaves them.
 pub fn reduce(automaton: &Automaton) -> Automaton {
-    let mut candidates: HashSet<At> = candidates(automaton);
-    if candidates.is_empty() {
+    let in_order;
+    let automaton = if has_rows_in_order(automaton) {
+        automaton
+    } else {
+        in_order = automaton.without_idle();
+        &in_order
+    };
+    let mut candidates = candidates(automaton);
+    if candidates.iter().all(Vec::is_empty) {
         return automaton.clone();
     }
     let mut check = Check::new(automaton);
-    loop {
-        let mut failed: Vec<At> = candidates.iter().copied().collect();
-        failed.retain(|at| !check.confluent(*at, &candidates));
-        if failed.is_empty() {
-            break;
+    // A candidate depends on those of the states that the steps beside it lead to.
+    let mut changed = vec![true; automaton.states()];
+    while changed.contains(&true) {
+        let mut failed: Vec<(usize, usize)> = Vec::new();
+        for (state, places) in candidates.iter().enumerate().filter(|(_, c)| !c.is_empty()) {
+            let row = automaton.rows()[state]..automaton.rows()[state + 1];
+            if automaton.targets()[row].iter().any(|to| changed[*to as usize]) {
+                let fails = |at: &&usize| !check.confluent(state as u32, **at, &candidates);
+                failed.extend(places.iter().filter(fails).map(|at| (state, *at)));
+            }
         }
-        failed.iter().for_each(|at| _ = candidates.remove(at));
+        changed.fill(false);
+        for (state, at) in failed {
+            candidates[state].retain(|other| *other != at);
+            changed[state] = true;
+        }
     }
     let reduced = Taken::new(automaton, &candidates, &mut check).automaton(&mut check);
-    super::hide_between(&reduced.reachable().0, &[])
+    super::hide_between(&reduced.into_reachable(), &[])
+}
+
+/// Whether the steps of each state are in the order of their labels.
+fn has_rows_in_order(automaton: &Automaton) -> bool {
+    let words = automaton.words();
+    let label = |at: usize| &automaton.labels()[at * words..][..words];
+    let mut rows = automaton.rows().windows(2);
+    rows.all(|row| (row[0] + 1..row[1]).all(|at| label(at - 1) <= label(at)))
 }
 
 /// Silent steps that nothing guards, to another state.
-fn candidates(automaton: &Automaton) -> HashSet<At> {
+fn candidates(automaton: &Automaton) -> Candidates {
     let free = |step: &Transition<'_>| {
         let silent = label::is_silent(step.label) && step.to != step.from;
         silent && is_update(automaton.constraint(step))
     };
-    let steps = (0..automaton.states() as u32).flat_map(|s| automaton.steps(s).enumerate());
-    steps.filter(|(_, step)| free(step)).map(|(k, step)| (step.from, k)).collect()
+    let row = |state: u32| {
+        let steps = (automaton.rows()[state as usize]..).zip(automaton.steps(state));
+        steps.filter(|(_, step)| free(step)).map(|(at, _)| at).collect()
+    };
+    (0..automaton.states() as u32).map(row).collect()
 }
 
 /// Whether a constraint only gives each of some cells a value from memory before the step.
@@ -67,6 +97,8 @@ fn is_update(constraint: &DataConstraint) -> bool {
 /// Compares paths of pairs of steps.
 struct Check<'a> {
     automaton: &'a Automaton,
+    /// The label of each step.
+    labels: Vec<&'a [u64]>,
     live: live::Live,
     /// The automaton's constraints, with its numbers, and those of sequences.
     constraints: ConstraintStore,
@@ -77,6 +109,7 @@ impl<'a> Check<'a> {
     fn new(automaton: &'a Automaton) -> Self {
         Check {
             automaton,
+            labels: automaton.labels().chunks_exact(automaton.words()).collect(),
             live: live::cells(automaton),
             constraints: automaton.constraints().clone(),
             sequences: HashMap::default(),
@@ -102,34 +135,44 @@ impl<'a> Check<'a> {
         made
     }
 
-    fn confluent(&mut self, at: At, candidates: &HashSet<At>) -> bool {
+    /// Whether the silent step at a place in the rows is confluent if `candidates` are.
+    fn confluent(&mut self, state: u32, at: usize, candidates: &Candidates) -> bool {
         let automaton = self.automaton;
-        let Some(taken) = automaton.steps(at.0).nth(at.1) else { return false };
-        let mut others = automaton.steps(at.0).enumerate();
-        others.all(|(k, other)| k == at.1 || self.meets(&taken, &other, candidates))
+        let taken = automaton.step(state, at);
+        let mut others = automaton.rows()[state as usize]..automaton.rows()[state as usize + 1];
+        others.all(|k| k == at || self.meets(&taken, &automaton.step(state, k), candidates))
     }
 
     /// Whether `other`, possible beside the silent step `taken`, is as well done after it.
-    fn meets(&mut self, taken: &Transition, other: &Transition, candidates: &HashSet<At>) -> bool {
+    fn meets(&mut self, taken: &Transition, other: &Transition, candidates: &Candidates) -> bool {
         let automaton = self.automaton;
-        let onward = automaton.steps(other.to).enumerate();
-        let onward = onward.filter(|(k, _)| candidates.contains(&(other.to, *k)));
-        let onward: Vec<Transition<'_>> = onward.map(|(_, step)| step).collect();
+        let places = &candidates[other.to as usize];
+        let onward = || places.iter().map(|at| automaton.step(other.to, *at));
         // A silent step on a longer path to the same place.
         let back = label::is_silent(other.label)
-            && onward.iter().any(|o| {
+            && onward().any(|o| {
                 o.to == taken.to
                     && self.sequence(other.condition, o.condition, o.to) == Some(taken.condition)
             });
-        back || automaton.steps(taken.to).filter(|s| s.label == other.label).any(|after| {
+        back || self.alike(taken.to, other.label).any(|at| {
+            let after = automaton.step(taken.to, at);
             let late = self.sequence(taken.condition, after.condition, after.to);
             late.is_some()
                 && (after.to == other.to && late == Some(other.condition)
-                    || onward.iter().any(|o| {
+                    || onward().any(|o| {
                         o.to == after.to
                             && self.sequence(other.condition, o.condition, o.to) == late
                     }))
         })
+    }
+
+    /// The places of the steps of a state that have a label.
+    fn alike(&self, state: u32, wanted: &[u64]) -> Range<usize> {
+        let ends = &self.automaton.rows()[state as usize..];
+        let row = &self.labels[ends[0]..ends[1]];
+        let first = row.partition_point(|label| *label < wanted);
+        let many = row[first..].partition_point(|label| *label == wanted);
+        ends[0] + first..ends[0] + first + many
     }
 }
 
@@ -142,13 +185,12 @@ struct Taken<'a> {
 }
 
 impl<'a> Taken<'a> {
-    fn new(automaton: &'a Automaton, candidates: &HashSet<At>, check: &mut Check) -> Self {
-        let first = |state: u32| {
-            let mut row = automaton.steps(state).enumerate();
-            let first = row.find(|(k, _)| candidates.contains(&(state, *k)));
-            first.map(|(_, step)| (step.to, step.condition))
+    fn new(automaton: &'a Automaton, candidates: &Candidates, check: &mut Check) -> Self {
+        let first = |(state, places): (u32, &Vec<usize>)| {
+            let step = places.first().map(|at| automaton.step(state, *at));
+            step.map(|step| (step.to, step.condition))
         };
-        let mut next: Vec<_> = (0..automaton.states() as u32).map(first).collect();
+        let mut next: Vec<_> = (0..).zip(candidates).map(first).collect();
         cut_cycles(&mut next);
         let mut taken = Taken::along(automaton, &next, check);
         let moved = automaton.initial().iter().any(|s| taken.end[*s as usize] != *s);
@@ -235,7 +277,7 @@ impl<'a> Taken<'a> {
                 }
             }
         }
-        builder.done().without_idle()
+        builder.done().into_without_idle()
     }
 }
 

@@ -9,6 +9,12 @@
 
 pub mod confluence;
 pub(crate) mod live;
+mod paths;
+mod sequence;
+
+pub use sequence::sequence;
+
+use paths::{silent_paths, without_covered};
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -16,12 +22,12 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap as HashMap;
 
-use crate::automaton::{Automaton, Transition};
-use crate::constraint::simplify::{Gone, around, read, simplify, written};
-use crate::constraint::{DataConstraint, DataTerm, Literal};
+use crate::automaton::Automaton;
+use crate::constraint::DataConstraint;
+use crate::constraint::simplify::{Gone, around, simplify};
 use crate::label::{self, Map};
 use crate::limits::{Limited, ProductLimits};
-use crate::symbol::{Cell, NameId};
+use crate::symbol::NameId;
 
 /// Without `names` in labels and constraints, and without steps that do nothing or whose constraint
 /// nothing fulfils. Constraints are in their simplest form afterwards.
@@ -109,52 +115,7 @@ fn rewritten(automaton: &Automaton, names: &[NameId], everywhere: bool) -> Autom
             builder.push(step.from, &map.apply(step.label), constraint.clone(), step.to);
         }
     }
-    builder.done().without_idle()
-}
-
-/// One step after another, as one: what the second reads of memory is what the first has left.
-/// At most one of the two may speak of data at names. `None` if they cannot follow each other.
-/// Cells in `dead`, sorted, are not read after the second.
-pub fn sequence(
-    first: &DataConstraint,
-    second: &DataConstraint,
-    dead: &[Cell],
-) -> Option<DataConstraint> {
-    if first.is_true() && dead.is_empty() {
-        return Some(second.clone());
-    }
-    let (reads, again) = (read(second), written(second));
-    let meets = |c: &Cell| reads.binary_search(c).is_ok() || again.binary_search(c).is_ok();
-    let mut between = written(first);
-    between.retain(meets);
-    // Values between the steps are values without a name, behind those that are there already.
-    const BETWEEN: u32 = 1 << 30;
-    const SECOND: u32 = 1 << 29;
-    let at = |cell: &Cell| between.binary_search(cell).ok().map(|k| BETWEEN + k as u32);
-    let mut all = Vec::with_capacity(first.literals().len() + second.literals().len());
-    all.extend(first.literals().iter().map(|l| {
-        l.map(&mut |term| match term {
-            DataTerm::After(cell) => at(cell).map_or_else(|| term.clone(), DataTerm::Some),
-            other => other.clone(),
-        })
-    }));
-    all.extend(second.literals().iter().map(|l| {
-        l.map(&mut |term| match term {
-            DataTerm::Before(cell) => at(cell).map_or_else(|| term.clone(), DataTerm::Some),
-            DataTerm::Some(k) => DataTerm::Some(k + SECOND),
-            other => other.clone(),
-        })
-    }));
-    let kept = between.iter().filter(|c| again.binary_search(c).is_err());
-    all.extend(
-        kept.filter_map(|c| Some(Literal::Equal(DataTerm::After(*c), DataTerm::Some(at(c)?)))),
-    );
-    // What both speak of is where their classes meet.
-    let fewer = if first.literals().len() < second.literals().len() { first } else { second };
-    let mut touched = Vec::with_capacity(2 * fewer.literals().len());
-    fewer.visit(|leaf| touched.push(leaf.clone()));
-    touched.sort_unstable();
-    around(all, &Gone { names: &[], cells: dead }, &touched)
+    builder.done().into_without_idle()
 }
 
 /// Silent steps taken into the steps behind them, as hiding is defined; states that can
@@ -165,17 +126,19 @@ pub fn sequence(
 /// once.
 ///
 /// # Errors
-/// When the work was stopped or the paths of silent steps become too many for the memory.
+/// When the work was stopped, the paths of silent steps become too many for the memory, or values
+/// change in a silent cycle without end.
 pub fn close(automaton: &Automaton, limits: &ProductLimits) -> Limited<Automaton> {
     if automaton.all_steps().all(|s| !label::is_silent(s.label)) {
         return Ok(automaton.reachable().0);
     }
     let states = automaton.states();
     let mut builder = automaton.builder(states, automaton.initial().to_vec());
+    let live = live::cells(automaton);
     let mut paths_in_all: u128 = 0;
     for state in 0..states as u32 {
         limits.go_on()?;
-        let paths = silent_paths(automaton, state, limits)?;
+        let paths = silent_paths(automaton, &live, state, limits)?;
         for (through, before) in &paths {
             for step in automaton.steps(*through).filter(|s| !label::is_silent(s.label)) {
                 paths_in_all += 1;
@@ -186,29 +149,5 @@ pub fn close(automaton: &Automaton, limits: &ProductLimits) -> Limited<Automaton
             }
         }
     }
-    Ok(simplified(builder.done().into_reachable()))
-}
-
-/// Where silent steps lead from a state, and what they do to memory on the path.
-fn silent_paths(
-    automaton: &Automaton,
-    state: u32,
-    limits: &ProductLimits,
-) -> Limited<Vec<(u32, DataConstraint)>> {
-    let mut paths = indexmap::IndexSet::from([(state, DataConstraint::default())]);
-    let (mut next, mut stored) = (0, 0u128);
-    while let Some((at, before)) = paths.get_index(next).cloned() {
-        limits.go_on()?;
-        // A cycle that applies a function to a cell makes paths that grow without end.
-        stored += 128 + 64 * before.terms() as u128;
-        limits.fits("silent closure", stored)?;
-        let silent = |s: &Transition<'_>| label::is_silent(s.label);
-        for step in automaton.steps(at).filter(silent) {
-            if let Some(both) = sequence(&before, automaton.constraint(&step), &[]) {
-                paths.insert((step.to, both));
-            }
-        }
-        next += 1;
-    }
-    Ok(paths.into_iter().collect())
+    Ok(without_covered(simplified(builder.done().into_reachable())))
 }

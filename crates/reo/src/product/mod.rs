@@ -10,4 +10,7 @@ pub mod dense;
 pub mod implicit;
 pub mod order;
 pub mod reachable;
+mod regions;
 pub mod stepwise;
+
+pub use regions::regions;

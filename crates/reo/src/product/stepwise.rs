@@ -7,7 +7,7 @@
 use super::order::order;
 use super::reachable;
 use crate::automaton::Automaton;
-use crate::bisimulation::{Equivalence, minimise};
+use crate::bisimulation::{Equivalence, minimise, without_inert};
 use crate::constraint::simplify::may_conflict;
 use crate::hide::{close, confluence, hide, hide_between, simplified};
 use crate::limits::{Limited, ProductLimits, Stopped};
@@ -149,12 +149,14 @@ impl Piece<'_> {
         self.most_states = self.most_states.max(piece.states());
         if !names.is_empty() {
             piece = hide_between(&piece, names);
-            if self.kind == Equivalence::Weak {
-                piece = confluence::reduce(&piece);
-            }
+            piece = confluence::reduce(&piece);
             // Confluence does most of it; bisimulation is dearer, and worth its price now and then.
             if piece.states() > 2 * self.settled + SMALL {
-                piece = minimise(piece, self.kind, self.limits)?;
+                piece = match self.kind {
+                    Equivalence::Weak => minimise(piece, self.kind, self.limits)?,
+                    // The moment at which a silent step is taken counts until it is closed.
+                    Equivalence::Strong => without_inert(piece, self.limits)?,
+                };
                 self.settled = piece.states();
             }
         }
@@ -168,11 +170,11 @@ impl Piece<'_> {
             return Ok(Composed { automaton, most_states: self.most_states });
         };
         whole = simplified(whole);
-        if self.kind == Equivalence::Strong && hidden {
-            whole = close(&whole, self.limits)?;
-        }
-        if self.kind == Equivalence::Weak && hidden {
+        if hidden {
             whole = confluence::reduce(&whole);
+        }
+        if self.kind == Equivalence::Strong && hidden {
+            whole = close(&without_inert(whole, self.limits)?, self.limits)?;
         }
         let automaton = minimise(whole, self.kind, self.limits)?;
         Ok(Composed { automaton, most_states: self.most_states })

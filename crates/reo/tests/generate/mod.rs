@@ -27,11 +27,11 @@ use tickbound_reo::export::ExportSubject;
 use tickbound_reo::generate::{GenerateError, Language, generate};
 use tickbound_reo::hide::close;
 use tickbound_reo::limits::ProductLimits;
-use tickbound_reo::product::stepwise;
+use tickbound_reo::product::{regions, stepwise};
 use tickbound_reo::run::Random;
 use tickbound_reo::symbol::{NameId, Symbols};
 
-/// A connector of one part, and its programs.
+/// A connector of a part for each region, and its programs.
 struct Made {
     connector: Connector,
     inputs: Vec<NameId>,
@@ -40,8 +40,13 @@ struct Made {
 }
 
 impl Made {
-    fn automaton(&self) -> &Automaton {
-        &self.connector.parts[0].automaton
+    /// The names of all parts, sorted.
+    fn alphabet(&self) -> Vec<NameId> {
+        let parts = self.connector.parts.iter();
+        let mut names: Vec<NameId> =
+            parts.flat_map(|part| part.automaton.alphabet()).copied().collect();
+        names.sort_unstable();
+        names
     }
 }
 
@@ -57,26 +62,32 @@ fn whole(parts: &[&Automaton], hidden: Vec<NameId>) -> Option<Automaton> {
     close(&composed.automaton, &limits).ok()
 }
 
-/// The connector of one automaton, if it has programs.
+/// Each region of the parts as [`whole`] makes it, as the command line does.
+fn all_regions(parts: &[&Automaton], hidden: &[NameId]) -> Option<Vec<Automaton>> {
+    let region = |places: Vec<usize>| {
+        whole(&places.iter().map(|at| parts[*at]).collect::<Vec<_>>(), hidden.to_vec())
+    };
+    regions(parts).into_iter().map(region).collect()
+}
+
+/// The connector of one automaton for each region, if it has programs.
 fn made(
     name: &str,
-    automaton: Automaton,
+    automata: Vec<Automaton>,
     symbols: &Symbols,
     inputs: &[NameId],
 ) -> Result<Made, GenerateError> {
-    let interface = automaton.alphabet().to_vec();
-    let subject = ExportSubject {
-        name,
-        automaton: &automaton,
-        symbols,
-        inputs,
-        interface: automaton.alphabet(),
-    };
-    let (rust, c) = (generate(subject, Language::Rust)?, generate(subject, Language::C)?);
+    let names = automata.iter().flat_map(|automaton| automaton.alphabet());
+    let interface: Vec<NameId> = names.copied().collect();
+    let subject =
+        |automaton| ExportSubject { name, automaton, symbols, inputs, interface: &interface };
+    let subjects: Vec<ExportSubject> = automata.iter().map(subject).collect();
+    let (rust, c) = (generate(&subjects, Language::Rust)?, generate(&subjects, Language::C)?);
+    let part = |automaton| connector::ConnectorPart { kind: "region".into(), automaton };
     let connector = Connector {
         name: name.into(),
         symbols: symbols.clone(),
-        parts: vec![connector::ConnectorPart { kind: "whole".into(), automaton }],
+        parts: automata.into_iter().map(part).collect(),
         interface,
         written: Vec::new(),
         notes: Vec::new(),
@@ -91,8 +102,9 @@ fn some(name: &str, recipes: &[Part], random: &mut Random) -> Option<Made> {
     let parts = recipes.iter().enumerate().map(|(k, p)| p.automaton(&words, k));
     let parts: Vec<Automaton> = parts.collect();
     let hidden = words.chosen(random.below(1 << NAMES) as u8 & random.below(1 << NAMES) as u8);
-    let automaton = whole(&parts.iter().collect::<Vec<_>>(), hidden)?;
-    if !(1..=60).contains(&automaton.transitions()) {
+    let automata = all_regions(&parts.iter().collect::<Vec<_>>(), &hidden)?;
+    let transitions: usize = automata.iter().map(Automaton::transitions).sum();
+    if !(1..=60).contains(&transitions) {
         return None;
     }
     // As few inputs as the first try that succeeds has.
@@ -100,7 +112,7 @@ fn some(name: &str, recipes: &[Part], random: &mut Random) -> Option<Made> {
     tries.sort_by_key(|bits| (bits.count_ones(), random.below(1 << 20)));
     let mut found = None;
     for bits in tries {
-        found = made(name, automaton.clone(), &words.symbols, &words.chosen(bits)).ok();
+        found = made(name, automata.clone(), &words.symbols, &words.chosen(bits)).ok();
         if found.is_some() {
             break;
         }
@@ -110,13 +122,16 @@ fn some(name: &str, recipes: &[Part], random: &mut Random) -> Option<Made> {
 
 /// Connectors whose steps are known to matter: chains, whose silent steps are taken into others,
 /// filters, functions, memory.
-const TEXTS: [&str; 6] = [
+/// The last two have several regions.
+const TEXTS: [&str; 8] = [
     "f(a?, b!) { fifo1(a, m) fifo1(m, n) fifo1(n, b) }",
     "f(a?, b!, c!) { filter<\"P\">(a, m) transformer<\"f\">(m, b) fifo1(m, c) }",
     "f(a?, b?, c!) { fifo1(a, m) fifo1(b, n) sync(m, c) sync(n, c) }",
     "f(a?, b?, c!) { syncdrain(a, b) fifofull<\"x\">(a, m) fifofull(m, c) }",
     "f(a?, b!) { #RBA $m = 0; {a} a = $m, $m' = 1 {a} a != $m, $m' = 0 {b} b = f($m) }",
     "f(a?, b!, c!) { router(a, m, n) variable(m, b) transformer<\"g\">(n, k) fifo1(k, c) }",
+    "f(a?, b!, c?, d!) { fifo1(a, b) fifofull<\"x\">(c, m) filter<\"P\">(m, d) }",
+    "f(d?, c!, a?, b!, e?) { sync(d, c) fifo1(a, m) fifo1(m, b) syncdrain(e, k) fifo1(e, n) }",
 ];
 
 fn all(seed: u64, many: usize) -> Vec<Made> {
@@ -124,9 +139,9 @@ fn all(seed: u64, many: usize) -> Vec<Made> {
     for text in TEXTS {
         let connector = connector(text, "").unwrap_or_else(|e| panic!("{text}: {e}"));
         let parts: Vec<&Automaton> = connector.parts.iter().map(|p| &p.automaton).collect();
-        let automaton = whole(&parts, connector.inner()).unwrap_or_else(|| panic!("{text}"));
+        let automata = all_regions(&parts, &connector.inner()).unwrap_or_else(|| panic!("{text}"));
         let name = format!("k{}", made.len());
-        let one = self::made(&name, automaton, &connector.symbols, &connector.inputs());
+        let one = self::made(&name, automata, &connector.symbols, &connector.inputs());
         made.push(one.unwrap_or_else(|e| panic!("{text}: {e}")));
     }
     let mut key = [0; 32];
@@ -194,7 +209,7 @@ fn sample(language: Language) -> String {
         inputs: &connector.inputs(),
         interface: &connector.interface,
     };
-    generate(subject, language).unwrap_or_else(|e| panic!("{e}"))
+    generate(&[subject], language).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]
@@ -213,7 +228,7 @@ fn refused() {
         let connector = connector(text, "").unwrap_or_else(|e| panic!("{e}"));
         let parts: Vec<&Automaton> = connector.parts.iter().map(|p| &p.automaton).collect();
         let automaton = whole(&parts, connector.inner()).expect("a small automaton");
-        let refused = made("f", automaton, &connector.symbols, &connector.inputs());
+        let refused = made("f", vec![automaton], &connector.symbols, &connector.inputs());
         refused.map(|_| ()).map_err(|e| e.to_string())
     };
     let open = |step: &str, what: &str| {
@@ -256,6 +271,6 @@ fn refused_shapes() {
         (AutomatonBuilder::over([a], 1, vec![0]), GenerateError::Ports),
     ] {
         let automaton = builder.finish().expect("an automaton");
-        assert_eq!(made("x", automaton, &symbols, &[a]).err(), Some(error));
+        assert_eq!(made("x", vec![automaton], &symbols, &[a]).err(), Some(error));
     }
 }

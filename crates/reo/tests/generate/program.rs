@@ -98,7 +98,7 @@ fn names(rust: &str) -> Names<'_> {
 fn ports(made: &Made) -> Vec<(String, bool)> {
     let port =
         |n| (made.connector.symbols.word(n).to_owned(), made.inputs.iter().any(|i| i.0 == n));
-    made.automaton().alphabet().iter().map(|n| port(n.0)).collect()
+    made.alphabet().iter().map(|n| port(n.0)).collect()
 }
 
 /// The main program in Rust.
@@ -195,7 +195,8 @@ fn player(made: &Made) -> String {
             {now}
             let cells: String = list(&[{cells}], \"=\").iter().map(|c| format!(\" \
             {{c}}\")).collect();
-            all.push((format!(\"{{}} {{{{{{text}}}}}}{{cells}}\", next.memory().state), next));
+            let state = next.memory().state.map(|s| s.to_string()).join(\",\");
+            all.push((format!(\"{{state}} {{{{{{text}}}}}}{{cells}}\"), next));
         }}
         all.sort_by(|a, b| a.0.cmp(&b.0));
         all.dedup_by(|a, b| a.0 == b.0);
@@ -348,7 +349,10 @@ fn c_player(made: &Made) -> String {
             n = at;
             if (!{name}_fire(&n, &o, steps[k], &f)) exit(7);
             const char *sign = \"\";
-            char *t = text_of(\"%zu {{\", n.state);
+            char *t = text_of(\"%zu\", n.state[0]);
+            for (size_t r = 1; r < sizeof n.state / sizeof *n.state; r++) t = \
+         text_of(\"%s,%zu\", t, n.state[r]);
+            t = text_of(\"%s {{\", t);
 {shown}            all[k] = (struct outcome){{ t, steps[k] }};
         }}
         long step = told(all, count);

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{Made, program::holds};
+use tickbound_reo::connector::ConnectorPart;
 use tickbound_reo::run::{Enabled, Player, Random, Wanted};
 use tickbound_reo::symbol::NameId;
 use tickbound_reo::syntax::Source;
@@ -18,7 +19,6 @@ pub fn some(made: &Made, moments: usize, random: &mut Random) -> (String, String
     for _ in 0..moments {
         let number = random.below(64);
         let offers: Vec<Option<&str>> = made
-            .automaton()
             .alphabet()
             .iter()
             .map(|name| {
@@ -49,6 +49,14 @@ fn outcomes(made: &Made, player: &mut Player, offers: &[Option<&str>]) -> Vec<(S
     assert!(!more);
     let mut all = Vec::new();
     for (number, choice) in choices.iter().enumerate() {
+        // Regions step one at a time.
+        let fires = |part: &&ConnectorPart| {
+            let has = |name| part.automaton.alphabet().binary_search(name).is_ok();
+            choice.names.iter().any(has)
+        };
+        if made.connector.parts.iter().filter(fires).count() > 1 {
+            continue;
+        }
         let Some(wanted) = wanted(made, number + 1, choice, offers) else { continue };
         if player.follow(&wanted).is_err() {
             continue;
@@ -58,7 +66,13 @@ fn outcomes(made: &Made, player: &mut Player, offers: &[Option<&str>]) -> Vec<(S
             let (_, fired) = line.split_once(' ').unwrap_or_default();
             let cells: String =
                 player.cells().iter().map(|(c, held)| format!(" {c}={held}")).collect();
-            all.push((format!("{} {fired}{cells}", player.states()[0]), wanted));
+            let mut begin = 0;
+            let states = player.states().iter().zip(&made.connector.parts).map(|(state, part)| {
+                begin += part.automaton.states();
+                (begin - part.automaton.states() + *state as usize).to_string()
+            });
+            let states: Vec<String> = states.collect();
+            all.push((format!("{} {fired}{cells}", states.join(",")), wanted));
         }
         assert!(player.undo());
     }
@@ -69,7 +83,7 @@ fn outcomes(made: &Made, player: &mut Player, offers: &[Option<&str>]) -> Vec<(S
 
 /// The step with the data that are put, if something waits at each of its ports.
 fn wanted(made: &Made, number: usize, choice: &Enabled, offers: &[Option<&str>]) -> Option<Wanted> {
-    let alphabet = made.automaton().alphabet();
+    let alphabet = made.alphabet();
     let datum = |name: &NameId| {
         let word = made.connector.symbols.word(name.0);
         let offer = offers[alphabet.binary_search(name).ok()?]?;
@@ -100,7 +114,12 @@ pub fn compare(all: &[Made], expected: &str, printed: &str, what: &str) {
         let got = printed_lines.next();
         if got != Some(wanted) {
             let made = all.iter().find(|m| m.connector.name == name).expect("a known name");
-            let text = made.automaton().text(&made.connector.symbols);
+            let text: String = made
+                .connector
+                .parts
+                .iter()
+                .map(|p| p.automaton.text(&made.connector.symbols))
+                .collect();
             panic!("{what}, line {at}, {name}: `{wanted}` is expected, here is {got:?}\n{text}");
         }
     }

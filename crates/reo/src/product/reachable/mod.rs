@@ -4,6 +4,7 @@
 //! idle loops. States are numbered breadth first: the initial ones in lexicographic order of the
 //! parts' states, then each where a row first leads to it. The result does not depend on threads.
 //!
+//! 0. `together.rs`: parts that always step together become one.
 //! 1. `plan.rs`: each step of a part becomes a vector of words (names, change of the state's
 //!    number, change of the condition's number) such that the vector of a joint step is the *sum*
 //!    of those of its parts. `order.rs`: parts in an order in which names are decided early.
@@ -43,6 +44,7 @@ mod shared;
 mod state_store;
 mod stream;
 mod supersteps;
+mod together;
 mod walk;
 mod worker;
 mod worker_pool;
@@ -72,6 +74,8 @@ use crate::limits::{Limited, ProductLimits};
 /// `Stopped::Memory` before more than `limits.memory` bytes are taken, for the result and for
 /// what is needed to make it; `Stopped::States` at 2^32 states; `Stopped::Interrupted`.
 pub fn compose(parts: &[&Automaton], limits: &ProductLimits) -> Limited<Automaton> {
+    let joined = together::joined(parts);
+    let parts = &joined.iter().map(AsRef::as_ref).collect::<Vec<&Automaton>>()[..];
     let plan = &Plan::new(parts, limits)?;
     with_layout!(plan, layout => {
         let mut search = Search::new(plan, layout, limits)?;

@@ -7,6 +7,7 @@ use super::owners::{Exchange, Owners};
 use super::plan::Plan;
 use super::state_store::StreamError;
 use super::supersteps::{StepRows, Supersteps};
+use super::together::joined;
 use crate::automaton::Automaton;
 use crate::limits::ProductLimits;
 use crate::product::dense::CellTally;
@@ -26,6 +27,8 @@ pub fn compose_shared(
     limits: &ProductLimits,
     exchange: &mut (dyn Exchange + Send),
 ) -> Result<Option<Automaton>, StreamError> {
+    let joined = joined(parts);
+    let parts = &joined.iter().map(AsRef::as_ref).collect::<Vec<&Automaton>>()[..];
     let plan = Plan::new(parts, limits)?;
     let half = ProductLimits { memory: limits.memory / 2, ..*limits };
     let mut whole = Whole::new(&plan, &half, Budget::new(&half))?;

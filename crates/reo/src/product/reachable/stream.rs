@@ -16,6 +16,7 @@ use super::search::ProductCount;
 use super::shared::share;
 use super::state_store::StreamError;
 use super::supersteps::{StepRows, Supersteps};
+use super::together::joined;
 use crate::automaton::Automaton;
 use crate::limits::ProductLimits;
 use crate::product::dense::{CellTally, Checksum, mixed};
@@ -49,7 +50,9 @@ impl StepStream {
     /// The parts do not fit into memory, or [`StreamError::Data`]: whether two steps are alike, or
     /// one is possible at all, is to be seen only when they are whole.
     pub fn new(parts: &[&Automaton], limits: &ProductLimits) -> Result<StepStream, StreamError> {
-        let plan = Plan::new(parts, limits)?;
+        let joined = joined(parts);
+        let parts: Vec<&Automaton> = joined.iter().map(AsRef::as_ref).collect();
+        let plan = Plan::new(&parts, limits)?;
         // Steps can be alike only where data tell others apart.
         if plan.ground || plan.twins {
             return Err(StreamError::Data);

@@ -1,0 +1,168 @@
+//! Where silent steps lead from a state, and what they do to memory on the way.
+//!
+//! Conditions on values without a name gather along a path: each passage of a silent cycle adds its
+//! own. A constraint is therefore kept as *components*, literals that share such values, each once:
+//! components alike but for the numbers of their values say the same. A path whose constraint has
+//! all components of another one to the same state, and writes the same cells, adds nothing. Both
+//! are so for any functions and predicates.
+
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+use super::live::Live;
+use super::sequence::sequence;
+use crate::automaton::{Automaton, Transition};
+use crate::constraint::simplify::{components, written};
+use crate::constraint::{DataConstraint, DataTerm};
+use crate::label;
+use crate::limits::{Limited, ProductLimits, Stopped};
+use crate::symbol::{Cell, SymbolId};
+
+/// Most returns of a silent path to one state with a value in more functions than before.
+const MAX_RETURNS: usize = 3;
+
+/// Most constraints of the silent paths from one state to another.
+const MAX_WAYS: usize = 128;
+
+/// A path of silent steps.
+#[derive(Default)]
+struct Path {
+    to: u32,
+    constraint: DataConstraint,
+    components: Components,
+    /// The path without its last step, by its place.
+    before: Option<usize>,
+    /// How deep functions are applied to each other, and the outermost one there.
+    depth: (usize, Option<SymbolId>),
+}
+
+/// Where silent steps lead from `state`, itself among them, each with the constraint on the way.
+///
+/// # Errors
+/// When the work was stopped, and [`Stopped::Values`] where a silent cycle applies a function again
+/// and again or the constraints of one state become too many.
+pub(super) fn silent_paths(
+    automaton: &Automaton,
+    live: &Live,
+    state: u32,
+    limits: &ProductLimits,
+) -> Limited<Vec<(u32, DataConstraint)>> {
+    let mut paths = vec![Path { to: state, ..Path::default() }];
+    let mut known: IndexMap<u32, Vec<usize>, FxBuildHasher> = IndexMap::default();
+    known.entry(state).or_default().push(0);
+    let (mut next, mut stored) = (0, 0u128);
+    while next < paths.len() {
+        limits.go_on()?;
+        stored += 128 + 64 * paths[next].constraint.terms() as u128;
+        limits.fits("silent closure", stored)?;
+        let silent = |step: &Transition<'_>| label::is_silent(step.label);
+        for step in automaton.steps(paths[next].to).filter(silent) {
+            let (before, after) = (&paths[next].constraint, automaton.constraint(&step));
+            // What nothing reads again is no difference between paths.
+            let mut dead = live.dead(before, step.to);
+            dead.extend(live.dead(after, step.to));
+            dead.sort_unstable();
+            let Some(both) = sequence(before, after, &dead) else { continue };
+            let path = Path::new(step.to, both, next);
+            let there = known.entry(step.to).or_default();
+            if there.iter().any(|at| paths[*at].components.cover(&path.components)) {
+                continue;
+            }
+            if there.len() == MAX_WAYS || returns(&paths, &path) > MAX_RETURNS {
+                return Err(Stopped::Values(path.depth.1));
+            }
+            there.push(paths.len());
+            paths.push(path);
+        }
+        next += 1;
+    }
+    Ok(paths.into_iter().map(|path| (path.to, path.constraint)).collect())
+}
+
+/// How often a path has returned to its state with functions applied deeper than before.
+fn returns(paths: &[Path], path: &Path) -> usize {
+    let (mut depth, mut returns, mut at) = (path.depth.0, 0, path.before);
+    while let Some(before) = at.map(|at| &paths[at]) {
+        if before.to == path.to && before.depth.0 < depth {
+            (depth, returns) = (before.depth.0, returns + 1);
+        }
+        at = before.before;
+    }
+    returns
+}
+
+impl Path {
+    fn new(to: u32, constraint: DataConstraint, before: usize) -> Path {
+        let (components, repeats) = Components::new(&constraint);
+        let constraint = if repeats {
+            components.all.iter().fold(DataConstraint::default(), |all, one| all.and(one))
+        } else {
+            constraint
+        };
+        let mut depth = (0, None);
+        for literal in constraint.literals() {
+            literal.terms().for_each(|term| depth = depth.max(calls(term)));
+        }
+        Path { to, constraint, components, before: Some(before), depth }
+    }
+}
+
+/// A constraint as its components, sorted, and the cells that it writes.
+#[derive(Default)]
+struct Components {
+    all: Vec<DataConstraint>,
+    written: Vec<Cell>,
+}
+
+impl Components {
+    /// The components, and whether one was there more than once.
+    fn new(constraint: &DataConstraint) -> (Components, bool) {
+        let (all, repeats) = components(constraint);
+        (Components { all, written: written(constraint) }, repeats)
+    }
+
+    /// Whether a step with the other constraint can do nothing that one with this cannot.
+    fn cover(&self, other: &Components) -> bool {
+        let has = |one: &DataConstraint| other.all.binary_search(one).is_ok();
+        self.all.iter().all(has) && self.written == other.written
+    }
+}
+
+/// Without steps that do no more than others with the same names and target.
+pub(super) fn without_covered(automaton: Automaton) -> Automaton {
+    let mut builder = automaton.builder(automaton.states(), automaton.initial().to_vec());
+    let mut fewer = false;
+    for state in 0..automaton.states() as u32 {
+        let row: Vec<Transition<'_>> = automaton.steps(state).collect();
+        for alike in row.chunk_by(|a, b| (a.label, a.to) == (b.label, b.to)) {
+            let written = |step| Components::new(automaton.constraint(step)).0;
+            let all: Vec<Components> = match alike {
+                [_] => vec![Components::default()],
+                _ => alike.iter().map(written).collect(),
+            };
+            for (at, step) in alike.iter().enumerate() {
+                // Of two that cover each other the first stays.
+                let by = |(k, other): (usize, &Components)| {
+                    k != at && other.cover(&all[at]) && (k < at || !all[at].cover(other))
+                };
+                if all.iter().enumerate().any(by) {
+                    fewer = true;
+                } else {
+                    builder.push(state, step.label, automaton.constraint(step).clone(), step.to);
+                }
+            }
+        }
+    }
+    if fewer { builder.done() } else { automaton }
+}
+
+/// How deep functions are applied to each other in a term, and the outermost one.
+fn calls(term: &DataTerm) -> (usize, Option<SymbolId>) {
+    match term {
+        DataTerm::Call(f, terms) => {
+            let inner = terms.iter().map(|term| calls(term).0).max();
+            (inner.unwrap_or(0) + 1, Some(*f))
+        }
+        _ => (0, None),
+    }
+}
