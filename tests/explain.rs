@@ -101,6 +101,8 @@ fn what_a_transpose_uses() {
     assert_eq!(
         lines[4..],
         [
+            "hint:       transpose.cl:22: 32.0 passes of local memory for each request: banks \
+             conflict; pad the rows of the array by one element",
             "by line:     94 % ############################   transpose.cl:22",
             "6 % ##                             transpose.cl:17",
         ]
