@@ -32,7 +32,7 @@ pub enum LeastTime {
 /// first; those that are not valid are left out.
 ///
 /// # Errors
-/// As for [`tune`].
+/// As for [`tune`](crate::tune).
 pub fn least(
     problem: &Problem,
     known: &[Configuration],
@@ -65,7 +65,7 @@ pub fn least(
 /// form.
 ///
 /// # Errors
-/// As for [`tune`].
+/// As for [`tune`](crate::tune).
 pub fn within(
     problem: &Problem,
     (ticks, most): (i64, usize),
