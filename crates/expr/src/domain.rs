@@ -142,8 +142,11 @@ impl Domain<Slot> {
         let compare = |op, a: &Expr, b: Expr| Expr::binary(op, a.clone(), b);
         let both = |a, b| Expr::binary(BinaryOp::And, a, b);
         match self {
+            // Lists of numbers may be long: they leave no expression that would nest as deep.
+            Domain::List(items) if items.contains(&value()) => Expr::Int(1),
             Domain::List(items) => items
                 .iter()
+                .filter(|item| !matches!(item, Expr::Int(_)))
                 .map(|item| compare(BinaryOp::Eq, item, value()))
                 .reduce(|a, b| Expr::binary(BinaryOp::Or, a, b))
                 .unwrap_or(Expr::Int(0)),
@@ -204,6 +207,15 @@ mod tests {
                 assert_eq!(within, listed, "{value} in {text} for n = {n}");
             }
         }
+    }
+
+    #[test]
+    fn membership_in_a_long_list_is_a_number() {
+        let domain = Domain::List((0..70_000).map(Expr::Int).collect());
+        assert_eq!(
+            (domain.membership(69_999), domain.membership(-1)),
+            (Expr::Int(1), Expr::Int(0))
+        );
     }
 
     fn values(text: &str) -> Result<Vec<i64>, DomainError> {

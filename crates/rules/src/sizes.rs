@@ -211,8 +211,9 @@ impl RuleSizes {
                     let at = format!("--over {name}");
                     return Err(ModelError::new(at, "no input has this name", fix));
                 }
-                let domain = match place {
-                    0 => json!(dimension.values),
+                let domain = match (place, &dimension.ranges[..]) {
+                    (0, [(first, last, step)]) => json!(format!("range({first}, {last}, {step})")),
+                    (0, _) => json!(dimension.values),
                     _ => json!([dimension.names[0]]),
                 };
                 parameters.insert(name.clone(), domain);
@@ -282,7 +283,7 @@ mod tests {
         let file = file.as_object_mut().unwrap();
         sizes("m=n=1..2").into_parameters(file).unwrap();
         let wanted = json!({
-            "inputs": { "c": 1 }, "parameters": { "m": [1, 2], "n": ["m"], "T": [1] }
+            "inputs": { "c": 1 }, "parameters": { "m": "range(1, 2, 1)", "n": ["m"], "T": [1] }
         });
         assert_eq!(Value::Object(file.clone()), wanted);
         let error = sizes("d=1").into_parameters(file).unwrap_err().to_string();

@@ -19,11 +19,11 @@ pub(crate) type Variant = Vec<i64>;
 /// Most configurations near the least time that are listed for a size.
 const MAX_NEAR: usize = 2_000;
 
-/// A problem at one size, and its least time.
+/// What is known at one size.
 struct AtSize {
-    problem: Problem,
-    cost: Option<Cost>,
     least: LeastTime,
+    /// The problem and its closed form, where a configuration is valid.
+    model: Option<(Problem, Option<Cost>)>,
 }
 
 /// What is known of all sizes.
@@ -75,9 +75,12 @@ impl<'r> Times<'r> {
             let known: Vec<Configuration> = whole.collect();
             let least = self.least_of(&problem, &known);
             let least = least.map_err(|error| RuleError::at(self.request, size, error))?;
-            let cost = Cost::new(&problem).ok().filter(Cost::is_exact);
+            let model = matches!(least, LeastTime::Proved(_)).then(|| {
+                let cost = Cost::new(&problem).ok().filter(Cost::is_exact);
+                (problem, cost)
+            });
             // Another thread never has the same size.
-            let _ = self.at[size].set(AtSize { problem, cost, least });
+            let _ = self.at[size].set(AtSize { least, model });
             let done = self.known.fetch_add(1, Ordering::Relaxed) + 1;
             (self.request.progress)(&format!("least times of {done} of {} sizes", self.at.len()));
             Ok(())
@@ -104,12 +107,12 @@ impl<'r> Times<'r> {
 
     /// Variants whose time at a size is within a loss, in millionths, of the least.
     pub fn near(&self, size: usize, loss: u64) -> Result<Vec<Variant>, RuleError> {
-        let (Some(at), Some(best)) = (self.at[size].get(), self.least(size)) else {
+        let (Some((problem, _)), Some(best)) = (self.model(size), self.least(size)) else {
             return Ok(Vec::new());
         };
         let most = longest(best.time, loss);
         let RuleRequest { options, interrupt, .. } = self.request;
-        let found = within(&at.problem, (most, MAX_NEAR), options, interrupt);
+        let found = within(problem, (most, MAX_NEAR), options, interrupt);
         let found = found.map_err(|error| RuleError::at(self.request, size, error))?;
         let first = self.request.sizes.names().count();
         let all = found.into_iter().chain([best.clone()]);
@@ -118,25 +121,29 @@ impl<'r> Times<'r> {
 
     /// The time of a variant at a size; `None` if it is not valid there.
     pub fn time(&self, size: usize, variant: &[i64]) -> Option<i64> {
-        let at = self.at[size].get()?;
-        let bound = self.bound(at, size, variant)?;
-        match &at.cost {
+        let (problem, cost) = self.model(size)?;
+        let bound = self.bound(problem, size, variant)?;
+        match cost {
             Some(cost) => cost.term().value(&bound.env).ok(),
-            None => simulate(&at.problem, &bound, &Default::default()).ok().map(|run| run.time),
+            None => simulate(problem, &bound, &Default::default()).ok().map(|run| run.time),
         }
     }
 
-    fn bound(&self, at: &AtSize, size: usize, variant: &[i64]) -> Option<Bound> {
+    fn model(&self, size: usize) -> Option<&(Problem, Option<Cost>)> {
+        self.at[size].get()?.model.as_ref()
+    }
+
+    fn bound(&self, problem: &Problem, size: usize, variant: &[i64]) -> Option<Bound> {
         let Configuration(values) = whole(&self.request.sizes.values(size), variant);
-        let names = at.problem.parameters.iter().map(|p| p.name.clone());
-        at.problem.bind(&names.zip(values).collect()).ok()
+        let names = problem.parameters.iter().map(|p| p.name.clone());
+        problem.bind(&names.zip(values).collect()).ok()
     }
 
     /// The time that the simulator takes for a variant at a size.
     pub fn simulated(&self, size: usize, variant: &[i64]) -> Result<Option<i64>, RuleError> {
-        let Some(at) = self.at[size].get() else { return Ok(None) };
-        let Some(bound) = self.bound(at, size, variant) else { return Ok(None) };
-        let run = simulate(&at.problem, &bound, &Default::default());
+        let Some((problem, _)) = self.model(size) else { return Ok(None) };
+        let Some(bound) = self.bound(problem, size, variant) else { return Ok(None) };
+        let run = simulate(problem, &bound, &Default::default());
         run.map(|run| Some(run.time))
             .map_err(|error| RuleError::at(self.request, size, SolveError::from(error)))
     }
