@@ -231,7 +231,7 @@ fn what_cannot_be_a_rule() {
     // Many sizes, of which most have no valid configuration.
     let (text, error, code) = run(&["tune", matmul, "--over", "n=1..4096"]);
     assert_eq!(code, 0, "{error}");
-    assert!(text.contains("proved in the model: the least time at each of 1,024 sizes"), "{text}");
+    assert!(text.contains("proved in the model: the least time at each of 1024 sizes"), "{text}");
     // Sizes without a valid configuration are named, and the rule holds at the others.
     let (text, _, code) = run(&["tune", matmul, "--over", "n=1..8"]);
     assert_eq!(code, 0);

@@ -66,9 +66,9 @@ pub struct Rule {
     pub examined: usize,
 }
 
-/// RuleSizes, drawn at random, at which the simulator runs the variant that is picked.
+/// Sizes, drawn at random, at which the simulator runs the variant that is picked.
 const SIMULATED: usize = 500;
-/// RuleSizes that join in a round.
+/// Sizes that join in a round.
 const JOINING: usize = 4;
 /// The loss, in millionths, up to which configurations are collected at least.
 const NEAR: u64 = 20_000;
@@ -261,7 +261,7 @@ impl<'r> RuleSearch<'r> {
                 over.len(),
                 valid.len()
             ));
-            // RuleSizes with the same best configuration say the same.
+            // Sizes with the same best configuration say the same.
             let mut joining: Vec<usize> = Vec::new();
             let mut seen: Vec<&[i64]> = Vec::new();
             let first = self.request.sizes.names().count();
