@@ -1,5 +1,6 @@
 //! `tickbound race`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use tickbound_measure::lab::LabSetup;
@@ -26,8 +27,8 @@ pub struct RaceArgs {
     #[arg(long, value_name = "DEVICE", num_args = 0..=1, default_missing_value = "opencl")]
     measure: Option<String>,
     /// How many pairs of runs are timed
-    #[arg(long, value_name = "N", default_value_t = 31)]
-    pairs: usize,
+    #[arg(long, value_name = "N", default_value = "31")]
+    pairs: NonZeroUsize,
     /// How much slower the second may be; beyond, the exit status is 1
     #[arg(long, value_name = "PERCENT", default_value_t = Percent(2.0))]
     threshold: Percent,
@@ -133,7 +134,7 @@ fn measured(args: &RaceArgs, device: &str, sides: &[Side; 2]) -> Result<RaceMeas
         folder: &folders[place],
         bound: &sides[place].bound,
     };
-    let times = race([racer(0), racer(1)], args.pairs, setup, [stop::flag(), stop::flag()])?;
+    let times = race([racer(0), racer(1)], args.pairs.get(), setup, [stop::flag(), stop::flag()])?;
     let [a_seconds, b_seconds] = times.seconds;
     Ok(RaceMeasurement {
         device: times.device.name,

@@ -95,7 +95,7 @@ impl SizeRule {
             true => text += &format!("{PROVED} {}\n", self.proof()),
             false => {
                 let why = self.stopped_by.as_deref().unwrap_or("a search that did not end");
-                line("not proved:", format!("{} are left ({why})", sizes(self.open)));
+                line("not proved:", format!("at {} ({why})", sizes(self.open)));
             }
         }
         let took = format!("as many ticks in the simulator at {}", sizes(self.simulated));
