@@ -57,8 +57,7 @@ pub fn of(
     page.facts.extend(words.map(|words| ("floor".to_owned(), words)));
     page.facts.extend(answer.seconds.map(|s| ("in".into(), format!("{s:.3} s"))));
     if let Some(best) = &result.best {
-        let values = problem.parameters.iter().map(|p| p.name.clone());
-        let bound = problem.bind(&values.zip(best.configuration.0.clone()).collect())?;
+        let bound = problem.bind_configuration(&best.configuration)?;
         add_run(&mut page, problem, result, &answer, &bound)?;
     }
     if answer.status != Status::Infeasible && !problem.parameters.is_empty() {

@@ -11,8 +11,10 @@ use tickbound_solver::{SearchOptions, tune};
 
 use super::exit::{CliError, Exit};
 use super::load::{Question, positive_seconds};
+use super::measure::choice;
 use super::output::{say, say_answer, say_json};
 use super::progress::Progress;
+use super::reader::own_program;
 use super::stop::{self, Stops};
 use super::values::{Percent, Seconds};
 
@@ -64,8 +66,7 @@ impl Side {
         let Some(best) = &result.best else {
             return Err(CliError::Input(format!("{file}: no configuration was found")));
         };
-        let names = problem.parameters.iter().map(|p| p.name.clone());
-        let bound = problem.bind(&names.zip(best.configuration.0.iter().copied()).collect())?;
+        let bound = problem.bind_configuration(&best.configuration)?;
         let told = RacedKernel {
             file,
             about: About::of(&problem),
@@ -113,12 +114,8 @@ pub(super) fn run(args: &RaceArgs) -> Result<Exit, CliError> {
 }
 
 fn measured(args: &RaceArgs, device: &str, sides: &[Side; 2]) -> Result<RaceMeasurement, CliError> {
-    let choice = device.parse();
-    let choice = choice.map_err(|e: tickbound_device::DeviceChoiceError| {
-        CliError::Input(format!("--measure {device}: {e}"))
-    })?;
-    let program = std::env::current_exe()
-        .map_err(|e| CliError::Input(format!("this program's own file is not known: {e}")))?;
+    let choice = choice(device)?;
+    let program = own_program()?;
     let limit = positive_seconds("--run-timeout", args.limit)?;
     let folders = [&sides[0], &sides[1]].map(|side| side.question.chosen.folder());
     let setup = LabSetup {

@@ -1,5 +1,7 @@
 //! How commands read kernels: libclang in its own process.
 
+use std::path::PathBuf;
+
 use tickbound_opencl::{Child, Kept, ReaderSetup};
 
 use super::exit::{CliError, Exit, input};
@@ -8,14 +10,21 @@ use super::stop;
 /// The subcommand of the process that reads kernels.
 pub const READ_KERNEL: &str = "read-kernel";
 
+/// The file of this program, which its other processes run.
+///
+/// # Errors
+/// The system does not name it.
+pub fn own_program() -> Result<PathBuf, CliError> {
+    std::env::current_exe()
+        .map_err(|e| CliError::Input(format!("this program's own file is not known: {e}")))
+}
+
 /// How commands read kernels: libclang in its own process.
 ///
 /// # Errors
 /// This program's own file is not known.
 pub fn setup() -> Result<ReaderSetup<'static>, CliError> {
-    let program = std::env::current_exe()
-        .map_err(|e| CliError::Input(format!("this program's own file is not known: {e}")))?;
-    let child = Child { program, arguments: vec![READ_KERNEL.to_owned()] };
+    let child = Child { program: own_program()?, arguments: vec![READ_KERNEL.to_owned()] };
     Ok(ReaderSetup { kept: Kept::of_user(), child: Some(child), interrupt: stop::flag() })
 }
 

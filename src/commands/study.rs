@@ -63,7 +63,8 @@ fn answered<'p>(
     message: Message,
 ) -> Result<Value, CliError> {
     if let Message::Among(configurations) = &message {
-        *study = Some(Study::among(problem, configurations, seed, stop::flag())?);
+        let all: Vec<_> = configurations.iter().cloned().map(Configuration).collect();
+        *study = Some(Study::among(problem, &all, seed, stop::flag())?);
     } else if study.is_none() {
         let configurations = problem.configurations(&TableLimits::default())?;
         *study = Some(Study::new(&configurations, seed, stop::flag())?);

@@ -258,8 +258,7 @@ fn of_one_configuration(
     candidates.iter().find_map(|number| {
         let best = configurations.nth(number)?;
         let problem = question.only(&best).ok()?;
-        let values = problem.parameters.iter().map(|p| p.name.clone()).zip(best.0.clone());
-        let bound = problem.bind(&values.collect()).ok()?;
+        let bound = problem.bind_configuration(&best).ok()?;
         let run = simulate(&problem, &bound, &Default::default()).ok()?;
         let bounds = Bounds { lower: 0, best: Some((0, run.time)) };
         let known = Incumbent { bounds, best: Some(best) };
@@ -320,9 +319,7 @@ fn write_files(
     (found, space): (Option<&SpaceFloor>, Option<&FloorAnswer>),
 ) -> Result<(), CliError> {
     if let (Some(path), Some(best)) = (&args.trace, &result.best) {
-        let values =
-            problem.parameters.iter().map(|p| p.name.clone()).zip(best.configuration.0.clone());
-        let bound = problem.bind(&values.collect())?;
+        let bound = problem.bind_configuration(&best.configuration)?;
         let runs = timeline::shown(result);
         timeline::write(problem, &bound, &runs, path)?;
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
 use tickbound_input::message::suggest;
-use tickbound_model::{Bound, Configuration, Configurations, Problem};
+use tickbound_model::{Configuration, Configurations, Problem};
 use tickbound_solver::SolveError;
 
 use crate::guided::Guide;
@@ -39,18 +39,18 @@ impl<'p> Study<'p> {
         ))
     }
 
-    /// A study of these configurations, given as values of all parameters; those that are not valid
-    /// are left out.
+    /// A study of these configurations, of which those that are not valid are left out.
     ///
     /// # Errors
     /// A fault of the problem.
     pub fn among(
         problem: &'p Problem,
-        configurations: &[Vec<i64>],
+        configurations: &[Configuration],
         seed: u64,
         interrupt: &AtomicBool,
     ) -> Result<Study<'p>, SolveError> {
-        let bound = configurations.iter().filter_map(|values| bound(problem, values)).collect();
+        let bound = configurations.iter().filter_map(|c| problem.bind_configuration(c).ok());
+        let bound = bound.collect();
         Ok(Study::with_candidates(problem, candidates_among(problem, bound, interrupt)?, seed))
     }
 
@@ -114,9 +114,4 @@ impl<'p> Study<'p> {
     pub fn best(&self) -> Option<(&Configuration, f64)> {
         self.best.map(|(place, seconds)| (&self.all.bound[place].configuration, seconds))
     }
-}
-
-fn bound(problem: &Problem, values: &[i64]) -> Option<Bound> {
-    let names = problem.parameters.iter().map(|p| p.name.clone());
-    problem.bind(&names.zip(values.iter().copied()).collect()).ok()
 }

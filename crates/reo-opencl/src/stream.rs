@@ -92,7 +92,7 @@ impl Maker<'_> {
     }
 }
 
-/// What the rows of `blocks` come to, counted by `devices` without a word of them in memory, as
+/// Totals of the rows of `blocks`, counted by `devices` without a word of them in memory, as
 /// [`Maker::run`] gives blocks; `clauses` are those of [`Multiplier::tallies`].
 ///
 /// # Errors

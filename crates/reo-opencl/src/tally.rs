@@ -67,7 +67,7 @@ impl Multiplier {
 }
 
 impl TalliesIn<'_> {
-    /// What the rows of a block come to.
+    /// Totals of the rows of a block.
     ///
     /// # Errors
     /// The device failed, it was stopped, or the product has no such rows.

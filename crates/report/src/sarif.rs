@@ -11,7 +11,7 @@ pub enum SarifLevel {
     Error,
     /// It may be one.
     Warning,
-    /// It is no fault, but worth knowing.
+    /// Information.
     Note,
 }
 

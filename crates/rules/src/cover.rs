@@ -6,7 +6,7 @@
 /// In each step the variant is taken that is good enough at most of the sizes that are left; of
 /// several the one that is at most sizes of all, then the first. On the spaces that were examined
 /// this is the least number (55 of 55, `docs/rules.md`); in general it may be more.
-pub(crate) fn cover(losses: &[Vec<Option<u64>>], sizes: usize, most: u64) -> Option<Vec<usize>> {
+pub(crate) fn cover(losses: &[&[Option<u64>]], sizes: usize, most: u64) -> Option<Vec<usize>> {
     let good = |v: usize, s: usize| losses[v][s].is_some_and(|loss| loss <= most);
     let mut left: Vec<usize> = (0..sizes).collect();
     let served: Vec<usize> =
@@ -27,11 +27,11 @@ pub(crate) fn cover(losses: &[Vec<Option<u64>>], sizes: usize, most: u64) -> Opt
 /// The least loss for which [`cover`] takes at most `variants`, and the variants; `None` if it
 /// takes more for every loss.
 pub(crate) fn least_loss(
-    losses: &[Vec<Option<u64>>],
+    losses: &[&[Option<u64>]],
     sizes: usize,
     variants: usize,
 ) -> Option<(u64, Vec<usize>)> {
-    let mut levels: Vec<u64> = losses.iter().flatten().flatten().copied().collect();
+    let mut levels: Vec<u64> = losses.iter().copied().flatten().flatten().copied().collect();
     levels.sort_unstable();
     levels.dedup();
     let fits = |most: u64| cover(losses, sizes, most).filter(|taken| taken.len() <= variants);
@@ -54,10 +54,10 @@ mod tests {
 
     #[test]
     fn greedy_covers() {
-        let losses = [
-            vec![Some(0), Some(50), None, Some(90)],
-            vec![Some(70), Some(0), Some(10), Some(60)],
-            vec![Some(80), None, Some(0), Some(0)],
+        let losses: [&[Option<u64>]; 3] = [
+            &[Some(0), Some(50), None, Some(90)],
+            &[Some(70), Some(0), Some(10), Some(60)],
+            &[Some(80), None, Some(0), Some(0)],
         ];
         assert_eq!(cover(&losses, 4, 100), Some(vec![1]));
         assert_eq!(cover(&losses, 4, 65), Some(vec![1, 0]));

@@ -2,7 +2,7 @@
 //!
 //! The loss of a rule at a size is the time of the configuration that it picks, divided by the
 //! least time of all configurations at that size, minus 1. The least time is proved at each size,
-//! so the greatest loss is proved as well: there is no size between those that were examined.
+//! so the greatest loss is proved as well.
 //!
 //! - [`RuleSizes`]: the sizes, which become the first parameters of the problem;
 //! - [`Rule`]: the configurations and what is proved of them, found by [`rule`];

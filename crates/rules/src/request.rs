@@ -1,8 +1,8 @@
-//! What a rule is wanted for, and why there is none.
+//! What a rule is wanted for, and errors of the search for it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tickbound_model::{ModelError, Problem};
+use tickbound_model::Problem;
 use tickbound_solver::{SearchOptions, SolveError};
 
 use crate::sizes::RuleSizes;
@@ -35,7 +35,7 @@ impl RuleRequest<'_> {
     }
 }
 
-/// Why there is no rule.
+/// Errors of the search for a rule.
 #[derive(Debug, thiserror::Error)]
 pub enum RuleError {
     /// A size is at fault, or a fault was found at it.
@@ -46,14 +46,11 @@ pub enum RuleError {
         /// What is wrong.
         error: SolveError,
     },
-    /// The problem is at fault for all sizes.
-    #[error(transparent)]
-    Problem(#[from] ModelError),
     /// The kernel cannot be read.
     #[error("{0}")]
     Kernel(String),
     /// A time cannot be written as code.
-    #[error("--emit: {0}; write .flags or .cmake, which have no times")]
+    #[error("--emit: {0}; `tune --over --json` has the configurations")]
     NoForm(String),
     /// No size has a valid configuration.
     #[error(

@@ -34,6 +34,12 @@ impl Worst {
     pub fn loss(&self) -> u64 {
         loss_between(self.time, self.least)
     }
+
+    /// The one with the greatest loss, the first of several.
+    fn greatest(all: impl IntoIterator<Item = Worst>) -> Result<Worst, RuleError> {
+        let all = all.into_iter();
+        all.min_by_key(|w| (std::cmp::Reverse(w.loss()), w.size)).ok_or(RuleError::Nothing)
+    }
 }
 
 /// Variants, of which the one that takes least time at a size is picked, and what is proved of
@@ -84,7 +90,7 @@ pub fn rule(request: &RuleRequest<'_>) -> Result<Rule, RuleError> {
     let mut search = RuleSearch::new(request);
     let valid = search.prove(goal)?;
     let Some(mut variants) = search.settle(&valid, goal)? else {
-        let losses: Vec<Vec<Option<u64>>> = search.pool.values().cloned().collect();
+        let losses = search.losses();
         let needed = cover(&losses, search.sample.len(), u64::MAX).map_or(0, |taken| taken.len());
         return Err(RuleError::TooFew { most: request.variants.unwrap_or(0), needed });
     };
@@ -121,8 +127,7 @@ impl Rule {
             };
             losses.push(Worst { size: *size, time, least: *least });
         }
-        let greatest = losses.into_iter().min_by_key(|w| (std::cmp::Reverse(w.loss()), w.size));
-        greatest.ok_or(RuleError::Nothing)
+        Worst::greatest(losses)
     }
 }
 
@@ -183,7 +188,8 @@ impl<'r> RuleSearch<'r> {
         let all = 0..self.request.sizes.count();
         let open: Vec<usize> = all.clone().filter(|size| self.times.is_open(*size)).collect();
         let is_whole = open.is_empty() && !self.request.stopped();
-        let times = variants.iter().map(|v| valid.iter().map(|s| self.times.time(*s, v)).collect());
+        let column = |v: &Variant| valid.iter().map(|s| self.times.filled(*s, v)).collect();
+        let times = variants.iter().map(column);
         let times = times.collect();
         let least = |size: &usize| Some((*size, self.times.least(*size)?.time));
         Ok(Rule {
@@ -234,9 +240,14 @@ impl<'r> RuleSearch<'r> {
         Ok(())
     }
 
+    /// The losses of all that is chosen from.
+    fn losses(&self) -> Vec<&[Option<u64>]> {
+        self.pool.values().map(Vec::as_slice).collect()
+    }
+
     /// Variants for the sizes that were examined, and the loss that they are to have.
     fn cover(&self, goal: Goal) -> Option<(u64, Vec<Variant>)> {
-        let losses: Vec<Vec<Option<u64>>> = self.pool.values().cloned().collect();
+        let losses = self.losses();
         let all: Vec<&Variant> = self.pool.keys().collect();
         let (loss, taken) = match goal {
             Goal::Loss(loss) => (loss, cover(&losses, self.sample.len(), loss)?),
@@ -302,8 +313,7 @@ impl<'r> RuleSearch<'r> {
             let (_, time) = self.times.choice(*size, variants)?;
             Some(Worst { size: *size, time, least: self.times.least(*size)?.time })
         };
-        let all = valid.iter().filter_map(worst);
-        all.min_by_key(|w| (std::cmp::Reverse(w.loss()), w.size)).ok_or(RuleError::Nothing)
+        Worst::greatest(valid.iter().filter_map(worst))
     }
 
     /// Runs the variant that is picked at some sizes in the simulator; at how many.

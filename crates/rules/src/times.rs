@@ -134,9 +134,7 @@ impl<'r> Times<'r> {
     }
 
     fn bound(&self, problem: &Problem, size: usize, variant: &[i64]) -> Option<Bound> {
-        let Configuration(values) = whole(&self.request.sizes.values(size), variant);
-        let names = problem.parameters.iter().map(|p| p.name.clone());
-        problem.bind(&names.zip(values).collect()).ok()
+        problem.bind_configuration(&whole(&self.request.sizes.values(size), variant)).ok()
     }
 
     /// The time that the simulator takes for a variant at a size.
@@ -159,10 +157,15 @@ impl<'r> Times<'r> {
         }
     }
 
+    /// The time of a variant at a size that [`Times::fill`] has computed.
+    pub fn filled(&self, size: usize, variant: &Variant) -> Option<i64> {
+        *self.columns.get(variant)?.get(size)?
+    }
+
     /// The place of the variant that takes least at a size, the first of several, and its time.
     pub fn choice(&self, size: usize, variants: &[Variant]) -> Option<(usize, i64)> {
-        let time = |variant: &Variant| *self.columns.get(variant)?.get(size)?;
-        let all = variants.iter().enumerate().filter_map(|(i, v)| Some((i, time(v)?)));
+        let all = variants.iter().enumerate();
+        let all = all.filter_map(|(place, variant)| Some((place, self.filled(size, variant)?)));
         all.min_by_key(|(place, time)| (*time, *place))
     }
 }

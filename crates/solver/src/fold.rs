@@ -67,9 +67,7 @@ impl<'p> Fold<'p> {
     /// It is not valid, or has a usage without a value.
     pub fn add(&mut self, configuration: &Configuration, time: i64) -> Result<(), SolveError> {
         (self.looked, self.last) = (self.looked + 1, time);
-        let names = self.problem.parameters.iter().map(|p| p.name.clone());
-        let values = names.zip(configuration.0.iter().copied()).collect();
-        let bound = self.problem.bind(&values)?;
+        let bound = self.problem.bind_configuration(configuration)?;
         let program = program(self.problem, &bound)?.unwrap_or_default();
         let own = self.programs.entry(program).or_insert((time, Vec::new()));
         own.1.push(bound.configuration);

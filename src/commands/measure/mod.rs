@@ -16,6 +16,7 @@ use crate::commands::floor::{self, SpaceFloor};
 use crate::commands::load::{self, Question, Setting, positive_seconds};
 use crate::commands::output::{Outputs, save, say_answer, say_json, written};
 use crate::commands::progress::Progress;
+use crate::commands::reader::own_program;
 use crate::commands::stop::{self, Stops};
 use crate::commands::values::{ByteSize, Seconds};
 use teller::Teller;
@@ -142,7 +143,7 @@ pub(super) fn work(args: &WorkerArgs) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-fn choice(text: &str) -> Result<DeviceChoice, CliError> {
+pub(super) fn choice(text: &str) -> Result<DeviceChoice, CliError> {
     text.parse().map_err(|e: tickbound_device::DeviceChoiceError| CliError::Input(e.to_string()))
 }
 
@@ -167,8 +168,7 @@ impl MeasureArgs {
             let why = format!("--cutoff {}: write a number that is at least 1", self.cutoff);
             return Err(CliError::Input(why));
         }
-        let program = std::env::current_exe()
-            .map_err(|e| CliError::Input(format!("this program's own file is not known: {e}")))?;
+        let program = own_program()?;
         let flushed = if self.flush_cache { "-flushed" } else { "" };
         let usual = || usual_name(problem, &(self.device.clone() + flushed));
         let cache = self.cache.clone().unwrap_or_else(usual);

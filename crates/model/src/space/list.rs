@@ -201,6 +201,15 @@ impl Problem {
         }
     }
 
+    /// As [`Problem::bind`], given by the values of the parameters in order.
+    ///
+    /// # Errors
+    /// As for [`Problem::bind`].
+    pub fn bind_configuration(&self, configuration: &Configuration) -> Result<Bound, ModelError> {
+        let names = self.parameters.iter().map(|p| p.name.clone());
+        self.bind(&names.zip(configuration.0.iter().copied()).collect())
+    }
+
     /// The first rule of the kernel and its source that a configuration breaks; with the fault,
     /// where a value is missing.
     fn broken_rule(&self, env: &[i64]) -> Option<(&LaunchRule, Option<EvalError>)> {

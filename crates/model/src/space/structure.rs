@@ -157,8 +157,7 @@ impl<'p> Configurations<'p> {
     /// # Errors
     /// It is not valid.
     pub fn bind(&self, configuration: &Configuration) -> Result<Bound, ModelError> {
-        let names = self.problem.parameters.iter().map(|p| p.name.clone());
-        self.problem.bind(&names.zip(configuration.0.iter().copied()).collect())
+        self.problem.bind_configuration(configuration)
     }
 
     /// True if the conditions that are no relation hold for a solution of the network.

@@ -58,7 +58,7 @@ pub(super) fn silent_paths(
         let silent = |step: &Transition<'_>| label::is_silent(step.label);
         for step in automaton.steps(paths[next].to).filter(silent) {
             let (before, after) = (&paths[next].constraint, automaton.constraint(&step));
-            // What nothing reads again is no difference between paths.
+            // Paths that differ in values which no later step reads are equal.
             let mut dead = live.dead(before, step.to);
             dead.extend(live.dead(after, step.to));
             dead.sort_unstable();

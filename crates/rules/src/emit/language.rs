@@ -21,7 +21,7 @@ pub(super) enum Language {
 /// An expression in a language, a number of 64 bits.
 ///
 /// # Errors
-/// A power that is no number.
+/// A power whose value depends on a size.
 pub(super) fn written(expr: &SizeExpr, language: Language) -> Result<String, String> {
     let part = |expr: &SizeExpr| written(expr, language);
     let truth = |text: String| match language {
