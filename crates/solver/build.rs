@@ -74,7 +74,7 @@ fn fix() -> String {
     }
 }
 
-/// What the set-up said at last, if it was run and failed.
+/// The last message of the set-up, if it was run and failed.
 fn said(text: &str) -> String {
     let last = text.lines().rev().find_map(|line| line.trim().strip_prefix("setup-z3: "));
     last.map(|line| format!(" (it says: {line})")).unwrap_or_default()
@@ -93,7 +93,7 @@ fn set_rpath(folder: &Path) {
         return;
     }
     // Of an installed program: beside it, where `make install` puts the library, and where the
-    // set-up keeps one for `cargo install`. They come first: nobody else can put a file there.
+    // set-up keeps one for `cargo install`. They come first: no other user can write there.
     let kept = pkg_config::get_variable("z3", "installed").unwrap_or_default();
     for place in ["$ORIGIN", "$ORIGIN/../lib/tickbound", &kept] {
         if !place.is_empty() {

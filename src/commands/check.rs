@@ -70,7 +70,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit, CliError> {
     Ok(Exit::found(answer.holds))
 }
 
-/// Checks the certificate in a folder, and that it is about the problem asked for.
+/// Checks the certificate in a folder, and that it is about the given problem.
 fn looked_at(
     args: &CheckArgs,
     tool_time: Duration,

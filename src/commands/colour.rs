@@ -30,7 +30,7 @@ const BAD: &str = "1;31";
 /// The heading: bold.
 const HEADING: &str = "1";
 
-/// Whether standard output shows colour, and whoever uses it wants it.
+/// Whether standard output shows colour, and the user wants it.
 pub(super) fn is_wanted() -> bool {
     let variable = |name| std::env::var_os(name).unwrap_or_default();
     std::io::stdout().is_terminal() && allowed(&variable("NO_COLOR"), &variable("TERM"))

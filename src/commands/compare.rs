@@ -98,7 +98,7 @@ fn options(timeout: Seconds, memory: Option<ByteSize>) -> Result<CompareOptions,
     Ok(CompareOptions { program, timeout, memory: memory.map(|m| m.0) })
 }
 
-/// Contradictions are said aloud: one of the engines is wrong, or tickbound is.
+/// Contradictions are reported as errors: one of the engines is wrong, or tickbound is.
 fn outcome(result: &Comparison) -> Exit {
     for case in &result.cases {
         for disagreement in &case.disagreements {
@@ -109,7 +109,7 @@ fn outcome(result: &Comparison) -> Exit {
     Exit::found(result.agree && proved)
 }
 
-/// Shows which engine is at work, and since when, and keeps what is said if it does not come back.
+/// Shows which engine is at work, and since when, and keeps its messages if it does not come back.
 fn show(progress: &Progress, json: bool, event: CompareEvent<'_>) {
     match event {
         CompareEvent::Start(engine) => {

@@ -1,4 +1,4 @@
-//! `tickbound completions` and `tickbound manual`: what shells and `man` are told of the command
+//! `tickbound completions` and `tickbound manual`: descriptions for shells and `man` of the command
 //! line.
 
 use std::path::Path;

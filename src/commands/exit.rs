@@ -15,7 +15,7 @@ Exit status:
   3  a fault of tickbound: please report it with the problem file
   4  measure --baseline: another configuration is faster";
 
-/// How a command ends, as the shell is told.
+/// The exit status of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// 0: done; a least time is proved.

@@ -103,7 +103,7 @@ impl Page<'_> {
         Ok(text)
     }
 
-    /// What a launch comes to, or why it is not counted: the profile `resources` runs no items, so
+    /// The counts of a launch, or why it is not counted: the profile `resources` runs no items, so
     /// it has a time even so.
     fn counts(&self, bound: &Bound) -> Result<Result<LaunchCounts, String>, CliError> {
         match count(self.problem, bound) {

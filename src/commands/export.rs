@@ -143,7 +143,7 @@ fn write_btor2(args: &ExportArgs) -> Result<(), CliError> {
     say_or_save(args.output.as_deref(), &text)
 }
 
-/// The simulator states of the fastest configuration what the encoding says.
+/// The simulator confirms the encoding's time of the fastest configuration.
 fn simulated(problem: &Problem, space: &Space, survey: &Btor2Survey) -> Result<(), CliError> {
     let (c, ticks) = survey.least;
     let time = simulate(problem, &space.bound[c], &Default::default())?.time;

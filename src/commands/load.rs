@@ -238,7 +238,7 @@ impl Chosen {
     }
 
     /// Puts in the kernel program, where the problem names a source, and the registers that
-    /// compilers have told.
+    /// compilers have reported.
     ///
     /// # Errors
     /// The source cannot be read, or a report is none of this kernel.

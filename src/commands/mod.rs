@@ -1,4 +1,4 @@
-//! The command line: one file per subcommand, no logic of its own.
+//! The command line: one file per subcommand, without logic.
 //!
 //! Results go to standard output, progress and warnings to standard error. The exit status is an
 //! [`Exit`]; an error comes with one line that states what, where, and the fix.
@@ -88,7 +88,7 @@ struct Manner {
     quiet: bool,
 }
 
-/// What a process is asked for, by a user or by another process of this program.
+/// The request to a process, from a user or from another process of this program.
 #[derive(Debug, Subcommand)]
 enum Asked {
     #[command(flatten)]
@@ -168,7 +168,7 @@ pub fn main() -> ExitCode {
                     command => stop::listen().and_then(|()| run(command)),
                 },
                 Asked::Manual(args) => completions::manual(args, shown()),
-                // What a process is told to do that belongs to another ends with that.
+                // A worker process ends here, with its own command.
                 Asked::MeasureWorker(args) => measure::work(args),
                 Asked::ReadKernel => reader::serve(),
             }
@@ -191,7 +191,7 @@ pub fn main() -> ExitCode {
             let before = why.as_ref().map(|why| format!("{why}: ")).unwrap_or_default();
             error!("tickbound: {}", one_line(&format!("{before}{e}")));
             match why {
-                // Whatever has no result by then has none because it was stopped.
+                // A command without a result by then was stopped.
                 Some(_) => Exit::Nothing,
                 None if e.is_fault() => Exit::Fault,
                 None => Exit::Input,
@@ -263,7 +263,7 @@ fn shown() -> clap::Command {
     with_exit_status(Manner::augment_args(Command::augment_subcommands(named.about(about))))
 }
 
-/// What this process is asked for.
+/// The request to this process.
 fn parsed() -> Result<Cli, clap::Error> {
     let mut matches = command().try_get_matches()?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|e| e.format(&mut command()))

@@ -1,4 +1,4 @@
-//! What is said beside the answer, on standard error: notes and progress, which `--quiet` leaves
+//! Notes and progress on standard error, beside the answer, which `--quiet` leaves
 //! out, and errors.
 
 use std::io::Write;
@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// From now on nothing is said beside the answer, but for errors.
+/// From now on only the answer and errors are printed.
 pub(super) fn hush() {
     QUIET.store(true, Ordering::Relaxed);
 }
 
-/// Nothing is to be said beside the answer.
+/// Only the answer and errors are printed.
 pub(super) fn are_hushed() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
 /// Writes a line to standard error, with no line break out of a name and nothing else in it that a
-/// terminal would obey. It may be closed or full: nothing that is said there is worth ending for,
+/// terminal would obey. It may be closed or full: no note is worth ending for,
 /// as the macro `eprintln` of the standard library does.
 pub(super) fn line(text: &str) {
     lines(&tickbound_input::message::one_line(text));

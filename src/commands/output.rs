@@ -145,7 +145,7 @@ impl Outputs {
         self
     }
 
-    /// With the files of a picture, if it is asked for. Refuses a name that is not a picture's.
+    /// With the files of a picture, if requested. Refuses a name that is not a picture's.
     pub(crate) fn picture(
         mut self,
         option: &'static str,

@@ -87,7 +87,7 @@ fn told(units: &Units, result: &TuneResult, answer: &Answer) -> (String, String)
     }
 }
 
-/// What the best configuration does: its timelines and where its time goes, as far as the profile
+/// What the best configuration does: its timelines and where its time goes, if the profile
 /// tells.
 fn add_run(
     page: &mut Page,

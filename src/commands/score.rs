@@ -81,7 +81,7 @@ struct Compared {
     pairs: Vec<(i64, f64)>,
     /// Milliseconds of the fastest run of each pair, and its floor.
     floors: Vec<(f64, Option<(i64, FloorTerm)>)>,
-    /// The configuration of each pair, and what tells its program from others.
+    /// The configuration of each pair, and the identity of its program.
     configurations: Vec<Vec<i64>>,
     programs: Vec<Vec<i64>>,
     /// Results that are no configurations of the problem.
@@ -183,7 +183,7 @@ fn replayed(guided: &Replay) -> String {
     )
 }
 
-/// What a comparison comes to.
+/// The result of a comparison.
 struct Found<'a> {
     score: Option<&'a Score>,
     distinct: Option<Programs>,

@@ -2,7 +2,7 @@
 //! the memory of `--memory`.
 //!
 //! There is one flag for the process. The first signal sets it, and so do the clock and the sum of
-//! resident memory; the time counts from the start of the process. Whatever takes long looks at the
+//! resident memory; the time counts from the start of the process. Long work checks the
 //! flag, stops, and hands over what it has. A second signal ends the process at once.
 //!
 //! Some work cannot look: a call of Z3 that does not listen, or a step that is long for one input
@@ -26,7 +26,7 @@ use super::values::{ByteSize, Seconds};
 /// How long a command may take to end by itself. What is left of a second is for giving back its
 /// memory: gigabytes of a formula take up to 0.2 s on a slow machine.
 const GRACE: Duration = Duration::from_millis(700);
-/// The clock sets the flag this much later than the time is over, so that who looks at both says
+/// The clock sets the flag this much later than the time is over, so that a check of both reports
 /// that it was the clock.
 const AFTER: Duration = Duration::from_millis(10);
 
@@ -139,7 +139,7 @@ impl Memory {
     }
 }
 
-/// From now on nothing is said when a signal comes: the command does that.
+/// From now on a signal prints nothing here: the command does.
 pub(super) fn quiet() {
     lock().quiet = true;
 }
@@ -270,7 +270,7 @@ fn grace() -> Duration {
     given.map_or(GRACE, |given| given.min(GRACE))
 }
 
-/// Sets the flag when the time is over, and ends the process if nobody else does.
+/// Sets the flag when the time is over, and ends the process if it is still running.
 fn watch() {
     let grace = grace();
     let mut state = lock();
@@ -314,7 +314,7 @@ fn end(words: Option<Words>) -> ! {
     signal_hook::low_level::exit(Exit::Nothing as i32)
 }
 
-/// Tells that nothing is known at a forced end.
+/// Reports a forced end without a result.
 pub(super) fn complain_unfinished() {
     let why = reason().map_or_else(String::new, |why| format!("{why}; "));
     error!("tickbound: {why}ended before it was finished");

@@ -91,7 +91,7 @@ pub fn of(problem: &Problem, bound: &Bound, script: &Script) -> Result<Timeline,
 }
 
 /// Simulates a configuration under the schedules and writes their timelines into one file, which a
-/// line on standard error says: a picture where it is called so, else a trace file.
+/// line on standard error states: a picture if its name is one, else a trace file.
 ///
 /// # Errors
 /// If a simulation or the writing fails.

@@ -268,7 +268,7 @@ fn of_one_configuration(
     })
 }
 
-/// The best programs, or the best configurations where nothing tells programs.
+/// The best programs, or the best configurations where programs cannot be compared.
 fn listing(problem: &Problem, result: &TuneResult) -> String {
     let ProgramClasses { list, whole } = &result.programs;
     if list.is_empty() {

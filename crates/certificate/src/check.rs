@@ -2,7 +2,7 @@
 //! there.
 //!
 //! In goes a [`Certificate`], out comes a [`CheckReport`] that states what was checked, what was
-//! not, and what had to be trusted. Whatever is wrong is a [`Refusal`]; then nothing is proved.
+//! not, and what had to be trusted. Any fault is a [`Refusal`]; then nothing is proved.
 
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -21,7 +21,7 @@ use crate::texts;
 use crate::tools::{self, ProofTools, ToolReport};
 use tickbound_timing::obligation::Obligation;
 
-/// Configurations in which the sum is held against the simulator.
+/// Configurations in which the sum is compared with the simulator.
 const SAMPLE: u64 = 64;
 
 /// Who finds the times of launches that are too large for the simulator.

@@ -7,7 +7,7 @@
 //! | `inequalities.json` | the proof by local inequalities, if it is one |
 //! | `branches.json` | the proof by branch and bound, if it is one |
 //! | `labels.json` | the proof by prices and labels, if it is one |
-//! | [`Text`] | the same for programs of others, as far as there is such a text |
+//! | [`Text`] | the same for other programs, where such a text exists |
 //!
 //! The names are these and no others, so no file can name one outside the folder. A link is not
 //! followed.

@@ -2,8 +2,8 @@
 //!
 //! A [`InequalityProof`] is a list of [`Cluster`]s. Each takes some parts of the run time and some
 //! *messages* of earlier clusters, and gives its own message: a table over a few parameters.
-//! It claims one inequality for every choice of its parameters: the parts and messages that it
-//! takes are together at least what its message says. A choice without a row is claimed to belong
+//! It claims one inequality for every choice of its parameters: the sum of the parts and messages
+//! that it takes is at least the value of its message. A choice without a row is claimed to belong
 //! to no valid configuration. Every part and message is taken once.
 //!
 //! If all these hold, then for every valid configuration the sum of the parts is at least the sum

@@ -16,7 +16,7 @@ use tickbound_timing::obligation::{Obligation, TimePart};
 /// Most rows of one relation or message.
 pub const MAX_ROWS: usize = 1 << 21;
 
-/// A proof of the least time, whatever it is; `by_group` is its form
+/// A proof of the least time; `by_group` is its form
 /// ([`InequalityProof::by_group`]). No relation and no message has more than `rows` rows.
 ///
 /// # Errors

@@ -20,7 +20,7 @@ pub enum Refusal {
     /// There is more to look at than can be.
     #[error("{0}")]
     TooLarge(&'static str),
-    /// Somebody said stop.
+    /// The user stopped it.
     #[error("stopped before the end")]
     Stopped,
     /// What is claimed is wrong, or does not follow.

@@ -1,8 +1,8 @@
 //! The least time of a configuration over all its schedules.
 //!
 //! Small launches are explored by the simulator, schedule by schedule. Larger ones are explored by
-//! counted warps, which is then trusted and said to be: it has no proof that could be checked in
-//! less time than it takes to find both ends again.
+//! counted warps, which is then trusted and reported as such: a proof would take longer to check
+//! than it takes to find both ends again.
 
 use tickbound_model::{Bound, Problem};
 use tickbound_schedules::{ScheduleError, ScheduleLimits, WarpLaunch};

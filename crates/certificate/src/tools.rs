@@ -29,11 +29,11 @@ pub struct ProofTools<'a> {
     pub time: Duration,
     /// Stops them when true.
     pub interrupt: &'a AtomicBool,
-    /// Told what is run.
+    /// Called with what is run.
     pub show: &'a dyn Fn(&str),
 }
 
-/// What a program has said of a text.
+/// A program's verdict on a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolReport {
     /// It agrees; in a sentence.
@@ -63,7 +63,7 @@ const TOOLS: [Tool; 4] = [
     Tool { name: "veripb", arguments: &[], reads: &[Text::FormulaProof] },
 ];
 
-/// Asks every program about every text that it reads; `each` is called with what each has said.
+/// Asks every program about every text that it reads; `each` is called with each verdict.
 ///
 /// # Errors
 /// A program finds the claim wrong, no file can be written, or a stop.
@@ -128,7 +128,7 @@ fn run_tool(
     Ok(finished)
 }
 
-/// What the version of a program is, as it says; nothing if it does not.
+/// The version that a program prints; nothing if it prints none.
 fn version(found: &Path, tools: &ProofTools<'_>) -> String {
     let limits = ProcessLimits {
         time: Some(ASKING),

@@ -96,7 +96,7 @@ impl<'o, 'p> Walk<'o, 'p> {
         Ok(())
     }
 
-    /// True unless a condition says no. One without a value excludes nothing.
+    /// True unless a condition is false. One without a value excludes nothing.
     fn allowed(&self, depth: usize, env: &[i64]) -> bool {
         let no = |c: &&Condition| c.outcome(self.obligation.problem, env) == Holds::No;
         !self.conditions[depth].iter().any(no)

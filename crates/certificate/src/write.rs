@@ -44,7 +44,7 @@ pub fn certificate(
         Err(_) => (Proved::Simulation, Texts::new()),
     };
     if proof == Proved::Simulation {
-        // Too many to list is said here, not when somebody checks.
+        // A space that is too large to list is an error already here, not first in a check.
         again.space()?;
     }
     let names = problem.parameters.iter().map(|p| p.name.clone());

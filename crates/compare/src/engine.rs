@@ -56,7 +56,7 @@ pub enum Engine {
     },
 }
 
-/// What is compared if nobody asks for more.
+/// What is compared by default.
 pub const DEFAULT: &str = "smt,enumerate,cp-sat,spin";
 
 /// An engine's name that is not understood.

@@ -2,8 +2,8 @@
 //!
 //! Each engine runs as its own process, the command that a user would type, so that its time
 //! and its memory are those that a user would get, an engine that fails takes nothing with it, and
-//! a limit can be enforced from outside. Engines run in sequence. Whatever they say is then
-//! held against what the others say ([`comparison::disagreements`]): lower bounds and
+//! a limit can be enforced from outside. Engines run in sequence. Their answers are then
+//! compared with each other ([`comparison::disagreements`]): lower bounds and
 //! configurations of all engines must fit together.
 //!
 //! An engine that refuses the problem, is not installed, fails or runs out of time is a row with
@@ -84,7 +84,7 @@ pub struct SideBySide<'a> {
     cases: Vec<Case>,
 }
 
-/// What engines have said of a problem with this many configurations.
+/// The answers of engines for a problem with this many configurations.
 fn case(input: &Input<'_>, configurations: Option<u64>, rows: Vec<Row>) -> Case {
     let numbers = input.problem.inputs.iter().chain(&input.replaced);
     Case {
@@ -257,7 +257,7 @@ fn heard(engine: Engine, finished: &Finished) -> Row {
         let (status, why) = silent(finished);
         return measured(Row::empty(name, status, Some(stopped.unwrap_or(why))));
     };
-    // Open schedules, and groups that differ, are explored by the simulator whatever is asked for.
+    // Open schedules, and groups that differ, are always explored by the simulator.
     let simulated =
         matches!(engine, Engine::Smt { .. }) && answer.encoding.as_deref() == Some("none");
     let swarm = matches!(engine, Engine::Spin { search: tickbound_spin::Search::Swarm, .. });

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::{Device, DeviceKind, Listing};
 
-/// What a user asked for.
+/// What a user chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceChoice {
     /// The processors, without OpenCL.
@@ -29,7 +29,7 @@ pub enum DeviceChoiceError {
          them)"
     )]
     Text(String),
-    /// One device is asked for where it states all.
+    /// One device is expected, the text states all.
     #[error(
         "opencl:all is for products in blocks, `reo compose --mode dense --stream`; one device is \
          wanted here"
@@ -41,14 +41,14 @@ pub enum DeviceChoiceError {
          devices` lists them)"
     )]
     Number {
-        /// The number asked for.
+        /// The number in the request.
         number: usize,
         /// How many there are.
         devices: usize,
     },
 }
 
-/// What a choice comes to on this machine.
+/// The devices of a choice on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Picked<'a> {
     /// The processors were requested.
@@ -88,7 +88,7 @@ impl fmt::Display for DeviceChoice {
 }
 
 impl Listing {
-    /// What a choice of one device comes to.
+    /// The device of a choice of one.
     ///
     /// # Errors
     /// A number that no device has, or all devices.

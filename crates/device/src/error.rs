@@ -21,7 +21,7 @@ pub enum DeviceError {
     Build {
         /// The device's name.
         device: String,
-        /// What the device's compiler says.
+        /// The device compiler's messages.
         log: String,
     },
     /// A buffer larger than the device allows.
@@ -29,7 +29,7 @@ pub enum DeviceError {
     TooLarge {
         /// The device's name.
         device: String,
-        /// Bytes asked for.
+        /// Bytes requested.
         bytes: u128,
         /// Bytes of the largest buffer that it allows.
         most: u64,

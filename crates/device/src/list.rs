@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// CL_PLATFORM_NOT_FOUND_KHR: the loader is there and knows no driver.
 const NO_PLATFORM: i32 = -1001;
 
-/// What a device is, as far as one cares.
+/// The kind of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceKind {

@@ -1,4 +1,4 @@
-//! Whether a platform is the device that something was measured on, as far as their names say.
+//! Whether a platform is the device that something was measured on, by their names.
 
 use std::collections::BTreeSet;
 

@@ -29,7 +29,7 @@ impl<T: Copy> Owned<T> {
 impl<T: Copy> Drop for Owned<T> {
     fn drop(&mut self) {
         // SAFETY: by the condition of `new` the handle is valid until this, which comes once. A
-        // driver that refuses has lost the device; there is nobody to tell and nothing to fix.
+        // driver that refuses has lost the device; no caller could do anything about it.
         let _ = unsafe { (self.release)(self.raw) };
     }
 }

@@ -125,7 +125,7 @@ impl Session {
         self.read.load(Relaxed)
     }
 
-    /// Memory for `len` elements, whose values are whatever was there.
+    /// Memory for `len` elements, whose values are undefined.
     ///
     /// # Errors
     /// More than the device allows or has.

@@ -575,7 +575,7 @@ mod tests {
                 .holds(&[x])
                 .expect("a value")
         };
-        // For each x from -5 to 5 whether the condition holds, as Python 3 says.
+        // For each x from -5 to 5 whether the condition holds, as Python 3 evaluates it.
         for (text, expected) in [
             ("x in [1, 3]", "......1.1.."),
             ("x not in (1, -3,)", "11.111.1111"),

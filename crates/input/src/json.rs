@@ -13,7 +13,7 @@ use serde::de::{
 /// Reads JSON text; no object in it has a key twice.
 ///
 /// # Errors
-/// The text is not JSON, is no `T`, or has a key twice, at whatever depth.
+/// The text is not JSON, is no `T`, or has a key twice, at any depth.
 pub fn json<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
     serde_json::from_str::<UniqueKeys>(text)?;
     serde_json::from_str(text)

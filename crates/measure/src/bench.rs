@@ -95,7 +95,7 @@ impl<'s> Bench<'s> {
     /// See [`JobError`].
     ///
     /// # Safety
-    /// The kernel is run with the arguments and sizes that the job says. If it touches memory
+    /// The kernel is run with the arguments and sizes of the job. If it touches memory
     /// outside of these, and the device is this machine's processor, that may be any memory of this
     /// process.
     pub unsafe fn run(

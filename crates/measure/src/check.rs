@@ -13,7 +13,7 @@ pub struct Wrong {
     pub index: usize,
     /// What the device computed.
     pub got: String,
-    /// What the reference says.
+    /// The reference's values.
     pub expected: String,
     /// How many elements are wrong.
     pub count: usize,

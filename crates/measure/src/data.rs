@@ -1,7 +1,7 @@
 //! First contents of buffers.
 //!
 //! They are a function of the argument's name, its element type, its length and what the problem
-//! says, so that every configuration, every machine and every version of this program computes on
+//! states, so that every configuration, every machine and every version of this program computes on
 //! the same data:
 //!
 //! * a constant is converted to the element type, which must hold it;

@@ -156,7 +156,7 @@ impl Job {
     }
 
     /// A hash of all that decides what is measured: the source, what it includes, the reference,
-    /// and everything else that is said about this configuration but where files lie. 32
+    /// and all else about this configuration except the places of files. 32
     /// hexadecimal digits, 128-bit FNV-1a; the same for all versions of this program that measure
     /// the same way.
     pub fn fingerprint(&self, files: &SourceFiles) -> String {

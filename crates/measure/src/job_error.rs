@@ -1,4 +1,4 @@
-//! What goes wrong with a job, whose fault it is, and how it is told.
+//! Faults of a job, their cause, and their text.
 
 use super::job::Job;
 use super::log;

@@ -19,7 +19,7 @@
 //! Before the first of these runs a note states whose code it is, and within which limits it runs.
 //!
 //! Nothing that a kernel does ends the measuring: one that does not compile, cannot be launched,
-//! crashes, hangs or computes wrong numbers is a [`outcome::Failure`] with one line that says so.
+//! crashes, hangs or computes wrong numbers is a [`outcome::Failure`] with one line that states it.
 //! Only a device that has vanished, the user, or the time does.
 //!
 //! [`study`] lets others measure what it chooses. [`race`](mod@race) times two kernels in turns.

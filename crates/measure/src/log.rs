@@ -1,4 +1,4 @@
-//! What a compiler says, in one line.
+//! A compiler's messages, in one line.
 
 /// The first error of a compiler's log.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,7 @@ pub fn seeded(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::from_seed(key)
 }
 
-/// One of this many numbers from 0 on, each as likely as another as far as 64 random bits allow; 0
+/// One of this many numbers from 0 on, equally likely within the limits of 64 random bits; 0
 /// of none.
 pub fn below(random: &mut ChaCha8Rng, count: usize) -> usize {
     ((u128::from(random.next_u64()) * count as u128) >> 64) as usize

@@ -48,7 +48,7 @@ pub struct MeasureOptions {
     pub program: PathBuf,
 }
 
-/// What is said while measuring.
+/// Progress of a measurement.
 #[derive(Debug)]
 pub enum MeasureEvent<'a> {
     /// Something a user should know.

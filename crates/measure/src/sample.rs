@@ -1,7 +1,7 @@
 //! How long a kernel takes, from several runs.
 //!
 //! Run times are not normally distributed: they have a floor, a long tail, and often two humps. So
-//! the time of a kernel is the *median* of its runs, and how well it is known is told by a
+//! the time of a kernel is the *median* of its runs, and its uncertainty is a
 //! confidence interval that assumes nothing about the distribution but independent runs: of `n`
 //! runs in increasing order, the median lies between the `l`-th least and the `l`-th greatest with
 //! probability `1 - 2 P(B <= l - 1)`, where B is the number of heads of `n` fair coins (H. A.

@@ -59,7 +59,7 @@ pub fn select(
             let options = SearchOptions { top: count, ..SearchOptions::default() };
             let result = tune(problem, &options, interrupt, &|_| {})?;
             let programs = result.programs.list.iter().map(|program| &program.first);
-            // Where nothing tells programs, every configuration is one.
+            // Without a way to compare programs, every configuration is one.
             let all =
                 programs.chain(result.optima.iter().filter(|_| result.programs.list.is_empty()));
             let best = all.take(count);
@@ -180,7 +180,7 @@ fn drawn(
 }
 
 /// `count` different numbers below `total`, in increasing order: each set of as many is as likely
-/// as another, as far as 64 random bits a choice allow (R. W. Floyd's algorithm; J. Bentley,
+/// as another within the limits of 64 random bits a choice (R. W. Floyd's algorithm; J. Bentley,
 /// *Programming Pearls*, CACM 30(9), 1987).
 fn sample(total: usize, count: usize, seed: u64) -> Vec<usize> {
     let mut random = seeded(seed);

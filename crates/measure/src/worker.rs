@@ -7,7 +7,7 @@
 //! started it was killed, and even while a kernel hangs.
 //!
 //! Before it states that it is ready, it runs its own kernel and checks the result, so that a
-//! device that has vanished, or that answers and does nothing, is told from a kernel that is wrong.
+//! device that has vanished, or that answers and does nothing, is not mistaken for a wrong kernel.
 //! One that compiles only runs nothing, so that it disturbs no kernel that is being timed.
 
 use std::fs::File;
@@ -96,7 +96,7 @@ pub enum Reply {
     Ready(Described, DeviceKind),
     /// It has no device; why. It ends.
     NoDevice(String),
-    /// There is no such device, whatever is tried.
+    /// The device does not exist; retries cannot help.
     BadChoice(String),
     /// What the job is at.
     Stage(Stage),
@@ -106,7 +106,7 @@ pub enum Reply {
     Last(Failure),
     /// The device failed before the job's kernel was run; why. The worker ends.
     Device(String),
-    /// The job cannot be run; why, which is nobody's kernel's fault.
+    /// The job cannot be run, for a reason outside the kernel.
     Fault(String),
 }
 
@@ -168,7 +168,7 @@ fn answer<'s>(
     request: &Request,
     stage: &mut dyn FnMut(Stage),
 ) -> Result<WorkerAnswer, JobError> {
-    // SAFETY (of all calls): whatever a kernel does to memory, it does to this process, which
+    // SAFETY (of all calls): a kernel can damage only the memory of this process, which
     // exists for that alone: it holds nothing of the user's but copies, its results count only if
     // the output is right, and it is ended by the process that started it.
     match request {

@@ -373,7 +373,7 @@ impl<Q: Quantity> Formulas<'_, Q> {
     }
 
     /// What one group waits for, one step after another: its own instructions and the data of its
-    /// loads. New lines come from L2 or, as far as they are not there, from what is behind it.
+    /// loads. New lines come from L2 or, where they are not there, from DRAM.
     fn chain(&mut self, Moved { l2, dram }: &Moved<Q>, issued: &Q) -> Q {
         let r = self.r;
         let clocks = |latency: Option<i64>| latency.unwrap_or(0);

@@ -63,7 +63,7 @@ usage! {
     global_wavefronts,
     /// Of one warp: lines that its global requests touch, each request for itself.
     global_lines,
-    /// Of one warp: those of the global requests that go through the path for data that nobody
+    /// Of one warp: those of the global requests that go through the path for data that nothing
     /// writes.
     read_only_requests,
     /// Of one warp: barriers that it reaches.

@@ -1,8 +1,8 @@
 //! Compiles a source, and mends what it needs from the host until it does.
 //!
-//! Names that nobody declares become macros. What then does not compile is tried with other types,
+//! Undeclared names become macros. What then does not compile is tried with other types,
 //! with greater values of macros, and with the macros that the source only asks for (`#ifdef
-//! INTEL`); what compiles is taken, and said.
+//! INTEL`); the first that compiles is taken, and reported.
 
 use std::path::Path;
 
@@ -75,7 +75,7 @@ fn of_values(what: &str) -> bool {
     words.iter().any(|word| what.contains(word))
 }
 
-/// An error that may be of the values that macros were given says so.
+/// An error mentions the values of macros if they may be its cause.
 fn with_way_out(error: ReadError, draft: &Draft) -> ReadError {
     match error {
         ReadError::Source { at, what, fix } if !draft.parameters.is_empty() => {

@@ -150,7 +150,7 @@ impl Draft {
             || self.defines.contains_key(name)
     }
 
-    /// Something is a guess, and nothing but that is said of it.
+    /// A guess without further remarks.
     pub fn guess(&mut self, text: impl Into<String>) {
         self.guesses.push(text.into());
     }
@@ -326,7 +326,7 @@ impl Draft {
         declared.map_or(1, |a| (a.bytes / i64::from(access.element).max(1)).max(1))
     }
 
-    /// Dimensions that the launch has whatever the kernel asks for.
+    /// Dimensions of the launch, independent of those the kernel uses.
     pub fn fixed_dimensions(&self) -> usize {
         let required = self
             .required

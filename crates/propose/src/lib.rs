@@ -10,7 +10,7 @@
 //! It is done in these steps:
 //!
 //! 1. [`Outline`] lists what directives mention. [`names`] states what a macro is for.
-//! 2. The source is compiled. Names that nobody declares are macros too; this is repeated until it
+//! 2. The source is compiled. Undeclared names are macros too; this is repeated until it
 //!    compiles.
 //! 3. It is read as a problem with a preliminary launch. Loops and branches that the reader asks
 //!    about get an answer.
@@ -76,7 +76,7 @@ pub struct Proposal {
     pub problem: Value,
     /// A line for each choice; they are in the file too.
     pub notes: Vec<String>,
-    /// What still stands in the way of a run time: why the source cannot be read with this file.
+    /// What still prevents a run time: why the source cannot be read with this file.
     pub fault: Option<String>,
     /// The kernel function.
     pub kernel: KernelSignature,
@@ -87,7 +87,7 @@ pub struct Proposal {
 /// Finds platforms by name.
 pub type Platforms<'a> = &'a dyn Fn(&str) -> Result<Value, ModelError>;
 
-/// What is said where no configuration is valid.
+/// The message where no configuration is valid.
 const NOTHING_LEFT: &str =
     "no configuration is valid; widen the domains that --parameter gives, or change --input";
 
@@ -301,7 +301,7 @@ type Attached = (Box<Problem>, Box<KernelReading>);
 /// What came of reading a draft: a problem, or what is in the way.
 type Read = Result<Attached, String>;
 
-/// The draft with what its steps say of launch, lengths and constraints, as far as it can be read
+/// The draft with launch, lengths and constraints from its steps, where it can be read
 /// then.
 fn concluded(
     before: &Draft,

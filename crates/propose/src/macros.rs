@@ -289,7 +289,7 @@ pub(crate) fn narrow(draft: &mut Draft, structural: &[String]) -> bool {
     true
 }
 
-/// A type that nobody declares: `float##VW`, of which the macro is missing, or a macro itself.
+/// An undeclared type: `float##VW`, of which the macro is missing, or a macro itself.
 fn of_type(draft: &mut Draft, name: &str, outline: &Outline) {
     const TYPES: [&str; 10] =
         ["uchar", "ushort", "uint", "ulong", "char", "short", "int", "long", "float", "double"];
@@ -360,7 +360,7 @@ pub(crate) fn settle(draft: &mut Draft, parts: &Parts, kernels: &[String]) {
     }
 }
 
-/// Inputs that nobody has given a value get one, as large as is common for a launch of this many
+/// Inputs without a value get one, as large as is common for a launch of this many
 /// dimensions.
 pub(crate) fn sizes(draft: &mut Draft) {
     let open = draft.inputs.iter().filter(|(_, value)| **value == 0);

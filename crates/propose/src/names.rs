@@ -37,7 +37,7 @@ const SIZES: &str = "\
     N M K W H NX NY NZ NI NJ NK NL NM SIZE LEN LENGTH WIDTH HEIGHT DEPTH SAMPLES PITCH LDA \
     LDB LDC";
 
-/// What a macro of this name is for, if that can be told.
+/// What a macro of this name is for, if known.
 pub fn role(name: &str) -> Option<Role> {
     // CLTune's matrix multiplication.
     match name {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use tickbound_model::source::ElementType;
 use tickbound_opencl::reading::{By, KernelSignature};
 
-/// A C file with the function `reference` for a kernel. It does not compile before somebody says
+/// A C file with the function `reference` for a kernel. It does not compile before the user states
 /// what is right.
 pub fn reference(kernel: &KernelSignature, outputs: &[String]) -> String {
     let parameters = kernel.parameters.iter().filter(|p| p.ty.by != Some(By::Local)).map(|p| {

@@ -16,7 +16,7 @@ use crate::draft::Draft;
 const LONGEST: i64 = 1 << 50;
 /// No guess becomes smaller than this.
 const LEAST: i64 = 16;
-/// What takes more events has far fewer ticks than [`LONGEST`], or is told by its bounds later.
+/// What takes more events has far fewer ticks than [`LONGEST`], or is decided by its bounds later.
 const EVENTS: u64 = 1_000_000;
 
 /// The draft of this problem, with smaller guesses if its launch would take too long.

@@ -9,7 +9,7 @@ use tickbound_opencl::steps::{AddressSpace, Stride, SymbolExpr};
 use crate::draft::Draft;
 use crate::found::{Found, Seen, in_problem};
 
-/// Two values for each name, each with a prime factor of its own that no other number has: what
+/// Two values for each name, each with a prime factor that no other number has: what
 /// holds for one of them by chance does not hold for the other.
 pub(crate) struct Samples {
     structural: Vec<String>,
@@ -51,7 +51,7 @@ impl Samples {
         Samples { structural: structural.to_vec(), names: names.collect() }
     }
 
-    /// The values of a number, for these values of structural macros, where an id is as `ids` says.
+    /// The values of a number, for these values of structural macros, for the ids `ids`.
     fn value(
         &self,
         draft: &Draft,
@@ -110,7 +110,7 @@ impl Samples {
             some.filter_map(distance).collect_vec()
         };
         let more = |share: &Share| share.constant != 1 || !share.factors.is_empty();
-        // A store of one element for each group, or of a few, as reductions have it, says nothing
+        // A store of one element for each group, or of a few, as reductions have it, shows nothing
         // of what the group reads.
         let named = |share: &Share| !share.factors.is_empty();
         of(true)

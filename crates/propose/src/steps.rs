@@ -49,8 +49,7 @@ pub(crate) fn conclude(draft: &mut Draft, reading: &KernelReading, constrained: 
             let (_, id) = guard(draft, d, found)?;
             Some((variant.values.as_slice(), samples.step(draft, &id, (d, &variant.values))?))
         });
-        // What an id is compared with states how many of that a group has, whatever is loaded for
-        // each.
+        // The bound of an id states the items of a group, even if each loads more than one element.
         let guarded = Share::together(structural, &guards.collect_vec());
         let share = match (share, guarded) {
             (Some(share), Some(guarded)) => Some(Share { row: share.row, ..guarded }),

@@ -1,7 +1,6 @@
 //! Charts of measured numbers: lines or points.
 //!
-//! Lines run over values, evenly spaced, whatever the values are; points lie on two logarithmic
-//! axes.
+//! Lines run over evenly spaced values, on any scale; points lie on two logarithmic axes.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -253,7 +252,7 @@ fn extent<'n>(numbers: impl Iterator<Item = &'n f64>) -> (f64, f64) {
     numbers.fold((f64::INFINITY, 0.0), |(a, b), n| (a.min(*n), b.max(*n)))
 }
 
-/// The numbers that are written on a logarithmic axis: some to many, whatever it spans.
+/// The numbers that are written on a logarithmic axis: a readable count for any range.
 fn labelled((low, high): (f64, f64)) -> Vec<f64> {
     let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
     let with = |digits: &[f64]| -> Vec<f64> {

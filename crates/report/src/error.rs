@@ -11,10 +11,10 @@ pub enum ReportError {
     /// and what does not fit.
     #[error("{0}: {1}")]
     Data(String, String),
-    /// A file could not be written, and what the operating system says.
+    /// A file could not be written, and the operating system's message.
     #[error("{0}: cannot be written: {1}")]
     Write(PathBuf, #[source] std::io::Error),
-    /// A picture could not be drawn or saved in its file, and what the drawing library says.
+    /// A picture could not be drawn or saved in its file, and the drawing library's message.
     #[error("{0}: cannot be drawn: {1}")]
     Draw(PathBuf, String),
     /// A stream could not be written.

@@ -110,7 +110,7 @@ impl MeasuredTimes<'_> {
         out
     }
 
-    /// What came of it: a name and what it says.
+    /// The outcome: a name and its text.
     pub fn facts(&self) -> Vec<(String, String)> {
         let (report, ranked) = (self.report, self.report.ranked());
         let mut parts =

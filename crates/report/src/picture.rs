@@ -89,7 +89,7 @@ pub fn line_colour(number: usize) -> RGBColor {
     RGBColor(darker(r), darker(g), darker(b))
 }
 
-/// Something that can be drawn, whatever the format of the file.
+/// Something that can be drawn, in any file format.
 pub trait Picture {
     /// Width and height in pixels.
     fn size(&self) -> (u32, u32);
@@ -115,7 +115,7 @@ pub(super) fn svg(picture: &impl Picture, path: &Path) -> Result<String, ReportE
     Ok(text)
 }
 
-/// A picture as SVG text as a PNG, with the built-in font whatever the machine has; a failure names
+/// A picture as SVG text as a PNG, with the built-in font on every machine; a failure names
 /// `path`.
 fn png(svg: &str, path: &Path) -> Result<Vec<u8>, ReportError> {
     let fault = |why: String| ReportError::draw(path, &why);

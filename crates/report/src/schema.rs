@@ -68,7 +68,7 @@ fn generated() -> Value {
         Answer::COMMANDS.map(|(command, line)| json!({ "title": command, "required": keys(line) }));
     let answer = &mut schema["$defs"]["Answer"];
     answer["anyOf"] = json!(commands);
-    // Which keys there must be is said for each command.
+    // The required keys are listed for each command.
     answer["required"] = json!(["status"]);
     for of_command in OBJECTS {
         schema["$defs"][of_command]["additionalProperties"] = json!(false);

@@ -130,7 +130,7 @@ impl Table {
         let mut columns = part.columns(0);
         let gaps = GAP * columns.len().saturating_sub(1);
         let mut total = gaps + columns.iter().map(|c| c.width).sum::<usize>();
-        // What is longer than its column moves the rest of the line, so no column comes to that
+        // What is longer than its column moves the rest of the line, so no column gets that
         // while another has room.
         for least in [(|c| c.whole) as fn(&Column) -> usize, |c| c.narrowest] {
             while total > width {

@@ -2,7 +2,7 @@
 //!
 //! Every unit is a process and every element of it a thread, so each element has a track of its
 //! own; each span becomes a complete event (`"ph": "X"`). The format counts in microseconds: one
-//! tick is written as one microsecond, and the file says so. Spans are written as they come, so a
+//! tick is written as one microsecond, and the file notes it. Spans are written as they come, so a
 //! run of a million spans needs no memory for them.
 //!
 //! ```

@@ -1,8 +1,8 @@
 //! A launch as the exploration sees it: what is the same at all times.
 //!
 //! Expressions are constant, so each warp does a fixed sequence of steps. Barriers cut it into
-//! *phases*. What a warp has still to do in its phase is a [`Rest`]; equal rests are one, whatever
-//! warp, group or iteration they belong to. So two iterations of a loop are the same phase, and how
+//! *phases*. What a warp has still to do in its phase is a [`Rest`]; equal rests are one, also of
+//! different warps, groups or iterations. So two iterations of a loop are the same phase, and how
 //! many are left is in the group's [`WarpLaunch::positions`] alone.
 
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! The factors of a cost over their parameters, as relations.
 //!
 //! A product that depends on few parameters becomes a relation: a row for each of their
-//! combinations that the conditions of the space allow, as far as these parameters decide. A
+//! combinations that the conditions of the space allow, where these parameters decide. A
 //! parameter on which none of its rows depends is dropped. A product over too many combinations
 //! stays out; its least value over the whole box represents it, and the tables are then a lower
 //! bound ([`CostTables::is_exact`]).

@@ -69,8 +69,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Of n groups of a kind on u units some unit has at least n / u, rounded up, whatever else
-    /// there is.
+    /// Of n groups of a kind on u units some unit has at least n / u, rounded up.
     fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
         let (global, local) = (self.global.value(env)?, self.local.value(env)?);
         if local < 1 || global < local {

@@ -34,7 +34,7 @@ pub(super) fn leave_out(
     let (mut places, mut open) = (Vec::new(), Vec::new());
     for (one, without_it) in why.constraints.each.iter_mut().enumerate() {
         without_it.found = match violated.as_slice() {
-            // Whatever is valid without this one is valid without all of them.
+            // What is valid without this one is valid without all of them.
             _ if all.is_known() && all.is_not_faster(least) => match all.status {
                 Verdict::Infeasible => all.clone(),
                 _ => Finding { configuration: why.configuration.clone(), ..follows(&all) },

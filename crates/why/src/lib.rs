@@ -9,8 +9,8 @@
 //! - [`constraints`]: the search again, with constraints left out;
 //! - [`numbers`]: the search again, with one number of the platform one unit better.
 //!
-//! Nothing is concluded from a search that was not finished: its [`Finding`] says so. [`words`]
-//! tells all of it to a user, [`page`] shows it.
+//! Nothing is concluded from an unfinished search: its [`Finding`] states that. [`words`]
+//! writes all of it as text, [`page`] as a page.
 
 pub mod constraints;
 pub mod numbers;
@@ -25,8 +25,8 @@ pub use tickbound_report::answer::why::{Finding, Verdict, Why};
 use tickbound_model::verdict::Status;
 use tickbound_solver::SolveError;
 
-/// Finds the least time and why it is what it is. What is known is told after every step; when the
-/// time is up or the user interrupts, what was not finished stays [`Verdict::NotKnown`].
+/// Finds the least time and its reasons. Reports what is known after every step; when the time is
+/// up or the user interrupts, unfinished parts stay [`Verdict::NotKnown`].
 pub fn why(asked: &WhyRequest<'_>, ears: &Ears<'_>) -> Result<Why, SolveError> {
     let result = asked.searches.first(asked.problem, ears)?;
     let mut why = Why::begun(asked.problem, asked.fixed, &result);
@@ -35,7 +35,7 @@ pub fn why(asked: &WhyRequest<'_>, ears: &Ears<'_>) -> Result<Why, SolveError> {
     }
     (ears.why)(&why);
     match why.status {
-        // Nothing can be said about what is not known.
+        // Without a least time nothing can be explained.
         Status::Bounded => {}
         Status::Infeasible => constraints::leave_out(asked, ears, &mut why)?,
         Status::Optimal => {

@@ -16,7 +16,7 @@ use tickbound_report::answer::why::{Finding, Verdict, Why};
 /// Reads the problem again, with a number of its platform replaced.
 pub type Again<'a> = &'a dyn Fn(&str, i64) -> Result<Problem, String>;
 
-/// Most searches side by side; each takes memory of its own.
+/// Greatest number of searches at a time; each takes its own memory.
 const MAX_AT_ONCE: usize = 4;
 
 /// What is asked about.
@@ -50,7 +50,7 @@ pub(super) struct Changed {
     pub how: String,
 }
 
-/// Who is told while it goes on.
+/// Receives progress.
 pub struct Ears<'a> {
     /// The bracket of the search that goes on.
     pub search: &'a (dyn Fn(Heard<'_>) + Sync),
@@ -58,7 +58,7 @@ pub struct Ears<'a> {
     pub why: &'a dyn Fn(&Why),
 }
 
-/// What is told of a search.
+/// Progress of a search.
 pub enum Heard<'a> {
     /// A search begins on the problem changed so.
     Begins(&'a str),
@@ -136,7 +136,7 @@ impl Searches<'_> {
                         let place = next.fetch_add(1, Ordering::Relaxed);
                         all.get(place).map(|one| (place, one))
                     } {
-                        // Nobody listens any more after a fault.
+                        // The receiver is gone after a fault.
                         if sender.send((place, self.changed(one, least, heard))).is_err() {
                             return;
                         }

@@ -4,7 +4,7 @@
 //! that thing costs there. Under the profile `resources` the thing is a part of the profile. Under
 //! the others it is all statements of one kind, or of one name, or the price of starting groups or
 //! the kernel. Values of expressions stay as they are: an `until` that names the price of global
-//! memory waits as long without any `global`. A `barrier` that is left out makes nobody wait.
+//! memory waits as long without any `global`. Without its `barrier` no warp waits.
 //!
 //! These savings add up to the time only where one thing comes after another. What is hidden behind
 //! something else saves nothing alone.

@@ -166,7 +166,7 @@ fn bound_by(resources: &Resources, spent: Option<&Spent>) -> String {
     text
 }
 
-/// What is wrong, without what to do about it: nobody asked for what was tried.
+/// What is wrong, without what to do about it: the user did not request what was tried.
 fn cause(because: Option<&String>) -> String {
     let text = because.map_or("", String::as_str);
     text.rsplit_once("; ").map_or(text, |(what, _)| what).to_owned()

@@ -30,7 +30,7 @@ pub enum MaxPlusTerm {
     Until(Scalar),
     /// Sets the mark.
     Mark,
-    /// One after the other.
+    /// In sequence.
     Seq(Vec<MaxPlusTerm>),
     /// At least once, this often.
     Rep(Scalar, Box<MaxPlusTerm>),

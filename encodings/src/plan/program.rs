@@ -156,7 +156,7 @@ impl PlanError {
 }
 
 impl Plan {
-    /// The plan with the same program, for an encoding that has operations of its own.
+    /// The plan with the same program, for an encoding with its own operations.
     pub(crate) fn lifted<X>(self) -> Plan<X> {
         let code = lifted(&self.code);
         self.with(code)

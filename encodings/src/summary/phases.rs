@@ -112,7 +112,7 @@ impl Shaper<'_> {
     ) -> Result<Scalar, InternalError> {
         let scalar = self.scalar(id, thread, item)?;
         scalar.ok_or_else(|| {
-            InternalError(format!("{}: nobody reaches it", self.plan.amount(id).name))
+            InternalError(format!("{}: no item reaches it", self.plan.amount(id).name))
         })
     }
 
@@ -295,7 +295,7 @@ impl Shaper<'_> {
         let less = self.members.iter().map(|c| self.plan.value(count, *c, 0, 0).map(|v| v - 1));
         let less: Option<Vec<i64>> = less.collect();
         let less =
-            less.ok_or_else(|| InternalError(format!("{name}: a loop that nobody reaches")))?;
+            less.ok_or_else(|| InternalError(format!("{name}: a loop that no item reaches")))?;
         Ok(self.push_uniform(&name, &less))
     }
 
@@ -309,7 +309,7 @@ impl Shaper<'_> {
         if pieces.is_empty() {
             return Ok(Vec::new());
         }
-        // A term has one mark for all threads, so they must agree on it if it is asked for.
+        // A term has one mark for all threads, so they must agree on it if it is read.
         if marks.equal || !needs_mark(pieces, false) {
             let term = self.term(pieces, marks.needed)?;
             if let Some(closed) = self.close(&term)? {
@@ -405,7 +405,7 @@ impl Shaper<'_> {
                 let value = |c: &usize| self.plan.value(of.id, *c, of.thread, of.item);
                 let values: Option<Vec<i64>> = self.members.iter().map(value).collect();
                 values.ok_or_else(|| {
-                    InternalError(format!("{}: nobody reaches it", self.plan.amount(of.id).name))
+                    InternalError(format!("{}: no item reaches it", self.plan.amount(of.id).name))
                 })
             }
             Scalar::Int(v) => Ok(vec![*v; self.members.len()]),

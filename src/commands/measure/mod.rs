@@ -34,7 +34,7 @@ use tickbound_opencl::KernelReading;
 use tickbound_report::MeasuredTimes;
 use tickbound_solver::SearchOptions;
 
-/// Most configurations that are measured if nobody states which.
+/// Greatest number of configurations that are measured by default.
 const MAX_UNASKED: usize = 500;
 /// Most configurations of a space whose model is made only to be shown.
 const MAX_MODELLED: usize = 20_000;

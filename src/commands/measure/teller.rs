@@ -13,7 +13,7 @@ use crate::commands::stop;
 
 /// Failures that have a line each.
 const MAX_TOLD: usize = 20;
-/// Results after which a line says how long all take.
+/// Results after which a line estimates the whole time.
 const FIRST: usize = 3;
 /// What takes less is not announced.
 const SHORT: Duration = Duration::from_secs(5);

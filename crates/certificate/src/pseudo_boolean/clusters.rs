@@ -3,7 +3,7 @@
 //! In goes an obligation and the clusters of an elimination, out come their tables: for each choice
 //! of a cluster's parameters that no condition excludes, what the parts of the run time come to
 //! that it takes. Every part is in one table, and every condition within one, so the tables
-//! together say what the problem says. Any clusters for which this holds will do: which ones they
+//! together state the problem. Any clusters for which this holds will do: which ones they
 //! are need not be trusted.
 
 use itertools::Itertools;

@@ -41,7 +41,7 @@ pub enum BooleanVariable {
     Agreed(usize, Vec<u32>),
 }
 
-/// An equation, by what it says.
+/// An equation, by its content.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Equation {
     /// [`BooleanVariable::One`].

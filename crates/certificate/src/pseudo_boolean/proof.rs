@@ -84,7 +84,7 @@ pub fn is_one(text: &str) -> bool {
     words.eq(["pseudo-Boolean", "f", "pol", "output", "conclusion", "end"])
 }
 
-/// What each row of a cluster comes to with those before it, and the least for each choice that a
+/// The sum of each row of a cluster and those before it, and the least for each choice that a
 /// later one agrees on. A choice that no row has belongs to no configuration: `never` is as much as
 /// will be needed.
 fn totals(

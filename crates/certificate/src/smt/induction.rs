@@ -3,7 +3,7 @@
 //!
 //! In goes a path, out comes an invariant for each of its points, and the questions that show it.
 //! The state is the tick `t`, the ticks `s` since the mark, and a counter for each loop. At each
-//! point the invariant says
+//! point the invariant states
 //!
 //! ```text
 //! t + (what is still to come at least) >= T, and s <= (what it is at most)

@@ -4,7 +4,7 @@
 //! of one of them: `A * B` is `4 * B` where A is 4, `8 * B` where it is 8, and so on. So is a
 //! power, over the parameters that it depends on. So any solver for linear arithmetic can read what
 //! comes out. It has the value that the expression has; where the expression has none, it has some
-//! value, which no valid configuration comes to.
+//! value, which no valid configuration reaches.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;

@@ -7,7 +7,7 @@
 //! constraints, products, maxima, reified comparisons) and minimises the time.
 //!
 //! As for Z3, configurations whose lower bound exceeds the time of one that the simulator has run
-//! are pruned, unless the summary is closed: then none is. CP-SAT is not told the bounds
+//! are pruned, unless the summary is closed: then none is. CP-SAT does not get the bounds
 //! or the time themselves.
 //!
 //! The configuration that it returns is run in the simulator before it counts; that nothing is

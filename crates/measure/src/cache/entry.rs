@@ -34,7 +34,7 @@ pub(crate) fn milliseconds(seconds: f64) -> f64 {
     (seconds * 1e10).round() / 1e7
 }
 
-/// Milliseconds from which a time represents a failure: Kernel Tuner wrote 1e20, in whatever unit.
+/// Milliseconds from which a time represents a failure: Kernel Tuner wrote 1e20, in any unit.
 pub(crate) const FAILED: f64 = 1e14;
 
 /// The fields of an entry beside the parameters, which can have none of these names.
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn entries_of_kernel_tuner() {
-        // A time alone is one run; nothing is said of its output.
+        // A time alone is one run; its output is unknown.
         assert_eq!(read(json!({ "time": 2.0 })), Some(timed(&[0.002], true, false)));
         let failed = |kind| Some(Outcome::failed(kind, "failed when it was measured"));
         for (error, kind) in [

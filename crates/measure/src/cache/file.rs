@@ -7,7 +7,7 @@
 //!   that a killed process left does no harm.
 //! - `FILE.xxxxxx.new` and `FILE.old.xxxxxx.new`, whole new files that are being written. What a
 //!   killed process left is removed when the cache is next opened, under the lock, so that it is
-//!   nobody's.
+//!   unused.
 //! - `FILE.old`, the cache as it was before entries were last left out of it, byte for byte. An
 //!   earlier one becomes `FILE.old.1`, `FILE.old.2` and so on, so that nothing that was measured is
 //!   ever written over.

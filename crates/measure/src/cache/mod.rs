@@ -10,13 +10,13 @@
 //!
 //! - Opening a cache writes a whole new file beside it and renames that, so a kill or a full disk
 //!   then costs nothing. An entry that is added is synced; one that cannot be written is taken
-//!   back, and the error says so.
-//! - One process at a time writes to a cache, whatever name it knows it by. The lock lies on
+//!   back, and the error states it.
+//! - One process at a time writes to a cache, under any of its names. The lock lies on
 //!   `FILE.lock`, its own file.
 //! - An entry counts only if its key is its parameters' values and its times are numbers above 0. A
 //!   byte that is none of UTF-8, or anything else that is no entry, costs its line and no other
 //!   ([`text`]). Of several entries with one key the last counts.
-//! - What is left out is said in a note with its lines, and the file as it was is kept as
+//! - A note lists what is left out, with its lines, and the file as it was is kept as
 //!   `FILE.old`.
 //!
 //! A cache belongs to one device, one kernel and one problem size (the values of the inputs);

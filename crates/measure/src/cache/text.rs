@@ -108,7 +108,7 @@ impl<'a> Rest<'a> {
         let mut values = Deserializer::from_str(left).into_iter::<Value>();
         let value = values.next()?.ok()?;
         let end = values.byte_offset();
-        // Nobody knows which of two values for one key is meant.
+        // It is unknown which of two values for one key is meant.
         if value.is_object() {
             tickbound_input::json::<Value>(&left[..end]).ok()?;
         }
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(decoded(b"\xef\xbb\xbfa\xffb\n\xc3\n\xc3\xa9"), "a\0b\n\0\n\u{e9}");
     }
 
-    /// Whatever byte of whatever line is lost or becomes another one, all other lines stay.
+    /// If any byte of any line is lost or changed, all other lines stay.
     #[test]
     fn every_byte() {
         let entries: Vec<String> =
@@ -299,7 +299,7 @@ mod tests {
         }
     }
 
-    /// Whatever is cut off, what is left is the entries that are whole.
+    /// After any cut, exactly the whole entries are left.
     #[test]
     fn every_cut() {
         let entries: Vec<String> =

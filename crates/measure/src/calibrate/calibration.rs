@@ -60,7 +60,7 @@ impl Calibration {
         }
     }
 
-    /// Takes what the profile `resources` can be told and was not measured from another platform,
+    /// Takes the numbers of profile `resources` that were not measured from another platform,
     /// and a unit's local memory where only the limit of a group is known.
     pub fn like(&mut self, other: &Platform) {
         if let Some(limit) =

@@ -3,7 +3,7 @@
 use tickbound_model::random::SplitMix64;
 
 /// The arguments of `fma` in the kernels: the first and third are each other's inverse, nearly, and
-/// a pair of steps adds about 2^-12, so that the result tells how many there were.
+/// a pair of steps adds about 2^-12, so that the result shows how many there were.
 pub const FACTORS: [f32; 4] = [1.25, 0.3, 0.8, -0.24 + 1.0 / 4096.0];
 
 /// The same as an argument of type `float4`.

@@ -7,7 +7,7 @@ use super::number::{CalibratedNumber, Origin};
 use super::sample::Sample;
 
 impl Sample {
-    /// `0.4%`, with a remark where it is not small enough; nothing is said of what was not seen.
+    /// `0.4%`, with a remark where it is not small enough; nothing where it was not observed.
     pub fn spread_text(&self) -> String {
         match self.spread {
             None => "?".to_owned(),

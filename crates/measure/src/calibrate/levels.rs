@@ -5,7 +5,7 @@
 //! each cache, nearest first, and the time of a load from what is behind them. Two neighbouring
 //! footprints at least must agree for a cache: one alone is a transition. A size is the share that
 //! the cache has of the first footprint too large for it, by where the time lies between those of
-//! the cache and of what is behind. docs/calibrate.md says what else looks like a cache.
+//! the cache and of what is behind. docs/calibrate.md lists what else looks like a cache.
 
 use super::sample::Sample;
 

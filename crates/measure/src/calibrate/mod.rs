@@ -2,13 +2,13 @@
 //!
 //! In goes an OpenCL device, out comes a [`Calibration`]: every number of a platform file with its
 //! spread, and how it was measured. What each number means, the formula behind it and what it is
-//! confounded with is told in `docs/calibrate.md`. Three parts share the work:
+//! confounded with is in `docs/calibrate.md`. Three parts share the work:
 //!
 //! 1. a [`Runner`] runs launches that are plain data, and verifies what they compute ([`OpenCl`]);
 //! 2. [`survey`](survey::survey) has it run those that matter, as slopes that are repeated until
 //!    steady ([`sample`]);
 //! 3. [`prices`](prices::prices) makes numbers of a platform out of these, and
-//!    [`resources`](resources::resources) those of the profile `resources`, as far as they can be
+//!    [`resources`](resources::resources) those of the profile `resources` that can be
 //!    measured; [`Calibration`] is all of them, for people and as a file, and
 //!    [`Shipped`](shipped::Shipped) what a shipped platform states of the same device.
 //!

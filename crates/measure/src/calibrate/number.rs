@@ -14,7 +14,7 @@ pub struct CalibratedNumber {
     pub value: i64,
     /// What it counts: `ticks`, `items`.
     pub unit: &'static str,
-    /// How it was measured, or who says so.
+    /// How it was measured, or its source.
     pub how: String,
     /// Where it is from.
     pub origin: Origin,
@@ -25,7 +25,7 @@ pub struct CalibratedNumber {
 pub enum Origin {
     /// It was measured.
     Measured(Sample),
-    /// The device says so of itself.
+    /// The device reports it.
     Told,
     /// It is so on all devices of the kind, or was taken from another platform.
     Taken,

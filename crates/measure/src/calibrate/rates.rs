@@ -1,7 +1,7 @@
 //! How much a unit does at once: what the profile `resources` needs to know beyond prices.
 //!
 //! Throughput is measured where all units are busy, with operations that do not wait for each
-//! other; on a processor an operation is one on a vector. What the numbers mean is told in
+//! other; on a processor an operation is one on a vector. The meaning of the numbers is in
 //! `docs/calibrate.md`.
 
 use super::expect::LINE;

@@ -1,9 +1,9 @@
 //! Numbers of the profile `resources`, made of what was measured. docs/calibrate.md states why
 //! these formulas.
 //!
-//! Times become clocks of a unit: of the rate that the device tells, or on a processor of the rate
-//! that was measured. Rates are rounded to whole numbers and are at least 1, which is the least
-//! that the profile can say.
+//! Times become clocks of a unit: at the rate that the device reports, or on a processor at the
+//! measured rate. Rates are rounded to whole numbers and are at least 1, the least value in the
+//! profile.
 
 use super::levels::{Level, levels};
 use super::number::{CalibratedNumber, Origin, fact, whole};
@@ -20,7 +20,7 @@ const CONFLICT: f64 = 1.4;
 /// (docs/semantics.md, profile `resources`, 9): what is measured on a processor has that in it.
 const ONE_PIPE: f64 = 1.1;
 
-/// Hertz of a unit's clock, with the sample where it was measured; nothing where nobody tells it.
+/// Hertz of a unit's clock, with the sample where it was measured; nothing where it is unknown.
 pub(super) fn clock(facts: &Facts, survey: &Survey) -> Option<(f64, Option<Sample>)> {
     match survey.rates.clock.filter(Sample::seen) {
         Some(sample) => Some((1.0 / sample.seconds, Some(sample))),

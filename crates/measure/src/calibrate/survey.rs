@@ -159,9 +159,9 @@ fn atomics(sampler: &mut Sampler<'_>, sizes: &Sizes) -> Result<[Busy; 4], Calibr
     ])
 }
 
-/// Items that one unit runs at the speed of a single one, and the measurement that says so: what an
-/// operation takes alone, over what a unit takes for one where all are busy. At least 1, which is
-/// what is assumed where either is too little to be seen.
+/// Items that one unit runs at the speed of a single one, and the measurement that shows it: the
+/// time of an operation alone over its time where all are busy. At least 1, which is also assumed
+/// where either is too short to be measured.
 pub fn elements(single: Sample, full: &[Busy], units: usize) -> (usize, Option<Busy>) {
     let seen = full.iter().filter(|busy| busy.sample.seen());
     let Some(best) = seen.min_by(|a, b| a.sample.seconds.total_cmp(&b.sample.seconds)) else {

@@ -12,7 +12,7 @@
 //!    is not left out for good;
 //! 4. it stops where the greatest expected improvement was below [`GAIN`] [`IN_A_ROW`] times in a
 //!    row: a whole round between two that are at random. It does not stop before as many were
-//!    measured besides the first as there are coordinates: from fewer nothing can be said of each.
+//!    measured besides the first as there are coordinates: fewer do not show the effect of each.
 //!
 //! A candidate that fails counts as one that takes as long as the slowest so far: its neighbours
 //! become less attractive, and nothing is known of its time. The same seed and the same times give
@@ -131,8 +131,7 @@ impl Guide {
 
     /// The number of the candidate to measure next, also when the search [is
     /// settled](Guide::is_settled); nothing if all were chosen. Each number is to be
-    /// [told](Guide::tell), before the next one is asked for or, where several devices measure,
-    /// later.
+    /// [told](Guide::tell) before the next request or, where several devices measure, later.
     pub fn choose(&mut self) -> Option<usize> {
         let chosen = self.chosen()?;
         self.open[chosen] = false;

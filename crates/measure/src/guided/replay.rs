@@ -14,7 +14,7 @@ pub struct Replay {
     /// How many searches, each with its own seed.
     pub seeds: u64,
     /// Measurements until one takes at most 5 % more than the best; nothing if [`MOST`] do not
-    /// suffice. The search does not stop before, whatever it expects.
+    /// suffice. The search never stops before, even if it expects less.
     pub within_5_percent: Option<usize>,
     /// Measurements until it would stop by itself; nothing if that is after [`MOST`].
     pub stopped_after: Option<usize>,

@@ -174,7 +174,7 @@ impl Reference {
                 break;
             }
             let _ = std::fs::remove_file(&known.file);
-            // What nobody can ask for; its place keeps the files' numbers apart.
+            // Cannot be requested; its place keeps the files' numbers apart.
             kept -= std::mem::take(&mut known.bytes);
             known.arguments = vec![Given::Local(0)];
         }
@@ -221,7 +221,7 @@ impl Reference {
         Ok(files)
     }
 
-    /// Runs the program; returns what it asked for.
+    /// Runs the program; returns what it requested.
     fn run(
         &self,
         outputs: &Path,

@@ -339,7 +339,7 @@ fn number(value: &Value) -> Option<f64> {
     Some(f64::midpoint(*low, *high))
 }
 
-/// One of these units in milliseconds, which a unit that is not said is taken for. The first
+/// One of these units in milliseconds, which is taken where none is given. The first
 /// letters of long names tell, since published files misspell the rest.
 fn milliseconds(unit: Option<&str>) -> Result<f64, Timeless> {
     let Some(said) = unit else { return Ok(1.0) };

@@ -220,8 +220,8 @@ impl<'p> Configurations<'p> {
         Some(all)
     }
 
-    /// A relation over some parameters: of the combinations that the conditions allow, as far as
-    /// these parameters tell, those to which `cost` gives one, given their indices and the values
+    /// A relation over some parameters: of the combinations that the conditions allow, where
+    /// these parameters decide, those to which `cost` gives one, given their indices and the values
     /// of all slots.
     ///
     /// # Errors

@@ -76,7 +76,7 @@ impl Draft {
 
     /// From now on what is written goes to the disk without being copied by the system first, where
     /// the system can do that and as long as it comes in whole pages ([`PAGE`]). For large files:
-    /// what the system would keep of them in memory nobody reads soon.
+    /// the system's copy of them in memory is not read soon.
     pub fn direct(&mut self) {
         self.direct = set_direct(self.new.as_file(), true);
     }

@@ -3,7 +3,7 @@
 //! It lies on its own file, which is never renamed, in contrast to the file that it is for: a
 //! lock on that one would be on what it was before, as soon as another is renamed into its place.
 //! The file is removed when the lock is given back. Another process may have opened it just before
-//! that; so whoever has a lock looks whether its file is still the one of this name, and begins
+//! that; so the holder of a lock checks that its file still has this name, and begins
 //! again if not. A process that is killed leaves the file behind, without the lock: it does no
 //! harm, and the next one takes and removes it.
 

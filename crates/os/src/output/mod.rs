@@ -2,12 +2,12 @@
 //!
 //! What goes in: a path that a user names, and bytes. What is promised:
 //!
-//! - **Whole or absent.** A new file is made beside the old one, under a name that nobody can
-//!   foresee, and neither through a link nor over another file; it is synced, and renamed into
-//!   place ([`Draft`]). Whatever fails before that, the old file is as it was, and the new one is
+//! - **Whole or absent.** A new file is made beside the old one, under a name that cannot be
+//!   foreseen, and neither through a link nor over another file; it is synced, and renamed into
+//!   place ([`Draft`]). If anything fails before that, the old file stays, and the new one is
 //!   removed. A process that is killed leaves it behind as `FILE.xxxxxx.new`, which does no harm;
 //!   [`leftovers`] finds such files.
-//! - **The name stays what it was.** An existing file keeps its mode, and its owner as far as the
+//! - **The name stays what it was.** An existing file keeps its mode, and its owner where the
 //!   user may give files away. Of a link the target is replaced. One that may not be written to is
 //!   not replaced either. A file with several names (hard links) gets its new content under this
 //!   one.
@@ -52,7 +52,7 @@ pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
     write_on(Disk::real(), path.as_ref(), bytes)
 }
 
-/// Whether a file can be written there, as far as one can tell before it is. What is there is not
+/// Whether a file can probably be written there. What is there is not
 /// touched.
 ///
 /// # Errors
@@ -61,7 +61,7 @@ pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
 pub fn writable(place: &OutputPlace) -> io::Result<()> {
     let OutputPlace::File(target) = place else { return Ok(()) };
     permitted(target)?;
-    // Has no name, so that nothing is left behind whatever happens.
+    // Has no name, so that nothing is left behind in any case.
     tempfile::tempfile_in(place::folder(target)).map(drop)
 }
 

@@ -43,7 +43,7 @@ impl OutputPlace {
                 found => found?,
             };
             let kind = found.file_type();
-            // Links of what a process has open lead to the file itself, whatever their text says.
+            // Links of open files lead to the file itself, not where their text points.
             let open = folder.starts_with("/proc");
             match () {
                 () if kind.is_dir() => return Err(is_folder(&whole)),
@@ -93,7 +93,7 @@ fn own(folder: &Path, name: Option<&str>) -> Option<OutputPlace> {
     }
 }
 
-/// What tells a file from others: its device and its number there.
+/// The identity of a file: its device and its number there.
 #[cfg(unix)]
 fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;

@@ -111,7 +111,7 @@ impl Group {
     fn dismiss(&mut self) {
         if let Some(mut keeper) = self.keeper.take() {
             drop(keeper.stdin.take());
-            // It has no other parent; whatever it says, it has ended.
+            // It has no other parent; after any error it has ended too.
             let _ = keeper.wait();
         }
     }

@@ -14,9 +14,9 @@
 //!   terminal does not reach it before the caller has decided what to do.
 //! - At a limit the group is sent SIGINT, as Ctrl-C does, so that the child can still print what it
 //!   has. After [`ProcessLimits::grace`] the group, and every process that descends from the child
-//!   in whatever group, is killed.
+//!   in any group, is killed.
 //! - The child never waits for the caller to take its output. What exceeds 64 MiB of a stream is
-//!   read and dropped, and [`Finished::truncated`] says so for standard output.
+//!   read and dropped, and [`Finished::truncated`] is set for standard output.
 //!
 //! - If the caller itself is killed, so is the child's group at once.
 //!
@@ -60,7 +60,7 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, getpid, kill_process, setrl
 pub use scratch::{Scratch, sweep, sweep_in};
 pub use shell::{command_line, quoted};
 
-/// Environment variable that tells a `tickbound` how many milliseconds it has to end by itself once
+/// Environment variable: the milliseconds that a `tickbound` has to end by itself once
 /// it is stopped, where who runs it gives less than it would take: after [`ProcessLimits::grace`]
 /// it could not print what it has found.
 pub const GRACE_VARIABLE: &str = "TICKBOUND_GRACE";
@@ -72,7 +72,7 @@ const SAMPLE: Duration = Duration::from_millis(50);
 /// How long a child that has printed enough may take to end by itself: what it prints last would be
 /// cut off by an interrupt.
 const LAST_LINES: Duration = Duration::from_millis(100);
-/// A flag that nobody sets.
+/// A flag that is never set.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// What a child may use, and what stops it.
@@ -86,7 +86,7 @@ pub struct ProcessLimits<'a> {
     pub output: Option<u64>,
     /// Set by the user: stops it when true.
     pub interrupt: &'a AtomicBool,
-    /// Set by whoever no longer needs it: stops it when true.
+    /// Stops it when true: its result is no longer needed.
     pub unneeded: Option<&'a AtomicBool>,
     /// How long it may take to end once it has been interrupted.
     pub grace: Duration,

@@ -128,7 +128,7 @@ impl<'c> Output<'c> {
     }
 }
 
-/// Hands a stream on, line by line, until it ends or nobody listens.
+/// Forwards a stream, line by line, until it ends or the receiver is gone.
 fn forward(stream: impl Read, piece: fn(Vec<u8>) -> Piece, send: &SyncSender<Piece>) {
     let mut stream = BufReader::new(stream);
     loop {

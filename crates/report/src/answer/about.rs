@@ -41,7 +41,7 @@ pub struct Units {
 }
 
 impl Units {
-    /// Of what is said of a problem.
+    /// Facts about a problem.
     fn of(problem: &Problem) -> Units {
         let clocks = problem.profile == Profile::Resources;
         let tick = problem.platform.tick().map(str::to_owned);
@@ -74,7 +74,7 @@ impl Units {
     }
 }
 
-/// What a tick is under the profile `resources`, whatever the platform's prices count in.
+/// What a tick is under the profile `resources`, for any unit of the platform's prices.
 const CLOCK: &str = "one clock of a unit";
 
 /// Microseconds of a tick, where the platform reports it.

@@ -1,4 +1,4 @@
-//! What a comparison says, as data. This is what `tickbound compare --json` prints.
+//! The result of a comparison. This is what `tickbound compare --json` prints.
 //!
 //! Times of the model are in ticks, wall-clock times in seconds, memory in bytes. A field is `null`
 //! where nothing is known.
@@ -91,7 +91,7 @@ impl From<verdict::Status> for RowStatus {
     }
 }
 
-/// What one engine says.
+/// The answer of one engine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Row {
@@ -101,7 +101,7 @@ pub struct Row {
     pub status: RowStatus,
     /// Ticks of the best configuration found.
     pub time: Option<i64>,
-    /// Ticks that no configuration undercuts, as far as the engine knows.
+    /// Ticks that no configuration undercuts, by the engine's proof.
     pub lower: Option<i64>,
     /// The best configuration found.
     pub configuration: Option<Values>,
@@ -129,7 +129,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// A row that says nothing but how it ended.
+    /// A row with nothing but how it ended.
     pub fn empty(engine: String, status: RowStatus, reason: Option<String>) -> Row {
         Row { engine, status, reason, ..Row::default() }
     }
@@ -155,7 +155,7 @@ impl Row {
         self.status == RowStatus::Optimal
     }
 
-    /// The engine searched, whatever came of it: its time states something.
+    /// The engine searched, with or without an answer: its time is meaningful.
     pub fn searched(&self) -> bool {
         matches!(self.status, RowStatus::Optimal | RowStatus::Bounded | RowStatus::Infeasible)
     }
@@ -242,7 +242,7 @@ mod tests {
             (vec![bracket(None, None), proved(44)], 0),
             (vec![row("c", Infeasible, None, None), bracket(Some(0), None)], 0),
             (vec![row("c", Infeasible, None, None), bracket(Some(0), Some(9))], 1),
-            // What failed says nothing.
+            // A failed engine states nothing.
             (vec![proved(44), row("d", Failed, Some(99), None)], 0),
         ] {
             assert_eq!(disagreements(&rows).len(), contradictions, "{rows:#?}");

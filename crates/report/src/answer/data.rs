@@ -32,7 +32,7 @@ pub fn tenth_of_millisecond(seconds: f64) -> f64 {
 }
 
 /// What `tune`, `spin` and `cp-sat` print with `--json`. Times of the model are in ticks,
-/// wall-clock times in seconds, memory in bytes. A command prints all keys of its own, always in
+/// wall-clock times in seconds, memory in bytes. A command prints all its keys, always in
 /// the same order; a key is `null` where nothing is known.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -93,7 +93,7 @@ pub struct Answer {
     /// `tune`: configurations drawn at random that the simulator has run as a check of what was
     /// proved; `null` if all were run anyway.
     pub checked: Option<u64>,
-    /// `tune`: the strategy asked for.
+    /// `tune`: the requested strategy.
     #[cfg_attr(test, schemars(schema_with = "named::<Strategy>"))]
     pub strategy: Option<Strategy>,
     /// `tune`: checks that solvers made.
@@ -234,7 +234,7 @@ pub struct Run {
     pub bound: Option<i64>,
     /// The seed of a random run.
     pub seed: Option<u64>,
-    /// What it came to, in a word or two.
+    /// Its outcome, in a word or two.
     pub verdict: String,
     /// How states were stored.
     #[cfg_attr(test, schemars(with = "Option<String>"))]

@@ -117,7 +117,7 @@ impl Resources {
         }
     }
 
-    /// The lines for people: a name, such as `bound by:`, and what it says; at the end bars by line
+    /// The lines for people: a name, such as `bound by:`, and its text; at the end bars by line
     /// of the source.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         let seen = self.source_lines.iter().filter(|line| line.share >= LEAST_SHARE);

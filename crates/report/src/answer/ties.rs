@@ -1,9 +1,9 @@
 //! The configurations that take the least time beside the first one, in few words.
 //!
-//! Those with which the first one ties are told by the parameters in which the optima differ. A
-//! parameter that each optimum may have with any of its values among the optima is told once
+//! Those with which the first one ties are described by the parameters in which they differ. A
+//! parameter that each optimum may have with any of its values among the optima is listed once
 //! instead of in every tie: the optima are the product of its values and what the others have. That
-//! is said only where all optima are known.
+//! is listed only where all optima are known.
 
 use std::collections::BTreeSet;
 

@@ -32,7 +32,7 @@ pub struct Why {
     pub ties: IndexMap<String, Vec<i64>>,
     /// There are more configurations that take the least time than `ties` looks at.
     pub more_ties: bool,
-    /// Parameters on which no run time depends, as far as the search could tell.
+    /// Parameters on which no run time was found to depend.
     pub indifferent: Vec<String>,
     /// Ticks of the best configuration that is not optimal.
     pub next: Option<i64>,
@@ -150,7 +150,7 @@ pub struct Constraints {
     pub all: Option<Finding>,
     /// Without one of them.
     pub each: Vec<Without>,
-    /// Where no single one stands in the way: several that do so together.
+    /// Where no single one prevents it: several that do so together.
     pub together: Option<Together>,
 }
 

@@ -5,7 +5,7 @@ use tickbound_model::verdict::Status;
 
 use super::data::{Answer, Values};
 
-/// A line under the first two: its name, such as `proved:`, and what it says.
+/// A line under the first two: its name, such as `proved:`, and its text.
 pub type AnswerLine = (&'static str, String);
 
 /// The label of what a proof rests on. It states what a proof is about: the model, not the device.

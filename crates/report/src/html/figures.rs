@@ -11,7 +11,7 @@ pub enum FigureNumber {
     Real(f64),
 }
 
-/// The greatest number up to which JavaScript tells all whole numbers apart.
+/// The greatest number up to which JavaScript represents all whole numbers.
 const EXACT: u64 = 1 << 53;
 
 impl Serialize for FigureNumber {

@@ -24,7 +24,7 @@ pub struct Page {
     pub meaning: String,
     /// The configuration that has it: parameters and values.
     pub at: Vec<(String, i64)>,
-    /// What else is known: a name and what it says.
+    /// What else is known: a name and its text.
     pub facts: Vec<(String, String)>,
     /// What the best configuration spends its time on.
     pub spent: Option<SpentChart>,
@@ -49,7 +49,7 @@ pub struct ConfigurationTable {
     /// The numbers; the first one states which configuration is best.
     pub measures: Vec<Measure>,
     /// The model's time and the measured one are drawn over each other: their places in `measures`,
-    /// and what is said of it.
+    /// and its description.
     pub over: Option<(usize, usize, String)>,
     /// Times over floors, where there are floors.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,7 +87,7 @@ pub struct SheetRow {
     /// The term that its floor is by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub binds: Option<&'static str>,
-    /// What else is to be said, such as why there is no number.
+    /// Remarks, such as why a number is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

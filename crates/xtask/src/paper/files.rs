@@ -29,7 +29,7 @@ pub fn write(folder: &Path, seconds: f64, memory: u64, redraw: bool) -> Result<(
         eprintln!("xtask: {} written", folder.join(name).display());
         fs::write(folder.join(name), text)
     };
-    // Figures first: whatever fails after that can be made again from them.
+    // Figures first: everything after that can be made again from them.
     write("comparison.json", &(serde_json::to_string(&result)? + "\n"))?;
     let names = ["comparison-abstract.svg", "comparison-minimum.svg"];
     for (svg, name) in html::series(&result.cases)?.iter().zip(names) {

@@ -4,7 +4,7 @@
 //!
 //! [`run`] lets the engines loose on every size of both tables, in a [`SideBySide`] with its
 //! limits; [`tables`] then puts the paper's rows beside the answers. A row that differs is
-//! explained as far as that can be computed: the simulator is asked what the paper's own
+//! explained where that can be computed: the simulator runs what the paper's own
 //! configuration takes, and, where that differs too, what it takes with the columns interchanged or
 //! on other platforms. [`page`] writes both down.
 
@@ -222,7 +222,7 @@ pub fn tables(comparison: &Comparison) -> Result<[Vec<Beside<'_>>; 2], PaperErro
             };
             let case = comparison.cases.iter().find(is_it);
             let simulated = model_time(value, published)?;
-            // The best row of a size is held against the least time; the others are examples.
+            // The best row of a size is compared with the least time; the others are examples.
             let alike = rows.iter().filter(|r| inputs(r) == inputs(published));
             let times = alike.filter(|r| model_time(value, r).is_ok_and(|t| t == r.time));
             let is_best = times.map(|r| r.time).min() == Some(published.time);
