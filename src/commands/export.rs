@@ -7,7 +7,7 @@ use tickbound_model::{Problem, Space, t1};
 use tickbound_simulator::simulate;
 use tickbound_solver::bracket::Bracket;
 use tickbound_solver::prepare::{no_run, no_system};
-use tickbound_solver::unlisted::confirming_question;
+use tickbound_solver::symbolic::confirming_question;
 use tickbound_solver::{Encoding, SolveError};
 use tickbound_spin::promela::{self, Style};
 

@@ -11,7 +11,7 @@ use tickbound_model::platforms;
 use tickbound_model::source::Standard;
 use tickbound_propose::capture::CapturedKernel;
 use tickbound_propose::host::HostSources;
-use tickbound_propose::{Proposal, Wishes, print, propose, reference};
+use tickbound_propose::{InitRequest, Proposal, print, propose, reference};
 
 use super::exit::{CliError, Exit};
 use super::load::{Setting, by_name};
@@ -197,7 +197,7 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
     let mut host = HostSources::default();
     let setup = setup()?;
     args.host.iter().try_for_each(|folder| host.add(folder, &setup))?;
-    let wishes = Wishes {
+    let request = InitRequest {
         entry: args.entry.clone(),
         before: args.before.iter().map(|path| beside(args, path)).collect(),
         include: args.include.iter().map(|path| beside(args, path)).collect(),
@@ -211,7 +211,7 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
         host: Rc::new(host),
         captured: args.captured.clone(),
     };
-    let mut proposal = propose(args.source(), &wishes, &platforms::find, &setup)?;
+    let mut proposal = propose(args.source(), &request, &platforms::find, &setup)?;
     drop(progress);
     proposal.notes.extend(why);
     // A reference is for what `measure` can run.

@@ -97,7 +97,7 @@ enum Asked {
     #[command(hide = true)]
     Manual(completions::ManualArgs),
     /// Run kernels for `measure`, as a process that may crash
-    #[command(hide = true, name = tickbound_measure::lab::SUBCOMMAND)]
+    #[command(hide = true, name = tickbound_measure::supervisor::SUBCOMMAND)]
     MeasureWorker(measure::WorkerArgs),
     /// Read a kernel for another process, as one that may crash
     #[command(hide = true, name = reader::READ_KERNEL)]

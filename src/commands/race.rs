@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use tickbound_measure::lab::LabSetup;
 use tickbound_measure::race::{Racer, race};
+use tickbound_measure::supervisor::SupervisorSetup;
 use tickbound_model::{Bound, Problem};
 use tickbound_report::answer::{About, RaceMeasurement, Raced, RacedKernel, values};
 use tickbound_solver::{SearchOptions, tune};
@@ -118,7 +118,7 @@ fn measured(args: &RaceArgs, device: &str, sides: &[Side; 2]) -> Result<RaceMeas
     let program = own_program()?;
     let limit = positive_seconds("--run-timeout", args.limit)?;
     let folders = [&sides[0], &sides[1]].map(|side| side.question.chosen.folder());
-    let setup = LabSetup {
+    let setup = SupervisorSetup {
         choice,
         folder: folders[0].clone(),
         limit,

@@ -16,7 +16,7 @@ use super::stop;
 use tickbound_report::sarif::sarif;
 use tickbound_why::page::page;
 use tickbound_why::words::words;
-use tickbound_why::{Ears, Heard, Searches, Why, WhyRequest, why};
+use tickbound_why::{SearchEvent, Searches, Why, WhyObserver, WhyRequest, why};
 
 /// Arguments of `why`.
 #[derive(Debug, clap::Args)]
@@ -52,10 +52,10 @@ pub(super) fn run(args: &WhyArgs) -> Result<Exit, CliError> {
     on_forced_end(args, &problem, &options, told.clone());
     let mut answer = {
         let progress = Progress::new(&problem.name);
-        let search = |heard: Heard<'_>| match heard {
-            Heard::Begins(how) => progress.about(&format!("{}, {how}:", problem.name)),
-            Heard::Changed(now) => progress.show(now.bounds),
-            Heard::First(now) => {
+        let search = |heard: SearchEvent<'_>| match heard {
+            SearchEvent::Begins(how) => progress.about(&format!("{}, {how}:", problem.name)),
+            SearchEvent::Changed(now) => progress.show(now.bounds),
+            SearchEvent::First(now) => {
                 progress.show(now.bounds);
                 lock(&told).search = now.clone();
             }
@@ -68,7 +68,7 @@ pub(super) fn run(args: &WhyArgs) -> Result<Exit, CliError> {
             again: &again,
             searches: Searches { options: &options, since: stop::began(), interrupt: stop::flag() },
         };
-        why(&asked, &Ears { search: &search, why: &known })?
+        why(&asked, &WhyObserver { search: &search, why: &known })?
     };
     if !answer.not_known.is_empty() {
         answer.stopped_by = stop::reason().map(|why| why.to_string()).or(answer.stopped_by);

@@ -38,7 +38,7 @@ pub enum MeasureError {
     Cache(#[from] CacheError),
     /// The device cannot be used.
     #[error(transparent)]
-    Lab(#[from] LabError),
+    Supervisor(#[from] SupervisorError),
     /// Two kernels cannot be compared, and why.
     #[error("race: {0}")]
     Race(String),
@@ -51,13 +51,16 @@ impl MeasureError {
     /// Nothing is at fault; there was no time.
     pub fn is_only_stopped(&self) -> bool {
         matches!(self, MeasureError::Interrupted)
-            || matches!(self, MeasureError::Lab(LabError::Interrupted | LabError::TimeUp))
+            || matches!(
+                self,
+                MeasureError::Supervisor(SupervisorError::Interrupted | SupervisorError::TimeUp)
+            )
     }
 }
 
 /// Why there is no outcome.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LabError {
+pub enum SupervisorError {
     /// The device cannot be had.
     #[error("{0}")]
     NoDevice(String),

@@ -26,10 +26,9 @@
 //! [`guided`] chooses what to measure next; [`score`] compares measured times with the model's
 //! ranking; [`t4`] writes results for other tools.
 //!
-//! To run kernels of one's own, without a problem file: open a [`lab::Lab`], and give it
+//! To run kernels of one's own, without a problem file: open a [`supervisor::Supervisor`], and give it
 //! [`job::Job`]s.
 
-pub mod bench;
 mod buffers;
 pub mod cache;
 pub mod calibrate;
@@ -45,7 +44,6 @@ pub mod guarded;
 pub mod guided;
 pub mod job;
 pub mod job_error;
-pub mod lab;
 pub mod log;
 pub mod outcome;
 pub mod race;
@@ -56,7 +54,9 @@ pub mod sample;
 pub mod score;
 pub mod select;
 pub mod study;
+pub mod supervisor;
 pub mod t4;
+pub mod timing_run;
 pub mod utc;
 mod versus;
 pub mod worker;

@@ -14,9 +14,9 @@ use tickbound_os::process::Scratch;
 use crate::error::MeasureError;
 use crate::files::SourceFiles;
 use crate::job::{BufferArgument, Job};
-use crate::lab::{Interrupts, Lab, LabSetup};
 use crate::outcome::Outcome;
 use crate::sample::{self, SampleRule};
+use crate::supervisor::{Interrupts, Supervisor, SupervisorSetup};
 use crate::worker::{Described, Request, WorkerAnswer};
 
 /// Probability that the interval misses the median, at most.
@@ -54,7 +54,7 @@ pub struct RaceTimes {
 pub fn race(
     racers: [Racer<'_>; 2],
     pairs: usize,
-    setup: LabSetup,
+    setup: SupervisorSetup,
     interrupts: Interrupts<'_>,
 ) -> Result<RaceTimes, MeasureError> {
     let job = |racer: &Racer<'_>| {
@@ -70,7 +70,7 @@ pub fn race(
         return Err(MeasureError::Race(why.to_owned()));
     }
     let seconds = setup.limit.as_secs_f64();
-    let mut lab = Lab::open(setup, interrupts)?;
+    let mut lab = Supervisor::open(setup, interrupts)?;
     let scratch = Scratch::new("race").map_err(|e| MeasureError::Race(e.to_string()))?;
     let outputs = scratch.path().join("outputs");
     let keep = Request::Keep(Box::new(first.clone()), outputs.clone());

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use tickbound_model::Bound;
 
-use super::bench::Stage;
 use super::cache::CacheRecord;
 use super::floors::{FloorReport, Floors};
-use super::lab::LabError;
 use super::outcome::{FailureKind, Outcome};
+use super::supervisor::SupervisorError;
+use super::timing_run::Stage;
 use super::versus::Versus;
 use super::worker::Described;
 use tickbound_device::DeviceChoice;
@@ -83,7 +83,7 @@ pub struct MeasureReport {
     /// The budget was spent before all of them were measured.
     pub spent: bool,
     /// Why it ended before all of them were measured.
-    pub stopped: Option<LabError>,
+    pub stopped: Option<SupervisorError>,
     /// Wall-clock seconds.
     pub seconds: f64,
 }

@@ -3,7 +3,7 @@
 //! A kernel may write where it should not, may never end, and may take its device with it. On a
 //! processor (PoCL) it does the first in the memory of the process that launched it, and OpenCL has
 //! no way to stop the second. So kernels run in their own process, which may crash and be
-//! killed ([`super::lab`] does that). It ends when its input does: also when the process that
+//! killed ([`super::supervisor`] does that). It ends when its input does: also when the process that
 //! started it was killed, and even while a kernel hangs.
 //!
 //! Before it states that it is ready, it runs its own kernel and checks the result, so that a
@@ -18,11 +18,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::bench::{Bench, Stage, compile};
 use super::job::Job;
 use super::job_error::JobError;
 use super::outcome::{Failure, Outcome, Stages};
 use super::sample::SampleRule;
+use super::timing_run::{Stage, TimingRun, compile};
 use tickbound_device::{
     self, Arg, Device, DeviceChoice, DeviceError, DeviceKind, DeviceProgram, Picked, Session,
 };
@@ -137,7 +137,7 @@ pub fn serve(choice: DeviceChoice, compiles: bool) -> std::io::Result<()> {
         Err(e) => return reply(&Reply::NoDevice(e.to_string())),
     };
     reply(&Reply::Ready(device.into(), device.kind))?;
-    let mut bench = Bench::new(&session);
+    let mut bench = TimingRun::new(&session);
     for line in requests() {
         let request: Request = serde_json::from_str(&line).map_err(std::io::Error::other)?;
         // A stage that is lost shows when the result is lost, too.
@@ -164,7 +164,7 @@ pub fn serve(choice: DeviceChoice, compiles: bool) -> std::io::Result<()> {
 /// Does what a request wants.
 fn answer<'s>(
     session: &'s Session,
-    bench: &mut Bench<'s>,
+    bench: &mut TimingRun<'s>,
     request: &Request,
     stage: &mut dyn FnMut(Stage),
 ) -> Result<WorkerAnswer, JobError> {

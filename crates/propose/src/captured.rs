@@ -28,7 +28,7 @@ type Numbers = IndexMap<String, String>;
 /// Takes macros, folders and the language's version out of the compiler's options; without a
 /// capture the macros that directives mention. What the user has decided stays.
 pub(crate) fn macros(draft: &mut Draft, outline: &Outline) -> Result<(), ProposeError> {
-    let Some(kernel) = draft.wishes.captured.clone() else {
+    let Some(kernel) = draft.request.captured.clone() else {
         macros::of_directives(draft, outline);
         return Ok(());
     };
@@ -42,7 +42,7 @@ pub(crate) fn macros(draft: &mut Draft, outline: &Outline) -> Result<(), Propose
         }
     }
     let folders = read.include.iter().map(|name| kernel.folder.join(name).display().to_string());
-    draft.wishes.include.extend(folders);
+    draft.request.include.extend(folders);
     if !read.others.is_empty() {
         let text = read.others.join(" ");
         draft.note(format!("options: without {text}, which a problem file has no place for"));
@@ -52,7 +52,7 @@ pub(crate) fn macros(draft: &mut Draft, outline: &Outline) -> Result<(), Propose
 
 /// Takes the kernel, and its launches if they are captured.
 pub(crate) fn take(draft: &mut Draft, signature: &KernelSignature) -> Result<(), ProposeError> {
-    let Some(kernel) = draft.wishes.captured.clone() else {
+    let Some(kernel) = draft.request.captured.clone() else {
         draft.take(signature);
         return Ok(());
     };
@@ -73,7 +73,7 @@ pub(crate) fn take(draft: &mut Draft, signature: &KernelSignature) -> Result<(),
     }
     let texts = texts(draft, signature, (first, &all));
     // Inputs of value 0 are not open.
-    draft.wishes.inputs.clone_from(&draft.inputs);
+    draft.request.inputs.clone_from(&draft.inputs);
     sizes(draft, &all);
     launch(draft, dimensions, &texts, all.iter().all(|(n, _)| n.contains_key("local_size_x")));
     arguments(draft, signature, &texts, &kernel.launches[0]);
@@ -160,7 +160,7 @@ fn arguments(
         draft.arguments.push(Argument { name, element, by, bytes, value });
     }
     let has_local = draft.arguments.iter().any(|argument| argument.by == By::Local);
-    if has_local && !draft.wishes.parameters.is_empty() {
+    if has_local && !draft.request.parameters.is_empty() {
         draft.note(
             "arguments: local memory is as long as in the program, for all values of parameters",
         );
@@ -215,10 +215,10 @@ fn sizes(draft: &mut Draft, all: &[(Numbers, u64)]) {
 /// parameters then.
 fn launch(draft: &mut Draft, dimensions: usize, texts: &IndexMap<String, String>, given: bool) {
     let size = |what: &str, d: usize| texts[&format!("{what}_size_{}", AXES[d])].clone();
-    if draft.wishes.global.is_empty() {
-        draft.wishes.global = (0..dimensions).map(|d| size("global", d)).collect();
+    if draft.request.global.is_empty() {
+        draft.request.global = (0..dimensions).map(|d| size("global", d)).collect();
     }
-    if !draft.wishes.local.is_empty() || (draft.required.contains_key(&draft.entry) && !given) {
+    if !draft.request.local.is_empty() || (draft.required.contains_key(&draft.entry) && !given) {
         return;
     }
     for (d, axis) in AXES.iter().enumerate().take(dimensions) {
@@ -238,7 +238,7 @@ fn launch(draft: &mut Draft, dimensions: usize, texts: &IndexMap<String, String>
                 name
             }
         };
-        draft.wishes.local.push(local);
+        draft.request.local.push(local);
     }
 }
 

@@ -248,7 +248,7 @@ impl Compiler<'_> {
 
     /// The macros that are guesses.
     fn guessed(draft: &Draft) -> Vec<String> {
-        let own = |name: &&String| !draft.wishes.parameters.contains_key(*name);
+        let own = |name: &&String| !draft.request.parameters.contains_key(*name);
         draft.parameters.keys().filter(own).cloned().collect()
     }
 
@@ -286,7 +286,7 @@ impl Compiler<'_> {
     /// Makes a parameter of a macro that seemed to be a size, and that the source wants to be
     /// small.
     fn bounded(&self, draft: &mut Draft) -> bool {
-        let own = |name: &&String| !draft.wishes.inputs.contains_key(*name);
+        let own = |name: &&String| !draft.request.inputs.contains_key(*name);
         let names = draft.inputs.keys().filter(own).filter(|name| self.outline.uses(name));
         let fit = |name: &String| {
             let with = |value: &i64| {

@@ -45,7 +45,7 @@ impl Compiler<'_> {
 
     /// Whether the kernel is among these.
     pub fn wanted(&self, draft: &Draft, kernels: &[KernelSignature]) -> bool {
-        let entry = draft.wishes.entry.as_ref();
+        let entry = draft.request.entry.as_ref();
         kernels.iter().any(|kernel| entry.is_none_or(|entry| *entry == kernel.name))
     }
 }
@@ -76,7 +76,7 @@ pub(crate) fn request(
     let folder = path.parent().unwrap_or(Path::new(""));
     let files = draft.files();
     let (first, more) = files.split_first().unwrap_or((&draft.file, &[]));
-    let includes = &draft.wishes.include;
+    let includes = &draft.request.include;
     let request = ReadRequest {
         path: folder.join(first),
         name: first.clone(),
@@ -85,7 +85,7 @@ pub(crate) fn request(
         standard: draft.standard,
         // In CUDA the kernel alone is compiled.
         entry: match draft.standard.is_cuda() {
-            true => draft.wishes.entry.clone().unwrap_or_default(),
+            true => draft.request.entry.clone().unwrap_or_default(),
             false => String::new(),
         },
         symbols: symbols.collect(),

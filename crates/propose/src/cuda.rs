@@ -66,7 +66,7 @@ pub(crate) fn kernels(
 /// Notes headers that no folder has.
 pub(crate) fn missing(draft: &mut Draft, path: &Path, text: &str) {
     let folder = path.parent().unwrap_or(Path::new(""));
-    let include = draft.wishes.include.iter().map(|name| folder.join(name));
+    let include = draft.request.include.iter().map(|name| folder.join(name));
     let folders = std::iter::once(folder.to_owned()).chain(include).collect_vec();
     let missing = cuda::missing(&path.to_string_lossy(), text, &folders);
     if !missing.is_empty() {
@@ -225,7 +225,7 @@ fn over_arguments(
 pub(crate) fn launch(draft: &mut Draft, outline: &Outline, kernel: &KernelSignature) {
     let Some(launch) = chosen(kernel) else { return };
     numbers_passed(draft, kernel, launch);
-    if !draft.wishes.global.is_empty() || !draft.wishes.local.is_empty() {
+    if !draft.request.global.is_empty() || !draft.request.local.is_empty() {
         return;
     }
     let constants: IndexMap<String, i64> = outline.named_numbers().into_iter().collect();
@@ -250,19 +250,19 @@ pub(crate) fn launch(draft: &mut Draft, outline: &Outline, kernel: &KernelSignat
         host_names(draft, kernel, size, is_block);
     }
     let text = |size: &SymbolExpr| size.to_string();
-    draft.wishes.local = block.iter().take(dimensions).map(text).collect();
+    draft.request.local = block.iter().take(dimensions).map(text).collect();
     draft.dimensions = dimensions;
     for (d, groups) in grid.iter().take(dimensions).enumerate() {
         let Some(groups) = groups else { break };
-        let local = &draft.wishes.local[d];
-        draft.wishes.global.push(match local.as_str() {
+        let local = &draft.request.local[d];
+        draft.request.global.push(match local.as_str() {
             "1" => text(groups),
             local => format!("{} * {}", in_brackets(&text(groups)), in_brackets(local)),
         });
         whole_groups(draft, groups);
     }
     shared(draft, kernel, launch, &size);
-    let known = draft.wishes.global.len() == dimensions;
+    let known = draft.request.global.len() == dimensions;
     let others = kernel.launches.iter().filter(|other| *other != launch).map(|other| other.line);
     let others = others.unique().map(|line| line.to_string()).join(", ");
     let others = if others.is_empty() { others } else { format!("; others in lines {others}") };
@@ -273,7 +273,7 @@ pub(crate) fn launch(draft: &mut Draft, outline: &Outline, kernel: &KernelSignat
 /// Numbers that the launch passes are values of inputs.
 fn numbers_passed(draft: &mut Draft, kernel: &KernelSignature, launch: &SourceLaunch) {
     for (parameter, passed) in kernel.parameters.iter().zip(&launch.arguments) {
-        let user = draft.wishes.inputs.contains_key(&parameter.name);
+        let user = draft.request.inputs.contains_key(&parameter.name);
         if let (Some(Expr::Int(number)), Some(input), false) =
             (passed, draft.inputs.get_mut(&parameter.name), user)
         {

@@ -13,8 +13,8 @@ use tickbound_opencl::steps::MemoryAccess;
 
 use crate::error::ProposeError;
 use crate::host::HostMacro;
+use crate::init_request::InitRequest;
 use crate::names::{Role, is_stride, role, small};
-use crate::wishes::Wishes;
 
 /// Begins the note with all that is a guess.
 pub const GUESSES: &str = "guesses: ";
@@ -25,7 +25,7 @@ pub(crate) struct Draft {
     /// The source, in its folder.
     pub file: String,
     pub entry: String,
-    pub wishes: Wishes,
+    pub request: InitRequest,
     /// What the host program states of macros.
     pub host: Rc<IndexMap<String, HostMacro>>,
     pub inputs: IndexMap<String, i64>,
@@ -80,19 +80,19 @@ pub(crate) struct Argument {
     pub value: String,
 }
 
-/// Refuses wishes that no problem file can have.
-fn checked(path: &Path, wishes: &Wishes, outline: &Outline) -> Result<(), ProposeError> {
-    for (option, sizes) in [("--global-size", &wishes.global), ("--local-size", &wishes.local)] {
+/// Refuses request that no problem file can have.
+fn checked(path: &Path, request: &InitRequest, outline: &Outline) -> Result<(), ProposeError> {
+    for (option, sizes) in [("--global-size", &request.global), ("--local-size", &request.local)] {
         if sizes.len() > 3 {
             let what = "a launch has at most three dimensions; remove the others".to_owned();
             return Err(ProposeError::Wish { option, text: sizes.join(","), what });
         }
     }
-    let macros = wishes.parameters.keys().map(|name| ("--parameter", name));
-    let mut macros = macros.chain(wishes.defines.keys().map(|name| ("--define", name)));
-    let is_cuda = wishes.language.is_some_and(Standard::is_cuda);
+    let macros = request.parameters.keys().map(|name| ("--parameter", name));
+    let mut macros = macros.chain(request.defines.keys().map(|name| ("--define", name)));
+    let is_cuda = request.language.is_some_and(Standard::is_cuda);
     if let Some((option, name)) = macros.find(|(_, name)| !is_cuda && outline.declares(name)) {
-        let what = match defined_at(path, wishes, name) {
+        let what = match defined_at(path, request, name) {
             Some(place) => format!(
                 "{place} defines it; put #ifndef {name} before that line and #endif behind it"
             ),
@@ -107,26 +107,30 @@ fn checked(path: &Path, wishes: &Wishes, outline: &Outline) -> Result<(), Propos
 }
 
 impl Draft {
-    pub fn new(path: &Path, wishes: &Wishes, outline: &Outline) -> Result<Draft, ProposeError> {
+    pub fn new(
+        path: &Path,
+        request: &InitRequest,
+        outline: &Outline,
+    ) -> Result<Draft, ProposeError> {
         let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| {
             let text = path.display().to_string();
             ProposeError::Wish { option: "", text, what: "rename the file".to_owned() }
         })?;
-        checked(path, wishes, outline)?;
+        checked(path, request, outline)?;
         let mut draft = Draft {
             file: name.to_owned(),
-            wishes: wishes.clone(),
-            host: Rc::new(wishes.host.macros(name, wishes.entry.as_deref())),
-            inputs: wishes.inputs.clone(),
+            request: request.clone(),
+            host: Rc::new(request.host.macros(name, request.entry.as_deref())),
+            inputs: request.inputs.clone(),
             dimensions: outline.dimensions().max(1),
             asked: outline.dimensions().max(1),
-            standard: wishes.language.unwrap_or_default(),
+            standard: request.language.unwrap_or_default(),
             ..Draft::default()
         };
-        for (name, domain) in &wishes.parameters {
+        for (name, domain) in &request.parameters {
             draft.parameters.insert(name.clone(), domain_of(name, domain)?);
         }
-        for (name, text) in &wishes.defines {
+        for (name, text) in &request.defines {
             draft.define(name, text);
         }
         Ok(draft)
@@ -140,7 +144,7 @@ impl Draft {
 
     /// The source files, as the problem file names them.
     pub fn files(&self) -> Vec<String> {
-        self.wishes.before.iter().chain([&self.file]).cloned().collect()
+        self.request.before.iter().chain([&self.file]).cloned().collect()
     }
 
     /// Whether a macro is decided.
@@ -257,7 +261,7 @@ impl Draft {
             Standard::Cl30 => add("standard", self.standard.name().into()),
             Standard::Cuda | Standard::Hip => add("language", self.standard.name().into()),
         }
-        add("include", self.wishes.include.clone().into());
+        add("include", self.request.include.clone().into());
         add("defines", self.defines.clone().into_iter().collect());
         add("arguments", self.arguments.iter().map(|a| self.argument(a)).collect());
         add("bounds", self.bounds.clone().into_iter().collect());
@@ -271,7 +275,7 @@ impl Draft {
         if !self.sizes.is_empty() {
             problem["sizes"] = json!(self.sizes);
         }
-        problem["platform"] = self.wishes.platform.clone().into();
+        problem["platform"] = self.request.platform.clone().into();
         problem["parameters"] = self.parameters.clone().into_iter().collect();
         problem["constraints"] = self.constraints.clone().into();
         problem["launch"] = json!({ "global_size": self.globals, "local_size": self.locals });
@@ -332,7 +336,7 @@ impl Draft {
             .required
             .get(&self.entry)
             .map_or(0, |sizes| sizes.iter().rposition(|size| size != "1").map_or(0, |d| d + 1));
-        required.max(self.wishes.local.len()).max(self.wishes.global.len())
+        required.max(self.request.local.len()).max(self.request.global.len())
     }
 
     /// The parameter that is a group's size in a dimension.
@@ -344,9 +348,9 @@ impl Draft {
 }
 
 /// The file and the line of a macro's `#define`.
-fn defined_at(path: &Path, wishes: &Wishes, name: &str) -> Option<String> {
+fn defined_at(path: &Path, request: &InitRequest, name: &str) -> Option<String> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    let files = wishes.before.iter().map(|name| folder.join(name)).chain([path.to_owned()]);
+    let files = request.before.iter().map(|name| folder.join(name)).chain([path.to_owned()]);
     let defines = |line: &str| {
         let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?;
         let rest = rest.trim_start().strip_prefix(name)?;

@@ -14,7 +14,7 @@ pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
 pub(crate) fn preliminary(draft: &mut Draft) {
     draft.locals = locals(draft);
     let inputs = sizes(draft);
-    draft.globals = draft.wishes.global.clone();
+    draft.globals = draft.request.global.clone();
     for d in draft.globals.len()..draft.dimensions {
         let elements = match inputs.get(d).or(inputs.last()) {
             _ if d >= draft.asked => draft.locals[d].clone(),
@@ -25,10 +25,10 @@ pub(crate) fn preliminary(draft: &mut Draft) {
         draft.globals.push(if same { elements } else { rounded(&elements, &draft.locals[d]) });
     }
     let groups = draft.parameters.keys().find(|name| role(name) == Some(Role::Groups)).cloned();
-    if let (1, Some(groups), true) = (draft.dimensions, groups, draft.wishes.global.is_empty()) {
+    if let (1, Some(groups), true) = (draft.dimensions, groups, draft.request.global.is_empty()) {
         draft.note(format!("launch: {groups} groups, by its name"));
-        draft.wishes.global = vec![format!("{groups} * {}", draft.locals[0])];
-        draft.globals.clone_from(&draft.wishes.global);
+        draft.request.global = vec![format!("{groups} * {}", draft.locals[0])];
+        draft.globals.clone_from(&draft.request.global);
     }
 }
 
@@ -73,8 +73,8 @@ pub(crate) fn remove_unused_items(draft: &mut Draft) {
 
 fn locals(draft: &mut Draft) -> Vec<String> {
     let dimensions = draft.dimensions;
-    if !draft.wishes.local.is_empty() {
-        let given = draft.wishes.local.iter().cloned();
+    if !draft.request.local.is_empty() {
+        let given = draft.request.local.iter().cloned();
         return given.chain(std::iter::repeat("1".to_owned())).take(dimensions).collect();
     }
     if let Some(required) = draft.required.get(&draft.entry).cloned() {

@@ -37,6 +37,7 @@ mod domain;
 mod draft;
 mod error;
 mod found;
+mod init_request;
 mod launch;
 mod lengths;
 mod macros;
@@ -48,7 +49,6 @@ mod steps;
 mod switches;
 mod tie;
 mod walk;
-mod wishes;
 
 use std::path::Path;
 
@@ -63,9 +63,9 @@ use tickbound_opencl::{KernelReading, ReadError, ReaderSetup, attach_with, input
 
 pub use draft::GUESSES;
 pub use error::ProposeError;
+pub use init_request::InitRequest;
 pub use print::print;
 pub use reference::reference;
-pub use wishes::Wishes;
 
 use draft::Draft;
 
@@ -101,31 +101,31 @@ const MAX_READINGS: usize = 64;
 /// not fit.
 pub fn propose(
     path: &Path,
-    wishes: &Wishes,
+    request: &InitRequest,
     platforms: Platforms<'_>,
     setup: &ReaderSetup<'_>,
 ) -> Result<Proposal, ProposeError> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    let (mut wishes, said) = with_sources_before(path, folder, wishes);
-    let text = source_text(path, folder, &wishes)?;
+    let (mut request, said) = with_sources_before(path, folder, request);
+    let text = source_text(path, folder, &request)?;
     let outline = Outline::of(&text);
-    let language = wishes.language.unwrap_or_else(|| cuda::language(path, &outline, &text));
-    wishes.language = Some(language);
+    let language = request.language.unwrap_or_else(|| cuda::language(path, &outline, &text));
+    request.language = Some(language);
     let source = Source { path, folder, text, outline, said };
     if !language.is_cuda() {
-        return proposed(&source, &wishes, None, platforms, setup);
+        return proposed(&source, &request, None, platforms, setup);
     }
-    let draft = Draft::new(path, &wishes, &source.outline)?;
+    let draft = Draft::new(path, &request, &source.outline)?;
     let kernels = cuda::kernels(&draft, path, &source.outline, setup)?;
-    let kernel = chosen(path, &wishes, kernels)?;
-    wishes.entry = Some(kernel.name.clone());
-    let first = proposed(&source, &wishes, Some((&kernel, true)), platforms, setup);
+    let kernel = chosen(path, &request, kernels)?;
+    request.entry = Some(kernel.name.clone());
+    let first = proposed(&source, &request, Some((&kernel, true)), platforms, setup);
     let fits = |proposal: &Proposal| proposal.fault.is_none();
     if first.as_ref().is_ok_and(fits) || kernel.launches.is_empty() {
         return first;
     }
     // The launch may not fit what is tuned.
-    let second = proposed(&source, &wishes, Some((&kernel, false)), platforms, setup);
+    let second = proposed(&source, &request, Some((&kernel, false)), platforms, setup);
     if second.as_ref().is_ok_and(fits) { second } else { first }
 }
 
@@ -142,12 +142,12 @@ struct Source<'p> {
 /// A proposal; in CUDA with the kernel as its source has it, and whether its launch is taken.
 fn proposed(
     Source { path, folder, text, outline, said }: &Source<'_>,
-    wishes: &Wishes,
+    request: &InitRequest,
     cuda: Option<(&KernelSignature, bool)>,
     platforms: Platforms<'_>,
     setup: &ReaderSetup<'_>,
 ) -> Result<Proposal, ProposeError> {
-    let mut draft = Draft::new(path, wishes, outline)?;
+    let mut draft = Draft::new(path, request, outline)?;
     said.iter().for_each(|said| draft.note(said.clone()));
     captured::macros(&mut draft, outline)?;
     if let Some((kernel, _)) = cuda {
@@ -156,7 +156,7 @@ fn proposed(
     }
     let kernels = compile::until_it_compiles(&mut draft, path, outline, setup)?;
     let names = kernels.iter().map(|kernel| kernel.name.clone()).collect_vec();
-    let kernel = chosen(path, wishes, kernels)?;
+    let kernel = chosen(path, request, kernels)?;
     captured::take(&mut draft, &kernel)?;
     match cuda {
         None => macros::settle(&mut draft, &Parts::new(text), &names),
@@ -195,7 +195,7 @@ fn launched(
                 draft.guess("an item for each element, as what the source says of it does not fit");
                 (draft, (problem, reading))
             });
-            if draft.wishes.captured.is_none() {
+            if draft.request.captured.is_none() {
                 check::launch(&mut concluded, &problem, &reading);
                 concluded = scale::scaled(concluded, *problem, &read);
             }
@@ -206,26 +206,30 @@ fn launched(
     })
 }
 
-/// The wishes with the sources beside the kernel's that a host puts before it, and a note of that.
-fn with_sources_before(path: &Path, folder: &Path, wishes: &Wishes) -> (Wishes, Option<String>) {
-    let mut wishes = wishes.clone();
-    let host = wishes.host.clone();
+/// The request with the sources beside the kernel's that a host puts before it, and a note of that.
+fn with_sources_before(
+    path: &Path,
+    folder: &Path,
+    request: &InitRequest,
+) -> (InitRequest, Option<String>) {
+    let mut request = request.clone();
+    let host = request.host.clone();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let Some((names, place)) = host.before(&name) else { return (wishes, None) };
+    let Some((names, place)) = host.before(&name) else { return (request, None) };
     let ending = path.extension().unwrap_or_default().to_string_lossy();
     let files = names.iter().map(|name| format!("{name}.{ending}"));
-    let new = |file: &String| folder.join(file).is_file() && !wishes.before.contains(file);
+    let new = |file: &String| folder.join(file).is_file() && !request.before.contains(file);
     let files = files.filter(new).collect_vec();
     let note = format!("before: {}, as {place} has it", files.join(", "));
     let said = (!files.is_empty()).then_some(note);
-    wishes.before.extend(files);
-    (wishes, said)
+    request.before.extend(files);
+    (request, said)
 }
 
 /// The source, the files before it, and what they include.
-fn source_text(path: &Path, folder: &Path, wishes: &Wishes) -> Result<String, ProposeError> {
-    let before = wishes.before.iter().map(|name| folder.join(name));
-    let include: Vec<_> = wishes.include.iter().map(|name| folder.join(name)).collect();
+fn source_text(path: &Path, folder: &Path, request: &InitRequest) -> Result<String, ProposeError> {
+    let before = request.before.iter().map(|name| folder.join(name));
+    let include: Vec<_> = request.include.iter().map(|name| folder.join(name)).collect();
     for file in before.clone().chain([path.to_owned()]) {
         tickbound_input::text(&file)
             .map_err(|error| ProposeError::Source { path: file.display().to_string(), error })?;
@@ -235,12 +239,12 @@ fn source_text(path: &Path, folder: &Path, wishes: &Wishes) -> Result<String, Pr
 
 fn chosen(
     path: &Path,
-    wishes: &Wishes,
+    request: &InitRequest,
     kernels: Vec<KernelSignature>,
 ) -> Result<KernelSignature, ProposeError> {
     let names = kernels.iter().map(|k| k.name.clone()).collect_vec();
     let path = path.display().to_string();
-    let wanted = match &wishes.entry {
+    let wanted = match &request.entry {
         _ if names.is_empty() => return Err(ProposeError::NoKernel { path }),
         Some(entry) => entry.clone(),
         None => match names.as_slice() {
@@ -285,14 +289,14 @@ fn relaunched(mut draft: Draft, reading: &KernelReading) -> Option<Draft> {
 
 /// Whether a part of the problem file is what the user wished.
 fn wished(draft: &Draft, at: &str) -> bool {
-    let wishes = &draft.wishes;
-    let launch = (!wishes.global.is_empty() && at.starts_with("launch.global"))
-        || (!wishes.local.is_empty() && at.starts_with("launch.local"));
+    let request = &draft.request;
+    let launch = (!request.global.is_empty() && at.starts_with("launch.global"))
+        || (!request.local.is_empty() && at.starts_with("launch.local"));
     let named = |name: &&String| at.split(['.', '[', ':', ' ']).any(|part| part == name.as_str());
     launch
         || at.starts_with("platform")
-        || (at.starts_with("parameters") && wishes.parameters.keys().any(|name| named(&name)))
-        || (at.starts_with("inputs") && wishes.inputs.keys().any(|name| named(&name)))
+        || (at.starts_with("parameters") && request.parameters.keys().any(|name| named(&name)))
+        || (at.starts_with("inputs") && request.inputs.keys().any(|name| named(&name)))
 }
 
 /// A problem, and what was read of its kernel.
@@ -312,7 +316,7 @@ fn concluded(
     for constrained in [true, false] {
         let mut draft = before.clone();
         steps::conclude(&mut draft, reading, constrained);
-        if draft.wishes.captured.is_none() {
+        if draft.request.captured.is_none() {
             lengths::lengths(&mut draft, problem, reading);
             launch::remove_unused_items(&mut draft);
         }

@@ -81,7 +81,7 @@ fn add(draft: &mut Draft, outline: &Outline, name: &str, role: Option<Role>, def
     match (numbers.len(), numbers.last()) {
         (1, Some(number)) if role == Some(Role::Size) => {
             draft.note(format!("inputs.{name}: as {place} has it"));
-            draft.wishes.inputs.insert(name.to_owned(), *number);
+            draft.request.inputs.insert(name.to_owned(), *number);
             draft.inputs.insert(name.to_owned(), *number);
             return;
         }
@@ -275,7 +275,7 @@ pub(crate) fn declare(
 /// Leaves the two least values above 0 of proposed domains, the largest first, of macros that the
 /// text depends on.
 pub(crate) fn narrow(draft: &mut Draft, structural: &[String]) -> bool {
-    let wide = structural.iter().filter(|name| !draft.wishes.parameters.contains_key(*name));
+    let wide = structural.iter().filter(|name| !draft.request.parameters.contains_key(*name));
     let sized = wide
         .filter_map(|name| Some((domain::values(draft.parameters.get(name)?).len(), name.clone())));
     let Some((_, name)) = sized.filter(|(n, _)| *n > 2).max_by_key(|(n, _)| *n) else {
@@ -345,7 +345,7 @@ pub(crate) fn settle(draft: &mut Draft, parts: &Parts, kernels: &[String]) {
     let settled = |name: &String| {
         !needed.contains(name)
             && others.contains(name)
-            && !draft.wishes.parameters.contains_key(name)
+            && !draft.request.parameters.contains_key(name)
     };
     let names = draft.parameters.keys().filter(|name| settled(name)).cloned().collect_vec();
     if names.is_empty() {
@@ -366,7 +366,7 @@ pub(crate) fn sizes(draft: &mut Draft) {
     let open = draft.inputs.iter().filter(|(_, value)| **value == 0);
     let open = open
         .map(|(name, _)| name.clone())
-        .filter(|name| !draft.wishes.inputs.contains_key(name))
+        .filter(|name| !draft.request.inputs.contains_key(name))
         .collect_vec();
     if open.is_empty() {
         return;

@@ -39,7 +39,7 @@ pub(crate) fn conclude(draft: &mut Draft, reading: &KernelReading, constrained: 
     }
     let own = own_sizes(draft, &all);
     let samples = Samples::new(draft, structural);
-    for d in draft.wishes.global.len()..draft.asked {
+    for d in draft.request.global.len()..draft.asked {
         let known = variants.iter().zip(&all).filter_map(|(variant, found)| {
             let share = samples.share(draft, found, (d, &variant.values))?;
             Some((variant.values.as_slice(), share))
@@ -252,7 +252,7 @@ fn own_sizes(draft: &mut Draft, found: &[Found<'_>]) -> Vec<Option<String>> {
     let mut strides =
         accesses.flat_map(|seen| seen.access.groups.iter().skip(1)).filter_map(stride);
     let rows = strides.any(|n| has_name(n, |name| name.starts_with("$global_")));
-    if !rows || !draft.wishes.global.is_empty() {
+    if !rows || !draft.request.global.is_empty() {
         return Vec::new();
     }
     let unsaid = |d: usize| compared(draft, d, found).is_none();

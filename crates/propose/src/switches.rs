@@ -33,7 +33,7 @@ impl Compiler<'_> {
         let asked = macros.filter(|(_, m)| m.asked && !m.defined && m.default.is_none());
         let open = |name: &&String| !draft.knows(name) && !draft.without.contains(*name);
         let names = asked.map(|(name, _)| name).filter(open);
-        let names = names.sorted_by_key(|name| !draft.wishes.host.mentions(name));
+        let names = names.sorted_by_key(|name| !draft.request.host.mentions(name));
         let names = names.take(MAX_SWITCHES).cloned().collect_vec();
         let before = self.kernels(draft).err().map(|error| error.to_string());
         let purpose = Purpose { wanted, left, before };

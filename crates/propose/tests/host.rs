@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 use tickbound_opencl::ReaderSetup;
-use tickbound_propose::Wishes;
+use tickbound_propose::InitRequest;
 use tickbound_propose::host::HostSources;
 
-use super::{of_file, wishes};
+use super::{of_file, request};
 
 /// The macros, the parameters and the inputs of a proposal for a kernel beside these files of a
 /// host.
@@ -24,8 +24,8 @@ fn proposed(kernel: &str, host: &[(&str, &str)]) -> [Value; 3] {
     }
     let mut sources = HostSources::default();
     sources.add(&folder.path().join("host"), &ReaderSetup::default()).unwrap();
-    let wishes = Wishes { host: Rc::new(sources), ..wishes() };
-    let proposal = of_file(&path, &wishes).unwrap();
+    let request = InitRequest { host: Rc::new(sources), ..request() };
+    let proposal = of_file(&path, &request).unwrap();
     assert_eq!(proposal.fault, None, "{kernel}");
     let problem = proposal.problem;
     [&problem["kernel"]["defines"], &problem["parameters"], &problem["inputs"]].map(Value::clone)
@@ -135,8 +135,8 @@ fn switches_for_a_kernel() {
     let path = folder.path().join("sum.cl");
     fs::write(&path, kernel).unwrap();
     let defined = |entry: &str| {
-        let wishes = Wishes { entry: Some(entry.to_owned()), ..wishes() };
-        of_file(&path, &wishes).map(|proposal| proposal.problem["kernel"]["defines"].clone())
+        let request = InitRequest { entry: Some(entry.to_owned()), ..request() };
+        of_file(&path, &request).map(|proposal| proposal.problem["kernel"]["defines"].clone())
     };
     assert_eq!(defined("one").unwrap(), json!({ "ONE": 1 }));
     assert_eq!(defined("sum").unwrap(), json!({ "TWO": 1, "HALF": 1 }));
@@ -157,8 +157,8 @@ fn parameters_of_other_kernels() {
     let with = |parameters: &[(&str, &str)]| {
         let parameters =
             parameters.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
-        let wishes = Wishes { entry: Some("sum".to_owned()), parameters, ..wishes() };
-        of_file(&path, &wishes).unwrap().problem
+        let request = InitRequest { entry: Some("sum".to_owned()), parameters, ..request() };
+        of_file(&path, &request).unwrap().problem
     };
     let problem = with(&[]);
     assert_eq!(problem["kernel"]["defines"], json!({ "TILE": 8 }));
@@ -189,8 +189,9 @@ fn switches_and_folders_of_the_host() {
     fs::write(folder.path().join("m.c"), host[0].1).unwrap();
     let mut sources = HostSources::default();
     sources.add(folder.path(), &ReaderSetup::default()).unwrap();
-    let wishes = Wishes { host: Rc::new(sources), include: vec![".".to_owned()], ..wishes() };
-    let proposal = of_file(&folder.path().join("sum.cl"), &wishes).unwrap();
+    let request =
+        InitRequest { host: Rc::new(sources), include: vec![".".to_owned()], ..request() };
+    let proposal = of_file(&folder.path().join("sum.cl"), &request).unwrap();
     assert_eq!(proposal.fault, None);
     assert_eq!(
         proposal.problem["kernel"]["defines"],
@@ -216,8 +217,8 @@ fn sources_before_the_kernel() {
         fs::write(folder.path().join("host.cpp"), host).unwrap();
         let mut sources = HostSources::default();
         sources.add(folder.path(), &ReaderSetup::default()).unwrap();
-        let wishes = Wishes { host: Rc::new(sources), ..wishes() };
-        let proposal = of_file(&folder.path().join("k.cl"), &wishes);
+        let request = InitRequest { host: Rc::new(sources), ..request() };
+        let proposal = of_file(&folder.path().join("k.cl"), &request);
         proposal.map(|proposal| (proposal.problem["kernel"]["opencl"].clone(), proposal.notes))
     };
     let lists = [

@@ -8,21 +8,21 @@ use indexmap::IndexMap;
 use serde_json::{Value, json};
 use tickbound_model::platforms;
 use tickbound_opencl::ReaderSetup;
-use tickbound_propose::{Proposal, ProposeError, Wishes, print, propose, reference};
+use tickbound_propose::{InitRequest, Proposal, ProposeError, print, propose, reference};
 
-fn wishes() -> Wishes {
-    Wishes { platform: "h200".to_owned(), ..Wishes::default() }
+fn request() -> InitRequest {
+    InitRequest { platform: "h200".to_owned(), ..InitRequest::default() }
 }
 
-fn of_file(path: &Path, wishes: &Wishes) -> Result<Proposal, ProposeError> {
-    propose(path, wishes, &platforms::find, &ReaderSetup::default())
+fn of_file(path: &Path, request: &InitRequest) -> Result<Proposal, ProposeError> {
+    propose(path, request, &platforms::find, &ReaderSetup::default())
 }
 
-fn of_text(text: &str, wishes: &Wishes) -> Result<Proposal, ProposeError> {
+fn of_text(text: &str, request: &InitRequest) -> Result<Proposal, ProposeError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.cl");
     std::fs::write(&path, text).unwrap();
-    of_file(&path, wishes)
+    of_file(&path, request)
 }
 
 fn example(name: &str) -> PathBuf {
@@ -31,7 +31,7 @@ fn example(name: &str) -> PathBuf {
 
 #[test]
 fn minimum() {
-    let proposal = of_file(&example("minimum.cl"), &wishes()).unwrap();
+    let proposal = of_file(&example("minimum.cl"), &request()).unwrap();
     assert_eq!(proposal.fault, None);
     insta::assert_snapshot!(print(&proposal.problem));
     insta::assert_snapshot!(reference(&proposal.kernel, &proposal.outputs));
@@ -57,7 +57,7 @@ fn launches_of_strided_items() {
 #[test]
 fn what_accesses_state() {
     let of = |text: &str| {
-        let proposal = of_text(text, &wishes()).unwrap();
+        let proposal = of_text(text, &request()).unwrap();
         assert_eq!(proposal.fault, None, "{text}");
         let words = |value: &Value| match value {
             Value::String(text) => text.clone(),
@@ -242,7 +242,7 @@ fn what_follows_from_errors() {
     let text = "__kernel void k(__global float *a) { __local float s[TS], t[TS]; int i = \
     get_local_id(0); \
                 s[i] = t[i] = a[i]; a[i] = s[0] + t[1]; }";
-    let proposal = of_text(text, &wishes()).unwrap();
+    let proposal = of_text(text, &request()).unwrap();
     let names = proposal.problem["parameters"].as_object().unwrap().keys();
     assert_eq!(names.collect::<Vec<_>>(), ["TS", "LOCAL_SIZE"]);
     let text = "#if USE_DOUBLE\ntypedef double T;\n#else\ntypedef float T;\n#endif\n\
@@ -263,8 +263,8 @@ fn what_follows_from_errors() {
 /// What speaks against a proposal is among its guesses.
 #[test]
 fn doubts() {
-    let guesses = |text: &str, wishes: &Wishes| {
-        let proposal = of_text(text, wishes).unwrap();
+    let guesses = |text: &str, request: &InitRequest| {
+        let proposal = of_text(text, request).unwrap();
         assert_eq!(proposal.fault, None);
         proposal
             .notes
@@ -280,30 +280,30 @@ fn doubts() {
         )
     };
     let doubt = "that a has elements before its first";
-    assert!(guesses(&stencil("i < n"), &wishes()).contains(doubt));
-    assert!(!guesses(&stencil("i > 0 && i < n"), &wishes()).contains(doubt));
-    let wide = Wishes { global: vec!["4 * n".into()], ..wishes() };
+    assert!(guesses(&stencil("i < n"), &request()).contains(doubt));
+    assert!(!guesses(&stencil("i > 0 && i < n"), &request()).contains(doubt));
+    let wide = InitRequest { global: vec!["4 * n".into()], ..request() };
     let doubt = "the global size in x: its last group accesses nothing";
     assert!(guesses(&stencil("i > 0 && i < n"), &wide).contains(doubt));
-    assert!(!guesses(&stencil("i > 0 && i < n"), &wishes()).contains(doubt));
+    assert!(!guesses(&stencil("i > 0 && i < n"), &request()).contains(doubt));
     let tiles = "__kernel void k(__global const float *a, __global float *b) \
                  { int i = get_group_id(0) * 96 + get_local_id(0); b[i] = a[i]; }";
-    let of_32 = Wishes { local: vec!["32".into()], ..wishes() };
+    let of_32 = InitRequest { local: vec!["32".into()], ..request() };
     let doubt = "of b need no value";
-    assert!(!guesses(tiles, &wishes()).contains(doubt));
+    assert!(!guesses(tiles, &request()).contains(doubt));
     assert!(guesses(tiles, &of_32).contains("that 672 of 1024 elements of b need no value"));
     // A stencil that leaves out its border is not reported.
-    assert!(!guesses(&stencil("i > 0 && i < n"), &wishes()).contains(doubt));
+    assert!(!guesses(&stencil("i > 0 && i < n"), &request()).contains(doubt));
     let every_second = "__kernel void k(__global const float *a, __global float *b) \
                         { int i = get_global_id(0); b[2 * i] = a[i]; }";
     assert!(
-        guesses(every_second, &wishes()).contains("that 512 of 1024 elements of b need no value")
+        guesses(every_second, &request()).contains("that 512 of 1024 elements of b need no value")
     );
 }
 
 #[test]
 fn matrix_multiplication() {
-    let proposal = of_file(&example("gemm.cl"), &wishes()).unwrap();
+    let proposal = of_file(&example("gemm.cl"), &request()).unwrap();
     assert_eq!(proposal.fault, None);
     insta::assert_snapshot!(print(&proposal.problem));
 }
@@ -315,7 +315,7 @@ fn launches_of_the_examples() {
         let text = std::fs::read_to_string(example(&format!("{name}.json"))).unwrap();
         serde_json::from_str(&text).unwrap()
     };
-    let proposal = of_file(&example("gemm.cl"), &wishes()).unwrap();
+    let proposal = of_file(&example("gemm.cl"), &request()).unwrap();
     assert_eq!(proposal.problem["launch"], written("gemm")["launch"]);
     for name in [
         "convolution",
@@ -327,7 +327,7 @@ fn launches_of_the_examples() {
         "stencil",
         "transpose",
     ] {
-        let proposal = of_file(&example(&format!("{name}.cl")), &wishes()).unwrap();
+        let proposal = of_file(&example(&format!("{name}.cl")), &request()).unwrap();
         assert_eq!(proposal.fault, None, "{name}");
         let (own, by_hand) =
             (&proposal.problem["launch"]["local_size"], &written(name)["launch"]["local_size"]);
@@ -351,7 +351,7 @@ fn macros_become_parameters_inputs_and_types() {
                   float##VW x;\n\
                   if (i < N) b[i] = a[i] * USE_IT;\n}";
     let text = text.replace("float##VW x;", "");
-    let proposal = of_text(&text, &wishes()).unwrap();
+    let proposal = of_text(&text, &request()).unwrap();
     assert_eq!(proposal.fault, None);
     let problem = &proposal.problem;
     // The source's own value is among them.
@@ -371,7 +371,7 @@ fn what_the_reader_asks_is_answered() {
                   int i = get_global_id(0);\n\
                   for (int j = 0; j < a[i]; j++) b[i] += 1;\n\
                   if (a[i] > 3) b[i] = a[i + 1];\n}";
-    let proposal = of_text(text, &wishes()).unwrap();
+    let proposal = of_text(text, &request()).unwrap();
     assert_eq!(proposal.fault, None);
     let kernel = &proposal.problem["kernel"];
     assert_eq!(kernel["bounds"], json!({ "k: j < a[i]": "n" }));
@@ -385,7 +385,7 @@ fn wishes_are_kept() {
     let names = |all: &[(&str, &str)]| -> IndexMap<String, String> {
         all.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
     };
-    let mut own = wishes();
+    let mut own = request();
     let error = of_text(text, &own).unwrap_err().to_string();
     assert!(
         error.ends_with("k.cl: it has several kernels; add --entry one or --entry two"),
@@ -413,13 +413,13 @@ fn wishes_are_kept() {
 
 #[test]
 fn what_cannot_be_proposed_says_why() {
-    let none = of_text("void f(void) {}", &wishes()).unwrap_err().to_string();
+    let none = of_text("void f(void) {}", &request()).unwrap_err().to_string();
     assert!(none.contains("k.cl: there is no kernel in it; declare one with __kernel"), "{none}");
-    let broken = of_text("__kernel void k(__global int *a) { a[0] = ; }", &wishes()).unwrap_err();
+    let broken = of_text("__kernel void k(__global int *a) { a[0] = ; }", &request()).unwrap_err();
     assert!(broken.to_string().starts_with("k.cl:1: expected expression"), "{broken}");
     let text = "int f(int n) { return n ? f(n - 1) : 0; } \
                 __kernel void k(__global int *a) { a[0] = f(3); }";
-    let recursive = of_text(text, &wishes()).unwrap();
+    let recursive = of_text(text, &request()).unwrap();
     assert!(recursive.fault.unwrap().contains("functions call themselves: f -> f"));
 }
 
@@ -433,7 +433,7 @@ fn many_names() {
         "{asked}__kernel void k(__global int *a{arguments}) {{ a[get_global_id(1) * q30 + \
          get_global_id(0)] = 1; }}"
     );
-    let mut own = wishes();
+    let mut own = request();
     own.inputs = names.iter().map(|name| (format!("A{name}"), 5)).collect();
     assert_eq!(of_text(&text, &own).unwrap().fault, None);
 }
@@ -445,7 +445,7 @@ fn lengths_take_the_inputs_of_the_access() {
     v) {\n\
                   int x = get_global_id(0), y = get_global_id(1);\n\
                   if (x < v && y < q) a[y * v + x] = p + r + s + t + u;\n}";
-    let proposal = of_text(text, &wishes()).unwrap();
+    let proposal = of_text(text, &request()).unwrap();
     assert_eq!(proposal.problem["kernel"]["arguments"][0]["length"], "q * v");
 }
 
@@ -458,7 +458,7 @@ fn rows_of_a_fixed_length() {
         int x = get_group_id(0) * BLOCK_X + get_local_id(0);\n\
         int y = get_group_id(1) * BLOCK_Y + get_local_id(1);\n\
         out[y * WIDTH + x] = in[y * WIDTH + x] * 2.0f; }";
-    let proposal = of_text(text, &wishes()).unwrap();
+    let proposal = of_text(text, &request()).unwrap();
     assert_eq!(proposal.fault, None);
     let problem = &proposal.problem;
     assert_eq!(problem["inputs"], json!({ "items_x": 512, "items_y": 512 }));
@@ -477,7 +477,7 @@ fn macros_of_macros_and_defaults() {
     let text = "#define AT(x, y) ((y) * N + (x))\n#ifndef M\n#define M 1024\n#endif\n\
                 __kernel void k(__global int *a) {\n\
                   int x = get_global_id(0);\n  for (int y = 0; y < M; y++) a[AT(x, y)] = 1;\n}";
-    let proposal = of_text(text, &wishes()).unwrap();
+    let proposal = of_text(text, &request()).unwrap();
     assert_eq!(proposal.fault, None);
     assert_eq!(proposal.problem["inputs"], json!({ "M": 1024, "N": 1024 }));
     assert_eq!(proposal.problem["kernel"]["arguments"][0]["length"], "M * N");
@@ -486,8 +486,8 @@ fn macros_of_macros_and_defaults() {
 #[test]
 fn wishes_that_do_not_fit_are_refused() {
     let text = "__kernel void k(__global int *a, int count) { a[get_global_id(0)] = WG; }";
-    let refused = |change: &dyn Fn(&mut Wishes)| {
-        let mut own = wishes();
+    let refused = |change: &dyn Fn(&mut InitRequest)| {
+        let mut own = request();
         change(&mut own);
         of_text(text, &own).map(|_| ()).unwrap_err().to_string()
     };
@@ -552,7 +552,7 @@ fn random_texts() {
                 .wrapping_add(1_442_695_040_888_963_407);
             text += pieces[(state >> 33) as usize % pieces.len()];
         }
-        _ = of_text(&text, &wishes());
+        _ = of_text(&text, &request());
     }
 }
 
@@ -566,7 +566,7 @@ fn a_launch_that_says_its_size_itself() {
         for (int i = 0; i < n; i++) sum += h[i] * in[x + i + y * w];
         out[x + y * w] = sum;
     }";
-    let proposal = of_text(text, &wishes()).unwrap();
+    let proposal = of_text(text, &request()).unwrap();
     assert_eq!(proposal.fault, None);
     assert_eq!(
         proposal.problem["launch"],
@@ -585,7 +585,7 @@ fn arguments_that_are_no_numbers() {
         int i = get_global_id(0);
         if (i < n) { h[i] = t[i][1] + by.x; p[i].n = q.n; }
     }";
-    let proposal = of_text(text, &wishes()).unwrap();
+    let proposal = of_text(text, &request()).unwrap();
     assert_eq!(proposal.fault, None);
     let arguments = &proposal.problem["kernel"]["arguments"];
     let said = |i: usize| {
@@ -620,14 +620,15 @@ fn files_before_the_source() {
     );
     let path = folder.path().join("k.cl");
     let include = vec!["more".to_owned()];
-    let without = Wishes { include: include.clone(), ..wishes() };
+    let without = InitRequest { include: include.clone(), ..request() };
     let error = of_file(&path, &without).unwrap_err().to_string();
     assert!(
         error.starts_with("k.cl:2: nothing defines `twice`, which the source calls; add the file"),
         "{error}"
     );
     let proposal =
-        of_file(&path, &Wishes { before: vec!["lib.cl".to_owned()], include, ..wishes() }).unwrap();
+        of_file(&path, &InitRequest { before: vec!["lib.cl".to_owned()], include, ..request() })
+            .unwrap();
     assert_eq!(proposal.fault, None);
     assert_eq!(proposal.problem["kernel"]["opencl"], json!(["lib.cl", "k.cl"]));
     assert_eq!(proposal.problem["kernel"]["include"], json!(["more"]));
@@ -640,7 +641,7 @@ fn iterations_that_differ() {
         for (int i = 0; i < n; i++)
             for (int j = 0; j < i * i % 7; j++) a[j] = 0;
     }";
-    let proposal = of_text(text, &wishes()).unwrap();
+    let proposal = of_text(text, &request()).unwrap();
     assert_eq!(proposal.fault, None);
     assert_eq!(proposal.problem["kernel"]["bounds"], json!({ "line 3": "n" }));
 }
@@ -657,12 +658,12 @@ fn guesses_are_small_where_loops_stand_in_loops() {
                     for (int l = 0; l < n; l++)
                         for (int m = 0; m < n; m++) a[g] += a[g + i * j * k * l * m];
     }";
-    let proposal = of_text(text, &wishes()).unwrap();
+    let proposal = of_text(text, &request()).unwrap();
     assert_eq!(proposal.fault, None);
     assert_eq!(proposal.problem["inputs"], json!({ "n": 64, "m": 64 }));
     assert!(proposal.notes[0].starts_with("guesses: n = 64; m = 64"), "{:?}", proposal.notes);
-    let wishes = Wishes { inputs: IndexMap::from([("n".to_owned(), 1024)]), ..wishes() };
-    let proposal = of_text(text, &wishes).unwrap();
+    let request = InitRequest { inputs: IndexMap::from([("n".to_owned(), 1024)]), ..request() };
+    let proposal = of_text(text, &request).unwrap();
     assert_eq!(proposal.problem["inputs"], json!({ "n": 1024, "m": 16 }));
 }
 
@@ -673,7 +674,7 @@ fn guarded_vectors() {
         int x = get_global_id(0), y = get_global_id(1);
         if (x < width && y < height) b[y * width + x] = a[y * width + x];
     }";
-    let proposal = of_text(text, &wishes()).unwrap();
+    let proposal = of_text(text, &request()).unwrap();
     assert_eq!(
         proposal.problem["launch"]["global_size"],
         json!([
@@ -685,7 +686,7 @@ fn guarded_vectors() {
         int i = get_global_id(0) * 2;
         if (i < n) a[i] = 0;
     }";
-    let proposal = of_text(each_two, &wishes()).unwrap();
+    let proposal = of_text(each_two, &request()).unwrap();
     assert_eq!(
         proposal.problem["launch"]["global_size"],
         json!(["ceil_div(n, 2 * LOCAL_SIZE) * LOCAL_SIZE"])
@@ -697,7 +698,7 @@ fn named(all: &[(&str, &str)]) -> IndexMap<String, String> {
 }
 
 fn problem_of(text: &str) -> Value {
-    let proposal = of_text(text, &wishes()).unwrap();
+    let proposal = of_text(text, &request()).unwrap();
     assert_eq!(proposal.fault, None, "{text}");
     proposal.problem
 }
@@ -736,7 +737,7 @@ fn macros_that_stand_for_types() {
         assert_eq!(problem["kernel"]["defines"], json!({ "T": { "text": ty } }), "{body}");
         assert_eq!(problem["parameters"], json!({ "LOCAL_SIZE": "powers_of_two(32, 256)" }));
     }
-    let own = Wishes { defines: named(&[("T", "double")]), ..wishes() };
+    let own = InitRequest { defines: named(&[("T", "double")]), ..request() };
     let proposal = of_text(&kernel("const T x = a[i]; a[i] = x;"), &own).unwrap();
     assert_eq!(proposal.problem["kernel"]["arguments"][0]["type"], "double");
 }
@@ -748,7 +749,7 @@ fn generic_pointers() {
                 __kernel void k(__global const float *a, __global float *b) {\n\
                 __local float t[64]; int l = get_local_id(0), g = get_global_id(0);\n\
                 t[l] = a[g]; barrier(CLK_LOCAL_MEM_FENCE); b[g] = get(t, l) + get(a, g); }";
-    let proposal = of_text(text, &wishes()).unwrap();
+    let proposal = of_text(text, &request()).unwrap();
     assert_eq!(proposal.fault, None);
     assert_eq!(proposal.problem["kernel"]["standard"], "CL3.0");
     let note = "standard: CL3.0, for pointers that may point to any memory".to_owned();
@@ -789,10 +790,10 @@ fn least_values_that_compile() {
 #[test]
 fn other_languages_and_plain_macros_are_named() {
     let cuda = "__global__ void k(float *x) { x[threadIdx.x + blockIdx.x * blockDim.x] = 1; }";
-    let proposal = of_text(cuda, &wishes()).unwrap();
+    let proposal = of_text(cuda, &request()).unwrap();
     assert_eq!(proposal.problem["kernel"]["language"], "cuda");
     assert_eq!(proposal.fault, None);
-    let own = Wishes { parameters: named(&[("TM", "[4, 8]")]), ..wishes() };
+    let own = InitRequest { parameters: named(&[("TM", "[4, 8]")]), ..request() };
     let error = of_text("// tiles\n#define TM 4\n", &own).unwrap_err().to_string();
     let expected =
         "--parameter TM: k.cl:2 defines it; put #ifndef TM before that line and #endif behind it";
@@ -923,7 +924,7 @@ fn a_size_that_the_source_bounds() {
         int i = get_global_id(0); float s = 0;
         for (int k = 0; k < LEN; k++) s += a[i * LEN + k];
         y[i] = s; }";
-    let proposal = of_text(text, &wishes()).unwrap();
+    let proposal = of_text(text, &request()).unwrap();
     assert_eq!(proposal.fault, None);
     assert_eq!(proposal.problem["parameters"]["LEN"], json!([2, 3, 4, 5, 6, 7, 8, 16, 32]));
     assert_eq!(proposal.problem["launch"]["global_size"], json!(["items"]));
@@ -934,7 +935,8 @@ fn a_size_that_the_source_bounds() {
 fn a_proposal_without_a_time_is_told() {
     let text = "kernel void f(global float *y, int n) { int i = get_global_id(0); if (i < n) \
     y[i] = 1.0f; }";
-    let huge = Wishes { inputs: IndexMap::from([("n".to_owned(), i64::MAX / 2)]), ..wishes() };
+    let huge =
+        InitRequest { inputs: IndexMap::from([("n".to_owned(), i64::MAX / 2)]), ..request() };
     let proposal = of_text(text, &huge).unwrap();
     let fault = proposal.fault.expect("more bytes than 64 bits count");
     assert!(fault.contains("overflow beyond 64 bits"), "{fault}");

@@ -5,9 +5,9 @@ use std::collections::BinaryHeap;
 
 use super::engine::{Engine, Place};
 use super::group::{self, Lane};
-use super::pieces;
+use super::list_scheduler::Units;
+use super::regions;
 use super::strand::{Share, Strand};
-use super::units::Units;
 use super::{MAX_ITEMS, SimulateError};
 use tickbound_model::kernel::expressions;
 use tickbound_model::{Bound, LaunchSize, ModelError, Platform, Problem, Profile};
@@ -138,7 +138,7 @@ impl Launch {
                 let lanes = self.lanes(engine, serial, 0, some)?;
                 group::run(engine, lanes, begin, self.barrier)
             };
-            if let Some(end) = pieces::run(engine, units, elements, one)? {
+            if let Some(end) = regions::run(engine, units, elements, one)? {
                 return Ok(end);
             }
         }

@@ -13,7 +13,7 @@ use crate::bracket::Bracket;
 use crate::error::SolveError;
 use crate::options::SearchOptions;
 use crate::search::{MAX_ROWS, Search, limits};
-use crate::{strategy, unlisted};
+use crate::{strategy, symbolic};
 
 /// How a search for a least time ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub fn least(
             search.offer(configuration.clone(), None)?;
         }
     }
-    let proved = unlisted::closed(&search, options)?.is_some() && bracket.closed();
+    let proved = symbolic::closed(&search, options)?.is_some() && bracket.closed();
     bracket.fault()?;
     Ok(match bracket.bounds().best {
         Some((best, _)) if proved => LeastTime::Proved(search.found(best)),

@@ -36,28 +36,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod against;
+mod box_bounds;
 pub mod bracket;
-pub mod closed;
+mod cross_check;
 mod error;
-mod fold;
 pub mod formula;
-mod guide;
-mod inquiry;
 pub mod instance;
 mod least;
+pub mod listed;
+mod listed_search;
 mod options;
 pub mod prepare;
+mod program_classes;
 mod proof;
 pub mod result;
 mod schedule_search;
 pub mod search;
-mod shortlist;
 mod simulated;
-pub mod statement;
 pub mod strategy;
+pub mod symbolic;
+pub mod table_encoding;
 pub mod task;
-pub mod unlisted;
+mod top_list;
 pub mod unroll;
 
 use std::sync::atomic::AtomicBool;
@@ -72,10 +72,10 @@ use tickbound_timing::{Cost, Term, Uncovered};
 
 use bracket::{Bounds, Bracket, Incumbent};
 pub use error::SolveError;
-pub use fold::{ProgramClass, ProgramClasses};
-use inquiry::{Ending, Inquiry};
 pub use least::{LeastTime, least, within};
+use listed_search::{ListedSearch, Outcome};
 pub use options::{Objective, SearchOptions};
+pub use program_classes::{ProgramClass, ProgramClasses};
 pub use proof::Proof;
 pub use result::TuneResult;
 pub use strategy::Strategy;
@@ -109,17 +109,18 @@ pub fn tune(
         with_early(&Incumbent::default());
     }
     let bracket = Bracket::new(options.timeout, interrupt, &with_early).since(options.since);
-    let unlisted = match may_be_unlisted(options) {
-        true => unlisted(problem, options, &bracket)?,
+    let symbolic = match may_be_symbolic(options) {
+        true => symbolic(problem, options, &bracket)?,
         false => None,
     };
-    let mut result = match unlisted {
+    let mut result = match symbolic {
         Some(result) => result,
         None => listed(problem, options, &bracket)?,
     };
     if result.programs.list.is_empty() {
         let whole = result.configurations == Some(result.optima.len().into());
-        result.programs = fold::of_listed(problem, options.top, (&result.optima, whole))?;
+        result.programs =
+            program_classes::of_listed(problem, options.top, (&result.optima, whole))?;
     }
     bracket.fault()?;
     let stop = || bracket.out_of_time();
@@ -150,10 +151,10 @@ fn early(problem: &Problem) -> Option<TimedConfiguration> {
 }
 
 /// Whether strategy and encoding allow a search without a list.
-fn may_be_unlisted(options: &SearchOptions) -> bool {
+fn may_be_symbolic(options: &SearchOptions) -> bool {
     let SearchOptions { strategy, encoding, bounds, .. } = options;
     let may =
-        strategy.is_unlisted() || (encoding.is_none() && strategy.needs_encoding() && *bounds);
+        strategy.is_symbolic() || (encoding.is_none() && strategy.needs_encoding() && *bounds);
     may && !strategy.entry().from_nothing
 }
 
@@ -163,14 +164,14 @@ fn names_a_solver(SearchOptions { strategy, encoding, .. }: &SearchOptions) -> b
 }
 
 /// Searches without a list, where the problem allows it.
-fn unlisted(
+fn symbolic(
     problem: &Problem,
     options: &SearchOptions,
     bracket: &Bracket<'_>,
 ) -> Result<Option<TuneResult>, SolveError> {
     let cost = Cost::new(problem);
     if let Ok(cost) = &cost
-        && let Some(result) = unlisted::at_first(problem, cost, options, bracket)?
+        && let Some(result) = symbolic::at_first(problem, cost, options, bracket)?
     {
         return Ok(Some(result));
     }
@@ -185,7 +186,7 @@ fn on_structure(
     bracket: &Bracket<'_>,
 ) -> Result<Option<TuneResult>, SolveError> {
     let strategy = options.strategy;
-    let uncovered = matches!(&cost, Err(Uncovered::Statement(..))) && !strategy.is_unlisted();
+    let uncovered = matches!(&cost, Err(Uncovered::Statement(..))) && !strategy.is_symbolic();
     if uncovered && (problem.has_open_schedule() || !strategy.leaves_choice()) {
         return Ok(None);
     }
@@ -204,7 +205,7 @@ fn on_structure(
             because = Some(why.to_string());
             let nothing = Cost::of_term(Term::Number(0), false);
             let search = search::Search::new(&configurations, &nothing, bracket);
-            if let Some(result) = unlisted::simulated(&search, options)? {
+            if let Some(result) = symbolic::simulated(&search, options)? {
                 return Ok(Some(TuneResult { simulated_because: because, ..result }));
             }
             // Too many to be listed have a bound.
@@ -217,10 +218,10 @@ fn on_structure(
     };
     // Left to the encodings where a solver was chosen by name or the cost is only a bound.
     let few = count.is_some_and(|n| n <= num_bigint::BigUint::from(MAX_LISTED));
-    if few && !strategy.is_unlisted() && !strategy.leaves_choice() {
+    if few && !strategy.is_symbolic() && !strategy.leaves_choice() {
         return Ok(None);
     }
-    let result = unlisted::tune(&configurations, &cost, options, bracket)?;
+    let result = symbolic::tune(&configurations, &cost, options, bracket)?;
     let result = TuneResult { simulated_because: because, ..result };
     let open = few && result.status == Status::Bounded && !bracket.out_of_time();
     Ok(Some(result).filter(|_| !(open && strategy.leaves_choice())))
@@ -237,19 +238,19 @@ fn listed(
 ) -> Result<TuneResult, SolveError> {
     let space = problem.space()?;
     bracket.take_best();
-    let inquiry = Inquiry { problem, space: &space, options, bracket };
+    let inquiry = ListedSearch { problem, space: &space, options, bracket };
     if space.bound.is_empty() {
-        let result = inquiry.result(Ending::default());
+        let result = inquiry.result(Outcome::default());
         return Ok(TuneResult { status: Status::Infeasible, ..result });
     }
     match Plan::new(problem, &space) {
-        Ok(plan) => match closed::tune(&inquiry, Some(plan)) {
+        Ok(plan) => match listed::tune(&inquiry, Some(plan)) {
             // No encoding was named, and the one taken has grown too large, or a group has
             // no ticks in it.
             Err(SolveError::TooDeep(..) | SolveError::Overflow(_))
                 if options.encoding.is_none() =>
             {
-                closed::tune(&inquiry, None)
+                listed::tune(&inquiry, None)
             }
             result => result,
         },
@@ -259,7 +260,7 @@ fn listed(
         // Without a plan every configuration is simulated, unless an encoding was requested.
         Err(e) if options.encoding.is_some() => Err(e.into()),
         Err(e) => {
-            let result = closed::tune(&inquiry, None)?;
+            let result = listed::tune(&inquiry, None)?;
             Ok(TuneResult { simulated_because: Some(e.reason()), ..result })
         }
     }

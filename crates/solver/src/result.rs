@@ -8,8 +8,8 @@ use tickbound_model::verdict::{Status, StopReason, TimedConfiguration};
 use tickbound_simulator::{Script, WarpTicks};
 
 use crate::bracket::{Bounds, Bracket, Incumbent};
-use crate::fold::ProgramClasses;
 use crate::options::{Objective, SearchOptions};
+use crate::program_classes::ProgramClasses;
 use crate::proof::Proof;
 use crate::strategy::Strategy;
 

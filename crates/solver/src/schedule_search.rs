@@ -15,7 +15,7 @@ use tickbound_schedules::{
 use tickbound_simulator::{Script, SimulatedRun, WarpTicks};
 
 use crate::error::SolveError;
-use crate::inquiry::{Ending, Inquiry};
+use crate::listed_search::{ListedSearch, Outcome};
 use crate::options::{Objective, SearchOptions};
 use crate::result::{FormulaSize, OpenSchedule, TuneResult};
 
@@ -122,7 +122,7 @@ impl Case {
 
 /// Searches over configurations and schedules, for as many of the best as `top` states: after the
 /// best of all come those of the rest. A worst case is that of one configuration.
-pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
+pub(super) fn tune(inquiry: &ListedSearch<'_>) -> Result<TuneResult, SolveError> {
     let mut result = best(inquiry)?;
     let SearchOptions { objective, top, .. } = *inquiry.options;
     while objective != Objective::Worst
@@ -136,7 +136,7 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
         if rest.bound.is_empty() || bracket.out_of_time() {
             break;
         }
-        let next = best(&Inquiry { space: &rest, bracket: &bracket, ..*inquiry })?;
+        let next = best(&ListedSearch { space: &rest, bracket: &bracket, ..*inquiry })?;
         if next.status != Status::Optimal || next.optima.is_empty() {
             break;
         }
@@ -147,7 +147,7 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
 }
 
 /// Searches for the best configuration and schedule.
-fn best(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
+fn best(inquiry: &ListedSearch<'_>) -> Result<TuneResult, SolveError> {
     let objective = inquiry.options.objective;
     let mut cases = bounded(inquiry)?;
     for case in cases.iter_mut().filter(|case| case.why.is_some()) {
@@ -179,7 +179,7 @@ fn best(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
 
 /// Explores some configurations at once, and takes notice of what is found in their order.
 fn look_at(
-    inquiry: &Inquiry<'_>,
+    inquiry: &ListedSearch<'_>,
     cases: &mut [Case],
     pass: usize,
     upper: &mut i64,
@@ -208,7 +208,7 @@ fn look_at(
 }
 
 /// The bounds of all configurations.
-fn bounded(inquiry: &Inquiry<'_>) -> Result<Vec<Case>, SolveError> {
+fn bounded(inquiry: &ListedSearch<'_>) -> Result<Vec<Case>, SolveError> {
     let case = |configuration: usize| {
         let launch = WarpLaunch::new(inquiry.problem, &inquiry.space.bound[configuration]);
         let (least, most, why) = match launch {
@@ -236,7 +236,7 @@ fn limits(pass: usize, recorded: bool) -> ScheduleLimits {
 }
 
 /// Schedules of both ends of a configuration that was explored, unless there is no time for them.
-fn record(inquiry: &Inquiry<'_>, case: &mut Case, pass: usize) -> Result<(), SolveError> {
+fn record(inquiry: &ListedSearch<'_>, case: &mut Case, pass: usize) -> Result<(), SolveError> {
     let stop = || inquiry.bracket.out_of_time();
     let Some(both) = case.both.as_mut().filter(|both| both.scripts.is_none() && !stop()) else {
         return Ok(());
@@ -263,7 +263,7 @@ fn record(inquiry: &Inquiry<'_>, case: &mut Case, pass: usize) -> Result<(), Sol
 
 /// Explores all schedules of a configuration, or looks for good and bad ones where it has too many
 /// states.
-fn explore(inquiry: &Inquiry<'_>, case: &mut Case, pass: usize) -> Result<(), SolveError> {
+fn explore(inquiry: &ListedSearch<'_>, case: &mut Case, pass: usize) -> Result<(), SolveError> {
     let stop = || inquiry.bracket.out_of_time();
     if stop() {
         return Ok(());
@@ -294,7 +294,7 @@ fn explore(inquiry: &Inquiry<'_>, case: &mut Case, pass: usize) -> Result<(), So
 /// Looks for good and bad schedules of a configuration: by rule at first - of a long launch only by
 /// one, unless it will not be explored again - then by a beam.
 fn search(
-    inquiry: &Inquiry<'_>,
+    inquiry: &ListedSearch<'_>,
     case: &mut Case,
     launch: &WarpLaunch,
     pass: usize,
@@ -316,7 +316,7 @@ fn search(
 }
 
 /// What schedules made by rule take; `None` if the launch is too large to be simulated.
-fn tried(inquiry: &Inquiry<'_>, configuration: usize) -> Result<Option<Tried>, SolveError> {
+fn tried(inquiry: &ListedSearch<'_>, configuration: usize) -> Result<Option<Tried>, SolveError> {
     let bound = &inquiry.space.bound[configuration];
     match try_rules(inquiry.problem, bound, &|| inquiry.bracket.out_of_time()) {
         Ok(tried) => Ok(tried),
@@ -326,7 +326,7 @@ fn tried(inquiry: &Inquiry<'_>, configuration: usize) -> Result<Option<Tried>, S
 }
 
 /// Ticks of the first-come schedule; `None` if the launch is too large to be simulated in the time.
-fn first_come(inquiry: &Inquiry<'_>, configuration: usize) -> Result<Option<i64>, SolveError> {
+fn first_come(inquiry: &ListedSearch<'_>, configuration: usize) -> Result<Option<i64>, SolveError> {
     let bound = &inquiry.space.bound[configuration];
     let stop = || inquiry.bracket.out_of_time();
     match tickbound_schedules::first_come(inquiry.problem, bound, &stop) {
@@ -338,15 +338,15 @@ fn first_come(inquiry: &Inquiry<'_>, configuration: usize) -> Result<Option<i64>
 
 /// The answer, from the cases that may be best, in the order of the space.
 fn answer(
-    inquiry: &Inquiry<'_>,
+    inquiry: &ListedSearch<'_>,
     cases: &[Case],
     (lower, upper): (i64, i64),
 ) -> Result<TuneResult, SolveError> {
-    let Inquiry { space, bracket, .. } = inquiry;
+    let ListedSearch { space, bracket, .. } = inquiry;
     let objective = inquiry.options.objective;
     let finished = cases.iter().all(|case| case.is_closed(objective));
     let best = cases.iter().find(|case| case.value(objective).1 == upper);
-    let Some(best) = best else { return Ok(inquiry.result(Ending::default())) };
+    let Some(best) = best else { return Ok(inquiry.result(Outcome::default())) };
     if let Some(why) = cases.iter().find_map(|case| case.why.clone()).filter(|_| !finished) {
         bracket.give_up(why);
     }
@@ -368,12 +368,12 @@ fn answer(
         candidates: cases.len(),
         ..FormulaSize::default()
     };
-    let ending = Ending {
+    let ending = Outcome {
         finished,
         optima: if finished { optima.iter().map(found).collect() } else { Vec::new() },
         replayed: run.is_some(),
         size,
-        ..Ending::default()
+        ..Outcome::default()
     };
     let mut result = inquiry.result(ending);
     (result.lower, result.upper) = (lower, Some(upper));
@@ -390,7 +390,7 @@ fn answer(
 /// # Errors
 /// The other end takes another time in the simulator.
 fn spent(
-    inquiry: &Inquiry<'_>,
+    inquiry: &ListedSearch<'_>,
     case: &Case,
     (asked, run): (Objective, SimulatedRun),
 ) -> Result<Option<(WarpTicks, WarpTicks)>, SolveError> {
@@ -413,7 +413,7 @@ fn known((least, most): (i64, i64)) -> Option<i64> {
 /// # Errors
 /// It takes another time, or its first-come schedule lies outside of the two ends.
 fn replayed(
-    inquiry: &Inquiry<'_>,
+    inquiry: &ListedSearch<'_>,
     best: &Case,
     script: &Script,
     ticks: i64,
@@ -441,7 +441,7 @@ fn replayed(
 
 impl Case {
     /// What is known of its schedules, without the one that is the answer.
-    fn schedule(&self, inquiry: &Inquiry<'_>) -> Result<OpenSchedule, SolveError> {
+    fn schedule(&self, inquiry: &ListedSearch<'_>) -> Result<OpenSchedule, SolveError> {
         Ok(OpenSchedule {
             best_case: known(self.best()),
             worst_case: known(self.worst()),

@@ -11,7 +11,7 @@ use tickbound_encodings::system::InternalError;
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::TimedConfiguration;
 use tickbound_model::{Configuration, ModelError, Problem};
-use tickbound_timing::{Cost, CostTables, Normal, StepBounds};
+use tickbound_timing::{Cost, CostTables, FactoredSum, StepBounds};
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
@@ -186,7 +186,7 @@ impl<'a> Search<'a> {
     ) -> Result<T, TooWide> {
         let mut last = TooWide::Rows(limits.rows);
         let sizes: Vec<usize> = self.configurations.values().iter().map(Vec::len).collect();
-        let mut forms = Normal::all(self.cost.term(), self.problem());
+        let mut forms = FactoredSum::all(self.cost.term(), self.problem());
         forms.sort_by_cached_key(|form| form.rows(self.problem(), &sizes));
         for normal in forms {
             let tables = CostTables::new(self.configurations, self.cost, normal, limits);

@@ -13,19 +13,19 @@ use crate::formula::SmtFormula;
 use crate::instance::{SmtInstance, SolverReply};
 
 /// What strategies that ask a solver need of the formula.
-pub(crate) trait Asked: Sync {
+pub(crate) trait FormulaSearch: Sync {
     /// The bracket that they close.
     fn bracket(&self) -> &Bracket<'_>;
 
     /// A live solver.
-    fn solver(&self) -> Result<Box<dyn Asking + '_>, SolveError>;
+    fn solver(&self) -> Result<Box<dyn LiveSolver + '_>, SolveError>;
 
     /// The task and its formula, where the configurations are listed.
     fn listed(&self) -> Option<(&Task<'_>, SmtFormula<'_>)>;
 }
 
 /// A live solver whose answers go into the bracket.
-pub(crate) trait Asking {
+pub(crate) trait LiveSolver {
     /// Asks for at most `ticks`. False if there is no answer.
     fn ask(&mut self, ticks: i64) -> Result<bool, SolveError>;
 
@@ -160,12 +160,12 @@ impl<'a> Task<'a> {
     }
 }
 
-impl Asked for Task<'_> {
+impl FormulaSearch for Task<'_> {
     fn bracket(&self) -> &Bracket<'_> {
         self.bracket
     }
 
-    fn solver(&self) -> Result<Box<dyn Asking + '_>, SolveError> {
+    fn solver(&self) -> Result<Box<dyn LiveSolver + '_>, SolveError> {
         let formula =
             self.formula.ok_or_else(|| InternalError("a question without a formula".into()))?;
         Ok(Box::new(Listed { task: self, solver: SmtInstance::new(formula, self.bracket)? }))
@@ -182,7 +182,7 @@ struct Listed<'t> {
     solver: SmtInstance<'t>,
 }
 
-impl Asking for Listed<'_> {
+impl LiveSolver for Listed<'_> {
     fn ask(&mut self, ticks: i64) -> Result<bool, SolveError> {
         match self.solver.at_most(ticks) {
             SolverReply::Yes(c, cost) => self.task.replay(c, Some(cost)).map(|_| true),

@@ -14,12 +14,12 @@ use tickbound_simulator::simulate;
 use tickbound_solver::bracket::Bracket;
 use tickbound_solver::search::Search;
 use tickbound_solver::{
-    Encoding, SearchOptions, SolveError, Strategy, TuneResult, closed, unlisted,
+    Encoding, SearchOptions, SolveError, Strategy, TuneResult, listed, symbolic,
 };
 use tickbound_timing::term::{Class, Term};
-use tickbound_timing::{Cost, CostTables, Normal};
+use tickbound_timing::{Cost, CostTables, FactoredSum};
 
-use crate::unlisted::parsed;
+use crate::symbolic::parsed;
 
 /// Three groups sizes of which one leaves elements with an item less; 41 configurations.
 fn problem() -> Value {
@@ -87,7 +87,7 @@ fn on_cost(problem: &Problem, cost: &Cost, strategy: Strategy, least: i64) -> En
     let never = AtomicBool::new(false);
     let bracket = Bracket::new(None, &never, &|_| {});
     let options = SearchOptions { strategy, ..SearchOptions::default() };
-    end(unlisted::tune(&all, cost, &options, &bracket), least)
+    end(symbolic::tune(&all, cost, &options, &bracket), least)
 }
 
 /// The problem with a change.
@@ -391,13 +391,13 @@ fn on_tables(value: &Value, pad: bool, strategy: Strategy, wrong: &Wrong<'_>) ->
     std::thread::sleep(Duration::from_millis(if strategy == Strategy::Race { 60 } else { 0 }));
     let search = Search::new(&all, &cost, &bracket).with_tables(tables, tree);
     end(
-        unlisted::tune_search(&search, &SearchOptions { strategy, ..SearchOptions::default() }),
+        symbolic::tune_search(&search, &SearchOptions { strategy, ..SearchOptions::default() }),
         least,
     )
 }
 
 fn tables(all: &Configurations<'_>, cost: &Cost) -> CostTables {
-    let normals = Normal::all(cost.term(), all.problem());
+    let normals = FactoredSum::all(cost.term(), all.problem());
     let tables = normals
         .into_iter()
         .find_map(|n| CostTables::new(all, cost, n, &TableLimits::default()).ok());
@@ -560,7 +560,7 @@ fn a_lower_bound_above_the_time_of_what_is_found_later() {
             let bracket = Bracket::new(None, &never, &|_| {});
             bracket.raise(lower);
             let options = SearchOptions { strategy, ..SearchOptions::default() };
-            let end = end(unlisted::tune(&all, &cost, &options, &bracket), least);
+            let end = end(symbolic::tune(&all, &cost, &options, &bracket), least);
             assert_eq!(end, End::Caught, "{strategy:?}, {lower}");
         }
     }
@@ -643,7 +643,7 @@ fn on_plan(strategy: Strategy, wrong: &dyn Fn(&mut Plan, usize, usize)) -> End {
     let bracket = Bracket::new(None, &never, &|_| {});
     let options =
         SearchOptions { strategy, encoding: Some(Encoding::Summary), ..SearchOptions::default() };
-    end(closed::tune_plan(&problem, &space, plan, &options, &bracket), least)
+    end(listed::tune_plan(&problem, &space, plan, &options, &bracket), least)
 }
 
 /// The same with groups that differ: every third does more.
@@ -660,7 +660,7 @@ fn on_queue(wrong: &dyn Fn(&mut Queue, usize)) -> End {
     let never = AtomicBool::new(false);
     let bracket = Bracket::new(None, &never, &|_| {});
     let options = SearchOptions { encoding: Some(Encoding::Summary), ..SearchOptions::default() };
-    end(closed::tune_plan(&problem, &space, plan, &options, &bracket), least)
+    end(listed::tune_plan(&problem, &space, plan, &options, &bracket), least)
 }
 
 #[test]

@@ -5,11 +5,11 @@ use std::sync::atomic::AtomicBool;
 use serde_json::{Value, json};
 use tickbound_model::verdict::Status;
 use tickbound_solver::bracket::Bracket;
-use tickbound_solver::{Proof, SearchOptions, Strategy, tune, unlisted};
+use tickbound_solver::{Proof, SearchOptions, Strategy, symbolic, tune};
 use tickbound_timing::Cost;
 
 use crate::problems::Random;
-use crate::unlisted::parsed;
+use crate::symbolic::parsed;
 
 /// A launch that is rounded up, in one dimension or two, with a guard.
 fn problem(seed: u64) -> Value {
@@ -67,7 +67,7 @@ fn guarded_kernels_are_proved_on_bounds() {
             let never = AtomicBool::new(false);
             let bracket = Bracket::new(None, &never, &|_| {});
             let options = SearchOptions { strategy, ..SearchOptions::default() };
-            let result = unlisted::tune(&configurations, &cost, &options, &bracket).unwrap();
+            let result = symbolic::tune(&configurations, &cost, &options, &bracket).unwrap();
             let about = format!("seed {seed}, {strategy:?}: {result:?}\n{value}");
             assert_eq!((result.status, result.upper), (Status::Optimal, Some(least)), "{about}");
         }

@@ -14,4 +14,4 @@ mod schedule_formula;
 mod schedules;
 mod shared_problems;
 mod solve;
-mod unlisted;
+mod symbolic;

@@ -15,7 +15,7 @@ const MAX_PRODUCTS: usize = 20_000;
 
 /// A cost as `offset + scale * sum`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Normal {
+pub struct FactoredSum {
     /// Products over parameters of the scale.
     pub offset: Vec<FactorProduct>,
     /// What the products of the sum share; without factors it is 1.
@@ -50,19 +50,19 @@ impl FactorProduct {
     }
 }
 
-impl Normal {
+impl FactoredSum {
     /// The normal forms of a term, the one with the most in the scale first and the one with
     /// nothing in it last; none if they would be too large.
-    pub fn all(term: &Term, problem: &Problem) -> Vec<Normal> {
+    pub fn all(term: &Term, problem: &Problem) -> Vec<FactoredSum> {
         let Some(products) = products(term) else { return Vec::new() };
         let longest = products.iter().max_by_key(|p| p.0.len()).map_or(0, |p| p.0.len());
         let common =
             products.iter().max_by_key(|p| shared(&products, p)).cloned().unwrap_or_default();
-        let mut forms: Vec<Normal> = Vec::new();
+        let mut forms: Vec<FactoredSum> = Vec::new();
         // A scale is computed anew for each row. What is long is tabulated once instead.
         let short = common.0.iter().take_while(|factor| !matches!(factor, Term::Chain(_))).count();
         for length in (0..=longest.min(short)).rev() {
-            forms.extend(Normal::with_scale(&products, &common.0[..length], problem));
+            forms.extend(FactoredSum::with_scale(&products, &common.0[..length], problem));
         }
         forms
     }
@@ -82,7 +82,11 @@ impl Normal {
     }
 
     /// The form with this scale, if what does not share it is over parameters of the scale.
-    fn with_scale(products: &[FactorProduct], scale: &[Term], problem: &Problem) -> Option<Normal> {
+    fn with_scale(
+        products: &[FactorProduct],
+        scale: &[Term],
+        problem: &Problem,
+    ) -> Option<FactoredSum> {
         let scale = FactorProduct(scale.to_vec());
         let own = scale.parameters(problem);
         let (mut offset, mut sum) = (Vec::new(), Vec::new());
@@ -95,7 +99,7 @@ impl Normal {
                 None => return None,
             }
         }
-        Some(Normal { offset, scale, sum })
+        Some(FactoredSum { offset, scale, sum })
     }
 }
 

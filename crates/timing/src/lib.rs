@@ -39,7 +39,7 @@ mod uncovered;
 
 pub use cost::Cost;
 pub use direct::direct_form;
-pub use factored::Normal;
+pub use factored::FactoredSum;
 pub use parameter_box::ParameterBox;
 pub use step_bounds::StepBounds;
 pub use tables::CostTables;

@@ -14,7 +14,7 @@ use tickbound_expr::interval::Interval;
 use tickbound_model::Problem;
 use tickbound_model::space::Configurations;
 
-use super::factored::{FactorProduct, Normal};
+use super::factored::{FactorProduct, FactoredSum};
 use crate::cost::Cost;
 
 /// A cost in tables.
@@ -27,7 +27,7 @@ pub struct CostTables {
     /// The parameters of the scale and of the offset.
     pub kept: Vec<usize>,
     /// What does not depend on the parameters that are eliminated.
-    pub normal: Normal,
+    pub normal: FactoredSum,
     /// Added to the sum: what the products are known to cost at least that are no relation.
     pub floor: i64,
     exact: bool,
@@ -41,7 +41,7 @@ impl CostTables {
     pub fn new(
         configurations: &Configurations<'_>,
         cost: &Cost,
-        normal: Normal,
+        normal: FactoredSum,
         limits: &TableLimits<'_>,
     ) -> Result<CostTables, TooWide> {
         let problem = configurations.problem();

@@ -13,13 +13,13 @@
 use tickbound_model::Problem;
 use tickbound_solver::SolveError;
 
-use super::search::{Changed, Ears, WhyRequest};
+use super::search::{Changed, WhyObserver, WhyRequest};
 use tickbound_report::answer::why::{Finding, Together, Verdict, Why};
 
 /// Leaves constraints out, and notes in `why` what is found.
 pub(super) fn leave_out(
     asked: &WhyRequest<'_>,
-    ears: &Ears<'_>,
+    observer: &WhyObserver<'_>,
     why: &mut Why,
 ) -> Result<(), SolveError> {
     let number = why.constraints.each.len();
@@ -29,7 +29,7 @@ pub(super) fn leave_out(
     }
     let every: Vec<usize> = (0..number).collect();
     let changed = without(asked.problem, &every, "without all constraints".to_owned());
-    let all = asked.searches.changed(&changed, least, ears.search)?;
+    let all = asked.searches.changed(&changed, least, observer.search)?;
     let violated = violated(asked.problem, &every, &all);
     let (mut places, mut open) = (Vec::new(), Vec::new());
     for (one, without_it) in why.constraints.each.iter_mut().enumerate() {
@@ -49,15 +49,15 @@ pub(super) fn leave_out(
         };
     }
     why.constraints.all = Some(all.clone());
-    (ears.why)(why);
-    asked.searches.all_changed(&open, least, ears.search, |one, found| {
+    (observer.why)(why);
+    asked.searches.all_changed(&open, least, observer.search, |one, found| {
         why.constraints.each[places[one]].found = found;
-        (ears.why)(why);
+        (observer.why)(why);
     })?;
     let alone = why.constraints.each.iter().all(|without| without.found.is_not_faster(least));
     if alone && all.is_faster(least) {
-        why.constraints.together = Some(fewest(asked, ears, why, (violated, all))?);
-        (ears.why)(why);
+        why.constraints.together = Some(fewest(asked, observer, why, (violated, all))?);
+        (observer.why)(why);
     }
     Ok(())
 }
@@ -71,7 +71,7 @@ fn follows(all: &Finding) -> Finding {
 /// without which `found` is found.
 fn fewest(
     asked: &WhyRequest<'_>,
-    ears: &Ears<'_>,
+    observer: &WhyObserver<'_>,
     why: &Why,
     (mut out, mut found): (Vec<usize>, Finding),
 ) -> Result<Together, SolveError> {
@@ -84,7 +84,7 @@ fn fewest(
         }
         let how = format!("without {} constraints", fewer.len());
         let changed = without(asked.problem, &fewer, how);
-        let tried = asked.searches.changed(&changed, why.time, ears.search)?;
+        let tried = asked.searches.changed(&changed, why.time, observer.search)?;
         if tried.is_faster(why.time) {
             // Without those that this configuration does not satisfy it is valid, so the least time
             // is the same.

@@ -19,7 +19,7 @@ pub mod search;
 pub mod spent;
 pub mod words;
 
-pub use search::{Ears, Heard, Searches, WhyRequest};
+pub use search::{SearchEvent, Searches, WhyObserver, WhyRequest};
 pub use tickbound_report::answer::why::{Finding, Verdict, Why};
 
 use tickbound_model::verdict::Status;
@@ -27,22 +27,22 @@ use tickbound_solver::SolveError;
 
 /// Finds the least time and its reasons. Reports what is known after every step; when the time is
 /// up or the user interrupts, unfinished parts stay [`Verdict::NotKnown`].
-pub fn why(asked: &WhyRequest<'_>, ears: &Ears<'_>) -> Result<Why, SolveError> {
-    let result = asked.searches.first(asked.problem, ears)?;
+pub fn why(asked: &WhyRequest<'_>, observer: &WhyObserver<'_>) -> Result<Why, SolveError> {
+    let result = asked.searches.first(asked.problem, observer)?;
     let mut why = Why::begun(asked.problem, asked.fixed, &result);
     if why.status == Status::Optimal {
         why.platform = numbers::asked(asked.problem);
     }
-    (ears.why)(&why);
+    (observer.why)(&why);
     match why.status {
         // Without a least time nothing can be explained.
         Status::Bounded => {}
-        Status::Infeasible => constraints::leave_out(asked, ears, &mut why)?,
+        Status::Infeasible => constraints::leave_out(asked, observer, &mut why)?,
         Status::Optimal => {
             spent::look(asked, &mut why);
-            (ears.why)(&why);
-            constraints::leave_out(asked, ears, &mut why)?;
-            numbers::change(asked, ears, &mut why)?;
+            (observer.why)(&why);
+            constraints::leave_out(asked, observer, &mut why)?;
+            numbers::change(asked, observer, &mut why)?;
         }
     }
     why.ended(asked.searches.since.elapsed().as_secs_f64());

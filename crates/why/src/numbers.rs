@@ -12,7 +12,7 @@ use tickbound_model::{
 };
 use tickbound_solver::SolveError;
 
-use super::search::{Changed, Ears, WhyRequest, refused};
+use super::search::{Changed, WhyObserver, WhyRequest, refused};
 use tickbound_report::answer::why::{Finding, Number, Why};
 
 /// Prices and waits: better if less.
@@ -83,7 +83,7 @@ pub(super) fn asked(problem: &Problem) -> Vec<Number> {
 /// Searches with each number one unit better, and notes in `why` what is found.
 pub(super) fn change(
     asked: &WhyRequest<'_>,
-    ears: &Ears<'_>,
+    observer: &WhyObserver<'_>,
     why: &mut Why,
 ) -> Result<(), SolveError> {
     let (mut places, mut all) = (Vec::new(), Vec::new());
@@ -101,9 +101,9 @@ pub(super) fn change(
             Err(reason) => number.found = refused(&reason),
         }
     }
-    asked.searches.all_changed(&all, why.time, ears.search, |one, found| {
+    asked.searches.all_changed(&all, why.time, observer.search, |one, found| {
         why.platform[places[one]].found = found;
-        (ears.why)(why);
+        (observer.why)(why);
     })
 }
 

@@ -51,15 +51,15 @@ pub(super) struct Changed {
 }
 
 /// Receives progress.
-pub struct Ears<'a> {
+pub struct WhyObserver<'a> {
     /// The bracket of the search that goes on.
-    pub search: &'a (dyn Fn(Heard<'_>) + Sync),
+    pub search: &'a (dyn Fn(SearchEvent<'_>) + Sync),
     /// What is known so far.
     pub why: &'a dyn Fn(&Why),
 }
 
 /// Progress of a search.
-pub enum Heard<'a> {
+pub enum SearchEvent<'a> {
     /// A search begins on the problem changed so.
     Begins(&'a str),
     /// The search on the problem itself has come so far.
@@ -88,9 +88,9 @@ impl Searches<'_> {
     pub(super) fn first(
         &self,
         problem: &Problem,
-        ears: &Ears<'_>,
+        observer: &WhyObserver<'_>,
     ) -> Result<TuneResult, SolveError> {
-        let observer = |now: &Incumbent| (ears.search)(Heard::First(now));
+        let observer = |now: &Incumbent| (observer.search)(SearchEvent::First(now));
         tune(problem, &self.options(), self.interrupt, &observer)
     }
 
@@ -100,13 +100,13 @@ impl Searches<'_> {
         &self,
         Changed { problem, how }: &Changed,
         least: Option<i64>,
-        heard: &(dyn Fn(Heard<'_>) + Sync),
+        heard: &(dyn Fn(SearchEvent<'_>) + Sync),
     ) -> Result<Finding, SolveError> {
         if self.is_over() {
             return Ok(Finding::default());
         }
-        heard(Heard::Begins(how));
-        let observer = |now: &Incumbent| heard(Heard::Changed(now));
+        heard(SearchEvent::Begins(how));
+        let observer = |now: &Incumbent| heard(SearchEvent::Changed(now));
         match tune(problem, &self.options(), self.interrupt, &observer) {
             Ok(result) => Ok(found(problem, &result, least)),
             Err(fault) if fault.is_fault() => Err(fault),
@@ -122,7 +122,7 @@ impl Searches<'_> {
         &self,
         all: &[Changed],
         least: Option<i64>,
-        heard: &(dyn Fn(Heard<'_>) + Sync),
+        heard: &(dyn Fn(SearchEvent<'_>) + Sync),
         mut take: impl FnMut(usize, Finding),
     ) -> Result<(), SolveError> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);

@@ -10,7 +10,7 @@ use tickbound_device::platform::shipped;
 use tickbound_model::{Problem, platforms};
 use tickbound_opencl::{ReaderSetup, attach_with};
 use tickbound_propose::capture::{self, CapturedKernel};
-use tickbound_propose::{Wishes, propose};
+use tickbound_propose::{InitRequest, propose};
 use tickbound_report::Table;
 use tickbound_solver::{SearchOptions, tune};
 
@@ -90,13 +90,13 @@ fn launch_time(
     kernel: &CapturedKernel,
     setup: &ReaderSetup<'_>,
 ) -> Result<f64, CliError> {
-    let wishes = Wishes {
+    let request = InitRequest {
         entry: Some(kernel.name.clone()),
         platform: shipped(&kernel.device).unwrap_or(DEFAULT_PLATFORM).to_owned(),
         captured: Some(kernel.clone()),
-        ..Wishes::default()
+        ..InitRequest::default()
     };
-    let proposal = propose(path, &wishes, &platforms::find, setup)?;
+    let proposal = propose(path, &request, &platforms::find, setup)?;
     let mut problem = Problem::from_value(&proposal.problem, &IndexMap::new(), &platforms::find)?;
     attach_with(&mut problem, path.parent().unwrap_or(Path::new("")), setup)?;
     let options = SearchOptions { timeout: Some(PATIENCE), ..SearchOptions::default() };

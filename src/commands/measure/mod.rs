@@ -9,7 +9,7 @@ use tickbound_input::message::one_line;
 use tickbound_model::{Bound, Configurations, Floor, Problem};
 use tickbound_simulator::simulate;
 
-mod teller;
+mod progress;
 
 use crate::commands::exit::{CliError, Exit, input};
 use crate::commands::floor::{self, SpaceFloor};
@@ -19,14 +19,14 @@ use crate::commands::progress::Progress;
 use crate::commands::reader::own_program;
 use crate::commands::stop::{self, Stops};
 use crate::commands::values::{ByteSize, Seconds};
-use teller::Teller;
+use progress::MeasureProgress;
 use tickbound_device::DeviceChoice;
 use tickbound_device::platform::mismatch;
 use tickbound_measure::cache::{kept_beside, usual_name};
 use tickbound_measure::floors::{Floors, OfSpace};
 use tickbound_measure::guided::Guide;
-use tickbound_measure::lab::LabError;
 use tickbound_measure::select::{Candidates, Selection, candidates, select, shuffle, total};
+use tickbound_measure::supervisor::SupervisorError;
 use tickbound_measure::{
     MeasureError, MeasureOptions, MeasurePlan, MeasureReport, measure, t4, worker,
 };
@@ -333,11 +333,12 @@ pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
     let folder = args.question.chosen.folder();
     let cache = options.cache.as_ref().map(|c| c.display().to_string());
     let cache = cache.as_deref();
-    let mut teller = Teller::new(&problem, &progress, cache);
-    let report = measure(&problem, &folder, plan, &options, stop::flag(), &mut |e| teller.tell(&e));
+    let mut announced = MeasureProgress::new(&problem, &progress, cache);
+    let report =
+        measure(&problem, &folder, plan, &options, stop::flag(), &mut |e| announced.tell(&e));
     let report = match report {
         Err(e) if e.is_only_stopped() => {
-            teller.line(&e.to_string());
+            announced.line(&e.to_string());
             return Ok(Exit::Nothing);
         }
         report => report?,
@@ -362,10 +363,10 @@ fn predicted(problem: &Problem, report: &MeasureReport) -> Vec<Option<i64>> {
 
 /// How the command ends, with what stopped it.
 fn ended(report: &MeasureReport, args: &MeasureArgs) -> Result<Exit, CliError> {
-    if let Some(unkept @ LabError::Unkept(_)) = &report.stopped {
+    if let Some(unkept @ SupervisorError::Unkept(_)) = &report.stopped {
         return Err(CliError::Input(unkept.to_string()));
     }
-    let vanished = matches!(report.stopped, Some(LabError::Vanished(..)));
+    let vanished = matches!(report.stopped, Some(SupervisorError::Vanished(..)));
     if let Some(why) = report.stopped.as_ref().filter(|_| vanished || args.json) {
         note!("tickbound: {why}");
     }

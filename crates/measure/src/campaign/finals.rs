@@ -7,10 +7,10 @@
 use super::pool::Said;
 use super::schedule::{Campaign, Observer, append};
 use crate::error::MeasureError;
-use crate::lab::LabError;
 use crate::outcome::Timed;
 use crate::report::MeasureEvent;
 use crate::sample::{self, SampleRule};
+use crate::supervisor::SupervisorError;
 use crate::versus::Versus;
 use crate::worker::{Request, WorkerAnswer};
 
@@ -68,7 +68,7 @@ impl Campaign<'_> {
     }
 
     /// Puts the times of the rounds into the results and the cache; compares with the user's own.
-    fn settle(&mut self, places: &[usize], runs: Vec<Vec<f64>>) -> Result<(), LabError> {
+    fn settle(&mut self, places: &[usize], runs: Vec<Vec<f64>>) -> Result<(), SupervisorError> {
         let mut changed = Vec::new();
         for (place, (_, measured)) in self.done.iter_mut().enumerate() {
             let Some(timed) = measured.record.outcome.timed_mut() else { continue };

@@ -20,9 +20,9 @@ use crate::error::MeasureError;
 use crate::files::{SourceFiles, source_of};
 use crate::floors::{FloorReport, Floors};
 use crate::guided::Guide;
-use crate::lab::{Interrupts, Lab, LabError, LabSetup};
 use crate::reference::{Allowed, Reference};
 use crate::report::{MeasureEvent, MeasureOptions, MeasureReport, Measured};
+use crate::supervisor::{Interrupts, Supervisor, SupervisorError, SupervisorSetup};
 use crate::worker::Described;
 use schedule::{About, Campaign, Finished};
 use task::Task;
@@ -79,7 +79,7 @@ pub fn measure(
     })?;
     let Finished { cache, done, versus, spent, skipped } = campaign;
     let closed = cache.map_or(Ok(()), Cache::close);
-    let stopped = ended?.or(closed.err().map(|error| LabError::Unkept(error.to_string())));
+    let stopped = ended?.or(closed.err().map(|error| SupervisorError::Unkept(error.to_string())));
     let results: Vec<_> = done.into_iter().map(|(_, measured)| measured).collect();
     Ok(MeasureReport {
         device,
@@ -149,10 +149,10 @@ fn labs<'a>(
     options: &MeasureOptions,
     began: Instant,
     interrupts: Interrupts<'a>,
-) -> Result<Vec<Lab<'a>>, LabError> {
-    let mut labs: Vec<Lab<'a>> = Vec::new();
+) -> Result<Vec<Supervisor<'a>>, SupervisorError> {
+    let mut labs: Vec<Supervisor<'a>> = Vec::new();
     for choice in &options.choices {
-        let setup = LabSetup {
+        let setup = SupervisorSetup {
             choice: *choice,
             folder: files.folder.clone(),
             limit: options.limit,
@@ -160,25 +160,27 @@ fn labs<'a>(
             compiles: false,
             program: options.program.clone(),
         };
-        let lab = Lab::open(setup, interrupts)?;
+        let lab = Supervisor::open(setup, interrupts)?;
         if labs.iter().any(|other| other.device().index == lab.device().index) {
-            return Err(LabError::Choice(format!("--device {choice}: this device is named twice")));
+            return Err(SupervisorError::Choice(format!(
+                "--device {choice}: this device is named twice"
+            )));
         }
         if let Some(first) = labs.first() {
             if lab.kind() == DeviceKind::Cpu {
                 let why = format!("--device {choice}: processors are measured one at a time");
-                return Err(LabError::Choice(why));
+                return Err(SupervisorError::Choice(why));
             }
             let (one, other) = (first.device(), lab.device());
             if *one != (Described { index: one.index, ..other.clone() }) {
                 let why = format!("--device {choice}: {} and {}: not equal", one.name, other.name);
-                return Err(LabError::Choice(why));
+                return Err(SupervisorError::Choice(why));
             }
         }
         labs.push(lab);
     }
     if labs.is_empty() {
-        return Err(LabError::Choice("--device: name a device".to_owned()));
+        return Err(SupervisorError::Choice("--device: name a device".to_owned()));
     }
     Ok(labs)
 }

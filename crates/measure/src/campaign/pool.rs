@@ -3,9 +3,9 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 
-use crate::bench::Stage;
-use crate::error::LabError;
-use crate::lab::Lab;
+use crate::error::SupervisorError;
+use crate::supervisor::Supervisor;
+use crate::timing_run::Stage;
 use crate::worker::{Request, WorkerAnswer};
 
 /// Labs that work side by side. Each does one request at a time.
@@ -21,14 +21,14 @@ pub(super) enum Said {
     /// What its request is at.
     Stage(Stage),
     /// What came of it; the lab takes the next one.
-    Answer(Result<WorkerAnswer, LabError>),
+    Answer(Result<WorkerAnswer, SupervisorError>),
 }
 
 impl Pool {
     /// Gives each lab a thread, which ends when the pool is dropped and its request is done.
     pub(super) fn new<'scope, 'env: 'scope>(
         scope: &'scope Scope<'scope, 'env>,
-        labs: Vec<Lab<'env>>,
+        labs: Vec<Supervisor<'env>>,
     ) -> Pool {
         let (say, heard) = channel();
         let labs = labs.into_iter().enumerate().map(|(number, mut lab)| {
@@ -53,7 +53,7 @@ impl Pool {
     ///
     /// # Errors
     /// The lab's thread has ended.
-    pub(super) fn give(&self, lab: usize, request: Request) -> Result<(), LabError> {
+    pub(super) fn give(&self, lab: usize, request: Request) -> Result<(), SupervisorError> {
         let given = self.labs.get(lab).is_some_and(|lab| lab.send(request).is_ok());
         if given { Ok(()) } else { Err(ended()) }
     }
@@ -62,11 +62,11 @@ impl Pool {
     ///
     /// # Errors
     /// All threads have ended.
-    pub(super) fn hear(&self) -> Result<(usize, Said), LabError> {
+    pub(super) fn hear(&self) -> Result<(usize, Said), SupervisorError> {
         self.heard.recv().map_err(|_| ended())
     }
 }
 
-fn ended() -> LabError {
-    LabError::Process("a thread that waits for it has ended".to_owned())
+fn ended() -> SupervisorError {
+    SupervisorError::Process("a thread that waits for it has ended".to_owned())
 }

@@ -22,18 +22,18 @@ use tickbound_os::process::Scratch;
 
 use super::pool::{Pool, Said};
 use super::task::Task;
-use crate::bench::Stage;
 use crate::cache::{Cache, CacheRecord};
 use crate::error::MeasureError;
 use crate::files::source_of;
 use crate::floors::Floors;
 use crate::guided::Guide;
 use crate::job::Job;
-use crate::lab::{Lab, LabError};
 use crate::outcome::{Outcome, Stages, Timed};
 use crate::reference::Reference;
 use crate::report::{MeasureEvent, MeasureOptions, Measured};
 use crate::sample::median;
+use crate::supervisor::{Supervisor, SupervisorError};
+use crate::timing_run::Stage;
 use crate::utc;
 use crate::versus::Versus;
 use crate::worker::{Request, WorkerAnswer};
@@ -114,12 +114,12 @@ impl<'a> Campaign<'a> {
     pub(super) fn new<'scope>(
         scope: &'scope Scope<'scope, 'a>,
         about: About<'a>,
-        mut labs: Vec<Lab<'a>>,
+        mut labs: Vec<Supervisor<'a>>,
         tasks: &'a [Task<'a>],
         guide: Option<Box<Guide>>,
     ) -> Result<Campaign<'a>, MeasureError> {
         let folder = Scratch::new("programs")
-            .map_err(|e| LabError::Process(format!("no temporary folder: {e}")))?;
+            .map_err(|e| SupervisorError::Process(format!("no temporary folder: {e}")))?;
         let exclusive = labs.iter().any(|lab| lab.kind() == DeviceKind::Cpu);
         let timers = labs.len();
         let compilers = about.options.compilers.unwrap_or_else(|| {
@@ -132,7 +132,8 @@ impl<'a> Campaign<'a> {
                 false => cores.saturating_sub(timers).clamp(1, MAX_COMPILERS),
             }
         });
-        let more: Vec<Lab<'a>> = labs.iter().cycle().take(compilers).map(Lab::compiling).collect();
+        let more: Vec<Supervisor<'a>> =
+            labs.iter().cycle().take(compilers).map(Supervisor::compiling).collect();
         labs.extend(more);
         let first = about.baseline.into_iter();
         let listed = if guide.is_some() { 0 } else { tasks.len() };
@@ -173,16 +174,16 @@ impl<'a> Campaign<'a> {
     pub(super) fn run(
         &mut self,
         observer: &mut Observer<'_>,
-    ) -> Result<Option<LabError>, MeasureError> {
+    ) -> Result<Option<SupervisorError>, MeasureError> {
         let measured = self.measured(observer);
         if self.guide.is_none() {
             self.done.sort_by_key(|(task, _)| *task);
         }
         match measured.and_then(|()| self.finals(observer)) {
             Ok(()) => Ok(None),
-            Err(fault @ MeasureError::Lab(LabError::Process(_))) => Err(fault),
-            Err(MeasureError::Lab(stopped)) => Ok(Some(stopped)),
-            Err(MeasureError::Interrupted) => Ok(Some(LabError::Interrupted)),
+            Err(fault @ MeasureError::Supervisor(SupervisorError::Process(_))) => Err(fault),
+            Err(MeasureError::Supervisor(stopped)) => Ok(Some(stopped)),
+            Err(MeasureError::Interrupted) => Ok(Some(SupervisorError::Interrupted)),
             Err(fault) => Err(fault),
         }
     }
@@ -296,7 +297,7 @@ impl<'a> Campaign<'a> {
     }
 
     /// Gives processes that compile what is likely to be timed next.
-    fn compile_ahead(&mut self) -> Result<(), LabError> {
+    fn compile_ahead(&mut self) -> Result<(), SupervisorError> {
         let timing = self.at[..self.timers].iter().any(Option::is_some);
         let compiling = self.at[self.timers..].iter().any(Option::is_some);
         let needed = self.waiting.is_some_and(|task| !self.ready.contains_key(&task));
@@ -319,7 +320,7 @@ impl<'a> Campaign<'a> {
     }
 
     /// Gives a process that compiles a task, unless it has it; false if none is free.
-    fn compile(&mut self, task: usize) -> Result<bool, LabError> {
+    fn compile(&mut self, task: usize) -> Result<bool, SupervisorError> {
         if self.at[self.timers..].contains(&Some(task)) {
             return Ok(true);
         }
@@ -386,10 +387,12 @@ impl<'a> Campaign<'a> {
                 self.ready.insert(task, Ok(file));
             }
             Ok(WorkerAnswer::Rounds(_)) => {
-                return Err(LabError::Process("has rounds out of turn".to_owned()).into());
+                return Err(SupervisorError::Process("has rounds out of turn".to_owned()).into());
             }
             // A device may have room for fewer processes; the one that times compiles then.
-            Err(LabError::Vanished(..) | LabError::NoDevice(_)) if lab >= self.timers => {
+            Err(SupervisorError::Vanished(..) | SupervisorError::NoDevice(_))
+                if lab >= self.timers =>
+            {
                 self.lost[lab] = true;
                 self.ready.insert(task, Ok(None));
             }
@@ -460,7 +463,10 @@ impl<'a> Campaign<'a> {
 }
 
 /// Adds a result to the cache, if there is one.
-pub(super) fn append(cache: &mut Option<Cache>, record: &CacheRecord) -> Result<(), LabError> {
+pub(super) fn append(
+    cache: &mut Option<Cache>,
+    record: &CacheRecord,
+) -> Result<(), SupervisorError> {
     let kept = cache.as_mut().map_or(Ok(()), |cache| cache.append(record));
-    kept.map_err(|error| LabError::Unkept(error.to_string()))
+    kept.map_err(|error| SupervisorError::Unkept(error.to_string()))
 }

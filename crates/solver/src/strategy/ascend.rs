@@ -6,11 +6,11 @@
 
 use super::entry::Entry;
 use crate::error::SolveError;
-use crate::task::Asked;
+use crate::task::FormulaSearch;
 
 pub(super) const ENTRY: Entry = Entry { rank: Some(1), ..Entry::on_formula(run) };
 
-fn run(asked: &dyn Asked) -> Result<(), SolveError> {
+fn run(asked: &dyn FormulaSearch) -> Result<(), SolveError> {
     let mut solver = asked.solver()?;
     let mut stride = 0i64;
     while !asked.bracket().done() {

@@ -2,11 +2,11 @@
 
 use super::entry::Entry;
 use crate::error::SolveError;
-use crate::task::Asked;
+use crate::task::FormulaSearch;
 
 pub(super) const ENTRY: Entry = Entry { rank: Some(3), ..Entry::on_formula(run) };
 
-fn run(asked: &dyn Asked) -> Result<(), SolveError> {
+fn run(asked: &dyn FormulaSearch) -> Result<(), SolveError> {
     let mut solver = asked.solver()?;
     while !asked.bracket().done() {
         solver.learn()?;

@@ -6,11 +6,11 @@
 
 use super::entry::Entry;
 use crate::error::SolveError;
-use crate::task::Asked;
+use crate::task::FormulaSearch;
 
 pub(super) const ENTRY: Entry = Entry { from_nothing: true, ..Entry::on_formula(run) };
 
-fn run(asked: &dyn Asked) -> Result<(), SolveError> {
+fn run(asked: &dyn FormulaSearch) -> Result<(), SolveError> {
     while !asked.bracket().done() {
         let mut solver = asked.solver()?;
         if !solver.ask(asked.bracket().bounds().middle())? {

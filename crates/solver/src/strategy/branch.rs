@@ -3,7 +3,7 @@
 //! A box is a range of values for each parameter. It is dropped if some condition holds nowhere in
 //! it, or if no time in it can be below the best; otherwise it is halved along one parameter, and
 //! the half with the lower bound is examined first. Bounds come from the messages of a small
-//! elimination ([`Guide`]), where there is one, and from interval arithmetic on the expressions as
+//! elimination ([`BoxBounds`]), where there is one, and from interval arithmetic on the expressions as
 //! they are, which needs neither tables nor lists, however large the domains.
 
 use std::cell::{Cell, RefCell};
@@ -18,13 +18,13 @@ use tickbound_timing::parameter_box::{set_box, whole_box};
 use tickbound_timing::{ParameterBox, StepBounds};
 
 use super::entry::{Entry, Run};
+use crate::box_bounds::BoxBounds;
 use crate::error::SolveError;
-use crate::guide::Guide;
 use crate::proof::Proof;
 use crate::search::Search;
-use crate::shortlist::Shortlist;
+use crate::top_list::TopList;
 
-pub(super) const ENTRY: Entry = Entry::with(Run::Unlisted(run));
+pub(super) const ENTRY: Entry = Entry::with(Run::Symbolic(run));
 
 pub(super) fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
     let mut walk = Walk::new(search, |walk| walk.search.bracket.done());
@@ -58,7 +58,7 @@ pub(crate) fn best(
     least: i64,
     (top, optima): (usize, usize),
 ) -> Result<(Vec<TimedConfiguration>, bool), SolveError> {
-    let list = RefCell::new(Shortlist::new(top, least));
+    let list = RefCell::new(TopList::new(top, least));
     let worst = || list.borrow().worst();
     let stop = |walk: &Walk<'_, '_>| walk.boxes > MAX_BOXES || walk.search.bracket.out_of_time();
     let complete = Walk::new(search, stop).walk(&worst, &|_| {}, &mut |walk, configuration| {
@@ -128,10 +128,10 @@ struct Walk<'s, 'a> {
     slots: Vec<Interval>,
     first: usize,
     boxes: u64,
-    /// Asked now and then whether to stop.
+    /// FormulaSearch now and then whether to stop.
     stop: fn(&Walk<'s, 'a>) -> bool,
     steps: Option<&'s StepBounds>,
-    guide: Option<Guide<'s, 'a>>,
+    guide: Option<BoxBounds<'s, 'a>>,
     /// The parameters in the order in which boxes are halved along them.
     order: Vec<usize>,
 }
@@ -153,7 +153,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         let slots = search.configurations.intervals();
         let first = search.problem().first_parameter();
         let steps = search.step_bounds();
-        let guide = if steps.is_none() { Guide::new(search) } else { None };
+        let guide = if steps.is_none() { BoxBounds::new(search) } else { None };
         let order = match (steps, &guide) {
             (Some(steps), _) => steps.order().to_vec(),
             (None, Some(guide)) => guide.order().to_vec(),

@@ -12,7 +12,7 @@ use crate::error::SolveError;
 use crate::proof::Proof;
 use crate::search::{Eliminated, Search, limits};
 
-pub(super) const ENTRY: Entry = Entry::with(Run::Unlisted(run));
+pub(super) const ENTRY: Entry = Entry::with(Run::Symbolic(run));
 
 pub(super) fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
     if let Some(exact) = search.eliminated() {

@@ -4,7 +4,7 @@ use crate::error::SolveError;
 use crate::formula::SmtFormula;
 use crate::proof::Proof;
 use crate::search::Search;
-use crate::task::{Asked, Task};
+use crate::task::{FormulaSearch, Task};
 
 /// What a name represents.
 pub(crate) struct Entry {
@@ -21,7 +21,7 @@ pub(crate) enum Run {
     /// By asking a solver about a formula.
     OnFormula(OnFormula),
     /// On the space as a structure and the time as an expression, without a list.
-    Unlisted(OnStructure),
+    Symbolic(OnStructure),
     /// By simulating.
     OnSimulator(fn(&Task<'_>) -> Result<(), SolveError>),
     /// By several of the others at once, the most promising first.
@@ -32,7 +32,7 @@ pub(crate) enum Run {
 pub(crate) type OnStructure = fn(&Search<'_>) -> Result<Option<Proof>, SolveError>;
 
 /// Asks a solver until the bracket is closed.
-pub(crate) type OnFormula = fn(&dyn Asked) -> Result<(), SolveError>;
+pub(crate) type OnFormula = fn(&dyn FormulaSearch) -> Result<(), SolveError>;
 
 impl Entry {
     pub const fn on_formula(run: OnFormula) -> Entry {

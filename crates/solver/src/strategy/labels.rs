@@ -11,7 +11,7 @@ use crate::error::SolveError;
 use crate::proof::Proof;
 use crate::search::Search;
 
-pub(super) const ENTRY: Entry = Entry::with(Run::Unlisted(run));
+pub(super) const ENTRY: Entry = Entry::with(Run::Symbolic(run));
 
 fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
     let form = direct_form(search.configurations, search.cost);

@@ -19,8 +19,8 @@ use crate::error::SolveError;
 use crate::instance::interruptible;
 use crate::proof::Proof;
 use crate::search::Search;
-use crate::statement;
-use crate::task::{Asked, Task};
+use crate::table_encoding;
+use crate::task::{FormulaSearch, Task};
 
 pub(crate) use branch::{ascending, best};
 use entry::{Entry, OnFormula, Run};
@@ -60,8 +60,8 @@ impl Strategy {
     }
 
     /// True if it works without a list of the configurations, and only so.
-    pub(crate) fn is_unlisted(self) -> bool {
-        matches!(self.entry().run, Run::Unlisted(_))
+    pub(crate) fn is_symbolic(self) -> bool {
+        matches!(self.entry().run, Run::Symbolic(_))
     }
 
     /// True if it leaves to the program how the search is done.
@@ -81,13 +81,13 @@ pub(crate) fn search(task: &Task<'_>, strategy: Strategy) -> Result<(), SolveErr
         (Run::OnFormula(run), Some(_)) => ask(task, run),
         (Run::Together(run), Some(formula)) => run(task, formula, &racers()),
         (Run::OnSimulator(run), _) => run(task),
-        (Run::OnFormula(_) | Run::Together(_) | Run::Unlisted(_), _) => enumerate::run(task),
+        (Run::OnFormula(_) | Run::Together(_) | Run::Symbolic(_), _) => enumerate::run(task),
     }
 }
 
 /// Runs a strategy that asks a solver on its own thread, which gets a solver context of its
 /// own.
-fn ask(asked: &dyn Asked, run: OnFormula) -> Result<(), SolveError> {
+fn ask(asked: &dyn FormulaSearch, run: OnFormula) -> Result<(), SolveError> {
     std::thread::scope(|scope| {
         let work = || interruptible(asked.bracket(), || run(asked));
         scope.spawn(work).join().unwrap_or(Err(SolveError::Panicked))
@@ -96,14 +96,14 @@ fn ask(asked: &dyn Asked, run: OnFormula) -> Result<(), SolveError> {
 
 /// Runs a strategy on a space that is not listed; returns the proof, if the bracket was
 /// closed.
-pub(crate) fn unlisted(
+pub(crate) fn symbolic(
     search: &Search<'_>,
     strategy: Strategy,
 ) -> Result<Option<Proof>, SolveError> {
     match strategy.entry().run {
-        Run::Unlisted(run) => run(search),
-        Run::OnFormula(run) => statement::closed(search, |statement| ask(statement, run)),
-        Run::Together(_) => race::unlisted(search),
+        Run::Symbolic(run) => run(search),
+        Run::OnFormula(run) => table_encoding::closed(search, |statement| ask(statement, run)),
+        Run::Together(_) => race::symbolic(search),
         Run::OnSimulator(_) => branch::run(search),
     }
 }

@@ -9,11 +9,11 @@ use z3::{Optimize, SatResult};
 use super::entry::Entry;
 use crate::error::SolveError;
 use crate::instance::{choice, chosen, leave_ctrl_c, unrolled};
-use crate::task::Asked;
+use crate::task::FormulaSearch;
 
 pub(super) const ENTRY: Entry = Entry { rank: Some(4), ..Entry::on_formula(run) };
 
-fn run(asked: &dyn Asked) -> Result<(), SolveError> {
+fn run(asked: &dyn FormulaSearch) -> Result<(), SolveError> {
     let Some((task, formula)) = asked.listed() else { return super::descend::run(asked) };
     let optimizer = Optimize::new();
     optimizer.set_params(&leave_ctrl_c());

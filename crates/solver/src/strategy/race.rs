@@ -44,7 +44,7 @@ fn run(task: &Task<'_>, _: SmtFormula<'_>, racers: &[OnFormula]) -> Result<(), S
 }
 
 /// Elimination and branch and bound at once on one bracket.
-pub(super) fn unlisted(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
+pub(super) fn symbolic(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
     let runners: [OnStructure; 2] = [super::eliminate::run, super::branch::run];
     let results: Vec<Result<Option<Proof>, SolveError>> = std::thread::scope(|scope| {
         let all = runners.map(|run| scope.spawn(move || run(search)));

@@ -10,7 +10,7 @@ use crate::host::HostSources;
 
 /// What the user knows already.
 #[derive(Debug, Clone, Default)]
-pub struct Wishes {
+pub struct InitRequest {
     /// The kernel function; needed if the source has several.
     pub entry: Option<String>,
     /// The language; by the source's name and text if it is absent.

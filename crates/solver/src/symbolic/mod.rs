@@ -24,7 +24,7 @@
 
 mod check;
 mod rank;
-mod second;
+mod second_derivation;
 
 use std::time::Duration;
 
@@ -40,8 +40,8 @@ use crate::options::SearchOptions;
 use crate::proof::Proof;
 use crate::result::{FormulaSize, TuneResult};
 use crate::search::{MAX_ROWS, Search};
-use crate::statement::{self, Statement};
 use crate::strategy::{self, Strategy};
+use crate::table_encoding::{self, TableEncoding};
 
 /// Most rows of a join that is tried before everything else: some milliseconds.
 const SMALL_ROWS: usize = 1 << 12;
@@ -120,7 +120,7 @@ fn labelled(
     }
     let checked = Some(check::sample(search, options.seed)?);
     let ranking = rank::by_labels(search, form, options.top)?;
-    let ended = Ended { finished: true, proofs: vec![proof], checked, ranking };
+    let ended = SymbolicOutcome { finished: true, proofs: vec![proof], checked, ranking };
     result(search, options, ended).map(Some)
 }
 
@@ -147,7 +147,7 @@ pub fn tune_search(search: &Search<'_>, options: &SearchOptions) -> Result<TuneR
     let ranking =
         if finished { rank::ranking(search, options.top)? } else { rank::Ranking::default() };
     search.bracket.fault()?;
-    result(search, options, Ended { finished, proofs, checked, ranking })
+    result(search, options, SymbolicOutcome { finished, proofs, checked, ranking })
 }
 
 /// Searches with labels where tables of some size do not hold the costs: of a middle size if
@@ -180,7 +180,7 @@ fn at_once(search: &Search<'_>) -> Result<(), SolveError> {
         return Ok(());
     }
     search.limit_rows(INITIAL_ROWS);
-    match strategy::unlisted(search, Strategy::Eliminate) {
+    match strategy::symbolic(search, Strategy::Eliminate) {
         // The problem is at fault. That is met again, first in the order of the space if all are
         // simulated.
         Err(why) if !why.is_fault() => Ok(()),
@@ -199,24 +199,25 @@ pub fn simulated(
     let proofs = vec![Proof::Simulation { configurations: search.simulated() }];
     let ranking = rank::ranking(search, options.top)?;
     search.bracket.fault()?;
-    result(search, options, Ended { finished: true, proofs, checked: None, ranking }).map(Some)
+    result(search, options, SymbolicOutcome { finished: true, proofs, checked: None, ranking })
+        .map(Some)
 }
 
 /// Has the least time confirmed by others.
 fn confirmed(search: &Search<'_>, options: &SearchOptions) -> Result<Vec<Proof>, SolveError> {
     let taken = Duration::from_secs_f64(search.bracket.seconds());
     let claimed = search.bracket.bounds().upper();
-    let (cost, bracket) = (second::cost(search.problem()), search.bracket.reopened());
+    let (cost, bracket) = (second_derivation::cost(search.problem()), search.bracket.reopened());
     let second = cost.as_ref().map(|cost| Search::new(search.configurations, cost, &bracket));
     let mut proofs = Vec::new();
     if let Some(second) = &second {
         second.limit_rows(search.rows());
-        proofs.extend(second::confirm(claimed, second)?);
+        proofs.extend(second_derivation::confirm(claimed, second)?);
     }
     if options.strategy.leaves_choice() && search.cost.is_exact() && !search.is_over_boxes() {
         // Z3 gets the second cost, if there is one, and as much time as the search has taken.
         let told = second.as_ref().filter(|_| !proofs.is_empty()).unwrap_or(search);
-        proofs.extend(statement::confirm(search.bracket, told, taken)?);
+        proofs.extend(table_encoding::confirm(search.bracket, told, taken)?);
     }
     Ok(proofs)
 }
@@ -229,15 +230,15 @@ pub(crate) fn closed(
     let choice = options.strategy.leaves_choice();
     search.limit_rows(if search.cost.is_chain() { SMALL_ROWS } else { INITIAL_ROWS });
     if choice && search.eliminated().is_some() {
-        return strategy::unlisted(search, Strategy::Eliminate);
+        return strategy::symbolic(search, Strategy::Eliminate);
     }
     if choice && search.is_over_boxes() {
         // Bounds from tables of its steps are closer than those from tables of its end.
-        return strategy::unlisted(search, Strategy::Branch);
+        return strategy::symbolic(search, Strategy::Branch);
     }
     search.limit_rows(MAX_ROWS);
     check::first(search, options.seed)?;
-    strategy::unlisted(search, options.strategy)
+    strategy::symbolic(search, options.strategy)
 }
 
 /// The question that confirms a problem's least time, in SMT-LIB 2: whether something takes one
@@ -251,17 +252,17 @@ pub fn confirming_question(
     let stop = || bracket.out_of_time();
     let configurations = problem.configurations(&crate::search::limits(MAX_ROWS, &stop))?;
     let search = Search::new(&configurations, &cost, bracket);
-    if strategy::unlisted(&search, Strategy::Eliminate)?.is_none() {
+    if strategy::symbolic(&search, Strategy::Eliminate)?.is_none() {
         return Ok(None);
     }
     bracket.fault()?;
     let least = bracket.bounds().upper();
-    let question = Statement::new(&search).filter(|_| least < i64::MAX);
+    let question = TableEncoding::new(&search).filter(|_| least < i64::MAX);
     Ok(question.and_then(|statement| Some((least, statement.smt2(least.checked_sub(1)?)?))))
 }
 
 /// How a search ended.
-struct Ended {
+struct SymbolicOutcome {
     finished: bool,
     proofs: Vec<Proof>,
     checked: Option<u64>,
@@ -271,7 +272,7 @@ struct Ended {
 fn result(
     search: &Search<'_>,
     options: &SearchOptions,
-    ended: Ended,
+    ended: SymbolicOutcome,
 ) -> Result<TuneResult, SolveError> {
     let bracket = search.bracket;
     let bounds = bracket.bounds();

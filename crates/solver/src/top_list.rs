@@ -5,16 +5,16 @@ use tickbound_model::verdict::TimedConfiguration;
 /// A certain number of configurations with the least times, and all that take the least time of
 /// all; the least time first, of equal ones the one that was found first.
 #[derive(Debug)]
-pub(crate) struct Shortlist {
+pub(crate) struct TopList {
     top: usize,
     least: i64,
     found: Vec<TimedConfiguration>,
 }
 
-impl Shortlist {
+impl TopList {
     /// An empty list for `top` configurations, where `least` is the least time of all.
-    pub fn new(top: usize, least: i64) -> Shortlist {
-        Shortlist { top, least, found: Vec::new() }
+    pub fn new(top: usize, least: i64) -> TopList {
+        TopList { top, least, found: Vec::new() }
     }
 
     /// What takes longer does not come onto the list.

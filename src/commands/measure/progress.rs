@@ -19,7 +19,7 @@ const FIRST: usize = 3;
 const SHORT: Duration = Duration::from_secs(5);
 
 /// Writes on standard error what happens.
-pub(super) struct Teller<'a> {
+pub(super) struct MeasureProgress<'a> {
     problem: &'a Problem,
     progress: &'a Progress,
     cache: Option<&'a str>,
@@ -33,13 +33,21 @@ pub(super) struct Teller<'a> {
     estimated: bool,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> MeasureProgress<'a> {
     pub(super) fn new(
         problem: &'a Problem,
         progress: &'a Progress,
         cache: Option<&'a str>,
-    ) -> Teller<'a> {
-        Teller { problem, progress, cache, failed: 0, kept: 0, began: None, estimated: false }
+    ) -> MeasureProgress<'a> {
+        MeasureProgress {
+            problem,
+            progress,
+            cache,
+            failed: 0,
+            kept: 0,
+            began: None,
+            estimated: false,
+        }
     }
 
     pub(super) fn tell(&mut self, event: &MeasureEvent<'_>) {

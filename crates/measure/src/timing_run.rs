@@ -8,7 +8,7 @@
 //! arguments has no time.
 //!
 //! A job can have a [cutoff](Job::cutoff): where the first run takes longer, its time is the job's.
-//! The best jobs run once more [in turns](Bench::rounds), so that what changes with time, such as a
+//! The best jobs run once more [in turns](TimingRun::rounds), so that what changes with time, such as a
 //! clock rate, is the same for all of them.
 
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ impl Stage {
 
 /// A device with what it needs to run jobs.
 #[derive(Debug)]
-pub struct Bench<'s> {
+pub struct TimingRun<'s> {
     session: &'s Session,
     buffers: Buffers<'s>,
     /// The outputs as they should be.
@@ -82,11 +82,11 @@ pub struct Bench<'s> {
     busy: Option<(Instant, Instant)>,
 }
 
-impl<'s> Bench<'s> {
+impl<'s> TimingRun<'s> {
     /// A bench without buffers.
-    pub fn new(session: &'s Session) -> Bench<'s> {
+    pub fn new(session: &'s Session) -> TimingRun<'s> {
         let (buffers, compare) = (Buffers::new(session), DeviceCompare::new(session));
-        Bench { session, buffers, expected: None, compare, flush: None, busy: None }
+        TimingRun { session, buffers, expected: None, compare, flush: None, busy: None }
     }
 
     /// Runs a job. `stage` is called with what is at work.
@@ -167,7 +167,7 @@ impl<'s> Bench<'s> {
     /// See [`JobError`].
     ///
     /// # Safety
-    /// As [`Bench::run`].
+    /// As [`TimingRun::run`].
     pub unsafe fn rounds(
         &mut self,
         jobs: &[Job],
@@ -206,7 +206,7 @@ impl<'s> Bench<'s> {
     /// caches, may take longer than the kernel.
     ///
     /// # Safety
-    /// As [`Bench::run`].
+    /// As [`TimingRun::run`].
     unsafe fn cut(
         &mut self,
         job: &Job,
@@ -255,7 +255,7 @@ impl<'s> Bench<'s> {
     /// Runs the kernel once on the first contents; seconds by the device's clock.
     ///
     /// # Safety
-    /// As [`Bench::run`].
+    /// As [`TimingRun::run`].
     unsafe fn once(&mut self, job: &Job, kernel: &DeviceKernel) -> Result<f64, JobError> {
         self.buffers.restore(job)?;
         self.flush(job)?;
@@ -280,7 +280,7 @@ impl<'s> Bench<'s> {
     }
 
     /// # Safety
-    /// As [`Bench::run`].
+    /// As [`TimingRun::run`].
     unsafe fn repeat(
         &mut self,
         job: &Job,

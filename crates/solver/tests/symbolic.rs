@@ -19,7 +19,7 @@ use tickbound_simulator::simulate;
 use tickbound_solver::Proof;
 use tickbound_solver::bracket::Bracket;
 use tickbound_solver::result::MAX_OPTIMA;
-use tickbound_solver::{SearchOptions, SolveError, Strategy, TuneResult, tune, unlisted};
+use tickbound_solver::{SearchOptions, SolveError, Strategy, TuneResult, symbolic, tune};
 use tickbound_timing::{Cost, Uncovered};
 
 use crate::problems::{Random, problem};
@@ -103,14 +103,14 @@ fn tuned(problem: &Problem, options: &SearchOptions) -> Result<TuneResult, Solve
 }
 
 /// What the strategy does without a list, whatever else [`tune`] would do.
-fn tuned_unlisted(
+fn tuned_symbolic(
     configurations: &Configurations<'_>,
     cost: &Cost,
     options: &SearchOptions,
 ) -> Result<TuneResult, SolveError> {
     let never = AtomicBool::new(false);
     let bracket = Bracket::new(None, &never, &|_| {});
-    unlisted::tune(configurations, cost, options, &bracket)
+    symbolic::tune(configurations, cost, options, &bracket)
 }
 
 impl Case<'_> {
@@ -247,14 +247,14 @@ impl Case<'_> {
         self.note(&result, seen);
     }
 
-    fn search_unlisted(
+    fn search_symbolic(
         &self,
         (all, cost): (&Configurations<'_>, &Cost),
         options: &SearchOptions,
         seen: &mut Seen,
     ) {
         let what = format!("{:?} without a list, top {}", options.strategy, options.top);
-        let result = tuned_unlisted(all, cost, options);
+        let result = tuned_symbolic(all, cost, options);
         let result = result.unwrap_or_else(|e| panic!("{}", self.about(&format!("{what}: {e}"))));
         self.compare(&result, options.top, 1, &what);
         self.note(&result, seen);
@@ -438,7 +438,7 @@ fn compare(seed: u64, seen: &mut Seen) {
     seen.uneven_items += u64::from(term.contains("Emptier"));
     case.compare_cost(&all, &cost);
     if cost.is_exact() && r.below(8) == 0 {
-        case.search_unlisted((&all, &cost), &SearchOptions { top: 3, ..solver.clone() }, seen);
+        case.search_symbolic((&all, &cost), &SearchOptions { top: 3, ..solver.clone() }, seen);
         seen.solver_searches += 1;
     }
     if cost.is_exact() && r.below(10) == 0 {

@@ -10,11 +10,11 @@ use tickbound_model::verdict::TimedConfiguration;
 use tickbound_timing::CostTables;
 
 use crate::error::SolveError;
-use crate::fold::{Fold, ProgramClass, ProgramClasses};
+use crate::program_classes::{Fold, ProgramClass, ProgramClasses};
 use crate::result::MAX_OPTIMA;
 use crate::search::{Eliminated, Search};
-use crate::shortlist::Shortlist;
 use crate::strategy;
+use crate::top_list::TopList;
 
 /// Most rows of an elimination that is made a second time, to count the optima.
 const MAX_COUNTED: usize = 1 << 20;
@@ -286,7 +286,7 @@ fn by_bounds(
     let stop = || search.bracket.out_of_time();
     let limits = TableLimits { rows: crate::search::MAX_ROWS, divide: true, stop: &stop };
     let ticks = |indices: &[u32], sum| tables.ticks(&search.env(indices), sum);
-    let mut list = Shortlist::new(top, least);
+    let mut list = TopList::new(top, least);
     for (looked, next) in tree.ascending_from(root, &limits, ticks).enumerate() {
         let few = looked < MAX_BOUNDED && list.optimal() <= MAX_OPTIMA.max(top);
         match next {

@@ -10,7 +10,7 @@ use crate::proof::Proof;
 use crate::result::{FormulaSize, TuneResult};
 
 /// What is asked, and what is known so far.
-pub(crate) struct Inquiry<'a> {
+pub(crate) struct ListedSearch<'a> {
     pub problem: &'a Problem,
     pub space: &'a Space,
     pub options: &'a SearchOptions,
@@ -19,7 +19,7 @@ pub(crate) struct Inquiry<'a> {
 
 /// How a search ended, apart from what the bracket knows.
 #[derive(Default)]
-pub(crate) struct Ending {
+pub(crate) struct Outcome {
     pub encoding: Option<Encoding>,
     /// The bracket is closed and the lower bound proved.
     pub finished: bool,
@@ -32,8 +32,8 @@ pub(crate) struct Ending {
     pub size: FormulaSize,
 }
 
-impl Inquiry<'_> {
-    pub fn result(&self, ending: Ending) -> TuneResult {
+impl ListedSearch<'_> {
+    pub fn result(&self, ending: Outcome) -> TuneResult {
         let bounds = self.bracket.bounds();
         let found = |(c, time): (usize, i64)| TimedConfiguration {
             configuration: self.space.bound[c].configuration.clone(),

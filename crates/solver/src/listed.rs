@@ -13,12 +13,12 @@ use tickbound_model::verdict::TimedConfiguration;
 use tickbound_model::{Problem, Space};
 use z3::Context;
 
-use crate::against;
 use crate::bracket::{Bounds, Bracket};
+use crate::cross_check;
 use crate::error::SolveError;
 use crate::formula::SmtFormula;
-use crate::inquiry::{Ending, Inquiry};
 use crate::instance::{SmtInstance, SolverReply, interruptible};
+use crate::listed_search::{ListedSearch, Outcome};
 use crate::options::SearchOptions;
 use crate::prepare::{MAX_STEPS, PROBES, no_system, steps_needed};
 use crate::proof::Proof;
@@ -34,14 +34,17 @@ pub fn tune_plan(
     options: &SearchOptions,
     bracket: &Bracket<'_>,
 ) -> Result<TuneResult, SolveError> {
-    let result = tune(&Inquiry { problem, space, options, bracket }, Some(plan))?;
+    let result = tune(&ListedSearch { problem, space, options, bracket }, Some(plan))?;
     bracket.fault()?;
     Ok(result)
 }
 
 /// Searches with a plan, or without one by simulating configurations.
-pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResult, SolveError> {
-    let Inquiry { space, options, bracket, .. } = *inquiry;
+pub(super) fn tune(
+    inquiry: &ListedSearch<'_>,
+    plan: Option<Plan>,
+) -> Result<TuneResult, SolveError> {
+    let ListedSearch { space, options, bracket, .. } = *inquiry;
     let encoding = options.encoding.unwrap_or_default();
     // 1. A lower bound for every configuration.
     let bounds = options.bounds && !options.strategy.entry().from_nothing;
@@ -54,7 +57,7 @@ pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResu
     let plan = plan.filter(|_| options.strategy.needs_encoding());
     let mut size = FormulaSize { configurations: space.bound.len(), ..FormulaSize::default() };
     // With an encoding, a bracket that only the bounds have closed is not proved yet.
-    let mut ending = Ending { encoding: plan.as_ref().map(|_| encoding), ..Ending::default() };
+    let mut ending = Outcome { encoding: plan.as_ref().map(|_| encoding), ..Outcome::default() };
     if !bracket.out_of_time() {
         match plan {
             // 3. The formula, and a strategy that closes the bracket; 4. its confirmation.
@@ -78,14 +81,14 @@ pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResu
     ending.proofs = proofs(&ending, size, bounded);
     // Without bounds the simulator has run everything, and there is nothing to hold against it.
     if ending.finished && ending.encoding.is_none() && bounded {
-        ending.checked = Some(against::simulator(&task, options.seed, &mut |_| Ok(None))?);
+        ending.checked = Some(cross_check::simulator(&task, options.seed, &mut |_| Ok(None))?);
     }
     ending.replayed = best.best.is_some_and(|(c, t)| task.replay(c, None).is_ok_and(|r| r == t));
-    Ok(inquiry.result(Ending { size, ..ending }))
+    Ok(inquiry.result(Outcome { size, ..ending }))
 }
 
 /// Who has proved that nothing is faster.
-fn proofs(ending: &Ending, size: FormulaSize, bounded: bool) -> Vec<Proof> {
+fn proofs(ending: &Outcome, size: FormulaSize, bounded: bool) -> Vec<Proof> {
     match ending.finished {
         false => Vec::new(),
         true if ending.encoding.is_some() => {
@@ -101,7 +104,7 @@ fn proofs(ending: &Ending, size: FormulaSize, bounded: bool) -> Vec<Proof> {
 /// the search has its own threads, whose contexts a stop leaves interrupted.
 fn on_formula(
     task: &Task<'_>,
-    inquiry: &Inquiry<'_>,
+    inquiry: &ListedSearch<'_>,
     (plan, encoding): (&Plan, Encoding),
     size: &mut FormulaSize,
 ) -> Result<(bool, Option<u64>), SolveError> {
@@ -117,7 +120,7 @@ fn on_formula(
             }
             let encoded: Result<Encoded, EncodeError> =
                 taken.recv().map_err(|_| SolveError::Panicked)?;
-            let Inquiry { problem, space, .. } = *inquiry;
+            let ListedSearch { problem, space, .. } = *inquiry;
             let encoded = encoded.map_err(|e| no_system(problem, space, encoding, e))?;
             let confirmed = close(task, inquiry, encoding, &encoded, size)?;
             Ok((confirmed, checked(task, &encoded, inquiry.options.seed)?))
@@ -140,18 +143,18 @@ fn checked(task: &Task<'_>, encoded: &Encoded, seed: u64) -> Result<Option<u64>,
         Err(SystemRunError::Steps(_) | SystemRunError::Overflow) => Ok(None),
         Err(SystemRunError::Fault(fault)) => Err(fault.into()),
     };
-    against::simulator(task, seed, &mut computed).map(Some)
+    cross_check::simulator(task, seed, &mut computed).map(Some)
 }
 
 /// Closes the bracket and confirms it; true if over all configurations.
 fn close(
     task: &Task<'_>,
-    inquiry: &Inquiry<'_>,
+    inquiry: &ListedSearch<'_>,
     encoding: Encoding,
     encoded: &Encoded,
     size: &mut FormulaSize,
 ) -> Result<bool, SolveError> {
-    let Inquiry { problem, space, options, bracket } = *inquiry;
+    let ListedSearch { problem, space, options, bracket } = *inquiry;
     let lower = task.lower;
     let first = bracket.bounds().upper();
     let pruned = |c: usize| lower[c] > first;

@@ -15,14 +15,14 @@
 //!    inside is that linear function. So a few groups are simulated, and the rest is known. Where
 //!    they do not agree the box is cut. Of elements that run the same items in the same order one
 //!    is simulated.
-//! 4. The groups are handed to the units in their order ([`super::units`]), many at a time.
+//! 4. The groups are handed to the units in their order ([`super::list_scheduler`]), many at a time.
 
 use std::collections::HashMap;
 
 use super::SimulateError;
 use super::engine::Engine;
-use super::look::{Alike, Look};
-use super::units::{Ramp, Units};
+use super::list_scheduler::{Ramp, Units};
+use super::uniform_regions::{Alike, Look};
 use tickbound_model::LaunchSize;
 use tickbound_model::kernel::expressions;
 use tickbound_model::region::{Axes, IndexAxis};

@@ -1,6 +1,6 @@
 //! A device and a worker process for it, which is started anew whenever it is lost.
 //!
-//! [`Lab::ask`] gives a [`Request`] to the worker and waits. A worker that takes too long is killed
+//! [`Supervisor::ask`] gives a [`Request`] to the worker and waits. A worker that takes too long is killed
 //! with all that it has started, one that crashes is noted; either way the job has failed, and the
 //! next one gets a new worker. A device is lost when no new worker can use it, or when what answers
 //! to its number is another one.
@@ -10,12 +10,12 @@ mod setup;
 
 use std::time::{Duration, Instant};
 
-use super::bench::Stage;
 use super::outcome::{FailureKind, Outcome, Stages};
+use super::timing_run::Stage;
 use super::worker::{Described, Reply, Request, WorkerAnswer};
-pub use crate::error::LabError;
-use process::{Heard, Worker};
-pub use setup::{COMPILES, Interrupts, LabSetup, SUBCOMMAND};
+pub use crate::error::SupervisorError;
+use process::{Worker, WorkerMessage};
+pub use setup::{COMPILES, Interrupts, SUBCOMMAND, SupervisorSetup};
 use tickbound_device::DeviceKind;
 
 /// How long a worker may take to open its device and to try it.
@@ -28,30 +28,33 @@ const PAUSE: Duration = Duration::from_millis(300);
 
 /// A device with a worker.
 #[derive(Debug)]
-pub struct Lab<'a> {
-    setup: LabSetup,
+pub struct Supervisor<'a> {
+    setup: SupervisorSetup,
     interrupts: Interrupts<'a>,
     worker: Option<Worker>,
     device: Described,
     kind: DeviceKind,
 }
 
-impl<'a> Lab<'a> {
+impl<'a> Supervisor<'a> {
     /// Starts a worker and waits until its device is ready.
     ///
     /// # Errors
     /// There is no such device, or no process can be started.
-    pub fn open(setup: LabSetup, interrupts: Interrupts<'a>) -> Result<Lab<'a>, LabError> {
+    pub fn open(
+        setup: SupervisorSetup,
+        interrupts: Interrupts<'a>,
+    ) -> Result<Supervisor<'a>, SupervisorError> {
         let (worker, device, kind) = start(&setup, interrupts)?;
-        Ok(Lab { setup, interrupts, worker: Some(worker), device, kind })
+        Ok(Supervisor { setup, interrupts, worker: Some(worker), device, kind })
     }
 
     /// A lab for the same device that compiles, and runs nothing. Its worker starts with its first
     /// request.
-    pub fn compiling(&self) -> Lab<'a> {
-        let setup = LabSetup { compiles: true, ..self.setup.clone() };
+    pub fn compiling(&self) -> Supervisor<'a> {
+        let setup = SupervisorSetup { compiles: true, ..self.setup.clone() };
         let (interrupts, device, kind) = (self.interrupts, self.device.clone(), self.kind);
-        Lab { setup, interrupts, worker: None, device, kind }
+        Supervisor { setup, interrupts, worker: None, device, kind }
     }
 
     /// The device.
@@ -73,7 +76,7 @@ impl<'a> Lab<'a> {
         &mut self,
         request: &Request,
         stage: &mut dyn FnMut(Stage),
-    ) -> Result<WorkerAnswer, LabError> {
+    ) -> Result<WorkerAnswer, SupervisorError> {
         let mut why = String::new();
         for attempt in 0..ATTEMPTS {
             if attempt > 0 {
@@ -88,12 +91,12 @@ impl<'a> Lab<'a> {
                 Attended::Device(said) => why = said,
             }
         }
-        Err(LabError::Vanished(self.device.name.clone(), why))
+        Err(SupervisorError::Vanished(self.device.name.clone(), why))
     }
 
     /// A new worker for the same device.
-    fn renew(&self) -> Result<Worker, LabError> {
-        let lost = |why| LabError::Vanished(self.device.name.clone(), why);
+    fn renew(&self) -> Result<Worker, SupervisorError> {
+        let lost = |why| SupervisorError::Vanished(self.device.name.clone(), why);
         let mut why = String::new();
         for attempt in 0..ATTEMPTS {
             if attempt > 0 {
@@ -102,7 +105,7 @@ impl<'a> Lab<'a> {
             match start(&self.setup, self.interrupts) {
                 Ok((worker, device, _)) if device == self.device => return Ok(worker),
                 Ok((_, device, _)) => why = format!("there is {} in its place", device.name),
-                Err(LabError::NoDevice(said) | LabError::Choice(said)) => why = said,
+                Err(SupervisorError::NoDevice(said) | SupervisorError::Choice(said)) => why = said,
                 Err(e) => return Err(e),
             }
         }
@@ -126,7 +129,7 @@ impl<'a> Lab<'a> {
         mut worker: Worker,
         request: &Request,
         stage: &mut dyn FnMut(Stage),
-    ) -> Result<Attended, LabError> {
+    ) -> Result<Attended, SupervisorError> {
         let began = Instant::now();
         let (mut at, mut since) = (Stage::Fill, Instant::now());
         let limit = self.limit(request);
@@ -140,27 +143,31 @@ impl<'a> Lab<'a> {
         loop {
             let limit = if at == Stage::Fill { FILLING } else { limit };
             match worker.listen(Some(since + limit), &self.setup, self.interrupts)? {
-                Heard::Reply(Reply::Stage(next)) => {
+                WorkerMessage::Reply(Reply::Stage(next)) => {
                     if at == Stage::Fill {
                         since = Instant::now();
                     }
                     at = next;
                     stage(next);
                 }
-                Heard::Reply(Reply::Done(answer)) => {
+                WorkerMessage::Reply(Reply::Done(answer)) => {
                     self.worker = Some(worker);
                     return Ok(Attended::Answer(answer));
                 }
-                Heard::Reply(Reply::Last(f)) => return failed(f.kind, f.message),
-                Heard::Reply(Reply::Device(why)) => return Ok(Attended::Device(why)),
-                Heard::Reply(Reply::Fault(why)) => return Err(LabError::Process(why)),
-                Heard::Reply(other) => {
-                    return Err(LabError::Process(format!("says {other:?} out of turn")));
+                WorkerMessage::Reply(Reply::Last(f)) => return failed(f.kind, f.message),
+                WorkerMessage::Reply(Reply::Device(why)) => return Ok(Attended::Device(why)),
+                WorkerMessage::Reply(Reply::Fault(why)) => {
+                    return Err(SupervisorError::Process(why));
                 }
-                Heard::Late => return failed(FailureKind::Timeout, late(limit, at)),
+                WorkerMessage::Reply(other) => {
+                    return Err(SupervisorError::Process(format!("says {other:?} out of turn")));
+                }
+                WorkerMessage::Late => return failed(FailureKind::Timeout, late(limit, at)),
                 // Before the kernel runs a crash is the driver's or the device's.
-                Heard::Ended if at == Stage::Fill => return Ok(Attended::Device(worker.end())),
-                Heard::Ended => {
+                WorkerMessage::Ended if at == Stage::Fill => {
+                    return Ok(Attended::Device(worker.end()));
+                }
+                WorkerMessage::Ended => {
                     let message = format!("{} {}", worker.end(), at.words());
                     let kind = match at {
                         Stage::Compile => FailureKind::Compile,
@@ -185,23 +192,25 @@ enum Attended {
 }
 
 fn start(
-    setup: &LabSetup,
+    setup: &SupervisorSetup,
     interrupts: Interrupts<'_>,
-) -> Result<(Worker, Described, DeviceKind), LabError> {
+) -> Result<(Worker, Described, DeviceKind), SupervisorError> {
     let mut worker = Worker::spawn(setup).map_err(|e| {
-        LabError::Process(format!("{} cannot be started: {e}", setup.program.display()))
+        SupervisorError::Process(format!("{} cannot be started: {e}", setup.program.display()))
     })?;
     match worker.listen(Some(Instant::now() + OPENING), setup, interrupts)? {
-        Heard::Reply(Reply::Ready(device, kind)) => Ok((worker, device, kind)),
-        Heard::Reply(Reply::NoDevice(why)) => Err(LabError::NoDevice(why)),
-        Heard::Reply(Reply::BadChoice(why)) => Err(LabError::Choice(why)),
-        Heard::Reply(other) => Err(LabError::Process(format!("says {other:?} out of turn"))),
-        Heard::Late => {
-            let seconds = OPENING.as_secs();
-            Err(LabError::NoDevice(format!("the driver does not answer within {seconds} s")))
+        WorkerMessage::Reply(Reply::Ready(device, kind)) => Ok((worker, device, kind)),
+        WorkerMessage::Reply(Reply::NoDevice(why)) => Err(SupervisorError::NoDevice(why)),
+        WorkerMessage::Reply(Reply::BadChoice(why)) => Err(SupervisorError::Choice(why)),
+        WorkerMessage::Reply(other) => {
+            Err(SupervisorError::Process(format!("says {other:?} out of turn")))
         }
-        Heard::Ended => {
-            Err(LabError::NoDevice(format!("the driver does not start: {}", worker.end())))
+        WorkerMessage::Late => {
+            let seconds = OPENING.as_secs();
+            Err(SupervisorError::NoDevice(format!("the driver does not answer within {seconds} s")))
+        }
+        WorkerMessage::Ended => {
+            Err(SupervisorError::NoDevice(format!("the driver does not start: {}", worker.end())))
         }
     }
 }

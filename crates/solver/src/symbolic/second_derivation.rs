@@ -37,7 +37,7 @@ pub(super) fn confirm(claimed: i64, second: &Search<'_>) -> Result<Option<Proof>
     if second.eliminated().is_none() {
         return Ok(None);
     }
-    let proof = match strategy::unlisted(second, Strategy::Eliminate) {
+    let proof = match strategy::symbolic(second, Strategy::Eliminate) {
         Err(e) if !e.is_fault() => return Ok(None),
         proof => proof?,
     };

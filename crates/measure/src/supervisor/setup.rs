@@ -8,7 +8,7 @@ use tickbound_device::DeviceChoice;
 
 /// The hidden subcommand that is the worker, and its option for one that runs nothing.
 pub const SUBCOMMAND: &str = "measure-worker";
-/// See [`LabSetup::compiles`].
+/// See [`SupervisorSetup::compiles`].
 pub const COMPILES: &str = "--compiles";
 
 /// What ends a lab's work: what the user does, and the end of a campaign.
@@ -16,7 +16,7 @@ pub type Interrupts<'a> = [&'a AtomicBool; 2];
 
 /// What a lab needs to know.
 #[derive(Debug, Clone)]
-pub struct LabSetup {
+pub struct SupervisorSetup {
     /// The device.
     pub choice: DeviceChoice,
     /// The folder in which sources look for what they include.

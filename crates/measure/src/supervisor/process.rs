@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use tickbound_os::process::{Ended, Group};
 
-use super::setup::{COMPILES, Interrupts, LabSetup, SUBCOMMAND};
-use crate::error::LabError;
+use super::setup::{COMPILES, Interrupts, SUBCOMMAND, SupervisorSetup};
+use crate::error::SupervisorError;
 use crate::worker::{Reply, Request};
 
 /// How often the interrupt is examined.
@@ -27,7 +27,7 @@ pub(super) struct Worker {
     last_error: Arc<Mutex<String>>,
 }
 
-pub(super) enum Heard {
+pub(super) enum WorkerMessage {
     Reply(Reply),
     /// The time is over.
     Late,
@@ -36,7 +36,7 @@ pub(super) enum Heard {
 }
 
 impl Worker {
-    pub(super) fn spawn(setup: &LabSetup) -> std::io::Result<Worker> {
+    pub(super) fn spawn(setup: &SupervisorSetup) -> std::io::Result<Worker> {
         let mut command = Command::new(&setup.program);
         command.arg(SUBCOMMAND).arg(setup.choice.to_string());
         command.args(setup.compiles.then_some(COMPILES));
@@ -72,25 +72,25 @@ impl Worker {
     pub(super) fn listen(
         &self,
         until: Option<Instant>,
-        setup: &LabSetup,
+        setup: &SupervisorSetup,
         interrupts: Interrupts<'_>,
-    ) -> Result<Heard, LabError> {
+    ) -> Result<WorkerMessage, SupervisorError> {
         let passed = |moment: Option<Instant>| moment.is_some_and(|m| Instant::now() >= m);
         loop {
             match self.replies.recv_timeout(POLL) {
-                Ok(reply) => return Ok(Heard::Reply(reply)),
-                Err(RecvTimeoutError::Disconnected) => return Ok(Heard::Ended),
+                Ok(reply) => return Ok(WorkerMessage::Reply(reply)),
+                Err(RecvTimeoutError::Disconnected) => return Ok(WorkerMessage::Ended),
                 Err(RecvTimeoutError::Timeout) => {}
             }
             // The clock first: it may also have set the flag.
             if passed(setup.deadline) {
-                return Err(LabError::TimeUp);
+                return Err(SupervisorError::TimeUp);
             }
             if interrupts.iter().any(|flag| flag.load(Ordering::Relaxed)) {
-                return Err(LabError::Interrupted);
+                return Err(SupervisorError::Interrupted);
             }
             if passed(until) {
-                return Ok(Heard::Late);
+                return Ok(WorkerMessage::Late);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Bounds over boxes of parameter values, from the messages of a small elimination.
 //!
-//! In goes a search, out comes a [`Guide`]: an elimination with few rows, whose joins are divided
+//! In goes a search, out comes a [`BoxBounds`]: an elimination with few rows, whose joins are divided
 //! where they would have more. For a box in which the first parameters of its order are single
 //! values, it bounds all configurations in it from below. The fewer joins were divided, the nearer
 //! that is to the least time.
@@ -13,7 +13,7 @@ use crate::search::{Eliminated, Search};
 const MAX_ROWS: usize = 1 << 16;
 
 /// What the messages of an elimination say of boxes.
-pub(crate) struct Guide<'s, 'a> {
+pub(crate) struct BoxBounds<'s, 'a> {
     search: &'s Search<'a>,
     found: &'s Eliminated,
     /// The parameters in the order in which they are to be decided.
@@ -24,9 +24,9 @@ pub(crate) struct Guide<'s, 'a> {
     ranks: Vec<Vec<u32>>,
 }
 
-impl<'s, 'a> Guide<'s, 'a> {
+impl<'s, 'a> BoxBounds<'s, 'a> {
     /// Makes one; `None` if even that is too large, or at a stop.
-    pub(crate) fn new(search: &'s Search<'a>) -> Option<Guide<'s, 'a>> {
+    pub(crate) fn new(search: &'s Search<'a>) -> Option<BoxBounds<'s, 'a>> {
         let found = search.guiding(MAX_ROWS)?;
         let (order, values) = (found.tree.order(), search.configurations.values());
         let sorted = |values: &Vec<i64>| {
@@ -41,7 +41,7 @@ impl<'s, 'a> Guide<'s, 'a> {
             ranks
         };
         let ranks = places.iter().map(inverse).collect();
-        Some(Guide { search, found, order, places, ranks })
+        Some(BoxBounds { search, found, order, places, ranks })
     }
 
     /// The parameters in the order in which boxes are to be halved along them.

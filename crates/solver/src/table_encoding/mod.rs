@@ -32,26 +32,26 @@ use crate::formula::SmtFormula;
 use crate::instance::{interruptible, leave_ctrl_c};
 use crate::proof::Proof;
 use crate::search::{Eliminated, MAX_ROWS, Search, limits};
-use crate::task::{Asked, Asking, Task};
+use crate::task::{FormulaSearch, LiveSolver, Task};
 
 /// The shortest time that a confirmation is worth; making a context of Z3 takes longer than less.
 const LEAST_TIME: Duration = Duration::from_millis(40);
 
 /// Constraints and costs, ready to be stated.
-pub struct Statement<'s, 'a> {
+pub struct TableEncoding<'s, 'a> {
     search: &'s Search<'a>,
     tables: Cow<'s, CostTables>,
     /// What the kept parameters may be together.
     kept: Relation,
 }
 
-impl<'s, 'a> Statement<'s, 'a> {
+impl<'s, 'a> TableEncoding<'s, 'a> {
     /// States a search's problem; `None` if its tables would be too large, or are only a bound.
-    pub fn new(search: &'s Search<'a>) -> Option<Statement<'s, 'a>> {
-        Statement::until(search, &|| search.bracket.out_of_time())
+    pub fn new(search: &'s Search<'a>) -> Option<TableEncoding<'s, 'a>> {
+        TableEncoding::until(search, &|| search.bracket.out_of_time())
     }
 
-    fn until(search: &'s Search<'a>, stop: &dyn Fn() -> bool) -> Option<Statement<'s, 'a>> {
+    fn until(search: &'s Search<'a>, stop: &dyn Fn() -> bool) -> Option<TableEncoding<'s, 'a>> {
         let limits = limits(MAX_ROWS, stop);
         let tables = match search.tabulated() {
             Some(tables) => Cow::Borrowed(tables),
@@ -61,7 +61,7 @@ impl<'s, 'a> Statement<'s, 'a> {
             return None;
         }
         let kept = search.configurations.relation(&tables.kept, &limits, |_, _| Some(0)).ok()?;
-        Some(Statement { search, tables, kept })
+        Some(TableEncoding { search, tables, kept })
     }
 
     /// The question whether some configuration takes at most `ticks`, in SMT-LIB 2; `None` at a
@@ -95,7 +95,7 @@ pub(crate) fn confirm(
     }
     let started = Instant::now();
     let out = || bracket.out_of_time() || started.elapsed() >= time;
-    let Some(statement) = Statement::until(search, &out) else { return Ok(None) };
+    let Some(statement) = TableEncoding::until(search, &out) else { return Ok(None) };
     let stopped = AtomicBool::new(false);
     // Its own bracket: the shared one is closed, which would stop the solver at once.
     let own = Bracket::new(Some(time), &stopped, &|_| {});
@@ -136,9 +136,9 @@ pub(crate) fn confirm(
 /// Closes the bracket by a strategy that asks Z3.
 pub(crate) fn closed(
     search: &Search<'_>,
-    run: impl FnOnce(&dyn Asked) -> Result<(), SolveError>,
+    run: impl FnOnce(&dyn FormulaSearch) -> Result<(), SolveError>,
 ) -> Result<Option<Proof>, SolveError> {
-    let Some(statement) = Statement::new(search) else {
+    let Some(statement) = TableEncoding::new(search) else {
         if !search.bracket.done() {
             search.bracket.give_up("the costs are too large for tables, or not exact".into());
         }
@@ -154,12 +154,12 @@ pub(crate) fn closed(
     Ok(search.bracket.closed().then_some(Proof::Z3 { listed: false, size: rows as u64 }))
 }
 
-impl Asked for Statement<'_, '_> {
+impl FormulaSearch for TableEncoding<'_, '_> {
     fn bracket(&self) -> &Bracket<'_> {
         self.search.bracket
     }
 
-    fn solver(&self) -> Result<Box<dyn Asking + '_>, SolveError> {
+    fn solver(&self) -> Result<Box<dyn LiveSolver + '_>, SolveError> {
         let solver = Solver::new();
         solver.set_params(&settings());
         let stop = || self.search.bracket.done();
@@ -198,7 +198,7 @@ struct Live<'q> {
     stated: Option<Stated<'q>>,
 }
 
-impl Asking for Live<'_> {
+impl LiveSolver for Live<'_> {
     fn ask(&mut self, ticks: i64) -> Result<bool, SolveError> {
         let Some(stated) = &self.stated else { return Ok(false) };
         let search = stated.search;
@@ -247,11 +247,11 @@ struct Stated<'q> {
 impl<'q> Stated<'q> {
     /// States everything but a bound on the time; `None` at a stop.
     fn new(
-        statement: &'q Statement<'_, '_>,
+        statement: &'q TableEncoding<'_, '_>,
         solver: &Solver,
         stop: &dyn Fn() -> bool,
     ) -> Option<Stated<'q>> {
-        let Statement { search, tables, kept } = statement;
+        let TableEncoding { search, tables, kept } = statement;
         let values = search.configurations.values().iter().zip(&search.problem().parameters);
         let named = |p: &str, v: &i64| Bool::new_const(format!("{p}={v}"));
         let chosen = values.map(|(values, p)| values.iter().map(|v| named(&p.name, v)).collect());
