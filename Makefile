@@ -58,7 +58,7 @@ bench: setup ## run the benchmarks
 	cargo bench $(FLAGS)
 
 # Wheels are fetched while VeriPB is built; Debian's packages one after another, as they share a lock.
-WHEELS = "cvc5 cvc5" "kernel-tuner kernel_tuner" "duckdb duckdb" "pyopencl pyopencl" \
+WHEELS = "cvc5 cvc5" "kernel-tuner kernel_tuner" "optuna optuna" "duckdb duckdb" "pyopencl pyopencl" \
 	"sass nvidia-cuda-nvrtc nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm"
 tools: setup
 	@for wheels in $(WHEELS); do bash scripts/setup-python.sh $$wheels >/dev/null & done; \

@@ -7,14 +7,15 @@ use assert_cmd::cargo::cargo_bin;
 
 use crate::compare::python_with;
 
-/// With Kernel Tuner all of them run; without it, those that need it are skipped.
-#[test]
-fn the_package_does_what_it_promises() {
+/// Runs the package's tests with the Python that has `package`; prints what ran. Tests that need an
+/// absent package are skipped.
+fn tested(folder: &str, package: &str, arguments: &[&str], ran: &str) {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let python = python_with("kernel-tuner", "kernel_tuner").unwrap_or_else(|| "python3".into());
+    let python = python_with(folder, package).unwrap_or_else(|| "python3".into());
     let run = Command::new(&python)
-        .args(["-W", "ignore", "-m", "unittest", "discover", "-v", "-s", "python/tests"])
-        .current_dir(&root)
+        .args(["-W", "ignore", "-m", "unittest"])
+        .args(arguments)
+        .current_dir(root.join("python/tests"))
         .env("TICKBOUND", cargo_bin("tickbound"))
         .env("PYTHONPATH", root.join("python"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
@@ -26,5 +27,16 @@ fn the_package_does_what_it_promises() {
     let said = String::from_utf8_lossy(&run.stderr);
     assert!(run.status.success(), "{said}{}", String::from_utf8_lossy(&run.stdout));
     eprintln!("{said}");
-    assert!(said.contains("test_a_file_and_a_dictionary"), "{said}");
+    assert!(said.contains(ran), "{said}");
+}
+
+#[test]
+fn the_package_does_what_it_promises() {
+    tested("kernel-tuner", "kernel_tuner", &["discover", "-v"], "test_a_file_and_a_dictionary");
+}
+
+#[test]
+fn a_sampler_of_optuna() {
+    let trials = "test_trials_are_those_of_a_study";
+    tested("optuna", "optuna", &["-v", "test_tickbound.Optuna"], trials);
 }

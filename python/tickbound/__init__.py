@@ -14,9 +14,10 @@
 >>> tickbound.simulate(problem, {"WG": 32}).time
 291
 
-`Study` asks for configurations and is told their times; `KernelTunerStrategy` makes a strategy of Kernel Tuner of it.
-`shortlist` takes Kernel Tuner's dictionaries and gives the configurations that are worth measuring; `only` makes a
-restriction of them. All functions raise
+`init` proposes a problem for a kernel; `measure` runs configurations on a device, `score` compares times with the model's.
+`Study` orders configurations from the model and the times so far; `KernelTunerStrategy` and `optuna_sampler` are the same for
+Kernel Tuner and Optuna. `from_kernel_tuner` makes a problem of the arguments of `tune_kernel`, `shortlist` the configurations
+that are worth measuring, `only` a restriction of them. All functions raise
 `TickboundError` with the program's own words. Problems are described in docs/problem-format.md, this module in
 docs/python.md.
 """
@@ -29,24 +30,33 @@ from collections.abc import Mapping as _Mapping
 from ._answers import Configuration, Explanation, Ranked, SimulateResult, TuneResult
 from ._answers import explanation as _explanation
 from ._answers import tune_result as _tune_result
-from ._kernel_tuner import only, shortlist
+from ._kernel_tuner import from_kernel_tuner, only, shortlist
+from ._measured import Measurement, Proposal, Score, init, measure, score
 from ._program import Problem, TickboundError
 from ._program import ask as _ask
 from ._program import options as _options
-from ._study import KernelTunerStrategy, Study
+from ._study import KernelTunerStrategy, Study, optuna_sampler
 
 __all__ = [
     "Configuration",
     "Explanation",
     "KernelTunerStrategy",
+    "Measurement",
     "Problem",
+    "Proposal",
     "Ranked",
+    "Score",
     "SimulateResult",
     "Study",
     "TickboundError",
     "TuneResult",
     "explain",
+    "from_kernel_tuner",
+    "init",
+    "measure",
     "only",
+    "optuna_sampler",
+    "score",
     "shortlist",
     "simulate",
     "tune",

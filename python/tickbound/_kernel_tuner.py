@@ -1,8 +1,8 @@
-"""Kernel Tuner's dictionaries as a problem, and the problem's best configurations for Kernel Tuner.
+"""Kernel Tuner's arguments as a problem, and the problem's best configurations for Kernel Tuner.
 
-What `kernel_tuner.tune_kernel` is called with says all that a problem file says: the parameters and their values, what
-must hold between them, the size of the problem, by what the grid is divided, and which parameters are the sides of a
-group. The macros that Kernel Tuner defines are defined here too.
+The arguments of `kernel_tuner.tune_kernel` determine a problem file: the parameters and their values, the restrictions,
+the size of the problem, the divisors of the grid, and the parameters that are the sides of a group. The macros that Kernel
+Tuner defines are defined here too.
 """
 
 from __future__ import annotations
@@ -29,61 +29,80 @@ _TYPES = {
     "int64": "long", "uint64": "ulong", "float16": "ushort", "float32": "float", "float64": "double",
 }
 _ENTRY = re.compile(r"\b(?:__)?kernel\b(?:\s|__attribute__\s*\(\(.*?\)\))*\bvoid\b(?:\s|__attribute__\s*\(\(.*?\)\))*(\w+)\s*\(", re.S)
+_CUDA_ENTRY = re.compile(r"__global__\b[^;{(]*?(?:__launch_bounds__\s*\(.*?\)\s*)?\bvoid\b\s*(?:__launch_bounds__\s*\(.*?\)\s*)?(\w+)\s*\(", re.S)
+_SUFFIXES = {"opencl": ".cl", "cuda": ".cu", "hip": ".hip"}
+# What Kernel Tuner calls the languages: one for each way of compiling them.
+_LANGUAGES = {"opencl": "opencl", "cuda": "cuda", "cupy": "cuda", "nvcuda": "cuda", "hip": "hip"}
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 
 
-def shortlist(
-    tune_params: Mapping[str, Sequence[Any]],
-    restrictions: Sequence[str] | str | None,
-    kernel: str | os.PathLike[str],
-    *,
+def from_kernel_tuner(
+    kernel_name: str | None,
+    kernel_source: str | os.PathLike[str],
     problem_size: int | str | Sequence[int | str],
-    platform: str | os.PathLike[str],
-    kernel_name: str | None = None,
-    arguments: Sequence[Any] | None = None,
-    block_size_names: Sequence[str] | None = None,
+    arguments: Sequence[Any] | None,
+    tune_params: Mapping[str, Sequence[Any]],
     grid_div_x: Divisor = None,
     grid_div_y: Divisor = None,
     grid_div_z: Divisor = None,
+    restrictions: Sequence[str] | str | None = None,
+    *,
+    platform: str | os.PathLike[str],
+    lang: str | None = None,
+    block_size_names: Sequence[str] | None = None,
+    defines: Mapping[str, int | str] | None = None,
     bounds: Mapping[str, int | str] | None = None,
     branches: Mapping[str, str] | None = None,
     profile: str = "resources",
-    count: int = 10,
-    timeout: float | None = None,
-) -> list[dict[str, Any]]:
-    """The configurations that are worth measuring, as dictionaries for Kernel Tuner, best first by the model's time.
+    folder: str | os.PathLike[str] = ".",
+    **measuring: Any,
+) -> dict[str, Any]:
+    """The problem of a call of `kernel_tuner.tune_kernel`, from the same arguments.
 
-    All arguments but the last ones are those of `kernel_tuner.tune_kernel`. Configurations that are the same program to
-    the profile `resources` are in the list once.
+    What it returns is a problem for `tune`, `Study`, `KernelTunerStrategy` and all else here; `json.dump` makes a problem file
+    of it.
 
     Args:
-        tune_params: the values of each parameter, whole numbers.
-        restrictions: what must hold, as texts such as `"block_size_x * block_size_y <= 1024"`; functions are refused.
-        kernel: the path of a file in OpenCL C, or its text.
+        kernel_name: the kernel function; `None` where there is only one.
+        kernel_source: the path of a file in OpenCL C, CUDA or HIP, or its text.
         problem_size: the size of the problem in each dimension: numbers, or expressions over the parameters.
-        platform: the device: the name of a shipped platform (`tickbound platforms` lists them), or the path of a file.
-        kernel_name: the kernel function; may be left out where there is only one.
         arguments: what the kernel is called with: numbers and arrays of NumPy. Needed where a number decides how long a loop
             is, or how an array is indexed.
-        block_size_names: the parameters that are the sides of a group, if not `block_size_x`, `block_size_y`, `block_size_z`.
+        tune_params: the values of each parameter, whole numbers.
         grid_div_x, grid_div_y, grid_div_z: what the problem's size is divided by for the number of groups; the side of a group
             if `None`, 1 if empty.
+        restrictions: what must hold, as texts such as `"block_size_x * block_size_y <= 1024"`; functions are refused.
+        platform: the device: the name of a shipped platform (`tickbound platforms` lists them), or the path of a file.
+        lang: `"OpenCL"`, `"CUDA"`, `"CuPy"`, `"NVCUDA"` or `"HIP"`; by the file's name and the text if `None`.
+        block_size_names: the parameters that are the sides of a group, if not `block_size_x`, `block_size_y`, `block_size_z`.
+        defines: further macros: whole numbers, or texts.
         bounds, branches: answers to what tickbound asks of a kernel (docs/opencl.md), such as `{"kernel: i < n[0]": "64"}`.
         profile: the semantics: `resources`, or `opencl`.
-        count: how many configurations.
-        timeout: seconds after which the search ends; the list has then what was found.
-
-    Returns:
-        At most `count` configurations, fewer if there are no more. `only` makes a restriction of them.
+        folder: where a kernel that is a text is kept as a file.
+        measuring: arguments of `tune_kernel` that say how to measure; they are not used.
 
     Raises:
-        TickboundError: something is no whole number or no text where it has to be, is not OpenCL C, or cannot be read.
+        TickboundError: something is no whole number or no text where it has to be, or the source is not readable.
     """
+    if isinstance(platform, int):
+        raise TickboundError('platform: found a number; name the device that is modelled, such as platform="h200"')
+    for name in ("smem_args", "cmem_args", "texmem_args"):
+        if measuring.get(name):
+            raise TickboundError(f"{name}: not read; give the kernel its memory as an array of a known size")
     values = {name: _values(name, domain) for name, domain in tune_params.items()}
-    source = _source(kernel)
+    source = _source(kernel_source)
+    language = _language(source, lang)
     defined, launch = _launch(tune_params, problem_size, block_size_names, [grid_div_x, grid_div_y, grid_div_z])
-    problem: dict[str, Any] = {
-        "name": "shortlist",
+    entry = kernel_name or _only_kernel(source)
+    if isinstance(source, str):
+        path = Path(folder, entry + _SUFFIXES[language]).absolute()
+        path.write_text(source, encoding="utf-8")
+    else:
+        path = source.absolute()
+    macros = {name: {"text": text} if isinstance(text, str) else _whole(f"defines[{name!r}]", text)
+              for name, text in (defines or {}).items()}
+    return {
+        "name": entry,
         "profile": profile,
         "platform": os.fspath(platform) if _is_shipped(platform) else os.path.abspath(platform),
         "parameters": {name: list(domain) for name, domain in values.items()},
@@ -91,20 +110,49 @@ def shortlist(
         "definitions": defined,
         "launch": launch,
         "kernel": {
-            "entry": kernel_name or _only_kernel(source),
-            "defines": {"kernel_tuner": 1, **{name: name for name in defined}},
+            "opencl": str(path),
+            "entry": entry,
+            **({"language": language} if language != "opencl" else {}),
+            "defines": {"kernel_tuner": 1, **{name: name for name in defined}, **macros},
             "arguments": _arguments(arguments or (), {*values, *defined}),
             **({"bounds": dict(bounds)} if bounds else {}),
             **({"branches": dict(branches)} if branches else {}),
         },
     }
+
+
+def shortlist(
+    tune_params: Mapping[str, Sequence[Any]],
+    restrictions: Sequence[str] | str | None,
+    kernel: str | os.PathLike[str],
+    *,
+    kernel_name: str | None = None,
+    arguments: Sequence[Any] | None = None,
+    count: int = 10,
+    timeout: float | None = None,
+    **problem: Any,
+) -> list[dict[str, Any]]:
+    """The configurations that are worth measuring, as dictionaries for Kernel Tuner, best first by the model's time.
+
+    Configurations that are the same program to the profile `resources` are in the list once.
+
+    Args:
+        tune_params, restrictions, kernel, kernel_name, arguments: as for `from_kernel_tuner`.
+        count: how many configurations.
+        timeout: seconds after which the search ends; the list has then what was found.
+        problem: `problem_size`, `platform` and the rest of `from_kernel_tuner`'s arguments.
+
+    Returns:
+        At most `count` configurations, fewer if there are no more. `only` makes a restriction of them.
+
+    Raises:
+        TickboundError: as `from_kernel_tuner`, or the kernel cannot be read, or no configuration is valid.
+    """
     with tempfile.TemporaryDirectory(prefix="tickbound-") as folder:
-        path = Path(folder, "kernel.cl") if isinstance(source, str) else source.absolute()
-        if isinstance(source, str):
-            path.write_text(source, encoding="utf-8")
-        problem["kernel"]["opencl"] = str(path)
+        asked = from_kernel_tuner(kernel_name, kernel, arguments=arguments, tune_params=tune_params,
+                                  restrictions=restrictions, **{**problem, "folder": folder})
         try:
-            result = tune_result(ask("tune", problem, options(top=count, timeout=timeout)))
+            result = tune_result(ask("tune", asked, options(top=count, timeout=timeout)))
         except TickboundError as error:
             raise TickboundError(_in_our_words(str(error), folder), error.status) from error
     if result.status == "infeasible":
@@ -112,6 +160,7 @@ def shortlist(
     best = [ranked.configuration for ranked in result.ranking[:count]]
     if not best and result.configuration is not None:
         best = [result.configuration]
+    values = {name: _values(name, domain) for name, domain in tune_params.items()}
     return [_as_given(configuration, values) for configuration in best]
 
 
@@ -185,14 +234,24 @@ def _source(kernel: Any) -> str | Path:
         raise TickboundError("kernel: found a function that makes the source; give the path of a file, or a text")
     is_text = isinstance(kernel, str) and re.search(r"[\n{;]", kernel) is not None
     source: str | Path = str(kernel) if is_text else Path(os.fspath(kernel))
-    suffix = "" if isinstance(source, str) else source.suffix
-    if suffix in (".cu", ".cuh", ".hip", ".f90", ".F90", ".jl", ".py"):
-        raise TickboundError(f"{kernel}: no OpenCL C by its name; tickbound reads OpenCL C only: give a kernel in OpenCL C")
-    text = _COMMENT.sub(" ", _text(source))
-    if re.search(r"\b__global__\b|\bblockIdx\b|\bthreadIdx\b", text):
-        where = "kernel" if is_text else str(kernel)
-        raise TickboundError(f"{where}: this is CUDA; tickbound reads OpenCL C only: give the same kernel in OpenCL C")
+    if not isinstance(source, str) and source.suffix in (".f90", ".F90", ".jl", ".py"):
+        raise TickboundError(f"{kernel}: not a language that tickbound reads; give a kernel in OpenCL C, CUDA or HIP")
+    _text(source)
     return source
+
+
+def _language(source: str | Path, lang: str | None) -> str:
+    """The language's name in a problem file: as Kernel Tuner was told, by the suffix, or by the text."""
+    suffix = "" if isinstance(source, str) else source.suffix
+    if lang is not None:
+        named = _LANGUAGES.get(lang.lower())
+        if named is None:
+            raise TickboundError(f"lang: found {lang!r}; tickbound reads OpenCL, CUDA and HIP")
+        return named
+    if suffix in _SUFFIXES.values():
+        return {text: name for name, text in _SUFFIXES.items()}[suffix]
+    is_cuda = re.search(r"\b__global__\b|\bblockIdx\b|\bthreadIdx\b", _COMMENT.sub(" ", _text(source)))
+    return "cuda" if is_cuda or suffix == ".cuh" else "opencl"
 
 
 def _text(source: str | Path) -> str:
@@ -201,11 +260,12 @@ def _text(source: str | Path) -> str:
     try:
         return source.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise TickboundError(f"{source}: {error.strerror}; give the path of a file in OpenCL C, or its text") from error
+        raise TickboundError(f"{source}: {error.strerror}; give the path of a file in OpenCL C, CUDA or HIP, or its text") from error
 
 
 def _only_kernel(source: str | Path) -> str:
-    names = list(dict.fromkeys(_ENTRY.findall(_COMMENT.sub(" ", _text(source)))))
+    text = _COMMENT.sub(" ", _text(source))
+    names = list(dict.fromkeys(_ENTRY.findall(text) + _CUDA_ENTRY.findall(text)))
     if len(names) != 1:
         found = "no kernel function" if not names else "several kernel functions: " + ", ".join(names)
         raise TickboundError(f"kernel: found {found}; say which with kernel_name")

@@ -187,3 +187,60 @@ class KernelTunerStrategy:
                 pass
         results: list[dict[str, Any]] = cost.results
         return results
+
+
+def optuna_sampler(problem: Problem, **study: Any) -> Any:
+    """A sampler of Optuna: `optuna.create_study(sampler=tickbound.optuna_sampler("problem.json"))`.
+
+    Trials get configurations in the order of a `Study`; the objective returns seconds, which are minimised, and suggests every
+    parameter of the problem, such as `trial.suggest_categorical("WG", [32, 64, 128])`. A trial that fails or is pruned counts as
+    a failed measurement. When every configuration was tried, the study is stopped.
+
+    Args:
+        problem: as for `tune`.
+        study: the arguments of `Study`.
+
+    Raises:
+        TickboundError: the problem is wrong; or later, what is suggested lacks the value of a parameter.
+    """
+    import optuna
+
+    class Sampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self._search = Study(problem, **study)
+            self._asked: dict[int, Configuration] = {}
+
+        def infer_relative_search_space(self, study: Any, trial: Any) -> dict[str, Any]:
+            return {}
+
+        def sample_relative(self, study: Any, trial: Any, search_space: dict[str, Any]) -> dict[str, Any]:
+            return {}
+
+        def sample_independent(self, study: Any, trial: Any, param_name: str, param_distribution: Any) -> Any:
+            if param_name not in self._search.parameters:
+                raise TickboundError(f"{param_name} is not a parameter of the problem; it has {', '.join(self._search.parameters)}", 2)
+            if trial.number not in self._asked:
+                asked = self._search.ask()
+                if asked is None:
+                    study.stop()
+                    raise optuna.TrialPruned("every configuration was tried")
+                self._asked[trial.number] = asked
+            value = self._asked[trial.number][param_name]
+            choices = getattr(param_distribution, "choices", None)
+            if choices is not None:
+                found = [choice for choice in choices if choice == value]
+            else:
+                found = [value] if param_distribution._contains(param_distribution.to_internal_repr(value)) else []
+            if not found:
+                raise TickboundError(f"{param_name}: the problem has the value {value}, which is not suggested", 2)
+            return found[0]
+
+        def after_trial(self, study: Any, trial: Any, state: Any, values: Sequence[float] | None) -> None:
+            if study.direction != optuna.study.StudyDirection.MINIMIZE:
+                raise TickboundError("the direction of the study must be minimize: the objective returns seconds", 2)
+            asked = self._asked.pop(trial.number, None)
+            if asked is not None:
+                done = state == optuna.trial.TrialState.COMPLETE and values is not None
+                self._search.tell(asked, values[0] if done and values is not None else None)
+
+    return Sampler()

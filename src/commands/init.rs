@@ -15,7 +15,7 @@ use tickbound_propose::{InitRequest, Proposal, print, propose, reference};
 
 use super::exit::{CliError, Exit};
 use super::load::{Setting, by_name};
-use super::output::{Outputs, save, say_folded};
+use super::output::{Outputs, save, say, say_folded};
 use super::progress::Progress;
 use super::reader::setup;
 use super::stop::Stops;
@@ -84,8 +84,8 @@ pub struct InitArgs {
     /// Also write a host reference to be filled in, which says what is right
     #[arg(long)]
     reference: bool,
-    /// Write to this file instead of one beside the source; with --from-capture to this folder
-    /// instead of `problems` in the capture
+    /// Write to this file instead of one beside the source, or - to standard output; with
+    /// --from-capture to this folder instead of `problems` in the capture
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
     /// Replace files that exist
@@ -214,6 +214,17 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
     let mut proposal = propose(args.source(), &request, &platforms::find, &setup)?;
     drop(progress);
     proposal.notes.extend(why);
+    write(args, &mut proposal, &problem, &reference_file)?;
+    Ok(Exit::found(proposal.fault.is_none()))
+}
+
+/// Writes the problem file and, if requested, a host reference, and prints what was chosen.
+fn write(
+    args: &InitArgs,
+    proposal: &mut Proposal,
+    problem: &Path,
+    reference_file: &PathBuf,
+) -> Result<(), CliError> {
     // A reference is for what `measure` can run.
     let measured =
         proposal.problem["kernel"].get("arguments").is_some() && proposal.fault.is_none();
@@ -222,16 +233,29 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit, CliError> {
         let name = reference_file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         proposal.problem["kernel"]["reference"] = name.into();
     }
-    save(&problem, &print(&proposal.problem))?;
+    let printed = is_printed(args);
+    match printed {
+        true => say(&print(&proposal.problem))?,
+        false => save(problem, &print(&proposal.problem))?,
+    }
     if referenced {
-        save(&reference_file, &reference(&proposal.kernel, &proposal.outputs))?;
+        save(reference_file, &reference(&proposal.kernel, &proposal.outputs))?;
     } else if args.reference {
         note!(
             "tickbound: no reference is written, as the kernel cannot be measured with this file"
         );
     }
-    say_folded(&said(args, &proposal, &problem, referenced.then_some(&reference_file)))?;
-    Ok(Exit::found(proposal.fault.is_none()))
+    let said = said(args, proposal, problem, referenced.then_some(reference_file));
+    match printed {
+        true => said.lines().for_each(|line| note!("{line}")),
+        false => say_folded(&said)?,
+    }
+    Ok(())
+}
+
+/// Whether the problem is printed instead of saved, for a program that reads it.
+fn is_printed(args: &InitArgs) -> bool {
+    args.output.as_deref() == Some(Path::new("-"))
 }
 
 /// Refuses a problem file as the source, and outputs that would replace a file.
@@ -247,18 +271,19 @@ fn check(args: &InitArgs, problem: &Path, reference: &Path) -> Result<(), CliErr
         let folder = folder.unwrap_or(Path::new("."));
         folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
     };
-    if folder(problem) != folder(args.source()) {
+    let problem = Some(problem).filter(|_| !is_printed(args));
+    if let Some(problem) = problem.filter(|path| folder(path) != folder(args.source())) {
         let why =
             "the problem file names the source beside it; choose a name in the source's folder";
         return Err(CliError::Input(format!("--output {}: {why}", problem.display())));
     }
     let reference = args.reference.then_some(reference);
-    let there = [Some(problem), reference].into_iter().flatten().find(|path| path.exists());
+    let there = [problem, reference].into_iter().flatten().find(|path| path.exists());
     if let (Some(path), false) = (there, args.force) {
         let why = "it exists; add --force to replace it, or choose another name with --output";
         return Err(CliError::Input(format!("{}: {why}", path.display())));
     }
-    let outputs = Outputs::default().file("--output", Some(problem)).file("--reference", reference);
+    let outputs = Outputs::default().file("--output", problem).file("--reference", reference);
     outputs.check(&[args.source().to_owned()])
 }
 
@@ -272,7 +297,7 @@ fn said(
     let mut lines = vec![format!("{}: kernel `{}`", args.source().display(), proposal.kernel.name)];
     lines.extend(proposal.notes.iter().map(|note| format!("  {note}")));
     let file = problem.display();
-    lines.push(format!("written: {file}"));
+    lines.extend((!is_printed(args)).then(|| format!("written: {file}")));
     let filled = |path: &PathBuf| format!("written: {}, to be filled in", path.display());
     lines.extend(reference.map(filled));
     lines.extend(proposal.fault.iter().map(|fault| format!("missing: {fault}")));
