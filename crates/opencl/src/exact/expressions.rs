@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::value::{Pointee, PointeeTarget, Worth, chosen};
-use super::value::{is_aggregate, whole_type};
+use super::value::{Pointee, PointeeTarget, Worth, chosen, is_aggregate, whole_type};
 use super::walk::Walk;
 use crate::ast::{CBinaryOp, CExpr, ExprKind, SourcePlace, Type, UnaryOp, scalar_bytes};
 use crate::error::Read;
@@ -223,10 +222,7 @@ impl<'a> Walk<'a> {
 
     /// What an operation of an integer type yields: signed ones of `int` and wider do not overflow.
     pub fn computed(&mut self, term: TermId, integer: Integer) -> TermId {
-        match integer.signed && integer.bits >= 32 {
-            true => term,
-            false => self.fit(term, integer),
-        }
+        if integer.signed && integer.bits >= 32 { term } else { self.fit(term, integer) }
     }
 
     /// Notes a signed number that may not fit its type. The end of a loop bounds its step.
@@ -363,8 +359,7 @@ impl<'a> Walk<'a> {
         let size = self.bytes(&element);
         let distance = self.terms.mul(by, size);
         let distance = self.terms.scaled(distance, sign);
-        let place = self.pointed(pointer, distance);
-        self.address(&place)
+        Worth::Pointer(self.pointed(pointer, distance))
     }
 
     /// Comparisons and differences of pointers.
@@ -372,10 +367,7 @@ impl<'a> Walk<'a> {
         let all = |w: &mut Self, value: &Worth| match value {
             Worth::Pointer(all) => Some(all.clone()),
             Worth::Int(term) if w.terms.constant(*term) == Some(0) => {
-                match w.pointer(PointeeTarget::Null) {
-                    Worth::Pointer(all) => Some(all),
-                    _ => None,
-                }
+                Some(w.pointee(PointeeTarget::Null))
             }
             _ => None,
         };

@@ -58,7 +58,7 @@ fn walked(
 ) -> Read<(ProofKernel, BTreeSet<usize>)> {
     let mut walk = Walk::new(request, unit);
     walk.ever_stored = stored;
-    walk.bind(entry)?;
+    walk.bind(entry);
     walk.function(entry)?;
     let Walk { terms, arrays, events, unread, assumed, stored, .. } = walk;
     Ok((ProofKernel { terms, arrays, events, unread, assumed }, stored))

@@ -13,11 +13,25 @@ pub(super) enum Worth {
     /// A whole number, exactly.
     Int(TermId),
     /// A pointer: one of these.
-    Pointer(Rc<Vec<Pointee>>),
+    Pointer(Pointees),
     /// Known whole numbers in a vector, a structure or an array, by the byte where they begin.
     Parts(Rc<BTreeMap<i64, (Integer, TermId)>>),
     /// Nothing is known.
     Other,
+}
+
+/// All places that a pointer may point to.
+pub(super) type Pointees = Rc<Vec<Pointee>>;
+
+impl Worth {
+    /// The number that it is, or the offset of a pointer to one place.
+    pub fn number(&self) -> Option<TermId> {
+        match self {
+            Worth::Int(term) => Some(*term),
+            Worth::Pointer(all) if all.len() == 1 => Some(all[0].offset),
+            _ => None,
+        }
+    }
 }
 
 /// One of the places that a pointer may point to.

@@ -6,8 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::value::whole_type;
-use super::value::{Now, Pointee, PointeeTarget, Worth, Written, merged};
+use super::value::{Now, Pointee, PointeeTarget, Pointees, Worth, Written, merged, whole_type};
 use crate::ast::{
     AddressSpace, CExpr, CFunction, CStmt, CStmtKind, CVariable, Label, SourcePlace, Type, Unit,
     VariableId,
@@ -17,6 +16,7 @@ use crate::proof::events::{ProofArray, ProofEvent, ProofEventKind};
 use crate::proof::terms::{MOST, TermId, Terms, type_range};
 use crate::read::{Integer, variables};
 use crate::request::{Passed, ReadRequest};
+use std::rc::Rc;
 
 /// Most expressions that are walked.
 const MAX_WORK: u64 = 4_000_000;
@@ -96,18 +96,18 @@ impl<'a> Walk<'a> {
     }
 
     /// Gives the kernel's parameters their values.
-    pub fn bind(&mut self, entry: &'a CFunction) -> Read<()> {
+    pub fn bind(&mut self, entry: &'a CFunction) {
         for (i, parameter) in entry.parameters.iter().enumerate() {
             let null = self.request.arguments.get(i) == Some(&Passed::Null);
             let value = match &parameter.ty {
                 Type::Pointer(..) if null => self.pointer(PointeeTarget::Null),
                 Type::Pointer(space, element) => {
-                    let array = self.array_of(parameter, *space, element, Some(i), false)?;
+                    let array = self.array_of(parameter, *space, element, Some(i), false);
                     self.pointer(PointeeTarget::Array(array))
                 }
                 Type::Other(name) if name.contains("image") => {
                     let space = AddressSpace::Global;
-                    let array = self.array_of(parameter, space, &parameter.ty, Some(i), true)?;
+                    let array = self.array_of(parameter, space, &parameter.ty, Some(i), true);
                     self.pointer(PointeeTarget::Array(array))
                 }
                 ty => match Integer::of(ty) {
@@ -127,7 +127,6 @@ impl<'a> Walk<'a> {
             };
             self.now.values.insert(parameter.id, value);
         }
-        Ok(())
     }
 
     fn name(&mut self, name: &str, range: (i128, i128)) -> TermId {
@@ -146,8 +145,13 @@ impl<'a> Walk<'a> {
     }
 
     pub fn pointer(&mut self, target: PointeeTarget) -> Worth {
+        Worth::Pointer(self.pointee(target))
+    }
+
+    /// The beginning of what a pointer points to.
+    pub fn pointee(&mut self, target: PointeeTarget) -> Pointees {
         let (when, offset) = (self.terms.int(1), self.terms.int(0));
-        Worth::Pointer(std::rc::Rc::new(vec![Pointee { when, target, offset }]))
+        Rc::new(vec![Pointee { when, target, offset }])
     }
 
     /// The array that a variable is, or that a parameter points to.
@@ -158,9 +162,9 @@ impl<'a> Walk<'a> {
         ty: &Type,
         parameter: Option<usize>,
         image: bool,
-    ) -> Read<usize> {
+    ) -> usize {
         if let Some(place) = self.places.get(&variable.id) {
-            return Ok(*place);
+            return *place;
         }
         let bytes = match parameter {
             Some(_) => None,
@@ -175,7 +179,7 @@ impl<'a> Walk<'a> {
             element: if image { 0 } else { component.into() },
         });
         self.places.insert(variable.id, self.arrays.len() - 1);
-        Ok(self.arrays.len() - 1)
+        self.arrays.len() - 1
     }
 
     /// Notes what is not read.
@@ -220,11 +224,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The same; the state after it is that of the part.
-    pub fn under<T>(
-        &mut self,
-        condition: TermId,
-        part: impl FnOnce(&mut Self) -> Read<T>,
-    ) -> Read<T> {
+    pub fn under<T>(&mut self, condition: TermId, part: impl FnOnce(&mut Self) -> T) -> T {
         let (path, given) = (self.path.len(), self.given.len());
         if self.terms.constant(condition).is_none_or(|value| value == 0) {
             self.path.push(condition);
@@ -269,15 +269,17 @@ impl<'a> Walk<'a> {
             match self.terms.constant(ended) {
                 Some(0) => self.statement(stmt)?,
                 Some(_) => return Ok(()),
-                None => return self.rest(ended, |w| w.block(&stmts[i..])),
+                None => {
+                    let live = self.terms.not(ended);
+                    return self.afresh(live, |w| w.block(&stmts[i..]));
+                }
             }
         }
         Ok(())
     }
 
-    /// What follows where the path may have ended.
-    fn rest(&mut self, ended: TermId, part: impl FnOnce(&mut Self) -> Read<()>) -> Read<()> {
-        let live = self.terms.not(ended);
+    /// A part of the walk that is executed where the path has not ended.
+    fn afresh(&mut self, live: TermId, part: impl FnOnce(&mut Self) -> Read<()>) -> Read<()> {
         let no = self.terms.int(0);
         self.guarded(live, |w| {
             (w.now.returned, w.now.broken, w.now.continued) = (no, no, no);
@@ -329,7 +331,7 @@ impl<'a> Walk<'a> {
 
     fn declare(&mut self, variable: &'a CVariable) -> Read<()> {
         if variable.space != AddressSpace::Private {
-            self.array_of(variable, variable.space, &variable.ty, None, false)?;
+            self.array_of(variable, variable.space, &variable.ty, None, false);
             return Ok(());
         }
         let value = match &variable.init {
@@ -362,7 +364,7 @@ impl<'a> Walk<'a> {
         let number = self.whole(value)?;
         let mut any = self.terms.int(0);
         let mut leads = Vec::new();
-        for label in labels.iter().filter(|label| label.value.is_some()) {
+        for label in labels {
             let Some(own) = &label.value else { continue };
             let constant = self.whole(own)?;
             let is = self.terms.equal(number, constant);
@@ -380,11 +382,7 @@ impl<'a> Walk<'a> {
             let ended = self.ended();
             let live = self.terms.not(ended);
             let live = self.terms.and(entered, live);
-            let no = self.terms.int(0);
-            self.guarded(live, |w| {
-                (w.now.returned, w.now.broken, w.now.continued) = (no, no, no);
-                w.statement(stmt)
-            })?;
+            self.afresh(live, |w| w.statement(stmt))?;
         }
         self.now.broken = outer;
         Ok(())

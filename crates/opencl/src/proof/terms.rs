@@ -361,10 +361,7 @@ impl Terms {
 
 /// The values of an integer type.
 pub fn type_range(bits: u32, signed: bool) -> TermRange {
-    match signed {
-        true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
-        false => (0, (1 << bits) - 1),
-    }
+    if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
 }
 
 fn times(a: TermRange, b: TermRange) -> TermRange {

@@ -87,7 +87,7 @@ use value::{ElementNumber, Pointer, ReadState, ReadValue, Target};
 
 pub(crate) use builtins::{is_pure, writes_last};
 pub use questions::matched;
-pub(crate) use scan::{assigned, assigned_by, declared, escapes, variables};
+pub(crate) use scan::{assigned, assigned_by, declared, escapes, loop_parts, variables};
 pub(crate) use types::{Integer, parts, width};
 
 /// Most expressions that are walked before reading gives up.

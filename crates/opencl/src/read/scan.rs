@@ -15,6 +15,19 @@ use crate::ast::{
     Unit, VariableId,
 };
 
+/// Of a loop its test, its step, its body, and whether the test comes after the body; `None` for
+/// any other statement.
+pub fn loop_parts(stmt: &CStmt) -> Option<(Option<&CExpr>, Option<&CExpr>, &[CStmt], bool)> {
+    Some(match &stmt.kind {
+        CStmtKind::For { condition, step, body, .. } => {
+            (condition.as_ref(), step.as_ref(), body, false)
+        }
+        CStmtKind::While(condition, body) => (Some(condition), None, body, false),
+        CStmtKind::DoWhile(body, condition) => (Some(condition), None, body, true),
+        _ => return None,
+    })
+}
+
 /// A loop of any kind.
 #[derive(Debug, Clone)]
 pub struct Loop<'a> {
@@ -35,15 +48,8 @@ pub struct Loop<'a> {
 impl<'a> Loop<'a> {
     /// The loop that a statement is; `None` for any other statement.
     pub fn of(stmt: &'a CStmt) -> Option<Loop<'a>> {
-        let (test, step, body, after) = match &stmt.kind {
-            CStmtKind::For { condition, step, body, .. } => {
-                (condition.as_ref(), step.as_ref(), body, false)
-            }
-            CStmtKind::While(condition, body) => (Some(condition), None, body, false),
-            CStmtKind::DoWhile(body, condition) => (Some(condition), None, body, true),
-            _ => return None,
-        };
-        let (breaks, body) = if after { (Vec::new(), &body[..]) } else { leading_breaks(body) };
+        let (test, step, body, after) = loop_parts(stmt)?;
+        let (breaks, body) = if after { (Vec::new(), body) } else { leading_breaks(body) };
         Some(Loop { at: &stmt.at, test, breaks, step, body, after })
     }
 

@@ -169,10 +169,7 @@ impl<'a> Reader<'a> {
     ) -> Option<Nodes> {
         // Items of a group meet at a barrier in the same iteration of the same loop.
         let apart = has_barrier(nodes) && self.terms.depends(&edge.at) != Dependence::Uniform;
-        let band = match apart {
-            true => Some(band(&mut self.terms, &edge.at)?),
-            false => None,
-        };
+        let band = if apart { Some(band(&mut self.terms, &edge.at)?) } else { None };
         let mut with = |value: &Poly| {
             let by = HashMap::from([(edge.part, value.clone())]);
             mapped(nodes, &mut |poly| self.terms.substitute(poly, &by))

@@ -99,10 +99,7 @@ fn packs(accesses: &[Unrolled], axis: usize) -> Expr {
         let distance = access.axes.get(axis).and_then(|axis| axis.distance.clone());
         let Some(distance) = distance else { return Expr::Int(0) };
         let next = is_zero(&distance - access.bytes);
-        match access.store {
-            true => next,
-            false => choice(is_zero(distance), 1, next),
-        }
+        if access.store { next } else { choice(is_zero(distance), 1, next) }
     };
     all(accesses.iter().map(fits))
 }

@@ -285,10 +285,7 @@ impl Walk<'_> {
         let iterations = inside.rolled();
         // Compilers unroll a loop in part that is short: one without a loop in it, or that only
         // copies.
-        let short = match said {
-            true => iterations.clone(),
-            false => ceil_div(&iterations, SHORT_AT_ONCE),
-        };
+        let short = if said { iterations.clone() } else { ceil_div(&iterations, SHORT_AT_ONCE) };
         let tests = if own.around_any { iterations.clone() } else { short.clone() };
         let tests = choice(again, tests, 0);
         self.issue("integer", (at, inside), ITERATION * &tests);
