@@ -44,7 +44,6 @@ pub struct Child {
     pub arguments: Vec<String>,
 }
 
-/// A flag that is never set.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// How a kernel is read. By default in this process, nothing is kept, and nothing stops it.

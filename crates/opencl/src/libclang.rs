@@ -39,7 +39,6 @@ pub(crate) fn lend<T>(work: impl FnOnce(&Clang, &Path) -> Read<T>) -> Read<T> {
     }
 }
 
-/// The version of libclang.
 pub(crate) fn version() -> Read<String> {
     lend(|_, _| Ok(clang::get_version()))
 }

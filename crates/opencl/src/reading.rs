@@ -155,11 +155,8 @@ pub struct KernelParameter {
 /// One reading.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct One {
-    /// The names of the kernel function's parameters.
     pub(crate) parameters: Vec<String>,
-    /// Their types.
     pub(crate) types: Vec<ParameterType>,
-    /// What a work item does.
     pub(crate) steps: KernelSteps,
     /// The same for proofs, if it was read for these; `steps` is empty then.
     pub(crate) proof: Option<ProofKernel>,

@@ -8,13 +8,11 @@ use crate::preprocess::DECLARED;
 use crate::proof::terms::{TermId, VariableKind};
 use crate::read::declared;
 
-/// Deepest call.
 const MAX_DEPTH: usize = 48;
 /// No launch has more items than this in a dimension.
 const MAX_ITEMS: i128 = 1 << 40;
 
 impl<'a> Walk<'a> {
-    /// A call of a function of the file, or of a builtin.
     pub fn call(&mut self, name: &'a str, arguments: &'a [CExpr], e: &'a CExpr) -> Read<Worth> {
         let unit = self.unit;
         // Copies have a body that the other reader counts.

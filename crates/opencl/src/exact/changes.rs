@@ -48,7 +48,6 @@ impl Changed {
     }
 }
 
-/// The changes of a loop.
 pub(super) struct Changes {
     pub start: Now,
     pub changed: BTreeMap<VariableId, Changed>,

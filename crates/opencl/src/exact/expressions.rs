@@ -11,13 +11,11 @@ use crate::proof::events::ProofEventKind;
 use crate::proof::terms::{BitOp, MOST, Node, TermId, VariableKind, type_range};
 use crate::read::Integer;
 
-/// `int`
 const INT: Integer = Integer { bits: 32, signed: true };
 /// `long`, the type of a difference of pointers.
 const LONG: Integer = Integer { bits: 64, signed: true };
 
 impl<'a> Walk<'a> {
-    /// Walks an expression for its value.
     pub fn value(&mut self, e: &'a CExpr) -> Read<Worth> {
         self.tick(&e.at)?;
         match &e.kind {
@@ -48,13 +46,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The same as a value of another type.
     pub fn value_as(&mut self, e: &'a CExpr, to: &Type) -> Read<Worth> {
         let value = self.value(e)?;
         Ok(self.converted(value, &e.ty, to))
     }
 
-    /// A value of one type as one of another.
     pub fn converted(&mut self, value: Worth, from: &Type, to: &Type) -> Worth {
         match (value, whole_type(to), to) {
             (Worth::Int(term), Some(to), _) if whole_type(from).is_some() => {
@@ -72,7 +68,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A number of one integer type as one of another.
     fn brought(&mut self, term: TermId, from: Integer, to: Integer) -> TermId {
         // Signed numbers do not overflow, so those of a type fit a wider one.
         let fits = from == to || to.bits > from.bits && (to.signed || !from.signed);
@@ -98,7 +93,6 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Whether an expression is true.
     pub fn condition(&mut self, e: &'a CExpr) -> Read<TermId> {
         Ok(match self.value(e)? {
             Worth::Int(term) => self.terms.truth(term),
@@ -320,7 +314,6 @@ impl<'a> Walk<'a> {
         self.converted(value, &ty, &e.ty)
     }
 
-    /// An operation on two values.
     fn operation(
         &mut self,
         op: CBinaryOp,

@@ -18,10 +18,8 @@ use crate::proof::events::{ProofEventKind, ProofLoop};
 use crate::proof::terms::{FunctionKind, Node, TermId, VariableIndex, VariableKind};
 use crate::read::{Integer, assigned, assigned_by, escapes, loop_parts};
 
-/// No loop has more iterations.
 const MAX_ITERATIONS: i128 = 1 << 62;
 
-/// The parts of a loop.
 #[derive(Clone, Copy)]
 struct Parts<'a> {
     at: &'a SourcePlace,
@@ -126,7 +124,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A value with its terms replaced.
     fn mapped(&mut self, value: &Worth, by: &mut dyn FnMut(&mut Self, TermId) -> TermId) -> Worth {
         match value {
             Worth::Int(term) => Worth::Int(by(self, *term)),
@@ -142,7 +139,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What the iterations of a loop change.
     fn changes(&mut self, l: &Parts<'a>) -> Read<Changes> {
         let start = self.now.clone();
         let mut names = BTreeSet::new();
@@ -396,7 +392,6 @@ impl<'a> Walk<'a> {
         self.terms.term(Node::Apply(function, arguments))
     }
 
-    /// How many iterations a loop has.
     fn iterations(
         &mut self,
         l: &Parts<'a>,

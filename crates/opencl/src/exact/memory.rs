@@ -30,7 +30,6 @@ pub(super) enum ProofPlace {
 }
 
 impl<'a> Walk<'a> {
-    /// The place that an expression names.
     pub fn place(&mut self, e: &'a CExpr) -> Read<ProofPlace> {
         self.tick(&e.at)?;
         match &e.kind {
@@ -74,7 +73,6 @@ impl<'a> Walk<'a> {
         ProofPlace::Memory(self.pointee(PointeeTarget::Array(array)))
     }
 
-    /// What a pointer points to.
     pub fn pointees(&mut self, value: &Worth) -> Pointees {
         match value {
             Worth::Pointer(all) => all.clone(),
@@ -118,7 +116,6 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// A pointer to a place.
     pub fn address(&mut self, place: &ProofPlace) -> Worth {
         match place {
             ProofPlace::Variable(id) => self.pointer(PointeeTarget::Private(*id)),
@@ -243,7 +240,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Puts a value into an lvalue.
     pub fn store(&mut self, place: &ProofPlace, ty: &Type, value: Worth, at: &SourcePlace) {
         match place {
             ProofPlace::Variable(id) => self.set(*id, value),
@@ -354,7 +350,6 @@ impl<'a> Walk<'a> {
         self.access(mode, array, pointee, ty, None, at);
     }
 
-    /// Notes one access.
     pub fn access(
         &mut self,
         mode: AccessMode,

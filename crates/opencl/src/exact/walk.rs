@@ -23,7 +23,6 @@ const MAX_WORK: u64 = 4_000_000;
 /// Most nodes of terms.
 const MAX_NODES: usize = 1 << 21;
 
-/// The walk and all it knows.
 pub(super) struct Walk<'a> {
     pub request: &'a ReadRequest,
     pub unit: &'a Unit,
@@ -42,7 +41,6 @@ pub(super) struct Walk<'a> {
     pub probing: u32,
     /// Whether the step of a loop is walked.
     pub stepping: bool,
-    /// Variables written so far.
     pub written: Written,
     /// Arrays that are stored to: as found so far, and as a walk before has found.
     pub stored: BTreeSet<usize>,
@@ -182,7 +180,6 @@ impl<'a> Walk<'a> {
         self.arrays.len() - 1
     }
 
-    /// Notes what is not read.
     pub fn note(&mut self, at: &SourcePlace, what: impl Into<String>) {
         let unread = (at.clone(), what.into());
         if self.probing == 0 && !self.unread.contains(&unread) {
@@ -190,7 +187,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// One more expression.
     pub fn tick(&mut self, at: &SourcePlace) -> Read<()> {
         self.work += 1;
         if self.work <= MAX_WORK && self.terms.count() <= MAX_NODES {
@@ -199,7 +195,6 @@ impl<'a> Walk<'a> {
         Err(ReadError::at(at, "the kernel is too large to be read", "verify a part of it"))
     }
 
-    /// Adds an event.
     pub fn emit(&mut self, kind: ProofEventKind, at: &SourcePlace) {
         let dead = self.path.iter().any(|c| self.terms.constant(*c) == Some(0));
         if self.probing == 0 && !dead {
@@ -256,7 +251,6 @@ impl<'a> Walk<'a> {
         Ok((Some(x), Some(y)))
     }
 
-    /// Whether the path has ended.
     fn ended(&mut self) -> TermId {
         let left = self.terms.or(self.now.returned, self.now.broken);
         self.terms.or(left, self.now.continued)
@@ -342,13 +336,11 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// A variable takes a value.
     pub fn set(&mut self, id: VariableId, value: Worth) {
         self.written.insert(id);
         self.now.values.insert(id, value);
     }
 
-    /// A value of which nothing is known but its type.
     pub fn unknown(&mut self, ty: &Type) -> Worth {
         match (whole_type(ty), ty) {
             (Some(integer), _) => {

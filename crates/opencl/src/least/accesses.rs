@@ -54,7 +54,6 @@ pub(super) fn add(launch: KernelLaunch<'_>, all: &[Site], counts: &mut Counts) {
     }
 }
 
-/// The accesses of a launch.
 struct Accesses<'a> {
     launch: KernelLaunch<'a>,
     sites: &'a [Site],
@@ -164,7 +163,6 @@ impl Accesses<'_> {
         access.digits.as_ref()?.iter().map(lane).collect()
     }
 
-    /// Items of a group.
     fn items(&self) -> Expr {
         (0..3).map(|d| self.launch.size("local", d)).product::<Expr>().simplified()
     }

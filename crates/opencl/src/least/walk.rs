@@ -21,7 +21,6 @@ use crate::steps::{
 use crate::usage::number::{all, ceil_div, choice, less, max, min, on_side};
 use crate::usage::{Device, unclamped};
 
-/// The walk.
 struct Walk<'a> {
     launch: KernelLaunch<'a>,
     sites: Vec<Site>,
@@ -309,7 +308,6 @@ impl Walk<'_> {
         least
     }
 
-    /// Adds results of operations.
     fn add_values(&self, values: Values, counts: &mut Counts) {
         let mut of_lanes: IndexMap<(Lanes, GroupsAtStep), Expr> = IndexMap::new();
         let mut chain = Expr::Int(0);

@@ -53,7 +53,6 @@ fn gives(form: &Expr, symbol: &Expr, value: i64, number: &Expr) -> bool {
     form == number || (!divides_by_zero(&put_in) && put_in.simplified() == *number)
 }
 
-/// Whether a divisor in it is zero.
 fn divides_by_zero(expr: &Expr) -> bool {
     let is_zero = |e: &Expr| e.clone().simplified() == Expr::Int(0);
     let divisor = match expr {

@@ -22,7 +22,6 @@ pub(super) struct Node {
     pub(super) lines: Option<Lines>,
 }
 
-/// What a statement is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum NodeKind {
     /// Accesses or operations.

@@ -163,7 +163,6 @@ impl Outline {
         }
     }
 
-    /// All tokens of the code.
     fn tokens(&self) -> Vec<&Token> {
         self.code.iter().flatten().collect()
     }

@@ -21,7 +21,6 @@ struct Part {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Parts(Vec<Part>);
 
-/// A source that is being cut.
 #[derive(Default)]
 struct Cutter {
     done: Vec<Part>,

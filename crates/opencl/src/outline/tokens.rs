@@ -9,12 +9,10 @@ pub(super) enum Line {
     Code(Vec<Token>),
 }
 
-/// A token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     /// A name or a keyword.
     Name(String),
-    /// A number, as it is written.
     Number(String),
     /// A text or a character, with its quotes.
     Quoted(String),
@@ -23,7 +21,6 @@ pub(super) enum Token {
 }
 
 impl Token {
-    /// The name that it is.
     pub(super) fn name(&self) -> Option<&str> {
         match self {
             Token::Name(name) => Some(name),
@@ -31,7 +28,6 @@ impl Token {
         }
     }
 
-    /// The whole number that it is.
     pub(super) fn number(&self) -> Option<i64> {
         match self {
             Token::Number(text) => {
@@ -45,7 +41,6 @@ impl Token {
         }
     }
 
-    /// Whether it is this name or symbol.
     pub(super) fn is(&self, text: &str) -> bool {
         matches!(self, Token::Name(own) | Token::Symbol(own) if own == text)
     }
@@ -59,7 +54,6 @@ impl Token {
     }
 }
 
-/// The lines of a text.
 pub(super) fn lines(text: &str) -> Vec<Line> {
     let joined = text.replace("\r\n", "\n").replace("\\\n", " ");
     without_comments(&joined).lines().map(line).collect()

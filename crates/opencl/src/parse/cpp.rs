@@ -76,7 +76,6 @@ pub(super) fn parse(
     })
 }
 
-/// Runs libclang on a text.
 fn run<'i>(index: &'i Index<'i>, request: &ReadRequest, text: &str) -> Read<TranslationUnit<'i>> {
     let declarations = shim(request.standard);
     let hip = (request.standard == Standard::Hip).then_some("-DTB_HIP");

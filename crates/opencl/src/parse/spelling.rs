@@ -9,7 +9,6 @@ pub(super) enum Binary {
     Assign(Option<CBinaryOp>),
 }
 
-/// The binary operator of this spelling.
 pub(super) fn binary(text: &str) -> Option<Binary> {
     let plain = |text: &str| BINARY.iter().find(|(_, spelling, _)| *spelling == text);
     if let Some((op, ..)) = plain(text) {

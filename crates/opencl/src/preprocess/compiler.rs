@@ -28,11 +28,9 @@ pub(super) fn limits() -> ProcessLimits<'static> {
 
 /// What the preprocessor made of a source.
 pub(super) struct Preprocessed {
-    /// The expanded text.
     pub(super) text: String,
     /// Its warnings and errors.
     pub(super) messages: String,
-    /// Whether it succeeded.
     pub(super) success: bool,
 }
 

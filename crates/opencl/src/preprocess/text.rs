@@ -129,13 +129,11 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// For a source of this name.
     #[cfg(test)]
     pub(super) fn new(source: &str) -> Files {
         Files { source: source.to_owned(), more: Vec::new(), include: Vec::new() }
     }
 
-    /// Those of a request.
     pub(super) fn of(request: &ReadRequest) -> Files {
         let include = request.include.iter().map(|(name, path)| (absolute(path), name.clone()));
         Files {

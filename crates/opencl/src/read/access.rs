@@ -58,7 +58,6 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Puts a value into an lvalue.
     pub fn store(
         &mut self,
         place: &ObjectPlace,
@@ -167,7 +166,6 @@ impl<'a> Reader<'a> {
         depends.max().unwrap_or(Dependence::Data)
     }
 
-    /// A pointer to a place.
     pub fn address(&mut self, place: &ObjectPlace) -> ReadValue {
         let (target, offset) = match place {
             ObjectPlace::Variable(id) => {

@@ -209,7 +209,6 @@ impl<'a> Reader<'a> {
         Ok(Side::Both)
     }
 
-    /// Appends steps that were captured.
     pub fn append(&mut self, more: Nodes) {
         for node in more {
             nodes::push(&mut self.nodes, node);

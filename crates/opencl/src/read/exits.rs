@@ -20,7 +20,6 @@ use super::{Read, Reader, scan};
 use crate::ast::{CExpr, CStmt};
 
 impl<'a> Reader<'a> {
-    /// A loop with exits.
     pub fn loop_with_exits(&mut self, l: &Loop<'a>, exits: Exits<'a>) -> Read<()> {
         self.exits.push(exits);
         let result = self.walk_with_exits(l);

@@ -198,7 +198,6 @@ impl<'a> Reader<'a> {
         Ok((probe, count))
     }
 
-    /// Whether there is another iteration.
     pub fn test(&mut self, l: &Loop<'a>) -> Read<Poly> {
         self.index(|r| {
             let mut condition = match l.test {
@@ -223,7 +222,6 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The step of a `for`.
     pub fn advance(&mut self, l: &Loop<'a>) -> Read<()> {
         match l.step {
             Some(step) => self.index(|r| r.value(step)).map(drop),

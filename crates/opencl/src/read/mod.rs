@@ -137,7 +137,6 @@ pub fn group(request: &ReadRequest, unit: &Unit) -> Vec<SymbolExpr> {
     required.and_then(|group| group.ok()?).map_or_else(Vec::new, |group| group.sizes)
 }
 
-/// The walk and all it knows.
 struct Reader<'a> {
     request: &'a ReadRequest,
     unit: &'a Unit,
@@ -176,7 +175,6 @@ struct Reader<'a> {
     iterations: Vec<Leaf>,
     /// Of the loops around that are left in the midst of an iteration, where.
     exits: Vec<Exits<'a>>,
-    /// What is taken for granted.
     assumed: Vec<Assumed>,
     /// What the problem file has to answer. The walk goes on with a default answer, to find all
     /// of it.
@@ -186,7 +184,6 @@ struct Reader<'a> {
     cuts: HashMap<SourcePlace, (SourcePlace, bool)>,
     dimensions: usize,
     work: u64,
-    /// How real numbers are made.
     formulas: Formulas,
     /// Inside branches that data decide, what decides the outermost one, and how many loops and
     /// guards are around it.
@@ -252,14 +249,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes what the problem file has to answer.
     fn ask(&mut self, question: ReadError) {
         if !self.questions.contains(&question) {
             self.questions.push(question);
         }
     }
 
-    /// Takes something for granted.
     fn assume(&mut self, assumed: Assumed) {
         if !self.assumed.contains(&assumed) {
             self.assumed.push(assumed);
@@ -359,7 +354,6 @@ impl<'a> Reader<'a> {
         self.with_formula(value, formula)
     }
 
-    /// The type of a variable.
     fn type_of(&self, id: VariableId) -> Option<&'a Type> {
         self.variables.get(&id).map(|variable| &variable.ty)
     }
@@ -376,7 +370,6 @@ impl<'a> Reader<'a> {
         Ok(self.terms.uniform(name, range_of(*symbol)))
     }
 
-    /// One more expression.
     fn tick(&mut self, at: &SourcePlace) -> Read<()> {
         self.work += 1;
         if self.work <= MAX_WORK && self.terms.count() <= MAX_TERMS {
@@ -389,7 +382,6 @@ impl<'a> Reader<'a> {
         ))
     }
 
-    /// Appends a step.
     fn emit(&mut self, kind: NodeKind, at: &SourcePlace) {
         nodes::push(&mut self.nodes, KernelNode { kind, at: at.clone() });
     }

@@ -19,7 +19,6 @@ use crate::steps::{
     depends_on_item, mentions,
 };
 
-/// Most steps.
 const MAX_STEPS: usize = 100_000;
 
 impl<'a> Reader<'a> {
@@ -72,7 +71,6 @@ impl<'a> Reader<'a> {
         });
     }
 
-    /// The steps out of what was read.
     pub fn finish(mut self) -> Read<KernelSteps> {
         let mut nodes = std::mem::take(&mut self.nodes);
         self.number_results(&mut nodes);
@@ -157,7 +155,6 @@ impl<'a> Reader<'a> {
         Ok(KernelStep { kind, at })
     }
 
-    /// An access with its strides.
     fn access_of(&mut self, reach: Reach) -> MemoryAccess {
         let (items, digits, groups) = match reach.space {
             AddressSpace::Private => (strides::own(&self.terms, &reach), None, Vec::new()),
@@ -267,7 +264,6 @@ impl<'a> Reader<'a> {
         Some(found)
     }
 
-    /// The number of a loop's last iteration.
     pub fn last_iteration(&self, counter: Leaf) -> Option<Poly> {
         match self.terms.info(self.terms.atom_of(counter)?).uppers.as_slice() {
             [last] => Some(last.clone()),

@@ -28,7 +28,6 @@ pub enum Change {
     Shrinks(i64),
     /// It is multiplied with a constant, at least 2.
     Grows,
-    /// Otherwise.
     Somehow,
 }
 
@@ -52,11 +51,8 @@ pub struct Probe {
 
 /// Any iteration of a loop, walked.
 pub struct Walked {
-    /// Its steps.
     pub nodes: Nodes,
-    /// The leaf of the iteration.
     pub iteration: Leaf,
-    /// The state at its end.
     pub end: ReadState,
 }
 
@@ -149,7 +145,6 @@ impl<'a> Reader<'a> {
         self.state.clone()
     }
 
-    /// Puts placeholders into the variables.
     fn place_holders(
         &mut self,
         start: &ReadState,

@@ -28,7 +28,6 @@ const PLAIN: &str = "\
 const CHOOSING: &str = "fmin fmax fabs maxmag minmag min max clamp";
 
 impl Reader<'_> {
-    /// The formula of a value.
     pub fn formula_of(&mut self, value: &ReadValue) -> FormulaId {
         match value {
             ReadValue::Real(number) => self.formulas.number(*number),
@@ -182,7 +181,6 @@ impl Reader<'_> {
         formula
     }
 
-    /// Places as accesses.
     pub fn reaches(&self, places: &[FormulaId]) -> Vec<Reach> {
         let reach = |id: &FormulaId| {
             let Formula::Place { space, array, offset, element, width, .. } =
@@ -195,7 +193,6 @@ impl Reader<'_> {
         places.iter().filter_map(reach).collect()
     }
 
-    /// The result of a binary operator.
     pub fn binary_formula(
         &mut self,
         op: CBinaryOp,

@@ -31,13 +31,11 @@ pub fn loop_parts(stmt: &CStmt) -> Option<(Option<&CExpr>, Option<&CExpr>, &[CSt
 /// A loop of any kind.
 #[derive(Debug, Clone)]
 pub struct Loop<'a> {
-    /// Where it stands.
     pub at: &'a SourcePlace,
     /// Whether there is an iteration; absent: always.
     pub test: Option<&'a CExpr>,
     /// Conditions under which the body begins with a `break`.
     pub breaks: Vec<&'a CExpr>,
-    /// Run after each iteration.
     pub step: Option<&'a CExpr>,
     /// What else is done in an iteration.
     pub body: &'a [CStmt],
@@ -141,7 +139,6 @@ fn leading_breaks(body: &[CStmt]) -> (Vec<&CExpr>, &[CStmt]) {
     (conditions, rest)
 }
 
-/// All variables of a file by their identity.
 pub fn variables(unit: &Unit) -> HashMap<VariableId, &CVariable> {
     let mut found: HashMap<VariableId, &CVariable> =
         unit.globals.iter().map(|global| (global.id, global)).collect();
@@ -304,7 +301,6 @@ fn continues(body: &[CStmt]) -> bool {
     })
 }
 
-/// Whether there is a `return`.
 pub fn returns(body: &[CStmt]) -> bool {
     let mut found = false;
     statements(body, &mut |stmt| found |= matches!(stmt.kind, CStmtKind::Return(_)));
@@ -392,7 +388,6 @@ pub fn feeding(unit: &Unit, variables: &HashMap<VariableId, &CVariable>) -> Hash
     found
 }
 
-/// The functions of a file, by name.
 type Functions = IndexMap<String, CFunction>;
 
 fn look(

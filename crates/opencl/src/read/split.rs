@@ -42,10 +42,8 @@ const PIECE_WORK: u64 = 1000;
 /// Most steps that they have together: loops inside have been cut already.
 const MAX_STEPS: usize = 1 << 14;
 
-/// A loop that is being cut.
 struct Cut<'l, 'a> {
     l: &'l Loop<'a>,
-    /// The leaf of the iteration.
     iteration: Leaf,
     /// The iteration as a value.
     atom: Atom,
@@ -70,15 +68,12 @@ impl Cut<'_, '_> {
 
 /// Where a part of the steps changes its value.
 struct Edge {
-    /// What changes.
     part: Atom,
     /// The first iteration in which it has its second value.
     at: Poly,
-    /// The first value.
     before: Poly,
     /// The value in that iteration alone, if it differs from those on both sides.
     there: Option<Poly>,
-    /// The value from there on.
     after: Poly,
 }
 
@@ -86,7 +81,6 @@ struct Edge {
 enum Found {
     /// Nothing mentions the iteration.
     Nothing,
-    /// A part that changes once.
     Edge(Edge),
     /// The iteration itself, in a sum or a product.
     Growing,
@@ -377,7 +371,6 @@ pub struct Band {
     pub most: i64,
 }
 
-/// The band of a number.
 pub fn band(terms: &mut PolyTerms, number: &Poly) -> Option<Band> {
     let differs = |terms: &PolyTerms, poly: &Poly| terms.depends(poly) != Dependence::Uniform;
     let mut parts = number.distinct_atoms();

@@ -16,9 +16,7 @@ use crate::steps::Dependence;
 /// What is to be walked after the statements at hand.
 #[derive(Clone, Copy)]
 pub struct Rest<'a, 'r> {
-    /// The next statements.
     pub stmts: &'a [CStmt],
-    /// What follows them.
     pub next: Option<&'r Rest<'a, 'r>>,
     /// Whether they follow a `switch`: a `break` inside it leads to them.
     pub after_switch: bool,

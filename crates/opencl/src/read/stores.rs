@@ -121,7 +121,6 @@ impl Reader<'_> {
         }
     }
 
-    /// Gives the value of a variable its formula.
     pub fn set_formula(&mut self, id: VariableId, formula: FormulaId) {
         match self.state.values.get_mut(&id) {
             Some(ReadValue::Other(_, own)) => *own = formula,

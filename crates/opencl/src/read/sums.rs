@@ -28,7 +28,6 @@ struct Times {
 pub struct Over<'p> {
     /// The counter as a value.
     pub atom: Atom,
-    /// The counter.
     pub iteration: Leaf,
     /// The first number.
     pub from: &'p Poly,
@@ -155,7 +154,6 @@ impl Over<'_> {
         Some(Times { coefficients, divisor })
     }
 
-    /// The sum over the numbers.
     fn sum(&self, terms: &mut PolyTerms, times: &Times) -> Option<Poly> {
         let mut sum = Poly::int(0);
         for (power, coefficient) in times.coefficients.iter().enumerate() {

@@ -186,7 +186,6 @@ fn safe(terms: &PolyTerms, poly: &Poly) -> bool {
 }
 
 impl<'a> Reader<'a> {
-    /// The number of iterations, if it is known.
     pub fn count(&mut self, l: &Loop<'a>, probe: &Probe) -> Option<Poly> {
         let range = WideInterval::new(0, i64::MAX);
         let leaf = self.terms.counter(range, WideInterval::new(0, 1 << 16), Vec::new());

@@ -11,15 +11,12 @@ use super::{Read, Reader};
 use crate::ast::VariableId;
 use crate::error::ReadError;
 
-/// An iteration that was walked.
 struct Iteration {
     /// Whether it takes place, given that all before it do.
     guard: Poly,
     /// The state if it does not.
     left: ReadState,
-    /// The steps of its test.
     test: Nodes,
-    /// What it does.
     body: Nodes,
 }
 

@@ -92,7 +92,6 @@ impl Around {
         ceil_div(all * &self.share.0, &self.share.1)
     }
 
-    /// Inside one more loop.
     pub fn inside(&self, around: Loop) -> Around {
         let mut inside = self.clone();
         inside.loops.push(around);
@@ -128,7 +127,6 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Of a launch with these names.
     pub fn new(names: &Names) -> Ends {
         Ends { first: names.of_item(Item::First), last: names.of_item(Item::Last) }
     }

@@ -27,21 +27,17 @@ const CHOICE: i64 = 2;
 /// What is done to private arrays, by their names.
 pub(super) type Arrays = IndexMap<String, Array>;
 
-/// An array, and its accesses.
 #[derive(Debug, Default)]
 pub(super) struct Array {
     /// 1 if it lives in memory, else 0.
     pub in_memory: Expr,
-    /// All of them.
     pub accesses: Vec<Own>,
 }
 
 /// One access.
 #[derive(Debug, Clone)]
 pub(super) struct Own {
-    /// Where it stands.
     pub at: SourcePlace,
-    /// Whether it is a store.
     pub store: bool,
     /// Bytes of an element.
     pub bytes: i64,

@@ -47,7 +47,6 @@ pub(super) struct Waits {
     pub far: Expr,
     /// For lines that L1 has.
     pub near: Expr,
-    /// For local memory.
     pub local: Expr,
 }
 

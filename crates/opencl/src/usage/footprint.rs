@@ -22,7 +22,6 @@ pub(crate) struct Axis {
 /// Different addresses.
 #[derive(Debug, Clone)]
 pub(super) struct Addresses {
-    /// How many.
     pub count: Expr,
     /// In how many pieces without gaps.
     pub pieces: Expr,

@@ -137,7 +137,6 @@ pub(crate) struct Occurring<'c> {
 }
 
 impl<'c> Occurring<'c> {
-    /// In these configurations.
     pub fn new(configurations: &'c Configurations<'c>, symbols: &'c [Expr]) -> Occurring<'c> {
         let problem = configurations.problem();
         let defined = |(_, definition): &(String, Expr)| match problem.inlined("", definition) {

@@ -104,7 +104,6 @@ pub(crate) struct Device<'c> {
     pub loads_unaligned: bool,
     /// Rules that the problem leaves out.
     pub without: Vec<Part>,
-    /// What is known of the names of the problem.
     pub known: Known<'c>,
 }
 
@@ -139,7 +138,6 @@ impl Device<'_> {
         }
     }
 
-    /// Whether a rule counts.
     pub fn has(&self, rule: Part) -> bool {
         !self.without.contains(&rule)
     }

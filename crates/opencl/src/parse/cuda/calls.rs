@@ -10,7 +10,6 @@ use super::groups::{GroupKind, group_kind};
 use crate::ast::{CExpr, ExprKind, Type, UnaryOp};
 
 impl<'tu> Tree<'_, 'tu> {
-    /// A call of any kind.
     pub(super) fn cuda_call(&mut self, entity: &Entity<'tu>, operands: &[Entity<'tu>]) -> CExpr {
         let Some(callee) = entity.get_reference() else {
             return self.unread(entity, "a call through a pointer");
@@ -38,7 +37,6 @@ impl<'tu> Tree<'_, 'tu> {
         }
     }
 
-    /// A function with a name.
     fn function_call(
         &mut self,
         entity: &Entity<'tu>,

@@ -41,7 +41,6 @@ impl<'tu> Tree<'_, 'tu> {
     }
 }
 
-/// The name of a structure.
 fn ty_name(ty: &Type) -> Option<&str> {
     match ty {
         Type::Struct(name, _) => Some(name),

@@ -280,7 +280,6 @@ impl<'tu> Tree<'_, 'tu> {
         })
     }
 
-    /// The declaration of a variable.
     fn declared(&self, id: VariableId) -> Option<Entity<'tu>> {
         self.variables.iter().find(|(_, (own, _))| *own == id).map(|(entity, _)| *entity)
     }
@@ -437,7 +436,6 @@ fn is_conditional(kind: EntityKind) -> bool {
 }
 
 impl<'tu> Tree<'_, 'tu> {
-    /// What a function changes.
     fn assignments(&self, part: &Entity<'tu>, conditional: bool, found: &mut Vec<Assigned<'tu>>) {
         use EntityKind::{BinaryOperator, CallExpr, CompoundAssignOperator, UnaryOperator};
         for child in part.get_children() {

@@ -183,7 +183,6 @@ impl<'tu> Tree<'_, 'tu> {
         }
     }
 
-    /// Expressions in sequence.
     pub(super) fn sequence(&mut self, at: &Entity<'tu>, all: Vec<CExpr>) -> CExpr {
         let mut all = all.into_iter();
         let Some(first) = all.next() else { return self.with_kind(at, ExprKind::Int(0), INT) };
@@ -194,7 +193,6 @@ impl<'tu> Tree<'_, 'tu> {
         })
     }
 
-    /// A barrier of the group.
     pub(super) fn barrier(&mut self, entity: &Entity<'tu>) -> CExpr {
         let flags = self.with_kind(entity, ExprKind::Int(BARRIER_FLAGS), INT);
         self.plain_call(entity, "barrier", vec![flags])
@@ -258,7 +256,6 @@ impl<'tu> Tree<'_, 'tu> {
         Some(self.expr(entity, kind))
     }
 
-    /// What a pointer points to.
     pub(super) fn dereferenced(&mut self, pointer: CExpr, at: &Entity<'tu>) -> Option<CExpr> {
         if let ExprKind::Unary(UnaryOp::Address, place) = pointer.kind {
             return Some(*place);

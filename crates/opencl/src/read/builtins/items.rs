@@ -267,7 +267,6 @@ impl<'a> Reader<'a> {
         })))
     }
 
-    /// Items of a group.
     fn items(&mut self) -> Poly {
         let dimensions = self.request.dimensions.clamp(1, 3);
         (0..dimensions).fold(Poly::int(1), |all, d| {

@@ -19,14 +19,10 @@ const REFUSED: [(&str, &str, &str); 2] = [
     ("get_pipe_", "a pipe", "pass the data in a buffer"),
 ];
 
-/// A call of a function.
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// What is passed.
     pub arguments: &'a [CExpr],
-    /// The expression.
     pub e: &'a CExpr,
 }
 
@@ -54,7 +50,6 @@ pub(super) fn lists(names: &str, name: &str) -> bool {
 }
 
 impl<'a> Reader<'a> {
-    /// A call of a builtin function.
     pub fn builtin(&mut self, call: Call<'a>) -> Read<ReadValue> {
         let Call { name, arguments, e } = call;
         match name {
@@ -133,7 +128,6 @@ impl<'a> Reader<'a> {
         Ok(self.unknown(&e.ty, Dependence::Data))
     }
 
-    /// The values of arguments.
     fn all(&mut self, arguments: &'a [CExpr]) -> Read<Vec<ReadValue>> {
         arguments.iter().map(|argument| self.value(argument)).collect()
     }

@@ -9,7 +9,6 @@ use super::super::symbolic::{Atom, Poly, PolyTerms, gcd};
 use super::formula::{Formula, FormulaId, RealOperation};
 use super::table::Formulas;
 
-/// Numbers that were found.
 struct Found<'c> {
     /// Those of places.
     classes: &'c HashMap<FormulaId, u32>,

@@ -27,7 +27,6 @@ pub fn number(guards: &mut Guards, guard: Guard, branch: u32) -> u32 {
     number
 }
 
-/// Something that is stored.
 #[derive(Debug, Clone)]
 pub struct StoredValue {
     pub array: Rc<str>,

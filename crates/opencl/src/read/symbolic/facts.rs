@@ -68,7 +68,6 @@ impl PolyTerms {
         self.facts.truncate(keep);
     }
 
-    /// Whether the value is certainly less than zero.
     pub fn negative_always(&self, poly: &Poly) -> bool {
         if self.below_zero(poly, DEPTH) {
             return true;
@@ -108,13 +107,11 @@ impl PolyTerms {
         near
     }
 
-    /// Whether the value is certainly not less than zero.
     pub fn never_negative(&self, poly: &Poly) -> bool {
         let complement = poly.scale(-1).and_then(|p| p.sub(&Poly::int(1)));
         complement.is_some_and(|p| self.negative_always(&p))
     }
 
-    /// Whether `a < b` certainly.
     pub fn less_always(&self, a: &Poly, b: &Poly) -> bool {
         a.sub(b).is_some_and(|d| self.negative_always(&d))
     }

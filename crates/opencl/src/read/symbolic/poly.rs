@@ -32,17 +32,14 @@ impl Poly {
         Poly::term(Monomial::from_slice(&[atom]), 1)
     }
 
-    /// One monomial with its coefficient.
     pub fn term(monomial: Monomial, coefficient: i64) -> Poly {
         if coefficient == 0 { Poly::default() } else { Poly(Rc::new([(monomial, coefficient)])) }
     }
 
-    /// The monomials with their coefficients.
     pub fn terms(&self) -> &[(Monomial, i64)] {
         &self.0
     }
 
-    /// The value, if it is a constant.
     pub fn constant(&self) -> Option<i64> {
         match &*self.0 {
             [] => Some(0),
@@ -51,7 +48,6 @@ impl Poly {
         }
     }
 
-    /// The atom, if it is nothing else.
     pub fn as_atom(&self) -> Option<Atom> {
         match &*self.0 {
             [(monomial, 1)] if monomial.len() == 1 => Some(monomial[0]),
@@ -67,7 +63,6 @@ impl Poly {
         }
     }
 
-    /// The term without atoms.
     pub fn constant_term(&self) -> i64 {
         self.0.first().filter(|(monomial, _)| monomial.is_empty()).map_or(0, |(_, value)| *value)
     }

@@ -108,7 +108,6 @@ struct Walk<'a> {
     parts: IndexMap<Origin, Expr>,
     /// In 64ths, what the active warps of a group issue.
     of_warps: IndexMap<Origin, Expr>,
-    /// Loads whose values are known.
     loaded: Loaded,
     /// Registers for loads in flight, where that is known.
     room: Option<Expr>,
@@ -116,7 +115,6 @@ struct Walk<'a> {
     innermost: Option<Expr>,
     /// What compilers keep in registers that leave loads in the source's order.
     kept: Kept,
-    /// What is done to private arrays.
     privates: Arrays,
     /// Different bytes of each array in global memory that are loaded or stored, of a group and of
     /// the launch, and where it is first done.
@@ -374,7 +372,6 @@ impl Walk<'_> {
         Ok(self.device.vectors.packed(around.executed(), &accesses))
     }
 
-    /// Adds to a part.
     fn add(&mut self, what: &'static str, at: Option<&SourcePlace>, array: &str, more: Expr) {
         if more != Expr::Int(0) {
             *self.parts.entry(origin(what, at, array)).or_default() += more;

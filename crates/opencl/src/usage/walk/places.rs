@@ -120,7 +120,6 @@ impl Walk<'_> {
         digits.iter().map(lane).collect::<Read<_>>().map(Some)
     }
 
-    /// The number without its sign.
     fn unsigned(&self, number: Expr) -> Expr {
         match number {
             Expr::Int(n) => Expr::Int(n.saturating_abs()),
